@@ -1,47 +1,51 @@
 # The front door. Everything real happens in meson (meson.build) and in tools/.
 #
-#   make          build/abide, build/abide-sim, build/libabide.a, build/libabide.so
-#   make run      build, then run the example on the embedded store
-#   make test     every test: normal, ASan+UBSan, TSan, clang, lint     (make check: normal only)
-#   make bench    every benchmark; make bench-core runs one
-#   make sim      the simulator                   make sim SEED=7 RUNS=500
+#   make            build/abide, build/abide-sim, build/libabide.a, build/libabide.so
+#   make run        build, then run the example on the embedded store
+#   make test       every test: normal, ASan+UBSan, TSan, clang, lint
+#   make check      the tests of the normal build only          make check ONLY=arena
+#   make bench      every benchmark; make bench-core runs one
+#   make sim        the simulator                               make sim SEED=7 RUNS=500
 #   make fuzz-diff  random programs against node, until interrupted
+#   make format tidy install clean
+#
+# BUILD=DIR builds elsewhere (the sanitizer builds go to DIR-asan, DIR-tsan, DIR-clang).
 
+BUILD ?= build
 JOBS ?= 2
 SEED ?= 1
 RUNS ?= 200
+ONLY ?=
+export BUILD JOBS
 
 .PHONY: all run test check bench sim fuzz-diff format tidy install clean
 
 all:
 	@tools/setup build
-	@tools/configure build
-	@ninja -C build -j $(JOBS)
+	@tools/configure $(BUILD)
+	@flock $(BUILD)/.lock ninja -C $(BUILD) -j $(JOBS)
 
-run:
-	@tools/setup run
-	@tools/configure build
-	@ninja -C build -j $(JOBS)
+run: all
 	@tools/run
 
 test:
 	@tools/setup test
-	@tools/test --jobs $(JOBS)
+	@tools/test
 
 check:
 	@tools/setup test
-	@tools/test --jobs $(JOBS) normal
+	@tools/test normal --only '$(ONLY)'
 
 bench:
 	@tools/setup bench
-	@tools/bench --jobs $(JOBS)
+	@tools/bench
 
 bench-%:
 	@tools/setup bench
-	@tools/bench --jobs $(JOBS) $*
+	@tools/bench $*
 
 sim: all
-	build/abide-sim --seed $(SEED) --runs $(RUNS)
+	$(BUILD)/abide-sim --seed $(SEED) --runs $(RUNS)
 
 fuzz-diff: all
 	@tools/setup test
@@ -54,7 +58,7 @@ tidy:
 	@tools/tidy
 
 install: all
-	meson install -C build --no-rebuild
+	meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf build build-asan build-tsan build-clang
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-clang
