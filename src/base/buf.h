@@ -1,0 +1,30 @@
+// Buf: bytes that grow, up to a ceiling.
+//   [B1] A write past `max_size` is dropped and sets `is_overflown`; the content stays valid.
+//   [B2] The owner checks `is_overflown` once at the end instead of at each write.
+#pragma once
+#include "base/str.h"
+#include <stdarg.h>
+#include <stdint.h>
+
+typedef struct Buf {
+    char *data; // NULL until the first write
+    size_t len;
+    size_t capacity;
+    size_t max_size;
+    bool is_overflown;
+} Buf;
+
+void buf_init(Buf *buf, size_t max_size);
+void buf_done(Buf *buf);
+void buf_clear(Buf *buf); // len = 0, overflow forgotten, memory kept
+void buf_reserve(Buf *buf, size_t extra);
+void buf_append(Buf *buf, const void *data, size_t len);
+void buf_append_str(Buf *buf, Str s);
+void buf_append_cstr(Buf *buf, const char *text);
+void buf_append_char(Buf *buf, char c);
+void buf_printf(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(Buf *buf, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+// The content, NUL-terminated in place (the NUL is not counted). Never NULL.
+const char *buf_cstr(Buf *buf);
+static inline Str buf_str(const Buf *buf) { return (Str){buf->data ? buf->data : "", buf->len}; }

@@ -1,0 +1,21 @@
+// Log: lines for the operator. Layers log through a Logger they are given; there is no global.
+// A function logs or returns an error, never both.
+#pragma once
+#include "base/str.h"
+
+typedef enum LogLevel { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVEL_COUNT } LogLevel;
+
+typedef struct Logger {
+    LogLevel least; // lines below it are not formatted
+    // Called on whatever thread logs; must be thread-safe. `line` has no newline.
+    void (*write)(void *context, LogLevel level, const char *line);
+    void *context;
+} Logger;
+
+const char *log_level_name(LogLevel level);
+void log_line(const Logger *logger, LogLevel level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define LOG(logger, level, ...)                                                                    \
+    ((logger) && (logger)->write && (level) >= (logger)->least                                     \
+         ? log_line((logger), (level), __VA_ARGS__)                                                \
+         : (void)0)

@@ -1,0 +1,29 @@
+// Str: the comparisons and cuts that are too long for the header.
+//
+// A Str never owns memory, so nothing here allocates: every answer points into its argument.
+//   [S1] A null Str behaves as an empty one, except where the caller asks str_is_null.
+#include "base/str.h"
+
+int str_compare(Str a, Str b) {
+    size_t shared = a.len < b.len ? a.len : b.len;
+    int order = shared ? memcmp(a.data, b.data, shared) : 0;
+    if (order != 0) return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+bool str_starts_with(Str s, Str prefix) {
+    return prefix.len <= s.len && (prefix.len == 0 || memcmp(s.data, prefix.data, prefix.len) == 0);
+}
+
+static bool is_white_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+Str str_trim(Str s) {
+    while (s.len > 0 && is_white_space(s.data[0])) {
+        s.data++;
+        s.len--;
+    }
+    while (s.len > 0 && is_white_space(s.data[s.len - 1])) s.len--;
+    return s;
+}
