@@ -71,14 +71,14 @@ typedef enum FlowNodeKind {
     NODE_PRIVATE_NAME, // [reference] as a member's property, an element's key, or `#x in o`
 
     // Operators.
-    NODE_UNARY,          // [unary] op: OP_NEGATE … OP_DELETE
-    NODE_UPDATE,         // [unary] op: OP_ADD (++) or OP_SUBTRACT (--); FLAG_PREFIX
+    NODE_UNARY,          // [unary] op: OPERATOR_NEGATE … OPERATOR_DELETE
+    NODE_UPDATE,         // [unary] op: OPERATOR_ADD (++) or OPERATOR_SUBTRACT (--); FLAG_PREFIX
     NODE_BINARY,         // [binary] op
     NODE_BINARY_CHAIN,   // [chain] first op1 x op2 y …, left to right, op per link
-    NODE_LOGICAL,        // [binary] op: OP_LOGICAL_AND, OP_LOGICAL_OR, OP_NULLISH
+    NODE_LOGICAL,        // [binary] op: OPERATOR_LOGICAL_AND, OPERATOR_LOGICAL_OR, OPERATOR_NULLISH
     NODE_LOGICAL_CHAIN,  // [chain] all links have the same op as the node
     NODE_PRIVATE_IN,     // [binary] left is NODE_PRIVATE_NAME
-    NODE_ASSIGN,         // [binary] op: OP_NONE (=) or the operator of `op=`; left: target/pattern
+    NODE_ASSIGN,         // [binary] op: OPERATOR_NONE (=) or the operator of `op=`; left: target/pattern
     NODE_CONDITIONAL,    // [conditional]
     NODE_SEQUENCE,       // [list] a, b, c
     NODE_MEMBER,         // [member] object.name
@@ -134,16 +134,14 @@ typedef enum FlowNodeKind {
 } FlowNodeKind;
 
 typedef enum FlowOperator {
-    OP_NONE,
-    OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_REMAINDER, OP_POWER,
-    OP_SHIFT_LEFT, OP_SHIFT_RIGHT, OP_SHIFT_RIGHT_UNSIGNED,
-    OP_BIT_AND, OP_BIT_OR, OP_BIT_XOR,
-    OP_EQUAL, OP_NOT_EQUAL, OP_STRICT_EQUAL, OP_STRICT_NOT_EQUAL,
-    OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL,
-    OP_INSTANCEOF, OP_IN,
-    OP_LOGICAL_AND, OP_LOGICAL_OR, OP_NULLISH,
-    OP_NEGATE, OP_PLUS, OP_NOT, OP_BIT_NOT, OP_TYPEOF, OP_VOID, OP_DELETE,
-    OP_COUNT
+    OPERATOR_NONE, OPERATOR_ADD, OPERATOR_SUBTRACT, OPERATOR_MULTIPLY, OPERATOR_DIVIDE,
+    OPERATOR_REMAINDER, OPERATOR_POWER, OPERATOR_SHIFT_LEFT, OPERATOR_SHIFT_RIGHT,
+    OPERATOR_SHIFT_RIGHT_UNSIGNED, OPERATOR_BIT_AND, OPERATOR_BIT_OR, OPERATOR_BIT_XOR,
+    OPERATOR_EQUAL, OPERATOR_NOT_EQUAL, OPERATOR_STRICT_EQUAL, OPERATOR_STRICT_NOT_EQUAL,
+    OPERATOR_LESS, OPERATOR_LESS_EQUAL, OPERATOR_GREATER, OPERATOR_GREATER_EQUAL,
+    OPERATOR_INSTANCEOF, OPERATOR_IN, OPERATOR_LOGICAL_AND, OPERATOR_LOGICAL_OR, OPERATOR_NULLISH,
+    OPERATOR_NEGATE, OPERATOR_PLUS, OPERATOR_NOT, OPERATOR_BIT_NOT, OPERATOR_TYPEOF,
+    OPERATOR_VOID, OPERATOR_DELETE, OPERATOR_COUNT,
 } FlowOperator;
 
 typedef enum FlowPropertyKind {
@@ -160,7 +158,7 @@ typedef enum FlowElementKind {
     ELEMENT_GETTER,
     ELEMENT_SETTER,
     ELEMENT_FIELD,        // value is the initializer or NULL
-    ELEMENT_STATIC_BLOCK, // key NULL, value is NODE_FUNCTION of kind FUNCTION_STATIC_BLOCK
+    ELEMENT_STATIC_BLOCK, // key NULL, value is NODE_FUNCTION of kind FUNCTION_KIND_STATIC_BLOCK
 } FlowElementKind;
 
 enum { // FlowNode.flags
@@ -255,7 +253,8 @@ struct FlowNode {
             FlowNode *body;
             FlowScope *scope; // of let/const on the left; NULL when there are none
         } iteration;
-        struct { FlowName *label; FlowNode *target; } jump; // target: loop, switch or NODE_LABELED
+        // target of `break label`: the NODE_LABELED; of `break`: loop or switch; of continue: loop
+        struct { FlowName *label; FlowNode *target; } jump;
         struct { FlowNode *block; FlowNode *handler; FlowNode *finalizer; } try_statement;
         struct {
             FlowNode *parameter; // NULL: optional catch binding

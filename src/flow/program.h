@@ -20,16 +20,16 @@ typedef struct FlowFieldKey {
 } FlowFieldKey;
 
 typedef enum FlowFunctionKind {
-    FUNCTION_NORMAL,
-    FUNCTION_ARROW,
-    FUNCTION_METHOD,
-    FUNCTION_GETTER,
-    FUNCTION_SETTER,
-    FUNCTION_CONSTRUCTOR,
-    FUNCTION_DERIVED_CONSTRUCTOR,
-    FUNCTION_FIELDS,       // no text of its own: runs the field initializers of a class
-    FUNCTION_STATIC_BLOCK, // called once with the class as `this`
-    FUNCTION_PROGRAM,      // the top level of the file
+    FUNCTION_KIND_NORMAL,
+    FUNCTION_KIND_ARROW,
+    FUNCTION_KIND_METHOD,
+    FUNCTION_KIND_GETTER,
+    FUNCTION_KIND_SETTER,
+    FUNCTION_KIND_CONSTRUCTOR,
+    FUNCTION_KIND_DERIVED_CONSTRUCTOR,
+    FUNCTION_KIND_FIELDS,       // no text of its own: runs the field initializers of a class
+    FUNCTION_KIND_STATIC_BLOCK, // called once with the class as `this`
+    FUNCTION_KIND_PROGRAM,      // the top level of the file
 } FlowFunctionKind;
 
 typedef struct FlowCapture {
@@ -81,8 +81,8 @@ struct FlowClass {
     FlowNode *heritage;   // NULL without `extends`
     FlowFunction *constructor; // NULL: the default one
     FlowNodeList elements;     // NODE_CLASS_ELEMENT in source order
-    FlowFunction *instance_fields; // FUNCTION_FIELDS; NULL without instance fields
-    FlowFunction *static_fields;   // FUNCTION_FIELDS for static fields; NULL without
+    FlowFunction *instance_fields; // FUNCTION_KIND_FIELDS; NULL without instance fields
+    FlowFunction *static_fields;   // FUNCTION_KIND_FIELDS for static fields; NULL without
     uint32_t start;
     uint32_t end;
     FlowScope *scope;              // inner name and private names

@@ -1,0 +1,205 @@
+// Report: collects findings and renders them.
+//
+// The text form shows the offending line with the span underlined:
+//
+//   error[FLOW_SYNTAX]: Unexpected token '}'
+//     --> order.flow:3:9
+//      |
+//    3 |   charge(}
+//      |          ^
+//      = hint: …
+//
+// Lines longer than the window are cut around the span, tabs become spaces, and bytes that are
+// not text become U+FFFD, so that a hostile file cannot play with the reader's terminal.
+#include "flow/report.h"
+#include "base/assert.h"
+#include "base/utf.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    EXCERPT_WIDTH = 100, // characters of a line that are shown
+    MESSAGE_MAX = 400,
+};
+
+static const char *const code_names[FLOW_CODE_COUNT] = {
+    [FLOW_ERROR_SYNTAX] = "FLOW_SYNTAX",         [FLOW_ERROR_ENCODING] = "FLOW_ENCODING",
+    [FLOW_ERROR_LITERAL] = "FLOW_LITERAL",       [FLOW_ERROR_TARGET] = "FLOW_TARGET",
+    [FLOW_ERROR_REDECLARED] = "FLOW_REDECLARED", [FLOW_ERROR_STRICT] = "FLOW_STRICT",
+    [FLOW_ERROR_CONTEXT] = "FLOW_CONTEXT",       [FLOW_ERROR_CLASS] = "FLOW_CLASS",
+    [FLOW_ERROR_PRIVATE] = "FLOW_PRIVATE",       [FLOW_ERROR_REFUSED] = "FLOW_REFUSED",
+    [FLOW_ERROR_FORM] = "FLOW_FORM",             [FLOW_ERROR_CONFIG] = "FLOW_CONFIG",
+    [FLOW_ERROR_NESTING] = "FLOW_NESTING",       [FLOW_ERROR_LIMIT] = "FLOW_LIMIT",
+};
+
+const char *flow_code_name(FlowCode code) {
+    ASSERT(code < FLOW_CODE_COUNT);
+    return code_names[code];
+}
+
+void flow_report_init(FlowReport *report, const FlowSource *source, Arena *arena) {
+    *report = (FlowReport){.source = source, .arena = arena};
+}
+
+void flow_report_add(FlowReport *report, const FlowFinding *finding, const char *format, ...) {
+    if (finding->severity == FLOW_SEVERITY_ERROR) {
+        for (uint32_t i = 0; i < report->count; i++) // [R3]
+            if (report->items[i].start == finding->start &&
+                report->items[i].severity == FLOW_SEVERITY_ERROR)
+                return;
+        report->error_count++;
+    }
+    if (flow_report_is_full(report)) {
+        report->dropped_count++; // [R2]
+        return;
+    }
+    char text[MESSAGE_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int len = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (len < 0) len = 0;
+    if ((size_t)len >= sizeof(text)) len = (int)sizeof(text) - 1;
+    Str message = {text, (size_t)len};
+    message.len = utf8_valid_prefix(message); // a cut may have split a character
+    report->items[report->count++] = (FlowDiagnostic){
+        .code = finding->code,
+        .severity = finding->severity,
+        .start = finding->start,
+        .end = finding->end > finding->start ? finding->end : finding->start + 1,
+        .message = arena_str(report->arena, message),
+        .hint = finding->hint ? arena_str(report->arena, str_from(finding->hint)) : STR_NULL,
+    };
+}
+
+static int compare_diagnostics(const void *a, const void *b) {
+    const FlowDiagnostic *left = a;
+    const FlowDiagnostic *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+static void sort_report(FlowReport *report) {
+    if (report->count > 1) // [R4]
+        qsort(report->items, report->count, sizeof(report->items[0]), compare_diagnostics);
+}
+
+static const char *severity_name(FlowSeverity severity) {
+    return severity == FLOW_SEVERITY_ERROR ? "error" : "warning";
+}
+
+// One character of the excerpt; control characters and broken bytes must not reach a terminal.
+static void append_visible(Buf *text, Str character) {
+    unsigned char c = (unsigned char)character.data[0];
+    if (c == '\t') buf_append_char(text, ' ');
+    else if (c < 0x20 || c == 0x7F || !utf8_is_valid(character) ||
+             (c == 0xC2 && (unsigned char)character.data[1] < 0xA0))
+        buf_append_cstr(text, "\xEF\xBF\xBD");
+    else buf_append_str(text, character);
+}
+
+static size_t character_size(Str line, size_t at) {
+    size_t size = 1;
+    while (at + size < line.len && size < 4 && ((unsigned char)line.data[at + size] & 0xC0) == 0x80)
+        size++;
+    return size;
+}
+
+// The part of `line` around the span, and under it the carets.
+static void render_excerpt(Buf *text, Str line, uint32_t line_start, const FlowDiagnostic *item) {
+    size_t span_start = item->start - line_start;
+    size_t span_end = item->end - line_start;
+    if (span_start > line.len) span_start = line.len;
+    if (span_end > line.len) span_end = line.len;
+    size_t first = 0;
+    if (span_start > EXCERPT_WIDTH - 20) {
+        first = span_start - (EXCERPT_WIDTH - 20);
+        while (first < line.len && ((unsigned char)line.data[first] & 0xC0) == 0x80) first++;
+    }
+    Buf carets;
+    buf_init(&carets, 4 * EXCERPT_WIDTH);
+    if (first > 0) {
+        buf_append_cstr(text, "…");
+        buf_append_char(&carets, ' ');
+    }
+    size_t at = first;
+    for (int shown = 0; at < line.len && shown < EXCERPT_WIDTH; shown++) {
+        size_t size = character_size(line, at);
+        append_visible(text, (Str){line.data + at, size});
+        if (at < span_end || at <= span_start)
+            buf_append_char(&carets, at >= span_start ? '^' : ' ');
+        at += size;
+    }
+    if (at < line.len) buf_append_cstr(text, "…");
+    if (span_start >= line.len) buf_append_char(&carets, '^');
+    buf_append_char(text, '\n');
+    buf_printf(text, "     | %s\n", buf_cstr(&carets));
+    buf_done(&carets);
+}
+
+static void render_item(const FlowReport *report, const FlowDiagnostic *item, Buf *text) {
+    const FlowSource *source = report->source;
+    FlowPosition position = flow_source_position(source, item->start);
+    buf_printf(text, "%s[%s]: %.*s\n", severity_name(item->severity), flow_code_name(item->code),
+               STR_ARG(item->message));
+    buf_printf(text, "   --> %.*s:%u:%u\n     |\n", STR_ARG(source->name), position.line,
+               position.column);
+    buf_printf(text, "%4u | ", position.line);
+    render_excerpt(text, flow_source_line(source, position.line),
+                   source->line_starts[position.line - 1], item);
+    if (!str_is_null(item->hint)) buf_printf(text, "     = hint: %.*s\n", STR_ARG(item->hint));
+    buf_append_char(text, '\n');
+}
+
+void flow_report_render_text(FlowReport *report, Buf *ret_text) {
+    sort_report(report);
+    for (uint32_t i = 0; i < report->count; i++) render_item(report, &report->items[i], ret_text);
+    if (report->dropped_count > 0)
+        buf_printf(ret_text, "… and %u more\n", report->dropped_count);
+}
+
+static void append_json_text(Buf *json, Str text) {
+    buf_append_char(json, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c == '"' || c == '\\') buf_printf(json, "\\%c", c);
+        else if (c < 0x20) buf_printf(json, "\\u%04x", c);
+        else buf_append_char(json, (char)c);
+    }
+    buf_append_char(json, '"');
+}
+
+void flow_report_render_json(FlowReport *report, Buf *ret_json) {
+    sort_report(report);
+    buf_append_char(ret_json, '[');
+    for (uint32_t i = 0; i < report->count; i++) {
+        const FlowDiagnostic *item = &report->items[i];
+        FlowPosition from = flow_source_position(report->source, item->start);
+        FlowPosition to = flow_source_position(report->source, item->end);
+        buf_printf(ret_json, "%s{\"severity\":\"%s\",\"code\":\"%s\",\"message\":", i ? "," : "",
+                   severity_name(item->severity), flow_code_name(item->code));
+        append_json_text(ret_json, item->message);
+        buf_append_cstr(ret_json, ",\"hint\":");
+        if (str_is_null(item->hint)) buf_append_cstr(ret_json, "null");
+        else append_json_text(ret_json, item->hint);
+        buf_append_cstr(ret_json, ",\"file\":");
+        append_json_text(ret_json, report->source->name);
+        buf_printf(ret_json,
+                   ",\"line\":%u,\"column\":%u,\"endLine\":%u,\"endColumn\":%u,"
+                   "\"start\":%u,\"end\":%u}",
+                   from.line, from.column, to.line, to.column, item->start, item->end);
+    }
+    buf_append_char(ret_json, ']');
+}
+
+void flow_report_first(FlowReport *report, Diag *diag) {
+    sort_report(report);
+    for (uint32_t i = 0; i < report->count; i++) {
+        const FlowDiagnostic *item = &report->items[i];
+        if (item->severity != FLOW_SEVERITY_ERROR) continue;
+        FlowPosition at = flow_source_position(report->source, item->start);
+        (void)diag_set(diag, ERR_INVALID, flow_code_name(item->code), "%.*s:%u:%u: %.*s",
+                       STR_ARG(report->source->name), at.line, at.column, STR_ARG(item->message));
+        return;
+    }
+    diag_clear(diag);
+}
