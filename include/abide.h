@@ -1,0 +1,551 @@
+/*
+** abide: durable workflows as plain C functions.
+**
+** A workflow is a function. Between its durable calls (abide_step, abide_sleep,
+** abide_await_event, …) the process may die, be upgraded, or forget the run for a month: the
+** engine calls the function again from the top, every durable call that already happened answers
+** at once with what it answered before, and execution goes on where it stopped.
+**
+**     static int order(abide_ctx *ctx, const char *input) {
+**         const char *receipt, *answer;
+**         ABIDE_TRY(abide_step(ctx, "charge", charge_card, input, &receipt));
+**         ABIDE_TRY(abide_sleep(ctx, "2s"));
+**         int rc = abide_await_event(ctx, "approved", &(abide_wait){.timeout = "24h"}, &answer);
+**         if (rc == ABIDE_TIMEOUT) return abide_fail(ctx, "not approved in time");
+**         if (rc != ABIDE_OK) return rc;
+**         return abide_complete(ctx, answer);
+**     }
+**
+** Conventions
+**   - Payloads (inputs, results, events) are JSON text in UTF-8, kept byte for byte. A NULL
+**     payload means "no value", which differs from the JSON text "null".
+**   - Durations are text: "500ms", "2s", "15m", "24h", "30d", "1h30m", "PT15M"; a bare number is
+**     seconds. Times are milliseconds since 1970-01-01 UTC.
+**   - Functions answer ABIDE_OK (0) or another ABIDE_ code. Engine functions take an optional
+**     `abide_error *` that receives a stable code and a sentence for people.
+**   - Every function of an engine may be called from any thread. There is no global state; a
+**     process may have many engines. Functions that take an abide_ctx or abide_call may only be
+**     called on the thread that runs the workflow or step, while it runs.
+**
+** Rules for workflow functions
+**   - Pass every code that is not ABIDE_OK up (ABIDE_TRY does), unless the code is one you
+**     handle: ABIDE_TIMEOUT, ABIDE_FAILED or ABIDE_CANCELLED.
+**   - Make the same durable calls in the same order when given the same answers: read clocks,
+**     random numbers, files and sockets only inside steps, or through abide_now/abide_random.
+**     A run whose function asks for something else than what is recorded is paused, not guessed.
+*/
+#ifndef ABIDE_H
+#define ABIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ABIDE_API __attribute__((visibility("default")))
+#define ABIDE_PRINTF(text, args) __attribute__((format(printf, text, args)))
+#else
+#define ABIDE_API
+#define ABIDE_PRINTF(text, args)
+#endif
+
+/* "0.1.0" */
+ABIDE_API const char *abide_version(void);
+
+/* ---- Codes ------------------------------------------------------------------------------- */
+
+enum {
+    ABIDE_OK = 0,
+    ABIDE_SUSPENDED = 1,    /* inside workflows only: not there yet, pass it up */
+    ABIDE_TIMEOUT = 2,      /* the wait's deadline came first */
+    ABIDE_CANCELLED = 3,    /* the run was asked to end: clean up and pass it up */
+    ABIDE_FAILED = 4,       /* the step, task or child failed for good: abide_error_json() */
+    ABIDE_PENDING = 5,      /* abide_result: the run has not ended yet */
+    ABIDE_NOT_FOUND = 10,   /* no such run, workflow, step, topic … */
+    ABIDE_TERMINAL = 11,    /* the run has ended; nothing changes it any more */
+    ABIDE_CONFLICT = 12,    /* exists already with other content, or not in this state */
+    ABIDE_INVALID = 13,     /* bad argument: the message says which and why */
+    ABIDE_LIMIT = 14,       /* a documented limit was reached; see docs/limits.md */
+    ABIDE_UNSUPPORTED = 15, /* this store cannot do that */
+    ABIDE_UNAVAILABLE = 16, /* the store cannot answer now; try again */
+    ABIDE_CORRUPT = 17,     /* stored data fails its own check; nothing was changed */
+    ABIDE_FENCED = 18,      /* somebody else has taken it over */
+    ABIDE_CLOSED = 19       /* the engine is shutting down */
+};
+
+/* "ABIDE_TIMEOUT" for 2; never NULL. */
+ABIDE_API const char *abide_code_name(int code);
+
+typedef struct abide_error {
+    int code;          /* ABIDE_… */
+    char name[48];     /* stable, documented: "RUN_NOT_FOUND"; docs/errors.md */
+    char message[464]; /* what, where, and what to do */
+} abide_error;
+
+/* Returns from the calling function when `call` does not answer ABIDE_OK. */
+#define ABIDE_TRY(call)                                                                            \
+    do {                                                                                           \
+        int abide_try_ = (call);                                                                   \
+        if (abide_try_ != ABIDE_OK) return abide_try_;                                             \
+    } while (0)
+
+/* ---- The engine -------------------------------------------------------------------------- */
+
+typedef struct abide_engine abide_engine;
+typedef struct abide_ctx abide_ctx;   /* one execution of a workflow function */
+typedef struct abide_call abide_call; /* one execution of a step or task function */
+
+typedef int (*abide_workflow_fn)(abide_ctx *ctx, const char *input);
+typedef int (*abide_call_fn)(abide_call *call, const char *input);
+
+/* What happened, for abide_options.on_event. */
+enum {
+    ABIDE_EVENT_STARTED = 1, /* a run was created */
+    ABIDE_EVENT_SUSPENDED,
+    ABIDE_EVENT_RESUMED,
+    ABIDE_EVENT_STEP,      /* a step finished; detail: its name */
+    ABIDE_EVENT_COMPLETED,
+    ABIDE_EVENT_FAILED,    /* detail: error JSON */
+    ABIDE_EVENT_CANCELLED,
+    ABIDE_EVENT_PAUSED,    /* detail: why, when the engine did it by itself */
+    ABIDE_EVENT_RELEASED,  /* nothing of the run is in memory any more */
+    ABIDE_EVENT_RELOADED,
+    ABIDE_EVENT_STORE_DOWN, /* the store does not answer; the engine keeps trying */
+    ABIDE_EVENT_STORE_UP
+};
+
+typedef struct abide_event {
+    int kind; /* ABIDE_EVENT_… */
+    const char *run_id;   /* NULL when it is not about a run */
+    const char *workflow; /* NULL likewise */
+    const char *detail;   /* may be NULL */
+    int64_t at_ms;
+} abide_event;
+
+/* Zero-initialise, then set what you want to change. */
+typedef struct abide_options {
+    int threads;               /* that execute workflow, step and task functions; 0 = 4 */
+    int max_resident_runs;     /* runs kept in memory; 0 = 10000 */
+    int max_active_runs;       /* runs executing or waiting for their commit; 0 = 4096 */
+    const char *lease;         /* how long a node may be silent before others take over; "10s" */
+    const char *node_name;     /* shown to operators; NULL = "node" */
+    /* Storage retry policy: how the engine itself goes on when the store does not answer. */
+    int store_retry_attempts;         /* before callers are told ABIDE_UNAVAILABLE; 0 = 10 */
+    const char *store_retry_delay;    /* first pause; "50ms" */
+    const char *store_retry_max_delay; /* "5s" */
+    const char *timer_resolution;     /* timers may be late by this much; "1ms" */
+    int isolate_child_failures;       /* 1 = abide_child answers ABIDE_OK and the error as a value:
+                                         failures do not propagate by themselves */
+    int max_pending_events_per_topic; /* 0 = 10000 */
+    const char *event_retention;      /* how long unread events are kept; "7d" */
+    const char *run_retention;        /* how long ended runs are kept; "30d", "forever" */
+    const char *cancel_grace;         /* time a cancelled run has for cleanup; "10s" */
+    int discard_step_events;          /* 1 = no ABIDE_EVENT_STEP callbacks */
+    /* Called on an engine thread after the commit that recorded the event; must be quick and
+       must not call the engine. */
+    void (*on_event)(void *user, const abide_event *event);
+    /* Log lines; level 0 debug … 3 error. NULL = silent. Any thread. */
+    void (*on_log)(void *user, int level, const char *line);
+    void *user;
+} abide_options;
+
+/*
+** Opens a store and makes an engine on it. `url` is "sqlite:PATH" (or just a path), or "memory:".
+** Nothing executes yet: register the workflows, then call abide_recover.
+** Errors: STORE_URL, STORE_LOCKED (another process owns the file), STORE_NEWER, STORE_NOT_OURS,
+** STORE_READ_ONLY, STORE_FULL, STORE_IO, BAD_OPTION.
+*/
+ABIDE_API int abide_open(const char *url, const abide_options *options, abide_engine **ret_engine,
+                         abide_error *error);
+
+typedef struct abide_recovery {
+    int64_t resumed_running;  /* runs that were executing when the last process stopped */
+    int64_t timers_due;       /* waits whose deadline passed meanwhile */
+    int64_t starts_due;       /* delayed starts that came due */
+    int64_t events_delivered; /* pending events handed to waits. Always 0 after a clean commit:
+                                 an event and the wait that wants it meet in one transaction */
+    int64_t taken_over;       /* runs of nodes that are gone */
+    int64_t suspended;        /* runs that go on waiting; none of them was loaded */
+} abide_recovery;
+
+/*
+** Puts the engine to work: takes up what was running, fires what is due, and from then on
+** executes. `report` may be NULL. Calling it again answers ABIDE_OK and the first report.
+*/
+ABIDE_API int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *error);
+
+/*
+** Orderly stop: no new executions begin, running functions are awaited for at most `timeout`
+** (NULL = "30s"), their results are committed, claims are handed back. Then only abide_close may
+** be called. Answers ABIDE_TIMEOUT when functions were still running at the end; their runs are
+** taken up again by the next process. Nothing that was acknowledged is lost either way.
+*/
+ABIDE_API int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error);
+
+/* Frees the engine; shuts it down first if that was not done. NULL is fine. */
+ABIDE_API void abide_close(abide_engine *engine);
+
+/* ---- Registering code -------------------------------------------------------------------- */
+
+/*
+** `user` is handed to the function through abide_user_data. Names are up to 255 bytes. Registering
+** a name twice is ABIDE_CONFLICT. Runs of a workflow that is not registered in this process are
+** left alone until it is.
+*/
+ABIDE_API int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
+                                      void *user, abide_error *error);
+
+/* Functions that take tasks from the queue "default"; see abide_task_start. */
+ABIDE_API int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn,
+                                  void *user, abide_error *error);
+
+/* ---- Starting and steering runs ---------------------------------------------------------- */
+
+enum { ABIDE_LEFTOVER_DISCARD = 0, ABIDE_LEFTOVER_TO_TOPIC, ABIDE_LEFTOVER_DEAD_LETTER };
+enum { ABIDE_CLOSE_ABANDON = 0, ABIDE_CLOSE_CANCEL };
+
+typedef struct abide_start_options {
+    const char *id;       /* yours; NULL = generated. An existing id starts nothing */
+    const char *key;      /* idempotency key: same key, same input: the same run */
+    const char *delay;    /* begin after this duration … */
+    int64_t start_at_ms;  /* … or at this moment */
+    const char *timeout;  /* overall time-out; NULL = none */
+    const char *retention; /* keep this long once ended; NULL = the engine's */
+    int priority;         /* -1000 … 1000, higher first */
+    const char *const *tags; /* up to 16 */
+    int tag_count;
+    int leftover_signals;       /* ABIDE_LEFTOVER_…: what to do with unread ones at the end */
+    const char *leftover_topic; /* for ABIDE_LEFTOVER_TO_TOPIC */
+    int close_policy; /* children only, ABIDE_CLOSE_…: what happens when the parent ends */
+} abide_start_options;
+
+/* Longest run id, and the size of a buffer that holds one. */
+#define ABIDE_RUN_ID_SIZE 256
+
+/*
+** Starts a run. When it answers ABIDE_OK the run is durable. `ret_id` (may be NULL) receives its
+** id. An id or key that exists answers ABIDE_OK with the existing run and sets *ret_is_new = 0
+** (may be NULL); the same key with other content is ABIDE_CONFLICT (DUPLICATE_KEY).
+** Errors: UNKNOWN_WORKFLOW, BAD_JSON, BAD_ID, BAD_DURATION, PAYLOAD_TOO_LARGE …
+*/
+ABIDE_API int abide_start(abide_engine *engine, const char *workflow, const char *input,
+                          const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
+                          abide_error *error);
+
+/* As abide_start, and says whether the run is new. */
+ABIDE_API int abide_start_once(abide_engine *engine, const char *workflow, const char *input,
+                               const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
+                               int *ret_is_new, abide_error *error);
+
+typedef struct abide_emit_options {
+    const char *id; /* deduplicates: a second event with this id does nothing */
+} abide_emit_options;
+
+/*
+** Publishes an event to a topic: durable when ABIDE_OK. *ret_resumed (may be NULL) is the number
+** of runs it woke. With the default policy an event that nobody waits for is kept until a wait
+** takes it. ABIDE_LIMIT (TOPIC_FULL) when too many are pending.
+*/
+ABIDE_API int abide_emit(abide_engine *engine, const char *topic, const char *payload,
+                         const abide_emit_options *options, int64_t *ret_resumed,
+                         abide_error *error);
+
+/*
+** Sends a signal to one run; kept until the run takes it. ABIDE_NOT_FOUND, ABIDE_TERMINAL.
+*/
+ABIDE_API int abide_signal(abide_engine *engine, const char *run_id, const char *name,
+                           const char *payload, const abide_emit_options *options,
+                           abide_error *error);
+
+enum { ABIDE_CONSUME_ONE = 0, ABIDE_CONSUME_ALL };
+enum { ABIDE_VISIBLE_ALL = 0, ABIDE_VISIBLE_AFTER_CREATE, ABIDE_VISIBLE_AFTER_WAIT };
+
+typedef struct abide_topic_policy {
+    int consume;        /* the oldest waiter gets it, or every waiter */
+    int visible;        /* to whom: all, runs that existed, or only those waiting at that moment */
+    const char *expire; /* NULL = event_retention */
+    int cap;            /* most pending events; 0 = max_pending_events_per_topic */
+} abide_topic_policy;
+ABIDE_API int abide_set_topic(abide_engine *engine, const char *topic,
+                              const abide_topic_policy *policy, abide_error *error);
+
+/*
+** Asks a run to end. *ret_changed = 0 when it had ended already (terminal states are final). The
+** run learns of it at its present or next wait (ABIDE_CANCELLED), may clean up within the grace
+** period, and then is `cancelled`, whatever it answers. `reason` may be NULL.
+*/
+ABIDE_API int abide_cancel(abide_engine *engine, const char *run_id, const char *reason,
+                           int *ret_changed, abide_error *error);
+/* Holds a run for a person, and lets it go on. */
+ABIDE_API int abide_pause(abide_engine *engine, const char *run_id, int *ret_changed,
+                          abide_error *error);
+ABIDE_API int abide_resume(abide_engine *engine, const char *run_id, int *ret_changed,
+                           abide_error *error);
+/*
+** Drops the checkpoints from the named step on and runs it again from there. `iteration` counts
+** repeated names from 0. Not for ended runs (ABIDE_TERMINAL): use abide_fork.
+*/
+ABIDE_API int abide_rewind(abide_engine *engine, const char *run_id, const char *step,
+                           int iteration, abide_error *error);
+/*
+** A new run with the old one's input and its checkpoints before `step` (NULL = none). The old
+** run is not changed. `new_id` may be NULL.
+*/
+ABIDE_API int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
+                         const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
+/* Removes an ended run and all that belongs to it. ABIDE_CONFLICT when it has not ended. */
+ABIDE_API int abide_purge(abide_engine *engine, const char *run_id, abide_error *error);
+
+/* ---- Looking ----------------------------------------------------------------------------- */
+
+enum {
+    ABIDE_RUN_PENDING = 1,
+    ABIDE_RUN_RUNNING,
+    ABIDE_RUN_SUSPENDED,
+    ABIDE_RUN_PAUSED,
+    ABIDE_RUN_COMPLETED,
+    ABIDE_RUN_FAILED,
+    ABIDE_RUN_CANCELLED
+};
+ABIDE_API const char *abide_state_name(int state); /* "suspended" */
+
+typedef struct abide_run_info {
+    char id[ABIDE_RUN_ID_SIZE];
+    char workflow[256];
+    int state;    /* ABIDE_RUN_… */
+    int attempts; /* executions that ended without a commit */
+    int priority;
+    int is_cancel_requested;
+    int64_t created_at_ms, updated_at_ms, started_at_ms, finished_at_ms; /* 0 = not yet */
+    int64_t wakes_at_ms;   /* next timer or time-out; 0 = none */
+    int64_t idle_since_ms; /* 0 = not idle */
+    int64_t step_count;    /* checkpoints so far; only from abide_status */
+    char parent_id[ABIDE_RUN_ID_SIZE]; /* "" = none; only from abide_status */
+    char waiting_on[256]; /* "signal:approval, timer"; "" = nothing */
+} abide_run_info;
+
+ABIDE_API int abide_status(abide_engine *engine, const char *run_id, abide_run_info *ret_info,
+                           abide_error *error);
+
+/*
+** The result of a run. Waits up to `wait` for it (NULL = do not wait). Answers
+**   ABIDE_OK         *ret_json is the result (NULL when the workflow gave none)
+**   ABIDE_FAILED     *ret_json is the error object {"type","message",…}
+**   ABIDE_CANCELLED  *ret_json likewise
+**   ABIDE_PENDING    not ended within `wait`
+** Free *ret_json with abide_free.
+*/
+ABIDE_API int abide_result(abide_engine *engine, const char *run_id, const char *wait,
+                           char **ret_json, abide_error *error);
+ABIDE_API void abide_free(void *memory);
+
+typedef struct abide_list_options {
+    const char *workflow;     /* NULL = any */
+    const char *tag;          /* NULL = any */
+    const char *parent_id;    /* NULL = any */
+    const char *waiting_on;   /* topic, signal, task or child id in the wait set */
+    unsigned states;          /* bit (1 << ABIDE_RUN_…); 0 = any */
+    int64_t idle_before_ms;   /* 0 = any */
+    int64_t created_before_ms, created_after_ms; /* 0 = any */
+    int64_t cursor;           /* 0 = from the newest */
+    int limit;                /* 0 = 100, at most 1000 */
+} abide_list_options;
+
+/*
+** Calls `visit` for each run, newest first; stops when it does not answer 0. *ret_next (may be
+** NULL) is the cursor of the next page, 0 at the end.
+*/
+ABIDE_API int abide_list(abide_engine *engine, const abide_list_options *options,
+                         int (*visit)(void *user, const abide_run_info *run), void *user,
+                         int64_t *ret_next, abide_error *error);
+
+/* One entry of a run's history. */
+typedef struct abide_log_entry {
+    int64_t seq, at_ms;
+    const char *kind; /* "started", "step", "wait", "finished", … */
+    const char *name; /* step name, topic, …; NULL = none */
+    const char *data; /* JSON; NULL = none */
+    int64_t position; /* place among the durable calls; -1 = not a checkpoint */
+    int iteration, attempt;
+    int outcome; /* ABIDE_OK, ABIDE_FAILED, ABIDE_TIMEOUT, ABIDE_CANCELLED */
+} abide_log_entry;
+
+/* History after sequence number `after`, oldest first, at most `limit` (0 = 100). */
+ABIDE_API int abide_history(abide_engine *engine, const char *run_id, int64_t after, int limit,
+                            int (*visit)(void *user, const abide_log_entry *entry), void *user,
+                            abide_error *error);
+
+typedef struct abide_stats {
+    int64_t runs[8]; /* by ABIDE_RUN_… */
+    int64_t started_total, completed_total, failed_total, cancelled_total;
+    int64_t pending_events, pending_signals, dead_letters;
+    int64_t tasks_queued, tasks_leased;
+    int64_t resident_runs; /* in memory, this process */
+    int64_t active_runs;   /* executing or being committed, this process */
+    int64_t commits, committed_operations, store_errors; /* this process */
+    int64_t turns, steps, reloads, releases;             /* this process */
+} abide_stats;
+ABIDE_API int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error);
+
+/* ---- Inside a workflow ------------------------------------------------------------------- */
+
+/*
+** Memory handed out by the functions below (results, payloads, ids) lives until the workflow
+** function returns.
+*/
+
+typedef struct abide_retry {
+    int attempts;          /* in all; 0 = 3; 1 = no retry */
+    const char *delay;     /* before the second attempt; NULL = "1s" */
+    double factor;         /* 0 = 2 */
+    const char *max_delay; /* NULL = "1h" */
+    double jitter;         /* 0 … 1, the share of the delay that is random; 0 = none */
+    const char *const *non_retryable; /* error types that end it at once; NULL-terminated */
+} abide_retry;
+
+typedef struct abide_step_options {
+    abide_retry retry;
+    int in_transaction; /* the function runs inside the engine's store transaction: what it
+                           writes through abide_call_sqlite commits with the checkpoint, so its
+                           effect is exactly-once. It must be short: everybody waits for it */
+} abide_step_options;
+
+/*
+** Runs `fn` once and keeps its result; a repeated name is a further iteration of that step. The
+** result is durable before this function answers ABIDE_OK. `input` is handed to `fn` as it is and
+** need not be JSON. `ret_result` may be NULL. When all attempts failed: ABIDE_FAILED, and
+** abide_error_json(ctx) is the error object.
+*/
+ABIDE_API int abide_step(abide_ctx *ctx, const char *name, abide_call_fn fn, const char *input,
+                         const char **ret_result);
+ABIDE_API int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn,
+                              const char *input, const abide_step_options *options,
+                              const char **ret_result);
+
+ABIDE_API int abide_sleep(abide_ctx *ctx, const char *duration);
+ABIDE_API int abide_sleep_until(abide_ctx *ctx, int64_t at_ms);
+
+typedef struct abide_wait {
+    const char *timeout; /* NULL = for ever */
+} abide_wait;
+
+/* `wait` and `ret_payload` may be NULL. Answers ABIDE_OK, ABIDE_TIMEOUT, ABIDE_CANCELLED. */
+ABIDE_API int abide_await_event(abide_ctx *ctx, const char *topic, const abide_wait *wait,
+                                const char **ret_payload);
+ABIDE_API int abide_await_signal(abide_ctx *ctx, const char *name, const abide_wait *wait,
+                                 const char **ret_payload);
+
+/* A child run or task that was started; copy freely within the execution. */
+typedef struct abide_handle {
+    const char *id;
+    int is_task;
+} abide_handle;
+
+enum { ABIDE_ANY_EVENT = 1, ABIDE_ANY_SIGNAL, ABIDE_ANY_TIMER, ABIDE_ANY_HANDLE };
+
+typedef struct abide_any {
+    int kind;             /* ABIDE_ANY_… */
+    const char *name;     /* topic or signal name */
+    const char *delay;    /* ABIDE_ANY_TIMER: fires after this; others: time-out; NULL = none */
+    abide_handle handle;  /* ABIDE_ANY_HANDLE */
+} abide_any;
+
+/*
+** Waits for the first of several things, by the time they settled. *ret_index tells which; the
+** answer is that item's (ABIDE_FAILED: a child or task that failed). The losers are left as if
+** they had never been waited for. At most 10,000 items.
+*/
+ABIDE_API int abide_await_any(abide_ctx *ctx, const abide_any *items, int count, int *ret_index,
+                              const char **ret_payload);
+
+/*
+** Starts a child run. Its id derives from this run, the workflow name and the iteration, so that
+** a repeated execution starts no second one. Not awaited, it is independent, except for its
+** close policy. abide_child_await answers ABIDE_OK or ABIDE_FAILED (a ChildWorkflowError).
+*/
+ABIDE_API int abide_child_start(abide_ctx *ctx, const char *workflow, const char *input,
+                                const abide_start_options *options, abide_handle *ret_handle);
+ABIDE_API int abide_child_await(abide_ctx *ctx, abide_handle child, const abide_wait *wait,
+                                const char **ret_result);
+/* Both in one. */
+ABIDE_API int abide_child(abide_ctx *ctx, const char *workflow, const char *input,
+                          const char **ret_result);
+
+typedef struct abide_task_options {
+    const char *queue; /* NULL = "default" */
+    int priority;
+    const char *delay;
+    abide_retry retry;
+    const char *timeout;           /* start-to-close */
+    const char *schedule_timeout;  /* schedule-to-start */
+    const char *heartbeat_timeout;
+} abide_task_options;
+
+/* Queues a task for a worker. Never awaited, it is fire-and-forget. */
+ABIDE_API int abide_task_start(abide_ctx *ctx, const char *task, const char *input,
+                               const abide_task_options *options, abide_handle *ret_handle);
+ABIDE_API int abide_task_await(abide_ctx *ctx, abide_handle task, const abide_wait *wait,
+                               const char **ret_result);
+
+/* Publishes an event; it leaves with the commit of this turn, once. */
+ABIDE_API int abide_publish(abide_ctx *ctx, const char *topic, const char *payload);
+/* Appends to the run's stream for its readers; `type` may be NULL. */
+ABIDE_API int abide_stream_write(abide_ctx *ctx, const char *type, const char *value);
+/* The time and a random number, recorded so that they are the same when called again. */
+ABIDE_API int abide_now(abide_ctx *ctx, int64_t *ret_ms);
+ABIDE_API int abide_random(abide_ctx *ctx, uint64_t *ret_value);
+
+/* 1 once the run has been asked to end. */
+ABIDE_API int abide_is_cancelled(abide_ctx *ctx);
+
+/* How a workflow function ends: `return abide_complete(ctx, json)`. NULL = no result. Returning
+   ABIDE_OK without it completes the run with no result. */
+ABIDE_API int abide_complete(abide_ctx *ctx, const char *result);
+ABIDE_API int abide_fail(abide_ctx *ctx, const char *message);
+ABIDE_API int abide_fail_with(abide_ctx *ctx, const char *type, const char *message);
+/* Ends this incarnation and begins again with fresh state under the same id. */
+ABIDE_API int abide_continue_as(abide_ctx *ctx, const char *input);
+
+/* The error object of the last durable call that answered ABIDE_FAILED; NULL = none. */
+ABIDE_API const char *abide_error_json(abide_ctx *ctx);
+
+ABIDE_API const char *abide_run_id(abide_ctx *ctx);
+ABIDE_API const char *abide_workflow_name(abide_ctx *ctx);
+ABIDE_API const char *abide_parent_id(abide_ctx *ctx); /* NULL = none */
+ABIDE_API int64_t abide_started_at(abide_ctx *ctx);
+ABIDE_API int abide_attempt(abide_ctx *ctx);     /* executions lost to crashes so far */
+ABIDE_API int abide_incarnation(abide_ctx *ctx); /* continue-as and rewinds so far */
+ABIDE_API void *abide_user_data(abide_ctx *ctx);
+/* Text in the execution's memory, e.g. to build payloads. */
+ABIDE_API const char *abide_printf(abide_ctx *ctx, const char *format, ...) ABIDE_PRINTF(2, 3);
+/* `text` as a JSON string with quotes, in the execution's memory. */
+ABIDE_API const char *abide_quote(abide_ctx *ctx, const char *text);
+
+/* ---- Inside a step or task --------------------------------------------------------------- */
+
+/* How a step ends: `return abide_return(call, json)`; NULL = no value. */
+ABIDE_API int abide_return(abide_call *call, const char *result);
+/* Fails this attempt; it is tried again according to its policy. */
+ABIDE_API int abide_throw(abide_call *call, const char *type, const char *message);
+/* Fails for good, whatever the policy. */
+ABIDE_API int abide_throw_final(abide_call *call, const char *type, const char *message);
+ABIDE_API int abide_call_attempt(abide_call *call);         /* 1, 2, 3 … */
+ABIDE_API const char *abide_call_run_id(abide_call *call);  /* NULL for stand-alone tasks */
+ABIDE_API const char *abide_call_name(abide_call *call);
+/* Stable for all attempts of this step: hand it to services that deduplicate. */
+ABIDE_API const char *abide_call_key(abide_call *call);
+ABIDE_API void *abide_call_user_data(abide_call *call);
+ABIDE_API int abide_call_is_cancelled(abide_call *call);
+/* Steps in a transaction: the engine's sqlite3 *, in mid-transaction; otherwise NULL. Do not
+   commit, roll back or close it. */
+ABIDE_API void *abide_call_sqlite(abide_call *call);
+ABIDE_API const char *abide_call_printf(abide_call *call, const char *format, ...)
+    ABIDE_PRINTF(2, 3);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,325 @@
+// Rows: the durable records, and the numbers that stand in their columns.
+//
+// Numbers are part of the file format: append, never renumber.
+// Keys: one ascending sequence serves all tables of a store, so a key never names two things
+// and rows made later sort later. Times are milliseconds since 1970 (0 = none).
+#pragma once
+#include "model/column.h"
+
+typedef enum RunState {
+    RUN_PENDING = 1, // not yet due to start; due_at_ms says when
+    RUN_RUNNING,     // claimed by `owner`, or ready to be claimed when owner is 0
+    RUN_SUSPENDED,   // parked on `waits`; nobody owns it
+    RUN_PAUSED,      // held for a person; `paused_state` says what it was
+    RUN_COMPLETED,
+    RUN_FAILED,
+    RUN_CANCELLED,
+    RUN_STATE_COUNT
+} RunState;
+
+static inline bool run_state_is_terminal(int64_t state) { return state >= RUN_COMPLETED; }
+const char *run_state_name(int64_t state); // "suspended"
+bool run_state_parse(Str name, RunState *ret_state);
+
+enum { PRIORITY_MIN = -1000, PRIORITY_MAX = 1000 };
+// Positive and smaller for higher priorities: what the claim indexes are ordered by.
+static inline int64_t claim_rank(int64_t priority) { return 1 + PRIORITY_MAX - priority; }
+
+typedef enum RunKind { RUN_NATIVE = 1, RUN_FLOW } RunKind;
+
+// What happens to a child when its parent ends, and to signals nobody took.
+typedef enum ClosePolicy { CLOSE_ABANDON = 0, CLOSE_CANCEL } ClosePolicy;
+typedef enum LeftoverPolicy {
+    LEFTOVER_DISCARD = 0,
+    LEFTOVER_TO_TOPIC, // published to leftover_topic
+    LEFTOVER_DEAD_LETTER
+} LeftoverPolicy;
+
+typedef struct RunRow {
+    int64_t key;
+    Str id;                   // the caller's, or generated; unique
+    Str workflow;             // name
+    int64_t definition;       // key of the DefinitionRow it is pinned to; 0 for native runs
+    int64_t kind;             // RunKind
+    int64_t state;            // RunState
+    int64_t owner;            // key of the node that executes it; 0 = nobody
+    int64_t epoch;            // +1 with each claim and each forced change; fences stale writers
+    int64_t generation;       // +1 with each suspension and wake-up; fences stale timers
+    int64_t incarnation;      // +1 with each continue-as and rewind
+    int64_t priority;         // higher first; PRIORITY_MIN … PRIORITY_MAX
+    int64_t claim_rank;       // while RUNNING: claim_rank(priority), > 0; otherwise 0
+    int64_t due_at_ms;        // the next thing to happen by itself; the state says what
+    int64_t deadline_at_ms;   // overall time-out of the run
+    int64_t keep_ms;          // how long it is kept once terminal; < 0 for ever
+    int64_t created_at_ms;
+    int64_t updated_at_ms;    // last change of state
+    int64_t started_at_ms;    // first turn
+    int64_t finished_at_ms;
+    int64_t idle_since_ms;
+    int64_t parent;           // key of the parent run; 0 = none
+    int64_t parent_position;  // the place in the parent that waits for it; < 0 = not awaited
+    int64_t depth;            // ancestors
+    int64_t close_policy;     // ClosePolicy: what happens to *this* run when its parent ends
+    int64_t leftover_policy;  // LeftoverPolicy for its unread signals
+    int64_t paused_state;     // RunState it goes back to; 0 unless paused or to be paused
+    int64_t is_pause_wanted;  // a running turn becomes PAUSED at its next commit
+    int64_t cancel_at_ms;     // when cancellation was asked for; 0 = never
+    int64_t attempts;         // turns that ended without a commit (crashes, take-overs)
+    int64_t input_seq;        // log entry that holds the input
+    int64_t result_seq;       // log entry that holds the result or error
+    int64_t log_seq;          // last sequence number as of the last write of this row: a lower
+                              // bound; entries past it are found in the log itself
+    Str queue;                // null = default
+    Str tags;                 // tags joined by '\n'; null = none
+    Str leftover_topic;       // for LEFTOVER_TO_TOPIC
+    Str waits;                // encoded WaitSet (model/waits.h); null = none
+    Str snapshot;             // flow runs: the parked VM
+} RunRow;
+
+typedef enum LogKind {
+    LOG_STARTED = 1,      // data: input
+    LOG_STEP,             // checkpoint: a step's result (or its final error)
+    LOG_STEP_ATTEMPT,     // one failed attempt that will be tried again; data: error
+    LOG_WAIT,             // checkpoint: a wait was resolved; outcome and data
+    LOG_CHILD,            // checkpoint: child started; data: its id as a JSON string
+    LOG_TASK,             // checkpoint: task queued; data: its id as a JSON string
+    LOG_EMIT,             // checkpoint: event emitted; name: topic
+    LOG_MARK,             // checkpoint: any other recorded value (time, random, …)
+    LOG_STREAM,           // written by the workflow for its readers; name: type
+    LOG_WAITING,          // parked; data: what on
+    LOG_CONTINUED,        // continue-as; data: the new input
+    LOG_REWOUND,          // position: from where
+    LOG_PAUSED,
+    LOG_RESUMED,
+    LOG_CANCEL_REQUESTED, // data: reason
+    LOG_IDLE,
+    LOG_RELEASED,
+    LOG_RELOADED,
+    LOG_FINISHED, // outcome; data: result or error
+    LOG_LINE,     // console line; name: level
+    LOG_KIND_COUNT
+} LogKind;
+
+typedef enum Outcome {
+    OUTCOME_OK = 0,
+    OUTCOME_ERROR,     // data: error object
+    OUTCOME_TIMEOUT,   // the wait's deadline came first
+    OUTCOME_CANCELLED, // the run was asked to end
+    OUTCOME_COUNT
+} Outcome;
+
+// One entry of a run's history. Checkpoints have position >= 0 and are what a native run is
+// replayed from; rewinding sets the position of what it drops to -1, so history stays readable.
+typedef struct LogRow {
+    int64_t run;
+    int64_t seq; // 1, 2, 3 … within the run
+    int64_t at_ms;
+    int64_t kind;      // LogKind
+    int64_t position;  // place in the run's sequence of durable calls; -1 = no checkpoint
+    int64_t iteration; // how often this name occurred before in this incarnation
+    int64_t attempt;   // attempts used
+    int64_t outcome;   // Outcome
+    int64_t slot;      // LOG_WAIT: which item of the wait set
+    Str name;
+    Str data; // JSON text; null = no value at all (JSON null is the text "null")
+} LogRow;
+
+typedef struct WaiterRow { // a parked run that wants an event of a topic
+    int64_t key;           // also the order of arrival
+    Str topic;
+    int64_t run;
+    int64_t generation;
+    int64_t slot;
+} WaiterRow;
+
+typedef struct EventRow { // published, not consumed yet
+    int64_t key;          // also the order of arrival
+    int64_t run;          // signals: the run it is addressed to; 0 for topic events
+    Str topic;            // topic events; null for signals
+    Str name;             // signals; null for topic events
+    Str id;               // caller's or generated
+    int64_t created_at_ms;
+    int64_t due_at_ms; // expiry; 0 = never
+    Str payload;
+} EventRow;
+
+typedef enum TopicConsume { CONSUME_ONE = 0, CONSUME_ALL } TopicConsume;
+typedef enum TopicVisible {
+    VISIBLE_ALL = 0,      // to every wait, whenever it began
+    VISIBLE_AFTER_CREATE, // to runs that existed when it was published
+    VISIBLE_AFTER_WAIT    // only to waits that were parked when it was published; never kept
+} TopicVisible;
+
+typedef struct TopicRow {
+    Str name;
+    int64_t consume;       // TopicConsume
+    int64_t visible;       // TopicVisible
+    int64_t expire_ms;     // 0 = the store's event retention
+    int64_t cap;           // most pending events; 0 = the store's default
+    int64_t pending_count; // EventRows of this topic
+    int64_t is_explicit;   // set by a person, so it is kept although nothing is pending
+} TopicRow;
+
+typedef struct CursorRow { // CONSUME_ALL: the last event of `topic` that `run` has seen
+    int64_t run;
+    Str topic;
+    int64_t last_event;
+} CursorRow;
+
+typedef struct DeadLetterRow {
+    int64_t key;
+    Str id;     // the event's
+    Str run_id; // whom it was for; null for topic events
+    Str topic;
+    Str name;
+    Str reason; // "run ended", "expired", "topic full"
+    int64_t created_at_ms;
+    int64_t due_at_ms;
+    Str payload;
+} DeadLetterRow;
+
+typedef enum TaskState {
+    TASK_QUEUED = 1, // due_at_ms > 0 while delayed or backing off
+    TASK_LEASED,
+    TASK_COMPLETED,
+    TASK_FAILED,
+    TASK_CANCELLED,
+    TASK_STATE_COUNT
+} TaskState;
+const char *task_state_name(int64_t state);
+
+typedef struct TaskRow {
+    int64_t key;
+    Str id;
+    int64_t run;      // 0 = stand-alone
+    int64_t position; // place in the run
+    Str name;
+    Str queue;
+    int64_t state;
+    int64_t priority;
+    int64_t claim_rank;        // claim_rank(priority) while it can be claimed; otherwise 0
+    int64_t attempt;           // leases given so far
+    int64_t token;             // fencing token of the present lease
+    int64_t max_attempts;
+    int64_t backoff_ms;        // first delay
+    int64_t backoff_max_ms;
+    int64_t backoff_factor_pct; // 200 = doubles
+    int64_t jitter_pct;
+    int64_t start_timeout_ms;   // schedule-to-start; 0 = none
+    int64_t run_timeout_ms;     // start-to-close; 0 = none
+    int64_t heartbeat_ms;       // lease length when heartbeats are asked for; 0 = none
+    int64_t due_at_ms;          // delayed start, lease end, or time-out, whichever is next
+    int64_t close_at_ms;        // LEASED: start-to-close ends here
+    int64_t is_cancel_wanted;   // told to the worker with its next heartbeat
+    int64_t created_at_ms;
+    int64_t started_at_ms;
+    int64_t finished_at_ms;
+    Str worker;
+    Str non_retryable; // error types joined by '\n'
+    Str concurrency_key;
+    Str input;
+    Str result;
+    Str error;    // last error
+    Str progress; // last heartbeat's
+} TaskRow;
+
+typedef struct DefinitionRow {
+    int64_t key;
+    Str name;
+    Str version; // SHA-256 of the source, hex
+    int64_t kind;
+    int64_t is_current;
+    int64_t created_at_ms;
+    Str config;
+    Str source;
+} DefinitionRow;
+
+typedef struct NodeRow {
+    int64_t key;
+    Str name;
+    int64_t lease_until_ms;
+    int64_t started_at_ms;
+    int64_t last_batch; // number of the last batch applied for this node
+} NodeRow;
+
+typedef struct DedupeRow { // remembers keys that must not be used twice
+    Str scope;             // "start", "event:<topic>", "signal:<run key>"
+    Str id;
+    int64_t run;
+    Str digest; // SHA-256 of what came with the key
+    int64_t due_at_ms;
+} DedupeRow;
+
+typedef struct TagRow {
+    Str tag;
+    int64_t run;
+} TagRow;
+
+typedef struct CounterRow {
+    int64_t number; // Counter
+    int64_t value;
+} CounterRow;
+
+// Kept exact with every batch, so that statistics cost nothing.
+typedef enum Counter {
+    COUNTER_NEXT_KEY = 0, // the key sequence
+    COUNTER_RUNS_FIRST,   // + RunState: runs in that state
+    COUNTER_TASKS_FIRST = COUNTER_RUNS_FIRST + 16, // + TaskState
+    COUNTER_EVENTS = COUNTER_TASKS_FIRST + 16,     // pending topic events
+    COUNTER_SIGNALS,                               // pending signals
+    COUNTER_DEAD_LETTERS,
+    COUNTER_STARTED_TOTAL,
+    COUNTER_COMPLETED_TOTAL,
+    COUNTER_FAILED_TOTAL,
+    COUNTER_CANCELLED_TOTAL,
+    COUNTER_COUNT = 64
+} Counter;
+
+typedef enum TableNumber {
+    TABLE_RUNS,
+    TABLE_LOG,
+    TABLE_WAITERS,
+    TABLE_EVENTS,
+    TABLE_TOPICS,
+    TABLE_CURSORS,
+    TABLE_DEAD_LETTERS,
+    TABLE_TASKS,
+    TABLE_DEFINITIONS,
+    TABLE_NODES,
+    TABLE_DEDUPE,
+    TABLE_TAGS,
+    TABLE_COUNTERS,
+    TABLE_COUNT
+} TableNumber;
+
+// Positions of the indexes in their tables.
+enum {
+    RUNS_BY_ID,     // unique: id
+    RUNS_BY_STATE,  // state, key
+    RUNS_BY_OWNER,  // owner, claim_rank, key; sparse on claim_rank
+    RUNS_BY_DUE,    // due_at_ms; sparse
+    RUNS_BY_PARENT, // parent, key; sparse
+    RUNS_BY_IDLE,   // idle_since_ms; sparse
+};
+enum { WAITERS_BY_TOPIC }; // topic, key
+enum {
+    EVENTS_BY_TOPIC, // topic, key; sparse
+    EVENTS_BY_RUN,   // run, key; sparse
+    EVENTS_BY_DUE    // due_at_ms; sparse
+};
+enum { DEAD_LETTERS_BY_DUE };
+enum {
+    TASKS_BY_ID,    // unique
+    TASKS_BY_QUEUE, // queue, claim_rank, key; sparse on claim_rank
+    TASKS_BY_RUN,   // run, key; sparse
+    TASKS_BY_DUE,   // due_at_ms; sparse
+    TASKS_BY_STATE  // state, key
+};
+enum {
+    DEFINITIONS_BY_NAME, // name, key
+    DEFINITIONS_BY_VERSION // unique: name, version
+};
+enum { DEDUPE_BY_DUE };
+enum { TAGS_BY_RUN };
+
+extern const Table tables[TABLE_COUNT];

@@ -1,0 +1,53 @@
+// Waits: what a suspended run is parked on, and the compact form kept in its row.
+//
+//   [W1] A wait is resolved in two places only: when the run parks (the store checks what is
+//        already there) and when something arrives for a parked run.
+//   [W2] Waking clears the whole wait set; parking again declares it anew. So nothing that lost
+//        a race keeps a claim on a later event.
+//   [W3] Each suspension and each wake-up raises the run's generation.
+#pragma once
+#include "base/status.h"
+#include "model/rows.h"
+
+typedef enum WaitKind {
+    WAIT_EVENT = 1, // name: topic
+    WAIT_SIGNAL,    // name: signal name
+    WAIT_TIMER,     // deadline_at_ms: when it fires
+    WAIT_RETRY,     // a timer that is a backoff: a run with one is not idle
+    WAIT_CHILD,     // target: key of the child run
+    WAIT_TASK,      // target: key of the task
+    WAIT_KIND_COUNT
+} WaitKind;
+const char *wait_kind_name(int64_t kind); // "signal"
+
+typedef enum WaitMode {
+    WAIT_FIRST = 1, // the first item to settle resolves the set: one checkpoint
+    WAIT_EACH       // every settled item is delivered: one checkpoint each
+} WaitMode;
+
+typedef struct WaitItem {
+    int64_t kind; // WaitKind
+    int64_t slot; // the workflow's own number for it; unique in the set
+    int64_t position;
+    int64_t iteration;
+    int64_t deadline_at_ms; // 0 = none. Past it a timer is due, anything else times out
+    int64_t target;         // WAIT_CHILD, WAIT_TASK
+    int64_t since_ms;       // when it was first waited for
+    int64_t waiter;         // key of its WaiterRow while parked; written by the store
+    Str name;
+    Str filter; // WAIT_EVENT: condition on the payload, or null
+} WaitItem;
+
+typedef struct WaitSet {
+    int64_t mode; // WaitMode
+    WaitItem *items;
+    size_t count;
+} WaitSet;
+
+Str wait_set_encode(Arena *arena, const WaitSet *set);
+// ERR_CORRUPT when the bytes are not a wait set.
+MUST_CHECK Status wait_set_decode(Arena *arena, Str bytes, WaitSet *ret_set);
+// The earliest deadline in the set; 0 = none.
+int64_t wait_set_deadline(const WaitSet *set);
+// Idle: at least one wait on the outside world and no backoff; see DESIGN section 6.
+bool wait_set_is_idle(const WaitSet *set);

@@ -1,0 +1,340 @@
+// Batch: the operations a store can be asked to do, each one atomic transition with its answer.
+//
+// A batch is one transaction: after it answered OK every operation in it has its own `status`,
+// and all that answered OK are durable together.
+//   [S1] An operation that does not answer OK has changed nothing.
+//   [S2] Operations apply in order; each sees what those before it did.
+//   [S3] If commit answers ERR_UNAVAILABLE the whole batch happened or none of it did; the batch
+//        number in the node's row tells which (QUERY_NODE).
+//   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
+//        `claim_max`, and listed in `ready`; past that they stay ready and unowned.
+//   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED.
+//   [S6] Terminal runs never change, except by being purged.
+//   [S7] Payloads come back byte for byte; null (absent) and "null" differ.
+//
+// Answers live in the batch's arena.
+#pragma once
+#include "base/diag.h"
+#include "model/rows.h"
+#include "model/waits.h"
+
+// ---- what a run is started with ----
+typedef struct RunSpec {
+    Str id; // required; the engine generates one when the caller gave none
+    Str workflow;
+    int64_t definition;
+    int64_t kind;      // RunKind
+    Str input;         // null = no input
+    Str dedupe_key;    // idempotency key, or null
+    int64_t start_at_ms; // 0 or past = now
+    int64_t priority;
+    int64_t timeout_ms; // overall; 0 = none
+    int64_t keep_ms;    // kept this long once terminal; < 0 = for ever
+    Str queue;
+    Str tags; // joined by '\n'
+    int64_t leftover_policy;
+    Str leftover_topic;
+    // children only
+    int64_t parent_position; // < 0 = not awaited
+    int64_t close_policy;
+} RunSpec;
+
+// ---- what a task is queued with ----
+typedef struct TaskSpec {
+    Str id; // required
+    Str name;
+    Str queue; // null = "default"
+    Str input;
+    int64_t position; // in the run; ignored for stand-alone tasks
+    int64_t priority;
+    int64_t delay_ms;
+    int64_t max_attempts; // 0 = 1
+    int64_t backoff_ms, backoff_max_ms, backoff_factor_pct, jitter_pct;
+    int64_t start_timeout_ms, run_timeout_ms, heartbeat_ms;
+    Str non_retryable;
+    Str concurrency_key;
+} TaskSpec;
+
+typedef struct EventSpec {
+    Str topic; // topic events
+    Str id;    // required (generated when the caller gave none)
+    bool is_deduplicated; // the id was the caller's: remember it
+    Str payload;
+} EventSpec;
+
+// ---- commit_turn ----
+typedef enum TurnNext {
+    NEXT_CONTINUE = 1, // a checkpoint in the middle of a turn: stays RUNNING and owned
+    NEXT_SUSPEND,      // park on `waits`, unless something there is already satisfied
+    NEXT_COMPLETE,     // `result`
+    NEXT_FAIL,         // `result` is the error object
+    NEXT_CANCELLED,    // the workflow ended because it was cancelled; `result` is the error
+    NEXT_PAUSE,        // hold it for a person; `result` is the error that led here
+    NEXT_CONTINUE_AS   // `result` is the new input; checkpoints are dropped, state is fresh
+} TurnNext;
+
+// Called inside the transaction so that a step's own writes commit with its checkpoint (P4).
+// `database` is the backend's native handle (sqlite3 *). Answers OK and *ret_data, or an error
+// status with *ret_data as the error object: then whatever it wrote is undone and the operation
+// answers ERR_CONFLICT with `step_error`. Runs on the thread that commits.
+typedef Status (*TurnParticipant)(void *context, void *database, Arena *arena, Str *ret_data);
+
+typedef struct TurnCommit {
+    int64_t run;
+    int64_t epoch;
+    TurnNext next;
+    LogRow *log; // run, seq and at_ms are filled in by the store
+    size_t log_count;
+    RunSpec *children;
+    size_t child_count;
+    TaskSpec *tasks;
+    size_t task_count;
+    EventSpec *events;
+    size_t event_count;
+    WaitSet waits;   // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
+                     // the store looks the key up, also for those started in this same turn
+    Str snapshot;    // flow runs
+    Str result;
+    TurnParticipant participant; // NULL, or fills the `data` of log[0]
+    void *participant_context;
+    // answers
+    int64_t state;          // the run's state after this
+    LogRow *resolved;       // LOG_WAIT entries made because waits were already satisfied, in the
+    size_t resolved_count;  // order in which they settled
+    int64_t last_seq;       // of the run's log
+    Str step_error;         // the participant's error object
+    bool is_cancel_wanted;  // the run has been asked to end
+    int64_t *child_keys;    // per child; a child whose id existed already answers the old key
+    int64_t *task_keys;
+} TurnCommit;
+
+typedef enum OpKind {
+    OP_JOIN = 1,       // a node comes up
+    OP_RENEW,          // its lease
+    OP_LEAVE,          // orderly end: hands back all its claims
+    OP_DEFINE,         // a workflow definition becomes current
+    OP_CREATE_RUN,
+    OP_CLAIM,          // runs that are ready and unowned, or whose node is dead
+    OP_COMMIT_TURN,
+    OP_RELEASE,        // hand back one claim without having done anything
+    OP_CREATE_TASK,    // stand-alone
+    OP_CLAIM_TASKS,
+    OP_HEARTBEAT_TASK,
+    OP_COMPLETE_TASK,
+    OP_FAIL_TASK,
+    OP_PUBLISH,
+    OP_SIGNAL,
+    OP_FIRE_DUE,
+    OP_CANCEL,
+    OP_PAUSE,
+    OP_RESUME,
+    OP_REWIND,
+    OP_FORK,
+    OP_SET_TOPIC,
+    OP_REPLAY_DEAD_LETTER,
+    OP_REMOVE_DEAD_LETTER,
+    OP_PURGE_RUN,
+    OP_SWEEP,
+    OP_APPEND_LOG,     // an entry that changes nothing else (idle, released, reloaded)
+    OP_RETRY_TASK,     // a failed stand-alone task is queued again
+    OP_KIND_COUNT
+} OpKind;
+
+typedef struct Op {
+    OpKind kind;
+    Status status; // the answer
+    Diag diag;     // text for people when status is not OK
+    union {
+        struct {
+            Str name;
+            int64_t lease_ms;
+            bool is_exclusive; // the caller knows that no other node lives (it holds the file's
+                               // lock): the leases of all others end now
+            int64_t node; // answer: its key
+        } join;
+        struct {
+            int64_t lease_ms; // of batch.node. ERR_FENCED when its lease had run out and its
+                              // runs were taken over: the node must forget them and join anew
+        } renew;
+        struct {
+            int64_t released_count; // answer
+        } leave;
+        struct {
+            Str name, version, config, source;
+            int64_t kind;
+            int64_t key;      // answer
+            bool is_new;      // answer: false when this version existed
+        } define;
+        struct {
+            RunSpec spec;
+            int64_t key;     // answer; also for duplicates
+            bool is_new;     // answer: false = the id or dedupe key existed; same content. Other
+                             // content under the dedupe key answers ERR_CONFLICT
+            Str id;          // answer: of the run that exists
+            int64_t state;   // answer
+        } create_run;
+        struct {
+            int64_t max; // answers are in batch.ready
+            int64_t count;
+            int64_t taken_over; // answer: how many came from dead nodes
+        } claim;
+        TurnCommit turn;
+        struct {
+            int64_t run, epoch;
+        } release;
+        struct {
+            TaskSpec spec;
+            int64_t key;
+            bool is_new;
+        } create_task;
+        struct {
+            Str worker;
+            Str *queues; // at least one
+            size_t queue_count;
+            Str *names; // none = any
+            size_t name_count;
+            int64_t max;
+            int64_t lease_ms;
+            TaskRow *tasks; // answer
+            size_t task_count;
+        } claim_tasks;
+        struct {
+            Str id;
+            int64_t token, lease_ms;
+            Str progress;
+            bool is_cancel_wanted; // answer
+        } heartbeat;
+        struct {
+            Str id;
+            int64_t token; // a stale one answers ERR_FENCED
+            Str result;
+        } complete_task;
+        struct {
+            Str id;
+            int64_t token;
+            Str type;  // matched against the task's non_retryable list
+            Str error; // error object
+            bool is_final; // the worker says: do not try again
+            bool is_retried; // answer
+            int64_t retry_at_ms; // answer
+        } fail_task;
+        struct {
+            EventSpec event;
+            int64_t resumed_count; // answer: runs it woke
+            bool is_kept;          // answer: it is pending now
+            bool is_duplicate;     // answer: the id was seen before; nothing was done
+        } publish;
+        struct {
+            Str run_id;
+            Str name;
+            Str id;
+            bool is_deduplicated;
+            Str payload;
+            bool is_delivered; // answer: a wait took it at once
+            bool is_duplicate;
+        } signal;
+        struct {
+            int64_t max;
+            int64_t fired_count;   // answer: rows that were due
+            int64_t started_count; // answer: pending runs that began
+            int64_t woken_count;   // answer: parked runs that were woken
+            int64_t ended_count;   // answer: runs ended by their own deadline or cancel grace
+            int64_t task_count;    // answer: tasks requeued or failed
+            bool has_more;         // answer: the limit cut it short
+        } fire_due;
+        struct {
+            Str run_id;
+            Str reason;       // JSON string or null
+            int64_t grace_ms; // time for cleanup; 0 = at once
+            bool is_changed;  // answer: false for a terminal run (then status is OK all the same)
+        } cancel;
+        struct { // OP_PAUSE, OP_RESUME
+            Str run_id;
+            bool is_changed;
+        } hold;
+        struct {
+            Str run_id;
+            Str step;
+            int64_t iteration; // < 0 = its first
+            int64_t position;  // answer: what was dropped begins here
+            int64_t dropped_count;
+        } rewind;
+        struct {
+            Str run_id;
+            Str step; // null = from the start
+            int64_t iteration;
+            Str new_id;
+            int64_t key;
+        } fork;
+        TopicRow set_topic;
+        struct { // OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER
+            int64_t key;
+            int64_t resumed_count;
+        } dead_letter;
+        struct {
+            Str run_id;
+        } purge;
+        struct {
+            int64_t max; // rows to look at
+            int64_t purged_runs, expired_events, expired_keys, reclaimed_runs; // answers
+            bool has_more;
+        } sweep;
+        struct {
+            int64_t run;
+            int64_t epoch; // < 0 = any
+            LogRow entry;
+            int64_t idle_since_ms; // >= 0 is written to the run's row; < 0 leaves it
+        } append_log;
+        struct {
+            Str id;
+        } retry_task;
+    };
+} Op;
+
+// A run that this batch made ready and claimed for the batch's node.
+typedef struct ReadyRun {
+    int64_t run;
+    int64_t epoch;
+    Str id;
+    Str workflow;
+    int64_t kind;
+    LogRow *resolved; // what woke it: LOG_WAIT entries already in its log
+    size_t resolved_count;
+    bool is_cancel_wanted;
+    int64_t last_seq;
+} ReadyRun;
+
+// A run that became terminal in this batch, for those who wait for results.
+typedef struct EndedRun {
+    int64_t run;
+    Str id;
+    int64_t state;
+} EndedRun;
+
+typedef struct Batch {
+    Arena *arena;  // the caller's: operations' data and answers live here
+    int64_t now_ms; // the caller's clock: the only one a store knows
+    int64_t node;   // 0 = not a node: nothing is claimed
+    int64_t number; // ascending per node
+    int64_t claim_max;
+    Op **ops;
+    size_t count;
+    size_t capacity;
+    // answers
+    ReadyRun *ready;
+    size_t ready_count;
+    size_t ready_capacity;
+    EndedRun *ended;
+    size_t ended_count;
+    size_t ended_capacity;
+    int64_t unclaimed_count; // runs made ready but left unowned because of claim_max
+    int64_t earliest_due_ms; // the earliest due_at written by this batch; 0 = none
+    bool has_tasks;          // tasks became claimable
+} Batch;
+
+void batch_init(Batch *batch, Arena *arena, int64_t now_ms);
+// A cleared operation of that kind at the end of the batch; lives in the arena.
+Op *batch_add(Batch *batch, OpKind kind);
+const char *op_kind_name(OpKind kind);
+// Forgets the answers so that the same operations can be submitted again.
+void batch_clear_answers(Batch *batch);

@@ -1,0 +1,93 @@
+// RowStore: the few verbs a backend must have; the transitions (kernel_*.c) are written once on
+// top of them, and so are all reads (reads_*.c).
+//
+//   [R1] Between begin and commit nothing is visible to other RowStores of the same data; rollback
+//        undoes everything since begin. One thread at a time between begin and commit/rollback.
+//   [R2] get and scan see the transaction's own writes.
+//   [R3] scan answers rows in the order of the index (ascending, or descending if asked), ties by
+//        primary key in the same direction; text compares by bytes; null before any text.
+//   [R4] Rows given back live in the arena.
+//   [R5] insert of an existing primary or unique key answers ERR_CONFLICT and changes nothing.
+//   [R6] update writes just the columns in `changes`; primary key columns never change.
+//   [R7] savepoint/rollback_to nest inside a transaction (one level) for P4 participants.
+#pragma once
+#include "base/diag.h"
+#include "model/rows.h"
+
+typedef struct RowStore RowStore;
+
+enum { SCAN_PRIMARY = -1 };
+
+typedef struct Scan {
+    TableNumber table;
+    int index;           // place in the table's index list, or SCAN_PRIMARY
+    const void *match;   // a row; its first `match_count` index columns must be equal
+    int match_count;
+    // Bounds on the next index column (an I64 one) after the matched ones.
+    bool has_min, has_max; // inclusive
+    int64_t min, max;
+    // Start strictly beyond this primary key (single I64 key column) among rows that are equal in
+    // all index columns, or among all matched rows when every index column is matched.
+    int64_t after_key;   // 0 = from the beginning
+    bool is_descending;
+    int64_t limit;       // > 0
+} Scan;
+
+typedef struct RowStoreOps {
+    const char *name;
+    MUST_CHECK Status (*begin)(RowStore *rows, Diag *diag);
+    MUST_CHECK Status (*commit)(RowStore *rows, Diag *diag); // durable when OK
+    void (*rollback)(RowStore *rows);
+    MUST_CHECK Status (*savepoint)(RowStore *rows, Diag *diag);
+    void (*rollback_to)(RowStore *rows);
+    MUST_CHECK Status (*release)(RowStore *rows, Diag *diag);
+    // A consistent view for reads outside begin/commit: may block the others only briefly.
+    MUST_CHECK Status (*read_begin)(RowStore *rows, Diag *diag);
+    void (*read_end)(RowStore *rows);
+    // `key_row` has its primary key columns set. ERR_NOT_FOUND when there is none.
+    MUST_CHECK Status (*get)(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
+                             void *ret_row);
+    MUST_CHECK Status (*insert)(RowStore *rows, TableNumber table, const void *row);
+    MUST_CHECK Status (*update)(RowStore *rows, TableNumber table, const void *row,
+                                uint64_t changes);
+    MUST_CHECK Status (*remove)(RowStore *rows, TableNumber table, const void *key_row);
+    // An array of row structs.
+    MUST_CHECK Status (*scan)(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
+                              size_t *ret_count);
+    void *(*native_handle)(RowStore *rows); // sqlite3 *, for participants; NULL = none
+    void (*close)(RowStore *rows);
+} RowStoreOps;
+
+struct RowStore { // first member of every implementation
+    const RowStoreOps *ops;
+    Diag *diag; // where get/insert/update/remove/scan put their text; set by the owner
+};
+
+static inline Status rows_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
+                              void *ret_row) {
+    return rows->ops->get(rows, table, key_row, arena, ret_row);
+}
+static inline Status rows_insert(RowStore *rows, TableNumber table, const void *row) {
+    return rows->ops->insert(rows, table, row);
+}
+static inline Status rows_update(RowStore *rows, TableNumber table, const void *row,
+                                 uint64_t changes) {
+    return rows->ops->update(rows, table, row, changes);
+}
+static inline Status rows_remove(RowStore *rows, TableNumber table, const void *key_row) {
+    return rows->ops->remove(rows, table, key_row);
+}
+static inline Status rows_scan(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
+                               size_t *ret_count) {
+    return rows->ops->scan(rows, scan, arena, ret_rows, ret_count);
+}
+
+// Backends. `reader` is a second view for reads; it may be the same object.
+typedef struct RowStorePair {
+    RowStore *writer;
+    RowStore *reader;
+} RowStorePair;
+struct StoreConfig;
+MUST_CHECK Status memory_rows_open(RowStorePair *ret_pair, Diag *diag);
+MUST_CHECK Status sqlite_rows_open(Str path, const struct StoreConfig *config,
+                                   RowStorePair *ret_pair, Diag *diag);

@@ -1,0 +1,130 @@
+// Store: the only authority on what is durable. One interface, several backends.
+//
+// Contract (each number has its tests in test/contract/):
+//   [S1]-[S7] of batch.h for commit, and
+//   [S8] Reads see every batch that was acknowledged before the read began.
+//   [S9] commit is called by one thread at a time; read by any number, also beside a commit.
+//   [S10] Listings are newest first by key, in a stable order, at most LIMIT_LIST_PAGE rows, and
+//        a cursor stays valid while rows come and go.
+//   [S11] Nothing here reads a clock: `now_ms` comes with the batch or query.
+//   [S12] Corruption answers ERR_CORRUPT; a file that is not ours or newer than we are is refused
+//        at open and left untouched.
+#pragma once
+#include "base/log.h"
+#include "store/batch.h"
+
+typedef struct Store Store;
+
+typedef struct RunFilter {
+    Str workflow;            // null = any
+    uint32_t states;         // bit (1 << RunState); 0 = any
+    Str tag;                 // null = any
+    Str parent_id;           // null = any
+    Str waiting_on;          // topic, signal, task or child name in the wait set; null = any
+    int64_t idle_before_ms;  // 0 = any; otherwise idle since before that moment
+    int64_t created_before_ms, created_after_ms; // 0 = any
+    int64_t cursor;          // 0 = from the newest; otherwise the last key seen
+    int64_t limit;           // 1 … LIMIT_LIST_PAGE
+} RunFilter;
+
+typedef struct StoreStats {
+    int64_t counters[COUNTER_COUNT];
+} StoreStats;
+
+typedef enum QueryKind {
+    QUERY_RUN = 1,     // by run_id, or by run when run_id is null
+    QUERY_RUN_LOAD,    // run + its checkpoints in order of position (and, for flow runs, the
+                       // LOG_WAIT entries after run.log_seq): what a runner needs to go on
+    QUERY_LIST_RUNS,
+    QUERY_STEP,        // one checkpoint: run_id, name, iteration
+    QUERY_LIST_STEPS,  // checkpoints in order of position
+    QUERY_LOG,         // entries with seq > after, oldest first
+    QUERY_INPUT,       // text: the run's input
+    QUERY_RESULT,      // text: the run's result or error
+    QUERY_WAITERS,     // runs parked on a topic, oldest first
+    QUERY_EVENTS,      // pending events of a topic, or pending signals of a run
+    QUERY_TOPIC,       // its policy (the default one when none was set)
+    QUERY_LIST_TOPICS,
+    QUERY_DEAD_LETTERS,
+    QUERY_TASK,        // by name = task id
+    QUERY_LIST_TASKS,
+    QUERY_DEFINITION,  // by name and version (null = current), or by `run` = definition key
+    QUERY_LIST_DEFINITIONS,
+    QUERY_NODE,        // by run = node key
+    QUERY_LIST_NODES,
+    QUERY_DUE,         // number: the earliest due_at of anything; 0 = nothing
+    QUERY_DUE_RUNS,    // runs with due_at <= now, earliest first
+    QUERY_CHILDREN,    // runs whose parent is `run`
+    QUERY_STATS,
+    QUERY_OWNED,       // RUNNING runs whose owner is node `run`, by key, beyond key `after`
+    QUERY_KIND_COUNT
+} QueryKind;
+
+typedef struct Query {
+    QueryKind kind;
+    // inputs
+    Str run_id;
+    int64_t run;
+    Str name;    // step, topic, task id, workflow …
+    Str version;
+    int64_t iteration;
+    int64_t after; // keyset cursor or sequence number
+    int64_t limit;
+    int64_t now_ms;
+    uint32_t states; // QUERY_LIST_TASKS: bit (1 << TaskState)
+    RunFilter filter;
+    // answers, in the caller's arena
+    RunRow *runs;
+    LogRow *log;
+    EventRow *events;
+    TaskRow *tasks;
+    TopicRow *topics;
+    DeadLetterRow *dead_letters;
+    DefinitionRow *definitions;
+    NodeRow *nodes;
+    size_t count;      // of whichever list was asked for
+    size_t log_count;  // QUERY_RUN_LOAD
+    int64_t next;      // cursor of the next page; 0 = that was the last
+    int64_t number;
+    Str text;
+    StoreStats stats;
+} Query;
+
+typedef struct StoreOps {
+    const char *name; // "memory", "sqlite"
+    MUST_CHECK Status (*commit)(Store *store, Batch *batch, Diag *diag);
+    // ERR_NOT_FOUND when a query for one thing finds none; lists may be empty.
+    MUST_CHECK Status (*read)(Store *store, Arena *arena, Query *query, Diag *diag);
+    // Checks the whole content against the invariants; counts what it saw. For `abide verify`.
+    MUST_CHECK Status (*verify)(Store *store, int64_t *ret_row_count, Diag *diag);
+    void (*close)(Store *store);
+} StoreOps;
+
+struct Store { // first member of every implementation
+    const StoreOps *ops;
+};
+
+typedef struct StoreConfig {
+    Logger *logger;              // may be NULL
+    int64_t events_per_topic;    // default cap; 0 = LIMIT_EVENTS_PER_TOPIC
+    int64_t event_retention_ms;  // 0 = 7 days
+    int64_t busy_timeout_ms;     // SQLite; 0 = 5000
+    bool is_read_only;           // SQLite: beside a running engine
+    // Decides WaitItem.filter against an event's payload; NULL = filters never match.
+    bool (*filter_matches)(Str filter, Str payload);
+} StoreConfig;
+
+// "memory:", "sqlite:PATH" (a bare path means the same). Codes: STORE_URL, STORE_LOCKED,
+// STORE_NEWER, STORE_NOT_OURS, STORE_READ_ONLY, STORE_FULL, STORE_IO.
+MUST_CHECK Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag);
+
+static inline Status store_commit(Store *store, Batch *batch, Diag *diag) {
+    return store->ops->commit(store, batch, diag);
+}
+static inline Status store_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+    return store->ops->read(store, arena, query, diag);
+}
+static inline Status store_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
+    return store->ops->verify(store, ret_row_count, diag);
+}
+static inline void store_close(Store *store) { store->ops->close(store); }
