@@ -187,6 +187,12 @@ class TidyTest(unittest.TestCase):
             with self.subTest(path):
                 self.assert_found("docs/a.md", "See %s.\n" % path, "[machine-path]")
 
+    def test_layer_whose_headers_shadow_the_system_is_found(self):
+        self.assert_found("src/base/meson.build", "base_lib = static_library('b', files('a.c'),\n"
+                          "  include_directories: src_inc)\n", "[system-headers]")
+        self.assert_clean("src/base/meson.build", "base_lib = static_library('b', files('a.c'),\n"
+                          "  kwargs: layer_kwargs)\n")
+
     def test_exception_with_a_reason_is_honoured(self):
         self.write("tools/tidy-exceptions.txt", "function-lines src/base/a.c:f  it is one switch\n")
         self.assert_clean("src/base/a.c", OPENING + "int f(int a) {\n" + "    a++;\n" * 80 + "}\n")
