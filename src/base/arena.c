@@ -60,9 +60,7 @@ static void chunk_cut(ArenaChunk *chunk, size_t used) {
     chunk->used = used;
 }
 
-void arena_init(Arena *arena) {
-    *arena = (Arena){0};
-}
+void arena_init(Arena *arena) { *arena = (Arena){0}; }
 
 void arena_done(Arena *arena) {
     chunk_list_free(arena->first);
@@ -140,9 +138,7 @@ void *arena_alloc(Arena *arena, size_t size) {
     return block;
 }
 
-void *arena_zalloc(Arena *arena, size_t size) {
-    return memset(arena_alloc(arena, size), 0, size);
-}
+void *arena_zalloc(Arena *arena, size_t size) { return memset(arena_alloc(arena, size), 0, size); }
 
 void *arena_zalloc_array(Arena *arena, size_t count, size_t item_size) {
     size_t size = 0;

@@ -48,17 +48,11 @@ void buf_append(Buf *buf, const void *data, size_t len) {
     buf->len += len;
 }
 
-void buf_append_str(Buf *buf, Str s) {
-    buf_append(buf, s.data, s.len);
-}
+void buf_append_str(Buf *buf, Str s) { buf_append(buf, s.data, s.len); }
 
-void buf_append_cstr(Buf *buf, const char *text) {
-    buf_append(buf, text, strlen(text));
-}
+void buf_append_cstr(Buf *buf, const char *text) { buf_append(buf, text, strlen(text)); }
 
-void buf_append_char(Buf *buf, char c) {
-    buf_append(buf, &c, 1);
-}
+void buf_append_char(Buf *buf, char c) { buf_append(buf, &c, 1); }
 
 void buf_vprintf(Buf *buf, const char *format, va_list arguments) {
     va_list again;

@@ -6,9 +6,7 @@
 //   [Y2] Nothing is read at or after `end`, whatever the bytes say.
 #include "base/bytes.h"
 
-void bytes_put_u8(Buf *buf, uint8_t value) {
-    buf_append(buf, &value, 1);
-}
+void bytes_put_u8(Buf *buf, uint8_t value) { buf_append(buf, &value, 1); }
 
 void bytes_put_u32(Buf *buf, uint32_t value) {
     uint8_t bytes[4];
@@ -58,9 +56,7 @@ static bool reader_has(ByteReader *reader, size_t size) {
     return false;
 }
 
-uint8_t bytes_get_u8(ByteReader *reader) {
-    return reader_has(reader, 1) ? *reader->at++ : 0;
-}
+uint8_t bytes_get_u8(ByteReader *reader) { return reader_has(reader, 1) ? *reader->at++ : 0; }
 
 uint32_t bytes_get_u32(ByteReader *reader) {
     if (!reader_has(reader, 4)) return 0;

@@ -29,9 +29,7 @@ typedef struct Cursor {
     const char *end;
 } Cursor;
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool cursor_take(Cursor *cursor, char c) {
     if (cursor->at >= cursor->end || *cursor->at != c) return false;
@@ -153,8 +151,8 @@ Status duration_parse(Str text, int64_t *ret_ms, Diag *diag) {
     Cursor cursor = {text.data, text.data + text.len};
     bool is_good = false;
     if (text.len > 0) {
-        is_good = cursor_take(&cursor, 'P') ? parse_iso(&cursor, ret_ms)
-                                            : parse_units(&cursor, ret_ms);
+        is_good =
+            cursor_take(&cursor, 'P') ? parse_iso(&cursor, ret_ms) : parse_units(&cursor, ret_ms);
     }
     if (is_good) return OK;
     return diag_set(diag, ERR_INVALID, "BAD_DURATION",
@@ -290,11 +288,10 @@ static bool take_offset(Cursor *cursor, int64_t *ret_ms) {
 Status instant_parse(Str text, int64_t *ret_ms, Diag *diag) {
     Cursor cursor = {text.data, text.data + text.len};
     int64_t days, time_ms, offset_ms;
-    bool is_good = text.len > 0 && take_date(&cursor, &days) &&
-                   (cursor_take(&cursor, 'T') || cursor_take(&cursor, 't') ||
-                    cursor_take(&cursor, ' ')) &&
-                   take_time(&cursor, &time_ms) && take_offset(&cursor, &offset_ms) &&
-                   cursor.at == cursor.end;
+    bool is_good =
+        text.len > 0 && take_date(&cursor, &days) &&
+        (cursor_take(&cursor, 'T') || cursor_take(&cursor, 't') || cursor_take(&cursor, ' ')) &&
+        take_time(&cursor, &time_ms) && take_offset(&cursor, &offset_ms) && cursor.at == cursor.end;
     if (!is_good) {
         return diag_set(diag, ERR_INVALID, "BAD_TIME",
                         "\"%.*s\" is not a time; write RFC 3339 as in 2026-11-15T19:33:44.952Z or "

@@ -14,17 +14,11 @@ uint64_t random_next(uint64_t *state) {
     return mixed ^ (mixed >> 31);
 }
 
-static int64_t fixed_now_ms(Env *env) {
-    return ((FixedEnv *)env)->now_ms;
-}
+static int64_t fixed_now_ms(Env *env) { return ((FixedEnv *)env)->now_ms; }
 
-static uint64_t fixed_monotonic_ns(Env *env) {
-    return ((FixedEnv *)env)->monotonic_ns;
-}
+static uint64_t fixed_monotonic_ns(Env *env) { return ((FixedEnv *)env)->monotonic_ns; }
 
-static uint64_t fixed_random_u64(Env *env) {
-    return random_next(&((FixedEnv *)env)->random_state);
-}
+static uint64_t fixed_random_u64(Env *env) { return random_next(&((FixedEnv *)env)->random_state); }
 
 static const EnvOps fixed_ops = {
     .now_ms = fixed_now_ms,

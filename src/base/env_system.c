@@ -29,9 +29,7 @@ static void after_fork_in_child(void) {
     atomic_fetch_add_explicit(&fork_generation, 1, memory_order_relaxed);
 }
 
-static void watch_forks(void) {
-    ASSERT(pthread_atfork(NULL, NULL, after_fork_in_child) == 0);
-}
+static void watch_forks(void) { ASSERT(pthread_atfork(NULL, NULL, after_fork_in_child) == 0); }
 
 static void random_refill(RandomBuffer *buffer, unsigned generation) {
     pthread_once(&fork_once, watch_forks);

@@ -10,8 +10,8 @@
 __extension__ typedef unsigned __int128 Wide;
 
 // The fraction of pi: numbers with nothing up their sleeve and no pattern.
-static const uint64_t hash_secret[4] = {
-    0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89};
+static const uint64_t hash_secret[4] = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
+                                        0x082efa98ec4e6c89};
 
 static uint64_t fold(uint64_t a, uint64_t b) {
     Wide product = (Wide)a * b;
@@ -51,9 +51,7 @@ uint64_t hash_bytes(const void *data, size_t len) {
     return fold(hash ^ hash_secret[3], hash_secret[1] ^ len);
 }
 
-uint64_t hash_u64(uint64_t value) {
-    return fold(value ^ hash_secret[1], hash_secret[2]);
-}
+uint64_t hash_u64(uint64_t value) { return fold(value ^ hash_secret[1], hash_secret[2]); }
 
 // ---- CRC-32C (Castagnoli), reflected, polynomial 0x82f63b78
 
@@ -99,7 +97,7 @@ static uint32_t crc_in_software(uint32_t crc, const uint8_t *at, size_t len) {
 
 #if defined(__x86_64__)
 __attribute__((target("sse4.2"))) static uint32_t crc_in_hardware(uint32_t crc, const uint8_t *at,
-                                                                   size_t len) {
+                                                                  size_t len) {
     uint64_t wide = crc;
     for (; len >= 8; len -= 8, at += 8) wide = __builtin_ia32_crc32di(wide, load_u64(at));
     crc = (uint32_t)wide;

@@ -9,9 +9,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 
-void heap_init(Heap *heap) {
-    *heap = (Heap){0};
-}
+void heap_init(Heap *heap) { *heap = (Heap){0}; }
 
 void heap_done(Heap *heap) {
     for (size_t i = 1; i <= heap->count; i++) heap->nodes[i]->place = 0;
@@ -68,9 +66,7 @@ void heap_remove(Heap *heap, HeapNode *node) {
     else sift_down(heap, last, place);
 }
 
-HeapNode *heap_peek(const Heap *heap) {
-    return heap->count ? heap->nodes[1] : NULL;
-}
+HeapNode *heap_peek(const Heap *heap) { return heap->count ? heap->nodes[1] : NULL; }
 
 HeapNode *heap_pop(Heap *heap) {
     HeapNode *node = heap_peek(heap);

@@ -12,9 +12,7 @@ static const char id_digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
 enum { ID_HIGH_MAX = 0xFFFF };
 
-void id_source_init(IdSource *source, Env *env) {
-    *source = (IdSource){.env = env, .last_ms = -1};
-}
+void id_source_init(IdSource *source, Env *env) { *source = (IdSource){.env = env, .last_ms = -1}; }
 
 static void draw(IdSource *source, int64_t at_ms) {
     source->last_ms = at_ms;

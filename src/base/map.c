@@ -29,9 +29,7 @@ struct MapSlot {
     void *value;
 };
 
-void map_init(Map *map) {
-    *map = (Map){0};
-}
+void map_init(Map *map) { *map = (Map){0}; }
 
 void map_done(Map *map) {
     mem_free(map->slots);
@@ -109,9 +107,7 @@ struct StrMapSlot {
     void *value;
 };
 
-void strmap_init(StrMap *map) {
-    *map = (StrMap){0};
-}
+void strmap_init(StrMap *map) { *map = (StrMap){0}; }
 
 void strmap_done(StrMap *map) {
     mem_free(map->slots);

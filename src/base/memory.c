@@ -27,9 +27,7 @@ void *mem_realloc(void *old, size_t size) {
     return block;
 }
 
-void mem_free(void *block) {
-    free(block);
-}
+void mem_free(void *block) { free(block); }
 
 char *mem_copy(const void *data, size_t len) {
     ASSERT(len < SIZE_MAX);

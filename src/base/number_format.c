@@ -17,7 +17,7 @@ enum {
     DIGITS_MAX = 17,
 };
 
-#define HIDDEN_BIT (1ull << FRACTION_BITS)
+#define HIDDEN_BIT         (1ull << FRACTION_BITS)
 #define SAFE_INTEGER_LIMIT 9007199254740992.0 // 2^53
 
 static const char digit_pairs[] =

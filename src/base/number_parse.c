@@ -4,32 +4,31 @@
 //   1. At most 2^53 and a small power of ten: both are exact doubles, one operation rounds once.
 //   2. The first 19 digits times a power of ten known to 128 bits: a lower and an upper bound of
 //      the true value; when both round to the same double, that is the answer.
-//   3. The C library's exact conversion, in the "C" locale, of at most DIGITS_KEPT digits. A
-//      double's halfway point has at most 767 digits, so what is cut off can only say "a little
-//      more", and one final digit says just that.
-//   [P1] The result depends on the text alone: not on the locale, not on the rounding mode's
-//        default being changed (nobody changes it here), not on what follows the literal.
+//   3. The bounds round to neighbours: the digits are compared, as exact integers, with the
+//      number halfway between the two. Such a number has at most 767 digits, so digits after the
+//      first DIGITS_KEPT can only say "a little more", and one final digit says just that.
+//   [P1] The result depends on the literal alone: not on the locale, not on what follows it.
 //   [P2] Nothing at or after text + len is read.
+//   [P3] The two bounds of way 2 are never further apart than one unit in the last place.
 #include "base/assert.h"
 #include "base/number.h"
 #include "base/number_powers.h"
-#include <locale.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum {
-    WORD_DIGITS_MAX = 19,      // always fit in 64 bits
-    DIGITS_KEPT = 800,
+    WORD_DIGITS_MAX = 19, // always fit in 64 bits
+    DIGITS_KEPT = 780,
     EXPONENT_CLAMP = 100000000, // larger exponents in the text are as good as this one
-    EXACT_POWER_MAX = 22,      // 10^22 is the last power of ten that is a double
+    EXACT_POWER_MAX = 22,       // 10^22 is the last power of ten that is a double
+    BIG_LIMB_MAX = 256,         // 8192 bits; the longest comparison needs about 6000
 };
 
+#define HIDDEN_BIT    (1ull << 52)
+#define INFINITY_BITS (2047ull << 52)
+
 typedef struct Literal {
-    uint64_t word;     // the first 19 significant digits
-    int word_count;    // how many of them are in `word`
-    int64_t exponent;  // value = word x 10^exponent, plus what was cut off
+    uint64_t word;    // the first 19 significant digits
+    int word_count;   // how many of them are in `word`
+    int64_t exponent; // value = word x 10^exponent, plus what was cut off
     bool is_negative;
     bool is_cut;       // some digit after the first 19 was not zero
     const char *start; // first digit or point
@@ -37,9 +36,7 @@ typedef struct Literal {
     size_t len;        // bytes taken in all; 0 when there is no number
 } Literal;
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Reads digits from `at`; answers where they end. `point_step` is -1 after the point.
 static const char *scan_digits(Literal *literal, const char *at, const char *end, int point_step) {
@@ -114,7 +111,7 @@ static uint64_t round_to_double(Wide significand, bool is_sticky, int exponent) 
     significand <<= leading;
     exponent -= leading;
     int biased = exponent + 127 + 1023; // of a significand of 1.xxx
-    if (biased >= 2047) return 2047ull << 52;
+    if (biased >= 2047) return INFINITY_BITS;
     int cut = 75; // 128 - 53
     if (biased < 1) {
         cut += 1 - biased;
@@ -130,8 +127,13 @@ static uint64_t round_to_double(Wide significand, bool is_sticky, int exponent) 
     return biased == 0 ? bits : bits + ((uint64_t)(biased - 1) << 52);
 }
 
-// True when word x 10^exponent is known well enough to be rounded.
-static bool convert_word(uint64_t word, int exponent, uint64_t *ret_bits) {
+typedef struct Bounds { // bits of doubles; the answer is one of the two
+    uint64_t lower;
+    uint64_t upper;
+} Bounds;
+
+// What word x 10^exponent may round to.
+static Bounds bound_word(uint64_t word, int exponent) {
     int leading = __builtin_clzll(word);
     word <<= leading;
     PowerOfTen power = power_of_ten(exponent);
@@ -139,61 +141,124 @@ static bool convert_word(uint64_t word, int exponent, uint64_t *ret_bits) {
     Wide product = (Wide)power.high * word + (uint64_t)(low >> 64); // / 2^64, rounded down
     int binary = power_log2(exponent) - 127 + 64 - leading;
     if (power_is_exact(exponent)) {
-        *ret_bits = round_to_double(product, (uint64_t)low != 0, binary);
-        return true;
+        uint64_t bits = round_to_double(product, (uint64_t)low != 0, binary);
+        return (Bounds){bits, bits};
     }
     // The power is too small by less than 1, so the product is by less than `word` / 2^64 < 1,
     // and rounding it down cost less than 1: the truth lies strictly between product and + 2.
-    *ret_bits = round_to_double(product, true, binary);
-    return *ret_bits == round_to_double(product + 1, true, binary);
+    return (Bounds){round_to_double(product, true, binary),
+                    round_to_double(product + 1, true, binary)};
 }
 
-static bool convert_bounded(const Literal *literal, double *ret_value) {
-    uint64_t bits;
-    if (literal->exponent < POWER_MIN) {
-        bits = 0;
-    } else if (literal->exponent > POWER_MAX) {
-        bits = 2047ull << 52;
-    } else {
-        uint64_t upper;
-        int exponent = (int)literal->exponent;
-        if (!convert_word(literal->word, exponent, &bits)) return false;
-        if (literal->is_cut) {
-            if (!convert_word(literal->word + 1, exponent, &upper) || upper != bits) return false;
-        }
-    }
-    memcpy(ret_value, &bits, sizeof(bits));
-    return true;
+static Bounds bound_literal(const Literal *literal) {
+    if (literal->exponent < POWER_MIN) return (Bounds){0, 0};
+    if (literal->exponent > POWER_MAX) return (Bounds){INFINITY_BITS, INFINITY_BITS};
+    Bounds bounds = bound_word(literal->word, (int)literal->exponent);
+    if (literal->is_cut) bounds.upper = bound_word(literal->word + 1, (int)literal->exponent).upper;
+    return bounds;
 }
 
 // ---- way 3
 
-static locale_t c_locale;
-static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+typedef struct Big { // a natural number, lowest limb first
+    size_t count;
+    uint32_t limbs[BIG_LIMB_MAX];
+} Big;
 
-static void make_c_locale(void) {
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    ASSERT(c_locale != (locale_t)0);
+static void big_push(Big *big, uint32_t limb) {
+    ASSERT(big->count < BIG_LIMB_MAX);
+    big->limbs[big->count++] = limb;
 }
 
-static double convert_slowly(const Literal *literal) {
-    char text[DIGITS_KEPT + 32];
-    size_t count = 0;
+static void big_multiply_add(Big *big, uint32_t factor, uint32_t addend) {
+    uint64_t carry = addend;
+    for (size_t i = 0; i < big->count; i++) {
+        carry += (uint64_t)big->limbs[i] * factor;
+        big->limbs[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    if (carry) big_push(big, (uint32_t)carry);
+}
+
+static void big_multiply_power_of_five(Big *big, int64_t power) {
+    for (; power >= 13; power -= 13) big_multiply_add(big, 1220703125, 0); // 5^13
+    for (; power > 0; power--) big_multiply_add(big, 5, 0);
+}
+
+static void big_shift_left(Big *big, int64_t bits) {
+    big_multiply_add(big, 1u << (bits % 32), 0);
+    size_t limbs = (size_t)(bits / 32);
+    ASSERT(big->count + limbs <= BIG_LIMB_MAX);
+    memmove(big->limbs + limbs, big->limbs, big->count * sizeof(big->limbs[0]));
+    memset(big->limbs, 0, limbs * sizeof(big->limbs[0]));
+    big->count += limbs;
+}
+
+static int big_compare(const Big *a, const Big *b) {
+    if (a->count != b->count) return a->count > b->count ? 1 : -1;
+    for (size_t i = a->count; i-- > 0;) {
+        if (a->limbs[i] != b->limbs[i]) return a->limbs[i] > b->limbs[i] ? 1 : -1;
+    }
+    return 0;
+}
+
+// The digits of the literal as one number; answers the power of ten that goes with it.
+static int64_t big_from_literal(Big *big, const Literal *literal) {
+    big->count = 0;
+    int64_t count = 0;
     bool is_cut = false;
     for (const char *at = literal->start; at < literal->stop; at++) {
         if (*at == '.' || (count == 0 && *at == '0')) continue;
-        if (count < DIGITS_KEPT) text[count++] = *at;
-        else is_cut |= *at != '0';
+        if (count < DIGITS_KEPT) {
+            big_multiply_add(big, 10, (uint32_t)(*at - '0'));
+            count++;
+        } else {
+            is_cut |= *at != '0';
+        }
     }
-    // The point stands after the digits that `word` holds; the text has more of them.
-    int64_t exponent = literal->exponent + literal->word_count - (int64_t)count;
     if (is_cut) {
-        text[count++] = '1';
-        exponent--;
+        big_multiply_add(big, 10, 1);
+        count++;
     }
-    snprintf(text + count, sizeof(text) - count, "e%lld", (long long)exponent);
-    pthread_once(&c_locale_once, make_c_locale);
-    return strtod_l(text, NULL, c_locale);
+    // The literal's exponent belongs to the digits in `word`; here are more of them.
+    return literal->exponent + literal->word_count - count;
+}
+
+// Whether the literal is above (1), at (0) or below (-1) the middle of `lower` and the next double.
+static int compare_with_middle(const Literal *literal, uint64_t lower) {
+    Big digits, middle = {0};
+    int64_t ten = big_from_literal(&digits, literal);
+    uint64_t significand = lower & (HIDDEN_BIT - 1);
+    int64_t two = -1075; // of the middle's last bit, half a unit of the double's
+    uint64_t biased = lower >> 52;
+    if (biased > 0) {
+        significand |= HIDDEN_BIT;
+        two += (int64_t)biased - 1;
+    }
+    significand = 2 * significand + 1;
+    big_push(&middle, (uint32_t)significand);
+    if (significand >> 32) big_push(&middle, (uint32_t)(significand >> 32));
+
+    // digits x 10^ten against middle x 2^two: move every negative power to the other side.
+    if (ten >= 0) big_multiply_power_of_five(&digits, ten);
+    else big_multiply_power_of_five(&middle, -ten);
+    int64_t shift = ten - two;
+    if (shift >= 0) big_shift_left(&digits, shift);
+    else big_shift_left(&middle, -shift);
+    return big_compare(&digits, &middle);
+}
+
+static double convert_carefully(const Literal *literal) {
+    Bounds bounds = bound_literal(literal);
+    uint64_t bits = bounds.lower;
+    if (bounds.lower != bounds.upper) {
+        ASSERT(bounds.upper == bounds.lower + 1); // [P3]
+        int order = compare_with_middle(literal, bounds.lower);
+        if (order > 0 || (order == 0 && (bits & 1))) bits = bounds.upper;
+    }
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
 }
 
 size_t number_parse(const char *text, size_t len, double *ret_value) {
@@ -201,7 +266,7 @@ size_t number_parse(const char *text, size_t len, double *ret_value) {
     if (literal.len == 0) return 0;
     double value = 0;
     if (literal.word != 0 && !convert_exact(&literal, &value)) {
-        if (!convert_bounded(&literal, &value)) value = convert_slowly(&literal);
+        value = convert_carefully(&literal);
     }
     *ret_value = literal.is_negative ? -value : value;
     return literal.len;

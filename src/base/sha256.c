@@ -1,5 +1,6 @@
 // SHA-256 (FIPS 180-4), for names: the version of a workflow is the hash of its source.
 //
+// A plain implementation: sources are hashed once per deployment, so speed does not matter here.
 //   [S1] `total_size % 64` bytes wait in `block`.
 #include "base/hash.h"
 
@@ -14,9 +15,7 @@ static const uint32_t round_constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t word, int count) {
-    return word >> count | word << (32 - count);
-}
+static uint32_t rotate(uint32_t word, int count) { return word >> count | word << (32 - count); }
 
 static uint32_t load_word(const uint8_t *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];

@@ -1,6 +1,7 @@
 // Str: the comparisons and cuts that are too long for the header.
 //
 // A Str never owns memory, so nothing here allocates: every answer points into its argument.
+// Why so few functions: a Str is two words, and most callers are clearer looking at them.
 //   [S1] A null Str behaves as an empty one, except where the caller asks str_is_null.
 #include "base/str.h"
 
@@ -15,9 +16,7 @@ bool str_starts_with(Str s, Str prefix) {
     return prefix.len <= s.len && (prefix.len == 0 || memcmp(s.data, prefix.data, prefix.len) == 0);
 }
 
-static bool is_white_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
+static bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 Str str_trim(Str s) {
     while (s.len > 0 && is_white_space(s.data[0])) {

@@ -12,9 +12,7 @@ static bool is_between(unsigned char c, unsigned char low, unsigned char high) {
     return c >= low && c <= high;
 }
 
-static bool is_tail(unsigned char c) {
-    return (c & 0xC0) == 0x80;
-}
+static bool is_tail(unsigned char c) { return (c & 0xC0) == 0x80; }
 
 // The length of the well-formed sequence at `at`, which does not start with ASCII; 0 if none.
 static size_t sequence_len(const unsigned char *at, size_t left) {
