@@ -1,6 +1,7 @@
 // SHA-256 (FIPS 180-4), for names: the version of a workflow is the hash of its source.
 //
 // A plain implementation: sources are hashed once per deployment, so speed does not matter here.
+// Not here: keyed hashing; tokens are compared by the hash of the whole token.
 //   [S1] `total_size % 64` bytes wait in `block`.
 #include "base/hash.h"
 

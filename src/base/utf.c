@@ -54,6 +54,12 @@ size_t utf8_valid_prefix(Str s) {
     return at;
 }
 
+size_t utf8_sequence_len(const char *at, const char *end) {
+    if (at >= end) return 0;
+    const unsigned char *start = (const unsigned char *)at;
+    return start[0] < 0x80 ? 1 : sequence_len(start, (size_t)(end - at));
+}
+
 uint32_t utf8_decode(const char **at, const char *end) {
     const unsigned char *in = (const unsigned char *)*at;
     ASSERT(*at < end);

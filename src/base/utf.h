@@ -6,6 +6,8 @@
 // The length of the valid UTF-8 prefix; == s.len when all is valid (no surrogates, no overlongs).
 size_t utf8_valid_prefix(Str s);
 static inline bool utf8_is_valid(Str s) { return utf8_valid_prefix(s) == s.len; }
+// The length of the well-formed sequence that starts at `at`; 0 when there is none.
+size_t utf8_sequence_len(const char *at, const char *end);
 // Decodes one code point of valid UTF-8 and moves *at past it.
 uint32_t utf8_decode(const char **at, const char *end);
 // Writes 1-4 bytes, answers how many. Encodes lone surrogates as three bytes (WTF-8).
