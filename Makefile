@@ -23,7 +23,7 @@ export BUILD JOBS
 all:
 	@tools/setup build
 	@tools/configure $(BUILD)
-	@flock $(BUILD)/.lock ninja -C $(BUILD) -j $(JOBS)
+	@flock $(BUILD)/.lock ninja -C $(BUILD) -j $(JOBS) products
 
 run: all
 	@tools/run
@@ -58,7 +58,7 @@ tidy:
 	@tools/tidy
 
 install: all
-	meson install -C $(BUILD) --no-rebuild
+	@meson install -C $(BUILD) --no-rebuild
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-clang
