@@ -1,0 +1,124 @@
+// Flow: the workflow language, as the rest of the code base sees it.
+//
+//   source --flow_compile--> FlowModule --flow_vm_new--> FlowVm --flow_vm_run--> outcome
+//                                                  parked: flow_snapshot_write / _read
+//
+// A FlowModule is immutable and may be shared by threads; a FlowVm belongs to one thread at a time.
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "flow/host.h"
+#include "flow/limits.h"
+#include <stdbool.h>
+
+typedef struct FlowModule FlowModule;
+typedef struct FlowVm FlowVm;
+typedef struct FlowReport FlowReport; // report.h: findings with position, excerpt and hint
+
+// --- code
+// Compiles one file. OK even with warnings; ERR_INVALID when the report holds errors. `report`
+// was initialised by flow_report_init, or is NULL (then only `diag` tells the first error).
+MUST_CHECK Status flow_compile(Str file_name, Str source, FlowModule **ret_module,
+                               FlowReport *report, Diag *diag);
+FlowModule *flow_module_retain(FlowModule *module);
+void flow_module_release(FlowModule *module); // NULL is fine
+// The workflows of a file: at least one.
+typedef struct FlowWorkflowInfo {
+    Str name;        // UTF-8, lives as long as the module
+    Str config_json; // null when the file has no config
+    uint32_t line;
+} FlowWorkflowInfo;
+uint32_t flow_module_workflow_count(const FlowModule *module);
+FlowWorkflowInfo flow_module_workflow(const FlowModule *module, uint32_t index);
+// ERR_NOT_FOUND when there is none of that name.
+MUST_CHECK Status flow_module_find_workflow(const FlowModule *module, Str name,
+                                            uint32_t *ret_index);
+Str flow_module_hash(const FlowModule *module); // SHA-256 of the source, hexadecimal
+Str flow_module_file_name(const FlowModule *module);
+
+// --- execution
+typedef enum FlowOutcome {
+    FLOW_COMPLETED,   // result_json
+    FLOW_FAILED,      // error
+    FLOW_PARKED,      // waits: settle some, then run again
+    FLOW_PREEMPTED,   // the turn's instructions are used up: run again
+    FLOW_CONTINUE_AS, // result_json is the input of the next incarnation
+} FlowOutcome;
+
+typedef struct FlowFailure { // texts live in the VM until its next run
+    Str name;    // "TypeError"
+    Str message;
+    Str code;    // error.code when it is a string; null otherwise
+    Str stack;
+    Str json;    // the thrown value as JSON where it is plain data, own properties of errors
+} FlowFailure;
+
+typedef struct FlowWait {
+    uint32_t id;
+    FlowAwaitKind kind;
+    bool is_awaited; // something waits for its promise; false: fire and forget
+} FlowWait;
+
+typedef struct FlowRunResult {
+    FlowOutcome outcome;
+    Str result_json; // COMPLETED (undefined as "null"), CONTINUE_AS
+    FlowFailure failure;
+    const FlowWait *waits; // PARKED: every pending awaitable, ascending by id
+    uint32_t wait_count;
+    bool is_stuck;   // PARKED with nothing awaited that the host could settle
+} FlowRunResult;
+
+typedef struct FlowVmOptions {
+    FlowModule *module;       // retained by the VM
+    uint32_t workflow_index;
+    Str input_json;           // null: undefined
+    FlowHost *host;
+    FlowLimits limits;
+} FlowVmOptions;
+
+MUST_CHECK Status flow_vm_new(const FlowVmOptions *options, FlowVm **ret_vm, Diag *diag);
+void flow_vm_free(FlowVm *vm); // NULL is fine
+void flow_vm_set_host(FlowVm *vm, FlowHost *host);
+// Runs until the script waits, ends or has used up its turn.
+void flow_vm_run(FlowVm *vm, FlowRunResult *ret_result);
+
+typedef struct FlowSettlement {
+    uint32_t id;
+    bool is_rejected;
+    Str json;          // fulfilled: the value (null Str: undefined)
+    // rejected: what the error becomes
+    const char *error_class; // "TaskError", "TimeoutError", "CancelledError", "ChildWorkflowError",
+                             // "Error"
+    Str message;
+    Str code;          // null: none
+    Str properties_json; // further own properties of the error, a JSON object; null: none
+    Str cause_json;      // null: none; {"name","message",…} becomes an Error
+} FlowSettlement;
+// ERR_NOT_FOUND: no such awaitable is pending (settled before, or never started).
+MUST_CHECK Status flow_vm_settle(FlowVm *vm, const FlowSettlement *settlement, Diag *diag);
+// CancelledError at the current await, so that try/finally cleans up; then run again.
+void flow_vm_cancel(FlowVm *vm, Str reason);
+
+typedef struct FlowVmStats {
+    size_t heap_bytes;     // live and garbage
+    size_t total_bytes;    // everything the VM took from the system
+    uint64_t instructions; // executed so far
+    uint32_t frame_count;
+    uint32_t awaitable_count;
+} FlowVmStats;
+void flow_vm_stats(const FlowVm *vm, FlowVmStats *ret_stats);
+// Makes the VM small while it waits: collects, drops caches and spare memory.
+void flow_vm_park(FlowVm *vm);
+
+// --- snapshots (snapshot_write.c, snapshot_read.c, inspect.c)
+// ERR_LIMIT: larger than limits.snapshot_bytes; the Diag names the largest variables.
+MUST_CHECK Status flow_snapshot_write(FlowVm *vm, Buf *ret_bytes, Diag *diag);
+// options->module must be the version the snapshot was taken from: ERR_CONFLICT otherwise.
+// ERR_CORRUPT for bytes that are no snapshot. input_json and workflow_index are not used.
+MUST_CHECK Status flow_snapshot_read(Str bytes, const FlowVmOptions *options, FlowVm **ret_vm,
+                                     Diag *diag);
+// The code version (hash) a snapshot needs; points into `bytes`.
+MUST_CHECK Status flow_snapshot_module_hash(Str bytes, Str *ret_hash, Diag *diag);
+// JSON: {"waitingAt":[{"file","line","column","function","locals":{…}}],"waits":[…],"bytes":n}.
+void flow_vm_inspect(FlowVm *vm, Buf *ret_json);

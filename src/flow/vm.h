@@ -1,0 +1,185 @@
+// Vm: one run of one module. Internal to src/flow; the rest of the code base uses flow.h.
+//
+// The state that makes up an execution, and that a snapshot writes, is exactly: `stack` and
+// `frames`, `queue`, `awaitables`, `overrides`, `templates`, `symbols`, the few values below, and
+// what the heap holds behind them. Inline caches, atoms and root shapes are caches.
+//
+//   [M1] Registers of frame i are stack[frames[i].base ..]. Windows overlap at calls (code.h [C4]).
+//   [M2] All of stack[0 .. stack_top) holds valid values at every instruction boundary; what is
+//        above stack_top is never read before it is written.
+//   [M3] A frame's pc is the index of the next instruction to run. While a callee runs, it is the
+//        instruction after the call.
+#pragma once
+#include "flow/flow.h"
+#include "flow/promise.h"
+#include "flow/realm.h"
+
+typedef enum FlowFrameKind {
+    FRAME_SCRIPT,  // runs routine->code
+    FRAME_NATIVE,  // a native that waits for a primitive and is then called again
+} FlowFrameKind;
+
+typedef enum FlowReturnKind { // what happens to the value a frame returns
+    RETURN_STORE,    // stack[return_to] = value
+    RETURN_DISCARD,  // setters, INIT_FIELDS
+    RETURN_BRANCH,   // fused compare-and-jump of the caller: its instruction at pc-1 decides
+    RETURN_NOT,      // stack[return_to] = !value (`!=` on objects)
+    RETURN_DRIVER,   // bottom frame of a job: see job_* fields
+} FlowReturnKind;
+
+enum { // FlowFrame.flags
+    FRAME_CONSTRUCT = 1,  // new: a result that is no object becomes this
+    FRAME_ASYNC = 2,      // result settles coroutine->promise
+    FRAME_GENERATOR = 4,  // body of a generator: result completes it
+};
+
+typedef struct FlowFrame {
+    FlowClosure *closure;   // FRAME_SCRIPT
+    FlowValue function;     // the callee as a value (natives too)
+    FlowValue new_target;
+    FlowCoroutine *coroutine; // of async functions and generators; else NULL
+    uint32_t pc;
+    uint32_t base;          // stack index of R0 (natives: of this)
+    uint32_t return_to;     // stack index
+    uint32_t argument_count; // natives
+    uint8_t kind;           // FlowFrameKind
+    uint8_t return_kind;    // FlowReturnKind
+    uint8_t flags;          // FRAME_*
+    uint8_t has_collected;  // natives: see NATIVE_NEEDS_ROOM
+} FlowFrame;
+
+// What the driver does with the result of a job's bottom frame (RETURN_DRIVER).
+typedef enum FlowDriverKind {
+    DRIVER_NONE,
+    DRIVER_REACTION, // settle the derived promise of `driver_reaction`
+    DRIVER_THENABLE, // an exception rejects `driver_reaction` (a promise)
+    DRIVER_FINISH,   // the JSON of the result: the run is complete
+} FlowDriverKind;
+
+typedef enum FlowVmState {
+    VM_NEW,       // flow_vm_run has not been called yet
+    VM_RUNNING,   // has frames, jobs or awaitables
+    VM_FINISHING, // the body is done; its result is being made JSON
+    VM_ENDED,     // completed, failed or continued: `outcome`
+} FlowVmState;
+
+typedef struct FlowInlineCache {
+    FlowShape *shape;   // of the receiver; NULL: empty
+    FlowObject *holder; // NULL: the receiver itself
+    uint32_t slot;
+    uint32_t epoch;     // of vm->proto_epoch, when holder is set or for adds
+    FlowShape *next;    // SET_FIELD, INIT_FIELD that add: the shape after
+} FlowInlineCache;
+
+typedef struct FlowAwaitable {
+    uint32_t id;
+    uint8_t kind;         // FlowAwaitKind
+    FlowPromise *promise; // strong while pending
+} FlowAwaitable;
+
+typedef struct FlowOverride {
+    FlowObject *original; // realm object
+    FlowObject *copy;
+} FlowOverride;
+
+typedef struct FlowTemplateObject { // cache of TEMPLATE_OBJECT: identity matters to scripts
+    const FlowRoutine *routine;
+    uint32_t index;
+    FlowObject *object;
+} FlowTemplateObject;
+
+typedef struct FlowRootShape {
+    FlowObject *proto; // NULL allowed
+    FlowShape *shape;
+} FlowRootShape;
+
+struct FlowVm {
+    const FlowRealm *realm;
+    FlowModule *module;         // retained
+    FlowHost *host;
+    FlowHeap heap;
+    FlowLimits limits;
+    // execution
+    FlowValue *stack;
+    uint32_t stack_top;         // end of the topmost frame's window
+    uint32_t stack_capacity;
+    FlowFrame *frames;
+    uint32_t frame_count;
+    uint32_t frame_capacity;
+    FlowJobQueue queue;
+    FlowValue exception;        // HOLE: none
+    int64_t fuel;               // instructions left in this turn
+    uint64_t executed;          // instructions over all turns
+    FlowPromise *main_promise;  // of routines[0]
+    FlowReaction *driver_reaction;
+    uint8_t driver;             // FlowDriverKind
+    uint8_t state;              // FlowVmState
+    uint8_t outcome;            // FlowOutcome, once ended
+    uint8_t is_cancelled;       // a CancelledError was delivered; new awaitables fail at once
+    uint8_t is_cancel_pending;  // delivered to the next await that would park
+    // tables
+    FlowAwaitable *awaitables;  // pending ones, ascending by id
+    uint32_t awaitable_count;
+    uint32_t awaitable_capacity;
+    uint32_t next_awaitable_id; // from 1
+    uint32_t workflow_index;
+    FlowOverride *overrides;
+    uint32_t override_count;
+    uint32_t override_capacity;
+    FlowTemplateObject *templates;
+    uint32_t template_count;
+    uint32_t template_capacity;
+    FlowValue symbols;          // FlowArray of symbols made by Symbol.for; undefined until then
+    FlowValue inputs;           // the Inputs global
+    FlowValue context;          // the Context global; HOLE until first asked for
+    FlowValue cancel_reason;    // string or undefined
+    FlowValue result;           // value, error or continueAs input, once ended
+    uint64_t random_state[2];   // Math.random; seeded by the host on first use
+    // caches
+    FlowAtoms atoms;
+    FlowRootShape *roots;
+    uint32_t root_count;
+    uint32_t root_capacity;
+    FlowShape *plain_shape;     // root of Object.prototype
+    FlowShape *array_shape;
+    uint32_t proto_epoch;
+    FlowInlineCache *caches;         // module->site_count; NULL until first needed
+    FlowInlineCache *prelude_caches; // of the prelude's sites
+    struct FlowVm *next;        // free for the embedder's pools
+};
+
+// --- frames and calls (call.c)
+// Begins a call from C of `function`; its result goes where `return_kind`/`return_to` say. The
+// arguments are copied above the current frame. False: exception pending.
+typedef struct FlowCall {
+    FlowValue function;
+    FlowValue this_value;
+    const FlowValue *arguments;
+    uint32_t count;
+    FlowValue new_target;    // undefined: a call
+    FlowReturnKind return_kind;
+    uint32_t return_to;
+} FlowCall;
+bool flow_vm_push_call(FlowVm *vm, const FlowCall *call);
+bool flow_vm_push_helper(FlowVm *vm, FlowHelperId helper, const FlowValue *arguments,
+                         uint32_t count, FlowReturnKind return_kind, uint32_t return_to);
+bool flow_vm_reserve_stack(FlowVm *vm, uint32_t top); // false: stack overflow, exception pending
+// Delivers `value` to the frame below (the topmost frame has just been popped into `frame`).
+void flow_vm_deliver(FlowVm *vm, const FlowFrame *frame, FlowValue value);
+// Finds a handler for vm->exception; false when the job has none left.
+bool flow_vm_unwind(FlowVm *vm);
+// Runs until the frames are gone, the fuel is used up or an exception leaves the last frame.
+typedef enum FlowInterpResult { INTERP_IDLE, INTERP_PREEMPTED, INTERP_THROWN } FlowInterpResult;
+FlowInterpResult flow_interp_run(FlowVm *vm);
+
+// --- memory
+void flow_vm_collect(FlowVm *vm);
+void flow_vm_drop_caches(FlowVm *vm); // inline caches, spare stack: what a parked VM can do without
+
+// --- awaitables (host_api.c)
+FlowPromise *flow_vm_awaitable_find(FlowVm *vm, uint32_t id);
+void flow_vm_awaitable_add(FlowVm *vm, FlowPromise *promise, FlowAwaitKind kind);
+void flow_vm_awaitable_remove(FlowVm *vm, uint32_t id);
+
+// --- JSON (json_text.c): plain data without running script code
+bool flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag);
