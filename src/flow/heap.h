@@ -65,6 +65,18 @@ size_t flow_cell_size(const FlowCell *cell);
 typedef void (*FlowCellVisitor)(void *context, FlowCell *cell);
 void flow_heap_each(const FlowHeap *heap, FlowCellVisitor visit, void *context);
 
+// Opaque memory of a built-in (a compiled regular expression). Never in a snapshot: whoever holds
+// one can make it again, and must cope with finding undefined in its place.
+typedef struct FlowBytes {
+    FlowCell cell;
+    void *data;
+    void (*release)(void *data); // called when the cell is swept
+} FlowBytes;
+
+// Memory outside cells that belongs to a cell (hash indices): counted, freed by the owner.
+void *flow_heap_buffer(FlowHeap *heap, size_t size); // zeroed
+void flow_heap_buffer_free(FlowHeap *heap, void *buffer, size_t size);
+
 // What a kind refers to. One function per kind in the table of heap_trace.c; it calls
 // flow_heap_mark on each value. Finalizers run when a cell is swept (KIND_BYTES only).
 typedef void (*FlowTrace)(FlowHeap *heap, FlowCell *cell);

@@ -103,6 +103,8 @@ typedef struct FlowAccessor {
     FlowValue setter;
 } FlowAccessor;
 
+enum { OBJECT_SLOTS_APART = 1 << 2 }; // cell.flags: slots are in a FlowStorage, not inline
+
 enum { // FlowObject.cell.aux
     OBJECT_NOT_EXTENSIBLE = 1 << 0,
     OBJECT_ELEMENTS_SEALED = 1 << 1, // dense elements are not configurable
