@@ -78,7 +78,7 @@ typedef enum FlowNodeKind {
     NODE_LOGICAL,        // [binary] op: OPERATOR_LOGICAL_AND, OPERATOR_LOGICAL_OR, OPERATOR_NULLISH
     NODE_LOGICAL_CHAIN,  // [chain] all links have the same op as the node
     NODE_PRIVATE_IN,     // [binary] left is NODE_PRIVATE_NAME
-    NODE_ASSIGN,         // [binary] op: OPERATOR_NONE (=) or the operator of `op=`; left: target/pattern
+    NODE_ASSIGN,         // [binary] op: OPERATOR_NONE (=) or that of `op=`; left: target/pattern
     NODE_CONDITIONAL,    // [conditional]
     NODE_SEQUENCE,       // [list] a, b, c
     NODE_MEMBER,         // [member] object.name

@@ -45,7 +45,7 @@ struct FlowFunction {
     FlowNodeList parameters; // identifier, pattern, NODE_DEFAULT or NODE_REST (last)
     FlowNodeList body;       // statements; the one expression when has_expression_body
     FlowNodeList vars;       // every identifier node declared by `var` in it, in source order
-    uint32_t id;             // dense from 0 in source order of their end; the program has the last
+    uint32_t id;             // dense, in order of their beginning; the program is 0
     uint32_t start;          // of the whole text, as Function.prototype.toString shows it
     uint32_t end;
     uint32_t body_start;     // of the `{`, or of the expression of an arrow

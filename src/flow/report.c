@@ -42,6 +42,14 @@ void flow_report_init(FlowReport *report, const FlowSource *source, Arena *arena
 }
 
 void flow_report_add(FlowReport *report, const FlowFinding *finding, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    flow_report_add_list(report, finding, format, arguments);
+    va_end(arguments);
+}
+
+void flow_report_add_list(FlowReport *report, const FlowFinding *finding, const char *format,
+                          va_list arguments) {
     if (finding->severity == FLOW_SEVERITY_ERROR) {
         for (uint32_t i = 0; i < report->count; i++) // [R3]
             if (report->items[i].start == finding->start &&
@@ -54,10 +62,7 @@ void flow_report_add(FlowReport *report, const FlowFinding *finding, const char 
         return;
     }
     char text[MESSAGE_MAX];
-    va_list arguments;
-    va_start(arguments, format);
     int len = vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     if (len < 0) len = 0;
     if ((size_t)len >= sizeof(text)) len = (int)sizeof(text) - 1;
     Str message = {text, (size_t)len};

@@ -60,6 +60,8 @@ struct FlowReport {
 void flow_report_init(FlowReport *report, const FlowSource *source, Arena *arena);
 void flow_report_add(FlowReport *report, const FlowFinding *finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void flow_report_add_list(FlowReport *report, const FlowFinding *finding, const char *format,
+                          va_list arguments) __attribute__((format(printf, 3, 0)));
 static inline bool flow_report_is_full(const FlowReport *report) {
     return report->count == FLOW_REPORT_MAX;
 }
