@@ -304,7 +304,8 @@ Status instant_parse(Str text, int64_t *ret_ms, Diag *diag) {
 
 size_t instant_format(int64_t at_ms, char ret_text[INSTANT_TEXT_MAX]) {
     int64_t days = floor_divide(at_ms, DAY_MS);
-    int time_ms = (int)(at_ms - days * DAY_MS);
+    int time_ms = (int)(at_ms % DAY_MS);
+    if (time_ms < 0) time_ms += DAY_MS;
     CivilDate date = civil_from_days(days);
     bool is_plain = date.year >= 0 && date.year <= 9999;
     int len = is_plain ? snprintf(ret_text, INSTANT_TEXT_MAX, "%04d", (int)date.year)

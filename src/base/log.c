@@ -25,7 +25,7 @@ const char *log_level_name(LogLevel level) {
 }
 
 void log_line(const Logger *logger, LogLevel level, const char *format, ...) {
-    if (!logger || !logger->write || level < logger->least) return;
+    if (!log_takes(logger, level)) return;
     char line[LOG_LINE_MAX];
     va_list arguments;
     va_start(arguments, format);

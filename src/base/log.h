@@ -15,7 +15,8 @@ typedef struct Logger {
 const char *log_level_name(LogLevel level);
 void log_line(const Logger *logger, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+static inline bool log_takes(const Logger *logger, LogLevel level) {
+    return logger && logger->write && level >= logger->least;
+}
 #define LOG(logger, level, ...)                                                                    \
-    ((logger) && (logger)->write && (level) >= (logger)->least                                     \
-         ? log_line((logger), (level), __VA_ARGS__)                                                \
-         : (void)0)
+    (log_takes((logger), (level)) ? log_line((logger), (level), __VA_ARGS__) : (void)0)

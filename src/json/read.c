@@ -15,6 +15,7 @@
 #include "base/utf.h"
 #include "json/escape.h"
 #include <math.h>
+#include <stdio.h>
 
 enum { INTEGER_DIGITS_MAX = 15 };
 
@@ -56,27 +57,16 @@ static Status fail(JsonReader *reader, const char *at, const char *what, Diag *d
 // "expected a value, but found '}'".
 static Status fail_expected(JsonReader *reader, const char *expected, Diag *diag) {
     const char *at = reader->at;
-    char found[32];
-    Buf what;
-    if (!diag) return fail(reader, at, "", NULL);
-    size_t len = utf8_sequence_len(at, reader->end);
-    if (at >= reader->end) {
-        memcpy(found, "the text ends", sizeof("the text ends"));
-    } else if (len == 0) {
-        memcpy(found, "found invalid UTF-8", sizeof("found invalid UTF-8"));
-    } else {
+    char found[32] = "the text ends";
+    if (at < reader->end) {
+        size_t len = utf8_sequence_len(at, reader->end);
         bool is_control = (unsigned char)*at < 0x20 || *at == 0x7F;
-        buf_init(&what, sizeof(found) - 1);
-        if (is_control) buf_printf(&what, "found byte 0x%02x", (unsigned)*at);
-        else buf_printf(&what, "found '%.*s'", (int)len, at);
-        memcpy(found, buf_cstr(&what), what.len + 1);
-        buf_done(&what);
+        if (len == 0) snprintf(found, sizeof(found), "found invalid UTF-8");
+        else if (is_control) snprintf(found, sizeof(found), "found byte 0x%02x", (unsigned)*at);
+        else snprintf(found, sizeof(found), "found '%.*s'", (int)len, at);
     }
     char message[128];
-    buf_init(&what, sizeof(message) - 1);
-    buf_printf(&what, "expected %s, but %s", expected, found);
-    memcpy(message, buf_cstr(&what), what.len + 1);
-    buf_done(&what);
+    snprintf(message, sizeof(message), "expected %s, but %s", expected, found);
     return fail(reader, at, message, diag);
 }
 
