@@ -1,0 +1,520 @@
+// Coordinator: gathers inputs into a batch, and deals out what the store answered.
+//
+// One thread, one owner:  gather inputs -> one batch -> commit (the driver) -> release effects.
+// Why batches: a commit costs one fsync or one round trip whatever its size, so the cost per
+// input falls as load rises, and there is exactly one point where the world may change.
+//
+// Invariants [C1]-[C4] are in coordinator.h.
+//
+// Not here: what a run's output means (coordinator_runs.c), in-process tasks
+// (coordinator_tasks.c), failed commits (coordinator_outcome.c), waiting for results
+// (coordinator_await.c), threads (api/driver.c).
+#include "base/limits.h"
+#include "base/memory.h"
+#include "engine/coordinator_internal.h"
+
+// ---- pools of executions and turns ----
+
+Execution *execution_get(Coordinator *c) {
+    List *node = list_first(&c->spare_executions);
+    if (node != NULL) {
+        list_remove(node);
+        return container_of(node, Execution, link);
+    }
+    Execution *execution = mem_zalloc(sizeof(Execution));
+    list_init(&execution->link);
+    arena_init(&execution->arena);
+    turn_output_init(&execution->output);
+    return execution;
+}
+
+void execution_put(Coordinator *c, Execution *execution) {
+    arena_reset(&execution->arena);
+    turn_output_clear(&execution->output);
+    execution->is_repaired = false;
+    list_append(&c->spare_executions, &execution->link);
+}
+
+static void execution_free(Execution *execution) {
+    arena_done(&execution->arena);
+    turn_output_done(&execution->output);
+    mem_free(execution);
+}
+
+// A driver has at most two turns out, so two spares are all there can be; their lists hang on
+// the first item vector slot, so they are kept in a small array instead.
+typedef struct SpareTurn {
+    List link;
+    Turn turn;
+} SpareTurn;
+
+Turn *turn_get(Coordinator *c) {
+    List *node = list_first(&c->spare_turns);
+    SpareTurn *spare;
+    if (node != NULL) {
+        list_remove(node);
+        spare = container_of(node, SpareTurn, link);
+    } else {
+        spare = mem_zalloc(sizeof(SpareTurn));
+        list_init(&spare->link);
+        arena_init(&spare->turn.arena);
+    }
+    batch_init(&spare->turn.batch, &spare->turn.arena, env_now_ms(c->env));
+    return &spare->turn;
+}
+
+void turn_put(Coordinator *c, Turn *turn) {
+    SpareTurn *spare = container_of(turn, SpareTurn, turn);
+    vec_clear(&turn->items);
+    arena_reset(&turn->arena);
+    list_append(&c->spare_turns, &spare->link);
+}
+
+static void spare_turn_free(SpareTurn *spare) {
+    vec_free(&spare->turn.items);
+    arena_done(&spare->turn.arena);
+    mem_free(spare);
+}
+
+Op *turn_add(Turn *turn, OpKind kind, Request *request, Execution *execution) {
+    Op *op;
+    if (request != NULL) {
+        op = &request->op;
+        batch_add_op(&turn->batch, op);
+    } else {
+        op = batch_add(&turn->batch, kind);
+    }
+    TurnItem item = {.op = op, .request = request, .execution = execution};
+    vec_push(&turn->items, item);
+    return op;
+}
+
+void notify(Coordinator *c, EngineEventKind kind, Str run_id, Str workflow, Str detail) {
+    EngineEvent event = {.kind = kind, .run_id = run_id, .workflow = workflow, .detail = detail};
+    c->world->ops->notify(c->world, &event);
+}
+
+void execution_perform(Execution *execution, Env *env) {
+    if (execution->kind == EXECUTE_RUN) {
+        execution->runner->ops->turn(execution->runner, &execution->view, env, &execution->arena,
+                                     &execution->output);
+    } else {
+        native_call_run(&execution->call, execution->function, execution->task.input);
+    }
+}
+
+// ---- life ----
+
+static Status join(Coordinator *c, Diag *diag) {
+    Turn *turn = turn_get(c);
+    Op *op = turn_add(turn, OP_JOIN, NULL, NULL);
+    op->join.name = c->config.node_name;
+    op->join.lease_ms = c->config.lease_ms;
+    op->join.is_exclusive = c->config.is_exclusive;
+    Status status = store_commit(c->store, &turn->batch, diag);
+    if (status == OK) status = op->status;
+    if (status == OK) {
+        c->node = op->join.node;
+        c->renew_at_ms = turn->batch.now_ms + c->config.lease_ms / 3;
+    }
+    turn_put(c, turn);
+    return status;
+}
+
+Status coordinator_new(Env *env, Store *store, World *world, Logger *logger,
+                       const CoordinatorConfig *config, Coordinator **ret_coordinator,
+                       Diag *diag) {
+    Coordinator *c = mem_zalloc(sizeof(Coordinator));
+    c->env = env;
+    c->store = store;
+    c->world = world;
+    c->logger = logger;
+    c->config = *config;
+    strmap_init(&c->runners);
+    strmap_init(&c->tasks);
+    residents_init(&c->residents);
+    list_init(&c->requests);
+    list_init(&c->executed);
+    list_init(&c->spare_executions);
+    list_init(&c->spare_turns);
+    heap_init(&c->heartbeats);
+    awaits_init(c);
+    arena_init(&c->scratch);
+    c->is_due_unknown = true;
+    c->sweep_at_ms = env_now_ms(env) + config->sweep_ms;
+    Status status = join(c, diag);
+    if (status != OK) {
+        coordinator_free(c);
+        return status;
+    }
+    *ret_coordinator = c;
+    return OK;
+}
+
+static void free_registered(StrMap *map) {
+    Str name;
+    void *entry;
+    for (size_t at = 0; strmap_next(map, &at, &name, &entry);) {
+        mem_free((void *)(uintptr_t)name.data);
+        mem_free(entry);
+    }
+    strmap_done(map);
+}
+
+void coordinator_free(Coordinator *c) {
+    ASSERT(c->executing_count == 0);
+    for (size_t i = 0; i < c->uncertain_count; i++) turn_put(c, c->uncertain[i]);
+    LIST_EACH_SAFE(node, after, &c->executed) execution_free(container_of(node, Execution, link));
+    LIST_EACH_SAFE(node, after, &c->spare_executions)
+        execution_free(container_of(node, Execution, link));
+    LIST_EACH_SAFE(node, after, &c->spare_turns)
+        spare_turn_free(container_of(node, SpareTurn, link));
+    free_registered(&c->runners);
+    free_registered(&c->tasks);
+    vec_free(&c->task_names);
+    residents_done(&c->residents);
+    awaits_done(c);
+    heap_done(&c->heartbeats);
+    arena_done(&c->scratch);
+    mem_free(c);
+}
+
+Status coordinator_add_runner(Coordinator *c, Str workflow, Runner *runner) {
+    if (strmap_get(&c->runners, workflow) != NULL) return ERR_CONFLICT;
+    RunnerEntry *entry = mem_zalloc(sizeof(RunnerEntry));
+    entry->name = (Str){mem_copy(workflow.data, workflow.len), workflow.len};
+    entry->runner = runner;
+    strmap_put(&c->runners, entry->name, entry);
+    LIST_EACH_SAFE(node, after, &c->residents.phases[PHASE_ORPHAN]) {
+        ResidentRun *run = container_of(node, ResidentRun, link);
+        if (str_equal(run->workflow, workflow)) residents_move(&c->residents, run, PHASE_READY);
+    }
+    return OK;
+}
+
+bool coordinator_has_runner(Coordinator *c, Str workflow) {
+    return strmap_get(&c->runners, workflow) != NULL;
+}
+
+Status coordinator_add_task(Coordinator *c, Str name, NativeCallFunction function, void *user) {
+    if (strmap_get(&c->tasks, name) != NULL) return ERR_CONFLICT;
+    TaskEntry *entry = mem_zalloc(sizeof(TaskEntry));
+    *entry = (TaskEntry){.name = {mem_copy(name.data, name.len), name.len},
+                         .function = function,
+                         .user = user};
+    strmap_put(&c->tasks, entry->name, entry);
+    vec_push(&c->task_names, entry->name);
+    c->has_tasks = true;
+    return OK;
+}
+
+// ---- inputs ----
+
+void request_answer(Coordinator *c, Request *request, Status status, const Diag *diag) {
+    (void)c;
+    request->op.status = status;
+    if (diag != NULL) request->op.diag = *diag;
+    request->done(request);
+}
+
+void coordinator_submit(Coordinator *c, Request *request) {
+    if (c->is_stopping) {
+        Diag diag;
+        (void)diag_set(&diag, ERR_UNAVAILABLE, "CLOSED", "the engine is shutting down");
+        request_answer(c, request, ERR_UNAVAILABLE, &diag);
+        return;
+    }
+    list_append(&c->requests, &request->link);
+    c->request_count++;
+}
+
+void coordinator_executed(Coordinator *c, Execution *execution) {
+    ASSERT(c->executing_count > 0);
+    c->executing_count--;
+    if (execution->kind == EXECUTE_TASK) {
+        heap_remove(&c->heartbeats, &execution->heartbeat);
+        list_append(&c->executed, &execution->link);
+        return;
+    }
+    c->stats.turns++;
+    ResidentRun *run = residents_get(&c->residents, execution->run);
+    ASSERT(run != NULL && run->phase == PHASE_EXECUTING);
+    if (run->epoch != execution->epoch) {
+        // The run was taken from under it (rewind, forced change): the output is worthless.
+        execution_put(c, execution);
+        run->is_stale = true;
+        residents_move(&c->residents, run, PHASE_READY);
+        return;
+    }
+    residents_move(&c->residents, run, PHASE_COMMITTING);
+    list_append(&c->executed, &execution->link);
+}
+
+// ---- gathering a batch ----
+
+static void add_requests(Coordinator *c, Turn *turn) {
+    while (c->request_count > 0 && turn->batch.count < LIMIT_BATCH_OPS) {
+        Request *request = container_of(list_first(&c->requests), Request, link);
+        list_remove(&request->link);
+        c->request_count--;
+        (void)turn_add(turn, request->op.kind, request, NULL);
+    }
+}
+
+static void add_executed(Coordinator *c, Turn *turn) {
+    while (!list_is_empty(&c->executed) && turn->batch.count < LIMIT_BATCH_OPS) {
+        Execution *execution = container_of(list_first(&c->executed), Execution, link);
+        list_remove(&execution->link);
+        if (execution->kind == EXECUTE_TASK) {
+            tasks_fill_result(c, execution, turn);
+        } else {
+            Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
+            runs_fill_commit(execution, &op->turn);
+        }
+    }
+}
+
+static int64_t room_for_runs(const Coordinator *c) {
+    int64_t owned = (int64_t)residents_owned(&c->residents);
+    return owned >= c->config.max_active_runs ? 0 : c->config.max_active_runs - owned;
+}
+
+// The engine's own operations. While it is stopping only the lease is kept.
+static void add_own(Coordinator *c, Turn *turn) {
+    int64_t now = turn->batch.now_ms;
+    if (now >= c->renew_at_ms) {
+        turn_add(turn, OP_RENEW, NULL, NULL)->renew.lease_ms = c->config.lease_ms;
+        c->renew_at_ms = now + c->config.lease_ms / 3;
+    }
+    if (!c->is_working || c->is_stopping) return;
+    if (!c->is_firing && c->next_due_ms > 0 && now >= c->next_due_ms) {
+        turn_add(turn, OP_FIRE_DUE, NULL, NULL)->fire_due.max = LIMIT_LIST_PAGE;
+        c->is_firing = true;
+    }
+    if (!c->is_claiming && c->has_unclaimed && room_for_runs(c) > 0) {
+        turn_add(turn, OP_CLAIM, NULL, NULL)->claim.max = room_for_runs(c);
+        c->is_claiming = true;
+    }
+    tasks_add_ops(c, turn);
+    if (now >= c->sweep_at_ms) {
+        turn_add(turn, OP_SWEEP, NULL, NULL)->sweep.max = LIMIT_LIST_PAGE;
+        c->sweep_at_ms = now + c->config.sweep_ms;
+        c->has_unclaimed = true; // also look for runs of nodes that died
+    }
+}
+
+static void refresh_due(Coordinator *c) {
+    if (!c->is_due_unknown || c->is_firing) return;
+    Query query = {.kind = QUERY_DUE};
+    Diag diag;
+    if (store_read(c->store, &c->scratch, &query, &diag) == OK) {
+        c->next_due_ms = query.number;
+        c->is_due_unknown = false;
+    }
+    arena_reset(&c->scratch);
+}
+
+Turn *coordinator_prepare(Coordinator *c) {
+    if (c->uncertain_count > 0) return outcome_retry(c);
+    int64_t now = env_now_ms(c->env);
+    awaits_expire(c, now);
+    if (c->is_working && !c->is_stopping) {
+        refresh_due(c);
+        runs_dispatch(c);
+    }
+    Turn *turn = turn_get(c);
+    turn->batch.node = c->node;
+    add_executed(c, turn);
+    add_requests(c, turn);
+    add_own(c, turn);
+    if (turn->batch.count == 0) {
+        turn_put(c, turn);
+        return NULL;
+    }
+    turn->batch.number = ++c->batch_number;
+    turn->batch.claim_max = c->is_working && !c->is_stopping ? room_for_runs(c) : 0;
+    c->turns_out++;
+    return turn;
+}
+
+// ---- dealing out the answers ----
+
+static void apply_fired(Coordinator *c, const Op *op) {
+    c->is_firing = false;
+    if (op->status != OK) return;
+    if (op->fire_due.has_more) c->next_due_ms = 1;
+    else c->is_due_unknown = true;
+}
+
+static void apply_renewed(Coordinator *c, const Op *op) {
+    if (op->status != ERR_FENCED) return;
+    // Others think we are dead and have taken our runs: forget them and come back as a new node.
+    LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        if (phase == PHASE_EXECUTING || phase == PHASE_COMMITTING) continue; // fenced later
+        LIST_EACH_SAFE(node, after, &c->residents.phases[phase])
+            residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    }
+    Diag diag;
+    if (join(c, &diag) != OK) c->renew_at_ms = env_now_ms(c->env) + c->config.store_retry_ms;
+    c->has_unclaimed = true;
+}
+
+static void apply_own(Coordinator *c, const Op *op) {
+    switch (op->kind) {
+    case OP_FIRE_DUE: apply_fired(c, op); break;
+    case OP_CLAIM:
+        c->is_claiming = false;
+        if (op->status == OK && op->claim.count < op->claim.max) c->has_unclaimed = false;
+        break;
+    case OP_CLAIM_TASKS: tasks_apply_claimed(c, op); break;
+    case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(c, op); break;
+    case OP_RENEW: apply_renewed(c, op); break;
+    case OP_SWEEP:
+        if (op->status == OK && op->sweep.has_more) c->sweep_at_ms = env_now_ms(c->env);
+        break;
+    default: break;
+    }
+}
+
+static void apply_request(Coordinator *c, Request *request) {
+    Op *op = &request->op;
+    if (op->kind == OP_CREATE_RUN && op->status == OK && op->create_run.is_new)
+        notify(c, ENGINE_RUN_STARTED, op->create_run.id, op->create_run.spec.workflow, STR_NULL);
+    request->done(request);
+}
+
+// [C1] The batch is durable: everybody learns what became of their part of it.
+void turn_apply(Coordinator *c, Turn *turn) {
+    c->stats.commits++;
+    c->stats.operations += (int64_t)turn->batch.count;
+    if (turn->batch.unclaimed_count > 0) c->has_unclaimed = true;
+    if (turn->batch.has_tasks) c->has_tasks = true;
+    int64_t due = turn->batch.earliest_due_ms;
+    if (due > 0 && (c->next_due_ms == 0 || due < c->next_due_ms)) c->next_due_ms = due;
+    // Runs first: those parked here may have been woken by a later operation of the same batch.
+    for (size_t i = 0; i < turn->items.count; i++) {
+        TurnItem *item = &turn->items.data[i];
+        if (item->execution == NULL) continue;
+        if (item->execution->kind == EXECUTE_RUN)
+            runs_apply_commit(c, item->execution, item->op);
+        else
+            tasks_apply_result(c, item->execution);
+    }
+    runs_apply_ready(c, turn);
+    runs_apply_ended(c, turn);
+    for (size_t i = 0; i < turn->items.count; i++) {
+        TurnItem *item = &turn->items.data[i];
+        if (item->request != NULL) apply_request(c, item->request);
+        else if (item->execution == NULL) apply_own(c, item->op);
+    }
+    runs_trim(c);
+}
+
+void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
+    ASSERT(c->turns_out > 0);
+    c->turns_out--;
+    if (status != OK) {
+        outcome_failed(c, turn, status, diag);
+        return;
+    }
+    if (c->health == STORE_IS_DOWN) {
+        c->health = STORE_IS_UP;
+        notify(c, ENGINE_STORE_UP, STR_NULL, STR_NULL, STR_NULL);
+    }
+    c->retry_count = 0;
+    turn_apply(c, turn);
+    turn_put(c, turn);
+}
+
+int64_t coordinator_next_wake_ms(Coordinator *c) {
+    if (c->uncertain_count > 0) return c->retry_at_ms;
+    if (c->request_count > 0 || !list_is_empty(&c->executed)) return 0;
+    int64_t at = c->renew_at_ms;
+    HeapNode *first = heap_peek(&c->await_heap);
+    if (first != NULL && first->at < at) at = first->at;
+    if (!c->is_working || c->is_stopping) return at;
+    if (!list_is_empty(&c->residents.phases[PHASE_READY])) return 0;
+    if (c->is_due_unknown && !c->is_firing) return 0;
+    if (!c->is_firing && c->next_due_ms > 0) {
+        int64_t due = c->next_due_ms;
+        if (due < at) at = due;
+    }
+    if (c->has_unclaimed && !c->is_claiming && room_for_runs(c) > 0) return 0;
+    first = heap_peek(&c->heartbeats);
+    if (first != NULL && first->at < at) at = first->at;
+    if (c->has_tasks && !c->is_claiming_tasks && c->task_names.count > 0 &&
+        (int64_t)c->task_count < c->config.max_tasks)
+        return 0;
+    return c->sweep_at_ms < at ? c->sweep_at_ms : at;
+}
+
+// ---- beginning and end ----
+
+static Status recover_step(Coordinator *c, OpKind kind, Op *ret_op, Diag *diag) {
+    Turn *turn = turn_get(c);
+    turn->batch.node = c->node;
+    turn->batch.number = ++c->batch_number;
+    turn->batch.claim_max = room_for_runs(c);
+    Op *op = turn_add(turn, kind, NULL, NULL);
+    if (kind == OP_CLAIM) op->claim.max = room_for_runs(c);
+    else op->fire_due.max = LIMIT_LIST_PAGE;
+    Status status = store_commit(c->store, &turn->batch, diag);
+    if (status == OK) {
+        turn_apply(c, turn);
+        status = op->status;
+        *ret_op = *op;
+        if (status != OK) *diag = op->diag;
+    }
+    turn_put(c, turn);
+    return status;
+}
+
+Status coordinator_recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
+    RecoveryReport report = {0};
+    Query query = {.kind = QUERY_STATS};
+    TRY(store_read(c->store, &c->scratch, &query, diag));
+    arena_reset(&c->scratch);
+    report.resumed_running = query.stats.counters[COUNTER_RUNS_FIRST + RUN_RUNNING];
+    c->is_working = true;
+    Op op;
+    TRY(recover_step(c, OP_CLAIM, &op, diag));
+    if (!c->config.is_exclusive) report.taken_over = op.claim.taken_over;
+    do {
+        TRY(recover_step(c, OP_FIRE_DUE, &op, diag));
+        report.timers_due += op.fire_due.woken_count;
+        report.starts_due += op.fire_due.started_count;
+        // What is due beyond one table of active runs is fired in the normal course.
+    } while (op.fire_due.has_more && room_for_runs(c) > 0);
+    TRY(store_read(c->store, &c->scratch, &query, diag));
+    arena_reset(&c->scratch);
+    report.suspended = query.stats.counters[COUNTER_RUNS_FIRST + RUN_SUSPENDED];
+    c->has_tasks = true;
+    *ret_report = report;
+    return OK;
+}
+
+void coordinator_stop(Coordinator *c) {
+    c->is_stopping = true;
+}
+
+bool coordinator_is_quiet(Coordinator *c) {
+    return c->executing_count == 0 && list_is_empty(&c->executed) && c->request_count == 0 &&
+           c->turns_out == 0 && c->uncertain_count == 0;
+}
+
+Status coordinator_leave(Coordinator *c, Diag *diag) {
+    Turn *turn = turn_get(c);
+    turn->batch.node = c->node;
+    turn->batch.number = ++c->batch_number;
+    Op *op = turn_add(turn, OP_LEAVE, NULL, NULL);
+    Status status = store_commit(c->store, &turn->batch, diag);
+    if (status == OK) status = op->status;
+    turn_put(c, turn);
+    return status;
+}
+
+CoordinatorStats coordinator_stats(const Coordinator *c) { return c->stats; }
+size_t coordinator_resident_count(const Coordinator *c) { return c->residents.by_key.count; }
+size_t coordinator_active_count(const Coordinator *c) { return residents_owned(&c->residents); }
+int64_t coordinator_node(const Coordinator *c) { return c->node; }

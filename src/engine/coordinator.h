@@ -1,0 +1,184 @@
+// Coordinator: turns inputs into store batches and their answers into effects. One owner of all
+// engine state, one thread at a time, no clock, socket, file or thread of its own.
+//
+// The driver (api/driver.c in production, sim/ in the simulator) feeds it and does the commits:
+//
+//     coordinator_submit / coordinator_executed / coordinator_await …      inputs
+//     while ((turn = coordinator_prepare(c)))                              a batch to commit
+//         coordinator_finish(c, turn, store_commit(store, turn->batch), &diag);
+//     sleep until coordinator_next_wake_ms, or the next input
+//
+//   [C1] No reply, wake-up or task leaves before the commit that records it answered OK.
+//   [C2] A batch whose outcome is unknown is looked up by its number and submitted again only
+//        when it was not applied; so every operation happens once.
+//   [C3] A run has at most one execution under way, and none while its output is in a batch.
+//   [C4] What is in memory is bounded: active runs, parked runs, operations in a batch.
+#pragma once
+#include "base/heap.h"
+#include "base/id.h"
+#include "engine/native.h"
+#include "engine/resident.h"
+#include "store/store.h"
+
+typedef struct Coordinator Coordinator;
+
+// ---- inputs ----
+
+// Somebody outside asks for an operation. The answers are in `op`; Str answers must be copied in
+// `done`, they are gone afterwards.
+typedef struct Request {
+    List link;
+    Op op;
+    void (*done)(struct Request *request); // on the coordinator's thread, once
+    void *context;
+} Request;
+
+// Somebody waits for a run to end.
+typedef struct Await {
+    List link;
+    HeapNode deadline; // .at in ms
+    Str run_id;        // owned by the caller until done
+    void (*done)(struct Await *await);
+    void *context;
+    Status status; // OK: it has ended, `state` says how; ERR_LIMIT: the deadline came first;
+                   // or why it cannot be known
+    int64_t state;
+    Diag diag;
+} Await;
+
+// ---- work for the outside ----
+
+typedef enum ExecutionKind { EXECUTE_RUN, EXECUTE_TASK } ExecutionKind;
+
+// One turn of a run, or one attempt of a task, on whatever thread the world chooses.
+typedef struct Execution {
+    List link; // the driver's while it has it, then the coordinator's
+    ExecutionKind kind;
+    Arena arena;
+    // runs
+    int64_t run;
+    int64_t epoch;
+    Runner *runner;
+    RunView view;
+    TurnOutput output;
+    bool is_repaired; // its output was replaced because the store refused the first one
+    // tasks
+    NativeCallFunction function;
+    TaskRow task;
+    NativeCall call;
+    HeapNode heartbeat; // .at: when its lease wants to be renewed
+} Execution;
+
+// Does the work; touches nothing but the execution.
+void execution_perform(Execution *execution, Env *env);
+
+typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide.h
+    ENGINE_RUN_STARTED = 1,
+    ENGINE_RUN_SUSPENDED,
+    ENGINE_RUN_RESUMED,
+    ENGINE_STEP,
+    ENGINE_RUN_COMPLETED,
+    ENGINE_RUN_FAILED,
+    ENGINE_RUN_CANCELLED,
+    ENGINE_RUN_PAUSED,
+    ENGINE_RUN_RELEASED,
+    ENGINE_RUN_RELOADED,
+    ENGINE_STORE_DOWN,
+    ENGINE_STORE_UP
+} EngineEventKind;
+
+typedef struct EngineEvent {
+    EngineEventKind kind;
+    Str run_id, workflow, detail; // may be null
+} EngineEvent;
+
+typedef struct World World;
+typedef struct WorldOps {
+    // Takes the execution and gives it back through coordinator_executed, on the coordinator's
+    // thread, later.
+    void (*execute)(World *world, Execution *execution);
+    void (*notify)(World *world, const EngineEvent *event);
+} WorldOps;
+struct World { // first member of every implementation
+    const WorldOps *ops;
+};
+
+// ---- configuration, counters, reports ----
+
+typedef struct CoordinatorConfig {
+    Str node_name;
+    int64_t lease_ms;
+    bool is_exclusive;         // nobody else can be alive on this store
+    int64_t max_active_runs;   // owned at a time
+    int64_t max_parked_runs;   // kept in memory although not owned
+    int64_t max_tasks;         // in-process tasks at a time
+    int64_t store_retry_attempts;
+    int64_t store_retry_ms, store_retry_max_ms;
+    int64_t timer_resolution_ms;
+    int64_t sweep_ms;          // how often leftovers are looked for
+    int64_t task_lease_ms;
+} CoordinatorConfig;
+
+typedef struct CoordinatorStats {
+    int64_t commits, operations, store_errors;
+    int64_t turns, steps, reloads, releases;
+} CoordinatorStats;
+
+typedef struct RecoveryReport {
+    int64_t resumed_running, timers_due, starts_due, taken_over, suspended;
+} RecoveryReport;
+
+// A batch on its way.
+typedef struct Turn {
+    Arena arena;
+    Batch batch;
+    VEC(struct TurnItem) items;
+} Turn;
+
+typedef struct TurnItem {
+    Op *op;
+    Request *request;     // or
+    Execution *execution; // or neither: one of the engine's own operations
+} TurnItem;
+
+// ---- the coordinator ----
+
+MUST_CHECK Status coordinator_new(Env *env, Store *store, World *world, Logger *logger,
+                                  const CoordinatorConfig *config, Coordinator **ret_coordinator,
+                                  Diag *diag);
+void coordinator_free(Coordinator *coordinator);
+
+// ERR_CONFLICT when the name is taken. The runner must outlive the coordinator.
+MUST_CHECK Status coordinator_add_runner(Coordinator *coordinator, Str workflow, Runner *runner);
+MUST_CHECK Status coordinator_add_task(Coordinator *coordinator, Str name,
+                                       NativeCallFunction function, void *user);
+bool coordinator_has_runner(Coordinator *coordinator, Str workflow);
+
+// Begins to execute: claims what was running, fires what is due.
+MUST_CHECK Status coordinator_recover(Coordinator *coordinator, RecoveryReport *ret_report,
+                                      Diag *diag);
+
+void coordinator_submit(Coordinator *coordinator, Request *request);
+void coordinator_await(Coordinator *coordinator, Await *await);
+// The caller no longer waits; `done` is not called.
+void coordinator_forget(Coordinator *coordinator, Await *await);
+void coordinator_executed(Coordinator *coordinator, Execution *execution);
+
+// The next batch, or NULL when there is nothing to commit now. At most two turns are out at a
+// time; they are finished in the order in which they were prepared.
+Turn *coordinator_prepare(Coordinator *coordinator);
+void coordinator_finish(Coordinator *coordinator, Turn *turn, Status status, const Diag *diag);
+// When prepare will have something to do by itself; INT64_MAX = never.
+int64_t coordinator_next_wake_ms(Coordinator *coordinator);
+
+// From now on nothing new is executed and requests are refused (ERR_UNAVAILABLE, code CLOSED).
+void coordinator_stop(Coordinator *coordinator);
+// After coordinator_stop: true when everything that was executing has been committed.
+bool coordinator_is_quiet(Coordinator *coordinator);
+// Hands back all claims; the last commit of a node. The coordinator does it itself.
+MUST_CHECK Status coordinator_leave(Coordinator *coordinator, Diag *diag);
+
+CoordinatorStats coordinator_stats(const Coordinator *coordinator);
+size_t coordinator_resident_count(const Coordinator *coordinator);
+size_t coordinator_active_count(const Coordinator *coordinator);
+int64_t coordinator_node(const Coordinator *coordinator);

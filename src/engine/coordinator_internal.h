@@ -1,0 +1,111 @@
+// What the coordinator's files share.
+#pragma once
+#include "engine/coordinator.h"
+
+typedef struct TaskEntry {
+    Str name; // owned
+    NativeCallFunction function;
+    void *user;
+} TaskEntry;
+
+typedef struct RunnerEntry {
+    Str name; // owned
+    Runner *runner;
+} RunnerEntry;
+
+typedef enum StoreHealth { STORE_IS_UP, STORE_IS_DOWN } StoreHealth;
+
+struct Coordinator {
+    Env *env;
+    Store *store;
+    World *world;
+    Logger *logger;
+    CoordinatorConfig config;
+    int64_t node;         // key of our NodeRow; 0 = not joined
+    int64_t batch_number; // of the last batch prepared
+    bool is_working;      // recover was called
+    bool is_stopping;
+
+    StrMap runners; // name -> RunnerEntry
+    StrMap tasks;   // name -> TaskEntry
+    VEC(Str) task_names;
+
+    Residents residents;
+    List requests; // not yet in a batch
+    size_t request_count;
+    List executed; // executions whose output is to be committed
+    List spare_executions;
+    List spare_turns;
+    size_t executing_count; // with the world
+    size_t task_count;      // tasks among them, or being committed
+
+    StrMap awaits;    // run id -> AwaitGroup
+    Heap await_heap;  // by deadline
+    uint64_t await_order;
+    Heap heartbeats; // of executing tasks
+
+    // [C2] Turns whose commit failed, oldest first; nothing new is prepared while there are any.
+    Turn *uncertain[2];
+    size_t uncertain_count;
+    bool is_outcome_unknown; // false: the store said that nothing happened
+    int64_t retry_at_ms;
+    int64_t retry_count;
+    size_t turns_out;
+    StoreHealth health;
+
+    int64_t next_due_ms;   // 0 = nothing is due by itself
+    int64_t renew_at_ms;
+    int64_t sweep_at_ms;
+    bool is_due_unknown;   // ask the store again
+    bool has_unclaimed;    // ready runs wait for room
+    bool has_tasks;        // tasks may be claimable
+    bool is_firing;        // a fire_due is in a batch
+    bool is_claiming;
+    bool is_claiming_tasks;
+
+    Arena scratch; // for loads; reset after each
+    CoordinatorStats stats;
+};
+
+// ---- coordinator_runs.c ----
+void runs_apply_commit(Coordinator *c, Execution *execution, Op *op);
+void runs_apply_ready(Coordinator *c, const Turn *turn);
+void runs_apply_ended(Coordinator *c, const Turn *turn);
+// Hands READY runs to the world.
+void runs_dispatch(Coordinator *c);
+void runs_trim(Coordinator *c);
+// Takes up runs that the store says are ours but that are not in memory.
+void runs_adopt(Coordinator *c);
+// Fills the commit operation from an execution's output.
+void runs_fill_commit(const Execution *execution, TurnCommit *commit);
+
+// ---- coordinator_tasks.c ----
+void tasks_add_ops(Coordinator *c, Turn *turn);
+void tasks_apply_claimed(Coordinator *c, const Op *op);
+void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn);
+void tasks_apply_result(Coordinator *c, Execution *execution);
+void tasks_apply_heartbeat(Coordinator *c, const Op *op);
+
+// ---- coordinator_outcome.c ----
+// A commit did not answer OK: sorts out who is told and what is tried again.
+void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag);
+// The next failed turn to be submitted again, or NULL (not yet, or they turned out applied).
+Turn *outcome_retry(Coordinator *c);
+
+// ---- coordinator_await.c ----
+void awaits_init(Coordinator *c);
+void awaits_done(Coordinator *c);
+void awaits_ended(Coordinator *c, Str run_id, int64_t state);
+void awaits_expire(Coordinator *c, int64_t now_ms);
+// Answers were lost: look each awaited run up.
+void awaits_recheck(Coordinator *c);
+
+// ---- coordinator.c ----
+Execution *execution_get(Coordinator *c);
+void execution_put(Coordinator *c, Execution *execution);
+Turn *turn_get(Coordinator *c);
+void turn_put(Coordinator *c, Turn *turn);
+Op *turn_add(Turn *turn, OpKind kind, Request *request, Execution *execution);
+void request_answer(Coordinator *c, Request *request, Status status, const Diag *diag);
+void notify(Coordinator *c, EngineEventKind kind, Str run_id, Str workflow, Str detail);
+void turn_apply(Coordinator *c, Turn *turn);

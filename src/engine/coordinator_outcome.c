@@ -1,0 +1,174 @@
+// Failed commits: who is told, what is tried again, and how an unknown outcome becomes known.
+//
+// A commit that answers ERR_UNAVAILABLE may have happened. Every batch of a node carries a number,
+// and the store keeps the number of the last one it applied: so the question "did it happen?" has
+// an answer. If it did not, the very same operations are submitted again; if it did, only their
+// answers are lost: callers are told from what the store now says, and runs are read back.
+//
+//   [O1] While a failed turn is unsettled nothing else is prepared, so order is kept.
+//   [O2] Callers wait while the engine retries, for at most `store_retry_attempts`; then they are
+//        told ERR_UNAVAILABLE, and their operation is not submitted again.
+//
+// Not here: the normal course (coordinator.c).
+#include "base/limits.h"
+#include "engine/coordinator_internal.h"
+
+static void schedule_retry(Coordinator *c) {
+    RetryPolicy policy = {
+        .delay_ms = c->config.store_retry_ms,
+        .max_delay_ms = c->config.store_retry_max_ms,
+        .factor_pct = 200,
+        .jitter_pct = 20,
+    };
+    c->retry_count++;
+    c->retry_at_ms = env_now_ms(c->env) +
+                     retry_delay_ms(&policy, c->retry_count, env_random_u64(c->env));
+}
+
+// Takes the requests out of a failed turn and tells their owners.
+static void refuse_requests(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
+    size_t kept = 0;
+    for (size_t i = 0; i < turn->items.count; i++) {
+        TurnItem item = turn->items.data[i];
+        if (item.request != NULL) {
+            request_answer(c, item.request, status, diag);
+            continue;
+        }
+        turn->batch.ops[kept] = item.op;
+        turn->items.data[kept++] = item;
+    }
+    turn->items.count = kept;
+    turn->batch.count = kept;
+}
+
+void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
+    c->stats.store_errors++;
+    if (c->health == STORE_IS_UP) {
+        c->health = STORE_IS_DOWN;
+        LOG(c->logger, LOG_ERROR, "the store does not answer: %s", diag->message);
+        notify(c, ENGINE_STORE_DOWN, STR_NULL, STR_NULL, str_from(diag->message));
+    }
+    c->is_outcome_unknown = c->is_outcome_unknown || status == ERR_UNAVAILABLE;
+    bool is_hopeless = status != ERR_UNAVAILABLE || c->is_stopping ||
+                       c->retry_count >= c->config.store_retry_attempts;
+    if (is_hopeless) refuse_requests(c, turn, status, diag);
+    ASSERT(c->uncertain_count < 2);
+    c->uncertain[c->uncertain_count++] = turn;
+    schedule_retry(c);
+}
+
+// ---- applied, but the answers are lost ----
+
+static void answer_from_store(Coordinator *c, Request *request) {
+    Op *op = &request->op;
+    op->status = OK;
+    Query query = {.kind = QUERY_RUN};
+    Diag diag;
+    switch (op->kind) {
+    case OP_CREATE_RUN:
+        query.run_id = op->create_run.spec.id;
+        op->create_run.id = op->create_run.spec.id;
+        op->create_run.is_new = true;
+        if (store_read(c->store, &c->scratch, &query, &diag) == OK) {
+            op->create_run.key = query.runs[0].key;
+            op->create_run.state = query.runs[0].state;
+        } else {
+            // The id was taken by a run that the idempotency key points at, or it is purged.
+            op->status = ERR_UNAVAILABLE;
+            (void)diag_set(&op->diag, ERR_UNAVAILABLE, "OUTCOME_UNKNOWN",
+                           "the start may have been deduplicated; ask again with the same key");
+        }
+        break;
+    case OP_CANCEL: op->cancel.is_changed = true; break;
+    case OP_PAUSE:
+    case OP_RESUME: op->hold.is_changed = true; break;
+    default: break;
+    }
+    request->done(request);
+}
+
+// Each run of the turn is read back; what else it did shows in the store.
+static void apply_without_answers(Coordinator *c, Turn *turn) {
+    for (size_t i = 0; i < turn->items.count; i++) {
+        TurnItem *item = &turn->items.data[i];
+        if (item->request != NULL) {
+            answer_from_store(c, item->request);
+        } else if (item->execution == NULL) {
+            continue;
+        } else if (item->execution->kind == EXECUTE_TASK) {
+            tasks_apply_result(c, item->execution);
+        } else {
+            ResidentRun *run = residents_get(&c->residents, item->execution->run);
+            ASSERT(run != NULL);
+            run->is_stale = true;
+            residents_move(&c->residents, run, PHASE_READY); // loading finds out what it is
+            execution_put(c, item->execution);
+        }
+    }
+    arena_reset(&c->scratch);
+    // Runs parked in memory may have been woken by it.
+    LIST_EACH_SAFE(node, after, &c->residents.phases[PHASE_PARKED])
+        residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    c->is_firing = c->is_claiming = c->is_claiming_tasks = false;
+    c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
+    runs_adopt(c);
+    awaits_recheck(c);
+}
+
+// Asks the store for the number of the last batch it applied for us.
+static Status last_applied(Coordinator *c, int64_t *ret_number) {
+    Query query = {.kind = QUERY_NODE, .run = c->node};
+    Diag diag;
+    Status status = store_read(c->store, &c->scratch, &query, &diag);
+    if (status == OK) *ret_number = query.nodes[0].last_batch;
+    arena_reset(&c->scratch);
+    return status;
+}
+
+static Turn *take_first(Coordinator *c) {
+    Turn *turn = c->uncertain[0];
+    c->uncertain[0] = c->uncertain[1];
+    c->uncertain_count--;
+    return turn;
+}
+
+Turn *outcome_retry(Coordinator *c) {
+    if (c->turns_out > 0 || env_now_ms(c->env) < c->retry_at_ms) return NULL;
+    int64_t applied = -1;
+    if (c->is_outcome_unknown) {
+        Status status = last_applied(c, &applied);
+        if (status == ERR_NOT_FOUND) {
+            applied = -1; // our node row is gone: what we send will be fenced, run by run
+        } else if (status != OK) {
+            if (c->retry_count >= c->config.store_retry_attempts || c->is_stopping) {
+                Diag diag;
+                (void)diag_set(&diag, status, "STORE_UNAVAILABLE",
+                               "the store does not answer; the outcome is unknown");
+                for (size_t i = 0; i < c->uncertain_count; i++)
+                    refuse_requests(c, c->uncertain[i], status, &diag);
+            }
+            schedule_retry(c);
+            return NULL;
+        }
+    }
+    while (c->uncertain_count > 0) {
+        Turn *turn = take_first(c);
+        if (turn->batch.number <= applied) { // [C2]
+            apply_without_answers(c, turn);
+            turn_put(c, turn);
+            continue;
+        }
+        if (turn->batch.count == 0) {
+            turn_put(c, turn);
+            continue;
+        }
+        batch_clear_answers(&turn->batch);
+        turn->batch.now_ms = env_now_ms(c->env);
+        turn->batch.node = c->node;
+        c->turns_out++;
+        return turn;
+    }
+    c->is_outcome_unknown = false;
+    c->retry_count = 0;
+    return NULL;
+}

@@ -1,0 +1,316 @@
+// Runs: from ready to executed to committed, and what stays in memory in between.
+//
+//     READY -> EXECUTING -> COMMITTING -> READY (goes on) | PARKED (suspended) | gone (ended)
+//
+// A run that becomes ready is taken up from memory when it is there, from the operation that
+// created it when it is new, and from the store otherwise; loading happens just before it is
+// executed, so that a crowd of ready runs does not fill the memory.
+//
+// Not here: gathering batches (coordinator.c), interpreting a run (native.c).
+#include "engine/coordinator_internal.h"
+
+// ---- the output of a turn, as an operation ----
+
+void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
+    const TurnOutput *output = &execution->output;
+    *commit = (TurnCommit){
+        .run = execution->run,
+        .epoch = execution->epoch,
+        .next = output->next,
+        .log = output->log.data,
+        .log_count = output->log.count,
+        .children = output->children.data,
+        .child_count = output->children.count,
+        .tasks = output->tasks.data,
+        .task_count = output->tasks.count,
+        .events = output->events.data,
+        .event_count = output->events.count,
+        .waits = output->waits,
+        .snapshot = output->snapshot,
+        .result = output->result,
+        .participant = output->participant,
+        .participant_context = output->participant_context,
+    };
+}
+
+// ---- answers to a turn ----
+
+// The entries of a turn ascend by position, except that a participant's stands first.
+static void add_entries(Coordinator *c, ResidentRun *run, const TurnCommit *commit) {
+    size_t first = commit->participant != NULL ? 1 : 0;
+    for (size_t i = first; i < commit->log_count; i++)
+        resident_add_entry(&c->residents, run, &commit->log[i]);
+    if (first == 1) resident_add_entry(&c->residents, run, &commit->log[0]);
+    for (size_t i = 0; i < commit->log_count; i++) {
+        if (commit->log[i].kind != LOG_STEP) continue;
+        c->stats.steps++;
+        notify(c, ENGINE_STEP, run->id, run->workflow, commit->log[i].name);
+    }
+    for (size_t i = 0; i < commit->resolved_count; i++)
+        resident_add_entry(&c->residents, run, &commit->resolved[i]);
+}
+
+static void notify_end(Coordinator *c, const ResidentRun *run, int64_t state, Str result) {
+    switch ((RunState)state) {
+    case RUN_COMPLETED:
+        notify(c, ENGINE_RUN_COMPLETED, run->id, run->workflow, STR_NULL);
+        break;
+    case RUN_FAILED: notify(c, ENGINE_RUN_FAILED, run->id, run->workflow, result); break;
+    case RUN_CANCELLED:
+        notify(c, ENGINE_RUN_CANCELLED, run->id, run->workflow, STR_NULL);
+        break;
+    default: UNREACHABLE();
+    }
+}
+
+static void apply_committed(Coordinator *c, ResidentRun *run, const TurnCommit *commit) {
+    run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
+    if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
+    else add_entries(c, run, commit);
+    switch ((RunState)commit->state) {
+    case RUN_RUNNING: residents_move(&c->residents, run, PHASE_READY); break;
+    case RUN_SUSPENDED:
+        residents_move(&c->residents, run, PHASE_PARKED);
+        notify(c, ENGINE_RUN_SUSPENDED, run->id, run->workflow, STR_NULL);
+        break;
+    case RUN_PAUSED:
+        notify(c, ENGINE_RUN_PAUSED, run->id, run->workflow, commit->result);
+        residents_remove(&c->residents, run);
+        break;
+    default:
+        notify_end(c, run, commit->state, commit->result);
+        residents_remove(&c->residents, run);
+    }
+}
+
+// The store will not take this output (too large, a bad name …): the run fails with that reason.
+static void replace_refused(Coordinator *c, Execution *execution, const Op *op) {
+    if (execution->is_repaired) {
+        LOG(c->logger, LOG_ERROR, "run %.*s: the store refused its failure too: %s",
+            STR_ARG(execution->view.id), op->diag.message);
+        ResidentRun *run = residents_get(&c->residents, execution->run);
+        if (run != NULL) residents_remove(&c->residents, run);
+        execution_put(c, execution);
+        return;
+    }
+    Str code = str_from(op->diag.code), message = str_from(op->diag.message);
+    Str error = error_object(&execution->arena, code.len > 0 ? code : STR("Refused"), message);
+    turn_output_clear(&execution->output);
+    execution->output.next = NEXT_FAIL;
+    execution->output.result = error;
+    execution->is_repaired = true;
+    list_append(&c->executed, &execution->link);
+}
+
+void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
+    ResidentRun *run = residents_get(&c->residents, execution->run);
+    ASSERT(run != NULL && run->phase == PHASE_COMMITTING);
+    switch (op->status) {
+    case OK: apply_committed(c, run, &op->turn); break;
+    case ERR_CONFLICT:
+        if (execution->output.participant != NULL) {
+            native_participant_failed(execution->output.participant_context, &execution->output,
+                                      op->turn.step_error);
+            list_append(&c->executed, &execution->link);
+            return;
+        }
+        replace_refused(c, execution, op);
+        return;
+    case ERR_FENCED:
+    case ERR_TERMINAL:
+    case ERR_NOT_FOUND:
+        if (run->epoch != execution->epoch) { // ours again under a newer epoch
+            run->is_stale = true;
+            residents_move(&c->residents, run, PHASE_READY);
+        } else {
+            residents_remove(&c->residents, run);
+        }
+        break;
+    default: replace_refused(c, execution, op); return;
+    }
+    execution_put(c, execution);
+}
+
+// ---- runs that became ready ----
+
+// The row of a run that this very batch created, so that it need not be read back.
+static const RunSpec *created_spec(const Turn *turn, int64_t key, Str *ret_parent_id) {
+    for (size_t i = 0; i < turn->items.count; i++) {
+        const Op *op = turn->items.data[i].op;
+        if (op->status != OK) continue;
+        if (op->kind == OP_CREATE_RUN && op->create_run.is_new && op->create_run.key == key)
+            return &op->create_run.spec;
+        if (op->kind != OP_COMMIT_TURN || turn->items.data[i].execution == NULL) continue;
+        for (size_t j = 0; j < op->turn.child_count; j++) {
+            if (op->turn.child_keys[j] != key) continue;
+            *ret_parent_id = STR_NULL;
+            return NULL; // its parent's id may be gone with the parent: load it
+        }
+    }
+    return NULL;
+}
+
+static void take_new(Coordinator *c, const Turn *turn, const ReadyRun *ready) {
+    Str parent_id = STR_NULL;
+    const RunSpec *spec = created_spec(turn, ready->run, &parent_id);
+    RunRow row = {
+        .key = ready->run,
+        .epoch = ready->epoch,
+        .id = ready->id,
+        .workflow = ready->workflow,
+        .kind = ready->kind,
+        .started_at_ms = turn->batch.now_ms,
+    };
+    ResidentRun *run = residents_add(&c->residents, &row, spec ? spec->input : STR_NULL, parent_id);
+    run->is_stale = spec == NULL;
+    run->is_cancel_wanted = ready->is_cancel_wanted;
+}
+
+static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) {
+    run->epoch = ready->epoch;
+    run->is_cancel_wanted = ready->is_cancel_wanted;
+    if (run->phase != PHASE_PARKED) {
+        run->is_stale = true; // a forced change: what is in memory may be wrong
+        return;
+    }
+    bool is_complete = ready->resolved_count > 0;
+    for (size_t i = 0; i < ready->resolved_count && is_complete; i++) {
+        const LogRow *entry = &ready->resolved[i];
+        if (entry->position >= 0 && entry->position != (int64_t)run->checkpoints.count)
+            is_complete = false;
+        else resident_add_entry(&c->residents, run, entry);
+    }
+    run->is_stale = run->is_stale || !is_complete;
+    residents_move(&c->residents, run, PHASE_READY);
+    notify(c, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
+}
+
+void runs_apply_ready(Coordinator *c, const Turn *turn) {
+    for (size_t i = 0; i < turn->batch.ready_count; i++) {
+        const ReadyRun *ready = &turn->batch.ready[i];
+        ResidentRun *run = residents_get(&c->residents, ready->run);
+        if (run != NULL) take_known(c, run, ready);
+        else take_new(c, turn, ready);
+    }
+}
+
+void runs_apply_ended(Coordinator *c, const Turn *turn) {
+    for (size_t i = 0; i < turn->batch.ended_count; i++) {
+        const EndedRun *ended = &turn->batch.ended[i];
+        ResidentRun *run = residents_get(&c->residents, ended->run);
+        // One that is executing meets its end when it commits.
+        if (run != NULL && run->phase != PHASE_EXECUTING && run->phase != PHASE_COMMITTING) {
+            notify_end(c, run, ended->state, STR_NULL);
+            residents_remove(&c->residents, run);
+        }
+        awaits_ended(c, ended->id, ended->state);
+    }
+}
+
+// ---- loading ----
+
+typedef enum LoadAnswer { LOAD_DONE, LOAD_GONE, LOAD_LATER } LoadAnswer;
+
+static Str load_parent_id(Coordinator *c, int64_t parent) {
+    if (parent == 0) return STR_NULL;
+    Query query = {.kind = QUERY_RUN, .run = parent};
+    Diag diag;
+    if (store_read(c->store, &c->scratch, &query, &diag) != OK) return STR_NULL;
+    return query.runs[0].id;
+}
+
+// Replaces what is in memory by what the store says.
+static LoadAnswer load(Coordinator *c, ResidentRun **run) {
+    int64_t key = (*run)->key;
+    Query query = {.kind = QUERY_RUN_LOAD, .run = key};
+    Diag diag;
+    Status status = store_read(c->store, &c->scratch, &query, &diag);
+    if (status == ERR_NOT_FOUND) return LOAD_GONE;
+    if (status != OK) {
+        LOG(c->logger, LOG_ERROR, "loading run %.*s: %s", STR_ARG((*run)->id), diag.message);
+        return LOAD_LATER;
+    }
+    const RunRow *row = &query.runs[0];
+    if (row->state != RUN_RUNNING || row->owner != c->node) return LOAD_GONE;
+    Query input = {.kind = QUERY_INPUT, .run = key};
+    if (store_read(c->store, &c->scratch, &input, &diag) != OK) return LOAD_LATER;
+    Str parent_id = load_parent_id(c, row->parent);
+    residents_remove(&c->residents, *run);
+    *run = residents_add(&c->residents, row, input.text, parent_id);
+    for (size_t i = 0; i < query.log_count; i++)
+        resident_add_entry(&c->residents, *run, &query.log[i]);
+    c->stats.reloads++;
+    notify(c, ENGINE_RUN_RELOADED, (*run)->id, (*run)->workflow, STR_NULL);
+    return LOAD_DONE;
+}
+
+static bool make_fresh(Coordinator *c, ResidentRun **run) {
+    if (!(*run)->is_stale) return true;
+    LoadAnswer answer = load(c, run);
+    arena_reset(&c->scratch);
+    if (answer == LOAD_GONE) residents_remove(&c->residents, *run);
+    return answer == LOAD_DONE;
+}
+
+void runs_adopt(Coordinator *c) {
+    int64_t after = 0;
+    for (;;) {
+        Query query = {.kind = QUERY_OWNED, .run = c->node, .after = after, .limit = 256};
+        Diag diag;
+        if (store_read(c->store, &c->scratch, &query, &diag) != OK) break;
+        for (size_t i = 0; i < query.count; i++) {
+            const RunRow *row = &query.runs[i];
+            after = row->key;
+            if (residents_get(&c->residents, row->key) != NULL) continue;
+            ResidentRun *run = residents_add(&c->residents, row, STR_NULL, STR_NULL);
+            run->is_stale = true;
+        }
+        bool is_last = query.count < 256;
+        arena_reset(&c->scratch);
+        if (is_last) break;
+    }
+    arena_reset(&c->scratch);
+}
+
+// ---- executing ----
+
+static void execute(Coordinator *c, ResidentRun *run, Runner *runner) {
+    Execution *execution = execution_get(c);
+    execution->kind = EXECUTE_RUN;
+    execution->run = run->key;
+    execution->epoch = run->epoch;
+    execution->runner = runner;
+    resident_view(run, &execution->view);
+    residents_move(&c->residents, run, PHASE_EXECUTING);
+    c->executing_count++;
+    c->world->ops->execute(c->world, execution);
+}
+
+void runs_dispatch(Coordinator *c) {
+    size_t count = c->residents.counts[PHASE_READY];
+    for (size_t i = 0; i < count; i++) {
+        List *node = list_first(&c->residents.phases[PHASE_READY]);
+        if (node == NULL) return;
+        ResidentRun *run = container_of(node, ResidentRun, link);
+        RunnerEntry *entry = strmap_get(&c->runners, run->workflow);
+        if (entry == NULL) {
+            LOG(c->logger, LOG_WARN, "run %.*s waits for workflow \"%.*s\" to be registered",
+                STR_ARG(run->id), STR_ARG(run->workflow));
+            residents_move(&c->residents, run, PHASE_ORPHAN);
+            continue;
+        }
+        bool was_stale = run->is_stale;
+        if (make_fresh(c, &run)) execute(c, run, entry->runner);
+        else if (was_stale && residents_get(&c->residents, run->key) == run) return; // store away
+    }
+}
+
+void runs_trim(Coordinator *c) {
+    while ((int64_t)c->residents.counts[PHASE_PARKED] > c->config.max_parked_runs) {
+        ResidentRun *run =
+            container_of(list_first(&c->residents.phases[PHASE_PARKED]), ResidentRun, link);
+        c->stats.releases++;
+        notify(c, ENGINE_RUN_RELEASED, run->id, run->workflow, STR_NULL);
+        residents_remove(&c->residents, run);
+    }
+}

@@ -1,0 +1,101 @@
+// In-process tasks: claimed in batches, executed by the world, their leases kept alive.
+//
+// The engine is a worker like any other: it claims tasks whose names are registered here, with a
+// fencing token each, and reports results through the same operations as a remote one.
+//
+// Not here: what a task is and how it is retried (store/kernel_tasks.c).
+#include "engine/coordinator_internal.h"
+
+static void add_heartbeats(Coordinator *c, Turn *turn) {
+    for (;;) {
+        HeapNode *node = heap_peek(&c->heartbeats);
+        if (node == NULL || node->at > turn->batch.now_ms) return;
+        (void)heap_pop(&c->heartbeats);
+        Execution *execution = container_of(node, Execution, heartbeat);
+        Op *op = turn_add(turn, OP_HEARTBEAT_TASK, NULL, NULL);
+        op->heartbeat.id = arena_str(&turn->arena, execution->task.id);
+        op->heartbeat.token = execution->task.token;
+        op->heartbeat.lease_ms = c->config.task_lease_ms;
+        node->at = turn->batch.now_ms + c->config.task_lease_ms / 3;
+        heap_push(&c->heartbeats, node);
+    }
+}
+
+void tasks_add_ops(Coordinator *c, Turn *turn) {
+    add_heartbeats(c, turn);
+    if (!c->has_tasks || c->is_claiming_tasks || c->task_names.count == 0) return;
+    int64_t room = c->config.max_tasks - (int64_t)c->task_count;
+    if (room <= 0) return;
+    static Str default_queue = {"default", 7};
+    Op *op = turn_add(turn, OP_CLAIM_TASKS, NULL, NULL);
+    op->claim_tasks.worker = c->config.node_name;
+    op->claim_tasks.queues = &default_queue;
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.names = c->task_names.data;
+    op->claim_tasks.name_count = c->task_names.count;
+    op->claim_tasks.max = room;
+    op->claim_tasks.lease_ms = c->config.task_lease_ms;
+    c->is_claiming_tasks = true;
+}
+
+static void execute_task(Coordinator *c, const TaskRow *row) {
+    TaskEntry *entry = strmap_get(&c->tasks, row->name);
+    ASSERT(entry != NULL);
+    Execution *execution = execution_get(c);
+    execution->kind = EXECUTE_TASK;
+    execution->run = 0;
+    execution->function = entry->function;
+    row_copy(&tables[TABLE_TASKS], &execution->arena, row, &execution->task);
+    execution->call = (NativeCall){
+        .arena = &execution->arena,
+        .name = execution->task.name,
+        .run_id = STR_NULL,
+        .key = execution->task.id,
+        .attempt = row->attempt,
+        .user = entry->user,
+    };
+    execution->heartbeat.at = env_now_ms(c->env) + c->config.task_lease_ms / 3;
+    heap_push(&c->heartbeats, &execution->heartbeat);
+    c->executing_count++;
+    c->task_count++;
+    c->world->ops->execute(c->world, execution);
+}
+
+void tasks_apply_claimed(Coordinator *c, const Op *op) {
+    c->is_claiming_tasks = false;
+    if (op->status != OK) return;
+    for (size_t i = 0; i < op->claim_tasks.task_count; i++)
+        execute_task(c, &op->claim_tasks.tasks[i]);
+    if ((int64_t)op->claim_tasks.task_count < op->claim_tasks.max) c->has_tasks = false;
+}
+
+void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn) {
+    (void)c;
+    const NativeCall *call = &execution->call;
+    if (call->has_error) {
+        Op *op = turn_add(turn, OP_FAIL_TASK, NULL, execution);
+        op->fail_task.id = execution->task.id;
+        op->fail_task.token = execution->task.token;
+        op->fail_task.type = call->error_type;
+        op->fail_task.error = call->error;
+        op->fail_task.is_final = call->is_final;
+    } else {
+        Op *op = turn_add(turn, OP_COMPLETE_TASK, NULL, execution);
+        op->complete_task.id = execution->task.id;
+        op->complete_task.token = execution->task.token;
+        op->complete_task.result = call->result;
+    }
+}
+
+// Refused (fenced, gone) or taken: either way this attempt is over.
+void tasks_apply_result(Coordinator *c, Execution *execution) {
+    ASSERT(c->task_count > 0);
+    c->task_count--;
+    c->has_tasks = true;
+    execution_put(c, execution);
+}
+
+void tasks_apply_heartbeat(Coordinator *c, const Op *op) {
+    if (op->status == ERR_FENCED)
+        LOG(c->logger, LOG_WARN, "task %.*s lost its lease", STR_ARG(op->heartbeat.id));
+}

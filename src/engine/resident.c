@@ -1,0 +1,154 @@
+// Resident runs: the table of what is in memory, by key and by phase.
+//
+// A run's checkpoints are kept as an array by position, so that replaying a function costs one
+// index per durable call. Strings of a checkpoint share one block.
+//
+// Invariants [M1]-[M3] are in resident.h.
+//
+// Not here: when runs are executed, committed or dropped (coordinator_*.c).
+#include "engine/resident.h"
+#include "base/memory.h"
+
+void residents_init(Residents *residents) {
+    *residents = (Residents){0};
+    map_init(&residents->by_key);
+    for (int i = 0; i < PHASE_COUNT; i++) list_init(&residents->phases[i]);
+}
+
+void residents_done(Residents *residents) {
+    for (int i = 0; i < PHASE_COUNT; i++)
+        LIST_EACH_SAFE(node, after, &residents->phases[i])
+            residents_remove(residents, container_of(node, ResidentRun, link));
+    map_done(&residents->by_key);
+}
+
+ResidentRun *residents_get(const Residents *residents, int64_t key) {
+    return map_get(&residents->by_key, (uint64_t)key);
+}
+
+static Str own(Str s) {
+    return str_is_null(s) ? STR_NULL : (Str){mem_copy(s.data, s.len), s.len};
+}
+
+static void disown(Str *s) {
+    mem_free((void *)(uintptr_t)s->data);
+    *s = STR_NULL;
+}
+
+ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, Str parent_id) {
+    ASSERT(residents_get(residents, row->key) == NULL);
+    ResidentRun *run = mem_zalloc(sizeof(ResidentRun));
+    run->key = row->key;
+    run->epoch = row->epoch;
+    run->incarnation = row->incarnation;
+    run->attempts = row->attempts;
+    run->started_at_ms = row->started_at_ms;
+    run->kind = row->kind;
+    run->id = own(row->id);
+    run->workflow = own(row->workflow);
+    run->input = own(input);
+    run->parent_id = own(parent_id);
+    run->snapshot = own(row->snapshot);
+    run->is_cancel_wanted = row->cancel_at_ms != 0;
+    run->size = sizeof(ResidentRun) + row->id.len + row->workflow.len + input.len +
+                parent_id.len + row->snapshot.len;
+    residents->total_size += run->size;
+    run->phase = PHASE_READY;
+    list_append(&residents->phases[PHASE_READY], &run->link);
+    residents->counts[PHASE_READY]++;
+    map_put(&residents->by_key, (uint64_t)run->key, run);
+    return run;
+}
+
+// Name and data of an entry share one block that begins with the name.
+static void free_entry(LogRow *entry) {
+    mem_free((void *)(uintptr_t)entry->name.data);
+}
+
+static size_t entry_size(const LogRow *entry) {
+    return sizeof(LogRow) + entry->name.len + entry->data.len;
+}
+
+static void clear_checkpoints(Residents *residents, ResidentRun *run) {
+    for (size_t i = 0; i < run->checkpoints.count; i++) {
+        size_t size = entry_size(&run->checkpoints.data[i]);
+        run->size -= size;
+        residents->total_size -= size;
+        free_entry(&run->checkpoints.data[i]);
+    }
+    vec_clear(&run->checkpoints);
+    run->next_attempts = 0;
+}
+
+void residents_remove(Residents *residents, ResidentRun *run) {
+    clear_checkpoints(residents, run);
+    vec_free(&run->checkpoints);
+    list_remove(&run->link);
+    residents->counts[run->phase]--;
+    residents->total_size -= run->size;
+    map_remove(&residents->by_key, (uint64_t)run->key);
+    disown(&run->id);
+    disown(&run->workflow);
+    disown(&run->input);
+    disown(&run->parent_id);
+    disown(&run->snapshot);
+    mem_free(run);
+}
+
+void residents_move(Residents *residents, ResidentRun *run, Phase phase) {
+    list_remove(&run->link);
+    residents->counts[run->phase]--;
+    run->phase = phase;
+    list_append(&residents->phases[phase], &run->link);
+    residents->counts[phase]++;
+}
+
+void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *entry) {
+    if (entry->position < 0) return;
+    ASSERT(entry->position == (int64_t)run->checkpoints.count);
+    if (entry->kind == LOG_STEP_ATTEMPT) {
+        run->next_attempts = entry->attempt;
+        return;
+    }
+    LogRow copy = *entry;
+    size_t name_len = entry->name.len, data_len = entry->data.len;
+    char *block = mem_alloc(name_len + data_len + 2);
+    if (name_len > 0) memcpy(block, entry->name.data, name_len);
+    block[name_len] = 0;
+    if (data_len > 0) memcpy(block + name_len + 1, entry->data.data, data_len);
+    block[name_len + 1 + data_len] = 0;
+    copy.name = (Str){block, name_len};
+    if (!str_is_null(entry->data)) copy.data = (Str){block + name_len + 1, data_len};
+    vec_push(&run->checkpoints, copy);
+    run->next_attempts = 0;
+    run->size += entry_size(&copy);
+    residents->total_size += entry_size(&copy);
+}
+
+void resident_restart(Residents *residents, ResidentRun *run, Str input) {
+    clear_checkpoints(residents, run);
+    residents->total_size += input.len;
+    residents->total_size -= run->input.len;
+    run->size = run->size + input.len - run->input.len;
+    disown(&run->input);
+    run->input = own(input);
+    run->incarnation++;
+}
+
+void resident_view(const ResidentRun *run, RunView *ret_view) {
+    *ret_view = (RunView){
+        .key = run->key,
+        .id = run->id,
+        .workflow = run->workflow,
+        .input = run->input,
+        .parent_id = run->parent_id,
+        .incarnation = run->incarnation,
+        .attempts = run->attempts,
+        .started_at_ms = run->started_at_ms,
+        .is_cancel_wanted = run->is_cancel_wanted,
+        .checkpoints = run->checkpoints.data,
+        .checkpoint_count = run->checkpoints.count,
+        .next_attempts = run->next_attempts,
+        .snapshot = run->snapshot,
+    };
+}

@@ -1,0 +1,65 @@
+// Resident runs: what this node has in memory of the runs it owns or owned a moment ago.
+//
+//   [M1] A resident run is a cache: the store knows everything that is here.
+//   [M2] A run is in exactly one phase; only READY, EXECUTING and COMMITTING ones are owned.
+//   [M3] Only PARKED runs are dropped to make room, least recently used first.
+#pragma once
+#include "base/list.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "engine/runner.h"
+
+typedef enum Phase {
+    PHASE_READY,      // owned, queued to be executed
+    PHASE_EXECUTING,  // owned, on an executor's thread
+    PHASE_COMMITTING, // owned, its output is in a batch
+    PHASE_PARKED,     // not owned: suspended, kept only to be quick when it wakes
+    PHASE_ORPHAN,     // owned, but its workflow is not registered here
+    PHASE_COUNT
+} Phase;
+
+typedef struct ResidentRun {
+    List link; // in the list of its phase
+    Phase phase;
+    int64_t key;
+    int64_t epoch;
+    int64_t incarnation;
+    int64_t attempts;
+    int64_t started_at_ms;
+    int64_t kind;
+    Str id; // strings are owned
+    Str workflow;
+    Str input;
+    Str parent_id;
+    Str snapshot;
+    bool is_cancel_wanted;
+    bool is_stale; // memory may be behind the store: load before the next turn
+    VEC(LogRow) checkpoints; // [p] = the one at position p; name and data are owned
+    int64_t next_attempts;   // failed attempts of the step at the next position
+    size_t size;             // bytes, about
+} ResidentRun;
+
+typedef struct Residents {
+    Map by_key;
+    List phases[PHASE_COUNT]; // oldest first
+    size_t counts[PHASE_COUNT];
+    size_t total_size;
+} Residents;
+
+void residents_init(Residents *residents);
+void residents_done(Residents *residents);
+ResidentRun *residents_get(const Residents *residents, int64_t key); // NULL when absent
+// A new one in phase READY. Copies what it is given.
+ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, Str parent_id);
+void residents_remove(Residents *residents, ResidentRun *run);
+void residents_move(Residents *residents, ResidentRun *run, Phase phase);
+static inline size_t residents_owned(const Residents *residents) {
+    return residents->counts[PHASE_READY] + residents->counts[PHASE_EXECUTING] +
+           residents->counts[PHASE_COMMITTING] + residents->counts[PHASE_ORPHAN];
+}
+
+// Adds a checkpoint or failed attempt from the log; other entries are ignored.
+void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *entry);
+// Continue-as: fresh state.
+void resident_restart(Residents *residents, ResidentRun *run, Str input);
+void resident_view(const ResidentRun *run, RunView *ret_view);

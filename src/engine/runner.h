@@ -1,0 +1,57 @@
+// Runner: interprets one run for one turn. It knows nothing of other runs, stores or events.
+//
+//   [N1] A runner reads its RunView and writes its TurnOutput; nothing else changes.
+//   [N2] It may run on any thread, one turn of a run at a time.
+//   [N3] Everything in the output lives in the arena it was given, until the turn is committed.
+#pragma once
+#include "base/env.h"
+#include "base/vec.h"
+#include "store/batch.h"
+
+// What a runner sees of a run; read-only while the turn lasts.
+typedef struct RunView {
+    int64_t key;
+    Str id;
+    Str workflow;
+    Str input;     // null = none
+    Str parent_id; // null = none
+    int64_t incarnation;
+    int64_t attempts;
+    int64_t started_at_ms;
+    bool is_cancel_wanted;
+    // checkpoints[p] is the one at position p; none is missing.
+    const LogRow *checkpoints;
+    size_t checkpoint_count;
+    // Failed attempts of the step that comes next, as far as they are recorded.
+    int64_t next_attempts;
+    Str snapshot; // flow runs
+} RunView;
+
+typedef struct TurnOutput {
+    TurnNext next;
+    VEC(LogRow) log;
+    VEC(RunSpec) children;
+    VEC(TaskSpec) tasks;
+    VEC(EventSpec) events;
+    WaitSet waits;
+    Str snapshot;
+    Str result; // result, error object or next input, depending on `next`
+    TurnParticipant participant;
+    void *participant_context;
+} TurnOutput;
+
+void turn_output_init(TurnOutput *output);
+void turn_output_done(TurnOutput *output);
+// Empties it and keeps the memory.
+void turn_output_clear(TurnOutput *output);
+
+typedef struct Runner Runner;
+typedef struct RunnerOps {
+    void (*turn)(Runner *runner, const RunView *view, Env *env, Arena *arena, TurnOutput *output);
+} RunnerOps;
+struct Runner { // first member of every implementation
+    const RunnerOps *ops;
+};
+
+// Error objects as every layer writes them: {"type":"TimeoutError","message":"…"}.
+Str error_object(Arena *arena, Str type, Str message);
