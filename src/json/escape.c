@@ -16,6 +16,8 @@
 #include <emmintrin.h>
 #endif
 
+enum { UNIT_RUN_MAX = 252 };
+
 static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
 
 #if defined(__SSE2__)
@@ -232,24 +234,53 @@ void json_append_string(Buf *buf, Str text) {
     buf_append_char(buf, '"');
 }
 
+// The bytes of one unit, or pair, that needs no escape; the rest is the caller's.
+static size_t encode_unit(uint32_t unit, char ret_bytes[4]) {
+    if (unit < 0x80) {
+        ret_bytes[0] = (char)unit;
+        return 1;
+    }
+    return utf8_encode(unit, ret_bytes);
+}
+
 void json_append_string_utf16(Buf *buf, const uint16_t *units, size_t count) {
-    buf_reserve(buf, count + 2);
+    char run[UNIT_RUN_MAX + 4]; // bytes that wait to be appended together
+    size_t len = 0;
     buf_append_char(buf, '"');
     for (size_t i = 0; i < count; i++) {
         uint32_t unit = units[i];
-        if (unit < 0x80) {
-            if (is_plain((unsigned char)unit)) buf_append_char(buf, (char)unit);
-            else append_ascii_escape(buf, (unsigned char)unit);
-            continue;
-        }
         bool is_pair = is_high_surrogate(unit) && i + 1 < count && is_low_surrogate(units[i + 1]);
-        if (!is_pair && (is_high_surrogate(unit) || is_low_surrogate(unit))) {
-            append_unit_escape(buf, unit);
-            continue;
+        if (is_pair) unit = join_surrogates(unit, units[++i]);
+        bool is_ascii_escape = unit < 0x80 && !is_plain((unsigned char)unit);
+        bool is_lone = is_high_surrogate(unit) || is_low_surrogate(unit);
+        if (is_ascii_escape || is_lone || len >= UNIT_RUN_MAX) {
+            buf_append(buf, run, len);
+            len = 0;
         }
-        char bytes[4];
-        uint32_t code_point = is_pair ? join_surrogates(unit, units[++i]) : unit;
-        buf_append(buf, bytes, utf8_encode(code_point, bytes));
+        if (is_ascii_escape) append_ascii_escape(buf, (unsigned char)unit);
+        else if (is_lone) append_unit_escape(buf, unit);
+        else len += encode_unit(unit, run + len);
+    }
+    buf_append(buf, run, len);
+    buf_append_char(buf, '"');
+}
+
+void json_append_string_latin1(Buf *buf, const uint8_t *units, size_t count) {
+    const char *at = (const char *)units, *end = at + count;
+    buf_reserve(buf, count + 2);
+    buf_append_char(buf, '"');
+    while (at < end) {
+        size_t plain = json_plain_len(at, end);
+        buf_append(buf, at, plain);
+        at += plain;
+        if (at >= end) break;
+        unsigned char unit = (unsigned char)*at++;
+        if (unit < 0x80) {
+            append_ascii_escape(buf, unit);
+        } else {
+            char bytes[4];
+            buf_append(buf, bytes, utf8_encode(unit, bytes));
+        }
     }
     buf_append_char(buf, '"');
 }

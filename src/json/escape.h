@@ -24,5 +24,6 @@ size_t json_string_decode_utf16(Str raw, uint16_t *ret_units);
 // the answer is valid JSON whatever came in.
 void json_append_string(Buf *buf, Str text);
 void json_append_string_utf16(Buf *buf, const uint16_t *units, size_t count);
+void json_append_string_latin1(Buf *buf, const uint8_t *units, size_t count);
 // What JSON has for a double: number_format, or null when it is not finite.
 void json_append_number(Buf *buf, double value);
