@@ -335,6 +335,8 @@ typedef struct Batch {
 void batch_init(Batch *batch, Arena *arena, int64_t now_ms);
 // A cleared operation of that kind at the end of the batch; lives in the arena.
 Op *batch_add(Batch *batch, OpKind kind);
+// An operation that lives elsewhere; it must outlive the batch.
+void batch_add_op(Batch *batch, Op *op);
 const char *op_kind_name(OpKind kind);
 // Forgets the answers so that the same operations can be submitted again.
 void batch_clear_answers(Batch *batch);

@@ -9,7 +9,11 @@
 //   [R4] Rows given back live in the arena.
 //   [R5] insert of an existing primary or unique key answers ERR_CONFLICT and changes nothing.
 //   [R6] update writes just the columns in `changes`; primary key columns never change.
-//   [R7] savepoint/rollback_to nest inside a transaction (one level) for P4 participants.
+//   [R7] savepoint/rollback_to nest inside a transaction (one level) for P4 participants. Both
+//        rollback_to and release end the savepoint.
+//   [R8] update and remove of a row that is not there answer ERR_NOT_FOUND.
+//   [R9] A reader is used by one thread at a time between its read_begin and read_end, which
+//        also cover its `diag`.
 #pragma once
 #include "base/diag.h"
 #include "model/rows.h"
@@ -23,11 +27,13 @@ typedef struct Scan {
     int index;           // place in the table's index list, or SCAN_PRIMARY
     const void *match;   // a row; its first `match_count` index columns must be equal
     int match_count;
-    // Bounds on the next index column (an I64 one) after the matched ones.
+    // Bounds on the next column of the order (an I64 one) after the matched ones. The order is
+    // the index columns, then the primary key, so with all index columns matched these bound it.
     bool has_min, has_max; // inclusive
     int64_t min, max;
     // Start strictly beyond this primary key (single I64 key column) among rows that are equal in
-    // all index columns, or among all matched rows when every index column is matched.
+    // all index columns. Either every index column is matched, or all but the last: then the last
+    // one has its starting value in `min` (`max` when descending), and rows past it follow.
     int64_t after_key;   // 0 = from the beginning
     bool is_descending;
     int64_t limit;       // > 0
@@ -55,6 +61,8 @@ typedef struct RowStoreOps {
     MUST_CHECK Status (*scan)(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
                               size_t *ret_count);
     void *(*native_handle)(RowStore *rows); // sqlite3 *, for participants; NULL = none
+    // The backend's own consistency check of all it keeps, inside read_begin/read_end.
+    MUST_CHECK Status (*check)(RowStore *rows, Diag *diag);
     void (*close)(RowStore *rows);
 } RowStoreOps;
 
@@ -80,6 +88,10 @@ static inline Status rows_remove(RowStore *rows, TableNumber table, const void *
 static inline Status rows_scan(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
                                size_t *ret_count) {
     return rows->ops->scan(rows, scan, arena, ret_rows, ret_count);
+}
+
+static inline Status rows_check(RowStore *rows, Diag *diag) {
+    return rows->ops->check(rows, diag);
 }
 
 // Backends. `reader` is a second view for reads; it may be the same object.

@@ -1,0 +1,266 @@
+// Tables: the one description of every durable row, from which each backend makes its schema,
+// its statements and its copies.
+//
+//   [T1] Every field of a row struct is a column, in the order of the struct; a field that is
+//        forgotten here, or listed with the wrong type, does not compile.
+//   [T2] Key columns stand first.
+//   [T3] An index lists only what it is ordered by before the primary key; the primary key always
+//        follows as the last part of the order (see column.h), so it is not listed.
+//
+// Adding a column: one line in the struct, one line here, one step in store/migrations.c.
+#include "model/rows.h"
+#include <assert.h>
+
+#define RUN_COLUMNS(COLUMN)                                                                        \
+    COLUMN(RunRow, key, COLUMN_I64)                                                                \
+    COLUMN(RunRow, id, COLUMN_TEXT)                                                                \
+    COLUMN(RunRow, workflow, COLUMN_TEXT)                                                          \
+    COLUMN(RunRow, definition, COLUMN_I64)                                                         \
+    COLUMN(RunRow, kind, COLUMN_I64)                                                               \
+    COLUMN(RunRow, state, COLUMN_I64)                                                              \
+    COLUMN(RunRow, owner, COLUMN_I64)                                                              \
+    COLUMN(RunRow, epoch, COLUMN_I64)                                                              \
+    COLUMN(RunRow, generation, COLUMN_I64)                                                         \
+    COLUMN(RunRow, incarnation, COLUMN_I64)                                                        \
+    COLUMN(RunRow, priority, COLUMN_I64)                                                           \
+    COLUMN(RunRow, claim_rank, COLUMN_I64)                                                         \
+    COLUMN(RunRow, due_at_ms, COLUMN_I64)                                                          \
+    COLUMN(RunRow, deadline_at_ms, COLUMN_I64)                                                     \
+    COLUMN(RunRow, keep_ms, COLUMN_I64)                                                            \
+    COLUMN(RunRow, created_at_ms, COLUMN_I64)                                                      \
+    COLUMN(RunRow, updated_at_ms, COLUMN_I64)                                                      \
+    COLUMN(RunRow, started_at_ms, COLUMN_I64)                                                      \
+    COLUMN(RunRow, finished_at_ms, COLUMN_I64)                                                     \
+    COLUMN(RunRow, idle_since_ms, COLUMN_I64)                                                      \
+    COLUMN(RunRow, parent, COLUMN_I64)                                                             \
+    COLUMN(RunRow, parent_position, COLUMN_I64)                                                    \
+    COLUMN(RunRow, depth, COLUMN_I64)                                                              \
+    COLUMN(RunRow, close_policy, COLUMN_I64)                                                       \
+    COLUMN(RunRow, leftover_policy, COLUMN_I64)                                                    \
+    COLUMN(RunRow, paused_state, COLUMN_I64)                                                       \
+    COLUMN(RunRow, is_pause_wanted, COLUMN_I64)                                                    \
+    COLUMN(RunRow, cancel_at_ms, COLUMN_I64)                                                       \
+    COLUMN(RunRow, attempts, COLUMN_I64)                                                           \
+    COLUMN(RunRow, input_seq, COLUMN_I64)                                                          \
+    COLUMN(RunRow, result_seq, COLUMN_I64)                                                         \
+    COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
+    COLUMN(RunRow, queue, COLUMN_TEXT)                                                             \
+    COLUMN(RunRow, tags, COLUMN_TEXT)                                                              \
+    COLUMN(RunRow, leftover_topic, COLUMN_TEXT)                                                    \
+    COLUMN(RunRow, waits, COLUMN_BYTES)                                                            \
+    COLUMN(RunRow, snapshot, COLUMN_BYTES)
+
+#define LOG_COLUMNS(COLUMN)                                                                        \
+    COLUMN(LogRow, run, COLUMN_I64)                                                                \
+    COLUMN(LogRow, seq, COLUMN_I64)                                                                \
+    COLUMN(LogRow, at_ms, COLUMN_I64)                                                              \
+    COLUMN(LogRow, kind, COLUMN_I64)                                                               \
+    COLUMN(LogRow, position, COLUMN_I64)                                                           \
+    COLUMN(LogRow, iteration, COLUMN_I64)                                                          \
+    COLUMN(LogRow, attempt, COLUMN_I64)                                                            \
+    COLUMN(LogRow, outcome, COLUMN_I64)                                                            \
+    COLUMN(LogRow, slot, COLUMN_I64)                                                               \
+    COLUMN(LogRow, name, COLUMN_TEXT)                                                              \
+    COLUMN(LogRow, data, COLUMN_TEXT)
+
+#define WAITER_COLUMNS(COLUMN)                                                                     \
+    COLUMN(WaiterRow, key, COLUMN_I64)                                                             \
+    COLUMN(WaiterRow, topic, COLUMN_TEXT)                                                          \
+    COLUMN(WaiterRow, run, COLUMN_I64)                                                             \
+    COLUMN(WaiterRow, generation, COLUMN_I64)                                                      \
+    COLUMN(WaiterRow, slot, COLUMN_I64)
+
+#define EVENT_COLUMNS(COLUMN)                                                                      \
+    COLUMN(EventRow, key, COLUMN_I64)                                                              \
+    COLUMN(EventRow, run, COLUMN_I64)                                                              \
+    COLUMN(EventRow, topic, COLUMN_TEXT)                                                           \
+    COLUMN(EventRow, name, COLUMN_TEXT)                                                            \
+    COLUMN(EventRow, id, COLUMN_TEXT)                                                              \
+    COLUMN(EventRow, created_at_ms, COLUMN_I64)                                                    \
+    COLUMN(EventRow, due_at_ms, COLUMN_I64)                                                        \
+    COLUMN(EventRow, payload, COLUMN_TEXT)
+
+#define TOPIC_COLUMNS(COLUMN)                                                                      \
+    COLUMN(TopicRow, name, COLUMN_TEXT)                                                            \
+    COLUMN(TopicRow, consume, COLUMN_I64)                                                          \
+    COLUMN(TopicRow, visible, COLUMN_I64)                                                          \
+    COLUMN(TopicRow, expire_ms, COLUMN_I64)                                                        \
+    COLUMN(TopicRow, cap, COLUMN_I64)                                                              \
+    COLUMN(TopicRow, pending_count, COLUMN_I64)                                                    \
+    COLUMN(TopicRow, is_explicit, COLUMN_I64)
+
+#define CURSOR_COLUMNS(COLUMN)                                                                     \
+    COLUMN(CursorRow, run, COLUMN_I64)                                                             \
+    COLUMN(CursorRow, topic, COLUMN_TEXT)                                                          \
+    COLUMN(CursorRow, last_event, COLUMN_I64)
+
+#define DEAD_LETTER_COLUMNS(COLUMN)                                                                \
+    COLUMN(DeadLetterRow, key, COLUMN_I64)                                                         \
+    COLUMN(DeadLetterRow, id, COLUMN_TEXT)                                                         \
+    COLUMN(DeadLetterRow, run_id, COLUMN_TEXT)                                                     \
+    COLUMN(DeadLetterRow, topic, COLUMN_TEXT)                                                      \
+    COLUMN(DeadLetterRow, name, COLUMN_TEXT)                                                       \
+    COLUMN(DeadLetterRow, reason, COLUMN_TEXT)                                                     \
+    COLUMN(DeadLetterRow, created_at_ms, COLUMN_I64)                                               \
+    COLUMN(DeadLetterRow, due_at_ms, COLUMN_I64)                                                   \
+    COLUMN(DeadLetterRow, payload, COLUMN_TEXT)
+
+#define TASK_COLUMNS(COLUMN)                                                                       \
+    COLUMN(TaskRow, key, COLUMN_I64)                                                               \
+    COLUMN(TaskRow, id, COLUMN_TEXT)                                                               \
+    COLUMN(TaskRow, run, COLUMN_I64)                                                               \
+    COLUMN(TaskRow, position, COLUMN_I64)                                                          \
+    COLUMN(TaskRow, name, COLUMN_TEXT)                                                             \
+    COLUMN(TaskRow, queue, COLUMN_TEXT)                                                            \
+    COLUMN(TaskRow, state, COLUMN_I64)                                                             \
+    COLUMN(TaskRow, priority, COLUMN_I64)                                                          \
+    COLUMN(TaskRow, claim_rank, COLUMN_I64)                                                        \
+    COLUMN(TaskRow, attempt, COLUMN_I64)                                                           \
+    COLUMN(TaskRow, token, COLUMN_I64)                                                             \
+    COLUMN(TaskRow, max_attempts, COLUMN_I64)                                                      \
+    COLUMN(TaskRow, backoff_ms, COLUMN_I64)                                                        \
+    COLUMN(TaskRow, backoff_max_ms, COLUMN_I64)                                                    \
+    COLUMN(TaskRow, backoff_factor_pct, COLUMN_I64)                                                \
+    COLUMN(TaskRow, jitter_pct, COLUMN_I64)                                                        \
+    COLUMN(TaskRow, start_timeout_ms, COLUMN_I64)                                                  \
+    COLUMN(TaskRow, run_timeout_ms, COLUMN_I64)                                                    \
+    COLUMN(TaskRow, heartbeat_ms, COLUMN_I64)                                                      \
+    COLUMN(TaskRow, due_at_ms, COLUMN_I64)                                                         \
+    COLUMN(TaskRow, close_at_ms, COLUMN_I64)                                                       \
+    COLUMN(TaskRow, is_cancel_wanted, COLUMN_I64)                                                  \
+    COLUMN(TaskRow, created_at_ms, COLUMN_I64)                                                     \
+    COLUMN(TaskRow, started_at_ms, COLUMN_I64)                                                     \
+    COLUMN(TaskRow, finished_at_ms, COLUMN_I64)                                                    \
+    COLUMN(TaskRow, worker, COLUMN_TEXT)                                                           \
+    COLUMN(TaskRow, non_retryable, COLUMN_TEXT)                                                    \
+    COLUMN(TaskRow, concurrency_key, COLUMN_TEXT)                                                  \
+    COLUMN(TaskRow, input, COLUMN_TEXT)                                                            \
+    COLUMN(TaskRow, result, COLUMN_TEXT)                                                           \
+    COLUMN(TaskRow, error, COLUMN_TEXT)                                                            \
+    COLUMN(TaskRow, progress, COLUMN_TEXT)
+
+#define DEFINITION_COLUMNS(COLUMN)                                                                 \
+    COLUMN(DefinitionRow, key, COLUMN_I64)                                                         \
+    COLUMN(DefinitionRow, name, COLUMN_TEXT)                                                       \
+    COLUMN(DefinitionRow, version, COLUMN_TEXT)                                                    \
+    COLUMN(DefinitionRow, kind, COLUMN_I64)                                                        \
+    COLUMN(DefinitionRow, is_current, COLUMN_I64)                                                  \
+    COLUMN(DefinitionRow, created_at_ms, COLUMN_I64)                                               \
+    COLUMN(DefinitionRow, config, COLUMN_TEXT)                                                     \
+    COLUMN(DefinitionRow, source, COLUMN_TEXT)
+
+#define NODE_COLUMNS(COLUMN)                                                                       \
+    COLUMN(NodeRow, key, COLUMN_I64)                                                               \
+    COLUMN(NodeRow, name, COLUMN_TEXT)                                                             \
+    COLUMN(NodeRow, lease_until_ms, COLUMN_I64)                                                    \
+    COLUMN(NodeRow, started_at_ms, COLUMN_I64)                                                     \
+    COLUMN(NodeRow, last_batch, COLUMN_I64)
+
+#define DEDUPE_COLUMNS(COLUMN)                                                                     \
+    COLUMN(DedupeRow, scope, COLUMN_TEXT)                                                          \
+    COLUMN(DedupeRow, id, COLUMN_TEXT)                                                             \
+    COLUMN(DedupeRow, run, COLUMN_I64)                                                             \
+    COLUMN(DedupeRow, digest, COLUMN_BYTES)                                                        \
+    COLUMN(DedupeRow, due_at_ms, COLUMN_I64)
+
+#define TAG_COLUMNS(COLUMN)                                                                        \
+    COLUMN(TagRow, tag, COLUMN_TEXT)                                                               \
+    COLUMN(TagRow, run, COLUMN_I64)
+
+#define COUNTER_COLUMNS(COLUMN)                                                                    \
+    COLUMN(CounterRow, number, COLUMN_I64)                                                         \
+    COLUMN(CounterRow, value, COLUMN_I64)
+
+// [T1] The array size is negative, which no compiler accepts, when type and field disagree.
+#define TYPE_FITS(Row, field, type)                                                                \
+    sizeof(char[_Generic(((Row *)0)->field,                                                        \
+                    int64_t: (type) == COLUMN_I64, Str: (type) != COLUMN_I64) ? 1 : -1])
+#define COLUMN_ENTRY(Row, field, type)                                                             \
+    {#field, (type), (uint16_t)(offsetof(Row, field) + 0 * TYPE_FITS(Row, field, type))},
+#define COLUMN_PLACE(Row, field, type) AT_##Row##_##field,
+#define COLUMN_SIZE(Row, field, type) +sizeof(((Row *)0)->field)
+
+#define DEFINE_COLUMNS(name, Row, COLUMNS)                                                         \
+    enum { COLUMNS(COLUMN_PLACE) AT_##Row##_COUNT };                                               \
+    static const Column name[] = {COLUMNS(COLUMN_ENTRY)};                                          \
+    static_assert(sizeof(Row) == 0 COLUMNS(COLUMN_SIZE), "a field of " #Row " is not listed")
+
+DEFINE_COLUMNS(run_columns, RunRow, RUN_COLUMNS);
+DEFINE_COLUMNS(log_columns, LogRow, LOG_COLUMNS);
+DEFINE_COLUMNS(waiter_columns, WaiterRow, WAITER_COLUMNS);
+DEFINE_COLUMNS(event_columns, EventRow, EVENT_COLUMNS);
+DEFINE_COLUMNS(topic_columns, TopicRow, TOPIC_COLUMNS);
+DEFINE_COLUMNS(cursor_columns, CursorRow, CURSOR_COLUMNS);
+DEFINE_COLUMNS(dead_letter_columns, DeadLetterRow, DEAD_LETTER_COLUMNS);
+DEFINE_COLUMNS(task_columns, TaskRow, TASK_COLUMNS);
+DEFINE_COLUMNS(definition_columns, DefinitionRow, DEFINITION_COLUMNS);
+DEFINE_COLUMNS(node_columns, NodeRow, NODE_COLUMNS);
+DEFINE_COLUMNS(dedupe_columns, DedupeRow, DEDUPE_COLUMNS);
+DEFINE_COLUMNS(tag_columns, TagRow, TAG_COLUMNS);
+DEFINE_COLUMNS(counter_columns, CounterRow, COUNTER_COLUMNS);
+
+static const IndexSpec run_indexes[] = {
+    [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
+    [RUNS_BY_STATE] = {"by_state", 1, {AT_RunRow_state}, COLUMN_NONE, false},
+    [RUNS_BY_OWNER] = {"by_owner", 2, {AT_RunRow_owner, AT_RunRow_claim_rank},
+                       AT_RunRow_claim_rank, false},
+    [RUNS_BY_DUE] = {"by_due", 1, {AT_RunRow_due_at_ms}, AT_RunRow_due_at_ms, false},
+    [RUNS_BY_PARENT] = {"by_parent", 1, {AT_RunRow_parent}, AT_RunRow_parent, false},
+    [RUNS_BY_IDLE] = {"by_idle", 1, {AT_RunRow_idle_since_ms}, AT_RunRow_idle_since_ms, false},
+};
+static const IndexSpec waiter_indexes[] = {
+    [WAITERS_BY_TOPIC] = {"by_topic", 1, {AT_WaiterRow_topic}, COLUMN_NONE, false},
+};
+static const IndexSpec event_indexes[] = {
+    [EVENTS_BY_TOPIC] = {"by_topic", 1, {AT_EventRow_topic}, AT_EventRow_topic, false},
+    [EVENTS_BY_RUN] = {"by_run", 1, {AT_EventRow_run}, AT_EventRow_run, false},
+    [EVENTS_BY_DUE] = {"by_due", 1, {AT_EventRow_due_at_ms}, AT_EventRow_due_at_ms, false},
+};
+static const IndexSpec dead_letter_indexes[] = {
+    [DEAD_LETTERS_BY_DUE] = {"by_due", 1, {AT_DeadLetterRow_due_at_ms},
+                             AT_DeadLetterRow_due_at_ms, false},
+};
+static const IndexSpec task_indexes[] = {
+    [TASKS_BY_ID] = {"by_id", 1, {AT_TaskRow_id}, COLUMN_NONE, true},
+    [TASKS_BY_QUEUE] = {"by_queue", 2, {AT_TaskRow_queue, AT_TaskRow_claim_rank},
+                        AT_TaskRow_claim_rank, false},
+    [TASKS_BY_RUN] = {"by_run", 1, {AT_TaskRow_run}, AT_TaskRow_run, false},
+    [TASKS_BY_DUE] = {"by_due", 1, {AT_TaskRow_due_at_ms}, AT_TaskRow_due_at_ms, false},
+    [TASKS_BY_STATE] = {"by_state", 1, {AT_TaskRow_state}, COLUMN_NONE, false},
+};
+static const IndexSpec definition_indexes[] = {
+    [DEFINITIONS_BY_NAME] = {"by_name", 1, {AT_DefinitionRow_name}, COLUMN_NONE, false},
+    [DEFINITIONS_BY_VERSION] = {"by_version", 2, {AT_DefinitionRow_name, AT_DefinitionRow_version},
+                                COLUMN_NONE, true},
+};
+static const IndexSpec dedupe_indexes[] = {
+    [DEDUPE_BY_DUE] = {"by_due", 1, {AT_DedupeRow_due_at_ms}, AT_DedupeRow_due_at_ms, false},
+};
+static const IndexSpec tag_indexes[] = {
+    [TAGS_BY_RUN] = {"by_run", 1, {AT_TagRow_run}, COLUMN_NONE, false},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define TABLE(number, table_name, Row, keys, columns)                                              \
+    [number] = {table_name, number, keys, COUNT_OF(columns), 0, sizeof(Row), columns, NULL}
+#define INDEXED(number, table_name, Row, keys, columns, indexes)                                   \
+    [number] = {table_name, number, keys, COUNT_OF(columns), COUNT_OF(indexes), sizeof(Row),       \
+                columns, indexes}
+
+const Table tables[TABLE_COUNT] = {
+    INDEXED(TABLE_RUNS, "runs", RunRow, 1, run_columns, run_indexes),
+    TABLE(TABLE_LOG, "log", LogRow, 2, log_columns),
+    INDEXED(TABLE_WAITERS, "waiters", WaiterRow, 1, waiter_columns, waiter_indexes),
+    INDEXED(TABLE_EVENTS, "events", EventRow, 1, event_columns, event_indexes),
+    TABLE(TABLE_TOPICS, "topics", TopicRow, 1, topic_columns),
+    TABLE(TABLE_CURSORS, "cursors", CursorRow, 2, cursor_columns),
+    INDEXED(TABLE_DEAD_LETTERS, "dead_letters", DeadLetterRow, 1, dead_letter_columns,
+            dead_letter_indexes),
+    INDEXED(TABLE_TASKS, "tasks", TaskRow, 1, task_columns, task_indexes),
+    INDEXED(TABLE_DEFINITIONS, "definitions", DefinitionRow, 1, definition_columns,
+            definition_indexes),
+    TABLE(TABLE_NODES, "nodes", NodeRow, 1, node_columns),
+    INDEXED(TABLE_DEDUPE, "dedupe", DedupeRow, 2, dedupe_columns, dedupe_indexes),
+    INDEXED(TABLE_TAGS, "tags", TagRow, 2, tag_columns, tag_indexes),
+    TABLE(TABLE_COUNTERS, "counters", CounterRow, 1, counter_columns),
+};

@@ -1,0 +1,187 @@
+// Batches: building one, and forgetting its answers so that it can be submitted again.
+//
+//   [B1] Operations live in the batch's arena and do not move; a pointer that batch_add answered
+//        stays good while the arena does.
+//   [B2] batch_clear_answers leaves every input as the caller wrote it. Answers share the structs
+//        with the inputs, so each kind lists its own.
+#include "store/batch.h"
+#include "base/assert.h"
+
+void batch_init(Batch *batch, Arena *arena, int64_t now_ms) {
+    *batch = (Batch){.arena = arena, .now_ms = now_ms};
+}
+
+void batch_add_op(Batch *batch, Op *op) {
+    ASSERT(op->kind > 0 && op->kind < OP_KIND_COUNT);
+    if (batch->count == batch->capacity) {
+        size_t capacity = batch->capacity > 0 ? 2 * batch->capacity : 16;
+        Op **ops = ARENA_ARRAY(batch->arena, Op *, capacity);
+        if (batch->count > 0) memcpy(ops, batch->ops, batch->count * sizeof(Op *));
+        batch->ops = ops;
+        batch->capacity = capacity;
+    }
+    batch->ops[batch->count++] = op;
+}
+
+Op *batch_add(Batch *batch, OpKind kind) {
+    Op *op = ARENA_NEW(batch->arena, Op);
+    op->kind = kind;
+    batch_add_op(batch, op);
+    return op;
+}
+
+static const char *const op_kind_names[OP_KIND_COUNT] = {
+    [OP_JOIN] = "join",
+    [OP_RENEW] = "renew",
+    [OP_LEAVE] = "leave",
+    [OP_DEFINE] = "define",
+    [OP_CREATE_RUN] = "create_run",
+    [OP_CLAIM] = "claim",
+    [OP_COMMIT_TURN] = "commit_turn",
+    [OP_RELEASE] = "release",
+    [OP_CREATE_TASK] = "create_task",
+    [OP_CLAIM_TASKS] = "claim_tasks",
+    [OP_HEARTBEAT_TASK] = "heartbeat_task",
+    [OP_COMPLETE_TASK] = "complete_task",
+    [OP_FAIL_TASK] = "fail_task",
+    [OP_PUBLISH] = "publish",
+    [OP_SIGNAL] = "signal",
+    [OP_FIRE_DUE] = "fire_due",
+    [OP_CANCEL] = "cancel",
+    [OP_PAUSE] = "pause",
+    [OP_RESUME] = "resume",
+    [OP_REWIND] = "rewind",
+    [OP_FORK] = "fork",
+    [OP_SET_TOPIC] = "set_topic",
+    [OP_REPLAY_DEAD_LETTER] = "replay_dead_letter",
+    [OP_REMOVE_DEAD_LETTER] = "remove_dead_letter",
+    [OP_PURGE_RUN] = "purge_run",
+    [OP_SWEEP] = "sweep",
+    [OP_APPEND_LOG] = "append_log",
+    [OP_RETRY_TASK] = "retry_task",
+};
+
+const char *op_kind_name(OpKind kind) {
+    if (kind <= 0 || kind >= OP_KIND_COUNT) return "unknown";
+    return op_kind_names[kind];
+}
+
+static void turn_clear_answers(TurnCommit *turn) {
+    turn->state = 0;
+    turn->resolved = NULL;
+    turn->resolved_count = 0;
+    turn->last_seq = 0;
+    turn->step_error = STR_NULL;
+    turn->is_cancel_wanted = false;
+    turn->child_keys = NULL;
+    turn->task_keys = NULL;
+    if (turn->participant != NULL && turn->log_count > 0) turn->log[0].data = STR_NULL;
+}
+
+static void op_clear_more_answers(Op *op);
+
+static void op_clear_answers(Op *op) {
+    op->status = OK;
+    diag_clear(&op->diag);
+    switch (op->kind) {
+    case OP_JOIN:
+        op->join.node = 0;
+        break;
+    case OP_LEAVE:
+        op->leave.released_count = 0;
+        break;
+    case OP_DEFINE:
+        op->define.key = 0;
+        op->define.is_new = false;
+        break;
+    case OP_CREATE_RUN:
+        op->create_run.key = op->create_run.state = 0;
+        op->create_run.is_new = false;
+        op->create_run.id = STR_NULL;
+        break;
+    case OP_CLAIM:
+        op->claim.count = op->claim.taken_over = 0;
+        break;
+    case OP_COMMIT_TURN:
+        turn_clear_answers(&op->turn);
+        break;
+    case OP_CREATE_TASK:
+        op->create_task.key = 0;
+        op->create_task.is_new = false;
+        break;
+    case OP_CLAIM_TASKS:
+        op->claim_tasks.tasks = NULL;
+        op->claim_tasks.task_count = 0;
+        break;
+    case OP_HEARTBEAT_TASK:
+        op->heartbeat.is_cancel_wanted = false;
+        break;
+    case OP_FAIL_TASK:
+        op->fail_task.is_retried = false;
+        op->fail_task.retry_at_ms = 0;
+        break;
+    case OP_PUBLISH:
+        op->publish.resumed_count = 0;
+        op->publish.is_kept = op->publish.is_duplicate = false;
+        break;
+    case OP_SIGNAL:
+        op->signal.is_delivered = op->signal.is_duplicate = false;
+        break;
+    default:
+        op_clear_more_answers(op);
+        break;
+    }
+}
+
+static void op_clear_more_answers(Op *op) {
+    switch (op->kind) {
+    case OP_FIRE_DUE:
+        op->fire_due.fired_count = op->fire_due.started_count = op->fire_due.woken_count = 0;
+        op->fire_due.ended_count = op->fire_due.task_count = 0;
+        op->fire_due.has_more = false;
+        break;
+    case OP_CANCEL:
+        op->cancel.is_changed = false;
+        break;
+    case OP_PAUSE:
+    case OP_RESUME:
+        op->hold.is_changed = false;
+        break;
+    case OP_REWIND:
+        op->rewind.position = op->rewind.dropped_count = 0;
+        break;
+    case OP_FORK:
+        op->fork.key = 0;
+        break;
+    case OP_REPLAY_DEAD_LETTER:
+    case OP_REMOVE_DEAD_LETTER:
+        op->dead_letter.resumed_count = 0;
+        break;
+    case OP_SWEEP:
+        op->sweep.purged_runs = op->sweep.expired_events = 0;
+        op->sweep.expired_keys = op->sweep.reclaimed_runs = 0;
+        op->sweep.has_more = false;
+        break;
+    case OP_RENEW:
+    case OP_RELEASE:
+    case OP_COMPLETE_TASK:
+    case OP_SET_TOPIC:
+    case OP_PURGE_RUN:
+    case OP_APPEND_LOG:
+    case OP_RETRY_TASK:
+        break; // their answer is the status
+    default:
+        UNREACHABLE();
+    }
+}
+
+void batch_clear_answers(Batch *batch) {
+    for (size_t i = 0; i < batch->count; i++) op_clear_answers(batch->ops[i]);
+    batch->ready = NULL;
+    batch->ended = NULL;
+    batch->ready_count = batch->ready_capacity = 0;
+    batch->ended_count = batch->ended_capacity = 0;
+    batch->unclaimed_count = 0;
+    batch->earliest_due_ms = 0;
+    batch->has_tasks = false;
+}

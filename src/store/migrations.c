@@ -1,0 +1,87 @@
+// Migrations: how a file gets the schema this program expects.
+//
+// The version stands in the file's header (PRAGMA user_version). A new file is made at the newest
+// version in one go, from the tables themselves; a file of an older version is brought up step by
+// step.
+//   [V1] A step and the version it leads to are one transaction: after a crash or an error the
+//        file is as it was before that step.
+//   [V2] steps[0] makes all tables as they are now; each later step changes what the version
+//        before it had, in plain SQL that is never edited afterwards.
+//   [V3] A file with a newer version is never touched (sqlite_open.c refuses it before).
+#include "base/assert.h"
+#include "store/sqlite_internal.h"
+
+Status sqlite_execute(sqlite3 *database, const char *sql, Diag *diag) {
+    int code = sqlite3_exec(database, sql, NULL, NULL, NULL);
+    if (code == SQLITE_OK) return OK;
+    return sqlite_error(database, code, sqlite3_db_filename(database, "main"), diag);
+}
+
+Status sqlite_query_i64(sqlite3 *database, const char *sql, int64_t *ret_value, Diag *diag) {
+    const char *path = sqlite3_db_filename(database, "main");
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    if (code != SQLITE_OK) return sqlite_error(database, code, path, diag);
+    code = sqlite3_step(statement);
+    Status status = OK;
+    if (code == SQLITE_ROW) *ret_value = sqlite3_column_int64(statement, 0);
+    else if (code == SQLITE_DONE) *ret_value = 0;
+    else status = sqlite_error(database, code, path, diag);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static Status create_all(sqlite3 *database, Buf *sql, Diag *diag) {
+    for (int number = 0; number < TABLE_COUNT; number++) {
+        sqlite_sql_create_table(sql, &tables[number]);
+        TRY(sqlite_execute(database, buf_cstr(sql), diag));
+        for (uint8_t i = 0; i < tables[number].index_count; i++) {
+            sqlite_sql_create_index(sql, &tables[number], i);
+            TRY(sqlite_execute(database, buf_cstr(sql), diag));
+        }
+    }
+    buf_clear(sql);
+    buf_printf(sql, "PRAGMA application_id = %d", SQLITE_APPLICATION_ID);
+    return sqlite_execute(database, buf_cstr(sql), diag);
+}
+
+const Migration migrations[] = {
+    {1, create_all},
+};
+const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
+
+static Status apply(sqlite3 *database, const Migration *step, int version, Buf *sql, Diag *diag) {
+    TRY(step->apply(database, sql, diag));
+    buf_clear(sql);
+    buf_printf(sql, "PRAGMA user_version = %d", version);
+    TRY(sqlite_execute(database, buf_cstr(sql), diag));
+    return sqlite_execute(database, "COMMIT", diag);
+}
+
+static Status step_run(sqlite3 *database, const Migration *step, int version, Diag *diag) {
+    Buf sql;
+    buf_init(&sql, SQLITE_SQL_SIZE_MAX);
+    Status status = sqlite_execute(database, "BEGIN IMMEDIATE", diag);
+    if (status == OK) {
+        status = apply(database, step, version, &sql, diag);
+        // [V1]; after some errors SQLite has rolled back by itself.
+        if (status != OK && !sqlite3_get_autocommit(database)) {
+            Status undone = sqlite_execute(database, "ROLLBACK", NULL);
+            (void)undone; // an open transaction dies with the connection, which is closed next
+        }
+    }
+    buf_done(&sql);
+    return status;
+}
+
+Status migrations_run(sqlite3 *database, const Migration *steps, size_t count, Diag *diag) {
+    ASSERT(count > 0);
+    int64_t version = 0;
+    TRY(sqlite_query_i64(database, "PRAGMA user_version", &version, diag));
+    if (version == 0) return step_run(database, &steps[0], steps[count - 1].version, diag); // [V2]
+    for (size_t i = 1; i < count; i++) {
+        if (steps[i].version <= version) continue;
+        TRY(step_run(database, &steps[i], steps[i].version, diag));
+    }
+    return OK;
+}

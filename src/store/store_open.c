@@ -1,0 +1,61 @@
+// Opening a store by its URL: "memory:", "sqlite:PATH", or a bare path.
+//
+// A word before the first ':' is a scheme unless a '/' comes before it, so "./a:b" is a file.
+// Not here: what a backend needs to open (sqlite_open.c, memory_rows.c).
+#include "store/kernel.h"
+#include "store/rowstore.h"
+#include "store/store.h"
+
+#define ACCEPTED "use memory:, sqlite:PATH or a path"
+
+static bool is_scheme_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '+' || c == '-' || c == '.';
+}
+
+// The length of the scheme, or 0 when the URL is a bare path.
+static size_t scheme_len(Str url) {
+    for (size_t i = 0; i < url.len; i++) {
+        if (url.data[i] == ':') return i;
+        if (!is_scheme_char(url.data[i])) return 0;
+    }
+    return 0;
+}
+
+static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pair, Diag *diag) {
+    size_t len = scheme_len(url);
+    Str scheme = {url.data, len};
+    if (len == 0) {
+        if (url.len > 0 && url.data[0] != ':') return sqlite_rows_open(url, config, ret_pair, diag);
+        return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" names no store; " ACCEPTED,
+                        STR_ARG(url));
+    }
+    Str rest = {url.data + len + 1, url.len - len - 1};
+    if (str_equal(scheme, STR("memory"))) {
+        if (rest.len == 0) return memory_rows_open(ret_pair, diag);
+        return diag_set(diag, ERR_INVALID, "STORE_URL",
+                        "\"%.*s\": nothing may follow memory:, such a store has no name",
+                        STR_ARG(url));
+    }
+    if (str_equal(scheme, STR("sqlite"))) {
+        if (rest.len > 0 && !str_equal(rest, STR(":memory:"))) {
+            return sqlite_rows_open(rest, config, ret_pair, diag);
+        }
+        return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" names no file; " ACCEPTED,
+                        STR_ARG(url));
+    }
+    return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" is not a kind of store; " ACCEPTED,
+                    STR_ARG(scheme));
+}
+
+Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag) {
+    static const StoreConfig defaults = {0};
+    if (config == NULL) config = &defaults;
+    RowStorePair pair = {0};
+    TRY(rows_open(url, config, &pair, diag));
+    Status status = kernel_store_new(pair, config, pair.writer->ops->name, ret_store, diag);
+    if (status == OK) return OK;
+    if (pair.reader != pair.writer) pair.reader->ops->close(pair.reader);
+    pair.writer->ops->close(pair.writer);
+    return status;
+}
