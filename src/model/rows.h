@@ -5,6 +5,7 @@
 // and rows made later sort later. Times are milliseconds since 1970 (0 = none).
 #pragma once
 #include "model/column.h"
+#include "model/tables.h"
 
 typedef enum RunState {
     RUN_PENDING = 1, // not yet due to start; due_at_ms says when
@@ -274,52 +275,3 @@ typedef enum Counter {
     COUNTER_CANCELLED_TOTAL,
     COUNTER_COUNT = 64
 } Counter;
-
-typedef enum TableNumber {
-    TABLE_RUNS,
-    TABLE_LOG,
-    TABLE_WAITERS,
-    TABLE_EVENTS,
-    TABLE_TOPICS,
-    TABLE_CURSORS,
-    TABLE_DEAD_LETTERS,
-    TABLE_TASKS,
-    TABLE_DEFINITIONS,
-    TABLE_NODES,
-    TABLE_DEDUPE,
-    TABLE_TAGS,
-    TABLE_COUNTERS,
-    TABLE_COUNT
-} TableNumber;
-
-// Positions of the indexes in their tables.
-enum {
-    RUNS_BY_ID,     // unique: id
-    RUNS_BY_STATE,  // state, key
-    RUNS_BY_OWNER,  // owner, claim_rank, key; sparse on claim_rank
-    RUNS_BY_DUE,    // due_at_ms; sparse
-    RUNS_BY_PARENT, // parent, key; sparse
-    RUNS_BY_IDLE,   // idle_since_ms; sparse
-};
-enum { WAITERS_BY_TOPIC }; // topic, key
-enum {
-    EVENTS_BY_TOPIC, // topic, key; sparse
-    EVENTS_BY_RUN,   // run, key; sparse
-    EVENTS_BY_DUE    // due_at_ms; sparse
-};
-enum { DEAD_LETTERS_BY_DUE };
-enum {
-    TASKS_BY_ID,    // unique
-    TASKS_BY_QUEUE, // queue, claim_rank, key; sparse on claim_rank
-    TASKS_BY_RUN,   // run, key; sparse
-    TASKS_BY_DUE,   // due_at_ms; sparse
-    TASKS_BY_STATE  // state, key
-};
-enum {
-    DEFINITIONS_BY_NAME, // name, key
-    DEFINITIONS_BY_VERSION // unique: name, version
-};
-enum { DEDUPE_BY_DUE };
-enum { TAGS_BY_RUN };
-
-extern const Table tables[TABLE_COUNT];

@@ -1,6 +1,8 @@
 // Opening a store by its URL: "memory:", "sqlite:PATH", or a bare path.
 //
 // A word before the first ':' is a scheme unless a '/' comes before it, so "./a:b" is a file.
+// What is wrong with a URL is said with the forms that are accepted.
+//
 // Not here: what a backend needs to open (sqlite_open.c, memory_rows.c).
 #include "store/kernel.h"
 #include "store/rowstore.h"

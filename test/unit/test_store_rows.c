@@ -140,9 +140,10 @@ static void rollback_undoes_every_kind_of_change(void **state) {
     row.due_at_ms = 50;
     row.waits = STR("w");
     RunRow before = run_row(1, "kept");
-    assert_ok(rows_update(f->rows, TABLE_RUNS, &row, row_changes(&tables[TABLE_RUNS], &before, &row)));
+    uint64_t changes = row_changes(&tables[TABLE_RUNS], &before, &row);
+    assert_ok(rows_update(f->rows, TABLE_RUNS, &row, changes));
     row.due_at_ms = 60;
-    assert_ok(rows_update(f->rows, TABLE_RUNS, &row, row_changes(&tables[TABLE_RUNS], &before, &row)));
+    assert_ok(rows_update(f->rows, TABLE_RUNS, &row, changes));
     assert_ok(rows_remove(f->rows, TABLE_RUNS, &(RunRow){.key = 2}));
     insert_run(f, 3, "removed");
     assert_keys(f, "1", .table = TABLE_RUNS, .index = RUNS_BY_DUE, .limit = 9);

@@ -1,0 +1,97 @@
+// Turn: what a run, a task or an event is made with, and what one turn of a run commits.
+//
+// These are the larger inputs of the operations in batch.h, which includes this file.
+#pragma once
+#include "base/diag.h"
+#include "model/rows.h"
+#include "model/waits.h"
+
+// ---- what a run is started with ----
+typedef struct RunSpec {
+    Str id; // required; the engine generates one when the caller gave none
+    Str workflow;
+    int64_t definition;
+    int64_t kind;      // RunKind
+    Str input;         // null = no input
+    Str dedupe_key;    // idempotency key, or null
+    int64_t start_at_ms; // 0 or past = now
+    int64_t priority;
+    int64_t timeout_ms; // overall; 0 = none
+    int64_t keep_ms;    // kept this long once terminal; < 0 = for ever
+    Str queue;
+    Str tags; // joined by '\n'
+    int64_t leftover_policy;
+    Str leftover_topic;
+    // children only
+    int64_t parent_position; // < 0 = not awaited
+    int64_t close_policy;
+} RunSpec;
+
+// ---- what a task is queued with ----
+typedef struct TaskSpec {
+    Str id; // required
+    Str name;
+    Str queue; // null = "default"
+    Str input;
+    int64_t position; // in the run; ignored for stand-alone tasks
+    int64_t priority;
+    int64_t delay_ms;
+    int64_t max_attempts; // 0 = 1
+    int64_t backoff_ms, backoff_max_ms, backoff_factor_pct, jitter_pct;
+    int64_t start_timeout_ms, run_timeout_ms, heartbeat_ms;
+    Str non_retryable;
+    Str concurrency_key;
+} TaskSpec;
+
+typedef struct EventSpec {
+    Str topic; // topic events
+    Str id;    // required (generated when the caller gave none)
+    bool is_deduplicated; // the id was the caller's: remember it
+    Str payload;
+} EventSpec;
+
+// ---- commit_turn ----
+typedef enum TurnNext {
+    NEXT_CONTINUE = 1, // a checkpoint in the middle of a turn: stays RUNNING and owned
+    NEXT_SUSPEND,      // park on `waits`, unless something there is already satisfied
+    NEXT_COMPLETE,     // `result`
+    NEXT_FAIL,         // `result` is the error object
+    NEXT_CANCELLED,    // the workflow ended because it was cancelled; `result` is the error
+    NEXT_PAUSE,        // hold it for a person; `result` is the error that led here
+    NEXT_CONTINUE_AS   // `result` is the new input; checkpoints are dropped, state is fresh
+} TurnNext;
+
+// Called inside the transaction so that a step's own writes commit with its checkpoint (P4).
+// `database` is the backend's native handle (sqlite3 *). Answers OK and *ret_data, or an error
+// status with *ret_data as the error object: then whatever it wrote is undone and the operation
+// answers ERR_CONFLICT with `step_error`. Runs on the thread that commits.
+typedef Status (*TurnParticipant)(void *context, void *database, Arena *arena, Str *ret_data);
+
+typedef struct TurnCommit {
+    int64_t run;
+    int64_t epoch;
+    TurnNext next;
+    LogRow *log; // run, seq and at_ms are filled in by the store
+    size_t log_count;
+    RunSpec *children;
+    size_t child_count;
+    TaskSpec *tasks;
+    size_t task_count;
+    EventSpec *events;
+    size_t event_count;
+    WaitSet waits;   // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
+                     // the store looks the key up, also for those started in this same turn
+    Str snapshot;    // flow runs
+    Str result;
+    TurnParticipant participant; // NULL, or fills the `data` of log[0]
+    void *participant_context;
+    // answers
+    int64_t state;          // the run's state after this
+    LogRow *resolved;       // LOG_WAIT entries made because waits were already satisfied, in the
+    size_t resolved_count;  // order in which they settled
+    int64_t last_seq;       // of the run's log
+    Str step_error;         // the participant's error object
+    bool is_cancel_wanted;  // the run has been asked to end
+    int64_t *child_keys;    // per child; a child whose id existed already answers the old key
+    int64_t *task_keys;
+} TurnCommit;
