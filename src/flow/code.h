@@ -143,7 +143,7 @@ struct FlowRoutine {
 };
 
 typedef struct FlowWorkflow {
-    FlowValue name;    // string
+    Str name;          // UTF-8, in the module's arena
     Str config_json;   // the config literal as JSON; null when there is none
     uint32_t line;
 } FlowWorkflow;

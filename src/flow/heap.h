@@ -63,7 +63,7 @@ bool flow_heap_is_marked(FlowValue value); // or not a heap value, or shared
 size_t flow_cell_size(const FlowCell *cell);
 // Visits every cell that is in use, in address order within chunks (for the realm's numbering).
 typedef void (*FlowCellVisitor)(void *context, FlowCell *cell);
-void flow_heap_each(const FlowHeap *heap, FlowCellVisitor visit, void *context);
+void flow_heap_each(FlowHeap *heap, FlowCellVisitor visit, void *context);
 
 // Opaque memory of a built-in (a compiled regular expression). Never in a snapshot: whoever holds
 // one can make it again, and must cope with finding undefined in its place.

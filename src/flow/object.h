@@ -168,6 +168,9 @@ FlowArray *flow_array_new(FlowVm *vm, uint32_t capacity);            // length 0
 FlowArray *flow_array_from(FlowVm *vm, const FlowValue *values, uint32_t count);
 FlowClosure *flow_closure_new(FlowVm *vm, const FlowRoutine *routine);
 FlowBox *flow_box_new(FlowVm *vm, FlowValue value);
+bool flow_is_constructor(FlowValue value);
+// The name a function gets from its property key; prefix "", "get " or "set ".
+FlowValue flow_function_name_of_key(FlowVm *vm, FlowValue key, const char *prefix);
 
 // --- shapes
 FlowShape *flow_shape_root(FlowVm *vm, FlowObject *proto); // the empty shape of that prototype

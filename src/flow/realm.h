@@ -155,6 +155,7 @@ typedef struct FlowRealm {
 
 // The process's realm; made on the first call, thread-safe.
 const FlowRealm *flow_realm(void);
+FlowRealm *flow_realm_building(void); // while it is being made, else NULL
 // The path of a realm object, symbol or accessor function; null Str when it is not the realm's.
 Str flow_realm_path(const void *object);
 void *flow_realm_find(Str path); // the object of that path, NULL when unknown

@@ -63,7 +63,7 @@ FlowString *flow_string_cstr(FlowVm *vm, const char *ascii);
 FlowString *flow_string_latin1(FlowVm *vm, const uint8_t *units, size_t count);
 FlowString *flow_string_utf16(FlowVm *vm, const uint16_t *units, size_t count); // narrows if it can
 FlowString *flow_string_unit(FlowVm *vm, uint16_t unit); // shared below 256
-FlowString *flow_string_empty(void);
+FlowString *flow_string_empty(FlowVm *vm);
 // Uninitialised flat strings for the caller to fill; wide ones must keep [S3].
 FlowString *flow_string_alloc(FlowVm *vm, size_t length, bool is_wide);
 FlowString *flow_string_substring(FlowVm *vm, FlowString *s, uint32_t start, uint32_t end);
@@ -90,6 +90,8 @@ bool flow_string_to_index(const FlowString *flat, uint32_t *ret_index);
 int64_t flow_string_find(const FlowString *flat, const FlowString *needle, uint32_t from);
 void flow_string_to_utf8(FlowVm *vm, FlowString *s, Buf *out); // WTF-8: lone surrogates kept
 double flow_string_to_number(FlowVm *vm, FlowString *s);       // ToNumber of a string
+size_t flow_wtf8_to_utf16(Str text, uint16_t *ret_units); // room for text.len units
+bool flow_is_space(uint16_t unit); // WhiteSpace or LineTerminator
 
 // --- a builder for natives: units go in one by one, narrow until one does not fit.
 typedef struct FlowStringBuilder {

@@ -95,6 +95,7 @@ typedef struct FlowRootShape {
 
 struct FlowVm {
     const FlowRealm *realm;
+    FlowRealm *building;        // the same, while the realm is being built; else NULL
     FlowModule *module;         // retained
     FlowHost *host;
     FlowHeap heap;
