@@ -31,7 +31,7 @@ Execution *execution_get(Coordinator *c) {
 void execution_put(Coordinator *c, Execution *execution) {
     arena_reset(&execution->arena);
     turn_output_clear(&execution->output);
-    execution->is_repaired = false;
+    execution->is_repaired = execution->is_undone = false;
     list_append(&c->spare_executions, &execution->link);
 }
 
@@ -233,19 +233,21 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
     c->executing_count--;
     if (execution->kind == EXECUTE_TASK) {
         heap_remove(&c->heartbeats, &execution->heartbeat);
-        list_append(&c->executed, &execution->link);
+        // One that was not begun is left to its lease: another worker gets it.
+        if (execution->is_undone) tasks_apply_result(c, execution);
+        else list_append(&c->executed, &execution->link);
         return;
     }
-    c->stats.turns++;
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_EXECUTING);
-    if (run->epoch != execution->epoch) {
+    if (run->epoch != execution->epoch || execution->is_undone) {
         // The run was taken from under it (rewind, forced change): the output is worthless.
+        run->is_stale = run->is_stale || run->epoch != execution->epoch;
         execution_put(c, execution);
-        run->is_stale = true;
         residents_move(&c->residents, run, PHASE_READY);
         return;
     }
+    c->stats.turns++;
     residents_move(&c->residents, run, PHASE_COMMITTING);
     list_append(&c->executed, &execution->link);
 }

@@ -62,6 +62,7 @@ typedef struct Execution {
     RunView view;
     TurnOutput output;
     bool is_repaired; // its output was replaced because the store refused the first one
+    bool is_undone;   // set by the world: it was given back without having been performed
     // tasks
     NativeCallFunction function;
     TaskRow task;

@@ -33,6 +33,7 @@ typedef struct NativeRunner {
     Runner base;
     NativeFunction function;
     void *user;
+    int64_t child_keep_ms;          // retention of the children it starts
     bool is_child_failure_isolated; // a failed child is a value, not NATIVE_FAILED
 } NativeRunner;
 void native_runner_init(NativeRunner *runner, NativeFunction function, void *user);

@@ -32,6 +32,17 @@ void turn_output_clear(TurnOutput *output) {
     output->participant_context = NULL;
 }
 
+Str json_quote(Arena *arena, Str text) {
+    Buf quoted;
+    buf_init(&quoted, 6 * text.len + 16);
+    JsonWriter writer;
+    json_writer_init(&writer, &quoted, STR_NULL);
+    json_write_string(&writer, text);
+    Str answer = arena_str(arena, buf_str(&quoted));
+    buf_done(&quoted);
+    return answer;
+}
+
 Str error_object(Arena *arena, Str type, Str message) {
     Buf text;
     buf_init(&text, LIMIT_ERROR_SIZE);

@@ -53,5 +53,7 @@ struct Runner { // first member of every implementation
     const RunnerOps *ops;
 };
 
+// `text` as a JSON string with its quotes.
+Str json_quote(Arena *arena, Str text);
 // Error objects as every layer writes them: {"type":"TimeoutError","message":"…"}.
 Str error_object(Arena *arena, Str type, Str message);

@@ -1,0 +1,44 @@
+// What the files of the C library share: the engine object, and checks of what callers hand in.
+#pragma once
+#include "abide.h"
+#include "api/driver.h"
+
+typedef struct Registered { // a workflow's runner; lives as long as the engine
+    Str name; // owned
+    NativeRunner runner;
+} Registered;
+
+struct abide_engine {
+    Driver driver;
+    Store *store;
+    Logger logger;
+    abide_options options; // callbacks and user pointer
+    int64_t run_retention_ms;
+    int64_t cancel_grace_ms;
+    bool is_child_failure_isolated;
+    pthread_mutex_t lock; // guards what follows
+    IdSource ids;
+    StrMap registered; // name -> Registered
+    bool is_recovered;
+    abide_recovery recovery;
+};
+
+// Fill `error` (may be NULL) and answer its code.
+int api_answer(abide_error *error, Status status, const Diag *diag);
+int api_refuse(abide_error *error, int code, const char *name, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// Checks; a Diag says what is wrong with the argument called `what`.
+MUST_CHECK Status check_name(const char *text, const char *what, Str *ret_name, Diag *diag);
+MUST_CHECK Status check_run_id(const char *text, Str *ret_id, Diag *diag);
+MUST_CHECK Status check_payload(const char *json, const char *what, Str *ret_payload, Diag *diag);
+// NULL gives `fallback_ms`.
+MUST_CHECK Status check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms,
+                                 Diag *diag);
+// Start options into a spec; `arena` holds joined tags. `options` may be NULL.
+MUST_CHECK Status check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
+                              RunSpec *spec, Diag *diag);
+
+// True when the workflow is registered.
+bool engine_knows(abide_engine *engine, Str workflow);
+Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text);

@@ -1,0 +1,281 @@
+// Driver: feeds the coordinator, commits its batches, and moves work to and from the pool.
+//
+// The coordinator's thread:   take all messages -> prepare -> commit -> finish -> …  and sleeps
+// until a message or the next deadline when there is nothing to commit. Messages that arrive
+// during a commit form the next batch: that is the whole of group commit.
+//
+// Invariants [D1]-[D3] are in driver.h.
+//
+// Not here: what is committed (engine/), the functions of include/abide.h (engine.c, steer.c).
+#include "api/driver.h"
+#include "api/pool.h"
+#include "api/semaphore.h"
+#include <errno.h>
+
+// ---- the mailbox ----
+
+static void wake_up(Driver *driver) { // with the lock held
+    if (!driver->is_asleep) return;
+    driver->is_asleep = false;
+    pthread_cond_signal(&driver->wake);
+}
+
+static void put_message(Driver *driver, List *box, List *link) {
+    pthread_mutex_lock(&driver->lock);
+    list_append(box, link);
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
+}
+
+static void move_all(List *from, List *to) {
+    LIST_EACH_SAFE(node, after, from) {
+        list_remove(node);
+        list_append(to, node);
+    }
+}
+
+typedef struct Mail {
+    List requests, awaits, executed, controls;
+} Mail;
+
+static bool has_mail(const Driver *driver) {
+    return !list_is_empty(&driver->requests) || !list_is_empty(&driver->executed) ||
+           !list_is_empty(&driver->awaits) || !list_is_empty(&driver->controls);
+}
+
+static void take_mail(Driver *driver, Mail *mail) {
+    list_init(&mail->requests);
+    list_init(&mail->awaits);
+    list_init(&mail->executed);
+    list_init(&mail->controls);
+    pthread_mutex_lock(&driver->lock);
+    move_all(&driver->requests, &mail->requests);
+    move_all(&driver->awaits, &mail->awaits);
+    move_all(&driver->executed, &mail->executed);
+    move_all(&driver->controls, &mail->controls);
+    pthread_mutex_unlock(&driver->lock);
+}
+
+static void deliver_mail(Driver *driver, Mail *mail) {
+    Coordinator *coordinator = driver->coordinator;
+    LIST_EACH_SAFE(node, after, &mail->controls) {
+        ControlCall *call = container_of(node, ControlCall, link);
+        list_remove(node);
+        call->function(coordinator, call->context);
+        semaphore_post(call->done);
+    }
+    LIST_EACH_SAFE(node, after, &mail->executed) {
+        list_remove(node);
+        coordinator_executed(coordinator, container_of(node, Execution, link));
+    }
+    LIST_EACH_SAFE(node, after, &mail->requests) {
+        list_remove(node);
+        coordinator_submit(coordinator, container_of(node, Request, link));
+    }
+    LIST_EACH_SAFE(node, after, &mail->awaits) {
+        list_remove(node);
+        coordinator_await(coordinator, container_of(node, Await, link));
+    }
+}
+
+// [D2] Waits for mail or until `until_ms` by the wall clock (which may be set: the kernel knows).
+static void sleep_until(Driver *driver, int64_t until_ms) {
+    pthread_mutex_lock(&driver->lock);
+    if (!has_mail(driver)) {
+        driver->is_asleep = true;
+        struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+        int code = 0;
+        while (driver->is_asleep && code != ETIMEDOUT)
+            code = until_ms == INT64_MAX ? pthread_cond_wait(&driver->wake, &driver->lock)
+                                         : pthread_cond_timedwait(&driver->wake, &driver->lock, &at);
+        driver->is_asleep = false;
+    }
+    pthread_mutex_unlock(&driver->lock);
+}
+
+// ---- the coordinator's thread ----
+
+static void end_thread(Driver *driver, bool is_late) {
+    Diag diag;
+    if (coordinator_leave(driver->coordinator, &diag) != OK) {
+        // The next process finds the claims by itself.
+    }
+    pthread_mutex_lock(&driver->lock);
+    driver->state = DRIVER_ENDED;
+    driver->is_stop_late = is_late;
+    pthread_mutex_unlock(&driver->lock);
+}
+
+static bool is_stopping(Driver *driver, int64_t *ret_deadline_ms) {
+    pthread_mutex_lock(&driver->lock);
+    bool answer = driver->state == DRIVER_STOPS;
+    *ret_deadline_ms = driver->stop_deadline_ms;
+    pthread_mutex_unlock(&driver->lock);
+    return answer;
+}
+
+static void *coordinator_main(void *context) {
+    Driver *driver = context;
+    Coordinator *coordinator = driver->coordinator;
+    for (;;) {
+        Mail mail;
+        take_mail(driver, &mail);
+        deliver_mail(driver, &mail);
+        Turn *turn = coordinator_prepare(coordinator);
+        if (turn != NULL) {
+            Diag diag;
+            diag_clear(&diag);
+            Status status = store_commit(driver->store, &turn->batch, &diag);
+            coordinator_finish(coordinator, turn, status, &diag);
+            continue;
+        }
+        int64_t until_ms = coordinator_next_wake_ms(coordinator);
+        int64_t deadline_ms;
+        if (is_stopping(driver, &deadline_ms)) {
+            bool is_late = env_now_ms(driver->env) >= deadline_ms;
+            if (coordinator_is_quiet(coordinator) || is_late) {
+                end_thread(driver, !coordinator_is_quiet(coordinator));
+                return NULL;
+            }
+            if (deadline_ms < until_ms) until_ms = deadline_ms;
+        }
+        if (until_ms > env_now_ms(driver->env)) sleep_until(driver, until_ms);
+    }
+}
+
+// ---- the pool ----
+
+static void *pool_main(void *context) {
+    Driver *driver = context;
+    for (;;) {
+        Execution *execution = pool_take(&driver->pool);
+        if (execution == NULL) return NULL;
+        execution_perform(execution, driver->env);
+        put_message(driver, &driver->executed, &execution->link);
+    }
+}
+
+static void world_execute(World *world, Execution *execution) {
+    pool_add(&((Driver *)world)->pool, execution);
+}
+
+static void world_notify(World *world, const EngineEvent *event) {
+    Driver *driver = (Driver *)world;
+    if (driver->on_event != NULL) driver->on_event(driver->on_event_context, event);
+}
+
+static const WorldOps driver_world = {.execute = world_execute, .notify = world_notify};
+
+// ---- life ----
+
+Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
+    *driver = (Driver){
+        .world.ops = &driver_world,
+        .env = config->env,
+        .store = config->store,
+        .on_event = config->on_event,
+        .on_event_context = config->on_event_context,
+    };
+    list_init(&driver->requests);
+    list_init(&driver->awaits);
+    list_init(&driver->executed);
+    list_init(&driver->controls);
+    TRY(coordinator_new(config->env, config->store, &driver->world, config->logger,
+                        &config->coordinator, &driver->coordinator, diag));
+    pthread_mutex_init(&driver->lock, NULL);
+    pthread_cond_init(&driver->wake, NULL);
+    pool_start(&driver->pool, config->thread_count, pool_main, driver);
+    int failed = pthread_create(&driver->thread, NULL, coordinator_main, driver);
+    ASSERT(failed == 0);
+    driver->has_thread = true;
+    return OK;
+}
+
+static void stop_coordinator(Coordinator *coordinator, void *context) {
+    (void)context;
+    coordinator_stop(coordinator);
+}
+
+// What was queued in the pool and not begun: given back as if it had never been handed out.
+static void take_back(Driver *driver) {
+    List left;
+    list_init(&left);
+    pool_close(&driver->pool, &left);
+    LIST_EACH(node, &left) container_of(node, Execution, link)->is_undone = true;
+    pthread_mutex_lock(&driver->lock);
+    move_all(&left, &driver->executed);
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
+}
+
+Status driver_stop(Driver *driver, int64_t timeout_ms) {
+    if (!driver->has_thread) return driver->is_stop_late ? ERR_LIMIT : OK;
+    driver_control(driver, stop_coordinator, NULL);
+    pthread_mutex_lock(&driver->lock);
+    driver->state = DRIVER_STOPS;
+    driver->stop_deadline_ms = env_now_ms(driver->env) + timeout_ms;
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
+    take_back(driver);
+    pthread_join(driver->thread, NULL);
+    driver->has_thread = false;
+    return driver->is_stop_late ? ERR_LIMIT : OK;
+}
+
+void driver_free(Driver *driver) {
+    ASSERT(!driver->has_thread);
+    pool_join(&driver->pool);
+    // Results that came too late: their runs are executed again by the next process.
+    LIST_EACH_SAFE(node, after, &driver->executed) {
+        list_remove(node);
+        coordinator_executed(driver->coordinator, container_of(node, Execution, link));
+    }
+    coordinator_free(driver->coordinator);
+    pthread_mutex_destroy(&driver->lock);
+    pthread_cond_destroy(&driver->wake);
+}
+
+// ---- calls from other threads ----
+
+typedef struct PendingRequest {
+    Semaphore semaphore;
+    void (*copy)(Request *request);
+} PendingRequest;
+
+static void request_done(Request *request) {
+    PendingRequest *pending = request->context;
+    if (pending->copy != NULL) pending->copy(request);
+    semaphore_post(&pending->semaphore);
+}
+
+Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request)) {
+    PendingRequest pending = {.copy = copy};
+    semaphore_init(&pending.semaphore);
+    request->done = request_done;
+    request->context = &pending;
+    list_init(&request->link);
+    put_message(driver, &driver->requests, &request->link);
+    semaphore_wait(&pending.semaphore);
+    return request->op.status;
+}
+
+static void await_done(Await *await) { semaphore_post(await->context); }
+
+void driver_await(Driver *driver, Await *await) {
+    Semaphore semaphore;
+    semaphore_init(&semaphore);
+    await->done = await_done;
+    await->context = &semaphore;
+    list_init(&await->link);
+    put_message(driver, &driver->awaits, &await->link);
+    semaphore_wait(&semaphore);
+}
+
+void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {
+    Semaphore semaphore;
+    semaphore_init(&semaphore);
+    ControlCall call = {.function = function, .context = context, .done = &semaphore};
+    list_init(&call.link);
+    put_message(driver, &driver->controls, &call.link);
+    semaphore_wait(&semaphore);
+}

@@ -1,0 +1,76 @@
+// Driver: the threads around a coordinator.
+//
+// One thread owns the coordinator and does the commits; a pool runs workflow, step and task
+// functions. Everybody else only puts messages into the driver's mailbox.
+//
+//   [D1] Only the coordinator's thread touches the coordinator.
+//   [D2] Nothing sleeps on a fixed tick: the thread waits for a message or for the next deadline.
+//   [D3] A function that blocks holds up its pool thread and nothing else.
+#pragma once
+#include "engine/coordinator.h"
+#include <pthread.h>
+
+typedef struct Pool {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t *threads;
+    int thread_count;
+    int idle_count;
+    List queue; // Executions to be performed
+    bool is_closed;
+} Pool;
+
+// Something to be done on the coordinator's thread while the caller waits.
+typedef struct ControlCall {
+    List link;
+    void (*function)(Coordinator *coordinator, void *context);
+    void *context;
+    struct Semaphore *done;
+} ControlCall;
+
+typedef struct Driver {
+    World world; // what the coordinator sees of us
+    Env *env;
+    Store *store;
+    Coordinator *coordinator;
+    Pool pool;
+    pthread_t thread;
+    bool has_thread;
+
+    pthread_mutex_t lock; // guards the mailbox below
+    pthread_cond_t wake;
+    bool is_asleep;
+    List requests;
+    List awaits;
+    List executed;
+    List controls;
+    enum { DRIVER_RUNS, DRIVER_STOPS, DRIVER_ENDED } state;
+    int64_t stop_deadline_ms;
+    bool is_stop_late; // functions were still running at the deadline
+
+    void (*on_event)(void *context, const EngineEvent *event);
+    void *on_event_context;
+} Driver;
+
+typedef struct DriverConfig {
+    Env *env;
+    Store *store;
+    Logger *logger;
+    int thread_count;
+    CoordinatorConfig coordinator;
+    void (*on_event)(void *context, const EngineEvent *event);
+    void *on_event_context;
+} DriverConfig;
+
+MUST_CHECK Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag);
+// Orderly stop; ERR_LIMIT when functions were still running after `timeout_ms`.
+MUST_CHECK Status driver_stop(Driver *driver, int64_t timeout_ms);
+// After driver_stop; waits for functions that still run.
+void driver_free(Driver *driver);
+
+// Submits the operation and waits for its answer. `copy` (may be NULL) runs on the coordinator's
+// thread when it is there, to copy what lives only as long as the batch.
+Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request));
+// Waits for a run to end, at most until the await's deadline.
+void driver_await(Driver *driver, Await *await);
+void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

@@ -1,0 +1,295 @@
+// The engine object: opening, registering, recovering, shutting down.
+//
+// An engine is a store, a coordinator and the driver's threads. Options arrive as text and are
+// checked here, so that everything below works with numbers.
+//
+// Not here: starting and steering runs (steer.c), looking (look.c), the calls a workflow makes
+// (context.c).
+#include "api/api.h"
+#include "base/duration.h"
+#include "base/memory.h"
+#include <stdlib.h>
+
+const char *abide_version(void) { return ABIDE_VERSION; }
+
+const char *abide_code_name(int code) {
+    switch (code) {
+    case ABIDE_OK: return "ABIDE_OK";
+    case ABIDE_SUSPENDED: return "ABIDE_SUSPENDED";
+    case ABIDE_TIMEOUT: return "ABIDE_TIMEOUT";
+    case ABIDE_CANCELLED: return "ABIDE_CANCELLED";
+    case ABIDE_FAILED: return "ABIDE_FAILED";
+    case ABIDE_PENDING: return "ABIDE_PENDING";
+    case ABIDE_NOT_FOUND: return "ABIDE_NOT_FOUND";
+    case ABIDE_TERMINAL: return "ABIDE_TERMINAL";
+    case ABIDE_CONFLICT: return "ABIDE_CONFLICT";
+    case ABIDE_INVALID: return "ABIDE_INVALID";
+    case ABIDE_LIMIT: return "ABIDE_LIMIT";
+    case ABIDE_UNSUPPORTED: return "ABIDE_UNSUPPORTED";
+    case ABIDE_UNAVAILABLE: return "ABIDE_UNAVAILABLE";
+    case ABIDE_CORRUPT: return "ABIDE_CORRUPT";
+    case ABIDE_FENCED: return "ABIDE_FENCED";
+    case ABIDE_CLOSED: return "ABIDE_CLOSED";
+    default: return "ABIDE_UNKNOWN";
+    }
+}
+
+void abide_free(void *memory) { mem_free(memory); }
+
+// ---- options ----
+
+typedef struct Settings {
+    CoordinatorConfig coordinator;
+    StoreConfig store;
+    int thread_count;
+    int64_t run_retention_ms;
+    int64_t cancel_grace_ms;
+} Settings;
+
+static Status set_count(int given, int fallback, const char *what, int64_t *ret_value, Diag *diag) {
+    if (given < 0) return diag_set(diag, ERR_INVALID, "BAD_OPTION", "%s is negative", what);
+    *ret_value = given == 0 ? fallback : given;
+    return OK;
+}
+
+static Status read_options(const abide_options *options, bool is_exclusive, Settings *settings,
+                           Diag *diag) {
+    CoordinatorConfig *c = &settings->coordinator;
+    int64_t threads;
+    TRY(set_count(options->threads, 4, "threads", &threads, diag));
+    if (threads > 1024) return diag_set(diag, ERR_INVALID, "BAD_OPTION", "threads is over 1024");
+    settings->thread_count = (int)threads;
+    TRY(set_count(options->max_resident_runs, 10000, "max_resident_runs", &c->max_parked_runs,
+                  diag));
+    TRY(set_count(options->max_active_runs, 4096, "max_active_runs", &c->max_active_runs, diag));
+    TRY(set_count(options->store_retry_attempts, 10, "store_retry_attempts",
+                  &c->store_retry_attempts, diag));
+    TRY(set_count(options->max_pending_events_per_topic, 0, "max_pending_events_per_topic",
+                  &settings->store.events_per_topic, diag));
+    TRY(check_duration(options->store_retry_delay, 50, &c->store_retry_ms, diag));
+    TRY(check_duration(options->store_retry_max_delay, 5000, &c->store_retry_max_ms, diag));
+    TRY(check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
+    TRY(check_duration(options->event_retention, 0, &settings->store.event_retention_ms, diag));
+    TRY(check_duration(options->cancel_grace, 10000, &settings->cancel_grace_ms, diag));
+    TRY(check_duration(options->lease, 10000, &c->lease_ms, diag));
+    if (options->run_retention != NULL && strcmp(options->run_retention, "forever") == 0)
+        settings->run_retention_ms = -1;
+    else
+        TRY(check_duration(options->run_retention, 30LL * 24 * 3600 * 1000,
+                           &settings->run_retention_ms, diag));
+    // The owner of a file needs no lease: its lock says that nobody else can be alive.
+    c->is_exclusive = is_exclusive;
+    if (is_exclusive) c->lease_ms = 100LL * 365 * 24 * 3600 * 1000;
+    c->node_name = str_from(options->node_name != NULL ? options->node_name : "node");
+    c->max_tasks = 4 * threads;
+    c->task_lease_ms = 30000;
+    c->sweep_ms = 60000;
+    return OK;
+}
+
+static void write_log(void *context, LogLevel level, const char *line) {
+    abide_engine *engine = context;
+    engine->options.on_log(engine->options.user, (int)level, line);
+}
+
+static void pass_event(void *context, const EngineEvent *event) {
+    abide_engine *engine = context;
+    if (engine->options.on_event == NULL) return;
+    if (event->kind == ENGINE_STEP && engine->options.discard_step_events) return;
+    abide_event outside = {
+        .kind = (int)event->kind,
+        .run_id = event->run_id.data,
+        .workflow = event->workflow.data,
+        .detail = event->detail.data,
+        .at_ms = env_now_ms(engine->driver.env),
+    };
+    engine->options.on_event(engine->options.user, &outside);
+}
+
+// ---- life ----
+
+static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
+    Settings settings = {0};
+    TRY(read_options(&engine->options, true, &settings, diag));
+    if (engine->options.on_log != NULL)
+        engine->logger = (Logger){.least = LOG_DEBUG, .write = write_log, .context = engine};
+    engine->run_retention_ms = settings.run_retention_ms;
+    engine->cancel_grace_ms = settings.cancel_grace_ms;
+    engine->is_child_failure_isolated = engine->options.isolate_child_failures != 0;
+    settings.store.logger = &engine->logger;
+    TRY(store_open(str_from(url), &settings.store, &engine->store, diag));
+    DriverConfig config = {
+        .env = env_system(),
+        .store = engine->store,
+        .logger = &engine->logger,
+        .thread_count = settings.thread_count,
+        .coordinator = settings.coordinator,
+        .on_event = pass_event,
+        .on_event_context = engine,
+    };
+    Status status = driver_start(&engine->driver, &config, diag);
+    if (status != OK) store_close(engine->store);
+    return status;
+}
+
+int abide_open(const char *url, const abide_options *options, abide_engine **ret_engine,
+               abide_error *error) {
+    if (url == NULL || ret_engine == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "url and ret_engine are required");
+    *ret_engine = NULL;
+    abide_engine *engine = mem_zalloc(sizeof(abide_engine));
+    if (options != NULL) engine->options = *options;
+    strmap_init(&engine->registered);
+    id_source_init(&engine->ids, env_system());
+    Diag diag;
+    diag_clear(&diag);
+    Status status = open_engine(engine, url, &diag);
+    if (status != OK) {
+        mem_free(engine);
+        return api_answer(error, status, &diag);
+    }
+    pthread_mutex_init(&engine->lock, NULL);
+    *ret_engine = engine;
+    return api_answer(error, OK, &diag);
+}
+
+int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error) {
+    Diag diag;
+    int64_t timeout_ms;
+    if (engine == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+    Status status = check_duration(timeout, 30000, &timeout_ms, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    if (driver_stop(&engine->driver, timeout_ms) != OK)
+        return api_refuse(error, ABIDE_TIMEOUT, "SHUTDOWN_TIMEOUT",
+                          "functions were still running; their runs are taken up again by the "
+                          "next process");
+    return api_answer(error, OK, &diag);
+}
+
+void abide_close(abide_engine *engine) {
+    if (engine == NULL) return;
+    (void)abide_shutdown(engine, NULL, NULL);
+    driver_free(&engine->driver);
+    store_close(engine->store);
+    Str name;
+    void *entry;
+    for (size_t at = 0; strmap_next(&engine->registered, &at, &name, &entry);) {
+        mem_free((void *)(uintptr_t)name.data);
+        mem_free(entry);
+    }
+    strmap_done(&engine->registered);
+    pthread_mutex_destroy(&engine->lock);
+    mem_free(engine);
+}
+
+Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text) {
+    pthread_mutex_lock(&engine->lock);
+    *text = id_next(&engine->ids, prefix);
+    pthread_mutex_unlock(&engine->lock);
+    return id_str(text);
+}
+
+// ---- registering ----
+
+typedef struct Registration {
+    Str name;
+    Runner *runner;
+    abide_call_fn task;
+    void *user;
+    Status status;
+} Registration;
+
+static void register_here(Coordinator *coordinator, void *context) {
+    Registration *r = context;
+    r->status = r->runner != NULL
+                    ? coordinator_add_runner(coordinator, r->name, r->runner)
+                    : coordinator_add_task(coordinator, r->name, r->task, r->user);
+}
+
+static int register_function(abide_engine *engine, Registration *registration,
+                             abide_error *error) {
+    driver_control(&engine->driver, register_here, registration);
+    if (registration->status != OK)
+        return api_refuse(error, ABIDE_CONFLICT, "ALREADY_REGISTERED",
+                          "\"%.*s\" is registered already", STR_ARG(registration->name));
+    return api_answer(error, OK, NULL);
+}
+
+int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
+                            void *user, abide_error *error) {
+    if (engine == NULL || fn == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
+    Registration registration = {0};
+    Diag diag;
+    Status status = check_name(name, "the workflow name", &registration.name, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    Registered *entry = mem_zalloc(sizeof(Registered));
+    native_runner_init(&entry->runner, fn, user);
+    entry->runner.is_child_failure_isolated = engine->is_child_failure_isolated;
+    entry->runner.child_keep_ms = engine->run_retention_ms;
+    registration.runner = &entry->runner.base;
+    int code = register_function(engine, &registration, error);
+    if (code != ABIDE_OK) {
+        mem_free(entry);
+        return code;
+    }
+    entry->name = (Str){mem_copy(registration.name.data, registration.name.len),
+                        registration.name.len};
+    pthread_mutex_lock(&engine->lock);
+    strmap_put(&engine->registered, entry->name, entry);
+    pthread_mutex_unlock(&engine->lock);
+    return ABIDE_OK;
+}
+
+bool engine_knows(abide_engine *engine, Str workflow) {
+    pthread_mutex_lock(&engine->lock);
+    bool answer = strmap_get(&engine->registered, workflow) != NULL;
+    pthread_mutex_unlock(&engine->lock);
+    return answer;
+}
+
+int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn, void *user,
+                        abide_error *error) {
+    if (engine == NULL || fn == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
+    Registration registration = {.task = fn, .user = user};
+    Diag diag;
+    Status status = check_name(name, "the task name", &registration.name, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    return register_function(engine, &registration, error);
+}
+
+// ---- recovery ----
+
+typedef struct Recovery {
+    RecoveryReport report;
+    Status status;
+    Diag diag;
+} Recovery;
+
+static void recover_here(Coordinator *coordinator, void *context) {
+    Recovery *recovery = context;
+    recovery->status = coordinator_recover(coordinator, &recovery->report, &recovery->diag);
+}
+
+int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *error) {
+    if (engine == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+    Recovery recovery = {0};
+    pthread_mutex_lock(&engine->lock);
+    if (!engine->is_recovered) {
+        driver_control(&engine->driver, recover_here, &recovery);
+        engine->is_recovered = recovery.status == OK;
+        engine->recovery = (abide_recovery){
+            .resumed_running = recovery.report.resumed_running,
+            .timers_due = recovery.report.timers_due,
+            .starts_due = recovery.report.starts_due,
+            .taken_over = recovery.report.taken_over,
+            .suspended = recovery.report.suspended,
+        };
+    }
+    if (report != NULL) *report = engine->recovery;
+    pthread_mutex_unlock(&engine->lock);
+    return api_answer(error, recovery.status, &recovery.diag);
+}

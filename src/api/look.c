@@ -1,0 +1,303 @@
+// Looking: status, results, lists, history, statistics. All read the store beside the engine.
+//
+// A read never waits for the coordinator, except abide_result, which parks there until the run
+// ends.
+//
+// Not here: the queries themselves (store/reads_*.c).
+#include "api/api.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include <stdio.h>
+
+const char *abide_state_name(int state) { return run_state_name(state); }
+
+// ---- one run ----
+
+static void copy_text(char *to, size_t size, Str from) {
+    snprintf(to, size, "%.*s", STR_ARG(from));
+}
+
+static void describe_waits(const RunRow *row, Arena *arena, char *ret_text, size_t size) {
+    ret_text[0] = 0;
+    WaitSet set;
+    if (str_is_null(row->waits) || wait_set_decode(arena, row->waits, &set) != OK) return;
+    size_t at = 0;
+    for (size_t i = 0; i < set.count && at < size; i++) {
+        const WaitItem *item = &set.items[i];
+        bool is_named = item->kind != WAIT_TIMER;
+        int wrote = snprintf(ret_text + at, size - at, "%s%s%s%.*s", i > 0 ? ", " : "",
+                             wait_kind_name(item->kind), is_named ? ":" : "",
+                             is_named ? (int)item->name.len : 0,
+                             is_named ? item->name.data : "");
+        at += (size_t)wrote;
+    }
+}
+
+static void describe_run(const RunRow *row, Arena *arena, abide_run_info *info) {
+    *info = (abide_run_info){
+        .state = (int)row->state,
+        .attempts = (int)row->attempts,
+        .priority = (int)row->priority,
+        .is_cancel_requested = row->cancel_at_ms != 0,
+        .created_at_ms = row->created_at_ms,
+        .updated_at_ms = row->updated_at_ms,
+        .started_at_ms = row->started_at_ms,
+        .finished_at_ms = row->finished_at_ms,
+        .wakes_at_ms = run_state_is_terminal(row->state) ? 0 : row->due_at_ms,
+        .idle_since_ms = row->idle_since_ms,
+    };
+    copy_text(info->id, sizeof info->id, row->id);
+    copy_text(info->workflow, sizeof info->workflow, row->workflow);
+    describe_waits(row, arena, info->waiting_on, sizeof info->waiting_on);
+}
+
+static Status read_status(abide_engine *engine, Str run_id, Arena *arena, abide_run_info *info,
+                          Diag *diag) {
+    Query query = {.kind = QUERY_RUN, .run_id = run_id};
+    TRY(store_read(engine->store, arena, &query, diag));
+    const RunRow *row = &query.runs[0];
+    describe_run(row, arena, info);
+    Query steps = {.kind = QUERY_LIST_STEPS, .run_id = run_id, .limit = LIMIT_LIST_PAGE};
+    do {
+        TRY(store_read(engine->store, arena, &steps, diag));
+        info->step_count += (int64_t)steps.count;
+        steps.after = steps.next;
+    } while (steps.next != 0);
+    if (row->parent == 0) return OK;
+    Query parent = {.kind = QUERY_RUN, .run = row->parent};
+    Status status = store_read(engine->store, arena, &parent, diag);
+    if (status == OK) copy_text(info->parent_id, sizeof info->parent_id, parent.runs[0].id);
+    return status == ERR_NOT_FOUND ? OK : status; // the parent may be purged
+}
+
+int abide_status(abide_engine *engine, const char *run_id, abide_run_info *ret_info,
+                 abide_error *error) {
+    if (engine == NULL || ret_info == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_info are required");
+    Diag diag;
+    Str id;
+    Status status = check_run_id(run_id, &id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    Arena arena;
+    arena_init(&arena);
+    abide_run_info info;
+    status = read_status(engine, id, &arena, &info, &diag);
+    if (status == OK) *ret_info = info;
+    arena_done(&arena);
+    return api_answer(error, status, &diag);
+}
+
+// ---- results ----
+
+static int code_of_end(int64_t state) {
+    if (state == RUN_COMPLETED) return ABIDE_OK;
+    return state == RUN_FAILED ? ABIDE_FAILED : ABIDE_CANCELLED;
+}
+
+static Status read_end(abide_engine *engine, Str run_id, int64_t *ret_state, char **ret_json,
+                       Diag *diag) {
+    Arena arena;
+    arena_init(&arena);
+    Query run = {.kind = QUERY_RUN, .run_id = run_id};
+    Status status = store_read(engine->store, &arena, &run, diag);
+    if (status == OK) {
+        *ret_state = run.runs[0].state;
+        Query result = {.kind = QUERY_RESULT, .run_id = run_id};
+        if (run_state_is_terminal(*ret_state))
+            status = store_read(engine->store, &arena, &result, diag);
+        if (status == OK && !str_is_null(result.text))
+            *ret_json = mem_copy(result.text.data, result.text.len);
+    }
+    arena_done(&arena);
+    return status;
+}
+
+int abide_result(abide_engine *engine, const char *run_id, const char *wait, char **ret_json,
+                 abide_error *error) {
+    if (engine == NULL || ret_json == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
+    *ret_json = NULL;
+    Diag diag;
+    Str id;
+    int64_t wait_ms;
+    Status status = check_run_id(run_id, &id, &diag);
+    if (status == OK) status = check_duration(wait, 0, &wait_ms, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    int64_t state = 0;
+    status = read_end(engine, id, &state, ret_json, &diag);
+    if (status == OK && !run_state_is_terminal(state) && wait_ms > 0) {
+        Await await = {.run_id = id};
+        await.deadline.at = env_now_ms(engine->driver.env) + wait_ms;
+        driver_await(&engine->driver, &await);
+        if (await.status == OK) status = read_end(engine, id, &state, ret_json, &diag);
+        else if (await.status != ERR_LIMIT) return api_answer(error, await.status, &await.diag);
+    }
+    if (status != OK) return api_answer(error, status, &diag);
+    (void)api_answer(error, OK, &diag);
+    return run_state_is_terminal(state) ? code_of_end(state) : ABIDE_PENDING;
+}
+
+// ---- lists ----
+
+static Status fill_filter(const abide_list_options *options, RunFilter *filter, Diag *diag) {
+    *filter = (RunFilter){.limit = 100};
+    if (options == NULL) return OK;
+    if (options->limit < 0 || options->limit > LIMIT_LIST_PAGE)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "limit is %d; at most %d are given",
+                        options->limit, LIMIT_LIST_PAGE);
+    if (options->limit > 0) filter->limit = options->limit;
+    filter->workflow = str_from(options->workflow);
+    filter->tag = str_from(options->tag);
+    filter->parent_id = str_from(options->parent_id);
+    filter->waiting_on = str_from(options->waiting_on);
+    filter->states = options->states;
+    filter->idle_before_ms = options->idle_before_ms;
+    filter->created_before_ms = options->created_before_ms;
+    filter->created_after_ms = options->created_after_ms;
+    filter->cursor = options->cursor;
+    return OK;
+}
+
+int abide_list(abide_engine *engine, const abide_list_options *options,
+               int (*visit)(void *user, const abide_run_info *run), void *user, int64_t *ret_next,
+               abide_error *error) {
+    if (engine == NULL || visit == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and visit are required");
+    Query query = {.kind = QUERY_LIST_RUNS};
+    Diag diag;
+    Status status = fill_filter(options, &query.filter, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    Arena arena;
+    arena_init(&arena);
+    status = store_read(engine->store, &arena, &query, &diag);
+    for (size_t i = 0; status == OK && i < query.count; i++) {
+        abide_run_info info;
+        describe_run(&query.runs[i], &arena, &info);
+        if (visit(user, &info) != 0) break;
+    }
+    if (status == OK && ret_next != NULL) *ret_next = query.next;
+    arena_done(&arena);
+    return api_answer(error, status, &diag);
+}
+
+static const char *const log_kind_names[LOG_KIND_COUNT] = {
+    [LOG_STARTED] = "started",
+    [LOG_STEP] = "step",
+    [LOG_STEP_ATTEMPT] = "step_attempt",
+    [LOG_WAIT] = "wait",
+    [LOG_CHILD] = "child",
+    [LOG_TASK] = "task",
+    [LOG_EMIT] = "emit",
+    [LOG_MARK] = "mark",
+    [LOG_STREAM] = "stream",
+    [LOG_WAITING] = "waiting",
+    [LOG_CONTINUED] = "continued",
+    [LOG_REWOUND] = "rewound",
+    [LOG_PAUSED] = "paused",
+    [LOG_RESUMED] = "resumed",
+    [LOG_CANCEL_REQUESTED] = "cancel_requested",
+    [LOG_IDLE] = "idle",
+    [LOG_RELEASED] = "released",
+    [LOG_RELOADED] = "reloaded",
+    [LOG_FINISHED] = "finished",
+    [LOG_LINE] = "line",
+};
+
+static void describe_entry(const LogRow *row, Arena *arena, abide_log_entry *entry) {
+    static const int outcomes[OUTCOME_COUNT] = {
+        [OUTCOME_OK] = ABIDE_OK,
+        [OUTCOME_ERROR] = ABIDE_FAILED,
+        [OUTCOME_TIMEOUT] = ABIDE_TIMEOUT,
+        [OUTCOME_CANCELLED] = ABIDE_CANCELLED,
+    };
+    bool is_known = row->kind > 0 && row->kind < LOG_KIND_COUNT;
+    *entry = (abide_log_entry){
+        .seq = row->seq,
+        .at_ms = row->at_ms,
+        .kind = is_known ? log_kind_names[row->kind] : "unknown",
+        .name = arena_str(arena, row->name).data,
+        .data = arena_str(arena, row->data).data,
+        .position = row->position,
+        .iteration = (int)row->iteration,
+        .attempt = (int)row->attempt,
+        .outcome = row->outcome >= 0 && row->outcome < OUTCOME_COUNT ? outcomes[row->outcome]
+                                                                     : ABIDE_FAILED,
+    };
+}
+
+int abide_history(abide_engine *engine, const char *run_id, int64_t after, int limit,
+                  int (*visit)(void *user, const abide_log_entry *entry), void *user,
+                  abide_error *error) {
+    if (engine == NULL || visit == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and visit are required");
+    if (limit < 0 || limit > LIMIT_LIST_PAGE)
+        return api_refuse(error, ABIDE_INVALID, "BAD_OPTION", "limit is %d; at most %d are given",
+                          limit, LIMIT_LIST_PAGE);
+    Diag diag;
+    Str id;
+    Status status = check_run_id(run_id, &id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    Query query = {.kind = QUERY_LOG, .run_id = id, .after = after, .limit = limit ? limit : 100};
+    Arena arena;
+    arena_init(&arena);
+    status = store_read(engine->store, &arena, &query, &diag);
+    for (size_t i = 0; status == OK && i < query.count; i++) {
+        abide_log_entry entry;
+        describe_entry(&query.log[i], &arena, &entry);
+        if (visit(user, &entry) != 0) break;
+    }
+    arena_done(&arena);
+    return api_answer(error, status, &diag);
+}
+
+// ---- statistics ----
+
+typedef struct LiveStats {
+    CoordinatorStats stats;
+    size_t resident_count, active_count;
+} LiveStats;
+
+static void read_live(Coordinator *coordinator, void *context) {
+    LiveStats *live = context;
+    live->stats = coordinator_stats(coordinator);
+    live->resident_count = coordinator_resident_count(coordinator);
+    live->active_count = coordinator_active_count(coordinator);
+}
+
+int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error) {
+    if (engine == NULL || ret_stats == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_stats are required");
+    Diag diag;
+    Arena arena;
+    arena_init(&arena);
+    Query query = {.kind = QUERY_STATS};
+    Status status = store_read(engine->store, &arena, &query, &diag);
+    arena_done(&arena);
+    if (status != OK) return api_answer(error, status, &diag);
+    LiveStats live = {0};
+    driver_control(&engine->driver, read_live, &live);
+    const int64_t *counters = query.stats.counters;
+    *ret_stats = (abide_stats){
+        .started_total = counters[COUNTER_STARTED_TOTAL],
+        .completed_total = counters[COUNTER_COMPLETED_TOTAL],
+        .failed_total = counters[COUNTER_FAILED_TOTAL],
+        .cancelled_total = counters[COUNTER_CANCELLED_TOTAL],
+        .pending_events = counters[COUNTER_EVENTS],
+        .pending_signals = counters[COUNTER_SIGNALS],
+        .dead_letters = counters[COUNTER_DEAD_LETTERS],
+        .tasks_queued = counters[COUNTER_TASKS_FIRST + TASK_QUEUED],
+        .tasks_leased = counters[COUNTER_TASKS_FIRST + TASK_LEASED],
+        .resident_runs = (int64_t)live.resident_count,
+        .active_runs = (int64_t)live.active_count,
+        .commits = live.stats.commits,
+        .committed_operations = live.stats.operations,
+        .store_errors = live.stats.store_errors,
+        .turns = live.stats.turns,
+        .steps = live.stats.steps,
+        .reloads = live.stats.reloads,
+        .releases = live.stats.releases,
+    };
+    for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++)
+        ret_stats->runs[state] = counters[COUNTER_RUNS_FIRST + state];
+    return api_answer(error, OK, &diag);
+}

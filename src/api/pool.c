@@ -1,0 +1,61 @@
+// Pool: a queue of executions and the threads that serve it.
+//
+// One lock, one condition; a thread is woken only when one is idle, so a busy pool costs a lock
+// and no system call per execution.
+//
+// Not here: what an execution does (engine/), where it goes afterwards (driver.c).
+#include "api/pool.h"
+#include "base/memory.h"
+
+void pool_start(Pool *pool, int thread_count, void *(*thread_main)(void *), void *context) {
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    list_init(&pool->queue);
+    pool->is_closed = false;
+    pool->idle_count = 0;
+    pool->threads = mem_zalloc(sizeof(pthread_t) * (size_t)thread_count);
+    pool->thread_count = thread_count;
+    for (int i = 0; i < thread_count; i++) {
+        int failed = pthread_create(&pool->threads[i], NULL, thread_main, context);
+        ASSERT(failed == 0);
+    }
+}
+
+void pool_add(Pool *pool, Execution *execution) {
+    pthread_mutex_lock(&pool->lock);
+    list_append(&pool->queue, &execution->link);
+    bool has_idle = pool->idle_count > 0;
+    pthread_mutex_unlock(&pool->lock);
+    if (has_idle) pthread_cond_signal(&pool->wake);
+}
+
+Execution *pool_take(Pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    while (list_is_empty(&pool->queue) && !pool->is_closed) {
+        pool->idle_count++;
+        pthread_cond_wait(&pool->wake, &pool->lock);
+        pool->idle_count--;
+    }
+    List *node = pool->is_closed ? NULL : list_first(&pool->queue);
+    if (node != NULL) list_remove(node);
+    pthread_mutex_unlock(&pool->lock);
+    return node != NULL ? container_of(node, Execution, link) : NULL;
+}
+
+void pool_close(Pool *pool, List *ret_left) {
+    pthread_mutex_lock(&pool->lock);
+    pool->is_closed = true;
+    LIST_EACH_SAFE(node, after, &pool->queue) {
+        list_remove(node);
+        list_append(ret_left, node);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    pthread_cond_broadcast(&pool->wake);
+}
+
+void pool_join(Pool *pool) {
+    for (int i = 0; i < pool->thread_count; i++) pthread_join(pool->threads[i], NULL);
+    mem_free(pool->threads);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->wake);
+}

@@ -1,0 +1,248 @@
+// Starting and steering runs: each function checks its arguments, asks the coordinator for one
+// operation, and waits until that is durable.
+//
+// Strings of a request belong to the caller, who waits; what the answer holds is copied while the
+// batch is still there.
+//
+// Not here: what the operations do (store/kernel_*.c).
+#include "api/api.h"
+#include "base/limits.h"
+#include <stdio.h>
+
+// Answers come back by value in the op; ids are copied here.
+typedef struct Asked {
+    Request request;
+    char id[ABIDE_RUN_ID_SIZE];
+} Asked;
+
+static int finish(abide_engine *engine, Asked *asked, void (*copy)(Request *), abide_error *error) {
+    Status status = driver_request(&engine->driver, &asked->request, copy);
+    return api_answer(error, status, &asked->request.op.diag);
+}
+
+static void begin(Asked *asked, OpKind kind) {
+    asked->request = (Request){.op.kind = kind};
+    asked->id[0] = 0;
+}
+
+static int missing_engine(abide_error *error) {
+    return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+}
+
+// ---- start ----
+
+static void copy_created(Request *request) {
+    Asked *asked = container_of(request, Asked, request);
+    if (request->op.status == OK)
+        snprintf(asked->id, sizeof asked->id, "%.*s", STR_ARG(request->op.create_run.id));
+}
+
+static Status fill_start(abide_engine *engine, const char *workflow, const char *input,
+                         const abide_start_options *options, Arena *arena, RunSpec *spec,
+                         Diag *diag) {
+    TRY(check_name(workflow, "the workflow name", &spec->workflow, diag));
+    TRY(check_payload(input, "the input", &spec->input, diag));
+    spec->kind = RUN_NATIVE;
+    spec->keep_ms = engine->run_retention_ms;
+    spec->parent_position = -1;
+    TRY(check_start(options, env_now_ms(engine->driver.env), arena, spec, diag));
+    if (!engine_knows(engine, spec->workflow))
+        return diag_set(diag, ERR_NOT_FOUND, "UNKNOWN_WORKFLOW",
+                        "no workflow \"%.*s\" is registered", STR_ARG(spec->workflow));
+    return OK;
+}
+
+int abide_start_once(abide_engine *engine, const char *workflow, const char *input,
+                     const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
+                     int *ret_is_new, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_CREATE_RUN);
+    RunSpec *spec = &asked.request.op.create_run.spec;
+    Arena arena;
+    arena_init(&arena);
+    Diag diag;
+    Status status = fill_start(engine, workflow, input, options, &arena, spec, &diag);
+    int code;
+    if (status != OK) {
+        code = api_answer(error, status, &diag);
+    } else {
+        IdText text;
+        if (str_is_null(spec->id)) spec->id = engine_new_id(engine, "run_", &text);
+        code = finish(engine, &asked, copy_created, error);
+        if (code == ABIDE_OK) {
+            if (ret_id != NULL) memcpy(ret_id, asked.id, sizeof asked.id);
+            if (ret_is_new != NULL) *ret_is_new = asked.request.op.create_run.is_new;
+        }
+    }
+    arena_done(&arena);
+    return code;
+}
+
+int abide_start(abide_engine *engine, const char *workflow, const char *input,
+                const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
+                abide_error *error) {
+    return abide_start_once(engine, workflow, input, options, ret_id, NULL, error);
+}
+
+// ---- events and signals ----
+
+static Status check_event_id(abide_engine *engine, const abide_emit_options *options, IdText *text,
+                             Str *ret_id, bool *ret_is_deduplicated, Diag *diag) {
+    *ret_is_deduplicated = options != NULL && options->id != NULL;
+    if (*ret_is_deduplicated) return check_name(options->id, "the event id", ret_id, diag);
+    *ret_id = engine_new_id(engine, "evt_", text);
+    return OK;
+}
+
+int abide_emit(abide_engine *engine, const char *topic, const char *payload,
+               const abide_emit_options *options, int64_t *ret_resumed, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_PUBLISH);
+    EventSpec *event = &asked.request.op.publish.event;
+    Diag diag;
+    IdText text;
+    Status status = check_name(topic, "the topic", &event->topic, &diag);
+    if (status == OK) status = check_payload(payload, "the payload", &event->payload, &diag);
+    if (status == OK)
+        status = check_event_id(engine, options, &text, &event->id, &event->is_deduplicated, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    int code = finish(engine, &asked, NULL, error);
+    if (code == ABIDE_OK && ret_resumed != NULL)
+        *ret_resumed = asked.request.op.publish.resumed_count;
+    return code;
+}
+
+int abide_signal(abide_engine *engine, const char *run_id, const char *name, const char *payload,
+                 const abide_emit_options *options, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_SIGNAL);
+    Op *op = &asked.request.op;
+    Diag diag;
+    IdText text;
+    Status status = check_run_id(run_id, &op->signal.run_id, &diag);
+    if (status == OK) status = check_name(name, "the signal name", &op->signal.name, &diag);
+    if (status == OK) status = check_payload(payload, "the payload", &op->signal.payload, &diag);
+    if (status == OK)
+        status = check_event_id(engine, options, &text, &op->signal.id,
+                                &op->signal.is_deduplicated, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    return finish(engine, &asked, NULL, error);
+}
+
+int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_policy *policy,
+                    abide_error *error) {
+    if (engine == NULL || policy == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and policy are required");
+    Asked asked;
+    begin(&asked, OP_SET_TOPIC);
+    TopicRow *row = &asked.request.op.set_topic;
+    Diag diag;
+    Status status = check_name(topic, "the topic", &row->name, &diag);
+    if (status == OK) status = check_duration(policy->expire, 0, &row->expire_ms, &diag);
+    if (status == OK && (policy->consume < CONSUME_ONE || policy->consume > CONSUME_ALL ||
+                         policy->visible < VISIBLE_ALL || policy->visible > VISIBLE_AFTER_WAIT ||
+                         policy->cap < 0))
+        status = diag_set(&diag, ERR_INVALID, "BAD_OPTION",
+                          "consume %d, visible %d or cap %d is out of range", policy->consume,
+                          policy->visible, policy->cap);
+    if (status != OK) return api_answer(error, status, &diag);
+    row->consume = policy->consume;
+    row->visible = policy->visible;
+    row->cap = policy->cap;
+    row->is_explicit = 1;
+    return finish(engine, &asked, NULL, error);
+}
+
+// ---- changing a run ----
+
+int abide_cancel(abide_engine *engine, const char *run_id, const char *reason, int *ret_changed,
+                 abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_CANCEL);
+    Op *op = &asked.request.op;
+    Arena arena;
+    arena_init(&arena);
+    Diag diag;
+    int code;
+    Status status = check_run_id(run_id, &op->cancel.run_id, &diag);
+    if (status != OK) {
+        code = api_answer(error, status, &diag);
+    } else {
+        if (reason != NULL) op->cancel.reason = json_quote(&arena, str_from(reason));
+        op->cancel.grace_ms = engine->cancel_grace_ms;
+        code = finish(engine, &asked, NULL, error);
+        if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = op->cancel.is_changed;
+    }
+    arena_done(&arena);
+    return code;
+}
+
+static int hold(abide_engine *engine, OpKind kind, const char *run_id, int *ret_changed,
+                abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, kind);
+    Diag diag;
+    Status status = check_run_id(run_id, &asked.request.op.hold.run_id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    int code = finish(engine, &asked, NULL, error);
+    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = asked.request.op.hold.is_changed;
+    return code;
+}
+
+int abide_pause(abide_engine *engine, const char *run_id, int *ret_changed, abide_error *error) {
+    return hold(engine, OP_PAUSE, run_id, ret_changed, error);
+}
+
+int abide_resume(abide_engine *engine, const char *run_id, int *ret_changed, abide_error *error) {
+    return hold(engine, OP_RESUME, run_id, ret_changed, error);
+}
+
+int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int iteration,
+                 abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_REWIND);
+    Op *op = &asked.request.op;
+    Diag diag;
+    Status status = check_run_id(run_id, &op->rewind.run_id, &diag);
+    if (status == OK) status = check_name(step, "the step name", &op->rewind.step, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    op->rewind.iteration = iteration;
+    return finish(engine, &asked, NULL, error);
+}
+
+int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
+               const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_FORK);
+    Op *op = &asked.request.op;
+    Diag diag;
+    IdText text;
+    Status status = check_run_id(run_id, &op->fork.run_id, &diag);
+    if (status == OK && step != NULL)
+        status = check_name(step, "the step name", &op->fork.step, &diag);
+    if (status == OK && new_id != NULL) status = check_run_id(new_id, &op->fork.new_id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    op->fork.iteration = iteration;
+    if (new_id == NULL) op->fork.new_id = engine_new_id(engine, "run_", &text);
+    int code = finish(engine, &asked, NULL, error);
+    if (code == ABIDE_OK && ret_id != NULL)
+        snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(op->fork.new_id));
+    return code;
+}
+
+int abide_purge(abide_engine *engine, const char *run_id, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_PURGE_RUN);
+    Diag diag;
+    Status status = check_run_id(run_id, &asked.request.op.purge.run_id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    return finish(engine, &asked, NULL, error);
+}
