@@ -3,6 +3,7 @@
 //   [B1] A write that does not fit under `max_size` is dropped whole, and so is every later one
 //        until buf_clear: the content is always a prefix of what was written.
 //   [B2] `capacity` leaves a byte beyond the content for the NUL of buf_cstr.
+//   [B3] `capacity` is at most max_size + 1: the inline writers of the header rely on it.
 #include "base/buf.h"
 #include "base/assert.h"
 #include "base/memory.h"
@@ -33,15 +34,13 @@ void buf_reserve(Buf *buf, size_t extra) {
     size_t needed = buf->len + extra + 1; // [B2]
     if (needed <= buf->capacity) return;
     size_t capacity = buf->capacity ? buf->capacity : BUF_FIRST_CAPACITY;
-    while (capacity < needed) {
-        if (capacity > buf->max_size / 2) capacity = buf->max_size + 1;
-        else capacity *= 2;
-    }
+    while (capacity < needed && capacity <= buf->max_size / 2) capacity *= 2;
+    if (capacity < needed || capacity > buf->max_size) capacity = buf->max_size + 1; // [B3]
     buf->data = mem_realloc(buf->data, capacity);
     buf->capacity = capacity;
 }
 
-void buf_append(Buf *buf, const void *data, size_t len) {
+void buf_append_slowly(Buf *buf, const void *data, size_t len) {
     buf_reserve(buf, len);
     if (buf->is_overflown || len == 0) return;
     memcpy(buf->data + buf->len, data, len);
@@ -51,8 +50,6 @@ void buf_append(Buf *buf, const void *data, size_t len) {
 void buf_append_str(Buf *buf, Str s) { buf_append(buf, s.data, s.len); }
 
 void buf_append_cstr(Buf *buf, const char *text) { buf_append(buf, text, strlen(text)); }
-
-void buf_append_char(Buf *buf, char c) { buf_append(buf, &c, 1); }
 
 void buf_vprintf(Buf *buf, const char *format, va_list arguments) {
     va_list again;

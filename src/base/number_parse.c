@@ -27,7 +27,6 @@ enum {
 
 typedef struct Literal {
     uint64_t word;    // the first 19 significant digits
-    int word_count;   // how many of them are in `word`
     int64_t exponent; // value = word x 10^exponent, plus what was cut off
     bool is_negative;
     bool is_cut;       // some digit after the first 19 was not zero
@@ -38,20 +37,32 @@ typedef struct Literal {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads digits from `at`; answers where they end. `point_step` is -1 after the point.
-static const char *scan_digits(Literal *literal, const char *at, const char *end, int point_step) {
-    for (; at < end && is_digit(*at); at++) {
-        unsigned digit = (unsigned)(*at - '0');
-        if (literal->word_count < WORD_DIGITS_MAX) {
-            literal->word = literal->word * 10 + digit;
-            if (literal->word != 0) literal->word_count++; // leading zeros are free
-            literal->exponent += point_step;
+// Reads digits into *word, which is of use as long as there are not more than WORD_DIGITS_MAX.
+static const char *scan_digits(const char *at, const char *end, uint64_t *word) {
+    uint64_t value = *word;
+    for (; at < end && is_digit(*at); at++) value = value * 10 + (uint64_t)(*at - '0');
+    *word = value;
+    return at;
+}
+
+// Reads the digits from start to stop again, when there are more than fit in the word.
+static void scan_many_digits(Literal *literal) {
+    int count = 0; // significant digits in the word
+    bool is_fraction = false;
+    literal->word = 0;
+    literal->exponent = 0;
+    for (const char *at = literal->start; at < literal->stop; at++) {
+        if (*at == '.') {
+            is_fraction = true;
+        } else if (count < WORD_DIGITS_MAX) {
+            literal->word = literal->word * 10 + (uint64_t)(*at - '0');
+            if (literal->word != 0) count++; // leading zeros are free
+            literal->exponent -= is_fraction;
         } else {
-            literal->is_cut |= digit != 0;
-            literal->exponent += point_step + 1;
+            literal->is_cut |= *at != '0';
+            literal->exponent += !is_fraction;
         }
     }
-    return at;
 }
 
 static const char *scan_exponent(Literal *literal, const char *at, const char *end) {
@@ -72,16 +83,18 @@ static Literal scan_literal(const char *text, size_t len) {
     const char *at = text, *end = text + len;
     if (at < end && (*at == '-' || *at == '+')) literal.is_negative = *at++ == '-';
     literal.start = at;
-    at = scan_digits(&literal, at, end, 0);
-    bool has_digits = at > literal.start;
+    at = scan_digits(at, end, &literal.word);
+    int64_t digit_count = at - literal.start;
     if (at < end && *at == '.') {
         const char *fraction = at + 1;
-        const char *fraction_end = scan_digits(&literal, fraction, end, -1);
-        if (has_digits || fraction_end > fraction) at = fraction_end;
-        has_digits = has_digits || fraction_end > fraction;
+        const char *fraction_end = scan_digits(fraction, end, &literal.word);
+        literal.exponent = fraction - fraction_end;
+        digit_count -= literal.exponent;
+        if (digit_count > 0) at = fraction_end;
     }
-    if (!has_digits) return literal;
+    if (digit_count == 0) return literal;
     literal.stop = at;
+    if (digit_count > WORD_DIGITS_MAX) scan_many_digits(&literal);
     if (at < end && (*at == 'e' || *at == 'E')) at = scan_exponent(&literal, at, end);
     literal.len = (size_t)(at - text);
     return literal;
@@ -221,7 +234,8 @@ static int64_t big_from_literal(Big *big, const Literal *literal) {
         count++;
     }
     // The literal's exponent belongs to the digits in `word`; here are more of them.
-    return literal->exponent + literal->word_count - count;
+    int64_t count_in_word = count < WORD_DIGITS_MAX ? count : WORD_DIGITS_MAX;
+    return literal->exponent + count_in_word - count;
 }
 
 // Whether the literal is above (1), at (0) or below (-1) the middle of `lower` and the next double.
