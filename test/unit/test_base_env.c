@@ -2,6 +2,7 @@
 #include "base/env.h"
 #include "base/id.h"
 #include "unit.h"
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,28 @@ static void a_forked_child_gets_other_random_numbers(void **state) {
     assert_int_not_equal(theirs, env_random_u64(env));
     close(ends[0]);
     close(ends[1]);
+}
+
+enum { THREAD_COUNT = 4, THREAD_NUMBER_COUNT = 500 };
+
+static void *draw_numbers(void *context) {
+    uint64_t *numbers = context;
+    for (int i = 0; i < THREAD_NUMBER_COUNT; i++) numbers[i] = env_random_u64(env_system());
+    return NULL;
+}
+
+static void threads_draw_different_random_numbers(void **state) {
+    (void)state;
+    static uint64_t numbers[THREAD_COUNT * THREAD_NUMBER_COUNT];
+    pthread_t threads[THREAD_COUNT];
+    for (int i = 0; i < THREAD_COUNT; i++) {
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, draw_numbers, numbers + i * THREAD_NUMBER_COUNT), 0);
+    }
+    for (int i = 0; i < THREAD_COUNT; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < THREAD_COUNT * THREAD_NUMBER_COUNT; i++) {
+        for (int k = 0; k < i; k++) assert_int_not_equal(numbers[k], numbers[i]);
+    }
 }
 
 static void an_id_has_its_prefix_and_twenty_six_digits(void **state) {
@@ -155,6 +178,7 @@ int main(void) {
         cmocka_unit_test(the_system_clock_is_past_2020_and_monotonic_time_does_not_go_back),
         cmocka_unit_test(system_random_numbers_do_not_repeat),
         cmocka_unit_test(a_forked_child_gets_other_random_numbers),
+        cmocka_unit_test(threads_draw_different_random_numbers),
         cmocka_unit_test(an_id_has_its_prefix_and_twenty_six_digits),
         cmocka_unit_test(ids_ascend_within_a_millisecond),
         cmocka_unit_test(ids_ascend_when_the_clock_goes_back),

@@ -1,9 +1,12 @@
 // Str, UTF-8, Diag, status names, log lines.
-#include "base/env.h"
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/utf.h"
 #include "unit.h"
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void strings_compare_by_bytes_shorter_first(void **state) {
     (void)state;
@@ -183,6 +186,31 @@ static void a_client_cannot_forge_a_log_line(void **state) {
     assert_null(strchr(capture.line, '\x1b'));
 }
 
+static void a_failed_assertion_names_itself_and_stops_the_process(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        int two = 2;
+        ASSERT(two + two == 5);
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[512] = {0};
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    close(ends[0]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    assert_non_null(strstr(text, "two + two == 5"));
+    assert_non_null(strstr(text, "test_base_text.c"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_compare_by_bytes_shorter_first),
@@ -196,6 +224,7 @@ int main(void) {
         cmocka_unit_test(a_long_message_is_cut_between_code_points),
         cmocka_unit_test(a_logger_gets_lines_from_its_level_on),
         cmocka_unit_test(a_client_cannot_forge_a_log_line),
+        cmocka_unit_test(a_failed_assertion_names_itself_and_stops_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
