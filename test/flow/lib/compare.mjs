@@ -1,0 +1,52 @@
+// Compare: decides whether two answers to the same program mean the same.
+//
+// Results and everyday messages must be equal to the character.  Load errors must be load errors on
+// both sides; their wording is our own.  The table below is the whole list of messages that are
+// compared by error name only, each with the reason.
+
+export const NAME_ONLY = [
+  { name: 'SyntaxError', message: /^Invalid regular expression/, why: 'the explanation comes from the regular expression engine' },
+  { name: 'SyntaxError', message: /is not valid JSON$|JSON at position|end of JSON input/, why: 'the excerpt of the text is V8\'s own layout' },
+  { name: 'RangeError', message: /^Maximum call stack size exceeded/, why: 'call depth is a budget, with its own wording' },
+  { name: 'RangeError', message: /^Invalid string length/, why: 'string length is a budget, with its own wording' },
+  { name: 'TypeError', message: /^Converting circular structure to JSON/, why: 'the drawing of the cycle is V8\'s own layout' },
+  { name: 'DataCloneError', message: /./, why: 'a host error, worded by each host' },
+];
+
+// Everything the prelude shows of a thrown value: "throws Name: message".
+const THROWN = /^throws (\w+): ([^]*)$/;
+
+function isNameOnly(name, message) {
+  return NAME_ONLY.some(row => row.name === name && row.message.test(message));
+}
+
+function sameText(expected, actual) {
+  if (expected === actual) return true;
+  const left = typeof expected === 'string' && THROWN.exec(expected);
+  const right = typeof actual === 'string' && THROWN.exec(actual);
+  return Boolean(left && right && left[1] === right[1] && isNameOnly(left[1], left[2]));
+}
+
+function canonicalJson(value) {
+  return JSON.stringify(value);
+}
+
+// "same" | "differs" | "refused" (not loaded by us, though Node runs it) | "crash" | "hang"
+export function verdict(expected, actual) {
+  if (actual.phase === 'crash' || actual.phase === 'hang') return actual.phase;
+  if (!expected.ok && expected.phase === 'load') return !actual.ok && actual.phase === 'load' ? 'same' : 'differs';
+  if (!actual.ok && actual.phase === 'load') return 'refused';
+  if (expected.ok !== actual.ok) return 'differs';
+  if (expected.ok) {
+    const isSame = sameText(expected.result, actual.result) || canonicalJson(expected.result) === canonicalJson(actual.result);
+    return isSame ? 'same' : 'differs';
+  }
+  if (expected.error.name !== actual.error.name) return 'differs';
+  if (expected.error.message === actual.error.message) return 'same';
+  return isNameOnly(expected.error.name, expected.error.message) ? 'same' : 'differs';
+}
+
+export function describe(answer) {
+  if (answer.ok) return typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result);
+  return `${answer.phase} error ${answer.error?.name}: ${answer.error?.message}`;
+}
