@@ -20,11 +20,14 @@ static void wake_up(Driver *driver) { // with the lock held
     pthread_cond_signal(&driver->wake);
 }
 
-static void put_message(Driver *driver, List *box, List *link) {
+// False when the coordinator's thread has ended: nobody would read it.
+static bool put_message(Driver *driver, List *box, List *link) {
     pthread_mutex_lock(&driver->lock);
-    list_append(box, link);
+    bool is_alive = driver->state != DRIVER_ENDED;
+    if (is_alive) list_append(box, link);
     wake_up(driver);
     pthread_mutex_unlock(&driver->lock);
+    return is_alive;
 }
 
 static void move_all(List *from, List *to) {
@@ -104,6 +107,9 @@ static void end_thread(Driver *driver, bool is_late) {
     driver->state = DRIVER_ENDED;
     driver->is_stop_late = is_late;
     pthread_mutex_unlock(&driver->lock);
+    Mail mail;
+    take_mail(driver, &mail); // the last of it: callers are told that the engine is closed
+    deliver_mail(driver, &mail);
 }
 
 static bool is_stopping(Driver *driver, int64_t *ret_deadline_ms) {
@@ -151,7 +157,10 @@ static void *pool_main(void *context) {
         Execution *execution = pool_take(&driver->pool);
         if (execution == NULL) return NULL;
         execution_perform(execution, driver->env);
-        put_message(driver, &driver->executed, &execution->link);
+        if (put_message(driver, &driver->executed, &execution->link)) continue;
+        pthread_mutex_lock(&driver->lock); // too late to be committed; driver_free sees to it
+        list_append(&driver->executed, &execution->link);
+        pthread_mutex_unlock(&driver->lock);
     }
 }
 
@@ -237,6 +246,10 @@ void driver_free(Driver *driver) {
 
 // ---- calls from other threads ----
 
+static Status say_closed(Diag *diag) {
+    return diag_set(diag, ERR_UNAVAILABLE, "CLOSED", "the engine has been shut down");
+}
+
 typedef struct PendingRequest {
     Semaphore semaphore;
     void (*copy)(Request *request);
@@ -254,7 +267,10 @@ Status driver_request(Driver *driver, Request *request, void (*copy)(Request *re
     request->done = request_done;
     request->context = &pending;
     list_init(&request->link);
-    put_message(driver, &driver->requests, &request->link);
+    if (!put_message(driver, &driver->requests, &request->link)) {
+        request->op.status = say_closed(&request->op.diag);
+        semaphore_post(&pending.semaphore);
+    }
     semaphore_wait(&pending.semaphore);
     return request->op.status;
 }
@@ -267,7 +283,10 @@ void driver_await(Driver *driver, Await *await) {
     await->done = await_done;
     await->context = &semaphore;
     list_init(&await->link);
-    put_message(driver, &driver->awaits, &await->link);
+    if (!put_message(driver, &driver->awaits, &await->link)) {
+        await->status = say_closed(&await->diag);
+        semaphore_post(&semaphore);
+    }
     semaphore_wait(&semaphore);
 }
 
@@ -276,6 +295,9 @@ void driver_control(Driver *driver, void (*function)(Coordinator *, void *), voi
     semaphore_init(&semaphore);
     ControlCall call = {.function = function, .context = context, .done = &semaphore};
     list_init(&call.link);
-    put_message(driver, &driver->controls, &call.link);
+    if (!put_message(driver, &driver->controls, &call.link)) {
+        function(driver->coordinator, context); // its thread is gone: nobody else can touch it
+        semaphore_post(&semaphore);
+    }
     semaphore_wait(&semaphore);
 }

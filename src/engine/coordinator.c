@@ -161,9 +161,33 @@ static void free_registered(StrMap *map) {
     strmap_done(map);
 }
 
+// A turn that will never be finished: its callers are told, its executions are dropped.
+static void abandon_turn(Coordinator *c, Turn *turn) {
+    Diag diag;
+    (void)diag_set(&diag, ERR_UNAVAILABLE, "OUTCOME_UNKNOWN",
+                   "the engine stopped before the store answered");
+    for (size_t i = 0; i < turn->items.count; i++) {
+        TurnItem *item = &turn->items.data[i];
+        if (item->request != NULL) request_answer(c, item->request, ERR_UNAVAILABLE, &diag);
+        if (item->execution != NULL) execution_free(item->execution);
+    }
+    turn_put(c, turn);
+}
+
+static void refuse_closed(Coordinator *c, Request *request) {
+    Diag diag;
+    (void)diag_set(&diag, ERR_UNAVAILABLE, "CLOSED", "the engine is shutting down");
+    request_answer(c, request, ERR_UNAVAILABLE, &diag);
+}
+
 void coordinator_free(Coordinator *c) {
     ASSERT(c->executing_count == 0);
-    for (size_t i = 0; i < c->uncertain_count; i++) turn_put(c, c->uncertain[i]);
+    for (size_t i = 0; i < c->uncertain_count; i++) abandon_turn(c, c->uncertain[i]);
+    LIST_EACH_SAFE(node, after, &c->requests) {
+        list_remove(node);
+        refuse_closed(c, container_of(node, Request, link));
+    }
+    awaits_refuse(c);
     LIST_EACH_SAFE(node, after, &c->executed) execution_free(container_of(node, Execution, link));
     LIST_EACH_SAFE(node, after, &c->spare_executions)
         execution_free(container_of(node, Execution, link));
@@ -219,9 +243,7 @@ void request_answer(Coordinator *c, Request *request, Status status, const Diag 
 
 void coordinator_submit(Coordinator *c, Request *request) {
     if (c->is_stopping) {
-        Diag diag;
-        (void)diag_set(&diag, ERR_UNAVAILABLE, "CLOSED", "the engine is shutting down");
-        request_answer(c, request, ERR_UNAVAILABLE, &diag);
+        refuse_closed(c, request);
         return;
     }
     list_append(&c->requests, &request->link);
@@ -498,6 +520,7 @@ Status coordinator_recover(Coordinator *c, RecoveryReport *ret_report, Diag *dia
 
 void coordinator_stop(Coordinator *c) {
     c->is_stopping = true;
+    awaits_refuse(c);
 }
 
 bool coordinator_is_quiet(Coordinator *c) {

@@ -41,7 +41,25 @@ static void answer(Await *await, Status status, int64_t state) {
     await->done(await);
 }
 
+static void refuse(Await *await) {
+    Status status =
+        diag_set(&await->diag, ERR_UNAVAILABLE, "CLOSED", "the engine is shutting down");
+    answer(await, status, 0);
+}
+
+void awaits_refuse(Coordinator *c) {
+    for (HeapNode *node; (node = heap_peek(&c->await_heap)) != NULL;) {
+        Await *await = container_of(node, Await, deadline);
+        coordinator_forget(c, await);
+        refuse(await);
+    }
+}
+
 void coordinator_await(Coordinator *c, Await *await) {
+    if (c->is_stopping) {
+        refuse(await);
+        return;
+    }
     Query query = {.kind = QUERY_RUN, .run_id = await->run_id};
     Status status = store_read(c->store, &c->scratch, &query, &await->diag);
     int64_t state = status == OK ? query.runs[0].state : 0;

@@ -97,6 +97,8 @@ void awaits_init(Coordinator *c);
 void awaits_done(Coordinator *c);
 void awaits_ended(Coordinator *c, Str run_id, int64_t state);
 void awaits_expire(Coordinator *c, int64_t now_ms);
+// Tells all who wait that the engine is closing.
+void awaits_refuse(Coordinator *c);
 // Answers were lost: look each awaited run up.
 void awaits_recheck(Coordinator *c);
 

@@ -1,13 +1,107 @@
 // abide-sim: the deterministic simulator's command line.
 //
-// Reads the seed and the number of runs, drives sim/, prints what is needed to repeat a failure.
+//     abide-sim --seed N [--count N] [--seconds S] [--nodes N] [--runs K] [--trace] [--exhaustive]
+//
+// Runs histories from the seed on and stops at the first that breaks a promise, printing what is
+// needed to repeat it. Without --seed it begins at a seed of its own and says which.
 //
 // Not here: the model of the world and the checkers, which are the other files of this folder.
-// For now it answers with its version.
-
+#include "sim/sim.h"
 #include <stdio.h>
+#include <stdlib.h>
 
-int main(void) {
-    puts("abide-sim " ABIDE_VERSION);
+typedef struct Arguments {
+    uint64_t seed;
+    int64_t count;
+    int64_t seconds; // 0 = no limit
+    int nodes;       // 0 = drawn from the seed
+    int runs;
+    bool is_traced;
+    bool is_exhaustive;
+    bool has_seed;
+} Arguments;
+
+static bool read_number(int argc, char **argv, int *at, int64_t *ret_value) {
+    if (*at + 1 >= argc) return false;
+    char *end;
+    *ret_value = strtoll(argv[++*at], &end, 10);
+    return *end == 0 && *ret_value >= 0;
+}
+
+static bool read_arguments(int argc, char **argv, Arguments *arguments) {
+    *arguments = (Arguments){.count = 1, .runs = 20};
+    for (int i = 1; i < argc; i++) {
+        Str word = str_from(argv[i]);
+        int64_t number = 0;
+        if (str_equal(word, STR("--trace"))) arguments->is_traced = true;
+        else if (str_equal(word, STR("--exhaustive"))) arguments->is_exhaustive = true;
+        else if (!read_number(argc, argv, &i, &number)) return false;
+        else if (str_equal(word, STR("--seed"))) {
+            arguments->seed = (uint64_t)number;
+            arguments->has_seed = true;
+        } else if (str_equal(word, STR("--count"))) arguments->count = number;
+        else if (str_equal(word, STR("--seconds"))) arguments->seconds = number;
+        else if (str_equal(word, STR("--nodes"))) arguments->nodes = (int)number;
+        else if (str_equal(word, STR("--runs"))) arguments->runs = (int)number;
+        else return false;
+    }
+    return arguments->nodes <= SIM_NODES_MAX && arguments->runs > 0;
+}
+
+static int run_exhaustive(const Arguments *arguments) {
+    char failure[512];
+    int64_t points = sim_exhaustive(arguments->is_traced, failure);
+    if (points < 0) {
+        printf("exhaustive: %s\n", failure);
+        return 1;
+    }
+    printf("exhaustive: %lld crash points clean\n", (long long)points);
     return 0;
+}
+
+static int run_seeds(const Arguments *arguments) {
+    uint64_t started = env_monotonic_ns(env_system());
+    int64_t calls = 0, faults = 0, crashes = 0, done = 0;
+    for (; done < arguments->count; done++) {
+        uint64_t elapsed = env_monotonic_ns(env_system()) - started;
+        if (arguments->seconds > 0 && elapsed > (uint64_t)arguments->seconds * 1000000000u) break;
+        uint64_t seed = arguments->seed + (uint64_t)done;
+        SimOptions options = {
+            .seed = seed,
+            .node_count = arguments->nodes > 0 ? arguments->nodes : 1 + (int)(seed % 4),
+            .run_count = arguments->runs,
+            .fault_pct = (int64_t)(seed % 5) * 2,
+            .has_crashes = seed % 3 != 0,
+            .is_traced = arguments->is_traced,
+        };
+        char failure[512];
+        int64_t counts[3];
+        if (!sim_run(&options, failure, counts)) {
+            printf("seed %llu: %s\nrepeat with: abide-sim --seed %llu --nodes %d --runs %d "
+                   "--trace\n",
+                   (unsigned long long)seed, failure, (unsigned long long)seed,
+                   options.node_count, options.run_count);
+            return 1;
+        }
+        calls += counts[0];
+        faults += counts[1];
+        crashes += counts[2];
+    }
+    printf("seeds %llu..%llu clean: %lld store calls, %lld faults, %lld crashes\n",
+           (unsigned long long)arguments->seed,
+           (unsigned long long)(arguments->seed + (uint64_t)(done > 0 ? done - 1 : 0)),
+           (long long)calls, (long long)faults, (long long)crashes);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    Arguments arguments;
+    if (!read_arguments(argc, argv, &arguments)) {
+        fprintf(stderr, "usage: abide-sim [--seed N] [--count N] [--seconds S] [--nodes 1-8] "
+                        "[--runs K] [--trace] [--exhaustive]\n");
+        return 2;
+    }
+    if (arguments.is_exhaustive) return run_exhaustive(&arguments);
+    if (!arguments.has_seed) arguments.seed = env_random_u64(env_system()) >> 32;
+    return run_seeds(&arguments);
 }

@@ -1,0 +1,145 @@
+// Clients: calls that are sent to any node that is up, and sent again until they are answered.
+//
+// A client whose call was not acknowledged asks again with the same id, as real ones do; so
+// operations may arrive twice, and must count once. An acknowledged event goes into the ledger.
+//
+// Not here: when clients act (run.c, scenario.c).
+#include "base/memory.h"
+#include "sim/clients.h"
+#include <stdio.h>
+
+static void call_done(Request *request) {
+    ClientCall *call = container_of(request, ClientCall, request);
+    Clients *clients = call->clients;
+    Sim *sim = clients->sim;
+    call->is_waiting = false;
+    if (request->op.status == ERR_UNAVAILABLE) { // not acknowledged: ask again later
+        call->retry_at_ms = sim->now_ms + 100 + (int64_t)sim_random(sim, 3000);
+        list_append(&clients->calls, &call->link);
+        return;
+    }
+    bool is_accepted = request->op.status == OK;
+    if (request->op.kind == OP_PUBLISH && is_accepted)
+        ledger_acknowledge(sim, str_from(call->text));
+    if (request->op.kind == OP_CREATE_RUN && !is_accepted)
+        sim_fail(sim, "start of %s answered %s", call->run_id, request->op.diag.message);
+    mem_free(call);
+}
+
+ClientCall *clients_call(Clients *clients, OpKind kind) {
+    ClientCall *call = mem_zalloc(sizeof(ClientCall));
+    call->request.op.kind = kind;
+    call->request.done = call_done;
+    call->clients = clients;
+    list_init(&call->request.link);
+    list_init(&call->link);
+    list_append(&clients->calls, &call->link);
+    return call;
+}
+
+static void pick_run(Clients *clients, ClientCall *call) {
+    snprintf(call->run_id, sizeof call->run_id, "r%d",
+             (int)sim_random(clients->sim, (uint64_t)clients->started));
+}
+
+static void call_start(Clients *clients) {
+    ClientCall *call = clients_call(clients, OP_CREATE_RUN);
+    snprintf(call->run_id, sizeof call->run_id, "r%d", clients->started++);
+    int count = 0;
+    while (sim_workflow_names[count] != NULL) count++;
+    RunSpec *spec = &call->request.op.create_run.spec;
+    *spec = (RunSpec){
+        .id = str_from(call->run_id),
+        .workflow = str_from(sim_workflow_names[sim_random(clients->sim, (uint64_t)count)]),
+        .kind = RUN_NATIVE,
+        .keep_ms = -1,
+        .parent_position = -1,
+        .priority = (int64_t)sim_random(clients->sim, 3),
+    };
+    if (sim_chance(clients->sim, 20)) spec->start_at_ms = clients->sim->now_ms + 30000;
+}
+
+static void call_event(Clients *clients) {
+    ClientCall *call = clients_call(clients, OP_PUBLISH);
+    snprintf(call->id, sizeof call->id, "e%d", clients->sent);
+    snprintf(call->text, sizeof call->text, "\"e%d\"", clients->sent++);
+    call->request.op.publish.event = (EventSpec){.topic = STR("jobs"),
+                                                 .id = str_from(call->id),
+                                                 .is_deduplicated = true,
+                                                 .payload = str_from(call->text)};
+}
+
+static void call_signal(Clients *clients) {
+    ClientCall *call = clients_call(clients, OP_SIGNAL);
+    pick_run(clients, call);
+    snprintf(call->id, sizeof call->id, "s%d", clients->sent);
+    snprintf(call->text, sizeof call->text, "\"s%d\"", clients->sent++);
+    Op *op = &call->request.op;
+    op->signal.run_id = str_from(call->run_id);
+    op->signal.name = STR("go");
+    op->signal.id = str_from(call->id);
+    op->signal.is_deduplicated = true;
+    op->signal.payload = str_from(call->text);
+}
+
+static void call_change(Clients *clients) {
+    static const OpKind kinds[] = {OP_CANCEL, OP_PAUSE, OP_RESUME, OP_REWIND};
+    OpKind kind = kinds[sim_random(clients->sim, 4)];
+    ClientCall *call = clients_call(clients, kind);
+    pick_run(clients, call);
+    Op *op = &call->request.op;
+    Str id = str_from(call->run_id);
+    if (kind == OP_CANCEL) {
+        op->cancel.run_id = id;
+        op->cancel.grace_ms = sim_chance(clients->sim, 50) ? 10000 : 0;
+    } else if (kind == OP_REWIND) {
+        op->rewind.run_id = id;
+        op->rewind.step = STR("work");
+        op->rewind.iteration = -1;
+    } else {
+        op->hold.run_id = id;
+    }
+}
+
+void clients_act(Clients *clients) {
+    Sim *sim = clients->sim;
+    if (clients->started < clients->to_start && sim_chance(sim, 30)) call_start(clients);
+    if (clients->started == 0) return;
+    if (sim_chance(sim, 10)) call_event(clients);
+    if (sim_chance(sim, 10)) call_signal(clients);
+    if (sim_chance(sim, 4)) call_change(clients);
+}
+
+bool clients_send(Clients *clients) {
+    Sim *sim = clients->sim;
+    LIST_EACH_SAFE(link, after, &clients->calls) {
+        ClientCall *call = container_of(link, ClientCall, link);
+        if (call->retry_at_ms > sim->now_ms) continue;
+        SimNode *node =
+            &sim->nodes[sim_random(sim, (uint64_t)sim->options.node_count)];
+        if (node->coordinator == NULL || !node->is_recovered) continue;
+        list_remove(link);
+        call->is_waiting = true;
+        OpKind kind = call->request.op.kind;
+        call->request.op.status = OK;
+        ASSERT(kind != 0);
+        coordinator_submit(node->coordinator, &call->request);
+        return true;
+    }
+    return false;
+}
+
+void clients_free(Clients *clients) {
+    LIST_EACH_SAFE(link, after, &clients->calls) {
+        list_remove(link);
+        mem_free(container_of(link, ClientCall, link));
+    }
+}
+
+void clients_resume_all(Clients *clients) {
+    for (int i = 0; i < clients->started; i++) {
+        ClientCall *call = clients_call(clients, OP_RESUME);
+        snprintf(call->run_id, sizeof call->run_id, "r%d", i);
+        call->request.op.hold.run_id = str_from(call->run_id);
+    }
+}

@@ -1,0 +1,34 @@
+// Clients: whoever starts, signals, publishes, cancels, pauses and rewinds from outside.
+#pragma once
+#include "sim/sim.h"
+
+typedef struct ClientCall {
+    Request request;
+    struct Clients *clients;
+    char run_id[48];
+    char text[80];   // payload
+    char id[48];     // event id
+    int64_t retry_at_ms;
+    bool is_waiting; // with a node
+    List link;
+} ClientCall;
+
+typedef struct Clients {
+    Sim *sim;
+    List calls; // to be sent (again)
+    int started, sent;
+    int to_start;
+} Clients;
+
+// A new call to be sent; the caller fills the operation.
+ClientCall *clients_call(Clients *clients, OpKind kind);
+// Invents a call now and then.
+void clients_act(Clients *clients);
+// Sends one call that is due to some node; true when there was one.
+bool clients_send(Clients *clients);
+// Nothing stays paused for ever.
+void clients_resume_all(Clients *clients);
+void clients_free(Clients *clients);
+
+// Moves the clock to the next thing that will happen by itself.
+void sim_advance(Sim *sim, const Clients *clients);

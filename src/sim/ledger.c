@@ -1,0 +1,133 @@
+// The ledger: what workflows and clients saw, held against what they may see.
+//
+// Workflow functions run many times; every time they get an answer from a durable call they write
+// it here, and the second time it must be the same [X1]. Consumed events are written with the
+// place that consumed them; two places are one too many [X2].
+//
+// Not here: who writes (workload.c, run.c).
+#include "base/map.h"
+#include "base/memory.h"
+#include "sim/sim.h"
+#include <stdio.h>
+
+typedef struct Entry {
+    Str key;   // owned
+    Str value; // owned; null for acknowledged events
+    bool is_acknowledged;
+} Entry;
+
+struct Ledger {
+    StrMap observed; // "run/incarnation/what" -> value
+    StrMap events;   // event -> the place that consumed it
+    StrMap ends;     // run -> state
+};
+
+struct Ledger *ledger_new(Sim *sim) {
+    (void)sim;
+    struct Ledger *ledger = mem_zalloc(sizeof(struct Ledger));
+    strmap_init(&ledger->observed);
+    strmap_init(&ledger->events);
+    strmap_init(&ledger->ends);
+    return ledger;
+}
+
+static void free_entries(StrMap *map) {
+    Str key;
+    void *value;
+    for (size_t at = 0; strmap_next(map, &at, &key, &value);) {
+        Entry *entry = value;
+        mem_free((void *)(uintptr_t)entry->key.data);
+        mem_free((void *)(uintptr_t)entry->value.data);
+        mem_free(entry);
+    }
+    strmap_done(map);
+}
+
+void ledger_free(struct Ledger *ledger) {
+    free_entries(&ledger->observed);
+    free_entries(&ledger->events);
+    free_entries(&ledger->ends);
+    mem_free(ledger);
+}
+
+static Str own(Str s) { return (Str){mem_copy(s.data ? s.data : "", s.len), s.len}; }
+
+// The entry for `key`; a new one has a null value.
+static Entry *entry_at(StrMap *map, Str key) {
+    Entry *entry = strmap_get(map, key);
+    if (entry != NULL) return entry;
+    entry = mem_zalloc(sizeof(Entry));
+    entry->key = own(key);
+    strmap_put(map, entry->key, entry);
+    return entry;
+}
+
+void ledger_observe(Sim *sim, Str run_id, int64_t incarnation, const char *what, Str value) {
+    char key[512];
+    int len = snprintf(key, sizeof key, "%.*s/%lld/%s", STR_ARG(run_id), (long long)incarnation,
+                       what);
+    Entry *entry = entry_at(&sim->ledger->observed, (Str){key, (size_t)len});
+    if (str_is_null(entry->value)) {
+        entry->value = own(value);
+    } else if (!str_equal(entry->value, value)) {
+        sim_fail(sim, "[X1] %s answered %.*s, and %.*s before", key, STR_ARG(value),
+                 STR_ARG(entry->value));
+    }
+}
+
+void ledger_consume(Sim *sim, Str event, Str run_id, int64_t place) {
+    char text[512];
+    int len = snprintf(text, sizeof text, "%.*s/%lld", STR_ARG(run_id), (long long)place);
+    Entry *entry = entry_at(&sim->ledger->events, event);
+    Str where = {text, (size_t)len};
+    if (str_is_null(entry->value)) {
+        entry->value = own(where);
+    } else if (!str_equal(entry->value, where)) {
+        sim_fail(sim, "[X2] event %.*s was consumed by %s and by %.*s", STR_ARG(event), text,
+                 STR_ARG(entry->value));
+    }
+}
+
+void ledger_acknowledge(Sim *sim, Str event) {
+    entry_at(&sim->ledger->events, event)->is_acknowledged = true;
+}
+
+void ledger_terminal(Sim *sim, Str run_id, int64_t state) {
+    const char *name = run_state_name(state);
+    Entry *entry = entry_at(&sim->ledger->ends, run_id);
+    if (str_is_null(entry->value)) {
+        entry->value = own(str_from(name));
+    } else if (!str_equal(entry->value, str_from(name))) {
+        sim_fail(sim, "[X3] run %.*s was %.*s and is %s now", STR_ARG(run_id),
+                 STR_ARG(entry->value), name);
+    }
+}
+
+// [X2] Is the payload of some event that is still pending on the topic?
+static bool is_pending(Sim *sim, Str event) {
+    bool is_found = false;
+    int64_t after = 0;
+    Arena arena;
+    arena_init(&arena);
+    do {
+        Query query = {.kind = QUERY_EVENTS, .name = STR("jobs"), .after = after, .limit = 1000};
+        Diag diag;
+        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
+        for (size_t i = 0; i < query.count && !is_found; i++)
+            is_found = str_equal(query.events[i].payload, event);
+        after = query.next;
+    } while (after != 0 && !is_found);
+    arena_done(&arena);
+    return is_found;
+}
+
+void ledger_check(Sim *sim) {
+    Str event;
+    void *value;
+    for (size_t at = 0; strmap_next(&sim->ledger->events, &at, &event, &value);) {
+        const Entry *entry = value;
+        if (!entry->is_acknowledged || !str_is_null(entry->value)) continue;
+        if (!is_pending(sim, event))
+            sim_fail(sim, "[X2] event %.*s was acknowledged and is lost", STR_ARG(event));
+    }
+}

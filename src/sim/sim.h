@@ -1,0 +1,122 @@
+// Sim: many engine nodes on one virtual clock over one store, with faults, from one seed.
+//
+// A seed decides everything: which node acts next, what the clients ask for, which store call
+// fails and how, who crashes, pauses or jumps in time. First a safety phase with faults; then
+// faults stop and every run must finish (liveness). What workflows observe is checked as it
+// happens; what the store says is checked at the end.
+//
+//   [X1] What a durable call answered once it answers for ever (per run and incarnation).
+//   [X2] An event or signal is consumed at most once, and an acknowledged one is consumed, still
+//        pending, or accounted for by its policy.
+//   [X3] A terminal state never changes.
+//   [X4] Timers do not fire early.
+//   [X5] A child or task is started once.
+//   [X6] In the end nothing is stuck, and the store's own verification passes.
+#pragma once
+#include "abide.h"
+#include "engine/coordinator.h"
+
+typedef struct Sim Sim;
+
+// ---- the store as one node sees it ----
+
+typedef enum Fault {
+    FAULT_NONE,
+    FAULT_BEFORE,       // error, nothing happened
+    FAULT_AFTER,        // committed, then error: the outcome is unknown to the caller
+    FAULT_CRASH_BEFORE, // the node dies at this call
+    FAULT_CRASH_AFTER   // the node dies when it was done
+} Fault;
+
+typedef struct SimStore {
+    Store base;
+    Store *inner;
+    struct SimNode *node;
+} SimStore;
+
+// ---- nodes ----
+
+typedef struct SimEnv {
+    Env base;
+    Sim *sim;
+    int64_t skew_ms;
+    uint64_t random_state;
+} SimEnv;
+
+typedef struct SimNode {
+    World world;
+    Sim *sim;
+    int number;
+    SimEnv env;
+    SimStore store;
+    Coordinator *coordinator; // NULL while it is down
+    List executing;           // Executions not yet performed
+    List performed;           // performed, not yet handed back
+    Turn *turn;               // prepared, not yet finished
+    bool is_crashed;          // a store call said so; it is torn down at once
+    int64_t paused_until_ms;
+    bool is_recovered;
+} SimNode;
+
+// ---- the whole ----
+
+enum { SIM_NODES_MAX = 8, SIM_WORKFLOWS_MAX = 16 };
+
+typedef struct SimOptions {
+    uint64_t seed;
+    int node_count;
+    int run_count;      // runs that clients start
+    int64_t fault_pct;  // share of store calls that fail, in the safety phase
+    bool has_crashes;
+    bool is_traced;
+} SimOptions;
+
+struct Sim {
+    SimOptions options;
+    int64_t now_ms; // virtual
+    uint64_t random_state;
+    bool has_faults; // the safety phase
+    Store *store;    // the one truth
+    SimNode nodes[SIM_NODES_MAX];
+    NativeRunner runners[SIM_WORKFLOWS_MAX];
+    int64_t store_calls;  // commits so far
+    int64_t crash_at_call; // exhaustive mode: the commit at which to crash; 0 = never
+    Fault crash_kind;
+    struct Ledger *ledger;
+    char failure[512]; // empty while all is well
+    int64_t crash_count, fault_count, event_count;
+};
+
+uint64_t sim_random(Sim *sim, uint64_t below); // 0 … below - 1
+bool sim_chance(Sim *sim, int64_t percent);
+void sim_fail(Sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline bool sim_has_failed(const Sim *sim) { return sim->failure[0] != 0; }
+
+// node.c
+void node_init(Sim *sim, SimNode *node, int number);
+void node_start(SimNode *node);
+void node_crash(SimNode *node);
+// Does one small thing; true when there was something to do.
+bool node_act(SimNode *node);
+int64_t node_next_wake_ms(SimNode *node);
+
+// store.c
+void sim_store_init(SimStore *store, SimNode *node, Store *inner);
+
+// ledger.c: what workflows and clients saw, and the checks on it
+struct Ledger *ledger_new(Sim *sim);
+void ledger_free(struct Ledger *ledger);
+void ledger_observe(Sim *sim, Str run_id, int64_t incarnation, const char *what, Str value);
+void ledger_consume(Sim *sim, Str event, Str run_id, int64_t place);
+void ledger_acknowledge(Sim *sim, Str event);
+void ledger_terminal(Sim *sim, Str run_id, int64_t state);
+void ledger_check(Sim *sim); // at the end
+
+// workload.c
+extern const char *const sim_workflow_names[];
+int sim_register(Sim *sim, Coordinator *coordinator);
+
+// run.c
+bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_counts[3]);
+// scenario.c: every crash point of every small scenario. Answers how many were tried, or < 0.
+int64_t sim_exhaustive(bool is_traced, char ret_failure[512]);
