@@ -40,6 +40,7 @@ typedef struct FlowName { // an interned identifier, property or label name
     uint32_t hash;
     uint32_t id;          // dense from 0: index for a side table of the compiler
     uint16_t keyword;     // FlowToken of a reserved or contextual word, else 0; lexer only
+    bool is_reported;      // scope analysis complained about it already
     FlowVariable *binding; // innermost declaration during scope analysis; NULL before and after
 } FlowName;
 
@@ -190,6 +191,7 @@ typedef struct FlowReference {
     uint32_t capture_index; // into FlowFunction.captures, when ACCESS_CAPTURE
     uint8_t access;         // FlowAccess
     bool needs_tdz_check;   // this use may happen before the initialisation
+    struct FlowReference *next_use; // analysis only
 } FlowReference;
 
 typedef struct FlowChainLink {
@@ -240,7 +242,7 @@ struct FlowNode {
         struct {
             FlowNode *key;   // NODE_STRING, NODE_NUMBER, NODE_BIGINT, NODE_PRIVATE_NAME, computed
             FlowNode *value;
-            struct FlowFieldKey *field_key; // computed field: where its key waits; else NULL
+            struct FlowFieldKey *field_key; // computed field or private name; else NULL
         } element;
         struct { FlowName *name; FlowNode *index; struct FlowSuper *super; } super_access;
         struct { FlowNodeList arguments; struct FlowSuper *super; } super_call;

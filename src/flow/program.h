@@ -13,10 +13,11 @@ typedef struct FlowSuper {
     FlowReference callee;      // super(…): the active constructor, whose prototype is called
 } FlowSuper;
 
-// A computed key of a field is evaluated with the class and used with each instance.
+// The key of an element that the fields function needs again: a computed field key, evaluated
+// with the class and used with each instance, or a private name (field, method or accessor).
 typedef struct FlowFieldKey {
     FlowReference store; // in the function around the class
-    FlowReference load;  // in the function that initialises the fields
+    FlowReference load;  // in the fields function
 } FlowFieldKey;
 
 typedef enum FlowFunctionKind {
@@ -28,7 +29,7 @@ typedef enum FlowFunctionKind {
     FUNCTION_KIND_CONSTRUCTOR,
     FUNCTION_KIND_DERIVED_CONSTRUCTOR,
     FUNCTION_KIND_FIELDS,       // no text of its own: runs the field initializers of a class
-    FUNCTION_KIND_STATIC_BLOCK, // called once with the class as `this`
+    FUNCTION_KIND_STATIC_BLOCK, // called by the static fields function with its `this`
     FUNCTION_KIND_PROGRAM,      // the top level of the file
 } FlowFunctionKind;
 
@@ -45,7 +46,7 @@ struct FlowFunction {
     FlowNodeList parameters; // identifier, pattern, NODE_DEFAULT or NODE_REST (last)
     FlowNodeList body;       // statements; the one expression when has_expression_body
     FlowNodeList vars;       // every identifier node declared by `var` in it, in source order
-    uint32_t id;             // dense, in order of their beginning; the program is 0
+    uint32_t id;             // dense; the program is 0, outer functions before inner ones
     uint32_t start;          // of the whole text, as Function.prototype.toString shows it
     uint32_t end;
     uint32_t body_start;     // of the `{`, or of the expression of an arrow
@@ -81,8 +82,10 @@ struct FlowClass {
     FlowNode *heritage;   // NULL without `extends`
     FlowFunction *constructor; // NULL: the default one
     FlowNodeList elements;     // NODE_CLASS_ELEMENT in source order
-    FlowFunction *instance_fields; // FUNCTION_KIND_FIELDS; NULL without instance fields
-    FlowFunction *static_fields;   // FUNCTION_KIND_FIELDS for static fields; NULL without
+    // What runs on each new instance, and once on the class: the fields (and static blocks) in
+    // source order, after the private methods. NULL when there is nothing to do.
+    FlowFunction *instance_fields; // FUNCTION_KIND_FIELDS
+    FlowFunction *static_fields;   // FUNCTION_KIND_FIELDS, parent of the static blocks
     uint32_t start;
     uint32_t end;
     FlowScope *scope;              // inner name and private names

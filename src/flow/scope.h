@@ -55,12 +55,9 @@ struct FlowVariable {
     FlowFunction *function; // == scope->function
     FlowVariable *next;     // in the scope, in order of declaration
     FlowVariable *parameter; // [S4]: the parameter this var starts as; else NULL
-    FlowVariable *shadowed;  // analysis only: the outer binding of the same name
+    FlowVariable *shadowed;  // the outer binding of the same name; analysis only
     uint32_t index;          // dense from 0 within the scope
     uint32_t start;          // of the declaring identifier, for messages
-    uint32_t initialized_at; // analysis only: uses after this offset need no check
-    uint32_t last_capture;   // analysis only: cache of the last closure that captured it
-    FlowFunction *last_capture_function;
     uint32_t reg;            // free for the compiler
     uint8_t kind;            // FlowVariableKind
     uint8_t private_kind;    // FlowPrivateKind
@@ -69,6 +66,14 @@ struct FlowVariable {
     bool needs_tdz;          // [S5]
     bool is_assigned;        // written after its initialisation, anywhere
     bool is_used;            // read anywhere; an unused function name or `arguments` costs nothing
+    // Analysis only.
+    bool is_initialized;     // in the order of execution, as far as the walk has come
+    bool is_simple_catch;    // catch (e): a var of that name may stand inside
+    uint32_t serial;         // dense over the program
+    uint32_t last_capture;   // where last_capture_function has it
+    FlowFunction *last_capture_function;
+    FlowReference *uses;     // in its own function
+    FlowNode *declaration;   // of a function: the last one wins
 };
 
 typedef enum FlowScopeKind {
