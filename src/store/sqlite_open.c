@@ -237,6 +237,9 @@ static Status writer_prepare(SqliteRows *self, Diag *diag) {
     TRY(settings_apply(self, WRITER_CACHE_KIB, diag));
     TRY(migrations_run(self->database, migrations, migration_count, diag)); // [Z3]
     TRY(wal_enable(self, diag));
+    // A first look through the log: the writer takes part in it from now on, so that closing the
+    // writer last removes the files beside the database even if it never wrote.
+    TRY(identity_read(self->database, &identity, diag));
     TRY(schema_check(self, diag));
     sqlite_rows_protect(self);
     return OK;

@@ -66,6 +66,7 @@ typedef struct Query {
     Str run_id;
     int64_t run;
     Str name;    // step, topic, task id, workflow …
+    Str queue;   // QUERY_LIST_TASKS; null = any
     Str version;
     int64_t iteration;
     int64_t after; // keyset cursor or sequence number
@@ -115,7 +116,7 @@ typedef struct StoreConfig {
 } StoreConfig;
 
 // "memory:", "sqlite:PATH" (a bare path means the same). Codes: STORE_URL, STORE_LOCKED,
-// STORE_NEWER, STORE_NOT_OURS, STORE_READ_ONLY, STORE_FULL, STORE_IO.
+// STORE_NEWER, STORE_NOT_OURS, STORE_PATH, STORE_READ_ONLY, STORE_FULL, STORE_CORRUPT, STORE_IO.
 MUST_CHECK Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag);
 
 static inline Status store_commit(Store *store, Batch *batch, Diag *diag) {

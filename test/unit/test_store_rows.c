@@ -4,6 +4,8 @@
 #include "store/rowstore.h"
 #include "store/store.h"
 #include "unit.h"
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -523,6 +525,76 @@ static void rollback_inside_a_savepoint_undoes_all(void **state) {
     commit(f);
 }
 
+// ---- [R9] ----
+
+typedef struct Watch {
+    RowStore *reader;
+    atomic_bool *is_over;
+    int torn_count, error_count;
+} Watch;
+
+static Status read_both(RowStore *reader, Arena *arena, CounterRow *ret_a, CounterRow *ret_b) {
+    TRY(rows_get(reader, TABLE_COUNTERS, &(CounterRow){.number = 1}, arena, ret_a));
+    return rows_get(reader, TABLE_COUNTERS, &(CounterRow){.number = 2}, arena, ret_b);
+}
+
+static void *watch_counters(void *context) {
+    Watch *watch = context;
+    Arena arena;
+    arena_init(&arena);
+    while (!atomic_load(watch->is_over)) {
+        Diag diag;
+        CounterRow a, b;
+        if (watch->reader->ops->read_begin(watch->reader, &diag) != OK) {
+            watch->error_count++;
+            continue;
+        }
+        watch->reader->diag = &diag;
+        if (read_both(watch->reader, &arena, &a, &b) != OK) watch->error_count++;
+        else if (a.value != b.value) watch->torn_count++;
+        watch->reader->ops->read_end(watch->reader);
+        arena_reset(&arena);
+    }
+    arena_done(&arena);
+    return NULL;
+}
+
+static void readers_in_other_threads_see_whole_transactions(void **state) {
+    Fixture *f = *state;
+    CounterRow a = {.number = 1}, b = {.number = 2};
+    begin(f);
+    assert_ok(rows_insert(f->rows, TABLE_COUNTERS, &a));
+    assert_ok(rows_insert(f->rows, TABLE_COUNTERS, &b));
+    commit(f);
+    atomic_bool is_over = false;
+    pthread_t threads[3];
+    Watch watches[3];
+    for (int i = 0; i < 3; i++) {
+        watches[i] = (Watch){.reader = f->pair.reader, .is_over = &is_over};
+        assert_int_equal(pthread_create(&threads[i], NULL, watch_counters, &watches[i]), 0);
+    }
+    for (size_t i = 0; i < scaled(300); i++) {
+        begin(f);
+        a.value++;
+        b.value++;
+        assert_ok(rows_update(f->rows, TABLE_COUNTERS, &a, 2));
+        assert_ok(rows_update(f->rows, TABLE_COUNTERS, &b, 2));
+        if (i % 5 == 0) {
+            f->rows->ops->rollback(f->rows);
+            a.value--;
+            b.value--;
+        } else {
+            commit(f);
+        }
+    }
+    atomic_store(&is_over, true);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(watches[i].torn_count, 0);
+        assert_int_equal(watches[i].error_count, 0);
+    }
+}
+
 // ---- everything together ----
 
 typedef struct Model { // what the runs table should hold
@@ -664,6 +736,7 @@ int main(void) {
         ROWS_TEST(big_values_are_kept_whole),
         ROWS_TEST(a_savepoint_can_be_undone_alone),
         ROWS_TEST(rollback_inside_a_savepoint_undoes_all),
+        ROWS_TEST(readers_in_other_threads_see_whole_transactions),
         ROWS_TEST(random_changes_and_rollbacks_keep_rows_and_indexes_in_step),
         ROWS_TEST(every_table_takes_and_returns_its_own_rows),
     };
