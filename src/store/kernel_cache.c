@@ -1,0 +1,194 @@
+// Caches of the kernel: see kernel_cache.h for the invariants.
+//
+// A run's id, workflow, queue, tags and leftover topic never change, so their text lives in the
+// same block as the entry; only the wait set changes and has a buffer of its own that is used
+// again. A run that wakes and parks over and over therefore costs no allocation here.
+//
+// Not here: deciding what is written (kernel_runs.c).
+#include "store/kernel_cache.h"
+#include "base/memory.h"
+
+enum {
+    CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
+    CACHED_TOPICS_MAX = 4096
+};
+
+const Str RUN_SNAPSHOT_KEPT = {"", 0};
+
+void run_cache_init(RunCache *cache, size_t max_size) {
+    *cache = (RunCache){.max_size = max_size, .serial = 1};
+    map_init(&cache->by_key);
+    strmap_init(&cache->by_id);
+    list_init(&cache->uses);
+}
+
+static void run_cache_free_entry(RunCache *cache, CachedRun *entry) {
+    map_remove(&cache->by_key, (uint64_t)entry->row.key);
+    strmap_remove(&cache->by_id, entry->row.id);
+    list_remove(&entry->use);
+    cache->size -= entry->size;
+    mem_free(entry->waits);
+    mem_free(entry);
+}
+
+void run_cache_clear(RunCache *cache) {
+    LIST_EACH_SAFE(node, after, &cache->uses) {
+        run_cache_free_entry(cache, container_of(node, CachedRun, use));
+    }
+    vec_clear(&cache->touched);
+}
+
+void run_cache_done(RunCache *cache) {
+    run_cache_clear(cache);
+    map_done(&cache->by_key);
+    strmap_done(&cache->by_id);
+    vec_free(&cache->touched);
+}
+
+static CachedRun *run_cache_use(RunCache *cache, CachedRun *entry) {
+    if (!entry) return NULL;
+    list_remove(&entry->use);
+    list_append(&cache->uses, &entry->use);
+    return entry;
+}
+
+CachedRun *run_cache_find(RunCache *cache, int64_t key) {
+    return run_cache_use(cache, map_get(&cache->by_key, (uint64_t)key));
+}
+
+CachedRun *run_cache_find_id(RunCache *cache, Str id) {
+    return run_cache_use(cache, strmap_get(&cache->by_id, id));
+}
+
+static Str text_take(char **at, Str s) {
+    if (str_is_null(s)) return s;
+    char *start = *at;
+    if (s.len > 0) memcpy(start, s.data, s.len);
+    *at += s.len;
+    return (Str){start, s.len};
+}
+
+static CachedRun *run_cache_add(RunCache *cache, const RunRow *row) {
+    size_t text_size = row->id.len + row->workflow.len + row->queue.len + row->tags.len +
+                       row->leftover_topic.len;
+    // One byte more, so that empty text has an address inside the block.
+    CachedRun *entry = mem_zalloc(sizeof(CachedRun) + text_size + 1);
+    char *at = entry->text;
+    entry->row = *row;
+    entry->row.id = text_take(&at, row->id);
+    entry->row.workflow = text_take(&at, row->workflow);
+    entry->row.queue = text_take(&at, row->queue);
+    entry->row.tags = text_take(&at, row->tags);
+    entry->row.leftover_topic = text_take(&at, row->leftover_topic);
+    entry->row.waits = STR_NULL;
+    entry->size = sizeof(CachedRun) + text_size + 1;
+    list_init(&entry->use);
+    list_append(&cache->uses, &entry->use);
+    cache->size += entry->size;
+    map_put(&cache->by_key, (uint64_t)row->key, entry);
+    strmap_put(&cache->by_id, entry->row.id, entry);
+    return entry;
+}
+
+static void run_cache_set_waits(RunCache *cache, CachedRun *entry, Str waits) {
+    if (str_is_null(waits)) {
+        entry->row.waits = STR_NULL;
+        return;
+    }
+    if (waits.len + 1 > entry->waits_capacity) {
+        size_t capacity = waits.len + 1 < 64 ? 64 : waits.len + 1;
+        mem_free(entry->waits);
+        entry->waits = mem_alloc(capacity);
+        entry->size += capacity - entry->waits_capacity;
+        cache->size += capacity - entry->waits_capacity;
+        entry->waits_capacity = capacity;
+    }
+    memcpy(entry->waits, waits.data, waits.len);
+    entry->row.waits = (Str){entry->waits, waits.len};
+}
+
+void run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
+    CachedRun *entry = map_get(&cache->by_key, (uint64_t)row->key);
+    if (row->waits.len > CACHED_RUN_MAX) {
+        if (entry) run_cache_free_entry(cache, entry);
+        return;
+    }
+    if (!entry) {
+        entry = run_cache_add(cache, row);
+    } else {
+        RunRow kept = entry->row; // its text columns are the same and already owned
+        run_cache_use(cache, entry);
+        entry->row = *row;
+        entry->row.id = kept.id;
+        entry->row.workflow = kept.workflow;
+        entry->row.queue = kept.queue;
+        entry->row.tags = kept.tags;
+        entry->row.leftover_topic = kept.leftover_topic;
+    }
+    run_cache_set_waits(cache, entry, row->waits);
+    entry->row.snapshot = str_is_null(row->snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT; // [H4]
+    entry->facts = *facts;
+    while (cache->size > cache->max_size && cache->uses.next != &entry->use) { // [H3]
+        run_cache_free_entry(cache, container_of(cache->uses.next, CachedRun, use));
+    }
+}
+
+void run_cache_drop(RunCache *cache, int64_t key) {
+    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    if (entry) run_cache_free_entry(cache, entry);
+}
+
+void run_cache_touch(RunCache *cache, int64_t key) {
+    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    if (entry && entry->touched_by == cache->serial) return;
+    if (entry) entry->touched_by = cache->serial;
+    vec_push(&cache->touched, key);
+}
+
+void run_cache_begin(RunCache *cache) {
+    cache->serial++;
+    vec_clear(&cache->touched);
+}
+
+void run_cache_rollback(RunCache *cache) { // [H2]
+    for (size_t i = 0; i < cache->touched.count; i++) {
+        run_cache_drop(cache, cache->touched.data[i]);
+    }
+    vec_clear(&cache->touched);
+}
+
+void topic_cache_init(TopicCache *cache) {
+    *cache = (TopicCache){0};
+    strmap_init(&cache->by_name);
+}
+
+void topic_cache_clear(TopicCache *cache) {
+    Str name;
+    void *entry;
+    for (size_t at = 0; strmap_next(&cache->by_name, &at, &name, &entry);) mem_free(entry);
+    strmap_done(&cache->by_name);
+    strmap_init(&cache->by_name);
+}
+
+void topic_cache_done(TopicCache *cache) {
+    topic_cache_clear(cache);
+    strmap_done(&cache->by_name);
+}
+
+const CachedTopic *topic_cache_find(const TopicCache *cache, Str name) {
+    return strmap_get(&cache->by_name, name);
+}
+
+void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored) {
+    CachedTopic *entry = strmap_get(&cache->by_name, row->name);
+    if (!entry) {
+        if (cache->by_name.count >= CACHED_TOPICS_MAX) topic_cache_clear(cache); // [H3]
+        entry = mem_zalloc(sizeof(CachedTopic) + row->name.len + 1);
+        if (row->name.len > 0) memcpy(entry->text, row->name.data, row->name.len);
+        strmap_put(&cache->by_name, (Str){entry->text, row->name.len}, entry);
+    }
+    Str name = {entry->text, row->name.len};
+    entry->row = *row;
+    entry->row.name = name;
+    entry->is_stored = is_stored;
+}

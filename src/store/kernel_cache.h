@@ -1,0 +1,80 @@
+// Caches of the kernel: hot run rows, and the policies of topics.
+//
+//   [H1] Write-through: an entry equals what the open transaction would read.
+//   [H2] Entries that a batch touched are dropped when it is rolled back.
+//   [H3] Bounded by bytes (runs) and by count (topics), whatever the load.
+//   [H4] Snapshots are not kept: the kernel never reads one. A row whose stored snapshot is not
+//        null carries RUN_SNAPSHOT_KEPT in its place.
+#pragma once
+#include "base/list.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/rows.h"
+
+extern const Str RUN_SNAPSHOT_KEPT;
+
+// What may belong to a run in other tables. A bit that is not set is a promise that there is
+// nothing, so that ending such a run needs no look.
+enum {
+    MAY_HAVE_SIGNALS = 1,
+    MAY_HAVE_TASKS = 2,
+    MAY_HAVE_CHILDREN = 4,
+    MAY_HAVE_CURSORS = 8,
+    MAY_HAVE_ALL = 15
+};
+
+typedef struct RunFacts {
+    int64_t last_seq;     // of its log; 0 = not known
+    int64_t signal_count; // pending signals; < 0 = not known
+    uint32_t may_have;    // MAY_HAVE_… bits
+} RunFacts;
+
+typedef struct CachedRun {
+    List use; // least recently used first
+    RunRow row;
+    RunFacts facts;
+    uint64_t touched_by; // serial of the batch that wrote it last
+    char *waits;         // owned text of row.waits
+    size_t waits_capacity;
+    size_t size; // bytes accounted for
+    char text[]; // owned text of all other columns, which never change
+} CachedRun;
+
+typedef struct RunCache {
+    Map by_key;
+    StrMap by_id;
+    List uses;
+    size_t size;
+    size_t max_size;
+    uint64_t serial; // of the present batch
+    VEC(int64_t) touched; // keys of the runs it wrote
+} RunCache;
+
+void run_cache_init(RunCache *cache, size_t max_size);
+void run_cache_done(RunCache *cache);
+void run_cache_clear(RunCache *cache);
+CachedRun *run_cache_find(RunCache *cache, int64_t key); // NULL when absent
+CachedRun *run_cache_find_id(RunCache *cache, Str id);
+// Copies the row in (or over the entry that is there); rows too large to keep are left out.
+void run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts);
+void run_cache_drop(RunCache *cache, int64_t key);
+// Says that the present batch changed something of that run, cached or not.
+void run_cache_touch(RunCache *cache, int64_t key);
+void run_cache_begin(RunCache *cache);
+void run_cache_rollback(RunCache *cache);
+
+typedef struct CachedTopic {
+    TopicRow row;
+    bool is_stored; // false: the row is the default policy, nothing is stored
+    char text[];    // owned name
+} CachedTopic;
+
+typedef struct TopicCache {
+    StrMap by_name;
+} TopicCache;
+
+void topic_cache_init(TopicCache *cache);
+void topic_cache_done(TopicCache *cache);
+void topic_cache_clear(TopicCache *cache);
+const CachedTopic *topic_cache_find(const TopicCache *cache, Str name);
+void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored);

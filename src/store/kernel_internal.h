@@ -1,0 +1,249 @@
+// Kernel internals: what the kernel_*.c files share. Nobody else includes this.
+//
+//   [K1]-[K3] of kernel.h.
+//   [K4] What a row verb answers that is not an answer (NOT_FOUND of a get, CONFLICT of an
+//        insert_new) is noted in `failure`; the batch is then rolled back whatever the operation
+//        does with the status.
+//   [K5] Rows that are read live in `scratch`, which is reset with each operation; what leaves in
+//        the batch is copied into the batch's arena.
+//   [K6] A Run is the only handle on a run row within an operation: nothing changes a run of which
+//        a handle is open further up, except through that handle.
+#pragma once
+#include "base/limits.h"
+#include "store/kernel.h"
+#include "store/kernel_cache.h"
+
+enum {
+    PAGE_ROWS = 256,                       // rows read at a time by loops without a limit
+    SETTLE_GRACE_MS = 10 * 1000,           // time for children that are cancelled with a parent
+    NODE_FORGET_MS = 3600 * 1000,          // a dead node without runs is forgotten after this
+    DEDUPE_KEEP_MIN_MS = 24 * 3600 * 1000, // how long used keys are remembered at least
+    TASK_LEASE_DEFAULT_MS = 60 * 1000
+};
+
+typedef struct Kernel {
+    Store base;
+    StoreOps ops;
+    RowStore *writer;
+    RowStore *reader;
+    StoreConfig config; // defaults filled in
+    Batch *batch;       // the one being applied
+    Op *op;             // the operation being applied
+    Arena scratch;      // [K5]
+    Diag rows_diag;     // text of the last failed row verb
+    Status failure;     // [K4]
+    int64_t write_count;
+    bool is_stale; // a commit failed: memory is loaded again before the next batch
+    int64_t counters[COUNTER_COUNT];
+    int64_t saved_counters[COUNTER_COUNT]; // as before the batch
+    uint64_t stored_counters;              // bit per counter that has a row
+    RunCache runs;
+    TopicCache topics;
+    uint64_t run_snapshot_bit;
+    uint64_t log_position_bit;
+    uint64_t node_batch_bit;
+} Kernel;
+
+static inline int64_t kernel_now(const Kernel *kernel) { return kernel->batch->now_ms; }
+static inline int64_t earliest_of(int64_t a, int64_t b) { // 0 = never
+    if (a == 0 || b == 0) return a == 0 ? b : a;
+    return a < b ? a : b;
+}
+
+// ---- kernel_rows.c: the row verbs ----
+MUST_CHECK Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row,
+                             void *ret_row);
+MUST_CHECK Status kernel_insert(Kernel *kernel, TableNumber table, const void *row);
+MUST_CHECK Status kernel_insert_new(Kernel *kernel, TableNumber table, const void *row);
+MUST_CHECK Status kernel_update(Kernel *kernel, TableNumber table, const void *before,
+                                const void *after);
+MUST_CHECK Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row,
+                                        uint64_t changes);
+MUST_CHECK Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row);
+MUST_CHECK Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret_count);
+// Notes a failure that the rows themselves show (a wait set that cannot be read …).
+Status kernel_fail(Kernel *kernel, Status status, const char *code, const char *message);
+// Refuses the present operation.
+Status kernel_refuse(Kernel *kernel, Status status, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int64_t kernel_next_key(Kernel *kernel);
+void kernel_count(Kernel *kernel, int64_t counter, int64_t delta);
+void kernel_note_due(Kernel *kernel, int64_t due_at_ms);
+Str kernel_answer(Kernel *kernel, Str s); // [K5]
+uint64_t column_bit(TableNumber table, size_t offset);
+
+MUST_CHECK Status kernel_check_size(Kernel *kernel, const char *what, Str text, size_t max);
+MUST_CHECK Status kernel_check_name(Kernel *kernel, const char *what, Str text, size_t max);
+
+// ---- kernel_runs.c: a run and its row ----
+typedef struct Run {
+    RunRow before; // as stored
+    RunRow row;    // as it shall be; run_store writes the difference
+    RunFacts facts;
+    WaitSet waits; // run_waits decodes it once
+    bool has_waits;
+} Run;
+
+MUST_CHECK Status run_load(Kernel *kernel, int64_t key, Run *ret_run);
+MUST_CHECK Status run_load_id(Kernel *kernel, Str id, Run *ret_run);
+// As run_load_id, but refuses the operation with RUN_NOT_FOUND.
+MUST_CHECK Status run_require(Kernel *kernel, Str id, Run *ret_run);
+// For a row that a scan gave back: what is known of the run is not forgotten.
+void run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run);
+MUST_CHECK Status run_store(Kernel *kernel, Run *run);
+void run_keep_facts(Kernel *kernel, const Run *run);
+MUST_CHECK Status run_last_seq(Kernel *kernel, Run *run);
+// Fills in run, seq and at_ms.
+MUST_CHECK Status run_log(Kernel *kernel, Run *run, LogRow *entry);
+MUST_CHECK Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data);
+void run_set_state(Kernel *kernel, Run *run, RunState state);
+MUST_CHECK Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set);
+MUST_CHECK Status run_drop_waiters(Kernel *kernel, Run *run);
+// What woke it (may be none) must live in the batch's arena.
+typedef struct Resolved {
+    LogRow *rows;
+    size_t count;
+} Resolved;
+void run_set_ready(Kernel *kernel, Run *run);
+MUST_CHECK Status run_announce(Kernel *kernel, Run *run, Resolved resolved);
+MUST_CHECK Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved);
+// Becomes PAUSED; `reason` goes into the log (null = none).
+MUST_CHECK Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason);
+// Gives up the claim; a run that is wanted paused becomes so.
+MUST_CHECK Status run_unclaim(Kernel *kernel, Run *run);
+static inline bool run_is_cancel_wanted(const RunRow *row) { return row->cancel_at_ms != 0; }
+
+// ---- kernel_create.c ----
+typedef struct RunCreated {
+    int64_t key;
+    bool is_new;
+    Str id;
+    int64_t state;
+} RunCreated;
+MUST_CHECK Status run_check_spec(Kernel *kernel, const RunSpec *spec);
+// `parent` may be NULL. A taken id is an answer, not an error.
+MUST_CHECK Status run_create(Kernel *kernel, const RunSpec *spec, Run *parent,
+                             RunCreated *ret_created);
+MUST_CHECK Status apply_create_run(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_fork(Kernel *kernel, Op *op);
+
+// ---- kernel_end.c ----
+typedef struct Ending {
+    RunState state;
+    Outcome outcome;
+    Str result;
+} Ending;
+extern const Str ERROR_RUN_TIMEOUT;
+extern const Str ERROR_RUN_CANCELLED;
+extern const Str ERROR_CHILD_CANCELLED;
+extern const Str ERROR_CHILD_GONE;
+MUST_CHECK Status run_end(Kernel *kernel, Run *run, const Ending *ending);
+// Ended by force: the executor, if there is one, is fenced.
+MUST_CHECK Status run_cancel_now(Kernel *kernel, Run *run);
+// Removes a terminal run; stops when *budget rows were removed: then *ret_is_gone is false.
+MUST_CHECK Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone);
+MUST_CHECK Status apply_purge_run(Kernel *kernel, Op *op);
+
+// ---- kernel_wait.c: suspend-and-check, deliver ----
+// Looks what of the set is satisfied already and takes it; one LOG_WAIT entry each.
+MUST_CHECK Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved);
+// Parks the run on the set; or holds it there when it is wanted paused.
+MUST_CHECK Status wait_park(Kernel *kernel, Run *run, WaitSet *set);
+typedef struct Delivery {
+    const WaitItem *item;
+    Outcome outcome;
+    Str data;
+} Delivery;
+// Only for SUSPENDED runs: logs and makes the run ready.
+MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);
+// Delivers to the run `key` if it is parked on an item of that kind and target.
+MUST_CHECK Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
+                                      const Delivery *delivery);
+const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target);
+MUST_CHECK Status child_delivery(Kernel *kernel, const RunRow *child, Delivery *ret_delivery);
+void task_delivery(const TaskRow *task, Delivery *ret_delivery);
+
+// ---- kernel_events.c, kernel_topics.c ----
+MUST_CHECK Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_stored);
+MUST_CHECK Status topic_change_pending(Kernel *kernel, Str name, int64_t delta);
+MUST_CHECK Status event_remove(Kernel *kernel, const EventRow *event);
+MUST_CHECK Status signal_remove(Kernel *kernel, Run *run, const EventRow *event);
+MUST_CHECK Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count);
+MUST_CHECK Status cursor_set(Kernel *kernel, Run *run, Str topic, int64_t event);
+MUST_CHECK Status cursor_get(Kernel *kernel, const Run *run, Str topic, int64_t *ret_event);
+bool event_is_visible(const TopicRow *topic, const EventRow *event, const RunRow *run,
+                      int64_t now_ms);
+bool event_matches(const Kernel *kernel, const WaitItem *item, Str payload);
+
+typedef enum WhenFull { FULL_REFUSES, FULL_DEAD_LETTER } WhenFull;
+typedef struct Published {
+    int64_t resumed_count;
+    bool is_kept;
+    bool is_duplicate;
+} Published;
+MUST_CHECK Status event_publish(Kernel *kernel, const EventSpec *event, WhenFull when_full,
+                                Published *ret_published);
+MUST_CHECK Status dead_letter_add(Kernel *kernel, DeadLetterRow *letter);
+MUST_CHECK Status dedupe_find(Kernel *kernel, Str scope, Str id, DedupeRow *ret_row);
+MUST_CHECK Status dedupe_add(Kernel *kernel, const DedupeRow *row);
+Str dedupe_signal_scope(Kernel *kernel, int64_t run);
+MUST_CHECK Status apply_publish(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_signal(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_set_topic(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_replay_dead_letter(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_remove_dead_letter(Kernel *kernel, Op *op);
+
+// ---- kernel_tasks.c, kernel_task_life.c ----
+MUST_CHECK Status task_check_spec(Kernel *kernel, const TaskSpec *spec);
+// `run` is NULL for stand-alone tasks.
+MUST_CHECK Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
+                              bool *ret_is_new);
+MUST_CHECK Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task);
+MUST_CHECK Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after);
+MUST_CHECK Status task_end(Kernel *kernel, const TaskRow *before, TaskRow *after, TaskState state);
+// An attempt failed with an error of `type`; `error` is set. Queued again by its policy, or
+// failed for good.
+MUST_CHECK Status task_attempt_failed(Kernel *kernel, const TaskRow *before, TaskRow *after,
+                                      Str type);
+void task_set_claimable(Kernel *kernel, TaskRow *task);
+void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms);
+MUST_CHECK Status task_fire(Kernel *kernel, const TaskRow *task);
+// Cancels the tasks of a run from a position on.
+MUST_CHECK Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position);
+MUST_CHECK Status apply_create_task(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_claim_tasks(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_heartbeat_task(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_complete_task(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_fail_task(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_retry_task(Kernel *kernel, Op *op);
+
+// ---- kernel_turn.c, kernel_due.c, kernel_nodes.c, kernel_change.c, kernel_define.c ----
+MUST_CHECK Status apply_commit_turn(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_release(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_append_log(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_fire_due(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_sweep(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_join(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_renew(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_leave(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
+MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
+MUST_CHECK Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms,
+                             bool *ret_is_changed);
+MUST_CHECK Status apply_cancel(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_pause(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_resume(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_rewind(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_define(Kernel *kernel, Op *op);
+// The checkpoint that a person names by step and iteration (< 0 = its first).
+MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
+                            int64_t *ret_position);
+// Takes checkpoints from a position on (and the failed attempts there) out of the run's sequence.
+MUST_CHECK Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position,
+                                   int64_t *ret_count);
+bool log_is_checkpoint(const LogRow *entry);
+bool log_is_positioned(const LogRow *entry); // checkpoints and the failed attempts before them
+
+// ---- reads_*.c, verify.c ----
+MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);
+MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);

@@ -1,0 +1,224 @@
+// Nodes: leases, claims, and taking over what dead nodes leave behind.
+//
+//   [O1] A node is alive while lease_until_ms lies ahead; it renews one row, not one per run.
+//   [O2] lease_until_ms < 0 says that the node was fenced off at that moment (some of its runs
+//        were taken over, or a node that knows itself alone has joined): no batch of it is applied
+//        any more. Its row stays a while, so that it can still learn which of its batches was the
+//        last. A node that was merely late, and lost nothing, may renew.
+//   [O3] Every claim raises the run's epoch, so a stale executor is refused run by run as well.
+//   [O4] A run that is wanted paused is held instead of being claimed.
+//
+// Not here: claims made as runs become ready (kernel_runs.c).
+#include "base/assert.h"
+#include "store/kernel_internal.h"
+
+enum { NODES_MAX = 4096 }; // rows of the nodes table that are looked at
+
+static Status nodes_all(Kernel *kernel, NodeRow **ret_nodes, size_t *ret_count) {
+    Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .limit = NODES_MAX};
+    return kernel_scan(kernel, &scan, ret_nodes, ret_count);
+}
+
+static Status owned_page(Kernel *kernel, int64_t owner, int64_t limit, RunRow **ret_rows,
+                         size_t *ret_count) {
+    RunRow wanted = {.owner = owner};
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &wanted, .match_count = 1,
+                 .limit = limit};
+    return kernel_scan(kernel, &scan, ret_rows, ret_count);
+}
+
+static bool node_is_dead(const Kernel *kernel, const NodeRow *node) {
+    return node->lease_until_ms <= kernel_now(kernel);
+}
+
+static Status node_fence(Kernel *kernel, const NodeRow *node) { // [O2]
+    NodeRow after = *node;
+    after.lease_until_ms = -kernel_now(kernel);
+    return kernel_update(kernel, TABLE_NODES, node, &after);
+}
+
+static Status check_lease(Kernel *kernel, int64_t lease_ms) {
+    if (lease_ms > 0 && lease_ms <= LIMIT_DURATION_MS) return OK;
+    return kernel_refuse(kernel, ERR_INVALID, "BAD_DURATION", "a lease must be longer than zero");
+}
+
+static Status check_node(Kernel *kernel) {
+    if (kernel->batch->node != 0) return OK;
+    return kernel_refuse(kernel, ERR_INVALID, "NO_NODE", "the batch names no node");
+}
+
+// ---- a node's own row ----
+
+// The leases of all others end now.
+static Status others_fence(Kernel *kernel) {
+    NodeRow *nodes = NULL;
+    size_t count = 0;
+    TRY(nodes_all(kernel, &nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        if (nodes[i].lease_until_ms >= 0) TRY(node_fence(kernel, &nodes[i]));
+    }
+    return OK;
+}
+
+Status apply_join(Kernel *kernel, Op *op) {
+    TRY(kernel_check_name(kernel, "the node name", op->join.name, LIMIT_NAME_SIZE));
+    TRY(check_lease(kernel, op->join.lease_ms));
+    if (op->join.is_exclusive) TRY(others_fence(kernel));
+    NodeRow node = {.key = kernel_next_key(kernel),
+                    .name = op->join.name,
+                    .lease_until_ms = kernel_now(kernel) + op->join.lease_ms,
+                    .started_at_ms = kernel_now(kernel)};
+    TRY(kernel_insert(kernel, TABLE_NODES, &node));
+    op->join.node = node.key;
+    return OK;
+}
+
+Status apply_renew(Kernel *kernel, Op *op) {
+    TRY(check_node(kernel));
+    TRY(check_lease(kernel, op->renew.lease_ms));
+    NodeRow wanted = {.key = kernel->batch->node}, node;
+    Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
+    if (status == ERR_NOT_FOUND || (status == OK && node.lease_until_ms < 0)) {
+        return kernel_refuse(kernel, ERR_FENCED, "NODE_FENCED",
+                             "the lease of this node ran out and its runs were taken over");
+    }
+    TRY(status);
+    NodeRow after = node;
+    after.lease_until_ms = kernel_now(kernel) + op->renew.lease_ms;
+    return kernel_update(kernel, TABLE_NODES, &node, &after);
+}
+
+// Hands back up to *budget claims of a node.
+static Status claims_return(Kernel *kernel, int64_t node, int64_t *budget, int64_t *ret_count) {
+    *ret_count = 0;
+    while (*budget > 0) {
+        int64_t limit = *budget < PAGE_ROWS ? *budget : PAGE_ROWS;
+        RunRow *rows = NULL;
+        size_t count = 0;
+        TRY(owned_page(kernel, node, limit, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            Run run;
+            run_adopt(kernel, &rows[i], &run);
+            TRY(run_unclaim(kernel, &run));
+            if (run.row.state == RUN_RUNNING) kernel->batch->unclaimed_count++;
+        }
+        *ret_count += (int64_t)count;
+        *budget -= (int64_t)count;
+        if ((int64_t)count < limit) return OK;
+    }
+    return OK;
+}
+
+Status apply_leave(Kernel *kernel, Op *op) {
+    TRY(check_node(kernel));
+    int64_t budget = INT64_MAX;
+    TRY(claims_return(kernel, kernel->batch->node, &budget, &op->leave.released_count));
+    NodeRow wanted = {.key = kernel->batch->node}, node;
+    Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
+    if (status == ERR_NOT_FOUND) return OK; // it was fenced off before
+    TRY(status);
+    return kernel_remove(kernel, TABLE_NODES, &node);
+}
+
+// ---- claim ----
+
+static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken_over) {
+    Run run;
+    run_adopt(kernel, row, &run);
+    if (is_taken_over) run.row.attempts++;
+    if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
+    run.row.owner = kernel->batch->node;
+    run.row.epoch++; // [O3]
+    TRY(run_store(kernel, &run));
+    op->claim.count++;
+    op->claim.taken_over += is_taken_over;
+    return run_announce(kernel, &run, (Resolved){0});
+}
+
+// Claims what `owner` (0 = nobody) has; *ret_is_all says that nothing is left of it.
+static Status claim_from(Kernel *kernel, Op *op, int64_t owner, bool *ret_is_all) {
+    *ret_is_all = false;
+    while (op->claim.count < op->claim.max) {
+        int64_t room = op->claim.max - op->claim.count;
+        int64_t limit = room < PAGE_ROWS ? room : PAGE_ROWS;
+        RunRow *rows = NULL;
+        size_t count = 0;
+        TRY(owned_page(kernel, owner, limit, &rows, &count));
+        for (size_t i = 0; i < count; i++) TRY(run_claim(kernel, op, &rows[i], owner != 0));
+        if ((int64_t)count < limit) {
+            *ret_is_all = true;
+            return OK;
+        }
+    }
+    return OK;
+}
+
+static Status claim_from_dead(Kernel *kernel, Op *op, const NodeRow *node) {
+    RunRow *rows = NULL;
+    size_t count = 0;
+    TRY(owned_page(kernel, node->key, 1, &rows, &count));
+    if (count == 0) return OK; // it lost nothing and may come back
+    if (node->lease_until_ms >= 0) TRY(node_fence(kernel, node));
+    bool is_all;
+    return claim_from(kernel, op, node->key, &is_all);
+}
+
+Status apply_claim(Kernel *kernel, Op *op) {
+    TRY(check_node(kernel));
+    op->claim.count = 0;
+    op->claim.taken_over = 0;
+    bool is_all;
+    TRY(claim_from(kernel, op, 0, &is_all));
+    if (op->claim.count >= op->claim.max) return OK;
+    NodeRow *nodes = NULL;
+    size_t count = 0;
+    TRY(nodes_all(kernel, &nodes, &count));
+    for (size_t i = 0; i < count && op->claim.count < op->claim.max; i++) {
+        if (nodes[i].key == kernel->batch->node || !node_is_dead(kernel, &nodes[i])) continue;
+        TRY(claim_from_dead(kernel, op, &nodes[i]));
+    }
+    return OK;
+}
+
+// ---- sweep ----
+
+static Status nodes_forget(Kernel *kernel) {
+    NodeRow *nodes = NULL;
+    size_t count = 0;
+    TRY(nodes_all(kernel, &nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        int64_t ended_ms = nodes[i].lease_until_ms;
+        if (ended_ms < 0) ended_ms = -ended_ms;
+        bool is_old = ended_ms + NODE_FORGET_MS <= kernel_now(kernel);
+        if (!is_old || nodes[i].key == kernel->batch->node) continue;
+        RunRow *runs = NULL;
+        size_t run_count = 0;
+        TRY(owned_page(kernel, nodes[i].key, 1, &runs, &run_count));
+        if (run_count == 0) TRY(kernel_remove(kernel, TABLE_NODES, &nodes[i]));
+    }
+    return OK;
+}
+
+// Claims of nodes that have no row any more are handed back; one look per owner.
+Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed) {
+    *ret_reclaimed = 0;
+    TRY(nodes_forget(kernel));
+    int64_t budget = max;
+    for (int64_t owner = 0; budget > 0;) {
+        RunRow *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true,
+                     .min = owner + 1, .limit = 1};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        if (count == 0) return OK;
+        owner = rows[0].owner;
+        NodeRow wanted = {.key = owner}, node;
+        Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
+        if (status == OK) continue;
+        if (status != ERR_NOT_FOUND) return status;
+        int64_t returned;
+        TRY(claims_return(kernel, owner, &budget, &returned));
+        *ret_reclaimed += returned;
+    }
+    return OK;
+}

@@ -1,0 +1,263 @@
+// Runs: loading, storing, logging, and the helpers every change of state goes through.
+//
+//   PENDING -> RUNNING <-> SUSPENDED          any of them <-> PAUSED
+//              RUNNING, SUSPENDED, … -> COMPLETED | FAILED | CANCELLED (kernel_end.c)
+//
+//   [N1] Counters by state follow run_set_state and run_create, nothing else.
+//   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then.
+//   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set.
+//   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
+//        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
+//        that a run paused before its start keeps the start time.
+//   [N5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
+//        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was
+//        delivered to the workflow.
+//   [N6] log_seq is the last entry the workflow itself knew of when its snapshot was written, so
+//        LOG_WAIT entries past it are what a restored snapshot has not seen.
+//
+// Not here: creation (kernel_create.c), endings (kernel_end.c), wait sets (kernel_wait.c).
+#include "base/assert.h"
+#include "store/kernel_internal.h"
+
+static void run_set_loaded(Run *run, const RunRow *row, const RunFacts *facts) {
+    run->before = *row;
+    run->before.snapshot = str_is_null(row->snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT;
+    run->row = run->before;
+    run->facts = *facts;
+    run->has_waits = false;
+}
+
+static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run) {
+    Arena *arena = &kernel->scratch;
+    RunRow row = cached->row;
+    row.id = arena_str(arena, row.id);
+    row.workflow = arena_str(arena, row.workflow);
+    row.queue = arena_str(arena, row.queue);
+    row.tags = arena_str(arena, row.tags);
+    row.leftover_topic = arena_str(arena, row.leftover_topic);
+    row.waits = arena_str(arena, row.waits);
+    run_set_loaded(ret_run, &row, &cached->facts);
+}
+
+void run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run) {
+    const CachedRun *cached = run_cache_find(&kernel->runs, row->key);
+    if (cached) {
+        run_from_cache(kernel, cached, ret_run);
+        return;
+    }
+    RunFacts facts = {.signal_count = -1, .may_have = MAY_HAVE_ALL};
+    run_set_loaded(ret_run, row, &facts);
+    run_cache_put(&kernel->runs, &ret_run->row, &facts);
+}
+
+Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
+    const CachedRun *cached = run_cache_find(&kernel->runs, key);
+    if (cached) {
+        run_from_cache(kernel, cached, ret_run);
+        return OK;
+    }
+    RunRow wanted = {.key = key}, row;
+    TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &row));
+    run_adopt(kernel, &row, ret_run);
+    return OK;
+}
+
+Status run_load_id(Kernel *kernel, Str id, Run *ret_run) {
+    const CachedRun *cached = run_cache_find_id(&kernel->runs, id);
+    if (cached) {
+        run_from_cache(kernel, cached, ret_run);
+        return OK;
+    }
+    if (str_is_null(id)) return ERR_NOT_FOUND;
+    RunRow wanted = {.id = id}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1,
+                 .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0) return ERR_NOT_FOUND;
+    run_adopt(kernel, &rows[0], ret_run);
+    return OK;
+}
+
+Status run_require(Kernel *kernel, Str id, Run *ret_run) {
+    Status status = run_load_id(kernel, id, ret_run);
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_NOT_FOUND, "RUN_NOT_FOUND", "there is no run \"%.*s\"",
+                         STR_ARG(id));
+}
+
+void run_keep_facts(Kernel *kernel, const Run *run) {
+    run_cache_touch(&kernel->runs, run->row.key);
+    CachedRun *cached = run_cache_find(&kernel->runs, run->row.key);
+    if (cached) cached->facts = run->facts;
+}
+
+Status run_store(Kernel *kernel, Run *run) {
+    uint64_t changes = row_changes(&tables[TABLE_RUNS], &run->before, &run->row);
+    // The stored snapshot is not in memory: it changed when another text stands in its place.
+    if (run->row.snapshot.data == run->before.snapshot.data) {
+        changes &= ~kernel->run_snapshot_bit;
+    } else {
+        changes |= kernel->run_snapshot_bit;
+    }
+    if (changes != 0) {
+        TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
+        if (run->row.due_at_ms != run->before.due_at_ms) {
+            kernel_note_due(kernel, run->row.due_at_ms);
+        }
+        if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT;
+        run->before = run->row;
+    }
+    run_cache_put(&kernel->runs, &run->row, &run->facts);
+    run_cache_touch(&kernel->runs, run->row.key);
+    return OK;
+}
+
+Status run_last_seq(Kernel *kernel, Run *run) {
+    if (run->facts.last_seq > 0) return OK;
+    LogRow wanted = {.run = run->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .is_descending = true, .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0) {
+        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run has no log");
+    }
+    run->facts.last_seq = rows[0].seq;
+    return OK;
+}
+
+Status run_log(Kernel *kernel, Run *run, LogRow *entry) {
+    TRY(run_last_seq(kernel, run));
+    entry->run = run->row.key;
+    entry->seq = run->facts.last_seq + 1;
+    entry->at_ms = kernel_now(kernel);
+    TRY(kernel_insert(kernel, TABLE_LOG, entry));
+    run->facts.last_seq = entry->seq;
+    run_keep_facts(kernel, run);
+    return OK;
+}
+
+Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data) {
+    LogRow entry = {.kind = kind, .position = -1, .data = data};
+    return run_log(kernel, run, &entry);
+}
+
+void run_set_state(Kernel *kernel, Run *run, RunState state) {
+    if (run->row.state == (int64_t)state) return;
+    ASSERT(!run_state_is_terminal(run->row.state)); // [S6]
+    kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
+    kernel_count(kernel, COUNTER_RUNS_FIRST + (int64_t)state, 1);
+    run->row.state = state;
+    run->row.updated_at_ms = kernel_now(kernel);
+}
+
+Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
+    if (!run->has_waits) {
+        Status status = wait_set_decode(&kernel->scratch, run->before.waits, &run->waits);
+        if (status != OK) {
+            return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
+                               "the wait set of a run cannot be read");
+        }
+        run->has_waits = true;
+    }
+    *ret_set = run->waits;
+    return OK;
+}
+
+// [N3]
+Status run_drop_waiters(Kernel *kernel, Run *run) {
+    if (run->row.state != RUN_SUSPENDED || str_is_null(run->row.waits)) return OK;
+    WaitSet set;
+    TRY(run_waits(kernel, run, &set));
+    for (size_t i = 0; i < set.count; i++) {
+        if (set.items[i].waiter == 0) continue;
+        WaiterRow waiter = {.key = set.items[i].waiter};
+        TRY(kernel_remove(kernel, TABLE_WAITERS, &waiter));
+    }
+    return OK;
+}
+
+static bool batch_has_room(const Batch *batch) {
+    return batch->node != 0 && (int64_t)batch->ready_count < batch->claim_max;
+}
+
+// The row of a run that can be executed now; claimed for the batch's node if it has room.
+void run_set_ready(Kernel *kernel, Run *run) {
+    RunRow *row = &run->row;
+    row->claim_rank = claim_rank(row->priority); // [N2]
+    row->generation++;
+    row->waits = STR_NULL;
+    row->idle_since_ms = 0;
+    row->paused_state = 0;
+    row->due_at_ms = row->deadline_at_ms; // [N4]
+    if (row->started_at_ms == 0) row->started_at_ms = kernel_now(kernel);
+    row->owner = 0;
+    if (batch_has_room(kernel->batch)) {
+        row->owner = kernel->batch->node;
+        row->epoch++;
+    }
+}
+
+static void ready_push(Batch *batch, const ReadyRun *ready) {
+    if (batch->ready_count == batch->ready_capacity) {
+        size_t capacity = batch->ready_capacity ? batch->ready_capacity * 2 : 16;
+        ReadyRun *grown = ARENA_ARRAY(batch->arena, ReadyRun, capacity);
+        if (batch->ready_count > 0) {
+            memcpy(grown, batch->ready, batch->ready_count * sizeof(ReadyRun));
+        }
+        batch->ready = grown;
+        batch->ready_capacity = capacity;
+    }
+    batch->ready[batch->ready_count++] = *ready;
+}
+
+// Tells the batch about a run that was made ready and stored.
+Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
+    if (run->row.owner == 0) {
+        kernel->batch->unclaimed_count++;
+        return OK;
+    }
+    TRY(run_last_seq(kernel, run));
+    run_keep_facts(kernel, run);
+    ReadyRun ready = {.run = run->row.key,
+                      .epoch = run->row.epoch,
+                      .id = kernel_answer(kernel, run->row.id),
+                      .workflow = kernel_answer(kernel, run->row.workflow),
+                      .kind = run->row.kind,
+                      .resolved = resolved.rows,
+                      .resolved_count = resolved.count,
+                      .is_cancel_wanted = run_is_cancel_wanted(&run->row),
+                      .last_seq = run->facts.last_seq};
+    ready_push(kernel->batch, &ready);
+    return OK;
+}
+
+Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved) {
+    TRY(run_drop_waiters(kernel, run));
+    run_set_state(kernel, run, RUN_RUNNING);
+    run_set_ready(kernel, run);
+    TRY(run_store(kernel, run));
+    return run_announce(kernel, run, resolved);
+}
+
+Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
+    TRY(run_drop_waiters(kernel, run));
+    TRY(run_note(kernel, run, LOG_PAUSED, reason));
+    run_set_state(kernel, run, RUN_PAUSED);
+    RunRow *row = &run->row;
+    row->paused_state = paused_state;
+    row->is_pause_wanted = 0;
+    row->owner = 0;
+    row->claim_rank = 0;
+    row->idle_since_ms = 0;
+    if (paused_state != RUN_PENDING) row->due_at_ms = 0; // [N4]
+    return run_store(kernel, run);
+}
+
+Status run_unclaim(Kernel *kernel, Run *run) {
+    ASSERT(run->row.state == RUN_RUNNING);
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    run->row.owner = 0;
+    return run_store(kernel, run);
+}

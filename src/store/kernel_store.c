@@ -1,0 +1,254 @@
+// KernelStore: one batch, one transaction.
+//
+//   begin -> apply each operation -> node's batch number, changed counters -> commit
+//
+// Counters are kept in memory and written when a batch changed them, so statistics are exact and
+// cost one small row each per batch, not per operation.
+//   [K3] When the transaction is rolled back, counters and caches are as before it. When the
+//        commit itself fails nobody knows whether it happened: memory is dropped and loaded again
+//        by the next batch.
+//   [K7] A run that a batch made ready and then changed again is not announced in its old form.
+//
+// Not here: what the operations do (kernel_*.c), reads (reads_*.c).
+#include "base/assert.h"
+#include "base/memory.h"
+#include "store/kernel_internal.h"
+
+enum { RUN_CACHE_SIZE = 32 << 20 };
+#define EVENT_RETENTION_MS (7LL * 24 * 3600 * 1000)
+
+typedef Status (*Applier)(Kernel *kernel, Op *op);
+
+static const Applier appliers[OP_KIND_COUNT] = {
+    [OP_JOIN] = apply_join,
+    [OP_RENEW] = apply_renew,
+    [OP_LEAVE] = apply_leave,
+    [OP_DEFINE] = apply_define,
+    [OP_CREATE_RUN] = apply_create_run,
+    [OP_CLAIM] = apply_claim,
+    [OP_COMMIT_TURN] = apply_commit_turn,
+    [OP_RELEASE] = apply_release,
+    [OP_CREATE_TASK] = apply_create_task,
+    [OP_CLAIM_TASKS] = apply_claim_tasks,
+    [OP_HEARTBEAT_TASK] = apply_heartbeat_task,
+    [OP_COMPLETE_TASK] = apply_complete_task,
+    [OP_FAIL_TASK] = apply_fail_task,
+    [OP_PUBLISH] = apply_publish,
+    [OP_SIGNAL] = apply_signal,
+    [OP_FIRE_DUE] = apply_fire_due,
+    [OP_CANCEL] = apply_cancel,
+    [OP_PAUSE] = apply_pause,
+    [OP_RESUME] = apply_resume,
+    [OP_REWIND] = apply_rewind,
+    [OP_FORK] = apply_fork,
+    [OP_SET_TOPIC] = apply_set_topic,
+    [OP_REPLAY_DEAD_LETTER] = apply_replay_dead_letter,
+    [OP_REMOVE_DEAD_LETTER] = apply_remove_dead_letter,
+    [OP_PURGE_RUN] = apply_purge_run,
+    [OP_SWEEP] = apply_sweep,
+    [OP_APPEND_LOG] = apply_append_log,
+    [OP_RETRY_TASK] = apply_retry_task,
+};
+
+static Status counters_load(Kernel *kernel, RowStore *rows) {
+    CounterRow *stored = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_COUNTERS, .index = SCAN_PRIMARY, .limit = COUNTER_COUNT};
+    TRY(rows_scan(rows, &scan, &kernel->scratch, &stored, &count));
+    memset(kernel->counters, 0, sizeof(kernel->counters));
+    kernel->stored_counters = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (stored[i].number < 0 || stored[i].number >= COUNTER_COUNT) continue;
+        kernel->counters[stored[i].number] = stored[i].value;
+        kernel->stored_counters |= UINT64_C(1) << stored[i].number;
+    }
+    return OK;
+}
+
+static Status counters_store(Kernel *kernel, uint64_t *ret_stored) {
+    *ret_stored = kernel->stored_counters;
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        if (kernel->counters[i] == kernel->saved_counters[i]) continue;
+        CounterRow row = {.number = i, .value = kernel->counters[i]};
+        uint64_t bit = UINT64_C(1) << i;
+        if (*ret_stored & bit) {
+            TRY(kernel_update_columns(kernel, TABLE_COUNTERS, &row,
+                                      column_bit(TABLE_COUNTERS, offsetof(CounterRow, value))));
+        } else {
+            TRY(kernel_insert(kernel, TABLE_COUNTERS, &row));
+            *ret_stored |= bit;
+        }
+    }
+    return OK;
+}
+
+// A node that was fenced off has no row any more; it learns that from OP_RENEW.
+static Status node_store_batch(Kernel *kernel) {
+    const Batch *batch = kernel->batch;
+    if (batch->node == 0) return OK;
+    NodeRow row = {.key = batch->node, .last_batch = batch->number};
+    Status status = rows_update(kernel->writer, TABLE_NODES, &row, kernel->node_batch_bit);
+    if (status == OK || status == ERR_NOT_FOUND) return OK;
+    if (kernel->failure == OK) kernel->failure = status;
+    return status;
+}
+
+// [K7]
+static void ready_settle(Kernel *kernel) {
+    Batch *batch = kernel->batch;
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->ready_count; i++) {
+        ReadyRun *ready = &batch->ready[i];
+        const CachedRun *cached = run_cache_find(&kernel->runs, ready->run);
+        if (cached) {
+            const RunRow *row = &cached->row;
+            bool is_ours = row->state == RUN_RUNNING && row->owner == batch->node;
+            if (!is_ours || row->epoch != ready->epoch) continue;
+            ready->is_cancel_wanted = run_is_cancel_wanted(row);
+        }
+        batch->ready[kept++] = *ready;
+    }
+    batch->ready_count = kept;
+}
+
+static Status batch_apply(Kernel *kernel) {
+    Batch *batch = kernel->batch;
+    for (size_t i = 0; i < batch->count; i++) {
+        Op *op = batch->ops[i];
+        ASSERT(op->kind > 0 && op->kind < OP_KIND_COUNT);
+        int64_t write_count = kernel->write_count;
+        arena_reset(&kernel->scratch);
+        kernel->op = op;
+        diag_clear(&op->diag);
+        op->status = appliers[op->kind](kernel, op);
+        if (kernel->failure != OK) return kernel->failure;
+        ASSERT(op->status == OK || kernel->write_count == write_count); // [K2]
+    }
+    ready_settle(kernel);
+    return node_store_batch(kernel);
+}
+
+static void batch_undo(Kernel *kernel) {
+    memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
+    run_cache_rollback(&kernel->runs);
+    topic_cache_clear(&kernel->topics);
+}
+
+static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
+    batch_clear_answers(kernel->batch);
+    kernel->batch = NULL;
+    kernel->op = NULL;
+    if (kernel->rows_diag.code[0] && diag) *diag = kernel->rows_diag;
+    if (status == ERR_UNAVAILABLE || status == ERR_CORRUPT || status == ERR_LIMIT) return status;
+    return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "the %s store answered %s within a batch",
+                    kernel->ops.name, status_name(status));
+}
+
+static Status memory_reload(Kernel *kernel) {
+    run_cache_clear(&kernel->runs);
+    topic_cache_clear(&kernel->topics);
+    arena_reset(&kernel->scratch);
+    TRY(counters_load(kernel, kernel->writer));
+    kernel->is_stale = false;
+    return OK;
+}
+
+static Status batch_check(const Kernel *kernel, const Batch *batch, Diag *diag) {
+    if (kernel->config.is_read_only) {
+        return diag_set(diag, ERR_UNSUPPORTED, "STORE_READ_ONLY",
+                        "the store was opened for reading only");
+    }
+    if (batch->count > LIMIT_BATCH_OPS) {
+        return diag_set(diag, ERR_LIMIT, "BATCH_TOO_LARGE",
+                        "a batch of %zu operations; at most %d are allowed", batch->count,
+                        LIMIT_BATCH_OPS);
+    }
+    return OK;
+}
+
+static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
+    Kernel *kernel = (Kernel *)store;
+    TRY(batch_check(kernel, batch, diag));
+    batch_clear_answers(batch);
+    RowStore *rows = kernel->writer;
+    TRY(rows->ops->begin(rows, diag));
+    rows->diag = &kernel->rows_diag;
+    diag_clear(&kernel->rows_diag);
+    kernel->batch = batch;
+    kernel->failure = OK;
+    Status status = kernel->is_stale ? memory_reload(kernel) : OK;
+    memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
+    run_cache_begin(&kernel->runs);
+    uint64_t stored_counters = kernel->stored_counters;
+    if (status == OK) status = batch_apply(kernel);
+    if (status == OK) status = counters_store(kernel, &stored_counters);
+    if (status != OK) {
+        rows->ops->rollback(rows);
+        batch_undo(kernel);
+        return batch_failed(kernel, status, diag);
+    }
+    diag_clear(&kernel->rows_diag);
+    status = rows->ops->commit(rows, &kernel->rows_diag);
+    if (status != OK) {
+        kernel->is_stale = true; // [K3]
+        return batch_failed(kernel, status, diag);
+    }
+    kernel->stored_counters = stored_counters;
+    kernel->batch = NULL;
+    kernel->op = NULL;
+    return OK;
+}
+
+static void kernel_close(Store *store) {
+    Kernel *kernel = (Kernel *)store;
+    if (kernel->reader != kernel->writer) kernel->reader->ops->close(kernel->reader);
+    kernel->writer->ops->close(kernel->writer);
+    run_cache_done(&kernel->runs);
+    topic_cache_done(&kernel->topics);
+    arena_done(&kernel->scratch);
+    mem_free(kernel);
+}
+
+static void config_fill(StoreConfig *config) {
+    if (config->events_per_topic <= 0) config->events_per_topic = LIMIT_EVENTS_PER_TOPIC;
+    if (config->event_retention_ms <= 0) config->event_retention_ms = EVENT_RETENTION_MS;
+}
+
+Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char *name,
+                        Store **ret_store, Diag *diag) {
+    Kernel *kernel = mem_zalloc(sizeof(Kernel));
+    kernel->ops = (StoreOps){.name = name,
+                             .commit = kernel_commit,
+                             .read = kernel_read,
+                             .verify = kernel_verify,
+                             .close = kernel_close};
+    kernel->base.ops = &kernel->ops;
+    kernel->writer = pair.writer;
+    kernel->reader = pair.reader;
+    if (config) kernel->config = *config;
+    config_fill(&kernel->config);
+    kernel->run_snapshot_bit = column_bit(TABLE_RUNS, offsetof(RunRow, snapshot));
+    kernel->log_position_bit = column_bit(TABLE_LOG, offsetof(LogRow, position));
+    kernel->node_batch_bit = column_bit(TABLE_NODES, offsetof(NodeRow, last_batch));
+    run_cache_init(&kernel->runs, RUN_CACHE_SIZE);
+    topic_cache_init(&kernel->topics);
+    arena_init(&kernel->scratch);
+
+    RowStore *rows = kernel->reader;
+    Status status = rows->ops->read_begin(rows, diag);
+    if (status == OK) {
+        rows->diag = diag;
+        status = counters_load(kernel, rows);
+        rows->ops->read_end(rows);
+    }
+    if (status != OK) {
+        run_cache_done(&kernel->runs);
+        topic_cache_done(&kernel->topics);
+        arena_done(&kernel->scratch);
+        mem_free(kernel);
+        return status;
+    }
+    rows->diag = NULL;
+    *ret_store = &kernel->base;
+    return OK;
+}

@@ -1,0 +1,280 @@
+// Tasks as callers and workers see them: queue, claim, heartbeat, complete, fail, retry.
+//
+//   [Q1] The id of a task is unique; queueing it again answers the one that is there.
+//   [Q2] Each lease has its own token, from the key sequence; what comes with another token, or
+//        for a task that is not leased, answers ERR_FENCED and changes nothing. A completion that
+//        is repeated with the token that completed it answers OK.
+//   [Q3] Claiming goes by priority, then first in, first out, queue after queue as asked for, and
+//        looks at a bounded number of rows however few of them are wanted.
+//
+// Not here: what follows from an outcome (kernel_task_life.c).
+#include "base/assert.h"
+#include "store/kernel_internal.h"
+
+enum { CLAIM_LOOKS_MAX = 2000 }; // rows of one queue that one claim looks at
+
+static const Str QUEUE_DEFAULT = STR("default");
+
+static bool is_duration(int64_t ms) { return ms >= 0 && ms <= LIMIT_DURATION_MS; }
+
+Status task_check_spec(Kernel *kernel, const TaskSpec *spec) {
+    TRY(kernel_check_name(kernel, "the task id", spec->id, LIMIT_RUN_ID_SIZE));
+    TRY(kernel_check_name(kernel, "the task name", spec->name, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the queue name", spec->queue, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the concurrency key", spec->concurrency_key, LIMIT_KEY_SIZE));
+    TRY(kernel_check_size(kernel, "the input", spec->input, LIMIT_PAYLOAD_SIZE));
+    TRY(kernel_check_size(kernel, "the list of errors not retried", spec->non_retryable,
+                   LIMIT_ERROR_SIZE));
+    bool is_good = is_duration(spec->delay_ms) && is_duration(spec->backoff_ms) &&
+                   is_duration(spec->backoff_max_ms) && is_duration(spec->start_timeout_ms) &&
+                   is_duration(spec->run_timeout_ms) && is_duration(spec->heartbeat_ms) &&
+                   spec->max_attempts >= 0 && spec->backoff_factor_pct >= 0;
+    if (!is_good) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_DURATION",
+                             "a duration or count of the task \"%.*s\" is out of range",
+                             STR_ARG(spec->id));
+    }
+    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_PRIORITY",
+                             "a priority lies between %d and %d", PRIORITY_MIN, PRIORITY_MAX);
+    }
+    return OK;
+}
+
+static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run) {
+    TaskRow task = {
+        .key = kernel_next_key(kernel),
+        .id = spec->id,
+        .run = run ? run->row.key : 0,
+        .position = run ? spec->position : -1,
+        .name = spec->name,
+        .queue = spec->queue.len > 0 ? spec->queue : QUEUE_DEFAULT,
+        .state = TASK_QUEUED,
+        .priority = spec->priority,
+        .max_attempts = spec->max_attempts > 0 ? spec->max_attempts : 1,
+        .backoff_ms = spec->backoff_ms,
+        .backoff_max_ms = spec->backoff_max_ms,
+        .backoff_factor_pct = spec->backoff_factor_pct,
+        .jitter_pct = spec->jitter_pct,
+        .start_timeout_ms = spec->start_timeout_ms,
+        .run_timeout_ms = spec->run_timeout_ms,
+        .heartbeat_ms = spec->heartbeat_ms,
+        .created_at_ms = kernel_now(kernel),
+        .non_retryable = spec->non_retryable,
+        .concurrency_key = spec->concurrency_key,
+        .input = spec->input,
+    };
+    if (spec->delay_ms > 0) {
+        task.due_at_ms = kernel_now(kernel) + spec->delay_ms;
+    } else {
+        task_set_claimable(kernel, &task);
+    }
+    return task;
+}
+
+Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
+    TaskRow wanted = {.id = id}, *rows = NULL;
+    size_t count = 0;
+    if (str_is_null(id)) return ERR_NOT_FOUND;
+    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1,
+                 .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0) return ERR_NOT_FOUND;
+    *ret_task = rows[0];
+    return OK;
+}
+
+Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
+                   bool *ret_is_new) {
+    bool had_tasks = kernel->batch->has_tasks;
+    TaskRow task = task_row_new(kernel, spec, run);
+    Status status = kernel_insert_new(kernel, TABLE_TASKS, &task);
+    if (status == ERR_CONFLICT) { // [Q1]
+        TaskRow existing;
+        kernel->counters[COUNTER_NEXT_KEY]--;
+        kernel->batch->has_tasks = had_tasks;
+        status = task_load_id(kernel, spec->id, &existing);
+        if (status == ERR_NOT_FOUND) {
+            return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
+        }
+        TRY(status);
+        *ret_key = existing.key;
+        *ret_is_new = false;
+        return OK;
+    }
+    TRY(status);
+    kernel_count(kernel, COUNTER_TASKS_FIRST + TASK_QUEUED, 1);
+    kernel_note_due(kernel, task.due_at_ms);
+    if (run && !(run->facts.may_have & MAY_HAVE_TASKS)) {
+        run->facts.may_have |= MAY_HAVE_TASKS;
+        run_keep_facts(kernel, run);
+    }
+    *ret_key = task.key;
+    *ret_is_new = true;
+    return OK;
+}
+
+Status apply_create_task(Kernel *kernel, Op *op) {
+    TRY(task_check_spec(kernel, &op->create_task.spec));
+    return task_create(kernel, &op->create_task.spec, NULL, &op->create_task.key,
+                       &op->create_task.is_new);
+}
+
+// ---- claim ----
+
+typedef struct QueueWalk { // claimable tasks of a queue, in the order they are handed out
+    Str queue;
+    int64_t rank; // the last one seen; 0 = none yet
+    int64_t key;
+} QueueWalk;
+
+static Status queue_page(Kernel *kernel, QueueWalk *walk, int64_t limit, TaskRow **ret_rows,
+                         size_t *ret_count) {
+    TaskRow wanted = {.queue = walk->queue};
+    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted, .match_count = 1,
+                 .has_min = true, .min = walk->rank, .after_key = walk->key, .limit = limit};
+    TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
+    if (*ret_count > 0) {
+        walk->rank = (*ret_rows)[*ret_count - 1].claim_rank;
+        walk->key = (*ret_rows)[*ret_count - 1].key;
+    }
+    return OK;
+}
+
+static bool task_is_wanted(const Kernel *kernel, const Op *op, const TaskRow *task) {
+    if (task->due_at_ms != 0 && task->due_at_ms <= kernel_now(kernel)) return false; // too late
+    for (size_t i = 0; i < op->claim_tasks.name_count; i++) {
+        if (str_equal(op->claim_tasks.names[i], task->name)) return true;
+    }
+    return op->claim_tasks.name_count == 0;
+}
+
+static Status task_lease(Kernel *kernel, Op *op, const TaskRow *task) {
+    TaskRow after = *task;
+    after.state = TASK_LEASED;
+    after.claim_rank = 0;
+    after.attempt++;
+    after.token = kernel_next_key(kernel); // [Q2]
+    after.worker = op->claim_tasks.worker;
+    after.started_at_ms = kernel_now(kernel);
+    after.close_at_ms =
+        task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
+    task_set_lease(kernel, &after, op->claim_tasks.lease_ms);
+    TRY(task_store(kernel, task, &after));
+    row_copy(&tables[TABLE_TASKS], kernel->batch->arena, &after,
+             &op->claim_tasks.tasks[op->claim_tasks.task_count++]);
+    return OK;
+}
+
+static Status queue_claim(Kernel *kernel, Op *op, Str queue, int64_t max) {
+    QueueWalk walk = {.queue = queue};
+    int64_t looks = 0;
+    while ((int64_t)op->claim_tasks.task_count < max && looks < CLAIM_LOOKS_MAX) { // [Q3]
+        int64_t room = max - (int64_t)op->claim_tasks.task_count;
+        int64_t limit = op->claim_tasks.name_count > 0 || room > PAGE_ROWS ? PAGE_ROWS : room;
+        TaskRow *rows = NULL;
+        size_t count = 0;
+        TRY(queue_page(kernel, &walk, limit, &rows, &count));
+        if (count == 0) return OK;
+        looks += (int64_t)count;
+        for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
+            if (task_is_wanted(kernel, op, &rows[i])) TRY(task_lease(kernel, op, &rows[i]));
+        }
+    }
+    return OK;
+}
+
+Status apply_claim_tasks(Kernel *kernel, Op *op) {
+    int64_t max = op->claim_tasks.max;
+    if (op->claim_tasks.queue_count == 0 || max <= 0) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
+                             "a claim names at least one queue and asks for at least one task");
+    }
+    TRY(kernel_check_size(kernel, "the worker name", op->claim_tasks.worker, LIMIT_NAME_SIZE));
+    if (max > LIMIT_LIST_PAGE) max = LIMIT_LIST_PAGE;
+    op->claim_tasks.tasks = ARENA_ARRAY(kernel->batch->arena, TaskRow, (size_t)max);
+    op->claim_tasks.task_count = 0;
+    for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
+        Str queue = op->claim_tasks.queues[i];
+        TRY(queue_claim(kernel, op, queue.len > 0 ? queue : QUEUE_DEFAULT, max));
+    }
+    return OK;
+}
+
+// ---- what a worker says ----
+
+static Status task_require(Kernel *kernel, Str id, TaskRow *ret_task) {
+    Status status = task_load_id(kernel, id, ret_task);
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_NOT_FOUND, "TASK_NOT_FOUND", "there is no task \"%.*s\"",
+                         STR_ARG(id));
+}
+
+static Status task_check_lease(Kernel *kernel, const TaskRow *task, int64_t token) { // [Q2]
+    if (task->state == TASK_LEASED && task->token == token) return OK;
+    return kernel_refuse(kernel, ERR_FENCED, "TASK_FENCED",
+                         "this lease of the task \"%.*s\" is over; the task is %s",
+                         STR_ARG(task->id), task_state_name(task->state));
+}
+
+Status apply_heartbeat_task(Kernel *kernel, Op *op) {
+    TaskRow before;
+    TRY(kernel_check_size(kernel, "the progress", op->heartbeat.progress, LIMIT_ERROR_SIZE));
+    TRY(task_require(kernel, op->heartbeat.id, &before));
+    TRY(task_check_lease(kernel, &before, op->heartbeat.token));
+    TaskRow after = before;
+    task_set_lease(kernel, &after, op->heartbeat.lease_ms);
+    if (!str_is_null(op->heartbeat.progress)) after.progress = op->heartbeat.progress;
+    op->heartbeat.is_cancel_wanted = before.is_cancel_wanted != 0;
+    return task_store(kernel, &before, &after);
+}
+
+Status apply_complete_task(Kernel *kernel, Op *op) {
+    TaskRow before;
+    TRY(kernel_check_size(kernel, "the result", op->complete_task.result, LIMIT_PAYLOAD_SIZE));
+    TRY(task_require(kernel, op->complete_task.id, &before));
+    bool is_repeated =
+        before.state == TASK_COMPLETED && before.token == op->complete_task.token;
+    if (is_repeated) return OK;
+    TRY(task_check_lease(kernel, &before, op->complete_task.token));
+    TaskRow after = before;
+    after.result = op->complete_task.result;
+    return task_end(kernel, &before, &after, TASK_COMPLETED);
+}
+
+Status apply_fail_task(Kernel *kernel, Op *op) {
+    TaskRow before;
+    TRY(kernel_check_size(kernel, "the error", op->fail_task.error, LIMIT_ERROR_SIZE));
+    TRY(task_require(kernel, op->fail_task.id, &before));
+    TRY(task_check_lease(kernel, &before, op->fail_task.token));
+    TaskRow after = before;
+    after.error = op->fail_task.error;
+    if (op->fail_task.is_final) after.max_attempts = after.attempt;
+    TRY(task_attempt_failed(kernel, &before, &after, op->fail_task.type));
+    op->fail_task.is_retried = after.state == TASK_QUEUED;
+    if (op->fail_task.is_retried) {
+        op->fail_task.retry_at_ms = after.claim_rank > 0 ? kernel_now(kernel) : after.due_at_ms;
+    }
+    return OK;
+}
+
+Status apply_retry_task(Kernel *kernel, Op *op) {
+    TaskRow before;
+    TRY(task_require(kernel, op->retry_task.id, &before));
+    if (before.run != 0) {
+        return kernel_refuse(kernel, ERR_CONFLICT, "TASK_HAS_RUN",
+                             "the task \"%.*s\" belongs to a run, which decides about retries",
+                             STR_ARG(before.id));
+    }
+    if (before.state != TASK_FAILED && before.state != TASK_CANCELLED) {
+        return kernel_refuse(kernel, ERR_CONFLICT, "TASK_NOT_FAILED",
+                             "the task \"%.*s\" is %s; only failed and cancelled ones are retried",
+                             STR_ARG(before.id), task_state_name(before.state));
+    }
+    TaskRow after = before;
+    after.max_attempts++;
+    after.is_cancel_wanted = 0;
+    after.finished_at_ms = 0;
+    task_set_claimable(kernel, &after);
+    return task_store(kernel, &before, &after);
+}

@@ -1,0 +1,369 @@
+// Turns: everything a run did between two waits, in one operation.
+//
+//   claim and sizes -> participant -> log -> children -> tasks -> events -> what comes next
+//
+//   [U1] The claim is checked first: unknown, ended, fenced, in this order.
+//   [U2] A checkpoint in the middle of a turn (one log entry, NEXT_CONTINUE) costs one insert; the
+//        run's row is not written.
+//   [U3] A participant's writes are undone when it fails, and then nothing of the turn is kept.
+//   [U4] A run that was asked to end ends CANCELLED, whatever its last turn says.
+//   [U5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
+//        looking for checkpoints begins at input_seq.
+//
+// Not here: parking (kernel_wait.c), endings (kernel_end.c).
+#include "base/assert.h"
+#include "store/kernel_internal.h"
+
+// ---- checks ----
+
+static Status claim_require(Kernel *kernel, int64_t key, int64_t epoch, Run *ret_run) { // [U1]
+    Status status = run_load(kernel, key, ret_run);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",
+                             (long long)key);
+    }
+    TRY(status);
+    const RunRow *row = &ret_run->row;
+    if (run_state_is_terminal(row->state)) {
+        return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
+                             STR_ARG(row->id), run_state_name(row->state));
+    }
+    bool is_ours = kernel->batch->node == 0 || row->owner == kernel->batch->node;
+    if (row->state == RUN_RUNNING && is_ours && row->epoch == epoch) return OK;
+    return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
+                         "the claim on run \"%.*s\" with epoch %lld is over; it has epoch %lld",
+                         STR_ARG(row->id), (long long)epoch, (long long)row->epoch);
+}
+
+static Status log_check(Kernel *kernel, const LogRow *entry) {
+    if (entry->kind <= 0 || entry->kind >= LOG_KIND_COUNT || entry->outcome < 0 ||
+        entry->outcome >= OUTCOME_COUNT) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
+                             "a log entry has an unknown kind or outcome");
+    }
+    TRY(kernel_check_size(kernel, "the name of a log entry", entry->name, LIMIT_NAME_SIZE));
+    return kernel_check_size(kernel, "the data of a log entry", entry->data, LIMIT_PAYLOAD_SIZE);
+}
+
+static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *run) {
+    size_t effect_count =
+        turn->log_count + turn->child_count + turn->task_count + turn->event_count;
+    if (effect_count > LIMIT_EFFECTS_PER_TURN) {
+        return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_EFFECTS",
+                             "a turn with %zu effects; at most %d are allowed", effect_count,
+                             LIMIT_EFFECTS_PER_TURN);
+    }
+    if (turn->child_count > 0 && run->row.depth + 1 > LIMIT_CHILD_DEPTH) {
+        return kernel_refuse(kernel, ERR_LIMIT, "CHILD_DEPTH",
+                             "runs may be nested %d deep, not deeper", LIMIT_CHILD_DEPTH);
+    }
+    for (size_t i = 0; i < turn->log_count; i++) TRY(log_check(kernel, &turn->log[i]));
+    for (size_t i = 0; i < turn->child_count; i++) {
+        TRY(run_check_spec(kernel, &turn->children[i]));
+    }
+    for (size_t i = 0; i < turn->task_count; i++) {
+        TRY(task_check_spec(kernel, &turn->tasks[i]));
+    }
+    for (size_t i = 0; i < turn->event_count; i++) {
+        const EventSpec *event = &turn->events[i];
+        TRY(kernel_check_name(kernel, "the topic", event->topic, LIMIT_TOPIC_SIZE));
+        TRY(kernel_check_name(kernel, "the event id", event->id, LIMIT_KEY_SIZE));
+        TRY(kernel_check_size(kernel, "the payload", event->payload, LIMIT_PAYLOAD_SIZE));
+    }
+    TRY(kernel_check_size(kernel, "the snapshot", turn->snapshot, LIMIT_SNAPSHOT_SIZE));
+    return kernel_check_size(kernel, "the result", turn->result, LIMIT_PAYLOAD_SIZE);
+}
+
+static Status item_check(Kernel *kernel, const WaitItem *item) {
+    bool is_timer = item->kind == WAIT_TIMER || item->kind == WAIT_RETRY;
+    if (item->kind < WAIT_EVENT || item->kind >= WAIT_KIND_COUNT || item->deadline_at_ms < 0 ||
+        (is_timer && item->deadline_at_ms == 0)) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
+                             "a wait has an unknown kind or no deadline where it needs one");
+    }
+    if (item->kind == WAIT_EVENT || item->kind == WAIT_SIGNAL) {
+        TRY(kernel_check_name(kernel, "the name of a wait", item->name, LIMIT_NAME_SIZE));
+    }
+    return kernel_check_size(kernel, "the filter of a wait", item->filter, LIMIT_ERROR_SIZE);
+}
+
+static Status waits_check(Kernel *kernel, const WaitSet *set) {
+    if (set->count == 0 || (set->mode != WAIT_FIRST && set->mode != WAIT_EACH)) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
+                             "a run parks on at least one wait, for the first or for each");
+    }
+    if (set->count > LIMIT_WAITS_PER_RUN) {
+        return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_WAITS",
+                             "a wait set of %zu items; at most %d are allowed", set->count,
+                             LIMIT_WAITS_PER_RUN);
+    }
+    for (size_t i = 0; i < set->count; i++) TRY(item_check(kernel, &set->items[i]));
+    return OK;
+}
+
+// ---- children and tasks that are waited for by id ----
+
+typedef struct IdList { // the ids of specs that begin with one
+    const void *specs;
+    size_t stride;
+    size_t count;
+    size_t next; // where the last search ended: waits mostly come in the order of the specs
+} IdList;
+
+static bool id_find(IdList *list, Str id, size_t *ret_place) {
+    for (size_t i = 0; i < list->count; i++) {
+        size_t place = (list->next + i) % list->count;
+        const Str *found =
+            (const Str *)(const void *)((const char *)list->specs + place * list->stride);
+        if (!str_equal(*found, id)) continue;
+        list->next = place + 1;
+        *ret_place = place;
+        return true;
+    }
+    return false;
+}
+
+typedef struct TurnIds {
+    IdList children;
+    IdList tasks;
+} TurnIds;
+
+_Static_assert(offsetof(RunSpec, id) == 0 && offsetof(TaskSpec, id) == 0, "IdList needs it");
+
+static TurnIds turn_ids(const TurnCommit *turn) {
+    return (TurnIds){{turn->children, sizeof(RunSpec), turn->child_count, 0},
+                     {turn->tasks, sizeof(TaskSpec), turn->task_count, 0}};
+}
+
+static Status target_lookup(Kernel *kernel, WaitItem *item) {
+    Status status;
+    if (item->kind == WAIT_CHILD) {
+        Run child;
+        status = run_load_id(kernel, item->name, &child);
+        if (status == OK) item->target = child.row.key;
+    } else {
+        TaskRow task;
+        status = task_load_id(kernel, item->name, &task);
+        if (status == OK) item->target = task.key;
+    }
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_INVALID, "WAIT_TARGET",
+                         "the turn waits for \"%.*s\", which does not exist",
+                         STR_ARG(item->name));
+}
+
+// Before anything is written: each target exists or is made by this very turn. The items are
+// copied, because the caller may submit the same batch again.
+static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, WaitSet *ret_set) {
+    *ret_set = turn->waits;
+    TRY(waits_check(kernel, ret_set));
+    ret_set->items = ARENA_ARRAY(&kernel->scratch, WaitItem, ret_set->count);
+    memcpy(ret_set->items, turn->waits.items, ret_set->count * sizeof(WaitItem));
+    TurnIds ids = turn_ids(turn);
+    for (size_t i = 0; i < ret_set->count; i++) {
+        WaitItem *item = &ret_set->items[i];
+        bool has_target = item->kind == WAIT_CHILD || item->kind == WAIT_TASK;
+        size_t place;
+        if (!has_target || item->target != 0) continue;
+        IdList *list = item->kind == WAIT_CHILD ? &ids.children : &ids.tasks;
+        if (!id_find(list, item->name, &place)) TRY(target_lookup(kernel, item));
+    }
+    return OK;
+}
+
+static void targets_fill(const TurnCommit *turn, WaitSet *set) {
+    TurnIds ids = turn_ids(turn);
+    for (size_t i = 0; i < set->count; i++) {
+        WaitItem *item = &set->items[i];
+        size_t place;
+        if (item->target != 0) continue;
+        if (item->kind == WAIT_CHILD && id_find(&ids.children, item->name, &place)) {
+            item->target = turn->child_keys[place];
+        } else if (item->kind == WAIT_TASK && id_find(&ids.tasks, item->name, &place)) {
+            item->target = turn->task_keys[place];
+        }
+    }
+}
+
+// ---- effects ----
+
+static Status turn_participate(Kernel *kernel, TurnCommit *turn) { // [U3]
+    RowStore *rows = kernel->writer;
+    void *database = rows->ops->native_handle(rows);
+    if (!database) {
+        return kernel_refuse(kernel, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED",
+                             "a step cannot take part in a transaction of the %s store",
+                             kernel->ops.name);
+    }
+    if (turn->log_count == 0) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
+                             "a step that takes part in the transaction needs a log entry");
+    }
+    Status status = rows->ops->savepoint(rows, &kernel->rows_diag);
+    if (status != OK) {
+        kernel->failure = status;
+        return status;
+    }
+    Str data = STR_NULL;
+    status = turn->participant(turn->participant_context, database, kernel->batch->arena, &data);
+    if (status == OK && data.len > LIMIT_PAYLOAD_SIZE) status = ERR_LIMIT;
+    if (status != OK) {
+        rows->ops->rollback_to(rows);
+        turn->step_error = data;
+        return kernel_refuse(kernel, ERR_CONFLICT, "STEP_FAILED",
+                             "the step \"%.*s\" failed within the transaction",
+                             STR_ARG(turn->log[0].name));
+    }
+    status = rows->ops->release(rows, &kernel->rows_diag);
+    if (status != OK) kernel->failure = status;
+    turn->log[0].data = data;
+    return status;
+}
+
+static Status turn_effects(Kernel *kernel, TurnCommit *turn, Run *run) {
+    Arena *arena = kernel->batch->arena;
+    for (size_t i = 0; i < turn->log_count; i++) TRY(run_log(kernel, run, &turn->log[i]));
+    if (turn->child_count > 0) {
+        turn->child_keys = ARENA_ARRAY(arena, int64_t, turn->child_count);
+    }
+    for (size_t i = 0; i < turn->child_count; i++) {
+        RunCreated created;
+        TRY(run_create(kernel, &turn->children[i], run, &created));
+        turn->child_keys[i] = created.key;
+    }
+    if (turn->task_count > 0) turn->task_keys = ARENA_ARRAY(arena, int64_t, turn->task_count);
+    for (size_t i = 0; i < turn->task_count; i++) {
+        bool is_new;
+        TRY(task_create(kernel, &turn->tasks[i], run, &turn->task_keys[i], &is_new));
+    }
+    for (size_t i = 0; i < turn->event_count; i++) {
+        Published published;
+        TRY(event_publish(kernel, &turn->events[i], FULL_DEAD_LETTER, &published));
+    }
+    return OK;
+}
+
+// ---- what comes next ----
+
+// The snapshot knows of everything the turn itself wrote. [N6]
+static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
+    if (str_is_null(turn->snapshot)) return;
+    run->row.snapshot = turn->snapshot;
+    run->row.log_seq = run->facts.last_seq;
+}
+
+static Status next_continue(Kernel *kernel, TurnCommit *turn, Run *run) { // [U2]
+    turn_keep_snapshot(run, turn);
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    return str_is_null(turn->snapshot) ? OK : run_store(kernel, run);
+}
+
+static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
+    Resolved resolved;
+    targets_fill(turn, set);
+    turn_keep_snapshot(run, turn);
+    int64_t turn_seq = run->facts.last_seq;
+    TRY(wait_check(kernel, run, set, &resolved));
+    turn->resolved = resolved.rows;
+    turn->resolved_count = resolved.count;
+    if (resolved.count == 0) {
+        if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
+        return wait_park(kernel, run, set);
+    }
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    return run_store(kernel, run);
+}
+
+static Status next_end(Kernel *kernel, TurnCommit *turn, Run *run) {
+    Ending ending = {RUN_COMPLETED, OUTCOME_OK, turn->result};
+    if (turn->next == NEXT_FAIL) ending = (Ending){RUN_FAILED, OUTCOME_ERROR, turn->result};
+    if (turn->next == NEXT_CANCELLED || run_is_cancel_wanted(&run->row)) { // [U4]
+        ending = (Ending){RUN_CANCELLED, OUTCOME_CANCELLED, turn->result};
+    }
+    return run_end(kernel, run, &ending);
+}
+
+static Status next_pause(Kernel *kernel, TurnCommit *turn, Run *run) {
+    if (run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
+    turn_keep_snapshot(run, turn);
+    return run_hold(kernel, run, RUN_RUNNING, turn->result);
+}
+
+static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
+    int64_t dropped;
+    TRY(checkpoints_drop(kernel, run, 0, &dropped));
+    TRY(tasks_cancel(kernel, run, INT64_MIN));
+    TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
+    run->row.incarnation++;
+    run->row.input_seq = run->facts.last_seq; // [U5]
+    run->row.log_seq = run->facts.last_seq;
+    run->row.snapshot = STR_NULL;
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    return run_store(kernel, run);
+}
+
+static Status turn_next(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
+    switch (turn->next) {
+    case NEXT_CONTINUE: return next_continue(kernel, turn, run);
+    case NEXT_SUSPEND: return next_suspend(kernel, turn, run, set);
+    case NEXT_COMPLETE:
+    case NEXT_FAIL:
+    case NEXT_CANCELLED: return next_end(kernel, turn, run);
+    case NEXT_PAUSE: return next_pause(kernel, turn, run);
+    case NEXT_CONTINUE_AS: return next_continue_as(kernel, turn, run);
+    }
+    UNREACHABLE();
+}
+
+Status apply_commit_turn(Kernel *kernel, Op *op) {
+    TurnCommit *turn = &op->turn;
+    Run run;
+    WaitSet set = {0};
+    TRY(claim_require(kernel, turn->run, turn->epoch, &run));
+    turn->state = run.row.state;
+    turn->is_cancel_wanted = run_is_cancel_wanted(&run.row);
+    if (turn->next < NEXT_CONTINUE || turn->next > NEXT_CONTINUE_AS) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
+    }
+    TRY(effects_check(kernel, turn, &run));
+    if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &set));
+    TRY(run_last_seq(kernel, &run));
+    if (turn->participant) TRY(turn_participate(kernel, turn));
+    TRY(turn_effects(kernel, turn, &run));
+    TRY(turn_next(kernel, turn, &run, &set));
+    turn->state = run.row.state;
+    turn->last_seq = run.facts.last_seq;
+    return OK;
+}
+
+// ---- the claim alone, the log alone ----
+
+Status apply_release(Kernel *kernel, Op *op) {
+    Run run;
+    TRY(claim_require(kernel, op->release.run, op->release.epoch, &run));
+    return run_unclaim(kernel, &run);
+}
+
+Status apply_append_log(Kernel *kernel, Op *op) {
+    Run run;
+    TRY(log_check(kernel, &op->append_log.entry));
+    Status status = run_load(kernel, op->append_log.run, &run);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",
+                             (long long)op->append_log.run);
+    }
+    TRY(status);
+    if (run_state_is_terminal(run.row.state)) {
+        return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
+                             STR_ARG(run.row.id), run_state_name(run.row.state));
+    }
+    if (op->append_log.epoch >= 0 && op->append_log.epoch != run.row.epoch) {
+        return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
+                             "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(run.row.id),
+                             (long long)run.row.epoch, (long long)op->append_log.epoch);
+    }
+    TRY(run_log(kernel, &run, &op->append_log.entry));
+    if (op->append_log.idle_since_ms < 0) return OK;
+    run.row.idle_since_ms = op->append_log.idle_since_ms;
+    return run_store(kernel, &run);
+}

@@ -1,0 +1,345 @@
+// Waits: what happens when a run parks, and when something arrives for a parked run.
+//
+// The store is the one place where "is it there already?" and "wake me when it comes" are decided
+// together, in one transaction; so nothing can slip between the two.
+//   [W1] A wait is resolved here only: wait_check when the run parks, wait_deliver when it is
+//        parked and something arrives.
+//   [W2] Only what resolves a wait is consumed; what lost a race stays for later.
+//   [W3] WAIT_FIRST takes what settled first in time: by the moment it settled, then by the order
+//        of arrival, then by the place in the set. Things that arrived through the sequence of
+//        keys (events, signals) come after others of the same millisecond.
+//   [W4] A request to cancel is delivered once, to the first item, before anything is consumed.
+//   [W5] What is waited for but no longer exists resolves as an error instead of for ever.
+//
+// Not here: the run's row (kernel_runs.c), events' tables (kernel_events.c).
+#include "base/assert.h"
+#include "store/kernel_internal.h"
+#include <stdlib.h>
+
+const Str ERROR_CHILD_CANCELLED =
+    STR("{\"type\":\"CancelledError\",\"message\":\"the child run was cancelled\"}");
+const Str ERROR_CHILD_GONE =
+    STR("{\"type\":\"NotFoundError\",\"message\":\"the child run no longer exists\"}");
+static const Str ERROR_TASK_CANCELLED =
+    STR("{\"type\":\"CancelledError\",\"message\":\"the task was cancelled\"}");
+static const Str ERROR_TASK_GONE =
+    STR("{\"type\":\"NotFoundError\",\"message\":\"the task no longer exists\"}");
+
+typedef struct Settled { // an item that is satisfied
+    Delivery delivery;
+    int64_t at_ms;
+    int64_t event_key; // EVENT, SIGNAL: what would be consumed
+    EventRow event;
+    TopicRow topic; // EVENT
+    size_t place;
+} Settled;
+
+// ---- is it there already? ----
+
+Status child_delivery(Kernel *kernel, const RunRow *child, Delivery *ret_delivery) {
+    ASSERT(run_state_is_terminal(child->state));
+    *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_CANCELLED};
+    if (child->state == RUN_CANCELLED) return OK;
+    LogRow wanted = {.run = child->key, .seq = child->result_seq}, entry;
+    Status status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
+    if (status == ERR_NOT_FOUND) { // being purged
+        ret_delivery->data = ERROR_CHILD_GONE;
+        return OK;
+    }
+    TRY(status);
+    ret_delivery->data = entry.data;
+    if (child->state == RUN_COMPLETED) ret_delivery->outcome = OUTCOME_OK;
+    return OK;
+}
+
+void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
+    switch (task->state) {
+    case TASK_COMPLETED:
+        *ret_delivery = (Delivery){.outcome = OUTCOME_OK, .data = task->result};
+        return;
+    case TASK_FAILED:
+        *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = task->error};
+        return;
+    default:
+        *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_TASK_CANCELLED};
+    }
+}
+
+static Status look_child(Kernel *kernel, const WaitItem *item, Settled *settled, bool *ret_is_it) {
+    Run child;
+    Status status = run_load(kernel, item->target, &child);
+    *ret_is_it = true;
+    if (status == ERR_NOT_FOUND) { // [W5]
+        settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_GONE};
+        return OK;
+    }
+    TRY(status);
+    *ret_is_it = run_state_is_terminal(child.row.state);
+    if (!*ret_is_it) return OK;
+    settled->at_ms = child.row.finished_at_ms;
+    return child_delivery(kernel, &child.row, &settled->delivery);
+}
+
+static Status look_task(Kernel *kernel, const WaitItem *item, Settled *settled, bool *ret_is_it) {
+    TaskRow wanted = {.key = item->target}, task;
+    Status status = kernel_get(kernel, TABLE_TASKS, &wanted, &task);
+    *ret_is_it = true;
+    if (status == ERR_NOT_FOUND) { // [W5]
+        settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_TASK_GONE};
+        return OK;
+    }
+    TRY(status);
+    *ret_is_it = task.state >= TASK_COMPLETED;
+    settled->at_ms = task.finished_at_ms;
+    task_delivery(&task, &settled->delivery);
+    return OK;
+}
+
+static void settle_event(Settled *settled, const EventRow *event) {
+    settled->event = *event;
+    settled->event_key = event->key;
+    settled->at_ms = event->created_at_ms;
+    settled->delivery = (Delivery){.outcome = OUTCOME_OK, .data = event->payload};
+}
+
+static Status look_signal(Kernel *kernel, Run *run, const WaitItem *item, Settled *settled,
+                          bool *ret_is_it) {
+    *ret_is_it = false;
+    int64_t after = 0;
+    while (run->facts.may_have & MAY_HAVE_SIGNALS) {
+        EventRow wanted = {.run = run->row.key}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (!str_equal(rows[i].name, item->name)) continue;
+            settle_event(settled, &rows[i]);
+            *ret_is_it = true;
+            return OK;
+        }
+        if (count == 0 && after == 0) { // none at all: remembered, so the next look is free
+            run->facts.signal_count = 0;
+            run->facts.may_have &= ~(uint32_t)MAY_HAVE_SIGNALS;
+            run_keep_facts(kernel, run);
+        }
+        if (count < PAGE_ROWS) return OK;
+    }
+    return OK;
+}
+
+static Status look_event(Kernel *kernel, Run *run, const WaitItem *item, Settled *settled,
+                         bool *ret_is_it) {
+    *ret_is_it = false;
+    bool is_stored;
+    TRY(topic_load(kernel, item->name, &settled->topic, &is_stored));
+    if (settled->topic.pending_count == 0) return OK;
+    int64_t after = 0;
+    if (settled->topic.consume == CONSUME_ALL) TRY(cursor_get(kernel, run, item->name, &after));
+    for (;;) {
+        EventRow wanted = {.topic = item->name}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_TOPIC, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (!event_is_visible(&settled->topic, &rows[i], &run->row, kernel_now(kernel))) {
+                continue;
+            }
+            if (!event_matches(kernel, item, rows[i].payload)) continue;
+            settle_event(settled, &rows[i]);
+            *ret_is_it = true;
+            return OK;
+        }
+        if (count < PAGE_ROWS) return OK;
+    }
+}
+
+static Status item_look(Kernel *kernel, Run *run, const WaitItem *item, Settled *settled,
+                        bool *ret_is_it) {
+    *ret_is_it = false;
+    bool is_due = item->deadline_at_ms != 0 && item->deadline_at_ms <= kernel_now(kernel);
+    switch ((WaitKind)item->kind) {
+    case WAIT_EVENT: TRY(look_event(kernel, run, item, settled, ret_is_it)); break;
+    case WAIT_SIGNAL: TRY(look_signal(kernel, run, item, settled, ret_is_it)); break;
+    case WAIT_CHILD: TRY(look_child(kernel, item, settled, ret_is_it)); break;
+    case WAIT_TASK: TRY(look_task(kernel, item, settled, ret_is_it)); break;
+    case WAIT_TIMER:
+    case WAIT_RETRY:
+        if (!is_due) return OK;
+        settled->delivery = (Delivery){.outcome = OUTCOME_OK};
+        settled->at_ms = item->deadline_at_ms;
+        *ret_is_it = true;
+        return OK;
+    case WAIT_KIND_COUNT: UNREACHABLE();
+    }
+    if (!*ret_is_it && is_due) {
+        settled->delivery = (Delivery){.outcome = OUTCOME_TIMEOUT};
+        settled->at_ms = item->deadline_at_ms;
+        settled->event_key = 0;
+        *ret_is_it = true;
+    }
+    return OK;
+}
+
+// ---- taking it ----
+
+static Status settled_consume(Kernel *kernel, Run *run, const Settled *settled) {
+    if (settled->event_key == 0) return OK;
+    if (settled->delivery.item->kind == WAIT_SIGNAL) {
+        return signal_remove(kernel, run, &settled->event);
+    }
+    if (settled->topic.consume == CONSUME_ALL) {
+        return cursor_set(kernel, run, settled->event.topic, settled->event_key);
+    }
+    return event_remove(kernel, &settled->event);
+}
+
+static int settled_compare(const void *left, const void *right) { // [W3]
+    const Settled *a = left, *b = right;
+    if (a->at_ms != b->at_ms) return a->at_ms < b->at_ms ? -1 : 1;
+    if (a->event_key != b->event_key) return a->event_key < b->event_key ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+// Writes the entry; the copy that is answered lives in the batch's arena.
+static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, LogRow *ret_row) {
+    const WaitItem *item = delivery->item;
+    LogRow entry = {.kind = LOG_WAIT, .position = item->position, .iteration = item->iteration,
+                    .outcome = delivery->outcome, .slot = item->slot, .name = item->name,
+                    .data = delivery->data};
+    TRY(run_log(kernel, run, &entry));
+    entry.name = kernel_answer(kernel, entry.name);
+    entry.data = kernel_answer(kernel, entry.data);
+    *ret_row = entry;
+    return OK;
+}
+
+static Status check_first(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
+    Settled best = {0};
+    bool has_best = false;
+    for (size_t i = 0; i < set->count; i++) {
+        Settled settled = {.place = i};
+        bool is_it;
+        TRY(item_look(kernel, run, &set->items[i], &settled, &is_it));
+        settled.delivery.item = &set->items[i];
+        if (!is_it || (has_best && settled_compare(&best, &settled) <= 0)) continue;
+        best = settled;
+        has_best = true;
+    }
+    if (!has_best) return OK;
+    TRY(settled_consume(kernel, run, &best)); // [W2]
+    resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
+    resolved->count = 1;
+    return delivery_log(kernel, run, &best.delivery, &resolved->rows[0]);
+}
+
+static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
+    Settled *all = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        Settled settled = {.place = i};
+        bool is_it;
+        TRY(item_look(kernel, run, &set->items[i], &settled, &is_it));
+        if (!is_it) continue;
+        settled.delivery.item = &set->items[i];
+        // Consumed in the order of the set, so that the next item sees what is left.
+        TRY(settled_consume(kernel, run, &settled));
+        if (!all) all = ARENA_ARRAY(&kernel->scratch, Settled, set->count);
+        all[count++] = settled;
+    }
+    if (count == 0) return OK;
+    qsort(all, count, sizeof(Settled), settled_compare);
+    resolved->rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count);
+    resolved->count = count;
+    for (size_t i = 0; i < count; i++) {
+        TRY(delivery_log(kernel, run, &all[i].delivery, &resolved->rows[i]));
+    }
+    return OK;
+}
+
+Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
+    ASSERT(set->count > 0);
+    *ret_resolved = (Resolved){0};
+    if (run->row.cancel_at_ms > 0) { // [W4]
+        Delivery delivery = {.item = &set->items[0], .outcome = OUTCOME_CANCELLED};
+        run->row.cancel_at_ms = -run->row.cancel_at_ms;
+        ret_resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
+        ret_resolved->count = 1;
+        return delivery_log(kernel, run, &delivery, &ret_resolved->rows[0]);
+    }
+    if (set->mode == WAIT_FIRST) return check_first(kernel, run, set, ret_resolved);
+    return check_each(kernel, run, set, ret_resolved);
+}
+
+// ---- parking ----
+
+static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        WaitItem *item = &set->items[i];
+        item->waiter = 0;
+        if (item->kind != WAIT_EVENT) continue;
+        WaiterRow waiter = {.key = kernel_next_key(kernel), .topic = item->name,
+                            .run = run->row.key, .generation = run->row.generation,
+                            .slot = item->slot};
+        TRY(kernel_insert(kernel, TABLE_WAITERS, &waiter));
+        item->waiter = waiter.key;
+    }
+    return OK;
+}
+
+Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
+    RunRow *row = &run->row;
+    bool is_held = row->is_pause_wanted != 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->items[i].since_ms == 0) set->items[i].since_ms = kernel_now(kernel);
+        set->items[i].waiter = 0;
+    }
+    row->generation++;
+    if (!is_held) TRY(waiters_insert(kernel, run, set));
+    row->waits = wait_set_encode(&kernel->scratch, set);
+    run->has_waits = false;
+    if (is_held) return run_hold(kernel, run, RUN_SUSPENDED, STR_NULL);
+    run_set_state(kernel, run, RUN_SUSPENDED);
+    row->owner = 0;
+    row->claim_rank = 0;
+    row->paused_state = 0;
+    row->due_at_ms = earliest_of(wait_set_deadline(set), row->deadline_at_ms);
+    row->idle_since_ms = wait_set_is_idle(set) ? kernel_now(kernel) : 0;
+    return run_store(kernel, run);
+}
+
+// ---- something arrived ----
+
+Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count) {
+    ASSERT(run->row.state == RUN_SUSPENDED && count > 0);
+    Resolved resolved = {ARENA_ARRAY(kernel->batch->arena, LogRow, count), count};
+    for (size_t i = 0; i < count; i++) {
+        TRY(delivery_log(kernel, run, &deliveries[i], &resolved.rows[i]));
+    }
+    return run_make_ready(kernel, run, resolved);
+}
+
+const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target) {
+    for (size_t i = 0; i < set->count; i++) {
+        const WaitItem *item = &set->items[i];
+        if (item->kind == (int64_t)kind && item->target == target) return item;
+    }
+    return NULL;
+}
+
+Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
+                           const Delivery *delivery) {
+    Run run;
+    Status status = run_load(kernel, key, &run);
+    if (status == ERR_NOT_FOUND) return OK; // the parent was purged
+    TRY(status);
+    if (run.row.state != RUN_SUSPENDED) return OK; // it looks for itself when it parks
+    WaitSet set;
+    TRY(run_waits(kernel, &run, &set));
+    Delivery found = *delivery;
+    found.item = wait_find(&set, kind, target);
+    return found.item ? wait_deliver(kernel, &run, &found, 1) : OK;
+}
