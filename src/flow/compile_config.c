@@ -1,0 +1,97 @@
+// Config: the literal of `export const config` as JSON text.
+//
+// The parser accepted literals only: objects, arrays, strings, numbers, booleans, null and signs.
+
+#include "base/number.h"
+#include "flow/compile_internal.h"
+
+enum { CONFIG_SIZE_MAX = 1 << 20 };
+
+static void json_string(Buf *out, Str text) {
+    buf_append_char(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = (uint8_t)text.data[i];
+        if (byte == '"' || byte == '\\') buf_printf(out, "\\%c", byte);
+        else if (byte == '\n') buf_append_cstr(out, "\\n");
+        else if (byte == '\t') buf_append_cstr(out, "\\t");
+        else if (byte < 0x20) buf_printf(out, "\\u%04x", byte);
+        else if (byte == 0xED && i + 2 < text.len && (uint8_t)text.data[i + 1] >= 0xA0) {
+            // A lone surrogate in three bytes [ast.h N6]: JSON text has it as an escape.
+            unsigned unit = 0xD000u | ((uint8_t)text.data[i + 1] & 0x3Fu) << 6 |
+                            ((uint8_t)text.data[i + 2] & 0x3Fu);
+            buf_printf(out, "\\u%04x", unit);
+            i += 2;
+        } else buf_append_char(out, text.data[i]);
+    }
+    buf_append_char(out, '"');
+}
+
+static void json_number(Buf *out, double number) {
+    char text[NUMBER_TEXT_MAX];
+    if (number != number || number > 1.7976931348623157e308 || number < -1.7976931348623157e308) {
+        buf_append_cstr(out, "null");
+        return;
+    }
+    buf_append(out, text, number_format(number, text));
+}
+
+static void json_value(Buf *out, const FlowNode *node);
+
+static void json_object(Buf *out, const FlowNode *node) {
+    buf_append_char(out, '{');
+    for (uint32_t i = 0; i < node->list.count; i++) {
+        const FlowNode *item = node->list.items[i];
+        if (item->kind != NODE_PROPERTY) continue;
+        if (i > 0) buf_append_char(out, ',');
+        const FlowNode *key = item->property.key;
+        if (key->kind == NODE_NUMBER) {
+            char text[NUMBER_TEXT_MAX];
+            json_string(out, (Str){text, number_format(key->number, text)});
+        } else {
+            json_string(out, key->string.text);
+        }
+        buf_append_char(out, ':');
+        json_value(out, item->property.value);
+    }
+    buf_append_char(out, '}');
+}
+
+static void json_array(Buf *out, const FlowNode *node) {
+    buf_append_char(out, '[');
+    for (uint32_t i = 0; i < node->list.count; i++) {
+        if (i > 0) buf_append_char(out, ',');
+        if (node->list.items[i]) json_value(out, node->list.items[i]);
+        else buf_append_cstr(out, "null");
+    }
+    buf_append_char(out, ']');
+}
+
+// Recursion is as deep as the literal is nested, which the parser limits.
+static void json_value(Buf *out, const FlowNode *node) {
+    switch (node->kind) {
+    case NODE_TRUE: buf_append_cstr(out, "true"); break;
+    case NODE_FALSE: buf_append_cstr(out, "false"); break;
+    case NODE_NUMBER: json_number(out, node->number); break;
+    case NODE_STRING: json_string(out, node->string.text); break;
+    case NODE_TEMPLATE: json_string(out, node->template.parts[0].cooked); break;
+    case NODE_UNARY: {
+        const FlowNode *operand = node->unary.operand;
+        bool is_negative = node->op == OPERATOR_NEGATE;
+        if (operand->kind != NODE_NUMBER) buf_append_cstr(out, "null");
+        else json_number(out, is_negative ? -operand->number : operand->number);
+        break;
+    }
+    case NODE_OBJECT: json_object(out, node); break;
+    case NODE_ARRAY: json_array(out, node); break;
+    default: buf_append_cstr(out, "null"); break;
+    }
+}
+
+Str config_json(Arena *arena, const FlowNode *object) {
+    Buf out;
+    buf_init(&out, CONFIG_SIZE_MAX);
+    json_value(&out, object);
+    Str json = arena_str(arena, buf_str(&out));
+    buf_done(&out);
+    return json;
+}

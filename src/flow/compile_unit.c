@@ -1,0 +1,231 @@
+// Unit: from source text, or from a parsed program, to a sealed module.
+//
+//   [U1] Routine 0 is the top level; a function's routine has the number of the function, and
+//        routines nobody wrote (default constructors) come after them.
+//   [U2] Functions are compiled outer before inner, so the registers a closure captures are known
+//        when its table of upvalues is made.
+//   [U3] A module leaves here verified (verify.c): the interpreter trusts it.
+
+#include "base/memory.h"
+#include "flow/compile_internal.h"
+#include "flow/verify.h"
+
+// --- positions
+// Lines and columns are asked for in nearly ascending order, so the last answer is a good start.
+static uint32_t position_line(FlowCompiler *c, uint32_t offset) {
+    const uint32_t *starts = c->source->line_starts;
+    uint32_t line = c->last_line;
+    uint32_t count = c->source->line_count;
+    if (starts[line] <= offset && (line + 1 == count || offset < starts[line + 1])) return line;
+    if (line + 1 < count && starts[line + 1] <= offset &&
+        (line + 2 == count || offset < starts[line + 2]))
+        return line + 1;
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (starts[middle] <= offset) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+static int32_t units_between(Str text, uint32_t from, uint32_t to) { // UTF-16 units
+    int32_t units = 0;
+    for (uint32_t i = from; i < to; i++) {
+        uint8_t byte = (uint8_t)text.data[i];
+        if ((byte & 0xC0) != 0x80) units += byte >= 0xF0 ? 2 : 1;
+    }
+    return units;
+}
+
+FlowPosition compile_position(FlowCompiler *c, uint32_t offset) {
+    Str text = c->source->text;
+    if (offset > text.len) offset = (uint32_t)text.len;
+    uint32_t line = position_line(c, offset);
+    uint32_t start = c->source->line_starts[line];
+    if (c->is_ascii) {
+        c->last_line = line;
+        return (FlowPosition){line + 1, offset - start + 1};
+    }
+    if (line != c->last_line) {
+        c->last_offset = start;
+        c->last_column = 1;
+    }
+    int32_t column = (int32_t)c->last_column;
+    if (offset >= c->last_offset) column += units_between(text, c->last_offset, offset);
+    else column -= units_between(text, offset, c->last_offset);
+    c->last_line = line;
+    c->last_offset = offset;
+    c->last_column = (uint32_t)column;
+    return (FlowPosition){line + 1, (uint32_t)column};
+}
+
+// --- workflows
+static Str file_stem(Str file_name) {
+    size_t start = file_name.len;
+    while (start > 0 && file_name.data[start - 1] != '/') start--;
+    Str stem = {file_name.data + start, file_name.len - start};
+    for (size_t i = 1; i < stem.len; i++)
+        if (stem.data[i] == '.') stem.len = i; // order.flow, order.flow.js: "order"
+    return stem;
+}
+
+static void unit_workflows(FlowCompiler *c) {
+    const FlowProgram *program = c->program;
+    FlowModule *module = c->module;
+    Str config = STR_NULL;
+    if (program->config) config = config_json(&module->arena, program->config);
+    module->workflow_count = program->entry_count;
+    module->workflows = ARENA_ARRAY(&module->arena, FlowWorkflow, program->entry_count + 1);
+    for (uint32_t i = 0; i < program->entry_count; i++) {
+        const FlowEntry *entry = &program->entries[i];
+        FlowWorkflow *workflow = &module->workflows[i];
+        Str name = entry->name ? entry->name->text : file_stem(c->source->name);
+        workflow->name = arena_str(&module->arena, name);
+        workflow->config_json = config;
+        workflow->line = entry->node ? compile_position(c, entry->node->start).line : 1;
+    }
+}
+
+// --- the prelude: functions are found by name, and their variables hold routine numbers
+static void unit_prelude_names(FlowCompiler *c) {
+    FlowScope *scope = c->program->main->body_scope;
+    for (uint32_t i = 0; i < scope->functions.count; i++) {
+        FlowFunction *function = scope->functions.items[i]->function;
+        FlowVariable *variable = function->name_node->reference.to.variable;
+        variable->reg = function->id;
+        c->names[function->name->id].prelude = variable;
+        Pending pending = {.kind = PENDING_FUNCTION,
+                           .function = function,
+                           .name = name_atom(c, function->name),
+                           .index = function->id};
+        vec_push(&c->queue, pending);
+    }
+}
+
+// --- compiling
+static void unit_init(FlowCompiler *c, Arena *arena) {
+    const FlowProgram *program = c->program;
+    c->arena = arena;
+    c->is_prelude = program->form == FORM_PRELUDE;
+    c->module = flow_module_new(c->source->name, c->source->text, c->is_prelude);
+    c->names = ARENA_ARRAY(arena, NameCache, program->name_count + 1);
+    for (uint32_t i = 0; i < program->name_count; i++) c->names[i].atom = FLOW_HOLE;
+    c->routine_count = program->function_count;
+    c->is_ascii = true;
+    for (size_t i = 0; i < c->source->text.len && c->is_ascii; i++)
+        c->is_ascii = (uint8_t)c->source->text.data[i] < 0x80;
+}
+
+static void unit_done(FlowCompiler *c) {
+    vec_free(&c->queue);
+    vec_free(&c->routines);
+    vec_free(&c->code);
+    vec_free(&c->constants);
+    vec_free(&c->sites);
+    vec_free(&c->handlers);
+    vec_free(&c->positions);
+    vec_free(&c->descriptions);
+    vec_free(&c->variables);
+    vec_free(&c->templates);
+    vec_free(&c->jumps);
+    vec_free(&c->gaps);
+    vec_free(&c->is_variable);
+    mem_free(c->constant_table.slots);
+}
+
+FlowRoutine *compile_routine_slot(FlowCompiler *c, uint32_t index) {
+    vec_reserve(&c->routines, (size_t)index + 1);
+    while (c->routines.count <= index) vec_push(&c->routines, (FlowRoutine){.code = NULL});
+    return &c->routines.data[index];
+}
+
+static void unit_compile(FlowCompiler *c) {
+    FlowFunction *main = c->program->main;
+    Pending top_level = {.kind = PENDING_FUNCTION,
+                         .function = main,
+                         .name = flow_module_string(c->module, STR("")),
+                         .index = main->id};
+    vec_push(&c->queue, top_level);
+    if (c->is_prelude) unit_prelude_names(c);
+    for (uint32_t next = 0; next < c->queue.count && !c->has_failed; next++) { // [U2]
+        Pending pending = c->queue.data[next]; // the queue may move
+        compile_routine(c, &pending);
+    }
+}
+
+static void unit_publish(FlowCompiler *c) {
+    FlowModule *module = c->module;
+    ASSERT(c->routines.count == c->routine_count);
+    module->routine_count = c->routine_count;
+    module->routines = ARENA_ARRAY(&module->arena, FlowRoutine, c->routine_count);
+    memcpy(module->routines, c->routines.data, c->routine_count * sizeof(FlowRoutine));
+    unit_workflows(c);
+    flow_module_seal(module);
+    Diag diag;
+    Status status = flow_verify(module, &diag); // [U3]
+    if (status != OK) assert_failed(diag.message, __FILE__, __LINE__, __func__);
+}
+
+FlowModule *flow_compile_program(const FlowProgram *program, const FlowSource *source,
+                                 FlowReport *report) {
+    Arena arena;
+    arena_init(&arena);
+    FlowCompiler compiler = {.program = program, .source = source, .report = report};
+    FlowCompiler *c = &compiler;
+    unit_init(c, &arena);
+    unit_compile(c);
+    if (!c->has_failed) unit_publish(c);
+    FlowModule *module = c->module;
+    if (c->has_failed) {
+        flow_module_release(module);
+        module = NULL;
+    }
+    unit_done(c);
+    arena_done(&arena);
+    return module;
+}
+
+// --- from text
+static Status compile_text(const FlowSource *source, FlowParseMode mode, FlowReport *report,
+                           FlowModule **ret_module) {
+    Arena arena;
+    arena_init(&arena);
+    FlowModule *module = NULL;
+    FlowProgram *program = flow_parse(source, mode, &arena, report);
+    if (program) module = flow_compile_program(program, source, report);
+    arena_done(&arena);
+    if (!module) return ERR_INVALID;
+    *ret_module = module;
+    return OK;
+}
+
+static Status compile_without_report(Str file_name, Str text, FlowParseMode mode,
+                                     FlowModule **ret_module, Diag *diag) {
+    Arena arena;
+    FlowSource source;
+    arena_init(&arena);
+    Status status = flow_source_init(&source, file_name, text, &arena, diag);
+    if (status == OK) {
+        FlowReport *report = ARENA_NEW(&arena, FlowReport);
+        flow_report_init(report, &source, &arena);
+        status = compile_text(&source, mode, report, ret_module);
+        if (status != OK) flow_report_first(report, diag);
+    }
+    arena_done(&arena);
+    return status;
+}
+
+Status flow_compile(Str file_name, Str source, FlowModule **ret_module, FlowReport *report,
+                    Diag *diag) {
+    if (!report)
+        return compile_without_report(file_name, source, FLOW_PARSE_WORKFLOW, ret_module, diag);
+    Status status = compile_text(report->source, FLOW_PARSE_WORKFLOW, report, ret_module);
+    if (status != OK) flow_report_first(report, diag);
+    return status;
+}
+
+Status flow_compile_prelude(Str file_name, Str source, FlowModule **ret_module, Diag *diag) {
+    return compile_without_report(file_name, source, FLOW_PARSE_PRELUDE, ret_module, diag);
+}
