@@ -54,6 +54,7 @@
     OP(SET_UPVALUE_CHECKED, IN, W_UPVALUE, NONE, "the same; ReferenceError when it was HOLE")      \
     OP(LOAD_UPVALUE, OUT, W_UPVALUE, NONE, "a = upvalue wide itself (captured by value)")          \
     OP(CHECK_INITIALIZED, IN, W_CONST, NONE, "ReferenceError naming constants[wide] if a is HOLE") \
+    OP(CHECK_THIS_UNSET, IN, NONE, NONE, "ReferenceError (super called twice) unless a is HOLE")   \
     OP(CHECK_THIS, IN, NONE, NONE, "ReferenceError (super not called) when a is HOLE")             \
     /* operators */                                                                                \
     OP(ADD, OUT, IN, IN, "a = b + c")                                                              \
@@ -194,6 +195,7 @@
     OP(AWAIT, OUT, IN, LIVE, "a = await b; a rejection is thrown here")                            \
     OP(GENERATOR_START, NONE, NONE, LIVE, "after parameters: return the generator object")         \
     OP(YIELD, OUT, IN, LIVE, "yield b; a = value sent, R[a+1] = 0 next, 1 throw, 2 return")        \
+    OP(YIELD_RESULT, OUT, IN, LIVE, "yield*: as YIELD, but b is the result object to hand out")    \
     OP(RESUME, IN, NONE, NEAR, "after YIELD: by R[a+1]: 0 go on, 1 throw a, 2 jump to c")          \
     /* iteration; record = 3 registers: iterator, next, state (true = done) */                     \
     OP(GET_ITERATOR, BLOCK, IN, NONE, "record a = iterator of b; ITER_START must follow")          \
