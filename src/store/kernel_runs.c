@@ -168,7 +168,7 @@ Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
 // [N3]
 Status run_drop_waiters(Kernel *kernel, Run *run) {
     if (run->row.state != RUN_SUSPENDED || str_is_null(run->row.waits)) return OK;
-    WaitSet set;
+    WaitSet set = {0};
     TRY(run_waits(kernel, run, &set));
     for (size_t i = 0; i < set.count; i++) {
         if (set.items[i].waiter == 0) continue;
