@@ -29,14 +29,14 @@ int api_refuse(abide_error *error, int code, const char *name, const char *forma
     __attribute__((format(printf, 4, 5)));
 
 // Checks; a Diag says what is wrong with the argument called `what`.
-MUST_CHECK Status check_name(const char *text, const char *what, Str *ret_name, Diag *diag);
-MUST_CHECK Status check_run_id(const char *text, Str *ret_id, Diag *diag);
-MUST_CHECK Status check_payload(const char *json, const char *what, Str *ret_payload, Diag *diag);
+MUST_CHECK Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag);
+MUST_CHECK Status api_check_run_id(const char *text, Str *ret_id, Diag *diag);
+MUST_CHECK Status api_check_payload(const char *json, const char *what, Str *ret_payload, Diag *diag);
 // NULL gives `fallback_ms`.
-MUST_CHECK Status check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms,
+MUST_CHECK Status api_check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms,
                                  Diag *diag);
 // Start options into a spec; `arena` holds joined tags. `options` may be NULL.
-MUST_CHECK Status check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
+MUST_CHECK Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
                               RunSpec *spec, Diag *diag);
 
 // True when the workflow is registered.

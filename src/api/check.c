@@ -66,21 +66,21 @@ static Status check_text(Str text, const char *what, const char *code, size_t ma
     return OK;
 }
 
-Status check_name(const char *text, const char *what, Str *ret_name, Diag *diag) {
+Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag) {
     Str name = str_from(text);
     TRY(check_text(name, what, "BAD_NAME", LIMIT_NAME_SIZE, diag));
     *ret_name = name;
     return OK;
 }
 
-Status check_run_id(const char *text, Str *ret_id, Diag *diag) {
+Status api_check_run_id(const char *text, Str *ret_id, Diag *diag) {
     Str id = str_from(text);
     TRY(check_text(id, "the run id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
     *ret_id = id;
     return OK;
 }
 
-Status check_payload(const char *json, const char *what, Str *ret_payload, Diag *diag) {
+Status api_check_payload(const char *json, const char *what, Str *ret_payload, Diag *diag) {
     Str payload = str_from(json);
     if (json == NULL) {
         *ret_payload = STR_NULL;
@@ -98,7 +98,7 @@ Status check_payload(const char *json, const char *what, Str *ret_payload, Diag 
     return OK;
 }
 
-Status check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms, Diag *diag) {
+Status api_check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms, Diag *diag) {
     if (text == NULL) {
         *ret_ms = fallback_ms;
         return OK;
@@ -131,27 +131,27 @@ static Status check_leftovers(const abide_start_options *options, RunSpec *spec,
                         options->leftover_signals);
     spec->leftover_policy = options->leftover_signals;
     if (options->leftover_signals == LEFTOVER_TO_TOPIC)
-        TRY(check_name(options->leftover_topic, "leftover_topic", &spec->leftover_topic, diag));
+        TRY(api_check_name(options->leftover_topic, "leftover_topic", &spec->leftover_topic, diag));
     return OK;
 }
 
-Status check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
+Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
                    RunSpec *spec, Diag *diag) {
     if (options == NULL) return OK;
-    if (options->id != NULL) TRY(check_run_id(options->id, &spec->id, diag));
+    if (options->id != NULL) TRY(api_check_run_id(options->id, &spec->id, diag));
     if (options->key != NULL) {
         spec->dedupe_key = str_from(options->key);
         TRY(check_text(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
     }
     int64_t delay_ms;
-    TRY(check_duration(options->delay, 0, &delay_ms, diag));
+    TRY(api_check_duration(options->delay, 0, &delay_ms, diag));
     if (options->start_at_ms < 0)
         return diag_set(diag, ERR_INVALID, "BAD_TIME", "start_at_ms is negative");
     spec->start_at_ms = delay_ms > 0 ? now_ms + delay_ms : options->start_at_ms;
-    TRY(check_duration(options->timeout, 0, &spec->timeout_ms, diag));
+    TRY(api_check_duration(options->timeout, 0, &spec->timeout_ms, diag));
     if (options->retention != NULL && strcmp(options->retention, "forever") == 0)
         spec->keep_ms = -1;
-    else TRY(check_duration(options->retention, spec->keep_ms, &spec->keep_ms, diag));
+    else TRY(api_check_duration(options->retention, spec->keep_ms, &spec->keep_ms, diag));
     if (options->priority < PRIORITY_MIN || options->priority > PRIORITY_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "priority is %d; allowed are %d … %d",
                         options->priority, PRIORITY_MIN, PRIORITY_MAX);

@@ -30,8 +30,8 @@ static Status check_retry(const abide_retry *retry, Arena *arena, RetryPolicy *p
     policy->max_attempts = retry->attempts == 0 ? 3 : retry->attempts;
     policy->factor_pct = retry->factor == 0 ? 200 : (int64_t)(retry->factor * 100);
     policy->jitter_pct = (int64_t)(retry->jitter * 100);
-    TRY(check_duration(retry->delay, 1000, &policy->delay_ms, diag));
-    TRY(check_duration(retry->max_delay, 3600000, &policy->max_delay_ms, diag));
+    TRY(api_check_duration(retry->delay, 1000, &policy->delay_ms, diag));
+    TRY(api_check_duration(retry->max_delay, 3600000, &policy->max_delay_ms, diag));
     Str joined = STR_NULL;
     for (const char *const *type = retry->non_retryable; type != NULL && *type != NULL; type++)
         joined = str_is_null(joined) ? arena_str(arena, str_from(*type))
@@ -46,7 +46,7 @@ int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn, const ch
     if (options == NULL) options = &defaults;
     Diag diag;
     NativeStep step = {.function = fn, .input = str_from(input)};
-    Status status = check_name(name, "the step name", &step.name, &diag);
+    Status status = api_check_name(name, "the step name", &step.name, &diag);
     if (status == OK && fn == NULL)
         status = diag_set(&diag, ERR_INVALID, "BAD_ARGUMENT", "step \"%s\" has no function", name);
     if (status == OK) status = check_retry(&options->retry, ctx->arena, &step.retry, &diag);
@@ -96,7 +96,7 @@ static int wait_named(abide_ctx *ctx, WaitKind kind, const char *name, const abi
     WaitItem item = {.kind = kind};
     Diag diag;
     const char *what = kind == WAIT_EVENT ? "the topic" : "the signal name";
-    if (check_name(name, what, &item.name, &diag) != OK) return refuse(ctx, &diag);
+    if (api_check_name(name, what, &item.name, &diag) != OK) return refuse(ctx, &diag);
     return wait_one(ctx, &item, wait != NULL ? wait->timeout : NULL, ret_payload);
 }
 
@@ -134,7 +134,7 @@ static int wait_handle(abide_ctx *ctx, abide_handle handle, const abide_wait *wa
     if (ctx->is_parked) return ABIDE_SUSPENDED;
     WaitItem item = {.kind = handle.is_task ? WAIT_TASK : WAIT_CHILD};
     Diag diag;
-    Status status = check_run_id(handle.id, &item.name, &diag);
+    Status status = api_check_run_id(handle.id, &item.name, &diag);
     if (status == OK)
         status = set_deadline(ctx, wait != NULL ? wait->timeout : NULL, &item, &diag);
     if (status != OK) return refuse(ctx, &diag);
@@ -148,7 +148,7 @@ static Status fill_any(abide_ctx *ctx, const abide_any *from, WaitItem *item, Di
     case ABIDE_ANY_EVENT:
     case ABIDE_ANY_SIGNAL:
         item->kind = from->kind == ABIDE_ANY_EVENT ? WAIT_EVENT : WAIT_SIGNAL;
-        TRY(check_name(from->name, "the name of an item", &item->name, diag));
+        TRY(api_check_name(from->name, "the name of an item", &item->name, diag));
         break;
     case ABIDE_ANY_TIMER:
         item->kind = WAIT_TIMER;
@@ -156,7 +156,7 @@ static Status fill_any(abide_ctx *ctx, const abide_any *from, WaitItem *item, Di
         return set_deadline(ctx, from->delay != NULL ? from->delay : "", item, diag);
     case ABIDE_ANY_HANDLE:
         item->kind = from->handle.is_task ? WAIT_TASK : WAIT_CHILD;
-        TRY(check_run_id(from->handle.id, &item->name, diag));
+        TRY(api_check_run_id(from->handle.id, &item->name, diag));
         break;
     default:
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "an item has the unknown kind %d",
@@ -195,10 +195,10 @@ int abide_child_start(abide_ctx *ctx, const char *workflow, const char *input,
     RunSpec spec = {.kind = RUN_NATIVE, .keep_ms = ctx->runner->child_keep_ms};
     Diag diag;
     Str payload = STR_NULL;
-    Status status = check_name(workflow, "the workflow name", &spec.workflow, &diag);
-    if (status == OK) status = check_payload(input, "the input", &payload, &diag);
+    Status status = api_check_name(workflow, "the workflow name", &spec.workflow, &diag);
+    if (status == OK) status = api_check_payload(input, "the input", &payload, &diag);
     if (status == OK)
-        status = check_start(options, env_now_ms(ctx->env), ctx->arena, &spec, &diag);
+        status = api_check_start(options, env_now_ms(ctx->env), ctx->arena, &spec, &diag);
     if (status != OK) return refuse(ctx, &diag);
     spec.workflow = arena_str(ctx->arena, spec.workflow);
     spec.input = arena_str(ctx->arena, payload);
@@ -238,12 +238,12 @@ static Status fill_task(abide_ctx *ctx, const abide_task_options *options, TaskS
     if (options->priority < PRIORITY_MIN || options->priority > PRIORITY_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "priority is %d", options->priority);
     spec->priority = options->priority;
-    if (options->queue != NULL) TRY(check_name(options->queue, "the queue", &spec->queue, diag));
+    if (options->queue != NULL) TRY(api_check_name(options->queue, "the queue", &spec->queue, diag));
     spec->queue = arena_str(ctx->arena, spec->queue);
-    TRY(check_duration(options->delay, 0, &spec->delay_ms, diag));
-    TRY(check_duration(options->timeout, 0, &spec->run_timeout_ms, diag));
-    TRY(check_duration(options->schedule_timeout, 0, &spec->start_timeout_ms, diag));
-    return check_duration(options->heartbeat_timeout, 0, &spec->heartbeat_ms, diag);
+    TRY(api_check_duration(options->delay, 0, &spec->delay_ms, diag));
+    TRY(api_check_duration(options->timeout, 0, &spec->run_timeout_ms, diag));
+    TRY(api_check_duration(options->schedule_timeout, 0, &spec->start_timeout_ms, diag));
+    return api_check_duration(options->heartbeat_timeout, 0, &spec->heartbeat_ms, diag);
 }
 
 int abide_task_start(abide_ctx *ctx, const char *task, const char *input,
@@ -251,8 +251,8 @@ int abide_task_start(abide_ctx *ctx, const char *task, const char *input,
     TaskSpec spec = {0};
     Diag diag;
     Str payload = STR_NULL;
-    Status status = check_name(task, "the task name", &spec.name, &diag);
-    if (status == OK) status = check_payload(input, "the input", &payload, &diag);
+    Status status = api_check_name(task, "the task name", &spec.name, &diag);
+    if (status == OK) status = api_check_payload(input, "the input", &payload, &diag);
     if (status == OK) status = fill_task(ctx, options, &spec, &diag);
     if (status != OK) return refuse(ctx, &diag);
     spec.name = arena_str(ctx->arena, spec.name);
@@ -275,16 +275,16 @@ int abide_task_await(abide_ctx *ctx, abide_handle task, const abide_wait *wait,
 int abide_publish(abide_ctx *ctx, const char *topic, const char *payload) {
     Str name, text;
     Diag diag;
-    if (check_name(topic, "the topic", &name, &diag) != OK) return refuse(ctx, &diag);
-    if (check_payload(payload, "the payload", &text, &diag) != OK) return refuse(ctx, &diag);
+    if (api_check_name(topic, "the topic", &name, &diag) != OK) return refuse(ctx, &diag);
+    if (api_check_payload(payload, "the payload", &text, &diag) != OK) return refuse(ctx, &diag);
     return native_emit(ctx, name, text);
 }
 
 int abide_stream_write(abide_ctx *ctx, const char *type, const char *value) {
     Str name = STR("event"), text;
     Diag diag;
-    if (type != NULL && check_name(type, "the type", &name, &diag) != OK) return refuse(ctx, &diag);
-    if (check_payload(value, "the value", &text, &diag) != OK) return refuse(ctx, &diag);
+    if (type != NULL && api_check_name(type, "the type", &name, &diag) != OK) return refuse(ctx, &diag);
+    if (api_check_payload(value, "the value", &text, &diag) != OK) return refuse(ctx, &diag);
     return native_stream_write(ctx, name, text);
 }
 
@@ -304,7 +304,7 @@ int abide_random(abide_ctx *ctx, uint64_t *ret_value) {
 int abide_complete(abide_ctx *ctx, const char *result) {
     Str text;
     Diag diag;
-    if (check_payload(result, "the result", &text, &diag) != OK)
+    if (api_check_payload(result, "the result", &text, &diag) != OK)
         return native_fail(ctx, str_from(diag.code), str_from(diag.message));
     return native_complete(ctx, text);
 }
@@ -321,7 +321,7 @@ int abide_fail_with(abide_ctx *ctx, const char *type, const char *message) {
 int abide_continue_as(abide_ctx *ctx, const char *input) {
     Str text;
     Diag diag;
-    if (check_payload(input, "the input", &text, &diag) != OK)
+    if (api_check_payload(input, "the input", &text, &diag) != OK)
         return native_fail(ctx, str_from(diag.code), str_from(diag.message));
     return native_continue_as(ctx, text);
 }
@@ -364,7 +364,7 @@ const char *abide_quote(abide_ctx *ctx, const char *text) {
 int abide_return(abide_call *call, const char *result) {
     Str text;
     Diag diag;
-    if (check_payload(result, "the result", &text, &diag) != OK)
+    if (api_check_payload(result, "the result", &text, &diag) != OK)
         return abide_throw_final(call, diag.code, diag.message);
     call->has_result = true;
     call->result = arena_str(call->arena, text);

@@ -66,16 +66,16 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
                   &c->store_retry_attempts, diag));
     TRY(set_count(options->max_pending_events_per_topic, 0, "max_pending_events_per_topic",
                   &settings->store.events_per_topic, diag));
-    TRY(check_duration(options->store_retry_delay, 50, &c->store_retry_ms, diag));
-    TRY(check_duration(options->store_retry_max_delay, 5000, &c->store_retry_max_ms, diag));
-    TRY(check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
-    TRY(check_duration(options->event_retention, 0, &settings->store.event_retention_ms, diag));
-    TRY(check_duration(options->cancel_grace, 10000, &settings->cancel_grace_ms, diag));
-    TRY(check_duration(options->lease, 10000, &c->lease_ms, diag));
+    TRY(api_check_duration(options->store_retry_delay, 50, &c->store_retry_ms, diag));
+    TRY(api_check_duration(options->store_retry_max_delay, 5000, &c->store_retry_max_ms, diag));
+    TRY(api_check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
+    TRY(api_check_duration(options->event_retention, 0, &settings->store.event_retention_ms, diag));
+    TRY(api_check_duration(options->cancel_grace, 10000, &settings->cancel_grace_ms, diag));
+    TRY(api_check_duration(options->lease, 10000, &c->lease_ms, diag));
     if (options->run_retention != NULL && strcmp(options->run_retention, "forever") == 0)
         settings->run_retention_ms = -1;
     else
-        TRY(check_duration(options->run_retention, 30LL * 24 * 3600 * 1000,
+        TRY(api_check_duration(options->run_retention, 30LL * 24 * 3600 * 1000,
                            &settings->run_retention_ms, diag));
     // The owner of a file needs no lease: its lock says that nobody else can be alive.
     c->is_exclusive = is_exclusive;
@@ -158,7 +158,7 @@ int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error
     int64_t timeout_ms;
     if (engine == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
-    Status status = check_duration(timeout, 30000, &timeout_ms, &diag);
+    Status status = api_check_duration(timeout, 30000, &timeout_ms, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     if (driver_stop(&engine->driver, timeout_ms) != OK)
         return api_refuse(error, ABIDE_TIMEOUT, "SHUTDOWN_TIMEOUT",
@@ -222,7 +222,7 @@ int abide_register_workflow(abide_engine *engine, const char *name, abide_workfl
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
     Registration registration = {0};
     Diag diag;
-    Status status = check_name(name, "the workflow name", &registration.name, &diag);
+    Status status = api_check_name(name, "the workflow name", &registration.name, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     Registered *entry = mem_zalloc(sizeof(Registered));
     native_runner_init(&entry->runner, fn, user);
@@ -255,7 +255,7 @@ int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
     Registration registration = {.task = fn, .user = user};
     Diag diag;
-    Status status = check_name(name, "the task name", &registration.name, &diag);
+    Status status = api_check_name(name, "the task name", &registration.name, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     return register_function(engine, &registration, error);
 }

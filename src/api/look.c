@@ -76,7 +76,7 @@ int abide_status(abide_engine *engine, const char *run_id, abide_run_info *ret_i
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_info are required");
     Diag diag;
     Str id;
-    Status status = check_run_id(run_id, &id, &diag);
+    Status status = api_check_run_id(run_id, &id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     Arena arena;
     arena_init(&arena);
@@ -120,8 +120,8 @@ int abide_result(abide_engine *engine, const char *run_id, const char *wait, cha
     Diag diag;
     Str id;
     int64_t wait_ms;
-    Status status = check_run_id(run_id, &id, &diag);
-    if (status == OK) status = check_duration(wait, 0, &wait_ms, &diag);
+    Status status = api_check_run_id(run_id, &id, &diag);
+    if (status == OK) status = api_check_duration(wait, 0, &wait_ms, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     int64_t state = 0;
     status = read_end(engine, id, &state, ret_json, &diag);
@@ -235,7 +235,7 @@ int abide_history(abide_engine *engine, const char *run_id, int64_t after, int l
                           limit, LIMIT_LIST_PAGE);
     Diag diag;
     Str id;
-    Status status = check_run_id(run_id, &id, &diag);
+    Status status = api_check_run_id(run_id, &id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     Query query = {.kind = QUERY_LOG, .run_id = id, .after = after, .limit = limit ? limit : 100};
     Arena arena;

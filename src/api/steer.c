@@ -40,12 +40,12 @@ static void copy_created(Request *request) {
 static Status fill_start(abide_engine *engine, const char *workflow, const char *input,
                          const abide_start_options *options, Arena *arena, RunSpec *spec,
                          Diag *diag) {
-    TRY(check_name(workflow, "the workflow name", &spec->workflow, diag));
-    TRY(check_payload(input, "the input", &spec->input, diag));
+    TRY(api_check_name(workflow, "the workflow name", &spec->workflow, diag));
+    TRY(api_check_payload(input, "the input", &spec->input, diag));
     spec->kind = RUN_NATIVE;
     spec->keep_ms = engine->run_retention_ms;
     spec->parent_position = -1;
-    TRY(check_start(options, env_now_ms(engine->driver.env), arena, spec, diag));
+    TRY(api_check_start(options, env_now_ms(engine->driver.env), arena, spec, diag));
     if (!engine_knows(engine, spec->workflow))
         return diag_set(diag, ERR_NOT_FOUND, "UNKNOWN_WORKFLOW",
                         "no workflow \"%.*s\" is registered", STR_ARG(spec->workflow));
@@ -90,7 +90,7 @@ int abide_start(abide_engine *engine, const char *workflow, const char *input,
 static Status check_event_id(abide_engine *engine, const abide_emit_options *options, IdText *text,
                              Str *ret_id, bool *ret_is_deduplicated, Diag *diag) {
     *ret_is_deduplicated = options != NULL && options->id != NULL;
-    if (*ret_is_deduplicated) return check_name(options->id, "the event id", ret_id, diag);
+    if (*ret_is_deduplicated) return api_check_name(options->id, "the event id", ret_id, diag);
     *ret_id = engine_new_id(engine, "evt_", text);
     return OK;
 }
@@ -103,8 +103,8 @@ int abide_emit(abide_engine *engine, const char *topic, const char *payload,
     EventSpec *event = &asked.request.op.publish.event;
     Diag diag;
     IdText text;
-    Status status = check_name(topic, "the topic", &event->topic, &diag);
-    if (status == OK) status = check_payload(payload, "the payload", &event->payload, &diag);
+    Status status = api_check_name(topic, "the topic", &event->topic, &diag);
+    if (status == OK) status = api_check_payload(payload, "the payload", &event->payload, &diag);
     if (status == OK)
         status = check_event_id(engine, options, &text, &event->id, &event->is_deduplicated, &diag);
     if (status != OK) return api_answer(error, status, &diag);
@@ -122,9 +122,9 @@ int abide_signal(abide_engine *engine, const char *run_id, const char *name, con
     Op *op = &asked.request.op;
     Diag diag;
     IdText text;
-    Status status = check_run_id(run_id, &op->signal.run_id, &diag);
-    if (status == OK) status = check_name(name, "the signal name", &op->signal.name, &diag);
-    if (status == OK) status = check_payload(payload, "the payload", &op->signal.payload, &diag);
+    Status status = api_check_run_id(run_id, &op->signal.run_id, &diag);
+    if (status == OK) status = api_check_name(name, "the signal name", &op->signal.name, &diag);
+    if (status == OK) status = api_check_payload(payload, "the payload", &op->signal.payload, &diag);
     if (status == OK)
         status = check_event_id(engine, options, &text, &op->signal.id,
                                 &op->signal.is_deduplicated, &diag);
@@ -140,8 +140,8 @@ int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_p
     begin(&asked, OP_SET_TOPIC);
     TopicRow *row = &asked.request.op.set_topic;
     Diag diag;
-    Status status = check_name(topic, "the topic", &row->name, &diag);
-    if (status == OK) status = check_duration(policy->expire, 0, &row->expire_ms, &diag);
+    Status status = api_check_name(topic, "the topic", &row->name, &diag);
+    if (status == OK) status = api_check_duration(policy->expire, 0, &row->expire_ms, &diag);
     if (status == OK && (policy->consume < CONSUME_ONE || policy->consume > CONSUME_ALL ||
                          policy->visible < VISIBLE_ALL || policy->visible > VISIBLE_AFTER_WAIT ||
                          policy->cap < 0))
@@ -168,7 +168,7 @@ int abide_cancel(abide_engine *engine, const char *run_id, const char *reason, i
     arena_init(&arena);
     Diag diag;
     int code;
-    Status status = check_run_id(run_id, &op->cancel.run_id, &diag);
+    Status status = api_check_run_id(run_id, &op->cancel.run_id, &diag);
     if (status != OK) {
         code = api_answer(error, status, &diag);
     } else {
@@ -187,7 +187,7 @@ static int hold(abide_engine *engine, OpKind kind, const char *run_id, int *ret_
     Asked asked;
     begin(&asked, kind);
     Diag diag;
-    Status status = check_run_id(run_id, &asked.request.op.hold.run_id, &diag);
+    Status status = api_check_run_id(run_id, &asked.request.op.hold.run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     int code = finish(engine, &asked, NULL, error);
     if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = asked.request.op.hold.is_changed;
@@ -209,8 +209,8 @@ int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int
     begin(&asked, OP_REWIND);
     Op *op = &asked.request.op;
     Diag diag;
-    Status status = check_run_id(run_id, &op->rewind.run_id, &diag);
-    if (status == OK) status = check_name(step, "the step name", &op->rewind.step, &diag);
+    Status status = api_check_run_id(run_id, &op->rewind.run_id, &diag);
+    if (status == OK) status = api_check_name(step, "the step name", &op->rewind.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     op->rewind.iteration = iteration;
     return finish(engine, &asked, NULL, error);
@@ -224,10 +224,10 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
     Op *op = &asked.request.op;
     Diag diag;
     IdText text;
-    Status status = check_run_id(run_id, &op->fork.run_id, &diag);
+    Status status = api_check_run_id(run_id, &op->fork.run_id, &diag);
     if (status == OK && step != NULL)
-        status = check_name(step, "the step name", &op->fork.step, &diag);
-    if (status == OK && new_id != NULL) status = check_run_id(new_id, &op->fork.new_id, &diag);
+        status = api_check_name(step, "the step name", &op->fork.step, &diag);
+    if (status == OK && new_id != NULL) status = api_check_run_id(new_id, &op->fork.new_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     op->fork.iteration = iteration;
     if (new_id == NULL) op->fork.new_id = engine_new_id(engine, "run_", &text);
@@ -242,7 +242,7 @@ int abide_purge(abide_engine *engine, const char *run_id, abide_error *error) {
     Asked asked;
     begin(&asked, OP_PURGE_RUN);
     Diag diag;
-    Status status = check_run_id(run_id, &asked.request.op.purge.run_id, &diag);
+    Status status = api_check_run_id(run_id, &asked.request.op.purge.run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     return finish(engine, &asked, NULL, error);
 }

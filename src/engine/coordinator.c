@@ -105,7 +105,7 @@ void execution_perform(Execution *execution, Env *env) {
 
 // ---- life ----
 
-static Status join(Coordinator *c, Diag *diag) {
+Status coordinator_join(Coordinator *c, Diag *diag) {
     Turn *turn = turn_get(c);
     Op *op = turn_add(turn, OP_JOIN, NULL, NULL);
     op->join.name = c->config.node_name;
@@ -142,7 +142,7 @@ Status coordinator_new(Env *env, Store *store, World *world, Logger *logger,
     arena_init(&c->scratch);
     c->is_due_unknown = true;
     c->sweep_at_ms = env_now_ms(env) + config->sweep_ms;
-    Status status = join(c, diag);
+    Status status = coordinator_join(c, diag);
     if (status != OK) {
         coordinator_free(c);
         return status;
@@ -339,7 +339,7 @@ static void refresh_due(Coordinator *c) {
 }
 
 Turn *coordinator_prepare(Coordinator *c) {
-    if (c->uncertain_count > 0) return outcome_retry(c);
+    if (c->uncertain_count > 0 || c->node == 0) return outcome_retry(c);
     int64_t now = env_now_ms(c->env);
     awaits_expire(c, now);
     if (c->is_working && !c->is_stopping) {
@@ -370,20 +370,6 @@ static void apply_fired(Coordinator *c, const Op *op) {
     else c->is_due_unknown = true;
 }
 
-static void apply_renewed(Coordinator *c, const Op *op) {
-    if (op->status != ERR_FENCED) return;
-    // Others think we are dead and have taken our runs: forget them and come back as a new node.
-    LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        if (phase == PHASE_EXECUTING || phase == PHASE_COMMITTING) continue; // fenced later
-        LIST_EACH_SAFE(node, after, &c->residents.phases[phase])
-            residents_remove(&c->residents, container_of(node, ResidentRun, link));
-    }
-    Diag diag;
-    if (join(c, &diag) != OK) c->renew_at_ms = env_now_ms(c->env) + c->config.store_retry_ms;
-    c->has_unclaimed = true;
-}
-
 static void apply_own(Coordinator *c, const Op *op) {
     switch (op->kind) {
     case OP_FIRE_DUE: apply_fired(c, op); break;
@@ -393,7 +379,6 @@ static void apply_own(Coordinator *c, const Op *op) {
         break;
     case OP_CLAIM_TASKS: tasks_apply_claimed(c, op); break;
     case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(c, op); break;
-    case OP_RENEW: apply_renewed(c, op); break;
     case OP_SWEEP:
         if (op->status == OK && op->sweep.has_more) c->sweep_at_ms = env_now_ms(c->env);
         break;
@@ -452,7 +437,7 @@ void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *d
 }
 
 int64_t coordinator_next_wake_ms(Coordinator *c) {
-    if (c->uncertain_count > 0) return c->retry_at_ms;
+    if (c->uncertain_count > 0 || c->node == 0) return c->retry_at_ms;
     if (c->request_count > 0 || !list_is_empty(&c->executed)) return 0;
     int64_t at = c->renew_at_ms;
     HeapNode *first = heap_peek(&c->await_heap);

@@ -103,6 +103,7 @@ void awaits_refuse(Coordinator *c);
 void awaits_recheck(Coordinator *c);
 
 // ---- coordinator.c ----
+MUST_CHECK Status coordinator_join(Coordinator *c, Diag *diag);
 Execution *execution_get(Coordinator *c);
 void execution_put(Coordinator *c, Execution *execution);
 Turn *turn_get(Coordinator *c);

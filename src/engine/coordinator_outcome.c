@@ -6,6 +6,8 @@
 // answers are lost: callers are told from what the store now says, and runs are read back.
 //
 //   [O1] While a failed turn is unsettled nothing else is prepared, so order is kept.
+//   [O3] A node that was fenced off forgets its runs, joins anew, and submits what callers asked for
+//        once more: nothing of a fenced batch happened.
 //   [O2] Callers wait while the engine retries, for at most `store_retry_attempts`; then they are
 //        told ERR_UNAVAILABLE, and their operation is not submitted again.
 //
@@ -41,7 +43,51 @@ static void refuse_requests(Coordinator *c, Turn *turn, Status status, const Dia
     turn->batch.count = kept;
 }
 
+// Others think we are dead and have taken our runs.
+static void forget_runs(Coordinator *c) {
+    LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
+    static const Phase idle_phases[] = {PHASE_READY, PHASE_PARKED, PHASE_ORPHAN};
+    for (size_t i = 0; i < 3; i++)
+        LIST_EACH_SAFE(node, after, &c->residents.phases[idle_phases[i]])
+            residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    static const Phase busy_phases[] = {PHASE_EXECUTING, PHASE_COMMITTING};
+    for (size_t i = 0; i < 2; i++)
+        LIST_EACH(node, &c->residents.phases[busy_phases[i]])
+            container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
+    c->node = 0;
+    c->retry_at_ms = 0;
+    c->is_firing = c->is_claiming = c->is_claiming_tasks = false;
+    c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
+}
+
+static void drop_run(Coordinator *c, Execution *execution) {
+    ResidentRun *run = residents_get(&c->residents, execution->run);
+    if (run != NULL) residents_remove(&c->residents, run);
+    execution_put(c, execution);
+}
+
+// [O3] Requests go back to the head of the queue, in order.
+static void take_apart_fenced(Coordinator *c, Turn *turn) {
+    if (turn->batch.node == c->node) forget_runs(c);
+    for (size_t i = turn->items.count; i-- > 0;) {
+        TurnItem *item = &turn->items.data[i];
+        if (item->request != NULL) {
+            list_append(c->requests.next, &item->request->link); // before the first
+            c->request_count++;
+        } else if (item->execution != NULL && item->execution->kind == EXECUTE_RUN) {
+            drop_run(c, item->execution);
+        } else if (item->execution != NULL) {
+            list_append(&c->executed, &item->execution->link); // a task's token is still good
+        }
+    }
+    turn_put(c, turn);
+}
+
 void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
+    if (status == ERR_FENCED) {
+        take_apart_fenced(c, turn);
+        return;
+    }
     c->stats.store_errors++;
     if (c->health == STORE_IS_UP) {
         c->health = STORE_IS_DOWN;
@@ -116,8 +162,8 @@ static void apply_without_answers(Coordinator *c, Turn *turn) {
 }
 
 // Asks the store for the number of the last batch it applied for us.
-static Status last_applied(Coordinator *c, int64_t *ret_number) {
-    Query query = {.kind = QUERY_NODE, .run = c->node};
+static Status last_applied(Coordinator *c, int64_t node, int64_t *ret_number) {
+    Query query = {.kind = QUERY_NODE, .run = node};
     Diag diag;
     Status status = store_read(c->store, &c->scratch, &query, &diag);
     if (status == OK) *ret_number = query.nodes[0].last_batch;
@@ -132,41 +178,64 @@ static Turn *take_first(Coordinator *c) {
     return turn;
 }
 
+// The store does not even answer reads: after some time callers need not wait any longer.
+static void give_up_requests(Coordinator *c, Status status) {
+    if (c->retry_count < c->config.store_retry_attempts && !c->is_stopping) return;
+    Diag diag;
+    (void)diag_set(&diag, status, "STORE_UNAVAILABLE",
+                   "the store does not answer; the outcome is unknown");
+    for (size_t i = 0; i < c->uncertain_count; i++)
+        refuse_requests(c, c->uncertain[i], status, &diag);
+}
+
+// Our row is gone, and with it the knowledge of what was applied.
+static void drop_uncertain(Coordinator *c) {
+    Diag diag;
+    (void)diag_set(&diag, ERR_UNAVAILABLE, "OUTCOME_UNKNOWN",
+                   "this node was away too long to know whether it happened");
+    while (c->uncertain_count > 0) {
+        Turn *turn = take_first(c);
+        refuse_requests(c, turn, ERR_UNAVAILABLE, &diag);
+        take_apart_fenced(c, turn);
+    }
+}
+
+static Turn *submit_again(Coordinator *c, Turn *turn) {
+    batch_clear_answers(&turn->batch);
+    turn->batch.now_ms = env_now_ms(c->env);
+    c->turns_out++;
+    return turn;
+}
+
+static Turn *rejoin(Coordinator *c) {
+    Diag diag;
+    if (coordinator_join(c, &diag) != OK) schedule_retry(c);
+    else c->retry_count = 0;
+    return NULL;
+}
+
 Turn *outcome_retry(Coordinator *c) {
     if (c->turns_out > 0 || env_now_ms(c->env) < c->retry_at_ms) return NULL;
+    if (c->uncertain_count == 0) return rejoin(c);
     int64_t applied = -1;
     if (c->is_outcome_unknown) {
-        Status status = last_applied(c, &applied);
+        Status status = last_applied(c, c->uncertain[0]->batch.node, &applied);
         if (status == ERR_NOT_FOUND) {
-            applied = -1; // our node row is gone: what we send will be fenced, run by run
-        } else if (status != OK) {
-            if (c->retry_count >= c->config.store_retry_attempts || c->is_stopping) {
-                Diag diag;
-                (void)diag_set(&diag, status, "STORE_UNAVAILABLE",
-                               "the store does not answer; the outcome is unknown");
-                for (size_t i = 0; i < c->uncertain_count; i++)
-                    refuse_requests(c, c->uncertain[i], status, &diag);
-            }
+            drop_uncertain(c);
+            return NULL;
+        }
+        if (status != OK) {
+            give_up_requests(c, status);
             schedule_retry(c);
             return NULL;
         }
     }
     while (c->uncertain_count > 0) {
         Turn *turn = take_first(c);
-        if (turn->batch.number <= applied) { // [C2]
-            apply_without_answers(c, turn);
-            turn_put(c, turn);
-            continue;
-        }
-        if (turn->batch.count == 0) {
-            turn_put(c, turn);
-            continue;
-        }
-        batch_clear_answers(&turn->batch);
-        turn->batch.now_ms = env_now_ms(c->env);
-        turn->batch.node = c->node;
-        c->turns_out++;
-        return turn;
+        bool is_applied = turn->batch.number <= applied; // [C2]
+        if (is_applied) apply_without_answers(c, turn);
+        else if (turn->batch.count > 0) return submit_again(c, turn);
+        turn_put(c, turn);
     }
     c->is_outcome_unknown = false;
     c->retry_count = 0;

@@ -65,6 +65,7 @@ static void notify_end(Coordinator *c, const ResidentRun *run, int64_t state, St
 
 static void apply_committed(Coordinator *c, ResidentRun *run, const TurnCommit *commit) {
     run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
+    run->last_seq = commit->last_seq;
     if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
     else add_entries(c, run, commit);
     switch ((RunState)commit->state) {
@@ -173,13 +174,10 @@ static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) 
         run->is_stale = true; // a forced change: what is in memory may be wrong
         return;
     }
-    bool is_complete = ready->resolved_count > 0;
-    for (size_t i = 0; i < ready->resolved_count && is_complete; i++) {
-        const LogRow *entry = &ready->resolved[i];
-        if (entry->position >= 0 && entry->position != (int64_t)run->checkpoints.count)
-            is_complete = false;
-        else resident_add_entry(&c->residents, run, entry);
-    }
+    // [M1] Another node may have executed it since: then the log holds more than we know.
+    bool is_complete = ready->last_seq == run->last_seq + (int64_t)ready->resolved_count;
+    for (size_t i = 0; i < ready->resolved_count && is_complete; i++)
+        resident_add_entry(&c->residents, run, &ready->resolved[i]);
     run->is_stale = run->is_stale || !is_complete;
     residents_move(&c->residents, run, PHASE_READY);
     notify(c, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);

@@ -8,7 +8,8 @@
 //        number in the node's row tells which (QUERY_NODE).
 //   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
 //        `claim_max`, and listed in `ready`; past that they stay ready and unowned.
-//   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED.
+//   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED. A
+//        batch of a node that was fenced off answers ERR_FENCED as a whole and changes nothing.
 //   [S6] Terminal runs never change, except by being purged.
 //   [S7] Payloads come back byte for byte; null (absent) and "null" differ.
 //

@@ -142,6 +142,7 @@ bool log_is_checkpoint(const LogRow *entry) {
     case LOG_CHILD:
     case LOG_TASK:
     case LOG_EMIT:
+    case LOG_STREAM:
     case LOG_MARK: return true;
     default: return false;
     }
@@ -153,7 +154,8 @@ bool log_is_positioned(const LogRow *entry) {
 }
 
 static bool step_matches(const LogRow *entry, Str step, int64_t iteration) {
-    if (!log_is_checkpoint(entry) || entry->kind == LOG_EMIT || entry->kind == LOG_MARK) {
+    if (!log_is_checkpoint(entry) || entry->kind == LOG_EMIT || entry->kind == LOG_STREAM ||
+        entry->kind == LOG_MARK) {
         return false;
     }
     return str_equal(entry->name, step) && (iteration < 0 || entry->iteration == iteration);

@@ -82,7 +82,18 @@ static Status counters_store(Kernel *kernel, uint64_t *ret_stored) {
     return OK;
 }
 
-// A node that was fenced off has no row any more; it learns that from OP_RENEW.
+// A node that was fenced off may not change anything: what it holds belongs to others now. [S5]
+static Status node_check(Kernel *kernel) {
+    if (kernel->batch->node == 0) return OK;
+    NodeRow wanted = {.key = kernel->batch->node}, node;
+    Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
+    if (status == OK && node.lease_until_ms >= 0) return OK;
+    if (status != OK && status != ERR_NOT_FOUND) return status;
+    return diag_set(&kernel->rows_diag, ERR_FENCED, "NODE_FENCED",
+                    "the lease of this node ran out and its runs were taken over");
+}
+
+// One that leaves has no row any more.
 static Status node_store_batch(Kernel *kernel) {
     const Batch *batch = kernel->batch;
     if (batch->node == 0) return OK;
@@ -113,6 +124,7 @@ static void ready_settle(Kernel *kernel) {
 
 static Status batch_apply(Kernel *kernel) {
     Batch *batch = kernel->batch;
+    TRY(node_check(kernel));
     for (size_t i = 0; i < batch->count; i++) {
         Op *op = batch->ops[i];
         ASSERT(op->kind > 0 && op->kind < OP_KIND_COUNT);
@@ -139,7 +151,10 @@ static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
     kernel->batch = NULL;
     kernel->op = NULL;
     if (kernel->rows_diag.code[0] && diag) *diag = kernel->rows_diag;
-    if (status == ERR_UNAVAILABLE || status == ERR_CORRUPT || status == ERR_LIMIT) return status;
+    if (status == ERR_UNAVAILABLE || status == ERR_CORRUPT || status == ERR_LIMIT ||
+        status == ERR_FENCED) {
+        return status;
+    }
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "the %s store answered %s within a batch",
                     kernel->ops.name, status_name(status));
 }

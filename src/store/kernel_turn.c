@@ -222,7 +222,12 @@ static Status turn_participate(Kernel *kernel, TurnCommit *turn) { // [U3]
 
 static Status turn_effects(Kernel *kernel, TurnCommit *turn, Run *run) {
     Arena *arena = kernel->batch->arena;
-    for (size_t i = 0; i < turn->log_count; i++) TRY(run_log(kernel, run, &turn->log[i]));
+    for (size_t i = 0; i < turn->log_count; i++) {
+        TRY(run_log(kernel, run, &turn->log[i]));
+        // A step told the workflow that it is to end: its next wait must not tell it again.
+        bool is_told = turn->log[i].outcome == OUTCOME_CANCELLED && run->row.cancel_at_ms > 0;
+        if (is_told) run->row.cancel_at_ms = -run->row.cancel_at_ms;
+    }
     if (turn->child_count > 0) {
         turn->child_keys = ARENA_ARRAY(arena, int64_t, turn->child_count);
     }
@@ -255,7 +260,9 @@ static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
 static Status next_continue(Kernel *kernel, TurnCommit *turn, Run *run) { // [U2]
     turn_keep_snapshot(run, turn);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
-    return str_is_null(turn->snapshot) ? OK : run_store(kernel, run);
+    bool is_changed = !str_is_null(turn->snapshot) ||
+                      run->row.cancel_at_ms != run->before.cancel_at_ms;
+    return is_changed ? run_store(kernel, run) : OK;
 }
 
 static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
