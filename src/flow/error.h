@@ -23,6 +23,8 @@ typedef enum FlowErrorKind { // the order is stable: it is in snapshots and in T
 
 // A new error object with message and captured stack.
 FlowObject *flow_error_new(FlowVm *vm, FlowErrorKind kind, FlowString *message);
+// For constructors: an error of that prototype; message undefined = no own message.
+FlowErrorObject *flow_error_alloc(FlowVm *vm, FlowObject *proto, FlowValue message);
 // Captures the current stack into an error made some other way (new Error, subclasses).
 void flow_error_capture(FlowVm *vm, FlowErrorObject *error);
 // The text of `stack`: "TypeError: message\n    at name (file:line:column)\n …".

@@ -64,14 +64,14 @@ uint32_t flow_function_lazy_length(FlowObject *function) {
 bool flow_is_constructor(FlowValue value) {
     if (!flow_is_callable(value)) return false;
     FlowObject *object = flow_as_object(value);
+    while (object->cell.kind == KIND_BOUND_FUNCTION) {
+        object = flow_as_object(((FlowBoundFunction *)object)->target);
+    }
     if (object->cell.kind == KIND_CLOSURE) {
         return !(((FlowClosure *)object)->routine->flags &
                  (ROUTINE_ARROW | ROUTINE_METHOD | ROUTINE_ASYNC | ROUTINE_GENERATOR));
     }
-    if (object->cell.kind == KIND_NATIVE_FUNCTION) {
-        return ((FlowNativeFunction *)object)->entry->flags & NATIVE_CONSTRUCTOR;
-    }
-    return flow_is_constructor(((FlowBoundFunction *)object)->target);
+    return ((FlowNativeFunction *)object)->entry->flags & NATIVE_CONSTRUCTOR;
 }
 
 static void materialize_prototype(FlowVm *vm, FlowObject *function) {

@@ -23,7 +23,8 @@ typedef enum FlowNativeResult {
     NATIVE_THROW,
     NATIVE_NEEDS_PRIMITIVE, // call->needs_index/needs_hint say which; see flow_native_primitive
     NATIVE_NEEDS_ROOM,      // collect, then call again; see flow_native_room
-    NATIVE_CALL,            // run call->function(call->this_value, array arguments) instead
+    NATIVE_CALL,            // run call->call_function(call_this, call_arguments) instead
+    NATIVE_RESUME,          // generators: go on with coroutine resume_target
 } FlowNativeResult;
 
 typedef enum FlowHint { HINT_DEFAULT, HINT_NUMBER, HINT_STRING } FlowHint;
@@ -43,6 +44,10 @@ typedef struct FlowNativeCall {
     FlowValue call_this;
     FlowArray *call_arguments;   // NULL: none
     FlowValue call_new_target;   // undefined: a call; else a construction
+    // for NATIVE_RESUME
+    FlowValue resume_target;
+    FlowValue resume_value;
+    uint8_t resume_mode;         // FlowResumeMode
     bool has_collected;          // second try after NATIVE_NEEDS_ROOM
 } FlowNativeCall;
 
@@ -119,6 +124,8 @@ static inline uint16_t flow_native_magic(const FlowNativeCall *call) {
 #define CONSTANT(name, function) {name, function, NULL, 0, NATIVE_VALUE | NATIVE_FROZEN, 0}
 #define ALIAS(name, of) {name, NULL, of, 0, NATIVE_ALIAS, 0}
 #define NATIVE_END {NULL, NULL, NULL, 0, 0, 0}
+
+extern const FlowNativeEntry flow_resolving_entries[2]; // promise.c: resolve, reject
 
 typedef struct FlowClassEntry {
     const char *name;               // global name; "%Name" = not a global, only an intrinsic

@@ -33,3 +33,6 @@ int flow_bigint_compare_number(const FlowBigInt *a, double number);
 FlowBigInt *flow_bigint_parse(FlowVm *vm, FlowString *text); // NULL, no exception: not a BigInt
 FlowString *flow_bigint_to_string(FlowVm *vm, const FlowBigInt *value, uint32_t radix);
 uint32_t flow_bigint_hash(const FlowBigInt *value);
+
+// Regular expressions (builtin_regexp.c). NULL: exception pending (SyntaxError).
+FlowObject *flow_regexp_new(FlowVm *vm, FlowString *pattern, FlowString *flags);

@@ -104,6 +104,7 @@ typedef enum FlowJobKind {
     JOB_REACTION,  // a: FlowReaction, b: argument, is_rejected
     JOB_THENABLE,  // a: promise to resolve, b: thenable, c: its then method
     JOB_CALL,      // a: function, b: argument
+    JOB_THEN_GETTER, // a: promise to resolve, b: object, c: getter of its `then`
 } FlowJobKind;
 
 typedef struct FlowJob {
@@ -122,6 +123,9 @@ typedef struct FlowJobQueue { // ring; capacity a power of two or 0
 } FlowJobQueue;
 
 FlowPromise *flow_promise_new(FlowVm *vm);
+FlowPromise *flow_promise_new_with(FlowVm *vm, FlowObject *proto);
+// A native promise whose constructor is %Promise%.
+bool flow_promise_is_pristine(FlowVm *vm, FlowValue value);
 void flow_promise_fulfill(FlowVm *vm, FlowPromise *promise, FlowValue value);
 void flow_promise_reject(FlowVm *vm, FlowPromise *promise, FlowValue reason);
 // The resolve function: adopts promises and thenables, as the specification says. A `then` that
@@ -135,6 +139,10 @@ FlowReaction *flow_reaction_new(FlowVm *vm, FlowReactionKind kind, FlowValue tar
 // One element of a combinator has an outcome.
 void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t index,
                             FlowValue value, bool is_rejected);
+
+// Combinators count their items: aux goes up with each, flow_combinator_release takes one away.
+FlowCombinator *flow_combinator_new(FlowVm *vm, FlowCombinatorKind kind, FlowValue promise);
+void flow_combinator_release(FlowVm *vm, FlowCombinator *combinator);
 
 void flow_queue_push(FlowJobQueue *queue, FlowJob job);
 FlowJob flow_queue_pop(FlowJobQueue *queue);

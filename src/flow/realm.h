@@ -149,6 +149,7 @@ typedef struct FlowRealm {
     FlowModule *prelude;
     FlowClosure **prelude_closures;      // by routine index
     FlowClosure *helpers[HELPER_COUNT];
+    FlowObject **intrinsics;             // native functions by intrinsic number
     struct FlowRealmPath *paths;         // [M2], sorted by object address
     uint32_t path_count;
 } FlowRealm;

@@ -40,6 +40,7 @@ typedef struct FlowFrame {
     FlowCoroutine *coroutine; // of async functions and generators; else NULL
     uint32_t pc;
     uint32_t base;          // stack index of R0 (natives: of this)
+    uint32_t top;           // stack_top while this frame is the topmost one
     uint32_t return_to;     // stack index
     uint32_t argument_count; // natives
     uint8_t kind;           // FlowFrameKind
@@ -52,7 +53,9 @@ typedef struct FlowFrame {
 typedef enum FlowDriverKind {
     DRIVER_NONE,
     DRIVER_REACTION, // settle the derived promise of `driver_reaction`
-    DRIVER_THENABLE, // an exception rejects `driver_reaction` (a promise)
+    DRIVER_FINALLY,  // the same, after onFinally
+    DRIVER_THENABLE, // an exception calls the reject function in `driver_reaction`
+    DRIVER_THEN_VALUE, // the getter of a thenable's `then` has answered
     DRIVER_FINISH,   // the JSON of the result: the run is complete
 } FlowDriverKind;
 
@@ -150,31 +153,88 @@ struct FlowVm {
 };
 
 // --- frames and calls (call.c)
-// Begins a call from C of `function`; its result goes where `return_kind`/`return_to` say. The
-// arguments are copied above the current frame. False: exception pending.
+enum { CALL_ARGUMENTS_MAX = 1 << 17 }; // of spread calls and apply
+// A call whose block is in place: stack[base] is this, the arguments follow. What the call
+// returns goes where `return_kind` and `return_to` say. False: exception pending. A native has
+// returned when this answers, a script function has a frame.
+typedef struct FlowInvocation {
+    FlowValue function;
+    FlowValue new_target; // undefined: a call
+    uint32_t base;
+    uint32_t count;       // of arguments
+    uint32_t return_to;   // stack index
+    FlowReturnKind return_kind;
+} FlowInvocation;
+bool flow_vm_enter(FlowVm *vm, const FlowInvocation *invocation);
+
+// The same from C: this and arguments are copied above the current frame.
 typedef struct FlowCall {
     FlowValue function;
     FlowValue this_value;
     const FlowValue *arguments;
     uint32_t count;
-    FlowValue new_target;    // undefined: a call
+    FlowValue new_target;
     FlowReturnKind return_kind;
     uint32_t return_to;
 } FlowCall;
 bool flow_vm_push_call(FlowVm *vm, const FlowCall *call);
-bool flow_vm_push_helper(FlowVm *vm, FlowHelperId helper, const FlowValue *arguments,
-                         uint32_t count, FlowReturnKind return_kind, uint32_t return_to);
-bool flow_vm_reserve_stack(FlowVm *vm, uint32_t top); // false: stack overflow, exception pending
-// Delivers `value` to the frame below (the topmost frame has just been popped into `frame`).
+typedef struct FlowHelperCall {
+    FlowHelperId helper;
+    uint32_t count;
+    FlowValue arguments[3];
+    FlowReturnKind return_kind;
+    uint32_t return_to;
+} FlowHelperCall;
+bool flow_vm_push_helper(FlowVm *vm, const FlowHelperCall *call);
+bool flow_vm_reserve_stack(FlowVm *vm, uint32_t top); // false: too deep, exception pending
+FlowFrame *flow_vm_push_frame(FlowVm *vm); // NULL: call depth exceeded, exception pending
+void flow_vm_pop_frame(FlowVm *vm);        // stack_top becomes that of the frame below
+// Hands `value` to whoever waits for the popped `frame`.
 void flow_vm_deliver(FlowVm *vm, const FlowFrame *frame, FlowValue value);
-// Finds a handler for vm->exception; false when the job has none left.
+// The topmost frame returns `value` (settles promises, completes generators, delivers).
+bool flow_vm_return(FlowVm *vm, FlowValue value);
+// Calls the native of the topmost (native) frame again. False: exception pending.
+bool flow_vm_resume_native(FlowVm *vm);
+// Finds a handler for vm->exception; false when the frames are gone and it is still pending.
 bool flow_vm_unwind(FlowVm *vm);
 // Runs until the frames are gone, the fuel is used up or an exception leaves the last frame.
 typedef enum FlowInterpResult { INTERP_IDLE, INTERP_PREEMPTED, INTERP_THROWN } FlowInterpResult;
 FlowInterpResult flow_interp_run(FlowVm *vm);
+// The prototype `new` gives an object: new_target.prototype, or the fallback.
+FlowObject *flow_new_target_proto(FlowVm *vm, FlowValue new_target, FlowProtoId fallback);
+
+// --- coroutines (coroutine.c)
+// The topmost frame is at AWAIT: saves it, subscribes to `value`, delivers its promise if the
+// caller still waits for one.
+void flow_coroutine_await(FlowVm *vm, FlowValue value, uint32_t live);
+bool flow_coroutine_start_generator(FlowVm *vm, uint32_t live);
+void flow_coroutine_yield(FlowVm *vm, FlowValue value, uint32_t live);
+// Puts the frame back on the stack. False: exception pending (also for mode THROW: unwind).
+bool flow_coroutine_resume(FlowVm *vm, FlowCoroutine *coroutine, FlowResumeMode mode,
+                           FlowValue value);
+// Sync generators: next, throw, return; delivers or pushes the frame.
+bool flow_generator_resume(FlowVm *vm, FlowCoroutine *coroutine, FlowResumeMode mode,
+                           FlowValue value, const FlowFrame *caller);
+// The frame of `coroutine` has returned or thrown.
+void flow_generator_complete(FlowVm *vm, FlowCoroutine *coroutine, FlowValue value, bool is_thrown);
+FlowPromise *flow_async_generator_enqueue(FlowVm *vm, FlowValue generator, FlowResumeMode mode,
+                                          FlowValue value);
+void flow_async_generator_drain(FlowVm *vm, FlowCoroutine *generator);
+void flow_async_generator_returned(FlowVm *vm, FlowCoroutine *generator, FlowValue value,
+                                   bool is_rejected);
+FlowObject *flow_iterator_result(FlowVm *vm, FlowValue value, bool is_done);
+
+// --- jobs (microtask.c)
+void flow_job_run(FlowVm *vm, const FlowJob *job);
+FlowValue flow_promise_function(FlowVm *vm, FlowPromise *promise, FlowBox *already, bool is_reject);
+void flow_driver_finish(FlowVm *vm, FlowValue value, bool is_thrown); // RETURN_DRIVER
+void flow_vm_finish(FlowVm *vm, FlowValue json, bool is_thrown);      // DRIVER_FINISH
 
 // --- memory
 void flow_vm_collect(FlowVm *vm);
+// Collects when it is due. False: over the heap budget even so, exception pending.
+bool flow_vm_safe_point(FlowVm *vm);
+FlowInlineCache *flow_vm_caches_new(size_t count);
 void flow_vm_drop_caches(FlowVm *vm); // inline caches, spare stack: what a parked VM can do without
 
 // --- awaitables (host_api.c)

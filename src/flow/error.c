@@ -1,0 +1,248 @@
+// Errors: making, throwing and describing them; the captured stack and its text.
+//
+// An error object has `stack` in slot 0 (HOLE until somebody reads it, then the text) and
+// `message` in slot 1 when it has one, the order V8 shows. FlowErrorObject.frames is a storage
+// cell: the header line, then two numbers per frame.
+//
+//   [E1] A captured frame is (routine, place): routine >= 0 is an index into the module, < 0 is
+//        -1 - index into the prelude; place is the pc, plus STACK_CONSTRUCT for `new`.
+//   [E2] Capturing allocates a few words and runs no script code.
+#include "flow/error.h"
+#include "flow/object_internal.h"
+#include "flow/vm.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { STACK_FRAMES_MAX = 10, STACK_CONSTRUCT = 1 << 28, MESSAGE_MAX = 512 };
+
+static FlowProtoId error_proto(FlowErrorKind kind) {
+    static const FlowProtoId protos[ERROR_KIND_COUNT] = {
+        [ERROR_KIND_ERROR] = PROTO_ERROR,
+        [ERROR_KIND_TYPE] = PROTO_TYPE_ERROR,
+        [ERROR_KIND_RANGE] = PROTO_RANGE_ERROR,
+        [ERROR_KIND_REFERENCE] = PROTO_REFERENCE_ERROR,
+        [ERROR_KIND_SYNTAX] = PROTO_SYNTAX_ERROR,
+        [ERROR_KIND_URI] = PROTO_URI_ERROR,
+        [ERROR_KIND_EVAL] = PROTO_EVAL_ERROR,
+        [ERROR_KIND_AGGREGATE] = PROTO_AGGREGATE_ERROR,
+        [ERROR_KIND_TASK] = PROTO_TASK_ERROR,
+        [ERROR_KIND_TIMEOUT] = PROTO_TIMEOUT_ERROR,
+        [ERROR_KIND_CANCELLED] = PROTO_CANCELLED_ERROR,
+        [ERROR_KIND_CHILD] = PROTO_CHILD_ERROR,
+    };
+    return protos[kind];
+}
+
+FlowErrorObject *flow_error_alloc(FlowVm *vm, FlowObject *proto, FlowValue message) {
+    FlowErrorObject *error = (FlowErrorObject *)flow_object_alloc(vm, KIND_ERROR, sizeof *error,
+                                                                  proto);
+    error->frames = FLOW_UNDEFINED;
+    FlowObject *object = &error->object;
+    flow_object_define(vm, object, FLOW_KEY(vm, stack), FLOW_HOLE, PROPERTY_HIDDEN);
+    if (!flow_is_undefined(message)) {
+        flow_object_define(vm, object, FLOW_KEY(vm, message), message, PROPERTY_HIDDEN);
+    }
+    flow_error_capture(vm, error);
+    return error;
+}
+
+FlowObject *flow_error_new(FlowVm *vm, FlowErrorKind kind, FlowString *message) {
+    FlowObject *proto = vm->realm->protos[error_proto(kind)];
+    return &flow_error_alloc(vm, proto, flow_from_string(message))->object;
+}
+
+// --- the stack
+
+// "Name: message", from data properties only [E2].
+static FlowString *error_header(FlowVm *vm, FlowObject *error) {
+    FlowValue name = flow_object_get_data(vm, error, FLOW_KEY(vm, name));
+    FlowValue message = flow_object_get_data(vm, error, FLOW_KEY(vm, message));
+    FlowString *left = flow_is_string(name) ? flow_as_string(name) : flow_string_cstr(vm, "Error");
+    bool has_message = flow_is_string(message) && flow_string_length(flow_as_string(message));
+    if (!has_message) return left;
+    if (flow_string_length(left) == 0) return flow_as_string(message);
+    FlowString *joined = flow_string_concat(vm, left, flow_string_cstr(vm, ": "));
+    joined = joined ? flow_string_concat(vm, joined, flow_as_string(message)) : NULL;
+    return joined ? joined : left;
+}
+
+// Helpers of the interpreter are not shown; prelude methods are, as built-ins.
+static bool is_hidden_prelude(const FlowRoutine *routine) {
+    FlowString *name = flow_as_string(routine->name);
+    if (flow_string_length(name) == 0 || flow_string_is_wide(name)) return true;
+    return name->latin1[0] < 'A' || name->latin1[0] > 'Z';
+}
+
+void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
+    FlowValue entries[STACK_FRAMES_MAX * 2];
+    uint32_t count = 0;
+    for (uint32_t i = vm->frame_count; i-- > 0 && count < STACK_FRAMES_MAX * 2;) {
+        const FlowFrame *frame = &vm->frames[i];
+        if (frame->kind != FRAME_SCRIPT) continue;
+        const FlowRoutine *routine = frame->closure->routine;
+        bool is_prelude = routine->flags & ROUTINE_PRELUDE;
+        if (is_prelude && is_hidden_prelude(routine)) continue;
+        int32_t index = (int32_t)routine->index;
+        int32_t place = frame->pc ? (int32_t)(frame->pc - 1) : 0;
+        if (frame->flags & FRAME_CONSTRUCT) place |= STACK_CONSTRUCT;
+        entries[count++] = flow_int(is_prelude ? -1 - index : index);
+        entries[count++] = flow_int(place);
+    }
+    FlowStorage *storage = flow_heap_alloc(
+        &vm->heap, KIND_ELEMENTS, sizeof *storage + (count + 1) * sizeof(FlowValue));
+    storage->cell.aux = storage->count = count + 1;
+    storage->values[0] = flow_from_string(error_header(vm, &error->object));
+    memcpy(storage->values + 1, entries, count * sizeof *entries);
+    error->frames = flow_from_cell(storage);
+}
+
+// "Array_prototype_map" is shown as "Array.map".
+static void append_prelude_name(FlowStringBuilder *out, FlowString *name) {
+    static const char middle[] = "_prototype_";
+    uint32_t length = flow_string_length(name);
+    for (uint32_t i = 0; i < length; i++) {
+        bool is_middle = length - i >= sizeof middle - 1 &&
+                         memcmp(name->latin1 + i, middle, sizeof middle - 1) == 0;
+        if (is_middle) i += (uint32_t)sizeof middle - 2;
+        flow_builder_unit(out, is_middle || name->latin1[i] == '_' ? '.' : name->latin1[i]);
+    }
+}
+
+static void append_place(FlowStringBuilder *out, const FlowModule *module, const FlowLine *line) {
+    char text[64];
+    FlowString *file = flow_string_utf8(out->vm, module->file_name);
+    flow_builder_string(out, file);
+    snprintf(text, sizeof text, ":%u:%u", line ? line->line : 0, line ? line->column : 0);
+    flow_builder_ascii(out, text);
+}
+
+static void append_frame(FlowStringBuilder *out, int32_t index, int32_t place) {
+    FlowVm *vm = out->vm;
+    const FlowModule *module = index < 0 ? vm->realm->prelude : vm->module;
+    const FlowRoutine *routine = &module->routines[index < 0 ? -1 - index : index];
+    FlowString *name = flow_as_string(routine->name);
+    flow_builder_ascii(out, "\n    at ");
+    if (index < 0) {
+        append_prelude_name(out, name);
+        flow_builder_ascii(out, " (<anonymous>)");
+        return;
+    }
+    bool has_name = flow_string_length(name) && !(routine->flags & ROUTINE_MODULE);
+    if (place & STACK_CONSTRUCT) flow_builder_ascii(out, "new ");
+    if (has_name) {
+        flow_builder_string(out, name);
+        flow_builder_ascii(out, " (");
+    }
+    const FlowLine *line = flow_routine_position(routine, (uint32_t)(place & ~STACK_CONSTRUCT));
+    append_place(out, module, line);
+    if (has_name) flow_builder_unit(out, ')');
+}
+
+FlowString *flow_error_stack(FlowVm *vm, FlowErrorObject *error) {
+    FlowStringBuilder out;
+    flow_builder_init(&out, vm);
+    if (flow_is_cell(error->frames)) {
+        FlowStorage *storage = flow_as_pointer(error->frames);
+        flow_builder_string(&out, flow_as_string(storage->values[0]));
+        for (uint32_t i = 1; i + 1 < storage->count; i += 2) {
+            append_frame(&out, flow_as_int(storage->values[i]),
+                         flow_as_int(storage->values[i + 1]));
+        }
+    }
+    FlowValue pending = vm->exception; // a text that is too long must not look like a throw
+    FlowString *text = flow_builder_finish(&out);
+    vm->exception = pending;
+    error->frames = FLOW_UNDEFINED;
+    return text ? text : flow_string_empty(vm);
+}
+
+// --- throwing
+
+bool flow_throw(FlowVm *vm, FlowValue value) {
+    vm->exception = value;
+    return false;
+}
+
+bool flow_throw_error(FlowVm *vm, FlowErrorKind kind, const char *format, ...) {
+    char text[MESSAGE_MAX];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    FlowString *message = flow_string_utf8(vm, str_from(text));
+    return flow_throw(vm, flow_from_object(flow_error_new(vm, kind, message)));
+}
+
+bool flow_throw_memory(FlowVm *vm) {
+    return flow_throw_error(vm, ERROR_KIND_RANGE, "out of memory budget (%llu bytes)",
+                            (unsigned long long)vm->limits.heap_bytes);
+}
+
+bool flow_throw_read(FlowVm *vm, FlowValue object, FlowKey key) {
+    char text[FLOW_TEXT_MAX];
+    return flow_throw_type(vm, "Cannot read properties of %s (reading '%s')",
+                           flow_is_null(object) ? "null" : "undefined",
+                           flow_describe_key(vm, key, text));
+}
+
+bool flow_throw_write(FlowVm *vm, FlowValue object, FlowKey key) {
+    char text[FLOW_TEXT_MAX];
+    return flow_throw_type(vm, "Cannot set properties of %s (setting '%s')",
+                           flow_is_null(object) ? "null" : "undefined",
+                           flow_describe_key(vm, key, text));
+}
+
+// --- describing
+
+static const char *copy_text(FlowVm *vm, FlowString *s, char ret_text[FLOW_TEXT_MAX]) {
+    Buf buf;
+    uint32_t length = flow_string_length(s);
+    if (length > FLOW_TEXT_MAX) s = flow_string_substring(vm, s, 0, FLOW_TEXT_MAX);
+    buf_init(&buf, FLOW_TEXT_MAX * 4);
+    flow_string_to_utf8(vm, s, &buf);
+    snprintf(ret_text, FLOW_TEXT_MAX, "%s", buf_cstr(&buf));
+    buf_done(&buf);
+    return ret_text;
+}
+
+const char *flow_describe_key(FlowVm *vm, FlowKey key, char ret_text[FLOW_TEXT_MAX]) {
+    if (flow_key_is_symbol(key)) return flow_describe(vm, (FlowValue){key.bits}, ret_text);
+    FlowValue value = flow_key_to_value(vm, key);
+    return copy_text(vm, flow_as_string(value), ret_text);
+}
+
+static const char *describe_object(FlowVm *vm, FlowObject *object, char ret_text[FLOW_TEXT_MAX]) {
+    if (object->cell.kind == KIND_ARRAY) return strcpy(ret_text, "[object Array]");
+    if (object->cell.kind == KIND_CLOSURE) {
+        const FlowRoutine *routine = ((FlowClosure *)object)->routine;
+        Str source = {routine->module->source.data + routine->source_start,
+                      routine->source_end - routine->source_start};
+        snprintf(ret_text, FLOW_TEXT_MAX, "%.*s", STR_ARG(source));
+        return ret_text;
+    }
+    FlowValue constructor = flow_object_get_data(vm, object, FLOW_KEY(vm, constructor));
+    FlowValue name = flow_is_object(constructor)
+                         ? flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name))
+                         : FLOW_UNDEFINED;
+    char inner[FLOW_TEXT_MAX];
+    bool has_name = flow_is_string(name) && flow_string_length(flow_as_string(name));
+    const char *text = has_name ? copy_text(vm, flow_as_string(name), inner) : "Object";
+    snprintf(ret_text, FLOW_TEXT_MAX, "#<%.*s>", FLOW_TEXT_MAX - 8, text);
+    return ret_text;
+}
+
+const char *flow_describe(FlowVm *vm, FlowValue value, char ret_text[FLOW_TEXT_MAX]) {
+    if (flow_is_object(value)) return describe_object(vm, flow_as_object(value), ret_text);
+    if (flow_is_symbol(value)) {
+        FlowValue description = flow_as_symbol(value)->description;
+        if (flow_as_symbol(value)->cell.aux & SYMBOL_PRIVATE) {
+            return copy_text(vm, flow_as_string(description), ret_text);
+        }
+        char inner[FLOW_TEXT_MAX] = "";
+        if (flow_is_string(description)) copy_text(vm, flow_as_string(description), inner);
+        snprintf(ret_text, FLOW_TEXT_MAX, "Symbol(%.*s)", FLOW_TEXT_MAX - 12, inner);
+        return ret_text;
+    }
+    if (flow_is_hole(value) || flow_is_cell(value)) return strcpy(ret_text, "undefined");
+    return copy_text(vm, flow_to_string(vm, value), ret_text);
+}

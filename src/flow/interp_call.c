@@ -1,0 +1,118 @@
+// Call instructions off the fast path, and the errors that name what the script wrote.
+#include "flow/interp_internal.h"
+#include "flow/object_internal.h"
+#include "flow/opcodes.h"
+
+bool interp_throw_described(FlowVm *vm, FlowValue value, const char *what) {
+    FlowFrame *frame = interp_frame(vm);
+    const FlowRoutine *routine = frame->closure->routine;
+    FlowValue source = flow_routine_description(routine, frame->pc - 1);
+    char text[FLOW_TEXT_MAX];
+    if (flow_is_hole(source)) {
+        flow_describe(vm, value, text);
+    } else {
+        flow_describe(vm, source, text);
+    }
+    bool is_iterable = strstr(what, "iterable") != NULL;
+    if (is_iterable && flow_is_hole(source) && flow_is_nullish(value)) {
+        return flow_throw_type(
+            vm, "%s is not iterable (cannot read property Symbol(Symbol.iterator))", text);
+    }
+    return flow_throw_type(vm, "%s is not %s%s", text, is_iterable ? "" : "a ", what);
+}
+
+bool interp_call(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue function = vm->stack[base + in.a];
+    if (!flow_is_callable(function)) return interp_throw_described(vm, function, "function");
+    return flow_vm_enter(vm, &(FlowInvocation){.function = function,
+                                               .new_target = FLOW_UNDEFINED,
+                                               .base = base + in.a + 1,
+                                               .count = in.b,
+                                               .return_to = base + in.c,
+                                               .return_kind = RETURN_STORE});
+}
+
+bool interp_new(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue function = vm->stack[base + in.a];
+    if (!flow_is_constructor(function)) {
+        return interp_throw_described(vm, function, "constructor");
+    }
+    return flow_vm_enter(vm, &(FlowInvocation){.function = function,
+                                               .new_target = vm->stack[base + in.a + 1],
+                                               .base = base + in.a + 1,
+                                               .count = in.b,
+                                               .return_to = base + in.c,
+                                               .return_kind = RETURN_STORE});
+}
+
+bool interp_call_spread(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    uint32_t block = base + in.a;
+    FlowValue function = vm->stack[block];
+    bool is_new = in.op == OP_NEW_SPREAD;
+    if (is_new ? !flow_is_constructor(function) : !flow_is_callable(function)) {
+        return interp_throw_described(vm, function, is_new ? "constructor" : "function");
+    }
+    FlowArray *arguments = flow_as_array(vm->stack[block + 2]);
+    uint32_t count = arguments->length;
+    if (count > CALL_ARGUMENTS_MAX) {
+        return flow_throw_range(vm, "Maximum call stack size exceeded");
+    }
+    if (!flow_vm_reserve_stack(vm, block + 2 + count)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        vm->stack[block + 2 + i] = flow_object_element(vm, &arguments->object, i);
+    }
+    return flow_vm_enter(vm, &(FlowInvocation){
+                                 .function = function,
+                                 .new_target = is_new ? vm->stack[block + 1] : FLOW_UNDEFINED,
+                                 .base = block + 1,
+                                 .count = count,
+                                 .return_to = base + in.c,
+                                 .return_kind = RETURN_STORE});
+}
+
+bool interp_intrinsic(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowObject *function = vm->realm->intrinsics[in.c];
+    return flow_vm_enter(vm, &(FlowInvocation){.function = flow_from_object(function),
+                                               .new_target = FLOW_UNDEFINED,
+                                               .base = base + in.a + 1,
+                                               .count = in.b,
+                                               .return_to = base + in.a,
+                                               .return_kind = RETURN_STORE});
+}
+
+bool interp_return_derived(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue value = vm->stack[base + in.a];
+    FlowValue this_value = vm->stack[base + in.b];
+    if (!flow_is_object(value)) {
+        if (!flow_is_undefined(value)) {
+            return flow_throw_type(vm,
+                                   "Derived constructors may only return object or undefined");
+        }
+        if (flow_is_hole(this_value)) {
+            return flow_throw_reference(vm, "Must call super constructor in derived class before "
+                                            "accessing 'this' or returning from derived "
+                                            "constructor");
+        }
+        value = this_value;
+    }
+    return flow_vm_return(vm, value);
+}
+
+bool interp_throw_uninitialized(FlowVm *vm, FlowValue name) {
+    char text[FLOW_TEXT_MAX];
+    return flow_throw_reference(vm, "Cannot access '%s' before initialization",
+                                flow_describe(vm, name, text));
+}
+
+bool interp_throw_error(FlowVm *vm, FlowInstruction in) {
+    FlowValue message = interp_frame(vm)->closure->routine->constants[in.wide];
+    FlowErrorKind kind = in.a < ERROR_KIND_COUNT ? (FlowErrorKind)in.a : ERROR_KIND_ERROR;
+    FlowString *text =
+        flow_is_string(message) ? flow_as_string(message) : flow_string_empty(vm);
+    return flow_throw(vm, flow_from_object(flow_error_new(vm, kind, text)));
+}

@@ -1,0 +1,422 @@
+// Property instructions off the fast path, and the filling of inline caches.
+//
+// A cache entry is valid for a receiver of its shape; when the property was found on a prototype
+// (or its absence there matters, for adds) also only while vm->proto_epoch has not moved.
+//
+//   [I1] Never cached: dictionaries as receivers, computed properties, accessors, stack of errors.
+//   [I2] For primitives `shape` holds the prototype object itself, which no shape can equal.
+#include "flow/interp_internal.h"
+#include "flow/object_internal.h"
+
+// --- reading
+
+bool interp_get_value(FlowVm *vm, FlowValue object, FlowKey key, uint32_t return_to) {
+    FlowObject *start;
+    if (flow_is_object(object)) {
+        start = flow_as_object(object);
+    } else {
+        if (flow_is_string(object)) {
+            FlowString *s = flow_as_string(object);
+            if (key.bits == FLOW_NAME(vm, length).bits) {
+                vm->stack[return_to] = flow_uint(flow_string_length(s));
+                return true;
+            }
+            if (flow_key_is_index(key) && flow_key_as_index(key) < flow_string_length(s)) {
+                FlowString *flat = flow_string_flat(vm, s);
+                uint16_t unit = flow_string_at(flat, flow_key_as_index(key));
+                vm->stack[return_to] = flow_from_string(flow_string_unit(vm, unit));
+                return true;
+            }
+        }
+        start = flow_object_of_primitive(vm, object);
+        if (!start) return flow_throw_read(vm, object, key);
+    }
+    FlowProperty property;
+    if (!flow_object_lookup(vm, start, key, &property)) {
+        vm->stack[return_to] = FLOW_UNDEFINED;
+        return true;
+    }
+    if (!(property.attributes & PROPERTY_ACCESSOR)) {
+        vm->stack[return_to] = property.value;
+        return true;
+    }
+    if (flow_is_undefined(property.getter)) {
+        vm->stack[return_to] = FLOW_UNDEFINED;
+        return true;
+    }
+    return flow_vm_push_call(vm, &(FlowCall){.function = property.getter,
+                                             .this_value = object,
+                                             .new_target = FLOW_UNDEFINED,
+                                             .return_kind = RETURN_STORE,
+                                             .return_to = return_to});
+}
+
+static bool is_cacheable_receiver(const FlowObject *object) {
+    return !flow_shape_is_dictionary(object->shape);
+}
+
+static void cache_get(FlowVm *vm, FlowValue receiver, FlowKey key, FlowInlineCache *cache) {
+    bool is_object = flow_is_object(receiver);
+    FlowObject *start =
+        is_object ? flow_as_object(receiver) : flow_object_of_primitive(vm, receiver);
+    FlowProperty property;
+    if (!start || !flow_object_lookup(vm, start, key, &property)) return;
+    if (property.attributes & PROPERTY_ACCESSOR || !property.place) return;
+    if (property.slot == UINT32_MAX || flow_key_is_index(key)) return;
+    if (is_object) {
+        if (!is_cacheable_receiver(start) || flow_object_body(vm, start) != start) return;
+        if (start->cell.kind == KIND_ERROR && key.bits == FLOW_NAME(vm, stack).bits) return;
+        bool is_own = property.holder == start;
+        // A dictionary as holder may move its slots when it is compacted; epochs cover that only
+        // for objects marked as prototypes.
+        if (!is_own && !(property.holder->cell.flags & CELL_SHARED) &&
+            !(property.holder->cell.aux & OBJECT_IS_PROTOTYPE)) {
+            return;
+        }
+        cache->shape = start->shape;
+        cache->holder = is_own ? NULL : property.holder;
+    } else {
+        cache->shape = (FlowShape *)(void *)start; // [I2]
+        cache->holder = property.holder;
+    }
+    cache->slot = property.slot;
+    cache->epoch = vm->proto_epoch;
+    cache->next = NULL;
+}
+
+static FlowKey site_key(FlowVm *vm, FlowInstruction in) {
+    return flow_key_atom(interp_frame(vm)->closure->routine->sites[in.c].key);
+}
+
+bool interp_get_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache) {
+    uint32_t base = interp_base(vm);
+    FlowValue receiver = vm->stack[base + in.b];
+    FlowKey key = site_key(vm, in);
+    cache_get(vm, receiver, key, cache);
+    return interp_get_value(vm, receiver, key, base + in.a);
+}
+
+bool interp_get_element(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue object = vm->stack[base + in.b];
+    FlowValue key_value = vm->stack[base + in.c];
+    FlowKey key;
+    if (flow_key_from_value(vm, key_value, &key)) {
+        return interp_get_value(vm, object, key, base + in.a);
+    }
+    if (flow_is_nullish(object)) {
+        char text[FLOW_TEXT_MAX];
+        return flow_throw_type(vm, "Cannot read properties of %s (reading '%s')",
+                               flow_is_null(object) ? "null" : "undefined",
+                               flow_describe(vm, key_value, text));
+    }
+    return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_getElement,
+                                                     .count = 2,
+                                                     .arguments = {object, key_value},
+                                                     .return_kind = RETURN_STORE,
+                                                     .return_to = base + in.a});
+}
+
+// --- writing
+
+static bool throw_set(FlowVm *vm, FlowValue object, FlowKey key, FlowSetResult result) {
+    char name[FLOW_TEXT_MAX];
+    char text[FLOW_TEXT_MAX];
+    flow_describe_key(vm, key, name);
+    bool is_length = flow_is_array(object) && key.bits == FLOW_NAME(vm, length).bits;
+    switch (result) {
+    case SET_READONLY:
+        return flow_throw_type(vm, "Cannot assign to read only property '%s' of object '%s'", name,
+                               flow_describe(vm, object, text));
+    case SET_NO_SETTER:
+        return flow_throw_type(vm, "Cannot set property %s of %s which has only a getter", name,
+                               flow_describe(vm, object, text));
+    case SET_NOT_EXTENSIBLE:
+        return flow_throw_type(vm, "Cannot add property %s, object is not extensible", name);
+    case SET_TOO_LONG:
+        if (!is_length && vm->heap.bytes > vm->heap.limit / 2) return flow_throw_memory(vm);
+        return flow_throw_range(vm, "Invalid array length");
+    default: UNREACHABLE();
+    }
+}
+
+static bool call_setter(FlowVm *vm, FlowValue setter, FlowValue this_value, FlowValue value) {
+    return flow_vm_push_call(vm, &(FlowCall){.function = setter,
+                                             .this_value = this_value,
+                                             .arguments = &value,
+                                             .count = 1,
+                                             .new_target = FLOW_UNDEFINED,
+                                             .return_kind = RETURN_DISCARD});
+}
+
+static bool set_on_primitive(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value) {
+    FlowObject *proto = flow_object_of_primitive(vm, object);
+    if (!proto) return flow_throw_write(vm, object, key);
+    FlowProperty property;
+    if (flow_object_lookup(vm, proto, key, &property) &&
+        property.attributes & PROPERTY_ACCESSOR && !flow_is_undefined(property.setter)) {
+        return call_setter(vm, property.setter, object, value);
+    }
+    char name[FLOW_TEXT_MAX];
+    char text[FLOW_TEXT_MAX];
+    bool is_string = flow_is_string(object);
+    bool is_own = is_string && (key.bits == FLOW_NAME(vm, length).bits ||
+                                (flow_key_is_index(key) &&
+                                 flow_key_as_index(key) <
+                                     flow_string_length(flow_as_string(object))));
+    flow_describe_key(vm, key, name);
+    if (is_own) {
+        return flow_throw_type(vm, "Cannot assign to read only property '%s' of string '%s'", name,
+                               flow_describe(vm, object, text));
+    }
+    return flow_throw_type(vm, "Cannot create property '%s' on %s '%s'", name,
+                           flow_typeof(object), flow_describe(vm, object, text));
+}
+
+bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value) {
+    if (!flow_is_object(object)) return set_on_primitive(vm, object, key, value);
+    if (flow_is_array(object) && key.bits == FLOW_NAME(vm, length).bits &&
+        !flow_is_number(value)) {
+        // ArraySetLength converts; objects go through a helper that assigns the number.
+        if (flow_is_object(value)) {
+            FlowHelperCall helper = {
+                .helper = HELPER_setElement,
+                .count = 3,
+                .arguments = {object, FLOW_NAME(vm, length), value},
+                .return_kind = RETURN_DISCARD,
+            };
+            return flow_vm_push_helper(vm, &helper);
+        }
+        double number;
+        if (!flow_to_number(vm, value, &number)) return false;
+        value = flow_number(number);
+    }
+    FlowValue setter;
+    FlowSetResult result = flow_object_set(vm, flow_as_object(object), key, value, &setter);
+    if (result == SET_DONE) return true;
+    if (result == SET_SETTER) return call_setter(vm, setter, object, value);
+    return throw_set(vm, object, key, result);
+}
+
+// After a plain write: remembers where it went.
+static void cache_set(FlowVm *vm, FlowObject *object, FlowShape *before, FlowKey key,
+                      FlowInlineCache *cache) {
+    if (object->cell.flags & CELL_SHARED || flow_shape_is_dictionary(object->shape)) return;
+    uint32_t slot;
+    uint32_t attributes;
+    if (!flow_shape_find(object->shape, key, &slot, &attributes)) return;
+    if (attributes & PROPERTY_ACCESSOR || !(attributes & PROPERTY_WRITABLE)) return;
+    bool is_add = before != object->shape;
+    if (is_add && (object->shape->parent != before || flow_shape_is_dictionary(before))) return;
+    // Writing to a prototype must bump the epoch, which the fast path does not do.
+    if (is_add && object->cell.aux & OBJECT_IS_PROTOTYPE) return;
+    cache->shape = before;
+    cache->holder = NULL;
+    cache->slot = slot;
+    cache->epoch = vm->proto_epoch;
+    cache->next = is_add ? object->shape : NULL;
+}
+
+bool interp_set_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache) {
+    uint32_t base = interp_base(vm);
+    FlowValue object = vm->stack[base + in.a];
+    FlowKey key = site_key(vm, in);
+    if (flow_is_object(object)) {
+        FlowObject *target = flow_as_object(object);
+        FlowShape *before = target->shape;
+        uint32_t frames = vm->frame_count;
+        bool is_lazy = target->cell.aux & OBJECT_LAZY_FUNCTION;
+        if (!interp_set_value(vm, object, key, vm->stack[base + in.b])) return false;
+        if (frames == vm->frame_count && !is_lazy) cache_set(vm, target, before, key, cache);
+        return true;
+    }
+    return interp_set_value(vm, object, key, vm->stack[base + in.b]);
+}
+
+bool interp_init_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache) {
+    uint32_t base = interp_base(vm);
+    FlowObject *object = flow_as_object(vm->stack[base + in.a]);
+    FlowKey key = site_key(vm, in);
+    FlowShape *before = object->shape;
+    flow_object_define(vm, object, key, vm->stack[base + in.b], PROPERTY_DEFAULT);
+    if (object->cell.kind == KIND_OBJECT) cache_set(vm, object, before, key, cache);
+    return true;
+}
+
+bool interp_set_element(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue object = vm->stack[base + in.a];
+    FlowValue key_value = vm->stack[base + in.b];
+    FlowValue value = vm->stack[base + in.c];
+    FlowKey key;
+    if (flow_key_from_value(vm, key_value, &key)) return interp_set_value(vm, object, key, value);
+    if (flow_is_nullish(object)) {
+        char text[FLOW_TEXT_MAX];
+        return flow_throw_type(vm, "Cannot set properties of %s (setting '%s')",
+                               flow_is_null(object) ? "null" : "undefined",
+                               flow_describe(vm, key_value, text));
+    }
+    return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_setElement,
+                                                     .count = 3,
+                                                     .arguments = {object, key_value, value},
+                                                     .return_kind = RETURN_DISCARD});
+}
+
+bool interp_init_element(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowObject *object = flow_as_object(vm->stack[base + in.a]);
+    FlowKey key;
+    if (!flow_key_from_value(vm, vm->stack[base + in.b], &key)) UNREACHABLE();
+    if (flow_object_put(vm, object, key, vm->stack[base + in.c])) return true;
+    char text[FLOW_TEXT_MAX];
+    flow_describe_key(vm, key, text);
+    if (flow_object_is_extensible(vm, object)) {
+        return flow_throw_type(vm, "Cannot redefine property: %s", text);
+    }
+    return flow_throw_type(vm, "Cannot define property %s, object is not extensible", text);
+}
+
+bool interp_delete_element(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue object = vm->stack[base + in.b];
+    FlowKey key;
+    if (flow_is_nullish(object)) {
+        return flow_throw_type(vm, "Cannot convert undefined or null to object");
+    }
+    if (!flow_key_from_value(vm, vm->stack[base + in.c], &key)) {
+        FlowHelperCall helper = {
+            .helper = HELPER_deleteElement,
+            .count = 2,
+            .arguments = {object, vm->stack[base + in.c]},
+            .return_kind = RETURN_STORE,
+            .return_to = base + in.a,
+        };
+        return flow_vm_push_helper(vm, &helper);
+    }
+    if (flow_is_object(object) && !flow_object_delete(vm, flow_as_object(object), key)) {
+        char name[FLOW_TEXT_MAX];
+        char text[FLOW_TEXT_MAX];
+        return flow_throw_type(vm, "Cannot delete property '%s' of %s",
+                               flow_describe_key(vm, key, name), flow_describe(vm, object, text));
+    }
+    vm->stack[base + in.a] = FLOW_TRUE;
+    return true;
+}
+
+bool interp_in(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowValue key_value = vm->stack[base + in.b];
+    FlowValue object = vm->stack[base + in.c];
+    if (!flow_is_object(object)) {
+        char name[FLOW_TEXT_MAX];
+        char text[FLOW_TEXT_MAX];
+        return flow_throw_type(vm, "Cannot use 'in' operator to search for '%s' in %s",
+                               flow_describe(vm, key_value, name),
+                               flow_describe(vm, object, text));
+    }
+    FlowKey key;
+    if (!flow_key_from_value(vm, key_value, &key)) {
+        return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_hasElement,
+                                                         .count = 2,
+                                                         .arguments = {key_value, object},
+                                                         .return_kind = RETURN_STORE,
+                                                         .return_to = base + in.a});
+    }
+    vm->stack[base + in.a] = flow_bool(flow_object_has(vm, flow_as_object(object), key));
+    return true;
+}
+
+// --- globals: properties of globalThis
+
+bool interp_get_global(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache) {
+    FlowKey key = site_key(vm, in);
+    FlowValue global = flow_from_object(vm->realm->global);
+    if (!flow_object_has(vm, vm->realm->global, key)) {
+        char text[FLOW_TEXT_MAX];
+        return flow_throw_reference(vm, "%s is not defined", flow_describe_key(vm, key, text));
+    }
+    cache_get(vm, global, key, cache);
+    return interp_get_value(vm, global, key, interp_base(vm) + in.a);
+}
+
+bool interp_typeof_global(FlowVm *vm, FlowInstruction in) {
+    FlowKey key = site_key(vm, in);
+    FlowProperty property;
+    FlowValue value = FLOW_UNDEFINED;
+    if (flow_object_lookup(vm, vm->realm->global, key, &property)) {
+        // The only accessors are Inputs and Context, which are objects or undefined at worst.
+        value = property.attributes & PROPERTY_ACCESSOR ? vm->inputs : property.value;
+    }
+    vm->stack[interp_base(vm) + in.a] = interp_typeof(vm, value);
+    return true;
+}
+
+bool interp_set_global(FlowVm *vm, FlowInstruction in) {
+    FlowKey key = site_key(vm, in);
+    if (!flow_object_has(vm, vm->realm->global, key)) {
+        char text[FLOW_TEXT_MAX];
+        return flow_throw_reference(vm, "%s is not defined", flow_describe_key(vm, key, text));
+    }
+    return interp_set_value(vm, flow_from_object(vm->realm->global), key,
+                            vm->stack[interp_base(vm) + in.a]);
+}
+
+// --- super
+
+bool interp_get_super(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    const FlowValue *block = vm->stack + base + in.b;
+    FlowObject *home = flow_as_object(block[0]);
+    FlowKey key;
+    if (!flow_key_from_value(vm, block[1], &key)) UNREACHABLE();
+    FlowObject *proto = flow_object_proto(vm, home);
+    FlowProperty property;
+    vm->stack[base + in.a] = FLOW_UNDEFINED;
+    if (!proto) return flow_throw_read(vm, FLOW_NULL, key);
+    FlowValue this_value = block[2];
+    if (!flow_object_lookup(vm, proto, key, &property)) return true;
+    if (!(property.attributes & PROPERTY_ACCESSOR)) {
+        vm->stack[base + in.a] = property.value;
+        return true;
+    }
+    if (flow_is_undefined(property.getter)) return true;
+    return flow_vm_push_call(vm, &(FlowCall){.function = property.getter,
+                                             .this_value = this_value,
+                                             .new_target = FLOW_UNDEFINED,
+                                             .return_kind = RETURN_STORE,
+                                             .return_to = base + in.a});
+}
+
+bool interp_set_super(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    const FlowValue *block = vm->stack + base + in.b;
+    FlowValue value = vm->stack[base + in.a];
+    FlowValue this_value = block[2];
+    FlowObject *proto = flow_object_proto(vm, flow_as_object(block[0]));
+    FlowKey key;
+    if (!flow_key_from_value(vm, block[1], &key)) UNREACHABLE();
+    FlowProperty property;
+    if (proto && flow_object_lookup(vm, proto, key, &property)) {
+        if (property.attributes & PROPERTY_ACCESSOR) {
+            if (flow_is_undefined(property.setter)) {
+                return throw_set(vm, this_value, key, SET_NO_SETTER);
+            }
+            return call_setter(vm, property.setter, this_value, value);
+        }
+        if (!(property.attributes & PROPERTY_WRITABLE)) {
+            return throw_set(vm, this_value, key, SET_READONLY);
+        }
+    }
+    if (!flow_is_object(this_value)) return throw_set(vm, this_value, key, SET_READONLY);
+    // The receiver gets an own property, whatever its other prototypes say.
+    FlowObject *target = flow_as_object(this_value);
+    if (flow_object_get_own(vm, target, key, &property)) {
+        if (property.attributes & PROPERTY_ACCESSOR ||
+            !(property.attributes & PROPERTY_WRITABLE)) {
+            return throw_set(vm, this_value, key, SET_READONLY);
+        }
+        return interp_set_value(vm, this_value, key, value);
+    }
+    if (flow_object_put(vm, target, key, value)) return true;
+    return throw_set(vm, this_value, key, SET_NOT_EXTENSIBLE);
+}
