@@ -58,7 +58,7 @@ static void append_digit_escape(Buf *text, const char **at, EscapeError *error, 
         buf_append_char(text, 0);
     } else if (is_template) {
         error->message = c >= '8' ? "\\8 and \\9 are not allowed in template strings."
-                                  : "Octal escape sequences are not allowed in template strings";
+                                  : "Octal escape sequences are not allowed in template strings.";
     } else {
         error->message = c >= '8' ? "\\8 and \\9 are not allowed in strict mode."
                                   : "Octal escape sequences are not allowed in strict mode.";
@@ -220,7 +220,6 @@ void lexer_scan_template(FlowLexer *lexer, FlowToken *token) {
     token->raw = normalize_newlines(lexer, (Str){start, (size_t)(at - start)});
     token->text = token->raw;
     token->name = NULL;
-    token->has_escape = false;
     lexer->at = at + (*at == '`' ? 1 : 2);
     token->end = lexer_offset(lexer, lexer->at);
     if (!has_escape) return;
@@ -233,7 +232,7 @@ void lexer_scan_template(FlowLexer *lexer, FlowToken *token) {
         else buf_append_char(&text, *from++);
     }
     token->text = error.message ? STR_NULL : arena_str(lexer->arena, buf_str(&text));
-    token->has_escape = error.message != NULL; // the parser reports it unless there is a tag
+    token->problem = error.message; // the parser reports it unless there is a tag
     buf_done(&text);
 }
 

@@ -31,6 +31,8 @@ void parse_stop(FlowParser *p) {
     if (p->is_panicking) return;
     p->is_panicking = true;
     p->error_at = p->token.start;
+    p->error_template_depth = p->template_depth;
+    p->is_error_lexical = p->token.kind == TOKEN_ERROR;
     p->token.kind = TOKEN_END;
     p->token.is_after_newline = false;
     p->lexer.at = p->lexer.end; // every further token is the end
@@ -71,6 +73,8 @@ void parse_unexpected(FlowParser *p) {
         snprintf(message, sizeof(message), "Unexpected identifier '%.*s'",
                  (int)(token->name->text.len > 100 ? 100 : token->name->text.len),
                  token->name->text.data);
+    } else if (token->kind == TOKEN_ARROW && !token->is_after_newline) {
+        snprintf(message, sizeof(message), "Malformed arrow function parameter list");
     } else if (token->kind < TOKEN_BRACE_OPEN) { // number, string, template, end
         snprintf(message, sizeof(message), "Unexpected %s", text);
     } else {
@@ -187,7 +191,7 @@ static bool skip_is_done(FlowParser *p, Skip *skip, uint32_t statement_start) {
     if (kind == TOKEN_END) return true;
     bool is_outside = skip->braces == 0;
     if (is_outside && p->token.is_after_newline && p->token.start > statement_start &&
-        begins_statement(kind))
+        (begins_statement(kind) || (p->is_error_lexical && p->token.start > p->error_at)))
         return true;
     switch (kind) {
     case TOKEN_BRACE_OPEN: skip->braces++; break;
@@ -239,6 +243,9 @@ void parse_recover(FlowParser *p, uint32_t statement_start) {
     p->lexer.at = p->lexer.base + p->error_at;
     p->lexer.is_quiet = true;
     Skip skip = {0};
+    for (uint32_t i = p->template_depth; i < p->error_template_depth; i++)
+        if (skip.template_count < SKIP_TEMPLATES_MAX)
+            skip.templates[skip.template_count++] = ++skip.braces;
     FlowTokenKind previous = TOKEN_SEMICOLON;
     parse_next(p);
     for (; !skip_is_done(p, &skip, statement_start); parse_next(p)) {

@@ -191,11 +191,15 @@ static bool is_logical(const FlowNode *node, bool is_nullish) {
 static void check_nullish_mix(FlowParser *p, const Sign *sign, const FlowNode *operand) {
     bool is_nullish = sign->kind == TOKEN_NULLISH;
     if (!is_logical(operand, !is_nullish)) return;
+    bool is_after = operand->at > sign->start; // the second of the two operators is blamed
     parse_error(p,
-                &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = sign->start, .end = sign->end,
+                &(FlowFinding){.code = FLOW_ERROR_SYNTAX,
+                               .start = is_after ? operand->at : sign->start,
+                               .end = (is_after ? operand->at : sign->start) + 2,
                                .hint = "Put parentheses around one of the two when `??` stands "
                                        "beside `||` or `&&`"},
-                "Unexpected token '%s'", flow_token_info[sign->kind].text);
+                "Unexpected token '%s'",
+                is_after ? flow_operator_text(operand->op) : flow_token_info[sign->kind].text);
 }
 
 typedef struct BinaryRun { // operators of one precedence in a row
@@ -355,6 +359,8 @@ static FlowNode *parse_await(FlowParser *p) {
                     &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start,
                                    .end = p->token.end},
                     "Illegal await-expression in formal parameters of async function");
+    if (p->token.has_escape)
+        parse_panic(p, FLOW_ERROR_SYNTAX, "Keyword must not contain escaped characters", NULL);
     p->last_await_at = start;
     context->function->contains_await = true;
     if (context->function->kind == FUNCTION_KIND_PROGRAM && p->top_await_at == OFFSET_NONE)

@@ -63,7 +63,10 @@ typedef struct FlowParser {
     uint32_t proto_at;     // second __proto__ of an object that may yet become a pattern
     uint32_t last_await_at; // of the last await expression of this function, OFFSET_NONE
     uint32_t last_yield_at;
+    uint32_t template_depth; // substitutions `${…}` around the current token
     uint32_t error_at;     // where the panic began
+    uint32_t error_template_depth;
+    bool is_error_lexical; // the offending token was malformed: its line is lost, the next is not
     bool is_panicking;     // [E1]
     bool is_in_allowed;    // `in` is an operator here
     uint8_t binding_kind;  // FlowVariableKind of the pattern being parsed

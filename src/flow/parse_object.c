@@ -81,27 +81,22 @@ static FlowNode *parse_method_value(FlowParser *p, const PropertyHead *head, con
     return node;
 }
 
+static void refuse_shorthand(FlowParser *p, const FlowToken *word) {
+    FlowFinding finding = {.code = FLOW_ERROR_SYNTAX, .start = word->start, .end = word->end};
+    if (p->token.kind == TOKEN_END) parse_unexpected(p); // the word is not what is wrong
+    else if (token_is_strict_reserved(word->kind))
+        parse_error(p, &finding, "Unexpected strict mode reserved word");
+    else if (word->kind == TOKEN_AWAIT) parse_error(p, &finding, "Unexpected reserved word");
+    else parse_error(p, &finding, "Unexpected token '%s'", flow_token_info[word->kind].text);
+}
+
 // { name }, { name = value }; `word` is the token of the name.
 static FlowNode *parse_shorthand(FlowParser *p, const PropertyHead *head, const FlowToken *word,
                                  FlowNode *key) {
     bool is_name = token_is_identifier(word->kind) ||
                    (word->kind == TOKEN_AWAIT && !p->context->is_async &&
                     !p->context->is_static_block);
-    if (!is_name) {
-        if (p->token.kind == TOKEN_END) { // `{ if` : the word is not what is wrong
-            parse_unexpected(p);
-            return key;
-        }
-        if (!word->name) parse_unexpected(p); // { "a" } or { 1 }
-        else
-            parse_error(p,
-                        &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = word->start,
-                                       .end = word->end},
-                        token_is_strict_reserved(word->kind)
-                            ? "Unexpected strict mode reserved word"
-                            : "Unexpected token '%s'",
-                        flow_token_info[p->token.kind].text);
-    }
+    if (!is_name) refuse_shorthand(p, word);
     if (word->kind == TOKEN_ARGUMENTS && p->context->refuses_arguments)
         parse_error_node(p, key, FLOW_ERROR_CONTEXT,
                          "'arguments' is not allowed in class field initializer or static "

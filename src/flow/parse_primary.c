@@ -8,7 +8,7 @@ bool parse_is_arrow_next(const FlowParser *p) {
     return p->token.kind == TOKEN_ARROW && !p->token.is_after_newline;
 }
 
-static bool begins_operand(FlowTokenKind kind) { // unmistakably: no operator begins with it
+static bool begins_operand(uint8_t kind) { // unmistakably: no operator begins with it
     return token_is_identifier(kind) || kind == TOKEN_NUMBER || kind == TOKEN_STRING ||
            kind == TOKEN_NEW || kind == TOKEN_THIS || kind == TOKEN_FUNCTION || kind == TOKEN_ASYNC;
 }
@@ -98,7 +98,7 @@ static void push_template_part(FlowParser *p, bool is_tagged) {
         parse_error(p,
                     &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = token->start,
                                    .end = token->end},
-                    "Invalid escape sequence in template");
+                    "%s", token->problem);
     vec_push(&p->parts, (FlowTemplatePart){.cooked = token->text, .raw = token->raw});
 }
 
@@ -112,7 +112,9 @@ FlowNode *parse_template(FlowParser *p, bool is_tagged) {
     while (p->token.kind == TOKEN_TEMPLATE_HEAD) {
         parse_next(p);
         uint32_t height = parse_height_begin(p);
+        p->template_depth++;
         parse_list_push(p, parse_expression(p));
+        p->template_depth--;
         parse_height_end(p, height);
         if (p->token.kind != TOKEN_BRACE_CLOSE) {
             if (p->token.kind != TOKEN_END || p->is_panicking) parse_unexpected(p);
@@ -171,7 +173,8 @@ static FlowNode *parse_array(FlowParser *p) {
 typedef struct Parenthesis { // what was found between the parentheses
     uint32_t start;
     bool may_be_arrow;
-    bool is_only_arrow; // empty, a rest element or a trailing comma
+    const char *arrow_sign; // what only an arrow function's parameters have: ), ... or NULL
+    uint32_t arrow_sign_at;
     uint32_t functions_before;
 } Parenthesis;
 
@@ -184,13 +187,15 @@ static FlowNode *finish_parentheses(FlowParser *p, const Parenthesis *paren, siz
     }
     FlowNodeList list = parse_list_end(p, mark);
     if (p->is_panicking) return parse_node(p, NODE_UNDEFINED, paren->start);
-    if (paren->is_only_arrow || parse_is_arrow_next(p)) {
-        if (p->token.kind == TOKEN_ARROW)
-            parse_panic(p, FLOW_ERROR_SYNTAX,
-                        p->token.is_after_newline ? "Unexpected token '=>'"
-                                                  : "Malformed arrow function parameter list",
-                        NULL);
+    if (paren->arrow_sign || p->token.kind == TOKEN_ARROW) {
+        if (p->token.kind != TOKEN_ARROW)
+            parse_error(p,
+                        &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = paren->arrow_sign_at,
+                                       .end = paren->arrow_sign_at +
+                                              (uint32_t)strlen(paren->arrow_sign)},
+                        "Unexpected token '%s'", paren->arrow_sign);
         else parse_unexpected(p);
+        parse_stop(p);
         return parse_node(p, NODE_UNDEFINED, paren->start);
     }
     parse_check_cover(p);
@@ -205,6 +210,23 @@ static FlowNode *finish_parentheses(FlowParser *p, const Parenthesis *paren, siz
     return node;
 }
 
+static bool note_arrow_sign(const FlowParser *p, Parenthesis *paren, FlowTokenKind kind) {
+    if (p->token.kind != kind) return false;
+    paren->arrow_sign = flow_token_info[kind].text;
+    paren->arrow_sign_at = p->token.start;
+    return true;
+}
+
+static FlowNode *parse_arrow_rest(FlowParser *p) {
+    uint32_t start = p->token.start;
+    parse_next(p);
+    p->binding_kind = VARIABLE_PARAMETER;
+    FlowNode *target = parse_binding_target(p);
+    if (p->token.kind == TOKEN_COMMA)
+        parse_panic(p, FLOW_ERROR_SYNTAX, "Rest parameter must be last formal parameter", NULL);
+    return parse_unary_node(p, NODE_REST, start, target);
+}
+
 static FlowNode *parse_parenthesis(FlowParser *p) {
     Parenthesis paren = {.start = p->token.start, .may_be_arrow = p->token.start == p->arrow_at,
                          .functions_before = p->function_count};
@@ -215,26 +237,14 @@ static FlowNode *parse_parenthesis(FlowParser *p) {
     p->is_in_allowed = true;
     size_t mark = parse_list_begin(p);
     parse_next(p);
-    paren.is_only_arrow = p->token.kind == TOKEN_PAREN_CLOSE;
+    note_arrow_sign(p, &paren, TOKEN_PAREN_CLOSE);
     while (p->token.kind != TOKEN_PAREN_CLOSE && p->token.kind != TOKEN_END) {
         uint32_t height = parse_height_begin(p);
-        if (p->token.kind == TOKEN_ELLIPSIS) {
-            uint32_t start = p->token.start;
-            parse_next(p);
-            p->binding_kind = VARIABLE_PARAMETER;
-            FlowNode *target = parse_binding_target(p);
-            parse_list_push(p, parse_unary_node(p, NODE_REST, start, target));
-            paren.is_only_arrow = true;
-            if (p->token.kind == TOKEN_COMMA)
-                parse_panic(p, FLOW_ERROR_SYNTAX, "Rest parameter must be last formal parameter",
-                            NULL);
-            parse_height_end(p, height);
-            break;
-        }
-        parse_list_push(p, parse_assignment_cover(p));
+        bool is_rest = note_arrow_sign(p, &paren, TOKEN_ELLIPSIS);
+        parse_list_push(p, is_rest ? parse_arrow_rest(p) : parse_assignment_cover(p));
         parse_height_end(p, height);
-        if (!parse_accept(p, TOKEN_COMMA)) break;
-        if (p->token.kind == TOKEN_PAREN_CLOSE) paren.is_only_arrow = true;
+        if (is_rest || !parse_accept(p, TOKEN_COMMA)) break;
+        note_arrow_sign(p, &paren, TOKEN_PAREN_CLOSE);
     }
     p->is_in_allowed = was_in_allowed;
     parse_expect(p, TOKEN_PAREN_CLOSE);

@@ -256,6 +256,9 @@ FlowNode *parse_statement(FlowParser *p) {
         node = refuse(p, FLOW_ERROR_SYNTAX,
                       "Lexical declaration cannot appear in a single-statement context",
                       "Put braces around it");
+    } else if (p->token.kind == TOKEN_CLASS || p->token.kind == TOKEN_CONST) {
+        parse_unexpected(p);
+        node = parse_node(p, NODE_EMPTY, p->token.start);
     } else {
         node = parse_plain_statement(p);
     }

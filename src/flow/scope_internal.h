@@ -56,7 +56,7 @@ void scope_resolve_use(ScopeAnalyzer *a, FlowNode *identifier);
 void scope_resolve_typeof(ScopeAnalyzer *a, FlowNode *identifier);
 void scope_resolve_write(ScopeAnalyzer *a, FlowNode *identifier, bool is_also_read);
 void scope_resolve_declared(ScopeAnalyzer *a, FlowNode *identifier); // marks it initialised
-void scope_resolve_var(ScopeAnalyzer *a, FlowNode *identifier, bool is_for_of);
+void scope_resolve_var(ScopeAnalyzer *a, FlowNode *identifier);
 void scope_resolve_private(ScopeAnalyzer *a, FlowNode *name);
 void scope_resolve_special(ScopeAnalyzer *a, FlowVariableKind kind, FlowReference *ret_reference);
 void scope_refuse_function(ScopeAnalyzer *a, const FlowNode *callee); // Function(…)
@@ -66,7 +66,7 @@ void walk_expression(ScopeAnalyzer *a, FlowNode *node);
 void walk_list(ScopeAnalyzer *a, FlowNodeList list);
 void walk_statements(ScopeAnalyzer *a, FlowNodeList list);
 void walk_target(ScopeAnalyzer *a, FlowNode *node); // assignment target or pattern
-typedef enum BindingMode { BINDING_LEXICAL, BINDING_VAR, BINDING_VAR_FOR_OF } BindingMode;
+typedef enum BindingMode { BINDING_LEXICAL, BINDING_VAR } BindingMode;
 void walk_binding(ScopeAnalyzer *a, FlowNode *node, BindingMode mode);
 void walk_function(ScopeAnalyzer *a, FlowFunction *function);
 void walk_class(ScopeAnalyzer *a, FlowClass *class, bool is_declaration);

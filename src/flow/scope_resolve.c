@@ -134,11 +134,10 @@ void scope_resolve_declared(ScopeAnalyzer *a, FlowNode *node) {
 }
 
 // A `var` must not pass a lexical declaration of its name on the way to its function.
-void scope_resolve_var(ScopeAnalyzer *a, FlowNode *node, bool is_for_of) {
+void scope_resolve_var(ScopeAnalyzer *a, FlowNode *node) {
     FlowVariable *variable = node->reference.name->binding;
     FlowVariable *outer = variable;
-    while (outer && outer->kind == VARIABLE_CATCH && outer->is_simple_catch && !is_for_of &&
-           outer->function == a->state->function)
+    while (outer && outer->is_simple_catch && outer->function == a->state->function)
         outer = outer->shadowed;
     bool is_function_level =
         outer && outer->function == a->state->function &&

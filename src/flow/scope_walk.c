@@ -44,7 +44,7 @@ void walk_binding(ScopeAnalyzer *a, FlowNode *node, BindingMode mode) {
     switch (node->kind) {
     case NODE_IDENTIFIER:
         if (mode == BINDING_LEXICAL) scope_resolve_declared(a, node);
-        else scope_resolve_var(a, node, mode == BINDING_VAR_FOR_OF);
+        else scope_resolve_var(a, node);
         return;
     case NODE_DEFAULT: // the name is there only after its default has been evaluated
         walk_expression(a, node->binary.right);
@@ -207,9 +207,7 @@ static void walk_iteration(ScopeAnalyzer *a, FlowNode *node) {
     if (left->kind != NODE_VARIABLES) {
         walk_target(a, left);
     } else {
-        BindingMode mode = left->op != VARIABLE_VAR       ? BINDING_LEXICAL
-                           : node->kind == NODE_FOR_OF ? BINDING_VAR_FOR_OF
-                                                       : BINDING_VAR;
+        BindingMode mode = left->op == VARIABLE_VAR ? BINDING_VAR : BINDING_LEXICAL;
         walk_binding(a, left->list.items[0]->binary.left, mode);
     }
     walk_statement(a, node->iteration.body);

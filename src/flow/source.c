@@ -16,23 +16,45 @@ static size_t terminator_size(const char *at) {
     return 0;
 }
 
-// Fills `starts` when it is not NULL; answers the number of lines.
-static uint32_t find_lines(Str text, uint32_t *starts) {
-    uint32_t count = 1;
-    if (starts) starts[0] = 0;
+typedef struct Lines {
+    uint32_t *starts; // NULL: only count
+    uint32_t count;
+} Lines;
+
+static void add_line(Lines *lines, size_t start) {
+    if (lines->starts) lines->starts[lines->count] = (uint32_t)start;
+    lines->count++;
+}
+
+// Nearly every file: lines end with LF and nothing else.
+static void find_plain_lines(Str text, Lines *lines) {
+    const char *end = text.data + text.len;
+    const char *at = text.data;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL)
+        add_line(lines, (size_t)(++at - text.data));
+}
+
+static bool has_separators(Str text) { // U+2028, U+2029
+    const char *end = text.data + text.len;
+    for (const char *at = text.data;
+         at < end && (at = memchr(at, 0xE2, (size_t)(end - at))) != NULL; at++)
+        if (terminator_size(at) > 0) return true;
+    return false;
+}
+
+static void find_lines(Str text, Lines *lines) {
+    lines->count = 0;
+    add_line(lines, 0);
+    if (text.len == 0) return;
+    if (!memchr(text.data, '\r', text.len) && !has_separators(text)) {
+        find_plain_lines(text, lines);
+        return;
+    }
     for (size_t i = 0; i < text.len;) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c > '\r' && c != 0xE2) {
-            i++;
-            continue;
-        }
         size_t size = terminator_size(text.data + i);
         i += size ? size : 1;
-        if (!size) continue;
-        if (starts) starts[count] = (uint32_t)i;
-        count++;
+        if (size) add_line(lines, i);
     }
-    return count;
 }
 
 Status flow_source_init(FlowSource *source, Str name, Str text, Arena *arena, Diag *diag) {
@@ -45,9 +67,12 @@ Status flow_source_init(FlowSource *source, Str name, Str text, Arena *arena, Di
     memset(copy + text.len, 0, FLOW_SOURCE_PADDING);
     source->name = arena_str(arena, name);
     source->text = (Str){copy, text.len};
-    source->line_count = find_lines(source->text, NULL);
-    source->line_starts = ARENA_ARRAY(arena, uint32_t, source->line_count);
-    find_lines(source->text, source->line_starts);
+    Lines lines = {0};
+    find_lines(source->text, &lines);
+    lines.starts = ARENA_ARRAY(arena, uint32_t, lines.count);
+    find_lines(source->text, &lines);
+    source->line_starts = lines.starts;
+    source->line_count = lines.count;
     return OK;
 }
 

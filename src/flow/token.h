@@ -158,6 +158,7 @@ typedef struct FlowToken {
     double number;
     Str text;        // string, BigInt digits, cooked template (null: invalid), regexp pattern
     Str raw;         // raw template text, regexp flags
+    const char *problem; // template: what is wrong with the cooked text, when that is null
 } FlowToken;
 
 // Any word that may stand after a dot or as a key.
