@@ -128,11 +128,13 @@ static void *coordinator_main(void *context) {
         take_mail(driver, &mail);
         deliver_mail(driver, &mail);
         Turn *turn = coordinator_prepare(coordinator);
+        pool_add_all(&driver->pool, &driver->outgoing); // runs beside the commit
         if (turn != NULL) {
             Diag diag;
             diag_clear(&diag);
             Status status = store_commit(driver->store, &turn->batch, &diag);
             coordinator_finish(coordinator, turn, status, &diag);
+            pool_add_all(&driver->pool, &driver->outgoing);
             continue;
         }
         int64_t until_ms = coordinator_next_wake_ms(coordinator);
@@ -165,7 +167,7 @@ static void *pool_main(void *context) {
 }
 
 static void world_execute(World *world, Execution *execution) {
-    pool_add(&((Driver *)world)->pool, execution);
+    list_append(&((Driver *)world)->outgoing, &execution->link);
 }
 
 static void world_notify(World *world, const EngineEvent *event) {
@@ -189,6 +191,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     list_init(&driver->awaits);
     list_init(&driver->executed);
     list_init(&driver->controls);
+    list_init(&driver->outgoing);
     TRY(coordinator_new(config->env, config->store, &driver->world, config->logger,
                         &config->coordinator, &driver->coordinator, diag));
     pthread_mutex_init(&driver->lock, NULL);

@@ -34,6 +34,7 @@ typedef struct Driver {
     Store *store;
     Coordinator *coordinator;
     Pool pool;
+    List outgoing; // Executions on their way to the pool; the coordinator's thread only
     pthread_t thread;
     bool has_thread;
 

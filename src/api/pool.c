@@ -21,12 +21,19 @@ void pool_start(Pool *pool, int thread_count, void *(*thread_main)(void *), void
     }
 }
 
-void pool_add(Pool *pool, Execution *execution) {
+void pool_add_all(Pool *pool, List *executions) {
+    if (list_is_empty(executions)) return;
     pthread_mutex_lock(&pool->lock);
-    list_append(&pool->queue, &execution->link);
-    bool has_idle = pool->idle_count > 0;
+    int added = 0;
+    LIST_EACH_SAFE(node, after, executions) {
+        list_remove(node);
+        list_append(&pool->queue, node);
+        added++;
+    }
+    int idle_count = pool->idle_count;
     pthread_mutex_unlock(&pool->lock);
-    if (has_idle) pthread_cond_signal(&pool->wake);
+    if (idle_count > 1 && added >= idle_count) pthread_cond_broadcast(&pool->wake);
+    else for (int i = 0; i < added && i < idle_count; i++) pthread_cond_signal(&pool->wake);
 }
 
 Execution *pool_take(Pool *pool) {

@@ -2,9 +2,9 @@
 #pragma once
 #include "api/driver.h"
 
-// `give_back` is called on a pool thread.
 void pool_start(Pool *pool, int thread_count, void *(*thread_main)(void *), void *context);
-void pool_add(Pool *pool, Execution *execution);
+// Moves all of them into the queue; wakes as many threads as there is work for.
+void pool_add_all(Pool *pool, List *executions);
 // The next execution, or NULL when the pool is closed. Blocks.
 Execution *pool_take(Pool *pool);
 // No further work is handed out; what is queued is returned through `ret_left`.
