@@ -18,11 +18,11 @@ import { mkdirSync, writeFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadCorpus } from './lib/cases.mjs';
-import { abideEngine, oracleEngine, runPrograms } from './lib/engines.mjs';
+import { abideEngine, defaultAbide, oracleEngine, runPrograms } from './lib/engines.mjs';
 import { describe, verdict } from './lib/compare.mjs';
 
 const { values: options } = parseArgs({ options: {
-  abide: { type: 'string', default: 'build/abide' },
+  abide: { type: 'string', default: defaultAbide },
   only: { type: 'string' },
   known: { type: 'string' },
   'list-failures': { type: 'boolean', default: false },

@@ -2,9 +2,10 @@
 // Fuzz-diff: random programs from tools/flow-gen.mjs, run by Node and by abide, must agree.
 //
 //   node test/flow/fuzz-diff.mjs --seeds A..B [--features everyday|all] [--minutes M] [--abide PATH]
-//                                [--max-failures N] [--no-reduce] [--quiet]
+//                                [--max-failures N] [--no-reduce] [--quiet] [--scaled]
 //
 // --seeds A..B     the programs of seeds A to B - 1; with --minutes the end may be left open: "A.."
+// --scaled         do only ABIDE_TEST_SCALE percent of a closed range of seeds
 // --max-failures   stop after that many differing programs (5)
 // --no-reduce      print differing programs as they are
 //
@@ -13,7 +14,7 @@
 import { parseArgs } from 'node:util';
 import { wrapProgram } from './lib/cases.mjs';
 import { describe, verdict } from './lib/compare.mjs';
-import { abideEngine, oracleEngine, runPrograms } from './lib/engines.mjs';
+import { abideEngine, defaultAbide, oracleEngine, runPrograms } from './lib/engines.mjs';
 import { reduceProgram } from './lib/reduce.mjs';
 import { generateProgram } from './gen/program.mjs';
 
@@ -24,10 +25,11 @@ const { values: options } = parseArgs({ options: {
   seeds: { type: 'string', default: '1..2001' },
   features: { type: 'string', default: 'all' },
   minutes: { type: 'string' },
-  abide: { type: 'string', default: 'build/abide' },
+  abide: { type: 'string', default: defaultAbide },
   'max-failures': { type: 'string', default: '5' },
   'no-reduce': { type: 'boolean', default: false },
   quiet: { type: 'boolean', default: false },
+  scaled: { type: 'boolean', default: false },
 } });
 
 const node = oracleEngine({ reuse: REALM_REUSE });
@@ -74,7 +76,10 @@ async function report(seed, outcome) {
 function parseSeeds(text) {
   const match = /^(\d+)\.\.(\d*)$/.exec(text);
   if (!match) throw new Error('--seeds wants A..B');
-  return [Number(match[1]), match[2] ? Number(match[2]) : Infinity];
+  const first = Number(match[1]);
+  if (!match[2]) return [first, Infinity];
+  const percent = options.scaled ? Number(process.env.ABIDE_TEST_SCALE ?? 100) : 100;
+  return [first, first + Math.ceil((Number(match[2]) - first) * percent / 100)];
 }
 
 async function main() {

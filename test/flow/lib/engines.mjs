@@ -20,6 +20,9 @@ export function oracleEngine({ reuse = 1 } = {}) {
   return { name: 'node', command: process.execPath, args: [oraclePath, '--reuse', String(reuse)] };
 }
 
+// Where the build put the binary: the test runner says so, people stand in the project's root.
+export const defaultAbide = path.join(process.env.ABIDE_BUILD_DIR ?? 'build', 'abide');
+
 // A path ending in .mjs is a stand-in written in JavaScript: the harness tests itself with one.
 export function abideEngine(file, { isBatch = !process.env.ABIDE_NO_BATCH } = {}) {
   const isScript = file.endsWith('.mjs');
