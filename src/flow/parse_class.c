@@ -210,13 +210,7 @@ static void parse_class_body(FlowParser *p, FlowClass *class) {
     class->elements = parse_list_end(p, mark);
 }
 
-FlowNode *parse_class(FlowParser *p, bool is_declaration) {
-    uint32_t start = p->token.start;
-    FlowClass *class = ARENA_NEW(p->arena, FlowClass);
-    class->start = start;
-    parse_next(p);
-    bool was_in_allowed = p->is_in_allowed;
-    p->is_in_allowed = true;
+static void parse_class_head(FlowParser *p, FlowClass *class, bool is_declaration) {
     if (p->token.kind != TOKEN_BRACE_OPEN && p->token.kind != TOKEN_EXTENDS) {
         p->binding_kind = VARIABLE_CLASS;
         class->name_node = parse_binding_identifier(p);
@@ -229,12 +223,23 @@ FlowNode *parse_class(FlowParser *p, bool is_declaration) {
         class->heritage = parse_left_hand_side(p);
         parse_check_cover(p);
     }
-    if (parse_enter(p)) parse_class_body(p, class);
+}
+
+FlowNode *parse_class(FlowParser *p, bool is_declaration) {
+    uint32_t start = p->token.start;
+    FlowClass *class = ARENA_NEW(p->arena, FlowClass);
+    class->start = start;
+    parse_next(p);
+    bool was_in_allowed = p->is_in_allowed;
+    p->is_in_allowed = true;
+    if (parse_enter(p)) {
+        parse_class_head(p, class, is_declaration);
+        parse_class_body(p, class);
+    }
     parse_leave(p);
     p->is_in_allowed = was_in_allowed;
     class->end = p->previous_end;
-    FlowNode *node =
-        parse_node(p, is_declaration ? NODE_CLASS_DECLARATION : NODE_CLASS, start);
+    FlowNode *node = parse_node(p, is_declaration ? NODE_CLASS_DECLARATION : NODE_CLASS, start);
     node->class_definition = class;
     return node;
 }

@@ -119,6 +119,8 @@ typedef struct FlowProgram {
 // [P1] For FORM_WORKFLOWS and FORM_DEFAULT a run evaluates `main` (declarations beside the
 //      workflows) and then calls the variable of the chosen entry with the run's input.
 
-// The tree as indented text, for tests and for people who debug the parser.
+// The statements as S-expressions, one per line, for tests and for people who debug the parser.
+// With `shows_access` each name says how it is reached: x@local x@cell x@3 (capture) x@global,
+// and x! when it needs a check for its initialisation.
 struct Buf;
-void flow_ast_print(const FlowProgram *program, struct Buf *ret_text);
+void flow_ast_print(const FlowProgram *program, bool shows_access, struct Buf *ret_text);
