@@ -5,7 +5,7 @@
 // and compacting never disturbs a running iteration.
 //
 //   [T1] entries[0 .. count) ascend by sequence; `live_count` of them have a key.
-//   [T2] A table is replaced, not moved in place, when it grows or is compacted: the owner
+//   [T2] A table is replaced when it grows or is cleared (compacting is done in place): the owner
 //        (FlowSlotObject.internal[0]) is updated and the old cell is freed.
 //   [T3] Weak collections hold their keys strongly: nothing a script can do shows the difference.
 #pragma once
@@ -23,7 +23,7 @@ typedef struct FlowTable {
     uint32_t count;
     uint32_t live_count;
     uint32_t next_sequence; // survives replacement
-    uint32_t unused;
+    uint32_t first_live;    // entries before it are deleted
     FlowTableEntry entries[]; // then uint32_t buckets[capacity]: 1 + index of the first entry
 } FlowTable;
 

@@ -1,0 +1,159 @@
+// Sorting by text, the order of sort() without a comparator: stable merge sort over (text, value)
+// pairs. Sorting with a comparator is in the prelude, because each comparison runs script code.
+//
+// Short texts (integers above all) are most of what is sorted this way, so each pair carries the
+// first four units as a number; only equal prefixes look at the strings.
+#include "base/memory.h"
+#include "flow/builtin_array_internal.h"
+#include "flow/object_internal.h"
+#include "flow/vm.h"
+
+typedef struct SortItem {
+    FlowString *text; // flat
+    uint64_t prefix;  // the first four units, high ones first
+    FlowValue value;
+} SortItem;
+
+enum { SORT_INSERTION_MAX = 12 };
+
+static uint64_t prefix_of(const FlowString *flat) {
+    uint64_t prefix = 0;
+    uint32_t length = flow_string_length(flat);
+    for (uint32_t i = 0; i < 4; i++) {
+        prefix = prefix << 16 | (i < length ? flow_string_at(flat, i) : 0);
+    }
+    return prefix;
+}
+
+static bool is_before(FlowVm *vm, const SortItem *a, const SortItem *b) {
+    if (a->prefix != b->prefix) return a->prefix < b->prefix;
+    return flow_string_compare(vm, a->text, b->text) < 0;
+}
+
+static void insertion_sort(FlowVm *vm, SortItem *items, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++) {
+        SortItem item = items[i];
+        uint32_t at = i;
+        while (at > 0 && is_before(vm, &item, &items[at - 1])) {
+            items[at] = items[at - 1];
+            at--;
+        }
+        items[at] = item;
+    }
+}
+
+// Merges items[0, middle) and items[middle, count); `spare` has room for the first of them.
+static void merge(FlowVm *vm, SortItem *items, uint32_t middle, uint32_t count, SortItem *spare) {
+    if (!is_before(vm, &items[middle], &items[middle - 1])) return; // already in order
+    memcpy(spare, items, middle * sizeof *items);
+    uint32_t left = 0;
+    uint32_t right = middle;
+    uint32_t out = 0;
+    while (left < middle && right < count) {
+        bool is_right = is_before(vm, &items[right], &spare[left]);
+        items[out++] = is_right ? items[right++] : spare[left++];
+    }
+    memcpy(items + out, spare + left, (middle - left) * sizeof *items);
+}
+
+// Bottom up: runs of SORT_INSERTION_MAX, then ever longer ones.
+static void sort_items(FlowVm *vm, SortItem *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i += SORT_INSERTION_MAX) {
+        uint32_t rest = count - i;
+        insertion_sort(vm, items + i, rest < SORT_INSERTION_MAX ? rest : SORT_INSERTION_MAX);
+    }
+    if (count <= SORT_INSERTION_MAX) return;
+    SortItem *spare = mem_alloc(count * sizeof *spare);
+    for (uint64_t width = SORT_INSERTION_MAX; width < count; width *= 2) {
+        for (uint64_t i = 0; i + width < count; i += 2 * width) {
+            uint64_t end = i + 2 * width < count ? i + 2 * width : count;
+            merge(vm, items + i, (uint32_t)width, (uint32_t)(end - i), spare);
+        }
+    }
+    mem_free(spare);
+}
+
+static SortItem sort_item(FlowVm *vm, FlowValue text, FlowValue value) {
+    FlowString *s = flow_is_string(text) ? flow_as_string(text) : flow_to_string(vm, text);
+    FlowString *flat = flow_string_flat(vm, s);
+    return (SortItem){flat, prefix_of(flat), value};
+}
+
+static void charge_sort(FlowVm *vm, uint32_t count) {
+    uint64_t rounds = 1;
+    for (uint32_t n = count; n > 1; n /= 2) rounds++;
+    flow_native_charge(vm, rounds * count);
+}
+
+FlowNativeResult flow_array_sort_by_keys(FlowVm *vm, FlowNativeCall *call) {
+    FlowArray *list = flow_as_array(flow_argument(call, 0));
+    const FlowArray *keys = flow_as_array(flow_argument(call, 1));
+    uint32_t count = list->length;
+    ASSERT(keys->length == count && flow_array_count(list) == count);
+    if (count < 2) return NATIVE_OK;
+    SortItem *items = mem_alloc(count * sizeof *items);
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = sort_item(vm, flow_array_at(keys, i), flow_array_at(list, i));
+    }
+    sort_items(vm, items, count);
+    for (uint32_t i = 0; i < count; i++) flow_array_values(list)[i] = items[i].value;
+    mem_free(items);
+    charge_sort(vm, count);
+    return NATIVE_OK;
+}
+
+// Every element has a text that needs no script code.
+static bool is_sortable(const FlowArray *array) {
+    for (uint32_t i = 0; i < flow_array_count(array); i++) {
+        FlowValue value = flow_array_at(array, i);
+        if (flow_is_object(value) || flow_is_symbol(value)) return false;
+    }
+    return true;
+}
+
+// Sorts the elements of `from` into `to` (which may be the same storage): first the values, then
+// undefined. Holes are dropped; the answer is the number of elements.
+static uint32_t sort_values(FlowVm *vm, const FlowArray *from, FlowValue *to) {
+    uint32_t count = flow_array_count(from);
+    SortItem *items = mem_alloc((count ? count : 1) * sizeof *items);
+    uint32_t used = 0;
+    uint32_t undefined_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        FlowValue value = flow_array_at(from, i);
+        if (flow_is_undefined(value)) undefined_count++;
+        else if (!flow_is_hole(value)) items[used++] = sort_item(vm, value, value);
+    }
+    sort_items(vm, items, used);
+    for (uint32_t i = 0; i < used; i++) to[i] = items[i].value;
+    for (uint32_t i = 0; i < undefined_count; i++) to[used + i] = FLOW_UNDEFINED;
+    mem_free(items);
+    charge_sort(vm, count);
+    return used + undefined_count;
+}
+
+FlowNativeResult flow_array_sort(FlowVm *vm, FlowNativeCall *call) {
+    FlowValue self = *call->this_value;
+    bool is_fast = flow_is_undefined(flow_argument(call, 0)) && flow_array_is_open(vm, self) &&
+                   is_sortable(flow_as_array(self));
+    if (!is_fast) return flow_native_slow(vm, call);
+    FlowArray *array = flow_as_array(self);
+    FlowStorage *storage = flow_dense(&array->object);
+    if (storage) storage->count = sort_values(vm, array, storage->values);
+    return flow_native_return(call, self);
+}
+
+FlowNativeResult flow_array_to_sorted(FlowVm *vm, FlowNativeCall *call) {
+    FlowValue self = *call->this_value;
+    bool is_fast = flow_is_undefined(flow_argument(call, 0)) && flow_array_is_plain(vm, self) &&
+                   is_sortable(flow_as_array(self));
+    if (!is_fast) return flow_native_slow(vm, call);
+    const FlowArray *array = flow_as_array(self);
+    FlowNativeResult room = flow_array_room(vm, call, array->length);
+    if (room != NATIVE_OK) return room;
+    FlowArray *result = flow_array_make(vm, array->length);
+    uint32_t used = array->length ? sort_values(vm, array, flow_array_values(result)) : 0;
+    for (uint32_t i = used; i < result->length; i++) {
+        flow_array_values(result)[i] = FLOW_UNDEFINED;
+    }
+    return flow_native_return(call, flow_from_object(result));
+}
