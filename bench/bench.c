@@ -25,8 +25,7 @@ void bench_report(const char *name, double value, const char *unit, double limit
     if (limit > 0)
         printf("{\"bench\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"limit\":%.6g,\"ratio\":%.4g}\n",
                name, value, unit, limit, ratio);
-    else
-        printf("{\"bench\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"}\n", name, value, unit);
+    else printf("{\"bench\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"}\n", name, value, unit);
     fflush(stdout);
     if (limit > 0)
         fprintf(stderr, "  %-34s %14.6g %-10s limit %12.6g  ratio %.3f\n", name, value, unit, limit,

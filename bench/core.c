@@ -91,7 +91,7 @@ static int quick(abide_call *call, const char *input) {
 }
 
 static int chain(abide_ctx *ctx, const char *input) {
-    int count = input != NULL ? atoi(input) : 10;
+    int count = input != NULL ? (int)strtol(input, NULL, 10) : 10;
     for (int i = 0; i < count; i++) ABIDE_TRY(abide_step(ctx, "step", quick, NULL, NULL));
     return abide_complete(ctx, "true");
 }
@@ -248,7 +248,7 @@ static void bench_timers(const char *directory) {
 
 static void bench_suspended(const char *directory) {
     const char *given = getenv("BENCH_SUSPENDED");
-    int64_t count = given != NULL ? atoll(given) : 1000000;
+    int64_t count = given != NULL ? strtoll(given, NULL, 10) : 1000000;
     abide_engine *engine = open_engine(directory, "many.db");
     abide_error error;
     recover(engine);
@@ -263,8 +263,8 @@ static void bench_suspended(const char *directory) {
     bench_report("core.suspend_rate", (double)count / (bench_now() - start), "runs/s", 0);
     bench_report("core.suspended.rss", (double)bench_rss() / 1e6, "MB", 200);
     abide_close(engine);
-    bench_report("core.suspended.disk_per_run",
-                 (double)bench_file_size(directory) / (double)count, "bytes", 1024);
+    bench_report("core.suspended.disk_per_run", (double)bench_file_size(directory) / (double)count,
+                 "bytes", 1024);
     start = bench_now();
     engine = open_engine(directory, "many.db");
     recover(engine);

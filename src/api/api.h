@@ -4,7 +4,7 @@
 #include "api/driver.h"
 
 typedef struct Registered { // a workflow's runner; lives as long as the engine
-    Str name; // owned
+    Str name;               // owned
     NativeRunner runner;
 } Registered;
 
@@ -31,13 +31,14 @@ int api_refuse(abide_error *error, int code, const char *name, const char *forma
 // Checks; a Diag says what is wrong with the argument called `what`.
 MUST_CHECK Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag);
 MUST_CHECK Status api_check_run_id(const char *text, Str *ret_id, Diag *diag);
-MUST_CHECK Status api_check_payload(const char *json, const char *what, Str *ret_payload, Diag *diag);
+MUST_CHECK Status api_check_payload(const char *json, const char *what, Str *ret_payload,
+                                    Diag *diag);
 // NULL gives `fallback_ms`.
 MUST_CHECK Status api_check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms,
-                                 Diag *diag);
+                                     Diag *diag);
 // Start options into a spec; `arena` holds joined tags. `options` may be NULL.
 MUST_CHECK Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
-                              RunSpec *spec, Diag *diag);
+                                  RunSpec *spec, Diag *diag);
 
 // True when the workflow is registered.
 bool engine_knows(abide_engine *engine, Str workflow);

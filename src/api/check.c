@@ -136,7 +136,7 @@ static Status check_leftovers(const abide_start_options *options, RunSpec *spec,
 }
 
 Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
-                   RunSpec *spec, Diag *diag) {
+                       RunSpec *spec, Diag *diag) {
     if (options == NULL) return OK;
     if (options->id != NULL) TRY(api_check_run_id(options->id, &spec->id, diag));
     if (options->key != NULL) {

@@ -135,8 +135,7 @@ static int wait_handle(abide_ctx *ctx, abide_handle handle, const abide_wait *wa
     WaitItem item = {.kind = handle.is_task ? WAIT_TASK : WAIT_CHILD};
     Diag diag;
     Status status = api_check_run_id(handle.id, &item.name, &diag);
-    if (status == OK)
-        status = set_deadline(ctx, wait != NULL ? wait->timeout : NULL, &item, &diag);
+    if (status == OK) status = set_deadline(ctx, wait != NULL ? wait->timeout : NULL, &item, &diag);
     if (status != OK) return refuse(ctx, &diag);
     Str payload = STR_NULL;
     int code = native_wait(ctx, &item, 1, NULL, &payload);
@@ -238,7 +237,8 @@ static Status fill_task(abide_ctx *ctx, const abide_task_options *options, TaskS
     if (options->priority < PRIORITY_MIN || options->priority > PRIORITY_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "priority is %d", options->priority);
     spec->priority = options->priority;
-    if (options->queue != NULL) TRY(api_check_name(options->queue, "the queue", &spec->queue, diag));
+    if (options->queue != NULL)
+        TRY(api_check_name(options->queue, "the queue", &spec->queue, diag));
     spec->queue = arena_str(ctx->arena, spec->queue);
     TRY(api_check_duration(options->delay, 0, &spec->delay_ms, diag));
     TRY(api_check_duration(options->timeout, 0, &spec->run_timeout_ms, diag));
@@ -283,7 +283,8 @@ int abide_publish(abide_ctx *ctx, const char *topic, const char *payload) {
 int abide_stream_write(abide_ctx *ctx, const char *type, const char *value) {
     Str name = STR("event"), text;
     Diag diag;
-    if (type != NULL && api_check_name(type, "the type", &name, &diag) != OK) return refuse(ctx, &diag);
+    if (type != NULL && api_check_name(type, "the type", &name, &diag) != OK)
+        return refuse(ctx, &diag);
     if (api_check_payload(value, "the value", &text, &diag) != OK) return refuse(ctx, &diag);
     return native_stream_write(ctx, name, text);
 }
@@ -374,8 +375,8 @@ int abide_return(abide_call *call, const char *result) {
 int abide_throw(abide_call *call, const char *type, const char *message) {
     call->has_error = true;
     call->error_type = arena_str(call->arena, str_from(type != NULL ? type : "Error"));
-    call->error = error_object(call->arena, call->error_type,
-                               str_from(message != NULL ? message : "failed"));
+    call->error =
+        error_object(call->arena, call->error_type, str_from(message != NULL ? message : "failed"));
     return ABIDE_FAILED;
 }
 

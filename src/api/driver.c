@@ -89,8 +89,9 @@ static void sleep_until(Driver *driver, int64_t until_ms) {
         struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
         int code = 0;
         while (driver->is_asleep && code != ETIMEDOUT)
-            code = until_ms == INT64_MAX ? pthread_cond_wait(&driver->wake, &driver->lock)
-                                         : pthread_cond_timedwait(&driver->wake, &driver->lock, &at);
+            code = until_ms == INT64_MAX
+                       ? pthread_cond_wait(&driver->wake, &driver->lock)
+                       : pthread_cond_timedwait(&driver->wake, &driver->lock, &at);
         driver->is_asleep = false;
     }
     pthread_mutex_unlock(&driver->lock);
@@ -192,8 +193,14 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     list_init(&driver->executed);
     list_init(&driver->controls);
     list_init(&driver->outgoing);
-    TRY(coordinator_new(config->env, config->store, &driver->world, config->logger,
-                        &config->coordinator, &driver->coordinator, diag));
+    CoordinatorSetup setup = {
+        .env = config->env,
+        .store = config->store,
+        .world = &driver->world,
+        .logger = config->logger,
+        .config = config->coordinator,
+    };
+    TRY(coordinator_new(&setup, &driver->coordinator, diag));
     pthread_mutex_init(&driver->lock, NULL);
     pthread_cond_init(&driver->wake, NULL);
     pool_start(&driver->pool, config->thread_count, pool_main, driver);

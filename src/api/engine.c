@@ -55,7 +55,7 @@ static Status set_count(int given, int fallback, const char *what, int64_t *ret_
 static Status read_options(const abide_options *options, bool is_exclusive, Settings *settings,
                            Diag *diag) {
     CoordinatorConfig *c = &settings->coordinator;
-    int64_t threads;
+    int64_t threads = 0;
     TRY(set_count(options->threads, 4, "threads", &threads, diag));
     if (threads > 1024) return diag_set(diag, ERR_INVALID, "BAD_OPTION", "threads is over 1024");
     settings->thread_count = (int)threads;
@@ -76,7 +76,7 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
         settings->run_retention_ms = -1;
     else
         TRY(api_check_duration(options->run_retention, 30LL * 24 * 3600 * 1000,
-                           &settings->run_retention_ms, diag));
+                               &settings->run_retention_ms, diag));
     // The owner of a file needs no lease: its lock says that nobody else can be alive.
     c->is_exclusive = is_exclusive;
     if (is_exclusive) c->lease_ms = 100LL * 365 * 24 * 3600 * 1000;
@@ -156,8 +156,7 @@ int abide_open(const char *url, const abide_options *options, abide_engine **ret
 int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error) {
     Diag diag;
     int64_t timeout_ms;
-    if (engine == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+    if (engine == NULL) return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
     Status status = api_check_duration(timeout, 30000, &timeout_ms, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     if (driver_stop(&engine->driver, timeout_ms) != OK)
@@ -202,13 +201,11 @@ typedef struct Registration {
 
 static void register_here(Coordinator *coordinator, void *context) {
     Registration *r = context;
-    r->status = r->runner != NULL
-                    ? coordinator_add_runner(coordinator, r->name, r->runner)
-                    : coordinator_add_task(coordinator, r->name, r->task, r->user);
+    r->status = r->runner != NULL ? coordinator_add_runner(coordinator, r->name, r->runner)
+                                  : coordinator_add_task(coordinator, r->name, r->task, r->user);
 }
 
-static int register_function(abide_engine *engine, Registration *registration,
-                             abide_error *error) {
+static int register_function(abide_engine *engine, Registration *registration, abide_error *error) {
     driver_control(&engine->driver, register_here, registration);
     if (registration->status != OK)
         return api_refuse(error, ABIDE_CONFLICT, "ALREADY_REGISTERED",
@@ -234,8 +231,8 @@ int abide_register_workflow(abide_engine *engine, const char *name, abide_workfl
         mem_free(entry);
         return code;
     }
-    entry->name = (Str){mem_copy(registration.name.data, registration.name.len),
-                        registration.name.len};
+    entry->name =
+        (Str){mem_copy(registration.name.data, registration.name.len), registration.name.len};
     pthread_mutex_lock(&engine->lock);
     strmap_put(&engine->registered, entry->name, entry);
     pthread_mutex_unlock(&engine->lock);
@@ -274,8 +271,7 @@ static void recover_here(Coordinator *coordinator, void *context) {
 }
 
 int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *error) {
-    if (engine == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+    if (engine == NULL) return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
     Recovery recovery = {0};
     pthread_mutex_lock(&engine->lock);
     if (!engine->is_recovered) {

@@ -27,8 +27,7 @@ static void describe_waits(const RunRow *row, Arena *arena, char *ret_text, size
         bool is_named = item->kind != WAIT_TIMER;
         int wrote = snprintf(ret_text + at, size - at, "%s%s%s%.*s", i > 0 ? ", " : "",
                              wait_kind_name(item->kind), is_named ? ":" : "",
-                             is_named ? (int)item->name.len : 0,
-                             is_named ? item->name.data : "");
+                             is_named ? (int)item->name.len : 0, is_named ? item->name.data : "");
         at += (size_t)wrote;
     }
 }
@@ -266,7 +265,8 @@ static void read_live(Coordinator *coordinator, void *context) {
 
 int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error) {
     if (engine == NULL || ret_stats == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_stats are required");
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT",
+                          "engine and ret_stats are required");
     Diag diag;
     Arena arena;
     arena_init(&arena);

@@ -33,7 +33,8 @@ void pool_add_all(Pool *pool, List *executions) {
     int idle_count = pool->idle_count;
     pthread_mutex_unlock(&pool->lock);
     if (idle_count > 1 && added >= idle_count) pthread_cond_broadcast(&pool->wake);
-    else for (int i = 0; i < added && i < idle_count; i++) pthread_cond_signal(&pool->wake);
+    else
+        for (int i = 0; i < added && i < idle_count; i++) pthread_cond_signal(&pool->wake);
 }
 
 Execution *pool_take(Pool *pool) {

@@ -37,15 +37,20 @@ static void copy_created(Request *request) {
         snprintf(asked->id, sizeof asked->id, "%.*s", STR_ARG(request->op.create_run.id));
 }
 
-static Status fill_start(abide_engine *engine, const char *workflow, const char *input,
-                         const abide_start_options *options, Arena *arena, RunSpec *spec,
-                         Diag *diag) {
-    TRY(api_check_name(workflow, "the workflow name", &spec->workflow, diag));
-    TRY(api_check_payload(input, "the input", &spec->input, diag));
+typedef struct StartArguments {
+    const char *workflow;
+    const char *input;
+    const abide_start_options *options;
+} StartArguments;
+
+static Status fill_start(abide_engine *engine, const StartArguments *given, Arena *arena,
+                         RunSpec *spec, Diag *diag) {
+    TRY(api_check_name(given->workflow, "the workflow name", &spec->workflow, diag));
+    TRY(api_check_payload(given->input, "the input", &spec->input, diag));
     spec->kind = RUN_NATIVE;
     spec->keep_ms = engine->run_retention_ms;
     spec->parent_position = -1;
-    TRY(api_check_start(options, env_now_ms(engine->driver.env), arena, spec, diag));
+    TRY(api_check_start(given->options, env_now_ms(engine->driver.env), arena, spec, diag));
     if (!engine_knows(engine, spec->workflow))
         return diag_set(diag, ERR_NOT_FOUND, "UNKNOWN_WORKFLOW",
                         "no workflow \"%.*s\" is registered", STR_ARG(spec->workflow));
@@ -62,7 +67,8 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
     Arena arena;
     arena_init(&arena);
     Diag diag;
-    Status status = fill_start(engine, workflow, input, options, &arena, spec, &diag);
+    StartArguments given = {workflow, input, options};
+    Status status = fill_start(engine, &given, &arena, spec, &diag);
     int code;
     if (status != OK) {
         code = api_answer(error, status, &diag);
@@ -87,11 +93,18 @@ int abide_start(abide_engine *engine, const char *workflow, const char *input,
 
 // ---- events and signals ----
 
-static Status check_event_id(abide_engine *engine, const abide_emit_options *options, IdText *text,
-                             Str *ret_id, bool *ret_is_deduplicated, Diag *diag) {
-    *ret_is_deduplicated = options != NULL && options->id != NULL;
-    if (*ret_is_deduplicated) return api_check_name(options->id, "the event id", ret_id, diag);
-    *ret_id = engine_new_id(engine, "evt_", text);
+typedef struct EventId {
+    IdText text; // when it is generated
+    Str id;
+    bool is_deduplicated; // it is the caller's
+} EventId;
+
+static Status check_event_id(abide_engine *engine, const abide_emit_options *options,
+                             EventId *ret_id, Diag *diag) {
+    ret_id->is_deduplicated = options != NULL && options->id != NULL;
+    if (ret_id->is_deduplicated)
+        return api_check_name(options->id, "the event id", &ret_id->id, diag);
+    ret_id->id = engine_new_id(engine, "evt_", &ret_id->text);
     return OK;
 }
 
@@ -102,12 +115,13 @@ int abide_emit(abide_engine *engine, const char *topic, const char *payload,
     begin(&asked, OP_PUBLISH);
     EventSpec *event = &asked.request.op.publish.event;
     Diag diag;
-    IdText text;
+    EventId id;
     Status status = api_check_name(topic, "the topic", &event->topic, &diag);
     if (status == OK) status = api_check_payload(payload, "the payload", &event->payload, &diag);
-    if (status == OK)
-        status = check_event_id(engine, options, &text, &event->id, &event->is_deduplicated, &diag);
+    if (status == OK) status = check_event_id(engine, options, &id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
+    event->id = id.id;
+    event->is_deduplicated = id.is_deduplicated;
     int code = finish(engine, &asked, NULL, error);
     if (code == ABIDE_OK && ret_resumed != NULL)
         *ret_resumed = asked.request.op.publish.resumed_count;
@@ -121,14 +135,15 @@ int abide_signal(abide_engine *engine, const char *run_id, const char *name, con
     begin(&asked, OP_SIGNAL);
     Op *op = &asked.request.op;
     Diag diag;
-    IdText text;
+    EventId id;
     Status status = api_check_run_id(run_id, &op->signal.run_id, &diag);
     if (status == OK) status = api_check_name(name, "the signal name", &op->signal.name, &diag);
-    if (status == OK) status = api_check_payload(payload, "the payload", &op->signal.payload, &diag);
     if (status == OK)
-        status = check_event_id(engine, options, &text, &op->signal.id,
-                                &op->signal.is_deduplicated, &diag);
+        status = api_check_payload(payload, "the payload", &op->signal.payload, &diag);
+    if (status == OK) status = check_event_id(engine, options, &id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
+    op->signal.id = id.id;
+    op->signal.is_deduplicated = id.is_deduplicated;
     return finish(engine, &asked, NULL, error);
 }
 
@@ -142,9 +157,9 @@ int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_p
     Diag diag;
     Status status = api_check_name(topic, "the topic", &row->name, &diag);
     if (status == OK) status = api_check_duration(policy->expire, 0, &row->expire_ms, &diag);
-    if (status == OK && (policy->consume < CONSUME_ONE || policy->consume > CONSUME_ALL ||
-                         policy->visible < VISIBLE_ALL || policy->visible > VISIBLE_AFTER_WAIT ||
-                         policy->cap < 0))
+    if (status == OK &&
+        (policy->consume < CONSUME_ONE || policy->consume > CONSUME_ALL ||
+         policy->visible < VISIBLE_ALL || policy->visible > VISIBLE_AFTER_WAIT || policy->cap < 0))
         status = diag_set(&diag, ERR_INVALID, "BAD_OPTION",
                           "consume %d, visible %d or cap %d is out of range", policy->consume,
                           policy->visible, policy->cap);

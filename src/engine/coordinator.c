@@ -121,15 +121,13 @@ Status coordinator_join(Coordinator *c, Diag *diag) {
     return status;
 }
 
-Status coordinator_new(Env *env, Store *store, World *world, Logger *logger,
-                       const CoordinatorConfig *config, Coordinator **ret_coordinator,
-                       Diag *diag) {
+Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordinator, Diag *diag) {
     Coordinator *c = mem_zalloc(sizeof(Coordinator));
-    c->env = env;
-    c->store = store;
-    c->world = world;
-    c->logger = logger;
-    c->config = *config;
+    c->env = setup->env;
+    c->store = setup->store;
+    c->world = setup->world;
+    c->logger = setup->logger;
+    c->config = setup->config;
     strmap_init(&c->runners);
     strmap_init(&c->tasks);
     residents_init(&c->residents);
@@ -141,7 +139,7 @@ Status coordinator_new(Env *env, Store *store, World *world, Logger *logger,
     awaits_init(c);
     arena_init(&c->scratch);
     c->is_due_unknown = true;
-    c->sweep_at_ms = env_now_ms(env) + config->sweep_ms;
+    c->sweep_at_ms = env_now_ms(c->env) + c->config.sweep_ms;
     Status status = coordinator_join(c, diag);
     if (status != OK) {
         coordinator_free(c);
@@ -190,9 +188,9 @@ void coordinator_free(Coordinator *c) {
     awaits_refuse(c);
     LIST_EACH_SAFE(node, after, &c->executed) execution_free(container_of(node, Execution, link));
     LIST_EACH_SAFE(node, after, &c->spare_executions)
-        execution_free(container_of(node, Execution, link));
+    execution_free(container_of(node, Execution, link));
     LIST_EACH_SAFE(node, after, &c->spare_turns)
-        spare_turn_free(container_of(node, SpareTurn, link));
+    spare_turn_free(container_of(node, SpareTurn, link));
     free_registered(&c->runners);
     free_registered(&c->tasks);
     vec_free(&c->task_names);
@@ -223,9 +221,8 @@ bool coordinator_has_runner(Coordinator *c, Str workflow) {
 Status coordinator_add_task(Coordinator *c, Str name, NativeCallFunction function, void *user) {
     if (strmap_get(&c->tasks, name) != NULL) return ERR_CONFLICT;
     TaskEntry *entry = mem_zalloc(sizeof(TaskEntry));
-    *entry = (TaskEntry){.name = {mem_copy(name.data, name.len), name.len},
-                         .function = function,
-                         .user = user};
+    *entry = (TaskEntry){
+        .name = {mem_copy(name.data, name.len), name.len}, .function = function, .user = user};
     strmap_put(&c->tasks, entry->name, entry);
     vec_push(&c->task_names, entry->name);
     c->has_tasks = true;
@@ -405,10 +402,8 @@ void turn_apply(Coordinator *c, Turn *turn) {
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
         if (item->execution == NULL) continue;
-        if (item->execution->kind == EXECUTE_RUN)
-            runs_apply_commit(c, item->execution, item->op);
-        else
-            tasks_apply_result(c, item->execution);
+        if (item->execution->kind == EXECUTE_RUN) runs_apply_commit(c, item->execution, item->op);
+        else tasks_apply_result(c, item->execution);
     }
     runs_apply_ready(c, turn);
     runs_apply_ended(c, turn);

@@ -109,14 +109,14 @@ struct World { // first member of every implementation
 typedef struct CoordinatorConfig {
     Str node_name;
     int64_t lease_ms;
-    bool is_exclusive;         // nobody else can be alive on this store
-    int64_t max_active_runs;   // owned at a time
-    int64_t max_parked_runs;   // kept in memory although not owned
-    int64_t max_tasks;         // in-process tasks at a time
+    bool is_exclusive;       // nobody else can be alive on this store
+    int64_t max_active_runs; // owned at a time
+    int64_t max_parked_runs; // kept in memory although not owned
+    int64_t max_tasks;       // in-process tasks at a time
     int64_t store_retry_attempts;
     int64_t store_retry_ms, store_retry_max_ms;
     int64_t timer_resolution_ms;
-    int64_t sweep_ms;          // how often leftovers are looked for
+    int64_t sweep_ms; // how often leftovers are looked for
     int64_t task_lease_ms;
 } CoordinatorConfig;
 
@@ -144,8 +144,16 @@ typedef struct TurnItem {
 
 // ---- the coordinator ----
 
-MUST_CHECK Status coordinator_new(Env *env, Store *store, World *world, Logger *logger,
-                                  const CoordinatorConfig *config, Coordinator **ret_coordinator,
+// What a coordinator is made of; all of it outlives it.
+typedef struct CoordinatorSetup {
+    Env *env;
+    Store *store;
+    World *world;
+    Logger *logger; // may be NULL
+    CoordinatorConfig config;
+} CoordinatorSetup;
+
+MUST_CHECK Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordinator,
                                   Diag *diag);
 void coordinator_free(Coordinator *coordinator);
 

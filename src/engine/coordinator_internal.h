@@ -39,8 +39,8 @@ struct Coordinator {
     size_t executing_count; // with the world
     size_t task_count;      // tasks among them, or being committed
 
-    StrMap awaits;    // run id -> AwaitGroup
-    Heap await_heap;  // by deadline
+    StrMap awaits;   // run id -> AwaitGroup
+    Heap await_heap; // by deadline
     uint64_t await_order;
     Heap heartbeats; // of executing tasks
 
@@ -53,13 +53,13 @@ struct Coordinator {
     size_t turns_out;
     StoreHealth health;
 
-    int64_t next_due_ms;   // 0 = nothing is due by itself
+    int64_t next_due_ms; // 0 = nothing is due by itself
     int64_t renew_at_ms;
     int64_t sweep_at_ms;
-    bool is_due_unknown;   // ask the store again
-    bool has_unclaimed;    // ready runs wait for room
-    bool has_tasks;        // tasks may be claimable
-    bool is_firing;        // a fire_due is in a batch
+    bool is_due_unknown; // ask the store again
+    bool has_unclaimed;  // ready runs wait for room
+    bool has_tasks;      // tasks may be claimable
+    bool is_firing;      // a fire_due is in a batch
     bool is_claiming;
     bool is_claiming_tasks;
 

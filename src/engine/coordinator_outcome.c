@@ -6,10 +6,10 @@
 // answers are lost: callers are told from what the store now says, and runs are read back.
 //
 //   [O1] While a failed turn is unsettled nothing else is prepared, so order is kept.
-//   [O3] A node that was fenced off forgets its runs, joins anew, and submits what callers asked for
-//        once more: nothing of a fenced batch happened.
 //   [O2] Callers wait while the engine retries, for at most `store_retry_attempts`; then they are
 //        told ERR_UNAVAILABLE, and their operation is not submitted again.
+//   [O3] A node that was fenced off forgets its runs, joins anew, and submits what callers asked
+//        for once more: nothing of a fenced batch happened.
 //
 // Not here: the normal course (coordinator.c).
 #include "base/limits.h"
@@ -23,8 +23,8 @@ static void schedule_retry(Coordinator *c) {
         .jitter_pct = 20,
     };
     c->retry_count++;
-    c->retry_at_ms = env_now_ms(c->env) +
-                     retry_delay_ms(&policy, c->retry_count, env_random_u64(c->env));
+    c->retry_at_ms =
+        env_now_ms(c->env) + retry_delay_ms(&policy, c->retry_count, env_random_u64(c->env));
 }
 
 // Takes the requests out of a failed turn and tells their owners.
@@ -47,13 +47,11 @@ static void refuse_requests(Coordinator *c, Turn *turn, Status status, const Dia
 static void forget_runs(Coordinator *c) {
     LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
     static const Phase idle_phases[] = {PHASE_READY, PHASE_PARKED, PHASE_ORPHAN};
-    for (size_t i = 0; i < 3; i++)
-        LIST_EACH_SAFE(node, after, &c->residents.phases[idle_phases[i]])
-            residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    for (size_t i = 0; i < 3; i++) LIST_EACH_SAFE(node, after, &c->residents.phases[idle_phases[i]])
+    residents_remove(&c->residents, container_of(node, ResidentRun, link));
     static const Phase busy_phases[] = {PHASE_EXECUTING, PHASE_COMMITTING};
-    for (size_t i = 0; i < 2; i++)
-        LIST_EACH(node, &c->residents.phases[busy_phases[i]])
-            container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
+    for (size_t i = 0; i < 2; i++) LIST_EACH(node, &c->residents.phases[busy_phases[i]])
+    container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
     c->node = 0;
     c->retry_at_ms = 0;
     c->is_firing = c->is_claiming = c->is_claiming_tasks = false;
@@ -154,7 +152,7 @@ static void apply_without_answers(Coordinator *c, Turn *turn) {
     arena_reset(&c->scratch);
     // Runs parked in memory may have been woken by it.
     LIST_EACH_SAFE(node, after, &c->residents.phases[PHASE_PARKED])
-        residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    residents_remove(&c->residents, container_of(node, ResidentRun, link));
     c->is_firing = c->is_claiming = c->is_claiming_tasks = false;
     c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
     runs_adopt(c);

@@ -52,13 +52,9 @@ static void add_entries(Coordinator *c, ResidentRun *run, const TurnCommit *comm
 
 static void notify_end(Coordinator *c, const ResidentRun *run, int64_t state, Str result) {
     switch ((RunState)state) {
-    case RUN_COMPLETED:
-        notify(c, ENGINE_RUN_COMPLETED, run->id, run->workflow, STR_NULL);
-        break;
+    case RUN_COMPLETED: notify(c, ENGINE_RUN_COMPLETED, run->id, run->workflow, STR_NULL); break;
     case RUN_FAILED: notify(c, ENGINE_RUN_FAILED, run->id, run->workflow, result); break;
-    case RUN_CANCELLED:
-        notify(c, ENGINE_RUN_CANCELLED, run->id, run->workflow, STR_NULL);
-        break;
+    case RUN_CANCELLED: notify(c, ENGINE_RUN_CANCELLED, run->id, run->workflow, STR_NULL); break;
     default: UNREACHABLE();
     }
 }

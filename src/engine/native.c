@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/number.h"
+#include "json/escape.h"
 
 // ---- finding and adding checkpoints ----
 
@@ -100,9 +101,9 @@ void native_call_run(NativeCall *call, NativeCallFunction function, Str input) {
     call->has_error = true;
     call->is_final = code == NATIVE_INVALID;
     call->error_type = STR("StepError");
-    call->error = error_object(call->arena, call->error_type,
-                               arena_printf(call->arena, "%.*s answered code %d",
-                                            STR_ARG(call->name), code));
+    call->error =
+        error_object(call->arena, call->error_type,
+                     arena_printf(call->arena, "%.*s answered code %d", STR_ARG(call->name), code));
 }
 
 static int answer_outcome(NativeContext *context, const LogRow *row, Str *ret_data) {
@@ -126,8 +127,7 @@ static int park_for_retry(NativeContext *context, const NativeStep *step, int64_
     item->kind = WAIT_RETRY;
     item->position = -1;
     item->name = arena_str(context->arena, step->name);
-    item->deadline_at_ms =
-        env_now_ms(context->env) + retry_delay_ms(&step->retry, attempt, random);
+    item->deadline_at_ms = env_now_ms(context->env) + retry_delay_ms(&step->retry, attempt, random);
     context->output->waits = (WaitSet){.mode = WAIT_FIRST, .items = item, .count = 1};
     return park(context, NEXT_SUSPEND, STR_NULL);
 }
@@ -277,21 +277,22 @@ int native_wait(NativeContext *context, WaitItem *items, size_t count, int64_t *
 
 // ---- effects that gather in the turn ----
 
-static Str quoted_id(NativeContext *context, Str id) {
-    return arena_printf(context->arena, "\"%.*s\"", STR_ARG(id));
-}
-
-static Str unquoted_id(Str data) {
-    return data.len >= 2 ? (Str){data.data + 1, data.len - 2} : STR_NULL;
+// The id in a LOG_CHILD or LOG_TASK entry.
+static Str recorded_id(NativeContext *context, const LogRow *row) {
+    if (row->data.len < 2) return STR("");
+    char *text = arena_alloc(context->arena, row->data.len);
+    size_t len = json_string_decode((Str){row->data.data + 1, row->data.len - 2}, text);
+    text[len] = 0;
+    return (Str){text, len};
 }
 
 // Derived from parent, incarnation, name and iteration: a repeated turn names the same thing.
 static Str derived_id(NativeContext *context, LogKind kind, Str name) {
     uint8_t digest[SHA256_SIZE];
-    Str text = arena_printf(context->arena, "%.*s\n%d\n%lld\n%.*s\n%lld",
-                            STR_ARG(context->view->id), (int)kind,
-                            (long long)context->view->incarnation, STR_ARG(name),
-                            (long long)next_iteration(context, kind, name));
+    Str text =
+        arena_printf(context->arena, "%.*s\n%d\n%lld\n%.*s\n%lld", STR_ARG(context->view->id),
+                     (int)kind, (long long)context->view->incarnation, STR_ARG(name),
+                     (long long)next_iteration(context, kind, name));
     Sha256 sha;
     sha256_init(&sha);
     sha256_update(&sha, text.data, text.len);
@@ -310,12 +311,12 @@ int native_child_start(NativeContext *context, RunSpec *spec, Str *ret_id) {
     int code;
     switch (look_up(context, LOG_CHILD, spec->workflow, &row, &code)) {
     case LOOKUP_STOP: return code;
-    case LOOKUP_RECORDED: *ret_id = arena_str(context->arena, unquoted_id(row->data)); return NATIVE_OK;
+    case LOOKUP_RECORDED: *ret_id = recorded_id(context, row); return NATIVE_OK;
     case LOOKUP_NEW: break;
     }
     if (!has_room(context)) return refuse_crowd(context);
     if (str_is_null(spec->id)) spec->id = derived_id(context, LOG_CHILD, spec->workflow);
-    (void)add_entry(context, LOG_CHILD, spec->workflow, quoted_id(context, spec->id));
+    (void)add_entry(context, LOG_CHILD, spec->workflow, json_quote(context->arena, spec->id));
     spec->parent_position = context->position++;
     vec_push(&context->output->children, *spec);
     *ret_id = spec->id;
@@ -327,12 +328,12 @@ int native_task_start(NativeContext *context, TaskSpec *spec, Str *ret_id) {
     int code;
     switch (look_up(context, LOG_TASK, spec->name, &row, &code)) {
     case LOOKUP_STOP: return code;
-    case LOOKUP_RECORDED: *ret_id = arena_str(context->arena, unquoted_id(row->data)); return NATIVE_OK;
+    case LOOKUP_RECORDED: *ret_id = recorded_id(context, row); return NATIVE_OK;
     case LOOKUP_NEW: break;
     }
     if (!has_room(context)) return refuse_crowd(context);
     spec->id = derived_id(context, LOG_TASK, spec->name);
-    (void)add_entry(context, LOG_TASK, spec->name, quoted_id(context, spec->id));
+    (void)add_entry(context, LOG_TASK, spec->name, json_quote(context->arena, spec->id));
     spec->position = context->position++;
     vec_push(&context->output->tasks, *spec);
     *ret_id = spec->id;
@@ -340,7 +341,8 @@ int native_task_start(NativeContext *context, TaskSpec *spec, Str *ret_id) {
 }
 
 // An entry with no answer of its own.
-static int record(NativeContext *context, LogKind kind, Str name, Str data, const LogRow **ret_row) {
+static int record(NativeContext *context, LogKind kind, Str name, Str data,
+                  const LogRow **ret_row) {
     int code;
     switch (look_up(context, kind, name, ret_row, &code)) {
     case LOOKUP_STOP: return code;
@@ -361,8 +363,7 @@ int native_emit(NativeContext *context, Str topic, Str payload) {
     EventSpec event = {
         .topic = arena_str(context->arena, topic),
         .id = arena_printf(context->arena, "%.*s/%lld/%lld", STR_ARG(context->view->id),
-                           (long long)context->view->incarnation,
-                           (long long)context->position - 1),
+                           (long long)context->view->incarnation, (long long)context->position - 1),
         .payload = arena_str(context->arena, payload),
     };
     vec_push(&context->output->events, event);
@@ -426,8 +427,8 @@ static void conclude(NativeContext *context, int code) {
     case NATIVE_OK: output->next = NEXT_COMPLETE; break;
     case NATIVE_CANCELLED:
         output->next = NEXT_CANCELLED;
-        output->result = error_object(context->arena, STR("CancelledError"),
-                                      STR("the run was cancelled"));
+        output->result =
+            error_object(context->arena, STR("CancelledError"), STR("the run was cancelled"));
         break;
     case NATIVE_TIMEOUT:
         output->next = NEXT_FAIL;

@@ -16,9 +16,8 @@ void residents_init(Residents *residents) {
 }
 
 void residents_done(Residents *residents) {
-    for (int i = 0; i < PHASE_COUNT; i++)
-        LIST_EACH_SAFE(node, after, &residents->phases[i])
-            residents_remove(residents, container_of(node, ResidentRun, link));
+    for (int i = 0; i < PHASE_COUNT; i++) LIST_EACH_SAFE(node, after, &residents->phases[i])
+    residents_remove(residents, container_of(node, ResidentRun, link));
     map_done(&residents->by_key);
 }
 
@@ -26,9 +25,7 @@ ResidentRun *residents_get(const Residents *residents, int64_t key) {
     return map_get(&residents->by_key, (uint64_t)key);
 }
 
-static Str own(Str s) {
-    return str_is_null(s) ? STR_NULL : (Str){mem_copy(s.data, s.len), s.len};
-}
+static Str own(Str s) { return str_is_null(s) ? STR_NULL : (Str){mem_copy(s.data, s.len), s.len}; }
 
 static void disown(Str *s) {
     mem_free((void *)(uintptr_t)s->data);
@@ -50,8 +47,8 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     run->parent_id = own(parent_id);
     run->snapshot = own(row->snapshot);
     run->is_cancel_wanted = row->cancel_at_ms != 0;
-    run->size = sizeof(ResidentRun) + row->id.len + row->workflow.len + input.len +
-                parent_id.len + row->snapshot.len;
+    run->size = sizeof(ResidentRun) + row->id.len + row->workflow.len + input.len + parent_id.len +
+                row->snapshot.len;
     residents->total_size += run->size;
     run->phase = PHASE_READY;
     list_append(&residents->phases[PHASE_READY], &run->link);
@@ -61,9 +58,7 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
 }
 
 // Name and data of an entry share one block that begins with the name.
-static void free_entry(LogRow *entry) {
-    mem_free((void *)(uintptr_t)entry->name.data);
-}
+static void free_entry(LogRow *entry) { mem_free((void *)(uintptr_t)entry->name.data); }
 
 static size_t entry_size(const LogRow *entry) {
     return sizeof(LogRow) + entry->name.len + entry->data.len;

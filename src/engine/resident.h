@@ -33,7 +33,7 @@ typedef struct ResidentRun {
     Str parent_id;
     Str snapshot;
     bool is_cancel_wanted;
-    bool is_stale; // memory may be behind the store: load before the next turn
+    bool is_stale;           // memory may be behind the store: load before the next turn
     VEC(LogRow) checkpoints; // [p] = the one at position p; name and data are owned
     int64_t last_seq;        // of the log as of the last commit: tells whether this is all
     int64_t next_attempts;   // failed attempts of the step at the next position

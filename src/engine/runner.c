@@ -8,9 +8,7 @@
 #include "base/limits.h"
 #include "json/write.h"
 
-void turn_output_init(TurnOutput *output) {
-    *output = (TurnOutput){0};
-}
+void turn_output_init(TurnOutput *output) { *output = (TurnOutput){0}; }
 
 void turn_output_done(TurnOutput *output) {
     vec_free(&output->log);

@@ -4,8 +4,8 @@
 // operations may arrive twice, and must count once. An acknowledged event goes into the ledger.
 //
 // Not here: when clients act (run.c, scenario.c).
-#include "base/memory.h"
 #include "sim/clients.h"
+#include "base/memory.h"
 #include <stdio.h>
 
 static void call_done(Request *request) {
@@ -115,8 +115,7 @@ bool clients_send(Clients *clients) {
     LIST_EACH_SAFE(link, after, &clients->calls) {
         ClientCall *call = container_of(link, ClientCall, link);
         if (call->retry_at_ms > sim->now_ms) continue;
-        SimNode *node =
-            &sim->nodes[sim_random(sim, (uint64_t)sim->options.node_count)];
+        SimNode *node = &sim->nodes[sim_random(sim, (uint64_t)sim->options.node_count)];
         if (node->coordinator == NULL || !node->is_recovered) continue;
         list_remove(link);
         call->is_waiting = true;

@@ -6,8 +6,8 @@ typedef struct ClientCall {
     Request request;
     struct Clients *clients;
     char run_id[48];
-    char text[80];   // payload
-    char id[48];     // event id
+    char text[80]; // payload
+    char id[48];   // event id
     int64_t retry_at_ms;
     bool is_waiting; // with a node
     List link;

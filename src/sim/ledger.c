@@ -65,8 +65,8 @@ static Entry *entry_at(StrMap *map, Str key) {
 
 void ledger_observe(Sim *sim, Str run_id, int64_t incarnation, const char *what, Str value) {
     char key[512];
-    int len = snprintf(key, sizeof key, "%.*s/%lld/%s", STR_ARG(run_id), (long long)incarnation,
-                       what);
+    int len =
+        snprintf(key, sizeof key, "%.*s/%lld/%s", STR_ARG(run_id), (long long)incarnation, what);
     Entry *entry = entry_at(&sim->ledger->observed, (Str){key, (size_t)len});
     if (str_is_null(entry->value)) {
         entry->value = own(value);
@@ -157,8 +157,7 @@ static void consume_from_logs(Sim *sim, StrMap *consumed) {
         query.filter.cursor = cursor;
         Diag diag;
         if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++)
-            consume_from_log(sim, consumed, query.runs[i].id);
+        for (size_t i = 0; i < query.count; i++) consume_from_log(sim, consumed, query.runs[i].id);
         cursor = query.next;
     } while (cursor != 0);
     arena_done(&arena);

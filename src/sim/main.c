@@ -79,8 +79,8 @@ static int run_seeds(const Arguments *arguments) {
         if (!sim_run(&options, failure, counts)) {
             printf("seed %llu: %s\nrepeat with: abide-sim --seed %llu --nodes %d --runs %d "
                    "--trace\n",
-                   (unsigned long long)seed, failure, (unsigned long long)seed,
-                   options.node_count, options.run_count);
+                   (unsigned long long)seed, failure, (unsigned long long)seed, options.node_count,
+                   options.run_count);
             return 1;
         }
         calls += counts[0];

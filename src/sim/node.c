@@ -48,7 +48,12 @@ void node_init(Sim *sim, SimNode *node, int number) {
 
 void node_start(SimNode *node) {
     node->is_crashed = false;
-    CoordinatorConfig config = {
+    CoordinatorSetup setup = {
+        .env = &node->env.base,
+        .store = &node->store.base,
+        .world = &node->world,
+    };
+    setup.config = (CoordinatorConfig){
         .node_name = STR("sim"),
         .lease_ms = 10000,
         .max_active_runs = 16, // small, so that runs also wait for room
@@ -62,8 +67,7 @@ void node_start(SimNode *node) {
         .task_lease_ms = 9000,
     };
     Diag diag;
-    Status status = coordinator_new(&node->env.base, &node->store.base, &node->world, NULL, &config,
-                                    &node->coordinator, &diag);
+    Status status = coordinator_new(&setup, &node->coordinator, &diag);
     if (status != OK) {
         node->coordinator = NULL;
         return;
@@ -83,8 +87,7 @@ void node_crash(SimNode *node) {
         node->turn = NULL;
     }
     List *lists[] = {&node->executing, &node->performed};
-    for (int i = 0; i < 2; i++)
-        LIST_EACH_SAFE(link, after, lists[i]) {
+    for (int i = 0; i < 2; i++) LIST_EACH_SAFE(link, after, lists[i]) {
             list_remove(link);
             Execution *execution = container_of(link, Execution, link);
             execution->is_undone = true;

@@ -103,16 +103,17 @@ static void describe_stuck(Sim *sim) {
     arena_init(&arena);
     Query query = {.kind = QUERY_LIST_RUNS};
     query.filter.limit = 100;
-    query.filter.states = 1u << RUN_PENDING | 1u << RUN_RUNNING | 1u << RUN_SUSPENDED |
-                          1u << RUN_PAUSED;
+    query.filter.states =
+        1u << RUN_PENDING | 1u << RUN_RUNNING | 1u << RUN_SUSPENDED | 1u << RUN_PAUSED;
     Diag diag;
     if (store_read(sim->store, &arena, &query, &diag) == OK && query.count > 0) {
         const RunRow *row = &query.runs[0];
-        sim_fail(sim, "[X6] %zu runs are stuck, e.g. %.*s (%.*s): %s, owner %lld, epoch %lld, due "
-                      "%lld, now %lld",
-                 query.count, STR_ARG(row->id), STR_ARG(row->workflow),
-                 run_state_name(row->state), (long long)row->owner, (long long)row->epoch,
-                 (long long)row->due_at_ms, (long long)sim->now_ms);
+        sim_fail(sim,
+                 "[X6] %zu runs are stuck, e.g. %.*s (%.*s): %s, owner %lld, epoch %lld, due "
+                 "%lld, now %lld",
+                 query.count, STR_ARG(row->id), STR_ARG(row->workflow), run_state_name(row->state),
+                 (long long)row->owner, (long long)row->epoch, (long long)row->due_at_ms,
+                 (long long)sim->now_ms);
     }
     arena_done(&arena);
     sim_fail(sim, "[X6] something is stuck");

@@ -60,7 +60,8 @@ static const Scenario scenarios[] = {
      .end = RUN_COMPLETED},
     {.name = "rewind a waiting run",
      .workflow = "consumer",
-     .actions = {{1000, OP_PUBLISH, "\"a\""}, {3000, OP_REWIND, "handle"},
+     .actions = {{1000, OP_PUBLISH, "\"a\""},
+                 {3000, OP_REWIND, "handle"},
                  {9000, OP_PUBLISH, "\"b\""}},
      .end = RUN_COMPLETED},
 };

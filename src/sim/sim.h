@@ -65,8 +65,8 @@ enum { SIM_NODES_MAX = 8, SIM_WORKFLOWS_MAX = 16 };
 typedef struct SimOptions {
     uint64_t seed;
     int node_count;
-    int run_count;      // runs that clients start
-    int64_t fault_pct;  // share of store calls that fail, in the safety phase
+    int run_count;     // runs that clients start
+    int64_t fault_pct; // share of store calls that fail, in the safety phase
     bool has_crashes;
     bool is_traced;
 } SimOptions;
@@ -79,7 +79,7 @@ struct Sim {
     Store *store;    // the one truth
     SimNode nodes[SIM_NODES_MAX];
     NativeRunner runners[SIM_WORKFLOWS_MAX];
-    int64_t store_calls;  // commits so far
+    int64_t store_calls;   // commits so far
     int64_t crash_at_call; // exhaustive mode: the commit at which to crash; 0 = never
     Fault crash_kind;
     struct Ledger *ledger;

@@ -26,8 +26,8 @@ static int work(abide_call *call, const char *input) {
     if (sim->has_faults && sim_chance(sim, 15)) return abide_throw(call, "Flaky", "not this time");
     if (sim->has_faults && sim_chance(sim, 1))
         return abide_throw_final(call, "Broken", "never again");
-    return abide_return(call, abide_call_printf(call, "%llu",
-                                                (unsigned long long)sim_random(sim, 1u << 30)));
+    return abide_return(
+        call, abide_call_printf(call, "%llu", (unsigned long long)sim_random(sim, 1u << 30)));
 }
 
 static int double_it(abide_call *call, const char *input) {
@@ -156,8 +156,8 @@ static int tasker(abide_ctx *ctx, const char *input) {
 static int publisher(abide_ctx *ctx, const char *input) {
     (void)input;
     for (int i = 0; i < 3; i++) {
-        const char *payload = abide_printf(ctx, "\"%s/%d/%d\"", abide_run_id(ctx),
-                                           abide_incarnation(ctx), i);
+        const char *payload =
+            abide_printf(ctx, "\"%s/%d/%d\"", abide_run_id(ctx), abide_incarnation(ctx), i);
         ABIDE_TRY(abide_publish(ctx, "jobs", payload));
         ABIDE_TRY(step(ctx, "published", i));
         ledger_acknowledge(sim_of(ctx), str_from(payload)); // it left with that step's commit
@@ -177,11 +177,11 @@ static int careful(abide_ctx *ctx, const char *input) {
     return code == ABIDE_OK ? abide_complete(ctx, "\"rested\"") : code;
 }
 
-const char *const sim_workflow_names[] = {"chain", "sleeper", "consumer",  "listener", "parent",
-                                          "racer", "looper",  "tasker",    "publisher", "careful",
-                                          NULL};
-static const abide_workflow_fn functions[] = {chain, sleeper, consumer,  listener,  parent,
-                                              racer, looper,  tasker,    publisher, careful};
+const char *const sim_workflow_names[] = {"chain",     "sleeper", "consumer", "listener",
+                                          "parent",    "racer",   "looper",   "tasker",
+                                          "publisher", "careful", NULL};
+static const abide_workflow_fn functions[] = {chain, sleeper, consumer, listener,  parent,
+                                              racer, looper,  tasker,   publisher, careful};
 
 int sim_register(Sim *sim, Coordinator *coordinator) {
     int count = 0;
