@@ -43,8 +43,13 @@ static void compress(uint32_t state[8], const uint8_t *block) {
         uint32_t first = v[7] + big1 + choose + round_constants[i] + schedule[i];
         uint32_t big0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
         uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof(v[0]));
-        v[4] += first;
+        v[7] = v[6]; // one by one, so that all eight stay in registers
+        v[6] = v[5];
+        v[5] = v[4];
+        v[4] = v[3] + first;
+        v[3] = v[2];
+        v[2] = v[1];
+        v[1] = v[0];
         v[0] = first + big0 + majority;
     }
     for (int i = 0; i < 8; i++) state[i] += v[i];
