@@ -160,11 +160,6 @@ static Status participate(void *opaque, void *database, Arena *arena, Str *ret_d
     part->call.database = database;
     part->call.has_result = part->call.has_error = part->call.is_final = false;
     part->call.result = STR_NULL;
-    if (database == NULL) {
-        *ret_data = error_object(arena, STR("Unsupported"),
-                                 STR("this store has no transactions a step could join"));
-        return ERR_UNSUPPORTED;
-    }
     native_call_run(&part->call, part->step.function, part->step.input);
     *ret_data = part->call.has_error ? part->call.error : part->call.result;
     return part->call.has_error ? ERR_CONFLICT : OK;
