@@ -238,12 +238,13 @@ static LoadAnswer load(Coordinator *c, ResidentRun **run) {
     return LOAD_DONE;
 }
 
-static bool make_fresh(Coordinator *c, ResidentRun **run) {
-    if (!(*run)->is_stale) return true;
+// Brings memory up to the store if it is behind. LOAD_GONE: the run is not ours and was dropped.
+static LoadAnswer make_fresh(Coordinator *c, ResidentRun **run) {
+    if (!(*run)->is_stale) return LOAD_DONE;
     LoadAnswer answer = load(c, run);
     arena_reset(&c->scratch);
     if (answer == LOAD_GONE) residents_remove(&c->residents, *run);
-    return answer == LOAD_DONE;
+    return answer;
 }
 
 void runs_adopt(Coordinator *c) {
@@ -293,9 +294,9 @@ void runs_dispatch(Coordinator *c) {
             residents_move(&c->residents, run, PHASE_ORPHAN);
             continue;
         }
-        bool was_stale = run->is_stale;
-        if (make_fresh(c, &run)) execute(c, run, entry->runner);
-        else if (was_stale && residents_get(&c->residents, run->key) == run) return; // store away
+        LoadAnswer answer = make_fresh(c, &run);
+        if (answer == LOAD_LATER) return; // the store is away
+        if (answer == LOAD_DONE) execute(c, run, entry->runner);
     }
 }
 
