@@ -89,7 +89,8 @@ static void print_function(Printer *out, const FlowFunction *function) {
 
 static void print_element(Printer *out, const FlowNode *node) {
     static const char *const kinds[] = {"method", "get", "set", "field", "static-block"};
-    buf_printf(out->text, "(%s%s", node->flags & FLAG_STATIC ? "static-" : "", kinds[node->op]);
+    bool is_static = (node->flags & FLAG_STATIC) && node->op != ELEMENT_STATIC_BLOCK;
+    buf_printf(out->text, "(%s%s", is_static ? "static-" : "", kinds[node->op]);
     if (node->flags & FLAG_COMPUTED) buf_append_cstr(out->text, " computed");
     print_part(out, node->element.key);
     print_part(out, node->element.value);

@@ -14,6 +14,7 @@
 #include "flow/report.h"
 #include "base/assert.h"
 #include "base/utf.h"
+#include "json/write.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -162,38 +163,30 @@ void flow_report_render_text(FlowReport *report, Buf *ret_text) {
         buf_printf(ret_text, "… and %u more\n", report->dropped_count);
 }
 
-static void append_json_text(Buf *json, Str text) {
-    buf_append_char(json, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c == '"' || c == '\\') buf_printf(json, "\\%c", c);
-        else if (c < 0x20) buf_printf(json, "\\u%04x", c);
-        else buf_append_char(json, (char)c);
-    }
-    buf_append_char(json, '"');
-}
-
 void flow_report_render_json(FlowReport *report, Buf *ret_json) {
     sort_report(report);
-    buf_append_char(ret_json, '[');
+    JsonWriter writer;
+    json_writer_init(&writer, ret_json, STR_NULL);
+    json_write_array_begin(&writer);
     for (uint32_t i = 0; i < report->count; i++) {
         const FlowDiagnostic *item = &report->items[i];
         FlowPosition from = flow_source_position(report->source, item->start);
         FlowPosition to = flow_source_position(report->source, item->end);
-        buf_printf(ret_json, "%s{\"severity\":\"%s\",\"code\":\"%s\",\"message\":", i ? "," : "",
-                   severity_name(item->severity), flow_code_name(item->code));
-        append_json_text(ret_json, item->message);
-        buf_append_cstr(ret_json, ",\"hint\":");
-        if (str_is_null(item->hint)) buf_append_cstr(ret_json, "null");
-        else append_json_text(ret_json, item->hint);
-        buf_append_cstr(ret_json, ",\"file\":");
-        append_json_text(ret_json, report->source->name);
-        buf_printf(ret_json,
-                   ",\"line\":%u,\"column\":%u,\"endLine\":%u,\"endColumn\":%u,"
-                   "\"start\":%u,\"end\":%u}",
-                   from.line, from.column, to.line, to.column, item->start, item->end);
+        json_write_object_begin(&writer);
+        json_put_cstr(&writer, "severity", severity_name(item->severity));
+        json_put_cstr(&writer, "code", flow_code_name(item->code));
+        json_put_string(&writer, "message", item->message);
+        json_put_string(&writer, "hint", item->hint);
+        json_put_string(&writer, "file", report->source->name);
+        json_put_i64(&writer, "line", from.line);
+        json_put_i64(&writer, "column", from.column);
+        json_put_i64(&writer, "endLine", to.line);
+        json_put_i64(&writer, "endColumn", to.column);
+        json_put_i64(&writer, "start", item->start);
+        json_put_i64(&writer, "end", item->end);
+        json_write_object_end(&writer);
     }
-    buf_append_char(ret_json, ']');
+    json_write_array_end(&writer);
 }
 
 void flow_report_first(FlowReport *report, Diag *diag) {

@@ -62,8 +62,8 @@ static inline void check_texts(const TextCase *cases, size_t count, int what) {
         const char *actual = what == 2 ? parsed_error(&parsed) : parsed_tree(&parsed, what == 1);
         if (strcmp(actual, cases[i].expected) != 0 || (what != 2 && !parsed.program)) {
             failed++;
-            print_error("%s\n   actual: %s\n expected: %s\n    error: %s\n", cases[i].source, actual,
-                        cases[i].expected, parsed_error(&parsed));
+            print_error("%s\n   actual: %s\n expected: %s\n    error: %s\n", cases[i].source,
+                        actual, cases[i].expected, parsed_error(&parsed));
         }
         parsed_done(&parsed);
     }

@@ -31,7 +31,8 @@ static void one_name_is_declared_once(void **state) {
         {"for (let a of []) { var a }", "Identifier 'a' has already been declared"},
         {"for (let a, a;;) ;", "Identifier 'a' has already been declared"},
         {"for (let i;;) { var i }", "Identifier 'i' has already been declared"},
-        {"for (const x, y of z) ;", "Missing initializer in const declaration"},
+        {"for (const x, y of z) ;",
+         "Invalid left-hand side in for-of loop: Must have a single binding."},
         {"let [a, a] = []", "Identifier 'a' has already been declared"},
     };
     check_errors(cases);
