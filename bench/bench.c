@@ -4,7 +4,6 @@
 // people. Nothing passes or fails here.
 //
 // Not here: what is measured.
-#define _GNU_SOURCE
 #include "bench.h"
 #include <dirent.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 // 10,000 timers due at once, and a million suspended runs.
 //
 // Not here: pass or fail. BENCH_SUSPENDED=N changes the number of suspended runs.
-#define _GNU_SOURCE
 #include "abide.h"
 #include "bench.h"
 #include <fcntl.h>
