@@ -23,6 +23,7 @@ void run_cache_init(RunCache *cache, size_t max_size) {
 }
 
 static void run_cache_free_entry(RunCache *cache, CachedRun *entry) {
+    if (entry->touched_by == cache->serial) cache->has_lost = true;
     map_remove(&cache->by_key, (uint64_t)entry->row.key);
     strmap_remove(&cache->by_id, entry->row.id);
     list_remove(&entry->use);
@@ -142,11 +143,13 @@ void run_cache_touch(RunCache *cache, int64_t key) {
     CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
     if (entry && entry->touched_by == cache->serial) return;
     if (entry) entry->touched_by = cache->serial;
+    else cache->has_lost = true;
     vec_push(&cache->touched, key);
 }
 
 void run_cache_begin(RunCache *cache) {
     cache->serial++;
+    cache->has_lost = false;
     vec_clear(&cache->touched);
 }
 

@@ -48,6 +48,7 @@ typedef struct RunCache {
     size_t max_size;
     uint64_t serial; // of the present batch
     VEC(int64_t) touched; // keys of the runs it wrote
+    bool has_lost;        // one of them is not cached any more
 } RunCache;
 
 void run_cache_init(RunCache *cache, size_t max_size);

@@ -85,7 +85,7 @@ static Status children_cancel(Kernel *kernel, Run *run) {
             if (run_state_is_terminal(children[i].state)) continue;
             Run child;
             bool is_changed;
-            run_adopt(kernel, &children[i], &child);
+            TRY(run_adopt(kernel, &children[i], &child));
             TRY(run_cancel(kernel, &child, STR("\"the parent run ended\""), SETTLE_GRACE_MS,
                            &is_changed));
         }
@@ -196,7 +196,7 @@ static Status children_orphan(Kernel *kernel, Run *run) {
         TRY(kernel_scan(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
             Run child;
-            run_adopt(kernel, &children[i], &child);
+            TRY(run_adopt(kernel, &children[i], &child));
             child.row.parent = 0;
             TRY(run_store(kernel, &child));
         }

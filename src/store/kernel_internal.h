@@ -88,8 +88,9 @@ MUST_CHECK Status run_load(Kernel *kernel, int64_t key, Run *ret_run);
 MUST_CHECK Status run_load_id(Kernel *kernel, Str id, Run *ret_run);
 // As run_load_id, but refuses the operation with RUN_NOT_FOUND.
 MUST_CHECK Status run_require(Kernel *kernel, Str id, Run *ret_run);
-// For a row that a scan gave back: what is known of the run is not forgotten.
-void run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run);
+// For a row that a scan gave back, possibly before this batch changed it again: then the answer is
+// the run as it is now (ERR_NOT_FOUND when it is gone).
+MUST_CHECK Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run);
 MUST_CHECK Status run_store(Kernel *kernel, Run *run);
 void run_keep_facts(Kernel *kernel, const Run *run);
 MUST_CHECK Status run_last_seq(Kernel *kernel, Run *run);

@@ -98,7 +98,7 @@ static Status claims_return(Kernel *kernel, int64_t node, int64_t *budget, int64
         TRY(owned_page(kernel, node, limit, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             Run run;
-            run_adopt(kernel, &rows[i], &run);
+            TRY(run_adopt(kernel, &rows[i], &run));
             TRY(run_unclaim(kernel, &run));
             if (run.row.state == RUN_RUNNING) kernel->batch->unclaimed_count++;
         }
@@ -124,7 +124,7 @@ Status apply_leave(Kernel *kernel, Op *op) {
 
 static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken_over) {
     Run run;
-    run_adopt(kernel, row, &run);
+    TRY(run_adopt(kernel, row, &run));
     if (is_taken_over) run.row.attempts++;
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
     run.row.owner = kernel->batch->node;

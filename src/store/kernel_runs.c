@@ -39,12 +39,8 @@ static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run
     run_set_loaded(ret_run, &row, &cached->facts);
 }
 
-void run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run) {
-    const CachedRun *cached = run_cache_find(&kernel->runs, row->key);
-    if (cached) {
-        run_from_cache(kernel, cached, ret_run);
-        return;
-    }
+// A row as it was just read.
+static void run_take(Kernel *kernel, const RunRow *row, Run *ret_run) {
     RunFacts facts = {.signal_count = -1, .may_have = MAY_HAVE_ALL};
     run_set_loaded(ret_run, row, &facts);
     run_cache_put(&kernel->runs, &ret_run->row, &facts);
@@ -58,7 +54,15 @@ Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
     }
     RunRow wanted = {.key = key}, row;
     TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &row));
-    run_adopt(kernel, &row, ret_run);
+    run_take(kernel, &row, ret_run);
+    return OK;
+}
+
+Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run) {
+    bool is_cached = run_cache_find(&kernel->runs, row->key) != NULL;
+    // What this batch wrote is cached, unless something was dropped to make room.
+    if (is_cached || kernel->runs.has_lost) return run_load(kernel, row->key, ret_run);
+    run_take(kernel, row, ret_run);
     return OK;
 }
 
@@ -75,8 +79,7 @@ Status run_load_id(Kernel *kernel, Str id, Run *ret_run) {
                  .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
-    run_adopt(kernel, &rows[0], ret_run);
-    return OK;
+    return run_adopt(kernel, &rows[0], ret_run);
 }
 
 Status run_require(Kernel *kernel, Str id, Run *ret_run) {

@@ -105,21 +105,23 @@ static Status node_store_batch(Kernel *kernel) {
 }
 
 // [K7]
-static void ready_settle(Kernel *kernel) {
+static Status ready_settle(Kernel *kernel) {
     Batch *batch = kernel->batch;
     size_t kept = 0;
     for (size_t i = 0; i < batch->ready_count; i++) {
         ReadyRun *ready = &batch->ready[i];
-        const CachedRun *cached = run_cache_find(&kernel->runs, ready->run);
-        if (cached) {
-            const RunRow *row = &cached->row;
-            bool is_ours = row->state == RUN_RUNNING && row->owner == batch->node;
-            if (!is_ours || row->epoch != ready->epoch) continue;
-            ready->is_cancel_wanted = run_is_cancel_wanted(row);
-        }
+        Run run;
+        arena_reset(&kernel->scratch);
+        Status status = run_load(kernel, ready->run, &run);
+        if (status == ERR_NOT_FOUND) continue; // ended and purged
+        TRY(status);
+        bool is_ours = run.row.state == RUN_RUNNING && run.row.owner == batch->node;
+        if (!is_ours || run.row.epoch != ready->epoch) continue;
+        ready->is_cancel_wanted = run_is_cancel_wanted(&run.row);
         batch->ready[kept++] = *ready;
     }
     batch->ready_count = kept;
+    return OK;
 }
 
 static Status batch_apply(Kernel *kernel) {
@@ -136,7 +138,7 @@ static Status batch_apply(Kernel *kernel) {
         if (kernel->failure != OK) return kernel->failure;
         ASSERT(op->status == OK || kernel->write_count == write_count); // [K2]
     }
-    ready_settle(kernel);
+    TRY(ready_settle(kernel));
     return node_store_batch(kernel);
 }
 
