@@ -227,6 +227,12 @@ static EnterResult enter_native(FlowVm *vm, FlowInvocation *in, bool has_collect
     case NATIVE_RESUME: {
         FlowFrame caller = frame_of_invocation(in);
         FlowCoroutine *coroutine = flow_as_pointer(call.resume_target);
+        FlowClosure *body = flow_as_pointer(coroutine->function);
+        if (body->routine->flags & ROUTINE_ASYNC) { // the caller has its promise at once
+            flow_vm_deliver(vm, &caller, call.result);
+            flow_async_generator_drain(vm, coroutine);
+            return ENTER_DONE;
+        }
         bool is_done = flow_generator_resume(vm, coroutine, (FlowResumeMode)call.resume_mode,
                                              call.resume_value, &caller);
         return is_done ? ENTER_DONE : ENTER_THROWN;

@@ -294,6 +294,14 @@ bool flow_heap_is_marked(FlowValue value) {
     return !flow_is_heap(value) || flow_as_cell(value)->flags & (CELL_MARKED | CELL_SHARED);
 }
 
+size_t flow_heap_large_bytes(const FlowHeap *heap) {
+    size_t bytes = 0;
+    for (const FlowLargeCell *large = heap->large; large; large = large->next) {
+        bytes += large->size + sizeof *large;
+    }
+    return bytes;
+}
+
 void flow_heap_each(FlowHeap *heap, FlowCellVisitor visit, void *context) {
     heap_retire_bump(heap);
     for (FlowChunk *chunk = heap->chunks; chunk; chunk = chunk->next) {

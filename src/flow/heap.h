@@ -61,6 +61,7 @@ void flow_heap_drain(FlowHeap *heap); // marks all that is reachable from what w
 void flow_heap_sweep(FlowHeap *heap);
 bool flow_heap_is_marked(FlowValue value); // or not a heap value, or shared
 size_t flow_cell_size(const FlowCell *cell);
+size_t flow_heap_large_bytes(const FlowHeap *heap); // taken from the system for large cells
 // Visits every cell that is in use, in address order within chunks (for the realm's numbering).
 typedef void (*FlowCellVisitor)(void *context, FlowCell *cell);
 void flow_heap_each(FlowHeap *heap, FlowCellVisitor visit, void *context);

@@ -179,6 +179,10 @@ void flow_driver_finish(FlowVm *vm, FlowValue value, bool is_thrown) {
     driver_set(vm, DRIVER_NONE, NULL);
     switch (kind) {
     case DRIVER_NONE: return;
+    case DRIVER_START:
+        if (is_thrown) flow_vm_finish(vm, value, true);
+        else vm->main_promise = flow_as_pointer(value);
+        return;
     case DRIVER_REACTION: reaction_deliver(vm, reaction, value, is_thrown); return;
     case DRIVER_FINALLY:
         if (is_thrown) reaction_deliver(vm, reaction, value, true);

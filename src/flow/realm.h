@@ -125,7 +125,11 @@ typedef enum FlowNameId {
     HELPER(arraySpread)          /* (array, iterable) */                                           \
     HELPER(copyProperties)       /* (target, source) */                                            \
     HELPER(objectRest)           /* (source, excludedKeys) -> object */                            \
-    HELPER(stringify)            /* (value) -> JSON text or undefined; host results */
+    HELPER(stringify)            /* (value) -> JSON text or undefined; host results */             \
+    HELPER(promiseExecute)       /* (promise, executor, resolve, reject) -> promise */             \
+    HELPER(promiseThen)          /* (promise, onFulfilled, onRejected): with species */            \
+    HELPER(promiseFinally)       /* (thenable, onFinally) */                                       \
+    HELPER(promiseSettled)       /* (constructor, value, isReject) */
 
 typedef enum FlowHelperId {
 #define HELPER(name) HELPER_##name,
@@ -146,6 +150,7 @@ typedef struct FlowRealm {
     FlowObject *array_values;            // Array.prototype.values == [Symbol.iterator]
     FlowObject *array_iterator_next;     // %ArrayIteratorPrototype%.next
     FlowObject *promise_then;            // Promise.prototype.then
+    FlowObject *json_stringify;          // JSON.stringify
     FlowModule *prelude;
     FlowClosure **prelude_closures;      // by routine index
     FlowClosure *helpers[HELPER_COUNT];

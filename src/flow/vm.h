@@ -52,6 +52,7 @@ typedef struct FlowFrame {
 // What the driver does with the result of a job's bottom frame (RETURN_DRIVER).
 typedef enum FlowDriverKind {
     DRIVER_NONE,
+    DRIVER_START,    // the promise of the top level
     DRIVER_REACTION, // settle the derived promise of `driver_reaction`
     DRIVER_FINALLY,  // the same, after onFinally
     DRIVER_THENABLE, // an exception calls the reject function in `driver_reaction`
@@ -149,7 +150,7 @@ struct FlowVm {
     uint32_t proto_epoch;
     FlowInlineCache *caches;         // module->site_count; NULL until first needed
     FlowInlineCache *prelude_caches; // of the prelude's sites
-    struct FlowVm *next;        // free for the embedder's pools
+    struct FlowVmTexts *texts;  // what the last FlowRunResult points to (vm_result.c)
 };
 
 // --- frames and calls (call.c)
@@ -231,6 +232,7 @@ void flow_driver_finish(FlowVm *vm, FlowValue value, bool is_thrown); // RETURN_
 void flow_vm_finish(FlowVm *vm, FlowValue json, bool is_thrown);      // DRIVER_FINISH
 
 // --- memory
+FlowVm *flow_vm_new_empty(const FlowVmOptions *options); // for the snapshot reader: no state yet
 void flow_vm_collect(FlowVm *vm);
 // Collects when it is due. False: over the heap budget even so, exception pending.
 bool flow_vm_safe_point(FlowVm *vm);
@@ -243,4 +245,10 @@ void flow_vm_awaitable_add(FlowVm *vm, FlowPromise *promise, FlowAwaitKind kind)
 void flow_vm_awaitable_remove(FlowVm *vm, uint32_t id);
 
 // --- JSON (json_text.c): plain data without running script code
-bool flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag);
+MUST_CHECK Status flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag);
+// Plain data, depth first; what is not plain (functions, cycles, accessors) becomes null.
+void flow_json_from_value(FlowVm *vm, FlowValue value, Buf *out);
+
+// --- results (vm_result.c)
+void flow_vm_fill_result(FlowVm *vm, FlowOutcome outcome, FlowRunResult *ret);
+void flow_vm_texts_free(FlowVm *vm);

@@ -1,0 +1,88 @@
+// The workflow API: checks and converts, then asks the host. Numbers of kinds are those of host.h
+// (FlowAwaitKind, FlowEffectKind).
+
+function stringify(value) { return %call(%jsonStringify(), undefined, value); }
+
+function hostName(value, what) {
+  if (typeof value !== "string" || value === "") {
+    %typeError(what + " must be a non-empty string, not " + %describe(value));
+  }
+  return value;
+}
+
+function hostOptions(options, what) {
+  if (options === undefined || options === null) return undefined;
+  if (!%isObject(options)) %typeError("the options of " + what + " must be an object");
+  return stringify(options);
+}
+
+function hostTimeout(options) {
+  if (options === undefined || options === null) return undefined;
+  const timeout = options.timeout;
+  if (timeout === undefined || timeout === null) return undefined;
+  return %durationMs(timeout);
+}
+
+function Task_run(name, input, options) {
+  hostName(name, "the task's name");
+  return %hostStart(1, name, stringify(input), hostOptions(options, "Task.run"));
+}
+
+function Task_all(items) { return promiseCombine(%promiseConstructor(), items, 0); }
+function Task_any(items) { return promiseCombine(%promiseConstructor(), items, 4); }
+function Task_race(items) { return promiseCombine(%promiseConstructor(), items, 5); }
+
+function Timer_delay(duration) {
+  return %hostStart(2, undefined, undefined, undefined, %durationMs(toPrimitive(duration, 0)));
+}
+
+function Timer_until(date) {
+  let at = toPrimitive(date, 1);
+  if (typeof at === "string") at = %instantMs(at);
+  if (typeof at !== "number" || at !== at) %typeError("Timer.until needs a Date, a time in milliseconds or an ISO text");
+  return %hostStart(2, undefined, undefined, undefined, undefined, at);
+}
+
+function Signal_next(name) {
+  hostName(name, "the signal's name");
+  return %hostStart(3, name);
+}
+
+function Signal_when(name, options) {
+  hostName(name, "the signal's name");
+  return %hostStart(3, name, undefined, hostOptions(options, "Signal.when"), undefined, undefined, hostTimeout(options));
+}
+
+function Event_wait(topic, options) {
+  hostName(topic, "the topic");
+  return %hostStart(4, topic, undefined, hostOptions(options, "Event.wait"), undefined, undefined, hostTimeout(options));
+}
+
+function Event_emit(topic, payload) {
+  hostName(topic, "the topic");
+  %hostEffect(0, topic, stringify(payload));
+}
+
+function Workflow_run(name, input, options) {
+  hostName(name, "the workflow's name");
+  return %hostStart(5, name, stringify(input), hostOptions(options, "Workflow.run"));
+}
+
+function Workflow_start(name, input, options) {
+  hostName(name, "the workflow's name");
+  return %hostStartRun(5, name, stringify(input), hostOptions(options, "Workflow.start"));
+}
+
+function Workflow_continueAs(input) { %hostContinueAs(stringify(input)); }
+
+function Stream_write(value, type) {
+  if (type !== undefined) hostName(type, "the type");
+  %hostEffect(1, type, stringify(value));
+}
+
+function State_set(key, value) {
+  hostName(key, "the key");
+  %hostEffect(2, key, stringify(value));
+}
+
+function State_get(key) { return %hostStateGet(hostName(key, "the key")); }
