@@ -37,13 +37,17 @@ static void print_pair(Printer *out, const char *word, const FlowNode *a, const 
     close_node(out);
 }
 
-static void print_quoted(Printer *out, Str text) {
-    buf_append_char(out->text, '"');
+static void print_escaped(Printer *out, Str text) {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
         if (c < 0x20 || c == '"' || c == '\\') buf_printf(out->text, "\\x%02X", c);
         else buf_append_char(out->text, (char)c);
     }
+}
+
+static void print_quoted(Printer *out, Str text) {
+    buf_append_char(out->text, '"');
+    print_escaped(out, text);
     buf_append_char(out->text, '"');
 }
 
@@ -52,7 +56,7 @@ static void print_reference(Printer *out, const FlowNode *node) {
     const FlowReference *to = &node->reference.to;
     if (!out->shows_access) return;
     switch ((FlowAccess)to->access) {
-    case ACCESS_UNRESOLVED: break;
+    case ACCESS_UNRESOLVED: buf_append_cstr(out->text, "@\x01"); break;
     case ACCESS_LOCAL: buf_append_cstr(out->text, "@local"); break;
     case ACCESS_CELL: buf_append_cstr(out->text, "@cell"); break;
     case ACCESS_CAPTURE: buf_printf(out->text, "@%u", to->capture_index); break;
@@ -169,8 +173,9 @@ static void print_literal(Printer *out, const FlowNode *node) {
     case NODE_BIGINT: buf_printf(out->text, "%.*sn", STR_ARG(node->string.text)); return;
     case NODE_STRING: print_quoted(out, node->string.text); return;
     case NODE_REGEXP:
-        buf_printf(out->text, "/%.*s/%.*s", STR_ARG(node->regexp.pattern),
-                   STR_ARG(node->regexp.flags));
+        buf_append_char(out->text, '/');
+        print_escaped(out, node->regexp.pattern);
+        buf_printf(out->text, "/%.*s", STR_ARG(node->regexp.flags));
         return;
     default: buf_append_cstr(out->text, flow_node_kind_name(node->kind));
     }

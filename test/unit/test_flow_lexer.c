@@ -32,7 +32,8 @@ static void check_kinds(const char *text, const FlowTokenKind *kinds, size_t cou
     scan_begin(&scan, str_from(text));
     for (size_t i = 0; i < count; i++) {
         if (scan.token.kind != kinds[i])
-            print_error("token %zu of %s is '%s'\n", i, text, flow_token_info[scan.token.kind].text);
+            print_error("token %zu of %s is '%s'\n", i, text,
+                        flow_token_info[scan.token.kind].text);
         assert_int_equal(scan.token.kind, kinds[i]);
         flow_lexer_next(&scan.lexer, &scan.token);
     }

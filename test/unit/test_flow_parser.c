@@ -495,7 +495,8 @@ static void deep_nesting_is_an_error(void **state) {
     static const char *const pieces[] = {
         "(", "[", "x={a:", "{", "!", "typeof ", "await ", "new ", "a**", "a=", "a?b:", "a?", "a=>",
         "(a)=>", "a=>{", "async a=>", "async(", "(a=", "if(a);else ", "if(a)", "while(a)",
-        "for(;;)", "for(a of b)", "do ", "try{", "try{}catch(e){", "switch(a){case 1:", "function f(){",
+        "for(;;)", "for(a of b)", "do ", "try{", "try{}catch(e){", "switch(a){case 1:",
+        "function f(){",
         "(function(){", "class A{m(){", "class A{x=", "class A extends ", "x=class{[",
         "class A{static{", "`${", "f(", "a[", "++", "[...", "let [", "[a=", "[[a]=", "x={get a(){",
         "a.b(c=>", "({a}=", "async function f(a=", "x={a(b=", "a?.[", "super[", "%a(", "return(",

@@ -108,8 +108,10 @@ static void check_lines(const char *source, const char *expected) {
 
 static void independent_errors_are_all_reported(void **state) {
     (void)state;
-    check_lines("const a = ;\nlet b = 1\nlet b = 2\nconst c = 'x\nsetTimeout(f)\nbreak", "1 3 4 5 6");
-    check_lines("function f() {\n  await g()\n  let x = [1, 2\n  return x\n}\nlet y = )\n", "2 4 6");
+    check_lines("const a = ;\nlet b = 1\nlet b = 2\nconst c = 'x\nsetTimeout(f)\nbreak",
+                "1 3 4 5 6");
+    check_lines("function f() {\n  await g()\n  let x = [1, 2\n  return x\n}\nlet y = )\n",
+                "2 4 6");
     check_lines("class A {\n  constructor() {}\n  constructor() {}\n  m() { this.#q }\n}", "3 4");
     check_lines("`a ${1 +} b`\nlet a = {b: }\nlet c = [}]\n", "1 2 3");
     check_lines("foo(function () {\n  let 1\n  let 2\n})\nlet 3", "2 3 5");

@@ -1,0 +1,85 @@
+// Fuzz target: the front end of the language.
+//
+// Properties, for any bytes, as a workflow and as a prelude:
+//   [Z1] A program comes back exactly when no error was reported.
+//   [Z2] Findings lie inside the text, and render as text and as valid JSON.
+//   [Z3] In a program every name is resolved, and the tree can be walked.
+//   [Z4] The lexer alone, which the parser may guide differently, ends on any bytes.
+#include "base/assert.h"
+#include "base/utf.h"
+#include "flow/lexer.h"
+#include "flow/parse.h"
+#include "fuzz.h"
+#include "json/validate.h"
+
+enum { TEXT_MAX = 64 << 20 };
+
+static void check_report(FlowReport *report, Str text) {
+    Buf buf;
+    buf_init(&buf, TEXT_MAX);
+    flow_report_render_text(report, &buf);
+    ASSERT(utf8_is_valid(buf_str(&buf)));
+    buf_clear(&buf);
+    flow_report_render_json(report, &buf);
+    ASSERT(json_validate(buf_str(&buf), NULL) == OK);
+    for (uint32_t i = 0; i < report->count; i++) { // [Z2]
+        ASSERT(report->items[i].start <= text.len);
+        ASSERT(report->items[i].start < report->items[i].end);
+    }
+    buf_done(&buf);
+}
+
+static void check_program(const FlowProgram *program) {
+    Buf buf;
+    buf_init(&buf, TEXT_MAX);
+    flow_ast_print(program, true, &buf);
+    ASSERT(!strchr(buf_cstr(&buf), 1)); // [Z3]: what the printer puts after unresolved names
+    ASSERT(program->main->id == 0);
+    ASSERT(program->form == FORM_PRELUDE || program->entry_count > 0);
+    buf_done(&buf);
+}
+
+static void check_parse(Str text, FlowParseMode mode) {
+    Arena arena;
+    arena_init(&arena);
+    FlowSource source;
+    FlowReport report;
+    if (flow_source_init(&source, STR("fuzz.flow"), text, &arena, NULL) == OK) {
+        flow_report_init(&report, &source, &arena);
+        FlowProgram *program = flow_parse(&source, mode, &arena, &report);
+        ASSERT((program != NULL) == (report.error_count == 0)); // [Z1]
+        check_report(&report, text);
+        if (program) check_program(program);
+    }
+    arena_done(&arena);
+}
+
+static void check_lexer(Str text) {
+    if (!utf8_is_valid(text) || memchr(text.data, 0, text.len)) return;
+    Arena arena;
+    arena_init(&arena);
+    FlowSource source;
+    FlowReport report;
+    FlowNames names;
+    FlowLexer lexer;
+    FlowToken token = {.kind = TOKEN_ERROR};
+    if (flow_source_init(&source, STR("fuzz.flow"), text, &arena, NULL) == OK) {
+        flow_report_init(&report, &source, &arena);
+        flow_names_init(&names, &arena);
+        flow_lexer_init(&lexer, &source, &names, &arena, &report);
+        for (size_t steps = 0; token.kind != TOKEN_END; steps++) { // [Z4]
+            ASSERT(steps <= text.len + 1);
+            flow_lexer_next(&lexer, &token);
+            ASSERT(token.start <= token.end && token.end <= text.len);
+        }
+    }
+    arena_done(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    Str text = {(const char *)data, size};
+    check_parse(text, FLOW_PARSE_WORKFLOW);
+    check_parse(text, FLOW_PARSE_PRELUDE);
+    if (size > 0) check_lexer(text);
+    return 0;
+}
