@@ -29,7 +29,7 @@ function callOf(w, type, depth) {
   const found = w.functions.filter(f => f.returns === type && f.isVisible(w) && (!f.isAsync || w.place.isAsync));
   if (!found.length) return null;
   const f = w.random.pick(found);
-  const args = f.params.map(p => w.random.chance(12) ? 'undefined' : expression(w, p, depth - 1));
+  const args = f.params.map(p => p.hasDefault && w.random.chance(30) ? 'undefined' : expression(w, p.type, depth - 1));
   if (f.hasRest && w.random.chance(60)) args.push(`...${array(w, depth - 1)}`);
   const call = `${f.name}(${args.join(', ')})`;
   return f.isAsync ? `(await ${call})` : call;

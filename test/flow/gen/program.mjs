@@ -34,8 +34,8 @@ export function generateProgram(seed, features = 'all') {
   const w = new Writer(seed, features);
   w.lines.push(...HEAD, ...(w.isAll ? RICH_HEAD : []));
   const prologue = w.lines.length;
-  w.budget = w.random.between(12, 45);
-  const statements = w.random.between(5, 16);
+  w.budget = w.random.between(14, 60);
+  const statements = w.random.between(6, 20);
   body(w, statements);
   const finals = w.scopes[0].filter(v => !MEANINGLESS.has(v.type)).map(v => v.name);
   w.emit(`return [log, kept.slice(0, 20).map(f => attempt(f)), fuel, [${finals.join(', ')}]]`);

@@ -68,7 +68,7 @@ function mutateArray(w) {
     () => `${target}.length = Math.min(${target}.length, ${w.random.int(6)})`,
     () => `delete ${target}[${w.random.int(3)}]`,
     () => `${target}.forEach((x, i) => { if (i < 3) note("each" + i, x) })`,
-    () => `[${target}[0], ${target}[1]] = [${target}[1], ${target}[0]]`,
+    () => `;[${target}[0], ${target}[1]] = [${target}[1], ${target}[0]]`,
   ].filter((_, i) => name || i !== 10))());
 }
 
@@ -226,8 +226,9 @@ function maze(w) {
 function parameterList(w) {
   const params = Array.from({ length: w.random.int(4) }, () => ({ name: w.fresh('p'), type: w.random.pick(['num', 'str', 'nums', 'obj', 'num']) }));
   const texts = params.map((p, i) => {
-    if (p.type === 'obj' && w.random.chance(40)) { p.isPattern = true; return `{ a: ${p.name} = ${number(w, 1)} } = {}`; }
-    return w.random.chance(30) ? `${p.name} = ${i > 0 && p.type === 'num' && params[i - 1].type === 'num' ? params[i - 1].name : expression(w, p.type, 1)}` : p.name;
+    if (p.type === 'obj' && w.random.chance(40)) { p.isPattern = p.hasDefault = true; return `{ a: ${p.name} = ${number(w, 1)} } = {}`; }
+    p.hasDefault = w.random.chance(40);
+    return p.hasDefault ? `${p.name} = ${i > 0 && p.type === 'num' && params[i - 1].type === 'num' ? params[i - 1].name : expression(w, p.type, 1)}` : p.name;
   });
   const rest = w.random.chance(25) ? w.fresh('r') : null;
   if (rest) texts.push(`...${rest}`);
@@ -254,8 +255,8 @@ function makeFunction(w) {
       w.emit(`return ${expression(w, returns, 2)}`);
     });
   });
-  w.functions.push({ name, params: list.params.map(p => p.type), hasRest: Boolean(list.rest), returns, isAsync, isVisible: writer => writer.scopes.length >= level && writer.scopes.includes(scope) });
-  if (w.random.chance(70)) w.emit(`note("${name}", ${isAsync ? (w.place.isAsync ? 'await attemptAsync' : 'typeof') : 'attempt'}(() => ${w.random.chance(50) ? `${name}()` : `${name}(${list.params.map(p => arrowBody(w, () => expression(w, p.type, 1))).join(', ')})`}))`);
+  w.functions.push({ name, params: list.params, hasRest: Boolean(list.rest), returns, isAsync, isVisible: writer => writer.scopes.length >= level && writer.scopes.includes(scope) });
+  if (w.random.chance(70)) w.emit(`note("${name}", ${isAsync ? (w.place.isAsync ? 'await attemptAsync' : 'typeof') : 'attempt'}(() => ${list.params.every(p => p.hasDefault) ? `${name}()` : `${name}(${list.params.map(p => arrowBody(w, () => expression(w, p.type, 1))).join(', ')})`}))`);
 }
 
 // Several tasks whose steps interleave: the log shows the order of microtasks.
