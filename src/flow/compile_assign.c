@@ -10,7 +10,7 @@
 //   [A3] op= and ++ on o[k] convert an object key for the read and again for the write, as V8
 //        does; the logical assignments convert it once.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 Place place_prepare(FlowCompiler *c, FlowNode *target, const FlowNode *later) {
     Place place = {.node = target, .object = NO_REGISTER, .key = NO_REGISTER};
@@ -102,7 +102,8 @@ static void compile_assign_pattern(FlowCompiler *c, FlowNode *node, Register dst
     FlowNode *right = node->binary.right;
     // The pattern may assign the very variable the value comes from.
     Register value = compile_next(c, right);
-    compile_pattern(c, node->binary.left, (PatternSource){value, right, FLOW_HOLE, false}, PATTERN_ASSIGN);
+    PatternSource source = {.value = value, .node = right, .text = FLOW_HOLE};
+    compile_pattern(c, node->binary.left, source, PATTERN_ASSIGN);
     if (dst != NO_REGISTER) emit_move(c, dst, value);
 }
 
@@ -255,7 +256,8 @@ void compile_declarator(FlowCompiler *c, FlowNode *node, FlowVariableKind kind) 
     Register mark = c->top;
     if (left->kind != NODE_IDENTIFIER) {
         Register value = compile_stable(c, right, left);
-        compile_pattern(c, left, (PatternSource){value, right, FLOW_HOLE, false}, PATTERN_DECLARE);
+        PatternSource source = {.value = value, .node = right, .text = FLOW_HOLE};
+        compile_pattern(c, left, source, PATTERN_DECLARE);
     } else if (right) {
         Register target = variable_target(c, use_of(left), true);
         FlowValue name = name_atom(c, left->reference.name);

@@ -4,7 +4,7 @@
 //        above everything else in use (code.h [C4]).
 //   [C2] With a spread among the arguments they are collected in an array.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 #include "flow/realm.h"
 
 static bool list_has_spread(const FlowNodeList *list) {
@@ -202,8 +202,9 @@ static void compile_intrinsic_call(FlowCompiler *c, FlowNode *node, FlowOp op, R
 
 void compile_intrinsic(FlowCompiler *c, FlowNode *node, Register dst) {
     const FlowNodeList *list = &node->intrinsic.arguments;
-    if (list->count >= 2 && (intrinsic_is(node, STR("call")) || intrinsic_is(node, STR("construct")))) {
-        compile_intrinsic_call(c, node, intrinsic_is(node, STR("call")) ? OP_CALL : OP_NEW, dst);
+    bool is_call = intrinsic_is(node, STR("call"));
+    if (list->count >= 2 && (is_call || intrinsic_is(node, STR("construct")))) {
+        compile_intrinsic_call(c, node, is_call ? OP_CALL : OP_NEW, dst);
         return;
     }
     Register block = register_block(c, 2);

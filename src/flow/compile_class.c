@@ -8,7 +8,7 @@
 //   [X2] A private method is one function object, made with the class. The routine that gives it
 //        to instances has it as an additional upvalue, by value, behind its captures.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 typedef struct ClassBuild {
     FlowClass *definition;

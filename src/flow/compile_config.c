@@ -1,9 +1,11 @@
 // Config: the literal of `export const config` as JSON text.
 //
+// A workflow's settings are read without running it, so they are data by construction.
+//
 // The parser accepted literals only: objects, arrays, strings, numbers, booleans, null and signs.
 
 #include "base/number.h"
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 enum { CONFIG_SIZE_MAX = 1 << 20 };
 

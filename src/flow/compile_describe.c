@@ -1,10 +1,12 @@
 // Descriptions: how an expression is named in "x.y is not a function", in V8's manner.
 //
+// The texts are part of error messages that scripts and people compare with Node's.
+//
 // V8 prints names, literals, operators and member chains, "f(...)" for calls, and "(intermediate
 // value)" for what has no short form. Texts are cut at DESCRIPTION_MAX bytes.
 
 #include "base/number.h"
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 typedef struct Text {
     char data[DESCRIPTION_MAX + 4];

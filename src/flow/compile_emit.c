@@ -5,7 +5,7 @@
 //   [E3] Positions are noted as byte offsets; they become lines and columns when the routine is
 //        finished.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 uint32_t emit_here(const FlowCompiler *c) { return (uint32_t)c->code.count; }
 

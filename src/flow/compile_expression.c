@@ -2,8 +2,10 @@
 //
 // compile_expression evaluates into a wanted register, compile_any wherever the value already is,
 // compile_discard for the effects alone. See compile_internal.h [K1]-[K3].
+//
+// Not here: operators and conditions, assignment, calls, literals of objects, classes.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 bool node_is_anonymous_function(const FlowNode *node) {
     if (node->kind == NODE_FUNCTION) return node->function->name == NULL;

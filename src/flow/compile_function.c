@@ -7,7 +7,7 @@
 //   [F2] Parameters are initialised from left to right, defaults and patterns in between.
 //   [F3] Generators suspend for the first time when the parameters are bound.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 void compile_closure(FlowCompiler *c, FlowFunction *function, FlowValue name, Register dst) {
     Pending pending = {
@@ -186,8 +186,7 @@ static void compile_entries(FlowCompiler *c) {
 // --- bodies
 static void compile_body_of(FlowCompiler *c, FlowFunction *function) {
     if (function->has_expression_body) {
-        Register value = compile_any(c, function->body.items[0]);
-        emit_abc(c, OP_RETURN, value, 0, 0);
+        compile_return_value(c, function->body.items[0]);
         return;
     }
     scope_enter(c, function->body_scope);

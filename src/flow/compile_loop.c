@@ -4,7 +4,7 @@
 //   [P2] The variables of a for head are fresh in each iteration: boxes are copied before the
 //        update, or made anew for each item.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 static void compile_body(FlowCompiler *c, FlowNode *body, Control *control, FlowNode *loop) {
     control_begin(c, control, CONTROL_LOOP, loop);

@@ -5,32 +5,31 @@
 //   [M2] Inside an optional chain a link that finds nullish jumps to the chain's end, whatever
 //        has been put into registers: they are temporaries.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 #include "flow/error.h"
 
-static void emit_named(FlowCompiler *c, FlowOp named, FlowOp element, Register a, Register b,
-                       FlowValue key) {
+// `op` is GET_FIELD or GET_LENGTH (a = b.key), or SET_FIELD (a.key = b).
+static void emit_named(FlowCompiler *c, FlowOp op, Register a, Register b, FlowValue key) {
     uint32_t site = site_new(c, key);
     if (site != NO_REGISTER) {
-        emit_abc(c, named, a, b, site);
+        emit_abc(c, op, a, b, site);
         return;
     }
     Register mark = c->top;
     Register reg = register_new(c);
     emit_wide(c, OP_LOAD_CONST, reg, (int32_t)constant_index(c, key));
-    if (element == OP_SET_ELEMENT) emit_abc(c, element, a, reg, b);
-    else emit_abc(c, element, a, b, reg);
+    if (op == OP_SET_FIELD) emit_abc(c, OP_SET_ELEMENT, a, reg, b);
+    else emit_abc(c, OP_GET_ELEMENT, a, b, reg);
     c->top = mark;
 }
 
 void emit_get_field(FlowCompiler *c, Register dst, Register object, const FlowName *name) {
     bool is_length = str_equal(name->text, STR("length"));
-    emit_named(c, is_length ? OP_GET_LENGTH : OP_GET_FIELD, OP_GET_ELEMENT, dst, object,
-               name_atom(c, name));
+    emit_named(c, is_length ? OP_GET_LENGTH : OP_GET_FIELD, dst, object, name_atom(c, name));
 }
 
 void emit_set_field(FlowCompiler *c, Register object, Register value, const FlowName *name) {
-    emit_named(c, OP_SET_FIELD, OP_SET_ELEMENT, object, value, name_atom(c, name));
+    emit_named(c, OP_SET_FIELD, object, value, name_atom(c, name));
 }
 
 static void compile_optional_link(FlowCompiler *c, const FlowNode *node, Register object) {
@@ -44,7 +43,7 @@ static void compile_index_of(FlowCompiler *c, FlowNode *node, Register object, R
         FlowValue key;
         constant_of(c, index, &key);
         emit_position(c, node->at);
-        emit_named(c, OP_GET_FIELD, OP_GET_ELEMENT, dst, object, key);
+        emit_named(c, OP_GET_FIELD, dst, object, key);
         return;
     }
     Register key = compile_any(c, index);

@@ -5,7 +5,7 @@
 //   [L2] Static keys that are array indices are integers, all others atoms.
 
 #include "base/number.h"
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 #include "flow/string.h"
 
 // --- keys

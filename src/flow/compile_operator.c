@@ -4,7 +4,7 @@
 //        where it is, unless the right operand may assign that variable (node_may_assign).
 //   [O2] A condition jumps on the comparison itself; no boolean is made.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 enum { ASSIGN_SCAN_MAX = 64 }; // nodes looked at before the answer is "perhaps"
 

@@ -7,7 +7,7 @@
 //        not cause (control.record's state register knows).
 //   [D2] The source register is not changed by the pattern.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 static bool node_is_pattern(const FlowNode *node) {
     return node->kind == NODE_ARRAY_PATTERN || node->kind == NODE_OBJECT_PATTERN;

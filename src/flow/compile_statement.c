@@ -1,6 +1,12 @@
-// Statements, except loops (compile_loop.c) and try (compile_try.c).
+// Statements: the dispatcher, blocks, if, switch, labels, return, exports.
+//
+// Functions and workflow blocks emit nothing where they stand: they were made when their scope was
+// entered (compile_variable.c). The value of an expression statement is never kept: a body returns
+// what `return` says.
+//
+// Not here: loops (compile_loop.c), try and the ways out (compile_try.c).
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 void compile_statements(FlowCompiler *c, const FlowNodeList *list) {
     for (uint32_t i = 0; i < list->count; i++) compile_statement(c, list->items[i]);
@@ -51,33 +57,41 @@ static void compile_class_declaration(FlowCompiler *c, FlowClass *definition) {
     c->top = mark;
 }
 
-static void compile_return(FlowCompiler *c, FlowNode *node) {
+// `return test ? a : b` returns from both branches: no move, no jump.
+void compile_return_value(FlowCompiler *c, FlowNode *node) {
+    Register mark = c->top;
+    if (node->kind == NODE_CONDITIONAL) {
+        JumpList otherwise = {0};
+        compile_condition(c, node->conditional.test, false, &otherwise);
+        compile_return_value(c, node->conditional.consequent);
+        jump_patch_here(c, &otherwise);
+        compile_return_value(c, node->conditional.alternate);
+    } else {
+        emit_abc(c, OP_RETURN, compile_any(c, node), 0, 0);
+    }
+    c->top = mark;
+}
+
+// With something to do on the way out: an iterator to close, a finally block, `this` to check.
+static void compile_return_exit(FlowCompiler *c, FlowNode *node) {
     Register mark = c->top;
     FlowNode *operand = node->unary.operand;
-    bool is_async_generator =
-        c->function->is_async && c->function->is_generator;
-    bool is_derived = c->function->kind == FUNCTION_KIND_DERIVED_CONSTRUCTOR;
-    if (!operand && !c->control && !is_derived) {
-        emit_abc(c, OP_RETURN_UNDEFINED, 0, 0, 0);
-        return;
-    }
-    Register value;
-    if (!operand) {
-        value = register_new(c);
-        emit_abc(c, OP_LOAD_UNDEFINED, value, 0, 0);
-    } else if (c->control) { // what runs on the way out may assign a variable
-        value = compile_next(c, operand);
-    } else {
-        value = compile_any(c, operand);
-    }
-    if (is_async_generator && operand) {
-        Register awaited = register_new(c);
-        emit_await(c, awaited, value, node->at);
-        value = awaited;
-    }
+    Register value = register_new(c); // what runs on the way out may assign a variable
+    if (operand) compile_expression(c, operand, value);
+    else emit_abc(c, OP_LOAD_UNDEFINED, value, 0, 0);
+    if (operand && c->function->is_async && c->function->is_generator)
+        emit_await(c, value, value, node->at);
     emit_position(c, node->start);
     control_exit(c, (Exit){.kind = EXIT_RETURN}, value);
     c->top = mark;
+}
+
+static void compile_return_statement(FlowCompiler *c, FlowNode *node) {
+    bool is_plain = !c->control && c->function->kind != FUNCTION_KIND_DERIVED_CONSTRUCTOR &&
+                    !(c->function->is_async && c->function->is_generator);
+    if (!is_plain) compile_return_exit(c, node);
+    else if (node->unary.operand) compile_return_value(c, node->unary.operand);
+    else emit_abc(c, OP_RETURN_UNDEFINED, 0, 0, 0);
 }
 
 // --- switch
@@ -173,7 +187,7 @@ void compile_statement(FlowCompiler *c, FlowNode *node) {
     case NODE_FOR_OF: compile_for_of(c, node); break;
     case NODE_WHILE: compile_while(c, node); break;
     case NODE_DO_WHILE: compile_do_while(c, node); break;
-    case NODE_RETURN: compile_return(c, node); break;
+    case NODE_RETURN: compile_return_statement(c, node); break;
     case NODE_BREAK:
         control_exit(c, (Exit){.kind = EXIT_BREAK, .target = node->jump.target}, NO_REGISTER);
         break;

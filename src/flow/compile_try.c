@@ -9,7 +9,7 @@
 //   [T2] After a finally block the number decides: 0 go on, 1 throw, others one exit each. An
 //        exit continues from the control around the finally block.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 void control_begin(FlowCompiler *c, Control *control, ControlKind kind, const FlowNode *target) {
     *control = (Control){.outer = c->control,
@@ -141,18 +141,27 @@ void control_exit(FlowCompiler *c, Exit way, Register value) {
 }
 
 // --- try
-static void compile_catch(FlowCompiler *c, FlowNode *node, Register error) {
+// The exception arrives in the parameter itself when that is a plain name in a register.
+static void compile_catch(FlowCompiler *c, FlowNode *node, Control *control) {
+    FlowNode *parameter = node->catch_clause.parameter;
+    bool is_name = parameter && parameter->kind == NODE_IDENTIFIER;
     Register mark = c->top;
     uint32_t start_pc = emit_here(c);
-    FlowNode *parameter = node->catch_clause.parameter;
-    if (parameter) {
+    Register error = NO_REGISTER;
+    if (is_name && !variable_is_boxed(parameter->reference.to.variable)) {
+        scope_enter(c, node->catch_clause.scope); // emits nothing
+        error = parameter->reference.to.variable->reg;
+        control_catch(c, control, error);
+    } else {
+        error = register_new(c);
+        control_catch(c, control, error);
         scope_enter(c, node->catch_clause.scope);
-        if (parameter->kind == NODE_IDENTIFIER) {
-            variable_initialize(c, use_of(parameter), error);
-        } else {
-            PatternSource source = {.value = error, .text = FLOW_HOLE};
-            compile_pattern(c, parameter, source, PATTERN_DECLARE);
-        }
+    }
+    if (is_name) {
+        variable_initialize(c, use_of(parameter), error);
+    } else if (parameter) {
+        PatternSource source = {.value = error, .text = FLOW_HOLE};
+        compile_pattern(c, parameter, source, PATTERN_DECLARE);
     }
     compile_statement(c, node->catch_clause.body);
     scope_leave(c, node->catch_clause.scope, mark, start_pc);
@@ -162,16 +171,12 @@ static void compile_catch(FlowCompiler *c, FlowNode *node, Register error) {
 static void compile_try_catch(FlowCompiler *c, FlowNode *node) {
     JumpList end = {0};
     Control control;
-    Register mark = c->top;
     control_begin(c, &control, CONTROL_CATCH, NULL);
     compile_statement(c, node->try_statement.block);
     control_end(c, &control);
     emit_jump(c, &end);
-    Register error = register_new(c);
-    control_catch(c, &control, error);
-    compile_catch(c, node->try_statement.handler, error);
+    compile_catch(c, node->try_statement.handler, &control);
     jump_patch_here(c, &end);
-    c->top = mark;
 }
 
 static void compile_exits(FlowCompiler *c, Control *control) { // [T2]

@@ -7,7 +7,7 @@
 //   [U3] A module leaves here verified (verify.c): the interpreter trusts it.
 
 #include "base/memory.h"
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 #include "flow/verify.h"
 
 // --- positions

@@ -7,7 +7,7 @@
 //        register only when a closure needs them; otherwise each use loads them.
 //   [V3] In the prelude the top-level functions are no variables: LOAD_PRELUDE makes them.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 
 Register register_block(FlowCompiler *c, uint32_t count) {
     Register first = c->top;
@@ -106,7 +106,8 @@ void scope_enter_variables(FlowCompiler *c, FlowScope *scope) {
         case VARIABLE_PRIVATE:
         case VARIABLE_FIELD_KEY: variable_begin(c, variable); break;
         case VARIABLE_CLASS_INNER:
-            if (variable->is_used) variable_begin(c, variable);
+            if (variable->is_used || variable->is_captured || variable->is_assigned)
+                variable_begin(c, variable);
             else variable->reg = NO_REGISTER;
             break;
         default: break; // parameters and this belong to the function: compile_function.c

@@ -6,7 +6,7 @@
 //   [Y3] An async generator awaits what it yields, what it returns, and the value it is told to
 //        return with.
 
-#include "flow/compile_internal.h"
+#include "flow/compile_nodes.h"
 #include "flow/error.h"
 
 void emit_await(FlowCompiler *c, Register dst, Register src, uint32_t at) {

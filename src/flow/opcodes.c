@@ -1,4 +1,8 @@
-// Opcodes: the table made from the list in opcodes.h, for the verifier and the disassembler.
+// Opcodes: the table made from the list in opcodes.h.
+//
+// The compiler asks it which jumps are near, the verifier which operand must be in which range,
+// the disassembler for names. The interpreter has its own table of addresses, made from the same
+// list in the same order.
 
 #include "flow/opcodes.h"
 

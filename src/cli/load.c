@@ -1,0 +1,47 @@
+// Load: reads and compiles a workflow file for a command that works on the result.
+//
+// Findings are printed here, as `abide check` prints them, so that every command says the same
+// about a broken file. Warnings do not keep a file from being loaded.
+//   [L1] Nothing of the text or the tree outlives the call: a module owns all it needs.
+
+#include "cli/load.h"
+#include "cli/files.h"
+#include "flow/report.h"
+#include <stdio.h>
+
+enum { FINDINGS_MAX = 1 << 20 };
+
+static FlowModule *compile_file(Str name, Str text, Arena *arena) {
+    FlowSource source;
+    FlowModule *module = NULL;
+    Diag diag;
+    if (flow_source_init(&source, name, text, arena, &diag) != OK) {
+        fprintf(stderr, "abide: %s\n", diag.message);
+        return NULL;
+    }
+    FlowReport *report = ARENA_NEW(arena, FlowReport);
+    flow_report_init(report, &source, arena);
+    Status status = flow_compile(source.name, source.text, &module, report, &diag);
+    if (report->count > 0) {
+        Buf findings;
+        buf_init(&findings, FINDINGS_MAX);
+        flow_report_render_text(report, &findings);
+        fwrite(findings.data, 1, findings.len, stderr);
+        buf_done(&findings);
+    }
+    return status == OK ? module : NULL;
+}
+
+FlowModule *load_module(const char *path) {
+    Arena arena;
+    Buf text;
+    Diag diag;
+    FlowModule *module = NULL;
+    arena_init(&arena);
+    buf_init(&text, FLOW_SOURCE_MAX);
+    if (file_read(path, &text, &diag) != OK) fprintf(stderr, "abide: %s\n", diag.message);
+    else module = compile_file(str_from(path), buf_str(&text), &arena);
+    buf_done(&text);
+    arena_done(&arena);
+    return module;
+}

@@ -1,0 +1,48 @@
+// Options: one table per command says what it accepts; parsing and help are made from it.
+//
+//   --name VALUE, --name=VALUE, -n VALUE; `--` ends the options; what is left are operands.
+#pragma once
+#include "base/str.h"
+#include <stdint.h>
+
+typedef enum OptionKind {
+    OPTION_FLAG,  // bool
+    OPTION_TEXT,  // Str
+    OPTION_COUNT, // uint64_t: a whole number
+    OPTION_SIZE,  // uint64_t: bytes, with K, M or G behind the number
+} OptionKind;
+
+typedef struct Option {
+    const char *name;  // without the dashes
+    char letter;       // 0: none
+    OptionKind kind;
+    void *target;      // of the type the kind says; keeps its value when the option is absent
+    const char *value; // placeholder in the help; NULL for flags
+    const char *help;
+} Option;
+
+typedef struct OptionTable {
+    const char *usage;   // "abide run FILE [options]"
+    const char *about;   // a sentence or two
+    const char *example; // complete command lines, one per line
+    const Option *options;
+    size_t option_count;
+    size_t operand_min;
+    size_t operand_max;
+} OptionTable;
+
+typedef struct Operands {
+    char **items; // points into the arguments, which are put in order
+    size_t count;
+} Operands;
+
+typedef enum OptionsResult {
+    OPTIONS_OK,
+    OPTIONS_HELP, // --help was asked for and has been printed on stdout
+    OPTIONS_BAD,  // the complaint is on stderr
+} OptionsResult;
+
+OptionsResult options_parse(const OptionTable *table, int argument_count, char **arguments,
+                            Operands *ret_operands);
+// "64M", "512K", "1G", "1048576". False: not a size.
+bool options_parse_size(const char *text, uint64_t *ret_size);
