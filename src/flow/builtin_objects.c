@@ -142,24 +142,8 @@ static FlowNativeResult not_iterable(FlowVm *vm, FlowNativeCall *call) {
 // --- symbols
 
 static FlowNativeResult well_known_symbol(FlowVm *vm, FlowNativeCall *call) {
-    static const struct {
-        const char *name;
-        FlowSymbolId id;
-    } names[] = {
-        {"iterator", SYMBOL_ITERATOR},
-        {"species", SYMBOL_SPECIES},
-        {"isConcatSpreadable", SYMBOL_IS_CONCAT_SPREADABLE},
-        {"toStringTag", SYMBOL_TO_STRING_TAG},
-        {"hasInstance", SYMBOL_HAS_INSTANCE},
-        {"asyncIterator", SYMBOL_ASYNC_ITERATOR},
-    };
-    FlowString *wanted = flow_as_string(flow_argument(call, 0));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!flow_string_equals_ascii(vm, wanted, names[i].name)) continue;
-        FlowSymbol *symbol = vm->realm->symbols[names[i].id];
-        return flow_native_return(call, flow_from_symbol(symbol));
-    }
-    UNREACHABLE();
+    FlowSymbol *symbol = vm->realm->symbols[flow_native_magic(call)];
+    return flow_native_return(call, flow_from_symbol(symbol));
 }
 
 const FlowNativeEntry flow_intrinsics_object[] = {
@@ -176,6 +160,7 @@ const FlowNativeEntry flow_intrinsics_object[] = {
     NATIVE("notCallable", not_callable, 1),
     NATIVE("notIterable", not_iterable, 1),
     NATIVE("describe", describe, 1),
-    NATIVE("symbol", well_known_symbol, 1),
+    NATIVE_MAGIC("symbolIsConcatSpreadable", well_known_symbol, 0, SYMBOL_IS_CONCAT_SPREADABLE),
+    NATIVE_MAGIC("symbolToStringTag", well_known_symbol, 0, SYMBOL_TO_STRING_TAG),
     NATIVE_END,
 };

@@ -43,7 +43,7 @@ extern const FlowNativeEntry flow_intrinsics_property[];
 extern const FlowNativeEntry flow_intrinsics_array[];
 extern const FlowNativeEntry flow_intrinsics_collection[];
 extern const FlowNativeEntry flow_intrinsics_json[];
-extern const FlowNativeEntry flow_intrinsics_error[];
+extern const FlowNativeEntry flow_intrinsics_function[];
 extern const FlowNativeEntry flow_intrinsics_clone[];
 
 // --- fast and slow paths (builtin_objects.c)
@@ -56,8 +56,22 @@ FlowNativeResult flow_native_slow(FlowVm *vm, FlowNativeCall *call);
 FlowObject *flow_to_object(FlowVm *vm, FlowValue value);
 // [[Class]] as Object.prototype.toString shows it without Symbol.toStringTag.
 const char *flow_builtin_tag(FlowValue value);
-// FromPropertyDescriptor.
-FlowObject *flow_descriptor_object(FlowVm *vm, const FlowProperty *property);
+// Own enumerable string keys with their properties, in order, without running anything. The
+// object must not gain or lose properties meanwhile.
+typedef struct FlowOwnCursor {
+    FlowVm *vm;
+    FlowObject *object;
+    FlowObject *body;
+    uint32_t element; // next index; UINT32_MAX: past the elements
+    uint32_t slot;    // next named property
+    bool has_symbols; // symbol keys instead of strings
+} FlowOwnCursor;
+FlowOwnCursor flow_own_cursor(FlowVm *vm, FlowObject *object);
+bool flow_own_next(FlowOwnCursor *cursor, FlowKey *ret_key, FlowProperty *ret);
+// Prelude and natives of property descriptors (builtin_descriptor.c).
+FlowNativeResult flow_object_define_property(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_object_own_descriptor(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_object_own_descriptors(FlowVm *vm, FlowNativeCall *call);
 
 // --- arrays (builtin_array.c)
 // An array of this VM with plain elements (dense, or none), and no elements on its prototypes: so
@@ -85,6 +99,8 @@ typedef enum FlowIteratorKind { // internal[2] of a KIND_ITERATOR; stable: in sn
     ITERATOR_MAP_ENTRIES,
     ITERATOR_SET_VALUES,
     ITERATOR_SET_ENTRIES,
+    ITERATOR_STRING,
+    ITERATOR_REGEXP_STRING,
 } FlowIteratorKind;
 FlowValue flow_iterator_new(FlowVm *vm, FlowProtoId proto, FlowIteratorKind kind, FlowValue over);
 // Whether `for (x of array)` can be had by counting: nobody has touched the array's iterator.
@@ -100,6 +116,6 @@ FlowNativeResult flow_iterator_move(FlowVm *vm, FlowNativeCall *call);
 FlowSlotObject *flow_this_collection(FlowVm *vm, FlowNativeCall *call, FlowKind kind,
                                      const char *method);
 
-// --- console (builtin_console.c)
-// The arguments as console.log shows them. False: too long, exception pending.
-FlowString *flow_console_format(FlowVm *vm, const FlowValue *values, uint32_t count);
+// --- JSON (builtin_json_parse.c, builtin_json_stringify.c)
+FlowNativeResult flow_json_parse(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call);
