@@ -108,11 +108,11 @@ static void run_cache_set_waits(RunCache *cache, CachedRun *entry, Str waits) {
     entry->row.waits = (Str){entry->waits, waits.len};
 }
 
-void run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
+CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
     CachedRun *entry = map_get(&cache->by_key, (uint64_t)row->key);
     if (row->waits.len > CACHED_RUN_MAX) {
         if (entry) run_cache_free_entry(cache, entry);
-        return;
+        return NULL;
     }
     if (!entry) {
         entry = run_cache_add(cache, row);
@@ -132,19 +132,42 @@ void run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
     while (cache->size > cache->max_size && cache->uses.next != &entry->use) { // [H3]
         run_cache_free_entry(cache, container_of(cache->uses.next, CachedRun, use));
     }
+    return entry;
 }
 
-void run_cache_drop(RunCache *cache, int64_t key) {
-    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
-    if (entry) run_cache_free_entry(cache, entry);
+static void run_cache_mark(RunCache *cache, CachedRun *entry) {
+    if (entry->touched_by == cache->serial) return;
+    entry->touched_by = cache->serial;
+    vec_push(&cache->touched, entry->row.key);
 }
 
-void run_cache_touch(RunCache *cache, int64_t key) {
-    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
-    if (entry && entry->touched_by == cache->serial) return;
-    if (entry) entry->touched_by = cache->serial;
-    else cache->has_lost = true;
+static void run_cache_mark_lost(RunCache *cache, int64_t key) {
+    cache->has_lost = true;
     vec_push(&cache->touched, key);
+}
+
+void run_cache_write(RunCache *cache, const RunRow *row, const RunFacts *facts) {
+    CachedRun *entry = run_cache_put(cache, row, facts);
+    if (entry) run_cache_mark(cache, entry);
+    else run_cache_mark_lost(cache, row->key);
+}
+
+void run_cache_write_facts(RunCache *cache, int64_t key, const RunFacts *facts) {
+    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    if (!entry) {
+        run_cache_mark_lost(cache, key);
+        return;
+    }
+    entry->facts = *facts;
+    run_cache_mark(cache, entry);
+}
+
+void run_cache_remove(RunCache *cache, int64_t key) {
+    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    vec_push(&cache->touched, key);
+    if (!entry) return;
+    entry->touched_by = 0; // nobody will look for it: that is no loss
+    run_cache_free_entry(cache, entry);
 }
 
 void run_cache_begin(RunCache *cache) {
@@ -155,7 +178,8 @@ void run_cache_begin(RunCache *cache) {
 
 void run_cache_rollback(RunCache *cache) { // [H2]
     for (size_t i = 0; i < cache->touched.count; i++) {
-        run_cache_drop(cache, cache->touched.data[i]);
+        CachedRun *entry = map_get(&cache->by_key, (uint64_t)cache->touched.data[i]);
+        if (entry) run_cache_free_entry(cache, entry);
     }
     vec_clear(&cache->touched);
 }

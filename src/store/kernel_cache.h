@@ -57,10 +57,12 @@ void run_cache_clear(RunCache *cache);
 CachedRun *run_cache_find(RunCache *cache, int64_t key); // NULL when absent
 CachedRun *run_cache_find_id(RunCache *cache, Str id);
 // Copies the row in (or over the entry that is there); rows too large to keep are left out.
-void run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts);
-void run_cache_drop(RunCache *cache, int64_t key);
-// Says that the present batch changed something of that run, cached or not.
-void run_cache_touch(RunCache *cache, int64_t key);
+// Answers NULL then.
+CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts);
+// The present batch wrote the row, learned something about the run, or removed it.
+void run_cache_write(RunCache *cache, const RunRow *row, const RunFacts *facts);
+void run_cache_write_facts(RunCache *cache, int64_t key, const RunFacts *facts);
+void run_cache_remove(RunCache *cache, int64_t key);
 void run_cache_begin(RunCache *cache);
 void run_cache_rollback(RunCache *cache);
 

@@ -146,8 +146,7 @@ static Status run_insert(Kernel *kernel, Run *run, Str input) {
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, 1);
     kernel_count(kernel, COUNTER_STARTED_TOTAL, 1);
     kernel_note_due(kernel, run->row.due_at_ms);
-    run_cache_put(&kernel->runs, &run->row, &run->facts);
-    run_cache_touch(&kernel->runs, run->row.key);
+    run_cache_write(&kernel->runs, &run->row, &run->facts);
     return OK;
 }
 

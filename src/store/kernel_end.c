@@ -232,8 +232,7 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     TRY(children_orphan(kernel, run));
     TRY(kernel_remove(kernel, TABLE_RUNS, &run->row)); // [E4]
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
-    run_cache_drop(&kernel->runs, key);
-    run_cache_touch(&kernel->runs, key);
+    run_cache_remove(&kernel->runs, key);
     *budget -= 1;
     *ret_is_gone = true;
     return OK;

@@ -90,9 +90,7 @@ Status run_require(Kernel *kernel, Str id, Run *ret_run) {
 }
 
 void run_keep_facts(Kernel *kernel, const Run *run) {
-    run_cache_touch(&kernel->runs, run->row.key);
-    CachedRun *cached = run_cache_find(&kernel->runs, run->row.key);
-    if (cached) cached->facts = run->facts;
+    run_cache_write_facts(&kernel->runs, run->row.key, &run->facts);
 }
 
 Status run_store(Kernel *kernel, Run *run) {
@@ -111,8 +109,7 @@ Status run_store(Kernel *kernel, Run *run) {
         if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT;
         run->before = run->row;
     }
-    run_cache_put(&kernel->runs, &run->row, &run->facts);
-    run_cache_touch(&kernel->runs, run->row.key);
+    run_cache_write(&kernel->runs, &run->row, &run->facts);
     return OK;
 }
 

@@ -179,6 +179,28 @@ static Status next_run(Verify *verify, TableNumber table, int index, size_t offs
     return OK;
 }
 
+static Status log_check(Verify *verify, const RunRow *run) {
+    for (int64_t after = 0;;) {
+        LogRow wanted = {.run = run->key}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                     .has_min = true, .min = after + 1, .limit = VERIFY_CHUNK};
+        arena_reset(&verify->page);
+        TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            bool is_known = rows[i].kind > 0 && rows[i].kind < LOG_KIND_COUNT &&
+                            rows[i].outcome >= 0 && rows[i].outcome < OUTCOME_COUNT;
+            if (!is_known) return bad(verify, "a log entry is of no known kind", run->id);
+            // A long history is removed from its beginning; what is left has no gaps.
+            bool is_next = after == 0 || rows[i].seq == after + 1;
+            if (!is_next) return bad(verify, "a log has a gap", run->id);
+            after = rows[i].seq;
+        }
+        verify->row_count += (int64_t)count;
+        if (count < VERIFY_CHUNK) return OK;
+    }
+}
+
 static Status belongings_check(Verify *verify, TableNumber table, int index, size_t offset) {
     for (int64_t run = 0;;) {
         TRY(next_run(verify, table, index, offset, &run));
@@ -192,6 +214,7 @@ static Status belongings_check(Verify *verify, TableNumber table, int index, siz
                             tables[table].name, (long long)run);
         }
         TRY(status);
+        if (table == TABLE_LOG) TRY(log_check(verify, &owner));
         if (table == TABLE_CURSORS && run_state_is_terminal(owner.state)) {
             return bad(verify, "an ended run still has cursors", owner.id);
         }

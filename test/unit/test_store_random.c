@@ -163,7 +163,8 @@ static TaskSpec any_task_spec(Builder *b) {
                       .delay_ms = roll(b, 3) ? 0 : (int64_t)roll(b, 100),
                       .max_attempts = (int64_t)roll(b, 4), .backoff_ms = (int64_t)roll(b, 50),
                       .backoff_factor_pct = 150, .jitter_pct = 20,
-                      .start_timeout_ms = roll(b, 4) ? 0 : 50, .run_timeout_ms = roll(b, 4) ? 0 : 80};
+                      .start_timeout_ms = roll(b, 4) ? 0 : 50,
+                      .run_timeout_ms = roll(b, 4) ? 0 : 80};
 }
 
 static EventSpec any_event(Builder *b) {
