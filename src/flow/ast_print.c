@@ -1,7 +1,8 @@
 // The tree as S-expressions, one top-level statement per line.
 //
 // Made for tests: short enough to write by hand, and complete enough to tell one parse from
-// another. Recursion is as deep as the tree is high (ast.h [N4]).
+// another. What is not shown: positions, flags that follow from the text, and the synthetic
+// functions of classes. Recursion is as deep as the tree is high (ast.h [N4]).
 #include "base/buf.h"
 #include "base/number.h"
 #include "flow/program.h"
@@ -296,97 +297,118 @@ static void print_branch(Printer *out, const FlowNode *node) {
     close_node(out);
 }
 
+static void print_named_list(Printer *out, const char *word, FlowNodeList list) {
+    open_node(out, word);
+    print_children(out, list);
+    close_node(out);
+}
+
+static void print_labeled(Printer *out, const FlowNode *node) {
+    buf_printf(out->text, "(label %.*s", STR_ARG(node->labeled.label->text));
+    print_part(out, node->labeled.body);
+    close_node(out);
+}
+
+static void print_intrinsic(Printer *out, const FlowNode *node) {
+    buf_printf(out->text, "(%%%.*s", STR_ARG(node->intrinsic.name->text));
+    print_children(out, node->intrinsic.arguments);
+    close_node(out);
+}
+
+static void print_workflow(Printer *out, const FlowNode *node) {
+    buf_append_cstr(out->text, "(workflow ");
+    print_function(out, node->function);
+    close_node(out);
+}
+
+static void print_block(Printer *out, const FlowNode *node) {
+    print_named_list(out, "block", node->block.statements);
+}
+
+static void print_super_call(Printer *out, const FlowNode *node) {
+    print_named_list(out, "super-call", node->super_call.arguments);
+}
+
+static void print_function_node(Printer *out, const FlowNode *node) {
+    print_function(out, node->function);
+}
+
+static void print_class_node(Printer *out, const FlowNode *node) {
+    print_class(out, node->class_definition);
+}
+
+typedef void PrintFunction(Printer *out, const FlowNode *node);
+
+static PrintFunction *const printers[NODE_KIND_COUNT] = { // all others are literals
+    [NODE_IDENTIFIER] = print_reference,
+    [NODE_THIS] = print_reference,
+    [NODE_NEW_TARGET] = print_reference,
+    [NODE_PRIVATE_NAME] = print_reference,
+    [NODE_TEMPLATE] = print_template,
+    [NODE_ARRAY] = print_list,
+    [NODE_OBJECT] = print_list,
+    [NODE_SEQUENCE] = print_list,
+    [NODE_ARRAY_PATTERN] = print_list,
+    [NODE_OBJECT_PATTERN] = print_list,
+    [NODE_VARIABLES] = print_list,
+    [NODE_FUNCTION] = print_function_node,
+    [NODE_FUNCTION_DECLARATION] = print_function_node,
+    [NODE_WORKFLOW] = print_workflow,
+    [NODE_CLASS] = print_class_node,
+    [NODE_CLASS_DECLARATION] = print_class_node,
+    [NODE_UNARY] = print_unary,
+    [NODE_UPDATE] = print_unary,
+    [NODE_SPREAD] = print_unary,
+    [NODE_AWAIT] = print_unary,
+    [NODE_YIELD] = print_unary,
+    [NODE_OPTIONAL_CHAIN] = print_unary,
+    [NODE_REST] = print_unary,
+    [NODE_EXPRESSION_STATEMENT] = print_unary,
+    [NODE_RETURN] = print_unary,
+    [NODE_THROW] = print_unary,
+    [NODE_EXPORT_DEFAULT] = print_unary,
+    [NODE_EXPORT_CONFIG] = print_unary,
+    [NODE_BINARY] = print_binary,
+    [NODE_LOGICAL] = print_binary,
+    [NODE_PRIVATE_IN] = print_binary,
+    [NODE_ASSIGN] = print_binary,
+    [NODE_DEFAULT] = print_binary,
+    [NODE_DECLARATOR] = print_binary,
+    [NODE_WHILE] = print_binary,
+    [NODE_DO_WHILE] = print_binary,
+    [NODE_BINARY_CHAIN] = print_chain,
+    [NODE_LOGICAL_CHAIN] = print_chain,
+    [NODE_CONDITIONAL] = print_branch,
+    [NODE_IF] = print_branch,
+    [NODE_MEMBER] = print_member,
+    [NODE_INDEX] = print_member,
+    [NODE_PRIVATE_MEMBER] = print_member,
+    [NODE_SUPER_MEMBER] = print_member,
+    [NODE_SUPER_INDEX] = print_member,
+    [NODE_CALL] = print_call,
+    [NODE_NEW] = print_call,
+    [NODE_TAGGED] = print_call,
+    [NODE_SUPER_CALL] = print_super_call,
+    [NODE_INTRINSIC] = print_intrinsic,
+    [NODE_PROPERTY] = print_property,
+    [NODE_CLASS_ELEMENT] = print_element,
+    [NODE_BLOCK] = print_block,
+    [NODE_FOR] = print_loop,
+    [NODE_FOR_IN] = print_loop,
+    [NODE_FOR_OF] = print_loop,
+    [NODE_BREAK] = print_jump,
+    [NODE_CONTINUE] = print_jump,
+    [NODE_TRY] = print_try,
+    [NODE_CATCH] = print_try,
+    [NODE_SWITCH] = print_switch,
+    [NODE_CASE] = print_switch,
+    [NODE_LABELED] = print_labeled,
+};
+
 static void print_node(Printer *out, const FlowNode *node) {
-    if (!node) {
-        buf_append_cstr(out->text, "hole");
-        return;
-    }
-    switch ((FlowNodeKind)node->kind) {
-    case NODE_IDENTIFIER:
-    case NODE_THIS:
-    case NODE_NEW_TARGET:
-    case NODE_PRIVATE_NAME: print_reference(out, node); return;
-    case NODE_TEMPLATE: print_template(out, node); return;
-    case NODE_ARRAY:
-    case NODE_OBJECT:
-    case NODE_SEQUENCE:
-    case NODE_ARRAY_PATTERN:
-    case NODE_OBJECT_PATTERN:
-    case NODE_VARIABLES: print_list(out, node); return;
-    case NODE_FUNCTION:
-    case NODE_FUNCTION_DECLARATION: print_function(out, node->function); return;
-    case NODE_WORKFLOW:
-        open_node(out, "workflow ");
-        print_function(out, node->function);
-        close_node(out);
-        return;
-    case NODE_CLASS:
-    case NODE_CLASS_DECLARATION: print_class(out, node->class_definition); return;
-    case NODE_UNARY:
-    case NODE_UPDATE:
-    case NODE_SPREAD:
-    case NODE_AWAIT:
-    case NODE_YIELD:
-    case NODE_OPTIONAL_CHAIN:
-    case NODE_REST:
-    case NODE_EXPRESSION_STATEMENT:
-    case NODE_RETURN:
-    case NODE_THROW:
-    case NODE_EXPORT_DEFAULT:
-    case NODE_EXPORT_CONFIG: print_unary(out, node); return;
-    case NODE_BINARY:
-    case NODE_LOGICAL:
-    case NODE_PRIVATE_IN:
-    case NODE_ASSIGN:
-    case NODE_DEFAULT:
-    case NODE_DECLARATOR:
-    case NODE_WHILE:
-    case NODE_DO_WHILE: print_binary(out, node); return;
-    case NODE_BINARY_CHAIN:
-    case NODE_LOGICAL_CHAIN: print_chain(out, node); return;
-    case NODE_CONDITIONAL:
-    case NODE_IF: print_branch(out, node); return;
-    case NODE_MEMBER:
-    case NODE_INDEX:
-    case NODE_PRIVATE_MEMBER:
-    case NODE_SUPER_MEMBER:
-    case NODE_SUPER_INDEX: print_member(out, node); return;
-    case NODE_CALL:
-    case NODE_NEW:
-    case NODE_TAGGED: print_call(out, node); return;
-    case NODE_SUPER_CALL:
-        open_node(out, "super-call");
-        print_children(out, node->super_call.arguments);
-        close_node(out);
-        return;
-    case NODE_INTRINSIC:
-        buf_printf(out->text, "(%%%.*s", STR_ARG(node->intrinsic.name->text));
-        print_children(out, node->intrinsic.arguments);
-        close_node(out);
-        return;
-    case NODE_PROPERTY: print_property(out, node); return;
-    case NODE_CLASS_ELEMENT: print_element(out, node); return;
-    case NODE_BLOCK:
-        open_node(out, "block");
-        print_children(out, node->block.statements);
-        close_node(out);
-        return;
-    case NODE_FOR:
-    case NODE_FOR_IN:
-    case NODE_FOR_OF: print_loop(out, node); return;
-    case NODE_BREAK:
-    case NODE_CONTINUE: print_jump(out, node); return;
-    case NODE_TRY:
-    case NODE_CATCH: print_try(out, node); return;
-    case NODE_SWITCH:
-    case NODE_CASE: print_switch(out, node); return;
-    case NODE_LABELED:
-        buf_printf(out->text, "(label %.*s", STR_ARG(node->labeled.label->text));
-        print_part(out, node->labeled.body);
-        close_node(out);
-        return;
-    default: print_literal(out, node);
-    }
+    if (!node) buf_append_cstr(out->text, "hole");
+    else if (printers[node->kind]) printers[node->kind](out, node);
+    else print_literal(out, node);
 }
 
 void flow_ast_print(const FlowProgram *program, bool shows_access, Buf *ret_text) {

@@ -222,6 +222,14 @@ static void fail_html_comment(FlowLexer *lexer, FlowToken *token) {
                "HTML comments are not allowed in workflows");
 }
 
+// Signs that are one character whatever follows.
+static const uint8_t single_signs[128] = {
+    ['{'] = TOKEN_BRACE_OPEN,   ['}'] = TOKEN_BRACE_CLOSE,   ['('] = TOKEN_PAREN_OPEN,
+    [')'] = TOKEN_PAREN_CLOSE,  ['['] = TOKEN_BRACKET_OPEN,  [']'] = TOKEN_BRACKET_CLOSE,
+    [';'] = TOKEN_SEMICOLON,    [','] = TOKEN_COMMA,         [':'] = TOKEN_COLON,
+    ['~'] = TOKEN_BIT_NOT,
+};
+
 // The longest sign at `at`. Answers TOKEN_ERROR when there is none.
 static FlowTokenKind scan_sign(const char **position) {
     const char *at = *position;
@@ -229,16 +237,6 @@ static FlowTokenKind scan_sign(const char **position) {
     size_t size = 1;
 #define SIGN(SIZE, KIND) (size = (SIZE), kind = TOKEN_##KIND)
     switch (*at) {
-    case '{': SIGN(1, BRACE_OPEN); break;
-    case '}': SIGN(1, BRACE_CLOSE); break;
-    case '(': SIGN(1, PAREN_OPEN); break;
-    case ')': SIGN(1, PAREN_CLOSE); break;
-    case '[': SIGN(1, BRACKET_OPEN); break;
-    case ']': SIGN(1, BRACKET_CLOSE); break;
-    case ';': SIGN(1, SEMICOLON); break;
-    case ',': SIGN(1, COMMA); break;
-    case ':': SIGN(1, COLON); break;
-    case '~': SIGN(1, BIT_NOT); break;
     case '.':
         if (at[1] == '.' && at[2] == '.') SIGN(3, ELLIPSIS);
         else SIGN(1, DOT);
@@ -337,6 +335,10 @@ void flow_lexer_next(FlowLexer *lexer, FlowToken *ret_token) {
         scan_word(lexer, token);
     } else if (lexer_is_digit((char)c) || (c == '.' && lexer_is_digit(lexer->at[1]))) {
         lexer_scan_number(lexer, token);
+    } else if (c < 0x80 && single_signs[c]) {
+        lexer->at++;
+        token->kind = single_signs[c];
+        token->end = token->start + 1;
     } else if (c == '"' || c == '\'') {
         lexer_scan_string(lexer, token);
     } else if (c == '`') {

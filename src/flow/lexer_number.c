@@ -51,11 +51,11 @@ static void finish_number(FlowLexer *lexer, FlowToken *token) {
     token->end = lexer_offset(lexer, lexer->at);
     if (lexer_starts_identifier(lexer->at, lexer->end) || lexer_is_digit(*lexer->at) ||
         *lexer->at == '\\') {
-        const char *at = lexer->at;
-        while (*at == '\\' || lexer_continues_identifier(at, lexer->end)) at++;
-        lexer->at++;
-        fail_number(lexer, token, lexer->at - 1, "Invalid or unexpected token");
-        lexer->at = at;
+        const char *start = lexer->at;
+        do lexer->at++;
+        while (*lexer->at == '\\' || ((unsigned char)*lexer->at & 0xC0) == 0x80 ||
+               lexer_continues_identifier(lexer->at, lexer->end));
+        fail_number(lexer, token, start, "Invalid or unexpected token");
     }
 }
 

@@ -1,7 +1,8 @@
 // Regular expression literals: finds the end of the body and checks the flags.
 //
-// What the pattern means is the business of the VM's regular expressions, which compile it when
-// the program is loaded.
+// The body ends at the first slash that is neither escaped nor inside a class in brackets. What
+// the pattern means is the business of the VM's regular expressions, which compile it when the
+// program is loaded; a token has only the two texts.
 #include "base/assert.h"
 #include "flow/lexer_internal.h"
 

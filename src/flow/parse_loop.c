@@ -2,6 +2,10 @@
 //
 // The head of a `for` is read once: an expression is read with the cover grammar, `in` not being
 // an operator, and becomes a target or pattern when `of` or `in` follows.
+//
+// What break and continue may leave is a list of FlowTarget on the C stack, one per open loop,
+// switch and label of the function; a label directly before a loop learns the loop's node, so
+// that the compiler finds every jump resolved.
 #include "flow/parse_internal.h"
 
 // ---- jump targets

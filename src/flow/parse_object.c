@@ -1,7 +1,8 @@
 // Object literals and property keys.
 //
 // `{a = 1}` is legal only as a pattern: it is read as a shorthand whose value is a NODE_DEFAULT,
-// and cover_at remembers it until somebody turns the object into a pattern or complains.
+// and cover_at remembers it until somebody turns the object into a pattern or complains. The same
+// holds for a second `__proto__: x`, which a pattern may have and a literal may not (proto_at).
 #include "flow/parse_internal.h"
 
 static FlowNode *key_from_word(FlowParser *p) {

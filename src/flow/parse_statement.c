@@ -1,6 +1,8 @@
 // Statements and declarations; loops, switches and jumps are in parse_loop.c.
 //
-// A statement list is where the parser recovers from errors: see parse_internal.h [E1].
+// A statement list is where the parser recovers from errors: see parse_internal.h [E1]. Two
+// entries exist because the grammar has two: parse_statement_item, where declarations may stand,
+// and parse_statement, the body of an if, a loop or a label, where they may not.
 #include "flow/parse_internal.h"
 
 static void push_statements(FlowParser *p, FlowTokenKind terminator) {

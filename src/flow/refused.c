@@ -1,7 +1,8 @@
 // Names that JavaScript hosts have and workflows do not, each with what to do instead.
 //
 // One sorted table. A name is refused when it is used without being declared; `typeof name` is
-// allowed, because asking whether something exists is how portable code begins.
+// allowed, because asking whether something exists is how portable code begins. `Function` is not
+// here: as a value it is harmless, and scope analysis refuses only calling it.
 #include "base/str.h"
 #include "flow/scope.h"
 

@@ -1,7 +1,9 @@
 // Scope analysis: scopes, functions, and the entry.
 //
 // When a scope is left, its variables know whether they were captured, and every use of theirs
-// within their own function learns whether the variable is in a register or in a cell.
+// within their own function learns whether the variable is in a register or in a cell. Uses in
+// inner functions go through captures, which scope_resolve.c makes; declarations are found by
+// scope_hoist.c; scope_walk.c and scope_class.c visit the tree.
 #include "flow/scope.h"
 #include "flow/scope_internal.h"
 

@@ -1,7 +1,8 @@
 // Classes: the scope of the inner name and of the private names, and the functions inside.
 //
 // Order of evaluation: heritage, then keys, both with the inner name not yet initialised; then
-// the class exists, and methods, fields and static blocks may use it.
+// the class exists, and methods, fields and static blocks may use it. Methods cannot run before
+// that, because nobody can reach them, so their uses of the inner name need no check.
 #include "flow/scope_internal.h"
 
 static FlowPrivateKind private_kind(const FlowNode *element) {

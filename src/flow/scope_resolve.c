@@ -1,7 +1,8 @@
 // References: from a name to its variable, and how the using function reaches it.
 //
 // A variable of an outer function is reached through a capture in every function between. The
-// last capture of each variable is cached in the variable; others are found in one hash map.
+// last capture of each variable is cached in the variable; others are found in one hash map, so
+// that neither many uses nor deep nesting make the analysis more than linear.
 #include "flow/scope_internal.h"
 
 static uint64_t capture_key(const FlowFunction *function, const FlowVariable *variable) {

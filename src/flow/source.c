@@ -2,6 +2,7 @@
 //
 // A line ends at LF, CR, CR LF, U+2028 or U+2029, as ECMAScript has it. The table costs four bytes
 // a line and is what turns the offsets of the tree, of the bytecode and of messages into lines.
+// Text that is not UTF-8 can be held and shown, but flow_source_check refuses to have it parsed.
 #include "flow/source.h"
 #include "base/utf.h"
 #include "flow/report.h"

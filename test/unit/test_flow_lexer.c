@@ -309,8 +309,10 @@ static void a_slash_may_begin_a_regular_expression(void **state) {
 
 static void a_malformed_token_is_reported_once(void **state) {
     (void)state;
-    static const char *const cases[] = {"'abc", "\"a\nb\"", "`abc", "0x", "1__0", "3in", "@",
-                                        "/* abc", "\\", "#", "'\\u{110000}'", "\xE2\x82\xAC"};
+    static const char *const cases[] = {
+        "'abc", "\"a\nb\"", "`abc", "0x", "1__0", "3in", "3\xC3\xA9", "@",
+        "/* abc", "\\", "\\ud800", "#", "'\\u{110000}'", "\xE2\x82\xAC",
+    };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         Scan scan;
         scan_begin(&scan, str_from(cases[i]));
