@@ -33,18 +33,19 @@ typedef struct StoreStats {
 
 typedef enum QueryKind {
     QUERY_RUN = 1,     // by run_id, or by run when run_id is null
-    QUERY_RUN_LOAD,    // run + its checkpoints in order of position (and, for flow runs, the
-                       // LOG_WAIT entries after run.log_seq): what a runner needs to go on
-    QUERY_LIST_RUNS,
+    QUERY_RUN_LOAD,    // what a runner needs to go on: the run and, for a flow run with a snapshot,
+                       // the LOG_WAIT entries after run.log_seq; otherwise its checkpoints and
+                       // the LOG_STEP_ATTEMPT entries before them, in order of position
+    QUERY_LIST_RUNS,   // without snapshots, as all lists of runs
     QUERY_STEP,        // one checkpoint: run_id, name, iteration
-    QUERY_LIST_STEPS,  // checkpoints in order of position
+    QUERY_LIST_STEPS,  // checkpoints in order of position, from position `after` on
     QUERY_LOG,         // entries with seq > after, oldest first
     QUERY_INPUT,       // text: the run's input
-    QUERY_RESULT,      // text: the run's result or error
+    QUERY_RESULT,      // text: the run's result or error; number: its state
     QUERY_WAITERS,     // runs parked on a topic, oldest first
     QUERY_EVENTS,      // pending events of a topic, or pending signals of a run
     QUERY_TOPIC,       // its policy (the default one when none was set)
-    QUERY_LIST_TOPICS,
+    QUERY_LIST_TOPICS, // by name, beyond `name`; next != 0 says that there are more
     QUERY_DEAD_LETTERS,
     QUERY_TASK,        // by name = task id
     QUERY_LIST_TASKS,
