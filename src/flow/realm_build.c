@@ -209,7 +209,9 @@ static void define_entry(Builder *b, FlowObject *object, const char *path,
     FlowKey key = entry_key(b, entry->name);
     if (entry->flags & NATIVE_ALIAS) {
         FlowProperty property;
-        bool is_found = flow_object_get_own(vm, object, entry_key(b, entry->prelude), &property);
+        FlowKey of = entry_key(b, entry->prelude);
+        bool is_found = flow_object_get_own(vm, object, of, &property) ||
+                        flow_object_get_own(vm, b->realm->global, of, &property);
         if (!is_found) build_failed("alias of nothing", entry->name);
         flow_object_define(vm, object, key, property.value, PROPERTY_HIDDEN);
         return;
@@ -374,10 +376,14 @@ static void build_global(Builder *b) {
         flow_object_define(vm, global, flow_key_cstr(vm, built->entry->name),
                            flow_from_object(built->constructor), PROPERTY_HIDDEN);
     }
-    for (size_t i = 0; flow_realm_globals[i]; i++) {
-        define_entries(b, global, "globalThis", flow_realm_globals[i]);
-    }
     define_tag(b, global, "global");
+}
+
+// Before the classes, because they may have aliases of global functions (Number.parseFloat).
+static void build_global_functions(Builder *b) {
+    for (size_t i = 0; flow_realm_globals[i]; i++) {
+        define_entries(b, b->realm->global, "globalThis", flow_realm_globals[i]);
+    }
 }
 
 static FlowObject *builtin_object(Builder *b, FlowObject *holder, FlowKey key, const char *what) {
@@ -414,6 +420,7 @@ void flow_realm_build(FlowVm *vm) {
     build_prelude(b);
     build_helpers(b);
     build_intrinsics(b);
+    build_global_functions(b);
     for (size_t i = 0; i < b->class_count; i++) build_class(b, &b->classes[i]);
     link_generators(b);
     build_global(b);
