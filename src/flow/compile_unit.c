@@ -155,9 +155,24 @@ static void unit_compile(FlowCompiler *c) {
     }
 }
 
+// A function that another one of its name replaces is never made; its number remains.
+static void unit_fill(FlowCompiler *c) {
+    compile_routine_slot(c, c->routine_count - 1);
+    FlowInstruction *end = ARENA_NEW(&c->module->arena, FlowInstruction);
+    end->op = OP_RETURN_UNDEFINED;
+    for (uint32_t i = 0; i < c->routine_count; i++) {
+        FlowRoutine *routine = &c->routines.data[i];
+        if (routine->code) continue;
+        routine->name = flow_module_string(c->module, STR(""));
+        routine->code = end;
+        routine->code_count = 1;
+        routine->register_count = 1;
+    }
+}
+
 static void unit_publish(FlowCompiler *c) {
     FlowModule *module = c->module;
-    ASSERT(c->routines.count == c->routine_count);
+    unit_fill(c);
     module->routine_count = c->routine_count;
     module->routines = ARENA_ARRAY(&module->arena, FlowRoutine, c->routine_count);
     memcpy(module->routines, c->routines.data, c->routine_count * sizeof(FlowRoutine));
