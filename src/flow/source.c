@@ -5,6 +5,7 @@
 // Text that is not UTF-8 can be held and shown, but flow_source_check refuses to have it parsed.
 #include "flow/source.h"
 #include "base/utf.h"
+#include "base/vec.h"
 #include "flow/report.h"
 
 // Answers the length of the line terminator at `at`, 0 when there is none.
@@ -17,22 +18,23 @@ static size_t terminator_size(const char *at) {
     return 0;
 }
 
-typedef struct Lines {
-    uint32_t *starts; // NULL: only count
-    uint32_t count;
-} Lines;
-
-static void add_line(Lines *lines, size_t start) {
-    if (lines->starts) lines->starts[lines->count] = (uint32_t)start;
-    lines->count++;
-}
+typedef VEC(uint32_t) LineStarts;
 
 // Nearly every file: lines end with LF and nothing else.
-static void find_plain_lines(Str text, Lines *lines) {
+static void find_plain_lines(Str text, LineStarts *starts) {
     const char *end = text.data + text.len;
     const char *at = text.data;
     while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL)
-        add_line(lines, (size_t)(++at - text.data));
+        vec_push(starts, (uint32_t)(++at - text.data));
+}
+
+static void find_all_lines(Str text, LineStarts *starts) {
+    for (size_t i = 0; i < text.len;) {
+        unsigned char c = (unsigned char)text.data[i];
+        size_t size = c > '\r' && c != 0xE2 ? 0 : terminator_size(text.data + i);
+        i += size ? size : 1;
+        if (size) vec_push(starts, (uint32_t)i);
+    }
 }
 
 static bool has_separators(Str text) { // U+2028, U+2029
@@ -43,19 +45,17 @@ static bool has_separators(Str text) { // U+2028, U+2029
     return false;
 }
 
-static void find_lines(Str text, Lines *lines) {
-    lines->count = 0;
-    add_line(lines, 0);
-    if (text.len == 0) return;
-    if (!memchr(text.data, '\r', text.len) && !has_separators(text)) {
-        find_plain_lines(text, lines);
-        return;
-    }
-    for (size_t i = 0; i < text.len;) {
-        size_t size = terminator_size(text.data + i);
-        i += size ? size : 1;
-        if (size) add_line(lines, i);
-    }
+static void find_lines(FlowSource *source, Arena *arena) {
+    Str text = source->text;
+    LineStarts starts = {0};
+    vec_push(&starts, 0);
+    bool is_plain = text.len == 0 || (!memchr(text.data, '\r', text.len) && !has_separators(text));
+    if (is_plain) find_plain_lines(text, &starts);
+    else find_all_lines(text, &starts);
+    source->line_count = (uint32_t)starts.count;
+    source->line_starts = arena_alloc(arena, starts.count * sizeof(uint32_t));
+    memcpy(source->line_starts, starts.data, starts.count * sizeof(uint32_t));
+    vec_free(&starts);
 }
 
 Status flow_source_init(FlowSource *source, Str name, Str text, Arena *arena, Diag *diag) {
@@ -68,12 +68,7 @@ Status flow_source_init(FlowSource *source, Str name, Str text, Arena *arena, Di
     memset(copy + text.len, 0, FLOW_SOURCE_PADDING);
     source->name = arena_str(arena, name);
     source->text = (Str){copy, text.len};
-    Lines lines = {0};
-    find_lines(source->text, &lines);
-    lines.starts = ARENA_ARRAY(arena, uint32_t, lines.count);
-    find_lines(source->text, &lines);
-    source->line_starts = lines.starts;
-    source->line_count = lines.count;
+    find_lines(source, arena);
     return OK;
 }
 
