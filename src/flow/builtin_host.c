@@ -72,7 +72,8 @@ static FlowNativeResult check_sizes(FlowVm *vm, const FlowStart *start) {
         return flow_native_throw(vm, ERROR_KIND_RANGE, "the name is longer than %d bytes",
                                  LIMIT_NAME_SIZE);
     }
-    if (start->input_json.len > LIMIT_PAYLOAD_SIZE || start->options_json.len > LIMIT_PAYLOAD_SIZE) {
+    if (start->input_json.len > LIMIT_PAYLOAD_SIZE ||
+        start->options_json.len > LIMIT_PAYLOAD_SIZE) {
         return flow_native_throw(vm, ERROR_KIND_RANGE, "the payload is larger than %d bytes",
                                  LIMIT_PAYLOAD_SIZE);
     }
@@ -217,10 +218,6 @@ static FlowNativeResult host_instant(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_number((double)at_ms));
 }
 
-static FlowNativeResult host_json_function(FlowVm *vm, FlowNativeCall *call) {
-    return flow_native_return(call, flow_from_object(vm->realm->json_stringify));
-}
-
 FlowNativeResult flow_global_context(FlowVm *vm, FlowNativeCall *call) {
     if (flow_is_hole(vm->context)) {
         if (!vm->host || !vm->host->ops->context) return throw_unavailable(vm, "Context");
@@ -306,6 +303,5 @@ const FlowNativeEntry flow_intrinsics_host[] = {
     NATIVE("hostContinueAs", host_continue_as, 1),
     NATIVE("durationMs", host_duration, 1),
     NATIVE("instantMs", host_instant, 1),
-    NATIVE("jsonStringify", host_json_function, 0),
     NATIVE_END,
 };

@@ -150,7 +150,6 @@ typedef struct FlowRealm {
     FlowObject *array_values;            // Array.prototype.values == [Symbol.iterator]
     FlowObject *array_iterator_next;     // %ArrayIteratorPrototype%.next
     FlowObject *promise_then;            // Promise.prototype.then
-    FlowObject *json_stringify;          // JSON.stringify
     FlowModule *prelude;
     FlowClosure **prelude_closures;      // by routine index
     FlowClosure *helpers[HELPER_COUNT];

@@ -399,8 +399,6 @@ static void build_shortcuts(Builder *b) {
     realm->promise_constructor = find_class(b, "Promise")->constructor;
     realm->promise_then =
         builtin_object(b, realm->protos[PROTO_PROMISE], FLOW_KEY(vm, then), "Promise then");
-    realm->json_stringify = builtin_object(b, find_class(b, "JSON")->constructor,
-                                           flow_key_cstr(vm, "stringify"), "JSON.stringify");
     realm->array_values =
         builtin_object(b, realm->protos[PROTO_ARRAY], iterator, "Array iterator");
     realm->array_iterator_next = builtin_object(b, realm->protos[PROTO_ARRAY_ITERATOR],

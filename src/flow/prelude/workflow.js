@@ -1,8 +1,6 @@
 // The workflow API: checks and converts, then asks the host. Numbers of kinds are those of host.h
 // (FlowAwaitKind, FlowEffectKind).
 
-function stringify(value) { return %call(%jsonStringify(), undefined, value); }
-
 function hostName(value, what) {
   if (typeof value !== "string" || value === "") {
     %typeError(what + " must be a non-empty string, not " + %describe(value));
