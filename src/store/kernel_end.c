@@ -111,10 +111,9 @@ static Status cursors_remove(Kernel *kernel, Run *run, int64_t *ret_count) {
     return OK;
 }
 
-static Status parent_wake(Kernel *kernel, const Run *run) {
+static Status parent_wake(Kernel *kernel, const Run *run, Str result) {
     if (run->row.parent == 0) return OK;
-    Delivery delivery;
-    TRY(child_delivery(kernel, &run->row, &delivery));
+    Delivery delivery = child_delivery(&run->row, result);
     return wait_deliver_target(kernel, run->row.parent, WAIT_CHILD, run->row.key, &delivery);
 }
 
@@ -145,7 +144,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     TRY(tasks_cancel(kernel, run, INT64_MIN));
     TRY(cursors_remove(kernel, run, &removed));
     TRY(children_cancel(kernel, run));
-    return parent_wake(kernel, run);
+    return parent_wake(kernel, run, ending->result);
 }
 
 Status run_cancel_now(Kernel *kernel, Run *run) {

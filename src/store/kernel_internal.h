@@ -161,7 +161,7 @@ MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliver
 MUST_CHECK Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
                                       const Delivery *delivery);
 const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target);
-MUST_CHECK Status child_delivery(Kernel *kernel, const RunRow *child, Delivery *ret_delivery);
+Delivery child_delivery(const RunRow *child, Str result); // of an ended child
 void task_delivery(const TaskRow *task, Delivery *ret_delivery);
 
 // ---- kernel_events.c, kernel_topics.c ----

@@ -36,20 +36,13 @@ typedef struct Settled { // an item that is satisfied
 
 // ---- is it there already? ----
 
-Status child_delivery(Kernel *kernel, const RunRow *child, Delivery *ret_delivery) {
+Delivery child_delivery(const RunRow *child, Str result) {
     ASSERT(run_state_is_terminal(child->state));
-    *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_CANCELLED};
-    if (child->state == RUN_CANCELLED) return OK;
-    LogRow wanted = {.run = child->key, .seq = child->result_seq}, entry;
-    Status status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
-    if (status == ERR_NOT_FOUND) { // being purged
-        ret_delivery->data = ERROR_CHILD_GONE;
-        return OK;
+    if (child->state == RUN_CANCELLED) {
+        return (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_CANCELLED};
     }
-    TRY(status);
-    ret_delivery->data = entry.data;
-    if (child->state == RUN_COMPLETED) ret_delivery->outcome = OUTCOME_OK;
-    return OK;
+    Outcome outcome = child->state == RUN_COMPLETED ? OUTCOME_OK : OUTCOME_ERROR;
+    return (Delivery){.outcome = outcome, .data = result};
 }
 
 void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
@@ -77,7 +70,15 @@ static Status look_child(Kernel *kernel, const WaitItem *item, Settled *settled,
     *ret_is_it = run_state_is_terminal(child.row.state);
     if (!*ret_is_it) return OK;
     settled->at_ms = child.row.finished_at_ms;
-    return child_delivery(kernel, &child.row, &settled->delivery);
+    LogRow wanted = {.run = child.row.key, .seq = child.row.result_seq}, entry;
+    status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
+    if (status == ERR_NOT_FOUND) { // being purged
+        settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_GONE};
+        return OK;
+    }
+    TRY(status);
+    settled->delivery = child_delivery(&child.row, entry.data);
+    return OK;
 }
 
 static Status look_task(Kernel *kernel, const WaitItem *item, Settled *settled, bool *ret_is_it) {
