@@ -40,7 +40,7 @@ typedef struct FlowName { // an interned identifier, property or label name
     uint32_t hash;
     uint32_t id;          // dense from 0: index for a side table of the compiler
     uint16_t keyword;     // FlowToken of a reserved or contextual word, else 0; lexer only
-    bool is_reported;      // scope analysis complained about it already
+    bool is_checked;       // scope analysis has looked it up among the refused globals
     FlowVariable *binding; // innermost declaration during scope analysis; NULL before and after
 } FlowName;
 

@@ -67,10 +67,8 @@ static void mark_dead_zone(FlowVariable *variable, FlowReference *reference) {
 
 // ---- names
 
-static void refuse_global(ScopeAnalyzer *a, FlowNode *node, const FlowRefusedGlobal *refused) {
-    FlowName *name = node->reference.name;
-    if (name->is_reported) return;
-    name->is_reported = true;
+static void refuse_global(ScopeAnalyzer *a, const FlowNode *node,
+                          const FlowRefusedGlobal *refused) {
     flow_report_add(a->report,
                     &(FlowFinding){.code = FLOW_ERROR_REFUSED, .start = node->start,
                                    .end = node->end, .hint = refused->hint},
@@ -79,8 +77,10 @@ static void refuse_global(ScopeAnalyzer *a, FlowNode *node, const FlowRefusedGlo
 
 static void resolve_global(ScopeAnalyzer *a, FlowNode *node) {
     node->reference.to = (FlowReference){.access = ACCESS_GLOBAL};
-    if (a->program->form == FORM_PRELUDE) return;
-    const FlowRefusedGlobal *refused = flow_refused_global_find(node->reference.name->text);
+    FlowName *name = node->reference.name;
+    if (a->program->form == FORM_PRELUDE || name->is_checked) return; // said once per name
+    name->is_checked = true;
+    const FlowRefusedGlobal *refused = flow_refused_global_find(name->text);
     if (refused) refuse_global(a, node, refused);
 }
 
