@@ -152,6 +152,15 @@ static FlowNativeResult function_has_instance(FlowVm *vm, FlowNativeCall *call) 
     return flow_native_return(call, flow_bool(at != NULL));
 }
 
+// --- caller and arguments, which strict code must not ask for
+
+static FlowNativeResult refuse_access(FlowVm *vm, FlowNativeCall *call) {
+    (void)call;
+    return flow_native_throw(vm, ERROR_KIND_TYPE,
+                             "'caller', 'callee', and 'arguments' properties may not be accessed "
+                             "on strict mode functions or the arguments objects for calls to them");
+}
+
 // --- tables
 
 const FlowNativeEntry flow_intrinsics_function[] = {
@@ -160,6 +169,10 @@ const FlowNativeEntry flow_intrinsics_function[] = {
 };
 
 static const FlowNativeEntry function_members[] = {
+    {"arguments", refuse_access, NULL, 0, NATIVE_GETTER, 0},
+    {"arguments", refuse_access, NULL, 1, NATIVE_SETTER, 0},
+    {"caller", refuse_access, NULL, 0, NATIVE_GETTER, 0},
+    {"caller", refuse_access, NULL, 1, NATIVE_SETTER, 0},
     NATIVE_SLOW("apply", function_apply, "Function_prototype_apply", 2),
     NATIVE("bind", function_bind, 1),
     NATIVE("call", function_call, 1),

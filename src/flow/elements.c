@@ -60,12 +60,18 @@ static uint32_t grown_capacity(uint32_t needed) {
 void flow_array_push(FlowVm *vm, FlowArray *array, FlowValue value) {
     FlowObject *body = &array->object;
     FlowStorage *storage = flow_dense(body);
-    if (storage && storage->count == array->length && storage->count < storage->cell.aux) {
-        storage->values[storage->count++] = value;
-        array->length++;
+    uint32_t count = storage ? storage->count : 0;
+    if (flow_sparse(body) || count != array->length) {
+        flow_elements_put(vm, body, array->length, value, PROPERTY_DEFAULT);
         return;
     }
-    flow_elements_put(vm, body, array->length, value, PROPERTY_DEFAULT);
+    // No look at the budget here: what C code collects must not lose elements (heap.h [H1]).
+    if (!storage || count == storage->cell.aux) {
+        dense_reserve(vm, body, grown_capacity(count));
+        storage = flow_dense(body);
+    }
+    storage->values[storage->count++] = value;
+    array->length++;
 }
 
 FlowValue *flow_array_dense(FlowArray *array) {

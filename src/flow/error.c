@@ -8,6 +8,7 @@
 //        -1 - index into the prelude; place is the pc, plus STACK_CONSTRUCT for `new`.
 //   [E2] Capturing allocates a few words and runs no script code.
 #include "flow/error.h"
+#include "flow/builtin_objects.h"
 #include "flow/object_internal.h"
 #include "flow/vm.h"
 #include <stdarg.h>
@@ -211,23 +212,55 @@ const char *flow_describe_key(FlowVm *vm, FlowKey key, char ret_text[FLOW_TEXT_M
     return copy_text(vm, flow_as_string(value), ret_text);
 }
 
-static const char *describe_object(FlowVm *vm, FlowObject *object, char ret_text[FLOW_TEXT_MAX]) {
-    if (object->cell.kind == KIND_ARRAY) return strcpy(ret_text, "[object Array]");
-    if (object->cell.kind == KIND_CLOSURE) {
-        const FlowRoutine *routine = ((FlowClosure *)object)->routine;
+static const char *describe_function(FlowVm *vm, FlowObject *function,
+                                     char ret_text[FLOW_TEXT_MAX]) {
+    if (function->cell.kind == KIND_CLOSURE) {
+        const FlowRoutine *routine = ((FlowClosure *)function)->routine;
         Str source = {routine->module->source.data + routine->source_start,
                       routine->source_end - routine->source_start};
-        snprintf(ret_text, FLOW_TEXT_MAX, "%.*s", STR_ARG(source));
-        return ret_text;
+        if (!(routine->flags & ROUTINE_PRELUDE)) {
+            snprintf(ret_text, FLOW_TEXT_MAX, "%.*s", STR_ARG(source));
+            return ret_text;
+        }
     }
-    FlowValue constructor = flow_object_get_data(vm, object, FLOW_KEY(vm, constructor));
-    FlowValue name = flow_is_object(constructor)
-                         ? flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name))
-                         : FLOW_UNDEFINED;
+    char inner[FLOW_TEXT_MAX] = "";
+    FlowValue name = flow_object_get_data(vm, function, FLOW_KEY(vm, name));
+    bool has_name = function->cell.kind != KIND_BOUND_FUNCTION && flow_is_string(name);
+    if (has_name) copy_text(vm, flow_as_string(name), inner);
+    snprintf(ret_text, FLOW_TEXT_MAX, "function %.*s() { [native code] }", FLOW_TEXT_MAX - 32,
+             inner);
+    return ret_text;
+}
+
+// As V8 does it without running script code: "#<Class>" for objects that print as objects do,
+// "[object Tag]" for those with a toString of their own, errors by name and message.
+static const char *describe_object(FlowVm *vm, FlowObject *object, char ret_text[FLOW_TEXT_MAX]) {
+    if (flow_is_callable(flow_from_object(object))) {
+        return describe_function(vm, object, ret_text);
+    }
+    FlowProperty text = {0};
+    bool has_text = flow_object_lookup(vm, object, FLOW_KEY(vm, toString), &text);
+    const FlowRealm *realm = vm->realm;
+    bool is_error = object->cell.kind == KIND_ERROR ||
+                    (has_text && text.holder == flow_object_body(vm, realm->protos[PROTO_ERROR]));
+    if (is_error) return copy_text(vm, error_header(vm, object), ret_text);
     char inner[FLOW_TEXT_MAX];
-    bool has_name = flow_is_string(name) && flow_string_length(flow_as_string(name));
-    const char *text = has_name ? copy_text(vm, flow_as_string(name), inner) : "Object";
-    snprintf(ret_text, FLOW_TEXT_MAX, "#<%.*s>", FLOW_TEXT_MAX - 8, text);
+    if (has_text && text.holder == flow_object_body(vm, realm->protos[PROTO_OBJECT])) {
+        FlowValue constructor = flow_object_get_data(vm, object, FLOW_KEY(vm, constructor));
+        FlowValue name = FLOW_UNDEFINED;
+        if (flow_is_callable(constructor)) {
+            name = flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name));
+        }
+        if (flow_is_string(name) && flow_string_length(flow_as_string(name))) {
+            snprintf(ret_text, FLOW_TEXT_MAX, "#<%.*s>", FLOW_TEXT_MAX - 8,
+                     copy_text(vm, flow_as_string(name), inner));
+            return ret_text;
+        }
+    }
+    FlowValue tag = flow_object_get_data(vm, object, FLOW_SYMBOL(vm, SYMBOL_TO_STRING_TAG));
+    const char *shown = flow_is_string(tag) ? copy_text(vm, flow_as_string(tag), inner)
+                                            : flow_builtin_tag(flow_from_object(object));
+    snprintf(ret_text, FLOW_TEXT_MAX, "[object %.*s]", FLOW_TEXT_MAX - 16, shown);
     return ret_text;
 }
 
