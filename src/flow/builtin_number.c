@@ -69,7 +69,7 @@ static FlowNativeResult return_text(FlowNativeCall *call, const FlowString *text
 }
 
 static FlowNativeResult number_to_string(FlowVm *vm, FlowNativeCall *call) {
-    double value;
+    double value = 0;
     if (!this_number(vm, call, "toString", &value)) return NATIVE_THROW;
     double radix = 10;
     if (!flow_is_undefined(flow_argument(call, 0))) {
@@ -84,14 +84,14 @@ static FlowNativeResult number_to_string(FlowVm *vm, FlowNativeCall *call) {
 }
 
 static FlowNativeResult number_value_of(FlowVm *vm, FlowNativeCall *call) {
-    double value;
+    double value = 0;
     if (!this_number(vm, call, "valueOf", &value)) return NATIVE_THROW;
     return flow_native_return(call, flow_number(value));
 }
 
 static FlowNativeResult number_to_fixed(FlowVm *vm, FlowNativeCall *call) {
-    double value;
-    double digits;
+    double value = 0;
+    double digits = 0;
     if (!this_number(vm, call, "toFixed", &value)) return NATIVE_THROW;
     FlowNativeResult r = flow_argument_integer(vm, call, 0, &digits);
     if (r != NATIVE_OK) return r;
@@ -103,8 +103,8 @@ static FlowNativeResult number_to_fixed(FlowVm *vm, FlowNativeCall *call) {
 }
 
 static FlowNativeResult number_to_exponential(FlowVm *vm, FlowNativeCall *call) {
-    double value;
-    double digits;
+    double value = 0;
+    double digits = 0;
     if (!this_number(vm, call, "toExponential", &value)) return NATIVE_THROW;
     FlowNativeResult r = flow_argument_integer(vm, call, 0, &digits);
     if (r != NATIVE_OK) return r;
@@ -118,8 +118,8 @@ static FlowNativeResult number_to_exponential(FlowVm *vm, FlowNativeCall *call) 
 }
 
 static FlowNativeResult number_to_precision(FlowVm *vm, FlowNativeCall *call) {
-    double value;
-    double precision;
+    double value = 0;
+    double precision = 0;
     if (!this_number(vm, call, "toPrecision", &value)) return NATIVE_THROW;
     if (flow_is_undefined(flow_argument(call, 0))) {
         return return_text(call, flow_string_number(vm, value));
@@ -155,7 +155,7 @@ static FlowNativeResult intrinsic_number_locale(FlowVm *vm, FlowNativeCall *call
 
 // %thisNumber(this, method): the number in a value or wrapper.
 static FlowNativeResult intrinsic_this_number(FlowVm *vm, FlowNativeCall *call) {
-    double value;
+    double value = 0;
     FlowNativeCall inner = *call;
     FlowValue receiver = flow_argument(call, 0);
     inner.this_value = &receiver;
@@ -242,7 +242,7 @@ static FlowNativeResult global_parse_int(FlowVm *vm, FlowNativeCall *call) {
     uint32_t end = at;
     while (end < length && digit_value(flow_string_at(s, end)) < (uint32_t)radix) end++;
     if (end == at) return flow_native_return(call, FLOW_NAN);
-    double value;
+    double value = 0;
     if (radix == 10) value = parse_decimal(s, at, end);
     else if ((radix & (radix - 1)) == 0) {
         value = parse_power_of_two(s, at, end, (uint32_t)__builtin_ctz((uint32_t)radix));
@@ -270,7 +270,7 @@ static FlowNativeResult global_parse_float(FlowVm *vm, FlowNativeCall *call) {
     while (at < length && flow_is_space(flow_string_at(s, at))) at++;
     bool is_negative = at < length && flow_string_at(s, at) == '-';
     if (at < length && (is_negative || flow_string_at(s, at) == '+')) at++;
-    double value;
+    double value = 0;
     if (starts_with_ascii(s, at, "Infinity")) {
         value = INFINITY;
     } else {
@@ -293,7 +293,7 @@ static FlowNativeResult global_parse_float(FlowVm *vm, FlowNativeCall *call) {
 
 // magic: 1 for isNaN, 0 for isFinite.
 static FlowNativeResult global_is_number(FlowVm *vm, FlowNativeCall *call) {
-    double value;
+    double value = 0;
     FlowNativeResult r = flow_argument_number(vm, call, 0, &value);
     if (r != NATIVE_OK) return r;
     bool is_nan = flow_native_magic(call) == 1;
