@@ -52,6 +52,7 @@ static bool has_dead_zone(const FlowVariable *variable) {
     case VARIABLE_CONST:
     case VARIABLE_CLASS:
     case VARIABLE_CLASS_INNER:
+    case VARIABLE_CATCH:
     case VARIABLE_PARAMETER: return true;
     default: return false;
     }

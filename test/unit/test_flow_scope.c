@@ -97,6 +97,9 @@ static void use_before_initialisation_is_checked(void **state) {
         {"let {a = b, b} = c",
          "(let (declarator (object-pattern (shorthand (default a@local b@local!)) (shorthand "
          "b@local)) c@global))"},
+        {"try {} catch ({a = b, b}) {}",
+         "(try (block) (catch (object-pattern (shorthand (default a@local b@local!)) (shorthand "
+         "b@local)) (block)))"},
         {"let f = function () { return f }",
          "(let (declarator f@cell (function [] (return f@0!))))"},
     };
