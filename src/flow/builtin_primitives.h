@@ -5,6 +5,13 @@
 #include "flow/native.h"
 #include "flow/realm.h"
 
+// TRY for natives: what is not NATIVE_OK is the native's own answer.
+#define TRY_NATIVE(expression)                                                                     \
+    do {                                                                                           \
+        FlowNativeResult try_result_ = (expression);                                               \
+        if (try_result_ != NATIVE_OK) return try_result_;                                          \
+    } while (0)
+
 extern const FlowClassEntry flow_class_string;
 extern const FlowClassEntry flow_class_string_iterator;
 extern const FlowClassEntry flow_class_number;

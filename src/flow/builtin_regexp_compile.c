@@ -1,0 +1,138 @@
+// The cache of compiled patterns.
+//
+// A literal in a loop makes a new RegExp object each time; the pattern behind it must not be
+// compiled each time. So patterns are kept process-wide by source and flags, in a table where a new
+// one simply takes the place of another.
+//
+//   [P1] A pattern is immutable but for its counters and the PCRE2 code that is added once.
+//   [P2] The table holds one reference of its own; objects hold one each (FlowBytes).
+//   [P3] The lock is held for a lookup or an exchange only, never while compiling.
+#include "flow/builtin_regexp_compile.h"
+#include "base/hash.h"
+#include "base/memory.h"
+
+enum {
+    CACHE_SIZE = 256,
+    CACHED_LENGTH_MAX = 2048, // longer patterns are rare, and would make the cache large
+    FAST_WORK_MIN = 4096,     // PCRE2 compiles to machine code: worth it after so many units
+};
+
+static RegexpPattern *cache[CACHE_SIZE];
+static atomic_flag cache_lock = ATOMIC_FLAG_INIT;
+
+static void lock(void) {
+    while (atomic_flag_test_and_set_explicit(&cache_lock, memory_order_acquire)) {
+    }
+}
+static void unlock(void) { atomic_flag_clear_explicit(&cache_lock, memory_order_release); }
+
+static uint32_t hash_pattern(const uint16_t *source, uint32_t length, uint32_t flags) {
+    uint64_t hash = hash_bytes(source, sizeof(uint16_t) * length) ^ hash_u64(flags);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool is_pattern(const RegexpPattern *pattern, const uint16_t *source, uint32_t length,
+                       uint32_t flags) {
+    return pattern && pattern->length == length && pattern->flags == flags &&
+           (length == 0 || memcmp(pattern->source, source, sizeof(uint16_t) * length) == 0);
+}
+
+static RegexpPattern *pattern_new(const uint16_t *source, uint32_t length, uint32_t flags,
+                                  char ret_message[REGEXP_MESSAGE_MAX]) {
+    RegexpPattern *pattern = mem_zalloc(sizeof *pattern);
+    atomic_init(&pattern->reference_count, 1);
+    arena_init(&pattern->arena);
+    pattern->length = length;
+    pattern->flags = flags;
+    pattern->source = arena_alloc(&pattern->arena, sizeof(uint16_t) * ((size_t)length + 1));
+    if (length) memcpy(pattern->source, source, sizeof(uint16_t) * length);
+    bool is_fine = regexp_parse(&pattern->arena, pattern->source, length, flags, &pattern->tree,
+                                ret_message);
+    if (is_fine && !regexp_compile(&pattern->arena, &pattern->tree, &pattern->program)) {
+        memcpy(ret_message, "Regular expression too large", 29);
+        is_fine = false;
+    }
+    if (is_fine) return pattern;
+    arena_done(&pattern->arena);
+    mem_free(pattern);
+    return NULL;
+}
+
+RegexpPattern *regexp_pattern_get(const uint16_t *source, uint32_t length, uint32_t flags,
+                                  char ret_message[REGEXP_MESSAGE_MAX]) {
+    uint32_t hash = hash_pattern(source, length, flags);
+    RegexpPattern **slot = &cache[hash % CACHE_SIZE];
+    lock();
+    RegexpPattern *pattern = *slot;
+    bool is_hit = is_pattern(pattern, source, length, flags);
+    if (is_hit) atomic_fetch_add(&pattern->reference_count, 1);
+    unlock();
+    if (is_hit) return pattern;
+    pattern = pattern_new(source, length, flags, ret_message);
+    if (!pattern || length > CACHED_LENGTH_MAX) return pattern;
+    pattern->hash = hash;
+    atomic_fetch_add(&pattern->reference_count, 1); // [P2]
+    lock();
+    RegexpPattern *old = *slot;
+    *slot = pattern;
+    unlock();
+    if (old) regexp_pattern_release(old);
+    return pattern;
+}
+
+void regexp_pattern_release(void *data) {
+    RegexpPattern *pattern = data;
+    if (atomic_fetch_sub(&pattern->reference_count, 1) != 1) return;
+    for (int i = 0; i < 2; i++) regexp_fast_free(atomic_load(&pattern->fast[i].code));
+    arena_done(&pattern->arena);
+    mem_free(pattern);
+}
+
+// The PCRE2 code, made when the pattern has been used enough; NULL: not, or not yet.
+static RegexpFast *fast_code(RegexpPattern *pattern, const RegexpSubject *subject) {
+    int which = subject->wide ? 1 : 0;
+    RegexpFast *code = atomic_load_explicit(&pattern->fast[which].code, memory_order_acquire);
+    if (code || atomic_load(&pattern->fast[which].is_unusable)) return code;
+    uint32_t work = atomic_fetch_add(&pattern->fast[which].work, subject->length + 1);
+    if (work < FAST_WORK_MIN) return NULL;
+    RegexpFast *made = regexp_fast_new(&pattern->tree, subject->wide != NULL);
+    if (!made) {
+        atomic_store(&pattern->fast[which].is_unusable, true);
+        return NULL;
+    }
+    if (atomic_compare_exchange_strong(&pattern->fast[which].code, &code, made)) return made;
+    regexp_fast_free(made); // another thread was first
+    return code;
+}
+
+RegexpOutcome regexp_pattern_match(RegexpPattern *pattern, const RegexpSubject *subject,
+                                   uint32_t start, RegexpBudget *budget, int32_t *ret_captures) {
+    RegexpFast *fast = fast_code(pattern, subject);
+    if (fast) {
+        RegexpOutcome outcome = regexp_fast_match(fast, subject, start, budget, ret_captures);
+        if (outcome != REGEXP_UNUSABLE) return outcome;
+    }
+    return regexp_match(&pattern->program, subject, start, budget, ret_captures);
+}
+
+bool regexp_parse_flags(const uint16_t *flags, size_t length, uint32_t *ret_flags) {
+    static const struct {
+        char letter;
+        uint8_t bit;
+    } known[] = {
+        {'d', REGEXP_HAS_INDICES}, {'g', REGEXP_GLOBAL},  {'i', REGEXP_IGNORE_CASE},
+        {'m', REGEXP_MULTILINE},   {'s', REGEXP_DOT_ALL}, {'u', REGEXP_UNICODE},
+        {'y', REGEXP_STICKY},
+    };
+    uint32_t result = 0;
+    for (size_t i = 0; i < length; i++) {
+        uint32_t bit = 0;
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
+            if (flags[i] == (unsigned char)known[j].letter) bit = known[j].bit;
+        }
+        if (!bit || result & bit) return false;
+        result |= bit;
+    }
+    *ret_flags = result;
+    return true;
+}

@@ -1,0 +1,392 @@
+// Patterns through PCRE2, where they mean the same there.
+//
+// A tree is written out again as a PCRE2 pattern that uses only what both sides agree on: every
+// class and the dot as explicit ranges, ^ and $ as lookarounds where lines count, letters under the
+// flag i as sets. Latin-1 subjects use the 8-bit library, others the 16-bit one, both without UTF:
+// a unit is a unit. The pattern text is ASCII, so one writer serves both.
+//
+//   [T1] What is_same_there() refuses stays with our own engine: loops whose body may be empty,
+//        captures that an iteration may leave unset, lookbehind that is not of one length or has
+//        captures, references under the flag i or before their group is closed, and the flag u on
+//        wide subjects.
+//   [T2] A compiled pattern is never changed after it was made: threads may share it.
+//   [T3] Memory is ours (base/memory.h); limits are set for each match.
+#define PCRE2_CODE_UNIT_WIDTH 0
+#include "base/buf.h"
+#include "base/memory.h"
+#include "flow/builtin_regexp_internal.h"
+#include <pcre2.h>
+
+enum { PATTERN_SIZE_MAX = 1 << 18, LOOK_BEHIND_MAX = 255, REPEAT_MAX = 65535, NOT_FIXED = -1 };
+
+struct RegexpFast {
+    pcre2_code_8 *narrow; // one of the two
+    pcre2_code_16 *wide;
+    uint32_t capture_count;
+    bool is_sticky;
+};
+
+// --- is it the same?
+
+typedef struct Check {
+    const RegexpTree *tree;
+    uint32_t closed; // captures below are closed, when they close in order
+    bool has_loop_capture;
+} Check;
+
+// Every capture in the node is set whenever the node has matched.
+static bool sets_all_captures(const RegexpNode *node) {
+    if (node->first_capture == node->end_capture) return true;
+    switch ((RegexpNodeKind)node->kind) {
+    case REGEXP_NODE_SEQUENCE:
+        for (const RegexpNode *child = node->child; child; child = child->next) {
+            if (!sets_all_captures(child)) return false;
+        }
+        return true;
+    case REGEXP_NODE_CAPTURE: return sets_all_captures(node->child);
+    case REGEXP_NODE_REPEAT: return node->a > 0 && sets_all_captures(node->child);
+    default: return false;
+    }
+}
+
+// The number of units the node takes, when that is always the same.
+static int32_t fixed_length(const RegexpNode *node) {
+    int64_t total = 0;
+    switch ((RegexpNodeKind)node->kind) {
+    case REGEXP_NODE_CHARACTER:
+    case REGEXP_NODE_SET: return 1;
+    case REGEXP_NODE_SEQUENCE:
+        for (const RegexpNode *child = node->child; child; child = child->next) {
+            int32_t length = fixed_length(child);
+            if (length == NOT_FIXED) return NOT_FIXED;
+            total += length;
+        }
+        break;
+    case REGEXP_NODE_CHOICE:
+        total = fixed_length(node->child);
+        for (const RegexpNode *child = node->child; child; child = child->next) {
+            if (fixed_length(child) != total) return NOT_FIXED;
+        }
+        break;
+    case REGEXP_NODE_REPEAT:
+        if (node->a != node->b) return NOT_FIXED;
+        total = fixed_length(node->child);
+        if (total == NOT_FIXED) return NOT_FIXED;
+        total *= node->a;
+        break;
+    case REGEXP_NODE_CAPTURE: return fixed_length(node->child);
+    case REGEXP_NODE_REFERENCE: return NOT_FIXED;
+    default: break;
+    }
+    return total <= LOOK_BEHIND_MAX ? (int32_t)total : NOT_FIXED;
+}
+
+static bool is_same_there(Check *check, const RegexpNode *node);
+
+static bool are_children_same(Check *check, const RegexpNode *node) {
+    for (const RegexpNode *child = node->child; child; child = child->next) {
+        if (!is_same_there(check, child)) return false;
+    }
+    return true;
+}
+
+static bool is_repeat_same(Check *check, const RegexpNode *node) {
+    const RegexpNode *child = node->child;
+    if (node->a > REPEAT_MAX || (node->b > REPEAT_MAX && node->b != REGEXP_FOREVER)) return false;
+    if (regexp_node_can_be_empty(child)) return false;
+    if (node->b > 1 && child->first_capture != child->end_capture) {
+        check->has_loop_capture = true;
+        if (!sets_all_captures(child)) return false;
+    }
+    return is_same_there(check, child);
+}
+
+static bool is_same_there(Check *check, const RegexpNode *node) {
+    uint32_t flags = check->tree->flags;
+    switch ((RegexpNodeKind)node->kind) {
+    case REGEXP_NODE_REPEAT: return is_repeat_same(check, node);
+    case REGEXP_NODE_CAPTURE:
+        if (!is_same_there(check, node->child)) return false;
+        check->closed = node->a + 1;
+        return true;
+    case REGEXP_NODE_LOOK:
+        if (node->is_behind && (node->first_capture != node->end_capture ||
+                                fixed_length(node->child) == NOT_FIXED)) {
+            return false;
+        }
+        return is_same_there(check, node->child);
+    case REGEXP_NODE_REFERENCE:
+        return !(flags & REGEXP_IGNORE_CASE) && node->a < node->first_capture;
+    case REGEXP_NODE_WORD_EDGE:
+        return !(flags & REGEXP_UNICODE) || !(flags & REGEXP_IGNORE_CASE);
+    case REGEXP_NODE_SEQUENCE:
+    case REGEXP_NODE_CHOICE: return are_children_same(check, node);
+    default: return true;
+    }
+}
+
+// A reference inside its own group has a number below first_capture too: find those.
+static bool has_inner_reference(const RegexpNode *node, uint32_t open_from) {
+    if (node->kind == REGEXP_NODE_REFERENCE) return node->a >= open_from;
+    if (node->kind == REGEXP_NODE_CAPTURE && node->a < open_from) open_from = node->a;
+    for (const RegexpNode *child = node->child; child; child = child->next) {
+        if (has_inner_reference(child, open_from)) return true;
+    }
+    return false;
+}
+
+static bool can_translate(const RegexpTree *tree, bool is_wide) {
+    if (is_wide && tree->flags & REGEXP_UNICODE) return false;
+    Check check = {.tree = tree, .closed = 1};
+    if (!is_same_there(&check, tree->root)) return false;
+    if (!tree->has_reference) return true;
+    return !check.has_loop_capture && !has_inner_reference(tree->root, UINT32_MAX);
+}
+
+// --- writing
+
+typedef struct Writer {
+    Buf text;
+    uint32_t max; // the largest character of the subject: 255 or 65535
+    uint32_t flags;
+} Writer;
+
+static void write_unit(Writer *w, uint32_t character) {
+    bool is_plain = (character >= '0' && character <= '9') ||
+                    (character >= 'A' && character <= 'Z') ||
+                    (character >= 'a' && character <= 'z');
+    if (is_plain) buf_append_char(&w->text, (char)character);
+    else buf_printf(&w->text, "\\x{%x}", character);
+}
+
+static void write_range(Writer *w, uint32_t first, uint32_t last) {
+    write_unit(w, first);
+    if (last > first + 1) buf_append_char(&w->text, '-');
+    if (last > first) write_unit(w, last);
+}
+
+// Whichever is shorter: the set, or what is not in it.
+static void write_set(Writer *w, const RegexpSet *set) {
+    RegexpRanges inside = {0};
+    for (uint32_t i = 0; i < set->count && set->ranges[i].first <= w->max; i++) {
+        RegexpRange range = set->ranges[i];
+        regexp_ranges_add(&inside, range.first, range.last < w->max ? range.last : w->max);
+    }
+    RegexpRanges outside = {0};
+    regexp_ranges_add_all(&outside, &inside);
+    regexp_ranges_invert(&outside);
+    while (outside.count && outside.data[outside.count - 1].first > w->max) outside.count--;
+    if (outside.count && outside.data[outside.count - 1].last > w->max) {
+        outside.data[outside.count - 1].last = w->max;
+    }
+    if (inside.count == 0) {
+        buf_append_cstr(&w->text, "(?!)");
+    } else if (outside.count == 0) {
+        buf_append_cstr(&w->text, "(?s:.)");
+    } else {
+        bool is_inverted = outside.count < inside.count;
+        const RegexpRanges *shown = is_inverted ? &outside : &inside;
+        buf_append_cstr(&w->text, is_inverted ? "[^" : "[");
+        for (size_t i = 0; i < shown->count; i++) {
+            write_range(w, shown->data[i].first, shown->data[i].last);
+        }
+        buf_append_char(&w->text, ']');
+    }
+    vec_free(&inside);
+    vec_free(&outside);
+}
+
+static void write_line_edge(Writer *w, bool is_start) {
+    const char *ends = w->max > 255 ? "[\\n\\r\\x{2028}\\x{2029}]" : "[\\n\\r]";
+    if (!(w->flags & REGEXP_MULTILINE)) buf_append_cstr(&w->text, is_start ? "\\A" : "\\z");
+    else if (is_start) buf_printf(&w->text, "(?:\\A|(?<=%s))", ends);
+    else buf_printf(&w->text, "(?=%s|\\z)", ends);
+}
+
+static void write_node(Writer *w, const RegexpNode *node);
+
+static void write_group(Writer *w, const char *open, const RegexpNode *node) {
+    buf_append_cstr(&w->text, open);
+    write_node(w, node);
+    buf_append_char(&w->text, ')');
+}
+
+static void write_repeat(Writer *w, const RegexpNode *node) {
+    write_group(w, "(?:", node->child);
+    if (node->b == REGEXP_FOREVER) buf_printf(&w->text, "{%u,}", node->a);
+    else buf_printf(&w->text, "{%u,%u}", node->a, node->b);
+    if (!node->is_greedy) buf_append_char(&w->text, '?');
+}
+
+static void write_node(Writer *w, const RegexpNode *node) {
+    const RegexpNode *child = node->child;
+    switch ((RegexpNodeKind)node->kind) {
+    case REGEXP_NODE_EMPTY: return;
+    case REGEXP_NODE_CHARACTER:
+        if (node->a > w->max) buf_append_cstr(&w->text, "(?!)");
+        else write_unit(w, node->a);
+        return;
+    case REGEXP_NODE_SET: write_set(w, node->set); return;
+    case REGEXP_NODE_SEQUENCE:
+        for (; child; child = child->next) write_node(w, child);
+        return;
+    case REGEXP_NODE_CHOICE:
+        buf_append_cstr(&w->text, "(?:");
+        for (; child; child = child->next) {
+            write_node(w, child);
+            if (child->next) buf_append_char(&w->text, '|');
+        }
+        buf_append_char(&w->text, ')');
+        return;
+    case REGEXP_NODE_CAPTURE: write_group(w, "(", child); return;
+    case REGEXP_NODE_REPEAT: write_repeat(w, node); return;
+    case REGEXP_NODE_LINE_START:
+    case REGEXP_NODE_LINE_END:
+        write_line_edge(w, node->kind == REGEXP_NODE_LINE_START);
+        return;
+    case REGEXP_NODE_WORD_EDGE:
+        buf_append_cstr(&w->text, node->is_negated ? "\\B" : "\\b");
+        return;
+    case REGEXP_NODE_LOOK:
+        write_group(w, node->is_behind ? (node->is_negated ? "(?<!" : "(?<=")
+                                       : (node->is_negated ? "(?!" : "(?="),
+                    child);
+        return;
+    case REGEXP_NODE_REFERENCE: buf_printf(&w->text, "\\g{%u}", node->a); return;
+    }
+    UNREACHABLE();
+}
+
+// --- compiling and matching
+
+static void *pcre_alloc(size_t size, void *context) {
+    (void)context;
+    return mem_alloc(size);
+}
+static void pcre_release(void *block, void *context) {
+    (void)context;
+    mem_free(block);
+}
+
+enum { COMPILE_OPTIONS = PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP };
+
+static pcre2_code_8 *compile_narrow(const Buf *text) {
+    pcre2_general_context_8 *memory = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
+    pcre2_compile_context_8 *context = pcre2_compile_context_create_8(memory);
+    int error;
+    size_t offset;
+    pcre2_code_8 *code = pcre2_compile_8((PCRE2_SPTR8)buf_str(text).data, text->len,
+                                         COMPILE_OPTIONS, &error, &offset, context);
+    if (code) pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE); // without JIT it works as well
+    pcre2_compile_context_free_8(context);
+    pcre2_general_context_free_8(memory);
+    return code;
+}
+
+static pcre2_code_16 *compile_wide(const Buf *text) {
+    pcre2_general_context_16 *memory =
+        pcre2_general_context_create_16(pcre_alloc, pcre_release, NULL);
+    pcre2_compile_context_16 *context = pcre2_compile_context_create_16(memory);
+    uint16_t *units = mem_alloc(sizeof(uint16_t) * (text->len + 1));
+    for (size_t i = 0; i < text->len; i++) units[i] = (unsigned char)text->data[i];
+    int error;
+    size_t offset;
+    pcre2_code_16 *code =
+        pcre2_compile_16(units, text->len, COMPILE_OPTIONS, &error, &offset, context);
+    if (code) pcre2_jit_compile_16(code, PCRE2_JIT_COMPLETE);
+    mem_free(units);
+    pcre2_compile_context_free_16(context);
+    pcre2_general_context_free_16(memory);
+    return code;
+}
+
+RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide) {
+    if (!can_translate(tree, is_wide)) return NULL;
+    Writer writer = {.max = is_wide ? 0xFFFF : 0xFF, .flags = tree->flags};
+    buf_init(&writer.text, PATTERN_SIZE_MAX);
+    write_node(&writer, tree->root);
+    RegexpFast *fast = mem_zalloc(sizeof *fast);
+    fast->capture_count = tree->capture_count;
+    fast->is_sticky = tree->flags & REGEXP_STICKY;
+    if (!writer.text.is_overflown) {
+        if (is_wide) fast->wide = compile_wide(&writer.text);
+        else fast->narrow = compile_narrow(&writer.text);
+    }
+    buf_done(&writer.text);
+    if (fast->wide || fast->narrow) return fast;
+    mem_free(fast); // too large for PCRE2
+    return NULL;
+}
+
+void regexp_fast_free(RegexpFast *fast) {
+    if (!fast) return;
+    pcre2_code_free_8(fast->narrow);
+    pcre2_code_free_16(fast->wide);
+    mem_free(fast);
+}
+
+static RegexpOutcome outcome_of(int code) {
+    if (code > 0) return REGEXP_MATCH;
+    if (code == PCRE2_ERROR_NOMATCH) return REGEXP_NO_MATCH;
+    if (code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT) {
+        return REGEXP_OUT_OF_STEPS;
+    }
+    if (code == PCRE2_ERROR_HEAPLIMIT) return REGEXP_OUT_OF_MEMORY;
+    return REGEXP_UNUSABLE; // the JIT's stack, above all
+}
+
+static void copy_captures(const RegexpFast *fast, int code, const size_t *offsets,
+                          int32_t *ret_captures) {
+    for (uint32_t i = 0; i <= fast->capture_count; i++) {
+        bool is_set = (int)i < code && offsets[2 * i] != PCRE2_UNSET;
+        ret_captures[2 * i] = is_set ? (int32_t)offsets[2 * i] : -1;
+        ret_captures[2 * i + 1] = is_set ? (int32_t)offsets[2 * i + 1] : -1;
+    }
+}
+
+static uint32_t limit_of(uint64_t steps) { return steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX; }
+
+static RegexpOutcome match_narrow(const RegexpFast *fast, const RegexpSubject *subject,
+                                  uint32_t start, const RegexpBudget *budget,
+                                  int32_t *ret_captures) {
+    pcre2_general_context_8 *memory = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
+    pcre2_match_context_8 *context = pcre2_match_context_create_8(memory);
+    pcre2_match_data_8 *data = pcre2_match_data_create_from_pattern_8(fast->narrow, memory);
+    pcre2_set_match_limit_8(context, limit_of(budget->steps));
+    pcre2_set_heap_limit_8(context, (uint32_t)(budget->memory_size >> 10));
+    int code = pcre2_match_8(fast->narrow, subject->latin1, subject->length, start,
+                             fast->is_sticky ? PCRE2_ANCHORED : 0, data, context);
+    if (code > 0) copy_captures(fast, code, pcre2_get_ovector_pointer_8(data), ret_captures);
+    pcre2_match_data_free_8(data);
+    pcre2_match_context_free_8(context);
+    pcre2_general_context_free_8(memory);
+    return outcome_of(code);
+}
+
+static RegexpOutcome match_wide(const RegexpFast *fast, const RegexpSubject *subject,
+                                uint32_t start, const RegexpBudget *budget,
+                                int32_t *ret_captures) {
+    pcre2_general_context_16 *memory =
+        pcre2_general_context_create_16(pcre_alloc, pcre_release, NULL);
+    pcre2_match_context_16 *context = pcre2_match_context_create_16(memory);
+    pcre2_match_data_16 *data = pcre2_match_data_create_from_pattern_16(fast->wide, memory);
+    pcre2_set_match_limit_16(context, limit_of(budget->steps));
+    pcre2_set_heap_limit_16(context, (uint32_t)(budget->memory_size >> 10));
+    int code = pcre2_match_16(fast->wide, subject->wide, subject->length, start,
+                              fast->is_sticky ? PCRE2_ANCHORED : 0, data, context);
+    if (code > 0) copy_captures(fast, code, pcre2_get_ovector_pointer_16(data), ret_captures);
+    pcre2_match_data_free_16(data);
+    pcre2_match_context_free_16(context);
+    pcre2_general_context_free_16(memory);
+    return outcome_of(code);
+}
+
+RegexpOutcome regexp_fast_match(const RegexpFast *fast, const RegexpSubject *subject,
+                                uint32_t start, RegexpBudget *budget, int32_t *ret_captures) {
+    if (fast->narrow) {
+        ASSERT(subject->latin1);
+        return match_narrow(fast, subject, start, budget, ret_captures);
+    }
+    ASSERT(subject->wide);
+    return match_wide(fast, subject, start, budget, ret_captures);
+}
