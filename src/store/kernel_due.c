@@ -196,6 +196,7 @@ static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
             left -= limit - firing->limit;
         }
     }
+    if (firing->purge_budget <= 0) firing->has_more = true; // [F3] it ended the walk early
     if (left > 0) return OK;
     for (size_t i = 0; i < DUE_INDEX_COUNT && !firing->has_more; i++) {
         if (!is_fired(firing, due_indexes[i].table)) continue;

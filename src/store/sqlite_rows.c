@@ -72,10 +72,16 @@ static void statements_clear(Map *map) {
     map_init(map);
 }
 
-// [L4] Called by SQLite for each thing a statement that is being prepared would do.
+static int refuse_if_ours(const char *name) {
+    return sqlite3_strnicmp(name, SQLITE_PREFIX, sizeof(SQLITE_PREFIX) - 1) == 0 ? SQLITE_DENY
+                                                                                 : SQLITE_OK;
+}
+
+// [L4] Called by SQLite for each thing a statement that is being prepared would do. The name of
+// the table comes first, or second after that of an index, a trigger or the database.
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *database, const char *trigger) {
-    (void)second, (void)database, (void)trigger;
+    (void)database, (void)trigger;
     const SqliteRows *self = context;
     if (!self->is_participating) return SQLITE_OK;
     switch (action) {
@@ -89,9 +95,14 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_UPDATE:
     case SQLITE_DELETE:
     case SQLITE_DROP_TABLE:
-        return sqlite3_strnicmp(first, SQLITE_PREFIX, sizeof(SQLITE_PREFIX) - 1) == 0
-                   ? SQLITE_DENY
-                   : SQLITE_OK;
+        return refuse_if_ours(first);
+    case SQLITE_ALTER_TABLE:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_DROP_INDEX:
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_CREATE_TEMP_TRIGGER:
+    case SQLITE_CREATE_TEMP_INDEX:
+        return refuse_if_ours(second);
     default:
         return SQLITE_OK;
     }

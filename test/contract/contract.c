@@ -1,0 +1,551 @@
+// The fixture and helpers of the contract tests, and the program that runs all groups against the
+// store that CONTRACT_BACKEND names. This is the only file that knows which one that is.
+#include "contract/contract.h"
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef CONTRACT_BACKEND
+#define CONTRACT_BACKEND "memory"
+#endif
+
+bool world_has_file(void) { return strcmp(CONTRACT_BACKEND, "sqlite") == 0; }
+
+// A filter matches when the payload contains it.
+static bool filter_contains(Str filter, Str payload) {
+    return filter.len <= payload.len &&
+           memmem(payload.data, payload.len, filter.data, filter.len) != NULL;
+}
+
+static void print_diag(const Diag *diag) {
+    print_error("%s: %s\n", diag->code[0] ? diag->code : "(no code)", diag->message);
+}
+
+static void world_open(World *world) {
+    Status status = store_open(str_from(world->url), &world->config, &world->store, &world->diag);
+    if (status != OK) print_diag(&world->diag);
+    assert_ok(status);
+}
+
+int world_setup(void **state) {
+    World *world = calloc(1, sizeof(World));
+    world->now_ms = START_MS;
+    world->claim_max = 100;
+    world->config.filter_matches = filter_contains;
+    snprintf(world->url, sizeof(world->url), "%s:", CONTRACT_BACKEND);
+    if (world_has_file()) { // files in memory where there are such: flushing them costs nothing
+        const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+        snprintf(world->directory, sizeof(world->directory), "%s/abide-contract-XXXXXX", parent);
+        if (mkdtemp(world->directory) == NULL) return -1;
+        snprintf(world->url, sizeof(world->url), "%s:%s/test.db", CONTRACT_BACKEND,
+                 world->directory);
+    }
+    arena_init(&world->arena);
+    world_open(world);
+    world->node = join(world, "node-1", HOUR_MS);
+    *state = world;
+    return 0;
+}
+
+int world_teardown(void **state) {
+    World *world = *state;
+    int64_t row_count = 0;
+    Status status = store_verify(world->store, &row_count, &world->diag);
+    if (status != OK) print_diag(&world->diag);
+    store_close(world->store);
+    if (world->directory[0]) {
+        char command[128];
+        snprintf(command, sizeof(command), "rm -rf %s", world->directory);
+        if (system(command) != 0) print_error("%s is left behind\n", world->directory);
+    }
+    arena_done(&world->arena);
+    free(world);
+    return status == OK ? 0 : -1;
+}
+
+void world_reopen(World *world) {
+    if (!world_has_file()) return;
+    store_close(world->store);
+    world_open(world);
+}
+
+void world_crash(World *world) {
+    world_reopen(world);
+    world->node = 0;
+    Op *op = op_new(world, OP_JOIN);
+    op->join.name = STR("after the crash");
+    op->join.lease_ms = HOUR_MS;
+    op->join.is_exclusive = true;
+    op_run(world, op, OK);
+    world->node = op->join.node;
+}
+
+Str world_dump(World *world) {
+    static const char *const topics[] = {"t", "u", "news", "orders"};
+    static const char *const tags[] = {"red", "blue"};
+    DumpOptions options = {.topics = topics, .topic_count = 4, .tags = tags, .tag_count = 2,
+                           .now_ms = world->now_ms};
+    return store_dump(world->store, &world->arena, &options);
+}
+
+void check_unchanged(World *world, Str before, const char *file, int line) {
+    Str after = world_dump(world);
+    if (str_equal(before, after)) return;
+    dump_print_difference(before, after);
+    print_error("the store was changed\n");
+    _fail(file, line);
+}
+
+// ---- batches ----
+
+void batch_new(World *world) {
+    batch_init(&world->batch, &world->arena, world->now_ms);
+    world->batch.node = world->node;
+    world->batch.number = ++world->batch_number;
+    world->batch.claim_max = world->claim_max;
+}
+
+Op *op_add(World *world, OpKind kind) { return batch_add(&world->batch, kind); }
+
+Status batch_try(World *world) {
+    diag_clear(&world->diag);
+    return store_commit(world->store, &world->batch, &world->diag);
+}
+
+void batch_run(World *world) {
+    Status status = batch_try(world);
+    if (status != OK) print_diag(&world->diag);
+    assert_ok(status);
+}
+
+Op *op_new(World *world, OpKind kind) {
+    batch_new(world);
+    return op_add(world, kind);
+}
+
+void check_op(World *world, Op *op, Status expected, const char *file, int line) {
+    Status status = batch_try(world);
+    if (status != OK) print_diag(&world->diag);
+    check_status(status, OK, file, line);
+    if (op->status != expected) print_diag(&op->diag);
+    check_status(op->status, expected, file, line);
+}
+
+void check_refused(const Op *op, Status expected, const char *code, const char *file, int line) {
+    check_status(op->status, expected, file, line);
+    if (strcmp(op->diag.code, code) == 0 && op->diag.message[0]) return;
+    print_error("code \"%s\" instead of \"%s\" (%s)\n", op->diag.code, code, op->diag.message);
+    _fail(file, line);
+}
+
+// ---- runs ----
+
+int64_t join(World *world, const char *name, int64_t lease_ms) {
+    int64_t node = world->node;
+    world->node = 0;
+    Op *op = op_new(world, OP_JOIN);
+    op->join.name = str_from(name);
+    op->join.lease_ms = lease_ms;
+    op_run(world, op, OK);
+    world->node = node;
+    return op->join.node;
+}
+
+RunSpec spec_of(const char *id) {
+    return (RunSpec){.id = str_from(id), .workflow = STR("order"), .kind = RUN_NATIVE,
+                     .input = STR("{\"a\":1}"), .keep_ms = -1};
+}
+
+Op *add_create(World *world, const RunSpec *spec) {
+    Op *op = op_add(world, OP_CREATE_RUN);
+    op->create_run.spec = *spec;
+    return op;
+}
+
+Op *create_op(World *world, const RunSpec *spec) {
+    batch_new(world);
+    Op *op = add_create(world, spec);
+    op_run(world, op, OK);
+    return op;
+}
+
+Claimed ready_at(const World *world, size_t place) {
+    assert_true(place < world->batch.ready_count);
+    return (Claimed){world->batch.ready[place].run, world->batch.ready[place].epoch};
+}
+
+Claimed ready_of(const World *world, int64_t run) {
+    for (size_t i = 0; i < world->batch.ready_count; i++) {
+        if (world->batch.ready[i].run == run) return ready_at(world, i);
+    }
+    fail_msg("run %lld is not ready", (long long)run);
+    return (Claimed){0};
+}
+
+Claimed create_from(World *world, const RunSpec *spec) {
+    Op *op = create_op(world, spec);
+    assert_true(op->create_run.is_new);
+    return ready_of(world, op->create_run.key);
+}
+
+Claimed create(World *world, const char *id) {
+    RunSpec spec = spec_of(id);
+    return create_from(world, &spec);
+}
+
+Op *claim(World *world, int64_t max) {
+    Op *op = op_new(world, OP_CLAIM);
+    op->claim.max = max;
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *add_turn(World *world, Claimed claimed, TurnNext next) {
+    Op *op = op_add(world, OP_COMMIT_TURN);
+    op->turn.run = claimed.run;
+    op->turn.epoch = claimed.epoch;
+    op->turn.next = next;
+    return op;
+}
+
+Op *turn(World *world, Claimed claimed, TurnNext next) {
+    batch_new(world);
+    return add_turn(world, claimed, next);
+}
+
+LogRow log_step(const char *name, int64_t position, int64_t iteration, const char *data) {
+    return (LogRow){.kind = LOG_STEP, .position = position, .iteration = iteration, .attempt = 1,
+                    .name = str_from(name), .data = str_from(data)};
+}
+
+void set_log(World *world, Op *op, LogRow entry) {
+    op->turn.log = ARENA_NEW(&world->arena, LogRow);
+    *op->turn.log = entry;
+    op->turn.log_count = 1;
+}
+
+Op *save_entry(World *world, Claimed claimed, LogRow entry) {
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    set_log(world, op, entry);
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *save_step(World *world, Claimed claimed, const char *name, int64_t position) {
+    return save_entry(world, claimed, log_step(name, position, 0, "1"));
+}
+
+Op *finish(World *world, Claimed claimed, TurnNext next, const char *result) {
+    Op *op = turn(world, claimed, next);
+    op->turn.result = str_from(result);
+    op_run(world, op, OK);
+    return op;
+}
+
+WaitItem on_signal(const char *name) {
+    return (WaitItem){.kind = WAIT_SIGNAL, .position = 7, .name = str_from(name)};
+}
+WaitItem on_event(const char *topic) {
+    return (WaitItem){.kind = WAIT_EVENT, .position = 7, .name = str_from(topic)};
+}
+WaitItem on_timer(int64_t at_ms) {
+    return (WaitItem){.kind = WAIT_TIMER, .position = 7, .deadline_at_ms = at_ms};
+}
+WaitItem on_retry(int64_t at_ms) {
+    return (WaitItem){.kind = WAIT_RETRY, .position = 7, .deadline_at_ms = at_ms};
+}
+WaitItem on_child(const char *id) {
+    return (WaitItem){.kind = WAIT_CHILD, .position = 7, .name = str_from(id)};
+}
+WaitItem on_task(const char *id) {
+    return (WaitItem){.kind = WAIT_TASK, .position = 7, .name = str_from(id)};
+}
+WaitItem with_deadline(WaitItem item, int64_t at_ms) {
+    item.deadline_at_ms = at_ms;
+    return item;
+}
+WaitItem with_filter(WaitItem item, const char *filter) {
+    item.filter = str_from(filter);
+    return item;
+}
+
+void set_waits(World *world, Op *op, WaitMode mode, const WaitItem *items, size_t count) {
+    op->turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
+    for (size_t i = 0; i < count; i++) {
+        op->turn.waits.items[i] = items[i];
+        op->turn.waits.items[i].slot = (int64_t)i;
+    }
+}
+
+Op *park_on(World *world, Claimed claimed, WaitMode mode, const WaitItem *items, size_t count) {
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_waits(world, op, mode, items, count);
+    op_run(world, op, OK);
+    return op;
+}
+
+// ---- the world outside ----
+
+Op *publish(World *world, const char *topic, const char *payload) {
+    Op *op = op_new(world, OP_PUBLISH);
+    op->publish.event = (EventSpec){.topic = str_from(topic), .id = STR("event"),
+                                    .payload = str_from(payload)};
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *publish_once(World *world, const char *topic, const char *id, const char *payload) {
+    Op *op = op_new(world, OP_PUBLISH);
+    op->publish.event = (EventSpec){.topic = str_from(topic), .id = str_from(id),
+                                    .is_deduplicated = true, .payload = str_from(payload)};
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *signal_run(World *world, const char *run_id, const char *name, const char *payload) {
+    Op *op = op_new(world, OP_SIGNAL);
+    op->signal.run_id = str_from(run_id);
+    op->signal.name = str_from(name);
+    op->signal.id = STR("signal");
+    op->signal.payload = str_from(payload);
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *cancel_run(World *world, const char *run_id, int64_t grace_ms) {
+    Op *op = op_new(world, OP_CANCEL);
+    op->cancel.run_id = str_from(run_id);
+    op->cancel.reason = STR("\"asked\"");
+    op->cancel.grace_ms = grace_ms;
+    op_run(world, op, OK);
+    return op;
+}
+
+static Op *hold_run(World *world, OpKind kind, const char *run_id) {
+    Op *op = op_new(world, kind);
+    op->hold.run_id = str_from(run_id);
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *pause_run(World *world, const char *run_id) { return hold_run(world, OP_PAUSE, run_id); }
+Op *resume_run(World *world, const char *run_id) { return hold_run(world, OP_RESUME, run_id); }
+
+Op *rewind_run(World *world, const char *run_id, const char *step, int64_t iteration) {
+    Op *op = op_new(world, OP_REWIND);
+    op->rewind.run_id = str_from(run_id);
+    op->rewind.step = str_from(step);
+    op->rewind.iteration = iteration;
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *fire(World *world) {
+    Op *op = op_new(world, OP_FIRE_DUE);
+    op->fire_due.max = 1000;
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *fire_at(World *world, int64_t now_ms) {
+    world->now_ms = now_ms;
+    return fire(world);
+}
+
+Op *sweep(World *world) {
+    Op *op = op_new(world, OP_SWEEP);
+    op->sweep.max = 1000;
+    op_run(world, op, OK);
+    return op;
+}
+
+void set_topic(World *world, const char *name, TopicConsume consume, TopicVisible visible) {
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
+    op_run(world, op, OK);
+}
+
+// ---- tasks ----
+
+TaskSpec task_of(const char *id) {
+    return (TaskSpec){.id = str_from(id), .name = STR("charge"), .input = STR("{\"n\":1}")};
+}
+
+Op *add_task(World *world, const TaskSpec *spec) {
+    Op *op = op_add(world, OP_CREATE_TASK);
+    op->create_task.spec = *spec;
+    return op;
+}
+
+Op *create_task(World *world, const TaskSpec *spec) {
+    batch_new(world);
+    Op *op = add_task(world, spec);
+    op_run(world, op, OK);
+    return op;
+}
+
+void set_task(World *world, Op *turn_op, const TaskSpec *spec) {
+    turn_op->turn.tasks = ARENA_NEW(&world->arena, TaskSpec);
+    *turn_op->turn.tasks = *spec;
+    turn_op->turn.task_count = 1;
+}
+
+Op *lease_tasks(World *world, const char *queue, int64_t max) {
+    Op *op = op_new(world, OP_CLAIM_TASKS);
+    op->claim_tasks.worker = STR("worker-1");
+    op->claim_tasks.queues = ARENA_NEW(&world->arena, Str);
+    op->claim_tasks.queues[0] = str_from(queue);
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.max = max;
+    op->claim_tasks.lease_ms = MINUTE_MS;
+    op_run(world, op, OK);
+    return op;
+}
+
+TaskRow lease_one(World *world, const char *queue) {
+    Op *op = lease_tasks(world, queue, 1);
+    assert_int_equal(op->claim_tasks.task_count, 1);
+    return op->claim_tasks.tasks[0];
+}
+
+Op *complete_task(World *world, const char *id, int64_t token, const char *result) {
+    Op *op = op_new(world, OP_COMPLETE_TASK);
+    op->complete_task.id = str_from(id);
+    op->complete_task.token = token;
+    op->complete_task.result = str_from(result);
+    op_run(world, op, OK);
+    return op;
+}
+
+Op *fail_task(World *world, const char *id, int64_t token, const char *error) {
+    Op *op = op_new(world, OP_FAIL_TASK);
+    op->fail_task.id = str_from(id);
+    op->fail_task.token = token;
+    op->fail_task.type = STR("Error");
+    op->fail_task.error = str_from(error);
+    op_run(world, op, OK);
+    return op;
+}
+
+// ---- reads ----
+
+Status read_query(World *world, Query *query, QueryKind kind) {
+    query->kind = kind;
+    if (query->now_ms == 0) query->now_ms = world->now_ms;
+    diag_clear(&world->diag);
+    return store_read(world->store, &world->arena, query, &world->diag);
+}
+
+static Query read_of_run(World *world, const char *id, QueryKind kind) {
+    Query query = {.run_id = str_from(id)};
+    Status status = read_query(world, &query, kind);
+    if (status != OK) print_diag(&world->diag);
+    assert_ok(status);
+    return query;
+}
+
+RunRow get_run(World *world, const char *id) { return read_of_run(world, id, QUERY_RUN).runs[0]; }
+Query get_log(World *world, const char *id) { return read_of_run(world, id, QUERY_LOG); }
+Query get_load(World *world, const char *id) { return read_of_run(world, id, QUERY_RUN_LOAD); }
+Str get_result(World *world, const char *id) { return read_of_run(world, id, QUERY_RESULT).text; }
+Str get_input(World *world, const char *id) { return read_of_run(world, id, QUERY_INPUT).text; }
+Query get_signals(World *world, const char *id) { return read_of_run(world, id, QUERY_EVENTS); }
+
+TaskRow get_task(World *world, const char *id) {
+    Query query = {.name = str_from(id)};
+    assert_ok(read_query(world, &query, QUERY_TASK));
+    return query.tasks[0];
+}
+
+LogRow last_entry(World *world, const char *id, LogKind kind) {
+    Query query = get_log(world, id);
+    for (size_t i = query.count; i > 0; i--) {
+        if (query.log[i - 1].kind == (int64_t)kind) return query.log[i - 1];
+    }
+    fail_msg("the log of %s has no entry of kind %d", id, (int)kind);
+    return (LogRow){0};
+}
+
+size_t entry_count(World *world, const char *id, LogKind kind) {
+    Query query = get_log(world, id);
+    size_t count = 0;
+    for (size_t i = 0; i < query.count; i++) count += query.log[i].kind == (int64_t)kind;
+    return count;
+}
+
+int64_t get_counter(World *world, int counter) {
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_STATS));
+    return query.stats.counters[counter];
+}
+
+Query get_events(World *world, const char *topic) {
+    Query query = {.name = str_from(topic)};
+    assert_ok(read_query(world, &query, QUERY_EVENTS));
+    return query;
+}
+
+Query get_dead_letters(World *world) {
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_DEAD_LETTERS));
+    return query;
+}
+
+bool has_run(World *world, const char *id) {
+    Query query = {.run_id = str_from(id)};
+    Status status = read_query(world, &query, QUERY_RUN);
+    if (status != ERR_NOT_FOUND) assert_ok(status);
+    return status == OK;
+}
+
+void check_state(World *world, const char *id, int64_t expected, const char *file, int line) {
+    int64_t state = get_run(world, id).state;
+    if (state == expected) return;
+    print_error("%s is %s instead of %s\n", id, run_state_name(state), run_state_name(expected));
+    _fail(file, line);
+}
+
+void check_text(Str actual, const char *expected, const char *file, int line) {
+    if (str_same(actual, str_from(expected))) return;
+    print_error("\"%.*s\"%s instead of \"%s\"\n", STR_ARG(actual), actual.data ? "" : " (null)",
+                expected ? expected : "(null)");
+    _fail(file, line);
+}
+
+void check_resolved(Resolution actual, int64_t slot, int64_t outcome, const char *data,
+                    const char *file, int line) {
+    if (actual.count != 1) {
+        print_error("%zu entries instead of one\n", actual.count);
+        _fail(file, line);
+    }
+    const LogRow *row = actual.rows;
+    bool is_same = row->kind == LOG_WAIT && row->slot == slot && row->outcome == outcome;
+    if (!is_same) {
+        print_error("slot %lld, outcome %lld instead of slot %lld, outcome %lld\n",
+                    (long long)row->slot, (long long)row->outcome, (long long)slot,
+                    (long long)outcome);
+        _fail(file, line);
+    }
+    check_text(row->data, data, file, line);
+}
+
+int main(void) {
+    int failed = 0;
+    failed += contract_verbs();
+    failed += contract_batches();
+    failed += contract_waits();
+    failed += contract_topics();
+    failed += contract_letters();
+    failed += contract_terminal();
+    failed += contract_steering();
+    failed += contract_history();
+    failed += contract_payloads();
+    failed += contract_lists();
+    failed += contract_tasks();
+    failed += contract_nodes();
+    failed += contract_threads();
+    failed += contract_keeping();
+    failed += contract_limits();
+    failed += world_has_file() ? contract_files() : contract_no_files();
+    return failed != 0;
+}

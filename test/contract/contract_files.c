@@ -1,0 +1,324 @@
+// What only some stores can do. With a file: participants in the transaction (P4), [S12] damage
+// and strangers' files, and a look into every table. Without: saying clearly that it cannot.
+#include "contract/contract.h"
+#include <sqlite3.h>
+#include <unistd.h>
+
+static const char *path_of(const World *world) { return world->url + strlen("sqlite:"); }
+
+// ---- participants ----
+
+typedef struct Transfer {
+    const char *sql;
+    Status answer;
+    const char *data;
+    int call_count;
+    int sql_code;
+} Transfer;
+
+static Status transfer(void *context, void *database, Arena *arena, Str *ret_data) {
+    Transfer *self = context;
+    self->call_count++;
+    self->sql_code = sqlite3_exec(database, self->sql, NULL, NULL, NULL);
+    *ret_data = arena_str(arena, str_from(self->data));
+    return self->answer;
+}
+
+static Op *participate(World *world, Claimed claimed, Transfer *how) {
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    set_log(world, op, log_step("transfer", 0, 0, NULL));
+    op->turn.participant = transfer;
+    op->turn.participant_context = how;
+    return op;
+}
+
+static int64_t number_of(World *world, const char *sql) {
+    sqlite3 *database = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open_v2(path_of(world), &database, SQLITE_OPEN_READONLY, NULL), 0);
+    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), 0);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return number;
+}
+
+static void make_accounts(World *world, Claimed claimed) {
+    Transfer make = {.sql = "CREATE TABLE account(balance INTEGER); INSERT INTO account VALUES(5)",
+                     .data = "1"};
+    op_run(world, participate(world, claimed, &make), OK);
+    assert_int_equal(make.sql_code, SQLITE_OK);
+    assert_int_equal(number_of(world, "SELECT balance FROM account"), 5);
+}
+
+static void participants_writes_commit_with_its_checkpoint(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    make_accounts(world, claimed);
+    Transfer how = {.sql = "UPDATE account SET balance = balance - 2", .data = "{\"paid\":2}"};
+    Op *op = participate(world, claimed, &how);
+    op_run(world, op, OK);
+    assert_int_equal(how.call_count, 1);
+    assert_int_equal(number_of(world, "SELECT balance FROM account"), 3);
+    assert_text(last_entry(world, "r1", LOG_STEP).data, "{\"paid\":2}");
+    world_reopen(world);
+    assert_int_equal(number_of(world, "SELECT balance FROM account"), 3);
+}
+
+static void participant_that_fails_leaves_neither_writes_nor_checkpoint(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    make_accounts(world, claimed);
+    size_t entries = get_log(world, "r1").count;
+    Transfer how = {.sql = "UPDATE account SET balance = 0", .answer = ERR_INVALID,
+                    .data = "{\"type\":\"TooPoor\"}"};
+    batch_new(world);
+    RunSpec other = spec_of("other");
+    add_create(world, &other); // the rest of the batch goes through
+    Op *op = add_turn(world, claimed, NEXT_CONTINUE);
+    set_log(world, op, log_step("transfer", 0, 0, NULL));
+    op->turn.participant = transfer;
+    op->turn.participant_context = &how;
+    op_run(world, op, ERR_CONFLICT);
+    assert_refused(op, ERR_CONFLICT, "STEP_FAILED");
+    assert_text(op->turn.step_error, "{\"type\":\"TooPoor\"}");
+    assert_int_equal(number_of(world, "SELECT balance FROM account"), 5);
+    assert_int_equal(get_log(world, "r1").count, entries);
+    assert_true(has_run(world, "other"));
+    save_step(world, claimed, "after", 1);
+}
+
+static void participant_of_a_stale_claim_is_not_called(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    make_accounts(world, claimed);
+    claimed.epoch--;
+    Transfer how = {.sql = "UPDATE account SET balance = 0", .data = "1"};
+    op_run(world, participate(world, claimed, &how), ERR_FENCED);
+    assert_int_equal(how.call_count, 0);
+    assert_int_equal(number_of(world, "SELECT balance FROM account"), 5);
+}
+
+static void participant_can_neither_end_the_transaction_nor_touch_our_tables(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    const char *const attacks[] = {
+        "COMMIT", "ROLLBACK", "DELETE FROM abide_runs", "UPDATE ABIDE_RUNS SET state = 5",
+        "INSERT INTO abide_tags VALUES('x', 1)", "DROP TABLE abide_log", "PRAGMA synchronous=OFF",
+        "ATTACH ':memory:' AS x", "SAVEPOINT s", "RELEASE abide_step",
+        "DROP INDEX abide_runs_by_id", "ALTER TABLE abide_runs RENAME TO stolen",
+        "CREATE TRIGGER trap AFTER INSERT ON abide_runs BEGIN DELETE FROM abide_log; END",
+        "CREATE INDEX abide_mine ON abide_runs(state)",
+    };
+    for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+        Transfer how = {.sql = attacks[i], .data = "1"};
+        Op *op = participate(world, claimed, &how);
+        assert_ok(batch_try(world));
+        (void)op;
+        if (how.sql_code == SQLITE_OK) fail_msg("allowed: %s", attacks[i]);
+    }
+    assert_state(world, "r1", RUN_RUNNING);
+    int64_t row_count;
+    assert_ok(store_verify(world->store, &row_count, &world->diag));
+}
+
+static void participants_of_one_batch_each_stand_for_themselves(void **state) {
+    World *world = *state;
+    Claimed a = create(world, "a"), b = create(world, "b"), c = create(world, "c");
+    make_accounts(world, a);
+    Transfer good = {.sql = "UPDATE account SET balance = balance + 1", .data = "1"};
+    Transfer bad = {.sql = "UPDATE account SET balance = balance + 100", .data = "2",
+                    .answer = ERR_INVALID};
+    Transfer last = {.sql = "UPDATE account SET balance = balance + 10", .data = "3"};
+    batch_new(world);
+    Transfer *all[] = {&good, &bad, &last};
+    const Claimed claims[] = {a, b, c};
+    for (int i = 0; i < 3; i++) {
+        Op *op = add_turn(world, claims[i], NEXT_COMPLETE);
+        set_log(world, op, log_step("transfer", 0, 0, NULL));
+        op->turn.participant = transfer;
+        op->turn.participant_context = all[i];
+    }
+    batch_run(world);
+    assert_int_equal(number_of(world, "SELECT balance FROM account"), 16);
+    assert_state(world, "a", RUN_COMPLETED);
+    assert_state(world, "b", RUN_RUNNING);
+    assert_state(world, "c", RUN_COMPLETED);
+}
+
+// ---- every table ----
+
+static void purged_run_leaves_no_row_in_any_table(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("r1");
+    spec.tags = STR("red\nblue");
+    spec.leftover_policy = LEFTOVER_DISCARD;
+    Claimed claimed = create_from(world, &spec);
+    set_topic(world, "news", CONSUME_ALL, VISIBLE_AFTER_CREATE);
+    publish(world, "news", "1");
+    park(world, claimed, on_event("news"));
+    TaskSpec task = task_of("t1");
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_task(world, op, &task);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_event("never"), on_task("t1")}, 2);
+    op_run(world, op, OK);
+    op = op_new(world, OP_SIGNAL);
+    op->signal.run_id = STR("r1");
+    op->signal.name = STR("go");
+    op->signal.id = STR("s1");
+    op->signal.is_deduplicated = true;
+    op_run(world, op, OK);
+    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_cursors"), 1);
+    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_waiters"), 1);
+    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_dedupe"), 1);
+    cancel_run(world, "r1", 0);
+    op = op_new(world, OP_PURGE_RUN);
+    op->purge.run_id = STR("r1");
+    op_run(world, op, OK);
+    const char *const names[] = {"runs", "log", "waiters", "cursors", "tasks", "tags", "dedupe",
+                                 "dead_letters"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        Str sql = arena_printf(&world->arena, "SELECT count(*) FROM abide_%s", names[i]);
+        if (number_of(world, sql.data) != 0) fail_msg("%s has rows left", names[i]);
+    }
+    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_events WHERE run <> 0"), 0);
+}
+
+// ---- [S12] ----
+
+static void file_of_a_newer_version_is_refused_and_left_alone(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    Str before = world_dump(world);
+    store_close(world->store);
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA user_version = 9999", NULL, NULL, NULL);
+    sqlite3_close(database);
+    Status status = store_open(str_from(world->url), &world->config, &world->store, &world->diag);
+    assert_status(status, ERR_UNSUPPORTED);
+    assert_string_equal(world->diag.code, "STORE_NEWER");
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA user_version = 1", NULL, NULL, NULL);
+    sqlite3_close(database);
+    assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+    assert_unchanged(world, before);
+}
+
+static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    park(world, claimed, on_event("t"));
+    store_close(world->store);
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    sqlite3_exec(database, "CREATE TABLE saved AS SELECT waits FROM abide_runs;"
+                           "UPDATE abide_runs SET waits = x'0102030405'", NULL, NULL, NULL);
+    sqlite3_close(database);
+    assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+    int64_t row_count;
+    assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    batch_new(world);
+    op_add(world, OP_PUBLISH)->publish.event =
+        (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("1")};
+    assert_status(batch_try(world), ERR_CORRUPT);
+    assert_string_equal(world->diag.code, "STORE_CORRUPT");
+    assert_int_equal(get_events(world, "t").count, 0); // nothing of the batch was done
+    store_close(world->store);
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    sqlite3_exec(database, "UPDATE abide_runs SET waits = (SELECT waits FROM saved);"
+                           "DROP TABLE saved", NULL, NULL, NULL);
+    sqlite3_close(database);
+    assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
+}
+
+static void wrong_counter_is_found_by_verify(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    store_close(world->store);
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    sqlite3_exec(database, "UPDATE abide_counters SET value = value + 1 WHERE number = 3", NULL,
+                 NULL, NULL);
+    sqlite3_close(database);
+    assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+    int64_t row_count;
+    assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    store_close(world->store);
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    sqlite3_exec(database, "UPDATE abide_counters SET value = value - 1 WHERE number = 3", NULL,
+                 NULL, NULL);
+    sqlite3_close(database);
+    assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+}
+
+static void second_opener_is_refused_and_a_reader_is_welcome(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    Store *second = NULL;
+    Diag diag = {0};
+    assert_status(store_open(str_from(world->url), &world->config, &second, &diag), ERR_CONFLICT);
+    assert_string_equal(diag.code, "STORE_LOCKED");
+    StoreConfig config = world->config;
+    config.is_read_only = true;
+    assert_ok(store_open(str_from(world->url), &config, &second, &diag));
+    create(world, "r2");
+    Query query = {.kind = QUERY_RUN, .run_id = STR("r2")}; // [S8]
+    assert_ok(store_read(second, &world->arena, &query, &diag));
+    Batch batch;
+    batch_init(&batch, &world->arena, START_MS);
+    batch_add(&batch, OP_FIRE_DUE);
+    assert_status(store_commit(second, &batch, &diag), ERR_UNSUPPORTED);
+    assert_string_equal(diag.code, "STORE_READ_ONLY");
+    store_close(second);
+}
+
+int contract_files(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(participants_writes_commit_with_its_checkpoint),
+        CASE(participant_that_fails_leaves_neither_writes_nor_checkpoint),
+        CASE(participant_of_a_stale_claim_is_not_called),
+        CASE(participant_can_neither_end_the_transaction_nor_touch_our_tables),
+        CASE(participants_of_one_batch_each_stand_for_themselves),
+        CASE(purged_run_leaves_no_row_in_any_table),
+        CASE(file_of_a_newer_version_is_refused_and_left_alone),
+        CASE(damage_is_answered_with_corrupt_and_not_guessed_about),
+        CASE(wrong_counter_is_found_by_verify),
+        CASE(second_opener_is_refused_and_a_reader_is_welcome),
+    };
+    return cmocka_run_group_tests_name("files", tests, NULL, NULL);
+}
+
+// ---- without a file ----
+
+static void participant_is_unsupported_and_not_called(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    Str before = world_dump(world);
+    Transfer how = {.sql = "", .data = "1"};
+    Op *op = participate(world, claimed, &how);
+    op_run(world, op, ERR_UNSUPPORTED);
+    assert_refused(op, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED");
+    assert_int_equal(how.call_count, 0);
+    assert_unchanged(world, before);
+}
+
+static void stores_in_memory_are_separate(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    Store *other = NULL;
+    assert_ok(store_open(str_from(world->url), &world->config, &other, &world->diag));
+    Query query = {.kind = QUERY_RUN, .run_id = STR("r1")};
+    assert_status(store_read(other, &world->arena, &query, &world->diag), ERR_NOT_FOUND);
+    store_close(other);
+}
+
+int contract_no_files(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(participant_is_unsupported_and_not_called),
+        CASE(stores_in_memory_are_separate),
+    };
+    return cmocka_run_group_tests_name("no files", tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+// History: checkpoints in their order, attempts that survive, rewind, fork, continue-as.
+#include "contract/contract.h"
+
+static void steps_are_ordered_by_position_not_by_name(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    const char *const names[] = {"step2", "step10", "step1", "zebra", "apple", "Step3"};
+    for (int i = 0; i < 6; i++) save_step(world, claimed, names[i], i);
+    Query query = {.run_id = STR("r1")};
+    assert_ok(read_query(world, &query, QUERY_LIST_STEPS));
+    assert_int_equal(query.count, 6);
+    for (size_t i = 0; i < 6; i++) assert_text(query.log[i].name, names[i]);
+    Query load = get_load(world, "r1");
+    for (size_t i = 0; i < 6; i++) assert_text(load.log[i].name, names[i]);
+    assert_int_equal(rewind_run(world, "r1", "step10", -1)->rewind.dropped_count, 5);
+    assert_int_equal(get_load(world, "r1").log_count, 1);
+}
+
+static void steps_written_out_of_order_are_read_in_order(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    const int64_t positions[] = {2, 0, 3, 1};
+    for (int i = 0; i < 4; i++) save_step(world, claimed, "s", positions[i]);
+    Query load = get_load(world, "r1");
+    for (int i = 0; i < 4; i++) assert_int_equal(load.log[i].position, i);
+}
+
+static void steps_are_listed_in_pages(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    for (int i = 0; i < 7; i++) save_step(world, claimed, "s", i);
+    int64_t after = 0, seen = 0;
+    for (int page = 0; page < 3; page++) {
+        Query query = {.run_id = STR("r1"), .after = after, .limit = 3};
+        assert_ok(read_query(world, &query, QUERY_LIST_STEPS));
+        for (size_t i = 0; i < query.count; i++) assert_int_equal(query.log[i].position, seen++);
+        after = query.next;
+        assert_int_equal(after == 0, page == 2);
+    }
+    assert_int_equal(seen, 7);
+}
+
+static void more_than_ten_iterations_of_one_name_are_told_apart(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    for (int i = 0; i < 25; i++) {
+        Str data = arena_printf(&world->arena, "%d", i * i);
+        save_entry(world, claimed, log_step("loop", i, i, data.data));
+    }
+    for (int i = 0; i < 25; i++) {
+        Query query = {.run_id = STR("r1"), .name = STR("loop"), .iteration = i};
+        assert_ok(read_query(world, &query, QUERY_STEP));
+        assert_text(query.log[0].data, arena_printf(&world->arena, "%d", i * i).data);
+    }
+    assert_int_equal(rewind_run(world, "r1", "loop", 11)->rewind.dropped_count, 14);
+    Query load = get_load(world, "r1");
+    assert_int_equal(load.log_count, 11);
+    assert_int_equal(load.log[10].iteration, 10);
+}
+
+static void attempts_are_persisted(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    for (int i = 1; i <= 3; i++) {
+        save_entry(world, claimed,
+                   (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 0, .attempt = i,
+                            .outcome = OUTCOME_ERROR, .name = STR("charge"),
+                            .data = STR("{\"type\":\"Busy\"}")});
+    }
+    world_crash(world);
+    claim(world, 1);
+    Query load = get_load(world, "r1");
+    assert_int_equal(load.log_count, 3);
+    assert_int_equal(load.log[2].attempt, 3);
+    assert_int_equal(load.log[2].outcome, OUTCOME_ERROR);
+    LogRow final = log_step("charge", 0, 0, "{\"type\":\"Busy\"}");
+    final.attempt = 4;
+    final.outcome = OUTCOME_ERROR;
+    save_entry(world, ready_at(world, 0), final);
+    Query query = {.run_id = STR("r1"), .name = STR("charge")};
+    assert_ok(read_query(world, &query, QUERY_STEP));
+    assert_int_equal(query.log[0].kind, LOG_STEP);
+    assert_int_equal(query.log[0].attempt, 4);
+}
+
+static void log_is_numbered_without_gaps_and_read_in_pages(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    for (int i = 0; i < 9; i++) save_step(world, claimed, "s", i);
+    int64_t after = 0, seen = 0;
+    do {
+        Query query = {.run_id = STR("r1"), .after = after, .limit = 4};
+        assert_ok(read_query(world, &query, QUERY_LOG));
+        for (size_t i = 0; i < query.count; i++) assert_int_equal(query.log[i].seq, ++seen);
+        after = query.next;
+    } while (after != 0);
+    assert_int_equal(seen, 10);
+}
+
+static void log_goes_on_where_it_was_after_a_crash(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    int64_t last_seq = save_step(world, claimed, "b", 1)->turn.last_seq;
+    world_crash(world);
+    claim(world, 1);
+    assert_int_equal(world->batch.ready[0].last_seq, last_seq);
+    Op *op = save_step(world, ready_at(world, 0), "c", 2);
+    assert_int_equal(op->turn.last_seq, last_seq + 1);
+}
+
+static void entry_without_a_turn_can_be_appended(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    Op *op = op_new(world, OP_APPEND_LOG);
+    op->append_log.run = claimed.run;
+    op->append_log.epoch = -1;
+    op->append_log.idle_since_ms = -1;
+    op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .name = STR("info"),
+                                    .data = STR("\"hello\"")};
+    op_run(world, op, OK);
+    assert_text(last_entry(world, "r1", LOG_LINE).data, "\"hello\"");
+    assert_int_equal(get_load(world, "r1").log_count, 0);
+    op = op_new(world, OP_APPEND_LOG);
+    op->append_log.run = claimed.run;
+    op->append_log.epoch = claimed.epoch;
+    op->append_log.idle_since_ms = START_MS;
+    op->append_log.entry = (LogRow){.kind = LOG_IDLE, .position = -1};
+    op_run(world, op, OK);
+    assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS);
+}
+
+// ---- rewind ----
+
+static void rewind_fences_the_executor(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    rewind_run(world, "r1", "a", -1);
+    Claimed again = ready_of(world, claimed.run);
+    Op *op = turn(world, claimed, NEXT_COMPLETE);
+    op_run(world, op, ERR_FENCED);
+    save_step(world, again, "a", 0);
+    Query query = {.run_id = STR("r1"), .name = STR("a")};
+    assert_ok(read_query(world, &query, QUERY_STEP));
+    assert_true(query.log[0].seq > 3); // the new one, not the one that was dropped
+}
+
+static void rewind_of_a_parked_run_wakes_it_and_leaves_its_lines(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    park(world, claimed, on_event("t"), on_timer(START_MS + 100));
+    rewind_run(world, "r1", "a", -1);
+    assert_state(world, "r1", RUN_RUNNING);
+    assert_int_equal(get_run(world, "r1").due_at_ms, 0);
+    assert_true(publish(world, "t", "1")->publish.is_kept);
+}
+
+static void rewind_of_a_paused_run_sets_it_going(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    finish(world, claimed, NEXT_PAUSE, "{}");
+    rewind_run(world, "r1", "a", -1);
+    assert_state(world, "r1", RUN_RUNNING);
+    assert_int_equal(world->batch.ready_count, 1);
+}
+
+static void rewind_drops_attempts_waits_children_and_tasks_too(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    signal_run(world, "r1", "go", "1");
+    WaitItem item = on_signal("go");
+    item.position = 1;
+    park(world, claimed, item);
+    save_entry(world, claimed, (LogRow){.kind = LOG_CHILD, .position = 2, .name = STR("kid"),
+                                        .data = STR("\"kid\"")});
+    save_entry(world, claimed, (LogRow){.kind = LOG_MARK, .position = 3, .name = STR("now"),
+                                        .data = STR("1")});
+    save_entry(world, claimed, (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 4,
+                                        .name = STR("b"), .attempt = 1});
+    Op *op = rewind_run(world, "r1", "go", -1); // a wait is named by its signal
+    assert_int_equal(op->rewind.position, 1);
+    assert_int_equal(op->rewind.dropped_count, 3); // attempts are dropped, not counted
+    assert_int_equal(get_load(world, "r1").log_count, 1);
+    assert_int_equal(entry_count(world, "r1", LOG_STEP_ATTEMPT), 1); // history stays readable
+    assert_int_equal(last_entry(world, "r1", LOG_REWOUND).position, 1);
+}
+
+static void rewind_cancels_tasks_past_the_step(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    TaskSpec tasks[] = {task_of("early"), task_of("queued"), task_of("leased")};
+    for (int i = 0; i < 3; i++) {
+        tasks[i].position = i;
+        tasks[i].queue = i == 2 ? STR("q") : STR("default");
+    }
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    op->turn.tasks = tasks;
+    op->turn.task_count = 3;
+    set_log(world, op, (LogRow){.kind = LOG_TASK, .position = 1, .name = STR("queued")});
+    op_run(world, op, OK);
+    TaskRow leased = lease_one(world, "q");
+    rewind_run(world, "r1", "queued", -1);
+    assert_int_equal(get_task(world, "early").state, TASK_QUEUED);
+    assert_int_equal(get_task(world, "queued").state, TASK_CANCELLED);
+    assert_int_equal(get_task(world, "leased").state, TASK_LEASED);
+    op = op_new(world, OP_HEARTBEAT_TASK);
+    op->heartbeat.id = STR("leased");
+    op->heartbeat.token = leased.token;
+    op_run(world, op, OK);
+    assert_true(op->heartbeat.is_cancel_wanted);
+}
+
+static void rewind_to_an_unknown_step_changes_nothing(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    Str before = world_dump(world);
+    Op *op = op_new(world, OP_REWIND);
+    op->rewind.run_id = STR("r1");
+    op->rewind.step = STR("b");
+    op_run(world, op, ERR_NOT_FOUND);
+    assert_refused(op, ERR_NOT_FOUND, "STEP_NOT_FOUND");
+    op = op_new(world, OP_REWIND);
+    op->rewind.run_id = STR("r1");
+    op->rewind.step = STR("a");
+    op->rewind.iteration = 1;
+    op_run(world, op, ERR_NOT_FOUND);
+    assert_unchanged(world, before);
+}
+
+static void rewind_drops_the_snapshot(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("r1");
+    spec.kind = RUN_FLOW;
+    Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
+    op->turn.snapshot = STR("snapshot");
+    set_log(world, op, log_step("a", 0, 0, "1"));
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    rewind_run(world, "r1", "a", -1);
+    assert_text(get_run(world, "r1").snapshot, NULL);
+}
+
+// ---- fork ----
+
+static Op *fork_run(World *world, const char *step, int64_t iteration, Status expected) {
+    Op *op = op_new(world, OP_FORK);
+    op->fork.run_id = STR("r1");
+    op->fork.new_id = STR("copy");
+    op->fork.step = str_from(step);
+    op->fork.iteration = iteration;
+    op_run(world, op, expected);
+    return op;
+}
+
+static void fork_copies_what_came_before_the_step_and_leaves_the_old_run(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("r1");
+    spec.tags = STR("red\nblue");
+    spec.priority = 5;
+    spec.input = STR("{\"in\":1}");
+    Claimed claimed = create_from(world, &spec);
+    save_step(world, claimed, "a", 0);
+    save_step(world, claimed, "b", 1);
+    save_step(world, claimed, "c", 2);
+    finish(world, claimed, NEXT_FAIL, "{}");
+    RunRow old = get_run(world, "r1");
+    Op *op = fork_run(world, "b", -1, OK);
+    assert_int_equal(world->batch.ready[0].run, op->fork.key);
+    Query load = get_load(world, "copy");
+    assert_int_equal(load.log_count, 1);
+    assert_text(load.log[0].name, "a");
+    RunRow copy = get_run(world, "copy");
+    assert_int_equal(copy.state, RUN_RUNNING);
+    assert_int_equal(copy.priority, 5);
+    assert_text(copy.tags, "red\nblue");
+    assert_text(copy.workflow, "order");
+    assert_text(get_input(world, "copy"), "{\"in\":1}");
+    assert_int_equal(copy.parent, 0);
+    RunRow same = get_run(world, "r1");
+    assert_int_equal(row_changes(&tables[TABLE_RUNS], &old, &same), 0);
+}
+
+static void fork_from_the_start_copies_no_checkpoint(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    fork_run(world, NULL, -1, OK);
+    assert_int_equal(get_load(world, "copy").log_count, 0);
+    assert_state(world, "r1", RUN_RUNNING);
+}
+
+static void fork_of_a_run_that_continued_has_its_latest_input(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    finish(world, claimed, NEXT_CONTINUE_AS, "{\"page\":2}");
+    save_step(world, claimed, "b", 0);
+    save_step(world, claimed, "c", 1);
+    fork_run(world, "c", -1, OK);
+    assert_text(get_input(world, "copy"), "{\"page\":2}");
+    Query load = get_load(world, "copy");
+    assert_int_equal(load.log_count, 1);
+    assert_text(load.log[0].name, "b");
+}
+
+static void fork_onto_a_taken_id_or_from_an_unknown_step_changes_nothing(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "a", 0);
+    create(world, "copy");
+    Str before = world_dump(world);
+    assert_refused(fork_run(world, "a", -1, ERR_CONFLICT), ERR_CONFLICT, "RUN_EXISTS");
+    assert_refused(fork_run(world, "zzz", -1, ERR_NOT_FOUND), ERR_NOT_FOUND, "STEP_NOT_FOUND");
+    assert_unchanged(world, before);
+}
+
+// ---- continue-as ----
+
+static void continue_as_drops_checkpoints_keeps_signals_and_cancels_tasks(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    TaskSpec task = task_of("task");
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    set_log(world, op, log_step("a", 0, 0, "1"));
+    set_task(world, op, &task);
+    op_run(world, op, OK);
+    signal_run(world, "r1", "go", "1");
+    finish(world, claimed, NEXT_CONTINUE_AS, "2");
+    assert_int_equal(get_task(world, "task").state, TASK_CANCELLED);
+    assert_int_equal(get_load(world, "r1").log_count, 0);
+    Query query = {.run_id = STR("r1"), .name = STR("a")};
+    assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
+    op = park(world, claimed, on_signal("go"));
+    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "1");
+}
+
+static void continue_as_many_times_counts_incarnations(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    for (int i = 1; i <= 12; i++) {
+        save_step(world, claimed, "a", 0);
+        finish(world, claimed, NEXT_CONTINUE_AS, arena_printf(&world->arena, "%d", i).data);
+    }
+    assert_int_equal(get_run(world, "r1").incarnation, 12);
+    assert_text(get_input(world, "r1"), "12");
+    world_crash(world);
+    claim(world, 1);
+    assert_text(get_input(world, "r1"), "12");
+    assert_int_equal(get_load(world, "r1").log_count, 0);
+}
+
+static void steps_of_an_earlier_incarnation_cannot_be_rewound_to(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    save_step(world, claimed, "old", 0);
+    finish(world, claimed, NEXT_CONTINUE_AS, "2");
+    Op *op = op_new(world, OP_REWIND);
+    op->rewind.run_id = STR("r1");
+    op->rewind.step = STR("old");
+    op->rewind.iteration = -1;
+    op_run(world, op, ERR_NOT_FOUND);
+}
+
+int contract_history(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(steps_are_ordered_by_position_not_by_name),
+        CASE(steps_written_out_of_order_are_read_in_order),
+        CASE(steps_are_listed_in_pages),
+        CASE(more_than_ten_iterations_of_one_name_are_told_apart),
+        CASE(attempts_are_persisted),
+        CASE(log_is_numbered_without_gaps_and_read_in_pages),
+        CASE(log_goes_on_where_it_was_after_a_crash),
+        CASE(entry_without_a_turn_can_be_appended),
+        CASE(rewind_fences_the_executor),
+        CASE(rewind_of_a_parked_run_wakes_it_and_leaves_its_lines),
+        CASE(rewind_of_a_paused_run_sets_it_going),
+        CASE(rewind_drops_attempts_waits_children_and_tasks_too),
+        CASE(rewind_cancels_tasks_past_the_step),
+        CASE(rewind_to_an_unknown_step_changes_nothing),
+        CASE(rewind_drops_the_snapshot),
+        CASE(fork_copies_what_came_before_the_step_and_leaves_the_old_run),
+        CASE(fork_from_the_start_copies_no_checkpoint),
+        CASE(fork_of_a_run_that_continued_has_its_latest_input),
+        CASE(fork_onto_a_taken_id_or_from_an_unknown_step_changes_nothing),
+        CASE(continue_as_drops_checkpoints_keeps_signals_and_cancels_tasks),
+        CASE(continue_as_many_times_counts_incarnations),
+        CASE(steps_of_an_earlier_incarnation_cannot_be_rewound_to),
+    };
+    return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+}

@@ -1,0 +1,407 @@
+// [S10] Listings: newest first, in pages that stay right while rows come and go; every filter.
+#include "contract/contract.h"
+
+static Query list(World *world, RunFilter filter) {
+    Query query = {.filter = filter};
+    if (query.filter.limit == 0) query.filter.limit = 100;
+    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
+    return query;
+}
+
+// The ids of a listing, joined by spaces.
+static const char *ids(World *world, RunFilter filter) {
+    Query query = list(world, filter);
+    Str text = STR("");
+    for (size_t i = 0; i < query.count; i++) {
+        text = arena_printf(&world->arena, "%.*s%s%.*s", STR_ARG(text), i ? " " : "",
+                            STR_ARG(query.runs[i].id));
+    }
+    return text.data;
+}
+
+static void create_many(World *world, const char *prefix, int count) {
+    for (int i = 0; i < count; i++) {
+        create(world, arena_printf(&world->arena, "%s%02d", prefix, i).data);
+    }
+}
+
+static void runs_are_listed_newest_first(void **state) {
+    World *world = *state;
+    create(world, "zz");
+    create(world, "aa");
+    create(world, "mm");
+    assert_string_equal(ids(world, (RunFilter){0}), "mm aa zz");
+}
+
+static void runs_made_in_every_way_are_listed(void **state) {
+    World *world = *state;
+    Claimed parent = create(world, "made");
+    save_step(world, parent, "a", 0);
+    RunSpec child = spec_of("child of it");
+    Op *op = turn(world, parent, NEXT_CONTINUE);
+    op->turn.children = &child;
+    op->turn.child_count = 1;
+    op_run(world, op, OK);
+    op = op_new(world, OP_FORK);
+    op->fork.run_id = STR("made");
+    op->fork.new_id = STR("0-fork");
+    op_run(world, op, OK);
+    RunSpec later = spec_of("later");
+    later.start_at_ms = START_MS + 1000;
+    create_op(world, &later);
+    assert_string_equal(ids(world, (RunFilter){0}), "later 0-fork child of it made");
+}
+
+static void pages_join_without_gaps_or_repetitions(void **state) {
+    World *world = *state;
+    create_many(world, "r", 23);
+    int seen = 22;
+    int64_t cursor = 0;
+    do {
+        Query query = list(world, (RunFilter){.cursor = cursor, .limit = 5});
+        for (size_t i = 0; i < query.count; i++) {
+            assert_text(query.runs[i].id, arena_printf(&world->arena, "r%02d", seen--).data);
+        }
+        cursor = query.next;
+    } while (cursor != 0);
+    assert_int_equal(seen, -1);
+}
+
+static void last_page_that_is_exactly_full_ends_the_list(void **state) {
+    World *world = *state;
+    create_many(world, "r", 6);
+    Query query = list(world, (RunFilter){.limit = 3});
+    assert_int_equal(query.count, 3);
+    assert_true(query.next != 0);
+    query = list(world, (RunFilter){.cursor = query.next, .limit = 3});
+    assert_int_equal(query.count, 3);
+    assert_int_equal(query.next, 0);
+}
+
+static void pages_stay_right_while_rows_come_and_go(void **state) {
+    World *world = *state;
+    create_many(world, "r", 10);
+    Query query = list(world, (RunFilter){.limit = 4}); // r09 … r06
+    assert_text(query.runs[3].id, "r06");
+    int64_t cursor = query.next;
+    create_many(world, "new", 3); // above the cursor: not seen any more
+    const char *const gone[] = {"r09", "r06", "r04"}; // seen, at the cursor, ahead
+    for (int i = 0; i < 3; i++) {
+        cancel_run(world, gone[i], 0);
+        Op *op = op_new(world, OP_PURGE_RUN);
+        op->purge.run_id = str_from(gone[i]);
+        op_run(world, op, OK);
+    }
+    query = list(world, (RunFilter){.cursor = cursor, .limit = 4});
+    assert_int_equal(query.count, 4);
+    assert_text(query.runs[0].id, "r05");
+    assert_text(query.runs[1].id, "r03");
+    assert_text(query.runs[3].id, "r01");
+    query = list(world, (RunFilter){.cursor = query.next, .limit = 4});
+    assert_int_equal(query.count, 1);
+    assert_text(query.runs[0].id, "r00");
+}
+
+static void pages_by_state_stay_right_while_states_change(void **state) {
+    World *world = *state;
+    create_many(world, "r", 10);
+    RunFilter filter = {.states = 1u << RUN_RUNNING, .limit = 4};
+    Query query = list(world, filter);
+    cancel_run(world, "r03", 0);
+    cancel_run(world, "r08", 0);
+    filter.cursor = query.next;
+    query = list(world, filter);
+    assert_text(query.runs[0].id, "r05");
+    assert_text(query.runs[2].id, "r02");
+}
+
+static void page_is_never_larger_than_the_limit_of_pages(void **state) {
+    World *world = *state;
+    world->claim_max = 0;
+    batch_new(world);
+    for (int i = 0; i < LIMIT_LIST_PAGE + 10; i++) {
+        RunSpec spec = spec_of(arena_printf(&world->arena, "r%d", i).data);
+        add_create(world, &spec);
+    }
+    batch_run(world);
+    Query query = {.filter = {.limit = 1000000}};
+    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
+    assert_int_equal(query.count, LIMIT_LIST_PAGE);
+    query = list(world, (RunFilter){.cursor = query.next, .limit = 1000});
+    assert_int_equal(query.count, 10);
+    query = (Query){.filter = {.limit = 0}}; // unasked: a page
+    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
+    assert_int_equal(query.count, LIMIT_LIST_PAGE);
+}
+
+static void listings_leave_out_snapshots(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("r1");
+    spec.kind = RUN_FLOW;
+    Op *op = turn(world, create_from(world, &spec), NEXT_CONTINUE);
+    op->turn.snapshot = STR("large");
+    op_run(world, op, OK);
+    assert_text(list(world, (RunFilter){0}).runs[0].snapshot, NULL);
+    assert_text(get_run(world, "r1").snapshot, "large");
+}
+
+// ---- filters ----
+
+static void filter_by_each_state_and_by_several(void **state) {
+    World *world = *state;
+    create(world, "running");
+    park(world, create(world, "suspended"), on_signal("go"));
+    park(world, create(world, "paused"), on_signal("go"));
+    pause_run(world, "paused");
+    RunSpec spec = spec_of("pending");
+    spec.start_at_ms = START_MS + 1000;
+    create_op(world, &spec);
+    finish(world, create(world, "completed"), NEXT_COMPLETE, "1");
+    finish(world, create(world, "failed"), NEXT_FAIL, "1");
+    create(world, "cancelled");
+    cancel_run(world, "cancelled", 0);
+    for (int i = RUN_PENDING; i < RUN_STATE_COUNT; i++) {
+        assert_string_equal(ids(world, (RunFilter){.states = 1u << i}), run_state_name(i));
+    }
+    uint32_t live = 1u << RUN_RUNNING | 1u << RUN_SUSPENDED | 1u << RUN_PENDING;
+    assert_string_equal(ids(world, (RunFilter){.states = live}), "pending suspended running");
+    assert_string_equal(ids(world, (RunFilter){.states = 1u << 20}), ""); // no such state
+    Query query = list(world, (RunFilter){.states = live, .limit = 2});
+    assert_int_equal(query.count, 2);
+    assert_int_equal(list(world, (RunFilter){.states = live, .cursor = query.next}).count, 1);
+}
+
+static void filter_by_workflow(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("a");
+    spec.workflow = STR("invoice");
+    create_from(world, &spec);
+    create(world, "b");
+    assert_string_equal(ids(world, (RunFilter){.workflow = STR("invoice")}), "a");
+    assert_string_equal(ids(world, (RunFilter){.workflow = STR("order")}), "b");
+    assert_string_equal(ids(world, (RunFilter){.workflow = STR("inv")}), ""); // whole names
+}
+
+static void filter_by_tag(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("both");
+    spec.tags = STR("red\nblue");
+    create_from(world, &spec);
+    spec = spec_of("twice");
+    spec.tags = STR("red\nred\n\nred");
+    create_from(world, &spec);
+    spec = spec_of("none");
+    create_from(world, &spec);
+    assert_string_equal(ids(world, (RunFilter){.tag = STR("red")}), "twice both");
+    assert_string_equal(ids(world, (RunFilter){.tag = STR("blue")}), "both");
+    assert_string_equal(ids(world, (RunFilter){.tag = STR("re")}), "");
+    assert_string_equal(ids(world, (RunFilter){.tag = STR("red\nblue")}), "");
+    Query query = list(world, (RunFilter){.tag = STR("red"), .limit = 1});
+    assert_int_equal(query.count, 1);
+    query = list(world, (RunFilter){.tag = STR("red"), .cursor = query.next, .limit = 1});
+    assert_text(query.runs[0].id, "both");
+    assert_int_equal(query.next, 0);
+}
+
+static void filter_by_parent(void **state) {
+    World *world = *state;
+    Claimed parent = create(world, "parent");
+    RunSpec children[] = {spec_of("c1"), spec_of("c2")};
+    Op *op = turn(world, parent, NEXT_CONTINUE);
+    op->turn.children = children;
+    op->turn.child_count = 2;
+    op_run(world, op, OK);
+    assert_string_equal(ids(world, (RunFilter){.parent_id = STR("parent")}), "c2 c1");
+    assert_string_equal(ids(world, (RunFilter){.parent_id = STR("c1")}), "");
+    assert_string_equal(ids(world, (RunFilter){.parent_id = STR("nobody")}), "");
+    cancel_run(world, "c1", 0);
+    RunFilter filter = {.parent_id = STR("parent"), .states = 1u << RUN_RUNNING};
+    assert_string_equal(ids(world, filter), "c2");
+}
+
+static void filter_by_what_is_waited_for(void **state) {
+    World *world = *state;
+    park(world, create(world, "event"), on_event("news"), on_timer(START_MS + 1000));
+    park(world, create(world, "signal"), on_signal("news"));
+    park(world, create(world, "other"), on_signal("go"));
+    create(world, "running");
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("news")}), "signal event");
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("go")}), "other");
+    RunFilter filter = {.waiting_on = STR("go"), .states = 1u << RUN_RUNNING};
+    assert_string_equal(ids(world, filter), "");
+    publish(world, "news", "1");
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("news")}), "signal");
+}
+
+static void filter_by_idleness(void **state) {
+    World *world = *state;
+    park(world, create(world, "long"), on_signal("go"));
+    world->now_ms = START_MS + HOUR_MS;
+    park(world, create(world, "short"), on_signal("go"));
+    park(world, create(world, "backing off"), on_retry(START_MS + 2 * HOUR_MS));
+    RunFilter filter = {.idle_before_ms = START_MS + HOUR_MS};
+    assert_string_equal(ids(world, filter), "long");
+    filter.idle_before_ms++;
+    assert_string_equal(ids(world, filter), "short long");
+    filter.waiting_on = STR("go"); // "who waits for go for more than an hour?"
+    filter.idle_before_ms = START_MS + 1;
+    assert_string_equal(ids(world, filter), "long");
+    Query query = list(world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1});
+    assert_text(query.runs[0].id, "short");
+    query = list(world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1,
+                                    .cursor = query.next});
+    assert_text(query.runs[0].id, "long");
+}
+
+static void filter_by_time_of_creation(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 5; i++) {
+        world->now_ms = START_MS + i * 100;
+        create(world, arena_printf(&world->arena, "r%d", i).data);
+    }
+    RunFilter filter = {.created_after_ms = START_MS + 100, .created_before_ms = START_MS + 400};
+    assert_string_equal(ids(world, filter), "r3 r2");
+    assert_string_equal(ids(world, (RunFilter){.created_before_ms = START_MS + 100}), "r0");
+    assert_string_equal(ids(world, (RunFilter){.created_after_ms = START_MS + 300}), "r4");
+}
+
+static void filters_combine(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 8; i++) {
+        RunSpec spec = spec_of(arena_printf(&world->arena, "r%d", i).data);
+        spec.tags = i % 2 ? STR("odd") : STR("even");
+        spec.workflow = i < 4 ? STR("low") : STR("high");
+        Claimed claimed = create_from(world, &spec);
+        if (i % 3 == 0) park(world, claimed, on_signal("go"));
+    }
+    RunFilter filter = {.tag = STR("odd"), .workflow = STR("low"),
+                        .states = 1u << RUN_SUSPENDED};
+    assert_string_equal(ids(world, filter), "r3");
+    filter = (RunFilter){.tag = STR("even"), .states = 1u << RUN_RUNNING};
+    assert_string_equal(ids(world, filter), "r4 r2");
+    filter = (RunFilter){.workflow = STR("high"), .waiting_on = STR("go")};
+    assert_string_equal(ids(world, filter), "r6");
+}
+
+static void rare_rows_among_many_are_found_page_by_page(void **state) {
+    World *world = *state;
+    world->claim_max = 0;
+    for (int b = 0; b < 3; b++) { // more rows than one page looks at
+        batch_new(world);
+        for (int i = 0; i < 2000; i++) {
+            RunSpec spec = spec_of(arena_printf(&world->arena, "r%d-%d", b, i).data);
+            if (i % 1000 == 500) spec.workflow = STR("rare");
+            add_create(world, &spec);
+        }
+        batch_run(world);
+    }
+    int found = 0, pages = 0;
+    int64_t cursor = 0;
+    do {
+        Query query = list(world, (RunFilter){.workflow = STR("rare"), .cursor = cursor});
+        found += (int)query.count;
+        pages++;
+        assert_true(query.next == 0 || cursor == 0 || query.next < cursor);
+        cursor = query.next;
+    } while (cursor != 0 && pages < 20);
+    assert_int_equal(found, 6);
+    assert_true(pages < 20);
+}
+
+static void runs_of_a_node_are_listed_by_key(void **state) {
+    World *world = *state;
+    create_many(world, "r", 5);
+    world->claim_max = 0;
+    RunSpec spec = spec_of("unowned");
+    create_op(world, &spec);
+    Query query = {.run = world->node, .limit = 3};
+    assert_ok(read_query(world, &query, QUERY_OWNED));
+    assert_int_equal(query.count, 3);
+    assert_text(query.runs[0].id, "r00");
+    query = (Query){.run = world->node, .after = query.next, .limit = 3};
+    assert_ok(read_query(world, &query, QUERY_OWNED));
+    assert_int_equal(query.count, 2);
+    assert_int_equal(query.next, 0);
+    query = (Query){.run = 0, .limit = 3};
+    assert_ok(read_query(world, &query, QUERY_OWNED));
+    assert_int_equal(query.count, 1);
+}
+
+static void tasks_are_listed_by_state_queue_name_and_run(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("a");
+    create_task(world, &spec);
+    spec = task_of("b");
+    spec.queue = STR("q");
+    spec.name = STR("ship");
+    create_task(world, &spec);
+    Claimed claimed = create(world, "r1");
+    spec = task_of("c");
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    lease_one(world, "q");
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
+    assert_int_equal(query.count, 3);
+    assert_text(query.tasks[0].id, "c"); // newest first
+    query = (Query){.states = 1u << TASK_LEASED};
+    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
+    assert_int_equal(query.count, 1);
+    query = (Query){.queue = STR("default"), .states = 1u << TASK_QUEUED, .limit = 1};
+    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
+    assert_text(query.tasks[0].id, "c");
+    query.after = query.next;
+    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
+    assert_text(query.tasks[0].id, "a");
+    query = (Query){.name = STR("ship")};
+    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
+    assert_int_equal(query.count, 1);
+    query = (Query){.run_id = STR("r1")};
+    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
+    assert_int_equal(query.count, 1);
+    assert_text(query.tasks[0].id, "c");
+}
+
+static void pending_events_are_listed_oldest_first_in_pages(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 5; i++) {
+        publish(world, "t", arena_printf(&world->arena, "%d", i).data);
+        publish(world, "u", "x");
+    }
+    Query query = {.name = STR("t"), .limit = 3};
+    assert_ok(read_query(world, &query, QUERY_EVENTS));
+    assert_int_equal(query.count, 3);
+    assert_text(query.events[0].payload, "0");
+    query = (Query){.name = STR("t"), .after = query.next, .limit = 3};
+    assert_ok(read_query(world, &query, QUERY_EVENTS));
+    assert_int_equal(query.count, 2);
+    assert_text(query.events[1].payload, "4");
+    assert_int_equal(query.next, 0);
+}
+
+int contract_lists(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(runs_are_listed_newest_first),
+        CASE(runs_made_in_every_way_are_listed),
+        CASE(pages_join_without_gaps_or_repetitions),
+        CASE(last_page_that_is_exactly_full_ends_the_list),
+        CASE(pages_stay_right_while_rows_come_and_go),
+        CASE(pages_by_state_stay_right_while_states_change),
+        CASE(page_is_never_larger_than_the_limit_of_pages),
+        CASE(listings_leave_out_snapshots),
+        CASE(filter_by_each_state_and_by_several),
+        CASE(filter_by_workflow),
+        CASE(filter_by_tag),
+        CASE(filter_by_parent),
+        CASE(filter_by_what_is_waited_for),
+        CASE(filter_by_idleness),
+        CASE(filter_by_time_of_creation),
+        CASE(filters_combine),
+        CASE(rare_rows_among_many_are_found_page_by_page),
+        CASE(runs_of_a_node_are_listed_by_key),
+        CASE(tasks_are_listed_by_state_queue_name_and_run),
+        CASE(pending_events_are_listed_oldest_first_in_pages),
+    };
+    return cmocka_run_group_tests_name("lists", tests, NULL, NULL);
+}

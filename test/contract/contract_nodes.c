@@ -1,0 +1,374 @@
+// Nodes: leases, claims, taking over, fencing. And definitions: versions and which one is current.
+#include "contract/contract.h"
+
+static Op *renew(World *world, int64_t lease_ms, Status expected) {
+    Op *op = op_new(world, OP_RENEW);
+    op->renew.lease_ms = lease_ms;
+    op_run(world, op, expected);
+    return op;
+}
+
+static NodeRow get_node(World *world, int64_t node) {
+    Query query = {.run = node};
+    assert_ok(read_query(world, &query, QUERY_NODE));
+    return query.nodes[0];
+}
+
+static void node_joins_with_a_lease_and_is_listed(void **state) {
+    World *world = *state;
+    world->now_ms = START_MS + 5;
+    int64_t node = join(world, "node-2", 1000);
+    assert_true(node != world->node);
+    NodeRow row = get_node(world, node);
+    assert_text(row.name, "node-2");
+    assert_int_equal(row.lease_until_ms, START_MS + 1005);
+    assert_int_equal(row.started_at_ms, START_MS + 5);
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
+    assert_int_equal(query.count, 2);
+    assert_int_equal(query.nodes[0].key, node);
+    query = (Query){.run = 999999};
+    assert_status(read_query(world, &query, QUERY_NODE), ERR_NOT_FOUND);
+}
+
+static void node_of_the_same_name_joins_as_another(void **state) {
+    World *world = *state;
+    int64_t node = join(world, "node-1", 1000);
+    assert_true(node != world->node);
+}
+
+static void renewing_extends_the_lease(void **state) {
+    World *world = *state;
+    world->now_ms = START_MS + 1000;
+    renew(world, 5 * HOUR_MS, OK);
+    assert_int_equal(get_node(world, world->node).lease_until_ms, START_MS + 1000 + 5 * HOUR_MS);
+    Op *op = renew(world, 0, ERR_INVALID);
+    assert_refused(op, ERR_INVALID, "BAD_DURATION");
+}
+
+static void late_node_that_lost_nothing_may_renew(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    world->now_ms = START_MS + 2 * HOUR_MS; // its lease is over, nobody took anything
+    renew(world, HOUR_MS, OK);
+    int64_t first = world->node;
+    world->node = join(world, "node-2", HOUR_MS);
+    assert_int_equal(claim(world, 10)->claim.count, 0);
+    world->node = first;
+    save_step(world, (Claimed){get_run(world, "r1").key, get_run(world, "r1").epoch}, "a", 0);
+}
+
+static void dead_nodes_runs_are_taken_over_and_it_is_fenced(void **state) {
+    World *world = *state;
+    Claimed a = create(world, "a");
+    create(world, "b");
+    int64_t dead = world->node;
+    world->now_ms = START_MS + HOUR_MS;
+    world->node = join(world, "node-2", HOUR_MS);
+    Op *op = claim(world, 10);
+    assert_int_equal(op->claim.count, 2);
+    assert_int_equal(op->claim.taken_over, 2);
+    assert_int_equal(get_run(world, "a").owner, world->node);
+    assert_int_equal(get_run(world, "a").attempts, 1);
+    assert_true(get_run(world, "a").epoch > a.epoch);
+    Str before = world_dump(world);
+    world->node = dead;
+    batch_new(world);
+    add_turn(world, a, NEXT_COMPLETE);
+    assert_status(batch_try(world), ERR_FENCED);
+    assert_string_equal(world->diag.code, "NODE_FENCED");
+    batch_new(world);
+    op_add(world, OP_RENEW)->renew.lease_ms = HOUR_MS;
+    assert_status(batch_try(world), ERR_FENCED);
+    assert_unchanged(world, before);
+    assert_true(get_node(world, dead).lease_until_ms < 0); // it can still look itself up
+}
+
+static void runs_are_taken_over_a_page_at_a_time(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 5; i++) create(world, arena_printf(&world->arena, "r%d", i).data);
+    world->now_ms = START_MS + HOUR_MS;
+    world->node = join(world, "node-2", HOUR_MS);
+    assert_int_equal(claim(world, 2)->claim.taken_over, 2);
+    assert_int_equal(claim(world, 2)->claim.taken_over, 2);
+    assert_int_equal(claim(world, 2)->claim.taken_over, 1);
+    assert_int_equal(claim(world, 2)->claim.count, 0);
+}
+
+static void living_nodes_runs_are_not_taken(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    world->now_ms = START_MS + HOUR_MS - 1;
+    world->node = join(world, "node-2", HOUR_MS);
+    assert_int_equal(claim(world, 10)->claim.count, 0);
+}
+
+static void own_runs_are_not_claimed_twice(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    assert_int_equal(claim(world, 10)->claim.count, 0);
+    save_step(world, claimed, "a", 0);
+}
+
+static void leaving_node_hands_back_its_claims(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    create(world, "r2");
+    pause_run(world, "r2"); // wanted: held instead of handed back
+    Op *op = op_new(world, OP_LEAVE);
+    op_run(world, op, OK);
+    assert_int_equal(op->leave.released_count, 2);
+    assert_int_equal(get_run(world, "r1").owner, 0);
+    assert_state(world, "r1", RUN_RUNNING);
+    assert_state(world, "r2", RUN_PAUSED);
+    world->node = join(world, "node-2", HOUR_MS);
+    op = claim(world, 10);
+    assert_int_equal(op->claim.count, 1);
+    assert_int_equal(op->claim.taken_over, 0);
+    assert_int_equal(get_run(world, "r1").attempts, 0); // an orderly end is not a crash
+    assert_true(ready_at(world, 0).epoch > claimed.epoch);
+}
+
+static void leaving_node_hands_back_more_than_a_page(void **state) {
+    World *world = *state;
+    world->claim_max = 1000;
+    batch_new(world);
+    for (int i = 0; i < 600; i++) {
+        RunSpec spec = spec_of(arena_printf(&world->arena, "r%d", i).data);
+        add_create(world, &spec);
+    }
+    batch_run(world);
+    Op *op = op_new(world, OP_LEAVE);
+    op_run(world, op, OK);
+    assert_int_equal(op->leave.released_count, 600);
+    world->node = join(world, "node-2", HOUR_MS);
+    assert_int_equal(claim(world, 1000)->claim.count, 600);
+}
+
+static void exclusive_join_ends_the_leases_of_all_others(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    int64_t first = world->node, second = join(world, "node-2", HOUR_MS);
+    world->node = 0;
+    Op *op = op_new(world, OP_JOIN);
+    op->join.name = STR("only");
+    op->join.lease_ms = HOUR_MS;
+    op->join.is_exclusive = true;
+    op_run(world, op, OK);
+    const int64_t others[] = {first, second};
+    for (int i = 0; i < 2; i++) {
+        world->node = others[i];
+        batch_new(world);
+        op_add(world, OP_FIRE_DUE);
+        assert_status(batch_try(world), ERR_FENCED);
+    }
+    world->node = op->join.node;
+    assert_int_equal(claim(world, 10)->claim.taken_over, 1);
+}
+
+static void released_claim_can_be_taken_by_another(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    Op *op = op_new(world, OP_RELEASE);
+    op->release.run = claimed.run;
+    op->release.epoch = claimed.epoch;
+    op_run(world, op, OK);
+    assert_state(world, "r1", RUN_RUNNING);
+    int64_t first = world->node;
+    world->node = join(world, "node-2", HOUR_MS);
+    assert_int_equal(claim(world, 10)->claim.count, 1);
+    world->node = first;
+    op = turn(world, claimed, NEXT_COMPLETE);
+    op_run(world, op, ERR_FENCED);
+}
+
+static void claims_go_by_priority_then_age(void **state) {
+    World *world = *state;
+    world->claim_max = 0;
+    const int64_t priorities[] = {0, 100, -100, 100, 0};
+    for (int i = 0; i < 5; i++) {
+        RunSpec spec = spec_of(arena_printf(&world->arena, "r%d", i).data);
+        spec.priority = priorities[i];
+        create_op(world, &spec);
+    }
+    const char *const expected[] = {"r1", "r3", "r0", "r4", "r2"};
+    for (int i = 0; i < 5; i++) {
+        claim(world, 1);
+        assert_text(world->batch.ready[0].id, expected[i]);
+    }
+}
+
+static void two_nodes_racing_for_a_claim_get_one_each(void **state) {
+    World *world = *state;
+    world->claim_max = 0;
+    RunSpec specs[] = {spec_of("a"), spec_of("b"), spec_of("c")};
+    for (int i = 0; i < 3; i++) create_op(world, &specs[i]);
+    int64_t nodes[] = {world->node, join(world, "node-2", HOUR_MS)};
+    int64_t owners[3] = {0};
+    for (int i = 0; i < 4; i++) {
+        world->node = nodes[i % 2];
+        Op *op = claim(world, 1);
+        assert_int_equal(op->claim.count, i < 3);
+        if (i < 3) owners[i] = ready_at(world, 0).run;
+    }
+    assert_true(owners[0] != owners[1] && owners[1] != owners[2] && owners[0] != owners[2]);
+}
+
+static void two_nodes_racing_for_a_dead_ones_runs_share_them(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 4; i++) create(world, arena_printf(&world->arena, "r%d", i).data);
+    world->now_ms = START_MS + HOUR_MS;
+    int64_t a = join(world, "a", HOUR_MS), b = join(world, "b", HOUR_MS);
+    int64_t count = 0;
+    for (int i = 0; i < 4; i++) {
+        world->node = i % 2 ? a : b;
+        count += claim(world, 1)->claim.taken_over;
+    }
+    assert_int_equal(count, 4);
+    world->node = a;
+    assert_int_equal(claim(world, 10)->claim.count, 0);
+}
+
+static void two_nodes_firing_the_same_timer_wake_once(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    park(world, claimed, on_timer(START_MS + 100));
+    int64_t first = world->node, second = join(world, "node-2", HOUR_MS);
+    world->node = second;
+    assert_int_equal(fire_at(world, START_MS + 100)->fire_due.woken_count, 1);
+    assert_int_equal(get_run(world, "r1").owner, second);
+    world->node = first;
+    assert_int_equal(fire(world)->fire_due.woken_count, 0);
+}
+
+static void sweep_hands_back_claims_of_nodes_without_a_row(void **state) {
+    World *world = *state;
+    create(world, "r1");
+    world->now_ms = START_MS + 100 * DAY_MS; // long dead, never taken over
+    world->node = join(world, "node-2", HOUR_MS);
+    Op *op = sweep(world);
+    assert_int_equal(op->sweep.reclaimed_runs, 0); // its row stays while it owns something
+    assert_int_equal(claim(world, 10)->claim.count, 1);
+    sweep(world);
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
+    assert_int_equal(query.count, 1 + 1); // fenced just now, remembered for a while
+    world->now_ms += 2 * HOUR_MS;
+    renew(world, HOUR_MS, OK);
+    sweep(world);
+    query = (Query){0};
+    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
+    assert_int_equal(query.count, 1);
+}
+
+static void dead_node_without_runs_is_forgotten_by_the_sweep(void **state) {
+    World *world = *state;
+    int64_t dead = join(world, "dead", 1000);
+    world->now_ms = START_MS + 2 * HOUR_MS;
+    sweep(world);
+    Query query = {.run = dead};
+    assert_status(read_query(world, &query, QUERY_NODE), ERR_NOT_FOUND);
+    assert_true(get_node(world, world->node).key == world->node); // never oneself
+}
+
+// ---- definitions ----
+
+static Op *define(World *world, const char *name, const char *version, const char *source) {
+    Op *op = op_new(world, OP_DEFINE);
+    op->define.name = str_from(name);
+    op->define.version = str_from(version);
+    op->define.kind = RUN_FLOW;
+    op->define.config = STR("{}");
+    op->define.source = str_from(source);
+    op_run(world, op, OK);
+    return op;
+}
+
+static DefinitionRow current(World *world, const char *name) {
+    Query query = {.name = str_from(name)};
+    assert_ok(read_query(world, &query, QUERY_DEFINITION));
+    return query.definitions[0];
+}
+
+static void defined_version_becomes_current(void **state) {
+    World *world = *state;
+    assert_true(define(world, "w", "v1", "one")->define.is_new);
+    assert_text(current(world, "w").source, "one");
+    define(world, "other", "v1", "elsewhere");
+    define(world, "w", "v2", "two");
+    assert_text(current(world, "w").version, "v2");
+    assert_text(current(world, "other").version, "v1");
+    Query query = {.name = STR("w"), .version = STR("v1")};
+    assert_ok(read_query(world, &query, QUERY_DEFINITION));
+    assert_text(query.definitions[0].source, "one");
+    assert_int_equal(query.definitions[0].is_current, 0);
+}
+
+static void defining_an_old_version_again_rolls_back(void **state) {
+    World *world = *state;
+    int64_t key = define(world, "w", "v1", "one")->define.key;
+    define(world, "w", "v2", "two");
+    Op *op = define(world, "w", "v1", "changed behind our back");
+    assert_false(op->define.is_new);
+    assert_int_equal(op->define.key, key);
+    assert_text(current(world, "w").version, "v1");
+    assert_text(current(world, "w").source, "one"); // a version never changes
+    Query query = {.name = STR("w")};
+    assert_ok(read_query(world, &query, QUERY_LIST_DEFINITIONS));
+    assert_int_equal(query.count, 2);
+    assert_int_equal(query.definitions[0].is_current + query.definitions[1].is_current, 1);
+}
+
+static void run_stays_with_the_version_it_started_with(void **state) {
+    World *world = *state;
+    int64_t first = define(world, "w", "v1", "one")->define.key;
+    RunSpec spec = spec_of("r1");
+    spec.kind = RUN_FLOW;
+    spec.definition = first;
+    create_from(world, &spec);
+    define(world, "w", "v2", "two");
+    assert_int_equal(get_run(world, "r1").definition, first);
+    Query query = {.run = first};
+    assert_ok(read_query(world, &query, QUERY_DEFINITION));
+    assert_text(query.definitions[0].source, "one");
+}
+
+static void unknown_definitions_are_not_found(void **state) {
+    World *world = *state;
+    define(world, "w", "v1", "one");
+    Query query = {.name = STR("x")};
+    assert_status(read_query(world, &query, QUERY_DEFINITION), ERR_NOT_FOUND);
+    assert_string_equal(world->diag.code, "WORKFLOW_NOT_FOUND");
+    query = (Query){.name = STR("w"), .version = STR("v9")};
+    assert_status(read_query(world, &query, QUERY_DEFINITION), ERR_NOT_FOUND);
+    query = (Query){.run = 999999};
+    assert_status(read_query(world, &query, QUERY_DEFINITION), ERR_NOT_FOUND);
+}
+
+int contract_nodes(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(node_joins_with_a_lease_and_is_listed),
+        CASE(node_of_the_same_name_joins_as_another),
+        CASE(renewing_extends_the_lease),
+        CASE(late_node_that_lost_nothing_may_renew),
+        CASE(dead_nodes_runs_are_taken_over_and_it_is_fenced),
+        CASE(runs_are_taken_over_a_page_at_a_time),
+        CASE(living_nodes_runs_are_not_taken),
+        CASE(own_runs_are_not_claimed_twice),
+        CASE(leaving_node_hands_back_its_claims),
+        CASE(leaving_node_hands_back_more_than_a_page),
+        CASE(exclusive_join_ends_the_leases_of_all_others),
+        CASE(released_claim_can_be_taken_by_another),
+        CASE(claims_go_by_priority_then_age),
+        CASE(two_nodes_racing_for_a_claim_get_one_each),
+        CASE(two_nodes_racing_for_a_dead_ones_runs_share_them),
+        CASE(two_nodes_firing_the_same_timer_wake_once),
+        CASE(sweep_hands_back_claims_of_nodes_without_a_row),
+        CASE(dead_node_without_runs_is_forgotten_by_the_sweep),
+        CASE(defined_version_becomes_current),
+        CASE(defining_an_old_version_again_rolls_back),
+        CASE(run_stays_with_the_version_it_started_with),
+        CASE(unknown_definitions_are_not_found),
+    };
+    return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);
+}

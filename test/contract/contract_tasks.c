@@ -1,0 +1,586 @@
+// Tasks: queues, priorities, leases with fencing tokens, retries with backoff, time-outs, and the
+// run that waits for one.
+#include "contract/contract.h"
+
+static Op *heartbeat(World *world, const TaskRow *task, int64_t lease_ms, Status expected) {
+    Op *op = op_new(world, OP_HEARTBEAT_TASK);
+    op->heartbeat.id = task->id;
+    op->heartbeat.token = task->token;
+    op->heartbeat.lease_ms = lease_ms;
+    op_run(world, op, expected);
+    return op;
+}
+
+// ---- queueing and claiming ----
+
+static void task_is_queued_leased_and_completed(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Op *op = create_task(world, &spec);
+    assert_true(op->create_task.is_new);
+    assert_true(world->batch.has_tasks);
+    assert_int_equal(get_task(world, "t1").state, TASK_QUEUED);
+    TaskRow task = lease_one(world, "default");
+    assert_text(task.id, "t1");
+    assert_text(task.worker, "worker-1");
+    assert_int_equal(task.attempt, 1);
+    assert_int_equal(task.state, TASK_LEASED);
+    complete_task(world, "t1", task.token, "{\"n\":2}");
+    task = get_task(world, "t1");
+    assert_int_equal(task.state, TASK_COMPLETED);
+    assert_text(task.result, "{\"n\":2}");
+    assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
+}
+
+static void task_id_queued_twice_answers_the_first(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    int64_t key = create_task(world, &spec)->create_task.key;
+    spec.input = STR("\"other\"");
+    Op *op = create_task(world, &spec);
+    assert_false(op->create_task.is_new);
+    assert_int_equal(op->create_task.key, key);
+    assert_false(world->batch.has_tasks);
+    assert_text(get_task(world, "t1").input, "{\"n\":1}");
+    assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 1);
+}
+
+static void task_leased_once_is_leased_to_nobody_else(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    lease_one(world, "default");
+    assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
+}
+
+static void queues_are_separate_and_served_in_the_order_asked_for(void **state) {
+    World *world = *state;
+    const char *const queues[] = {"a", "b", "c"};
+    for (int i = 0; i < 6; i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%d", i).data);
+        spec.queue = str_from(queues[i % 3]);
+        create_task(world, &spec);
+    }
+    assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
+    Op *op = op_new(world, OP_CLAIM_TASKS);
+    op->claim_tasks.queues = (Str[]){STR("c"), STR("a")};
+    op->claim_tasks.queue_count = 2;
+    op->claim_tasks.max = 3;
+    op_run(world, op, OK);
+    assert_int_equal(op->claim_tasks.task_count, 3);
+    assert_text(op->claim_tasks.tasks[0].id, "t2");
+    assert_text(op->claim_tasks.tasks[1].id, "t5");
+    assert_text(op->claim_tasks.tasks[2].id, "t0");
+}
+
+static void higher_priority_first_then_first_in_first_out(void **state) {
+    World *world = *state;
+    const int64_t priorities[] = {0, 10, -5, 10, 0};
+    for (int i = 0; i < 5; i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%d", i).data);
+        spec.priority = priorities[i];
+        create_task(world, &spec);
+    }
+    const char *const expected[] = {"t1", "t3", "t0", "t4", "t2"};
+    for (int i = 0; i < 5; i++) assert_text(lease_one(world, "default").id, expected[i]);
+}
+
+static void claim_can_ask_for_names(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 6; i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%d", i).data);
+        spec.name = i == 4 ? STR("ship") : STR("charge");
+        create_task(world, &spec);
+    }
+    Op *op = op_new(world, OP_CLAIM_TASKS);
+    op->claim_tasks.queues = (Str[]){STR("default")};
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.names = (Str[]){STR("ship"), STR("pack")};
+    op->claim_tasks.name_count = 2;
+    op->claim_tasks.max = 10;
+    op_run(world, op, OK);
+    assert_int_equal(op->claim_tasks.task_count, 1);
+    assert_text(op->claim_tasks.tasks[0].id, "t4");
+}
+
+static void claim_without_a_queue_or_for_nothing_is_refused(void **state) {
+    World *world = *state;
+    Op *op = op_new(world, OP_CLAIM_TASKS);
+    op->claim_tasks.max = 1;
+    op_run(world, op, ERR_INVALID);
+    op = op_new(world, OP_CLAIM_TASKS);
+    op->claim_tasks.queues = (Str[]){STR("default")};
+    op->claim_tasks.queue_count = 1;
+    op_run(world, op, ERR_INVALID);
+    assert_refused(op, ERR_INVALID, "BAD_CLAIM");
+}
+
+static void delayed_task_is_claimable_when_due(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.delay_ms = 1000;
+    create_task(world, &spec);
+    assert_false(world->batch.has_tasks);
+    assert_int_equal(world->batch.earliest_due_ms, START_MS + 1000);
+    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 999)->fire_due.task_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 1000)->fire_due.task_count, 1);
+    assert_true(world->batch.has_tasks);
+    lease_one(world, "default");
+}
+
+// ---- fencing ----
+
+static void stale_token_changes_nothing(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 5;
+    create_task(world, &spec);
+    TaskRow old = lease_one(world, "default");
+    fire_at(world, START_MS + MINUTE_MS); // the lease runs out
+    TaskRow task = lease_one(world, "default");
+    assert_true(task.token != old.token);
+    assert_int_equal(task.attempt, 2);
+    Str before = world_dump(world);
+    batch_new(world);
+    Op *completed = op_add(world, OP_COMPLETE_TASK);
+    completed->complete_task.id = STR("t1");
+    completed->complete_task.token = old.token;
+    Op *failed = op_add(world, OP_FAIL_TASK);
+    failed->fail_task.id = STR("t1");
+    failed->fail_task.token = old.token;
+    Op *alive = op_add(world, OP_HEARTBEAT_TASK);
+    alive->heartbeat.id = STR("t1");
+    alive->heartbeat.token = old.token;
+    batch_run(world);
+    assert_refused(completed, ERR_FENCED, "TASK_FENCED");
+    assert_refused(failed, ERR_FENCED, "TASK_FENCED");
+    assert_refused(alive, ERR_FENCED, "TASK_FENCED");
+    assert_unchanged(world, before);
+    complete_task(world, "t1", task.token, "1");
+}
+
+static void completion_repeated_with_its_token_is_answered_ok(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    complete_task(world, "t1", task.token, "1");
+    Str before = world_dump(world);
+    complete_task(world, "t1", task.token, "2");
+    assert_unchanged(world, before);
+    Op *op = op_new(world, OP_FAIL_TASK);
+    op->fail_task.id = STR("t1");
+    op->fail_task.token = task.token;
+    op_run(world, op, ERR_FENCED);
+    assert_text(get_task(world, "t1").result, "1");
+}
+
+static void task_that_is_not_leased_cannot_be_completed(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    Op *op = op_new(world, OP_COMPLETE_TASK);
+    op->complete_task.id = STR("t1");
+    op_run(world, op, ERR_FENCED);
+}
+
+// ---- retries ----
+
+static void failed_attempts_back_off_by_policy_and_survive_a_crash(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 4;
+    spec.backoff_ms = 1000;
+    spec.backoff_factor_pct = 200;
+    spec.backoff_max_ms = 3000;
+    create_task(world, &spec);
+    const int64_t delays[] = {1000, 2000, 3000};
+    for (int i = 0; i < 3; i++) {
+        TaskRow task = lease_one(world, "default");
+        assert_int_equal(task.attempt, i + 1);
+        Op *op = fail_task(world, "t1", task.token, "{\"type\":\"Busy\"}");
+        assert_true(op->fail_task.is_retried);
+        assert_int_equal(op->fail_task.retry_at_ms, world->now_ms + delays[i]);
+        world_crash(world);
+        assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+        fire_at(world, world->now_ms + delays[i] - 1);
+        assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+        fire_at(world, world->now_ms + 1);
+    }
+    Op *op = fail_task(world, "t1", lease_one(world, "default").token, "{\"type\":\"Busy\"}");
+    assert_false(op->fail_task.is_retried);
+    TaskRow task = get_task(world, "t1");
+    assert_int_equal(task.state, TASK_FAILED);
+    assert_int_equal(task.attempt, 4);
+    assert_text(task.error, "{\"type\":\"Busy\"}");
+}
+
+static void retry_without_backoff_is_claimable_at_once(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 2;
+    create_task(world, &spec);
+    Op *op = fail_task(world, "t1", lease_one(world, "default").token, "{}");
+    assert_true(op->fail_task.is_retried);
+    assert_true(world->batch.has_tasks);
+    assert_int_equal(lease_one(world, "default").attempt, 2);
+}
+
+static void jitter_stays_within_its_bounds_and_is_the_same_everywhere(void **state) {
+    World *world = *state;
+    bool is_spread = false;
+    for (int i = 0; i < 20; i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%d", i).data);
+        spec.max_attempts = 2;
+        spec.backoff_ms = 10000;
+        spec.jitter_pct = 20;
+        create_task(world, &spec);
+        Op *op = fail_task(world, spec.id.data, lease_one(world, "default").token, "{}");
+        int64_t delay = op->fail_task.retry_at_ms - world->now_ms;
+        assert_in_range(delay, 8000, 12000);
+        is_spread |= delay != 10000;
+    }
+    assert_true(is_spread);
+}
+
+static void final_and_non_retryable_errors_are_not_retried(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 2; i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%d", i).data);
+        spec.max_attempts = 5;
+        spec.non_retryable = STR("CardError\nFraudError");
+        create_task(world, &spec);
+        TaskRow task = lease_one(world, "default");
+        Op *op = op_new(world, OP_FAIL_TASK);
+        op->fail_task.id = spec.id;
+        op->fail_task.token = task.token;
+        op->fail_task.type = i == 0 ? STR("FraudError") : STR("Busy");
+        op->fail_task.is_final = i == 1;
+        op_run(world, op, OK);
+        assert_false(op->fail_task.is_retried);
+        assert_int_equal(get_task(world, spec.id.data).state, TASK_FAILED);
+    }
+    TaskSpec spec = task_of("prefix"); // whole words only
+    spec.max_attempts = 5;
+    spec.non_retryable = STR("CardErrors");
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    Op *op = op_new(world, OP_FAIL_TASK);
+    op->fail_task.id = STR("prefix");
+    op->fail_task.token = task.token;
+    op->fail_task.type = STR("CardError");
+    op_run(world, op, OK);
+    assert_true(op->fail_task.is_retried);
+}
+
+static void retry_task_queues_a_failed_one_again(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    fail_task(world, "t1", lease_one(world, "default").token, "{}");
+    assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
+    Op *op = op_new(world, OP_RETRY_TASK);
+    op->retry_task.id = STR("t1");
+    op_run(world, op, OK);
+    assert_true(world->batch.has_tasks);
+    TaskRow task = lease_one(world, "default");
+    assert_int_equal(task.attempt, 2); // attempts go on counting
+    op = op_new(world, OP_RETRY_TASK);
+    op->retry_task.id = STR("t1");
+    op_run(world, op, ERR_CONFLICT);
+    assert_refused(op, ERR_CONFLICT, "TASK_NOT_FAILED");
+    complete_task(world, "t1", task.token, "1");
+}
+
+static void retry_task_of_a_run_is_refused(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Op *op = turn(world, create(world, "r1"), NEXT_CONTINUE);
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    fail_task(world, "t1", lease_one(world, "default").token, "{}");
+    op = op_new(world, OP_RETRY_TASK);
+    op->retry_task.id = STR("t1");
+    op_run(world, op, ERR_CONFLICT);
+    assert_refused(op, ERR_CONFLICT, "TASK_HAS_RUN");
+}
+
+// ---- leases and time-outs ----
+
+static void lost_lease_counts_as_an_attempt_and_queues_it_again(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 2;
+    create_task(world, &spec);
+    lease_one(world, "default");
+    assert_int_equal(fire_at(world, START_MS + MINUTE_MS - 1)->fire_due.task_count, 0);
+    assert_int_equal(fire_at(world, START_MS + MINUTE_MS)->fire_due.task_count, 1);
+    assert_int_equal(lease_one(world, "default").attempt, 2);
+    fire_at(world, START_MS + 3 * MINUTE_MS); // retry exhaustion reaches failed
+    TaskRow task = get_task(world, "t1");
+    assert_int_equal(task.state, TASK_FAILED);
+    assert_non_null(memmem(task.error.data, task.error.len, "TaskTimeoutError", 16));
+}
+
+static void heartbeats_keep_the_lease(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    for (int i = 1; i <= 5; i++) {
+        world->now_ms = START_MS + i * (MINUTE_MS - 1);
+        assert_int_equal(fire(world)->fire_due.task_count, 0);
+        assert_false(heartbeat(world, &task, MINUTE_MS, OK)->heartbeat.is_cancel_wanted);
+    }
+    complete_task(world, "t1", task.token, "1");
+}
+
+static void heartbeat_time_out_is_shorter_than_the_lease(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.heartbeat_ms = 1000;
+    spec.max_attempts = 2;
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    assert_int_equal(task.due_at_ms, START_MS + 1000);
+    world->now_ms = START_MS + 900;
+    heartbeat(world, &task, MINUTE_MS, OK);
+    assert_int_equal(get_task(world, "t1").due_at_ms, START_MS + 1900);
+    assert_int_equal(fire_at(world, START_MS + 1900)->fire_due.task_count, 1);
+    heartbeat(world, &task, MINUTE_MS, ERR_FENCED);
+}
+
+static void start_to_close_time_out_bounds_heartbeats(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.run_timeout_ms = 90 * 1000;
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    world->now_ms = START_MS + 50 * 1000;
+    heartbeat(world, &task, MINUTE_MS, OK);
+    assert_int_equal(get_task(world, "t1").due_at_ms, START_MS + 90 * 1000);
+    fire_at(world, START_MS + 90 * 1000);
+    assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
+}
+
+static void schedule_to_start_time_out_fails_the_task_for_good(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.start_timeout_ms = 1000;
+    spec.max_attempts = 5;
+    create_task(world, &spec);
+    world->now_ms = START_MS + 1000; // not fired yet, and yet too late to be started
+    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+    assert_int_equal(fire(world)->fire_due.task_count, 1);
+    assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
+    spec.id = STR("t2");
+    create_task(world, &spec);
+    lease_one(world, "default"); // in time
+    fire_at(world, world->now_ms + 1000);
+    assert_int_equal(get_task(world, "t2").state, TASK_LEASED);
+}
+
+static void non_retryable_time_out_is_not_retried(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 5;
+    spec.non_retryable = STR("TaskTimeoutError");
+    create_task(world, &spec);
+    lease_one(world, "default");
+    fire_at(world, START_MS + MINUTE_MS);
+    assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
+}
+
+// ---- tasks of runs ----
+
+static Claimed await_task(World *world, Claimed claimed, const TaskSpec *spec) {
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_task(world, op, spec);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_task(spec->id.data)}, 1);
+    op_run(world, op, OK);
+    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    return claimed;
+}
+
+static void completion_wakes_the_run_in_the_same_operation(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Claimed claimed = await_task(world, create(world, "r1"), &spec);
+    assert_int_equal(get_run(world, "r1").idle_since_ms, 0); // work is under way
+    TaskRow task = lease_one(world, "default");
+    assert_int_equal(task.run, claimed.run);
+    complete_task(world, "t1", task.token, "7");
+    assert_int_equal(world->batch.ready[0].run, claimed.run);
+    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+                    OUTCOME_OK, "7");
+}
+
+static void failure_for_good_wakes_the_run_with_the_error(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 2;
+    await_task(world, create(world, "r1"), &spec);
+    fail_task(world, "t1", lease_one(world, "default").token, "{\"n\":1}");
+    assert_int_equal(world->batch.ready_count, 0); // it will be tried again
+    assert_state(world, "r1", RUN_SUSPENDED);
+    fail_task(world, "t1", lease_one(world, "default").token, "{\"n\":2}");
+    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+                    OUTCOME_ERROR, "{\"n\":2}");
+}
+
+static void time_out_for_good_wakes_the_run(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.start_timeout_ms = 500;
+    await_task(world, create(world, "r1"), &spec);
+    fire_at(world, START_MS + 500);
+    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_ERROR);
+}
+
+static void task_that_ended_before_the_wait_resolves_it_at_once(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Claimed claimed = create(world, "r1");
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    complete_task(world, "t1", lease_one(world, "default").token, "7");
+    assert_int_equal(world->batch.ready_count, 0);
+    op = park(world, claimed, on_task("t1"));
+    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "7");
+}
+
+static void fire_and_forget_task_wakes_nobody(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Op *op = turn(world, create(world, "r1"), NEXT_SUSPEND);
+    set_task(world, op, &spec);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    complete_task(world, "t1", lease_one(world, "default").token, "7");
+    assert_int_equal(world->batch.ready_count, 0);
+    assert_state(world, "r1", RUN_SUSPENDED);
+    assert_int_equal(entry_count(world, "r1", LOG_WAIT), 0);
+}
+
+static void repeated_turn_queues_no_second_task(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Claimed claimed = create(world, "r1");
+    int64_t keys[2];
+    for (int i = 0; i < 2; i++) {
+        Op *op = turn(world, claimed, NEXT_CONTINUE);
+        set_task(world, op, &spec);
+        op_run(world, op, OK);
+        keys[i] = op->turn.task_keys[0];
+    }
+    assert_int_equal(keys[0], keys[1]);
+    assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 1);
+}
+
+static void ended_run_cancels_its_tasks(void **state) {
+    World *world = *state;
+    TaskSpec specs[] = {task_of("queued"), task_of("leased"), task_of("done")};
+    specs[1].queue = STR("q");
+    specs[2].queue = STR("d");
+    Claimed claimed = create(world, "r1");
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    op->turn.tasks = specs;
+    op->turn.task_count = 3;
+    op_run(world, op, OK);
+    TaskRow leased = lease_one(world, "q");
+    complete_task(world, "done", lease_one(world, "d").token, "1");
+    finish(world, claimed, NEXT_COMPLETE, "1");
+    assert_int_equal(get_task(world, "queued").state, TASK_CANCELLED);
+    assert_int_equal(get_task(world, "done").state, TASK_COMPLETED);
+    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+    assert_true(heartbeat(world, &leased, 1000, OK)->heartbeat.is_cancel_wanted);
+    op = fail_task(world, "leased", leased.token, "{}"); // it stopped, as told
+    assert_false(op->fail_task.is_retried);
+    assert_int_equal(get_task(world, "leased").state, TASK_CANCELLED);
+}
+
+static void cancelled_task_whose_worker_is_gone_is_not_tried_again(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 5;
+    Claimed claimed = create(world, "r1");
+    Op *op = turn(world, claimed, NEXT_CONTINUE);
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    lease_one(world, "default");
+    finish(world, claimed, NEXT_COMPLETE, "1");
+    fire_at(world, START_MS + MINUTE_MS);
+    assert_int_equal(get_task(world, "t1").state, TASK_CANCELLED);
+}
+
+static void stand_alone_task_is_kept_a_while_and_then_removed(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    complete_task(world, "t1", lease_one(world, "default").token, "1");
+    fire_at(world, START_MS + WEEK_MS - 1);
+    assert_int_equal(get_task(world, "t1").state, TASK_COMPLETED);
+    fire_at(world, START_MS + WEEK_MS);
+    Query query = {.name = STR("t1")};
+    assert_status(read_query(world, &query, QUERY_TASK), ERR_NOT_FOUND);
+    assert_string_equal(world->diag.code, "TASK_NOT_FOUND");
+    assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_COMPLETED), 0);
+}
+
+static void nonsense_task_specs_are_refused(void **state) {
+    World *world = *state;
+    Str before = world_dump(world);
+    TaskSpec bad[] = {task_of(""), task_of("t"), task_of("t"), task_of("t"), task_of("t")};
+    bad[1].name = STR("");
+    bad[2].delay_ms = -1;
+    bad[3].priority = PRIORITY_MAX + 1;
+    bad[4].max_attempts = -1;
+    for (int i = 0; i < 5; i++) {
+        batch_new(world);
+        Op *op = add_task(world, &bad[i]);
+        op_run(world, op, ERR_INVALID);
+    }
+    assert_unchanged(world, before);
+}
+
+int contract_tasks(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(task_is_queued_leased_and_completed),
+        CASE(task_id_queued_twice_answers_the_first),
+        CASE(task_leased_once_is_leased_to_nobody_else),
+        CASE(queues_are_separate_and_served_in_the_order_asked_for),
+        CASE(higher_priority_first_then_first_in_first_out),
+        CASE(claim_can_ask_for_names),
+        CASE(claim_without_a_queue_or_for_nothing_is_refused),
+        CASE(delayed_task_is_claimable_when_due),
+        CASE(stale_token_changes_nothing),
+        CASE(completion_repeated_with_its_token_is_answered_ok),
+        CASE(task_that_is_not_leased_cannot_be_completed),
+        CASE(failed_attempts_back_off_by_policy_and_survive_a_crash),
+        CASE(retry_without_backoff_is_claimable_at_once),
+        CASE(jitter_stays_within_its_bounds_and_is_the_same_everywhere),
+        CASE(final_and_non_retryable_errors_are_not_retried),
+        CASE(retry_task_queues_a_failed_one_again),
+        CASE(retry_task_of_a_run_is_refused),
+        CASE(lost_lease_counts_as_an_attempt_and_queues_it_again),
+        CASE(heartbeats_keep_the_lease),
+        CASE(heartbeat_time_out_is_shorter_than_the_lease),
+        CASE(start_to_close_time_out_bounds_heartbeats),
+        CASE(schedule_to_start_time_out_fails_the_task_for_good),
+        CASE(non_retryable_time_out_is_not_retried),
+        CASE(completion_wakes_the_run_in_the_same_operation),
+        CASE(failure_for_good_wakes_the_run_with_the_error),
+        CASE(time_out_for_good_wakes_the_run),
+        CASE(task_that_ended_before_the_wait_resolves_it_at_once),
+        CASE(fire_and_forget_task_wakes_nobody),
+        CASE(repeated_turn_queues_no_second_task),
+        CASE(ended_run_cancels_its_tasks),
+        CASE(cancelled_task_whose_worker_is_gone_is_not_tried_again),
+        CASE(stand_alone_task_is_kept_a_while_and_then_removed),
+        CASE(nonsense_task_specs_are_refused),
+    };
+    return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);
+}

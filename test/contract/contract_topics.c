@@ -1,0 +1,364 @@
+// Topics: the policies by which events are consumed and seen, their caps and expiry, and ids that
+// are taken once.
+#include "contract/contract.h"
+
+// ---- the matrix: consume one or all, visible to all, after create, after wait ----
+
+typedef struct Matrix { // what a topic does with events of three ages
+    TopicConsume consume;
+    TopicVisible visible;
+    bool old_run_sees;   // published before the wait, after the run was made
+    bool new_run_sees;   // published before the run was made
+    bool is_kept;        // stays pending when nobody waits
+    int64_t woken_of_two; // by one event while two runs wait
+    bool third_sees;     // a run that waits after those two took it
+} Matrix;
+
+static void check_matrix(World *world, const Matrix *expected) {
+    set_topic(world, "t", expected->consume, expected->visible);
+    // Two runs parked when the event comes, one that parks afterwards, one made afterwards.
+    Claimed a = create(world, "a"), b = create(world, "b"), old = create(world, "old");
+    park(world, a, on_event("t"));
+    park(world, b, on_event("t"));
+    Op *op = publish(world, "t", "1");
+    assert_int_equal(op->publish.resumed_count, expected->woken_of_two);
+    assert_int_equal(world->batch.ready[0].run, a.run);
+    op = park(world, old, on_event("t"));
+    assert_int_equal(op->turn.state == RUN_RUNNING, expected->third_sees);
+    if (op->turn.state == RUN_RUNNING) park(world, old, on_event("t"));
+    cancel_run(world, "old", 0);
+    cancel_run(world, "b", 0);
+
+    // Nobody waits when the event comes.
+    Claimed before = create(world, "before");
+    op = publish(world, "t", "2");
+    assert_int_equal(op->publish.resumed_count, 0);
+    assert_int_equal(op->publish.is_kept, expected->is_kept);
+    Claimed after = create(world, "after");
+    op = park(world, after, with_filter(on_event("t"), "2"));
+    assert_int_equal(op->turn.state == RUN_RUNNING, expected->new_run_sees);
+    bool is_taken = expected->new_run_sees && expected->consume == CONSUME_ONE;
+    op = park(world, before, with_filter(on_event("t"), "2"));
+    assert_int_equal(op->turn.state == RUN_RUNNING, expected->old_run_sees && !is_taken);
+}
+
+static void consume_one_visible_to_all(void **state) {
+    check_matrix(*state, &(Matrix){CONSUME_ONE, VISIBLE_ALL, true, true, true, 1, false});
+}
+static void consume_one_visible_after_create(void **state) {
+    check_matrix(*state, &(Matrix){CONSUME_ONE, VISIBLE_AFTER_CREATE, true, false, true, 1, false});
+}
+static void consume_one_visible_after_wait(void **state) {
+    check_matrix(*state, &(Matrix){CONSUME_ONE, VISIBLE_AFTER_WAIT, false, false, false, 1, false});
+}
+static void consume_all_visible_to_all(void **state) {
+    check_matrix(*state, &(Matrix){CONSUME_ALL, VISIBLE_ALL, true, true, true, 2, true});
+}
+static void consume_all_visible_after_create(void **state) {
+    check_matrix(*state, &(Matrix){CONSUME_ALL, VISIBLE_AFTER_CREATE, true, false, true, 2, true});
+}
+static void consume_all_visible_after_wait(void **state) {
+    check_matrix(*state, &(Matrix){CONSUME_ALL, VISIBLE_AFTER_WAIT, false, false, false, 2, false});
+}
+
+static void each_run_sees_a_shared_event_once(void **state) {
+    World *world = *state;
+    set_topic(world, "t", CONSUME_ALL, VISIBLE_ALL);
+    publish(world, "t", "1");
+    publish(world, "t", "2");
+    Claimed claimed = create(world, "r1");
+    assert_text(park(world, claimed, on_event("t"))->turn.resolved[0].data, "1");
+    assert_text(park(world, claimed, on_event("t"))->turn.resolved[0].data, "2");
+    assert_int_equal(park(world, claimed, on_event("t"))->turn.state, RUN_SUSPENDED);
+    publish(world, "t", "3"); // delivered to the parked run and kept for others
+    world_crash(world);
+    claim(world, 1);
+    claimed = ready_at(world, 0);
+    assert_int_equal(park(world, claimed, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(get_events(world, "t").count, 3);
+    Claimed other = create(world, "r2");
+    assert_text(park(world, other, on_event("t"))->turn.resolved[0].data, "1");
+}
+
+static void unset_topic_has_the_default_policy(void **state) {
+    World *world = *state;
+    Query query = {.name = STR("nobody set it")};
+    assert_ok(read_query(world, &query, QUERY_TOPIC));
+    assert_int_equal(query.topics[0].consume, CONSUME_ONE);
+    assert_int_equal(query.topics[0].visible, VISIBLE_ALL);
+    assert_int_equal(query.topics[0].is_explicit, 0);
+}
+
+static void topic_policy_is_kept_and_replaced(void **state) {
+    World *world = *state;
+    publish(world, "t", "1");
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = STR("t"), .consume = CONSUME_ALL,
+                               .visible = VISIBLE_AFTER_CREATE, .expire_ms = 5000, .cap = 7,
+                               .pending_count = 99};
+    op_run(world, op, OK);
+    world_reopen(world);
+    Query query = {.name = STR("t")};
+    assert_ok(read_query(world, &query, QUERY_TOPIC));
+    assert_int_equal(query.topics[0].consume, CONSUME_ALL);
+    assert_int_equal(query.topics[0].visible, VISIBLE_AFTER_CREATE);
+    assert_int_equal(query.topics[0].expire_ms, 5000);
+    assert_int_equal(query.topics[0].cap, 7);
+    assert_int_equal(query.topics[0].is_explicit, 1);
+    assert_int_equal(query.topics[0].pending_count, 1); // counted, not taken from the caller
+    set_topic(world, "t", CONSUME_ONE, VISIBLE_ALL);
+    query = (Query){.name = STR("t")};
+    assert_ok(read_query(world, &query, QUERY_TOPIC));
+    assert_int_equal(query.topics[0].cap, 0);
+}
+
+static void nonsense_policies_are_refused(void **state) {
+    World *world = *state;
+    Str before = world_dump(world);
+    const TopicRow bad[] = {{.name = STR("t"), .consume = 2}, {.name = STR("t"), .visible = 3},
+                            {.name = STR("t"), .consume = -1}, {.name = STR("t"), .cap = -1},
+                            {.name = STR("t"), .expire_ms = -1}};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        Op *op = op_new(world, OP_SET_TOPIC);
+        op->set_topic = bad[i];
+        op_run(world, op, ERR_INVALID);
+        assert_refused(op, ERR_INVALID, "BAD_TOPIC_POLICY");
+    }
+    assert_unchanged(world, before);
+}
+
+static void topics_are_listed_by_name(void **state) {
+    World *world = *state;
+    set_topic(world, "b", CONSUME_ONE, VISIBLE_ALL);
+    publish(world, "c", "1");
+    set_topic(world, "a", CONSUME_ONE, VISIBLE_ALL);
+    Query query = {.limit = 2};
+    assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
+    assert_int_equal(query.count, 2);
+    assert_text(query.topics[0].name, "a");
+    assert_text(query.topics[1].name, "b");
+    assert_true(query.next != 0);
+    query = (Query){.name = STR("b"), .limit = 2};
+    assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
+    assert_int_equal(query.count, 1);
+    assert_text(query.topics[0].name, "c");
+    assert_int_equal(query.next, 0);
+    Op *op = park(world, create(world, "r1"), on_event("c"));
+    assert_int_equal(op->turn.resolved_count, 1);
+    query = (Query){.name = STR("b"), .limit = 2}; // emptied and never set: forgotten
+    assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
+    assert_int_equal(query.count, 0);
+}
+
+// ---- caps and expiry ----
+
+static void full_topic_refuses_with_topic_full(void **state) {
+    World *world = *state;
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = STR("t"), .cap = 2};
+    op_run(world, op, OK);
+    publish(world, "t", "1");
+    publish(world, "t", "2");
+    Str before = world_dump(world);
+    op = op_new(world, OP_PUBLISH);
+    op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .is_deduplicated = true,
+                                    .payload = STR("3")};
+    op_run(world, op, ERR_LIMIT);
+    assert_refused(op, ERR_LIMIT, "TOPIC_FULL");
+    assert_unchanged(world, before);
+    park(world, create(world, "r1"), on_event("t")); // takes one: there is room again
+    op = publish_once(world, "t", "e", "3"); // and the refused id was not used up
+    assert_true(op->publish.is_kept);
+    assert_false(op->publish.is_duplicate);
+}
+
+static void full_topic_still_serves_who_waits(void **state) {
+    World *world = *state;
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op_run(world, op, OK);
+    publish(world, "t", "for nobody");
+    park(world, create(world, "r1"), with_filter(on_event("t"), "me"));
+    assert_int_equal(publish(world, "t", "for me")->publish.resumed_count, 1);
+}
+
+static void store_default_caps_topics_without_one(void **state) {
+    World *world = *state;
+    if (!world_has_file()) { // a memory store is made anew with other settings
+        store_close(world->store);
+        world->config.events_per_topic = 3;
+        assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+        world->node = join(world, "node-1", HOUR_MS);
+    } else {
+        world->config.events_per_topic = 3;
+        world_reopen(world);
+    }
+    for (int i = 0; i < 3; i++) publish(world, "t", "1");
+    Op *op = op_new(world, OP_PUBLISH);
+    op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("4")};
+    op_run(world, op, ERR_LIMIT);
+    assert_refused(op, ERR_LIMIT, "TOPIC_FULL");
+}
+
+static void emit_by_a_turn_into_a_full_topic_becomes_a_dead_letter(void **state) {
+    World *world = *state;
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op_run(world, op, OK);
+    EventSpec events[] = {{.topic = STR("t"), .id = STR("e1"), .payload = STR("1")},
+                          {.topic = STR("t"), .id = STR("e2"), .payload = STR("2")}};
+    op = turn(world, create(world, "r1"), NEXT_CONTINUE);
+    op->turn.events = events;
+    op->turn.event_count = 2;
+    op_run(world, op, OK);
+    assert_int_equal(get_events(world, "t").count, 1);
+    Query letters = get_dead_letters(world);
+    assert_int_equal(letters.count, 1);
+    assert_text(letters.dead_letters[0].payload, "2");
+    assert_text(letters.dead_letters[0].reason, "topic full");
+    assert_text(letters.dead_letters[0].run_id, NULL);
+}
+
+static void emit_by_a_turn_wakes_a_waiter_in_the_same_operation(void **state) {
+    World *world = *state;
+    Claimed waiter = create(world, "waiter"), sender = create(world, "sender");
+    park(world, waiter, on_event("t"));
+    EventSpec event = {.topic = STR("t"), .id = STR("e"), .payload = STR("1")};
+    Op *op = turn(world, sender, NEXT_COMPLETE);
+    op->turn.events = &event;
+    op->turn.event_count = 1;
+    op_run(world, op, OK);
+    assert_int_equal(ready_of(world, waiter.run).run, waiter.run);
+}
+
+static void expired_events_are_neither_delivered_nor_kept(void **state) {
+    World *world = *state;
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op_run(world, op, OK);
+    publish(world, "t", "1");
+    world->now_ms = START_MS + 1000; // not swept yet, and yet not seen any more
+    op = park(world, create(world, "r1"), on_event("t"));
+    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(get_counter(world, COUNTER_EVENTS), 1);
+    assert_int_equal(fire(world)->fire_due.fired_count, 1);
+    assert_int_equal(get_counter(world, COUNTER_EVENTS), 0);
+    assert_int_equal(get_events(world, "t").count, 0);
+}
+
+static void event_just_before_its_expiry_is_delivered(void **state) {
+    World *world = *state;
+    Op *op = op_new(world, OP_SET_TOPIC);
+    op->set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op_run(world, op, OK);
+    publish(world, "t", "1");
+    world->now_ms = START_MS + 999;
+    assert_int_equal(park(world, create(world, "r1"), on_event("t"))->turn.resolved_count, 1);
+}
+
+static void retention_of_the_store_expires_events_without_a_policy(void **state) {
+    World *world = *state;
+    publish(world, "t", "1");
+    world->now_ms = START_MS + WEEK_MS - 1;
+    assert_int_equal(sweep(world)->sweep.expired_events, 0);
+    world->now_ms = START_MS + WEEK_MS;
+    assert_int_equal(sweep(world)->sweep.expired_events, 1);
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_DUE));
+    assert_int_equal(query.number, 0);
+}
+
+// ---- ids that are taken once ----
+
+static void event_with_a_known_id_is_a_duplicate(void **state) {
+    World *world = *state;
+    assert_false(publish_once(world, "t", "e1", "1")->publish.is_duplicate);
+    Op *op = publish_once(world, "t", "e1", "other");
+    assert_true(op->publish.is_duplicate);
+    assert_false(op->publish.is_kept);
+    assert_int_equal(get_events(world, "t").count, 1);
+    assert_false(publish_once(world, "u", "e1", "1")->publish.is_duplicate); // per topic
+    assert_false(publish_once(world, "t", "e2", "1")->publish.is_duplicate);
+}
+
+static void event_id_is_known_after_it_was_consumed_and_after_a_crash(void **state) {
+    World *world = *state;
+    publish_once(world, "t", "e1", "1");
+    park(world, create(world, "r1"), on_event("t"));
+    world_crash(world);
+    assert_true(publish_once(world, "t", "e1", "1")->publish.is_duplicate);
+}
+
+static void signal_with_a_known_id_is_taken_once(void **state) {
+    World *world = *state;
+    park(world, create(world, "r1"), on_signal("go"));
+    create(world, "r2");
+    for (int i = 0; i < 3; i++) {
+        Op *op = op_new(world, OP_SIGNAL);
+        op->signal.run_id = STR("r1");
+        op->signal.name = STR("go");
+        op->signal.id = STR("s1");
+        op->signal.is_deduplicated = true;
+        op->signal.payload = STR("1");
+        op_run(world, op, OK);
+        assert_int_equal(op->signal.is_duplicate, i > 0);
+        assert_int_equal(op->signal.is_delivered, i == 0);
+    }
+    Op *op = op_new(world, OP_SIGNAL); // another run has its own ids
+    op->signal.run_id = STR("r2");
+    op->signal.name = STR("go");
+    op->signal.id = STR("s1");
+    op->signal.is_deduplicated = true;
+    op_run(world, op, OK);
+    assert_false(op->signal.is_duplicate);
+    assert_int_equal(entry_count(world, "r1", LOG_WAIT), 1);
+}
+
+static void ids_that_were_not_the_callers_are_not_remembered(void **state) {
+    World *world = *state;
+    publish(world, "t", "1");
+    assert_false(publish(world, "t", "2")->publish.is_duplicate);
+    assert_int_equal(get_events(world, "t").count, 2);
+}
+
+static void known_ids_are_forgotten_after_the_retention(void **state) {
+    World *world = *state;
+    publish_once(world, "t", "e1", "1");
+    world->now_ms = START_MS + WEEK_MS - 1;
+    assert_true(publish_once(world, "t", "e1", "1")->publish.is_duplicate);
+    world->now_ms = START_MS + WEEK_MS; // not swept, and yet forgotten
+    assert_false(publish_once(world, "t", "e1", "2")->publish.is_duplicate);
+    assert_true(publish_once(world, "t", "e1", "3")->publish.is_duplicate);
+    world->now_ms = START_MS + 3 * WEEK_MS;
+    assert_int_equal(sweep(world)->sweep.expired_keys, 1);
+}
+
+int contract_topics(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(consume_one_visible_to_all),
+        CASE(consume_one_visible_after_create),
+        CASE(consume_one_visible_after_wait),
+        CASE(consume_all_visible_to_all),
+        CASE(consume_all_visible_after_create),
+        CASE(consume_all_visible_after_wait),
+        CASE(each_run_sees_a_shared_event_once),
+        CASE(unset_topic_has_the_default_policy),
+        CASE(topic_policy_is_kept_and_replaced),
+        CASE(nonsense_policies_are_refused),
+        CASE(topics_are_listed_by_name),
+        CASE(full_topic_refuses_with_topic_full),
+        CASE(full_topic_still_serves_who_waits),
+        CASE(store_default_caps_topics_without_one),
+        CASE(emit_by_a_turn_into_a_full_topic_becomes_a_dead_letter),
+        CASE(emit_by_a_turn_wakes_a_waiter_in_the_same_operation),
+        CASE(expired_events_are_neither_delivered_nor_kept),
+        CASE(event_just_before_its_expiry_is_delivered),
+        CASE(retention_of_the_store_expires_events_without_a_policy),
+        CASE(event_with_a_known_id_is_a_duplicate),
+        CASE(event_id_is_known_after_it_was_consumed_and_after_a_crash),
+        CASE(signal_with_a_known_id_is_taken_once),
+        CASE(ids_that_were_not_the_callers_are_not_remembered),
+        CASE(known_ids_are_forgotten_after_the_retention),
+    };
+    return cmocka_run_group_tests_name("topics", tests, NULL, NULL);
+}
