@@ -64,7 +64,7 @@ static bool compile_arguments(FlowCompiler *c, const FlowNodeList *list) {
     }
     Register array = register_new(c); // [C2]
     emit_wide(c, OP_NEW_ARRAY, array, (int32_t)list->count);
-    compile_array_items(c, list, array);
+    compile_array_items(c, list, array, true);
     return false;
 }
 

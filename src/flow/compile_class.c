@@ -29,7 +29,9 @@ static void class_declare_private_names(FlowCompiler *c, FlowScope *scope) {
         Register mark = c->top;
         bool is_boxed = variable_is_boxed(variable);
         Register key = is_boxed ? register_new(c) : variable->reg;
-        emit_wide(c, OP_NEW_PRIVATE_NAME, key, (int32_t)name_constant(c, variable->name));
+        bool is_field = variable->private_kind == PRIVATE_FIELD;
+        emit_wide(c, is_field ? OP_NEW_PRIVATE_NAME : OP_NEW_PRIVATE_METHOD_NAME, key,
+                  (int32_t)name_constant(c, variable->name));
         if (is_boxed) emit_abc(c, OP_SET_BOX, variable->reg, key, 0);
         c->top = mark;
     }

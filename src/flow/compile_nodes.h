@@ -72,7 +72,8 @@ void compile_intrinsic(FlowCompiler *c, FlowNode *node, Register dst);
 
 // --- compile_object.c, compile_class.c, compile_function.c
 void compile_array(FlowCompiler *c, FlowNode *node, Register dst);
-void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array);
+void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array,
+                         bool is_call);
 void compile_object(FlowCompiler *c, FlowNode *node, Register dst);
 typedef struct PropertyKey {
     FlowValue name;  // string key known now; HOLE otherwise

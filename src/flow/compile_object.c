@@ -62,7 +62,8 @@ FlowValue name_with_prefix(FlowCompiler *c, const char *prefix, FlowValue name) 
 }
 
 // --- arrays
-void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array) {
+void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array,
+                         bool is_call) {
     for (uint32_t i = 0; i < list->count; i++) {
         FlowNode *item = list->items[i];
         Register mark = c->top;
@@ -71,8 +72,10 @@ void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register arr
         } else if (item->kind == NODE_SPREAD) {
             Register value = compile_any(c, item->unary.operand);
             emit_position(c, item->unary.operand->start);
-            emit_description(c, item->unary.operand);
-            emit_abc(c, OP_ARRAY_SPREAD, array, value, 0);
+            // V8 treats a spread at the end of a call apart, and names none before the end.
+            bool is_last_argument = is_call && i + 1 == list->count;
+            if (!is_call || is_last_argument) emit_description(c, item->unary.operand);
+            emit_abc(c, OP_ARRAY_SPREAD, array, value, is_last_argument);
         } else {
             emit_abc(c, OP_ARRAY_PUSH, array, compile_any(c, item), 0);
         }
@@ -83,7 +86,7 @@ void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register arr
 void compile_array(FlowCompiler *c, FlowNode *node, Register dst) {
     Register array = register_scratch(c, dst); // [L1]
     emit_wide(c, OP_NEW_ARRAY, array, (int32_t)node->list.count);
-    compile_array_items(c, &node->list, array);
+    compile_array_items(c, &node->list, array, false);
     emit_move(c, dst, array);
 }
 

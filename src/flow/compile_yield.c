@@ -153,8 +153,8 @@ static void compile_yield_delegate(FlowCompiler *c, FlowNode *node, Register dst
     JumpList finished = {0};
     compile_expression(c, node->unary.operand, d.received);
     emit_position(c, node->unary.operand->start);
-    emit_description(c, node->unary.operand);
-    emit_abc(c, d.is_async ? OP_GET_ASYNC_ITERATOR : OP_GET_ITERATOR, d.record, d.received, 0);
+    emit_abc(c, d.is_async ? OP_GET_ASYNC_ITERATOR : OP_GET_ITERATOR, d.record, d.received,
+             d.is_async ? 0 : 1);
     emit_abc(c, OP_ITER_START, d.record, 0, 0);
     emit_abc(c, OP_LOAD_UNDEFINED, d.received, 0, 0);
     emit_wide(c, OP_LOAD_INT, d.received + 1, 0);

@@ -745,6 +745,10 @@ L_GET_SUPER_CONSTRUCTOR:
 L_NEW_PRIVATE_NAME:
     A = flow_from_symbol(flow_symbol_private(vm, routine->constants[in.wide]));
     NEXT;
+L_NEW_PRIVATE_METHOD_NAME:
+    A = flow_from_symbol(flow_symbol_private(vm, routine->constants[in.wide]));
+    flow_as_symbol(A)->cell.aux |= SYMBOL_METHOD;
+    NEXT;
 L_GET_PRIVATE:
 L_HAS_PRIVATE:
     if (UNLIKELY(!flow_is_symbol(C))) goto broken;

@@ -2,23 +2,51 @@
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"
+#include <stdio.h>
+
+// V8's words for a value it has no source text for: "number 5", "object null", "undefined".
+static void default_call_site(FlowVm *vm, FlowValue value, char ret_text[FLOW_TEXT_MAX]) {
+    char text[FLOW_TEXT_MAX];
+    if (flow_is_string(value)) {
+        snprintf(ret_text, FLOW_TEXT_MAX, "string \"%.*s\"", FLOW_TEXT_MAX - 12,
+                 flow_describe(vm, value, text));
+    } else if (flow_is_undefined(value) || flow_is_object(value) || flow_is_symbol(value)) {
+        snprintf(ret_text, FLOW_TEXT_MAX, "%s", flow_typeof(value));
+    } else {
+        snprintf(ret_text, FLOW_TEXT_MAX, "%s %.*s", flow_typeof(value), FLOW_TEXT_MAX - 12,
+                 flow_describe(vm, value, text));
+    }
+}
+
+static bool throw_not_iterable(FlowVm *vm, FlowValue value, FlowValue source, const char *what) {
+    char text[FLOW_TEXT_MAX];
+    if (flow_is_hole(source)) {
+        default_call_site(vm, value, text);
+        return flow_throw_type(
+            vm, "%s is not iterable (cannot read property Symbol(Symbol.iterator))", text);
+    }
+    flow_describe(vm, source, text);
+    size_t length = strlen(text);
+    static const char call[] = "(...)";
+    bool is_call = length > sizeof call && strcmp(text + length - sizeof call + 1, call) == 0;
+    if (is_call) {
+        text[length - sizeof call + 1] = 0;
+        return flow_throw_type(vm, "%s is not a function or its return value is not %s", text,
+                               what);
+    }
+    return flow_throw_type(vm, "%s is not %s", text, what);
+}
 
 bool interp_throw_described(FlowVm *vm, FlowValue value, const char *what) {
     FlowFrame *frame = interp_frame(vm);
     const FlowRoutine *routine = frame->closure->routine;
-    FlowValue source = flow_routine_description(routine, frame->pc - 1);
+    bool is_prelude = routine->flags & ROUTINE_PRELUDE; // a script did not write that text
+    FlowValue source =
+        is_prelude ? FLOW_HOLE : flow_routine_description(routine, frame->pc - 1);
+    if (strstr(what, "iterable")) return throw_not_iterable(vm, value, source, what);
     char text[FLOW_TEXT_MAX];
-    if (flow_is_hole(source)) {
-        flow_describe(vm, value, text);
-    } else {
-        flow_describe(vm, source, text);
-    }
-    bool is_iterable = strstr(what, "iterable") != NULL;
-    if (is_iterable && flow_is_hole(source) && flow_is_nullish(value)) {
-        return flow_throw_type(
-            vm, "%s is not iterable (cannot read property Symbol(Symbol.iterator))", text);
-    }
-    return flow_throw_type(vm, "%s is not %s%s", text, is_iterable ? "" : "a ", what);
+    flow_describe(vm, flow_is_hole(source) ? value : source, text);
+    return flow_throw_type(vm, "%s is not a %s", text, what);
 }
 
 bool interp_call(FlowVm *vm, FlowInstruction in) {

@@ -3,6 +3,7 @@
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"
+#include <stdio.h>
 
 bool interp_closure(FlowVm *vm, FlowInstruction in) {
     FlowFrame *frame = interp_frame(vm);
@@ -168,15 +169,33 @@ bool interp_init_fields(FlowVm *vm, FlowInstruction in) {
                                              .return_kind = RETURN_DISCARD});
 }
 
+static FlowValue function_name(FlowVm *vm, FlowValue function) {
+    if (!flow_is_callable(function)) return FLOW_UNDEFINED;
+    FlowValue name = flow_object_get_data(vm, flow_as_object(function), FLOW_KEY(vm, name));
+    bool has_name = flow_is_string(name) && flow_string_length(flow_as_string(name));
+    return has_name ? name : FLOW_UNDEFINED;
+}
+
+static bool throw_super(FlowVm *vm, FlowValue constructor, FlowValue parent) {
+    char parent_text[FLOW_TEXT_MAX];
+    char text[FLOW_TEXT_MAX];
+    FlowValue parent_name = flow_is_callable(parent) ? function_name(vm, parent) : parent;
+    if (flow_is_undefined(parent_name)) parent_name = FLOW_NULL; // as V8 shows it
+    flow_describe(vm, parent_name, parent_text);
+    FlowValue name = function_name(vm, constructor);
+    if (flow_is_undefined(name)) {
+        return flow_throw_type(vm, "Super constructor %s of anonymous class is not a constructor",
+                               parent_text);
+    }
+    return flow_throw_type(vm, "Super constructor %s of class '%s' is not a constructor",
+                           parent_text, flow_describe(vm, name, text));
+}
+
 bool interp_get_super_constructor(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowObject *parent = flow_object_proto(vm, flow_as_object(vm->stack[base + in.b]));
     FlowValue value = parent ? flow_from_object(parent) : FLOW_NULL;
-    if (!flow_is_constructor(value)) {
-        char text[FLOW_TEXT_MAX];
-        return flow_throw_type(vm, "Super constructor %s of anonymous class is not a constructor",
-                               flow_describe(vm, value, text));
-    }
+    if (!flow_is_constructor(value)) return throw_super(vm, vm->stack[base + in.b], value);
     vm->stack[base + in.a] = value;
     return true;
 }
@@ -188,13 +207,31 @@ static bool throw_private(FlowVm *vm, const char *format_start, FlowKey key, con
     return flow_throw_type(vm, "%s %s %s", format_start, flow_describe_key(vm, key, text), middle);
 }
 
+static bool is_method_name(FlowKey key) {
+    return flow_as_symbol((FlowValue){key.bits})->cell.aux & SYMBOL_METHOD;
+}
+
+static bool throw_brand(FlowVm *vm) {
+    FlowObject *home = interp_frame(vm)->closure->home;
+    FlowValue constructor =
+        home ? flow_object_get_data(vm, home, FLOW_KEY(vm, constructor)) : FLOW_UNDEFINED;
+    FlowValue name = function_name(vm, constructor);
+    char text[FLOW_TEXT_MAX];
+    return flow_throw_type(vm, "Receiver must be %s%s",
+                           flow_is_undefined(name) ? "an instance of class anonymous"
+                                                   : "an instance of class ",
+                           flow_is_undefined(name) ? "" : flow_describe(vm, name, text));
+}
+
 static bool private_get(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue object = vm->stack[base + in.b];
     FlowKey key = key_register(vm, base + in.c);
     FlowProperty property;
+    if (flow_is_nullish(object)) return flow_throw_read(vm, object, key);
     if (!flow_is_object(object) ||
         !flow_object_get_own(vm, flow_as_object(object), key, &property)) {
+        if (is_method_name(key)) return throw_brand(vm);
         return throw_private(vm, "Cannot read private member", key,
                              "from an object whose class did not declare it");
     }
@@ -220,8 +257,10 @@ static bool private_set(FlowVm *vm, FlowInstruction in) {
     FlowKey key = key_register(vm, base + in.b);
     FlowValue value = vm->stack[base + in.c];
     FlowProperty property;
+    if (flow_is_nullish(object)) return flow_throw_write(vm, object, key);
     if (!flow_is_object(object) ||
         !flow_object_get_own(vm, flow_as_object(object), key, &property)) {
+        if (is_method_name(key)) return throw_brand(vm);
         return throw_private(vm, "Cannot write private member", key,
                              "to an object whose class did not declare it");
     }
@@ -261,7 +300,6 @@ static bool private_define(FlowVm *vm, FlowInstruction in) {
         return flow_throw_type(vm, "Cannot initialize %s twice on the same object",
                                flow_describe_key(vm, key, (char[FLOW_TEXT_MAX]){0}));
     }
-    if (in.op != OP_DEFINE_PRIVATE) set_home(value, object);
     if (is_accessor) {
         flow_object_define_accessor(vm, object, key, is_getter ? value : FLOW_HOLE,
                                     is_getter ? FLOW_HOLE : value, 0);
@@ -354,7 +392,8 @@ bool interp_require_object(FlowVm *vm, FlowInstruction in) {
     const char *what = flow_is_null(value) ? "null" : "undefined";
     char name[FLOW_TEXT_MAX];
     char text[FLOW_TEXT_MAX];
-    flow_describe(vm, flow_is_hole(source) ? value : source, text);
+    if (flow_is_hole(source) && flow_is_null(value)) snprintf(text, sizeof text, "object null");
+    else flow_describe(vm, flow_is_hole(source) ? value : source, text);
     if (!flow_is_string(key)) {
         return flow_throw_type(vm, "Cannot destructure '%s' as it is %s.", text, what);
     }

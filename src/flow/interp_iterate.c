@@ -5,6 +5,7 @@
 // iterator object, no result objects. Otherwise: iterator, next method, state. The state is true
 // when the iterator is done or its next() is under way (so that an error from next() itself does
 // not close it), a result object between the two halves of a step, else undefined.
+#include "flow/builtin_objects.h"
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"
@@ -29,7 +30,7 @@ bool interp_get_iterator(FlowVm *vm, FlowInstruction in) {
     FlowValue iterable = vm->stack[base + in.b];
     FlowValue *record = vm->stack + base + in.a;
     bool is_async = in.op == OP_GET_ASYNC_ITERATOR;
-    if (!is_async && is_plain_array(vm, iterable)) {
+    if (!is_async && in.c == 0 && is_plain_array(vm, iterable)) {
         record[0] = iterable;
         record[1] = flow_int(0);
         record[2] = FLOW_UNDEFINED;
@@ -168,13 +169,10 @@ bool interp_iter_value(FlowVm *vm, FlowInstruction in) {
     if (is_done) {
         if (in.op == OP_ITER_VALUE) frame->pc = (uint32_t)((int32_t)frame->pc + (int16_t)in.c);
         else vm->stack[frame->base + in.b] = FLOW_UNDEFINED;
-        // `for await` and yield* want the value of the last result.
-        if (in.op == OP_ITER_VALUE) {
-            bool is_plain =
-                flow_object_lookup(vm, flow_as_object(result), FLOW_KEY(vm, value), &value) &&
-                !(value.attributes & PROPERTY_ACCESSOR);
-            vm->stack[frame->base + in.b] = is_plain ? value.value : FLOW_UNDEFINED;
-        }
+        return true;
+    }
+    if (in.op == OP_ITER_STEP_VALUE && in.c == 1) {
+        vm->stack[at + 2] = FLOW_UNDEFINED;
         return true;
     }
     bool has_value = flow_object_lookup(vm, flow_as_object(result), FLOW_KEY(vm, value), &value);
@@ -244,7 +242,7 @@ bool interp_array_spread(FlowVm *vm, FlowInstruction in) {
     if (is_plain_array(vm, iterable)) {
         FlowArray *source = flow_as_array(iterable);
         FlowValue *values = flow_array_dense(source);
-        if (values || !flow_sparse(&source->object)) {
+        if (values || flow_array_is_plain(vm, iterable)) {
             flow_array_reserve(vm, target, target->length + source->length);
             for (uint32_t i = 0; i < source->length; i++) {
                 FlowValue value = flow_object_element(vm, &source->object, i);
@@ -256,6 +254,10 @@ bool interp_array_spread(FlowVm *vm, FlowInstruction in) {
     FlowObject *start = flow_is_object(iterable) ? flow_as_object(iterable)
                                                  : flow_object_of_primitive(vm, iterable);
     if (!start || !flow_object_has(vm, start, FLOW_SYMBOL(vm, SYMBOL_ITERATOR))) {
+        if (in.c == 1 && !flow_is_nullish(iterable)) {
+            return flow_throw_type(
+                vm, "Spread syntax requires ...iterable[Symbol.iterator] to be a function");
+        }
         return interp_throw_described(vm, iterable, "iterable");
     }
     return flow_vm_push_helper(vm,

@@ -126,7 +126,13 @@ static bool throw_set(FlowVm *vm, FlowValue object, FlowKey key, FlowSetResult r
     bool is_length = flow_is_array(object) && key.bits == FLOW_NAME(vm, length).bits;
     switch (result) {
     case SET_READONLY:
-        return flow_throw_type(vm, "Cannot assign to read only property '%s' of object '%s'", name,
+        if (is_length && !(flow_as_object(object)->cell.aux & OBJECT_LENGTH_READONLY)) {
+            // Shrinking stopped at an element that cannot be deleted.
+            return flow_throw_type(vm, "Cannot delete property '%u' of [object Array]",
+                                   flow_as_array(object)->length - 1);
+        }
+        return flow_throw_type(vm, "Cannot assign to read only property '%s' of %s '%s'", name,
+                               flow_is_callable(object) ? "function" : "object",
                                flow_describe(vm, object, text));
     case SET_NO_SETTER:
         return flow_throw_type(vm, "Cannot set property %s of %s which has only a getter", name,
@@ -149,6 +155,13 @@ static bool call_setter(FlowVm *vm, FlowValue setter, FlowValue this_value, Flow
                                              .return_kind = RETURN_DISCARD});
 }
 
+// length, or the index of one of its units.
+static bool is_own_of_string(FlowVm *vm, FlowValue string, FlowKey key) {
+    if (key.bits == FLOW_NAME(vm, length).bits) return true;
+    return flow_key_is_index(key) &&
+           flow_key_as_index(key) < flow_string_length(flow_as_string(string));
+}
+
 static bool set_on_primitive(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value) {
     FlowObject *proto = flow_object_of_primitive(vm, object);
     if (!proto) return flow_throw_write(vm, object, key);
@@ -159,11 +172,7 @@ static bool set_on_primitive(FlowVm *vm, FlowValue object, FlowKey key, FlowValu
     }
     char name[FLOW_TEXT_MAX];
     char text[FLOW_TEXT_MAX];
-    bool is_string = flow_is_string(object);
-    bool is_own = is_string && (key.bits == FLOW_NAME(vm, length).bits ||
-                                (flow_key_is_index(key) &&
-                                 flow_key_as_index(key) <
-                                     flow_string_length(flow_as_string(object))));
+    bool is_own = flow_is_string(object) && is_own_of_string(vm, object, key);
     flow_describe_key(vm, key, name);
     if (is_own) {
         return flow_throw_type(vm, "Cannot assign to read only property '%s' of string '%s'", name,
@@ -293,7 +302,15 @@ bool interp_delete_element(FlowVm *vm, FlowInstruction in) {
         };
         return flow_vm_push_helper(vm, &helper);
     }
-    if (flow_is_object(object) && !flow_object_delete(vm, flow_as_object(object), key)) {
+    bool is_string_part = flow_is_string(object) && is_own_of_string(vm, object, key);
+    if (is_string_part ||
+        (flow_is_object(object) && !flow_object_delete(vm, flow_as_object(object), key))) {
+        if (is_string_part) {
+            FlowSlotObject *wrapper = flow_slot_object_new(vm, KIND_STRING_OBJECT,
+                                                           vm->realm->protos[PROTO_STRING]);
+            wrapper->internal[0] = object;
+            object = flow_from_object(wrapper);
+        }
         char name[FLOW_TEXT_MAX];
         char text[FLOW_TEXT_MAX];
         return flow_throw_type(vm, "Cannot delete property '%s' of %s",

@@ -137,7 +137,7 @@
     OP(NEW_ARRAY, OUT, W_COUNT, NONE, "a = [], with room for wide elements")                       \
     OP(ARRAY_PUSH, IN, IN, NONE, "append b to array literal a")                                    \
     OP(ARRAY_PUSH_HOLE, IN, NONE, NONE, "append a hole to array literal a")                        \
-    OP(ARRAY_SPREAD, IN, IN, NONE, "append all items of iterable b to array a")                    \
+    OP(ARRAY_SPREAD, IN, IN, ID, "append all items of b to array a; c: 1 = arguments of a call")   \
     OP(NEW_REGEXP, OUT, CONST, CONST, "a = new RegExp(pattern b, flags c)")                        \
     OP(TEMPLATE_OBJECT, OUT, W_TEMPLATE, NONE, "a = the frozen strings array of template wide")    \
     OP(CLOSURE, OUT, W_FUNCTION, NONE, "a = new function object of routine wide")         \
@@ -167,6 +167,7 @@
     OP(INIT_FIELDS, BLOCK, NONE, NONE, "block of 2: constructor, this: runs the fields of it")     \
     OP(GET_SUPER_CONSTRUCTOR, OUT, IN, NONE, "a = prototype of function b; TypeError if no ctor")  \
     OP(NEW_PRIVATE_NAME, OUT, W_CONST, NONE, "a = fresh private name, text constants[wide] (#x)")  \
+    OP(NEW_PRIVATE_METHOD_NAME, OUT, W_CONST, NONE, "the same, for a method or accessor")          \
     OP(GET_PRIVATE, OUT, IN, IN, "a = b.#c")                                                       \
     OP(SET_PRIVATE, IN, IN, IN, "a.#b = c")                                                        \
     OP(DEFINE_PRIVATE, IN, IN, IN, "add private field #b = c to a")                                \
@@ -198,14 +199,15 @@
     OP(YIELD_RESULT, OUT, IN, LIVE, "yield*: as YIELD, but b is the result object to hand out")    \
     OP(RESUME, IN, NONE, NEAR, "after YIELD: by R[a+1]: 0 go on, 1 throw a, 2 jump to c")          \
     /* iteration; record = 3 registers: iterator, next, state (true = done) */                     \
-    OP(GET_ITERATOR, BLOCK, IN, NONE, "record a = iterator of b; ITER_START must follow")          \
+    OP(GET_ITERATOR, BLOCK, IN, ID, "record a = iterator of b; ITER_START must follow;"            \
+                                    " c: 1 = with an iterator object in any case (yield*)")        \
     OP(GET_ASYNC_ITERATOR, BLOCK, IN, NONE, "record a = async iterator of b; ITER_START follows")  \
     OP(ITER_START, BLOCK, NONE, NONE, "checks record a's iterator and fetches its next method")    \
     OP(ITER_NEXT, BLOCK, OUT, NEAR, "b = next item, or jump to c when done; ITER_VALUE follows")   \
     OP(ITER_VALUE, BLOCK, OUT, NEAR, "second half of ITER_NEXT: takes the result object apart")    \
     OP(ITER_STEP, BLOCK, OUT, NONE, "destructuring: b = next item or undefined when done;"         \
                                     " ITER_STEP_VALUE follows")                                    \
-    OP(ITER_STEP_VALUE, BLOCK, OUT, NONE, "second half of ITER_STEP")                              \
+    OP(ITER_STEP_VALUE, BLOCK, OUT, ID, "second half of ITER_STEP; c: 1 = a hole, value not read") \
     OP(ITER_REST, BLOCK, OUT, NONE, "b = array of the remaining items")                            \
     OP(ITER_CALL_NEXT, BLOCK, NONE, NONE, "R[a+2] = iterator.next(): await it, then ITER_VALUE")   \
     OP(ITER_CLOSE, BLOCK, NONE, NONE, "unless done: iterator.return(); its errors are thrown")     \

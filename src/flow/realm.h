@@ -150,6 +150,7 @@ typedef struct FlowRealm {
     FlowObject *array_values;            // Array.prototype.values == [Symbol.iterator]
     FlowObject *array_iterator_next;     // %ArrayIteratorPrototype%.next
     FlowObject *promise_then;            // Promise.prototype.then
+    FlowObject *thrower;                 // %ThrowTypeError%: arguments.callee and its kin
     FlowModule *prelude;
     FlowClosure **prelude_closures;      // by routine index
     FlowClosure *helpers[HELPER_COUNT];

@@ -392,6 +392,29 @@ static FlowObject *builtin_object(Builder *b, FlowObject *holder, FlowKey key, c
     return flow_as_object(value);
 }
 
+static FlowNativeResult throw_type_error(FlowVm *vm, FlowNativeCall *call) {
+    (void)call;
+    return flow_native_throw(vm, ERROR_KIND_TYPE,
+                             "'caller', 'callee', and 'arguments' properties may not be accessed "
+                             "on strict mode functions or the arguments objects for calls to them");
+}
+static const FlowNativeEntry thrower_entry = NATIVE("%thrower", throw_type_error, 0);
+
+static void build_thrower(Builder *b) {
+    FlowVm *vm = b->vm;
+    FlowObject *thrower = &flow_native_function_new(vm, &thrower_entry)->object;
+    define_function_fields(b, thrower, "", "", 0);
+    flow_object_prevent_extensions(vm, thrower);
+    flow_realm_name(vm, thrower, "%", "throwTypeError");
+    b->realm->thrower = thrower;
+    FlowValue value = flow_from_object(thrower);
+    FlowObject *proto = b->realm->protos[PROTO_FUNCTION];
+    flow_object_define_accessor(vm, proto, flow_key_cstr(vm, "caller"), value, value,
+                                PROPERTY_CONFIGURABLE);
+    flow_object_define_accessor(vm, proto, flow_key_cstr(vm, "arguments"), value, value,
+                                PROPERTY_CONFIGURABLE);
+}
+
 static void build_shortcuts(Builder *b) {
     FlowVm *vm = b->vm;
     FlowRealm *realm = b->realm;
@@ -421,6 +444,7 @@ void flow_realm_build(FlowVm *vm) {
     build_global_functions(b);
     for (size_t i = 0; i < b->class_count; i++) build_class(b, &b->classes[i]);
     link_generators(b);
+    build_thrower(b);
     build_global(b);
     build_shortcuts(b);
     for (size_t i = 0; i < 2; i++) {

@@ -45,7 +45,7 @@ struct FlowSymbol {
     uint32_t hash;
     uint32_t well_known;   // 1 + index in the realm's list of well-known symbols, 0 = none
 };
-enum { SYMBOL_PRIVATE = 1, SYMBOL_REGISTERED = 2 }; // made by Symbol.for
+enum { SYMBOL_PRIVATE = 1, SYMBOL_REGISTERED = 2, SYMBOL_METHOD = 4 }; // by Symbol.for; #m() {}
 
 typedef struct FlowAtoms { // a hash set of flat strings
     FlowString **slots;

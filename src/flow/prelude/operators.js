@@ -134,8 +134,7 @@ function getAsyncIterator(iterable) {
 
 function iteratorResult(result) {
   const done = !!result.done;
-  const value = result.value;
-  return { value, done };
+  return { value: done ? undefined : result.value, done };
 }
 
 function iteratorRest(iterator, next) {
