@@ -2,7 +2,9 @@
 //
 // The coordinator's thread:   take all messages -> prepare -> commit -> finish -> …  and sleeps
 // until a message or the next deadline when there is nothing to commit. Messages that arrive
-// during a commit form the next batch: that is the whole of group commit.
+// during a commit form the next batch: that is the whole of group commit. A small batch is
+// committed on the spot, because another thread would only add to its latency; a large one goes to
+// the committer, and its answers are dealt out while the next one is being committed.
 //
 // Invariants [D1]-[D3] are in driver.h.
 //
@@ -39,11 +41,15 @@ static void move_all(List *from, List *to) {
 
 typedef struct Mail {
     List requests, awaits, executed, controls;
+    Turn *committed; // NULL = none
+    Status commit_status;
+    Diag commit_diag;
 } Mail;
 
 static bool has_mail(const Driver *driver) {
     return !list_is_empty(&driver->requests) || !list_is_empty(&driver->executed) ||
-           !list_is_empty(&driver->awaits) || !list_is_empty(&driver->controls);
+           !list_is_empty(&driver->awaits) || !list_is_empty(&driver->controls) ||
+           driver->committed != NULL;
 }
 
 static void take_mail(Driver *driver, Mail *mail) {
@@ -56,6 +62,10 @@ static void take_mail(Driver *driver, Mail *mail) {
     move_all(&driver->awaits, &mail->awaits);
     move_all(&driver->executed, &mail->executed);
     move_all(&driver->controls, &mail->controls);
+    mail->committed = driver->committed;
+    mail->commit_status = driver->commit_status;
+    if (mail->committed != NULL) mail->commit_diag = driver->commit_diag;
+    driver->committed = NULL;
     pthread_mutex_unlock(&driver->lock);
 }
 
@@ -121,34 +131,89 @@ static bool is_stopping(Driver *driver, int64_t *ret_deadline_ms) {
     return answer;
 }
 
+enum { COMMIT_INLINE_MAX = 32 }; // operations; more go to the committer
+
+static void *committer_main(void *context) {
+    Driver *driver = context;
+    pthread_mutex_lock(&driver->lock);
+    for (;;) {
+        while (driver->to_commit == NULL && !driver->is_committer_closed)
+            pthread_cond_wait(&driver->commit_wake, &driver->lock);
+        Turn *turn = driver->to_commit;
+        if (turn == NULL) break;
+        driver->to_commit = NULL;
+        pthread_mutex_unlock(&driver->lock);
+        Diag diag;
+        diag_clear(&diag);
+        Status status = store_commit(driver->store, &turn->batch, &diag);
+        pthread_mutex_lock(&driver->lock);
+        driver->committed = turn;
+        driver->commit_status = status;
+        driver->commit_diag = diag;
+        wake_up(driver);
+    }
+    pthread_mutex_unlock(&driver->lock);
+    return NULL;
+}
+
+// Commits the next batch, if there is one: here, or by handing it over. True when it was here.
+static bool commit_next(Driver *driver, bool *is_committing) {
+    Turn *turn = coordinator_prepare(driver->coordinator);
+    pool_add_all(&driver->pool, &driver->outgoing); // runs beside the commit
+    if (turn == NULL) return false;
+    if (turn->batch.count > COMMIT_INLINE_MAX) {
+        pthread_mutex_lock(&driver->lock);
+        driver->to_commit = turn;
+        pthread_cond_signal(&driver->commit_wake);
+        pthread_mutex_unlock(&driver->lock);
+        *is_committing = true;
+        return false;
+    }
+    Diag diag;
+    diag_clear(&diag);
+    Status status = store_commit(driver->store, &turn->batch, &diag);
+    coordinator_finish(driver->coordinator, turn, status, &diag);
+    pool_add_all(&driver->pool, &driver->outgoing);
+    return true;
+}
+
+// True when the thread is to end.
+static bool rest(Driver *driver, bool is_committing) {
+    Coordinator *coordinator = driver->coordinator;
+    int64_t until_ms = is_committing ? INT64_MAX : coordinator_next_wake_ms(coordinator);
+    int64_t deadline_ms;
+    if (!is_committing && is_stopping(driver, &deadline_ms)) {
+        bool is_quiet = coordinator_is_quiet(coordinator);
+        if (is_quiet || env_now_ms(driver->env) >= deadline_ms) {
+            end_thread(driver, !is_quiet);
+            return true;
+        }
+        if (deadline_ms < until_ms) until_ms = deadline_ms;
+    }
+    if (until_ms > env_now_ms(driver->env)) sleep_until(driver, until_ms);
+    return false;
+}
+
 static void *coordinator_main(void *context) {
     Driver *driver = context;
-    Coordinator *coordinator = driver->coordinator;
+    bool is_committing = false;
     for (;;) {
         Mail mail;
         take_mail(driver, &mail);
         deliver_mail(driver, &mail);
-        Turn *turn = coordinator_prepare(coordinator);
-        pool_add_all(&driver->pool, &driver->outgoing); // runs beside the commit
-        if (turn != NULL) {
-            Diag diag;
-            diag_clear(&diag);
-            Status status = store_commit(driver->store, &turn->batch, &diag);
-            coordinator_finish(coordinator, turn, status, &diag);
+        bool has_answers = mail.committed != NULL;
+        if (has_answers) is_committing = false;
+        // [D4] What gathered during a good commit is on its way before its answers are dealt out.
+        bool has_acted = false;
+        if (!is_committing && (!has_answers || mail.commit_status == OK))
+            has_acted = commit_next(driver, &is_committing);
+        if (has_answers) {
+            coordinator_finish(driver->coordinator, mail.committed, mail.commit_status,
+                               &mail.commit_diag);
             pool_add_all(&driver->pool, &driver->outgoing);
-            continue;
+        } else if (!has_acted && rest(driver, is_committing)) {
+            return NULL;
         }
-        int64_t until_ms = coordinator_next_wake_ms(coordinator);
-        int64_t deadline_ms;
-        if (is_stopping(driver, &deadline_ms)) {
-            bool is_late = env_now_ms(driver->env) >= deadline_ms;
-            if (coordinator_is_quiet(coordinator) || is_late) {
-                end_thread(driver, !coordinator_is_quiet(coordinator));
-                return NULL;
-            }
-            if (deadline_ms < until_ms) until_ms = deadline_ms;
-        }
-        if (until_ms > env_now_ms(driver->env)) sleep_until(driver, until_ms);
     }
 }
 
@@ -203,8 +268,11 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     TRY(coordinator_new(&setup, &driver->coordinator, diag));
     pthread_mutex_init(&driver->lock, NULL);
     pthread_cond_init(&driver->wake, NULL);
+    pthread_cond_init(&driver->commit_wake, NULL);
     pool_start(&driver->pool, config->thread_count, pool_main, driver);
-    int failed = pthread_create(&driver->thread, NULL, coordinator_main, driver);
+    int failed = pthread_create(&driver->committer, NULL, committer_main, driver);
+    ASSERT(failed == 0);
+    failed = pthread_create(&driver->thread, NULL, coordinator_main, driver);
     ASSERT(failed == 0);
     driver->has_thread = true;
     return OK;
@@ -238,6 +306,11 @@ Status driver_stop(Driver *driver, int64_t timeout_ms) {
     take_back(driver);
     pthread_join(driver->thread, NULL);
     driver->has_thread = false;
+    pthread_mutex_lock(&driver->lock);
+    driver->is_committer_closed = true;
+    pthread_cond_signal(&driver->commit_wake);
+    pthread_mutex_unlock(&driver->lock);
+    pthread_join(driver->committer, NULL);
     return driver->is_stop_late ? ERR_LIMIT : OK;
 }
 
@@ -252,6 +325,7 @@ void driver_free(Driver *driver) {
     coordinator_free(driver->coordinator);
     pthread_mutex_destroy(&driver->lock);
     pthread_cond_destroy(&driver->wake);
+    pthread_cond_destroy(&driver->commit_wake);
 }
 
 // ---- calls from other threads ----

@@ -1,11 +1,13 @@
 // Driver: the threads around a coordinator.
 //
-// One thread owns the coordinator and does the commits; a pool runs workflow, step and task
-// functions. Everybody else only puts messages into the driver's mailbox.
+// One thread owns the coordinator; a second one commits the larger batches, so that the next is
+// gathered meanwhile; a pool runs workflow, step and task functions. Everybody else only puts
+// messages into the driver's mailbox.
 //
 //   [D1] Only the coordinator's thread touches the coordinator.
 //   [D2] Nothing sleeps on a fixed tick: the thread waits for a message or for the next deadline.
 //   [D3] A function that blocks holds up its pool thread and nothing else.
+//   [D4] One commit is under way at a time, and the next begins only when it answered OK.
 #pragma once
 #include "engine/coordinator.h"
 #include <pthread.h>
@@ -45,6 +47,13 @@ typedef struct Driver {
     List awaits;
     List executed;
     List controls;
+    Turn *to_commit; // for the committer; NULL = nothing
+    Turn *committed; // back from it, with its outcome
+    Status commit_status;
+    Diag commit_diag;
+    pthread_cond_t commit_wake;
+    pthread_t committer;
+    bool is_committer_closed;
     enum { DRIVER_RUNS, DRIVER_STOPS, DRIVER_ENDED } state;
     int64_t stop_deadline_ms;
     bool is_stop_late; // functions were still running at the deadline

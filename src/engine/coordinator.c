@@ -429,6 +429,8 @@ void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *d
     c->retry_count = 0;
     turn_apply(c, turn);
     turn_put(c, turn);
+    // At once, so that they execute while the next batch is being committed.
+    if (c->is_working && !c->is_stopping) runs_dispatch(c);
 }
 
 int64_t coordinator_next_wake_ms(Coordinator *c) {
