@@ -108,16 +108,28 @@ static FlowNativeResult date_static_utc(FlowVm *vm, FlowNativeCall *call) {
 
 // --- getters
 
+static FlowNativeResult not_a_date(FlowVm *vm, const char *method, FlowValue value) {
+    char text[FLOW_TEXT_MAX];
+    return flow_native_throw(vm, ERROR_KIND_TYPE,
+                             "Method Date.prototype.%s called on incompatible receiver %s", method,
+                             flow_describe(vm, value, text));
+}
+
 // NULL: exception pending.
 static FlowSlotObject *this_date(FlowVm *vm, const FlowNativeCall *call) {
-    if (flow_is_kind(*call->this_value, KIND_DATE)) return flow_as_pointer(*call->this_value);
-    flow_throw_type(vm, "this is not a Date object.");
+    FlowValue value = *call->this_value;
+    if (flow_is_kind(value, KIND_DATE)) return flow_as_pointer(value);
+    const FlowNativeEntry *entry =
+        ((const FlowNativeFunction *)flow_as_pointer(call->function))->entry;
+    not_a_date(vm, entry->name, value);
     return NULL;
 }
 
 static FlowNativeResult date_get(FlowVm *vm, FlowNativeCall *call) {
-    FlowSlotObject *date = this_date(vm, call);
-    if (!date) return NATIVE_THROW;
+    if (!flow_is_kind(*call->this_value, KIND_DATE)) {
+        return flow_native_throw(vm, ERROR_KIND_TYPE, "this is not a Date object.");
+    }
+    FlowSlotObject *date = flow_as_pointer(*call->this_value);
     double time = flow_as_number(date->internal[0]);
     DateField field = (DateField)flow_native_magic(call);
     if (isnan(time) || field == FIELD_TIME) return flow_native_return(call, date->internal[0]);
@@ -218,7 +230,10 @@ static FlowNativeResult date_to_text(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult intrinsic_date_locale(FlowVm *vm, FlowNativeCall *call) {
     FlowValue value = flow_argument(call, 0);
     if (!flow_is_kind(value, KIND_DATE)) {
-        return flow_native_throw(vm, ERROR_KIND_TYPE, "this is not a Date object.");
+        static const char *const names[] = {"toLocaleString", "toLocaleDateString",
+                                            "toLocaleTimeString"};
+        int32_t which = flow_as_int(flow_argument(call, 1)) - DATE_STYLE_LOCALE;
+        return not_a_date(vm, names[which], value);
     }
     double time = flow_as_number(((FlowSlotObject *)flow_as_pointer(value))->internal[0]);
     if (isnan(time)) return return_latin1(vm, call, "Invalid Date", 12);

@@ -319,8 +319,8 @@ static const FlowNativeEntry number_statics[] = {
     NATIVE("isInteger", number_is_integer, 1),
     NATIVE("isNaN", number_is_nan, 1),
     NATIVE("isSafeInteger", number_is_safe_integer, 1),
-    NATIVE("parseFloat", global_parse_float, 1),
-    NATIVE("parseInt", global_parse_int, 2),
+    ALIAS("parseFloat", "parseFloat"), // the global functions
+    ALIAS("parseInt", "parseInt"),
     CONSTANT("MAX_VALUE", number_max),
     CONSTANT("MIN_VALUE", number_min),
     CONSTANT("NaN", number_nan),
@@ -342,19 +342,9 @@ static const FlowNativeEntry number_members[] = {
     NATIVE_END,
 };
 
-// The global parseInt and parseFloat are the very functions of Number.
-static FlowNativeResult number_function(FlowVm *vm, FlowNativeCall *call) {
-    const FlowNativeEntry *entry =
-        ((const FlowNativeFunction *)flow_as_pointer(call->function))->entry;
-    FlowObject *proto = vm->realm->protos[PROTO_NUMBER];
-    FlowValue constructor = flow_object_get_data(vm, proto, FLOW_KEY(vm, constructor));
-    return flow_native_return(call, flow_object_get_data(vm, flow_as_object(constructor),
-                                                         flow_key_cstr(vm, entry->name)));
-}
-
 const FlowNativeEntry flow_globals_number[] = {
-    {"parseFloat", number_function, NULL, 0, NATIVE_VALUE, 0},
-    {"parseInt", number_function, NULL, 0, NATIVE_VALUE, 0},
+    NATIVE("parseFloat", global_parse_float, 1),
+    NATIVE("parseInt", global_parse_int, 2),
     NATIVE_MAGIC("isFinite", global_is_number, 1, 0),
     NATIVE_MAGIC("isNaN", global_is_number, 1, 1),
     CONSTANT("NaN", number_nan),

@@ -4,12 +4,10 @@
 // builtin_regexp_methods.c; what may run script code in prelude/regexp.js.
 #include "flow/builtin_regexp.h"
 #include "base/memory.h"
-#include "base/utf.h"
 #include "flow/builtin_objects.h"
 #include "flow/builtin_regexp_compile.h"
 #include "flow/builtin_string.h"
 #include "flow/vm.h"
-#include <stdio.h>
 
 enum { MATCH_MEMORY_MAX = 32 << 20 };
 
@@ -94,46 +92,18 @@ FlowObject *flow_regexp_new(FlowVm *vm, FlowString *source, FlowString *flags) {
     return regexp_create(vm, source, flags, vm->realm->protos[PROTO_REGEXP]);
 }
 
-static uint32_t utf16_of(Str text, uint16_t *ret_units) {
-    uint32_t count = 0;
-    const char *at = text.data;
-    const char *end = text.data + text.len;
-    while (at < end) {
-        uint32_t c = utf8_decode(&at, end);
-        if (c > 0xFFFF) {
-            ret_units[count++] = (uint16_t)(0xD800 + ((c - 0x10000) >> 10));
-            c = 0xDC00 + ((c - 0x10000) & 0x3FF);
-        }
-        ret_units[count++] = (uint16_t)c;
-    }
-    return count;
-}
-
-bool flow_regexp_check(Str pattern, Str flags, char ret_message[FLOW_REGEXP_MESSAGE_MAX]) {
-    uint16_t *units = mem_alloc(sizeof(uint16_t) * (pattern.len + flags.len + 1));
-    uint32_t bits = 0;
-    if (!regexp_parse_flags(units, utf16_of(flags, units), &bits)) {
-        snprintf(ret_message, FLOW_REGEXP_MESSAGE_MAX, "Invalid regular expression flags");
-        mem_free(units);
-        return false;
-    }
-    char message[REGEXP_MESSAGE_MAX];
-    RegexpPattern *made = regexp_pattern_get(units, utf16_of(pattern, units), bits, message);
-    mem_free(units);
-    if (made) {
-        regexp_pattern_release(made);
-        return true;
-    }
-    Str shown = {pattern.data, pattern.len < 120 ? pattern.len : 120};
-    snprintf(ret_message, FLOW_REGEXP_MESSAGE_MAX, "Invalid regular expression: /%.*s/%.*s: %s",
-             STR_ARG(shown), STR_ARG(flags), message);
-    return false;
-}
-
 // --- looking inside
 
 uint32_t flow_regexp_flags(const FlowSlotObject *regexp) {
-    return (uint32_t)flow_as_int(regexp->internal[3]);
+    if (flow_is_int(regexp->internal[3])) return (uint32_t)flow_as_int(regexp->internal[3]);
+    // A clone has the text only. It was accepted once, so it is flat, short and valid.
+    const FlowString *text = flow_as_string(regexp->internal[1]);
+    uint16_t units[8];
+    uint32_t length = flow_string_length(text) < 8 ? flow_string_length(text) : 8;
+    for (uint32_t i = 0; i < length; i++) units[i] = flow_string_at(text, i);
+    uint32_t flags = 0;
+    regexp_parse_flags(units, length, &flags);
+    return flags;
 }
 
 // The compiled pattern; made again when a snapshot has dropped it. NULL: exception pending, which

@@ -4,16 +4,11 @@
 // pattern (a FlowBytes cell, or undefined after a snapshot: it is made again), [3] flags as bits.
 // `lastIndex` is its first own property.
 #pragma once
-#include "base/str.h"
 #include "flow/builtin_primitives.h"
-
-enum { FLOW_REGEXP_MESSAGE_MAX = 256 };
+#include "flow/builtin_regexp_check.h"
 
 // /source/flags. NULL: SyntaxError pending.
 FlowObject *flow_regexp_new(FlowVm *vm, FlowString *source, FlowString *flags);
-// Whether a literal is well-formed, without a VM; both UTF-8 (WTF-8 for the pattern). False:
-// `ret_message` is what the SyntaxError says.
-bool flow_regexp_check(Str pattern, Str flags, char ret_message[FLOW_REGEXP_MESSAGE_MAX]);
 
 // --- for the built-ins
 typedef struct RegexpFound { // a match; captures are units of the subject

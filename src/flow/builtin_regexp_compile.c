@@ -10,6 +10,9 @@
 #include "flow/builtin_regexp_compile.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/utf.h"
+#include "flow/builtin_regexp_check.h"
+#include <stdio.h>
 
 enum {
     CACHE_SIZE = 256,
@@ -135,4 +138,42 @@ bool regexp_parse_flags(const uint16_t *flags, size_t length, uint32_t *ret_flag
     }
     *ret_flags = result;
     return true;
+}
+
+// --- literals of the source text
+
+static uint32_t utf16_of(Str text, uint16_t *ret_units) {
+    uint32_t count = 0;
+    const char *at = text.data;
+    const char *end = text.data + text.len;
+    while (at < end) {
+        uint32_t c = utf8_decode(&at, end);
+        if (c > 0xFFFF) {
+            ret_units[count++] = (uint16_t)(0xD800 + ((c - 0x10000) >> 10));
+            c = 0xDC00 + ((c - 0x10000) & 0x3FF);
+        }
+        ret_units[count++] = (uint16_t)c;
+    }
+    return count;
+}
+
+bool flow_regexp_check(Str pattern, Str flags, char ret_message[FLOW_REGEXP_MESSAGE_MAX]) {
+    uint16_t *units = mem_alloc(sizeof(uint16_t) * (pattern.len + flags.len + 1));
+    uint32_t bits = 0;
+    if (!regexp_parse_flags(units, utf16_of(flags, units), &bits)) {
+        snprintf(ret_message, FLOW_REGEXP_MESSAGE_MAX, "Invalid regular expression flags");
+        mem_free(units);
+        return false;
+    }
+    char message[REGEXP_MESSAGE_MAX];
+    RegexpPattern *made = regexp_pattern_get(units, utf16_of(pattern, units), bits, message);
+    mem_free(units);
+    if (made) {
+        regexp_pattern_release(made);
+        return true;
+    }
+    Str shown = {pattern.data, pattern.len < 120 ? pattern.len : 120};
+    snprintf(ret_message, FLOW_REGEXP_MESSAGE_MAX, "Invalid regular expression: /%.*s/%.*s: %s",
+             STR_ARG(shown), STR_ARG(flags), message);
+    return false;
 }

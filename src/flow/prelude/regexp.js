@@ -97,7 +97,7 @@ function regexpSpecies(regexp) {
   const constructor = regexp.constructor;
   if (constructor === undefined) return %regExpConstructor();
   if (!%isObject(constructor)) %typeError("The .constructor property is not an object");
-  const species = constructor[%symbol("species")];
+  const species = constructor[%symbolSpecies()];
   if (species === undefined || species === null) return %regExpConstructor();
   if (!%isConstructor(species)) %typeError("object.constructor[Symbol.species] is not a constructor");
   return species;
