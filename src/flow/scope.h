@@ -69,6 +69,7 @@ struct FlowVariable {
     // Analysis only.
     bool is_initialized;     // in the order of execution, as far as the walk has come
     bool is_simple_catch;    // catch (e): a var of that name may stand inside
+    FlowVariable *behind;    // of a simple catch: the first outer binding that is none
     uint32_t serial;         // dense over the program
     uint32_t last_capture;   // where last_capture_function has it
     FlowFunction *last_capture_function;

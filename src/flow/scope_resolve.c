@@ -138,9 +138,9 @@ void scope_resolve_declared(ScopeAnalyzer *a, FlowNode *node) {
 // A `var` must not pass a lexical declaration of its name on the way to its function.
 void scope_resolve_var(ScopeAnalyzer *a, FlowNode *node) {
     FlowVariable *variable = node->reference.name->binding;
-    FlowVariable *outer = variable;
-    while (outer && outer->is_simple_catch && outer->function == a->state->function)
-        outer = outer->shadowed;
+    const FlowVariable *outer = variable;
+    if (outer && outer->is_simple_catch && outer->function == a->state->function)
+        outer = outer->behind;
     bool is_function_level =
         outer && outer->function == a->state->function &&
         (outer->scope == a->state->body_scope || outer->scope->kind == SCOPE_PARAMETERS);

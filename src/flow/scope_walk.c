@@ -216,7 +216,11 @@ static void walk_iteration(ScopeAnalyzer *a, FlowNode *node) {
 }
 
 static void mark_simple_catch(const FlowScope *scope) {
-    scope->variables->is_simple_catch = true;
+    FlowVariable *variable = scope->variables;
+    FlowVariable *outer = variable->shadowed;
+    bool is_row = outer && outer->is_simple_catch && outer->function == variable->function;
+    variable->is_simple_catch = true;
+    variable->behind = is_row ? outer->behind : outer;
 }
 
 // The names of the parameter must not be declared again directly in the block.

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    FLOW_SOURCE_MAX = 64 << 20, // bytes of one file
+    FLOW_SOURCE_MAX = 16 << 20, // bytes of one file; a tree takes up to 100 times as much
     FLOW_SOURCE_PADDING = 16,
 };
 
