@@ -5,6 +5,7 @@
 //
 // Not here: operators and conditions, assignment, calls, literals of objects, classes.
 
+#include "flow/builtin_regexp_check.h"
 #include "flow/compile_nodes.h"
 
 bool node_is_anonymous_function(const FlowNode *node) {
@@ -66,7 +67,20 @@ static void compile_sequence(FlowCompiler *c, FlowNode *node, Register dst) {
     compile_expression(c, node->list.items[node->list.count - 1], dst);
 }
 
+// A pattern that can never work is an early error.
+static void check_regexp(FlowCompiler *c, const FlowNode *node) {
+    char message[FLOW_REGEXP_MESSAGE_MAX];
+    if (flow_regexp_check(node->regexp.pattern, node->regexp.flags, message)) return;
+    c->has_failed = true;
+    FlowFinding finding = {.code = FLOW_ERROR_LITERAL,
+                           .severity = FLOW_SEVERITY_ERROR,
+                           .start = node->start,
+                           .end = node->end};
+    flow_report_add(c->report, &finding, "%s", message);
+}
+
 static void compile_regexp(FlowCompiler *c, FlowNode *node, Register dst) {
+    check_regexp(c, node);
     uint32_t pattern = constant_short(c, flow_module_string(c->module, node->regexp.pattern));
     uint32_t flags = constant_short(c, flow_module_string(c->module, node->regexp.flags));
     emit_position(c, node->at);

@@ -100,6 +100,10 @@ static void parameter_bind(FlowCompiler *c, FlowNode *parameter, Register reg) {
     FlowNode *target = parameter_target(parameter);
     if (target->kind != NODE_IDENTIFIER) {
         PatternSource source = {.value = reg, .text = FLOW_HOLE};
+        if (parameter->kind == NODE_DEFAULT && target->kind == NODE_OBJECT_PATTERN) {
+            Str text = STR("(intermediate value)(intermediate value)(intermediate value)");
+            source.text = flow_module_string(c->module, text); // V8's view of the default
+        }
         compile_pattern(c, target, source, PATTERN_DECLARE);
         return;
     }

@@ -81,6 +81,20 @@ static void pattern_describe(FlowCompiler *c, const FlowNode *node, PatternSourc
     else if (!flow_is_hole(source.text)) emit_description_text(c, source.text);
 }
 
+// V8 names what is not iterable only in declarations, and only if its first token is where V8
+// looks for it.
+static bool iterable_has_name(const FlowNode *node, PatternMode mode) {
+    if (mode != PATTERN_DECLARE) return false;
+    switch (node->kind) {
+    case NODE_MEMBER:
+    case NODE_INDEX:
+    case NODE_PRIVATE_MEMBER:
+    case NODE_OPTIONAL_CHAIN: return false;
+    case NODE_CALL: return node->call.callee->kind == NODE_IDENTIFIER;
+    default: return true;
+    }
+}
+
 // --- arrays
 static void compile_array_rest(FlowCompiler *c, FlowNode *item, Register record,
                                PatternMode mode) {
@@ -98,14 +112,15 @@ static void compile_array_item(FlowCompiler *c, FlowNode *item, Register record,
     Register value = item ? target_value(c, &target) : register_new(c);
     if (item) emit_position(c, item->at);
     emit_abc(c, OP_ITER_STEP, record, value, 0);
-    emit_abc(c, OP_ITER_STEP_VALUE, record, value, 0);
+    emit_abc(c, OP_ITER_STEP_VALUE, record, value, item ? 0 : 1);
     if (item) target_finish(c, &target, value);
 }
 
 static void compile_array_pattern(FlowCompiler *c, FlowNode *node, PatternSource source,
                                   PatternMode mode) {
     Register record = register_block(c, 3);
-    pattern_describe(c, node, source);
+    if (!source.node || iterable_has_name(source.node, mode)) pattern_describe(c, node, source);
+    else emit_position(c, source.node->start);
     emit_abc(c, OP_GET_ITERATOR, record, source.value, 0);
     emit_abc(c, OP_ITER_START, record, 0, 0);
     Control control;
@@ -195,13 +210,18 @@ static void compile_object_rest(FlowCompiler *c, FlowNode *item, PatternSource s
 static void compile_object_pattern(FlowCompiler *c, FlowNode *node, PatternSource source,
                                    PatternMode mode) {
     FlowValue first = FLOW_UNDEFINED;
+    bool is_checked_by_access = source.is_nested;
     if (node->list.count > 0 && node->list.items[0]->kind == NODE_PROPERTY) {
         FlowNode *item = node->list.items[0];
         PropertyKey key = property_key(c, item->property.key, item->flags & FLAG_COMPUTED);
         if (!key.is_dynamic) first = property_key_text(c, &key);
+        uint8_t kind = item->property.value->kind;
+        bool is_simple = kind == NODE_IDENTIFIER || kind == NODE_ARRAY_PATTERN ||
+                         kind == NODE_OBJECT_PATTERN;
+        is_checked_by_access = is_checked_by_access || !is_simple;
     }
-    // In a nested pattern V8 lets the first property access complain.
-    if (!source.is_nested || flow_is_undefined(first)) {
+    // In some patterns V8 lets the first property access complain, and so do we.
+    if (!is_checked_by_access || flow_is_undefined(first)) {
         pattern_describe(c, node, source);
         emit_wide(c, OP_REQUIRE_OBJECT, source.value, (int32_t)constant_index(c, first));
     }

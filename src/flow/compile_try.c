@@ -161,6 +161,8 @@ static void compile_catch(FlowCompiler *c, FlowNode *node, Control *control) {
         variable_initialize(c, use_of(parameter), error);
     } else if (parameter) {
         PatternSource source = {.value = error, .text = FLOW_HOLE};
+        if (parameter->kind == NODE_OBJECT_PATTERN) // what V8 calls it
+            source.text = flow_module_string(c->module, STR(".catch"));
         compile_pattern(c, parameter, source, PATTERN_DECLARE);
     }
     compile_statement(c, node->catch_clause.body);

@@ -172,6 +172,9 @@ static Status check_block(const Verifier *v, const FlowInstruction *i) {
 
 static Status check_numbers(const Verifier *v, const FlowInstruction *i) {
     switch (i->op) {
+    case OP_ARRAY_SPREAD:
+    case OP_GET_ITERATOR:
+    case OP_ITER_STEP_VALUE: return i->c <= 1 ? OK : refuse(v, "no such mode", i->c);
     case OP_SET_FUNCTION_NAME: return i->c <= 2 ? OK : refuse(v, "no such prefix", i->c);
     case OP_ITER_GET_METHOD: return i->c <= 2 ? OK : refuse(v, "no such method", i->c);
     case OP_CHECK_OBJECT: return i->b == 0 ? OK : refuse(v, "no such check", i->b);
