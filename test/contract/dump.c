@@ -79,18 +79,14 @@ static void log_add(Dump *dump, int64_t run) {
     }
 }
 
+// In one page: pages of steps end at a position, which entries may share in nonsensical histories.
 static void steps_add(Dump *dump, int64_t run) {
+    Query query = {.run = run};
+    query_run(dump, &query, QUERY_LIST_STEPS);
     buf_append_cstr(&dump->text, "  steps");
-    for (int64_t after = 0;;) {
-        Query query = {.run = run, .after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_STEPS);
-        for (size_t i = 0; i < query.count; i++) {
-            buf_printf(&dump->text, " %lld:%lld", (long long)query.log[i].position,
-                       (long long)query.log[i].seq);
-        }
-        // Several entries may share the last position of a page: going on would repeat them.
-        if (query.next == 0 || query.next == after) break;
-        after = query.next;
+    for (size_t i = 0; i < query.count; i++) {
+        buf_printf(&dump->text, " %lld:%lld", (long long)query.log[i].position,
+                   (long long)query.log[i].seq);
     }
     buf_append_char(&dump->text, '\n');
 }

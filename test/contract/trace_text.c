@@ -1,0 +1,303 @@
+// Traces as text: what was asked for, and everything that was answered.
+#include "base/buf.h"
+#include "contract/trace.h"
+
+enum { TEXT_SIZE_MAX = 64 << 20, SHOWN_MAX = 24 };
+
+static void put(Buf *text, const char *name, int64_t value) {
+    if (value != 0) buf_printf(text, " %s=%lld", name, (long long)value);
+}
+
+static void put_str(Buf *text, const char *name, Str s) {
+    if (str_is_null(s)) return;
+    buf_printf(text, " %s=\"", name);
+    for (size_t i = 0; i < s.len && i < SHOWN_MAX; i++) {
+        char c = s.data[i];
+        if (c >= ' ' && c < 127) buf_append_char(text, c);
+        else buf_printf(text, "\\%02x", (unsigned)(unsigned char)c);
+    }
+    buf_printf(text, s.len > SHOWN_MAX ? "…\"(%zu)" : "\"", s.len);
+}
+
+static Str finish(Arena *arena, Buf *text) {
+    Str result = arena_str(arena, buf_str(text));
+    buf_done(text);
+    return result;
+}
+
+// ---- answers ----
+
+static void put_row(Buf *text, TableNumber number, const void *row) {
+    const Table *table = &tables[number];
+    buf_append_cstr(text, "\n   ");
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        if (column->type == COLUMN_I64) put(text, column->name, row_i64(row, column));
+        else put_str(text, column->name, row_str(row, column));
+    }
+}
+
+static void put_turn(Buf *text, const TurnCommit *turn) {
+    put(text, "state", turn->state);
+    put(text, "last_seq", turn->last_seq);
+    put(text, "cancel", turn->is_cancel_wanted);
+    for (size_t i = 0; turn->child_keys && i < turn->child_count; i++) {
+        put(text, "child", turn->child_keys[i]);
+    }
+    for (size_t i = 0; turn->task_keys && i < turn->task_count; i++) {
+        put(text, "task", turn->task_keys[i]);
+    }
+    for (size_t i = 0; i < turn->resolved_count; i++) put_row(text, TABLE_LOG, &turn->resolved[i]);
+}
+
+static void put_counts(Buf *text, const Op *op) {
+    switch (op->kind) {
+    case OP_FIRE_DUE:
+        put(text, "fired", op->fire_due.fired_count);
+        put(text, "started", op->fire_due.started_count);
+        put(text, "woken", op->fire_due.woken_count);
+        put(text, "ended", op->fire_due.ended_count);
+        put(text, "tasks", op->fire_due.task_count);
+        put(text, "more", op->fire_due.has_more);
+        break;
+    case OP_SWEEP:
+        put(text, "purged", op->sweep.purged_runs);
+        put(text, "events", op->sweep.expired_events);
+        put(text, "keys", op->sweep.expired_keys);
+        put(text, "reclaimed", op->sweep.reclaimed_runs);
+        put(text, "more", op->sweep.has_more);
+        break;
+    case OP_REWIND:
+        put(text, "position", op->rewind.position);
+        put(text, "dropped", op->rewind.dropped_count);
+        break;
+    case OP_CLAIM:
+        put(text, "count", op->claim.count);
+        put(text, "taken_over", op->claim.taken_over);
+        break;
+    case OP_CLAIM_TASKS:
+        for (size_t i = 0; i < op->claim_tasks.task_count; i++) {
+            put_row(text, TABLE_TASKS, &op->claim_tasks.tasks[i]);
+        }
+        break;
+    default: break;
+    }
+}
+
+static void put_answer(Buf *text, const Op *op) {
+    buf_printf(text, "  %s: %s %s", op_kind_name(op->kind), status_name(op->status),
+               op->status == OK ? "" : op->diag.code);
+    switch (op->kind) {
+    case OP_JOIN: put(text, "node", op->join.node); break;
+    case OP_LEAVE: put(text, "released", op->leave.released_count); break;
+    case OP_DEFINE:
+        put(text, "key", op->define.key);
+        put(text, "new", op->define.is_new);
+        break;
+    case OP_CREATE_RUN:
+        put(text, "key", op->create_run.key);
+        put(text, "new", op->create_run.is_new);
+        put_str(text, "id", op->create_run.id);
+        put(text, "state", op->create_run.state);
+        break;
+    case OP_COMMIT_TURN: put_turn(text, &op->turn); break;
+    case OP_CREATE_TASK:
+        put(text, "key", op->create_task.key);
+        put(text, "new", op->create_task.is_new);
+        break;
+    case OP_HEARTBEAT_TASK: put(text, "cancel", op->heartbeat.is_cancel_wanted); break;
+    case OP_FAIL_TASK:
+        put(text, "retried", op->fail_task.is_retried);
+        put(text, "at", op->fail_task.retry_at_ms);
+        break;
+    case OP_PUBLISH:
+        put(text, "resumed", op->publish.resumed_count);
+        put(text, "kept", op->publish.is_kept);
+        put(text, "duplicate", op->publish.is_duplicate);
+        break;
+    case OP_SIGNAL:
+        put(text, "delivered", op->signal.is_delivered);
+        put(text, "duplicate", op->signal.is_duplicate);
+        break;
+    case OP_CANCEL: put(text, "changed", op->cancel.is_changed); break;
+    case OP_PAUSE:
+    case OP_RESUME: put(text, "changed", op->hold.is_changed); break;
+    case OP_FORK: put(text, "key", op->fork.key); break;
+    case OP_REPLAY_DEAD_LETTER: put(text, "resumed", op->dead_letter.resumed_count); break;
+    default: put_counts(text, op); break;
+    }
+    buf_append_char(text, '\n');
+}
+
+Str trace_answers(Arena *arena, Status status, const Diag *diag, const Batch *batch) {
+    Buf text;
+    buf_init(&text, TEXT_SIZE_MAX);
+    buf_printf(&text, "batch: %s %s", status_name(status), status == OK ? "" : diag->code);
+    put(&text, "unclaimed", batch->unclaimed_count);
+    put(&text, "due", batch->earliest_due_ms);
+    put(&text, "has_tasks", batch->has_tasks);
+    buf_append_char(&text, '\n');
+    for (size_t i = 0; i < batch->count; i++) put_answer(&text, batch->ops[i]);
+    for (size_t i = 0; i < batch->ready_count; i++) {
+        const ReadyRun *ready = &batch->ready[i];
+        buf_append_cstr(&text, "  ready");
+        put(&text, "run", ready->run);
+        put(&text, "epoch", ready->epoch);
+        put_str(&text, "id", ready->id);
+        put_str(&text, "workflow", ready->workflow);
+        put(&text, "kind", ready->kind);
+        put(&text, "cancel", ready->is_cancel_wanted);
+        put(&text, "last_seq", ready->last_seq);
+        for (size_t j = 0; j < ready->resolved_count; j++) {
+            put_row(&text, TABLE_LOG, &ready->resolved[j]);
+        }
+        buf_append_char(&text, '\n');
+    }
+    for (size_t i = 0; i < batch->ended_count; i++) {
+        buf_append_cstr(&text, "  ended");
+        put(&text, "run", batch->ended[i].run);
+        put_str(&text, "id", batch->ended[i].id);
+        put(&text, "state", batch->ended[i].state);
+        buf_append_char(&text, '\n');
+    }
+    return finish(arena, &text);
+}
+
+// ---- questions ----
+
+static void put_spec(Buf *text, const RunSpec *spec) {
+    put_str(text, "id", spec->id);
+    put(text, "kind", spec->kind);
+    put_str(text, "dedupe_key", spec->dedupe_key);
+    put(text, "start_at", spec->start_at_ms);
+    put(text, "timeout", spec->timeout_ms);
+    put(text, "keep", spec->keep_ms);
+    put_str(text, "tags", spec->tags);
+    put(text, "leftover", spec->leftover_policy);
+    put_str(text, "leftover_topic", spec->leftover_topic);
+    put(text, "close", spec->close_policy);
+}
+
+static void put_task_spec(Buf *text, const TaskSpec *task) {
+    put_str(text, "task", task->id);
+    put_str(text, "queue", task->queue);
+    put(text, "delay", task->delay_ms);
+    put(text, "attempts", task->max_attempts);
+    put(text, "backoff", task->backoff_ms);
+    put(text, "start_timeout", task->start_timeout_ms);
+    put(text, "run_timeout", task->run_timeout_ms);
+}
+
+static void put_event(Buf *text, const EventSpec *event) {
+    put_str(text, "topic", event->topic);
+    put_str(text, "id", event->id);
+    put(text, "dedupe", event->is_deduplicated);
+    put_str(text, "payload", event->payload);
+}
+
+static void put_turn_question(Buf *text, const TurnCommit *turn) {
+    static const char *const names[] = {"",     "continue", "suspend", "complete",
+                                        "fail", "cancelled", "pause",  "continue_as"};
+    put(text, "run", turn->run);
+    put(text, "epoch", turn->epoch);
+    buf_printf(text, " next=%s", names[turn->next]);
+    put_str(text, "snapshot", turn->snapshot);
+    for (size_t i = 0; i < turn->log_count; i++) put_row(text, TABLE_LOG, &turn->log[i]);
+    for (size_t i = 0; i < turn->child_count; i++) {
+        buf_append_cstr(text, "\n    child");
+        put_spec(text, &turn->children[i]);
+    }
+    for (size_t i = 0; i < turn->task_count; i++) {
+        buf_append_cstr(text, "\n   ");
+        put_task_spec(text, &turn->tasks[i]);
+    }
+    for (size_t i = 0; i < turn->event_count; i++) {
+        buf_append_cstr(text, "\n    event");
+        put_event(text, &turn->events[i]);
+    }
+    for (size_t i = 0; i < turn->waits.count; i++) {
+        const WaitItem *item = &turn->waits.items[i];
+        buf_printf(text, "\n    wait %s %s", turn->waits.mode == WAIT_FIRST ? "first" : "each",
+                   wait_kind_name(item->kind));
+        put_str(text, "name", item->name);
+        put_str(text, "filter", item->filter);
+        put(text, "deadline", item->deadline_at_ms);
+    }
+}
+
+static void put_outside_question(Buf *text, const Op *op) {
+    switch (op->kind) {
+    case OP_PUBLISH: put_event(text, &op->publish.event); break;
+    case OP_SIGNAL:
+        put_str(text, "run", op->signal.run_id);
+        put_str(text, "name", op->signal.name);
+        put_str(text, "id", op->signal.id);
+        put(text, "dedupe", op->signal.is_deduplicated);
+        break;
+    case OP_CANCEL:
+        put_str(text, "run", op->cancel.run_id);
+        put(text, "grace", op->cancel.grace_ms);
+        break;
+    case OP_PAUSE:
+    case OP_RESUME: put_str(text, "run", op->hold.run_id); break;
+    case OP_REWIND:
+        put_str(text, "run", op->rewind.run_id);
+        put_str(text, "step", op->rewind.step);
+        put(text, "iteration", op->rewind.iteration);
+        break;
+    case OP_FORK:
+        put_str(text, "run", op->fork.run_id);
+        put_str(text, "step", op->fork.step);
+        put_str(text, "new_id", op->fork.new_id);
+        break;
+    case OP_PURGE_RUN: put_str(text, "run", op->purge.run_id); break;
+    case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->set_topic); break;
+    case OP_REPLAY_DEAD_LETTER:
+    case OP_REMOVE_DEAD_LETTER: put(text, "key", op->dead_letter.key); break;
+    default: break;
+    }
+}
+
+static void put_question(Buf *text, const Op *op) {
+    buf_printf(text, "  %s", op_kind_name(op->kind));
+    switch (op->kind) {
+    case OP_JOIN:
+        put(text, "lease", op->join.lease_ms);
+        put(text, "exclusive", op->join.is_exclusive);
+        break;
+    case OP_RENEW: put(text, "lease", op->renew.lease_ms); break;
+    case OP_CREATE_RUN: put_spec(text, &op->create_run.spec); break;
+    case OP_CLAIM: put(text, "max", op->claim.max); break;
+    case OP_COMMIT_TURN: put_turn_question(text, &op->turn); break;
+    case OP_RELEASE:
+        put(text, "run", op->release.run);
+        put(text, "epoch", op->release.epoch);
+        break;
+    case OP_CREATE_TASK: put_task_spec(text, &op->create_task.spec); break;
+    case OP_CLAIM_TASKS:
+        put(text, "max", op->claim_tasks.max);
+        put(text, "lease", op->claim_tasks.lease_ms);
+        break;
+    case OP_HEARTBEAT_TASK: put_str(text, "id", op->heartbeat.id); break;
+    case OP_COMPLETE_TASK: put_str(text, "id", op->complete_task.id); break;
+    case OP_FAIL_TASK: put_str(text, "id", op->fail_task.id); break;
+    case OP_RETRY_TASK: put_str(text, "id", op->retry_task.id); break;
+    case OP_FIRE_DUE: put(text, "max", op->fire_due.max); break;
+    case OP_SWEEP: put(text, "max", op->sweep.max); break;
+    case OP_APPEND_LOG:
+        put(text, "run", op->append_log.run);
+        put(text, "epoch", op->append_log.epoch);
+        break;
+    default: put_outside_question(text, op); break;
+    }
+    buf_append_char(text, '\n');
+}
+
+Str trace_describe(Arena *arena, const Batch *batch) {
+    Buf text;
+    buf_init(&text, TEXT_SIZE_MAX);
+    buf_printf(&text, "batch %lld at %lld, node %lld, claim_max %lld\n", (long long)batch->number,
+               (long long)batch->now_ms, (long long)batch->node, (long long)batch->claim_max);
+    for (size_t i = 0; i < batch->count; i++) put_question(&text, batch->ops[i]);
+    return finish(arena, &text);
+}
