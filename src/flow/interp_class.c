@@ -213,8 +213,9 @@ static bool is_method_name(FlowKey key) {
 
 static bool throw_brand(FlowVm *vm) {
     FlowObject *home = interp_frame(vm)->closure->home;
-    FlowValue constructor =
-        home ? flow_object_get_data(vm, home, FLOW_KEY(vm, constructor)) : FLOW_UNDEFINED;
+    FlowValue constructor = FLOW_UNDEFINED;
+    if (home && flow_is_callable(flow_from_object(home))) constructor = flow_from_object(home);
+    else if (home) constructor = flow_object_get_data(vm, home, FLOW_KEY(vm, constructor));
     FlowValue name = function_name(vm, constructor);
     char text[FLOW_TEXT_MAX];
     return flow_throw_type(vm, "Receiver must be %s%s",

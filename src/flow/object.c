@@ -76,7 +76,7 @@ void flow_object_append_slot(FlowVm *vm, FlowObject *body, FlowShape *shape, Flo
         FlowStorage *storage = flow_heap_alloc(&vm->heap, KIND_SLOTS,
                                                sizeof *storage + grown * sizeof(FlowValue));
         storage->cell.aux = grown;
-        memcpy(storage->values, body->slots, slot * sizeof(FlowValue));
+        if (slot) memcpy(storage->values, body->slots, slot * sizeof(FlowValue));
         if (is_apart && !(slots_storage(body)->cell.flags & CELL_SHARED)) {
             flow_heap_free(&vm->heap, slots_storage(body));
         }
