@@ -3,6 +3,7 @@
 //   [R1] Nothing here sees an object except the equality tests, which compare identity.
 //   [R2] Results keep value.h [V2]: numbers that are int32 are stored as such.
 #include "flow/operators.h"
+#include "flow/builtin_math_functions.h"
 #include "flow/error.h"
 #include "flow/opcodes.h"
 #include "flow/vm.h"
@@ -126,13 +127,6 @@ bool flow_loose_equal(FlowVm *vm, FlowValue a, FlowValue b) {
 
 // --- arithmetic
 
-static double number_power(double base, double exponent) {
-    // ECMAScript differs from pow() where the base is 1 or -1.
-    if (exponent != exponent) return NAN;
-    if (fabs(base) == 1 && isinf(exponent)) return NAN;
-    return pow(base, exponent);
-}
-
 static FlowValue number_arithmetic(uint16_t op, double a, double b) {
     switch (op) {
     case OP_ADD: return flow_number(a + b);
@@ -140,7 +134,7 @@ static FlowValue number_arithmetic(uint16_t op, double a, double b) {
     case OP_MUL: return flow_number(a * b);
     case OP_DIV: return flow_number(a / b);
     case OP_MOD: return flow_number(fmod(a, b));
-    case OP_EXP: return flow_number(number_power(a, b));
+    case OP_EXP: return flow_number(flow_math_pow(a, b));
     default: break;
     }
     int32_t x = flow_double_to_int32(a);
