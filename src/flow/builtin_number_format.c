@@ -239,7 +239,7 @@ FlowString *flow_number_to_radix(FlowVm *vm, double value, uint32_t radix) {
     size_t fraction_length = put_fraction(magnitude, &whole, radix, fraction);
     char text[RADIX_TEXT_MAX]; // whole part from the end backwards
     size_t start = sizeof text;
-    while (whole >= 9007199254740992.0) { // digits beyond the precision are zeros
+    while (whole / radix >= 9007199254740992.0) { // digits beyond the precision are zeros
         whole /= radix;
         text[--start] = '0';
     }
