@@ -234,9 +234,10 @@ static FlowNode *parse_plain_statement(FlowParser *p) {
     case TOKEN_WITH:
         return refuse(p, FLOW_ERROR_STRICT, "Strict mode code may not include a with statement",
                       "Workflows are strict mode; name the object instead");
-    case TOKEN_DEBUGGER:
-        return refuse(p, FLOW_ERROR_REFUSED, "`debugger` is not available in a workflow",
-                      "Use console.log, or `abide run` with a small input");
+    case TOKEN_DEBUGGER: // without a debugger it does nothing, as the standard has it
+        parse_next(p);
+        parse_semicolon(p);
+        return parse_node(p, NODE_EMPTY, start);
     default: return parse_expression_statement(p);
     }
 }
