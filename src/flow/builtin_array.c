@@ -10,22 +10,28 @@
 #include "flow/object_internal.h"
 #include "flow/vm.h"
 
+enum { RESERVED_MAX = 1024 }; // room that is made ahead of need
 enum { ARRAY_CLOSED = OBJECT_NOT_EXTENSIBLE | OBJECT_ELEMENTS_SEALED | OBJECT_ELEMENTS_FROZEN |
                       OBJECT_LENGTH_READONLY };
 
 // --- what kind of array
 
+// No element can be inherited from `proto` or what is behind it.
+static bool protos_are_bare(FlowVm *vm, FlowObject *proto) {
+    while (proto) {
+        const FlowObject *body = flow_object_body(vm, proto);
+        if (body->elements || proto->cell.kind == KIND_STRING_OBJECT) return false;
+        proto = body->shape->proto;
+    }
+    return true;
+}
+
 bool flow_array_is_plain(FlowVm *vm, FlowValue value) {
     if (!flow_is_array(value)) return false;
     const FlowObject *object = flow_as_object(value);
     if (object->cell.flags & CELL_SHARED || flow_sparse(object)) return false;
-    FlowObject *at = object->shape->proto;
-    while (at) {
-        const FlowObject *body = flow_object_body(vm, at);
-        if (body->elements || at->cell.kind == KIND_STRING_OBJECT) return false;
-        at = body->shape->proto;
-    }
-    return true;
+    if (object->shape == vm->array_shape && vm->override_count == 0) return true;
+    return protos_are_bare(vm, object->shape->proto);
 }
 
 bool flow_array_is_open(FlowVm *vm, FlowValue value) {
@@ -325,18 +331,24 @@ static FlowNativeResult new_array(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_from_object(array));
 }
 
-// %newArrayLike(original, length): what ArraySpeciesCreate makes when it is an ordinary array;
-// undefined when a constructor has to be asked.
-static FlowNativeResult new_array_like(FlowVm *vm, FlowNativeCall *call) {
-    if (!flow_array_has_plain_species(vm, flow_argument(call, 0))) return NATIVE_OK;
+// %newPlainArray(original, length): an empty array with room, when ArraySpeciesCreate would make an
+// ordinary array and elements may simply be assigned to it; undefined when it is not so easy.
+static FlowNativeResult new_plain_array(FlowVm *vm, FlowNativeCall *call) {
     double length = flow_as_number(flow_argument(call, 1));
-    if (length > 4294967295.0) {
-        return flow_native_throw(vm, ERROR_KIND_RANGE, "Invalid array length");
-    }
-    uint32_t reserved = length <= 1024 ? (uint32_t)length : 1024;
+    bool is_plain = length <= 4294967295.0 &&
+                    flow_array_has_plain_species(vm, flow_argument(call, 0)) &&
+                    (vm->override_count == 0 ||
+                     protos_are_bare(vm, vm->realm->protos[PROTO_ARRAY]));
+    if (!is_plain) return NATIVE_OK;
+    uint32_t reserved = length <= RESERVED_MAX ? (uint32_t)length : RESERVED_MAX;
     FlowArray *array = flow_array_new(vm, reserved);
-    array->length = (uint32_t)length;
     return flow_native_return(call, flow_from_object(array));
+}
+
+// %hasPlainSpecies(original): ArraySpeciesCreate makes an ordinary array.
+static FlowNativeResult has_plain_species(FlowVm *vm, FlowNativeCall *call) {
+    bool is_plain = flow_array_has_plain_species(vm, flow_argument(call, 0));
+    return flow_native_return(call, flow_bool(is_plain));
 }
 
 // %put(object, key, value): CreateDataPropertyOrThrow.
@@ -376,12 +388,7 @@ static FlowNativeResult last_hole(FlowVm *vm, FlowNativeCall *call) {
     FlowObject *object = flow_as_object(flow_argument(call, 0));
     double length = flow_as_number(flow_argument(call, 2));
     bool can_skip = object->cell.kind == KIND_ARRAY && flow_is_number(at);
-    FlowObject *proto = can_skip ? flow_object_proto(vm, object) : NULL;
-    while (can_skip && proto) {
-        const FlowObject *body = flow_object_body(vm, proto);
-        can_skip = !body->elements && proto->cell.kind != KIND_STRING_OBJECT;
-        proto = body->shape->proto;
-    }
+    if (can_skip) can_skip = protos_are_bare(vm, flow_object_proto(vm, object));
     double index = flow_as_number(at);
     if (!can_skip || index >= 4294967294.0) return flow_native_return(call, at);
     uint32_t next = flow_elements_next(flow_object_body(vm, object), (uint32_t)index + 1);
@@ -404,7 +411,8 @@ static FlowNativeResult is_joining(FlowVm *vm, FlowNativeCall *call) {
 
 const FlowNativeEntry flow_intrinsics_array[] = {
     NATIVE("newArray", new_array, 1),
-    NATIVE("newArrayLike", new_array_like, 2),
+    NATIVE("newPlainArray", new_plain_array, 2),
+    NATIVE("hasPlainSpecies", has_plain_species, 1),
     NATIVE("put", put, 3),
     NATIVE("lastHole", last_hole, 3),
     NATIVE("isJoining", is_joining, 0),

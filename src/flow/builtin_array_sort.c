@@ -1,11 +1,13 @@
-// Sorting by text, the order of sort() without a comparator: stable merge sort over (text, value)
-// pairs. Sorting with a comparator is in the prelude, because each comparison runs script code.
+// Sorting without running script code: by text, the order of sort() without a comparator, and by
+// number, when the comparator is just `(a, b) => a - b` or its opposite, which cannot be told from
+// calling it. Both are stable merge sorts over pairs. All other comparators are the prelude's.
 //
-// Short texts (integers above all) are most of what is sorted this way, so each pair carries the
+// Short texts (integers above all) are most of what is sorted by text, so each pair carries the
 // first four units as a number; only equal prefixes look at the strings.
 #include "base/memory.h"
 #include "flow/builtin_array_internal.h"
 #include "flow/object_internal.h"
+#include "flow/opcodes.h"
 #include "flow/vm.h"
 
 typedef struct SortItem {
@@ -131,27 +133,137 @@ static uint32_t sort_values(FlowVm *vm, const FlowArray *from, FlowValue *to) {
     return used + undefined_count;
 }
 
+// --- (a, b) => a - b
+
+// Which way a comparator sorts numbers, when it is nothing but a difference of its parameters.
+typedef enum NumericOrder { ORDER_UNKNOWN, ORDER_ASCENDING, ORDER_DESCENDING } NumericOrder;
+
+static NumericOrder numeric_order(FlowValue comparator) {
+    if (!flow_is_kind(comparator, KIND_CLOSURE)) return ORDER_UNKNOWN;
+    const FlowRoutine *routine = ((const FlowClosure *)flow_as_pointer(comparator))->routine;
+    uint32_t special = ROUTINE_ASYNC | ROUTINE_GENERATOR | ROUTINE_CONSTRUCTOR | ROUTINE_HAS_REST;
+    bool fits = routine->code_count >= 2 && routine->parameter_count == 2 &&
+                !(routine->flags & special) && routine->code[0].op == OP_SUB &&
+                routine->code[1].op == OP_RETURN && routine->code[0].a == routine->code[1].a;
+    if (!fits) return ORDER_UNKNOWN;
+    FlowInstruction sub = routine->code[0];
+    if (sub.b == 1 && sub.c == 2) return ORDER_ASCENDING;
+    return sub.b == 2 && sub.c == 1 ? ORDER_DESCENDING : ORDER_UNKNOWN;
+}
+
+// The difference orders such arrays completely: numbers that are not NaN, then undefined.
+static bool is_numeric(const FlowArray *array) {
+    for (uint32_t i = 0; i < flow_array_count(array); i++) {
+        FlowValue value = flow_array_at(array, i);
+        if (flow_is_number(value) ? flow_is_double(value) && isnan(flow_as_double(value))
+                                  : !flow_is_undefined(value) && !flow_is_hole(value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef struct NumberItem {
+    double number; // negated for descending order
+    FlowValue value;
+} NumberItem;
+
+static void sort_number_run(NumberItem *items, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++) {
+        NumberItem item = items[i];
+        uint32_t at = i;
+        for (; at > 0 && item.number < items[at - 1].number; at--) items[at] = items[at - 1];
+        items[at] = item;
+    }
+}
+
+static void merge_numbers(NumberItem *items, uint32_t middle, uint32_t count, NumberItem *spare) {
+    if (!(items[middle].number < items[middle - 1].number)) return;
+    memcpy(spare, items, middle * sizeof *items);
+    uint32_t left = 0;
+    uint32_t right = middle;
+    uint32_t out = 0;
+    while (left < middle && right < count) {
+        bool is_right = items[right].number < spare[left].number;
+        items[out++] = is_right ? items[right++] : spare[left++];
+    }
+    memcpy(items + out, spare + left, (middle - left) * sizeof *items);
+}
+
+static void sort_number_items(NumberItem *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i += SORT_INSERTION_MAX) {
+        uint32_t rest = count - i;
+        sort_number_run(items + i, rest < SORT_INSERTION_MAX ? rest : SORT_INSERTION_MAX);
+    }
+    NumberItem *spare = mem_alloc((count ? count : 1) * sizeof *spare);
+    for (uint64_t width = SORT_INSERTION_MAX; width < count; width *= 2) {
+        for (uint64_t i = 0; i + width < count; i += 2 * width) {
+            uint64_t end = i + 2 * width < count ? i + 2 * width : count;
+            merge_numbers(items + i, (uint32_t)width, (uint32_t)(end - i), spare);
+        }
+    }
+    mem_free(spare);
+}
+
+// As sort_values, by number.
+static uint32_t sort_numbers(FlowVm *vm, const FlowArray *from, FlowValue *to,
+                             NumericOrder order) {
+    uint32_t count = flow_array_count(from);
+    NumberItem *items = mem_alloc((count ? count : 1) * sizeof *items);
+    uint32_t used = 0;
+    uint32_t undefined_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        FlowValue value = flow_array_at(from, i);
+        if (flow_is_undefined(value)) undefined_count++;
+        if (!flow_is_number(value)) continue;
+        double number = flow_as_number(value);
+        items[used++] = (NumberItem){order == ORDER_ASCENDING ? number : -number, value};
+    }
+    sort_number_items(items, used);
+    for (uint32_t i = 0; i < used; i++) to[i] = items[i].value;
+    for (uint32_t i = 0; i < undefined_count; i++) to[used + i] = FLOW_UNDEFINED;
+    mem_free(items);
+    charge_sort(vm, count);
+    return used + undefined_count;
+}
+
+// --- the methods
+
+// How the elements can be sorted here; false: the prelude has to do it.
+static bool sort_here(const FlowArray *array, FlowValue comparator, NumericOrder *ret_order) {
+    *ret_order = ORDER_UNKNOWN;
+    if (flow_is_undefined(comparator)) return is_sortable(array);
+    *ret_order = numeric_order(comparator);
+    return *ret_order != ORDER_UNKNOWN && is_numeric(array);
+}
+
+static uint32_t sort_into(FlowVm *vm, const FlowArray *from, FlowValue *to, NumericOrder order) {
+    return order == ORDER_UNKNOWN ? sort_values(vm, from, to) : sort_numbers(vm, from, to, order);
+}
+
 FlowNativeResult flow_array_sort(FlowVm *vm, FlowNativeCall *call) {
     FlowValue self = *call->this_value;
-    bool is_fast = flow_is_undefined(flow_argument(call, 0)) && flow_array_is_open(vm, self) &&
-                   is_sortable(flow_as_array(self));
+    NumericOrder order;
+    bool is_fast = flow_array_is_open(vm, self) &&
+                   sort_here(flow_as_array(self), flow_argument(call, 0), &order);
     if (!is_fast) return flow_native_slow(vm, call);
     FlowArray *array = flow_as_array(self);
     FlowStorage *storage = flow_dense(&array->object);
-    if (storage) storage->count = sort_values(vm, array, storage->values);
+    if (storage) storage->count = sort_into(vm, array, storage->values, order);
     return flow_native_return(call, self);
 }
 
 FlowNativeResult flow_array_to_sorted(FlowVm *vm, FlowNativeCall *call) {
     FlowValue self = *call->this_value;
-    bool is_fast = flow_is_undefined(flow_argument(call, 0)) && flow_array_is_plain(vm, self) &&
-                   is_sortable(flow_as_array(self));
+    NumericOrder order;
+    bool is_fast = flow_array_is_plain(vm, self) &&
+                   sort_here(flow_as_array(self), flow_argument(call, 0), &order);
     if (!is_fast) return flow_native_slow(vm, call);
     const FlowArray *array = flow_as_array(self);
     FlowNativeResult room = flow_array_room(vm, call, array->length);
     if (room != NATIVE_OK) return room;
     FlowArray *result = flow_array_make(vm, array->length);
-    uint32_t used = array->length ? sort_values(vm, array, flow_array_values(result)) : 0;
+    uint32_t used = array->length ? sort_into(vm, array, flow_array_values(result), order) : 0;
     for (uint32_t i = used; i < result->length; i++) {
         flow_array_values(result)[i] = FLOW_UNDEFINED;
     }

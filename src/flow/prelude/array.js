@@ -3,8 +3,7 @@
 // there may be none, and %lastHole skips the rest of a gap.
 
 function arraySpeciesCreate(original, length) {
-  const plain = %newArrayLike(original, length);
-  if (plain !== undefined) return plain;
+  if (%hasPlainSpecies(original)) return %newArray(length);
   let constructor = original.constructor;
   if (%isObject(constructor)) {
     constructor = constructor[%symbolSpecies()];
@@ -37,15 +36,19 @@ function Array_prototype_map(callback, thisArg) {
   const object = %toObject(this, "Array.prototype.map");
   const length = %length(+object.length);
   if (!%isCallable(callback)) %notCallable(callback);
-  const result = arraySpeciesCreate(object, length);
+  const plain = %newPlainArray(object, length);
+  const result = plain === undefined ? arraySpeciesCreate(object, length) : plain;
   for (let i = 0; i < length; i++) {
     const value = object[i];
     if (value === undefined && !(i in object)) {
       i = %lastHole(object, i, length);
       continue;
     }
-    %put(result, i, %call(callback, thisArg, value, i, object));
+    const mapped = %call(callback, thisArg, value, i, object);
+    if (plain !== undefined) plain[i] = mapped;
+    else %put(result, i, mapped);
   }
+  if (plain !== undefined) plain.length = length;
   return result;
 }
 
@@ -53,7 +56,8 @@ function Array_prototype_filter(callback, thisArg) {
   const object = %toObject(this, "Array.prototype.filter");
   const length = %length(+object.length);
   if (!%isCallable(callback)) %notCallable(callback);
-  const result = arraySpeciesCreate(object, 0);
+  const plain = %newPlainArray(object, 0);
+  const result = plain === undefined ? arraySpeciesCreate(object, 0) : plain;
   let count = 0;
   for (let i = 0; i < length; i++) {
     const value = object[i];
@@ -61,7 +65,9 @@ function Array_prototype_filter(callback, thisArg) {
       i = %lastHole(object, i, length);
       continue;
     }
-    if (%call(callback, thisArg, value, i, object)) %put(result, count++, value);
+    if (!%call(callback, thisArg, value, i, object)) continue;
+    if (plain !== undefined) plain[count++] = value;
+    else %put(result, count++, value);
   }
   return result;
 }
