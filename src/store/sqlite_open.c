@@ -12,6 +12,7 @@
 #include "store/sqlite_internal.h"
 #include "store/store.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,15 @@ static Status identity_check(const char *path, const FileIdentity *identity, Dia
     return OK;
 }
 
+// A reader cannot bring the schema up; the writer does, when the file has one.
+static Status version_check(const char *path, const FileIdentity *identity, Diag *diag) {
+    if (identity->version == SCHEMA_VERSION) return OK;
+    return diag_set(diag, ERR_UNSUPPORTED, "STORE_OLDER",
+                    "%s has schema version %lld, this abide reads version %d; open it for writing "
+                    "once, which brings it up",
+                    path, (long long)identity->version, SCHEMA_VERSION);
+}
+
 // A name for SQLite that makes it read the file alone: no locks, no journal, no files beside it.
 static void immutable_uri(Buf *uri, const char *path) {
     buf_append_cstr(uri, "file:");
@@ -146,8 +156,45 @@ static void immutable_uri(Buf *uri, const char *path) {
     buf_append_cstr(uri, "?mode=ro&immutable=1");
 }
 
+// True when the file is one whose making was interrupted ([Z3]): the rollback journal beside it
+// says that it had no pages before. Whatever its pages say now, opening it makes it empty again.
+static bool file_is_unborn(const char *path) {
+    static const unsigned char magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    enum { PAGE_COUNT_AT = 16, HEADER_SIZE = 20 };
+    unsigned char header[HEADER_SIZE] = {0};
+    char journal[PATH_MAX + sizeof("-journal")];
+    snprintf(journal, sizeof(journal), "%s-journal", path);
+    int file = open(journal, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t size = pread(file, header, HEADER_SIZE, 0);
+    close(file);
+    if (size != HEADER_SIZE || memcmp(header, magic, sizeof(magic)) != 0) return false;
+    return memcmp(header + PAGE_COUNT_AT, "\0\0\0\0", 4) == 0;
+}
+
+static int64_t header_number(const unsigned char *at) { // big-endian
+    return (int64_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+}
+
+// True when the header names us ([Z3]). Nothing else of the file is looked at: what a crash in the
+// middle of a checkpoint left in its pages makes sense only together with the log. Read through
+// SQLite, because closing a descriptor of our own would drop locks that this process holds.
+static bool header_is_ours(sqlite3 *database, FileIdentity *ret_identity) {
+    enum { VERSION_AT = 60, APPLICATION_ID_AT = 68, HEADER_SIZE = 100 };
+    unsigned char header[HEADER_SIZE] = {0};
+    sqlite3_file *file = NULL;
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (file == NULL || file->pMethods == NULL) return false;
+    if (file->pMethods->xRead(file, header, HEADER_SIZE, 0) != SQLITE_OK) return false;
+    if (memcmp(header, "SQLite format 3", sizeof("SQLite format 3")) != 0) return false;
+    *ret_identity = (FileIdentity){.application_id = header_number(header + APPLICATION_ID_AT),
+                                   .version = header_number(header + VERSION_AT)};
+    return ret_identity->application_id == SQLITE_APPLICATION_ID;
+}
+
 // [Z1] Looks at an existing file. The lock is held, so nobody of ours writes it meanwhile.
 static Status file_probe(const char *path, Diag *diag) {
+    if (file_is_unborn(path)) return OK;
     Buf uri;
     buf_init(&uri, 4 * PATH_MAX);
     immutable_uri(&uri, path);
@@ -155,8 +202,10 @@ static Status file_probe(const char *path, Diag *diag) {
     FileIdentity identity = {0};
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     int code = sqlite3_open_v2(buf_cstr(&uri), &database, flags, NULL);
-    Status status = code == SQLITE_OK ? identity_read(database, &identity, diag)
-                                      : sqlite_error(database, code, path, diag);
+    Status status = code == SQLITE_OK ? OK : sqlite_error(database, code, path, diag);
+    if (status == OK && !header_is_ours(database, &identity)) {
+        status = identity_read(database, &identity, diag);
+    }
     if (status == ERR_CORRUPT && (sqlite3_errcode(database) & 0xFF) == SQLITE_NOTADB) {
         status = not_ours(path, diag);
     } else if (status == OK && !identity_is_blank(&identity)) {
@@ -260,6 +309,7 @@ static Status reader_open(const char *path, const StoreConfig *config, SqliteRow
                (sqlite3_errcode(reader->database) & 0xFF) == SQLITE_NOTADB) {
         status = not_ours(path, diag);
     }
+    if (status == OK) status = version_check(path, &identity, diag);
     if (status == OK) status = schema_check(reader, diag);
     if (status != OK) {
         reader->base.ops->close(&reader->base);
