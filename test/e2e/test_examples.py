@@ -1,4 +1,5 @@
 """Every example in the documents and under examples/ is built against the library and run."""
+import json
 import os
 import re
 import subprocess
@@ -24,7 +25,27 @@ def examples(path):
     return re.findall(r"<!-- example: (\S+) -->\n```c\n(.*?)```", text, re.S)
 
 
+def flow_examples(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        text = file.read()
+    return re.findall(r"<!-- flow: (\S+) input=(.*?) -->\n```js\n(.*?)```\n```json\n(.*?)\n```",
+                      text, re.S)
+
+
 class Examples(unittest.TestCase):
+    def test_examples_in_the_language_guide_run(self):
+        found = flow_examples("docs/language.md")
+        self.assertGreaterEqual(len(found), 4)
+        for name, given, code, expected in found:
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(code)
+                done = subprocess.run([os.path.join(BUILD, "abide"), "run", path, "--input", given],
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(json.loads(done.stdout), json.loads(expected))
+
     def build_and_run(self, name, code):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
