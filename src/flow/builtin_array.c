@@ -226,6 +226,14 @@ static bool joins_plainly(const FlowArray *array) {
 
 static FlowNativeResult join_plain(FlowVm *vm, FlowNativeCall *call, const FlowArray *array,
                                    FlowString *separator) {
+    // The separators alone may be too long: known before anything is written.
+    double least = (double)flow_string_length(separator) * ((double)array->length - 1);
+    if (least > vm->limits.string_length) {
+        return flow_native_throw(vm, ERROR_KIND_RANGE, "Invalid string length");
+    }
+    if (least > 0 && !flow_heap_has_room(&vm->heap, (size_t)least)) {
+        return flow_native_room(vm, call, (size_t)least);
+    }
     FlowStringBuilder out;
     flow_builder_init(&out, vm);
     bool has_separator = flow_string_length(separator) > 0;

@@ -186,7 +186,8 @@ void flow_builder_done(FlowStringBuilder *builder) {
 static bool builder_reserve(FlowStringBuilder *builder, size_t extra, bool needs_wide) {
     if (builder->is_too_long) return false;
     size_t needed = builder->length + extra;
-    if (needed > builder->vm->limits.string_length) {
+    // The buffer is outside the heap but must not outgrow its budget.
+    if (needed > builder->vm->limits.string_length || needed > builder->vm->heap.limit) {
         builder->is_too_long = true;
         return false;
     }
