@@ -100,6 +100,7 @@ static void compile_assign_variable(FlowCompiler *c, FlowNode *node, Register ds
 
 static void compile_assign_pattern(FlowCompiler *c, FlowNode *node, Register dst) {
     FlowNode *right = node->binary.right;
+    if (node->binary.left->kind == NODE_ARRAY_PATTERN) c->iterated = right;
     // The pattern may assign the very variable the value comes from.
     Register value = compile_next(c, right);
     PatternSource source = {.value = value, .node = right, .text = FLOW_HOLE};
@@ -255,6 +256,7 @@ void compile_declarator(FlowCompiler *c, FlowNode *node, FlowVariableKind kind) 
     FlowNode *right = node->binary.right;
     Register mark = c->top;
     if (left->kind != NODE_IDENTIFIER) {
+        if (left->kind == NODE_ARRAY_PATTERN) c->iterated = right;
         Register value = compile_stable(c, right, left);
         PatternSource source = {.value = value, .node = right, .text = FLOW_HOLE};
         compile_pattern(c, left, source, PATTERN_DECLARE);

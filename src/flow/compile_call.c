@@ -76,7 +76,7 @@ void compile_call(FlowCompiler *c, FlowNode *node, Register dst) {
         emit_jump_if(c, OP_JUMP_IF_NULLISH, block, &c->chain->exits);
     bool is_plain = compile_arguments(c, &node->call.arguments);
     emit_position(c, node->at);
-    emit_description(c, callee);
+    emit_description_text(c, describe_callee(c, node));
     if (is_plain) emit_abc(c, OP_CALL, block, node->call.arguments.count, dst);
     else emit_abc(c, OP_CALL_SPREAD, block, 0, dst);
 }
@@ -156,7 +156,7 @@ void compile_tagged(FlowCompiler *c, FlowNode *node, Register dst) {
     emit_wide(c, OP_TEMPLATE_OBJECT, strings, (int32_t)template_new(c, template));
     for (uint32_t i = 0; i < expressions->count; i++) compile_next(c, expressions->items[i]);
     emit_position(c, node->at);
-    emit_description(c, node->call.callee);
+    emit_description_text(c, describe_callee(c, node));
     emit_abc(c, OP_CALL, block, expressions->count + 1, dst);
 }
 

@@ -11,6 +11,7 @@
 typedef struct Text {
     char data[DESCRIPTION_MAX + 4];
     size_t len;
+    bool omits_calls; // f().g is f.g: V8 does so for what is iterated at once
 } Text;
 
 static void text_add(Text *text, Str s) {
@@ -113,6 +114,7 @@ static void describe_chained(Text *text, const FlowNode *node) {
         break;
     case NODE_CALL:
         describe_into(text, node->call.callee);
+        if (text->omits_calls) break;
         text_add(text, node->flags & FLAG_OPTIONAL ? STR("?.(...)") : STR("(...)"));
         break;
     default: describe_index(text, node); break;
@@ -141,7 +143,7 @@ static void describe_into(Text *text, const FlowNode *node) {
     case NODE_CALL: describe_chained(text, node); break;
     case NODE_TAGGED:
         describe_into(text, node->call.callee);
-        text_add(text, STR("(...)"));
+        if (!text->omits_calls) text_add(text, STR("(...)"));
         break;
     case NODE_OPTIONAL_CHAIN: describe_into(text, node->unary.operand); break;
     case NODE_UNARY: describe_unary(text, node); break;
@@ -165,5 +167,24 @@ FlowValue describe_node(FlowCompiler *c, const FlowNode *node) {
     Text text = {.len = 0};
     if (node->kind == NODE_IDENTIFIER) return name_atom(c, node->reference.name);
     describe_into(&text, node);
+    return flow_module_string(c->module, (Str){text.data, text.len});
+}
+
+static bool node_is_call(const FlowNode *node) {
+    return node->kind == NODE_CALL || node->kind == NODE_TAGGED;
+}
+
+FlowValue describe_callee(FlowCompiler *c, const FlowNode *call) {
+    if (call != c->iterated) return describe_node(c, call->call.callee);
+    Text text = {.omits_calls = true};
+    describe_into(&text, call->call.callee);
+    return flow_module_string(c->module, (Str){text.data, text.len});
+}
+
+FlowValue describe_iterated(FlowCompiler *c, const FlowNode *node) {
+    if (!node_is_call(node)) return describe_node(c, node);
+    Text text = {.omits_calls = true};
+    describe_into(&text, node->call.callee);
+    text_add(&text, STR("(...)")); // by which the VM knows a call
     return flow_module_string(c->module, (Str){text.data, text.len});
 }

@@ -37,9 +37,7 @@ void emit_position(FlowCompiler *c, uint32_t offset) {
 }
 
 void emit_description(FlowCompiler *c, const FlowNode *node) {
-    if (!node) return;
-    FlowValue text = describe_node(c, node);
-    if (!flow_is_hole(text)) emit_description_text(c, text);
+    if (node) emit_description_text(c, describe_node(c, node));
 }
 
 void emit_description_text(FlowCompiler *c, FlowValue text) {

@@ -213,6 +213,7 @@ static void state_reset(FlowCompiler *c) {
     c->needs_far = false;
     c->control = NULL;
     c->chain = NULL;
+    c->iterated = NULL;
     vec_clear(&c->code);
     vec_clear(&c->constants);
     vec_clear(&c->sites);

@@ -135,6 +135,7 @@ typedef struct FlowCompiler {
     bool needs_far;
     Control *control;
     OptionalChain *chain;
+    const FlowNode *iterated; // the expression whose value is iterated next
     VEC(FlowInstruction) code;
     VEC(FlowValue) constants;
     VEC(FlowSite) sites;

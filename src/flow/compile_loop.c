@@ -182,9 +182,11 @@ void compile_for_of(FlowCompiler *c, FlowNode *node) {
     ForOf loop = {.node = node, .is_async = node->flags & FLAG_AWAIT};
     scope_enter(c, node->iteration.scope);
     loop.record = register_block(c, 3);
-    Register iterable = compile_any(c, node->iteration.right);
-    emit_position(c, node->iteration.right->start);
-    emit_description(c, node->iteration.right);
+    FlowNode *right = node->iteration.right;
+    c->iterated = loop.is_async ? NULL : right;
+    Register iterable = compile_any(c, right);
+    emit_position(c, right->start);
+    emit_description_text(c, loop.is_async ? describe_node(c, right) : describe_iterated(c, right));
     emit_abc(c, loop.is_async ? OP_GET_ASYNC_ITERATOR : OP_GET_ITERATOR, loop.record, iterable, 0);
     emit_abc(c, OP_ITER_START, loop.record, 0, 0);
     c->top = loop.record + 3;

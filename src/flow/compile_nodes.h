@@ -115,5 +115,7 @@ void iterator_rethrow(FlowCompiler *c, const Control *control, Register error);
 void compile_await(FlowCompiler *c, FlowNode *node, Register dst);
 void emit_await(FlowCompiler *c, Register dst, Register src, uint32_t at);
 void compile_yield(FlowCompiler *c, FlowNode *node, Register dst);
-FlowValue describe_node(FlowCompiler *c, const FlowNode *node); // HOLE: nothing to say
+FlowValue describe_node(FlowCompiler *c, const FlowNode *node);
+FlowValue describe_callee(FlowCompiler *c, const FlowNode *call);
+FlowValue describe_iterated(FlowCompiler *c, const FlowNode *node); // what an iterator is made of
 Str config_json(Arena *arena, const FlowNode *object);

@@ -70,11 +70,14 @@ void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register arr
         if (!item) {
             emit_abc(c, OP_ARRAY_PUSH_HOLE, array, 0, 0);
         } else if (item->kind == NODE_SPREAD) {
-            Register value = compile_any(c, item->unary.operand);
-            emit_position(c, item->unary.operand->start);
+            FlowNode *operand = item->unary.operand;
+            c->iterated = is_call ? NULL : operand;
+            Register value = compile_any(c, operand);
+            emit_position(c, operand->start);
             // V8 treats a spread at the end of a call apart, and names none before the end.
             bool is_last_argument = is_call && i + 1 == list->count;
-            if (!is_call || is_last_argument) emit_description(c, item->unary.operand);
+            if (is_last_argument) emit_description(c, operand);
+            else if (!is_call) emit_description_text(c, describe_iterated(c, operand));
             emit_abc(c, OP_ARRAY_SPREAD, array, value, is_last_argument);
         } else {
             emit_abc(c, OP_ARRAY_PUSH, array, compile_any(c, item), 0);

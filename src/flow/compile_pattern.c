@@ -119,8 +119,10 @@ static void compile_array_item(FlowCompiler *c, FlowNode *item, Register record,
 static void compile_array_pattern(FlowCompiler *c, FlowNode *node, PatternSource source,
                                   PatternMode mode) {
     Register record = register_block(c, 3);
-    if (!source.node || iterable_has_name(source.node, mode)) pattern_describe(c, node, source);
-    else emit_position(c, source.node->start);
+    emit_position(c, source.node ? source.node->start : node->start);
+    if (source.node && iterable_has_name(source.node, mode))
+        emit_description_text(c, describe_iterated(c, source.node));
+    else if (!flow_is_hole(source.text)) emit_description_text(c, source.text);
     emit_abc(c, OP_GET_ITERATOR, record, source.value, 0);
     emit_abc(c, OP_ITER_START, record, 0, 0);
     Control control;

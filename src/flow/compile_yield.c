@@ -90,7 +90,7 @@ static void delegate_throw(FlowCompiler *c, const Delegate *d, JumpList *answere
     Control control = {.kind = CONTROL_ITERATOR, .record = d->record, .is_async = d->is_async};
     iterator_close(c, &control);
     FlowValue text =
-        flow_module_string(c->module, STR("The iterator does not provide a 'throw' method"));
+        flow_module_string(c->module, STR("The iterator does not provide a 'throw' method."));
     emit_position(c, d->at);
     emit_wide(c, OP_THROW_ERROR, ERROR_KIND_TYPE, (int32_t)constant_index(c, text));
     c->top = mark;
@@ -141,6 +141,25 @@ static void delegate_suspend(FlowCompiler *c, const Delegate *d) {
     jump_patch_here(c, &end);
 }
 
+// V8 names the operand of yield* only where it has a position of its own, and then oddly.
+static void emit_delegate_description(FlowCompiler *c, const FlowNode *operand, bool is_async) {
+    switch (operand->kind) {
+    case NODE_MEMBER:
+    case NODE_INDEX:
+    case NODE_PRIVATE_MEMBER:
+    case NODE_SUPER_MEMBER:
+    case NODE_CALL:
+    case NODE_NEW:
+    case NODE_TAGGED:
+    case NODE_SEQUENCE: break;
+    default: return;
+    }
+    Str text = is_async ? STR("yield* (intermediate value)(intermediate value)(intermediate "
+                              "value)(intermediate value)")
+                        : STR("yield* (intermediate value)");
+    emit_description_text(c, flow_module_string(c->module, text));
+}
+
 static void compile_yield_delegate(FlowCompiler *c, FlowNode *node, Register dst) {
     Delegate d = {.at = node->at, .is_async = c->function->is_async};
     d.record = register_block(c, 3);
@@ -153,6 +172,7 @@ static void compile_yield_delegate(FlowCompiler *c, FlowNode *node, Register dst
     JumpList finished = {0};
     compile_expression(c, node->unary.operand, d.received);
     emit_position(c, node->unary.operand->start);
+    emit_delegate_description(c, node->unary.operand, d.is_async);
     emit_abc(c, d.is_async ? OP_GET_ASYNC_ITERATOR : OP_GET_ITERATOR, d.record, d.received,
              d.is_async ? 0 : 1);
     emit_abc(c, OP_ITER_START, d.record, 0, 0);

@@ -30,11 +30,42 @@ static bool throw_not_iterable(FlowVm *vm, FlowValue value, FlowValue source, co
     static const char call[] = "(...)";
     bool is_call = length > sizeof call && strcmp(text + length - sizeof call + 1, call) == 0;
     if (is_call) {
-        text[length - sizeof call + 1] = 0;
+        if (what[0] != 'a') text[length - sizeof call + 1] = 0; // V8 keeps it in "async iterable"
         return flow_throw_type(vm, "%s is not a function or its return value is not %s", text,
                                what);
     }
     return flow_throw_type(vm, "%s is not %s", text, what);
+}
+
+// A call whose result is iterated at once: V8 speaks of both. Answers false when it is not one.
+static bool throw_iterated_call(FlowVm *vm, FlowInstruction in, FlowValue source) {
+    const FlowFrame *frame = interp_frame(vm);
+    const FlowRoutine *routine = frame->closure->routine;
+    const FlowInstruction *next = &routine->code[frame->pc]; // a call is never the last one
+    if (flow_is_hole(source) || next->b != in.c) return false;
+    FlowValue iterated = flow_routine_description(routine, frame->pc);
+    char text[FLOW_TEXT_MAX];
+    if (next->op == OP_GET_ITERATOR && next->c == 1 && !flow_is_hole(iterated)) { // yield*
+        flow_throw_type(vm, "%s is not iterable", flow_describe(vm, iterated, text));
+        return true;
+    }
+    bool is_spread = next->op == OP_ARRAY_SPREAD && next->c == 0 && !flow_is_hole(iterated);
+    if (next->op == OP_GET_ASYNC_ITERATOR && !flow_is_hole(iterated)) {
+        flow_throw_type(vm, "%s is not a function or its return value is not async iterable",
+                        flow_describe(vm, iterated, text));
+        return true;
+    }
+    if (!is_spread && (next->op != OP_GET_ITERATOR || next->c == 1)) return false;
+    flow_throw_type(vm, "%s is not a function or its return value is not iterable",
+                    flow_describe(vm, source, text));
+    return true;
+}
+
+static bool throw_not_function(FlowVm *vm, FlowInstruction in, FlowValue function) {
+    const FlowFrame *frame = interp_frame(vm);
+    FlowValue source = flow_routine_description(frame->closure->routine, frame->pc - 1);
+    if (throw_iterated_call(vm, in, source)) return false;
+    return interp_throw_described(vm, function, "function");
 }
 
 bool interp_throw_described(FlowVm *vm, FlowValue value, const char *what) {
@@ -52,7 +83,7 @@ bool interp_throw_described(FlowVm *vm, FlowValue value, const char *what) {
 bool interp_call(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue function = vm->stack[base + in.a];
-    if (!flow_is_callable(function)) return interp_throw_described(vm, function, "function");
+    if (!flow_is_callable(function)) return throw_not_function(vm, in, function);
     return flow_vm_enter(vm, &(FlowInvocation){.function = function,
                                                .new_target = FLOW_UNDEFINED,
                                                .base = base + in.a + 1,
@@ -81,7 +112,8 @@ bool interp_call_spread(FlowVm *vm, FlowInstruction in) {
     FlowValue function = vm->stack[block];
     bool is_new = in.op == OP_NEW_SPREAD;
     if (is_new ? !flow_is_constructor(function) : !flow_is_callable(function)) {
-        return interp_throw_described(vm, function, is_new ? "constructor" : "function");
+        return is_new ? interp_throw_described(vm, function, "constructor")
+                      : throw_not_function(vm, in, function);
     }
     FlowArray *arguments = flow_as_array(vm->stack[block + 2]);
     uint32_t count = arguments->length;

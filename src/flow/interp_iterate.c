@@ -56,6 +56,9 @@ bool interp_get_iterator(FlowVm *vm, FlowInstruction in) {
                                                      .return_to = base + in.a});
         }
     }
+    if (!has_method && is_async && flow_is_nullish(iterable)) {
+        return flow_throw_read(vm, iterable, FLOW_SYMBOL(vm, SYMBOL_ASYNC_ITERATOR));
+    }
     if (!has_method) {
         return interp_throw_described(vm, iterable,
                                       is_async ? "async iterable" : "iterable");
@@ -182,6 +185,15 @@ bool interp_iter_value(FlowVm *vm, FlowInstruction in) {
     return true;
 }
 
+// Room for an array of `count` elements. False: exception pending.
+static bool array_room(FlowVm *vm, uint64_t count) {
+    if (count > vm->limits.array_length) return flow_throw_range(vm, "Invalid array length");
+    size_t bytes = (size_t)count * sizeof(FlowValue);
+    if (bytes < 4096 || flow_heap_has_room(&vm->heap, bytes)) return true;
+    flow_vm_collect(vm); // what is in use is in registers
+    return flow_heap_has_room(&vm->heap, bytes) || flow_throw_memory(vm);
+}
+
 bool interp_iter_rest(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue *record = vm->stack + base + in.a;
@@ -201,7 +213,9 @@ bool interp_iter_rest(FlowVm *vm, FlowInstruction in) {
     }
     FlowArray *array = flow_as_array(record[0]);
     uint32_t index = (uint32_t)flow_as_int(record[1]);
-    FlowArray *rest = flow_array_new(vm, index < array->length ? array->length - index : 0);
+    uint32_t count = index < array->length ? array->length - index : 0;
+    if (!array_room(vm, count)) return false;
+    FlowArray *rest = flow_array_new(vm, count);
     for (; index < array->length; index++) {
         FlowValue value = flow_object_element(vm, &array->object, index);
         flow_array_push(vm, rest, flow_is_hole(value) ? FLOW_UNDEFINED : value);
@@ -243,6 +257,7 @@ bool interp_array_spread(FlowVm *vm, FlowInstruction in) {
         FlowArray *source = flow_as_array(iterable);
         FlowValue *values = flow_array_dense(source);
         if (values || flow_array_is_plain(vm, iterable)) {
+            if (!array_room(vm, (uint64_t)target->length + source->length)) return false;
             flow_array_reserve(vm, target, target->length + source->length);
             for (uint32_t i = 0; i < source->length; i++) {
                 FlowValue value = flow_object_element(vm, &source->object, i);
