@@ -1,0 +1,116 @@
+// How fast Flow source becomes verified bytecode: flow_compile from text to module, in one piece
+// as the server does it, hash of the source included.
+//
+// The source is generated: the kinds of functions workflows are made of, with comments, names and
+// literals that differ, so that interning and scopes have the usual work. The fastest of several
+// compilations counts, because other load can only make one slower.
+//
+// Not here: how fast the code runs (bench/flow.py).
+#include "base/buf.h"
+#include "base/memory.h"
+#include "bench.h"
+#include "flow/flow.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SOURCE_SIZE = 512 << 10, ROUNDS = 25 };
+
+// @ stands for the number of the function, so that each has names of its own.
+static const char *const functions[] = {
+    "// Prices one order: lines, discount and tax, rounded to cents.\n"
+    "function priceOrder@(order, rates = { de: 0.19, fr: 0.2 }) {\n"
+    "  const { items, country, coupon } = order;\n"
+    "  const lines = items.map(({ sku, unit, count }) => ({ sku, amount: unit * count }));\n"
+    "  const net = lines.reduce((sum, line) => sum + line.amount, 0);\n"
+    "  const discount = coupon?.percent ? net * coupon.percent / 100 : 0;\n"
+    "  const tax = (net - discount) * (rates[country] ?? 0);\n"
+    "  return { ...order, lines, net, discount, tax, total@: Math.round((net + tax) * 100) };\n"
+    "}\n\n",
+    "async function chargeCustomer@(orderId, total, { attempts = 3, delay = \"1s\" } = {}) {\n"
+    "  const retry = { attempts, delay, factor: 2, maxDelay: \"30s\" };\n"
+    "  try {\n"
+    "    const charge = await Task.run(\"charge-@\", { orderId, total }, { retry });\n"
+    "    if (charge.status !== \"ok\") throw new Error(`charge ${charge.id} of ${orderId}`);\n"
+    "    return charge.id;\n"
+    "  } catch (error) {\n"
+    "    console.error(\"charging failed\", error.message);\n"
+    "    await Task.run(\"notify\", { orderId, reason: error.message });\n"
+    "    throw error;\n"
+    "  } finally {\n"
+    "    State.set(\"charged\", orderId);\n"
+    "  }\n"
+    "}\n\n",
+    "/* Counts what came in by state; unknown states are kept under `other`. */\n"
+    "function countStates@(events) {\n"
+    "  const counts = new Map();\n"
+    "  let last = null;\n"
+    "  for (let i = 0; i < events.length; i++) {\n"
+    "    const event = events[i];\n"
+    "    if (!event || event.at < 1700000000000) continue;\n"
+    "    switch (event.state) {\n"
+    "      case \"new\": case \"open\":\n"
+    "        counts.set(event.state, (counts.get(event.state) ?? 0) + 1);\n"
+    "        break;\n"
+    "      case \"closed\":\n"
+    "        last = event.id >= 0x1f && event.weight * 0.5 > 2.75 ? event : last;\n"
+    "        break;\n"
+    "      default:\n"
+    "        counts.set(\"other\", (counts.get(\"other\") || 0) + 1);\n"
+    "    }\n"
+    "  }\n"
+    "  while (last && last.parent) last = last.parent;\n"
+    "  return { last@: last, counts: [...counts].sort((a, b) => b[1] - a[1]) };\n"
+    "}\n\n",
+    "class Account@ {\n"
+    "  #balance = 0;\n"
+    "  static opened = 0;\n"
+    "  constructor(owner, limit) {\n"
+    "    this.owner = owner;\n"
+    "    this.limit = limit ?? 100;\n"
+    "    Account@.opened++;\n"
+    "  }\n"
+    "  get balance() { return this.#balance; }\n"
+    "  deposit(amount) {\n"
+    "    if (typeof amount !== \"number\" || amount <= 0) {\n"
+    "      throw new RangeError(`cannot deposit ${amount}`);\n"
+    "    }\n"
+    "    this.#balance += amount;\n"
+    "    return this;\n"
+    "  }\n"
+    "}\n\n",
+};
+
+static void make_source(Buf *source) {
+    for (unsigned i = 0; source->len < SOURCE_SIZE; i++) {
+        const char *at = functions[i % (sizeof functions / sizeof *functions)];
+        for (; *at; at++) {
+            if (*at == '@') buf_printf(source, "%u", i);
+            else buf_append_char(source, *at);
+        }
+    }
+    buf_append_cstr(source, "return countStates2(Inputs.events);\n");
+}
+
+int main(void) {
+    Buf source;
+    Diag diag;
+    FlowModule *module = NULL;
+    double best = 1e9;
+    buf_init(&source, SOURCE_SIZE * 2);
+    make_source(&source);
+    Str text = buf_str(&source);
+    Str name = str_from("bench.flow");
+    for (int i = 0; i < ROUNDS; i++) {
+        double start = bench_now();
+        if (flow_compile(name, text, &module, NULL, &diag) != OK) {
+            fprintf(stderr, "bench: %s\n", diag.message);
+            return 1;
+        }
+        double seconds = bench_now() - start;
+        if (seconds < best) best = seconds;
+        flow_module_release(module);
+    }
+    bench_report("flow.compile", (double)text.len / best / 1e6, "MB/s", 20);
+    buf_done(&source);
+    return 0;
+}
