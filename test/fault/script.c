@@ -16,27 +16,39 @@ Store *script_open(const char *url, Status *ret_status, Diag *ret_diag) {
     return *ret_status == OK ? store : NULL;
 }
 
-// Each batch as a fresh copy; the learned knowledge goes on in *ret_after.
-static Status submit(const Script *script, size_t place, Store *store, Knowledge *ret_after,
-                     Diag *diag) {
-    Arena arena;
-    arena_init(&arena);
+typedef struct Submitted {
+    Knowledge after;
+    Str answers;
+} Submitted;
+
+// Each time a fresh copy of the batch. The answers live in the arena.
+static Status submit(const Script *script, size_t place, Store *store, Arena *arena,
+                     Submitted *ret_submitted, Diag *diag) {
     Batch batch;
     Knowledge knowledge = script->before[place];
     const TraceBatch *from = &script->trace.batches[place];
     trace_advance(&knowledge, from);
-    trace_build(&knowledge, from, &arena, &batch);
+    trace_build(&knowledge, from, arena, &batch);
     Status status = store_commit(store, &batch, diag);
-    if (ret_after) {
-        trace_learn(&knowledge, &batch, status, store);
-        *ret_after = knowledge;
-    }
-    arena_done(&arena);
+    if (status != OK && status != ERR_FENCED) return status;
+    ret_submitted->answers = trace_answers(arena, status, diag, &batch);
+    trace_learn(&knowledge, &batch, status, store);
+    ret_submitted->after = knowledge;
     return status;
 }
 
 Status script_submit(const Script *script, size_t place, Store *store, Diag *diag) {
-    return submit(script, place, store, NULL, diag);
+    Arena arena;
+    arena_init(&arena);
+    Submitted submitted = {0};
+    Status status = submit(script, place, store, &arena, &submitted, diag);
+    bool is_done = status == OK || status == ERR_FENCED;
+    if (is_done && !str_equal(submitted.answers, script->answers[place])) {
+        dump_print_difference(script->answers[place], submitted.answers);
+        status = diag_set(diag, ERR_CONFLICT, "ANSWERS_DIFFER", "batch %zu", place);
+    }
+    arena_done(&arena);
+    return status;
 }
 
 Str script_state(const Script *script, size_t place, Store *store, Arena *arena) {
@@ -47,10 +59,12 @@ Str script_state(const Script *script, size_t place, Store *store, Arena *arena)
 }
 
 void script_init(Script *script, uint64_t seed, size_t batch_count) {
-    if (batch_count > SCRIPT_BATCHES_MAX) abort();
     *script = (Script){0};
     arena_init(&script->arena);
     script->trace = trace_generate(&script->arena, seed, batch_count);
+    script->before = ARENA_ARRAY(&script->arena, Knowledge, batch_count + 1);
+    script->state = ARENA_ARRAY(&script->arena, Str, batch_count + 1);
+    script->answers = ARENA_ARRAY(&script->arena, Str, batch_count);
     knowledge_init(&script->before[0]);
     Status status;
     Diag diag = {0};
@@ -58,8 +72,11 @@ void script_init(Script *script, uint64_t seed, size_t batch_count) {
     if (!store) abort();
     script->state[0] = script_state(script, 0, store, &script->arena);
     for (size_t i = 0; i < batch_count; i++) {
-        status = submit(script, i, store, &script->before[i + 1], &diag);
+        Submitted submitted = {0};
+        status = submit(script, i, store, &script->arena, &submitted, &diag);
         if (status != OK && status != ERR_FENCED) abort();
+        script->before[i + 1] = submitted.after;
+        script->answers[i] = submitted.answers;
         script->state[i + 1] = script_state(script, i + 1, store, &script->arena);
     }
     store_close(store);

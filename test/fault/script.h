@@ -5,19 +5,19 @@
 #include "contract/dump.h"
 #include "contract/trace.h"
 
-enum { SCRIPT_BATCHES_MAX = 64 };
-
 typedef struct Script {
     Arena arena;
     Trace trace;
-    Knowledge before[SCRIPT_BATCHES_MAX + 1]; // [i]: when batch i is submitted
-    Str state[SCRIPT_BATCHES_MAX + 1];        // [i]: after the first i batches
+    Knowledge *before; // [i]: when batch i is submitted
+    Str *state;        // [i]: after the first i batches
+    Str *answers;      // [i]: of batch i
 } Script;
 
-// Learns states and knowledge from a store in memory.
+// Learns all that from a store in memory.
 void script_init(Script *script, uint64_t seed, size_t batch_count);
 void script_done(Script *script);
-// Submits batch `place`; the answer of the store.
+// Submits batch `place`; the answer of the store. ERR_CONFLICT with code ANSWERS_DIFFER when it did
+// the batch but answered otherwise than it should have.
 Status script_submit(const Script *script, size_t place, Store *store, Diag *diag);
 Str script_state(const Script *script, size_t place, Store *store, Arena *arena);
 // How many batches, at least `min` and at most `max`, the store holds; -1 when it holds something
