@@ -6,6 +6,8 @@ enum {
     LIMIT_NAME_SIZE = 255,            // workflow, step, signal, task, queue names
     LIMIT_TOPIC_SIZE = 255,           // bytes of a topic
     LIMIT_KEY_SIZE = 255,             // idempotency keys, event ids
+    LIMIT_SCHEDULE_NAME_SIZE = 200,   // a tick's run id holds it and the tick
+    LIMIT_BACKFILL_TICKS = 1000,      // runs started by one backfill
     LIMIT_TAG_COUNT = 16,             // tags of a run
     LIMIT_TAG_SIZE = 128,             // bytes of one tag
     LIMIT_PAYLOAD_SIZE = 4 << 20,     // input, result, event and signal payloads, step results
