@@ -5,6 +5,7 @@
 // and rows made later sort later. Times are milliseconds since 1970 (0 = none).
 #pragma once
 #include "model/column.h"
+#include "model/schedule.h"
 #include "model/tables.h"
 
 typedef enum RunState {
@@ -273,5 +274,6 @@ typedef enum Counter {
     COUNTER_COMPLETED_TOTAL,
     COUNTER_FAILED_TOTAL,
     COUNTER_CANCELLED_TOTAL,
+    COUNTER_SCHEDULES,
     COUNTER_COUNT = 64
 } Counter;

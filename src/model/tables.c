@@ -171,6 +171,40 @@
     COLUMN(CounterRow, number, COLUMN_I64)                                                         \
     COLUMN(CounterRow, value, COLUMN_I64)
 
+#define SCHEDULE_COLUMNS(COLUMN)                                                                   \
+    COLUMN(ScheduleRow, key, COLUMN_I64)                                                           \
+    COLUMN(ScheduleRow, name, COLUMN_TEXT)                                                         \
+    COLUMN(ScheduleRow, workflow, COLUMN_TEXT)                                                     \
+    COLUMN(ScheduleRow, run_kind, COLUMN_I64)                                                      \
+    COLUMN(ScheduleRow, input, COLUMN_TEXT)                                                        \
+    COLUMN(ScheduleRow, queue, COLUMN_TEXT)                                                        \
+    COLUMN(ScheduleRow, tags, COLUMN_TEXT)                                                         \
+    COLUMN(ScheduleRow, priority, COLUMN_I64)                                                      \
+    COLUMN(ScheduleRow, timeout_ms, COLUMN_I64)                                                    \
+    COLUMN(ScheduleRow, keep_ms, COLUMN_I64)                                                       \
+    COLUMN(ScheduleRow, kind, COLUMN_I64)                                                          \
+    COLUMN(ScheduleRow, spec, COLUMN_TEXT)                                                         \
+    COLUMN(ScheduleRow, zone, COLUMN_TEXT)                                                         \
+    COLUMN(ScheduleRow, jitter_ms, COLUMN_I64)                                                     \
+    COLUMN(ScheduleRow, overlap, COLUMN_I64)                                                       \
+    COLUMN(ScheduleRow, grace_ms, COLUMN_I64)                                                      \
+    COLUMN(ScheduleRow, catch_up_ms, COLUMN_I64)                                                   \
+    COLUMN(ScheduleRow, is_paused, COLUMN_I64)                                                     \
+    COLUMN(ScheduleRow, next_at_ms, COLUMN_I64)                                                    \
+    COLUMN(ScheduleRow, due_at_ms, COLUMN_I64)                                                     \
+    COLUMN(ScheduleRow, last_at_ms, COLUMN_I64)                                                    \
+    COLUMN(ScheduleRow, last_run, COLUMN_I64)                                                      \
+    COLUMN(ScheduleRow, last_run_id, COLUMN_TEXT)                                                  \
+    COLUMN(ScheduleRow, awaited_run, COLUMN_I64)                                                   \
+    COLUMN(ScheduleRow, queued_at_ms, COLUMN_I64)                                                  \
+    COLUMN(ScheduleRow, tick_count, COLUMN_I64)                                                    \
+    COLUMN(ScheduleRow, skipped_count, COLUMN_I64)                                                 \
+    COLUMN(ScheduleRow, missed_count, COLUMN_I64)                                                  \
+    COLUMN(ScheduleRow, failed_count, COLUMN_I64)                                                  \
+    COLUMN(ScheduleRow, created_at_ms, COLUMN_I64)                                                 \
+    COLUMN(ScheduleRow, updated_at_ms, COLUMN_I64)                                                 \
+    COLUMN(ScheduleRow, last_error, COLUMN_TEXT)
+
 // [T1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field,                                                        \
@@ -198,6 +232,7 @@ DEFINE_COLUMNS(node_columns, NodeRow, NODE_COLUMNS);
 DEFINE_COLUMNS(dedupe_columns, DedupeRow, DEDUPE_COLUMNS);
 DEFINE_COLUMNS(tag_columns, TagRow, TAG_COLUMNS);
 DEFINE_COLUMNS(counter_columns, CounterRow, COUNTER_COLUMNS);
+DEFINE_COLUMNS(schedule_columns, ScheduleRow, SCHEDULE_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
@@ -239,6 +274,12 @@ static const IndexSpec dedupe_indexes[] = {
 static const IndexSpec tag_indexes[] = {
     [TAGS_BY_RUN] = {"by_run", 1, {AT_TagRow_run}, COLUMN_NONE, false},
 };
+static const IndexSpec schedule_indexes[] = {
+    [SCHEDULES_BY_NAME] = {"by_name", 1, {AT_ScheduleRow_name}, COLUMN_NONE, true},
+    [SCHEDULES_BY_DUE] = {"by_due", 1, {AT_ScheduleRow_due_at_ms}, AT_ScheduleRow_due_at_ms, false},
+    [SCHEDULES_BY_AWAITED] = {"by_awaited", 1, {AT_ScheduleRow_awaited_run},
+                              AT_ScheduleRow_awaited_run, false},
+};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(number, table_name, Row, keys, columns)                                              \
@@ -263,4 +304,5 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_DEDUPE, "dedupe", DedupeRow, 2, dedupe_columns, dedupe_indexes),
     INDEXED(TABLE_TAGS, "tags", TagRow, 2, tag_columns, tag_indexes),
     TABLE(TABLE_COUNTERS, "counters", CounterRow, 1, counter_columns),
+    INDEXED(TABLE_SCHEDULES, "schedules", ScheduleRow, 1, schedule_columns, schedule_indexes),
 };

@@ -19,6 +19,7 @@ typedef enum TableNumber {
     TABLE_DEDUPE,
     TABLE_TAGS,
     TABLE_COUNTERS,
+    TABLE_SCHEDULES,
     TABLE_COUNT
 } TableNumber;
 
@@ -51,5 +52,10 @@ enum {
 };
 enum { DEDUPE_BY_DUE };
 enum { TAGS_BY_RUN };
+enum {
+    SCHEDULES_BY_NAME,   // unique
+    SCHEDULES_BY_DUE,    // due_at_ms; sparse
+    SCHEDULES_BY_AWAITED // awaited_run; sparse
+};
 
 extern const Table tables[TABLE_COUNT];

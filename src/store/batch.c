@@ -59,6 +59,12 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_SWEEP] = "sweep",
     [OP_APPEND_LOG] = "append_log",
     [OP_RETRY_TASK] = "retry_task",
+    [OP_SET_SCHEDULE] = "set_schedule",
+    [OP_REMOVE_SCHEDULE] = "remove_schedule",
+    [OP_PAUSE_SCHEDULE] = "pause_schedule",
+    [OP_RESUME_SCHEDULE] = "resume_schedule",
+    [OP_TRIGGER_SCHEDULE] = "trigger_schedule",
+    [OP_BACKFILL_SCHEDULE] = "backfill_schedule",
 };
 
 const char *op_kind_name(OpKind kind) {
@@ -133,11 +139,32 @@ static void op_clear_answers(Op *op) {
     }
 }
 
+static void schedule_clear_answers(Op *op) {
+    switch (op->kind) {
+    case OP_SET_SCHEDULE:
+        op->set_schedule.key = op->set_schedule.next_at_ms = 0;
+        op->set_schedule.is_new = false;
+        break;
+    case OP_TRIGGER_SCHEDULE:
+        op->trigger_schedule.run_id = STR_NULL;
+        op->trigger_schedule.run = 0;
+        op->trigger_schedule.is_new = false;
+        break;
+    case OP_BACKFILL_SCHEDULE:
+        op->backfill.started_count = op->backfill.existing_count = op->backfill.next_ms = 0;
+        break;
+    default:
+        op->schedule.is_changed = false;
+        op->schedule.next_at_ms = 0;
+        break;
+    }
+}
+
 static void op_clear_more_answers(Op *op) {
     switch (op->kind) {
     case OP_FIRE_DUE:
         op->fire_due.fired_count = op->fire_due.started_count = op->fire_due.woken_count = 0;
-        op->fire_due.ended_count = op->fire_due.task_count = 0;
+        op->fire_due.ended_count = op->fire_due.task_count = op->fire_due.tick_count = 0;
         op->fire_due.has_more = false;
         break;
     case OP_CANCEL:
@@ -161,6 +188,14 @@ static void op_clear_more_answers(Op *op) {
         op->sweep.purged_runs = op->sweep.expired_events = 0;
         op->sweep.expired_keys = op->sweep.reclaimed_runs = 0;
         op->sweep.has_more = false;
+        break;
+    case OP_SET_SCHEDULE:
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE:
+    case OP_TRIGGER_SCHEDULE:
+    case OP_BACKFILL_SCHEDULE:
+        schedule_clear_answers(op);
         break;
     case OP_RENEW:
     case OP_RELEASE:

@@ -46,6 +46,12 @@ typedef enum OpKind {
     OP_SWEEP,
     OP_APPEND_LOG,     // an entry that changes nothing else (idle, released, reloaded)
     OP_RETRY_TASK,     // a failed stand-alone task is queued again
+    OP_SET_SCHEDULE,   // makes or replaces one
+    OP_REMOVE_SCHEDULE, // its runs stay
+    OP_PAUSE_SCHEDULE, // ticks pass by until it is resumed
+    OP_RESUME_SCHEDULE,
+    OP_TRIGGER_SCHEDULE,
+    OP_BACKFILL_SCHEDULE,
     OP_KIND_COUNT
 } OpKind;
 
@@ -149,6 +155,7 @@ typedef struct Op {
             int64_t woken_count;   // answer: parked runs that were woken
             int64_t ended_count;   // answer: runs ended by their own deadline or cancel grace
             int64_t task_count;    // answer: tasks requeued or failed
+            int64_t tick_count;    // answer: ticks of schedules dealt with
             bool has_more;         // answer: the limit cut it short
         } fire_due;
         struct {
@@ -197,6 +204,10 @@ typedef struct Op {
         struct {
             Str id;
         } retry_task;
+        ScheduleSet set_schedule;
+        ScheduleChange schedule; // OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE
+        ScheduleTrigger trigger_schedule;
+        ScheduleBackfill backfill;
     };
 } Op;
 

@@ -10,7 +10,8 @@
 
 enum {
     CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
-    CACHED_TOPICS_MAX = 4096
+    CACHED_TOPICS_MAX = 4096,
+    CACHED_ZONES_MAX = 64
 };
 
 const Str RUN_SNAPSHOT_KEPT = {"", 0};
@@ -218,4 +219,31 @@ void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored) {
     entry->row = *row;
     entry->row.name = name;
     entry->is_stored = is_stored;
+}
+
+void zone_cache_init(ZoneCache *cache) { strmap_init(&cache->by_name); }
+
+static void zone_cache_clear(ZoneCache *cache) {
+    Str name;
+    void *zone;
+    for (size_t at = 0; strmap_next(&cache->by_name, &at, &name, &zone);) timezone_free(zone);
+    strmap_done(&cache->by_name);
+    strmap_init(&cache->by_name);
+}
+
+void zone_cache_done(ZoneCache *cache) {
+    zone_cache_clear(cache);
+    strmap_done(&cache->by_name);
+}
+
+Status zone_cache_get(ZoneCache *cache, Str name, const TimeZone **ret_zone, Diag *diag) {
+    if (str_is_null(name)) name = STR("UTC");
+    TimeZone *zone = strmap_get(&cache->by_name, name);
+    if (!zone) {
+        TRY(timezone_load(name, &zone, diag));
+        if (cache->by_name.count >= CACHED_ZONES_MAX) zone_cache_clear(cache); // [H3]
+        strmap_put(&cache->by_name, timezone_name(zone), zone);
+    }
+    *ret_zone = zone;
+    return OK;
 }

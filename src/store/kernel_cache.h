@@ -1,4 +1,4 @@
-// Caches of the kernel: hot run rows, and the policies of topics.
+// Caches of the kernel: hot run rows, the policies of topics, and time zones.
 //
 //   [H1] Write-through: an entry equals what the open transaction would read.
 //   [H2] Entries that a batch touched are dropped when it is rolled back.
@@ -8,6 +8,7 @@
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
+#include "base/timezone.h"
 #include "base/vec.h"
 #include "model/rows.h"
 
@@ -20,7 +21,8 @@ enum {
     MAY_HAVE_TASKS = 2,
     MAY_HAVE_CHILDREN = 4,
     MAY_HAVE_CURSORS = 8,
-    MAY_HAVE_ALL = 15
+    MAY_HAVE_SCHEDULE = 16, // a tick that is queued until it ends
+    MAY_HAVE_ALL = 31
 };
 
 typedef struct RunFacts {
@@ -81,3 +83,13 @@ void topic_cache_done(TopicCache *cache);
 void topic_cache_clear(TopicCache *cache);
 const CachedTopic *topic_cache_find(const TopicCache *cache, Str name);
 void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored);
+
+typedef struct ZoneCache {
+    StrMap by_name; // TimeZone
+} ZoneCache;
+
+void zone_cache_init(ZoneCache *cache);
+void zone_cache_done(ZoneCache *cache);
+// Null is UTC. The zone may go when another one is asked for. Codes: BAD_TIMEZONE.
+MUST_CHECK Status zone_cache_get(ZoneCache *cache, Str name, const TimeZone **ret_zone,
+                                 Diag *diag);

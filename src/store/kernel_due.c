@@ -5,9 +5,9 @@
 //   [F2] Every kind of row gets its share of the limit first, then what the others left over, so
 //        no kind can starve another.
 //   [F3] Removing an ended run is bounded too: a long history is removed in several goes.
-//   [F4] SWEEP removes what has expired and leaves live runs and tasks to FIRE_DUE.
+//   [F4] SWEEP removes what has expired and leaves live runs, tasks and schedules to FIRE_DUE.
 //
-// Not here: what a fired task does (kernel_task_life.c).
+// Not here: what a fired task does (kernel_task_life.c), what a schedule does (kernel_ticks.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { FIRE_MAX = 100000, PURGE_ROWS_MAX = 20000 };
 typedef struct Firing {
     int64_t limit; // rows this round may still take
     int64_t fired_count, started_count, woken_count, ended_count, task_count;
-    int64_t purged_count, event_count, key_count;
+    int64_t purged_count, event_count, key_count, tick_count;
     int64_t purge_budget;
     bool is_sweep;
     bool has_more;
@@ -132,6 +132,14 @@ static Status row_fire(Kernel *kernel, TableNumber table, const void *row, Firin
         firing->event_count++;
         kernel_count(kernel, COUNTER_DEAD_LETTERS, -1);
         return kernel_remove(kernel, TABLE_DEAD_LETTERS, row);
+    case TABLE_SCHEDULES: {
+        int64_t tick_count;
+        bool has_more;
+        TRY(schedule_fire(kernel, row, &tick_count, &has_more));
+        firing->tick_count += tick_count;
+        firing->has_more = firing->has_more || has_more;
+        return OK;
+    }
     default: UNREACHABLE();
     }
 }
@@ -147,6 +155,7 @@ static const DueIndex due_indexes[] = {
     {TABLE_EVENTS, EVENTS_BY_DUE},
     {TABLE_DEDUPE, DEDUPE_BY_DUE},
     {TABLE_DEAD_LETTERS, DEAD_LETTERS_BY_DUE},
+    {TABLE_SCHEDULES, SCHEDULES_BY_DUE},
 };
 enum { DUE_INDEX_COUNT = sizeof(due_indexes) / sizeof(due_indexes[0]) };
 
@@ -179,7 +188,7 @@ static Status table_fire(Kernel *kernel, const DueIndex *index, Firing *firing) 
 }
 
 static bool is_fired(const Firing *firing, TableNumber table) {
-    return !firing->is_sweep || table != TABLE_TASKS; // [F4]
+    return !firing->is_sweep || (table != TABLE_TASKS && table != TABLE_SCHEDULES); // [F4]
 }
 
 static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
@@ -218,6 +227,7 @@ Status apply_fire_due(Kernel *kernel, Op *op) {
     op->fire_due.woken_count = firing.woken_count;
     op->fire_due.ended_count = firing.ended_count;
     op->fire_due.task_count = firing.task_count;
+    op->fire_due.tick_count = firing.tick_count;
     op->fire_due.has_more = firing.has_more;
     return OK;
 }

@@ -4,7 +4,8 @@
 //   [E1] The run's own row is terminal before anything else is touched, so nothing that follows
 //        can find it alive.
 //   [E2] Unread signals follow the run's policy; tasks are cancelled, or told to stop at their
-//        next heartbeat; children follow their close policy; a parent that waits is woken.
+//        next heartbeat; children follow their close policy; a parent that waits is woken; a
+//        schedule's tick that waits for the end starts.
 //   [E3] Ending never recurses deeper than one child: a child ends at once only while it is
 //        PENDING, and such a run has no children.
 //   [E4] Purging removes the run's row last, so an interrupted purge is taken up again.
@@ -144,7 +145,8 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     TRY(tasks_cancel(kernel, run, INT64_MIN));
     TRY(cursors_remove(kernel, run, &removed));
     TRY(children_cancel(kernel, run));
-    return parent_wake(kernel, run, ending->result);
+    TRY(parent_wake(kernel, run, ending->result));
+    return schedule_continue(kernel, run);
 }
 
 Status run_cancel_now(Kernel *kernel, Run *run) {

@@ -39,6 +39,7 @@ typedef struct Kernel {
     uint64_t stored_counters;              // bit per counter that has a row
     RunCache runs;
     TopicCache topics;
+    ZoneCache zones;
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;
     uint64_t node_batch_bit;
@@ -244,6 +245,27 @@ MUST_CHECK Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_positi
                                    int64_t *ret_count);
 bool log_is_checkpoint(const LogRow *entry);
 bool log_is_positioned(const LogRow *entry); // checkpoints and the failed attempts before them
+
+// ---- kernel_schedules.c, kernel_ticks.c ----
+MUST_CHECK Status schedule_require(Kernel *kernel, Str name, ScheduleRow *ret_row);
+MUST_CHECK Status schedule_store(Kernel *kernel, const ScheduleRow *before, ScheduleRow *row);
+// Reads kind, spec and zone; the Diag says what is wrong with them.
+MUST_CHECK Status schedule_ticker(Kernel *kernel, const ScheduleRow *row, Ticker *ret_ticker,
+                                  Diag *diag);
+// What a run of the schedule is started with; `id` is the run's.
+RunSpec schedule_spec(const ScheduleRow *row, Str id);
+MUST_CHECK Status schedule_previous(Kernel *kernel, const ScheduleRow *row, Run *ret_run,
+                                    bool *ret_is_live);
+MUST_CHECK Status schedule_fire(Kernel *kernel, const ScheduleRow *due, int64_t *ret_tick_count,
+                                bool *ret_has_more);
+// A run has ended: the tick that waited for it starts.
+MUST_CHECK Status schedule_continue(Kernel *kernel, const Run *ended);
+MUST_CHECK Status apply_set_schedule(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_remove_schedule(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_pause_schedule(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_resume_schedule(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_trigger_schedule(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_backfill_schedule(Kernel *kernel, Op *op);
 
 // ---- reads_*.c, verify.c ----
 MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);

@@ -48,6 +48,12 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_SWEEP] = apply_sweep,
     [OP_APPEND_LOG] = apply_append_log,
     [OP_RETRY_TASK] = apply_retry_task,
+    [OP_SET_SCHEDULE] = apply_set_schedule,
+    [OP_REMOVE_SCHEDULE] = apply_remove_schedule,
+    [OP_PAUSE_SCHEDULE] = apply_pause_schedule,
+    [OP_RESUME_SCHEDULE] = apply_resume_schedule,
+    [OP_TRIGGER_SCHEDULE] = apply_trigger_schedule,
+    [OP_BACKFILL_SCHEDULE] = apply_backfill_schedule,
 };
 
 static Status counters_load(Kernel *kernel, RowStore *rows) {
@@ -222,6 +228,7 @@ static void kernel_close(Store *store) {
     kernel->writer->ops->close(kernel->writer);
     run_cache_done(&kernel->runs);
     topic_cache_done(&kernel->topics);
+    zone_cache_done(&kernel->zones);
     arena_done(&kernel->scratch);
     mem_free(kernel);
 }
@@ -249,6 +256,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     kernel->node_batch_bit = column_bit(TABLE_NODES, offsetof(NodeRow, last_batch));
     run_cache_init(&kernel->runs, RUN_CACHE_SIZE);
     topic_cache_init(&kernel->topics);
+    zone_cache_init(&kernel->zones);
     arena_init(&kernel->scratch);
 
     RowStore *rows = kernel->reader;
@@ -261,6 +269,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     if (status != OK) {
         run_cache_done(&kernel->runs);
         topic_cache_done(&kernel->topics);
+        zone_cache_done(&kernel->zones);
         arena_done(&kernel->scratch);
         mem_free(kernel);
         return status;

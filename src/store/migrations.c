@@ -45,8 +45,34 @@ static Status create_all(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, buf_cstr(sql), diag);
 }
 
+static const char schedules_sql[] =
+    "CREATE TABLE abide_schedules (\"key\" INTEGER PRIMARY KEY, \"name\" TEXT, "
+    "\"workflow\" TEXT, \"run_kind\" INTEGER NOT NULL, \"input\" TEXT, \"queue\" TEXT, "
+    "\"tags\" TEXT, \"priority\" INTEGER NOT NULL, \"timeout_ms\" INTEGER NOT NULL, "
+    "\"keep_ms\" INTEGER NOT NULL, \"kind\" INTEGER NOT NULL, \"spec\" TEXT, \"zone\" TEXT, "
+    "\"jitter_ms\" INTEGER NOT NULL, \"overlap\" INTEGER NOT NULL, "
+    "\"grace_ms\" INTEGER NOT NULL, \"catch_up_ms\" INTEGER NOT NULL, "
+    "\"is_paused\" INTEGER NOT NULL, \"next_at_ms\" INTEGER NOT NULL, "
+    "\"due_at_ms\" INTEGER NOT NULL, \"last_at_ms\" INTEGER NOT NULL, "
+    "\"last_run\" INTEGER NOT NULL, \"last_run_id\" TEXT, \"awaited_run\" INTEGER NOT NULL, "
+    "\"queued_at_ms\" INTEGER NOT NULL, \"tick_count\" INTEGER NOT NULL, "
+    "\"skipped_count\" INTEGER NOT NULL, \"missed_count\" INTEGER NOT NULL, "
+    "\"failed_count\" INTEGER NOT NULL, \"created_at_ms\" INTEGER NOT NULL, "
+    "\"updated_at_ms\" INTEGER NOT NULL, \"last_error\" TEXT) STRICT; "
+    "CREATE UNIQUE INDEX abide_schedules_by_name ON abide_schedules (\"name\"); "
+    "CREATE INDEX abide_schedules_by_due ON abide_schedules (\"due_at_ms\") "
+    "WHERE \"due_at_ms\" <> 0; "
+    "CREATE INDEX abide_schedules_by_awaited ON abide_schedules (\"awaited_run\") "
+    "WHERE \"awaited_run\" <> 0";
+
+static Status add_schedules(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, schedules_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
+    {2, add_schedules},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -1,4 +1,5 @@
-// Reads of everything else: events and topics, dead letters, tasks, definitions, nodes.
+// Reads of everything else: events and topics, dead letters, tasks, definitions, nodes,
+// schedules.
 //
 //   [X1] Pending events are listed oldest first, the order in which they will be taken; the rest
 //        newest first.
@@ -215,6 +216,36 @@ Status read_list_nodes(Reads *reads) {
     walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     TRY(walk_run(reads, &walk));
     query->nodes = (NodeRow *)(void *)walk.rows;
+    query->count = walk.count;
+    query->next = walk.next;
+    return OK;
+}
+
+// ---- schedules ----
+
+Status read_schedule(Reads *reads) {
+    Query *query = reads->query;
+    ScheduleRow wanted = {.name = query->name}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_SCHEDULES, .index = SCHEDULES_BY_NAME, .match = &wanted,
+                 .match_count = 1, .limit = 1};
+    TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
+    if (count == 0) {
+        return diag_set(reads->diag, ERR_NOT_FOUND, "SCHEDULE_NOT_FOUND",
+                        "there is no schedule \"%.*s\"", STR_ARG(query->name));
+    }
+    query->schedules = rows;
+    query->count = 1;
+    return OK;
+}
+
+Status read_list_schedules(Reads *reads) {
+    Query *query = reads->query;
+    Walk walk = {.table = TABLE_SCHEDULES, .is_descending = true, .after = query->after,
+                 .limit = query->limit};
+    walk_add(&walk, SCAN_PRIMARY, NULL, 0);
+    TRY(walk_run(reads, &walk));
+    query->schedules = (ScheduleRow *)(void *)walk.rows;
     query->count = walk.count;
     query->next = walk.next;
     return OK;

@@ -35,6 +35,8 @@ static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_CHILDREN] = read_children,
     [QUERY_STATS] = read_stats,
     [QUERY_OWNED] = read_owned,
+    [QUERY_SCHEDULE] = read_schedule,
+    [QUERY_LIST_SCHEDULES] = read_list_schedules,
 };
 
 static void query_clear_answers(Query *query) {
@@ -46,6 +48,7 @@ static void query_clear_answers(Query *query) {
     query->dead_letters = NULL;
     query->definitions = NULL;
     query->nodes = NULL;
+    query->schedules = NULL;
     query->count = query->log_count = 0;
     query->next = query->number = 0;
     query->text = STR_NULL;
@@ -205,6 +208,7 @@ Status read_due(Reads *reads) {
         {TABLE_EVENTS, EVENTS_BY_DUE, offsetof(EventRow, due_at_ms)},
         {TABLE_DEDUPE, DEDUPE_BY_DUE, offsetof(DedupeRow, due_at_ms)},
         {TABLE_DEAD_LETTERS, DEAD_LETTERS_BY_DUE, offsetof(DeadLetterRow, due_at_ms)},
+        {TABLE_SCHEDULES, SCHEDULES_BY_DUE, offsetof(ScheduleRow, due_at_ms)},
     };
     for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++) {
         char *rows = NULL;

@@ -58,6 +58,8 @@ typedef enum QueryKind {
     QUERY_CHILDREN,    // runs whose parent is `run`
     QUERY_STATS,
     QUERY_OWNED,       // RUNNING runs whose owner is node `run`, by key, beyond key `after`
+    QUERY_SCHEDULE,    // by name
+    QUERY_LIST_SCHEDULES,
     QUERY_KIND_COUNT
 } QueryKind;
 
@@ -84,6 +86,7 @@ typedef struct Query {
     DeadLetterRow *dead_letters;
     DefinitionRow *definitions;
     NodeRow *nodes;
+    ScheduleRow *schedules;
     size_t count;      // of whichever list was asked for
     size_t log_count;  // QUERY_RUN_LOAD
     int64_t next;      // cursor of the next page; 0 = that was the last

@@ -49,6 +49,8 @@ static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_CHILDREN] = "children",
     [QUERY_STATS] = "stats",
     [QUERY_OWNED] = "owned",
+    [QUERY_SCHEDULE] = "schedule",
+    [QUERY_LIST_SCHEDULES] = "list_schedules",
 };
 
 const char *query_kind_name(QueryKind kind) {
@@ -77,6 +79,12 @@ static Str op_subject(const Op *op) {
     case OP_SET_TOPIC: return op->set_topic.name;
     case OP_PURGE_RUN: return op->purge.run_id;
     case OP_RETRY_TASK: return op->retry_task.id;
+    case OP_SET_SCHEDULE: return op->set_schedule.row.name;
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE: return op->schedule.name;
+    case OP_TRIGGER_SCHEDULE: return op->trigger_schedule.name;
+    case OP_BACKFILL_SCHEDULE: return op->backfill.name;
     default: return STR_NULL;
     }
 }

@@ -50,6 +50,41 @@ typedef struct EventSpec {
     Str payload;
 } EventSpec;
 
+// ---- schedules ----
+typedef struct ScheduleSet {
+    ScheduleRow row; // `name` to `catch_up_ms`, which replace what is there; `is_paused` counts
+                     // for a new schedule only. A new kind, spec or zone counts from now on
+    int64_t key;     // answer
+    bool is_new;     // answer
+    int64_t next_at_ms; // answer: its next tick; 0 = none
+} ScheduleSet;
+
+typedef struct ScheduleChange { // remove, pause, resume
+    Str name;
+    bool is_changed;    // answer: false = it was so already
+    int64_t next_at_ms; // answer
+} ScheduleChange;
+
+// Starts a run now, whatever the overlap policy says and also while it is paused.
+typedef struct ScheduleTrigger {
+    Str name;
+    Str id;       // of the run; null = made of the name and the time. An existing id starts nothing
+    Str run_id;   // answer
+    int64_t run;  // answer: its key
+    bool is_new;  // answer
+} ScheduleTrigger;
+
+// Starts the run of every tick in a range of the past that has none, whatever the overlap policy
+// says and also while it is paused.
+typedef struct ScheduleBackfill {
+    Str name;
+    int64_t from_ms, to_ms; // both inclusive; what lies ahead of now is left out
+    int64_t limit;          // ticks looked at, 1 … LIMIT_BACKFILL_TICKS
+    int64_t started_count;  // answer
+    int64_t existing_count; // answer: ticks that had a run
+    int64_t next_ms;        // answer: go on from here; 0 = all of the range was done
+} ScheduleBackfill;
+
 // ---- commit_turn ----
 typedef enum TurnNext {
     NEXT_CONTINUE = 1, // a checkpoint in the middle of a turn: stays RUNNING and owned

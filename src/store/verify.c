@@ -296,6 +296,29 @@ static Status letter_check(Verify *verify, const void *row) {
     return OK;
 }
 
+static bool schedule_is_sane(const ScheduleRow *row) {
+    bool is_known = row->kind >= SCHEDULE_CRON && row->kind < SCHEDULE_KIND_COUNT &&
+                    row->overlap >= OVERLAP_SKIP && row->overlap < OVERLAP_COUNT;
+    bool has_next = row->next_at_ms != 0;
+    if (!is_known || has_next != (row->due_at_ms != 0)) return false;
+    if (row->is_paused && (has_next || row->awaited_run != 0)) return false;
+    return (row->awaited_run != 0) == (row->queued_at_ms != 0);
+}
+
+static Status schedule_check(Verify *verify, const void *row) {
+    const ScheduleRow *schedule = row;
+    verify->counts[COUNTER_SCHEDULES]++;
+    if (!schedule_is_sane(schedule)) {
+        return bad(verify, "a schedule contradicts itself", schedule->name);
+    }
+    if (schedule->awaited_run == 0) return OK;
+    RunRow run; // its end starts the queued tick, so it must be able to end
+    Status status = run_find(verify, schedule->awaited_run, &run);
+    if (status != OK && status != ERR_NOT_FOUND) return status;
+    if (status == OK && !run_state_is_terminal(run.state)) return OK;
+    return bad(verify, "a schedule waits for a run that has ended", schedule->name);
+}
+
 static Status nothing_to_check(Verify *verify, const void *row) {
     (void)verify;
     (void)row;
@@ -316,8 +339,9 @@ static Status counters_check(Verify *verify) { // [Z1]
         stored[rows[i].number] = rows[i].value;
     }
     verify->row_count += (int64_t)count;
-    for (int i = COUNTER_RUNS_FIRST; i <= COUNTER_DEAD_LETTERS; i++) {
-        if (stored[i] == verify->counts[i]) continue;
+    for (int i = COUNTER_RUNS_FIRST; i <= COUNTER_SCHEDULES; i++) {
+        bool is_total = i >= COUNTER_STARTED_TOTAL && i <= COUNTER_CANCELLED_TOTAL;
+        if (is_total || stored[i] == verify->counts[i]) continue;
         return diag_set(verify->diag, ERR_CORRUPT, "STORE_CORRUPT",
                         "counter %d says %lld, but there are %lld", i, (long long)stored[i],
                         (long long)verify->counts[i]);
@@ -335,6 +359,7 @@ static Status verify_all(Verify *verify) {
     TRY(table_walk(verify, TABLE_DEAD_LETTERS, letter_check));
     TRY(table_walk(verify, TABLE_DEFINITIONS, nothing_to_check));
     TRY(table_walk(verify, TABLE_NODES, nothing_to_check));
+    TRY(table_walk(verify, TABLE_SCHEDULES, schedule_check));
     TRY(belongings_check(verify, TABLE_LOG, SCAN_PRIMARY, offsetof(LogRow, run)));
     TRY(belongings_check(verify, TABLE_CURSORS, SCAN_PRIMARY, offsetof(CursorRow, run)));
     TRY(belongings_check(verify, TABLE_TAGS, TAGS_BY_RUN, offsetof(TagRow, run)));

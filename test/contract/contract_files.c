@@ -2,6 +2,7 @@
 // and strangers' files, and a look into every table. Without: saying clearly that it cannot.
 #include "contract/contract.h"
 #include <sqlite3.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static const char *path_of(const World *world) { return world->url + strlen("sqlite:"); }
@@ -191,6 +192,9 @@ static void file_of_a_newer_version_is_refused_and_left_alone(void **state) {
     World *world = *state;
     create(world, "r1");
     Str before = world_dump(world);
+    char restore[48];
+    snprintf(restore, sizeof(restore), "PRAGMA user_version = %d",
+             (int)number_of(world, "PRAGMA user_version"));
     store_close(world->store);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
@@ -200,7 +204,7 @@ static void file_of_a_newer_version_is_refused_and_left_alone(void **state) {
     assert_status(status, ERR_UNSUPPORTED);
     assert_string_equal(world->diag.code, "STORE_NEWER");
     assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
-    sqlite3_exec(database, "PRAGMA user_version = 1", NULL, NULL, NULL);
+    sqlite3_exec(database, restore, NULL, NULL, NULL);
     sqlite3_close(database);
     assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
     assert_unchanged(world, before);

@@ -137,6 +137,9 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_DEFINITIONS, DEFINITIONS_BY_VERSION, "name", true, false},
         {TABLE_DEDUPE, DEDUPE_BY_DUE, "due_at_ms", false, true},
         {TABLE_TAGS, TAGS_BY_RUN, "run", false, false},
+        {TABLE_SCHEDULES, SCHEDULES_BY_NAME, "name", true, false},
+        {TABLE_SCHEDULES, SCHEDULES_BY_DUE, "due_at_ms", false, true},
+        {TABLE_SCHEDULES, SCHEDULES_BY_AWAITED, "awaited_run", false, true},
     };
     size_t total = 0;
     for (int number = 0; number < TABLE_COUNT; number++) total += tables[number].index_count;

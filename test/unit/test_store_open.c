@@ -327,10 +327,14 @@ static void files_of_others_are_left_alone(void **state) {
 static void a_newer_file_is_left_alone(void **state) {
     Fixture *f = *state;
     make_store(f);
-    run_sql(f->path, "PRAGMA user_version = 2");
+    char sql[40], newer[40], known[40];
+    snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", SCHEMA_VERSION + 1);
+    snprintf(newer, sizeof(newer), "version %d", SCHEMA_VERSION + 1);
+    snprintf(known, sizeof(known), "up to %d", SCHEMA_VERSION);
+    run_sql(f->path, sql);
     assert_left_alone(f, ERR_UNSUPPORTED, "STORE_NEWER");
-    assert_non_null(strstr(f->diag.message, "version 2"));
-    assert_non_null(strstr(f->diag.message, "up to 1"));
+    assert_non_null(strstr(f->diag.message, newer));
+    assert_non_null(strstr(f->diag.message, known));
     assert_non_null(strstr(f->diag.message, "upgrade"));
     f->config.is_read_only = true;
     assert_refused(f, f->path, ERR_UNSUPPORTED, "STORE_NEWER");
