@@ -63,6 +63,8 @@ static bool parameter_stays(const FlowNode *target) {
 
 // Registers for all parameter names; marks those that must look uninitialised.
 static void parameters_declare(FlowCompiler *c, FlowFunction *function) {
+    // Beyond the registers there are: the report says so already, nothing of this is used.
+    if (function->parameters.count >= c->is_variable.count) return;
     for (uint32_t i = 0; i < function->parameters.count; i++) {
         FlowNode *target = parameter_target(function->parameters.items[i]);
         if (!parameter_stays(target)) continue;

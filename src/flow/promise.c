@@ -91,6 +91,10 @@ void flow_promise_fulfill(FlowVm *vm, FlowPromise *promise, FlowValue value) {
 }
 
 void flow_promise_reject(FlowVm *vm, FlowPromise *promise, FlowValue reason) {
+    uint32_t room = sizeof vm->rejected / sizeof *vm->rejected;
+    bool is_news = promise->state == PROMISE_PENDING && !promise->is_handled &&
+                   !(promise->object.cell.aux & OBJECT_IS_HANDLE); // those are fire and forget
+    if (is_news && vm->rejected_count < room) vm->rejected[vm->rejected_count++] = promise;
     promise_settle(vm, promise, PROMISE_REJECTED, reason);
 }
 

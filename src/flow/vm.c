@@ -109,6 +109,9 @@ static void mark_roots(FlowVm *vm) {
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
         flow_heap_mark_cell(heap, vm->awaitables[i].promise);
     }
+    for (uint32_t i = 0; i < vm->rejected_count; i++) {
+        flow_heap_mark_cell(heap, vm->rejected[i]);
+    }
     for (uint32_t i = 0; i < vm->override_count; i++) {
         flow_heap_mark_cell(heap, vm->overrides[i].copy);
     }
@@ -314,6 +317,25 @@ static bool vm_deliver_cancel(FlowVm *vm) {
     return true;
 }
 
+// Rejections that nobody has listened to when all jobs are done do not fail the run, but they must
+// not vanish without a trace either.
+static void vm_report_rejections(FlowVm *vm) {
+    for (uint32_t i = 0; i < vm->rejected_count; i++) {
+        const FlowPromise *promise = vm->rejected[i];
+        if (promise->is_handled || promise == vm->main_promise) continue;
+        if (!vm->host || !vm->host->ops->effect) continue;
+        char text[FLOW_TEXT_MAX];
+        Buf line;
+        buf_init(&line, FLOW_TEXT_MAX * 2);
+        buf_printf(&line, "Uncaught (in promise) %s", flow_describe(vm, promise->result, text));
+        FlowEffect effect = {FLOW_EFFECT_LOG, STR("error"), buf_str(&line)};
+        Diag diag;
+        (void)!vm->host->ops->effect(vm->host, &effect, &diag); // nobody is there to be told
+        buf_done(&line);
+    }
+    vm->rejected_count = 0;
+}
+
 // One step of a turn. True: go on; false: `ret_outcome` says why not.
 static bool vm_step(FlowVm *vm, FlowOutcome *ret_outcome) {
     if (vm->state == VM_ENDED) {
@@ -346,6 +368,7 @@ static bool vm_step(FlowVm *vm, FlowOutcome *ret_outcome) {
         }
         return true;
     }
+    vm_report_rejections(vm);
     if (vm->main_promise && vm->main_promise->state != PROMISE_PENDING) { // [W3]
         vm_finish_main(vm);
         return true;

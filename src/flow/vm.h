@@ -150,6 +150,8 @@ struct FlowVm {
     uint32_t proto_epoch;
     FlowInlineCache *caches;         // module->site_count; NULL until first needed
     FlowInlineCache *prelude_caches; // of the prelude's sites
+    FlowPromise *rejected[8];   // rejected in this turn while nobody listened; for a log line
+    uint32_t rejected_count;
     struct FlowVmTexts *texts;  // what the last FlowRunResult points to (vm_result.c)
 };
 
