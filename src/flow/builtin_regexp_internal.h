@@ -127,6 +127,8 @@ typedef struct RegexpProgram {
     bool has_first;         // a match can only begin with a character of `first`
     uint32_t first[8];      // characters below 256
     bool is_first_wide;     // or with some character above
+    bool has_required;      // every match contains the unit `required`
+    uint16_t required;
 } RegexpProgram;
 // False: too large.
 bool regexp_compile(Arena *arena, const RegexpTree *tree, RegexpProgram *ret_program);

@@ -12,6 +12,7 @@
 #include "flow/builtin_regexp_internal.h"
 #include "flow/builtin_regexp_program.h"
 #include "base/memory.h"
+#include <string.h>
 
 typedef enum EntryKind {
     ENTRY_CHOICE,   // go on at pc, position
@@ -105,6 +106,11 @@ static void undo(Matcher *m, const Entry *entry) {
     else if (entry->kind == ENTRY_REGISTER) m->registers[entry->pc] = entry->position;
 }
 
+static inline void pay(Matcher *m, int32_t units) {
+    uint64_t cost = (uint64_t)units / 8; // [X3]
+    m->steps = m->steps > cost ? m->steps - cost : 0;
+}
+
 // --- assertions
 
 static bool is_line_end(uint32_t unit) {
@@ -142,7 +148,7 @@ static bool match_reference(Matcher *m, uint32_t number, bool is_backward, int32
     int32_t count = end - start;
     int32_t from = is_backward ? *at - count : *at;
     if (from < 0 || count > m->length - from) return false;
-    m->steps -= m->steps < (uint64_t)count / 8 ? m->steps : (uint64_t)count / 8; // [X3]
+    pay(m, count);
     bool is_folding = m->program->flags & REGEXP_IGNORE_CASE;
     for (int32_t i = 0; i < count && !is_folding; i++) {
         if (unit_at(m, start + i) != unit_at(m, from + i)) return false;
@@ -172,8 +178,7 @@ static uint32_t take_run(Matcher *m, const RegexpSet *set, uint32_t max, int32_t
         *at = next;
         count++;
     }
-    uint64_t cost = (uint64_t)(*at - start) / 8;
-    m->steps = m->steps > cost ? m->steps - cost : 0;
+    pay(m, *at - start);
     return count;
 }
 
@@ -198,6 +203,59 @@ static bool start_run(Matcher *m, uint32_t pc, int32_t *at) {
 
 // --- failing
 
+// Whether the instruction at pc could go on at `at`, as far as a look at one character tells. It
+// saves most of what a run gives back or takes on: nearly always something definite follows it.
+static inline bool can_go_on(const Matcher *m, uint32_t pc, int32_t at) {
+    const uint32_t *code = m->program->code + pc;
+    if (code[0] == REGEXP_OP_CHARACTER || code[0] == REGEXP_OP_SET) {
+        if (at >= m->length) return false;
+        uint32_t unit = unit_at(m, at);
+        if (code[0] == REGEXP_OP_SET) return unit > 255 || set_has(m->program->sets[code[1]], unit);
+        return code[1] > 0xFFFF ? is_high(unit) : unit == code[1];
+    }
+    return true;
+}
+
+// Gives back characters of a greedy run until what follows could match. False: all are given back.
+static bool shorten_run(Matcher *m, Entry *entry, uint32_t *ret_pc, int32_t *ret_at) {
+    int32_t at = entry->position;
+    int32_t start = at;
+    bool is_fine = false;
+    while (at > entry->low && !is_fine) {
+        previous_character(m, &at);
+        if (at < entry->low) at = entry->low;
+        is_fine = can_go_on(m, entry->pc, at);
+    }
+    pay(m, start - at);
+    *ret_pc = entry->pc;
+    *ret_at = at;
+    entry->position = at;
+    if (at <= entry->low) m->stack_count--;
+    return is_fine;
+}
+
+// Takes more characters for a lazy run until what follows could match. False: there are no more.
+static bool lengthen_run(Matcher *m, Entry *entry, uint32_t *ret_pc, int32_t *ret_at) {
+    const RegexpSet *set = m->program->sets[m->program->code[entry->pc + 1]];
+    int32_t at = entry->position;
+    int32_t start = at;
+    bool is_fine = false;
+    while (entry->low > 0 && !is_fine && at < m->length) {
+        if (!set_has(set, next_character(m, &at))) {
+            entry->low = 0;
+            break;
+        }
+        entry->low--;
+        is_fine = can_go_on(m, entry->pc + 4, at);
+    }
+    pay(m, at - start);
+    *ret_pc = entry->pc + 4;
+    *ret_at = at;
+    entry->position = at;
+    if (!is_fine || entry->low == 0) m->stack_count--;
+    return is_fine;
+}
+
 // Takes the next way that is left; false: there is none.
 static bool backtrack(Matcher *m, uint32_t *ret_pc, int32_t *ret_at) {
     while (m->stack_count) {
@@ -212,29 +270,12 @@ static bool backtrack(Matcher *m, uint32_t *ret_pc, int32_t *ret_at) {
             *ret_at = entry->position;
             m->stack_count--;
             return true;
-        case ENTRY_RUN: {
-            int32_t at = entry->position;
-            previous_character(m, &at);
-            if (at < entry->low) at = entry->low;
-            *ret_pc = entry->pc;
-            *ret_at = at;
-            entry->position = at;
-            if (at <= entry->low) m->stack_count--;
-            return true;
-        }
-        case ENTRY_LAZY: {
-            const uint32_t *code = m->program->code + entry->pc;
-            int32_t at = entry->position;
-            if (at >= m->length ||
-                !set_has(m->program->sets[code[1]], next_character(m, &at))) {
-                break;
-            }
-            *ret_pc = entry->pc + 4;
-            *ret_at = at;
-            entry->position = at;
-            if (--entry->low == 0) m->stack_count--;
-            return true;
-        }
+        case ENTRY_RUN:
+            if (shorten_run(m, entry, ret_pc, ret_at)) return true;
+            continue;
+        case ENTRY_LAZY:
+            if (lengthen_run(m, entry, ret_pc, ret_at)) return true;
+            continue;
         }
         m->stack_count--;
     }
@@ -404,6 +445,20 @@ static int32_t next_start(const Matcher *m, int32_t at) {
     return m->length + 1;
 }
 
+// The last position where a match could begin, by where the required character is.
+static int32_t last_start(const Matcher *m, int32_t start) {
+    if (!m->program->has_required) return m->length;
+    uint16_t required = m->program->required;
+    int32_t at = m->length - 1;
+    if (m->subject.latin1 && required < 256 && start < m->length) {
+        const uint8_t *found = memrchr(m->subject.latin1 + start, required,
+                                       (size_t)(m->length - start));
+        return found ? (int32_t)(found - m->subject.latin1) : -1;
+    }
+    while (at >= start && unit_at(m, at) != required) at--;
+    return at >= start ? at : -1;
+}
+
 static RegexpOutcome search(Matcher *m, int32_t start) {
     uint32_t capture_words = 2 * (m->program->capture_count + 1);
     bool is_sticky = m->program->flags & REGEXP_STICKY;
@@ -412,9 +467,10 @@ static RegexpOutcome search(Matcher *m, int32_t start) {
         is_high(unit_at(m, start - 1))) {
         start--;
     }
-    for (int32_t at = start; at <= m->length; at++) {
+    int32_t last = last_start(m, start);
+    for (int32_t at = start; at <= last; at++) {
         if (!is_sticky) at = next_start(m, at);
-        if (at > m->length) break;
+        if (at > last) break;
         for (uint32_t i = 0; i < capture_words; i++) m->captures[i] = -1;
         m->stack_count = 0;
         RegexpOutcome outcome = run(m, at);

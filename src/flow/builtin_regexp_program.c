@@ -280,6 +280,26 @@ static bool collect_first(RegexpProgram *program, const RegexpNode *node) {
     UNREACHABLE();
 }
 
+// A character that is in every match: the last one found on the way that must be taken.
+static void find_required(RegexpProgram *program, const RegexpNode *node) {
+    switch ((RegexpNodeKind)node->kind) {
+    case REGEXP_NODE_CHARACTER:
+        program->has_required = node->a <= 0xFFFF;
+        program->required = (uint16_t)node->a;
+        return;
+    case REGEXP_NODE_SEQUENCE:
+        for (const RegexpNode *child = node->child; child; child = child->next) {
+            find_required(program, child);
+        }
+        return;
+    case REGEXP_NODE_CAPTURE: find_required(program, node->child); return;
+    case REGEXP_NODE_REPEAT:
+        if (node->a > 0) find_required(program, node->child);
+        return;
+    default: return;
+    }
+}
+
 bool regexp_compile(Arena *arena, const RegexpTree *tree, RegexpProgram *ret_program) {
     Compiler c = {.arena = arena, .tree = tree};
     compile_node(&c, tree->root);
@@ -297,6 +317,7 @@ bool regexp_compile(Arena *arena, const RegexpTree *tree, RegexpProgram *ret_pro
         ret_program->sets = ARENA_ARRAY(arena, const RegexpSet *, c.sets.count + 1);
         for (size_t i = 0; i < c.sets.count; i++) ret_program->sets[i] = c.sets.data[i];
         ret_program->has_first = !collect_first(ret_program, tree->root);
+        find_required(ret_program, tree->root);
     }
     vec_free(&c.code);
     vec_free(&c.sets);

@@ -9,8 +9,10 @@
 //        captures that an iteration may leave unset, lookbehind that is not of one length or has
 //        captures, references under the flag i or before their group is closed, and the flag u on
 //        wide subjects.
-//   [T2] A compiled pattern is never changed after it was made: threads may share it.
-//   [T3] Memory is ours (base/memory.h); limits are set for each match.
+//   [T2] PCRE2 10.42 draws wrong conclusions about the first character of some patterns that begin
+//        with a lookahead, so patterns with lookarounds go without that optimization.
+//   [T3] A compiled pattern is never changed after it was made: threads may share it.
+//   [T4] Memory is ours (base/memory.h); limits are set for each match.
 #define PCRE2_CODE_UNIT_WIDTH 0
 #include "base/buf.h"
 #include "base/memory.h"
@@ -30,8 +32,8 @@ struct RegexpFast {
 
 typedef struct Check {
     const RegexpTree *tree;
-    uint32_t closed; // captures below are closed, when they close in order
     bool has_loop_capture;
+    bool has_look;
 } Check;
 
 // Every capture in the node is set whenever the node has matched.
@@ -105,11 +107,9 @@ static bool is_same_there(Check *check, const RegexpNode *node) {
     uint32_t flags = check->tree->flags;
     switch ((RegexpNodeKind)node->kind) {
     case REGEXP_NODE_REPEAT: return is_repeat_same(check, node);
-    case REGEXP_NODE_CAPTURE:
-        if (!is_same_there(check, node->child)) return false;
-        check->closed = node->a + 1;
-        return true;
+    case REGEXP_NODE_CAPTURE: return is_same_there(check, node->child);
     case REGEXP_NODE_LOOK:
+        check->has_look = true;
         if (node->is_behind && (node->first_capture != node->end_capture ||
                                 fixed_length(node->child) == NOT_FIXED)) {
             return false;
@@ -135,10 +135,11 @@ static bool has_inner_reference(const RegexpNode *node, uint32_t open_from) {
     return false;
 }
 
-static bool can_translate(const RegexpTree *tree, bool is_wide) {
+static bool can_translate(const RegexpTree *tree, bool is_wide, bool *ret_has_look) {
     if (is_wide && tree->flags & REGEXP_UNICODE) return false;
-    Check check = {.tree = tree, .closed = 1};
+    Check check = {.tree = tree};
     if (!is_same_there(&check, tree->root)) return false;
+    *ret_has_look = check.has_look;
     if (!tree->has_reference) return true;
     return !check.has_loop_capture && !has_inner_reference(tree->root, UINT32_MAX);
 }
@@ -182,7 +183,7 @@ static void write_set(Writer *w, const RegexpSet *set) {
     if (inside.count == 0) {
         buf_append_cstr(&w->text, "(?!)");
     } else if (outside.count == 0) {
-        buf_append_cstr(&w->text, "(?s:.)");
+        buf_append_cstr(&w->text, ".");
     } else {
         bool is_inverted = outside.count < inside.count;
         const RegexpRanges *shown = is_inverted ? &outside : &inside;
@@ -211,8 +212,11 @@ static void write_group(Writer *w, const char *open, const RegexpNode *node) {
     buf_append_char(&w->text, ')');
 }
 
+// A single character or class goes without a group: those loops need no stack.
 static void write_repeat(Writer *w, const RegexpNode *node) {
-    write_group(w, "(?:", node->child);
+    uint8_t kind = node->child->kind;
+    if (kind == REGEXP_NODE_CHARACTER || kind == REGEXP_NODE_SET) write_node(w, node->child);
+    else write_group(w, "(?:", node->child);
     if (node->b == REGEXP_FOREVER) buf_printf(&w->text, "{%u,}", node->a);
     else buf_printf(&w->text, "{%u,%u}", node->a, node->b);
     if (!node->is_greedy) buf_append_char(&w->text, '?');
@@ -268,22 +272,26 @@ static void pcre_release(void *block, void *context) {
     mem_free(block);
 }
 
-enum { COMPILE_OPTIONS = PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP };
+static uint32_t compile_options(bool has_look) {
+    uint32_t options = PCRE2_MATCH_UNSET_BACKREF | PCRE2_DOTALL | PCRE2_NEVER_UTF |
+                       PCRE2_NEVER_UCP;
+    return has_look ? options | PCRE2_NO_START_OPTIMIZE : options; // [T2]
+}
 
-static pcre2_code_8 *compile_narrow(const Buf *text) {
+static pcre2_code_8 *compile_narrow(const Buf *text, uint32_t options) {
     pcre2_general_context_8 *memory = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
     pcre2_compile_context_8 *context = pcre2_compile_context_create_8(memory);
     int error;
     size_t offset;
     pcre2_code_8 *code = pcre2_compile_8((PCRE2_SPTR8)buf_str(text).data, text->len,
-                                         COMPILE_OPTIONS, &error, &offset, context);
+                                         options, &error, &offset, context);
     if (code) pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE); // without JIT it works as well
     pcre2_compile_context_free_8(context);
     pcre2_general_context_free_8(memory);
     return code;
 }
 
-static pcre2_code_16 *compile_wide(const Buf *text) {
+static pcre2_code_16 *compile_wide(const Buf *text, uint32_t options) {
     pcre2_general_context_16 *memory =
         pcre2_general_context_create_16(pcre_alloc, pcre_release, NULL);
     pcre2_compile_context_16 *context = pcre2_compile_context_create_16(memory);
@@ -292,7 +300,7 @@ static pcre2_code_16 *compile_wide(const Buf *text) {
     int error;
     size_t offset;
     pcre2_code_16 *code =
-        pcre2_compile_16(units, text->len, COMPILE_OPTIONS, &error, &offset, context);
+        pcre2_compile_16(units, text->len, options, &error, &offset, context);
     if (code) pcre2_jit_compile_16(code, PCRE2_JIT_COMPLETE);
     mem_free(units);
     pcre2_compile_context_free_16(context);
@@ -301,7 +309,8 @@ static pcre2_code_16 *compile_wide(const Buf *text) {
 }
 
 RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide) {
-    if (!can_translate(tree, is_wide)) return NULL;
+    bool has_look;
+    if (!can_translate(tree, is_wide, &has_look)) return NULL;
     Writer writer = {.max = is_wide ? 0xFFFF : 0xFF, .flags = tree->flags};
     buf_init(&writer.text, PATTERN_SIZE_MAX);
     write_node(&writer, tree->root);
@@ -309,8 +318,8 @@ RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide) {
     fast->capture_count = tree->capture_count;
     fast->is_sticky = tree->flags & REGEXP_STICKY;
     if (!writer.text.is_overflown) {
-        if (is_wide) fast->wide = compile_wide(&writer.text);
-        else fast->narrow = compile_narrow(&writer.text);
+        if (is_wide) fast->wide = compile_wide(&writer.text, compile_options(has_look));
+        else fast->narrow = compile_narrow(&writer.text, compile_options(has_look));
     }
     buf_done(&writer.text);
     if (fast->wide || fast->narrow) return fast;

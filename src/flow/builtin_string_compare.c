@@ -80,7 +80,11 @@ static uint32_t primary_of(uint32_t code_point, bool *ret_is_capital) {
             if (symbol_order[i] == code_point) return i + 1;
         }
     }
-    if (code_point < 0xA0 || code_point == 0xAD) return 0;
+    bool is_format = code_point == 0xAD || code_point == 0xFEFF ||
+                     (code_point >= 0x200B && code_point <= 0x200F) ||
+                     (code_point >= 0x202A && code_point <= 0x202E) ||
+                     (code_point >= 0x2060 && code_point <= 0x206F);
+    if (code_point < 0xA0 || is_format) return 0;
     switch (code_point) { // letters of their own between or behind the 26
     case 0x131: return PRIMARY_LETTER + ('i' - 'a') * 4 + 2;
     case 0x138: return PRIMARY_LETTER + ('q' - 'a') * 4 + 2;
