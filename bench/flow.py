@@ -2,9 +2,13 @@
 """Flow beside Node's interpreter and Lua: the programs of bench/flow, and the compiler.
 
 Each bench/flow/NAME.js defines run(), which answers a checksum; NAME.lua is its twin where Lua has
-the same things. A program is started a few times in turn by abide, by `node --jitless` and by
-lua5.4; each process calls run() again and again for a while, and the fastest call of all counts: other
-load on the machine can only make a call slower. All engines must answer the same checksum.
+the same things. A program is started in turn by abide, by `node --jitless` and by lua5.4, several
+times, and all must answer the same checksum. The time of one run() is the lesser of two, each the
+least of all rounds, because other load on the machine can only add to them:
+
+  - the fastest call by the wall clock, which sees no helper threads;
+  - processor time per call, from a process that calls it often less one that calls it once, which
+    sees neither the start of the engine nor waiting for a processor.
 
   {"bench":"flow.loops","value":ms,"unit":"ms","limit":ms of node --jitless,
    "ratio":how many times as fast as node --jitless,"lua":ms}
@@ -22,14 +26,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("ABIDE_BUILD_DIR", HERE.parent / "build"))
+CALLS_MIN, CALLS_MAX = 5, 60
 
-# Calls run() for a fixed number of milliseconds, at least five times: the first calls warm up.
-# The clock has milliseconds only, so a run() must take some tens of them.
 HARNESS_JS = """
 let best = 1e9;
 let answer;
-const begin = Date.now();
-for (let i = 0; i < 5 || Date.now() - begin < %d; i++) {
+for (let i = 0; i < %d; i++) {
   const start = Date.now();
   answer = await run();
   const taken = Date.now() - start;
@@ -39,13 +41,10 @@ return { best, answer };
 """
 HARNESS_LUA = """
 local best, answer = 1e9, nil
-local begin = os.clock()
-local i = 0
-while i < 5 or (os.clock() - begin) * 1000 < %d do
+for i = 1, %d do
   local start = os.clock()
   answer = run()
   best = math.min(best, (os.clock() - start) * 1000)
-  i = i + 1
 end
 if math.type(answer) == "float" and answer == math.floor(answer) then answer = math.tointeger(answer) end
 print(string.format('{"best":%%.3f,"answer":%%s}', best, answer))
@@ -53,54 +52,72 @@ print(string.format('{"best":%%.3f,"answer":%%s}', best, answer))
 
 
 def run_once(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}:\n{done.stderr}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    """The program's answer, with the processor time of its process in ms."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        text = process.stdout.read()
+        process.stdout.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            sys.exit(f"{' '.join(command)}: exit code {process.returncode}\n{errors.read()}")
+    result = json.loads(text.strip().splitlines()[-1])
+    result["cpu"] = (usage.ru_utime + usage.ru_stime) * 1000
+    return result
 
 
 class Program:
-    def __init__(self, path, folder, milliseconds, abide, with_jit):
+    def __init__(self, path, folder, options):
         self.name = path.stem
-        body = path.read_text() + HARNESS_JS % milliseconds
-        flow = folder / f"{self.name}.flow"
-        flow.write_text(body)
-        node = folder / f"{self.name}.js"
-        node.write_text(f'"use strict";\n(async () => {{\n{body}\n}})()'
-                        ".then((result) => console.log(JSON.stringify(result)));\n")
-        self.commands = {
-            "abide": [abide, "run", str(flow), "--memory", "512M"],
-            "jitless": ["node", "--jitless", str(node)],
-        }
-        if with_jit:
-            self.commands["jit"] = ["node", str(node)]
-        twin = path.with_suffix(".lua")
-        if twin.exists():
-            lua = folder / f"{self.name}.lua"
-            lua.write_text(twin.read_text() + HARNESS_LUA % milliseconds)
-            self.commands["lua"] = ["lua5.4", str(lua)]
+        self.path = path
+        self.folder = folder
+        self.options = options
+        self.engines = ["abide", "jitless"] + (["jit"] if options.jit else [])
+        if path.with_suffix(".lua").exists():
+            self.engines.append("lua")
 
-    def measure(self, rounds):
-        best = {}
-        answers = {}
-        for _ in range(rounds):
-            for engine, command in self.commands.items():
-                result = run_once(command)
-                best[engine] = max(min(best.get(engine, math.inf), result["best"]), 0.5)
+    def command(self, engine, calls):
+        path = self.folder / f"{self.name}-{engine}-{calls}"
+        if engine == "lua":
+            path.write_text(self.path.with_suffix(".lua").read_text() + HARNESS_LUA % calls)
+            return ["lua5.4", str(path)]
+        body = self.path.read_text() + HARNESS_JS % calls
+        if engine == "abide":
+            path.write_text(body)
+            return [self.options.abide, "run", str(path), "--memory", "512M"]
+        path.write_text(f'"use strict";\n(async () => {{\n{body}\n}})()'
+                        ".then((result) => console.log(JSON.stringify(result)));\n")
+        return ["node", *(["--jitless"] if engine == "jitless" else []), str(path)]
+
+    def measure(self):
+        wall, once, often, answers = {}, {}, {}, {}
+        first = run_once(self.command("abide", CALLS_MIN))
+        calls = int(self.options.milliseconds / max(first["best"], 1))
+        calls = max(CALLS_MIN, min(CALLS_MAX, calls))
+        for _ in range(self.options.rounds):
+            for engine in self.engines:
+                result = run_once(self.command(engine, 1))
+                once[engine] = min(once.get(engine, math.inf), result["cpu"])
+                result = run_once(self.command(engine, 1 + calls))
+                often[engine] = min(often.get(engine, math.inf), result["cpu"])
+                wall[engine] = min(wall.get(engine, math.inf), result["best"])
                 answers[engine] = result["answer"]
         if len(set(map(str, answers.values()))) > 1:
             sys.exit(f"{self.name}: the answers differ: {answers}")
-        return best
+        best = {engine: (often[engine] - once[engine]) / calls for engine in self.engines}
+        # The clock of scripts has milliseconds only: short calls are taken from the other figure.
+        return {engine: min(best[engine], wall[engine] if wall[engine] >= 10 else math.inf)
+                for engine in self.engines}
 
 
 def report(name, best):
     ratio = best["jitless"] / best["abide"]
-    figure = {"bench": f"flow.{name}", "value": best["abide"], "unit": "ms",
-              "limit": best["jitless"], "ratio": round(ratio, 3)}
-    if "lua" in best:
-        figure["lua"] = best["lua"]
-    if "jit" in best:
-        figure["jit"] = best["jit"]
+    figure = {"bench": f"flow.{name}", "value": round(best["abide"], 3), "unit": "ms",
+              "limit": round(best["jitless"], 3), "ratio": round(ratio, 3)}
+    for engine in ("lua", "jit"):
+        if engine in best:
+            figure[engine] = round(best[engine], 3)
     print(json.dumps(figure), flush=True)
     lua = f"{best['lua']:8.1f}" if "lua" in best else "       -"
     jit = f"{best['jit']:8.1f}" if "jit" in best else ""
@@ -125,9 +142,8 @@ def main():
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
-            program = Program(path, pathlib.Path(folder), options.milliseconds, options.abide,
-                              options.jit)
-            ratios.append(report(program.name, program.measure(options.rounds)))
+            program = Program(path, pathlib.Path(folder), options)
+            ratios.append(report(program.name, program.measure()))
     if ratios and not options.names:
         equal = sum(ratio >= 1 for ratio in ratios) / len(ratios)
         print(json.dumps({"bench": "flow.at_least_equal", "value": round(equal, 3), "unit": "share",

@@ -7,11 +7,10 @@
 //
 // Not here: how fast the code runs (bench/flow.py).
 #include "base/buf.h"
-#include "base/memory.h"
 #include "bench.h"
 #include "flow/flow.h"
 #include <stdio.h>
-#include <stdlib.h>
+#include <time.h>
 
 enum { SOURCE_SIZE = 512 << 10, ROUNDS = 25 };
 
@@ -91,6 +90,13 @@ static void make_source(Buf *source) {
     buf_append_cstr(source, "return countStates2(Inputs.events);\n");
 }
 
+// Processor time of this thread: what the machine does beside us does not count.
+static double processor_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 int main(void) {
     Buf source;
     Diag diag;
@@ -101,12 +107,12 @@ int main(void) {
     Str text = buf_str(&source);
     Str name = str_from("bench.flow");
     for (int i = 0; i < ROUNDS; i++) {
-        double start = bench_now();
+        double start = processor_seconds();
         if (flow_compile(name, text, &module, NULL, &diag) != OK) {
             fprintf(stderr, "bench: %s\n", diag.message);
             return 1;
         }
-        double seconds = bench_now() - start;
+        double seconds = processor_seconds() - start;
         if (seconds < best) best = seconds;
         flow_module_release(module);
     }
