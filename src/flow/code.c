@@ -44,6 +44,7 @@ void flow_module_seal(FlowModule *module) {
         sites += routine->site_count;
     }
     module->site_count = sites;
+    flow_module_index(module);
     module->is_sealed = true;
 }
 

@@ -163,6 +163,11 @@ struct FlowModule {
     uint32_t workflow_count;
     uint32_t site_count;         // inline caches of all functions together
     struct FlowAtoms *atoms;     // [C2]
+    FlowString **strings;        // those the code mentions, in order of first use (code_index.c)
+    uint32_t *string_slots;      // 1 + index in `strings`, by hash of the content
+    uint32_t string_count;
+    uint32_t string_capacity;    // of string_slots, a power of two
+    uint32_t code_checksum;      // of what the compiler made: pcs and registers rely on it
     bool is_prelude;
     bool is_sealed;
 };
@@ -173,6 +178,9 @@ FlowModule *flow_module_new(Str file_name, Str source, bool is_prelude);
 FlowModule *flow_module_retain(FlowModule *module);
 void flow_module_release(FlowModule *module); // NULL is fine
 void flow_module_seal(FlowModule *module);    // numbers the sites; nothing changes after it
+void flow_module_index(FlowModule *module);   // part of sealing: strings and checksum
+// The number of the string with these units in module->strings; UINT32_MAX when it has none.
+uint32_t flow_module_string_number(const FlowModule *module, FlowString *flat);
 // Interned string constants. The UTF-8 form accepts WTF-8 (lone surrogates as three bytes).
 FlowValue flow_module_string(FlowModule *module, Str utf8);
 FlowValue flow_module_string_utf16(FlowModule *module, const uint16_t *units, size_t count);

@@ -118,7 +118,8 @@ MUST_CHECK Status flow_snapshot_write(FlowVm *vm, Buf *ret_bytes, Diag *diag);
 // ERR_CORRUPT for bytes that are no snapshot. input_json and workflow_index are not used.
 MUST_CHECK Status flow_snapshot_read(Str bytes, const FlowVmOptions *options, FlowVm **ret_vm,
                                      Diag *diag);
-// The code version (hash) a snapshot needs; points into `bytes`.
-MUST_CHECK Status flow_snapshot_module_hash(Str bytes, Str *ret_hash, Diag *diag);
-// JSON: {"waitingAt":[{"file","line","column","function","locals":{…}}],"waits":[…],"bytes":n}.
+// The code version a snapshot needs: the SHA-256 of the source, hexadecimal, NUL-terminated.
+MUST_CHECK Status flow_snapshot_module_hash(Str bytes, char ret_hash[65], Diag *diag);
+// JSON: {"waitingAt":[{"file","line","column","function","locals":{…}}],"waits":[…],"bytes":n,
+// "variables":[{"name","function","bytes"}…]}.
 void flow_vm_inspect(FlowVm *vm, Buf *ret_json);
