@@ -160,7 +160,9 @@ function normalizationTables() {
 }
 
 writeFileSync(`${folder}/builtin_unicode_tables.c`, head
-  + '//\n// Characters below 128 are not in the case mappings: the callers know those.\n'
+  + '//\n// Case mappings as runs of characters with the same distance, classes of characters that ignoring\n'
+  + '// case makes equal, decompositions, compositions and combining classes.\n'
+  + '//   [U1], [U2] of builtin_unicode_tables.h.\n'
   + '#include "flow/builtin_unicode_tables.h"\n\n'
   + mappingTables('upper', s => s.toUpperCase()) + mappingTables('lower', s => s.toLowerCase())
   + classTable('case_classes', caseClasses('giu', LAST))
@@ -231,6 +233,7 @@ add('UNICODE_SCRIPT_EXTENSIONS', SCRIPTS, n => `scx=${n}`);
 writeFileSync(`${folder}/builtin_unicode_properties.c`, head
   + '//\n// Each property is a piece of the stream: distance from the end of the last range, length - 1,\n'
   + '// and so on, as varints of seven bits, low ones first.\n'
+  + '// Names are looked up from the start, so a binary property comes before a category.\n'
   + '#include "flow/builtin_unicode_tables.h"\n\n'
   + array('FlowUnicodeProperty', 'flow_unicode_properties', entries)
   + `const uint32_t flow_unicode_property_count = ${entries.length};\n\n`

@@ -1,5 +1,8 @@
-// btoa and atob, with the rules of the web: bytes are characters below 256, white space is skipped
-// when decoding, padding may be missing. The URL-safe alphabet (-_) is read too.
+// btoa and atob, with the rules of the web.
+//
+// Bytes are characters below 256. When decoding, white space is skipped and padding may be missing;
+// the URL-safe alphabet (-_) is read too, which browsers refuse.
+//   [B1] A bad character is an error named InvalidCharacterError, as the web's DOMException is.
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"
 

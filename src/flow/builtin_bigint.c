@@ -269,7 +269,7 @@ static uint32_t digit_value(uint16_t unit) {
     return lower >= 'a' && lower <= 'z' ? lower - 'a' + 10u : 99;
 }
 
-// Digits of `text` from `at` to `end` in radix. NULL with or without exception, as flow_bigint_parse.
+// Digits of `text` from `at` to `end`. NULL with or without exception, as flow_bigint_parse.
 static FlowBigInt *parse_digits(FlowVm *vm, const FlowString *text, uint32_t at, uint32_t end,
                                 uint32_t radix) {
     if (at == end) return NULL;

@@ -1,5 +1,8 @@
-// Arithmetic on magnitudes: schoolbook algorithms, which the size limit keeps below some tens of
-// milliseconds each. Signs, two's complement and script errors are in builtin_bigint.c.
+// Arithmetic on magnitudes.
+//
+// Schoolbook algorithms: the size limit keeps each below some tens of milliseconds, and what a
+// script can make them cost is charged by the callers. Invariants [G1] to [G3] are in the header.
+// Not here: signs, two's complement and script errors (builtin_bigint.c).
 #include "flow/builtin_bigint_math.h"
 #include "base/assert.h"
 #include <math.h>

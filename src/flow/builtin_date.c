@@ -1,6 +1,9 @@
 // Date: constructor, getters, setters and text forms over the calendar of builtin_date.h.
 //
 // Local time is UTC [D2], so each local method is the UTC one under another name.
+//   [T1] internal[0] of a KIND_DATE is its time value, a number [D1].
+//   [T2] A setter converts all its arguments before it changes anything.
+// Not here: conversions by script code and locale options (prelude/date.js).
 #include "flow/builtin_date.h"
 #include "base/memory.h"
 #include "flow/builtin_primitives.h"

@@ -299,7 +299,8 @@ static bool iso_time(DateReader *r) {
         if (!is_digits(&s->next, 2) || s->next.value > limit) return false;
         add_time(r, take(s).value);
         if (skip(s, '.')) {
-            if (s->next.kind != TOKEN_KIND_NUMBER || (is_midnight && s->next.value > 0)) return false;
+            if (s->next.kind != TOKEN_KIND_NUMBER) return false;
+            if (is_midnight && s->next.value > 0) return false;
             Token fraction = take(s);
             add_time(r, milliseconds_of(&fraction));
         }

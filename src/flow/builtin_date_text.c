@@ -1,5 +1,8 @@
-// Dates as text. The styles are those of the language and, for the locale forms, what engines
-// print for en-US in UTC.
+// Dates as text.
+//
+// The styles are those of the language and, for the locale forms, what engines print for en-US in
+// UTC. All text is ASCII; years outside 0 .. 9999 follow the rules of each style.
+//   [T1] Only valid times come here: "Invalid Date" is said by the caller.
 #include "flow/builtin_date.h"
 #include "base/assert.h"
 #include <stdio.h>

@@ -1,7 +1,8 @@
-// Math: natives over builtin_math_functions.c, and those simple enough to be here.
+// Math: natives over builtin_math_functions.h, and those simple enough to be here.
 //
 //   [M1] Every argument is converted, in order, before anything is computed: conversions show.
 //   [M2] Math.random asks the host once, for a seed that then is part of the run's state.
+// Not here: the elementary functions themselves (builtin_math_exp.c, _pow.c, _trig.c).
 #include "flow/builtin_math_functions.h"
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"

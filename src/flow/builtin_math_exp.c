@@ -1,5 +1,7 @@
-// Exponentials, logarithms, hyperbolic functions and powers; see builtin_math_functions.h.
+// Exponentials, logarithms, roots and hyperbolic functions; see builtin_math_functions.h.
 //
+// Each reduces its argument to a small interval, evaluates a polynomial there and scales back. The
+// constants are those of the published algorithm, given with more digits than a double holds.
 //   [E1] As in builtin_math_trig.c, the order of operations is part of the result.
 #include "flow/builtin_math_functions.h"
 #include <math.h>

@@ -47,5 +47,7 @@ static inline uint32_t math_low(double x) { return (uint32_t)math_bits(x); }
 static inline double math_words(int32_t high, uint32_t low) {
     return math_from_bits((uint64_t)(uint32_t)high << 32 | low);
 }
-static inline double math_with_high(double x, int32_t high) { return math_words(high, math_low(x)); }
+static inline double math_with_high(double x, int32_t high) {
+    return math_words(high, math_low(x));
+}
 static inline double math_clear_low(double x) { return math_words(math_high(x), 0); }

@@ -1,4 +1,9 @@
 // Number, and the global functions that read numbers: parseInt, parseFloat, isNaN, isFinite.
+//
+// Decimal text is read by base/number.h, correctly rounded; radices that are powers of two are too.
+// Other radices add up chunks of digits as doubles, as the language allows.
+//   [N1] Nothing here depends on the locale of the process.
+// Not here: numbers as text (builtin_number_format.c), locale options (prelude/date.js).
 #include "base/memory.h"
 #include "base/number.h"
 #include "flow/builtin_primitives.h"

@@ -185,7 +185,8 @@ FlowString *flow_number_to_locale(FlowVm *vm, double value, const FlowNumberLoca
     }
     if (fraction > 0) flow_builder_unit(&builder, '.');
     for (int i = 0; i < fraction; i++) {
-        flow_builder_unit(&builder, (uint16_t)(decimal.count ? digit_at(&decimal, point + i) : '0'));
+        char digit = decimal.count ? digit_at(&decimal, point + i) : '0';
+        flow_builder_unit(&builder, (uint16_t)digit);
     }
     return flow_builder_finish(&builder);
 }

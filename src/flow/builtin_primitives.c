@@ -1,5 +1,8 @@
-// What the built-ins around primitives share: wrappers, prototypes of new objects, calls of the
-// prelude, paying for long work.
+// What the built-ins around primitives share.
+//
+// Wrapper objects, the prototype that `new` asks for, calls that go on in the prelude, and paying
+// for long work: a native that does more than a few steps per unit of input takes them out of the
+// turn's fuel, so that a script cannot make the machine busy for free.
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"
 

@@ -1,7 +1,10 @@
 // RegExp objects: making them, exec, and what scripts can ask of them.
 //
-// The methods that go through a whole string (match, replace, split …) are in
-// builtin_regexp_methods.c; what may run script code in prelude/regexp.js.
+//   [O1] lastIndex changes only when the rest has succeeded: a native may be called again.
+//   [O2] The compiled pattern is a cache. Whoever needs it goes through pattern_of(), which makes
+//        it again after a snapshot.
+// Not here: the methods that go through a whole string (builtin_regexp_methods.c), and what may run
+// script code (prelude/regexp.js).
 #include "flow/builtin_regexp.h"
 #include "base/memory.h"
 #include "flow/builtin_objects.h"
@@ -195,7 +198,7 @@ void flow_regexp_found_done(RegexpFound *found) {
 }
 
 FlowNativeResult flow_regexp_find(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject,
-                                  uint32_t start, bool *ret_is_found, RegexpFound *found) {
+                                  uint32_t start, RegexpFound *found) {
     RegexpPattern *pattern = pattern_of(vm, regexp);
     if (!pattern) return NATIVE_THROW;
     found->capture_count = pattern->tree.capture_count;
@@ -209,7 +212,7 @@ FlowNativeResult flow_regexp_find(FlowVm *vm, FlowSlotObject *regexp, FlowString
     if (budget.memory_size > vm->heap.limit) budget.memory_size = vm->heap.limit;
     RegexpOutcome outcome = regexp_pattern_match(pattern, &text, start, &budget, found->captures);
     flow_native_charge(vm, vm->limits.regexp_steps - budget.steps);
-    *ret_is_found = outcome == REGEXP_MATCH;
+    found->is_found = outcome == REGEXP_MATCH;
     if (outcome == REGEXP_MATCH) return NATIVE_OK;
     flow_regexp_found_done(found);
     if (outcome == REGEXP_NO_MATCH) return NATIVE_OK;
@@ -305,15 +308,14 @@ FlowNativeResult flow_regexp_result(FlowVm *vm, FlowNativeCall *call, FlowSlotOb
 
 // Matches as exec does, lastIndex included; what to do with the match is the caller's.
 static FlowNativeResult exec_step(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject,
-                                  double last_index, RegexpFound *found, bool *ret_is_found) {
+                                  double last_index, RegexpFound *found) {
     bool is_moving = flow_regexp_flags(regexp) & (REGEXP_GLOBAL | REGEXP_STICKY);
-    *ret_is_found = false;
+    found->is_found = false;
     if (!is_moving) last_index = 0;
     if (last_index <= flow_string_length(subject)) {
-        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, (uint32_t)last_index, ret_is_found,
-                                    found));
+        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, (uint32_t)last_index, found));
     }
-    if (!*ret_is_found && is_moving && !flow_regexp_set_last_index(vm, regexp, 0)) {
+    if (!found->is_found && is_moving && !flow_regexp_set_last_index(vm, regexp, 0)) {
         return NATIVE_THROW;
     }
     return NATIVE_OK;
@@ -322,9 +324,8 @@ static FlowNativeResult exec_step(FlowVm *vm, FlowSlotObject *regexp, FlowString
 FlowNativeResult flow_regexp_exec(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
                                   FlowString *subject, double last_index) {
     RegexpFound found;
-    bool is_found;
-    TRY_NATIVE(exec_step(vm, regexp, subject, last_index, &found, &is_found));
-    if (!is_found) return flow_native_return(call, FLOW_NULL);
+    TRY_NATIVE(exec_step(vm, regexp, subject, last_index, &found));
+    if (!found.is_found) return flow_native_return(call, FLOW_NULL);
     FlowNativeResult r = flow_regexp_result(vm, call, regexp, subject, &found);
     bool is_moving = flow_regexp_flags(regexp) & (REGEXP_GLOBAL | REGEXP_STICKY);
     if (r == NATIVE_OK && is_moving &&
@@ -362,15 +363,13 @@ static FlowNativeResult regexp_test(FlowVm *vm, FlowNativeCall *call) {
     FlowString *subject;
     TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
     RegexpFound found;
-    bool is_found;
-    double last_index = flow_regexp_last_index(vm, regexp);
-    TRY_NATIVE(exec_step(vm, regexp, subject, last_index, &found, &is_found));
-    if (is_found) {
+    TRY_NATIVE(exec_step(vm, regexp, subject, flow_regexp_last_index(vm, regexp), &found));
+    if (found.is_found) {
         bool is_moving = flow_regexp_flags(regexp) & (REGEXP_GLOBAL | REGEXP_STICKY);
         if (is_moving) flow_regexp_set_last_index(vm, regexp, found.captures[1]);
         flow_regexp_found_done(&found);
     }
-    return flow_native_return(call, flow_bool(is_found));
+    return flow_native_return(call, flow_bool(found.is_found));
 }
 
 // --- constructor

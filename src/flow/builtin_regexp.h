@@ -14,6 +14,7 @@ FlowObject *flow_regexp_new(FlowVm *vm, FlowString *source, FlowString *flags);
 typedef struct RegexpFound { // a match; captures are units of the subject
     int32_t *captures;       // pairs; the whole match first
     uint32_t capture_count;  // without the whole match
+    bool is_found;           // else nothing else is set
     int32_t few[32];         // where `captures` points unless there are many
 } RegexpFound;
 void flow_regexp_found_done(RegexpFound *found);
@@ -22,9 +23,9 @@ void flow_regexp_found_done(RegexpFound *found);
 // and the built-in prototype and constructor as they were. Then everything it does is known.
 bool flow_regexp_is_pristine(FlowVm *vm, FlowValue value);
 uint32_t flow_regexp_flags(const FlowSlotObject *regexp); // REGEXP_*
-// Matches from `start` on. Answers NATIVE_OK with *ret_is_found, or what the native must return.
+// Matches from `start` on. Answers NATIVE_OK, or what the native must return at once.
 FlowNativeResult flow_regexp_find(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject,
-                                  uint32_t start, bool *ret_is_found, RegexpFound *found);
+                                  uint32_t start, RegexpFound *ret_found);
 // RegExpBuiltinExec with `last_index` already converted: updates lastIndex; null or the match.
 FlowNativeResult flow_regexp_exec(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
                                   FlowString *subject, double last_index);

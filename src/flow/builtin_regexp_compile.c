@@ -49,8 +49,8 @@ static RegexpPattern *pattern_new(const uint16_t *source, uint32_t length, uint3
     pattern->flags = flags;
     pattern->source = arena_alloc(&pattern->arena, sizeof(uint16_t) * ((size_t)length + 1));
     if (length) memcpy(pattern->source, source, sizeof(uint16_t) * length);
-    bool is_fine = regexp_parse(&pattern->arena, pattern->source, length, flags, &pattern->tree,
-                                ret_message);
+    RegexpSource text = {pattern->source, length, flags};
+    bool is_fine = regexp_parse(&pattern->arena, &text, &pattern->tree, ret_message);
     if (is_fine && !regexp_compile(&pattern->arena, &pattern->tree, &pattern->program)) {
         memcpy(ret_message, "Regular expression too large", 29);
         is_fine = false;

@@ -1,4 +1,8 @@
 // Escapes and character classes of patterns; see builtin_regexp_parse.c.
+//
+// With the flag u an escape must be one the grammar knows. Without it nearly everything has a
+// meaning: \q is q, \8 is 8, \c without a letter is a backslash, [\d-x] are three things.
+//   [E1] A function that does not find its escape takes nothing, so that another can try.
 #include "flow/builtin_regexp_parse.h"
 
 static int hex_value(uint32_t c) {

@@ -110,9 +110,14 @@ typedef struct RegexpTree {
     bool has_look_behind;
 } RegexpTree;
 
+typedef struct RegexpSource {
+    const uint16_t *units;
+    size_t length;
+    uint32_t flags;
+} RegexpSource;
 // Reads a pattern; everything is in `arena`. False: `ret_message` says why, in V8's words.
-bool regexp_parse(Arena *arena, const uint16_t *pattern, size_t length, uint32_t flags,
-                  RegexpTree *ret_tree, char ret_message[REGEXP_MESSAGE_MAX]);
+bool regexp_parse(Arena *arena, const RegexpSource *source, RegexpTree *ret_tree,
+                  char ret_message[REGEXP_MESSAGE_MAX]);
 bool regexp_node_can_be_empty(const RegexpNode *node);
 
 // --- programs of our own engine (builtin_regexp_program.c, builtin_regexp_match.c)

@@ -40,9 +40,8 @@ static FlowNativeResult match_global(FlowVm *vm, FlowNativeCall *call, FlowSlotO
     FlowArray *matches = flow_array_new(vm, 0);
     for (uint32_t start = 0; start <= flow_string_length(subject);) {
         RegexpFound found;
-        bool is_found;
-        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, start, &is_found, &found));
-        if (!is_found) break;
+        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, start, &found));
+        if (!found.is_found) break;
         uint32_t from = (uint32_t)found.captures[0];
         uint32_t to = (uint32_t)found.captures[1];
         start = next_start(subject, &found, is_unicode);
@@ -82,10 +81,9 @@ FlowNativeResult flow_string_match_native(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult search(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
                                FlowString *subject) {
     RegexpFound found;
-    bool is_found;
-    TRY_NATIVE(flow_regexp_find(vm, regexp, subject, 0, &is_found, &found));
-    int32_t index = is_found ? found.captures[0] : -1;
-    if (is_found) flow_regexp_found_done(&found);
+    TRY_NATIVE(flow_regexp_find(vm, regexp, subject, 0, &found));
+    int32_t index = found.is_found ? found.captures[0] : -1;
+    if (found.is_found) flow_regexp_found_done(&found);
     return flow_native_return(call, flow_int(index));
 }
 
@@ -131,15 +129,14 @@ static FlowNativeResult replace(FlowVm *vm, FlowNativeCall *call, FlowSlotObject
     uint32_t last_index = 0;
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
-    bool is_found = from <= length;
-    for (uint32_t start = is_found ? (uint32_t)from : 0; is_found && start <= length;) {
+    for (uint32_t start = from <= length ? (uint32_t)from : length + 1; start <= length;) {
         RegexpFound found;
-        FlowNativeResult r = flow_regexp_find(vm, regexp, subject, start, &is_found, &found);
+        FlowNativeResult r = flow_regexp_find(vm, regexp, subject, start, &found);
         if (r != NATIVE_OK) {
             flow_builder_done(&builder);
             return r;
         }
-        if (!is_found) break;
+        if (!found.is_found) break;
         flow_builder_range(&builder, subject, done, (uint32_t)found.captures[0]);
         substitute(&builder, regexp, subject, template, &found);
         done = (uint32_t)found.captures[1];
@@ -226,11 +223,10 @@ FlowNativeResult flow_regexp_intrinsic_matches(FlowVm *vm, FlowNativeCall *call)
     FlowArray *matches = flow_array_new(vm, 0);
     uint32_t last_index = 0;
     uint32_t length = flow_string_length(subject);
-    bool is_found = from <= length;
-    for (uint32_t start = is_found ? (uint32_t)from : 0; is_found && start <= length;) {
+    for (uint32_t start = from <= length ? (uint32_t)from : length + 1; start <= length;) {
         RegexpFound found;
-        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, start, &is_found, &found));
-        if (!is_found) break;
+        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, start, &found));
+        if (!found.is_found) break;
         FlowNativeResult r = need_room(vm, call, captured_units(&found) + 64);
         if (r == NATIVE_OK) {
             flow_array_push(vm, matches, flow_int(found.captures[0]));
@@ -290,16 +286,16 @@ static FlowNativeResult split(Splitter *s, FlowSlotObject *regexp) {
     uint32_t length = flow_string_length(s->subject);
     uint32_t piece = 0; // where the piece that is still open begins
     RegexpFound found;
-    bool is_found;
     if (length == 0) {
-        TRY_NATIVE(flow_regexp_find(vm, regexp, s->subject, 0, &is_found, &found));
-        if (is_found) flow_regexp_found_done(&found);
-        return is_found ? NATIVE_OK : put_piece(s, 0, 0);
+        TRY_NATIVE(flow_regexp_find(vm, regexp, s->subject, 0, &found));
+        if (!found.is_found) return put_piece(s, 0, 0);
+        flow_regexp_found_done(&found);
+        return NATIVE_OK;
     }
     for (uint32_t at = 0; at < length;) {
-        TRY_NATIVE(flow_regexp_find(vm, regexp, s->subject, at, &is_found, &found));
-        if (!is_found && !(flow_regexp_flags(regexp) & REGEXP_STICKY)) break;
-        if (!is_found) { // split looks everywhere, whatever y says
+        TRY_NATIVE(flow_regexp_find(vm, regexp, s->subject, at, &found));
+        if (!found.is_found && !(flow_regexp_flags(regexp) & REGEXP_STICKY)) break;
+        if (!found.is_found) { // split looks everywhere, whatever y says
             at = flow_regexp_advance(s->subject, at, is_unicode);
             continue;
         }

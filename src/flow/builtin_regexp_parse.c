@@ -448,14 +448,14 @@ static void resolve_names(RegexpParser *p) {
     }
 }
 
-bool regexp_parse(Arena *arena, const uint16_t *pattern, size_t length, uint32_t flags,
-                  RegexpTree *ret_tree, char ret_message[REGEXP_MESSAGE_MAX]) {
-    *ret_tree = (RegexpTree){.flags = flags};
+bool regexp_parse(Arena *arena, const RegexpSource *source, RegexpTree *ret_tree,
+                  char ret_message[REGEXP_MESSAGE_MAX]) {
+    *ret_tree = (RegexpTree){.flags = source->flags};
     ret_message[0] = 0;
     RegexpParser p = {.arena = arena,
                       .tree = ret_tree,
-                      .at = pattern,
-                      .end = pattern + length,
+                      .at = source->units,
+                      .end = source->units + source->length,
                       .message = ret_message,
                       .next_capture = 1};
     count_groups(&p);

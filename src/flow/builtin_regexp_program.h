@@ -21,7 +21,7 @@ typedef enum RegexpOp {
     REGEXP_OP_LINE_START,
     REGEXP_OP_LINE_END,
     REGEXP_OP_WORD_EDGE,  // is_negated
-    REGEXP_OP_LOOK,       // register, is_negated, exit: what follows, up to LOOK_END, must (not) match
+    REGEXP_OP_LOOK,       // register, is_negated, exit: what follows must (not) match
     REGEXP_OP_LOOK_END,   // register, is_negated
     REGEXP_OP_REFERENCE,  // number: the same text as that capture
 } RegexpOp;

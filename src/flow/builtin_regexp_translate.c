@@ -279,7 +279,8 @@ static uint32_t compile_options(bool has_look) {
 }
 
 static pcre2_code_8 *compile_narrow(const Buf *text, uint32_t options) {
-    pcre2_general_context_8 *memory = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
+    pcre2_general_context_8 *memory =
+        pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
     pcre2_compile_context_8 *context = pcre2_compile_context_create_8(memory);
     int error;
     size_t offset;
@@ -353,12 +354,15 @@ static void copy_captures(const RegexpFast *fast, int code, const size_t *offset
     }
 }
 
-static uint32_t limit_of(uint64_t steps) { return steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX; }
+static uint32_t limit_of(uint64_t steps) {
+    return steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX;
+}
 
 static RegexpOutcome match_narrow(const RegexpFast *fast, const RegexpSubject *subject,
                                   uint32_t start, const RegexpBudget *budget,
                                   int32_t *ret_captures) {
-    pcre2_general_context_8 *memory = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
+    pcre2_general_context_8 *memory =
+        pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
     pcre2_match_context_8 *context = pcre2_match_context_create_8(memory);
     pcre2_match_data_8 *data = pcre2_match_data_create_from_pattern_8(fast->narrow, memory);
     pcre2_set_match_limit_8(context, limit_of(budget->steps));

@@ -2,6 +2,7 @@
 //
 // A pristine RegExp as the first argument goes to builtin_regexp_methods.c; functions, other
 // objects and changed RegExps to prelude/string.js.
+//   [R1] A template is read once per match, from left to right: `$` and what follows it decide.
 #include "flow/builtin_objects.h"
 #include "flow/builtin_regexp.h"
 #include "flow/builtin_string.h"

@@ -2,6 +2,7 @@
 //
 // Each property is a piece of the stream: distance from the end of the last range, length - 1,
 // and so on, as varints of seven bits, low ones first.
+// Names are looked up from the start, so a binary property comes before a category.
 #include "flow/builtin_unicode_tables.h"
 
 const FlowUnicodeProperty flow_unicode_properties[] = {

@@ -1,6 +1,8 @@
 // Made by tools/make_unicode_tables.mjs from Unicode 17.0; do not edit.
 //
-// Characters below 128 are not in the case mappings: the callers know those.
+// Case mappings as runs of characters with the same distance, classes of characters that ignoring
+// case makes equal, decompositions, compositions and combining classes.
+//   [U1], [U2] of builtin_unicode_tables.h.
 #include "flow/builtin_unicode_tables.h"
 
 const FlowCaseRun flow_unicode_upper_runs[] = {

@@ -1,4 +1,4 @@
-// Unicode data: generated tables (tools/make_unicode_tables.mjs) and the questions one can ask them.
+// Unicode data: generated tables (tools/make_unicode_tables.mjs) and what one can ask them.
 //
 //   [U1] All tables are sorted by character, so that a lookup is a binary search.
 //   [U2] Characters below 128 are not in the case tables.
