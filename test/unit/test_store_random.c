@@ -267,6 +267,42 @@ static void fill_task_op(Builder *b, Op *op) {
     }
 }
 
+static Str any_schedule(Builder *b) { return any(b, b->trace->signals, SIGNALS); }
+
+static ScheduleRow any_schedule_row(Builder *b) {
+    static const struct {
+        ScheduleKind kind;
+        Str spec;
+    } times[] = {{SCHEDULE_INTERVAL, STR("1s")}, {SCHEDULE_INTERVAL, STR("1s")},
+                 {SCHEDULE_INTERVAL, STR("3s")}, {SCHEDULE_CRON, STR("* * * * *")},
+                 {SCHEDULE_ONCE, STR("1970-01-01T00:16:50Z")}, {SCHEDULE_CRON, STR("bad")}};
+    size_t time = roll(b, sizeof(times) / sizeof(times[0]));
+    return (ScheduleRow){.name = any_schedule(b), .workflow = STR("w"), .run_kind = RUN_NATIVE,
+                         .input = any_payload(b), .keep_ms = (int64_t)roll(b, 3) * 100 - 100,
+                         .kind = times[time].kind, .spec = times[time].spec,
+                         .zone = roll(b, 2) ? STR_NULL : STR("Europe/Berlin"),
+                         .jitter_ms = (int64_t)roll(b, 3) * 300, .overlap = (int64_t)roll(b, 4),
+                         .grace_ms = (int64_t)roll(b, 3) * 30,
+                         .catch_up_ms = (int64_t)roll(b, 3) * 2000, .is_paused = roll(b, 8) == 0};
+}
+
+static void fill_schedule_op(Builder *b, Op *op) {
+    switch (op->kind) {
+    case OP_SET_SCHEDULE: op->set_schedule.row = any_schedule_row(b); break;
+    case OP_TRIGGER_SCHEDULE:
+        op->trigger_schedule.name = any_schedule(b);
+        if (roll(b, 2)) op->trigger_schedule.id = any_run(b);
+        break;
+    case OP_BACKFILL_SCHEDULE:
+        op->backfill = (ScheduleBackfill){.name = any_schedule(b),
+                                          .from_ms = b->trace->now_ms - (int64_t)roll(b, 5000),
+                                          .to_ms = b->trace->now_ms + (int64_t)roll(b, 5000) - 100,
+                                          .limit = (int64_t)roll(b, 4)};
+        break;
+    default: op->schedule.name = any_schedule(b); break;
+    }
+}
+
 static void fill_op(Builder *b, Op *op) {
     Trace *trace = b->trace;
     Claim claim = {0};
@@ -318,6 +354,12 @@ static void fill_op(Builder *b, Op *op) {
             op->dead_letter.key = trace->letters[roll(b, trace->letter_count)];
         }
         break;
+    case OP_SET_SCHEDULE:
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE:
+    case OP_TRIGGER_SCHEDULE:
+    case OP_BACKFILL_SCHEDULE: fill_schedule_op(b, op); break;
     default: fill_task_op(b, op); break;
     }
 }
@@ -330,6 +372,11 @@ static OpKind any_kind(Builder *b) {
                                   OP_PAUSE,   OP_RESUME,      OP_RESUME,         OP_REWIND,
                                   OP_FORK,    OP_SET_TOPIC,   OP_PURGE_RUN,      OP_SWEEP,
                                   OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER, OP_RETRY_TASK};
+    static const OpKind schedules[] = {OP_SET_SCHEDULE, OP_SET_SCHEDULE, OP_SET_SCHEDULE,
+                                       OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE,
+                                       OP_RESUME_SCHEDULE, OP_TRIGGER_SCHEDULE,
+                                       OP_BACKFILL_SCHEDULE};
+    if (roll(b, 12) == 0) return schedules[roll(b, sizeof(schedules) / sizeof(schedules[0]))];
     if (roll(b, 4)) return often[roll(b, sizeof(often) / sizeof(often[0]))];
     return rare[roll(b, sizeof(rare) / sizeof(rare[0]))];
 }
@@ -484,6 +531,7 @@ static void one_batch(Trace *trace) {
     learn(trace, batches[0]);
     random_next(&trace->random);
     trace->now_ms += (int64_t)pick(&trace->random, 30);
+    if (pick(&trace->random, 16) == 0) trace->now_ms += 700; // so that schedules tick
 }
 
 // ---- opening ----
