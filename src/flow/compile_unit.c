@@ -113,6 +113,7 @@ static void unit_init(FlowCompiler *c, Arena *arena) {
     c->names = ARENA_ARRAY(arena, NameCache, program->name_count + 1);
     for (uint32_t i = 0; i < program->name_count; i++) c->names[i].atom = FLOW_HOLE;
     c->routine_count = program->function_count;
+    c->last_column = 1;
     c->is_ascii = true;
     for (size_t i = 0; i < c->source->text.len && c->is_ascii; i++)
         c->is_ascii = (uint8_t)c->source->text.data[i] < 0x80;

@@ -97,7 +97,7 @@ static FlowOutcome run_turn(Run *run) {
     return run->result.outcome;
 }
 
-static void run_settle(Run *run, uint32_t id, const char *json) {
+static inline void run_settle(Run *run, uint32_t id, const char *json) {
     Diag diag = {0};
     FlowSettlement settlement = {.id = id, .json = str_from(json)};
     assert_int_equal(flow_vm_settle(run->vm, &settlement, &diag), OK);
@@ -109,7 +109,7 @@ static void run_end(Run *run) {
 }
 
 // Runs a program that needs no host and compares its result as JSON.
-static void assert_flow(const char *source, const char *json) {
+static inline void assert_flow(const char *source, const char *json) {
     Run run;
     run_begin(&run, source, NULL);
     FlowOutcome outcome = run_turn(&run);
@@ -121,7 +121,7 @@ static void assert_flow(const char *source, const char *json) {
     run_end(&run);
 }
 
-static void assert_flow_fails(const char *source, const char *name, const char *message) {
+static inline void assert_flow_fails(const char *source, const char *name, const char *message) {
     Run run;
     run_begin(&run, source, NULL);
     assert_int_equal(run_turn(&run), FLOW_FAILED);
