@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "flow/builtin_date.h"
 #include "flow/builtin_objects.h"
+#include "flow/promise.h"
 #include "flow/vm.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
     INSPECT_COMPACT = 3,   // levels of nesting that may share a line
     INSPECT_PART_MAX = 1 << 16,
     INSPECT_OPEN_MAX = INSPECT_DEPTH_MAX + 2,
+    INSPECT_CIRCLES_MAX = 8,
 };
 
 typedef struct Inspector {
@@ -28,6 +30,8 @@ typedef struct Inspector {
     uint32_t depth;
     uint32_t deepest;     // depth of the object that was begun last
     uint32_t indentation; // columns
+    const FlowObject *circles[INSPECT_CIRCLES_MAX]; // met again inside themselves: <ref *1> …
+    uint32_t circle_count;
 } Inspector;
 
 typedef struct Parts { // of one object
@@ -111,17 +115,16 @@ static void append_value_text(FlowVm *vm, Buf *out, FlowValue text) {
     if (flow_is_string(text)) flow_string_to_utf8(vm, flow_as_string(text), out);
 }
 
-// The name of the constructor; false for objects without one.
-static bool append_class(Inspector *self, Buf *out, FlowObject *object) {
+// The name of the constructor.
+static void append_class(Inspector *self, Buf *out, FlowObject *object) {
     FlowVm *vm = self->vm;
     FlowValue constructor = flow_object_get_data(vm, object, FLOW_KEY(vm, constructor));
     if (!flow_is_callable(constructor)) {
         buf_append_cstr(out, "[Object: null prototype]");
-        return false;
+        return;
     }
     append_value_text(
         vm, out, flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name)));
-    return true;
 }
 
 static void append_function(Inspector *self, Buf *out, FlowObject *function) {
@@ -252,6 +255,16 @@ static void add_entries(Inspector *self, Parts *parts, const FlowSlotObject *col
     }
 }
 
+static void add_promise(Inspector *self, Parts *parts, const FlowPromise *promise) {
+    Buf *out = parts_add(parts);
+    if (promise->state == PROMISE_PENDING) {
+        buf_append_cstr(out, "<pending>");
+        return;
+    }
+    if (promise->state == PROMISE_REJECTED) buf_append_cstr(out, "<rejected> ");
+    inspect_value(self, out, promise->result);
+}
+
 static void add_properties(Inspector *self, Parts *parts, FlowObject *object) {
     FlowKey key;
     FlowProperty property;
@@ -291,9 +304,8 @@ static bool append_head(Inspector *self, Buf *out, FlowObject *object) {
     case KIND_BIGINT_OBJECT: append_boxed(self, out, "BigInt", slots->internal[0]); return false;
     case KIND_ARRAY:
         if (flow_object_proto(vm, object) == vm->realm->protos[PROTO_ARRAY]) return true;
-        if (append_class(self, out, object)) {
-            buf_printf(out, "(%u)", ((const FlowArray *)object)->length);
-        }
+        append_class(self, out, object);
+        if (out->len) buf_printf(out, "(%u)", ((const FlowArray *)object)->length);
         return true;
     case KIND_MAP:
     case KIND_SET: {
@@ -340,9 +352,32 @@ static bool is_open(const Inspector *self, const FlowObject *object) {
     return false;
 }
 
+// The number an object has as the start of a circle; 0: none. Gives it one if `is_new`.
+static uint32_t circle_number(Inspector *self, const FlowObject *object, bool is_new) {
+    for (uint32_t i = 0; i < self->circle_count; i++) {
+        if (self->circles[i] == object) return i + 1;
+    }
+    if (!is_new || self->circle_count == INSPECT_CIRCLES_MAX) return 0;
+    self->circles[self->circle_count++] = object;
+    return self->circle_count;
+}
+
+static void add_parts(Inspector *self, Parts *parts, FlowObject *object) {
+    switch ((FlowKind)object->cell.kind) {
+    case KIND_ARRAY: add_elements(self, parts, (const FlowArray *)object); break;
+    case KIND_MAP:
+    case KIND_SET: add_entries(self, parts, (const FlowSlotObject *)object); break;
+    case KIND_WEAK_MAP:
+    case KIND_WEAK_SET: buf_append_cstr(parts_add(parts), "<items unknown>"); break;
+    case KIND_PROMISE: add_promise(self, parts, (const FlowPromise *)object); break;
+    default: break;
+    }
+    add_properties(self, parts, object);
+}
+
 static void inspect_object(Inspector *self, Buf *out, FlowObject *object) {
     if (is_open(self, object)) {
-        buf_append_cstr(out, "[Circular *1]");
+        buf_printf(out, "[Circular *%u]", circle_number(self, object, true));
         return;
     }
     bool is_array = object->cell.kind == KIND_ARRAY;
@@ -353,23 +388,25 @@ static void inspect_object(Inspector *self, Buf *out, FlowObject *object) {
         buf_append_char(out, ']');
         return;
     }
-    size_t start = out->len;
-    bool has_braces = append_head(self, out, object);
+    Buf head;
+    buf_init(&head, INSPECT_PART_MAX);
+    bool has_braces = append_head(self, &head, object);
     self->deepest = self->depth;
     self->open[self->depth++] = object;
     self->indentation += 2;
     Parts parts = {0};
-    if (is_array) add_elements(self, &parts, (const FlowArray *)object);
-    bool is_collection = object->cell.kind == KIND_MAP || object->cell.kind == KIND_SET;
-    if (is_collection) add_entries(self, &parts, (const FlowSlotObject *)object);
-    add_properties(self, &parts, object);
+    add_parts(self, &parts, object);
     self->indentation -= 2;
     self->depth--;
+    uint32_t circle = circle_number(self, object, false);
+    if (circle) buf_printf(out, "<ref *%u> ", circle);
+    buf_append_str(out, buf_str(&head));
     if (parts.count || has_braces) {
-        if (out->len > start) buf_append_char(out, ' ');
+        if (head.len) buf_append_char(out, ' ');
         if (parts.count) join_parts(self, out, &parts, is_array);
         else buf_append_cstr(out, is_array ? "[]" : "{}");
     }
+    buf_done(&head);
     parts_done(&parts);
 }
 
