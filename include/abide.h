@@ -299,6 +299,105 @@ ABIDE_API int abide_fork(abide_engine *engine, const char *run_id, const char *s
 /* Removes an ended run and all that belongs to it. ABIDE_CONFLICT when it has not ended. */
 ABIDE_API int abide_purge(abide_engine *engine, const char *run_id, abide_error *error);
 
+/* ---- Schedules --------------------------------------------------------------------------- */
+
+/*
+** A schedule starts a run of a workflow at each of its ticks: exactly one, also across restarts
+** and nodes. The run's id is made of name and tick: "sched:nightly:2026-11-15T00:00:00Z".
+** docs/schedules.md has cron's syntax, what happens when clocks change, and the policies.
+*/
+
+/* What happens at a tick while the run before has not ended. */
+enum {
+    ABIDE_OVERLAP_SKIP = 0,  /* nothing: the tick is counted as skipped */
+    ABIDE_OVERLAP_QUEUE,     /* it starts when that run has ended; one can wait, more are skipped */
+    ABIDE_OVERLAP_ALLOW,     /* it starts all the same */
+    ABIDE_OVERLAP_CANCEL_OLD /* that run is cancelled, and the tick starts when it has ended */
+};
+
+typedef struct abide_schedule {
+    const char *workflow;
+    const char *input;    /* JSON; NULL = none */
+    /* When: exactly one of the three. */
+    const char *cron;     /* "30 9 * * MON-FRI", "@daily" */
+    const char *every;    /* a duration of a second or more; ticks at its multiples since 1970 */
+    int64_t at_ms;        /* once */
+    const char *timezone; /* for cron: "Europe/Berlin"; NULL = "UTC" */
+    const char *jitter;   /* start up to this much after the tick; NULL = none */
+    int overlap;          /* ABIDE_OVERLAP_… */
+    const char *cancel_grace; /* ABIDE_OVERLAP_CANCEL_OLD; NULL = the engine's */
+    const char *catch_up; /* ticks missed while nothing ran start if they are at most this late;
+                             NULL = of the missed ones only the latest starts, however late */
+    int is_paused;        /* counts for a new schedule only */
+    /* For its runs, as in abide_start_options. */
+    const char *timeout, *retention;
+    int priority;
+    const char *const *tags;
+    int tag_count;
+} abide_schedule;
+
+/*
+** Makes a schedule, or replaces the one of that name: its counts and its pause stay, and so does
+** its next tick unless the time itself changed. Names are up to 200 bytes.
+** Errors: BAD_CRON, BAD_TIMEZONE, BAD_DURATION, BAD_SCHEDULE, UNKNOWN_WORKFLOW, BAD_JSON …
+*/
+ABIDE_API int abide_schedule_set(abide_engine *engine, const char *name,
+                                 const abide_schedule *schedule, abide_error *error);
+/* Its runs stay. ABIDE_NOT_FOUND (SCHEDULE_NOT_FOUND), as for all that follow. */
+ABIDE_API int abide_schedule_remove(abide_engine *engine, const char *name, abide_error *error);
+/* Ticks pass by until it is resumed, and are not made up for. `ret_changed` may be NULL. */
+ABIDE_API int abide_schedule_pause(abide_engine *engine, const char *name, int *ret_changed,
+                                   abide_error *error);
+ABIDE_API int abide_schedule_resume(abide_engine *engine, const char *name, int *ret_changed,
+                                    abide_error *error);
+/*
+** Starts a run now, whatever the overlap policy, also while it is paused. `run_id` may be NULL;
+** an id that exists starts nothing. `ret_id` (may be NULL) receives the run's id.
+*/
+ABIDE_API int abide_schedule_trigger(abide_engine *engine, const char *name, const char *run_id,
+                                     char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
+/*
+** Starts a run for every tick from `from_ms` to `to_ms` (both inclusive; nothing ahead of now) that
+** has none. Doing it again starts nothing. *ret_started (may be NULL) is how many were started,
+** also when it could not go on to the end.
+*/
+ABIDE_API int abide_schedule_backfill(abide_engine *engine, const char *name, int64_t from_ms,
+                                      int64_t to_ms, int64_t *ret_started, abide_error *error);
+
+typedef struct abide_schedule_info {
+    char name[256];
+    char workflow[256];
+    char kind[16];      /* "cron", "interval", "once" */
+    char spec[264];     /* the cron expression, the duration, or the time */
+    char timezone[72];  /* "" = UTC */
+    int overlap;        /* ABIDE_OVERLAP_… */
+    int is_paused;
+    int64_t next_at_ms; /* 0 = none */
+    int64_t last_at_ms; /* the last tick, whatever became of it */
+    int64_t queued_at_ms; /* the tick that waits for the run before; 0 = none */
+    char last_run_id[ABIDE_RUN_ID_SIZE]; /* "" = none yet */
+    int64_t started_count, skipped_count, missed_count, failed_count; /* ticks */
+    int64_t created_at_ms, updated_at_ms;
+    char last_error[256]; /* why the last tick started nothing; "" = it went well */
+    int64_t cursor;       /* of this entry, for abide_schedule_list */
+} abide_schedule_info;
+
+ABIDE_API int abide_schedule_get(abide_engine *engine, const char *name,
+                                 abide_schedule_info *ret_info, abide_error *error);
+/*
+** Calls `visit` for each schedule past `cursor` (0 = from the newest), newest first, until it does
+** not answer 0.
+*/
+ABIDE_API int abide_schedule_list(abide_engine *engine, int64_t cursor,
+                                  int (*visit)(void *user, const abide_schedule_info *info),
+                                  void *user, abide_error *error);
+/*
+** The ticks such a schedule has after `after_ms`: up to `count` of them in `ret_ticks`. Answers how
+** many there are, or -1 and the error. Needs no engine.
+*/
+ABIDE_API int abide_schedule_preview(const abide_schedule *schedule, int64_t after_ms,
+                                     int64_t *ret_ticks, int count, abide_error *error);
+
 /* ---- Looking ----------------------------------------------------------------------------- */
 
 enum {

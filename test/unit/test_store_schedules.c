@@ -723,7 +723,8 @@ static Str schema_of(World *world, const char *path) {
                       "WHERE sql NOT NULL ORDER BY name)";
     assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    Str schema = arena_str(&world->arena, str_from((const char *)sqlite3_column_text(statement, 0)));
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    Str schema = arena_str(&world->arena, str_from(text));
     sqlite3_finalize(statement);
     sqlite3_close(database);
     return schema;
