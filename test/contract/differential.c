@@ -41,7 +41,7 @@ static const Backend backends[] = {
 
 enum {
     BACKENDS = sizeof(backends) / sizeof(backends[0]),
-    SEEDS = 48,
+    SEEDS = 36,
     SEEDS_PER_POINT = 6,
     BATCHES = 260,
     STATE_EVERY = 20, // batches

@@ -247,6 +247,18 @@ static void definitions_add(Dump *dump) {
     }
 }
 
+static void schedules_add(Dump *dump) {
+    for (int64_t after = 0;;) {
+        Query query = {.after = after, .limit = dump->options->page_limit};
+        query_run(dump, &query, QUERY_LIST_SCHEDULES);
+        for (size_t i = 0; i < query.count; i++) {
+            row_add(dump, TABLE_SCHEDULES, &query.schedules[i]);
+        }
+        if (query.next == 0) return;
+        after = query.next;
+    }
+}
+
 static void owned_add(Dump *dump, int64_t node) {
     buf_printf(&dump->text, "owned by %lld:", (long long)node);
     for (int64_t after = 0;;) {
@@ -310,6 +322,7 @@ Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     due_add(&dump);
     nodes_add(&dump);
     definitions_add(&dump);
+    schedules_add(&dump);
     runs_add(&dump);
     for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++) {
         keys_add(&dump, "state", str_from(run_state_name(state)),

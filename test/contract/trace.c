@@ -3,7 +3,8 @@
 #include "base/env.h"
 #include <stdlib.h>
 
-#define START_MS INT64_C(1700000000000)
+#define START_MS INT64_C(1700000000000) // 2023-11-14T22:13:20Z
+enum { KNOWN_RUNS = TRACE_RUNS + TRACE_GUESTS };
 
 const char *const trace_topics[] = {"t0", "t1", "t2", "t3"};
 const size_t trace_topic_count = 4;
@@ -143,10 +144,10 @@ static LogRow some_entry(Maker *maker) {
 // A claim to use: mostly one of the node that submits, sometimes anybody's, sometimes stale.
 static const KnownRun *some_claim(Maker *maker, int64_t *ret_epoch) {
     const KnownRun *runs = maker->knowledge->runs;
-    uint32_t first = pick(maker, TRACE_RUNS);
+    uint32_t first = pick(maker, KNOWN_RUNS);
     bool is_own = chance(maker, 92), is_stale = chance(maker, 4);
-    for (uint32_t i = 0; i < TRACE_RUNS && !is_stale; i++) {
-        const KnownRun *run = &runs[(first + i) % TRACE_RUNS];
+    for (uint32_t i = 0; i < KNOWN_RUNS && !is_stale; i++) {
+        const KnownRun *run = &runs[(first + i) % KNOWN_RUNS];
         bool is_ours = maker->node == 0 || run->node == maker->node || !is_own;
         if (run->epoch == 0 || !is_ours) continue;
         *ret_epoch = run->epoch;
@@ -157,7 +158,7 @@ static const KnownRun *some_claim(Maker *maker, int64_t *ret_epoch) {
 }
 
 static bool has_claim(const Maker *maker) {
-    for (uint32_t i = 0; i < TRACE_RUNS; i++) {
+    for (uint32_t i = 0; i < KNOWN_RUNS; i++) {
         const KnownRun *run = &maker->knowledge->runs[i];
         if (run->epoch != 0 && (maker->node == 0 || run->node == maker->node)) return true;
     }
@@ -360,12 +361,60 @@ static void build_rest(Maker *maker, Op *op) {
     }
 }
 
+static ScheduleRow some_schedule(Maker *maker, Str name) {
+    static const struct {
+        ScheduleKind kind;
+        Str spec;
+    } whens[] = {{SCHEDULE_INTERVAL, STR("10s")},
+                 {SCHEDULE_INTERVAL, STR("25s")},
+                 {SCHEDULE_CRON, STR("* * * * *")},
+                 {SCHEDULE_CRON, STR("30 2 * * 1-5")},
+                 {SCHEDULE_ONCE, STR("2023-11-14T22:13:50Z")},
+                 {SCHEDULE_CRON, STR("not a schedule")}};
+    uint32_t when = pick(maker, 6);
+    return (ScheduleRow){.name = name,
+                         .workflow = STR("nightly"),
+                         .run_kind = RUN_NATIVE,
+                         .input = payload(maker),
+                         .tags = chance(maker, 30) ? STR("blue") : STR_NULL,
+                         .priority = between(maker, -1, 1),
+                         .timeout_ms = between(maker, 1, 15000),
+                         .keep_ms = between(maker, 0, 2000),
+                         .kind = whens[when].kind,
+                         .spec = whens[when].spec,
+                         .jitter_ms = chance(maker, 30) ? 3000 : 0,
+                         .overlap = pick(maker, OVERLAP_COUNT),
+                         .grace_ms = chance(maker, 50) ? 1000 : 0,
+                         .catch_up_ms = chance(maker, 50) ? 30000 : 0,
+                         .is_paused = chance(maker, 10)};
+}
+
+static void build_schedule_op(Maker *maker, Op *op) {
+    Str name = numbered(maker, "every", 3);
+    switch (op->kind) {
+    case OP_SET_SCHEDULE: op->set_schedule.row = some_schedule(maker, name); break;
+    case OP_TRIGGER_SCHEDULE:
+        op->trigger_schedule.name = name;
+        if (chance(maker, 30)) op->trigger_schedule.id = some_run(maker, WANTED_FREE, 12);
+        break;
+    case OP_BACKFILL_SCHEDULE:
+        op->backfill.name = name;
+        op->backfill.from_ms = later(maker, -60000, 0);
+        op->backfill.to_ms = later(maker, -20000, 20000);
+        op->backfill.limit = between(maker, 1, 4);
+        break;
+    default: op->schedule.name = name; break;
+    }
+}
+
 static void build_op(Maker *maker, Op *op) {
     // Who has nothing to work on looks for something.
     bool is_turn = op->kind == OP_COMMIT_TURN || op->kind == OP_RELEASE;
     if (is_turn && !has_claim(maker) && chance(maker, 95)) {
-        op->kind = chance(maker, 50) ? OP_CLAIM : OP_CREATE_RUN;
+        op->kind = maker->node != 0 && chance(maker, 50) ? OP_CLAIM : OP_CREATE_RUN;
     }
+    bool is_nodes = op->kind == OP_CLAIM || op->kind == OP_RENEW || op->kind == OP_LEAVE;
+    if (is_nodes && maker->knowledge->node_count == 0 && chance(maker, 90)) op->kind = OP_JOIN;
     switch (op->kind) {
     case OP_COMMIT_TURN: build_turn(maker, op); return;
     case OP_CLAIM_TASKS: build_claim_tasks(maker, op); return;
@@ -389,6 +438,12 @@ static void build_op(Maker *maker, Op *op) {
     case OP_DEFINE:
     case OP_FIRE_DUE:
     case OP_SWEEP: build_node_op(maker, op); return;
+    case OP_SET_SCHEDULE:
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE:
+    case OP_TRIGGER_SCHEDULE:
+    case OP_BACKFILL_SCHEDULE: build_schedule_op(maker, op); return;
     default: build_rest(maker, op); return;
     }
 }
@@ -406,7 +461,9 @@ static const struct {
     {OP_PURGE_RUN, 5},      {OP_SET_TOPIC, 2},    {OP_REPLAY_DEAD_LETTER, 2},
     {OP_REMOVE_DEAD_LETTER, 1}, {OP_SWEEP, 3},    {OP_APPEND_LOG, 1},    {OP_RETRY_TASK, 1},
     {OP_RELEASE, 2},        {OP_DEFINE, 1},       {OP_RENEW, 2},         {OP_JOIN, 2},
-    {OP_LEAVE, 1},
+    {OP_LEAVE, 1},          {OP_SET_SCHEDULE, 4}, {OP_REMOVE_SCHEDULE, 1},
+    {OP_PAUSE_SCHEDULE, 1}, {OP_RESUME_SCHEDULE, 1}, {OP_TRIGGER_SCHEDULE, 2},
+    {OP_BACKFILL_SCHEDULE, 1},
 };
 
 static OpKind some_kind(uint64_t *random) {
@@ -475,6 +532,11 @@ static KnownRun *run_of_id(Knowledge *knowledge, Arena *arena, Str id) {
     return NULL;
 }
 
+static KnownRun *run_or_guest(Knowledge *knowledge, Arena *arena, Str id, int64_t key) {
+    KnownRun *run = run_of_id(knowledge, arena, id);
+    return run ? run : &knowledge->runs[TRACE_RUNS + key % TRACE_GUESTS];
+}
+
 static KnownTask *task_of_id(Knowledge *knowledge, Arena *arena, Str id) {
     for (uint32_t i = 0; i < TRACE_TASKS; i++) {
         if (str_equal(arena_printf(arena, "task%u", i), id)) return &knowledge->tasks[i];
@@ -489,7 +551,7 @@ static void learn_key(Knowledge *knowledge, Arena *arena, Str id, int64_t key) {
 }
 
 static void claim_lost(Knowledge *knowledge, int64_t key) {
-    for (uint32_t i = 0; i < TRACE_RUNS; i++) {
+    for (uint32_t i = 0; i < KNOWN_RUNS; i++) {
         if (knowledge->runs[i].key == key) knowledge->runs[i].epoch = 0;
     }
 }
@@ -539,6 +601,11 @@ static void learn_op(Knowledge *knowledge, Arena *arena, const Op *op) {
     case OP_FORK:
         if (is_ok) learn_key(knowledge, arena, op->fork.new_id, op->fork.key);
         break;
+    case OP_TRIGGER_SCHEDULE:
+        if (is_ok) {
+            learn_key(knowledge, arena, op->trigger_schedule.run_id, op->trigger_schedule.run);
+        }
+        break;
     case OP_PURGE_RUN:
         if (is_ok) learn_key(knowledge, arena, op->purge.run_id, 0);
         break;
@@ -585,14 +652,16 @@ void trace_learn(Knowledge *knowledge, const Batch *batch, Status status, Store 
     for (size_t i = 0; i < batch->count; i++) learn_op(knowledge, &arena, batch->ops[i]);
     for (size_t i = 0; i < batch->ready_count; i++) {
         const ReadyRun *ready = &batch->ready[i];
-        KnownRun *run = run_of_id(knowledge, &arena, ready->id);
-        if (!run) continue;
+        KnownRun *run = run_or_guest(knowledge, &arena, ready->id, ready->run);
         *run = (KnownRun){ready->run,   ready->epoch, run->epoch ? run->epoch : run->stale_epoch,
                           batch->node,  ready->kind == RUN_FLOW, false};
     }
     for (size_t i = 0; i < batch->ended_count; i++) {
-        KnownRun *run = run_of_id(knowledge, &arena, batch->ended[i].id);
-        if (run && run->key == batch->ended[i].run) run->is_ended = true;
+        const EndedRun *ended = &batch->ended[i];
+        KnownRun *run = run_or_guest(knowledge, &arena, ended->id, ended->run);
+        if (run->key != ended->run) continue;
+        run->is_ended = true;
+        run->epoch = 0;
     }
     learn_letters(knowledge, &arena, store);
     arena_done(&arena);

@@ -12,7 +12,8 @@
 enum {
     TRACE_OPS_MAX = 8,
     TRACE_NODES_MAX = 8,
-    TRACE_RUNS = 24,
+    TRACE_RUNS = 24,  // names
+    TRACE_GUESTS = 6, // runs of other names, which schedules start: claims on them are known too
     TRACE_TASKS = 20,
     TRACE_LETTERS_MAX = 8
 };
@@ -56,7 +57,7 @@ typedef struct Knowledge {
     int64_t nodes[TRACE_NODES_MAX];
     size_t node_count;
     int64_t batch_number;
-    KnownRun runs[TRACE_RUNS];
+    KnownRun runs[TRACE_RUNS + TRACE_GUESTS];
     KnownTask tasks[TRACE_TASKS];
     int64_t letters[TRACE_LETTERS_MAX];
     size_t letter_count;

@@ -50,6 +50,33 @@ static void put_turn(Buf *text, const TurnCommit *turn) {
     for (size_t i = 0; i < turn->resolved_count; i++) put_row(text, TABLE_LOG, &turn->resolved[i]);
 }
 
+static void put_schedule(Buf *text, const Op *op) {
+    switch (op->kind) {
+    case OP_SET_SCHEDULE:
+        put(text, "key", op->set_schedule.key);
+        put(text, "new", op->set_schedule.is_new);
+        put(text, "next", op->set_schedule.next_at_ms);
+        break;
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE:
+        put(text, "changed", op->schedule.is_changed);
+        put(text, "next", op->schedule.next_at_ms);
+        break;
+    case OP_TRIGGER_SCHEDULE:
+        put_str(text, "run_id", op->trigger_schedule.run_id);
+        put(text, "run", op->trigger_schedule.run);
+        put(text, "new", op->trigger_schedule.is_new);
+        break;
+    case OP_BACKFILL_SCHEDULE:
+        put(text, "started", op->backfill.started_count);
+        put(text, "existing", op->backfill.existing_count);
+        put(text, "next", op->backfill.next_ms);
+        break;
+    default: break;
+    }
+}
+
 static void put_counts(Buf *text, const Op *op) {
     switch (op->kind) {
     case OP_FIRE_DUE:
@@ -58,6 +85,7 @@ static void put_counts(Buf *text, const Op *op) {
         put(text, "woken", op->fire_due.woken_count);
         put(text, "ended", op->fire_due.ended_count);
         put(text, "tasks", op->fire_due.task_count);
+        put(text, "ticks", op->fire_due.tick_count);
         put(text, "more", op->fire_due.has_more);
         break;
     case OP_SWEEP:
@@ -80,7 +108,7 @@ static void put_counts(Buf *text, const Op *op) {
             put_row(text, TABLE_TASKS, &op->claim_tasks.tasks[i]);
         }
         break;
-    default: break;
+    default: put_schedule(text, op); break;
     }
 }
 
@@ -254,6 +282,19 @@ static void put_outside_question(Buf *text, const Op *op) {
     case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->set_topic); break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER: put(text, "key", op->dead_letter.key); break;
+    case OP_SET_SCHEDULE: put_row(text, TABLE_SCHEDULES, &op->set_schedule.row); break;
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE: put_str(text, "name", op->schedule.name); break;
+    case OP_TRIGGER_SCHEDULE:
+        put_str(text, "name", op->trigger_schedule.name);
+        put_str(text, "id", op->trigger_schedule.id);
+        break;
+    case OP_BACKFILL_SCHEDULE:
+        put_str(text, "name", op->backfill.name);
+        put(text, "from", op->backfill.from_ms);
+        put(text, "to", op->backfill.to_ms);
+        break;
     default: break;
     }
 }
