@@ -77,19 +77,25 @@ static bool splice_range(const FlowNativeCall *call, const FlowArray *array, uin
 
 // Replaces [start, start + removed) by `count` values; the array is open, without a gap behind its
 // elements, and has room.
-static void array_replace(FlowVm *vm, FlowArray *array, uint32_t start, uint32_t removed,
-                          const FlowValue *values, uint32_t count) {
-    uint32_t tail = array->length - start - removed;
-    uint32_t length = start + count + tail;
+typedef struct Replacement {
+    uint32_t start;
+    uint32_t removed;
+    const FlowValue *values;
+    uint32_t count;
+} Replacement;
+
+static void array_replace(FlowVm *vm, FlowArray *array, const Replacement *by) {
+    uint32_t tail = array->length - by->start - by->removed;
+    uint32_t length = by->start + by->count + tail;
     if (length == 0) {
         flow_array_set_length(vm, array, 0);
         return;
     }
     flow_array_reserve(vm, array, length);
     FlowStorage *storage = flow_dense(&array->object);
-    memmove(storage->values + start + count, storage->values + start + removed,
-            tail * sizeof(FlowValue));
-    if (count) memcpy(storage->values + start, values, count * sizeof(FlowValue));
+    FlowValue *at = storage->values + by->start;
+    memmove(at + by->count, at + by->removed, tail * sizeof(FlowValue));
+    if (by->count) memcpy(at, by->values, by->count * sizeof(FlowValue));
     storage->count = length;
     array->length = length;
     flow_array_trim(array);
@@ -117,7 +123,7 @@ FlowNativeResult flow_array_splice(FlowVm *vm, FlowNativeCall *call) {
     flow_native_charge(vm, (array->length - start) / 4);
     FlowArray *result = flow_array_make(vm, removed);
     copy_range(result, 0, array, start, start + removed);
-    array_replace(vm, array, start, removed, items, count);
+    array_replace(vm, array, &(Replacement){start, removed, items, count});
     return give_array(call, result);
 }
 
@@ -211,7 +217,7 @@ FlowNativeResult flow_array_shift(FlowVm *vm, FlowNativeCall *call) {
     if (array->length == 0) return NATIVE_OK;
     FlowValue first = flow_array_at(array, 0);
     flow_native_charge(vm, array->length / 8);
-    array_replace(vm, array, 0, 1, NULL, 0);
+    array_replace(vm, array, &(Replacement){.removed = 1});
     return flow_native_return(call, flow_is_hole(first) ? FLOW_UNDEFINED : first);
 }
 
@@ -222,7 +228,10 @@ FlowNativeResult flow_array_unshift(FlowVm *vm, FlowNativeCall *call) {
     FlowNativeResult room = flow_array_room(vm, call, (double)array->length + call->count);
     if (room != NATIVE_OK) return room;
     flow_native_charge(vm, array->length / 8);
-    if (call->count) array_replace(vm, array, 0, 0, call->arguments, call->count);
+    if (call->count) {
+        array_replace(vm, array,
+                      &(Replacement){.values = call->arguments, .count = call->count});
+    }
     return flow_native_return(call, flow_uint(array->length));
 }
 

@@ -1,5 +1,8 @@
 // structuredClone: the intrinsics. The walk itself is in prelude/clone.js, because it reads
 // properties, which may run getters; here is what needs to look inside objects.
+//
+// Copies have the prototypes of the realm, whatever the originals had. What cannot be copied is
+// refused with the name DataCloneError, as the web has it.
 #include "flow/builtin_objects.h"
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"

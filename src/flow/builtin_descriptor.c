@@ -2,6 +2,8 @@
 //
 // A descriptor whose fields are data is read here. When one of them is an accessor the prelude
 // reads them all first and comes back with a plain copy.
+//
+// Whether a change is allowed is decided in property.c; here are the words when it is not.
 #include "flow/builtin_objects.h"
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"

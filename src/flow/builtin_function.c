@@ -1,5 +1,8 @@
 // Function.prototype: call, apply, bind, toString, Symbol.hasInstance. `Function(...)` itself is
 // refused: a workflow's code is what was loaded, nothing is compiled at run time.
+//
+// call and apply end in NATIVE_CALL, so that the called function takes the place of the native
+// and no C frame waits for it.
 #include "flow/builtin_objects.h"
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"

@@ -89,10 +89,12 @@ static const char long_program[] =
     "log.push(JSON.parse('[1,{\"a\":[2,3]}]', (k, v) => typeof v === 'number' ? v + 1 : v));\n"
     "log.push(JSON.stringify({ d: { toJSON: () => 'j' }, e: [1] }, (k, v) => v, 1));\n"
     "log.push(Array.from({ length: 3 }, (_, i) => i * i), Object.fromEntries(m));\n"
-    "log.push([[1, [2]], { toString: () => 'o' }] + '', String(new Error({ toString: () => 'e' })));\n"
+    "log.push([[1, [2]], { toString: () => 'o' }] + '');\n"
+    "log.push(String(new Error({ toString: () => 'e' })));\n"
     "log.push(structuredClone({ a: [new Map([[1, { b: 2 }]])] }).a[0].get(1));\n"
     "log.push(Array.from(new Set([3, 1, 3])), Math.max.apply(null, { length: 2, 0: 4, 1: 7 }));\n"
-    "log.push(Object.assign({}, { get g() { return 1 } }), new AggregateError(new Set([1])).errors);\n"
+    "log.push(Object.assign({}, { get g() { return 1 } }));\n"
+    "log.push(new AggregateError(new Set([1])).errors);\n"
     "return log";
 
 static void long_built_ins_can_be_stopped_anywhere(void **state) {

@@ -320,7 +320,8 @@ function Array_prototype_push(...items) {
   const object = %toObject(this);
   let length = %length(+object.length);
   if (length + items.length > 9007199254740991) {
-    %typeError(`Pushing ${items.length} elements on an array-like of length ${length} is disallowed, as the total surpasses 2**53-1`);
+    %typeError(`Pushing ${items.length} elements on an array-like of length ${length} ` +
+      "is disallowed, as the total surpasses 2**53-1");
   }
   for (let i = 0; i < items.length; i++) object[length++] = items[i];
   object.length = length;
@@ -544,12 +545,13 @@ function Array_from(items, mapper, thisArg) {
   if (mapper !== undefined && !%isCallable(mapper)) %notCallable(mapper);
   const isConstructor = %isConstructor(this);
   if (items === undefined || items === null) {
-    %typeError(`${items === null ? "object null" : "undefined"} is not iterable (cannot read property Symbol(Symbol.iterator))`);
+    %notIterable(items);
   }
   const method = items[%symbolIterator()];
   if (method !== undefined && method !== null) {
     if (!%isCallable(method)) {
-      %typeError("%Array%.from requires that the property of the first argument, items[Symbol.iterator], when exists, be a function");
+      %typeError("%Array%.from requires that the property of the first argument, " +
+        "items[Symbol.iterator], when exists, be a function");
     }
     const result = isConstructor ? %construct(this, this) : [];
     return arrayFromIterator(result, startIterator(items, method), mapper, thisArg);

@@ -55,7 +55,9 @@ function cloneSet(source, memory) {
   for (let at = %collectionNext(source, 0); at >= 0; at = %collectionNext(source, at + 1)) {
     %put(values, values.length, %collectionKey(source, at));
   }
-  for (let i = 0; i < values.length; i++) %collectionPut(copy, cloneValue(values[i], memory), undefined);
+  for (let i = 0; i < values.length; i++) {
+    %collectionPut(copy, cloneValue(values[i], memory), undefined);
+  }
   return copy;
 }
 

@@ -36,7 +36,8 @@ function eachItem(iterable, visit) {
 function collectionAdder(collection, name) {
   const adder = collection[name];
   if (!%isCallable(adder)) {
-    %typeError(`'${%describe(adder)}' returned for property '${name}' of object '${%describe(collection)}' is not a function`);
+    %typeError(`'${%describe(adder)}' returned for property '${name}' of object ` +
+      `'${%describe(collection)}' is not a function`);
   }
   return adder;
 }

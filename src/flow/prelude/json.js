@@ -104,7 +104,9 @@ function serializeProperty(state, holder, key, value) {
   %put(state.keys, state.keys.length, key);
   const outer = state.indent;
   state.indent = outer + state.gap;
-  const text = %isArray(value) ? serializeArray(state, value, outer) : serializeObject(state, value, outer);
+  const text = %isArray(value)
+    ? serializeArray(state, value, outer)
+    : serializeObject(state, value, outer);
   state.indent = outer;
   stack.length = stack.length - 1;
   state.keys.length = state.keys.length - 1;
@@ -141,17 +143,18 @@ function serializeArray(state, array, outer) {
 
 function cycleKey(key) { return typeof key === "number" ? `index ${key}` : `property '${key}'`; }
 
-// The path from where the cycle begins: the first two steps, the last one, and that there are more.
+// The path from where the cycle begins: the first steps, that there are more, and the last one.
 function throwCycle(state, start, key) {
   const stack = state.stack;
-  let text = "Converting circular structure to JSON\n    --> starting at object with constructor '" +
-    %constructorName(stack[start]) + "'";
+  let text = "Converting circular structure to JSON\n" +
+    `    --> starting at object with constructor '${%constructorName(stack[start])}'`;
   for (let i = start + 1; i < stack.length; i++) {
     if (i === start + 3 && i < stack.length - 1) {
       text += "\n    |     ...";
       i = stack.length - 1;
     }
-    text += `\n    |     ${cycleKey(state.keys[i])} -> object with constructor '${%constructorName(stack[i])}'`;
+    const name = %constructorName(stack[i]);
+    text += `\n    |     ${cycleKey(state.keys[i])} -> object with constructor '${name}'`;
   }
   %typeError(`${text}\n    --- ${cycleKey(key)} closes the circle`);
 }

@@ -49,7 +49,9 @@ function Object_fromEntries(iterable) {
 
 // ToPropertyDescriptor as a plain copy, without prototype, that can be read without surprises.
 function plainDescriptor(source) {
-  if (!%isObject(source)) %typeError(`Property description must be an object: ${%describe(source)}`);
+  if (!%isObject(source)) {
+    %typeError(`Property description must be an object: ${%describe(source)}`);
+  }
   const result = %bareObject();
   if ("enumerable" in source) result.enumerable = source.enumerable;
   if ("configurable" in source) result.configurable = source.configurable;
