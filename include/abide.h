@@ -198,6 +198,22 @@ ABIDE_API void abide_close(abide_engine *engine);
 ABIDE_API int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
                                       void *user, abide_error *error);
 
+typedef struct abide_deployment {
+    char name[256];   /* of the workflow */
+    char version[65]; /* SHA-256 of the source */
+    int is_new;       /* 0 = this version was there already; it is current again */
+} abide_deployment;
+
+/*
+** Deploys a `.flow` script: compiles `source` and makes each workflow in it current under its name
+** (a file with a top-level body is the workflow called after `file_name`). Runs that are under way
+** finish on the version they began with. `visit` (may be NULL) is called for each workflow.
+** Errors: FLOW_SYNTAX with the first finding: file, line, column and what to do.
+*/
+ABIDE_API int abide_deploy(abide_engine *engine, const char *file_name, const char *source,
+                           void (*visit)(void *user, const abide_deployment *deployment),
+                           void *user, abide_error *error);
+
 /* Functions that take tasks from the queue "default"; see abide_task_start. */
 ABIDE_API int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn,
                                   void *user, abide_error *error);
@@ -229,7 +245,7 @@ typedef struct abide_start_options {
 ** Starts a run. When it answers ABIDE_OK the run is durable. `ret_id` (may be NULL) receives its
 ** id. An id or key that exists answers ABIDE_OK with the existing run and sets *ret_is_new = 0
 ** (may be NULL); the same key with other content is ABIDE_CONFLICT (DUPLICATE_KEY).
-** Errors: UNKNOWN_WORKFLOW, BAD_JSON, BAD_ID, BAD_DURATION, PAYLOAD_TOO_LARGE …
+** Errors: WORKFLOW_NOT_FOUND, BAD_JSON, BAD_ID, BAD_DURATION, PAYLOAD_TOO_LARGE …
 */
 ABIDE_API int abide_start(abide_engine *engine, const char *workflow, const char *input,
                           const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],

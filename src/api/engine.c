@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/duration.h"
 #include "base/memory.h"
+#include "engine/filter.h"
 #include <stdlib.h>
 
 const char *abide_version(void) { return ABIDE_VERSION; }
@@ -84,6 +85,8 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     c->max_tasks = 4 * threads;
     c->task_lease_ms = 30000;
     c->sweep_ms = 60000;
+    c->run_retention_ms = settings->run_retention_ms;
+    c->max_turn_slices = 100;
     return OK;
 }
 
@@ -117,6 +120,7 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     engine->cancel_grace_ms = settings.cancel_grace_ms;
     engine->is_child_failure_isolated = engine->options.isolate_child_failures != 0;
     settings.store.logger = &engine->logger;
+    settings.store.filter_matches = filter_matches;
     TRY(store_open(str_from(url), &settings.store, &engine->store, diag));
     DriverConfig config = {
         .env = env_system(),

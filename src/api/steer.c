@@ -51,9 +51,7 @@ static Status fill_start(abide_engine *engine, const StartArguments *given, Aren
     spec->keep_ms = engine->run_retention_ms;
     spec->parent_position = -1;
     TRY(api_check_start(given->options, env_now_ms(engine->driver.env), arena, spec, diag));
-    if (!engine_knows(engine, spec->workflow))
-        return diag_set(diag, ERR_NOT_FOUND, "UNKNOWN_WORKFLOW",
-                        "no workflow \"%.*s\" is registered", STR_ARG(spec->workflow));
+    if (!engine_knows(engine, spec->workflow)) spec->kind = 0; // a deployed script, or nothing
     return OK;
 }
 

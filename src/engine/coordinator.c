@@ -28,7 +28,17 @@ Execution *execution_get(Coordinator *c) {
     return execution;
 }
 
+static void drop_machine(Execution *execution) {
+    flow_runner_drop(execution->output.machine);
+    flow_runner_drop(execution->view.machine); // it was never performed
+    execution->output.machine = execution->view.machine = NULL;
+    if (execution->kind == EXECUTE_RUN) flow_module_release(execution->view.module);
+    execution->view.module = NULL;
+}
+
 void execution_put(Coordinator *c, Execution *execution) {
+    drop_machine(execution);
+    execution->slice_count = 0;
     arena_reset(&execution->arena);
     turn_output_clear(&execution->output);
     execution->is_repaired = execution->is_undone = false;
@@ -36,6 +46,7 @@ void execution_put(Coordinator *c, Execution *execution) {
 }
 
 static void execution_free(Execution *execution) {
+    drop_machine(execution);
     arena_done(&execution->arena);
     turn_output_done(&execution->output);
     mem_free(execution);
@@ -98,6 +109,7 @@ void execution_perform(Execution *execution, Env *env) {
     if (execution->kind == EXECUTE_RUN) {
         execution->runner->ops->turn(execution->runner, &execution->view, env, &execution->arena,
                                      &execution->output);
+        execution->view.machine = NULL; // the turn took it over
     } else {
         native_call_run(&execution->call, execution->function, execution->task.input);
     }
@@ -130,6 +142,8 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     c->config = setup->config;
     strmap_init(&c->runners);
     strmap_init(&c->tasks);
+    flow_runner_init(&c->flow_runner, c->config.run_retention_ms);
+    map_init(&c->modules);
     residents_init(&c->residents);
     list_init(&c->requests);
     list_init(&c->executed);
@@ -195,6 +209,7 @@ void coordinator_free(Coordinator *c) {
     free_registered(&c->tasks);
     vec_free(&c->task_names);
     residents_done(&c->residents);
+    modules_done(c);
     awaits_done(c);
     heap_done(&c->heartbeats);
     arena_done(&c->scratch);
@@ -259,13 +274,16 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
     }
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_EXECUTING);
-    if (run->epoch != execution->epoch || execution->is_undone) {
+    bool is_cut_short = execution->output.is_preempted && c->is_stopping;
+    if (run->epoch != execution->epoch || execution->is_undone || is_cut_short) {
         // The run was taken from under it (rewind, forced change): the output is worthless.
-        run->is_stale = run->is_stale || run->epoch != execution->epoch;
+        // A script's VM went with the execution; its snapshot is in the store.
+        run->is_stale = run->is_stale || run->epoch != execution->epoch || run->kind == RUN_FLOW;
         execution_put(c, execution);
         residents_move(&c->residents, run, PHASE_READY);
         return;
     }
+    if (execution->output.is_preempted && runs_continue(c, execution)) return;
     c->stats.turns++;
     residents_move(&c->residents, run, PHASE_COMMITTING);
     list_append(&c->executed, &execution->link);
@@ -290,6 +308,7 @@ static void add_executed(Coordinator *c, Turn *turn) {
             tasks_fill_result(c, execution, turn);
         } else {
             Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
+            runs_fill_kinds(c, execution);
             runs_fill_commit(execution, &op->turn);
         }
     }
@@ -341,6 +360,7 @@ Turn *coordinator_prepare(Coordinator *c) {
     awaits_expire(c, now);
     if (c->is_working && !c->is_stopping) {
         refresh_due(c);
+        if (c->has_unadopted) runs_adopt(c);
         runs_dispatch(c);
     }
     Turn *turn = turn_get(c);
@@ -378,6 +398,7 @@ static void apply_own(Coordinator *c, const Op *op) {
     case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(c, op); break;
     case OP_SWEEP:
         if (op->status == OK && op->sweep.has_more) c->sweep_at_ms = env_now_ms(c->env);
+        c->is_due_unknown = true; // a node that is gone may have been the only one to know
         break;
     default: break;
     }
@@ -441,7 +462,7 @@ int64_t coordinator_next_wake_ms(Coordinator *c) {
     if (first != NULL && first->at < at) at = first->at;
     if (!c->is_working || c->is_stopping) return at;
     if (!list_is_empty(&c->residents.phases[PHASE_READY])) return 0;
-    if (c->is_due_unknown && !c->is_firing) return 0;
+    if ((c->is_due_unknown && !c->is_firing) || c->has_unadopted) return 0;
     if (!c->is_firing && c->next_due_ms > 0) {
         int64_t due = c->next_due_ms;
         if (due < at) at = due;
@@ -483,6 +504,7 @@ Status coordinator_recover(Coordinator *c, RecoveryReport *ret_report, Diag *dia
     arena_reset(&c->scratch);
     report.resumed_running = query.stats.counters[COUNTER_RUNS_FIRST + RUN_RUNNING];
     c->is_working = true;
+    runs_adopt(c); // what an earlier attempt claimed, if its answer was lost
     Op op;
     TRY(recover_step(c, OP_CLAIM, &op, diag));
     if (!c->config.is_exclusive) report.taken_over = op.claim.taken_over;

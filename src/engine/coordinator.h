@@ -62,6 +62,7 @@ typedef struct Execution {
     RunView view;
     TurnOutput output;
     bool is_repaired; // its output was replaced because the store refused the first one
+    int64_t slice_count; // preemptions so far
     bool is_undone;   // set by the world: it was given back without having been performed
     // tasks
     NativeCallFunction function;
@@ -118,6 +119,8 @@ typedef struct CoordinatorConfig {
     int64_t timer_resolution_ms;
     int64_t sweep_ms; // how often leftovers are looked for
     int64_t task_lease_ms;
+    int64_t run_retention_ms;  // of runs that scripts start; < 0 = for ever
+    int64_t max_turn_slices;   // preemptions after which a script that does not wait fails
 } CoordinatorConfig;
 
 typedef struct CoordinatorStats {

@@ -1,6 +1,7 @@
 // What the coordinator's files share.
 #pragma once
 #include "engine/coordinator.h"
+#include "engine/runner_flow.h"
 
 typedef struct TaskEntry {
     Str name; // owned
@@ -30,6 +31,9 @@ struct Coordinator {
     StrMap tasks;   // name -> TaskEntry
     VEC(Str) task_names;
 
+    FlowRunner flow_runner;
+    Map modules; // definition key -> FlowModule: compiled once, shared by all its runs
+
     Residents residents;
     List requests; // not yet in a batch
     size_t request_count;
@@ -57,6 +61,7 @@ struct Coordinator {
     int64_t renew_at_ms;
     int64_t sweep_at_ms;
     bool is_due_unknown; // ask the store again
+    bool has_unadopted;  // runs may be ours in the store that are not in memory
     bool has_unclaimed;  // ready runs wait for room
     bool has_tasks;      // tasks may be claimable
     bool is_firing;      // a fire_due is in a batch
@@ -71,13 +76,24 @@ struct Coordinator {
 void runs_apply_commit(Coordinator *c, Execution *execution, Op *op);
 void runs_apply_ready(Coordinator *c, const Turn *turn);
 void runs_apply_ended(Coordinator *c, const Turn *turn);
+// A script used up its slice: it goes to the end of the queue. False when it has had enough; then
+// its output says so.
+bool runs_continue(Coordinator *c, Execution *execution);
 // Hands READY runs to the world.
 void runs_dispatch(Coordinator *c);
 void runs_trim(Coordinator *c);
-// Takes up runs that the store says are ours but that are not in memory.
+// Takes up runs that the store says are ours but that are not in memory; has_unadopted while it
+// cannot be asked.
 void runs_adopt(Coordinator *c);
+void runs_fill_kinds(Coordinator *c, Execution *execution);
 // Fills the commit operation from an execution's output.
 void runs_fill_commit(const Execution *execution, TurnCommit *commit);
+
+// ---- coordinator_modules.c ----
+// The compiled script of a definition. Anything but OK and ERR_UNAVAILABLE is for good.
+MUST_CHECK Status modules_get(Coordinator *c, int64_t definition, FlowModule **ret_module,
+                              Diag *diag);
+void modules_done(Coordinator *c);
 
 // ---- coordinator_tasks.c ----
 void tasks_add_ops(Coordinator *c, Turn *turn);

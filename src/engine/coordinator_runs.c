@@ -33,6 +33,16 @@ void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
     };
 }
 
+// A child that names a workflow registered here is native; any other is a script's.
+void runs_fill_kinds(Coordinator *c, Execution *execution) {
+    for (size_t i = 0; i < execution->output.children.count; i++) {
+        RunSpec *child = &execution->output.children.data[i];
+        bool is_native = strmap_get(&c->runners, child->workflow) != NULL;
+        if (child->kind == 0 && is_native) child->kind = RUN_NATIVE;
+        else if (child->kind == RUN_NATIVE && !is_native) child->kind = 0;
+    }
+}
+
 // ---- answers to a turn ----
 
 // The entries of a turn ascend by position, except that a participant's stands first.
@@ -59,11 +69,15 @@ static void notify_end(Coordinator *c, const ResidentRun *run, int64_t state, St
     }
 }
 
-static void apply_committed(Coordinator *c, ResidentRun *run, const TurnCommit *commit) {
+static void apply_committed(Coordinator *c, ResidentRun *run, Execution *execution,
+                            const TurnCommit *commit) {
     run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
     run->last_seq = commit->last_seq;
+    resident_clear_deliveries(&c->residents, run);
     if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
     else add_entries(c, run, commit);
+    resident_set_machine(&c->residents, run, execution->output.machine);
+    execution->output.machine = NULL;
     switch ((RunState)commit->state) {
     case RUN_RUNNING: residents_move(&c->residents, run, PHASE_READY); break;
     case RUN_SUSPENDED:
@@ -103,7 +117,7 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_COMMITTING);
     switch (op->status) {
-    case OK: apply_committed(c, run, &op->turn); break;
+    case OK: apply_committed(c, run, execution, &op->turn); break;
     case ERR_CONFLICT:
         if (execution->output.participant != NULL) {
             native_participant_failed(execution->output.participant_context, &execution->output,
@@ -159,7 +173,7 @@ static void take_new(Coordinator *c, const Turn *turn, const ReadyRun *ready) {
         .started_at_ms = turn->batch.now_ms,
     };
     ResidentRun *run = residents_add(&c->residents, &row, spec ? spec->input : STR_NULL, parent_id);
-    run->is_stale = spec == NULL;
+    run->is_stale = spec == NULL || ready->kind == RUN_FLOW;
     run->is_cancel_wanted = ready->is_cancel_wanted;
 }
 
@@ -249,10 +263,12 @@ static LoadAnswer make_fresh(Coordinator *c, ResidentRun **run) {
 
 void runs_adopt(Coordinator *c) {
     int64_t after = 0;
+    c->has_unadopted = true;
     for (;;) {
         Query query = {.kind = QUERY_OWNED, .run = c->node, .after = after, .limit = 256};
         Diag diag;
         if (store_read(c->store, &c->scratch, &query, &diag) != OK) break;
+        c->has_unadopted = query.count == 256;
         for (size_t i = 0; i < query.count; i++) {
             const RunRow *row = &query.runs[i];
             after = row->key;
@@ -269,16 +285,74 @@ void runs_adopt(Coordinator *c) {
 
 // ---- executing ----
 
-static void execute(Coordinator *c, ResidentRun *run, Runner *runner) {
+static Execution *execution_of(Coordinator *c, ResidentRun *run) {
     Execution *execution = execution_get(c);
     execution->kind = EXECUTE_RUN;
     execution->run = run->key;
     execution->epoch = run->epoch;
-    execution->runner = runner;
     resident_view(run, &execution->view);
+    return execution;
+}
+
+// The run cannot be executed at all: it fails with the reason instead of being tried for ever.
+static void fail_unexecuted(Coordinator *c, ResidentRun *run, const Diag *diag) {
+    Execution *execution = execution_of(c, run);
+    flow_runner_drop(execution->view.machine);
+    execution->view.machine = NULL;
+    execution->output.next = NEXT_FAIL;
+    execution->output.result =
+        error_object(&execution->arena, str_from(diag->code), str_from(diag->message));
+    residents_move(&c->residents, run, PHASE_COMMITTING);
+    list_append(&c->executed, &execution->link);
+}
+
+static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule *module) {
+    Execution *execution = execution_of(c, run);
+    execution->runner = runner;
+    execution->view.module = module != NULL ? flow_module_retain(module) : NULL;
     residents_move(&c->residents, run, PHASE_EXECUTING);
     c->executing_count++;
     c->world->ops->execute(c->world, execution);
+}
+
+static bool dispatch_native(Coordinator *c, ResidentRun *run) {
+    RunnerEntry *entry = strmap_get(&c->runners, run->workflow);
+    if (entry == NULL) {
+        LOG(c->logger, LOG_WARN, "run %.*s waits for workflow \"%.*s\" to be registered",
+            STR_ARG(run->id), STR_ARG(run->workflow));
+        residents_move(&c->residents, run, PHASE_ORPHAN);
+    } else {
+        execute(c, run, entry->runner, NULL);
+    }
+    return true;
+}
+
+// False when the store is away.
+static bool dispatch_flow(Coordinator *c, ResidentRun *run) {
+    FlowModule *module = NULL;
+    Diag diag;
+    Status status = modules_get(c, run->definition, &module, &diag);
+    arena_reset(&c->scratch);
+    if (status == ERR_UNAVAILABLE) return false;
+    if (status == OK) execute(c, run, &c->flow_runner.base, module);
+    else fail_unexecuted(c, run, &diag);
+    return true;
+}
+
+bool runs_continue(Coordinator *c, Execution *execution) {
+    if (++execution->slice_count < c->config.max_turn_slices) {
+        c->executing_count++;
+        c->world->ops->execute(c->world, execution);
+        return true;
+    }
+    TurnOutput *output = &execution->output;
+    flow_runner_drop(output->machine);
+    turn_output_clear(output);
+    output->machine = NULL;
+    output->next = NEXT_FAIL;
+    output->result = error_object(&execution->arena, STR("BudgetError"),
+                                  STR("the script used up its instructions without waiting"));
+    return false;
 }
 
 void runs_dispatch(Coordinator *c) {
@@ -287,16 +361,11 @@ void runs_dispatch(Coordinator *c) {
         List *node = list_first(&c->residents.phases[PHASE_READY]);
         if (node == NULL) return;
         ResidentRun *run = container_of(node, ResidentRun, link);
-        RunnerEntry *entry = strmap_get(&c->runners, run->workflow);
-        if (entry == NULL) {
-            LOG(c->logger, LOG_WARN, "run %.*s waits for workflow \"%.*s\" to be registered",
-                STR_ARG(run->id), STR_ARG(run->workflow));
-            residents_move(&c->residents, run, PHASE_ORPHAN);
-            continue;
-        }
         LoadAnswer answer = make_fresh(c, &run);
         if (answer == LOAD_LATER) return; // the store is away
-        if (answer == LOAD_DONE) execute(c, run, entry->runner);
+        if (answer == LOAD_GONE) continue;
+        bool is_dispatched = run->kind == RUN_FLOW ? dispatch_flow(c, run) : dispatch_native(c, run);
+        if (!is_dispatched) return;
     }
 }
 

@@ -8,6 +8,7 @@
 // Not here: when runs are executed, committed or dropped (coordinator_*.c).
 #include "engine/resident.h"
 #include "base/memory.h"
+#include "engine/runner_flow.h"
 
 void residents_init(Residents *residents) {
     *residents = (Residents){0};
@@ -41,6 +42,8 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     run->attempts = row->attempts;
     run->started_at_ms = row->started_at_ms;
     run->kind = row->kind;
+    run->definition = row->definition;
+    run->tags = own(row->tags);
     run->id = own(row->id);
     run->workflow = own(row->workflow);
     run->input = own(input);
@@ -75,9 +78,23 @@ static void clear_checkpoints(Residents *residents, ResidentRun *run) {
     run->next_attempts = 0;
 }
 
+void resident_clear_deliveries(Residents *residents, ResidentRun *run) {
+    for (size_t i = 0; i < run->deliveries.count; i++) {
+        size_t size = entry_size(&run->deliveries.data[i]);
+        run->size -= size;
+        residents->total_size -= size;
+        free_entry(&run->deliveries.data[i]);
+    }
+    vec_clear(&run->deliveries);
+}
+
 void residents_remove(Residents *residents, ResidentRun *run) {
     clear_checkpoints(residents, run);
     vec_free(&run->checkpoints);
+    resident_clear_deliveries(residents, run);
+    vec_free(&run->deliveries);
+    flow_runner_drop(run->machine);
+    disown(&run->tags);
     list_remove(&run->link);
     residents->counts[run->phase]--;
     residents->total_size -= run->size;
@@ -98,13 +115,8 @@ void residents_move(Residents *residents, ResidentRun *run, Phase phase) {
     residents->counts[phase]++;
 }
 
-void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *entry) {
-    if (entry->position < 0) return;
-    ASSERT(entry->position == (int64_t)run->checkpoints.count);
-    if (entry->kind == LOG_STEP_ATTEMPT) {
-        run->next_attempts = entry->attempt;
-        return;
-    }
+// A copy that owns its name and data.
+static LogRow copy_entry(const LogRow *entry) {
     LogRow copy = *entry;
     size_t name_len = entry->name.len, data_len = entry->data.len;
     char *block = mem_alloc(name_len + data_len + 2);
@@ -114,10 +126,33 @@ void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *en
     block[name_len + 1 + data_len] = 0;
     copy.name = (Str){block, name_len};
     if (!str_is_null(entry->data)) copy.data = (Str){block + name_len + 1, data_len};
+    return copy;
+}
+
+static void count_entry(Residents *residents, ResidentRun *run, const LogRow *entry) {
+    run->size += entry_size(entry);
+    residents->total_size += entry_size(entry);
+}
+
+void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *entry) {
+    if (entry->seq > run->last_seq) run->last_seq = entry->seq;
+    if (run->kind == RUN_FLOW) {
+        if (entry->kind != LOG_WAIT) return;
+        LogRow copy = copy_entry(entry);
+        vec_push(&run->deliveries, copy);
+        count_entry(residents, run, &copy);
+        return;
+    }
+    if (entry->position < 0) return;
+    ASSERT(entry->position == (int64_t)run->checkpoints.count);
+    if (entry->kind == LOG_STEP_ATTEMPT) {
+        run->next_attempts = entry->attempt;
+        return;
+    }
+    LogRow copy = copy_entry(entry);
     vec_push(&run->checkpoints, copy);
     run->next_attempts = 0;
-    run->size += entry_size(&copy);
-    residents->total_size += entry_size(&copy);
+    count_entry(residents, run, &copy);
 }
 
 void resident_restart(Residents *residents, ResidentRun *run, Str input) {
@@ -128,9 +163,19 @@ void resident_restart(Residents *residents, ResidentRun *run, Str input) {
     disown(&run->input);
     run->input = own(input);
     run->incarnation++;
+    resident_clear_deliveries(residents, run);
+    resident_set_machine(residents, run, NULL);
 }
 
-void resident_view(const ResidentRun *run, RunView *ret_view) {
+void resident_set_machine(Residents *residents, ResidentRun *run, void *machine) {
+    flow_runner_drop(run->machine);
+    run->machine = machine;
+    run->size -= run->snapshot.len;
+    residents->total_size -= run->snapshot.len;
+    disown(&run->snapshot);
+}
+
+void resident_view(ResidentRun *run, RunView *ret_view) {
     *ret_view = (RunView){
         .key = run->key,
         .id = run->id,
@@ -145,5 +190,11 @@ void resident_view(const ResidentRun *run, RunView *ret_view) {
         .checkpoint_count = run->checkpoints.count,
         .next_attempts = run->next_attempts,
         .snapshot = run->snapshot,
+        .machine = run->machine,
+        .tags = run->tags,
+        .last_seq = run->last_seq,
+        .deliveries = run->deliveries.data,
+        .delivery_count = run->deliveries.count,
     };
+    run->machine = NULL;
 }

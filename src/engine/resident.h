@@ -26,12 +26,16 @@ typedef struct ResidentRun {
     int64_t incarnation;
     int64_t attempts;
     int64_t started_at_ms;
-    int64_t kind;
-    Str id; // strings are owned
+    int64_t kind;       // RunKind
+    int64_t definition; // flow runs: the version they are pinned to
+    Str id;             // strings are owned
     Str workflow;
     Str input;
     Str parent_id;
-    Str snapshot;
+    Str tags;
+    Str snapshot;  // flow runs; not kept while the machine is here
+    void *machine; // flow runs: the VM in memory; NULL while a turn has it
+    VEC(LogRow) deliveries; // flow runs: what the script has not seen yet; data is owned
     bool is_cancel_wanted;
     bool is_stale;           // memory may be behind the store: load before the next turn
     VEC(LogRow) checkpoints; // [p] = the one at position p; name and data are owned
@@ -59,8 +63,14 @@ static inline size_t residents_owned(const Residents *residents) {
            residents->counts[PHASE_COMMITTING] + residents->counts[PHASE_ORPHAN];
 }
 
-// Adds a checkpoint or failed attempt from the log; other entries are ignored.
+// Adds a checkpoint or failed attempt from the log, for flow runs a delivery; other entries are
+// ignored.
 void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *entry);
+// Flow runs: the VM after its turn; the snapshot it began with is forgotten.
+void resident_set_machine(Residents *residents, ResidentRun *run, void *machine);
+// Flow runs: the script has seen its deliveries.
+void resident_clear_deliveries(Residents *residents, ResidentRun *run);
 // Continue-as: fresh state.
 void resident_restart(Residents *residents, ResidentRun *run, Str input);
-void resident_view(const ResidentRun *run, RunView *ret_view);
+// The view takes the machine over.
+void resident_view(ResidentRun *run, RunView *ret_view);

@@ -28,6 +28,7 @@ void turn_output_clear(TurnOutput *output) {
     output->result = STR_NULL;
     output->participant = NULL;
     output->participant_context = NULL;
+    output->is_preempted = false;
 }
 
 Str json_quote(Arena *arena, Str text) {

@@ -24,7 +24,14 @@ typedef struct RunView {
     size_t checkpoint_count;
     // Failed attempts of the step that comes next, as far as they are recorded.
     int64_t next_attempts;
-    Str snapshot; // flow runs
+    // Flow runs.
+    struct FlowModule *module;
+    Str snapshot;  // the parked VM; null = not begun
+    void *machine; // the same in memory, if it is there; the turn takes it over
+    Str tags;      // joined by '\n'
+    int64_t last_seq;
+    const LogRow *deliveries; // LOG_WAIT entries that the script has not seen
+    size_t delivery_count;
 } RunView;
 
 typedef struct TurnOutput {
@@ -38,6 +45,8 @@ typedef struct TurnOutput {
     Str result; // result, error object or next input, depending on `next`
     TurnParticipant participant;
     void *participant_context;
+    void *machine;     // flow runs: kept in memory for the next turn; NULL = none
+    bool is_preempted; // not at its end: execute it again with this same output
 } TurnOutput;
 
 void turn_output_init(TurnOutput *output);

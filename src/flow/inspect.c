@@ -7,6 +7,7 @@
 //   [I1] Nothing here runs script code or changes what a script can see.
 //   [I2] Values are shown short: this is a list for a screen, not an export.
 #include "base/memory.h"
+#include "flow/promise.h"
 #include "flow/snapshot_internal.h"
 #include "json/write.h"
 #include <stdio.h>
@@ -86,6 +87,7 @@ typedef struct Measure {
     VEC(uint32_t) queue;
     SnapshotVariables *variables;
     bool is_data_round;
+    bool is_body_round; // of the workflow's own body, to which shared data belongs
 } Measure;
 
 // Holds far more than itself: what is behind it belongs to whoever names it.
@@ -134,7 +136,10 @@ static void measure_variable(void *context, const Place *place, FlowValue name, 
 
 static void measure_place(void *context, const Place *place, bool is_waiting) {
     (void)is_waiting;
-    each_variable(place, measure_variable, context);
+    bool is_body = place->routine->flags & ROUTINE_MODULE;
+    if (is_body == ((Measure *)context)->is_body_round) {
+        each_variable(place, measure_variable, context);
+    }
 }
 
 static int compare_sizes(const void *a, const void *b) {
@@ -147,8 +152,9 @@ void snapshot_measure(SnapshotWriter *w, SnapshotVariables *ret) {
     *ret = (SnapshotVariables){0};
     Measure m = {.w = w, .variables = ret};
     m.is_taken = mem_zalloc(w->nodes.count + 1);
-    for (int round = 0; round < 2; round++) {
-        m.is_data_round = round == 0;
+    for (int round = 0; round < 4; round++) { // data before functions, the body before the rest
+        m.is_data_round = round < 2;
+        m.is_body_round = round % 2 == 0;
         each_place(w, measure_place, &m);
     }
     mem_free(m.is_taken);
@@ -308,7 +314,7 @@ static void report_waits(Report *report) {
         json_write_object_begin(report->json);
         json_put_i64(report->json, "id", awaitable->id);
         json_put_cstr(report->json, "kind", kinds[awaitable->kind]);
-        json_put_bool(report->json, "awaited", awaitable->promise->first != NULL);
+        json_put_bool(report->json, "awaited", flow_promise_is_awaited(awaitable->promise));
         json_write_object_end(report->json);
     }
     json_write_array_end(report->json);

@@ -250,7 +250,7 @@ static void combinator_complete(FlowVm *vm, FlowCombinator *combinator) {
 }
 
 void flow_combinator_release(FlowVm *vm, FlowCombinator *combinator) {
-    ASSERT(combinator->cell.aux > 0);
+    if (combinator->cell.aux == 0) return; // more items than it ever had: a damaged snapshot
     combinator->cell.aux--;
     FlowCombinatorKind kind = (FlowCombinatorKind)combinator->cell.small;
     bool is_race = kind == COMBINATOR_RACE || kind == COMBINATOR_TASK_RACE;
@@ -288,4 +288,19 @@ void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t ind
         return;
     }
     flow_combinator_release(vm, combinator);
+}
+
+static bool reaction_is_live(const FlowReaction *reaction) {
+    if (reaction->cell.small != REACTION_COMBINATOR) return true;
+    const FlowCombinator *combinator = flow_as_pointer(reaction->target);
+    if (!flow_is_kind(combinator->promise, KIND_PROMISE)) return true;
+    const FlowPromise *promise = flow_as_pointer(combinator->promise);
+    return promise->state == PROMISE_PENDING && !promise->is_resolved;
+}
+
+bool flow_promise_is_awaited(const FlowPromise *promise) {
+    for (const FlowReaction *reaction = promise->first; reaction; reaction = reaction->next) {
+        if (reaction_is_live(reaction)) return true;
+    }
+    return false;
 }

@@ -140,6 +140,10 @@ FlowReaction *flow_reaction_new(FlowVm *vm, FlowReactionKind kind, FlowValue tar
 void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t index,
                             FlowValue value, bool is_rejected);
 
+// Something still depends on this pending promise. What lost a race does not count: nothing that
+// happens to it can be noticed any more.
+bool flow_promise_is_awaited(const FlowPromise *promise);
+
 // Combinators count their items: aux goes up with each, flow_combinator_release takes one away.
 FlowCombinator *flow_combinator_new(FlowVm *vm, FlowCombinatorKind kind, FlowValue promise);
 void flow_combinator_release(FlowVm *vm, FlowCombinator *combinator);

@@ -2,6 +2,7 @@
 //
 // Texts of the last result live in FlowVmTexts until the next one.
 #include "base/memory.h"
+#include "flow/promise.h"
 #include "flow/object_internal.h"
 #include "flow/vm.h"
 
@@ -83,7 +84,7 @@ static void fill_waits(FlowVm *vm, FlowVmTexts *texts, FlowRunResult *ret) {
     ret->is_stuck = true;
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
         const FlowAwaitable *awaitable = &vm->awaitables[i];
-        bool is_awaited = awaitable->promise->first != NULL;
+        bool is_awaited = flow_promise_is_awaited(awaitable->promise);
         texts->waits[i] =
             (FlowWait){awaitable->id, (FlowAwaitKind)awaitable->kind, is_awaited};
         if (is_awaited) ret->is_stuck = false;

@@ -8,12 +8,19 @@
 #include "base/memory.h"
 #include <stdio.h>
 
+// Not acknowledged; or stopping a schedule whose making is still on its way.
+static bool must_ask_again(const Op *op, Sim *sim) {
+    if (op->status == ERR_UNAVAILABLE) return true;
+    bool is_stopped = op->kind == OP_PAUSE_SCHEDULE && !sim->has_faults;
+    return is_stopped && op->status == ERR_NOT_FOUND;
+}
+
 static void call_done(Request *request) {
     ClientCall *call = container_of(request, ClientCall, request);
     Clients *clients = call->clients;
     Sim *sim = clients->sim;
     call->is_waiting = false;
-    if (request->op.status == ERR_UNAVAILABLE) { // not acknowledged: ask again later
+    if (must_ask_again(&request->op, sim)) {
         call->retry_at_ms = sim->now_ms + 100 + (int64_t)sim_random(sim, 3000);
         list_append(&clients->calls, &call->link);
         return;
@@ -23,6 +30,8 @@ static void call_done(Request *request) {
         ledger_acknowledge(sim, str_from(call->text));
     if (request->op.kind == OP_CREATE_RUN && !is_accepted)
         sim_fail(sim, "start of %s answered %s", call->run_id, request->op.diag.message);
+    if (request->op.kind == OP_SET_SCHEDULE && !is_accepted)
+        sim_fail(sim, "schedule %s answered %s", call->run_id, request->op.diag.message);
     mem_free(call);
 }
 
@@ -42,16 +51,24 @@ static void pick_run(Clients *clients, ClientCall *call) {
              (int)sim_random(clients->sim, (uint64_t)clients->started));
 }
 
+static const char *pick_workflow(Sim *sim, int64_t *ret_kind) {
+    int native_count = 0;
+    while (sim_workflow_names[native_count] != NULL) native_count++;
+    uint64_t number = sim_random(sim, (uint64_t)(native_count + sim_flow_count()));
+    bool is_native = number < (uint64_t)native_count;
+    *ret_kind = is_native ? RUN_NATIVE : 0;
+    return is_native ? sim_workflow_names[number] : sim_flow_name((int)number - native_count);
+}
+
 static void call_start(Clients *clients) {
     ClientCall *call = clients_call(clients, OP_CREATE_RUN);
     snprintf(call->run_id, sizeof call->run_id, "r%d", clients->started++);
-    int count = 0;
-    while (sim_workflow_names[count] != NULL) count++;
+    int64_t kind;
     RunSpec *spec = &call->request.op.create_run.spec;
     *spec = (RunSpec){
         .id = str_from(call->run_id),
-        .workflow = str_from(sim_workflow_names[sim_random(clients->sim, (uint64_t)count)]),
-        .kind = RUN_NATIVE,
+        .workflow = str_from(pick_workflow(clients->sim, &kind)),
+        .kind = kind,
         .keep_ms = -1,
         .parent_position = -1,
         .priority = (int64_t)sim_random(clients->sim, 3),
@@ -104,6 +121,7 @@ static void call_change(Clients *clients) {
 void clients_act(Clients *clients) {
     Sim *sim = clients->sim;
     if (clients->started < clients->to_start && sim_chance(sim, 30)) call_start(clients);
+    schedules_act(clients);
     if (clients->started == 0) return;
     if (sim_chance(sim, 10)) call_event(clients);
     if (sim_chance(sim, 10)) call_signal(clients);

@@ -26,6 +26,10 @@ ClientCall *clients_call(Clients *clients, OpKind kind);
 void clients_act(Clients *clients);
 // Sends one call that is due to some node; true when there was one.
 bool clients_send(Clients *clients);
+// schedules.c: makes them, handles them now and then, stops them.
+void schedules_begin(Clients *clients);
+void schedules_act(Clients *clients);
+void schedules_end(Clients *clients);
 // Nothing stays paused for ever.
 void clients_resume_all(Clients *clients);
 void clients_free(Clients *clients);

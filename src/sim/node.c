@@ -65,6 +65,8 @@ void node_start(SimNode *node) {
         .timer_resolution_ms = 1,
         .sweep_ms = 20000,
         .task_lease_ms = 9000,
+        .run_retention_ms = -1,
+        .max_turn_slices = 10,
     };
     Diag diag;
     Status status = coordinator_new(&setup, &node->coordinator, &diag);

@@ -133,6 +133,7 @@ static void liveness_phase(Sim *sim, Clients *clients) {
     sim->has_faults = false;
     for (int i = 0; i < sim->options.node_count; i++) sim->nodes[i].paused_until_ms = 0;
     clients_resume_all(clients);
+    schedules_end(clients);
     int64_t limit = 20000 + 3000 * (int64_t)sim->options.run_count;
     for (int64_t i = 0; i < limit && !sim_has_failed(sim); i++) {
         one_round(sim, clients);
@@ -152,14 +153,18 @@ bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_count
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);
+    sim_flows_define(sim);
     for (int i = 0; i < options->node_count; i++) node_init(sim, &sim->nodes[i], i);
     Clients clients = {.sim = sim, .to_start = options->run_count};
     list_init(&clients.calls);
+    schedules_begin(&clients);
     safety_phase(sim, &clients);
     if (!sim_has_failed(sim)) liveness_phase(sim, &clients);
     for (int i = 0; i < options->node_count; i++) node_crash(&sim->nodes[i]);
     int64_t row_count;
     if (!sim_has_failed(sim)) ledger_check(sim);
+    if (!sim_has_failed(sim)) sim_flows_check(sim);
+    if (!sim_has_failed(sim)) schedules_check(sim);
     if (!sim_has_failed(sim) && store_verify(sim->store, &row_count, &diag) != OK)
         sim_fail(sim, "[X6] the store does not verify: %s", diag.message);
     bool is_clean = !sim_has_failed(sim);

@@ -64,6 +64,24 @@ static const Scenario scenarios[] = {
                  {3000, OP_REWIND, "handle"},
                  {9000, OP_PUBLISH, "\"b\""}},
      .end = RUN_COMPLETED},
+    {.name = "flow: tasks in a row", .workflow = "flow_chain", .end = RUN_COMPLETED},
+    {.name = "flow: tasks side by side", .workflow = "flow_fan", .end = RUN_COMPLETED},
+    {.name = "flow: timers side by side", .workflow = "flow_sleep", .end = RUN_COMPLETED},
+    {.name = "flow: a race", .workflow = "flow_race", .end = RUN_COMPLETED},
+    {.name = "flow: signals",
+     .workflow = "flow_signal",
+     .actions = {{1000, OP_SIGNAL, "\"x\""}, {2000, OP_SIGNAL, "\"y\""}},
+     .end = RUN_COMPLETED},
+    {.name = "flow: an event",
+     .workflow = "flow_event",
+     .actions = {{1000, OP_PUBLISH, "\"a\""}},
+     .end = RUN_COMPLETED},
+    {.name = "flow: children", .workflow = "flow_child", .end = RUN_COMPLETED},
+    {.name = "flow: continue as new", .workflow = "flow_again", .end = RUN_COMPLETED},
+    {.name = "flow: cancelled with cleanup",
+     .workflow = "flow_cleanup",
+     .actions = {{1000, OP_CANCEL, "10000"}},
+     .end = RUN_CANCELLED},
 };
 enum { SCENARIO_COUNT = sizeof scenarios / sizeof scenarios[0] };
 
@@ -106,7 +124,7 @@ static void add_calls(Clients *clients, const Scenario *scenario) {
         .id = str_from(start->run_id),
         .workflow = str_from(scenario->workflow),
         .input = str_from(scenario->input),
-        .kind = RUN_NATIVE,
+        .kind = strncmp(scenario->workflow, "flow_", 5) == 0 ? 0 : RUN_NATIVE,
         .keep_ms = -1,
         .parent_position = -1,
     };
@@ -159,6 +177,7 @@ static void play(Sim *sim, const Scenario *scenario) {
     int64_t row_count;
     Diag diag;
     if (!sim_has_failed(sim)) ledger_check(sim);
+    if (!sim_has_failed(sim)) sim_flows_check(sim);
     if (!sim_has_failed(sim) && store_verify(sim->store, &row_count, &diag) != OK)
         sim_fail(sim, "the store does not verify: %s", diag.message);
 }
@@ -177,6 +196,7 @@ static int64_t play_once(const Scenario *scenario, int64_t crash_at, Fault kind,
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);
+    sim_flows_define(sim);
     node_init(sim, &sim->nodes[0], 0);
     play(sim, scenario);
     int64_t answer = sim->store_calls;

@@ -12,6 +12,7 @@
 //   [X4] Timers do not fire early.
 //   [X5] A child or task is started once.
 //   [X6] In the end nothing is stuck, and the store's own verification passes.
+//   [X7], [X8] Ticks of schedules: see schedules.c.
 #pragma once
 #include "abide.h"
 #include "engine/coordinator.h"
@@ -66,6 +67,7 @@ typedef struct SimOptions {
     uint64_t seed;
     int node_count;
     int run_count;     // runs that clients start
+    int schedule_count; // schedules of either sort; see schedules.c
     int64_t fault_pct; // share of store calls that fail, in the safety phase
     bool has_crashes;
     bool is_traced;
@@ -115,6 +117,15 @@ void ledger_check(Sim *sim); // at the end
 // workload.c
 extern const char *const sim_workflow_names[];
 int sim_register(Sim *sim, Coordinator *coordinator);
+
+// schedules.c: the checks at the end
+void schedules_check(Sim *sim);
+
+// flows.c
+int sim_flow_count(void);
+const char *sim_flow_name(int number);
+void sim_flows_define(Sim *sim);
+void sim_flows_check(Sim *sim); // at the end
 
 // run.c
 bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_counts[3]);

@@ -70,7 +70,7 @@ Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_PRIORITY",
                              "a priority lies between %d and %d", PRIORITY_MIN, PRIORITY_MAX);
     }
-    if (spec->kind != RUN_NATIVE && spec->kind != RUN_FLOW) {
+    if (spec->kind != 0 && spec->kind != RUN_NATIVE && spec->kind != RUN_FLOW) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_KIND", "a run is native or flow");
     }
     if (spec->timeout_ms < 0 || spec->timeout_ms > LIMIT_DURATION_MS ||
@@ -79,6 +79,36 @@ Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
                              "a time-out is not negative and at most a hundred years");
     }
     return OK;
+}
+
+// Pins a spec that only names a workflow to its current definition. ERR_NOT_FOUND: there is none.
+static Status spec_pin(Kernel *kernel, RunSpec *spec) {
+    if (spec->kind != 0) return OK;
+    spec->kind = RUN_FLOW;
+    int64_t after = 0;
+    for (;;) {
+        DefinitionRow wanted = {.name = spec->workflow}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (rows[i].is_current) spec->definition = rows[i].key;
+        }
+        arena_rewind(&kernel->scratch, mark);
+        if (spec->definition != 0) return OK;
+        if (count < PAGE_ROWS) return ERR_NOT_FOUND;
+    }
+}
+
+// A child whose workflow does not exist is born failed: its parent learns it by awaiting it.
+static Status end_unknown(Kernel *kernel, Run *run) {
+    Ending ending = {RUN_FAILED, OUTCOME_ERROR,
+                     STR("{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of "
+                         "that name\"}")};
+    return run_end(kernel, run, &ending);
 }
 
 static void digest_add(Sha256 *sha, Str s) {
@@ -162,10 +192,19 @@ static Status existing_run(Kernel *kernel, Str id, RunCreated *ret_created) {
     return OK;
 }
 
-Status run_create(Kernel *kernel, const RunSpec *spec, Run *parent, RunCreated *ret_created) {
-    if (run_cache_find_id(&kernel->runs, spec->id)) {
-        return existing_run(kernel, spec->id, ret_created);
+Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated *ret_created) {
+    if (run_cache_find_id(&kernel->runs, given->id)) {
+        return existing_run(kernel, given->id, ret_created);
     }
+    RunSpec pinned = *given;
+    const RunSpec *spec = &pinned;
+    Status pin_status = spec_pin(kernel, &pinned);
+    if (pin_status == ERR_NOT_FOUND && !parent) {
+        return kernel_refuse(kernel, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
+                             "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
+    }
+    bool is_unknown = pin_status == ERR_NOT_FOUND;
+    if (!is_unknown) TRY(pin_status);
     Run run = {.row = run_row_new(kernel, spec, parent)};
     if (run.row.state == RUN_RUNNING) run_set_ready(kernel, &run);
     Status status = run_insert(kernel, &run, spec->input);
@@ -180,6 +219,7 @@ Status run_create(Kernel *kernel, const RunSpec *spec, Run *parent, RunCreated *
     }
     *ret_created = (RunCreated){.key = run.row.key, .is_new = true, .id = spec->id,
                                 .state = run.row.state};
+    if (is_unknown) return end_unknown(kernel, &run);
     if (run.row.state != RUN_RUNNING) return OK;
     return run_announce(kernel, &run, (Resolved){0});
 }

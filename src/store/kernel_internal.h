@@ -124,7 +124,7 @@ typedef struct RunCreated {
 } RunCreated;
 MUST_CHECK Status run_check_spec(Kernel *kernel, const RunSpec *spec);
 // `parent` may be NULL. A taken id is an answer, not an error.
-MUST_CHECK Status run_create(Kernel *kernel, const RunSpec *spec, Run *parent,
+MUST_CHECK Status run_create(Kernel *kernel, const RunSpec *given, Run *parent,
                              RunCreated *ret_created);
 MUST_CHECK Status apply_create_run(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_fork(Kernel *kernel, Op *op);
@@ -155,6 +155,7 @@ typedef struct Delivery {
     const WaitItem *item;
     Outcome outcome;
     Str data;
+    int64_t attempt; // tasks: attempts used
 } Delivery;
 // Only for SUSPENDED runs: logs and makes the run ready.
 MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);

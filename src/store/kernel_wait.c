@@ -48,10 +48,12 @@ Delivery child_delivery(const RunRow *child, Str result) {
 void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
     switch (task->state) {
     case TASK_COMPLETED:
-        *ret_delivery = (Delivery){.outcome = OUTCOME_OK, .data = task->result};
+        *ret_delivery =
+            (Delivery){.outcome = OUTCOME_OK, .data = task->result, .attempt = task->attempt};
         return;
     case TASK_FAILED:
-        *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = task->error};
+        *ret_delivery =
+            (Delivery){.outcome = OUTCOME_ERROR, .data = task->error, .attempt = task->attempt};
         return;
     default:
         *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_TASK_CANCELLED};
@@ -210,6 +212,7 @@ static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, L
     const WaitItem *item = delivery->item;
     LogRow entry = {.kind = LOG_WAIT, .position = item->position, .iteration = item->iteration,
                     .outcome = delivery->outcome, .slot = item->slot, .name = item->name,
+                    .attempt = delivery->attempt,
                     .data = delivery->data};
     TRY(run_log(kernel, run, &entry));
     entry.name = kernel_answer(kernel, entry.name);

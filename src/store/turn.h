@@ -11,7 +11,8 @@ typedef struct RunSpec {
     Str id; // required; the engine generates one when the caller gave none
     Str workflow;
     int64_t definition;
-    int64_t kind;      // RunKind
+    int64_t kind;      // RunKind; 0 = flow, pinned to the current definition of that name; a
+                       // child whose workflow does not exist fails at once
     Str input;         // null = no input
     Str dedupe_key;    // idempotency key, or null
     int64_t start_at_ms; // 0 or past = now

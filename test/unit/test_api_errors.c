@@ -34,7 +34,7 @@ static void bad_starts_are_refused_by_name_and_start_nothing(void **state) {
     const char *deep = "[[[[[[";
     const char *many_tags[17];
     for (int i = 0; i < 17; i++) many_tags[i] = "t";
-    expect_refused(fixture, "unknown", NULL, NULL, "UNKNOWN_WORKFLOW");
+    expect_refused(fixture, "unknown", NULL, NULL, "WORKFLOW_NOT_FOUND");
     expect_refused(fixture, NULL, NULL, NULL, "BAD_NAME");
     expect_refused(fixture, "", NULL, NULL, "BAD_NAME");
     expect_refused(fixture, "nothing", "", NULL, "BAD_JSON");

@@ -1,0 +1,45 @@
+// Modules: scripts compiled on demand from their definitions, once per version.
+//
+// A definition never changes, so a compiled one never goes stale; the oldest are dropped when
+// there are too many (runs that execute them hold their own reference).
+//
+// Not here: deploying (the store's OP_DEFINE), executing (runner_flow.c).
+#include "engine/coordinator_internal.h"
+
+enum { MODULES_MAX = 1000 };
+
+static void make_room(Coordinator *c) {
+    if (c->modules.count < MODULES_MAX) return;
+    size_t at = 0;
+    uint64_t key;
+    void *module;
+    if (!map_next(&c->modules, &at, &key, &module)) return;
+    (void)map_remove(&c->modules, key);
+    flow_module_release(module);
+}
+
+Status modules_get(Coordinator *c, int64_t definition, FlowModule **ret_module, Diag *diag) {
+    FlowModule *module = map_get(&c->modules, (uint64_t)definition);
+    if (module == NULL) {
+        Query query = {.kind = QUERY_DEFINITION, .run = definition};
+        Status status = store_read(c->store, &c->scratch, &query, diag);
+        if (status == ERR_NOT_FOUND)
+            return diag_set(diag, ERR_NOT_FOUND, "DEFINITION_MISSING",
+                            "the version of the workflow that this run is pinned to is gone");
+        TRY(status);
+        const DefinitionRow *row = &query.definitions[0];
+        Str file_name = arena_printf(&c->scratch, "%.*s.flow", STR_ARG(row->name));
+        TRY(flow_compile(file_name, row->source, &module, NULL, diag));
+        make_room(c);
+        (void)map_put(&c->modules, (uint64_t)definition, module);
+    }
+    *ret_module = module;
+    return OK;
+}
+
+void modules_done(Coordinator *c) {
+    uint64_t key;
+    void *module;
+    for (size_t at = 0; map_next(&c->modules, &at, &key, &module);) flow_module_release(module);
+    map_done(&c->modules);
+}

@@ -1,0 +1,137 @@
+// Options of the workflow API: what may stand in the third argument of Task.run and its like.
+//
+// A misspelt member is an error and not ignored: a retry policy that silently does not apply is
+// found out in production. Durations are as everywhere: "2s", "PT15M", or a number of seconds.
+//
+// Not here: what the options do (the store's specs).
+#include "engine/flow_options.h"
+#include "base/limits.h"
+#include "engine/filter.h"
+#include "json/value.h"
+
+static Status parse_object(Arena *arena, Str json, const JsonValue **ret_object, Diag *diag) {
+    JsonValue *value;
+    TRY(json_parse(arena, arena_str(arena, json), &value, diag));
+    if (value->kind == JSON_KIND_NULL) {
+        *ret_object = NULL;
+        return OK;
+    }
+    if (value->kind != JSON_KIND_OBJECT)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "options must be an object, not %s",
+                        json_kind_name(value->kind));
+    *ret_object = value;
+    return OK;
+}
+
+static Status join_strings(Arena *arena, const JsonValue *array, const char *what, Str *ret_joined,
+                           Diag *diag) {
+    Str joined = STR_NULL;
+    JSON_EACH(item, array) {
+        if (item->kind != JSON_KIND_STRING)
+            return diag_set(diag, ERR_INVALID, "BAD_OPTION", "%s must be a list of strings", what);
+        Str text = item->string;
+        joined = str_is_null(joined)
+                     ? arena_str(arena, text)
+                     : arena_printf(arena, "%.*s\n%.*s", STR_ARG(joined), STR_ARG(text));
+    }
+    *ret_joined = joined;
+    return OK;
+}
+
+static Status read_retry(Arena *arena, const JsonValue *retry, TaskSpec *spec, Diag *diag) {
+    static const char *const allowed[] = {"attempts", "delay",        "factor", "maxDelay",
+                                          "jitter",   "nonRetryable", NULL};
+    TRY(json_allow_only(retry, allowed, diag));
+    double factor = (double)spec->backoff_factor_pct / 100, jitter = 0;
+    const JsonValue *types = NULL;
+    TRY(json_get_i64(retry, "attempts", &spec->max_attempts, diag));
+    TRY(json_get_duration_ms(retry, "delay", &spec->backoff_ms, diag));
+    TRY(json_get_duration_ms(retry, "maxDelay", &spec->backoff_max_ms, diag));
+    TRY(json_get_number(retry, "factor", &factor, diag));
+    TRY(json_get_number(retry, "jitter", &jitter, diag));
+    TRY(json_get_array(retry, "nonRetryable", &types, diag));
+    if (spec->max_attempts < 1 || factor < 0 || factor > 1000 || jitter < 0 || jitter > 1)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "retry: attempts must be at least 1, factor 0 … 1000, jitter 0 … 1");
+    spec->backoff_factor_pct = (int64_t)(factor * 100);
+    spec->jitter_pct = (int64_t)(jitter * 100);
+    if (types != NULL)
+        TRY(join_strings(arena, types, "retry.nonRetryable", &spec->non_retryable, diag));
+    return OK;
+}
+
+static Status check_priority(int64_t priority, Diag *diag) {
+    if (priority >= PRIORITY_MIN && priority <= PRIORITY_MAX) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_PRIORITY", "priority is %lld; allowed are %d … %d",
+                    (long long)priority, PRIORITY_MIN, PRIORITY_MAX);
+}
+
+Status flow_task_options(Arena *arena, Str options_json, TaskSpec *spec, Diag *diag) {
+    static const char *const allowed[] = {
+        "queue", "priority",       "retry", "timeout", "scheduleTimeout", "heartbeatTimeout",
+        "key",   "concurrencyKey", "delay", NULL};
+    spec->max_attempts = 3;
+    spec->backoff_ms = 1000;
+    spec->backoff_max_ms = 3600000;
+    spec->backoff_factor_pct = 200;
+    const JsonValue *options = NULL, *retry = NULL;
+    if (!str_is_null(options_json)) TRY(parse_object(arena, options_json, &options, diag));
+    if (options == NULL) return OK;
+    TRY(json_allow_only(options, allowed, diag));
+    Str key = STR_NULL;
+    TRY(json_get_string(options, "queue", &spec->queue, diag));
+    TRY(json_get_i64(options, "priority", &spec->priority, diag));
+    TRY(json_get_duration_ms(options, "timeout", &spec->run_timeout_ms, diag));
+    TRY(json_get_duration_ms(options, "scheduleTimeout", &spec->start_timeout_ms, diag));
+    TRY(json_get_duration_ms(options, "heartbeatTimeout", &spec->heartbeat_ms, diag));
+    TRY(json_get_duration_ms(options, "delay", &spec->delay_ms, diag));
+    TRY(json_get_string(options, "concurrencyKey", &spec->concurrency_key, diag));
+    TRY(json_get_string(options, "key", &key, diag));
+    if (!str_is_null(key)) spec->id = arena_printf(arena, "task:%.*s", STR_ARG(key));
+    TRY(json_get_object(options, "retry", &retry, diag));
+    TRY(check_priority(spec->priority, diag));
+    return retry != NULL ? read_retry(arena, retry, spec, diag) : OK;
+}
+
+Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec *spec, Diag *diag) {
+    static const char *const allowed[] = {"id",      "key",         "delay", "startAt",
+                                          "timeout", "priority",    "queue", "tags",
+                                          "ttl",     "parentClose", NULL};
+    const JsonValue *options = NULL, *tags = NULL;
+    if (!str_is_null(options_json)) TRY(parse_object(arena, options_json, &options, diag));
+    if (options == NULL) return OK;
+    TRY(json_allow_only(options, allowed, diag));
+    int64_t delay_ms = 0;
+    Str close = STR_NULL;
+    TRY(json_get_string(options, "id", &spec->id, diag));
+    TRY(json_get_string(options, "key", &spec->dedupe_key, diag));
+    TRY(json_get_duration_ms(options, "delay", &delay_ms, diag));
+    TRY(json_get_instant_ms(options, "startAt", &spec->start_at_ms, diag));
+    TRY(json_get_duration_ms(options, "timeout", &spec->timeout_ms, diag));
+    TRY(json_get_duration_ms(options, "ttl", &spec->keep_ms, diag));
+    TRY(json_get_i64(options, "priority", &spec->priority, diag));
+    TRY(json_get_string(options, "queue", &spec->queue, diag));
+    TRY(json_get_array(options, "tags", &tags, diag));
+    TRY(json_get_string(options, "parentClose", &close, diag));
+    if (delay_ms > 0) spec->start_at_ms = now_ms + delay_ms;
+    TRY(check_priority(spec->priority, diag));
+    if (tags != NULL) TRY(join_strings(arena, tags, "tags", &spec->tags, diag));
+    if (str_is_null(close) || str_equal(close, STR("abandon"))) return OK;
+    if (!str_equal(close, STR("cancel")))
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "parentClose is \"%.*s\"; allowed are \"abandon\" and \"cancel\"",
+                        STR_ARG(close));
+    spec->close_policy = CLOSE_CANCEL;
+    return OK;
+}
+
+Status flow_event_options(Arena *arena, Str options_json, Str *ret_filter, Diag *diag) {
+    static const char *const allowed[] = {"timeout", "filter", NULL};
+    *ret_filter = STR_NULL;
+    const JsonValue *options = NULL;
+    if (!str_is_null(options_json)) TRY(parse_object(arena, options_json, &options, diag));
+    if (options == NULL) return OK;
+    TRY(json_allow_only(options, allowed, diag));
+    json_get_raw(options, "filter", ret_filter);
+    return str_is_null(*ret_filter) ? OK : filter_check(*ret_filter, diag);
+}
