@@ -33,7 +33,7 @@ static const char *const odd_names[] = {
     "'single'", "\"double\"", "100%", "a/b/../c", "back\\slash", "semi;colon", "new\nline",
     "tab\there", "nul\\0", "\xf0\x9f\x8d\xb0\xf0\x9f\x8e\x82", "gr\xc3\xbc\xc3\x9f\x65", " lead",
     "trail ", "UPPER", "upper", "_", "*", "?", "#", "{}", "-", "--", "0", "NULL", "null",
-    "\xe2\x80\xae" "rtl",
+    "\xe2\x80\xae right to left",
 };
 enum { ODD_COUNT = sizeof(odd_names) / sizeof(odd_names[0]) };
 
