@@ -189,6 +189,10 @@ static EnterResult native_needs_primitive(FlowVm *vm, const FlowNativeCall *call
     return flow_vm_push_helper(vm, &helper) ? ENTER_DONE : ENTER_THROWN;
 }
 
+// What the answer of a native asks for.
+static EnterResult finish_native(FlowVm *vm, FlowInvocation *in, FlowNativeCall *call,
+                                 FlowNativeResult result);
+
 static EnterResult enter_native(FlowVm *vm, FlowInvocation *in, bool has_collected) {
     FlowNativeFunction *function = flow_as_pointer(in->function);
     bool is_construct = !flow_is_undefined(in->new_target);
@@ -196,25 +200,28 @@ static EnterResult enter_native(FlowVm *vm, FlowInvocation *in, bool has_collect
         flow_throw_type(vm, "%s is not a constructor", function->entry->name);
         return ENTER_THROWN;
     }
-    FlowNativeCall call = {
-        .this_value = &vm->stack[in->base],
-        .arguments = &vm->stack[in->base + 1],
-        .count = in->count,
-        .new_target = in->new_target,
-        .function = in->function,
-        .result = FLOW_UNDEFINED,
-        .call_new_target = FLOW_UNDEFINED,
-        .has_collected = has_collected,
-    };
+    FlowNativeCall call;
+    flow_native_call_init(&call, &vm->stack[in->base], in->count, in->function);
+    call.new_target = in->new_target;
+    call.has_collected = has_collected;
     vm->fuel -= 4;
-    switch (function->entry->function(vm, &call)) {
+    if (vm->checks_intrinsics && !flow_intrinsic_accepts(function->entry, &call)) {
+        flow_throw_error(vm, ERROR_KIND_ERROR, "internal error: damaged execution state");
+        return ENTER_THROWN;
+    }
+    return finish_native(vm, in, &call, function->entry->function(vm, &call));
+}
+
+static EnterResult finish_native(FlowVm *vm, FlowInvocation *in, FlowNativeCall *call,
+                                 FlowNativeResult result) {
+    switch (result) {
     case NATIVE_OK: {
         FlowFrame frame = frame_of_invocation(in);
-        flow_vm_deliver(vm, &frame, call.result);
+        flow_vm_deliver(vm, &frame, call->result);
         return ENTER_DONE;
     }
     case NATIVE_THROW: return ENTER_THROWN;
-    case NATIVE_NEEDS_PRIMITIVE: return native_needs_primitive(vm, &call, in);
+    case NATIVE_NEEDS_PRIMITIVE: return native_needs_primitive(vm, call, in);
     case NATIVE_NEEDS_ROOM: {
         uint32_t top = vm->stack_top;
         if (in->base + 1 + in->count > top) vm->stack_top = in->base + 1 + in->count;
@@ -222,18 +229,18 @@ static EnterResult enter_native(FlowVm *vm, FlowInvocation *in, bool has_collect
         vm->stack_top = top;
         return enter_native(vm, in, true); // once: the second time the native throws
     }
-    case NATIVE_CALL: return replace_block(vm, &call, in) ? ENTER_AGAIN : ENTER_THROWN;
+    case NATIVE_CALL: return replace_block(vm, call, in) ? ENTER_AGAIN : ENTER_THROWN;
     case NATIVE_RESUME: {
         FlowFrame caller = frame_of_invocation(in);
-        FlowCoroutine *coroutine = flow_as_pointer(call.resume_target);
+        FlowCoroutine *coroutine = flow_as_pointer(call->resume_target);
         FlowClosure *body = flow_as_pointer(coroutine->function);
         if (body->routine->flags & ROUTINE_ASYNC) { // the caller has its promise at once
-            flow_vm_deliver(vm, &caller, call.result);
+            flow_vm_deliver(vm, &caller, call->result);
             flow_async_generator_drain(vm, coroutine);
             return ENTER_DONE;
         }
-        bool is_done = flow_generator_resume(vm, coroutine, (FlowResumeMode)call.resume_mode,
-                                             call.resume_value, &caller);
+        bool is_done = flow_generator_resume(vm, coroutine, (FlowResumeMode)call->resume_mode,
+                                             call->resume_value, &caller);
         return is_done ? ENTER_DONE : ENTER_THROWN;
     }
     }
@@ -274,6 +281,16 @@ bool flow_vm_enter(FlowVm *vm, const FlowInvocation *invocation) {
                                    flow_describe(vm, in.function, text));
         }
     }
+}
+
+bool flow_vm_finish_native(FlowVm *vm, const FlowInvocation *invocation, FlowNativeCall *call,
+                           FlowNativeResult result) {
+    FlowInvocation in = *invocation;
+    EnterResult entered = finish_native(vm, &in, call, result);
+    if (entered != ENTER_AGAIN) return entered == ENTER_DONE;
+    if (flow_is_callable(in.function)) return flow_vm_enter(vm, &in);
+    char text[FLOW_TEXT_MAX];
+    return flow_throw_type(vm, "%s is not a function", flow_describe(vm, in.function, text));
 }
 
 bool flow_vm_push_call(FlowVm *vm, const FlowCall *call) {

@@ -269,7 +269,7 @@ void flow_heap_sweep(FlowHeap *heap) {
     // Near the limit: still leave some room, or every allocation would collect.
     if (next > heap->limit) next = heap->bytes + (heap->limit - heap->bytes) / 2 + 1;
     if (heap->bytes >= heap->limit) next = heap->bytes + 1;
-    heap->collect_at = next;
+    heap->collect_at = heap->collect_step ? heap->bytes + heap->collect_step : next;
     if (heap->mark_capacity > 1024) {
         mem_free(heap->mark_stack);
         heap->mark_stack = NULL;
@@ -300,19 +300,4 @@ size_t flow_heap_large_bytes(const FlowHeap *heap) {
         bytes += large->size + sizeof *large;
     }
     return bytes;
-}
-
-void flow_heap_each(FlowHeap *heap, FlowCellVisitor visit, void *context) {
-    heap_retire_bump(heap);
-    for (FlowChunk *chunk = heap->chunks; chunk; chunk = chunk->next) {
-        char *end = chunk_cells(chunk) + chunk->size;
-        for (char *at = chunk_cells(chunk); at < end;) {
-            FlowCell *cell = (FlowCell *)(void *)at;
-            at += flow_cell_size(cell);
-            if (cell->kind != KIND_FREE) visit(context, cell);
-        }
-    }
-    for (FlowLargeCell *large = heap->large; large; large = large->next) {
-        visit(context, (FlowCell *)(large + 1));
-    }
 }

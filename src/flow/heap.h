@@ -30,10 +30,12 @@ struct FlowHeap {
     FlowFreeRange *ranges;                    // longer free ranges, for bumping
     FlowChunk *chunks;
     FlowLargeCell *large;
+    FlowShape *shapes;     // that have transitions, linked by next_shape
     size_t bytes;          // in use, garbage included
     size_t chunk_bytes;    // taken from the system for chunks
     size_t limit;          // bytes; see FlowLimits.heap_bytes
     size_t collect_at;     // a collection is due when bytes reaches it
+    size_t collect_step;   // bytes between collections; 0: in proportion to what is alive
     FlowCell **mark_stack;
     size_t mark_count;
     size_t mark_capacity;
@@ -62,9 +64,6 @@ void flow_heap_sweep(FlowHeap *heap);
 bool flow_heap_is_marked(FlowValue value); // or not a heap value, or shared
 size_t flow_cell_size(const FlowCell *cell);
 size_t flow_heap_large_bytes(const FlowHeap *heap); // taken from the system for large cells
-// Visits every cell that is in use, in address order within chunks (for the realm's numbering).
-typedef void (*FlowCellVisitor)(void *context, FlowCell *cell);
-void flow_heap_each(FlowHeap *heap, FlowCellVisitor visit, void *context);
 
 // Opaque memory of a built-in (a compiled regular expression). Never in a snapshot: whoever holds
 // one can make it again, and must cope with finding undefined in its place.

@@ -3,7 +3,7 @@
 //
 //   [X1] A field that can hold a heap pointer is named here, or the cell it names dies early.
 //   [X2] Transitions of shapes are weak: a shape lives while an object, a child or a cache of
-//        roots uses it; heap_forget_transitions unlinks the dead ones before a sweep.
+//        roots uses it; forget_transitions unlinks the dead ones before a sweep.
 #include "flow/code.h"
 #include "flow/heap.h"
 #include "flow/native.h"
@@ -206,9 +206,17 @@ static void shape_forget(FlowShape *shape) {
     }
 }
 
-static void forget_visitor(void *context, FlowCell *cell) {
-    (void)context;
-    if (cell->kind == KIND_SHAPE && cell->flags & CELL_MARKED) shape_forget((FlowShape *)cell);
+static void forget_transitions(FlowHeap *heap) {
+    FlowShape **link = &heap->shapes;
+    while (*link) {
+        FlowShape *shape = *link;
+        if (shape->cell.flags & CELL_MARKED) {
+            shape_forget(shape);
+            link = &shape->next_shape;
+        } else {
+            *link = shape->next_shape; // it dies in this sweep
+        }
+    }
 }
 
 void flow_heap_drain(FlowHeap *heap) {
@@ -216,5 +224,5 @@ void flow_heap_drain(FlowHeap *heap) {
         FlowCell *cell = heap->mark_stack[--heap->mark_count];
         traces[cell->kind](heap, cell);
     }
-    flow_heap_each(heap, forget_visitor, NULL);
+    forget_transitions(heap);
 }

@@ -14,15 +14,23 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-#define A registers[in.a]
-#define B registers[in.b]
-#define C registers[in.c]
-#define IMM ((int32_t)(int16_t)in.c)
+// The current instruction, taken apart by shifts: compilers make poor code of the struct.
+#define IOP ((uint16_t)word)
+#define IA ((uint16_t)(word >> 16))
+#define IB ((uint16_t)(word >> 32))
+#define IC ((uint16_t)(word >> 48))
+#define IW ((int32_t)(uint32_t)(word >> 32))
+#define INSTRUCTION ((FlowInstruction){.op = IOP, .a = IA, .wide = IW})
+
+#define A registers[IA]
+#define B registers[IB]
+#define C registers[IC]
+#define IMM ((int32_t)(int16_t)IC)
 
 #define NEXT                                                                                       \
     do {                                                                                           \
-        in = *pc++;                                                                                \
-        goto *dispatch[in.op];                                                                     \
+        memcpy(&word, pc++, sizeof word);                                                          \
+        goto *dispatch[IOP];                                                                       \
     } while (0)
 #define SAVE() (frame->pc = (uint32_t)(pc - code))
 // Runs a slow path: false means an exception, true that the frames may have changed.
@@ -31,6 +39,19 @@
         SAVE();                                                                                    \
         if (UNLIKELY(!(call))) goto unwind;                                                        \
         goto reload;                                                                               \
+    } while (0)
+// The same for slow paths that push frames only above this one and usually do not: goes on at once
+// when the frame is still on top.
+#define SLOW_HERE(call)                                                                            \
+    do {                                                                                           \
+        SAVE();                                                                                    \
+        uint32_t depth_ = vm->frame_count;                                                         \
+        if (UNLIKELY(!(call))) goto unwind;                                                        \
+        if (UNLIKELY(vm->frame_count != depth_ || flow_heap_is_due(&vm->heap))) goto reload;       \
+        frame = &vm->frames[depth_ - 1];                                                           \
+        registers = vm->stack + frame->base;                                                       \
+        pc = code + frame->pc;                                                                     \
+        NEXT;                                                                                      \
     } while (0)
 // The same for slow paths that never push a frame and never throw.
 #define CHECK(call)                                                                                \
@@ -69,9 +90,9 @@
         A = flow_number(flow_as_number(B) operator flow_as_number(C));                             \
         NEXT;                                                                                      \
     }
-#define BINARY_SLOW() SLOW(interp_binary(vm, in.op, B, C, (uint32_t)(&A - vm->stack)))
+#define BINARY_SLOW() SLOW_HERE(interp_binary(vm, IOP, B, C, (uint32_t)(&A - vm->stack)))
 #define BINARY_INT_SLOW(OPCODE)                                                                    \
-    SLOW(interp_binary(vm, OPCODE, B, flow_int(IMM), (uint32_t)(&A - vm->stack)))
+    SLOW_HERE(interp_binary(vm, OPCODE, B, flow_int(IMM), (uint32_t)(&A - vm->stack)))
 
 #define BITWISE(OPCODE, expression)                                                                \
     L_##OPCODE : if (LIKELY(flow_is_int(B) && flow_is_int(C))) {                                   \
@@ -80,10 +101,22 @@
         A = expression;                                                                            \
         NEXT;                                                                                      \
     }                                                                                              \
+    if (flow_is_number(B) && flow_is_number(C)) {                                                  \
+        int32_t x = to_int32(B);                                                                   \
+        int32_t y = to_int32(C);                                                                   \
+        A = expression;                                                                            \
+        NEXT;                                                                                      \
+    }                                                                                              \
     BINARY_SLOW();
 #define BITWISE_INT(OPCODE, expression)                                                            \
     L_##OPCODE##_INT : if (LIKELY(flow_is_int(B))) {                                               \
         int32_t x = flow_as_int(B);                                                                \
+        int32_t y = IMM;                                                                           \
+        A = expression;                                                                            \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    if (flow_is_double(B)) {                                                                       \
+        int32_t x = to_int32(B);                                                                   \
         int32_t y = IMM;                                                                           \
         A = expression;                                                                            \
         NEXT;                                                                                      \
@@ -99,39 +132,94 @@
         A = flow_bool(flow_as_number(B) operator flow_as_number(C));                               \
         NEXT;                                                                                      \
     }                                                                                              \
-    SLOW(interp_compare(vm, in));
+    SLOW_HERE(interp_compare(vm, INSTRUCTION));
 
 // Fused compare and jump: `wanted` is the outcome that jumps.
 #define JUMP_COMPARE(NAME, OPCODE, operator, wanted)                                               \
     L_JUMP_##NAME : if (LIKELY(flow_is_int(A) && flow_is_int(B))) {                                \
-        if ((flow_as_int(A) operator flow_as_int(B)) == wanted) JUMP_BY((int16_t)in.c);            \
+        if ((flow_as_int(A) operator flow_as_int(B)) == wanted) JUMP_BY((int16_t)IC);            \
         NEXT;                                                                                      \
     }                                                                                              \
     if (flow_is_number(A) && flow_is_number(B)) {                                                  \
-        if ((flow_as_number(A) operator flow_as_number(B)) == wanted) JUMP_BY((int16_t)in.c);      \
+        if ((flow_as_number(A) operator flow_as_number(B)) == wanted) JUMP_BY((int16_t)IC);      \
         NEXT;                                                                                      \
     }                                                                                              \
-    SLOW_JUMP(interp_jump_compare(vm, in, OPCODE, B));
+    SLOW_JUMP(interp_jump_compare(vm, INSTRUCTION, OPCODE, B));
 #define JUMP_COMPARE_INT(NAME, OPCODE, operator, wanted)                                           \
     L_JUMP_##NAME##_INT : if (LIKELY(flow_is_int(A))) {                                            \
-        if ((flow_as_int(A) operator(int32_t)(int16_t) in.b) == wanted) JUMP_BY((int16_t)in.c);    \
+        if ((flow_as_int(A) operator(int32_t)(int16_t) IB) == wanted) JUMP_BY((int16_t)IC);    \
         NEXT;                                                                                      \
     }                                                                                              \
     if (flow_is_double(A)) {                                                                       \
-        if ((flow_as_double(A) operator(double)(int16_t) in.b) == wanted) JUMP_BY((int16_t)in.c);  \
+        if ((flow_as_double(A) operator(double)(int16_t) IB) == wanted) JUMP_BY((int16_t)IC);  \
         NEXT;                                                                                      \
     }                                                                                              \
-    SLOW_JUMP(interp_jump_compare(vm, in, OPCODE, flow_int((int16_t)in.b)));
+    SLOW_JUMP(interp_jump_compare(vm, INSTRUCTION, OPCODE, flow_int((int16_t)IB)));
 // A slow comparison may jump backward without passing JUMP_BY: it pays here.
 #define SLOW_JUMP(call)                                                                            \
     do {                                                                                           \
         vm->fuel -= 8;                                                                             \
-        SLOW(call);                                                                                \
+        if (UNLIKELY(vm->fuel <= 0)) SLOW(call);                                                   \
+        SLOW_HERE(call);                                                                                \
     } while (0)
+
+// Calls the native of a block: this is in R[a+1], the arguments follow. Natives push no frame.
+#define NATIVE_FAST(function_pointer, destination)                                                 \
+    FlowNativeFunction *native = (FlowNativeFunction *)(void *)(function_pointer);                 \
+    uint32_t return_to = (destination);                                                            \
+    FlowNativeCall call;                                                                           \
+    flow_native_call_init(&call, registers + IA + 1, IB, flow_from_object(native));                \
+    vm->fuel -= 4;                                                                                 \
+    FlowNativeResult answer = native->entry->function(vm, &call);                                  \
+    if (LIKELY(answer == NATIVE_OK && vm->fuel > 0)) {                                             \
+        vm->stack[return_to] = call.result;                                                        \
+        SAFE_POINT();                                                                              \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    FlowInvocation invocation = {.function = flow_from_object(native),                             \
+                                 .new_target = FLOW_UNDEFINED,                                     \
+                                 .base = frame->base + IA + 1,                                     \
+                                 .count = IB,                                                      \
+                                 .return_to = return_to,                                           \
+                                 .return_kind = RETURN_STORE};                                     \
+    if (!flow_vm_finish_native(vm, &invocation, &call, answer)) goto unwind;                       \
+    goto reload;
+
+// Returns to a script frame that stores the value; constructors give their object.
+#define RETURN_FAST(value)                                                                         \
+    if (LIKELY((frame->flags & ~FRAME_CONSTRUCT) == 0 && frame->return_kind == RETURN_STORE &&     \
+               vm->frame_count > 1)) {                                                             \
+        if (frame->flags && !flow_is_object(value)) value = registers[0];                          \
+        uint32_t return_to = frame->return_to;                                                     \
+        vm->frame_count--;                                                                         \
+        frame = &vm->frames[vm->frame_count - 1];                                                  \
+        vm->stack_top = frame->top;                                                                \
+        vm->stack[return_to] = value;                                                              \
+        if (UNLIKELY(frame->kind != FRAME_SCRIPT)) goto reload;                                    \
+        routine = frame->closure->routine;                                                         \
+        registers = vm->stack + frame->base;                                                       \
+        code = routine->code;                                                                      \
+        pc = code + frame->pc;                                                                     \
+        caches = caches_of(vm, routine);                                                           \
+        NEXT;                                                                                      \
+    }
 
 #define BOX_OF(value)                                                                  \
     FlowBox *box = flow_as_box(value);                                                             \
     if (UNLIKELY(!flow_is_cell(value) || box->cell.kind != KIND_BOX)) goto broken;
+
+// A writable data property of the object itself.
+static inline bool is_plain_own(const FlowLookup *known, const FlowObject *object) {
+    return !known->holder && !(object->cell.flags & CELL_SHARED) &&
+           (known->attributes & (PROPERTY_WRITABLE | PROPERTY_ACCESSOR)) == PROPERTY_WRITABLE;
+}
+
+// A string that is a property key as it stands.
+static inline bool is_key_atom(FlowValue value) {
+    if (!flow_is_string(value)) return false;
+    uint8_t flags = flow_as_string(value)->cell.flags;
+    return (flags & (STRING_ATOM | STRING_IS_INDEX)) == STRING_ATOM;
+}
 
 static FlowInlineCache *caches_of(FlowVm *vm, const FlowRoutine *routine) {
     bool is_prelude = routine->module->is_prelude;
@@ -141,6 +229,14 @@ static FlowInlineCache *caches_of(FlowVm *vm, const FlowRoutine *routine) {
         *caches = flow_vm_caches_new(count ? count : 1);
     }
     return *caches + routine->site_base;
+}
+
+// ToInt32 of a number.
+static inline int32_t to_int32(FlowValue number) {
+    if (flow_is_int(number)) return flow_as_int(number);
+    double value = flow_as_double(number);
+    if (value > -9.2e18 && value < 9.2e18) return (int32_t)(uint32_t)(uint64_t)(int64_t)value;
+    return flow_double_to_int32(value);
 }
 
 // A script function called in the plain way: no new, no rest, nothing to wrap.
@@ -163,8 +259,9 @@ FlowInterpResult flow_interp_run(FlowVm *vm) {
     const FlowInstruction *pc;
     const FlowRoutine *routine;
     FlowInlineCache *caches;
-    FlowInstruction in;
+    uint64_t word;
 
+    if (!vm->lookups) vm->lookups = flow_vm_lookups_new();
     if (!flow_is_hole(vm->exception)) goto unwind;
 reload:
     if (UNLIKELY(flow_heap_is_due(&vm->heap)) && !flow_vm_safe_point(vm)) goto unwind;
@@ -195,7 +292,7 @@ count_instruction:
         pc--;
         goto preempt;
     }
-    goto *labels[in.op];
+    goto *labels[IOP];
 
 broken: // a register does not hold what the compiler put there: damaged state, not a script error
     SAVE();
@@ -221,10 +318,10 @@ L_LOAD_HOLE:
     A = FLOW_HOLE;
     NEXT;
 L_LOAD_INT:
-    A = flow_int(in.wide);
+    A = flow_int(IW);
     NEXT;
 L_LOAD_CONST:
-    A = routine->constants[in.wide];
+    A = routine->constants[IW];
     NEXT;
 L_MOVE:
     A = B;
@@ -239,22 +336,22 @@ L_LOAD_HOME:
     A = frame->closure->home ? flow_from_object(frame->closure->home) : FLOW_UNDEFINED;
     NEXT;
 L_LOAD_PRELUDE:
-    A = flow_from_object(vm->realm->prelude_closures[in.wide]);
+    A = flow_from_object(vm->realm->prelude_closures[IW]);
     NEXT;
 
     // --- globals
 L_GET_GLOBAL: {
-    FlowInlineCache *cache = &caches[in.c];
+    FlowInlineCache *cache = &caches[IC];
     if (LIKELY(cache->shape == vm->realm->global->shape && !cache->holder)) {
         A = vm->realm->global->slots[cache->slot];
         NEXT;
     }
-    SLOW(interp_get_global(vm, in, cache));
+    SLOW_HERE(interp_get_global(vm, INSTRUCTION, cache));
 }
 L_TYPEOF_GLOBAL:
-    SLOW(interp_typeof_global(vm, in));
+    SLOW(interp_typeof_global(vm, INSTRUCTION));
 L_SET_GLOBAL:
-    SLOW(interp_set_global(vm, in));
+    SLOW(interp_set_global(vm, INSTRUCTION));
 
     // --- captured variables
 L_NEW_BOX:
@@ -279,7 +376,7 @@ L_GET_BOX: {
 L_GET_BOX_CHECKED: {
     BOX_OF(B)
     if (UNLIKELY(flow_is_hole(box->value))) {
-        SLOW(interp_throw_uninitialized(vm, routine->constants[in.c]));
+        SLOW(interp_throw_uninitialized(vm, routine->constants[IC]));
     }
     A = box->value;
     NEXT;
@@ -292,43 +389,43 @@ L_SET_BOX: {
 L_SET_BOX_CHECKED: {
     BOX_OF(A)
     if (UNLIKELY(flow_is_hole(box->value))) {
-        SLOW(interp_throw_uninitialized(vm, routine->constants[in.c]));
+        SLOW(interp_throw_uninitialized(vm, routine->constants[IC]));
     }
     box->value = B;
     NEXT;
 }
 L_GET_UPVALUE: {
-    BOX_OF(frame->closure->upvalues[in.wide])
+    BOX_OF(frame->closure->upvalues[IW])
     A = box->value;
     NEXT;
 }
 L_GET_UPVALUE_CHECKED: {
-    BOX_OF(frame->closure->upvalues[in.wide])
+    BOX_OF(frame->closure->upvalues[IW])
     if (UNLIKELY(flow_is_hole(box->value))) {
-        SLOW(interp_throw_uninitialized(vm, routine->upvalues[in.wide].name));
+        SLOW(interp_throw_uninitialized(vm, routine->upvalues[IW].name));
     }
     A = box->value;
     NEXT;
 }
 L_SET_UPVALUE: {
-    BOX_OF(frame->closure->upvalues[in.wide])
+    BOX_OF(frame->closure->upvalues[IW])
     box->value = A;
     NEXT;
 }
 L_SET_UPVALUE_CHECKED: {
-    BOX_OF(frame->closure->upvalues[in.wide])
+    BOX_OF(frame->closure->upvalues[IW])
     if (UNLIKELY(flow_is_hole(box->value))) {
-        SLOW(interp_throw_uninitialized(vm, routine->upvalues[in.wide].name));
+        SLOW(interp_throw_uninitialized(vm, routine->upvalues[IW].name));
     }
     box->value = A;
     NEXT;
 }
 L_LOAD_UPVALUE:
-    A = frame->closure->upvalues[in.wide];
+    A = frame->closure->upvalues[IW];
     NEXT;
 L_CHECK_INITIALIZED:
     if (LIKELY(!flow_is_hole(A))) NEXT;
-    SLOW(interp_throw_uninitialized(vm, routine->constants[in.wide]));
+    SLOW(interp_throw_uninitialized(vm, routine->constants[IW]));
 L_CHECK_THIS:
     if (LIKELY(!flow_is_hole(A))) NEXT;
     SLOW(flow_throw_reference(vm, "Must call super constructor in derived class before accessing "
@@ -423,32 +520,32 @@ L_NEGATE:
         A = flow_int(-flow_as_int(B));
         NEXT;
     }
-    SLOW(interp_unary(vm, in));
+    SLOW_HERE(interp_unary(vm, INSTRUCTION));
 L_TO_NUMBER:
 L_TO_NUMERIC:
     if (LIKELY(flow_is_number(B))) {
         A = B;
         NEXT;
     }
-    SLOW(interp_unary(vm, in));
+    SLOW_HERE(interp_unary(vm, INSTRUCTION));
 L_INCREMENT:
     if (LIKELY(flow_is_int(B) && flow_as_int(B) != INT32_MAX)) {
         A = flow_int(flow_as_int(B) + 1);
         NEXT;
     }
-    SLOW(interp_unary(vm, in));
+    SLOW_HERE(interp_unary(vm, INSTRUCTION));
 L_DECREMENT:
     if (LIKELY(flow_is_int(B) && flow_as_int(B) != INT32_MIN)) {
         A = flow_int(flow_as_int(B) - 1);
         NEXT;
     }
-    SLOW(interp_unary(vm, in));
+    SLOW_HERE(interp_unary(vm, INSTRUCTION));
 L_BIT_NOT:
     if (LIKELY(flow_is_int(B))) {
         A = flow_int(~flow_as_int(B));
         NEXT;
     }
-    SLOW(interp_unary(vm, in));
+    SLOW_HERE(interp_unary(vm, INSTRUCTION));
 L_NOT:
     A = flow_bool(!flow_to_boolean(B));
     NEXT;
@@ -460,18 +557,18 @@ L_TO_STRING:
         A = B;
         NEXT;
     }
-    SLOW(interp_to_string(vm, in));
+    SLOW_HERE(interp_to_string(vm, INSTRUCTION));
 L_TO_PROPERTY_KEY:
-    SLOW(interp_to_property_key(vm, in));
+    SLOW_HERE(interp_to_property_key(vm, INSTRUCTION));
 L_CONCAT:
-    CHECK(interp_concat(vm, in));
+    CHECK(interp_concat(vm, INSTRUCTION));
     SAFE_POINT();
     NEXT;
 
     // --- comparison
 L_EQ:
 L_NE:
-    SLOW(interp_equal(vm, in));
+    SLOW_HERE(interp_equal(vm, INSTRUCTION));
 L_STRICT_EQ:
     A = flow_bool(flow_strict_equal(vm, B, C));
     NEXT;
@@ -483,31 +580,31 @@ L_STRICT_NE:
     COMPARE(GT, >)
     COMPARE(GE, >=)
 L_INSTANCEOF:
-    SLOW(interp_instanceof(vm, in));
+    SLOW_HERE(interp_instanceof(vm, INSTRUCTION));
 L_IN:
-    SLOW(interp_in(vm, in));
+    SLOW_HERE(interp_in(vm, INSTRUCTION));
 
     // --- jumps
 L_JUMP:
-    JUMP_BY(in.wide);
+    JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_TRUE:
-    if (flow_is_boolean(A) ? flow_is_true(A) : flow_to_boolean(A)) JUMP_BY(in.wide);
+    if (flow_is_boolean(A) ? flow_is_true(A) : flow_to_boolean(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_FALSE:
-    if (flow_is_boolean(A) ? !flow_is_true(A) : !flow_to_boolean(A)) JUMP_BY(in.wide);
+    if (flow_is_boolean(A) ? !flow_is_true(A) : !flow_to_boolean(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_NULLISH:
-    if (flow_is_nullish(A)) JUMP_BY(in.wide);
+    if (flow_is_nullish(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_NOT_NULLISH:
-    if (!flow_is_nullish(A)) JUMP_BY(in.wide);
+    if (!flow_is_nullish(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_UNDEFINED:
-    if (flow_is_undefined(A)) JUMP_BY(in.wide);
+    if (flow_is_undefined(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_NOT_UNDEFINED:
-    if (!flow_is_undefined(A)) JUMP_BY(in.wide);
+    if (!flow_is_undefined(A)) JUMP_BY(IW);
     NEXT;
     JUMP_COMPARE(LT, OP_LT, <, true)
     JUMP_COMPARE(NOT_LT, OP_LT, <, false)
@@ -527,28 +624,28 @@ L_JUMP_IF_NOT_UNDEFINED:
     JUMP_COMPARE_INT(NOT_GE, OP_GE, >=, false)
 L_JUMP_EQ:
 L_JUMP_NE:
-    SLOW_JUMP(interp_jump_equal(vm, in));
+    SLOW_JUMP(interp_jump_equal(vm, INSTRUCTION));
 L_JUMP_STRICT_EQ:
-    if (flow_strict_equal(vm, A, B)) JUMP_BY((int16_t)in.c);
+    if (flow_strict_equal(vm, A, B)) JUMP_BY((int16_t)IC);
     NEXT;
 L_JUMP_STRICT_NE:
-    if (!flow_strict_equal(vm, A, B)) JUMP_BY((int16_t)in.c);
+    if (!flow_strict_equal(vm, A, B)) JUMP_BY((int16_t)IC);
     NEXT;
 L_JUMP_STRICT_EQ_INT:
-    if (flow_is_number(A) && flow_as_number(A) == (int16_t)in.b) JUMP_BY((int16_t)in.c);
+    if (flow_is_number(A) && flow_as_number(A) == (int16_t)IB) JUMP_BY((int16_t)IC);
     NEXT;
 L_JUMP_STRICT_NE_INT:
-    if (!(flow_is_number(A) && flow_as_number(A) == (int16_t)in.b)) JUMP_BY((int16_t)in.c);
+    if (!(flow_is_number(A) && flow_as_number(A) == (int16_t)IB)) JUMP_BY((int16_t)IC);
     NEXT;
 
     // --- objects
 L_NEW_OBJECT:
     A = flow_from_object(flow_object_new_sized(vm, vm->realm->protos[PROTO_OBJECT],
-                                               in.wide > 0 ? (uint32_t)in.wide : 2));
+                                               IW > 0 ? (uint32_t)IW : 2));
     SAFE_POINT();
     NEXT;
 L_NEW_ARRAY:
-    A = flow_from_object(flow_array_new(vm, (uint32_t)in.wide));
+    A = flow_from_object(flow_array_new(vm, (uint32_t)IW));
     SAFE_POINT();
     NEXT;
 L_ARRAY_PUSH:
@@ -562,26 +659,26 @@ L_ARRAY_PUSH_HOLE:
     NEXT;
 L_ARRAY_SPREAD:
     if (UNLIKELY(!flow_is_array(A))) goto broken;
-    SLOW(interp_array_spread(vm, in));
+    SLOW_HERE(interp_array_spread(vm, INSTRUCTION));
 L_NEW_REGEXP: {
     SAVE();
-    FlowObject *regexp = flow_regexp_new(vm, flow_as_string(routine->constants[in.b]),
-                                         flow_as_string(routine->constants[in.c]));
+    FlowObject *regexp = flow_regexp_new(vm, flow_as_string(routine->constants[IB]),
+                                         flow_as_string(routine->constants[IC]));
     if (!regexp) goto unwind;
     A = flow_from_object(regexp);
     SAFE_POINT();
     NEXT;
 }
 L_TEMPLATE_OBJECT:
-    CHECK(interp_template_object(vm, in));
+    CHECK(interp_template_object(vm, INSTRUCTION));
     NEXT;
 L_CLOSURE:
-    CHECK(interp_closure(vm, in));
+    CHECK(interp_closure(vm, INSTRUCTION));
     SAFE_POINT();
     NEXT;
 L_GET_FIELD: {
     FlowValue receiver = B;
-    FlowInlineCache *cache = &caches[in.c];
+    FlowInlineCache *cache = &caches[IC];
     if (LIKELY(flow_is_object(receiver))) {
         FlowObject *object = flow_as_object(receiver);
         if (LIKELY(object->shape == cache->shape)) {
@@ -594,6 +691,13 @@ L_GET_FIELD: {
                 NEXT;
             }
         }
+        const FlowLookup *known =
+            interp_lookup_probe(vm, object->shape, routine->sites[IC].key.bits);
+        if (known && cache->shape && !(known->attributes & PROPERTY_ACCESSOR) &&
+            ++cache->misses % 16) {
+            A = (known->holder ? known->holder : object)->slots[known->slot];
+            NEXT;
+        }
     } else if (flow_is_string(receiver)) {
         if (cache->shape == (FlowShape *)(void *)vm->realm->protos[PROTO_STRING] &&
             cache->epoch == vm->proto_epoch) {
@@ -601,10 +705,10 @@ L_GET_FIELD: {
             NEXT;
         }
     }
-    SLOW(interp_get_field(vm, in, cache));
+    SLOW_HERE(interp_get_field(vm, INSTRUCTION, cache));
 }
 L_SET_FIELD: {
-    FlowInlineCache *cache = &caches[in.c];
+    FlowInlineCache *cache = &caches[IC];
     if (LIKELY(flow_is_object(A) && flow_as_object(A)->shape == cache->shape)) {
         FlowObject *object = flow_as_object(A);
         if (!cache->next) {
@@ -616,11 +720,19 @@ L_SET_FIELD: {
             SAFE_POINT();
             NEXT;
         }
+    } else if (flow_is_object(A) && cache->shape) {
+        FlowObject *object = flow_as_object(A);
+        const FlowLookup *known =
+            interp_lookup_probe(vm, object->shape, routine->sites[IC].key.bits);
+        if (known && is_plain_own(known, object) && ++cache->misses % 16) {
+            object->slots[known->slot] = B;
+            NEXT;
+        }
     }
-    SLOW(interp_set_field(vm, in, cache));
+    SLOW_HERE(interp_set_field(vm, INSTRUCTION, cache));
 }
 L_INIT_FIELD: {
-    FlowInlineCache *cache = &caches[in.c];
+    FlowInlineCache *cache = &caches[IC];
     if (UNLIKELY(!flow_is_object(A))) goto broken;
     FlowObject *object = flow_as_object(A);
     if (LIKELY(object->shape == cache->shape && object->cell.kind == KIND_OBJECT)) {
@@ -629,7 +741,7 @@ L_INIT_FIELD: {
         SAFE_POINT();
         NEXT;
     }
-    CHECK(interp_init_field(vm, in, cache));
+    CHECK(interp_init_field(vm, INSTRUCTION, cache));
     SAFE_POINT();
     NEXT;
 }
@@ -642,7 +754,7 @@ L_GET_LENGTH:
         A = flow_uint(flow_string_length(flow_as_string(B)));
         NEXT;
     }
-    SLOW(interp_get_field(vm, in, &caches[in.c]));
+    SLOW_HERE(interp_get_field(vm, INSTRUCTION, &caches[IC]));
 L_GET_ELEMENT:
     if (LIKELY(flow_is_int(C))) {
         uint32_t index = (uint32_t)flow_as_int(C);
@@ -662,8 +774,15 @@ L_GET_ELEMENT:
                 NEXT;
             }
         }
+    } else if (flow_is_object(B) && is_key_atom(C)) {
+        FlowObject *object = flow_as_object(B);
+        const FlowLookup *known = interp_lookup_probe(vm, object->shape, C.bits);
+        if (known && !(known->attributes & PROPERTY_ACCESSOR)) {
+            A = (known->holder ? known->holder : object)->slots[known->slot];
+            NEXT;
+        }
     }
-    SLOW(interp_get_element(vm, in));
+    SLOW_HERE(interp_get_element(vm, INSTRUCTION));
 L_SET_ELEMENT:
     if (LIKELY(flow_is_int(B) && flow_is_array(A))) {
         FlowArray *array = flow_as_array(A);
@@ -685,21 +804,28 @@ L_SET_ELEMENT:
                 NEXT;
             }
         }
+    } else if (flow_is_object(A) && is_key_atom(B)) {
+        FlowObject *object = flow_as_object(A);
+        const FlowLookup *known = interp_lookup_probe(vm, object->shape, B.bits);
+        if (known && is_plain_own(known, object)) {
+            object->slots[known->slot] = C;
+            NEXT;
+        }
     }
-    SLOW(interp_set_element(vm, in));
+    SLOW_HERE(interp_set_element(vm, INSTRUCTION));
 L_INIT_ELEMENT:
     if (UNLIKELY(!flow_is_object(A) || flow_is_object(B))) goto broken;
-    CHECK(interp_init_element(vm, in));
+    CHECK(interp_init_element(vm, INSTRUCTION));
     SAFE_POINT();
     NEXT;
 L_DELETE_ELEMENT:
-    SLOW(interp_delete_element(vm, in));
+    SLOW(interp_delete_element(vm, INSTRUCTION));
 L_GET_SUPER:
     if (UNLIKELY(!flow_is_object(B))) goto broken;
-    SLOW(interp_get_super(vm, in));
+    SLOW_HERE(interp_get_super(vm, INSTRUCTION));
 L_SET_SUPER:
     if (UNLIKELY(!flow_is_object(B))) goto broken;
-    SLOW(interp_set_super(vm, in));
+    SLOW(interp_set_super(vm, INSTRUCTION));
 L_SET_PROTO:
     if (UNLIKELY(!flow_is_object(A))) goto broken;
     if (flow_is_object(B)) flow_object_set_proto(vm, flow_as_object(A), flow_as_object(B));
@@ -710,63 +836,79 @@ L_SET_HOME:
     ((FlowClosure *)flow_as_pointer(A))->home = flow_as_object(B);
     NEXT;
 L_SET_FUNCTION_NAME:
-    CHECK(interp_set_function_name(vm, in));
+    CHECK(interp_set_function_name(vm, INSTRUCTION));
     NEXT;
 L_DEFINE_METHOD:
     if (UNLIKELY(!flow_is_object(A) || flow_is_object(B))) goto broken;
-    CHECK(interp_define_method(vm, in));
+    CHECK(interp_define_method(vm, INSTRUCTION));
     NEXT;
 L_DEFINE_GETTER:
 L_DEFINE_SETTER:
 L_DEFINE_CLASS_GETTER:
 L_DEFINE_CLASS_SETTER:
     if (UNLIKELY(!flow_is_object(A) || flow_is_object(B))) goto broken;
-    CHECK(interp_define_accessor(vm, in));
+    CHECK(interp_define_accessor(vm, INSTRUCTION));
     NEXT;
 L_COPY_PROPERTIES:
     if (UNLIKELY(!flow_is_object(A))) goto broken;
-    SLOW(interp_copy_properties(vm, in));
+    SLOW_HERE(interp_copy_properties(vm, INSTRUCTION));
 L_OBJECT_REST:
-    SLOW(interp_object_rest(vm, in));
+    SLOW(interp_object_rest(vm, INSTRUCTION));
 L_NEW_CLASS:
-    if (UNLIKELY(!flow_is_kind(registers[in.a + 1], KIND_CLOSURE))) goto broken;
-    CHECK(interp_new_class(vm, in));
+    if (UNLIKELY(!flow_is_kind(registers[IA + 1], KIND_CLOSURE))) goto broken;
+    CHECK(interp_new_class(vm, INSTRUCTION));
     NEXT;
 L_SET_FIELDS:
     if (UNLIKELY(!flow_is_kind(A, KIND_CLOSURE))) goto broken;
     ((FlowClosure *)flow_as_pointer(A))->fields = B;
     NEXT;
 L_INIT_FIELDS:
-    SLOW(interp_init_fields(vm, in));
+    SLOW(interp_init_fields(vm, INSTRUCTION));
 L_GET_SUPER_CONSTRUCTOR:
     if (UNLIKELY(!flow_is_object(B))) goto broken;
-    CHECK(interp_get_super_constructor(vm, in));
+    CHECK(interp_get_super_constructor(vm, INSTRUCTION));
     NEXT;
 L_NEW_PRIVATE_NAME:
-    A = flow_from_symbol(flow_symbol_private(vm, routine->constants[in.wide]));
+    A = flow_from_symbol(flow_symbol_private(vm, routine->constants[IW]));
     NEXT;
 L_NEW_PRIVATE_METHOD_NAME:
-    A = flow_from_symbol(flow_symbol_private(vm, routine->constants[in.wide]));
+    A = flow_from_symbol(flow_symbol_private(vm, routine->constants[IW]));
     flow_as_symbol(A)->cell.aux |= SYMBOL_METHOD;
     NEXT;
 L_GET_PRIVATE:
+    if (LIKELY(flow_is_object(B) && flow_is_symbol(C))) {
+        FlowObject *object = flow_as_object(B);
+        const FlowLookup *known = interp_lookup_probe(vm, object->shape, C.bits);
+        if (known && !known->holder && !(known->attributes & PROPERTY_ACCESSOR)) {
+            A = object->slots[known->slot];
+            NEXT;
+        }
+    }
 L_HAS_PRIVATE:
     if (UNLIKELY(!flow_is_symbol(C))) goto broken;
-    SLOW(interp_private(vm, in));
+    SLOW_HERE(interp_private(vm, INSTRUCTION));
 L_SET_PRIVATE:
+    if (LIKELY(flow_is_object(A) && flow_is_symbol(B))) {
+        FlowObject *object = flow_as_object(A);
+        const FlowLookup *known = interp_lookup_probe(vm, object->shape, B.bits);
+        if (known && is_plain_own(known, object)) {
+            object->slots[known->slot] = C;
+            NEXT;
+        }
+    }
     if (UNLIKELY(!flow_is_symbol(B))) goto broken;
-    SLOW(interp_private(vm, in));
+    SLOW_HERE(interp_private(vm, INSTRUCTION));
 L_DEFINE_PRIVATE:
 L_DEFINE_PRIVATE_METHOD:
 L_DEFINE_PRIVATE_GETTER:
 L_DEFINE_PRIVATE_SETTER:
     if (UNLIKELY(!flow_is_symbol(B) || !flow_is_object(A))) goto broken;
-    CHECK(interp_private(vm, in));
+    CHECK(interp_private(vm, INSTRUCTION));
     SAFE_POINT();
     NEXT;
 L_REQUIRE_OBJECT:
     if (LIKELY(!flow_is_nullish(A))) NEXT;
-    SLOW(interp_require_object(vm, in));
+    SLOW(interp_require_object(vm, INSTRUCTION));
 L_CHECK_OBJECT:
     if (LIKELY(flow_is_object(A))) NEXT;
     {
@@ -782,13 +924,13 @@ L_CALL: {
     if (LIKELY(flow_is_kind(callee, KIND_CLOSURE))) {
         FlowClosure *closure = flow_as_pointer(callee);
         const FlowRoutine *target = closure->routine;
-        uint32_t base = frame->base + in.a + 1;
+        uint32_t base = frame->base + IA + 1;
         uint32_t window = base + target->register_count;
         if (LIKELY(is_simple_call(target) && window <= vm->stack_capacity &&
                    vm->frame_count < vm->frame_capacity &&
                    vm->frame_count < vm->limits.call_depth)) {
             SAVE();
-            uint32_t return_to = frame->base + in.c;
+            uint32_t return_to = frame->base + IC;
             frame = &vm->frames[vm->frame_count++];
             *frame = (FlowFrame){.closure = closure,
                                  .function = callee,
@@ -798,7 +940,7 @@ L_CALL: {
                                  .return_to = return_to};
             vm->stack_top = frame->top;
             registers = vm->stack + base;
-            uint32_t given = in.b < target->parameter_count ? in.b : target->parameter_count;
+            uint32_t given = IB < target->parameter_count ? IB : target->parameter_count;
             uint32_t i = 1 + given;
             for (; i <= target->parameter_count; i++) registers[i] = FLOW_UNDEFINED;
             for (; i < target->register_count; i++) registers[i] = FLOW_HOLE;
@@ -810,44 +952,41 @@ L_CALL: {
             NEXT;
         }
     }
-    SLOW(interp_call(vm, in));
+    if (LIKELY(flow_is_kind(callee, KIND_NATIVE_FUNCTION) && !vm->checks_intrinsics)) {
+        SAVE();
+        NATIVE_FAST(flow_as_pointer(callee), frame->base + IC)
+    }
+    SLOW(interp_call(vm, INSTRUCTION));
 }
 L_CALL_SPREAD:
 L_NEW_SPREAD:
     vm->fuel -= 4;
-    if (UNLIKELY(!flow_is_array(registers[in.a + 2]))) goto broken;
-    SLOW(interp_call_spread(vm, in));
+    if (UNLIKELY(!flow_is_array(registers[IA + 2]))) goto broken;
+    SLOW(interp_call_spread(vm, INSTRUCTION));
 L_NEW:
     vm->fuel -= 4;
-    SLOW(interp_new(vm, in));
-L_INTRINSIC:
-    SLOW(interp_intrinsic(vm, in));
+    SLOW(interp_new(vm, INSTRUCTION));
+L_INTRINSIC: {
+    if (UNLIKELY(vm->checks_intrinsics)) SLOW(interp_intrinsic(vm, INSTRUCTION));
+    SAVE();
+    NATIVE_FAST(vm->realm->intrinsics[IC], frame->base + IA)
+}
 L_RETURN: {
     FlowValue value = A;
-    if (LIKELY(frame->flags == 0 && frame->return_kind == RETURN_STORE && vm->frame_count > 1)) {
-        uint32_t return_to = frame->return_to;
-        vm->frame_count--;
-        frame = &vm->frames[vm->frame_count - 1];
-        vm->stack_top = frame->top;
-        vm->stack[return_to] = value;
-        if (UNLIKELY(frame->kind != FRAME_SCRIPT)) goto reload;
-        routine = frame->closure->routine;
-        registers = vm->stack + frame->base;
-        code = routine->code;
-        pc = code + frame->pc;
-        caches = caches_of(vm, routine);
-        NEXT;
-    }
+    RETURN_FAST(value)
     SLOW(flow_vm_return(vm, value));
 }
-L_RETURN_UNDEFINED:
-    SLOW(flow_vm_return(vm, FLOW_UNDEFINED));
+L_RETURN_UNDEFINED: {
+    FlowValue value = FLOW_UNDEFINED;
+    RETURN_FAST(value)
+    SLOW(flow_vm_return(vm, value));
+}
 L_RETURN_DERIVED:
-    SLOW(interp_return_derived(vm, in));
+    SLOW(interp_return_derived(vm, INSTRUCTION));
 L_THROW:
     SLOW(flow_throw(vm, A));
 L_THROW_ERROR:
-    SLOW(interp_throw_error(vm, in));
+    SLOW(interp_throw_error(vm, INSTRUCTION));
 L_THROW_CONST_ASSIGN:
     SLOW(flow_throw_type(vm, "Assignment to constant variable."));
 
@@ -858,69 +997,69 @@ L_AWAIT:
         goto broken;
     }
     SAVE();
-    flow_coroutine_await(vm, B, in.c);
+    flow_coroutine_await(vm, B, IC);
     goto reload;
 L_GENERATOR_START:
     if (UNLIKELY(frame->coroutine || !(frame->flags & FRAME_GENERATOR))) goto broken;
-    SLOW(flow_coroutine_start_generator(vm, in.c));
+    SLOW(flow_coroutine_start_generator(vm, IC));
 L_YIELD:
 L_YIELD_RESULT:
     if (UNLIKELY(!frame->coroutine || !(frame->flags & FRAME_GENERATOR))) goto broken;
     SAVE();
-    flow_coroutine_yield(vm, B, in.c);
+    flow_coroutine_yield(vm, B, IC);
     goto reload;
 L_RESUME: {
-    FlowValue mode = registers[in.a + 1];
+    FlowValue mode = registers[IA + 1];
     if (LIKELY(mode.bits == flow_int(RESUME_NEXT).bits)) NEXT;
     if (mode.bits == flow_int(RESUME_THROW).bits) SLOW(flow_throw(vm, A));
-    JUMP_BY((int16_t)in.c);
+    JUMP_BY((int16_t)IC);
     NEXT;
 }
 
     // --- iteration
 L_GET_ITERATOR:
 L_GET_ASYNC_ITERATOR:
-    SLOW(interp_get_iterator(vm, in));
+    SLOW_HERE(interp_get_iterator(vm, INSTRUCTION));
 L_ITER_START:
-    if (LIKELY(flow_is_int(registers[in.a + 1]))) NEXT;
-    SLOW(interp_iter_start(vm, in));
+    if (LIKELY(flow_is_int(registers[IA + 1]))) NEXT;
+    SLOW_HERE(interp_iter_start(vm, INSTRUCTION));
 L_ITER_NEXT:
-    if (LIKELY(flow_is_int(registers[in.a + 1]) && flow_is_array(A))) {
+    if (LIKELY(flow_is_int(registers[IA + 1]) && flow_is_array(A))) {
         FlowStorage *dense = flow_dense(flow_as_object(A));
-        uint32_t index = (uint32_t)flow_as_int(registers[in.a + 1]);
+        uint32_t index = (uint32_t)flow_as_int(registers[IA + 1]);
         if (LIKELY(dense && index < dense->count && !flow_is_hole(dense->values[index]))) {
-            registers[in.a + 1] = flow_int((int32_t)(index + 1));
+            registers[IA + 1] = flow_int((int32_t)(index + 1));
             B = dense->values[index];
             pc++;
             NEXT;
         }
-    } else if (UNLIKELY(flow_is_int(registers[in.a + 1]))) {
+    } else if (UNLIKELY(flow_is_int(registers[IA + 1]))) {
         goto broken;
     }
     vm->fuel -= 4;
-    SLOW(interp_iter_next(vm, in));
+    SLOW(interp_iter_next(vm, INSTRUCTION));
 L_ITER_CALL_NEXT:
-    SLOW(interp_iter_next(vm, in));
+    SLOW(interp_iter_next(vm, INSTRUCTION));
 L_ITER_VALUE:
 L_ITER_STEP_VALUE:
-    SLOW(interp_iter_value(vm, in));
+    SLOW_HERE(interp_iter_value(vm, INSTRUCTION));
 L_ITER_STEP:
-    if (UNLIKELY(flow_is_int(registers[in.a + 1]) && !flow_is_array(A))) goto broken;
-    SLOW(interp_iter_step(vm, in));
+    if (UNLIKELY(flow_is_int(registers[IA + 1]) && !flow_is_array(A))) goto broken;
+    SLOW_HERE(interp_iter_step(vm, INSTRUCTION));
 L_ITER_REST:
-    if (UNLIKELY(flow_is_int(registers[in.a + 1]) && !flow_is_array(A))) goto broken;
-    SLOW(interp_iter_rest(vm, in));
+    if (UNLIKELY(flow_is_int(registers[IA + 1]) && !flow_is_array(A))) goto broken;
+    SLOW(interp_iter_rest(vm, INSTRUCTION));
 L_ITER_CLOSE:
 L_ITER_CLOSE_SILENT:
-    SLOW(interp_iter_close(vm, in));
+    SLOW_HERE(interp_iter_close(vm, INSTRUCTION));
 L_ITER_GET_METHOD:
-    SLOW(interp_iter_get_method(vm, in));
+    SLOW(interp_iter_get_method(vm, INSTRUCTION));
 L_FOR_IN_START:
-    CHECK(interp_for_in_start(vm, in));
+    CHECK(interp_for_in_start(vm, INSTRUCTION));
     SAFE_POINT();
     NEXT;
 L_FOR_IN_NEXT:
-    if (UNLIKELY(!flow_is_array(A) || !flow_is_int(registers[in.a + 1]))) goto broken;
+    if (UNLIKELY(!flow_is_array(A) || !flow_is_int(registers[IA + 1]))) goto broken;
     vm->fuel -= 2;
-    SLOW(interp_for_in_next(vm, in));
+    SLOW_HERE(interp_for_in_next(vm, INSTRUCTION));
 }

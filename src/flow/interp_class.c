@@ -230,6 +230,7 @@ static bool private_get(FlowVm *vm, FlowInstruction in) {
     FlowKey key = key_register(vm, base + in.c);
     FlowProperty property;
     if (flow_is_nullish(object)) return flow_throw_read(vm, object, key);
+    if (flow_is_object(object)) interp_lookup(vm, flow_as_object(object), key); // for next time
     if (!flow_is_object(object) ||
         !flow_object_get_own(vm, flow_as_object(object), key, &property)) {
         if (is_method_name(key)) return throw_brand(vm);
@@ -259,6 +260,7 @@ static bool private_set(FlowVm *vm, FlowInstruction in) {
     FlowValue value = vm->stack[base + in.c];
     FlowProperty property;
     if (flow_is_nullish(object)) return flow_throw_write(vm, object, key);
+    if (flow_is_object(object)) interp_lookup(vm, flow_as_object(object), key);
     if (!flow_is_object(object) ||
         !flow_object_get_own(vm, flow_as_object(object), key, &property)) {
         if (is_method_name(key)) return throw_brand(vm);

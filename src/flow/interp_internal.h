@@ -7,6 +7,21 @@
 static inline FlowFrame *interp_frame(FlowVm *vm) { return &vm->frames[vm->frame_count - 1]; }
 static inline uint32_t interp_base(FlowVm *vm) { return interp_frame(vm)->base; }
 
+// --- the lookup table
+static inline FlowLookup *interp_lookup_entry(FlowVm *vm, const FlowShape *shape, uint64_t key) {
+    uint64_t hash = ((uint64_t)(uintptr_t)shape >> 5) + (key >> 4);
+    return &vm->lookups[(hash ^ hash >> 8) & (LOOKUP_COUNT - 1)];
+}
+// What is known about `key` in objects of that shape; NULL: nothing.
+static inline const FlowLookup *interp_lookup_probe(FlowVm *vm, const FlowShape *shape,
+                                                    uint64_t key) {
+    const FlowLookup *entry = interp_lookup_entry(vm, shape, key);
+    if (entry->shape != shape || entry->key != key) return NULL;
+    return !entry->holder || entry->epoch == vm->proto_epoch ? entry : NULL;
+}
+// The same, and looks it up when it is not known. NULL: not there, or not to be remembered.
+const FlowLookup *interp_lookup(FlowVm *vm, FlowObject *object, FlowKey key);
+
 // --- interp_property.c
 bool interp_get_value(FlowVm *vm, FlowValue object, FlowKey key, uint32_t return_to);
 bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value);
@@ -69,7 +84,7 @@ bool interp_for_in_next(FlowVm *vm, FlowInstruction in);
 bool interp_call(FlowVm *vm, FlowInstruction in);
 bool interp_call_spread(FlowVm *vm, FlowInstruction in);
 bool interp_new(FlowVm *vm, FlowInstruction in);
-bool interp_intrinsic(FlowVm *vm, FlowInstruction in);
+bool interp_intrinsic(FlowVm *vm, FlowInstruction in); // checked: see vm->checks_intrinsics
 bool interp_return_derived(FlowVm *vm, FlowInstruction in);
 bool interp_throw_uninitialized(FlowVm *vm, FlowValue name);
 bool interp_throw_error(FlowVm *vm, FlowInstruction in);

@@ -200,13 +200,7 @@ bool interp_concat(FlowVm *vm, FlowInstruction in) {
         is_flat &= !(text->cell.flags & STRING_ROPE);
     }
     if (is_flat && length < 256) { // one copy beats a chain of ropes
-        FlowStringBuilder builder;
-        flow_builder_init(&builder, vm);
-        for (uint32_t i = 0; i < in.c; i++) {
-            flow_builder_string(&builder, flow_as_string(vm->stack[base + in.b + i]));
-        }
-        FlowString *joined = flow_builder_finish(&builder);
-        if (!joined) return false;
+        FlowString *joined = flow_string_join(vm, vm->stack + base + in.b, in.c);
         vm->stack[base + in.a] = flow_from_string(joined);
         return true;
     }

@@ -31,55 +31,87 @@ bool interp_get_value(FlowVm *vm, FlowValue object, FlowKey key, uint32_t return
         start = flow_object_of_primitive(vm, object);
         if (!start) return flow_throw_read(vm, object, key);
     }
-    FlowProperty property;
-    if (!flow_object_lookup(vm, start, key, &property)) {
+    FlowValue getter;
+    const FlowLookup *known = interp_lookup(vm, start, key);
+    if (known) {
+        FlowValue value = (known->holder ? known->holder : start)->slots[known->slot];
+        if (!(known->attributes & PROPERTY_ACCESSOR)) {
+            vm->stack[return_to] = value;
+            return true;
+        }
+        getter = ((FlowAccessor *)flow_as_pointer(value))->getter;
+    } else {
+        FlowProperty property;
+        bool is_found = flow_object_lookup(vm, start, key, &property);
+        if (!is_found || !(property.attributes & PROPERTY_ACCESSOR)) {
+            vm->stack[return_to] = is_found ? property.value : FLOW_UNDEFINED;
+            return true;
+        }
+        getter = property.getter;
+    }
+    if (flow_is_undefined(getter)) {
         vm->stack[return_to] = FLOW_UNDEFINED;
         return true;
     }
-    if (!(property.attributes & PROPERTY_ACCESSOR)) {
-        vm->stack[return_to] = property.value;
-        return true;
-    }
-    if (flow_is_undefined(property.getter)) {
-        vm->stack[return_to] = FLOW_UNDEFINED;
-        return true;
-    }
-    return flow_vm_push_call(vm, &(FlowCall){.function = property.getter,
+    return flow_vm_push_call(vm, &(FlowCall){.function = getter,
                                              .this_value = object,
                                              .new_target = FLOW_UNDEFINED,
                                              .return_kind = RETURN_STORE,
                                              .return_to = return_to});
 }
 
-static bool is_cacheable_receiver(const FlowObject *object) {
-    return !flow_shape_is_dictionary(object->shape);
+const FlowLookup *interp_lookup(FlowVm *vm, FlowObject *object, FlowKey key) {
+    if (flow_key_is_index(key)) return NULL;
+    const FlowLookup *known = interp_lookup_probe(vm, object->shape, key.bits);
+    if (known) return known;
+    if (flow_shape_is_dictionary(object->shape) || flow_object_body(vm, object) != object) {
+        return NULL; // [I1]
+    }
+    FlowProperty property;
+    if (!flow_object_lookup(vm, object, key, &property)) return NULL;
+    bool is_accessor = property.attributes & PROPERTY_ACCESSOR;
+    if (property.slot == UINT32_MAX || (!is_accessor && !property.place)) return NULL;
+    if (object->cell.kind == KIND_ERROR && key.bits == FLOW_NAME(vm, stack).bits) return NULL;
+    bool is_own = property.holder == object;
+    // A dictionary as holder may move its slots when it is compacted; epochs cover that only for
+    // objects marked as prototypes.
+    if (!is_own && !(property.holder->cell.flags & CELL_SHARED) &&
+        !(property.holder->cell.aux & OBJECT_IS_PROTOTYPE)) {
+        return NULL;
+    }
+    FlowLookup *entry = interp_lookup_entry(vm, object->shape, key.bits);
+    *entry = (FlowLookup){
+        .shape = object->shape,
+        .key = key.bits,
+        .holder = is_own ? NULL : property.holder,
+        .slot = property.slot,
+        .epoch = vm->proto_epoch,
+        .attributes = property.attributes,
+    };
+    return entry;
+}
+
+// A site that sees several shapes keeps its entry for a while: the lookup table serves the rest.
+static bool cache_is_worth_filling(const FlowVm *vm, FlowInlineCache *cache) {
+    bool is_stale = !cache->shape || (cache->holder && cache->epoch != vm->proto_epoch);
+    return is_stale || ++cache->misses % 16 == 0;
 }
 
 static void cache_get(FlowVm *vm, FlowValue receiver, FlowKey key, FlowInlineCache *cache) {
     bool is_object = flow_is_object(receiver);
     FlowObject *start =
         is_object ? flow_as_object(receiver) : flow_object_of_primitive(vm, receiver);
-    FlowProperty property;
-    if (!start || !flow_object_lookup(vm, start, key, &property)) return;
-    if (property.attributes & PROPERTY_ACCESSOR || !property.place) return;
-    if (property.slot == UINT32_MAX || flow_key_is_index(key)) return;
-    if (is_object) {
-        if (!is_cacheable_receiver(start) || flow_object_body(vm, start) != start) return;
-        if (start->cell.kind == KIND_ERROR && key.bits == FLOW_NAME(vm, stack).bits) return;
-        bool is_own = property.holder == start;
-        // A dictionary as holder may move its slots when it is compacted; epochs cover that only
-        // for objects marked as prototypes.
-        if (!is_own && !(property.holder->cell.flags & CELL_SHARED) &&
-            !(property.holder->cell.aux & OBJECT_IS_PROTOTYPE)) {
-            return;
-        }
-        cache->shape = start->shape;
-        cache->holder = is_own ? NULL : property.holder;
-    } else {
+    if (!start) return;
+    const FlowLookup *found = interp_lookup(vm, start, key);
+    if (!found || found->attributes & PROPERTY_ACCESSOR) return;
+    if (found->slot > UINT16_MAX || !cache_is_worth_filling(vm, cache)) return;
+    cache->shape = start->shape;
+    cache->holder = found->holder;
+    if (!is_object) {
         cache->shape = (FlowShape *)(void *)start; // [I2]
-        cache->holder = property.holder;
+        if (!cache->holder) cache->holder = start;
     }
-    cache->slot = property.slot;
+    cache->slot = (uint16_t)found->slot;
     cache->epoch = vm->proto_epoch;
     cache->next = NULL;
 }
@@ -223,9 +255,10 @@ static void cache_set(FlowVm *vm, FlowObject *object, FlowShape *before, FlowKey
     if (is_add && (object->shape->parent != before || flow_shape_is_dictionary(before))) return;
     // Writing to a prototype must bump the epoch, which the fast path does not do.
     if (is_add && object->cell.aux & OBJECT_IS_PROTOTYPE) return;
+    if (slot > UINT16_MAX || !cache_is_worth_filling(vm, cache)) return;
     cache->shape = before;
     cache->holder = NULL;
-    cache->slot = slot;
+    cache->slot = (uint16_t)slot;
     cache->epoch = vm->proto_epoch;
     cache->next = is_add ? object->shape : NULL;
 }

@@ -53,6 +53,20 @@ typedef struct FlowNativeCall {
 
 typedef FlowNativeResult (*FlowNative)(FlowVm *vm, FlowNativeCall *call);
 
+// `block` is where this is; the arguments follow. Fields that an answer fills stay unset.
+static inline void flow_native_call_init(FlowNativeCall *call, FlowValue *block, uint32_t count,
+                                         FlowValue function) {
+    call->this_value = block;
+    call->arguments = block + 1;
+    call->count = count;
+    call->new_target = FLOW_UNDEFINED;
+    call->function = function;
+    call->result = FLOW_UNDEFINED;
+    call->call_arguments = NULL;
+    call->call_new_target = FLOW_UNDEFINED;
+    call->has_collected = false;
+}
+
 static inline FlowValue flow_argument(const FlowNativeCall *call, uint32_t index) {
     return index < call->count ? call->arguments[index] : FLOW_UNDEFINED;
 }

@@ -76,7 +76,9 @@ struct FlowShape {
         FlowShape **transitions; // hash table by (key, attributes); malloc'ed, owned
     };
     uint32_t transition_capacity;
+    uint32_t is_listed;  // in heap->shapes
     uint32_t live_count; // dictionaries: entries that are not deleted
+    FlowShape *next_shape; // heap->shapes: those whose transitions a collection looks at
 };
 
 typedef struct FlowStorage {

@@ -169,6 +169,10 @@ void *flow_realm_find(Str path); // the object of that path, NULL when unknown
 // Intrinsics: natives the prelude calls as %name(...). Numbered by position.
 const FlowNativeEntry *flow_intrinsic(uint32_t id);
 uint32_t flow_intrinsic_find(Str name); // UINT32_MAX when there is none
+// Whether an intrinsic may be called so; natives that are none may be called anyhow
+// (intrinsic_types.c).
+bool flow_intrinsic_accepts(const FlowNativeEntry *entry, const FlowNativeCall *call);
+bool flow_intrinsic_is_typed(const FlowNativeEntry *entry);
 #define FLOW_KEY(vm, name) flow_key_atom((vm)->realm->names[NAME_##name])
 #define FLOW_NAME(vm, name) ((vm)->realm->names[NAME_##name]) // as a string value
 #define FLOW_SYMBOL(vm, id) ((FlowKey){flow_from_symbol((vm)->realm->symbols[id]).bits})

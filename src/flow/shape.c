@@ -138,6 +138,11 @@ static void transition_grow(FlowVm *vm, FlowShape *shape) {
 
 static void transition_add(FlowVm *vm, FlowShape *shape, FlowShape *child) {
     if (shape->transition_count == 0) {
+        if (!shape->is_listed) {
+            shape->is_listed = 1;
+            shape->next_shape = vm->heap.shapes;
+            vm->heap.shapes = shape;
+        }
         shape->single = child;
         shape->transition_count = 1;
         return;

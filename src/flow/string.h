@@ -69,6 +69,8 @@ FlowString *flow_string_alloc(FlowVm *vm, size_t length, bool is_wide);
 FlowString *flow_string_substring(FlowVm *vm, FlowString *s, uint32_t start, uint32_t end);
 // a + b. NULL when the result would be longer than the limit (throw "Invalid string length").
 FlowString *flow_string_concat(FlowVm *vm, FlowString *a, FlowString *b);
+// The given strings, all flat, in one; the caller knows that it is not too long.
+FlowString *flow_string_join(FlowVm *vm, const FlowValue *strings, size_t count);
 FlowString *flow_string_number(FlowVm *vm, double value);
 
 // --- reading

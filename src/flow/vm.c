@@ -66,6 +66,7 @@ void flow_vm_free(FlowVm *vm) {
     mem_free(vm->roots);
     mem_free(vm->caches);
     mem_free(vm->prelude_caches);
+    mem_free(vm->lookups);
     flow_module_release(vm->module);
     mem_free(vm);
 }
@@ -141,6 +142,7 @@ void flow_vm_collect(FlowVm *vm) {
     flow_shape_sweep_roots(vm);
     sweep_caches(vm->caches, vm->module->site_count);
     sweep_caches(vm->prelude_caches, vm->realm->prelude->site_count);
+    if (vm->lookups) memset(vm->lookups, 0, LOOKUP_COUNT * sizeof *vm->lookups);
     flow_heap_sweep(&vm->heap);
 }
 
@@ -154,9 +156,12 @@ FlowInlineCache *flow_vm_caches_new(size_t count) {
     return mem_zalloc(count * sizeof(FlowInlineCache));
 }
 
+FlowLookup *flow_vm_lookups_new(void) { return mem_zalloc(LOOKUP_COUNT * sizeof(FlowLookup)); }
+
 // The interpreter holds pointers into the caches: they are emptied, and freed only when parked.
 void flow_vm_drop_caches(FlowVm *vm) {
     if (vm->caches) memset(vm->caches, 0, vm->module->site_count * sizeof *vm->caches);
+    if (vm->lookups) memset(vm->lookups, 0, LOOKUP_COUNT * sizeof *vm->lookups);
     if (vm->prelude_caches) {
         memset(vm->prelude_caches, 0,
                vm->realm->prelude->site_count * sizeof *vm->prelude_caches);
@@ -167,7 +172,9 @@ void flow_vm_park(FlowVm *vm) {
     flow_vm_collect(vm);
     mem_free(vm->caches);
     mem_free(vm->prelude_caches);
+    mem_free(vm->lookups);
     vm->caches = vm->prelude_caches = NULL;
+    vm->lookups = NULL;
     mem_free(vm->heap.mark_stack);
     vm->heap.mark_stack = NULL;
     vm->heap.mark_capacity = 0;
@@ -196,7 +203,8 @@ void flow_vm_stats(const FlowVm *vm, FlowVmStats *ret_stats) {
                        vm->template_capacity * sizeof *vm->templates +
                        vm->root_capacity * sizeof *vm->roots +
                        vm->atoms.capacity * sizeof *vm->atoms.slots +
-                       caches * sizeof *vm->caches,
+                       caches * sizeof *vm->caches +
+                       (vm->lookups ? LOOKUP_COUNT * sizeof *vm->lookups : 0),
         .instructions = vm->executed,
         .frame_count = vm->frame_count,
         .awaitable_count = vm->awaitable_count,

@@ -70,10 +70,24 @@ typedef enum FlowVmState {
 typedef struct FlowInlineCache {
     FlowShape *shape;   // of the receiver; NULL: empty
     FlowObject *holder; // NULL: the receiver itself
-    uint32_t slot;
+    uint16_t slot;      // shapes that are cached have few properties
+    uint16_t misses;    // since it was filled
     uint32_t epoch;     // of vm->proto_epoch, when holder is set or for adds
     FlowShape *next;    // SET_FIELD, INIT_FIELD that add: the shape after
 } FlowInlineCache;
+
+// What a lookup of a key in a shape found; one table for all sites that see several shapes, for
+// computed keys and for private names.
+enum { LOOKUP_COUNT = 256 };
+typedef struct FlowLookup {
+    FlowShape *shape;   // NULL: empty
+    uint64_t key;       // FlowKey
+    FlowObject *holder; // NULL: the receiver itself
+    uint32_t slot;
+    uint32_t epoch;     // as in FlowInlineCache
+    uint32_t attributes;
+    uint32_t unused;
+} FlowLookup;
 
 typedef struct FlowAwaitable {
     uint32_t id;
@@ -122,6 +136,7 @@ struct FlowVm {
     uint8_t outcome;            // FlowOutcome, once ended
     uint8_t is_cancelled;       // a CancelledError was delivered; new awaitables fail at once
     uint8_t is_cancel_pending;  // delivered to the next await that would park
+    uint8_t checks_intrinsics;  // prelude code is at work whose state came from a snapshot
     // tables
     FlowAwaitable *awaitables;  // pending ones, ascending by id
     uint32_t awaitable_count;
@@ -150,6 +165,7 @@ struct FlowVm {
     uint32_t proto_epoch;
     FlowInlineCache *caches;         // module->site_count; NULL until first needed
     FlowInlineCache *prelude_caches; // of the prelude's sites
+    FlowLookup *lookups;             // LOOKUP_COUNT; made by the interpreter
     FlowPromise *rejected[8];   // rejected in this turn while nobody listened; for a log line
     uint32_t rejected_count;
     struct FlowVmTexts *texts;  // what the last FlowRunResult points to (vm_result.c)
@@ -169,6 +185,9 @@ typedef struct FlowInvocation {
     FlowReturnKind return_kind;
 } FlowInvocation;
 bool flow_vm_enter(FlowVm *vm, const FlowInvocation *invocation);
+// For who has called the native himself: does what its answer asks for (not for NATIVE_OK).
+bool flow_vm_finish_native(FlowVm *vm, const FlowInvocation *invocation, FlowNativeCall *call,
+                           FlowNativeResult result);
 
 // The same from C: this and arguments are copied above the current frame.
 typedef struct FlowCall {
@@ -239,6 +258,7 @@ void flow_vm_collect(FlowVm *vm);
 // Collects when it is due. False: over the heap budget even so, exception pending.
 bool flow_vm_safe_point(FlowVm *vm);
 FlowInlineCache *flow_vm_caches_new(size_t count);
+FlowLookup *flow_vm_lookups_new(void);
 void flow_vm_drop_caches(FlowVm *vm); // inline caches, spare stack: what a parked VM can do without
 
 // --- awaitables (host_api.c)
