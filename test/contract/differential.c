@@ -6,8 +6,9 @@
 //   test_differential --show SEED          prints one trace and its answers
 //
 // After each batch the answers must be the same text; now and then, and at the end, so must the
-// whole logical state, and every store must verify. One of the stores is opened again and again,
-// so that what the kernel keeps in memory is compared with what it would have read.
+// whole logical state, every store must verify, and runs that had ended must be as they were. One
+// of the stores is opened again and again, so that what the kernel keeps in memory is compared
+// with what it would have read.
 //
 // A trace runs in a process of its own, so that one that ends by an assertion is found out too.
 // One that fails is made smaller, batch by batch and operation by operation, while it still
@@ -15,6 +16,8 @@
 //
 // A new backend is one line in `backends`.
 #include "base/env.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "contract/dump.h"
 #include "contract/trace.h"
 #include <ctype.h>
@@ -67,6 +70,7 @@ typedef struct Contest {
     Side sides[BACKENDS];
     char directory[64];
     Knowledge knowledge;
+    Map ended; // run key -> a sum over its row and log, when it was first seen ended
     Tally *tally;
     bool is_quiet; // while a trace is made smaller
     bool is_shown;
@@ -103,6 +107,7 @@ static void contest_open(Contest *contest) {
         side_open(side);
     }
     knowledge_init(&contest->knowledge);
+    map_init(&contest->ended);
 }
 
 static void remove_directory(const char *directory) {
@@ -116,6 +121,7 @@ static void contest_close(Contest *contest) {
         store_close(contest->sides[i].store);
         arena_done(&contest->sides[i].arena);
     }
+    map_done(&contest->ended);
     remove_directory(contest->directory);
 }
 
@@ -140,6 +146,43 @@ static bool verify_fails(const Contest *contest, size_t place) {
     return true;
 }
 
+static uint64_t sum_of_row(TableNumber number, const void *row, uint64_t sum) {
+    const Table *table = &tables[number];
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        // A parent that is purged leaves its children without one.
+        if (number == TABLE_RUNS && column->offset == offsetof(RunRow, parent)) continue;
+        uint64_t value = column->type == COLUMN_I64
+                             ? (uint64_t)row_i64(row, column)
+                             : hash_bytes(row_str(row, column).data, row_str(row, column).len);
+        sum = hash_u64(sum ^ value) + i;
+    }
+    return sum;
+}
+
+// [S6] Terminal is final: what has ended stays as it was, until it is purged.
+static bool ended_changed(Contest *contest, Arena *arena) {
+    Store *store = contest->sides[0].store;
+    uint32_t states = 1u << RUN_COMPLETED | 1u << RUN_FAILED | 1u << RUN_CANCELLED;
+    Query list = {.kind = QUERY_LIST_RUNS, .filter = {.states = states}};
+    if (store_read(store, arena, &list, NULL) != OK) abort();
+    for (size_t i = 0; i < list.count; i++) {
+        Query log = {.kind = QUERY_LOG, .run = list.runs[i].key};
+        if (store_read(store, arena, &log, NULL) != OK) abort();
+        uint64_t sum = sum_of_row(TABLE_RUNS, &list.runs[i], 1);
+        for (size_t j = 0; j < log.count; j++) sum = sum_of_row(TABLE_LOG, &log.log[j], sum);
+        void *now = (void *)(uintptr_t)(sum | 1);
+        void *then = map_put(&contest->ended, (uint64_t)list.runs[i].key, now);
+        if (then == NULL || then == now) continue;
+        if (!contest->is_quiet) {
+            fprintf(stderr, "the run %.*s was changed after it had ended\n",
+                    STR_ARG(list.runs[i].id));
+        }
+        return true;
+    }
+    return false;
+}
+
 static bool states_differ(Contest *contest) {
     DumpOptions options = {.topics = trace_topics, .topic_count = trace_topic_count,
                            .tags = trace_tags, .tag_count = trace_tag_count,
@@ -154,6 +197,7 @@ static bool states_differ(Contest *contest) {
         if (i == 0) expected = text;
         is_bad = differs(contest, i, expected, text) || verify_fails(contest, i);
     }
+    is_bad = is_bad || ended_changed(contest, &arena);
     arena_done(&arena);
     contest->tally->state_count++;
     return is_bad;
