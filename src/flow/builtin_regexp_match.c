@@ -76,11 +76,11 @@ static inline bool set_has(const RegexpSet *set, uint32_t character) {
 }
 
 static void push(Matcher *m, Entry entry) {
+    if (m->stack_count >= m->stack_max) {
+        m->is_out_of_memory = true;
+        return;
+    }
     if (m->stack_count == m->stack_capacity) {
-        if (m->stack_count >= m->stack_max) {
-            m->is_out_of_memory = true;
-            return;
-        }
         vec_grow(&m->stack, &m->stack_capacity, m->stack_count + 1, sizeof(Entry));
     }
     m->stack[m->stack_count++] = entry;
