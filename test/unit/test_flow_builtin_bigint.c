@@ -100,7 +100,8 @@ static void known_values_come_out(void **state) {
                 "\"515377520732011331036461129765621272702107522001\"");
     assert_flow("return [-7n / 2n, -7n % 2n, -7n >> 1n, ~5n, -1n & 255n, 5n ^ -3n].map(String)",
                 "[\"-3\",\"-1\",\"-4\",\"-6\",\"255\",\"-8\"]");
-    assert_flow("return [BigInt.asIntN(8, 255n), BigInt.asUintN(8, -1n), BigInt('0xff')].map(String)",
+    assert_flow("return [BigInt.asIntN(8, 255n), BigInt.asUintN(8, -1n), BigInt('0xff')]"
+                ".map(String)",
                 "[\"-1\",\"255\",\"255\"]");
     assert_flow("return [2n ** 64n > 1e19, 1n == 1, 2n > 1.5, 10n < NaN]",
                 "[true,true,true,false]");

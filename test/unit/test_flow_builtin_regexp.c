@@ -197,7 +197,8 @@ static void make_choice(Maker *m, int depth) {
 }
 
 static void compare_engines(Maker *m, Pattern *pattern, RegexpFast *fast, bool is_wide) {
-    static const uint16_t letters[] = {'a', 'b', 'c', 'A', '1', '_', ' ', '\n', 0xE9, 0x3C3, 0x2028};
+    static const uint16_t letters[] = {'a',  'b',  'c',  'A',   '1',   '_',
+                                       ' ',  '\n', 0xE9, 0x3C3, 0x2028};
     uint16_t wide[12];
     uint8_t narrow[12];
     uint32_t length = below(m, 12);

@@ -50,7 +50,8 @@ static void normal_forms_convert_into_each_other(void **state) {
     (void)state;
     assert_flow("const s = 'e\\u0323\\u0301 \\uac01 \\u212b \\ufb01';"
                 "return [s.normalize() === s.normalize('NFD').normalize('NFC'),"
-                " s.normalize('NFKC').at(-1), '\\u0301\\u0323'.normalize('NFD') === '\\u0323\\u0301']",
+                " s.normalize('NFKC').at(-1),"
+                " '\\u0301\\u0323'.normalize('NFD') === '\\u0323\\u0301']",
                 "[true,\"i\",true]");
 }
 
