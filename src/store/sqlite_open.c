@@ -319,6 +319,15 @@ static Status reader_open(const char *path, const StoreConfig *config, SqliteRow
     return OK;
 }
 
+// An empty log holds nothing that closing could move: then SQLite may clear it away.
+static void leave_no_log(SqliteRows *self) {
+    char wal[PATH_MAX + sizeof("-wal")];
+    struct stat info;
+    snprintf(wal, sizeof(wal), "%s-wal", self->path);
+    if (self->database == NULL || stat(wal, &info) != 0 || info.st_size > 0) return;
+    sqlite3_db_config(self->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+}
+
 static Status writer_open(const char *path, bool exists, const StoreConfig *config,
                           SqliteRows **ret_writer, Diag *diag) {
     if (exists && eaccess(path, R_OK | W_OK) != 0) {
@@ -335,6 +344,7 @@ static Status writer_open(const char *path, bool exists, const StoreConfig *conf
     }
     if (status == OK) status = writer_prepare(writer, diag);
     if (status != OK) {
+        leave_no_log(writer);
         writer->base.ops->close(&writer->base);
         return status;
     }
