@@ -355,7 +355,7 @@ typedef struct abide_schedule {
 /*
 ** Makes a schedule, or replaces the one of that name: its counts and its pause stay, and so does
 ** its next tick unless the time itself changed. Names are up to 200 bytes.
-** Errors: BAD_CRON, BAD_TIMEZONE, BAD_DURATION, BAD_SCHEDULE, UNKNOWN_WORKFLOW, BAD_JSON …
+** Errors: BAD_CRON, BAD_TIMEZONE, BAD_DURATION, BAD_SCHEDULE, WORKFLOW_NOT_FOUND, BAD_JSON …
 */
 ABIDE_API int abide_schedule_set(abide_engine *engine, const char *name,
                                  const abide_schedule *schedule, abide_error *error);

@@ -64,10 +64,8 @@ static Status check_runs(abide_engine *engine, const abide_schedule *schedule, A
     TRY(api_check_name(schedule->workflow, "the workflow name", &row->workflow, diag));
     TRY(api_check_payload(schedule->input, "the input", &row->input, diag));
     TRY(api_check_start(&options, env_now_ms(engine->driver.env), arena, &spec, diag));
-    if (!engine_knows(engine, row->workflow))
-        return diag_set(diag, ERR_NOT_FOUND, "UNKNOWN_WORKFLOW",
-                        "no workflow \"%.*s\" is registered", STR_ARG(row->workflow));
-    row->run_kind = RUN_NATIVE;
+    // A deployed script, or nothing: the store knows.
+    row->run_kind = engine_knows(engine, row->workflow) ? RUN_NATIVE : 0;
     row->timeout_ms = spec.timeout_ms;
     row->keep_ms = spec.keep_ms;
     row->priority = spec.priority;

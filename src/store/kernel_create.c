@@ -103,6 +103,14 @@ static Status spec_pin(Kernel *kernel, RunSpec *spec) {
     }
 }
 
+Status run_check_workflow(Kernel *kernel, const RunSpec *spec) {
+    RunSpec pinned = *spec;
+    Status status = spec_pin(kernel, &pinned);
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
+                         "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
+}
+
 // A child whose workflow does not exist is born failed: its parent learns it by awaiting it.
 static Status end_unknown(Kernel *kernel, Run *run) {
     Ending ending = {RUN_FAILED, OUTCOME_ERROR,

@@ -123,6 +123,8 @@ typedef struct RunCreated {
     int64_t state;
 } RunCreated;
 MUST_CHECK Status run_check_spec(Kernel *kernel, const RunSpec *spec);
+// Refuses a spec of kind 0 whose workflow has no definition.
+MUST_CHECK Status run_check_workflow(Kernel *kernel, const RunSpec *spec);
 // `parent` may be NULL. A taken id is an answer, not an error.
 MUST_CHECK Status run_create(Kernel *kernel, const RunSpec *given, Run *parent,
                              RunCreated *ret_created);

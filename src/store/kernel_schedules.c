@@ -75,7 +75,8 @@ static Status schedule_check(Kernel *kernel, const ScheduleRow *row) {
     }
     TRY(kernel_check_size(kernel, "the spec", row->spec, CRON_TEXT_MAX));
     RunSpec spec = schedule_spec(row, STR("sched"));
-    return run_check_spec(kernel, &spec);
+    TRY(run_check_spec(kernel, &spec));
+    return run_check_workflow(kernel, &spec);
 }
 
 // What a person sets over what is there; the rest stays [J2].
@@ -251,7 +252,7 @@ Status apply_backfill_schedule(Kernel *kernel, Op *op) {
             return OK;
         }
         RunSpec spec = schedule_spec(&row, schedule_run_id(&kernel->scratch, row.name, tick));
-        // All of them differ in nothing but the id, so only the first can be refused.
+        // They differ in nothing but the id, so if one is refused, the first of them is.
         TRY(run_check_spec(kernel, &spec));
         RunCreated created = {0};
         TRY(run_create(kernel, &spec, NULL, &created));

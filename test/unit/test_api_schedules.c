@@ -66,6 +66,19 @@ static void a_trigger_starts_a_run_now(void **state) {
     expect_result(fixture, "mine", ABIDE_OK, "\"nothing\"");
 }
 
+static void a_deployed_script_can_be_scheduled(void **state) {
+    Fixture *fixture = begin(state);
+    abide_error error;
+    const char *source = "return [Inputs.who, 'done']\n";
+    int code = abide_deploy(fixture->engine, "script.flow", source, NULL, NULL, &error);
+    if (code != ABIDE_OK) fail_msg("deploy: %s", error.message);
+    set(fixture, "s",
+        &(abide_schedule){.workflow = "script", .input = "{\"who\":\"Ada\"}", .every = "1h"});
+    char id[ABIDE_RUN_ID_SIZE];
+    assert_int_equal(abide_schedule_trigger(fixture->engine, "s", NULL, id, NULL), ABIDE_OK);
+    expect_result(fixture, id, ABIDE_OK, "[\"Ada\",\"done\"]");
+}
+
 static void a_backfill_repeated_starts_nothing(void **state) {
     Fixture *fixture = begin(state);
     set(fixture, "hourly", &(abide_schedule){.workflow = "report", .every = "1h"});
@@ -169,7 +182,7 @@ static void bad_schedules_are_refused_with_a_name(void **state) {
         {{.workflow = "report", .every = "1h", .jitter = "x"}, ABIDE_INVALID, "BAD_DURATION"},
         {{.workflow = "report", .every = "1h", .overlap = 7}, ABIDE_INVALID, "BAD_OPTION"},
         {{.workflow = "report", .every = "1h", .input = "{"}, ABIDE_INVALID, "BAD_JSON"},
-        {{.workflow = "none", .every = "1h"}, ABIDE_NOT_FOUND, "UNKNOWN_WORKFLOW"},
+        {{.workflow = "none", .every = "1h"}, ABIDE_NOT_FOUND, "WORKFLOW_NOT_FOUND"},
         {{.every = "1h"}, ABIDE_INVALID, "BAD_NAME"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -196,6 +209,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_single_time_starts_its_run, setup, teardown),
         cmocka_unit_test_setup_teardown(a_trigger_starts_a_run_now, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_deployed_script_can_be_scheduled, setup, teardown),
         cmocka_unit_test_setup_teardown(a_backfill_repeated_starts_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(pausing_and_resuming_say_whether_they_changed_anything,
                                         setup, teardown),

@@ -598,6 +598,34 @@ static void bad_schedules_are_refused_and_change_nothing(void **state) {
     assert_int_equal(get_counter(world, COUNTER_SCHEDULES), 1);
 }
 
+static int64_t define(World *world, const char *version) {
+    Op *op = start(world, OP_DEFINE);
+    op->define.name = STR("script");
+    op->define.version = str_from(version);
+    op->define.kind = RUN_FLOW;
+    op->define.source = STR("return 1");
+    finish(world, op, OK);
+    return op->define.key;
+}
+
+static void a_tick_starts_the_definition_that_is_current_then(void **state) {
+    World *world = *state;
+    ScheduleRow row = every_minute("m", OVERLAP_ALLOW);
+    row.workflow = STR("script");
+    row.run_kind = 0;
+    Op *op = set_expecting(world, &row, ERR_NOT_FOUND);
+    assert_string_equal(op->diag.code, "WORKFLOW_NOT_FOUND");
+    int64_t first = define(world, "1");
+    set(world, row);
+    fire_at(world, TICK_1);
+    int64_t second = define(world, "2");
+    fire_at(world, TICK_2);
+    RunRow run = get_run(world, "sched:m:1970-01-01T00:17:00Z");
+    assert_int_equal(run.kind, RUN_FLOW);
+    assert_int_equal(run.definition, first);
+    assert_int_equal(get_run(world, "sched:m:1970-01-01T00:18:00Z").definition, second);
+}
+
 static void bad_backfills_are_refused(void **state) {
     World *world = *state;
     set(world, every_minute("m", OVERLAP_SKIP));
@@ -793,6 +821,7 @@ int main(void) {
         KERNEL_TEST(saving_the_same_again_changes_nothing),
         KERNEL_TEST(a_new_spec_counts_from_now_on),
         KERNEL_TEST(bad_schedules_are_refused_and_change_nothing),
+        KERNEL_TEST(a_tick_starts_the_definition_that_is_current_then),
         KERNEL_TEST(bad_backfills_are_refused),
         KERNEL_TEST(listings_are_newest_first_and_go_on),
         KERNEL_TEST(the_next_tick_is_among_what_is_due),
