@@ -1,7 +1,8 @@
 // Flow runs in the simulator: scripts whose result is known, whatever happens to the nodes.
 //
-// Each script uses tasks, timers, signals, events, children or races in a way that leaves only one
-// possible result; a doubled effect, a lost delivery or a snapshot that forgot something shows in it.
+// Each script uses tasks, timers, signals, events, children or races in a way that leaves only
+// one possible result; a doubled effect, a lost delivery or a snapshot that forgot something
+// shows in it.
 //
 // Not here: native workflows (workload.c), who starts them (clients.c).
 #include "sim/sim.h"
