@@ -13,7 +13,7 @@ typedef struct TestHost {
     int64_t now_ms;
 } TestHost;
 
-static void test_host_line(TestHost *host, const char *word, Str name, Str text) {
+static inline void test_host_line(TestHost *host, const char *word, Str name, Str text) {
     size_t used = strlen(host->log);
     snprintf(host->log + used, sizeof host->log - used, "%s %.*s %.*s\n", word, STR_ARG(name),
              STR_ARG(text));
@@ -71,7 +71,7 @@ typedef struct Run { // one program in execution
     FlowRunResult result;
 } Run;
 
-static void run_begin_limited(Run *run, const char *source, const char *input, FlowLimits limits) {
+static inline void run_begin_limited(Run *run, const char *source, const char *input, FlowLimits limits) {
     memset(run, 0, sizeof *run);
     run->host.base.ops = &test_host_ops;
     Diag diag = {0};
@@ -86,11 +86,11 @@ static void run_begin_limited(Run *run, const char *source, const char *input, F
     assert_int_equal(flow_vm_new(&options, &run->vm, &diag), OK);
 }
 
-static void run_begin(Run *run, const char *source, const char *input) {
+static inline void run_begin(Run *run, const char *source, const char *input) {
     run_begin_limited(run, source, input, FLOW_LIMITS_DEFAULT);
 }
 
-static FlowOutcome run_turn(Run *run) {
+static inline FlowOutcome run_turn(Run *run) {
     do {
         flow_vm_run(run->vm, &run->result);
     } while (run->result.outcome == FLOW_PREEMPTED);
@@ -103,7 +103,7 @@ static inline void run_settle(Run *run, uint32_t id, const char *json) {
     assert_int_equal(flow_vm_settle(run->vm, &settlement, &diag), OK);
 }
 
-static void run_end(Run *run) {
+static inline void run_end(Run *run) {
     flow_vm_free(run->vm);
     flow_module_release(run->module);
 }

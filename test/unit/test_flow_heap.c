@@ -84,7 +84,9 @@ static void freed_cells_are_used_again(void **state) {
     fixture_free(&f);
 }
 
-static FlowString *text(FlowVm *vm, const char *utf8) { return flow_string_utf8(vm, str_from(utf8)); }
+static FlowString *text(FlowVm *vm, const char *utf8) {
+    return flow_string_utf8(vm, str_from(utf8));
+}
 
 static void ropes_flatten_to_the_same_text(void **state) {
     (void)state;

@@ -2,6 +2,7 @@
 #include "flow/object_internal.h"
 #include "flow/vm.h"
 #include "unit.h"
+#include <stdio.h>
 
 static FlowModule *module;
 static FlowVm *vm;

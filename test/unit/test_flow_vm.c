@@ -25,7 +25,8 @@ static void an_uncaught_error_fails_the_run_with_its_place(void **state) {
 static void a_task_parks_the_run_until_it_is_settled(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "const r = await Task.run('charge', { n: Inputs.n }); return r.ok", "{\"n\":5}");
+    run_begin(&run, "const r = await Task.run('charge', { n: Inputs.n }); return r.ok",
+              "{\"n\":5}");
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     assert_string_equal(run.host.log, "task charge {\"n\":5}\n");
     assert_int_equal(run.result.wait_count, 1);
@@ -227,7 +228,8 @@ static void stopping_at_every_instruction_changes_nothing(void **state) {
         "const o = { valueOf() { log += 'v'; return 3 }, get y() { return this * 2 } };\n"
         "const { y, ...rest } = { ...o, z: o + 1 };\n"
         "const p = [3, 1, 2]; const [q, ...r] = p;\n"
-        "await (async () => { try { await Promise.reject(new B().m) } catch (e) { log += e } })();\n"
+        "await (async () => { try { await Promise.reject(new B().m) }"
+        "                     catch (e) { log += e } })();\n"
         "return [log, y, rest.z, q, r, `${o}`, A.s, o > 2, 5 in p]";
     char wanted[512] = "";
     for (uint64_t step = 0; step < 3; step++) {
