@@ -364,7 +364,8 @@ void runs_dispatch(Coordinator *c) {
         LoadAnswer answer = make_fresh(c, &run);
         if (answer == LOAD_LATER) return; // the store is away
         if (answer == LOAD_GONE) continue;
-        bool is_dispatched = run->kind == RUN_FLOW ? dispatch_flow(c, run) : dispatch_native(c, run);
+        bool is_flow = run->kind == RUN_FLOW;
+        bool is_dispatched = is_flow ? dispatch_flow(c, run) : dispatch_native(c, run);
         if (!is_dispatched) return;
     }
 }

@@ -6,7 +6,8 @@
 //     "order.id == 7 && (total > 100 || !isTest)"
 //
 // Operators, weakest first: ||  &&  == != < <= > >=  !  and parentheses; operands are paths
-// (a.b.c; a missing member is null), numbers, strings in single or double quotes, true, false, null.
+// (a.b.c; a missing member is null), numbers, strings in single or double quotes, true, false and
+// null.
 // Numbers compare by value, strings by code point; other comparisons of different kinds are false.
 #pragma once
 #include "base/diag.h"

@@ -2,8 +2,8 @@
 //
 // The VM asks for effects through its host interface; here they become entries of the turn's
 // output. What has an outcome later is noted in the machine's table under the number the VM gave
-// it; when the script parks, what it still waits for becomes the run's wait set, with that number as
-// the slot, and comes back as a delivery under it.
+// it; when the script parks, what it still waits for becomes the run's wait set, with that number
+// as the slot, and comes back as a delivery under it.
 //
 // Invariants [L1]-[L3] are in runner_flow.h.
 //

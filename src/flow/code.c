@@ -2,6 +2,8 @@
 //
 // String constants live in the module's arena, marked as shared, so that a VM can hold them like
 // its own strings and its collector leaves them alone.
+//
+// Not here: what is in a routine (compile_*.c), whether it is sound (verify.c).
 #include "flow/code.h"
 #include "base/hash.h"
 #include "base/memory.h"

@@ -160,7 +160,7 @@
     do {                                                                                           \
         vm->fuel -= 8;                                                                             \
         if (UNLIKELY(vm->fuel <= 0)) SLOW(call);                                                   \
-        SLOW_HERE(call);                                                                                \
+        SLOW_HERE(call);                                                                           \
     } while (0)
 
 // Calls the native of a block: this is in R[a+1], the arguments follow. Natives push no frame.

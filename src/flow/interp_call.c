@@ -1,4 +1,9 @@
 // Call instructions off the fast path, and the errors that name what the script wrote.
+//
+// "o.m is not a function" needs the source text of the callee: the compiler leaves descriptions
+// by pc, and only an error looks them up.
+//
+// Not here: plain calls of script functions (interp.c), frames (call.c).
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"

@@ -1,4 +1,9 @@
 // Classes, private names, closures, object spread: instructions that build things.
+//
+// They are rare beside property access and arithmetic, so they live outside the loop and may take
+// their time; whatever can run script code goes through a frame of its own.
+//
+// Not here: calling constructors (call.c).
 #include "base/memory.h"
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"

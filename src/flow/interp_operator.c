@@ -1,5 +1,10 @@
 // Operator instructions off the fast path: mixed types, strings, and objects by way of the
 // prelude's helpers.
+//
+// An operand that is an object is converted by script code in a frame of its own; the instruction
+// completes when that frame returns.
+//
+// Not here: numbers (the loop in interp.c), what the operators mean (operators.c).
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"

@@ -168,7 +168,8 @@ static bool throw_set(FlowVm *vm, FlowValue object, FlowKey key, FlowSetResult r
                                flow_describe(vm, object, text));
     case SET_NO_SETTER: {
         FlowProperty property; // V8 names the object that has the accessor
-        if (flow_is_object(object) && flow_object_lookup(vm, flow_as_object(object), key, &property))
+        if (flow_is_object(object) &&
+            flow_object_lookup(vm, flow_as_object(object), key, &property))
             object = flow_from_object(property.holder);
         return flow_throw_type(vm, "Cannot set property %s of %s which has only a getter", name,
                                flow_describe(vm, object, text));

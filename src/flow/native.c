@@ -1,4 +1,9 @@
 // Natives: the conversions of arguments that every built-in begins with. See native.h.
+//
+// A native never runs script code: an object where it needs a primitive is handed back to the VM,
+// which converts it and calls the native again.
+//
+// Not here: the natives themselves (builtin_*.c).
 #include "flow/native.h"
 #include "flow/vm.h"
 

@@ -1,6 +1,8 @@
 // Realm tables: the list of everything a script finds built in. To add a class, a global or
 // intrinsics, write the table in its builtin_*.c and name it here; a parent comes before its
 // children.
+//
+// Not here: how the tables become objects (realm_build.c).
 #include "flow/builtin_core.h"
 #include "flow/builtin_objects.h"
 #include "flow/builtin_primitives.h"

@@ -2,6 +2,8 @@
 //
 // UTF-8 here is WTF-8: a lone surrogate is three bytes, so that any script string survives a
 // round trip. Bytes that are neither become U+FFFD.
+//
+// Not here: what strings are made of (string.c).
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/utf.h"

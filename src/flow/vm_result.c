@@ -1,6 +1,8 @@
 // Results: what a turn's outcome looks like from outside, and what comes in from there.
 //
 // Texts of the last result live in FlowVmTexts until the next one.
+//
+// Not here: the run itself (vm.c), the host's side of a wait (host.h).
 #include "base/memory.h"
 #include "flow/promise.h"
 #include "flow/object_internal.h"

@@ -71,7 +71,8 @@ typedef struct Run { // one program in execution
     FlowRunResult result;
 } Run;
 
-static inline void run_begin_limited(Run *run, const char *source, const char *input, FlowLimits limits) {
+static inline void run_begin_limited(Run *run, const char *source, const char *input,
+                                     FlowLimits limits) {
     memset(run, 0, sizeof *run);
     run->host.base.ops = &test_host_ops;
     Diag diag = {0};
