@@ -337,21 +337,10 @@ int abide_attempt(abide_ctx *ctx) { return (int)ctx->view->attempts; }
 int abide_incarnation(abide_ctx *ctx) { return (int)ctx->view->incarnation; }
 void *abide_user_data(abide_ctx *ctx) { return ctx->runner->user; }
 
-static const char *print(Arena *arena, const char *format, va_list args) {
-    va_list again;
-    va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
-    char *text = arena_alloc(arena, (size_t)(len > 0 ? len : 0) + 1);
-    text[0] = 0;
-    if (len > 0) vsnprintf(text, (size_t)len + 1, format, again);
-    va_end(again);
-    return text;
-}
-
 const char *abide_printf(abide_ctx *ctx, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const char *text = print(ctx->arena, format, args);
+    const char *text = arena_vprintf(ctx->arena, format, args).data;
     va_end(args);
     return text;
 }
@@ -396,7 +385,7 @@ void *abide_call_sqlite(abide_call *call) { return call->database; }
 const char *abide_call_printf(abide_call *call, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const char *text = print(call->arena, format, args);
+    const char *text = arena_vprintf(call->arena, format, args).data;
     va_end(args);
     return text;
 }
