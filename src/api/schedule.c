@@ -14,9 +14,8 @@ static int missing_engine(abide_error *error) {
     return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
 }
 
-static int ask(abide_engine *engine, Request *request, void (*copy)(Request *),
-               abide_error *error) {
-    Status status = driver_request(&engine->driver, request, copy);
+static int ask(abide_engine *engine, Request *request, abide_error *error) {
+    Status status = driver_request(&engine->driver, request, NULL);
     return api_answer(error, status, &request->op.diag);
 }
 
@@ -100,7 +99,7 @@ int abide_schedule_set(abide_engine *engine, const char *name, const abide_sched
     Diag diag;
     Status status = check_name(name, &row->name, &diag);
     if (status == OK) status = check_schedule(engine, schedule, &arena, row, &diag);
-    int code = status == OK ? ask(engine, &request, NULL, error)
+    int code = status == OK ? ask(engine, &request, error)
                             : api_answer(error, status, &diag);
     arena_done(&arena);
     return code;
@@ -115,7 +114,7 @@ static int change(abide_engine *engine, OpKind kind, const char *name, int *ret_
     Diag diag;
     Status status = check_name(name, &request.op.schedule.name, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    int code = ask(engine, &request, NULL, error);
+    int code = ask(engine, &request, error);
     if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = request.op.schedule.is_changed;
     return code;
 }
@@ -136,29 +135,25 @@ int abide_schedule_resume(abide_engine *engine, const char *name, int *ret_chang
 
 // ---- trigger and backfill ----
 
-typedef struct Triggered {
-    Request request;
-    char id[ABIDE_RUN_ID_SIZE];
-} Triggered;
-
-static void copy_triggered(Request *request) {
-    Triggered *triggered = container_of(request, Triggered, request);
-    if (request->op.status != OK) return;
-    snprintf(triggered->id, sizeof triggered->id, "%.*s",
-             STR_ARG(request->op.trigger_schedule.run_id));
-}
-
 int abide_schedule_trigger(abide_engine *engine, const char *name, const char *run_id,
                            char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Triggered triggered = {.request.op.kind = OP_TRIGGER_SCHEDULE};
-    ScheduleTrigger *trigger = &triggered.request.op.trigger_schedule;
+    Request request = {.op.kind = OP_TRIGGER_SCHEDULE};
+    ScheduleTrigger *trigger = &request.op.trigger_schedule;
+    char made[ABIDE_RUN_ID_SIZE];
     Diag diag;
     Status status = check_name(name, &trigger->name, &diag);
     if (status == OK && run_id != NULL) status = api_check_run_id(run_id, &trigger->id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    int code = ask(engine, &triggered.request, copy_triggered, error);
-    if (code == ABIDE_OK && ret_id != NULL) memcpy(ret_id, triggered.id, sizeof triggered.id);
+    if (run_id == NULL) { // known here, whatever becomes of the answer
+        IdText text;
+        Str id = engine_new_id(engine, "run_", &text);
+        snprintf(made, sizeof made, "sched:%s:%.*s", name, STR_ARG(id));
+        trigger->id = str_from(made);
+    }
+    int code = ask(engine, &request, error);
+    if (code == ABIDE_OK && ret_id != NULL)
+        snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(trigger->id));
     return code;
 }
 
@@ -175,7 +170,7 @@ int abide_schedule_backfill(abide_engine *engine, const char *name, int64_t from
         Request request = {.op.kind = OP_BACKFILL_SCHEDULE};
         request.op.backfill = (ScheduleBackfill){
             .name = checked, .from_ms = from_ms, .to_ms = to_ms, .limit = LIMIT_BACKFILL_TICKS};
-        code = ask(engine, &request, NULL, error);
+        code = ask(engine, &request, error);
         if (code != ABIDE_OK) break; // [B2]
         started += request.op.backfill.started_count;
         from_ms = request.op.backfill.next_ms;

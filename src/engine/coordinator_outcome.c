@@ -126,6 +126,11 @@ static void answer_from_store(Coordinator *c, Request *request) {
     case OP_CANCEL: op->cancel.is_changed = true; break;
     case OP_PAUSE:
     case OP_RESUME: op->hold.is_changed = true; break;
+    case OP_REMOVE_SCHEDULE:
+    case OP_PAUSE_SCHEDULE:
+    case OP_RESUME_SCHEDULE: op->schedule.is_changed = true; break;
+    // To be repeated: what it started is found there, and what it left is started.
+    case OP_BACKFILL_SCHEDULE: op->backfill.next_ms = op->backfill.from_ms; break;
     default: break;
     }
     request->done(request);

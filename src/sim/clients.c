@@ -11,8 +11,9 @@
 // Not acknowledged; or stopping a schedule whose making is still on its way.
 static bool must_ask_again(const Op *op, Sim *sim) {
     if (op->status == ERR_UNAVAILABLE) return true;
-    bool is_stopped = op->kind == OP_PAUSE_SCHEDULE && !sim->has_faults;
-    return is_stopped && op->status == ERR_NOT_FOUND;
+    bool is_stopping = op->kind == OP_PAUSE_SCHEDULE && !sim->has_faults &&
+                       str_starts_with(op->schedule.name, STR("kept"));
+    return is_stopping && op->status == ERR_NOT_FOUND;
 }
 
 static void call_done(Request *request) {

@@ -26,7 +26,9 @@ ClientCall *clients_call(Clients *clients, OpKind kind);
 void clients_act(Clients *clients);
 // Sends one call that is due to some node; true when there was one.
 bool clients_send(Clients *clients);
-// schedules.c: makes them, handles them now and then, stops them.
+// schedules.c: makes them, handles them now and then, stops them; fills in the making of one whose
+// name is in the call, of that sort.
+void schedules_fill(ClientCall *call, int number);
 void schedules_begin(Clients *clients);
 void schedules_act(Clients *clients);
 void schedules_end(Clients *clients);

@@ -17,23 +17,23 @@ typedef struct SimFlow {
 static const SimFlow flows[] = {
     {"flow_chain",
      "let total = 0\n"
-     "for (let i = 1; i <= 4; i++) total += await Task.run('double', i, {retry: {attempts: 9}})\n"
+     "for (let i = 1; i <= 4; i++) total += await Task.run('double', i, {retry: {attempts: 40}})\n"
      "return total\n",
      "20"},
     {"flow_fan",
      "const results = await Task.all([1, 2, 3, 4, 5, 6, 7, 8].map(i =>\n"
-     "  Task.run('double', i, {retry: {attempts: 9, delay: '1s'}})))\n"
+     "  Task.run('double', i, {retry: {attempts: 40, delay: '1s'}})))\n"
      "return results\n",
      "[2,4,6,8,10,12,14,16]"},
     {"flow_sleep",
      "const before = Date.now()\n"
      "await Promise.all([Timer.delay('20s'), Timer.delay(40), (async () => {\n"
-     "  await Timer.delay('10s'); await Task.run('double', 1, {retry: {attempts: 9}}) })()])\n"
+     "  await Timer.delay('10s'); await Task.run('double', 1, {retry: {attempts: 40}}) })()])\n"
      "return Date.now() - before >= 38000\n",
      "true"},
     {"flow_race",
-     "const winner = await Task.race([Timer.delay('2h'),\n"
-     "  Task.run('double', 21, {retry: {attempts: 9, delay: '1s', maxDelay: '2s'}})])\n"
+     "const winner = await Task.race([Timer.delay('30d'),\n"
+     "  Task.run('double', 21, {retry: {attempts: 40, delay: '1s', maxDelay: '2s'}})])\n"
      "return [winner.status, winner.result]\n",
      "[\"completed\",42]"},
     {"flow_signal",
@@ -46,7 +46,7 @@ static const SimFlow flows[] = {
      "[\"string\",\"string\"]"},
     {"flow_event",
      "const got = await Event.wait('jobs', {timeout: '5m'}).catch(e => e.name)\n"
-     "await Task.run('double', 1, {retry: {attempts: 9}})\n"
+     "await Task.run('double', 1, {retry: {attempts: 40}})\n"
      "return typeof got\n",
      "\"string\""},
     {"flow_child",
@@ -62,7 +62,7 @@ static const SimFlow flows[] = {
      "3"},
     {"flow_cleanup",
      "try { await Timer.delay('10m') } finally {\n"
-     "  await Task.run('double', 5, {retry: {attempts: 9}})\n"
+     "  await Task.run('double', 5, {retry: {attempts: 40}})\n"
      "}\n"
      "return 'rested'\n",
      "\"rested\""},

@@ -119,6 +119,14 @@ static void describe_stuck(Sim *sim) {
     sim_fail(sim, "[X6] something is stuck");
 }
 
+// [X6] Holds at every moment, not only at the end.
+static void verify_store(Sim *sim) {
+    int64_t row_count;
+    Diag diag;
+    if (store_verify(sim->store, &row_count, &diag) != OK)
+        sim_fail(sim, "[X6] the store does not verify: %s", diag.message);
+}
+
 static void safety_phase(Sim *sim, Clients *clients) {
     sim->has_faults = true;
     for (int i = 0; i < 400 * sim->options.run_count && !sim_has_failed(sim); i++) {
@@ -126,6 +134,7 @@ static void safety_phase(Sim *sim, Clients *clients) {
         disturb(sim);
         one_round(sim, clients);
         if (i % 500 == 0) (void)count_unfinished(sim, clients);
+        if (i % 1000 == 999) verify_store(sim);
     }
 }
 
@@ -161,12 +170,10 @@ bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_count
     safety_phase(sim, &clients);
     if (!sim_has_failed(sim)) liveness_phase(sim, &clients);
     for (int i = 0; i < options->node_count; i++) node_crash(&sim->nodes[i]);
-    int64_t row_count;
     if (!sim_has_failed(sim)) ledger_check(sim);
     if (!sim_has_failed(sim)) sim_flows_check(sim);
     if (!sim_has_failed(sim)) schedules_check(sim);
-    if (!sim_has_failed(sim) && store_verify(sim->store, &row_count, &diag) != OK)
-        sim_fail(sim, "[X6] the store does not verify: %s", diag.message);
+    if (!sim_has_failed(sim)) verify_store(sim);
     bool is_clean = !sim_has_failed(sim);
     snprintf(ret_failure, 512, "%s", sim->failure);
     ret_counts[0] = sim->store_calls;

@@ -58,6 +58,22 @@ static const Scenario scenarios[] = {
      .workflow = "careful",
      .actions = {{1000, OP_PAUSE, NULL}, {5000, OP_RESUME, NULL}},
      .end = RUN_COMPLETED},
+    {.name = "a schedule, every tick of which counts",
+     .workflow = "chain",
+     .actions = {{0, OP_SET_SCHEDULE, "0"}, {900000, OP_PAUSE_SCHEDULE, NULL}},
+     .end = RUN_COMPLETED},
+    {.name = "a schedule whose ticks wait for the run before",
+     .workflow = "chain",
+     .actions = {{0, OP_SET_SCHEDULE, "1"}, {200000, OP_PAUSE_SCHEDULE, NULL}},
+     .end = RUN_COMPLETED},
+    {.name = "a schedule whose ticks cancel the run before",
+     .workflow = "chain",
+     .actions = {{0, OP_SET_SCHEDULE, "2"}, {200000, OP_PAUSE_SCHEDULE, NULL}},
+     .end = RUN_COMPLETED},
+    {.name = "a schedule that skips ticks",
+     .workflow = "chain",
+     .actions = {{0, OP_SET_SCHEDULE, "3"}, {200000, OP_PAUSE_SCHEDULE, NULL}},
+     .end = RUN_COMPLETED},
     {.name = "rewind a waiting run",
      .workflow = "consumer",
      .actions = {{1000, OP_PUBLISH, "\"a\""},
@@ -111,6 +127,14 @@ static void fill_action(ClientCall *call, const Action *action, int number) {
         op->rewind.run_id = run;
         op->rewind.step = text;
         op->rewind.iteration = -1;
+        break;
+    case OP_SET_SCHEDULE:
+        snprintf(call->run_id, sizeof call->run_id, "kept");
+        schedules_fill(call, action->text[0] - '0');
+        break;
+    case OP_PAUSE_SCHEDULE:
+        snprintf(call->run_id, sizeof call->run_id, "kept");
+        op->schedule.name = str_from(call->run_id);
         break;
     default: op->hold.run_id = run;
     }
@@ -177,6 +201,7 @@ static void play(Sim *sim, const Scenario *scenario) {
     int64_t row_count;
     Diag diag;
     if (!sim_has_failed(sim)) ledger_check(sim);
+    if (!sim_has_failed(sim)) schedules_check(sim);
     if (!sim_has_failed(sim)) sim_flows_check(sim);
     if (!sim_has_failed(sim) && store_verify(sim->store, &row_count, &diag) != OK)
         sim_fail(sim, "the store does not verify: %s", diag.message);
@@ -187,6 +212,7 @@ static int64_t play_once(const Scenario *scenario, int64_t crash_at, Fault kind,
                          char ret_failure[512]) {
     Sim *sim = mem_zalloc(sizeof(Sim));
     sim->options = (SimOptions){.seed = 1, .node_count = 1, .is_traced = is_traced};
+    sim->options.schedule_count = scenario->actions[0].kind == OP_SET_SCHEDULE;
     sim->random_state = 12345;
     sim->now_ms = 1800000000000;
     sim->crash_at_call = crash_at;

@@ -26,17 +26,15 @@ static const struct {
     int64_t jitter_ms;
     int64_t catch_up_ms;
 } kinds[] = {
-    {"chain", "25s", OVERLAP_ALLOW, 0, CATCH_UP_MS},
+    {"chain", "4m", OVERLAP_ALLOW, 0, CATCH_UP_MS}, // nodes are away for an hour at times
     {"sleeper", "40s", OVERLAP_QUEUE, 0, 120000},
     {"careful", "60s", OVERLAP_CANCEL_OLD, 3000, 0},
     {"sleeper", "45s", OVERLAP_SKIP, 5000, 0},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
-static void call_set(Clients *clients, const char *prefix, int number) {
-    ClientCall *call = clients_call(clients, OP_SET_SCHEDULE);
+void schedules_fill(ClientCall *call, int number) {
     int kind = number % KIND_COUNT;
-    snprintf(call->run_id, sizeof call->run_id, "%s%d", prefix, number);
     call->request.op.set_schedule.row = (ScheduleRow){
         .name = str_from(call->run_id),
         .workflow = str_from(kinds[kind].workflow),
@@ -49,6 +47,12 @@ static void call_set(Clients *clients, const char *prefix, int number) {
         .grace_ms = 8000,
         .catch_up_ms = kinds[kind].catch_up_ms,
     };
+}
+
+static void call_set(Clients *clients, const char *prefix, int number) {
+    ClientCall *call = clients_call(clients, OP_SET_SCHEDULE);
+    snprintf(call->run_id, sizeof call->run_id, "%s%d", prefix, number);
+    schedules_fill(call, number);
 }
 
 static void call_change(Clients *clients, OpKind kind, const char *prefix, int number) {

@@ -16,6 +16,7 @@ EXPECTED = {
     "readme.c": ['charging for {"item":"lamp"}', 'ABIDE_OK ["receipt 7","by Ada"]'],
     "steps.c": ["ABIDE_OK after 3 attempts"],
     "waiting.c": ["42"],
+    "schedules.c": ["1774746000000 1774830600000", '{"full":true}'],
 }
 
 
@@ -69,6 +70,12 @@ class Examples(unittest.TestCase):
     def test_examples_in_the_guide_run(self):
         found = examples("docs/guide-c.md")
         self.assertEqual([name for name, _ in found], ["steps.c", "waiting.c"])
+        for name, code in found:
+            self.build_and_run(name, code)
+
+    def test_examples_of_schedules_run(self):
+        found = examples("docs/schedules.md")
+        self.assertEqual([name for name, _ in found], ["schedules.c"])
         for name, code in found:
             self.build_and_run(name, code)
 

@@ -32,6 +32,10 @@ class Simulator(unittest.TestCase):
     def test_random_seeds_are_clean(self):
         self.expect_clean("--count", 1000000, "--seconds", max(10 * SCALE // 100, 2), "--runs", 30)
 
+    def test_every_tick_of_a_schedule_is_accounted_for(self):
+        self.expect_clean("--seed", 1, "--count", max(300 * SCALE // 100, 30), "--runs", 20,
+                          "--schedules", 4)
+
     def test_every_crash_point_of_every_scenario_is_survived(self):
         self.expect_clean("--exhaustive")
 
