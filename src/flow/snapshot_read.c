@@ -67,8 +67,7 @@ Status flow_snapshot_module_hash(Str bytes, char ret_hash[65], Diag *diag) {
     return OK;
 }
 
-// [R2]
-static Status check_versions(const SnapshotHead *head, const FlowModule *module, Diag *diag) {
+static Status check_versions(const SnapshotHead *head, const FlowModule *module, Diag *diag) { // [R2]
     if (strcmp(head->hash, module->hash) != 0) {
         return diag_set(diag, ERR_CONFLICT, "SNAPSHOT_OTHER_CODE",
                         "the snapshot needs version %.12s of the workflow, not %.12s", head->hash,
@@ -173,6 +172,7 @@ Status flow_snapshot_read(Str bytes, const FlowVmOptions *options, FlowVm **ret_
         TRY(decompress(head.rest, max, &unpacked, &payload, diag));
     }
     FlowVm *vm = flow_vm_new_empty(options);
+    vm->checks_intrinsics = (head.flags & SNAPSHOT_HAS_PRELUDE) != 0;
     Status status = read_vm(payload, head.flags & SNAPSHOT_HAS_PRELUDE, vm, diag);
     mem_free(unpacked);
     if (status != OK) {

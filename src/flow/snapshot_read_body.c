@@ -126,10 +126,9 @@ static void read_object(SnapshotReader *r, FlowObject *object, const SnapshotRea
             object->cell.kind == KIND_CLOSURE ? ((FlowClosure *)object)->routine : NULL;
         FlowKind kind = (FlowKind)object->cell.kind;
         FlowObject *proto = snapshot_default_proto(r->vm, kind, routine);
-        FlowObject *const *protos = r->vm->realm->protos;
-        if (proto == protos[PROTO_OBJECT]) object->shape = r->vm->plain_shape;
-        else if (proto == protos[PROTO_ARRAY]) object->shape = r->vm->array_shape;
-        else object->shape = flow_shape_root(r->vm, proto);
+        object->shape = proto == r->vm->realm->protos[PROTO_OBJECT]  ? r->vm->plain_shape
+                        : proto == r->vm->realm->protos[PROTO_ARRAY] ? r->vm->array_shape
+                                                                     : flow_shape_root(r->vm, proto);
     }
     reserve_slots(r, object, object->shape->count);
     if (snapshot_is_bad(r)) return;
@@ -269,6 +268,12 @@ static bool is_index(FlowValue value) { // a whole number from 0 to 2^32-1
     return number >= 0 && number <= UINT32_MAX && number == trunc(number);
 }
 
+static bool is_time(FlowValue value) { // what TimeClip lets through
+    if (!flow_is_number(value)) return false;
+    double time = flow_as_number(value);
+    return isnan(time) || (fabs(time) <= 8.64e15 && time == trunc(time));
+}
+
 static bool iterator_is_fine(const FlowValue *internal) {
     FlowValue over = internal[0];
     if (!flow_is_int(internal[2])) return false;
@@ -297,8 +302,8 @@ static bool iterator_is_fine(const FlowValue *internal) {
 static bool slots_are_fine(FlowKind kind, const FlowValue *internal) {
     switch (kind) {
     case KIND_BOOLEAN_OBJECT: return flow_is_boolean(internal[0]);
-    case KIND_NUMBER_OBJECT:
-    case KIND_DATE: return flow_is_number(internal[0]);
+    case KIND_NUMBER_OBJECT: return flow_is_number(internal[0]);
+    case KIND_DATE: return is_time(internal[0]);
     case KIND_STRING_OBJECT: return flow_is_string(internal[0]);
     case KIND_SYMBOL_OBJECT: return flow_is_symbol(internal[0]);
     case KIND_BIGINT_OBJECT: return flow_is_bigint(internal[0]);

@@ -5,6 +5,7 @@
 //   [A2] Keys of shapes are atoms that are no array index, or symbols; none comes twice.
 //   [A3] Functions know their routine or native entry from here on: bodies rely on it.
 #include "base/memory.h"
+#include "flow/builtin_bigint_math.h"
 #include "flow/builtin_core.h"
 #include "flow/snapshot_internal.h"
 
@@ -213,7 +214,7 @@ static FlowValue alloc_symbol(SnapshotReader *r) {
 }
 
 static FlowValue alloc_bigint(SnapshotReader *r) {
-    uint64_t head = snapshot_get_number(r, UINT32_MAX);
+    uint64_t head = snapshot_get_number(r, (uint64_t)BIGINT_DIGITS_MAX << 1 | 1);
     uint32_t count = (uint32_t)(head >> 1);
     if ((uint64_t)count * 4 > bytes_left(&r->in) || !snapshot_has_room(r, (size_t)count * 4 + 32)) {
         snapshot_fail(r, "a BigInt is cut off");

@@ -80,6 +80,16 @@ static void read_awaitables(SnapshotReader *r) {
     }
 }
 
+static void read_rejected(SnapshotReader *r) {
+    FlowVm *vm = r->vm;
+    uint64_t count = snapshot_get_number(r, sizeof vm->rejected / sizeof *vm->rejected);
+    for (uint32_t i = 0; i < count; i++) {
+        FlowPromise *promise = flow_as_pointer(snapshot_get_kind(r, KIND_PROMISE));
+        if (snapshot_is_bad(r)) return;
+        vm->rejected[vm->rejected_count++] = promise;
+    }
+}
+
 static void read_templates(SnapshotReader *r) {
     FlowVm *vm = r->vm;
     uint32_t count = snapshot_get_count(r);
@@ -130,7 +140,7 @@ static void change_property(SnapshotReader *r, FlowObject *body) {
         flow_shape_set_attributes(body->shape, slot, attributes);
         body->slots[slot] = value;
     } else {
-        flow_object_add(r->vm, body, key, value, attributes, false);
+        flow_object_add(r->vm, body, key, value, attributes);
     }
 }
 
@@ -337,6 +347,7 @@ void snapshot_read_roots(SnapshotReader *r) {
     read_registry(r);
     read_jobs(r);
     read_awaitables(r);
+    read_rejected(r);
     read_templates(r);
     uint32_t overrides = snapshot_get_count(r);
     for (uint32_t i = 0; i < overrides && !snapshot_is_bad(r); i++) read_override(r);

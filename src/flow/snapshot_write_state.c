@@ -155,11 +155,13 @@ static void write_tables(SnapshotWriter *w) {
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
         snapshot_put_object(w, vm->awaitables[i].promise);
     }
+    snapshot_put_number(w, vm->rejected_count);
+    for (uint32_t i = 0; i < vm->rejected_count; i++) snapshot_put_object(w, vm->rejected[i]);
     snapshot_put_number(w, vm->template_count);
     for (uint32_t i = 0; i < vm->template_count; i++) {
         const FlowTemplateObject *entry = &vm->templates[i];
-        const FlowRoutine *routine = entry->routine;
-        snapshot_put_number(w, (uint64_t)routine->index << 1 | routine->module->is_prelude);
+        snapshot_put_number(w,
+                            (uint64_t)entry->routine->index << 1 | entry->routine->module->is_prelude);
         snapshot_put_number(w, entry->index);
         snapshot_put_object(w, entry->object);
         w->has_prelude |= entry->routine->module->is_prelude;

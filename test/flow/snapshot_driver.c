@@ -22,7 +22,7 @@ enum {
     TEXT_MAX = 64 << 20,
     INSTRUCTIONS_MAX = 3000000, // of a straight run; more is not compared
     SNAPSHOTS_MAX = 60000,      // of one program and mode; the rest runs straight
-    SNAPSHOT_BYTES_MAX = 30 << 20,
+    SNAPSHOT_WORK_MAX = 400 << 20, // heap bytes written, of one program and mode
 };
 
 typedef struct Host {
@@ -119,7 +119,7 @@ typedef struct Run {
     FlowRunResult result;
     uint64_t seed;
     uint64_t snapshots;
-    uint64_t snapshot_bytes;
+    uint64_t work;
     size_t largest;
     Buf text;   // the outcome
     Buf fault;  // of the snapshots
@@ -139,6 +139,7 @@ static bool pass_through_snapshot(Run *run) {
     Diag diag = {0};
     buf_init(&first, TEXT_MAX);
     buf_init(&second, TEXT_MAX);
+    run->work += run->vm->heap.bytes;
     bool is_fine = flow_snapshot_write(run->vm, &first, &diag) == OK;
     if (is_fine) {
         flow_vm_free(run->vm);
@@ -155,7 +156,6 @@ static bool pass_through_snapshot(Run *run) {
         is_fine = false;
     }
     run->snapshots++;
-    run->snapshot_bytes += first.len;
     if (first.len > run->largest) run->largest = first.len;
     buf_done(&first);
     buf_done(&second);
@@ -185,7 +185,7 @@ static bool settle_all(Run *run) {
 
 static bool is_stop(const Run *run, const Mode *mode) {
     if (!mode || run->snapshots >= SNAPSHOTS_MAX) return false;
-    if (run->snapshot_bytes >= SNAPSHOT_BYTES_MAX) return false;
+    if (run->work >= SNAPSHOT_WORK_MAX) return false;
     return mode->step != 0 || run->vm->frame_count == 0;
 }
 
@@ -221,7 +221,7 @@ static bool run_program(Run *run, FlowModule *module, const Mode *mode) {
         if (is_parked && !settle_all(run)) break;
         if (!is_stop(run, mode)) {
             bool is_done = mode && (run->snapshots >= SNAPSHOTS_MAX ||
-                                    run->snapshot_bytes >= SNAPSHOT_BYTES_MAX);
+                                    run->work >= SNAPSHOT_WORK_MAX);
             if (is_done) run->vm->limits.instructions_per_turn = INSTRUCTIONS_MAX;
             continue;
         }
