@@ -80,8 +80,38 @@ static FlowString *finish_text(FlowVm *vm, const char *text, size_t length) {
     return flow_string_latin1(vm, (const uint8_t *)text, length);
 }
 
+// The everyday case in 128 bits: m × 10^f is below 2^80 and is shifted right, rounding half up.
+// Answers the length; 0: not such a case.
+static size_t fixed_small(double value, uint32_t fraction_digits, char *text) {
+    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    int exponent;
+    double fraction = frexp(fabs(value), &exponent);
+    int shift = 53 - exponent;
+    if (fraction_digits > 8 || value == 0 || fabs(value) >= 1e10 || shift > 110) return 0;
+    unsigned __int128 scaled =
+        (unsigned __int128)(uint64_t)ldexp(fraction, 53) * powers[fraction_digits];
+    uint64_t number = (uint64_t)((scaled + ((unsigned __int128)1 << (shift - 1))) >> shift);
+    char digits[NUMBER_TEXT_MAX];
+    size_t count = number_format_i64((int64_t)number, digits);
+    size_t length = 0;
+    if (value < 0) text[length++] = '-';
+    for (size_t i = count; i <= fraction_digits; i++) {
+        text[length++] = '0';
+        if (i == count && fraction_digits) text[length++] = '.';
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (count > fraction_digits && i == count - fraction_digits) text[length++] = '.';
+        text[length++] = digits[i];
+    }
+    return length;
+}
+
 FlowString *flow_number_to_fixed(FlowVm *vm, double value, uint32_t fraction_digits) {
     if (!isfinite(value) || fabs(value) >= 1e21) return flow_string_number(vm, value);
+    char small[64];
+    size_t small_length = fixed_small(value, fraction_digits, small);
+    if (small_length) return finish_text(vm, small, small_length);
     Decimal decimal;
     decimal_exact(fabs(value), &decimal);
     decimal_round(&decimal, decimal.point + (int)fraction_digits);

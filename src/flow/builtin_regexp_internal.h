@@ -167,5 +167,5 @@ typedef struct RegexpFast RegexpFast;
 // NULL: the pattern is not one that means the same there. For Latin-1 or wide subjects.
 RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide);
 void regexp_fast_free(RegexpFast *fast); // NULL is fine
-RegexpOutcome regexp_fast_match(const RegexpFast *fast, const RegexpSubject *subject,
-                                uint32_t start, RegexpBudget *budget, int32_t *ret_captures);
+RegexpOutcome regexp_fast_match(RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
+                                RegexpBudget *budget, int32_t *ret_captures);

@@ -11,21 +11,34 @@
 //        wide subjects.
 //   [T2] PCRE2 10.42 draws wrong conclusions about the first character of some patterns that begin
 //        with a lookahead, so patterns with lookarounds go without that optimization.
-//   [T3] A compiled pattern is never changed after it was made: threads may share it.
+//   [T3] A compiled pattern is never changed after it was made: threads may share it. Of the memory
+//        a match needs, one piece is kept; exchanges of the pointer decide whose it is.
 //   [T4] Memory is ours (base/memory.h); limits are set for each match.
 #define PCRE2_CODE_UNIT_WIDTH 0
 #include "base/buf.h"
 #include "base/memory.h"
 #include "flow/builtin_regexp_internal.h"
 #include <pcre2.h>
+#include <stdatomic.h>
 
 enum { PATTERN_SIZE_MAX = 1 << 18, LOOK_BEHIND_MAX = 255, REPEAT_MAX = 65535, NOT_FIXED = -1 };
+
+// What a match needs besides the code. Made once and kept for the next match.
+typedef struct Scratch {
+    pcre2_general_context_8 *memory_8; // those of one width
+    pcre2_match_context_8 *context_8;
+    pcre2_match_data_8 *data_8;
+    pcre2_general_context_16 *memory_16;
+    pcre2_match_context_16 *context_16;
+    pcre2_match_data_16 *data_16;
+} Scratch;
 
 struct RegexpFast {
     pcre2_code_8 *narrow; // one of the two
     pcre2_code_16 *wide;
     uint32_t capture_count;
     bool is_sticky;
+    _Atomic(Scratch *) spare; // whoever matches takes it; NULL: make another
 };
 
 // --- is it the same?
@@ -328,8 +341,42 @@ RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide) {
     return NULL;
 }
 
+static Scratch *scratch_take(RegexpFast *fast) {
+    Scratch *scratch = atomic_exchange(&fast->spare, NULL);
+    if (scratch) return scratch;
+    scratch = mem_zalloc(sizeof *scratch);
+    if (fast->narrow) {
+        scratch->memory_8 = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
+        scratch->context_8 = pcre2_match_context_create_8(scratch->memory_8);
+        scratch->data_8 =
+            pcre2_match_data_create_from_pattern_8(fast->narrow, scratch->memory_8);
+    } else {
+        scratch->memory_16 = pcre2_general_context_create_16(pcre_alloc, pcre_release, NULL);
+        scratch->context_16 = pcre2_match_context_create_16(scratch->memory_16);
+        scratch->data_16 =
+            pcre2_match_data_create_from_pattern_16(fast->wide, scratch->memory_16);
+    }
+    return scratch;
+}
+
+static void scratch_free(Scratch *scratch) {
+    if (!scratch) return;
+    pcre2_match_data_free_8(scratch->data_8);
+    pcre2_match_context_free_8(scratch->context_8);
+    pcre2_general_context_free_8(scratch->memory_8);
+    pcre2_match_data_free_16(scratch->data_16);
+    pcre2_match_context_free_16(scratch->context_16);
+    pcre2_general_context_free_16(scratch->memory_16);
+    mem_free(scratch);
+}
+
+static void scratch_put_back(RegexpFast *fast, Scratch *scratch) {
+    scratch_free(atomic_exchange(&fast->spare, scratch));
+}
+
 void regexp_fast_free(RegexpFast *fast) {
     if (!fast) return;
+    scratch_free(atomic_load(&fast->spare));
     pcre2_code_free_8(fast->narrow);
     pcre2_code_free_16(fast->wide);
     mem_free(fast);
@@ -358,48 +405,36 @@ static uint32_t limit_of(uint64_t steps) {
     return steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX;
 }
 
-static RegexpOutcome match_narrow(const RegexpFast *fast, const RegexpSubject *subject,
-                                  uint32_t start, const RegexpBudget *budget,
-                                  int32_t *ret_captures) {
-    pcre2_general_context_8 *memory =
-        pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
-    pcre2_match_context_8 *context = pcre2_match_context_create_8(memory);
-    pcre2_match_data_8 *data = pcre2_match_data_create_from_pattern_8(fast->narrow, memory);
-    pcre2_set_match_limit_8(context, limit_of(budget->steps));
-    pcre2_set_heap_limit_8(context, (uint32_t)(budget->memory_size >> 10));
-    int code = pcre2_match_8(fast->narrow, subject->latin1, subject->length, start,
-                             fast->is_sticky ? PCRE2_ANCHORED : 0, data, context);
-    if (code > 0) copy_captures(fast, code, pcre2_get_ovector_pointer_8(data), ret_captures);
-    pcre2_match_data_free_8(data);
-    pcre2_match_context_free_8(context);
-    pcre2_general_context_free_8(memory);
-    return outcome_of(code);
+static int match_narrow(const RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
+                        const RegexpBudget *budget, Scratch *scratch) {
+    pcre2_set_match_limit_8(scratch->context_8, limit_of(budget->steps));
+    pcre2_set_heap_limit_8(scratch->context_8, (uint32_t)(budget->memory_size >> 10));
+    return pcre2_match_8(fast->narrow, subject->latin1, subject->length, start,
+                         fast->is_sticky ? PCRE2_ANCHORED : 0, scratch->data_8,
+                         scratch->context_8);
 }
 
-static RegexpOutcome match_wide(const RegexpFast *fast, const RegexpSubject *subject,
-                                uint32_t start, const RegexpBudget *budget,
-                                int32_t *ret_captures) {
-    pcre2_general_context_16 *memory =
-        pcre2_general_context_create_16(pcre_alloc, pcre_release, NULL);
-    pcre2_match_context_16 *context = pcre2_match_context_create_16(memory);
-    pcre2_match_data_16 *data = pcre2_match_data_create_from_pattern_16(fast->wide, memory);
-    pcre2_set_match_limit_16(context, limit_of(budget->steps));
-    pcre2_set_heap_limit_16(context, (uint32_t)(budget->memory_size >> 10));
-    int code = pcre2_match_16(fast->wide, subject->wide, subject->length, start,
-                              fast->is_sticky ? PCRE2_ANCHORED : 0, data, context);
-    if (code > 0) copy_captures(fast, code, pcre2_get_ovector_pointer_16(data), ret_captures);
-    pcre2_match_data_free_16(data);
-    pcre2_match_context_free_16(context);
-    pcre2_general_context_free_16(memory);
-    return outcome_of(code);
+static int match_wide(const RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
+                      const RegexpBudget *budget, Scratch *scratch) {
+    pcre2_set_match_limit_16(scratch->context_16, limit_of(budget->steps));
+    pcre2_set_heap_limit_16(scratch->context_16, (uint32_t)(budget->memory_size >> 10));
+    return pcre2_match_16(fast->wide, subject->wide, subject->length, start,
+                          fast->is_sticky ? PCRE2_ANCHORED : 0, scratch->data_16,
+                          scratch->context_16);
 }
 
-RegexpOutcome regexp_fast_match(const RegexpFast *fast, const RegexpSubject *subject,
-                                uint32_t start, RegexpBudget *budget, int32_t *ret_captures) {
-    if (fast->narrow) {
-        ASSERT(subject->latin1);
-        return match_narrow(fast, subject, start, budget, ret_captures);
+RegexpOutcome regexp_fast_match(RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
+                                RegexpBudget *budget, int32_t *ret_captures) {
+    ASSERT(fast->narrow ? subject->latin1 != NULL : subject->wide != NULL);
+    Scratch *scratch = scratch_take(fast);
+    int code = fast->narrow ? match_narrow(fast, subject, start, budget, scratch)
+                            : match_wide(fast, subject, start, budget, scratch);
+    if (code > 0) {
+        copy_captures(fast, code,
+                      fast->narrow ? pcre2_get_ovector_pointer_8(scratch->data_8)
+                                   : pcre2_get_ovector_pointer_16(scratch->data_16),
+                      ret_captures);
     }
-    ASSERT(subject->wide);
-    return match_wide(fast, subject, start, budget, ret_captures);
+    scratch_put_back(fast, scratch);
+    return outcome_of(code);
 }
