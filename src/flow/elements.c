@@ -37,9 +37,11 @@ FlowArray *flow_array_from(FlowVm *vm, const FlowValue *values, uint32_t count) 
 static void dense_reserve(FlowVm *vm, FlowObject *body, uint32_t capacity) {
     FlowStorage *old = flow_dense(body);
     if (old && old->cell.aux >= capacity) return;
-    FlowStorage *storage = flow_heap_alloc(
+    FlowStorage *storage = flow_heap_take(
         &vm->heap, KIND_ELEMENTS, sizeof *storage + capacity * sizeof(FlowValue));
     storage->cell.aux = capacity;
+    storage->count = 0; // what is above is never looked at
+    storage->unused = 0;
     if (old) {
         storage->count = old->count;
         memcpy(storage->values, old->values, old->count * sizeof(FlowValue));

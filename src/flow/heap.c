@@ -112,8 +112,7 @@ static void *heap_alloc_large(FlowHeap *heap, size_t size) {
     return large + 1;
 }
 
-void *flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size) {
-    size = (size + HEAP_UNIT - 1) / HEAP_UNIT * HEAP_UNIT;
+static inline FlowCell *heap_take(FlowHeap *heap, FlowKind kind, size_t size) {
     FlowCell *cell;
     bool is_small = size <= HEAP_SMALL_MAX;
     if (is_small) {
@@ -130,11 +129,34 @@ void *flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size) {
     } else {
         cell = heap_alloc_large(heap, size);
     }
-    memset(cell, 0, size);
-    cell->kind = (uint8_t)kind;
-    cell->units = is_small ? (uint8_t)(size / HEAP_UNIT) : 0;
-    if (heap->is_shared) cell->flags = CELL_SHARED;
+    *cell = (FlowCell){
+        .kind = (uint8_t)kind,
+        .flags = heap->is_shared ? CELL_SHARED : 0,
+        .units = is_small ? (uint8_t)(size / HEAP_UNIT) : 0,
+    };
     heap->bytes += size;
+    return cell;
+}
+
+static inline size_t heap_rounded(size_t size) {
+    return (size + HEAP_UNIT - 1) / HEAP_UNIT * HEAP_UNIT;
+}
+
+void *flow_heap_take(FlowHeap *heap, FlowKind kind, size_t size) {
+    return heap_take(heap, kind, heap_rounded(size));
+}
+
+// Most cells are a few units: a loop of word stores, which must not become a call of memset.
+__attribute__((optimize("no-tree-loop-distribute-patterns")))
+void *flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size) {
+    size = heap_rounded(size);
+    FlowCell *cell = heap_take(heap, kind, size);
+    if (size > 256) {
+        memset(cell + 1, 0, size - sizeof *cell);
+    } else {
+        uint64_t *end = (uint64_t *)(void *)((char *)cell + size);
+        for (uint64_t *at = (uint64_t *)(void *)(cell + 1); at < end; at++) *at = 0;
+    }
     return cell;
 }
 
@@ -155,6 +177,10 @@ void flow_heap_buffer_free(FlowHeap *heap, void *buffer, size_t size) {
     ASSERT(heap->bytes >= size);
     heap->bytes -= size;
     mem_free(buffer);
+}
+
+static inline bool owns_memory(const FlowCell *cell) {
+    return cell->kind == KIND_KEYS || cell->kind == KIND_SHAPE || cell->kind == KIND_BYTES;
 }
 
 // What a dying cell owns outside the heap.
@@ -212,14 +238,14 @@ static bool chunk_sweep(FlowHeap *heap, FlowChunk *chunk) {
     char *run = NULL;
     while (at < end) {
         FlowCell *cell = (FlowCell *)(void *)at;
-        size_t size = flow_cell_size(cell);
+        size_t size = cell->units ? (size_t)cell->units * HEAP_UNIT : cell->aux; // no large ones
         if (cell->flags & CELL_MARKED) {
             cell->flags &= (uint8_t)~CELL_MARKED;
             if (run) heap_add_free(heap, run, (size_t)(at - run));
             run = NULL;
         } else {
             if (cell->kind != KIND_FREE) {
-                cell_finalize(heap, cell);
+                if (owns_memory(cell)) cell_finalize(heap, cell);
                 heap->bytes -= size;
             }
             if (!run) run = at;

@@ -46,6 +46,8 @@ void flow_heap_init(FlowHeap *heap, size_t limit, bool is_shared);
 void flow_heap_done(FlowHeap *heap);
 // A cell of `size` bytes (header included), zeroed, kind set.
 void *flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size);
+// The same, but only the header is set: for cells that the caller fills at once.
+void *flow_heap_take(FlowHeap *heap, FlowKind kind, size_t size);
 // Gives back a cell that the caller knows nobody refers to (grown storage).
 void flow_heap_free(FlowHeap *heap, void *cell);
 static inline bool flow_heap_has_room(const FlowHeap *heap, size_t extra) {

@@ -14,10 +14,12 @@ enum { INLINE_SLOTS_DEFAULT = 4, INLINE_SLOTS_MAX = 24, SLOTS_APART_MIN = 8 };
 static FlowObject *object_alloc(FlowVm *vm, FlowKind kind, size_t size, FlowShape *shape,
                                 uint32_t inline_count) {
     FlowObject *object =
-        flow_heap_alloc(&vm->heap, kind, size + inline_count * sizeof(FlowValue));
+        flow_heap_take(&vm->heap, kind, size + inline_count * sizeof(FlowValue));
     object->shape = shape;
     object->cell.small = (uint8_t)inline_count;
-    object->slots = (FlowValue *)(void *)((char *)object + size);
+    object->slots = (FlowValue *)(void *)((char *)object + size); // unset until the shape has them
+    object->elements = NULL;
+    if (size > sizeof *object) memset(object + 1, 0, size - sizeof *object);
     return object;
 }
 
@@ -49,7 +51,7 @@ FlowSlotObject *flow_slot_object_new(FlowVm *vm, FlowKind kind, FlowObject *prot
 }
 
 FlowBox *flow_box_new(FlowVm *vm, FlowValue value) {
-    FlowBox *box = flow_heap_alloc(&vm->heap, KIND_BOX, sizeof *box);
+    FlowBox *box = flow_heap_take(&vm->heap, KIND_BOX, sizeof *box);
     box->value = value;
     return box;
 }
@@ -73,9 +75,10 @@ void flow_object_append_slot(FlowVm *vm, FlowObject *body, FlowShape *shape, Flo
     uint32_t capacity = is_apart ? slots_storage(body)->cell.aux : body->cell.small;
     if (slot >= capacity) {
         uint32_t grown = capacity * 2 < SLOTS_APART_MIN ? SLOTS_APART_MIN : capacity * 2;
-        FlowStorage *storage = flow_heap_alloc(&vm->heap, KIND_SLOTS,
-                                               sizeof *storage + grown * sizeof(FlowValue));
+        FlowStorage *storage = flow_heap_take(&vm->heap, KIND_SLOTS,
+                                              sizeof *storage + grown * sizeof(FlowValue));
         storage->cell.aux = grown;
+        storage->count = storage->unused = 0;
         if (slot) memcpy(storage->values, body->slots, slot * sizeof(FlowValue));
         if (is_apart && !(slots_storage(body)->cell.flags & CELL_SHARED)) {
             flow_heap_free(&vm->heap, slots_storage(body));

@@ -36,6 +36,8 @@ bool flow_to_number(FlowVm *vm, FlowValue primitive, double *ret_number) {
 
 int32_t flow_double_to_int32(double number) {
     if (number >= -2147483648.0 && number <= 2147483647.0) return (int32_t)number;
+    // Whole numbers of 64 bits wrap by themselves; hash functions live on products like these.
+    if (number > -0x1p63 && number < 0x1p63) return (int32_t)(uint32_t)(uint64_t)(int64_t)number;
     if (!isfinite(number)) return 0;
     double wrapped = fmod(trunc(number), 4294967296.0);
     if (wrapped < 0) wrapped += 4294967296.0;
@@ -129,13 +131,26 @@ bool flow_loose_equal(FlowVm *vm, FlowValue a, FlowValue b) {
 
 // --- arithmetic
 
+// fmod, but whole numbers are divided as such, which is much faster and as exact.
+static double number_remainder(double a, double b) {
+    if (fabs(a) < 0x1p53 && fabs(b) < 0x1p53) {
+        int64_t x = (int64_t)a;
+        int64_t y = (int64_t)b;
+        if ((double)x == a && (double)y == b && y != 0) {
+            int64_t remainder = x % y;
+            return remainder == 0 && signbit(a) ? -0.0 : (double)remainder;
+        }
+    }
+    return fmod(a, b);
+}
+
 static FlowValue number_arithmetic(uint16_t op, double a, double b) {
     switch (op) {
     case OP_ADD: return flow_number(a + b);
     case OP_SUB: return flow_number(a - b);
     case OP_MUL: return flow_number(a * b);
     case OP_DIV: return flow_number(a / b);
-    case OP_MOD: return flow_number(fmod(a, b));
+    case OP_MOD: return flow_number(number_remainder(a, b));
     case OP_EXP: return flow_number(flow_math_pow(a, b));
     default: break;
     }

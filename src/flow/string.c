@@ -18,8 +18,10 @@ static size_t string_size(size_t length, bool is_wide) {
 
 FlowString *flow_string_alloc(FlowVm *vm, size_t length, bool is_wide) {
     ASSERT(length <= UINT32_MAX);
-    FlowString *s = flow_heap_alloc(&vm->heap, KIND_STRING, string_size(length, is_wide));
+    FlowString *s = flow_heap_take(&vm->heap, KIND_STRING, string_size(length, is_wide));
     s->cell.aux = (uint32_t)length;
+    s->hash = 0;
+    s->depth = 0;
     if (is_wide) s->cell.flags |= STRING_WIDE;
     return s;
 }
@@ -98,9 +100,11 @@ FlowString *flow_string_concat(FlowVm *vm, FlowString *a, FlowString *b) {
         copy_units(s, flow_string_length(left), right);
         return s;
     }
-    FlowString *rope = flow_heap_alloc(&vm->heap, KIND_STRING, sizeof(FlowString));
+    FlowString *rope = flow_heap_take(&vm->heap, KIND_STRING, sizeof(FlowString));
     rope->cell.aux = (uint32_t)length;
     rope->cell.flags |= STRING_ROPE;
+    rope->hash = 0;
+    rope->depth = 0;
     if (is_wide) rope->cell.flags |= STRING_WIDE;
     rope->left = a;
     rope->right = b;
