@@ -368,7 +368,7 @@ static void add_member(JsonParser *p, FlowObject *object, FlowKey key, FlowValue
     } else if (flow_shape_find(object->shape, key, &slot, &attributes)) {
         object->slots[slot] = value; // a repeated key: the last one counts
     } else {
-        flow_object_add(p->vm, object, key, value, PROPERTY_DEFAULT, true);
+        flow_object_add_computed(p->vm, object, key, value, PROPERTY_DEFAULT);
     }
 }
 

@@ -69,7 +69,8 @@ static FlowObject *arguments_object(FlowVm *vm, uint32_t base, uint32_t count) {
     flow_object_define(vm, object, FLOW_SYMBOL(vm, SYMBOL_ITERATOR),
                        flow_from_object(vm->realm->array_values), PROPERTY_HIDDEN);
     FlowValue thrower = flow_from_object(vm->realm->thrower);
-    flow_object_define_accessor(vm, object, FLOW_KEY(vm, callee), thrower, thrower, 0);
+    flow_object_define_accessor(vm, object, FLOW_KEY(vm, callee),
+                                (FlowGetSet){thrower, thrower}, 0);
     for (uint32_t i = 0; i < count; i++) {
         flow_elements_put(vm, object, i, vm->stack[base + 1 + i], PROPERTY_DEFAULT);
     }

@@ -3,7 +3,7 @@
 // String constants live in the module's arena, marked as shared, so that a VM can hold them like
 // its own strings and its collector leaves them alone.
 //
-// Not here: what is in a routine (compile_*.c), whether it is sound (verify.c).
+// Not here: what fills a module (compile_*.c), what its snapshots call it by (code_index.c).
 #include "flow/code.h"
 #include "base/hash.h"
 #include "base/memory.h"

@@ -250,7 +250,24 @@ static void fields_value(FlowCompiler *c, FlowNode *element, const PropertyKey *
     }
 }
 
+// A name known now: one instruction with an inline cache.
+static bool fields_add_named(FlowCompiler *c, FlowNode *element) {
+    if (element->element.field_key) return false;
+    PropertyKey key = property_key(c, element->element.key, element->flags & FLAG_COMPUTED);
+    if (key.is_dynamic || key.is_index) return false;
+    uint32_t site = site_new(c, key.name);
+    if (site == NO_REGISTER) return false;
+    Register mark = c->top;
+    Register value = register_new(c);
+    fields_value(c, element, &key, NO_REGISTER, value);
+    emit_position(c, element->start);
+    emit_abc(c, OP_DEFINE_FIELD, 0, value, site);
+    c->top = mark;
+    return true;
+}
+
 static void fields_add_field(FlowCompiler *c, FlowNode *element) {
+    if (fields_add_named(c, element)) return;
     Register mark = c->top;
     FlowNode *key_node = element->element.key;
     PropertyKey key = {.name = FLOW_HOLE};

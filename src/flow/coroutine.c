@@ -13,8 +13,8 @@
 FlowObject *flow_iterator_result(FlowVm *vm, FlowValue value, bool is_done) {
     FlowObject *result =
         flow_object_new_sized(vm, vm->realm->protos[PROTO_OBJECT], 2);
-    flow_object_add(vm, result, FLOW_KEY(vm, value), value, PROPERTY_DEFAULT, false);
-    flow_object_add(vm, result, FLOW_KEY(vm, done), flow_bool(is_done), PROPERTY_DEFAULT, false);
+    flow_object_add(vm, result, FLOW_KEY(vm, value), value, PROPERTY_DEFAULT);
+    flow_object_add(vm, result, FLOW_KEY(vm, done), flow_bool(is_done), PROPERTY_DEFAULT);
     return result;
 }
 

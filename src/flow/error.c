@@ -276,9 +276,6 @@ const char *flow_describe(FlowVm *vm, FlowValue value, char ret_text[FLOW_TEXT_M
         snprintf(ret_text, FLOW_TEXT_MAX, "Symbol(%.*s)", FLOW_TEXT_MAX - 12, inner);
         return ret_text;
     }
-    if (flow_is_hole(value) || flow_is_cell(value)) {
-        snprintf(ret_text, FLOW_TEXT_MAX, "undefined");
-        return ret_text;
-    }
+    if (flow_is_hole(value) || flow_is_cell(value)) value = FLOW_UNDEFINED;
     return copy_text(vm, flow_to_string(vm, value), ret_text);
 }

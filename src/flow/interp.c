@@ -745,6 +745,21 @@ L_INIT_FIELD: {
     SAFE_POINT();
     NEXT;
 }
+L_DEFINE_FIELD: {
+    FlowInlineCache *cache = &caches[IC];
+    if (UNLIKELY(!flow_is_object(A))) goto broken;
+    FlowObject *object = flow_as_object(A);
+    bool is_plain = object->cell.kind == KIND_OBJECT &&
+                    !(object->cell.aux & (OBJECT_NOT_EXTENSIBLE | OBJECT_IS_PROTOTYPE));
+    if (LIKELY(object->shape == cache->shape && cache->next && is_plain)) {
+        flow_object_append_slot(vm, object, cache->next, B);
+        SAFE_POINT();
+        NEXT;
+    }
+    CHECK(interp_define_field(vm, INSTRUCTION, cache));
+    SAFE_POINT();
+    NEXT;
+}
 L_GET_LENGTH:
     if (LIKELY(flow_is_array(B))) {
         A = flow_uint(flow_as_array(B)->length);

@@ -1,9 +1,10 @@
 // Call instructions off the fast path, and the errors that name what the script wrote.
 //
-// "o.m is not a function" needs the source text of the callee: the compiler leaves descriptions
-// by pc, and only an error looks them up.
+// The loop in interp.c calls plain closures and natives itself; here is everything else. The
+// compiler leaves the source text of callees and iterables beside the code (FlowDescription), and
+// messages use it in V8's words.
 //
-// Not here: plain calls of script functions (interp.c), frames (call.c).
+// Not here: how a frame is made (call.c).
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"

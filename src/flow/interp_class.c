@@ -1,9 +1,9 @@
 // Classes, private names, closures, object spread: instructions that build things.
 //
-// They are rare beside property access and arithmetic, so they live outside the loop and may take
-// their time; whatever can run script code goes through a frame of its own.
-//
-// Not here: calling constructors (call.c).
+//   [B1] A class is two objects, constructor and prototype; the block of NEW_CLASS holds both
+//        while its elements are defined.
+//   [B2] Private members are own properties under a private symbol: never listed, never found on
+//        a prototype, not touched by freezing.
 #include "base/memory.h"
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
@@ -141,9 +141,10 @@ bool interp_define_accessor(FlowVm *vm, FlowInstruction in) {
     bool is_class = in.op == OP_DEFINE_CLASS_GETTER || in.op == OP_DEFINE_CLASS_SETTER;
     set_home(function, object);
     uint32_t attributes = PROPERTY_CONFIGURABLE | (is_class ? 0 : (uint32_t)PROPERTY_ENUMERABLE);
-    flow_object_define_accessor(vm, object, key_register(vm, base + in.b),
-                                is_getter ? function : FLOW_HOLE,
-                                is_getter ? FLOW_HOLE : function, attributes);
+    FlowGetSet pair = {FLOW_HOLE, FLOW_HOLE};
+    if (is_getter) pair.getter = function;
+    else pair.setter = function;
+    flow_object_define_accessor(vm, object, key_register(vm, base + in.b), pair, attributes);
     return true;
 }
 
@@ -309,8 +310,10 @@ static bool private_define(FlowVm *vm, FlowInstruction in) {
                                flow_describe_key(vm, key, (char[FLOW_TEXT_MAX]){0}));
     }
     if (is_accessor) {
-        flow_object_define_accessor(vm, object, key, is_getter ? value : FLOW_HOLE,
-                                    is_getter ? FLOW_HOLE : value, 0);
+        FlowGetSet pair = {FLOW_HOLE, FLOW_HOLE};
+        if (is_getter) pair.getter = value;
+        else pair.setter = value;
+        flow_object_define_accessor(vm, object, key, pair, 0);
     } else {
         flow_object_define(vm, object, key, value,
                            in.op == OP_DEFINE_PRIVATE ? PROPERTY_WRITABLE : 0);

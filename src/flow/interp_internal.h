@@ -28,6 +28,7 @@ bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value
 bool interp_get_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);
 bool interp_set_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);
 bool interp_init_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);
+bool interp_define_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);
 bool interp_get_element(FlowVm *vm, FlowInstruction in);
 bool interp_set_element(FlowVm *vm, FlowInstruction in);
 bool interp_init_element(FlowVm *vm, FlowInstruction in);

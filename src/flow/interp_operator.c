@@ -1,10 +1,9 @@
 // Operator instructions off the fast path: mixed types, strings, and objects by way of the
 // prelude's helpers.
 //
-// An operand that is an object is converted by script code in a frame of its own; the instruction
-// completes when that frame returns.
-//
-// Not here: numbers (the loop in interp.c), what the operators mean (operators.c).
+//   [O1] With an object operand the helper's frame delivers the result: into the destination, or
+//        into the jump of a fused comparison (RETURN_BRANCH).
+//   [O2] With primitives the result is there when the function returns.
 #include "flow/interp_internal.h"
 #include "flow/object_internal.h"
 #include "flow/opcodes.h"
@@ -39,13 +38,9 @@ bool interp_unary(FlowVm *vm, FlowInstruction in) {
     return true;
 }
 
-static bool push_compare(FlowVm *vm, uint16_t op, FlowValue a, FlowValue b,
-                         FlowReturnKind return_kind, uint32_t return_to) {
-    return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_compare,
-                                                     .count = 3,
-                                                     .arguments = {flow_int(op), a, b},
-                                                     .return_kind = return_kind,
-                                                     .return_to = return_to});
+static FlowHelperCall compare_call(uint16_t op, FlowValue a, FlowValue b) {
+    return (FlowHelperCall){
+        .helper = HELPER_compare, .count = 3, .arguments = {flow_int(op), a, b}};
 }
 
 bool interp_compare(FlowVm *vm, FlowInstruction in) {
@@ -53,7 +48,10 @@ bool interp_compare(FlowVm *vm, FlowInstruction in) {
     FlowValue a = vm->stack[base + in.b];
     FlowValue b = vm->stack[base + in.c];
     if (flow_is_object(a) || flow_is_object(b)) {
-        return push_compare(vm, in.op, a, b, RETURN_STORE, base + in.a);
+        FlowHelperCall call = compare_call(in.op, a, b);
+        call.return_kind = RETURN_STORE;
+        call.return_to = base + in.a;
+        return flow_vm_push_helper(vm, &call);
     }
     bool result;
     if (!flow_compare(vm, in.op, a, b, &result)) return false;
@@ -64,7 +62,9 @@ bool interp_compare(FlowVm *vm, FlowInstruction in) {
 bool interp_jump_compare(FlowVm *vm, FlowInstruction in, uint16_t op, FlowValue b) {
     FlowValue a = vm->stack[interp_base(vm) + in.a];
     if (flow_is_object(a) || flow_is_object(b)) {
-        return push_compare(vm, op, a, b, RETURN_BRANCH, 0);
+        FlowHelperCall call = compare_call(op, a, b);
+        call.return_kind = RETURN_BRANCH;
+        return flow_vm_push_helper(vm, &call);
     }
     bool result;
     if (!flow_compare(vm, op, a, b, &result)) return false;

@@ -309,18 +309,34 @@ bool interp_set_element(FlowVm *vm, FlowInstruction in) {
                                                      .return_kind = RETURN_DISCARD});
 }
 
-bool interp_init_element(FlowVm *vm, FlowInstruction in) {
-    uint32_t base = interp_base(vm);
-    FlowObject *object = flow_as_object(vm->stack[base + in.a]);
-    FlowKey key;
-    if (!flow_key_from_value(vm, vm->stack[base + in.b], &key)) UNREACHABLE();
-    if (flow_object_put(vm, object, key, vm->stack[base + in.c])) return true;
+// CreateDataPropertyOrThrow.
+static bool define_or_throw(FlowVm *vm, FlowObject *object, FlowKey key, FlowValue value) {
+    if (flow_object_put(vm, object, key, value)) return true;
     char text[FLOW_TEXT_MAX];
     flow_describe_key(vm, key, text);
     if (flow_object_is_extensible(vm, object)) {
         return flow_throw_type(vm, "Cannot redefine property: %s", text);
     }
     return flow_throw_type(vm, "Cannot define property %s, object is not extensible", text);
+}
+
+bool interp_init_element(FlowVm *vm, FlowInstruction in) {
+    uint32_t base = interp_base(vm);
+    FlowKey key;
+    if (!flow_key_from_value(vm, vm->stack[base + in.b], &key)) UNREACHABLE();
+    return define_or_throw(vm, flow_as_object(vm->stack[base + in.a]), key,
+                           vm->stack[base + in.c]);
+}
+
+bool interp_define_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache) {
+    uint32_t base = interp_base(vm);
+    FlowObject *object = flow_as_object(vm->stack[base + in.a]);
+    FlowShape *before = object->shape;
+    FlowKey key = site_key(vm, in);
+    if (!define_or_throw(vm, object, key, vm->stack[base + in.b])) return false;
+    bool is_added = object->shape != before; // a property that was there is not worth a cache
+    if (is_added && object->cell.kind == KIND_OBJECT) cache_set(vm, object, before, key, cache);
+    return true;
 }
 
 bool interp_delete_element(FlowVm *vm, FlowInstruction in) {

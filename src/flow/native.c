@@ -1,9 +1,8 @@
 // Natives: the conversions of arguments that every built-in begins with. See native.h.
 //
-// A native never runs script code: an object where it needs a primitive is handed back to the VM,
-// which converts it and calls the native again.
-//
-// Not here: the natives themselves (builtin_*.c).
+//   [N1] A conversion that meets an object asks for its primitive and changes nothing: the native
+//        is called again from its start, with the primitive in the object's place.
+//   [N2] A conversion that fails leaves the exception pending and answers NATIVE_THROW.
 #include "flow/native.h"
 #include "flow/vm.h"
 

@@ -100,17 +100,26 @@ void flow_object_touch_proto(FlowVm *vm, const FlowObject *body) {
     if (body->cell.aux & OBJECT_IS_PROTOTYPE) vm->proto_epoch++;
 }
 
-void flow_object_add(FlowVm *vm, FlowObject *body, FlowKey key, FlowValue value,
-                     uint32_t attributes, bool is_computed) {
+// Objects that get more than `max` properties become dictionaries.
+static void object_prepare_add(FlowVm *vm, FlowObject *body, uint32_t max) {
     flow_object_touch_proto(vm, body);
-    FlowShape *shape = body->shape;
-    uint32_t max = is_computed ? SHAPE_COMPUTED_MAX : SHAPE_PROPERTIES_MAX;
+    const FlowShape *shape = body->shape;
     bool is_foreign = shape->cell.flags & CELL_SHARED && !vm->building; // [J2]
     if (is_foreign || (shape->count >= max && !flow_shape_is_dictionary(shape))) {
         flow_object_to_dictionary(vm, body);
-        shape = body->shape;
     }
-    flow_object_append_slot(vm, body, flow_shape_add(vm, shape, key, attributes), value);
+}
+
+void flow_object_add(FlowVm *vm, FlowObject *body, FlowKey key, FlowValue value,
+                     uint32_t attributes) {
+    object_prepare_add(vm, body, SHAPE_PROPERTIES_MAX);
+    flow_object_append_slot(vm, body, flow_shape_add(vm, body->shape, key, attributes), value);
+}
+
+void flow_object_add_computed(FlowVm *vm, FlowObject *body, FlowKey key, FlowValue value,
+                              uint32_t attributes) {
+    object_prepare_add(vm, body, SHAPE_COMPUTED_MAX);
+    flow_object_append_slot(vm, body, flow_shape_add(vm, body->shape, key, attributes), value);
 }
 
 void flow_object_compact(FlowVm *vm, FlowObject *body) {

@@ -209,8 +209,12 @@ void flow_object_put_cstr(FlowVm *vm, FlowObject *object, const char *name, Flow
 // Adds or replaces with these attributes, no questions asked (built-ins, literals, classes).
 void flow_object_define(FlowVm *vm, FlowObject *object, FlowKey key, FlowValue value,
                         uint32_t attributes);
-void flow_object_define_accessor(FlowVm *vm, FlowObject *object, FlowKey key, FlowValue getter,
-                                 FlowValue setter, uint32_t attributes); // HOLE keeps the old one
+typedef struct FlowGetSet {
+    FlowValue getter; // HOLE keeps the old one
+    FlowValue setter;
+} FlowGetSet;
+void flow_object_define_accessor(FlowVm *vm, FlowObject *object, FlowKey key, FlowGetSet pair,
+                                 uint32_t attributes);
 
 enum { // which fields of a descriptor are present
     DESCRIPTOR_VALUE = 16,

@@ -7,9 +7,12 @@
 // Appends the value of a property that the new `shape` has in its last slot.
 void flow_object_append_slot(FlowVm *vm, FlowObject *body, FlowShape *shape, FlowValue value);
 void flow_object_to_dictionary(FlowVm *vm, FlowObject *body);
-// A property that is certainly not there yet; `is_computed`: by computed key.
+// A property that is certainly not there yet; added by name, or by computed key (objects used as
+// maps become dictionaries sooner).
 void flow_object_add(FlowVm *vm, FlowObject *body, FlowKey key, FlowValue value,
-                     uint32_t attributes, bool is_computed);
+                     uint32_t attributes);
+void flow_object_add_computed(FlowVm *vm, FlowObject *body, FlowKey key, FlowValue value,
+                              uint32_t attributes);
 // After many deletions: moves the slots of a dictionary together.
 void flow_object_compact(FlowVm *vm, FlowObject *body);
 // Some shape may rely on this object as a prototype: caches must be checked again.

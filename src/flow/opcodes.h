@@ -144,6 +144,7 @@
     OP(GET_FIELD, OUT, IN, SITE, "a = b.c")                                                        \
     OP(SET_FIELD, IN, IN, SITE, "a.c = b")                                                         \
     OP(INIT_FIELD, IN, IN, SITE, "define a.c = b on a literal (own, enumerable)")                  \
+    OP(DEFINE_FIELD, IN, IN, SITE, "class field: define a.c = b; TypeError when a refuses it")     \
     OP(GET_LENGTH, OUT, IN, SITE, "a = b.length (site's key is \"length\"); fast for arrays")      \
     OP(GET_ELEMENT, OUT, IN, IN, "a = b[c]")                                                       \
     OP(SET_ELEMENT, IN, IN, IN, "a[b] = c")                                                        \

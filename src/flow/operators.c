@@ -3,7 +3,7 @@
 //   [R1] Nothing here sees an object except the equality tests, which compare identity.
 //   [R2] Results keep value.h [V2]: numbers that are int32 are stored as such.
 //
-// Not here: operators on objects (interp_operator.c, prelude/operators.js).
+// Not here: ToPrimitive (prelude/operators.js), BigInt arithmetic (builtin_bigint.c).
 #include "flow/operators.h"
 #include "flow/builtin_math_functions.h"
 #include "flow/error.h"

@@ -211,12 +211,14 @@ void flow_object_define(FlowVm *vm, FlowObject *object, FlowKey key, FlowValue v
     if (flow_shape_find(body->shape, key, &slot, &old)) {
         object_replace(vm, body, slot, value, attributes);
     } else {
-        flow_object_add(vm, body, key, value, attributes, false);
+        flow_object_add(vm, body, key, value, attributes);
     }
 }
 
-void flow_object_define_accessor(FlowVm *vm, FlowObject *object, FlowKey key, FlowValue getter,
-                                 FlowValue setter, uint32_t attributes) {
+void flow_object_define_accessor(FlowVm *vm, FlowObject *object, FlowKey key, FlowGetSet pair,
+                                 uint32_t attributes) {
+    FlowValue getter = pair.getter;
+    FlowValue setter = pair.setter;
     FlowProperty old;
     if (flow_object_get_own(vm, object, key, &old) && old.attributes & PROPERTY_ACCESSOR) {
         if (flow_is_hole(getter)) getter = old.getter;
@@ -315,7 +317,7 @@ static bool define_new(FlowVm *vm, FlowObject *object, FlowKey key, const FlowDe
     if (d->present & (DESCRIPTOR_GET | DESCRIPTOR_SET)) {
         FlowValue getter = d->present & DESCRIPTOR_GET ? d->getter : FLOW_UNDEFINED;
         FlowValue setter = d->present & DESCRIPTOR_SET ? d->setter : FLOW_UNDEFINED;
-        flow_object_define_accessor(vm, object, key, getter, setter, attributes);
+        flow_object_define_accessor(vm, object, key, (FlowGetSet){getter, setter}, attributes);
         return true;
     }
     body = flow_object_writable_body(vm, object);
@@ -323,7 +325,7 @@ static bool define_new(FlowVm *vm, FlowObject *object, FlowKey key, const FlowDe
         return flow_elements_put(vm, body, flow_key_as_index(key), value, attributes);
     }
     if (body->cell.aux & OBJECT_LAZY_FUNCTION) flow_function_materialize(vm, body);
-    flow_object_add(vm, body, key, value, attributes, true);
+    flow_object_add_computed(vm, body, key, value, attributes);
     return true;
 }
 
@@ -343,12 +345,12 @@ bool flow_object_define_own(FlowVm *vm, FlowObject *object, FlowKey key,
     if (d->present & (DESCRIPTOR_GET | DESCRIPTOR_SET)) {
         FlowValue getter = d->present & DESCRIPTOR_GET ? d->getter : FLOW_HOLE;
         FlowValue setter = d->present & DESCRIPTOR_SET ? d->setter : FLOW_HOLE;
-        flow_object_define_accessor(vm, object, key, getter, setter,
+        flow_object_define_accessor(vm, object, key, (FlowGetSet){getter, setter},
                                     merged_attributes(attributes, d));
         return true;
     }
     if (is_accessor && !(d->present & (DESCRIPTOR_VALUE | DESCRIPTOR_WRITABLE))) {
-        flow_object_define_accessor(vm, object, key, FLOW_HOLE, FLOW_HOLE,
+        flow_object_define_accessor(vm, object, key, (FlowGetSet){FLOW_HOLE, FLOW_HOLE},
                                     merged_attributes(attributes, d));
         return true;
     }
@@ -383,7 +385,7 @@ static FlowSetResult set_new(FlowVm *vm, FlowObject *object, FlowKey key, FlowVa
     FlowObject *body = flow_object_writable_body(vm, object);
     if (body->cell.aux & OBJECT_NOT_EXTENSIBLE) return SET_NOT_EXTENSIBLE;
     if (!flow_key_is_index(key)) {
-        flow_object_add(vm, body, key, value, PROPERTY_DEFAULT, true);
+        flow_object_add_computed(vm, body, key, value, PROPERTY_DEFAULT);
         return SET_DONE;
     }
     uint32_t index = flow_key_as_index(key);

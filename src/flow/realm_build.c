@@ -230,9 +230,11 @@ static void define_entry(Builder *b, FlowObject *object, const char *path,
     flow_realm_name(vm, function, path, name);
     FlowValue value = flow_from_object(function);
     if (entry->flags & NATIVE_GETTER) {
-        flow_object_define_accessor(vm, object, key, value, FLOW_HOLE, PROPERTY_CONFIGURABLE);
+        flow_object_define_accessor(vm, object, key, (FlowGetSet){value, FLOW_HOLE},
+                                    PROPERTY_CONFIGURABLE);
     } else if (entry->flags & NATIVE_SETTER) {
-        flow_object_define_accessor(vm, object, key, FLOW_HOLE, value, PROPERTY_CONFIGURABLE);
+        flow_object_define_accessor(vm, object, key, (FlowGetSet){FLOW_HOLE, value},
+                                    PROPERTY_CONFIGURABLE);
     } else {
         bool is_fixed = strcmp(entry->name, "@@hasInstance") == 0;
         bool is_symbol_method = strcmp(entry->name, "@@toPrimitive") == 0;
@@ -408,10 +410,11 @@ static void build_thrower(Builder *b) {
     flow_realm_name(vm, thrower, "%", "throwTypeError");
     b->realm->thrower = thrower;
     FlowValue value = flow_from_object(thrower);
+    FlowGetSet pair = {value, value};
     FlowObject *proto = b->realm->protos[PROTO_FUNCTION];
-    flow_object_define_accessor(vm, proto, flow_key_cstr(vm, "caller"), value, value,
+    flow_object_define_accessor(vm, proto, flow_key_cstr(vm, "caller"), pair,
                                 PROPERTY_CONFIGURABLE);
-    flow_object_define_accessor(vm, proto, flow_key_cstr(vm, "arguments"), value, value,
+    flow_object_define_accessor(vm, proto, flow_key_cstr(vm, "arguments"), pair,
                                 PROPERTY_CONFIGURABLE);
 }
 

@@ -2,7 +2,7 @@
 // intrinsics, write the table in its builtin_*.c and name it here; a parent comes before its
 // children.
 //
-// Not here: how the tables become objects (realm_build.c).
+// Snapshots name built-ins by their path, so the order here may change; names may not.
 #include "flow/builtin_core.h"
 #include "flow/builtin_objects.h"
 #include "flow/builtin_primitives.h"

@@ -2,7 +2,8 @@
 //
 // Texts of the last result live in FlowVmTexts until the next one.
 //
-// Not here: the run itself (vm.c), the host's side of a wait (host.h).
+//   [R1] Reading a failed run's error runs no script code: only data properties are looked at.
+//   [R2] A settlement that cannot be read (bad JSON) changes nothing.
 #include "base/memory.h"
 #include "flow/promise.h"
 #include "flow/object_internal.h"
