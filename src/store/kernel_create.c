@@ -208,6 +208,11 @@ Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated 
     const RunSpec *spec = &pinned;
     Status pin_status = spec_pin(kernel, &pinned);
     if (pin_status == ERR_NOT_FOUND && !parent) {
+        Run taken; // a taken id answers its run, whatever else the spec says
+        Status found = run_load_id(kernel, given->id, &taken);
+        if (found != ERR_NOT_FOUND) {
+            return found == OK ? existing_run(kernel, given->id, ret_created) : found;
+        }
         return kernel_refuse(kernel, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
                              "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
     }

@@ -333,6 +333,59 @@ static void run_stays_with_the_version_it_started_with(void **state) {
     assert_text(query.definitions[0].source, "one");
 }
 
+static void start_by_name_alone_takes_the_current_definition(void **state) {
+    World *world = *state;
+    int64_t first = define(world, "w", "v1", "one")->define.key;
+    int64_t second = define(world, "w", "v2", "two")->define.key;
+    RunSpec spec = spec_of("r1");
+    spec.workflow = STR("w");
+    spec.kind = 0;
+    create_from(world, &spec);
+    assert_int_equal(get_run(world, "r1").definition, second);
+    assert_int_equal(get_run(world, "r1").kind, RUN_FLOW);
+    define(world, "w", "v1", "one"); // rolled back: new runs take the old one again
+    spec.id = STR("r2");
+    create_from(world, &spec);
+    assert_int_equal(get_run(world, "r2").definition, first);
+    assert_int_equal(get_run(world, "r1").definition, second);
+}
+
+static void start_by_a_name_nobody_defined_is_refused(void **state) {
+    World *world = *state;
+    create(world, "taken");
+    world_reopen(world);
+    Str before = world_dump(world);
+    RunSpec spec = spec_of("r1");
+    spec.workflow = STR("nobody defined it");
+    spec.kind = 0;
+    batch_new(world);
+    Op *op = add_create(world, &spec);
+    op_run(world, op, ERR_NOT_FOUND);
+    assert_refused(op, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND");
+    spec.id = STR("taken"); // a taken id answers its run, in memory or not
+    op = create_op(world, &spec);
+    assert_false(op->create_run.is_new);
+    assert_unchanged(world, before);
+}
+
+static void child_of_a_workflow_nobody_defined_is_born_failed(void **state) {
+    World *world = *state;
+    Claimed parent = create(world, "parent");
+    RunSpec child = spec_of("child");
+    child.workflow = STR("nobody defined it");
+    child.kind = 0;
+    Op *op = turn(world, parent, NEXT_SUSPEND);
+    op->turn.children = &child;
+    op->turn.child_count = 1;
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child("child")}, 1);
+    op_run(world, op, OK);
+    assert_state(world, "child", RUN_FAILED);
+    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_int_equal(op->turn.resolved_count, 1);
+    assert_int_equal(op->turn.resolved[0].outcome, OUTCOME_ERROR);
+    assert_int_equal(world->batch.ready_count, 0);
+}
+
 static void unknown_definitions_are_not_found(void **state) {
     World *world = *state;
     define(world, "w", "v1", "one");
@@ -368,6 +421,9 @@ int contract_nodes(void) {
         CASE(defined_version_becomes_current),
         CASE(defining_an_old_version_again_rolls_back),
         CASE(run_stays_with_the_version_it_started_with),
+        CASE(start_by_name_alone_takes_the_current_definition),
+        CASE(start_by_a_name_nobody_defined_is_refused),
+        CASE(child_of_a_workflow_nobody_defined_is_born_failed),
         CASE(unknown_definitions_are_not_found),
     };
     return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);

@@ -375,10 +375,12 @@ static bool seed_fails(uint64_t seed, const Options *options, Tally *tally) {
     Arena arena;
     arena_init(&arena);
     Trace trace = trace_generate(&arena, seed, options->batch_count);
+    static bool is_reported; // one is enough; making it smaller takes a while
     bool is_bad = trace_fails_apart(&trace, tally, false, options->is_show);
     if (is_bad) {
         fprintf(stderr, "seed %llu fails\n", (unsigned long long)seed);
-        if (!options->is_show) report(&arena, seed, trace);
+        if (!options->is_show && !is_reported) report(&arena, seed, trace);
+        is_reported = true;
     }
     arena_done(&arena);
     return is_bad;

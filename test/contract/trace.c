@@ -84,10 +84,12 @@ static Str some_topic(Maker *maker) { return str_from(trace_topics[pick(maker, 4
 static RunSpec some_spec(Maker *maker, Str id) {
     static const Str tags[] = {STR_NULL, STR("red"), STR("blue"), STR("red\nblue"), STR("")};
     static const int64_t keeps[] = {-1, -1, 0, 2000, 60000};
+    bool is_pinned = chance(maker, 15); // to the current definition, if there is one
+    Str workflow = chance(maker, 50) ? STR("order") : STR("mail");
     return (RunSpec){
         .id = id,
-        .workflow = chance(maker, 50) ? STR("order") : STR("mail"),
-        .kind = chance(maker, 60) ? RUN_NATIVE : RUN_FLOW,
+        .workflow = is_pinned ? numbered(maker, "workflow", 3) : workflow,
+        .kind = is_pinned ? 0 : chance(maker, 60) ? RUN_NATIVE : RUN_FLOW,
         .input = payload(maker),
         .dedupe_key = chance(maker, 15) ? numbered(maker, "k", 4) : STR_NULL,
         .start_at_ms = chance(maker, 15) ? later(maker, -1000, 5000) : 0,
@@ -373,8 +375,8 @@ static ScheduleRow some_schedule(Maker *maker, Str name) {
                  {SCHEDULE_CRON, STR("not a schedule")}};
     uint32_t when = pick(maker, 6);
     return (ScheduleRow){.name = name,
-                         .workflow = STR("nightly"),
-                         .run_kind = RUN_NATIVE,
+                         .workflow = numbered(maker, "workflow", 3),
+                         .run_kind = chance(maker, 30) ? 0 : RUN_NATIVE,
                          .input = payload(maker),
                          .tags = chance(maker, 30) ? STR("blue") : STR_NULL,
                          .priority = between(maker, -1, 1),
