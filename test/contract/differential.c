@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,10 +92,15 @@ static void side_open(Side *side) {
     abort();
 }
 
-static void contest_open(Contest *contest) {
+// Named by the process, so that its parent can clear away what one that died left behind.
+static void directory_name(pid_t process, char *ret_name, size_t size) {
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(contest->directory, sizeof(contest->directory), "%s/abide-diff-XXXXXX", parent);
-    if (mkdtemp(contest->directory) == NULL) abort();
+    snprintf(ret_name, size, "%s/abide-diff-%ld", parent, (long)process);
+}
+
+static void contest_open(Contest *contest) {
+    directory_name(getpid(), contest->directory, sizeof(contest->directory));
+    if (mkdir(contest->directory, 0700) != 0) abort();
     for (size_t i = 0; i < BACKENDS; i++) {
         Side *side = &contest->sides[i];
         arena_init(&side->arena);
@@ -279,8 +285,11 @@ static bool trace_fails_apart(const Trace *trace, Tally *tally, bool is_quiet, b
     }
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {}
-    if (WIFSIGNALED(status) && !is_quiet) {
-        fprintf(stderr, "ended by signal %d\n", WTERMSIG(status));
+    if (WIFSIGNALED(status)) {
+        char directory[64];
+        directory_name(child, directory, sizeof(directory));
+        remove_directory(directory);
+        if (!is_quiet) fprintf(stderr, "ended by signal %d\n", WTERMSIG(status));
     }
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
