@@ -60,12 +60,16 @@ static FlowAtoms *module_parent_atoms(FlowModule *module) {
     return (FlowAtoms *)(uintptr_t)&flow_realm()->atoms;
 }
 
-static FlowValue module_intern(FlowModule *module, FlowString *candidate) {
+// `before` is where the arena stood without the candidate: it goes back when the atom exists.
+static FlowValue module_intern(FlowModule *module, FlowString *candidate, ArenaMark before) {
     uint32_t hash = flow_string_hash(candidate);
     FlowAtoms *parent = module_parent_atoms(module);
     FlowString *atom = flow_atoms_find(parent, candidate, hash);
     if (!atom) atom = flow_atoms_find(module->atoms, candidate, hash);
-    if (atom) return flow_from_string(atom);
+    if (atom) {
+        arena_rewind(&module->arena, before);
+        return flow_from_string(atom);
+    }
     // The prelude's constants are the realm's: a VM looks for atoms there.
     flow_atoms_add(module->is_prelude ? parent : module->atoms, candidate);
     return flow_from_string(candidate);
@@ -85,21 +89,23 @@ static FlowString *module_string_alloc(FlowModule *module, size_t length, bool i
 FlowValue flow_module_string_utf16(FlowModule *module, const uint16_t *units, size_t count) {
     uint16_t all = 0;
     for (size_t i = 0; i < count; i++) all |= units[i];
+    ArenaMark before = arena_mark(&module->arena);
     FlowString *s = module_string_alloc(module, count, all > 255);
     for (size_t i = 0; i < count; i++) {
         if (all > 255) s->wide[i] = units[i];
         else s->latin1[i] = (uint8_t)units[i];
     }
-    return module_intern(module, s);
+    return module_intern(module, s, before);
 }
 
 FlowValue flow_module_string(FlowModule *module, Str utf8) {
     size_t ascii = 0;
     while (ascii < utf8.len && (uint8_t)utf8.data[ascii] < 0x80) ascii++;
     if (ascii == utf8.len) {
+        ArenaMark before = arena_mark(&module->arena);
         FlowString *s = module_string_alloc(module, utf8.len, false);
         if (utf8.len) memcpy(s->latin1, utf8.data, utf8.len);
-        return module_intern(module, s);
+        return module_intern(module, s, before);
     }
     uint16_t *units = mem_alloc(utf8.len * sizeof *units);
     size_t count = flow_wtf8_to_utf16(utf8, units);
