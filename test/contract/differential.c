@@ -92,6 +92,12 @@ static void side_open(Side *side) {
     abort();
 }
 
+static void remove_directory(const char *directory) {
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    if (system(command) != 0) fprintf(stderr, "%s is left behind\n", directory);
+}
+
 // Named by the process, so that its parent can clear away what one that died left behind.
 static void directory_name(pid_t process, char *ret_name, size_t size) {
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
@@ -100,7 +106,10 @@ static void directory_name(pid_t process, char *ret_name, size_t size) {
 
 static void contest_open(Contest *contest) {
     directory_name(getpid(), contest->directory, sizeof(contest->directory));
-    if (mkdir(contest->directory, 0700) != 0) abort();
+    if (mkdir(contest->directory, 0700) != 0) { // left by an older process of that number
+        remove_directory(contest->directory);
+        if (mkdir(contest->directory, 0700) != 0) abort();
+    }
     for (size_t i = 0; i < BACKENDS; i++) {
         Side *side = &contest->sides[i];
         arena_init(&side->arena);
@@ -114,12 +123,6 @@ static void contest_open(Contest *contest) {
     }
     knowledge_init(&contest->knowledge);
     map_init(&contest->ended);
-}
-
-static void remove_directory(const char *directory) {
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    if (system(command) != 0) fprintf(stderr, "%s is left behind\n", directory);
 }
 
 static void contest_close(Contest *contest) {
