@@ -162,8 +162,8 @@ static void too_many_variables_are_a_load_error(void **state) {
     for (int i = 0; i < 70000; i++) buf_printf(&text, "let v%d = %d;", i, i);
     Diag diag = {0};
     FlowModule *module = NULL;
-    assert_status(flow_compile(STR("test.flow"), buf_str(&text), &module, NULL, &diag),
-                  ERR_INVALID);
+    Status status = flow_compile(STR("test.flow"), buf_str(&text), &module, NULL, &diag);
+    assert_status(status, ERR_INVALID);
     assert_non_null(strstr(diag.message, "too many variables"));
     assert_string_equal(diag.code, "FLOW_LIMIT");
     buf_done(&text);
@@ -193,9 +193,8 @@ static void anonymous_functions_take_the_name_of_their_place(void **state) {
 static void the_config_literal_becomes_json(void **state) {
     (void)state;
     Listing listing;
-    listing_begin(&listing,
-                  "export const config = { timeout: '30d', retry: { attempts: 5, n: -1.5 },"
-                            "'a\"b': [true, null, 'x\\u2028\\n'], 7: `t` }\nreturn 1");
+    listing_begin(&listing, "export const config = { timeout: '30d', retry: { attempts: 5,"
+                            " n: -1.5 }, 'a\"b': [true, null, 'x\\u2028\\n'], 7: `t` }\nreturn 1");
     assert_str_equal(listing.module->workflows[0].config_json,
                      "{\"timeout\":\"30d\",\"retry\":{\"attempts\":5,\"n\":-1.5},"
                      "\"a\\\"b\":[true,null,\"x\u2028\\n\"],\"7\":\"t\"}");
