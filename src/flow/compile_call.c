@@ -162,6 +162,13 @@ void compile_tagged(FlowCompiler *c, FlowNode *node, Register dst) {
 
 enum { CONCAT_MAX = 250 }; // strings joined by one instruction
 
+// A template of one expression and no text is not joined: that expression must become a string.
+static FlowOp part_conversion(const FlowNode *node) {
+    if (node->template.expressions.count > 1) return OP_TO_STRING_PART;
+    bool has_text = node->template.parts[0].cooked.len || node->template.parts[1].cooked.len;
+    return has_text ? OP_TO_STRING_PART : OP_TO_STRING;
+}
+
 void compile_template(FlowCompiler *c, FlowNode *node, Register dst) {
     Register first = c->top;
     uint32_t count = 0;
@@ -175,7 +182,7 @@ void compile_template(FlowCompiler *c, FlowNode *node, Register dst) {
         FlowNode *expression = node->template.expressions.items[i];
         Register part = compile_next(c, expression);
         emit_position(c, expression->at);
-        emit_abc(c, OP_TO_STRING, part, part, 0);
+        emit_abc(c, part_conversion(node), part, part, 0);
         if (++count < CONCAT_MAX) continue;
         emit_abc(c, OP_CONCAT, first, first, count);
         c->top = first + 1;

@@ -558,6 +558,12 @@ L_TO_STRING:
         NEXT;
     }
     SLOW_HERE(interp_to_string(vm, INSTRUCTION));
+L_TO_STRING_PART:
+    if (LIKELY(flow_is_string(B) || flow_is_number(B))) {
+        A = B;
+        NEXT;
+    }
+    SLOW(interp_to_string(vm, INSTRUCTION));
 L_TO_PROPERTY_KEY:
     SLOW_HERE(interp_to_property_key(vm, INSTRUCTION));
 L_CONCAT:

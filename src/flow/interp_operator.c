@@ -192,27 +192,44 @@ bool interp_to_property_key(FlowVm *vm, FlowInstruction in) {
     return true;
 }
 
+enum { CONCAT_SHORT_MAX = 256 };
+
+// The parts one after the other when all are short and narrow; 0 units: they are not.
+static size_t concat_short(const FlowValue *parts, uint32_t count,
+                           uint8_t ret_units[CONCAT_SHORT_MAX]) {
+    size_t length = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (flow_is_number(parts[i])) {
+            if (length + FLOW_NUMBER_TEXT_MAX > CONCAT_SHORT_MAX) return 0;
+            length += flow_number_text(parts[i], (char *)ret_units + length);
+            continue;
+        }
+        if (!flow_is_string(parts[i])) return 0;
+        const FlowString *text = flow_as_string(parts[i]);
+        size_t part = flow_string_length(text);
+        bool is_plain = !(text->cell.flags & (STRING_ROPE | STRING_WIDE));
+        if (!is_plain || length + part > CONCAT_SHORT_MAX) return 0;
+        memcpy(ret_units + length, text->latin1, part);
+        length += part;
+    }
+    return length;
+}
+
 bool interp_concat(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
-    uint64_t length = 0;
-    bool is_flat = true;
-    for (uint32_t i = 0; i < in.c; i++) {
-        FlowValue part = vm->stack[base + in.b + i];
-        FlowString *text = flow_is_object(part) ? NULL : flow_to_string(vm, part);
-        if (!text) return false;
-        vm->stack[base + in.b + i] = flow_from_string(text);
-        length += flow_string_length(text);
-        is_flat &= !(text->cell.flags & STRING_ROPE);
-    }
-    if (is_flat && length < 256) { // one copy beats a chain of ropes
-        FlowString *joined = flow_string_join(vm, vm->stack + base + in.b, in.c);
-        vm->stack[base + in.a] = flow_from_string(joined);
-        return true;
-    }
+    uint8_t units[CONCAT_SHORT_MAX];
+    size_t length = concat_short(&vm->stack[base + in.b], in.c, units);
     FlowString *joined = flow_string_empty(vm);
-    for (uint32_t i = 0; i < in.c; i++) {
-        joined = flow_string_concat(vm, joined, flow_as_string(vm->stack[base + in.b + i]));
-        if (!joined) return flow_throw_range(vm, "Invalid string length");
+    if (length) { // one copy beats a chain of ropes
+        joined = flow_string_latin1(vm, units, length);
+    } else {
+        for (uint32_t i = 0; i < in.c; i++) {
+            FlowValue part = vm->stack[base + in.b + i];
+            FlowString *text = flow_is_object(part) ? NULL : flow_to_string(vm, part);
+            if (!text) return false;
+            joined = flow_string_concat(vm, joined, text);
+            if (!joined) return flow_throw_range(vm, "Invalid string length");
+        }
     }
     vm->stack[base + in.a] = flow_from_string(joined);
     return true;

@@ -88,7 +88,8 @@
     OP(TYPEOF, OUT, IN, NONE, "a = typeof b")                                                      \
     OP(TO_STRING, OUT, IN, NONE, "a = ToString(b)")                                                \
     OP(TO_PROPERTY_KEY, OUT, IN, NONE, "a = ToPropertyKey(b): string, symbol or int")              \
-    OP(CONCAT, OUT, BLOCK, ID, "a = the c strings from R[b] on, joined (made by TO_STRING)")       \
+    OP(TO_STRING_PART, OUT, IN, NONE, "the same, but a number stays one: for CONCAT")              \
+    OP(CONCAT, OUT, BLOCK, ID, "a = the c parts from R[b] on, joined (made by TO_STRING_PART)")    \
     OP(EQ, OUT, IN, IN, "a = b == c")                                                              \
     OP(NE, OUT, IN, IN, "a = b != c")                                                              \
     OP(STRICT_EQ, OUT, IN, IN, "a = b === c")                                                      \

@@ -53,11 +53,8 @@ double flow_to_integer(double number) {
 FlowString *flow_to_string(FlowVm *vm, FlowValue primitive) {
     if (flow_is_string(primitive)) return flow_as_string(primitive);
     if (flow_is_number(primitive)) {
-        if (flow_is_int(primitive)) {
-            int32_t value = flow_as_int(primitive);
-            if (value >= 0 && value < 10) return flow_string_unit(vm, (uint16_t)('0' + value));
-        }
-        return flow_string_number(vm, flow_as_number(primitive));
+        char text[FLOW_NUMBER_TEXT_MAX];
+        return flow_string_latin1(vm, (const uint8_t *)text, flow_number_text(primitive, text));
     }
     if (flow_is_undefined(primitive)) return flow_as_string(FLOW_NAME(vm, undefined));
     if (flow_is_null(primitive)) return flow_as_string(FLOW_NAME(vm, null));
@@ -168,10 +165,17 @@ static FlowValue number_arithmetic(uint16_t op, double a, double b) {
 }
 
 static bool concat_values(FlowVm *vm, FlowValue a, FlowValue b, FlowValue *ret) {
-    FlowString *left = flow_to_string(vm, a);
-    FlowString *right = left ? flow_to_string(vm, b) : NULL;
-    if (!right) return false;
-    FlowString *joined = flow_string_concat(vm, left, right);
+    FlowString *joined;
+    if (flow_is_number(a) || flow_is_number(b)) {
+        bool is_number_first = flow_is_number(a);
+        FlowString *text = flow_as_string(is_number_first ? b : a);
+        joined = flow_string_concat_number(vm, text, is_number_first ? a : b, is_number_first);
+    } else {
+        FlowString *left = flow_to_string(vm, a);
+        FlowString *right = left ? flow_to_string(vm, b) : NULL;
+        if (!right) return false;
+        joined = flow_string_concat(vm, left, right);
+    }
     if (!joined) return flow_throw_range(vm, "Invalid string length");
     *ret = flow_from_string(joined);
     return true;

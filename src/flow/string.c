@@ -128,6 +128,23 @@ FlowString *flow_string_join(FlowVm *vm, const FlowValue *strings, size_t count)
     return joined;
 }
 
+FlowString *flow_string_concat_number(FlowVm *vm, FlowString *text, FlowValue number,
+                                      bool is_number_first) {
+    char digits[FLOW_NUMBER_TEXT_MAX];
+    size_t count = flow_number_text(number, digits);
+    size_t length = flow_string_length(text);
+    bool is_short = length && length + count < ROPE_MIN_LENGTH;
+    if (is_short && !(text->cell.flags & (STRING_ROPE | STRING_WIDE))) {
+        FlowString *s = flow_string_alloc(vm, length + count, false);
+        memcpy(s->latin1 + (is_number_first ? count : 0), text->latin1, length);
+        memcpy(s->latin1 + (is_number_first ? 0 : length), digits, count);
+        return s;
+    }
+    FlowString *other = flow_string_latin1(vm, (const uint8_t *)digits, count);
+    return is_number_first ? flow_string_concat(vm, other, text)
+                           : flow_string_concat(vm, text, other);
+}
+
 FlowString *flow_string_flatten(FlowVm *vm, FlowString *rope) {
     if (!rope->right) return rope->left; // [S2]
     FlowString *flat = flow_string_alloc(vm, flow_string_length(rope), flow_string_is_wide(rope));

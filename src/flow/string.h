@@ -71,7 +71,13 @@ FlowString *flow_string_substring(FlowVm *vm, FlowString *s, uint32_t start, uin
 FlowString *flow_string_concat(FlowVm *vm, FlowString *a, FlowString *b);
 // The given strings, all flat, in one; the caller knows that it is not too long.
 FlowString *flow_string_join(FlowVm *vm, const FlowValue *strings, size_t count);
+// A number (FLOW_NUMBER_TEXT_MAX bytes are enough) written out, and joined to `text` on its left
+// or right without a string of its own in between. NULL: too long.
+enum { FLOW_NUMBER_TEXT_MAX = 32 };
+size_t flow_number_text(FlowValue number, char ret_text[FLOW_NUMBER_TEXT_MAX]);
 FlowString *flow_string_number(FlowVm *vm, double value);
+FlowString *flow_string_concat_number(FlowVm *vm, FlowString *text, FlowValue number,
+                                      bool is_number_first);
 
 // --- reading
 // The flat string with the same units (s itself unless it is a rope).
@@ -107,10 +113,18 @@ typedef struct FlowStringBuilder {
     size_t capacity; // units
     bool is_wide;
     bool is_too_long; // beyond the limit; what came later was dropped
+    uint8_t first[128]; // where `data` points until that is full: a builder must not move
 } FlowStringBuilder;
 void flow_builder_init(FlowStringBuilder *builder, FlowVm *vm);
 void flow_builder_done(FlowStringBuilder *builder); // when not finished
-void flow_builder_unit(FlowStringBuilder *builder, uint16_t unit);
+void flow_builder_unit_slowly(FlowStringBuilder *builder, uint16_t unit); // what the next falls to
+static inline void flow_builder_unit(FlowStringBuilder *builder, uint16_t unit) {
+    if (unit < 256 && !builder->is_wide && builder->length < builder->capacity) {
+        builder->latin1[builder->length++] = (uint8_t)unit;
+    } else {
+        flow_builder_unit_slowly(builder, unit);
+    }
+}
 void flow_builder_code_point(FlowStringBuilder *builder, uint32_t code_point);
 void flow_builder_ascii(FlowStringBuilder *builder, const char *text);
 void flow_builder_string(FlowStringBuilder *builder, FlowString *s);

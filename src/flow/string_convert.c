@@ -122,6 +122,11 @@ FlowString *flow_string_number(FlowVm *vm, double value) {
     return flow_string_latin1(vm, (const uint8_t *)text, length);
 }
 
+size_t flow_number_text(FlowValue number, char ret_text[FLOW_NUMBER_TEXT_MAX]) {
+    if (flow_is_int(number)) return number_format_i64(flow_as_int(number), ret_text);
+    return number_format(flow_as_double(number), ret_text);
+}
+
 static double parse_radix(const char *digits, size_t length, uint32_t radix) {
     if (length == 0) return NAN;
     double value = 0;
@@ -176,13 +181,33 @@ double flow_string_to_number(FlowVm *vm, FlowString *s) {
 // --- builder
 
 void flow_builder_init(FlowStringBuilder *builder, FlowVm *vm) {
-    *builder = (FlowStringBuilder){.vm = vm};
+    builder->vm = vm;
+    builder->data = builder->first;
+    builder->length = 0;
+    builder->capacity = sizeof builder->first;
+    builder->is_wide = false;
+    builder->is_too_long = false;
 }
 
 void flow_builder_done(FlowStringBuilder *builder) {
-    mem_free(builder->data);
-    builder->data = NULL;
+    if (builder->data != builder->first) mem_free(builder->data);
+    builder->data = builder->first;
     builder->length = builder->capacity = 0;
+}
+
+// Moves what there is into a buffer of its own.
+static void builder_grow(FlowStringBuilder *builder, size_t capacity, bool is_wide) {
+    void *old = builder->data;
+    void *data = mem_alloc(capacity * (is_wide ? 2 : 1));
+    if (is_wide && !builder->is_wide) {
+        for (size_t i = 0; i < builder->length; i++) ((uint16_t *)data)[i] = builder->latin1[i];
+    } else {
+        memcpy(data, old, builder->length * (is_wide ? 2 : 1));
+    }
+    if (old != builder->first) mem_free(old);
+    builder->data = data;
+    builder->capacity = capacity;
+    builder->is_wide = is_wide;
 }
 
 // Room for `extra` units of the given width; false when that would be too long.
@@ -194,26 +219,16 @@ static bool builder_reserve(FlowStringBuilder *builder, size_t extra, bool needs
         builder->is_too_long = true;
         return false;
     }
-    if (needs_wide && !builder->is_wide) {
-        size_t capacity = builder->capacity > needed ? builder->capacity : needed + 16;
-        uint16_t *wide = mem_alloc(capacity * 2);
-        for (size_t i = 0; i < builder->length; i++) wide[i] = builder->latin1[i];
-        mem_free(builder->data);
-        builder->wide = wide;
-        builder->capacity = capacity;
-        builder->is_wide = true;
-    }
-    if (needed > builder->capacity) {
+    if (needed > builder->capacity || (needs_wide && !builder->is_wide)) {
         size_t capacity = builder->capacity * 2;
+        if (needed <= builder->capacity) capacity = builder->capacity;
         if (capacity < needed) capacity = needed;
-        if (capacity < 32) capacity = 32;
-        builder->data = mem_realloc(builder->data, capacity * (builder->is_wide ? 2 : 1));
-        builder->capacity = capacity;
+        builder_grow(builder, capacity, builder->is_wide || needs_wide);
     }
     return true;
 }
 
-void flow_builder_unit(FlowStringBuilder *builder, uint16_t unit) {
+void flow_builder_unit_slowly(FlowStringBuilder *builder, uint16_t unit) {
     if (!builder_reserve(builder, 1, unit > 255)) return;
     if (builder->is_wide) builder->wide[builder->length++] = unit;
     else builder->latin1[builder->length++] = (uint8_t)unit;
@@ -238,9 +253,11 @@ void flow_builder_range(FlowStringBuilder *builder, FlowString *flat, uint32_t s
     if (!builder_reserve(builder, count, flow_string_is_wide(flat))) return;
     if (!builder->is_wide) {
         if (count) memcpy(builder->latin1 + builder->length, flat->latin1 + start, count);
+    } else if (flow_string_is_wide(flat)) {
+        memcpy(builder->wide + builder->length, flat->wide + start, count * 2);
     } else {
         for (size_t i = 0; i < count; i++) {
-            builder->wide[builder->length + i] = flow_string_at(flat, start + (uint32_t)i);
+            builder->wide[builder->length + i] = flat->latin1[start + i];
         }
     }
     builder->length += count;
