@@ -50,76 +50,134 @@ static FlowSlotObject *this_iterator(FlowVm *vm, FlowValue value, FlowIteratorKi
     return NULL;
 }
 
-static FlowNativeResult give(FlowVm *vm, FlowNativeCall *call, FlowValue value, bool is_done) {
-    return flow_native_return(call, flow_from_object(flow_iterator_result(vm, value, is_done)));
-}
-
 static FlowValue pair(FlowVm *vm, FlowValue first, FlowValue second) {
     FlowValue items[2] = {first, second};
     return flow_from_object(flow_array_from(vm, items, 2));
 }
 
-// --- arrays
+// --- one step, as an item
 
-static FlowNativeResult array_iterator_next(FlowVm *vm, FlowNativeCall *call) {
-    FlowSlotObject *iterator =
-        this_iterator(vm, *call->this_value, ITERATOR_ARRAY_KEYS, ITERATOR_ARRAY_ENTRIES);
-    if (!iterator) return NATIVE_THROW;
+static FlowIteratorStep array_advance(FlowVm *vm, FlowSlotObject *iterator, FlowValue *ret_item) {
     FlowValue over = iterator->internal[0];
-    if (flow_is_undefined(over)) return give(vm, call, FLOW_UNDEFINED, true);
-    if (!flow_array_is_plain(vm, over)) return flow_native_slow(vm, call);
+    if (flow_is_undefined(over)) return ITERATOR_END;
+    if (!flow_array_is_plain(vm, over)) return ITERATOR_UNSURE;
     const FlowArray *array = flow_as_array(over);
     double position = flow_as_number(iterator->internal[1]);
     if (position >= array->length) {
         iterator->internal[0] = FLOW_UNDEFINED;
-        return give(vm, call, FLOW_UNDEFINED, true);
+        return ITERATOR_END;
     }
     uint32_t index = (uint32_t)position;
     iterator->internal[1] = flow_number(position + 1);
     FlowValue value = flow_array_at(array, index);
     if (flow_is_hole(value)) value = FLOW_UNDEFINED;
     switch (flow_as_int(iterator->internal[2])) {
-    case ITERATOR_ARRAY_KEYS: return give(vm, call, flow_uint(index), false);
-    case ITERATOR_ARRAY_VALUES: return give(vm, call, value, false);
-    default: return give(vm, call, pair(vm, flow_uint(index), value), false);
+    case ITERATOR_ARRAY_KEYS: *ret_item = flow_uint(index); break;
+    case ITERATOR_ARRAY_VALUES: *ret_item = value; break;
+    default: *ret_item = pair(vm, flow_uint(index), value); break;
     }
+    return ITERATOR_ITEM;
 }
 
-// --- Map and Set
-
-static FlowTableEntry *collection_advance(FlowSlotObject *iterator) {
-    if (flow_is_undefined(iterator->internal[0])) return NULL;
+static FlowIteratorStep collection_advance(FlowVm *vm, FlowSlotObject *iterator,
+                                           FlowValue *ret_item) {
+    if (flow_is_undefined(iterator->internal[0])) return ITERATOR_END;
     const FlowSlotObject *collection = flow_as_pointer(iterator->internal[0]);
     FlowTable *table = flow_as_pointer(collection->internal[0]);
     uint32_t from = (uint32_t)flow_as_number(iterator->internal[1]);
-    FlowTableEntry *entry = flow_table_next(table, from);
-    if (entry) iterator->internal[1] = flow_number((double)entry->sequence + 1);
-    else iterator->internal[0] = FLOW_UNDEFINED;
-    return entry;
+    const FlowTableEntry *entry = flow_table_next(table, from);
+    if (!entry) {
+        iterator->internal[0] = FLOW_UNDEFINED;
+        return ITERATOR_END;
+    }
+    iterator->internal[1] = flow_number((double)entry->sequence + 1);
+    switch (flow_as_int(iterator->internal[2])) {
+    case ITERATOR_MAP_VALUES: *ret_item = entry->value; break;
+    case ITERATOR_MAP_ENTRIES: *ret_item = pair(vm, entry->key, entry->value); break;
+    case ITERATOR_SET_ENTRIES: *ret_item = pair(vm, entry->key, entry->key); break;
+    default: *ret_item = entry->key; break;
+    }
+    return ITERATOR_ITEM;
+}
+
+// --- next()
+
+static FlowNativeResult give_step(FlowVm *vm, FlowNativeCall *call, FlowIteratorStep step,
+                                  FlowValue item) {
+    FlowValue value = step == ITERATOR_ITEM ? item : FLOW_UNDEFINED;
+    FlowObject *result = flow_iterator_result(vm, value, step == ITERATOR_END);
+    return flow_native_return(call, flow_from_object(result));
+}
+
+static FlowNativeResult array_iterator_next(FlowVm *vm, FlowNativeCall *call) {
+    FlowSlotObject *iterator =
+        this_iterator(vm, *call->this_value, ITERATOR_ARRAY_KEYS, ITERATOR_ARRAY_ENTRIES);
+    if (!iterator) return NATIVE_THROW;
+    FlowValue item;
+    FlowIteratorStep step = array_advance(vm, iterator, &item);
+    if (step == ITERATOR_UNSURE) return flow_native_slow(vm, call);
+    return give_step(vm, call, step, item);
 }
 
 static FlowNativeResult map_iterator_next(FlowVm *vm, FlowNativeCall *call) {
     FlowSlotObject *iterator =
         this_iterator(vm, *call->this_value, ITERATOR_MAP_KEYS, ITERATOR_MAP_ENTRIES);
     if (!iterator) return NATIVE_THROW;
-    FlowTableEntry *entry = collection_advance(iterator);
-    if (!entry) return give(vm, call, FLOW_UNDEFINED, true);
-    switch (flow_as_int(iterator->internal[2])) {
-    case ITERATOR_MAP_KEYS: return give(vm, call, entry->key, false);
-    case ITERATOR_MAP_VALUES: return give(vm, call, entry->value, false);
-    default: return give(vm, call, pair(vm, entry->key, entry->value), false);
-    }
+    FlowValue item;
+    FlowIteratorStep step = collection_advance(vm, iterator, &item);
+    return give_step(vm, call, step, item);
 }
 
 static FlowNativeResult set_iterator_next(FlowVm *vm, FlowNativeCall *call) {
     FlowSlotObject *iterator =
         this_iterator(vm, *call->this_value, ITERATOR_SET_VALUES, ITERATOR_SET_ENTRIES);
     if (!iterator) return NATIVE_THROW;
-    FlowTableEntry *entry = collection_advance(iterator);
-    if (!entry) return give(vm, call, FLOW_UNDEFINED, true);
-    bool is_entries = flow_as_int(iterator->internal[2]) == ITERATOR_SET_ENTRIES;
-    FlowValue value = is_entries ? pair(vm, entry->key, entry->key) : entry->key;
-    return give(vm, call, value, false);
+    FlowValue item;
+    FlowIteratorStep step = collection_advance(vm, iterator, &item);
+    return give_step(vm, call, step, item);
+}
+
+// --- without next()
+
+FlowIteratorStep flow_iterator_step(FlowVm *vm, FlowValue iterator, FlowValue next,
+                                    FlowValue *ret_item) {
+    if (!flow_is_kind(iterator, KIND_ITERATOR) || !flow_is_kind(next, KIND_NATIVE_FUNCTION)) {
+        return ITERATOR_UNSURE;
+    }
+    FlowSlotObject *self = flow_as_pointer(iterator);
+    if (!flow_is_int(self->internal[2])) return ITERATOR_UNSURE;
+    FlowNative function = ((FlowNativeFunction *)flow_as_pointer(next))->entry->function;
+    switch (flow_as_int(self->internal[2])) {
+    case ITERATOR_ARRAY_KEYS:
+    case ITERATOR_ARRAY_VALUES:
+    case ITERATOR_ARRAY_ENTRIES:
+        if (function == array_iterator_next) return array_advance(vm, self, ret_item);
+        break;
+    case ITERATOR_MAP_KEYS:
+    case ITERATOR_MAP_VALUES:
+    case ITERATOR_MAP_ENTRIES:
+        if (function == map_iterator_next) return collection_advance(vm, self, ret_item);
+        break;
+    case ITERATOR_SET_VALUES:
+    case ITERATOR_SET_ENTRIES:
+        if (function == set_iterator_next) return collection_advance(vm, self, ret_item);
+        break;
+    case ITERATOR_STRING:
+        if (function != flow_string_iterator_next) break;
+        return flow_string_iterator_advance(vm, self, ret_item) ? ITERATOR_ITEM : ITERATOR_END;
+    default: break;
+    }
+    return ITERATOR_UNSURE;
+}
+
+uint32_t flow_iterator_remaining(FlowVm *vm, const FlowSlotObject *iterator) {
+    FlowValue over = iterator->internal[0];
+    if (flow_is_string(over)) return flow_string_length(flow_as_string(over));
+    if (flow_is_kind(over, KIND_MAP) || flow_is_kind(over, KIND_SET)) {
+        const FlowSlotObject *collection = flow_as_pointer(over);
+        return ((FlowTable *)flow_as_pointer(collection->internal[0]))->live_count;
+    }
+    return flow_array_is_plain(vm, over) ? flow_as_array(over)->length : 0;
 }
 
 static FlowNativeResult return_this(FlowVm *vm, FlowNativeCall *call) {
@@ -160,7 +218,7 @@ FlowNativeResult flow_iterator_move(FlowVm *vm, FlowNativeCall *call) {
 // --- tables
 
 static const FlowNativeEntry iterator_members[] = {
-    NATIVE("@@iterator", return_this, 0),
+    NATIVE_ITERATOR("@@iterator", return_this),
     NATIVE_END,
 };
 

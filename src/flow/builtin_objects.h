@@ -105,6 +105,15 @@ typedef enum FlowIteratorKind { // internal[2] of a KIND_ITERATOR; stable: in sn
 FlowValue flow_iterator_new(FlowVm *vm, FlowProtoId proto, FlowIteratorKind kind, FlowValue over);
 // Whether `for (x of array)` can be had by counting: nobody has touched the array's iterator.
 bool flow_array_iterates_plainly(FlowVm *vm, FlowValue value);
+// What next() of a built-in iterator would answer, without an object for it.
+typedef enum FlowIteratorStep {
+    ITERATOR_ITEM,
+    ITERATOR_END,
+    ITERATOR_UNSURE, // nothing was done: `next` is not ours, or what it goes over is not plain
+} FlowIteratorStep;
+FlowIteratorStep flow_iterator_step(FlowVm *vm, FlowValue iterator, FlowValue next,
+                                    FlowValue *ret_item);
+uint32_t flow_iterator_remaining(FlowVm *vm, const FlowSlotObject *iterator); // or fewer
 // Intrinsics of the prelude's side of array iterators.
 FlowNativeResult flow_iterator_target(FlowVm *vm, FlowNativeCall *call);
 FlowNativeResult flow_iterator_position(FlowVm *vm, FlowNativeCall *call);

@@ -14,6 +14,9 @@
 
 extern const FlowClassEntry flow_class_string;
 extern const FlowClassEntry flow_class_string_iterator;
+FlowNativeResult flow_string_iterator_next(FlowVm *vm, FlowNativeCall *call);
+// The next character (code point) of a string iterator; false at the end.
+bool flow_string_iterator_advance(FlowVm *vm, FlowSlotObject *iterator, FlowValue *ret_item);
 extern const FlowClassEntry flow_class_number;
 extern const FlowClassEntry flow_class_math;
 extern const FlowClassEntry flow_class_boolean;

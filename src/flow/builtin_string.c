@@ -495,7 +495,23 @@ static FlowNativeResult string_iterator(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_from_object(iterator));
 }
 
-static FlowNativeResult string_iterator_next(FlowVm *vm, FlowNativeCall *call) {
+bool flow_string_iterator_advance(FlowVm *vm, FlowSlotObject *iterator, FlowValue *ret_item) {
+    if (!flow_is_string(iterator->internal[0])) return false;
+    FlowString *s = flow_string_flat(vm, flow_as_string(iterator->internal[0]));
+    uint32_t at = (uint32_t)flow_as_int(iterator->internal[1]);
+    if (at >= flow_string_length(s)) {
+        iterator->internal[0] = FLOW_UNDEFINED; // stays done
+        return false;
+    }
+    uint32_t size;
+    code_point_at(s, at, &size);
+    *ret_item = flow_from_string(size == 1 ? flow_string_unit(vm, flow_string_at(s, at))
+                                           : flow_string_substring(vm, s, at, at + 2));
+    iterator->internal[1] = flow_int((int32_t)(at + size));
+    return true;
+}
+
+FlowNativeResult flow_string_iterator_next(FlowVm *vm, FlowNativeCall *call) {
     FlowValue receiver = *call->this_value;
     FlowSlotObject *iterator = flow_as_pointer(receiver);
     if (!flow_is_kind(receiver, KIND_ITERATOR) ||
@@ -506,26 +522,9 @@ static FlowNativeResult string_iterator_next(FlowVm *vm, FlowNativeCall *call) {
             "Method String Iterator.prototype.next called on incompatible receiver %s",
             flow_describe(vm, receiver, text));
     }
-    FlowValue value = FLOW_UNDEFINED;
-    bool is_done = true;
-    if (flow_is_string(iterator->internal[0])) {
-        FlowString *s = flow_string_flat(vm, flow_as_string(iterator->internal[0]));
-        uint32_t at = (uint32_t)flow_as_int(iterator->internal[1]);
-        if (at < flow_string_length(s)) {
-            uint32_t size;
-            code_point_at(s, at, &size);
-            value = flow_from_string(size == 1 ? flow_string_unit(vm, flow_string_at(s, at))
-                                               : flow_string_substring(vm, s, at, at + 2));
-            iterator->internal[1] = flow_int((int32_t)(at + size));
-            is_done = false;
-        } else {
-            iterator->internal[0] = FLOW_UNDEFINED; // stays done
-        }
-    }
-    FlowObject *result = flow_object_plain(vm);
-    flow_object_put(vm, result, FLOW_KEY(vm, value), value);
-    flow_object_put(vm, result, FLOW_KEY(vm, done), flow_bool(is_done));
-    return flow_native_return(call, flow_from_object(result));
+    FlowValue item = FLOW_UNDEFINED;
+    bool is_done = !flow_string_iterator_advance(vm, iterator, &item);
+    return flow_native_return(call, flow_from_object(flow_iterator_result(vm, item, is_done)));
 }
 
 // --- intrinsics: everything is converted
@@ -614,12 +613,12 @@ static const FlowNativeEntry string_members[] = {
     ALIAS("trimLeft", "trimStart"),
     ALIAS("trimRight", "trimEnd"),
     NATIVE_MAGIC("valueOf", string_value_of, 0, 0),
-    NATIVE("@@iterator", string_iterator, 0),
+    NATIVE_ITERATOR("@@iterator", string_iterator),
     NATIVE_END,
 };
 
 static const FlowNativeEntry string_iterator_members[] = {
-    NATIVE("next", string_iterator_next, 0),
+    NATIVE("next", flow_string_iterator_next, 0),
     NATIVE_END,
 };
 

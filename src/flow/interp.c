@@ -1039,6 +1039,16 @@ L_RESUME: {
 
     // --- iteration
 L_GET_ITERATOR:
+    // A plain array whose iteration nobody can have changed: the record is the array and an index.
+    if (LIKELY(flow_is_array(B) && flow_as_object(B)->shape == vm->array_shape &&
+               vm->override_count == 0 && IC == 0)) {
+        FlowValue array = B;
+        A = array;
+        registers[IA + 1] = flow_int(0);
+        registers[IA + 2] = FLOW_UNDEFINED;
+        NEXT;
+    }
+    SLOW_HERE(interp_get_iterator(vm, INSTRUCTION));
 L_GET_ASYNC_ITERATOR:
     SLOW_HERE(interp_get_iterator(vm, INSTRUCTION));
 L_ITER_START:
@@ -1058,20 +1068,32 @@ L_ITER_NEXT:
         goto broken;
     }
     vm->fuel -= 4;
-    SLOW(interp_iter_next(vm, INSTRUCTION));
+    SLOW_HERE(interp_iter_next(vm, INSTRUCTION));
 L_ITER_CALL_NEXT:
     SLOW(interp_iter_next(vm, INSTRUCTION));
 L_ITER_VALUE:
 L_ITER_STEP_VALUE:
     SLOW_HERE(interp_iter_value(vm, INSTRUCTION));
 L_ITER_STEP:
-    if (UNLIKELY(flow_is_int(registers[IA + 1]) && !flow_is_array(A))) goto broken;
+    if (LIKELY(flow_is_int(registers[IA + 1]))) {
+        if (UNLIKELY(!flow_is_array(A))) goto broken;
+        FlowStorage *dense = flow_dense(flow_as_object(A));
+        uint32_t index = (uint32_t)flow_as_int(registers[IA + 1]);
+        if (LIKELY(dense && index < dense->count && !flow_is_hole(dense->values[index]) &&
+                   !flow_is_true(registers[IA + 2]))) {
+            registers[IA + 1] = flow_int((int32_t)(index + 1));
+            B = dense->values[index];
+            pc++;
+            NEXT;
+        }
+    }
     SLOW_HERE(interp_iter_step(vm, INSTRUCTION));
 L_ITER_REST:
     if (UNLIKELY(flow_is_int(registers[IA + 1]) && !flow_is_array(A))) goto broken;
     SLOW(interp_iter_rest(vm, INSTRUCTION));
 L_ITER_CLOSE:
 L_ITER_CLOSE_SILENT:
+    if (LIKELY(flow_is_int(registers[IA + 1]) || flow_is_true(registers[IA + 2]))) NEXT;
     SLOW_HERE(interp_iter_close(vm, INSTRUCTION));
 L_ITER_GET_METHOD:
     SLOW(interp_iter_get_method(vm, INSTRUCTION));

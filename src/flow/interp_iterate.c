@@ -96,6 +96,16 @@ static bool call_next(FlowVm *vm, uint32_t record_at) {
                                              .return_to = record_at + 2});
 }
 
+// One step over a built-in iterator that nobody has changed, without a result object.
+static FlowIteratorStep builtin_step(FlowVm *vm, uint32_t record_at, uint32_t return_to) {
+    FlowValue *record = vm->stack + record_at;
+    FlowValue item;
+    FlowIteratorStep step = flow_iterator_step(vm, record[0], record[1], &item);
+    if (step == ITERATOR_ITEM) vm->stack[return_to] = item;
+    if (step == ITERATOR_END) record[2] = FLOW_TRUE;
+    return step;
+}
+
 // One step over a plain array. True: an item was (or is being) stored; false: at the end.
 static bool array_step(FlowVm *vm, uint32_t record_at, uint32_t return_to, bool *ret_ok) {
     FlowValue *record = vm->stack + record_at;
@@ -119,9 +129,15 @@ static bool array_step(FlowVm *vm, uint32_t record_at, uint32_t return_to, bool 
 bool interp_iter_next(FlowVm *vm, FlowInstruction in) {
     FlowFrame *frame = interp_frame(vm);
     uint32_t at = frame->base + in.a;
-    if (!is_array_mode(vm->stack + at) || in.op == OP_ITER_CALL_NEXT) return call_next(vm, at);
+    if (in.op == OP_ITER_CALL_NEXT) return call_next(vm, at);
     bool is_ok;
     uint32_t pc = frame->pc;
+    if (!is_array_mode(vm->stack + at)) {
+        FlowIteratorStep step = builtin_step(vm, at, frame->base + in.b);
+        if (step == ITERATOR_UNSURE) return call_next(vm, at);
+        frame->pc = step == ITERATOR_ITEM ? pc + 1 : (uint32_t)((int32_t)pc + (int16_t)in.c);
+        return true;
+    }
     frame->pc = pc + 1; // over ITER_VALUE, before a getter's frame may come on top
     if (!array_step(vm, at, frame->base + in.b, &is_ok)) {
         frame->pc = (uint32_t)((int32_t)pc + (int16_t)in.c);
@@ -134,7 +150,13 @@ bool interp_iter_step(FlowVm *vm, FlowInstruction in) {
     uint32_t at = frame->base + in.a;
     FlowValue *record = vm->stack + at;
     bool is_done = flow_is_true(record[2]);
-    if (!is_done && !is_array_mode(record)) return call_next(vm, at);
+    if (!is_done && !is_array_mode(record)) {
+        FlowIteratorStep step = builtin_step(vm, at, frame->base + in.b);
+        if (step == ITERATOR_UNSURE) return call_next(vm, at);
+        if (step == ITERATOR_END) vm->stack[frame->base + in.b] = FLOW_UNDEFINED;
+        frame->pc++; // over ITER_STEP_VALUE
+        return true;
+    }
     frame->pc++; // over ITER_STEP_VALUE
     bool is_ok = true;
     if (is_done || !array_step(vm, at, frame->base + in.b, &is_ok)) {
@@ -154,6 +176,19 @@ static bool normalize_result(FlowVm *vm, FlowValue result, uint32_t record_at) {
                                                      .return_to = record_at + 2});
 }
 
+// done or value of a result object; false when it is behind an accessor.
+static bool result_part(FlowVm *vm, FlowObject *result, FlowKey key, FlowValue *ret_value) {
+    const FlowLookup *known = interp_lookup(vm, result, key);
+    if (known) {
+        *ret_value = (known->holder ? known->holder : result)->slots[known->slot];
+        return !(known->attributes & PROPERTY_ACCESSOR);
+    }
+    FlowProperty property;
+    bool is_found = flow_object_lookup(vm, result, key, &property);
+    *ret_value = is_found ? property.value : FLOW_UNDEFINED;
+    return !is_found || !(property.attributes & PROPERTY_ACCESSOR);
+}
+
 bool interp_iter_value(FlowVm *vm, FlowInstruction in) {
     FlowFrame *frame = interp_frame(vm);
     uint32_t at = frame->base + in.a;
@@ -164,11 +199,12 @@ bool interp_iter_value(FlowVm *vm, FlowInstruction in) {
         return flow_throw_type(vm, "Iterator result %s is not an object",
                                flow_describe(vm, result, text));
     }
-    FlowProperty done;
-    FlowProperty value;
-    bool has_done = flow_object_lookup(vm, flow_as_object(result), FLOW_KEY(vm, done), &done);
-    if (has_done && done.attributes & PROPERTY_ACCESSOR) return normalize_result(vm, result, at);
-    bool is_done = has_done && flow_to_boolean(done.value);
+    FlowValue done;
+    FlowValue value;
+    if (!result_part(vm, flow_as_object(result), FLOW_KEY(vm, done), &done)) {
+        return normalize_result(vm, result, at);
+    }
+    bool is_done = flow_to_boolean(done);
     if (is_done) {
         if (in.op == OP_ITER_VALUE) frame->pc = (uint32_t)((int32_t)frame->pc + (int16_t)in.c);
         else vm->stack[frame->base + in.b] = FLOW_UNDEFINED;
@@ -178,9 +214,10 @@ bool interp_iter_value(FlowVm *vm, FlowInstruction in) {
         vm->stack[at + 2] = FLOW_UNDEFINED;
         return true;
     }
-    bool has_value = flow_object_lookup(vm, flow_as_object(result), FLOW_KEY(vm, value), &value);
-    if (has_value && value.attributes & PROPERTY_ACCESSOR) return normalize_result(vm, result, at);
-    vm->stack[frame->base + in.b] = has_value ? value.value : FLOW_UNDEFINED;
+    if (!result_part(vm, flow_as_object(result), FLOW_KEY(vm, value), &value)) {
+        return normalize_result(vm, result, at);
+    }
+    vm->stack[frame->base + in.b] = value;
     vm->stack[at + 2] = FLOW_UNDEFINED;
     return true;
 }
@@ -249,6 +286,39 @@ bool interp_iter_get_method(FlowVm *vm, FlowInstruction in) {
                                                      .return_to = base + in.a});
 }
 
+// ...iterable of strings, maps, sets and built-in iterators: all of it here, when every function
+// on the way is the original. False: nothing was done.
+static bool spread_builtin(FlowVm *vm, FlowArray *target, FlowValue iterable,
+                                   FlowValue method) {
+    if (!flow_is_kind(method, KIND_NATIVE_FUNCTION)) return false;
+    const FlowNativeEntry *entry = ((FlowNativeFunction *)flow_as_pointer(method))->entry;
+    if (!(entry->flags & NATIVE_ITERATES)) return false;
+    FlowNativeCall call;
+    flow_native_call_init(&call, &iterable, 0, method);
+    if (entry->function(vm, &call) != NATIVE_OK || !flow_is_kind(call.result, KIND_ITERATOR)) {
+        vm->exception = FLOW_HOLE; // the slow way will say it again
+        return false;
+    }
+    FlowValue iterator = call.result;
+    FlowProperty next;
+    if (!flow_object_lookup(vm, flow_as_object(iterator), FLOW_KEY(vm, next), &next) ||
+        next.attributes & PROPERTY_ACCESSOR) {
+        return false;
+    }
+    uint32_t count = flow_iterator_remaining(vm, flow_as_pointer(iterator));
+    // A collection here would not see the iterator: there is room now, or the slow way finds it.
+    if (!flow_heap_has_room(&vm->heap, (size_t)count * 128)) return false;
+    if ((uint64_t)target->length + count > vm->limits.array_length) return false;
+    FlowValue item;
+    FlowIteratorStep step = flow_iterator_step(vm, iterator, next.value, &item);
+    if (step == ITERATOR_UNSURE) return false;
+    for (; step == ITERATOR_ITEM; step = flow_iterator_step(vm, iterator, next.value, &item)) {
+        flow_array_push(vm, target, item);
+        vm->fuel -= 2;
+    }
+    return true;
+}
+
 bool interp_array_spread(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue iterable = vm->stack[base + in.b];
@@ -268,7 +338,14 @@ bool interp_array_spread(FlowVm *vm, FlowInstruction in) {
     }
     FlowObject *start = flow_is_object(iterable) ? flow_as_object(iterable)
                                                  : flow_object_of_primitive(vm, iterable);
-    if (!start || !flow_object_has(vm, start, FLOW_SYMBOL(vm, SYMBOL_ITERATOR))) {
+    FlowProperty method;
+    bool has_method =
+        start && flow_object_lookup(vm, start, FLOW_SYMBOL(vm, SYMBOL_ITERATOR), &method);
+    if (has_method && !(method.attributes & PROPERTY_ACCESSOR) &&
+        spread_builtin(vm, target, iterable, method.value)) {
+        return true;
+    }
+    if (!has_method) {
         if (in.c == 1 && !flow_is_nullish(iterable)) {
             return flow_throw_type(
                 vm, "Spread syntax requires ...iterable[Symbol.iterator] to be a function");

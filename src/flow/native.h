@@ -116,6 +116,7 @@ enum { // FlowNativeEntry.flags
                             // result becomes the property
     NATIVE_FROZEN = 32,     // with NATIVE_VALUE: not writable, not configurable (Math.PI)
     NATIVE_ALIAS = 64,      // same function object as the entry named in `prelude`
+    NATIVE_ITERATES = 128,  // makes (or is) a built-in iterator and does nothing else
 };
 
 typedef struct FlowNativeEntry {
@@ -133,6 +134,7 @@ static inline uint16_t flow_native_magic(const FlowNativeCall *call) {
 // {"slice", string_slice, NULL, 2, 0, 0}
 #define NATIVE(name, function, length) {name, function, NULL, length, 0, 0}
 #define NATIVE_MAGIC(name, function, length, magic) {name, function, NULL, length, 0, magic}
+#define NATIVE_ITERATOR(name, function) {name, function, NULL, 0, NATIVE_ITERATES, 0}
 #define PRELUDE(name, routine, length) {name, NULL, routine, length, NATIVE_PRELUDE, 0}
 #define GETTER(name, function) {name, function, NULL, 0, NATIVE_GETTER, 0}
 #define CONSTANT(name, function) {name, function, NULL, 0, NATIVE_VALUE | NATIVE_FROZEN, 0}
