@@ -271,8 +271,10 @@ static FlowNativeResult intrinsic_from_sync(FlowVm *vm, FlowNativeCall *call) {
 }
 
 static FlowNativeResult intrinsic_from_sync_part(FlowVm *vm, FlowNativeCall *call) {
-    (void)vm;
-    FlowSlotObject *object = flow_as_pointer(flow_argument(call, 0));
+    FlowValue iterator = flow_argument(call, 0);
+    FlowSlotObject *object = flow_as_pointer(iterator);
+    bool is_ours = flow_is_kind(iterator, KIND_HOST_OBJECT) && flow_is_object(object->internal[0]);
+    if (!is_ours) return flow_native_throw(vm, ERROR_KIND_TYPE, "this is no async iterator");
     return flow_native_return(call, object->internal[flow_native_magic(call)]);
 }
 

@@ -169,6 +169,10 @@ bool interp_return_derived(FlowVm *vm, FlowInstruction in) {
     return flow_vm_return(vm, value);
 }
 
+bool interp_throw_damaged(FlowVm *vm) {
+    return flow_throw_error(vm, ERROR_KIND_ERROR, "internal error: damaged execution state");
+}
+
 bool interp_throw_uninitialized(FlowVm *vm, FlowValue name) {
     char text[FLOW_TEXT_MAX];
     return flow_throw_reference(vm, "Cannot access '%s' before initialization",

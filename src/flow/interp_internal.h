@@ -88,6 +88,7 @@ bool interp_new(FlowVm *vm, FlowInstruction in);
 bool interp_intrinsic(FlowVm *vm, FlowInstruction in); // checked: see vm->checks_intrinsics
 bool interp_return_derived(FlowVm *vm, FlowInstruction in);
 bool interp_throw_uninitialized(FlowVm *vm, FlowValue name);
+bool interp_throw_damaged(FlowVm *vm); // a register holds what the compiler never puts there
 bool interp_throw_error(FlowVm *vm, FlowInstruction in);
 // "text is not a function", with the source text of the operand if the compiler left one.
 bool interp_throw_described(FlowVm *vm, FlowValue value, const char *what);

@@ -399,6 +399,7 @@ bool interp_for_in_next(FlowVm *vm, FlowInstruction in) {
     FlowArray *keys = flow_as_array(record[0]);
     for (uint32_t i = (uint32_t)flow_as_int(record[1]); i < keys->length; i++) {
         FlowValue name = flow_object_element(vm, &keys->object, i);
+        if (!flow_is_string(name)) continue; // a damaged snapshot
         bool is_there = !flow_is_object(record[2]);
         if (!is_there) {
             FlowKey key = flow_key_string(vm, flow_as_string(name));

@@ -439,7 +439,7 @@ bool interp_get_super(FlowVm *vm, FlowInstruction in) {
     const FlowValue *block = vm->stack + base + in.b;
     FlowObject *home = flow_as_object(block[0]);
     FlowKey key;
-    if (!flow_key_from_value(vm, block[1], &key)) UNREACHABLE();
+    if (!flow_key_from_value(vm, block[1], &key)) return interp_throw_damaged(vm);
     FlowObject *proto = flow_object_proto(vm, home);
     FlowProperty property;
     vm->stack[base + in.a] = FLOW_UNDEFINED;
@@ -465,7 +465,7 @@ bool interp_set_super(FlowVm *vm, FlowInstruction in) {
     FlowValue this_value = block[2];
     FlowObject *proto = flow_object_proto(vm, flow_as_object(block[0]));
     FlowKey key;
-    if (!flow_key_from_value(vm, block[1], &key)) UNREACHABLE();
+    if (!flow_key_from_value(vm, block[1], &key)) return interp_throw_damaged(vm);
     FlowProperty property;
     if (proto && flow_object_lookup(vm, proto, key, &property)) {
         if (property.attributes & PROPERTY_ACCESSOR) {

@@ -63,6 +63,10 @@ FlowString *flow_to_string(FlowVm *vm, FlowValue primitive) {
                                                       : FLOW_NAME(vm, false));
     }
     if (flow_is_bigint(primitive)) return flow_bigint_to_string(vm, flow_as_bigint(primitive), 10);
+    // What no script can hold comes only from a damaged snapshot: nothing may depend on it.
+    if (flow_is_hole(primitive) || flow_is_cell(primitive)) {
+        return flow_as_string(FLOW_NAME(vm, undefined));
+    }
     flow_throw_type(vm, "Cannot convert a Symbol value to a string");
     return NULL;
 }
