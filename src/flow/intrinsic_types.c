@@ -2,7 +2,8 @@
 //
 // Intrinsics trust the prelude, which checks before it calls. A VM that was read from a snapshot
 // taken inside prelude code has registers that came from outside, so there (and only there:
-// vm->checks_intrinsics) each call is held to this table. A call that does not fit is a script error.
+// vm->checks_intrinsics) each call is held to this table. A call that does not fit is
+// a script error.
 //
 //   [T1] Every intrinsic is listed (a test sees to it); one that is not accepts nothing.
 //   [T2] No argument is HOLE or a cell.

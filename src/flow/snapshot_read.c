@@ -67,7 +67,8 @@ Status flow_snapshot_module_hash(Str bytes, char ret_hash[65], Diag *diag) {
     return OK;
 }
 
-static Status check_versions(const SnapshotHead *head, const FlowModule *module, Diag *diag) { // [R2]
+// [R2]
+static Status check_versions(const SnapshotHead *head, const FlowModule *module, Diag *diag) {
     if (strcmp(head->hash, module->hash) != 0) {
         return diag_set(diag, ERR_CONFLICT, "SNAPSHOT_OTHER_CODE",
                         "the snapshot needs version %.12s of the workflow, not %.12s", head->hash,

@@ -126,9 +126,10 @@ static void read_object(SnapshotReader *r, FlowObject *object, const SnapshotRea
             object->cell.kind == KIND_CLOSURE ? ((FlowClosure *)object)->routine : NULL;
         FlowKind kind = (FlowKind)object->cell.kind;
         FlowObject *proto = snapshot_default_proto(r->vm, kind, routine);
-        object->shape = proto == r->vm->realm->protos[PROTO_OBJECT]  ? r->vm->plain_shape
-                        : proto == r->vm->realm->protos[PROTO_ARRAY] ? r->vm->array_shape
-                                                                     : flow_shape_root(r->vm, proto);
+        FlowObject *const *protos = r->vm->realm->protos;
+        object->shape = proto == protos[PROTO_OBJECT]  ? r->vm->plain_shape
+                        : proto == protos[PROTO_ARRAY] ? r->vm->array_shape
+                                                       : flow_shape_root(r->vm, proto);
     }
     reserve_slots(r, object, object->shape->count);
     if (snapshot_is_bad(r)) return;

@@ -38,7 +38,8 @@ uint32_t snapshot_get_count(SnapshotReader *r) {
 // The entries of natives are named like realm objects, but are no cells.
 static bool is_native_entry(const void *thing) {
     for (int i = 0; i < 2; i++) {
-        if (thing == &flow_resolving_entries[i] || thing == &flow_combinator_entries[i]) return true;
+        if (thing == &flow_resolving_entries[i]) return true;
+        if (thing == &flow_combinator_entries[i]) return true;
     }
     return false;
 }

@@ -160,11 +160,11 @@ static void write_tables(SnapshotWriter *w) {
     snapshot_put_number(w, vm->template_count);
     for (uint32_t i = 0; i < vm->template_count; i++) {
         const FlowTemplateObject *entry = &vm->templates[i];
-        snapshot_put_number(w,
-                            (uint64_t)entry->routine->index << 1 | entry->routine->module->is_prelude);
+        bool is_prelude = entry->routine->module->is_prelude;
+        snapshot_put_number(w, (uint64_t)entry->routine->index << 1 | is_prelude);
         snapshot_put_number(w, entry->index);
         snapshot_put_object(w, entry->object);
-        w->has_prelude |= entry->routine->module->is_prelude;
+        w->has_prelude |= is_prelude;
     }
     snapshot_put_number(w, vm->override_count);
     for (uint32_t i = 0; i < vm->override_count; i++) write_override(w, &vm->overrides[i]);

@@ -1,5 +1,5 @@
-// Makes seeds for fuzz_snapshot: payloads of the programs in snapshot_programs.h, taken at instructions
-// all along their way.
+// Makes seeds for fuzz_snapshot: payloads of the programs in snapshot_programs.h, taken at
+// instructions all along their way.
 //   snapshot-seeds DIRECTORY [EVERY]
 #include "base/buf.h"
 #include "flow/flow.h"

@@ -83,7 +83,8 @@ static void assert_survives(const char *source, const char *json) {
 
 static void primitives_survive(void **state) {
     (void)state;
-    assert_survives("const v = [undefined, null, true, false, 0, -1, 46, 47, -2147483648, 2147483648,"
+    assert_survives("const v = [undefined, null, true, false, 0, -1, 46, 47, -2147483648, "
+                    "2147483648,"
                     " 1e300, -0, NaN, Infinity, 0.1, 19.99, 1.005, 2**53, 1700000000123, '', 'é',"
                     " '\\u{1F600}', '漢', '\\ud800']; await Task.run('x');"
                     "return v.map(x => Object.is(x, -0) ? '-0' : typeof x + x)",
@@ -125,7 +126,8 @@ static void accessors_and_attributes_survive(void **state) {
         "let set = 0; const o = { get x() { return this.y * 2 }, set x(v) { set = v }, y: 4 };"
         "Object.defineProperty(o, 'z', { value: 1 }); await Task.run('x'); o.x = 9;"
         "let refused = 0; try { o.z = 2 } catch { refused = 1 }"
-        "return [o.x, set, refused, Object.keys(o), JSON.stringify(Object.getOwnPropertyDescriptor(o, 'z'))]",
+        "return [o.x, set, refused, Object.keys(o), "
+        "JSON.stringify(Object.getOwnPropertyDescriptor(o, 'z'))]",
         "[8,9,1,[\"x\",\"y\"],\"{\\\"value\\\":1,\\\"writable\\\":false,\\\"enumerable\\\":false,"
         "\\\"configurable\\\":false}\"]");
 }
@@ -135,26 +137,33 @@ static void frozen_sealed_and_closed_objects_survive(void **state) {
     assert_survives(
         "const f = Object.freeze({ a: 1, l: Object.freeze([1, 2]) }), s = Object.seal([5]),"
         " e = Object.preventExtensions({ q: 1 }); await Task.run('x'); let n = 0;"
-        "for (const t of [() => { f.a = 2 }, () => { f.l.push(3) }, () => { s.pop() }, () => { e.r = 1 },"
+        "for (const t of [() => { f.a = 2 }, () => { f.l.push(3) }, () => { s.pop() }, () => { "
+        "e.r = 1 },"
         " () => { f.b = 1 }]) try { t() } catch { n++ }"
-        "s[0] = 6; e.q = 2; return [n, Object.isFrozen(f), Object.isSealed(s), Object.isExtensible(e), s, e]",
+        "s[0] = 6; e.q = 2; return [n, Object.isFrozen(f), Object.isSealed(s), "
+        "Object.isExtensible(e), s, e]",
         "[5,true,true,false,[6],{\"q\":2}]");
 }
 
 static void sparse_arrays_and_holes_survive(void **state) {
     (void)state;
-    assert_survives("const a = [1, , 3], b = []; b[4000000000] = 'x'; b[7] = 'y'; const c = new Array(5);"
+    assert_survives("const a = [1, , 3], b = []; b[4000000000] = 'x'; b[7] = 'y'; const c = new "
+                    "Array(5);"
                     "Object.defineProperty(c, 2, { get: () => 'g', enumerable: true });"
-                    "await Task.run('x'); return [1 in a, a.length, b.length, Object.keys(b), c[2], c.length]",
+                    "await Task.run('x'); return [1 in a, a.length, b.length, Object.keys(b), "
+                    "c[2], c.length]",
                     "[false,3,4000000001,[\"7\",\"4000000000\"],\"g\",5]");
 }
 
 static void symbols_survive(void **state) {
     (void)state;
-    assert_survives("const s = Symbol('d'), t = Symbol(), r = Symbol.for('reg'); const o = { [s]: 1, [r]: 2 };"
+    assert_survives("const s = Symbol('d'), t = Symbol(), r = Symbol.for('reg'); const o = { [s]: "
+                    "1, [r]: 2 };"
                     "await Task.run('x');"
-                    "return [o[s], o[Symbol.for('reg')], s.description, t.description === undefined,"
-                    " Symbol.keyFor(r), Symbol.for('reg') === r, [][Symbol.iterator] === Array.prototype.values]",
+                    "return [o[s], o[Symbol.for('reg')], s.description, t.description === "
+                    "undefined,"
+                    " Symbol.keyFor(r), Symbol.for('reg') === r, [][Symbol.iterator] === "
+                    "Array.prototype.values]",
                     "[1,2,\"d\",true,\"reg\",true,true]");
 }
 
@@ -167,11 +176,14 @@ static void big_integers_survive(void **state) {
 
 static void dates_wrappers_and_regular_expressions_survive(void **state) {
     (void)state;
-    assert_survives("const d = new Date(1e12), bad = new Date(NaN), r = /a(?<n>b)/g, w = [Object(1), Object('s'), Object(1n)];"
+    assert_survives("const d = new Date(1e12), bad = new Date(NaN), r = /a(?<n>b)/g, w = "
+                    "[Object(1), Object('s'), Object(1n)];"
                     "r.exec('ab ab'); r.extra = 1; await Task.run('x');"
-                    "return [d.toISOString(), `${bad.getTime()}`, r.lastIndex, r.exec('ab ab').groups.n, r.flags, r.extra,"
+                    "return [d.toISOString(), `${bad.getTime()}`, r.lastIndex, r.exec('ab "
+                    "ab').groups.n, r.flags, r.extra,"
                     " w.map(x => typeof x + x), '1-2'.replace(/-/, '+')]",
-                    "[\"2001-09-09T01:46:40.000Z\",\"NaN\",2,\"b\",\"g\",1,[\"object1\",\"objects\",\"object1\"],\"1+2\"]");
+                    "[\"2001-09-09T01:46:40.000Z\",\"NaN\",2,\"b\",\"g\",1,"
+                    "[\"object1\",\"objects\",\"object1\"],\"1+2\"]");
 }
 
 static void errors_survive_with_cause_and_stack(void **state) {
@@ -180,36 +192,49 @@ static void errors_survive_with_cause_and_stack(void **state) {
                     "const e = f(), g = f(); g.stack; const a = new AggregateError([e], 'all');"
                     "class Mine extends TypeError { code = 'X' } const m = new Mine('m');"
                     "await Task.run('x');"
-                    "return [e instanceof RangeError, e.cause.n, e.stack.split('\\n').slice(0, 2), g.stack === e.stack,"
+                    "return [e instanceof RangeError, e.cause.n, e.stack.split('\\n').slice(0, "
+                    "2), g.stack === e.stack,"
                     " a.errors[0] === e, m.code, m instanceof Mine, `${m}`]",
-                    "[true,1,[\"RangeError: bad\",\"    at f (test.flow:1:23)\"],false,true,\"X\",true,\"TypeError: m\"]");
+                    "[true,1,[\"RangeError: bad\",\"    at f "
+                    "(test.flow:1:23)\"],false,true,\"X\",true,\"TypeError: m\"]");
 }
 
 static void maps_and_sets_survive_in_order(void **state) {
     (void)state;
-    assert_survives("const k = {}; const m = new Map([[k, 'o'], [NaN, 'n'], ['s', 1], [1n, 'b'], [0, 'z']]);"
-                    "const s = new Set([3, 1, 2]); s.delete(1); s.add(1); m.delete('s'); m.set(m, s);"
+    assert_survives("const k = {}; const m = new Map([[k, 'o'], [NaN, 'n'], ['s', 1], [1n, 'b'], "
+                    "[0, 'z']]);"
+                    "const s = new Set([3, 1, 2]); s.delete(1); s.add(1); m.delete('s'); m.set(m, "
+                    "s);"
                     "await Task.run('x');"
-                    "return [m.get(k), m.get(NaN), m.get(1n), m.get(-0), m.get(m) === s, m.has('s'), m.size, [...s]]",
+                    "return [m.get(k), m.get(NaN), m.get(1n), m.get(-0), m.get(m) === s, "
+                    "m.has('s'), m.size, [...s]]",
                     "[\"o\",\"n\",\"b\",\"z\",true,false,5,[3,2,1]]");
 }
 
 static void iterations_in_progress_survive(void **state) {
     (void)state;
-    assert_survives("const m = new Map([[1, 'a'], [2, 'b'], [3, 'c']]), out = []; const i = m.keys(); i.next();"
-                    "const ai = ['p', 'q'].entries(); ai.next(); const si = 'x😀y'[Symbol.iterator](); si.next();"
-                    "for (const [k, v] of m) { out.push(v); if (k === 1) { m.delete(2); m.set(4, 'd') } await Task.run('x') }"
+    assert_survives("const m = new Map([[1, 'a'], [2, 'b'], [3, 'c']]), out = []; const i = "
+                    "m.keys(); i.next();"
+                    "const ai = ['p', 'q'].entries(); ai.next(); const si = "
+                    "'x😀y'[Symbol.iterator](); si.next();"
+                    "for (const [k, v] of m) { out.push(v); if (k === 1) { m.delete(2); m.set(4, "
+                    "'d') } await Task.run('x') }"
                     "for (const k in { u: 1, v: 2 }) { out.push(k); await Task.run('y') }"
                     "for (const x of [8, 9]) { await Task.run('z'); out.push(x) }"
-                    "return [out, [...i], ai.next().value, si.next().value, ['a1b2'.matchAll(/\\d/g).next().value[0]]]",
-                    "[[\"a\",\"c\",\"d\",\"u\",\"v\",8,9],[3,4],[1,\"q\"],\"\xF0\x9F\x98\x80\",[\"1\"]]");
+                    "return [out, [...i], ai.next().value, si.next().value, "
+                    "['a1b2'.matchAll(/\\d/g).next().value[0]]]",
+                    "[[\"a\",\"c\",\"d\",\"u\",\"v\",8,9],[3,4],"
+                    "[1,\"q\"],\"\xF0\x9F\x98\x80\",[\"1\"]]");
 }
 
 static void weak_collections_keep_what_is_reachable(void **state) {
     (void)state;
-    assert_survives("const k = {}, w = new WeakMap(), s = new WeakSet(); w.set(k, { v: 1 }); w.set({}, 2); s.add(k);"
-                    "const chain = new WeakMap(); const a = {}, b = {}; chain.set(a, b); chain.set(b, 'end');"
-                    "await Task.run('x'); return [w.get(k).v, s.has(k), w.has({}), chain.get(chain.get(a))]",
+    assert_survives("const k = {}, w = new WeakMap(), s = new WeakSet(); w.set(k, { v: 1 }); "
+                    "w.set({}, 2); s.add(k);"
+                    "const chain = new WeakMap(); const a = {}, b = {}; chain.set(a, b); "
+                    "chain.set(b, 'end');"
+                    "await Task.run('x'); return [w.get(k).v, s.has(k), w.has({}), "
+                    "chain.get(chain.get(a))]",
                     "[1,true,false,\"end\"]");
 }
 
@@ -231,14 +256,16 @@ static void dead_keys_of_weak_collections_are_left_out(void **state) {
 static void closures_share_their_variables(void **state) {
     (void)state;
     assert_survives("let n = 0; const inc = () => ++n, get = () => n; const fs = [];"
-                    "for (let i = 0; i < 3; i++) fs.push(() => i++); inc(); await Task.run('x'); inc(); fs[1]();"
+                    "for (let i = 0; i < 3; i++) fs.push(() => i++); inc(); await Task.run('x'); "
+                    "inc(); fs[1]();"
                     "return [get(), n, fs.map(f => f())]",
                     "[2,2,[0,2,2]]");
 }
 
 static void uninitialised_variables_stay_uninitialised(void **state) {
     (void)state;
-    assert_survives("const f = () => late; let r; await Task.run('x'); try { f() } catch (e) { r = e.name }"
+    assert_survives("const f = () => late; let r; await Task.run('x'); try { f() } catch (e) { r "
+                    "= e.name }"
                     "const late = 5; return [r, f()]",
                     "[\"ReferenceError\",5]");
 }
@@ -247,42 +274,54 @@ static void bound_functions_and_function_properties_survive(void **state) {
     (void)state;
     assert_survives("function f(a, b, c) { return [this.x, a, b, c] } f.extra = 1;"
                     "const g = f.bind({ x: 1 }, 2), h = g.bind(null, 3); await Task.run('x');"
-                    "return [h(4), h.name, h.length, f.extra, f.name, f.length, typeof f.prototype, new f() instanceof f]",
+                    "return [h(4), h.name, h.length, f.extra, f.name, f.length, typeof "
+                    "f.prototype, new f() instanceof f]",
                     "[[1,2,3,4],\"bound bound f\",1,1,\"f\",3,\"object\",false]");
 }
 
 static void classes_survive_with_private_names(void **state) {
     (void)state;
     assert_survives("class A { static #count = 0; #x; constructor(x) { this.#x = x; A.#count++ }"
-                    " #twice() { return this.#x * 2 } get twice() { return this.#twice() } static has(o) { return #x in o }"
+                    " #twice() { return this.#x * 2 } get twice() { return this.#twice() } static "
+                    "has(o) { return #x in o }"
                     " static get count() { return A.#count } }"
-                    "class B extends A { y = this.twice + 1; toString() { return `B${super.toString().length}` } }"
+                    "class B extends A { y = this.twice + 1; toString() { return "
+                    "`B${super.toString().length}` } }"
                     "const b = new B(4); await Task.run('x');"
-                    "return [b.twice, b.y, A.has(b), A.has({}), B.count, `${b}`, b.constructor.name, new B(1).y]",
+                    "return [b.twice, b.y, A.has(b), A.has({}), B.count, `${b}`, "
+                    "b.constructor.name, new B(1).y]",
                     "[8,9,true,false,1,\"B15\",\"B\",3]");
 }
 
 static void generators_survive_in_the_middle(void **state) {
     (void)state;
-    assert_survives("function* g() { try { const a = yield 1; const [b, c] = yield* inner(a); return b + c } finally { log.push('f') } }"
+    assert_survives("function* g() { try { const a = yield 1; const [b, c] = yield* inner(a); "
+                    "return b + c } finally { log.push('f') } }"
                     "function* inner(a) { yield a * 2; return [a, 10] } const log = [];"
-                    "const i = g(), j = g(); i.next(); i.next(5); j.next(); const k = g(); await Task.run('x');"
+                    "const i = g(), j = g(); i.next(); i.next(5); j.next(); const k = g(); await "
+                    "Task.run('x');"
                     "return [i.next(), j.return('r'), k.next().value, log, i.next()]",
-                    "[{\"value\":15,\"done\":true},{\"value\":\"r\",\"done\":true},1,[\"f\",\"f\"],{\"done\":true}]");
+                    "[{\"value\":15,\"done\":true},{\"value\":\"r\",\"done\":true},1,"
+                    "[\"f\",\"f\"],{\"done\":true}]");
 }
 
 static void async_generators_survive_with_their_requests(void **state) {
     (void)state;
-    assert_survives("async function* g() { for (let i = 0; i < 3; i++) { const t = await Task.run('t'); yield t } }"
-                    "const i = g(); const ps = [i.next(), i.next(), i.next(), i.next(), i.return(9)];"
-                    "const all = await Promise.all(ps); return all.map(r => r.done ? 'd' + r.value : r.value)",
+    assert_survives("async function* g() { for (let i = 0; i < 3; i++) { const t = await "
+                    "Task.run('t'); yield t } }"
+                    "const i = g(); const ps = [i.next(), i.next(), i.next(), i.next(), "
+                    "i.return(9)];"
+                    "const all = await Promise.all(ps); return all.map(r => r.done ? 'd' + "
+                    "r.value : r.value)",
                     "[1,2,3,\"dundefined\",\"d9\"]");
 }
 
 static void tagged_templates_keep_their_identity(void **state) {
     (void)state;
-    assert_survives("const seen = []; const tag = s => { seen.push(s); return s.raw[0] }; const f = () => tag`a\\n${1}b`;"
-                    "f(); await Task.run('x'); f(); return [seen[0] === seen[1], seen[0][0].length, Object.isFrozen(seen[0])]",
+    assert_survives("const seen = []; const tag = s => { seen.push(s); return s.raw[0] }; const f "
+                    "= () => tag`a\\n${1}b`;"
+                    "f(); await Task.run('x'); f(); return [seen[0] === seen[1], "
+                    "seen[0][0].length, Object.isFrozen(seen[0])]",
                     "[true,2,true]");
 }
 
@@ -290,50 +329,66 @@ static void tagged_templates_keep_their_identity(void **state) {
 
 static void an_await_inside_an_expression_survives(void **state) {
     (void)state;
-    assert_survives("const o = { m(...a) { return a } }; return o.m(1, await Task.run('a'), [await Task.run('b'), `${await Task.run('c')}`],"
+    assert_survives("const o = { m(...a) { return a } }; return o.m(1, await Task.run('a'), "
+                    "[await Task.run('b'), `${await Task.run('c')}`],"
                     " 10 + await Task.run('d') * 2)",
                     "[1,1,[2,\"3\"],18]");
 }
 
 static void nested_finally_blocks_survive(void **state) {
     (void)state;
-    assert_survives("const log = []; async function f() { for (const x of [1, 2, 3]) { try { try { await Task.run('a'); if (x === 2) return 'r' }"
-                    " finally { await Task.run('b'); log.push('i' + x) } } catch (e) { log.push('never') } finally { log.push(await Task.run('c')) } } }"
+    assert_survives("const log = []; async function f() { for (const x of [1, 2, 3]) { try { try "
+                    "{ await Task.run('a'); if (x === 2) return 'r' }"
+                    " finally { await Task.run('b'); log.push('i' + x) } } catch (e) { "
+                    "log.push('never') } finally { log.push(await Task.run('c')) } } }"
                     "const r = await f(); return [r, log]",
                     "[\"r\",[\"i1\",3,\"i2\",6]]");
 }
 
 static void promises_survive_in_every_state(void **state) {
     (void)state;
-    assert_survives("const ok = Promise.resolve(1), no = Promise.reject(new Error('e')); no.catch(() => 0); let go;"
-                    "const pending = new Promise(r => { go = r }); const log = []; pending.then(v => log.push('a' + v)).finally(() => log.push('f'));"
-                    "const { promise, reject } = Promise.withResolvers(); const caught = promise.catch(e => 'c' + e);"
-                    "await Task.run('x'); go(5); go(6); reject('z'); await pending; await Task.run('y');"
-                    "return [await ok, await no.catch(e => e.message), await pending, log, await caught]",
+    assert_survives("const ok = Promise.resolve(1), no = Promise.reject(new Error('e')); "
+                    "no.catch(() => 0); let go;"
+                    "const pending = new Promise(r => { go = r }); const log = []; pending.then(v "
+                    "=> log.push('a' + v)).finally(() => log.push('f'));"
+                    "const { promise, reject } = Promise.withResolvers(); const caught = "
+                    "promise.catch(e => 'c' + e);"
+                    "await Task.run('x'); go(5); go(6); reject('z'); await pending; await "
+                    "Task.run('y');"
+                    "return [await ok, await no.catch(e => e.message), await pending, log, await "
+                    "caught]",
                     "[1,\"e\",5,[\"a5\",\"f\"],\"cz\"]");
 }
 
 static void combinators_survive_half_done(void **state) {
     (void)state;
-    assert_survives("const t = n => Task.run(n); const all = Promise.all([t('a'), 5, t('b')]), any = Promise.any([Promise.reject(1), t('c')]),"
-                    " race = Promise.race([new Promise(() => {}), t('d')]), settled = Promise.allSettled([t('e'), Promise.reject(2)]),"
+    assert_survives("const t = n => Task.run(n); const all = Promise.all([t('a'), 5, t('b')]), "
+                    "any = Promise.any([Promise.reject(1), t('c')]),"
+                    " race = Promise.race([new Promise(() => {}), t('d')]), settled = "
+                    "Promise.allSettled([t('e'), Promise.reject(2)]),"
                     " mine = Task.race([t('f')]), first = Task.any([t('g')]);"
                     "const thenable = Promise.all([{ then(f) { Task.run('h').then(f) } }]);"
-                    "return [await all, await any, await race, (await settled).map(s => s.status), (await mine).result, (await first).item_id, await thenable]",
+                    "return [await all, await any, await race, (await settled).map(s => "
+                    "s.status), (await mine).result, (await first).item_id, await thenable]",
                     "[[1,5,2],3,4,[\"fulfilled\",\"rejected\"],6,\"7\",[8]]");
 }
 
 static void the_microtask_queue_survives(void **state) {
     (void)state;
-    assert_survives("const log = []; Promise.resolve().then(() => log.push(1)).then(() => log.push(3)); (async () => { await 0; log.push(2); await 0; log.push(4) })();"
-                    "const p = Promise.resolve({ get then() { return f => f('t') } }); log.push(0); await null; await null; await null; log.push(await p); return log",
+    assert_survives("const log = []; Promise.resolve().then(() => log.push(1)).then(() => "
+                    "log.push(3)); (async () => { await 0; log.push(2); await 0; log.push(4) })();"
+                    "const p = Promise.resolve({ get then() { return f => f('t') } }); "
+                    "log.push(0); await null; await null; await null; log.push(await p); return "
+                    "log",
                     "[0,1,2,3,4,\"t\"]");
 }
 
 static void thenables_and_subclassed_promises_survive(void **state) {
     (void)state;
-    assert_survives("class P extends Promise { mine() { return 'm' } } const p = P.resolve(1).then(x => x + 1).finally(() => 0);"
-                    "const q = P.all([p, new P(r => Task.run('a').then(r))]); return [p.mine(), await q, await { then(f, r) { f(7) } }]",
+    assert_survives("class P extends Promise { mine() { return 'm' } } const p = "
+                    "P.resolve(1).then(x => x + 1).finally(() => 0);"
+                    "const q = P.all([p, new P(r => Task.run('a').then(r))]); return [p.mine(), "
+                    "await q, await { then(f, r) { f(7) } }]",
                     "[\"m\",[2,1],7]");
 }
 
@@ -357,24 +412,34 @@ static void cancellation_survives(void **state) {
 
 static void built_ins_survive_in_the_middle(void **state) {
     (void)state;
-    assert_survives("const l = [3, 1, 2].sort((a, b) => a - b).map((x, i) => x * i).filter(x => x); const m = new Map([[1, 2]]); let n = 0;"
-                    "m.forEach((v, k) => n += v + k); const s = 'a-b'.replace(/[ab]/g, c => c + c); const j = JSON.stringify({ a: [{ toJSON: () => 'j' }] }, null, 1);"
-                    "const c = structuredClone({ d: new Date(5), m, e: new Error('x') }); return [l, n, s, j, c.m.get(1), c.d.getTime(), c.e.message, `${{ valueOf: () => 1 }}`]",
-                    "[[2,6],3,\"aa-bb\",\"{\\n \\\"a\\\": [\\n  \\\"j\\\"\\n ]\\n}\",2,5,\"x\",\"[object Object]\"]");
+    assert_survives("const l = [3, 1, 2].sort((a, b) => a - b).map((x, i) => x * i).filter(x => "
+                    "x); const m = new Map([[1, 2]]); let n = 0;"
+                    "m.forEach((v, k) => n += v + k); const s = 'a-b'.replace(/[ab]/g, c => c + "
+                    "c); const j = JSON.stringify({ a: [{ toJSON: () => 'j' }] }, null, 1);"
+                    "const c = structuredClone({ d: new Date(5), m, e: new Error('x') }); return "
+                    "[l, n, s, j, c.m.get(1), c.d.getTime(), c.e.message, `${{ valueOf: () => 1 "
+                    "}}`]",
+                    "[[2,6],3,\"aa-bb\",\"{\\n \\\"a\\\": [\\n  \\\"j\\\"\\n "
+                    "]\\n}\",2,5,\"x\",\"[object Object]\"]");
 }
 
 static void changed_built_ins_survive(void **state) {
     (void)state;
-    assert_survives("Array.prototype.last = function () { return this.at(-1) }; delete Array.prototype.reverse; Math.max = () => 'm'; globalThis.g = 4;"
-                    "Object.defineProperty(String.prototype, 'loud', { get() { return this.toUpperCase() } }); class X {} Object.setPrototypeOf(Map, X);"
+    assert_survives("Array.prototype.last = function () { return this.at(-1) }; delete "
+                    "Array.prototype.reverse; Math.max = () => 'm'; globalThis.g = 4;"
+                    "Object.defineProperty(String.prototype, 'loud', { get() { return "
+                    "this.toUpperCase() } }); class X {} Object.setPrototypeOf(Map, X);"
                     "await Task.run('x');"
-                    "return [[1, 2].last(), [].reverse === undefined, Math.max(1), g, 'a'.loud, Object.getPrototypeOf(Map) === X, Math.min(3, 2), Object.keys(Array.prototype)]",
+                    "return [[1, 2].last(), [].reverse === undefined, Math.max(1), g, 'a'.loud, "
+                    "Object.getPrototypeOf(Map) === X, Math.min(3, 2), "
+                    "Object.keys(Array.prototype)]",
                     "[2,true,\"m\",4,\"A\",true,2,[\"last\"]]");
 }
 
 static void inputs_and_random_numbers_survive(void **state) {
     (void)state;
-    assert_survives("const a = Math.random(); Inputs.list[1].a = 'c'; await Task.run('x'); const b = Math.random();"
+    assert_survives("const a = Math.random(); Inputs.list[1].a = 'c'; await Task.run('x'); const "
+                    "b = Math.random();"
                     "return [Inputs.n, Inputs.list[1].a, a !== b, Context.runId]",
                     "[7,\"c\",true,\"r1\"]");
 }
@@ -385,7 +450,8 @@ static const char order_example[] =
     "export const config = { timeout: \"30d\", retry: { attempts: 5 }, idleTimeout: \"5m\" }\n"
     "const { orderId, items } = Inputs\n"
     "const total = items.reduce((sum, i) => sum + i.price * i.qty, 0)\n"
-    "const charge = await Task.run(\"charge\", { orderId, total }, { retry: { attempts: 3, delay: \"1s\" }, timeout: \"20s\" })\n"
+    "const charge = await Task.run(\"charge\", { orderId, total }, { retry: { attempts: 3, delay: "
+    "\"1s\" }, timeout: \"20s\" })\n"
     "\n"
     "const approval = await Signal.when(\"approval\", { timeout: \"24h\" }).catch(e => null)\n"
     "if (!approval?.ok) {\n"
@@ -505,7 +571,8 @@ static void damaged_bytes_are_corrupt(void **state) {
 static void a_large_state_is_compressed(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "const rows = []; for (let i = 0; i < 500; i++) rows.push({ id: i, name: 'customer ' + i, open: true });"
+    run_begin(&run, "const rows = []; for (let i = 0; i < 500; i++) rows.push({ id: i, name: "
+                    "'customer ' + i, open: true });"
                     "await Task.run('x'); return rows[499].name", NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
@@ -525,8 +592,12 @@ static void a_state_over_the_limit_names_its_largest_variables(void **state) {
     Run run;
     FlowLimits limits = FLOW_LIMITS_DEFAULT;
     limits.snapshot_bytes = 20000;
-    run_begin_limited(&run, "let seed = 1; const noise = n => { let s = ''; for (let i = 0; i < n; i++) { seed = (seed * 48271) % 2147483647; s += seed.toString(36) } return s };"
-                            "const orders = []; for (let i = 0; i < 40; i++) orders.push({ text: noise(400) }); const cache = new Map([['a', noise(900)]]); const small = 1;"
+    run_begin_limited(&run, "let seed = 1; const noise = n => { let s = ''; for (let i = 0; i < "
+                            "n; i++) { seed = (seed * 48271) % 2147483647; s += seed.toString(36) "
+                            "} return s };"
+                            "const orders = []; for (let i = 0; i < 40; i++) orders.push({ text: "
+                            "noise(400) }); const cache = new Map([['a', noise(900)]]); const "
+                            "small = 1;"
                             "await Task.run('x')", NULL, limits);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
@@ -548,7 +619,8 @@ static void a_state_over_the_limit_names_its_largest_variables(void **state) {
 static void a_small_heap_refuses_a_large_snapshot(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "const rows = []; for (let i = 0; i < 5000; i++) rows.push([i]); await Task.run('x')", NULL);
+    run_begin(&run, "const rows = []; for (let i = 0; i < 5000; i++) rows.push([i]); await "
+                    "Task.run('x')", NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
     write_snapshot(&run, &bytes);
@@ -565,14 +637,17 @@ static void a_small_heap_refuses_a_large_snapshot(void **state) {
 static void inspection_says_where_and_what(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "async function reserve(item) {\n  const tries = [1, 2]\n  await Task.run('reserve', item)\n}\n"
+    run_begin(&run, "async function reserve(item) {\n  const tries = [1, 2]\n  await "
+                    "Task.run('reserve', item)\n}\n"
                     "const note = 'x'.repeat(3)\nawait reserve({ sku: 'A' })", NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf json;
     buf_init(&json, BYTES_MAX);
     flow_vm_inspect(run.vm, &json);
     const char *text = buf_cstr(&json);
-    assert_non_null(strstr(text, "{\"file\":\"test.flow\",\"line\":3,\"column\":3,\"function\":\"reserve\",\"locals\":{\"item\":\"{sku}\",\"tries\":\"Array(2)\"}}"));
+    assert_non_null(strstr(text, "{\"file\":\"test.flow\",\"line\":3,\"column\":3,"
+                                 "\"function\":\"reserve\","
+                                 "\"locals\":{\"item\":\"{sku}\",\"tries\":\"Array(2)\"}}"));
     assert_non_null(strstr(text, "\"line\":6,"));
     assert_non_null(strstr(text, "\"note\":\"\\\"xxx\\\"\""));
     assert_non_null(strstr(text, "\"waits\":[{\"id\":1,\"kind\":\"task\",\"awaited\":true}]"));
@@ -588,7 +663,8 @@ static void every_intrinsic_has_types(void **state) {
     flow_realm();
     const FlowNativeEntry *entry;
     for (uint32_t i = 0; (entry = flow_intrinsic(i)); i++) {
-        if (!flow_intrinsic_is_typed(entry)) fail_msg("%%%s is not in intrinsic_types.c", entry->name);
+        if (!flow_intrinsic_is_typed(entry)) fail_msg("%%%s is not in "
+                                                      "intrinsic_types.c", entry->name);
     }
 }
 
