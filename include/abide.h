@@ -218,6 +218,64 @@ ABIDE_API int abide_deploy(abide_engine *engine, const char *file_name, const ch
 ABIDE_API int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn,
                                   void *user, abide_error *error);
 
+typedef struct abide_builtin_options {
+    int allow_exec;    /* 1 = the task exec may run programs */
+    int allow_private; /* 1 = the task http may reach private, loopback and link-local addresses */
+    /* Lines of the task log; level as in abide_options. NULL = standard error. Any thread. */
+    void (*on_log)(void *user, int level, const char *line);
+    void *user;
+} abide_builtin_options;
+
+/*
+** Registers the tasks that come with abide: http, exec, log and fail; docs/tasks.md describes
+** them. `options` may be NULL and is copied.
+*/
+ABIDE_API int abide_register_builtin_tasks(abide_engine *engine,
+                                           const abide_builtin_options *options,
+                                           abide_error *error);
+
+/*
+** `fn(user)` is called when the engine is closed and nothing it was given executes any more; those
+** registered last come first. For what task functions and plug-ins keep.
+*/
+ABIDE_API int abide_on_close(abide_engine *engine, void (*fn)(void *user), void *user,
+                             abide_error *error);
+
+/*
+** A plug-in is a shared object that adds functions to an engine. One of its files says
+**
+**     static int init(abide_engine *engine, abide_error *error) {
+**         return abide_register_task(engine, "double", double_it, NULL, error);
+**     }
+**     ABIDE_PLUGIN("numbers", init);
+**
+** It is compiled with -shared -fPIC and need not be linked with libabide. docs/tasks.md has a
+** whole one.
+*/
+#define ABIDE_PLUGIN_ABI 1
+
+typedef struct abide_plugin_info {
+    int abi;          /* ABIDE_PLUGIN_ABI of the header it was compiled with */
+    const char *name; /* for messages */
+    int (*init)(abide_engine *engine, abide_error *error); /* what is not ABIDE_OK fails the load */
+} abide_plugin_info;
+
+#ifdef __cplusplus
+#define ABIDE_PLUGIN_LINKAGE extern "C"
+#else
+#define ABIDE_PLUGIN_LINKAGE extern
+#endif
+#define ABIDE_PLUGIN(plugin_name, plugin_init)                                                     \
+    ABIDE_PLUGIN_LINKAGE ABIDE_API const abide_plugin_info abide_plugin;                           \
+    const abide_plugin_info abide_plugin = {ABIDE_PLUGIN_ABI, plugin_name, plugin_init}
+
+/*
+** Loads a plug-in and calls its init. A path without a slash is a file in the current folder.
+** Errors: PLUGIN_NOT_FOUND, PLUGIN_LOAD (no shared object, or one that misses something),
+** PLUGIN_SYMBOL (no plug-in), PLUGIN_VERSION, PLUGIN_INIT.
+*/
+ABIDE_API int abide_load_plugin(abide_engine *engine, const char *path, abide_error *error);
+
 /* ---- Starting and steering runs ---------------------------------------------------------- */
 
 enum { ABIDE_LEFTOVER_DISCARD = 0, ABIDE_LEFTOVER_TO_TOPIC, ABIDE_LEFTOVER_DEAD_LETTER };
@@ -647,6 +705,12 @@ ABIDE_API int abide_return(abide_call *call, const char *result);
 ABIDE_API int abide_throw(abide_call *call, const char *type, const char *message);
 /* Fails for good, whatever the policy. */
 ABIDE_API int abide_throw_final(abide_call *call, const char *type, const char *message);
+/*
+** As the two above, with more to say: `details` (may be NULL) is a JSON object whose members become
+** members of the error object, beside type and message.
+*/
+ABIDE_API int abide_throw_with(abide_call *call, const char *type, const char *message,
+                               const char *details, int is_final);
 ABIDE_API int abide_call_attempt(abide_call *call);         /* 1, 2, 3 … */
 ABIDE_API const char *abide_call_run_id(abide_call *call);  /* NULL for stand-alone tasks */
 ABIDE_API const char *abide_call_name(abide_call *call);

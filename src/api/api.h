@@ -8,6 +8,11 @@ typedef struct Registered { // a workflow's runner; lives as long as the engine
     NativeRunner runner;
 } Registered;
 
+typedef struct Closer { // what abide_on_close was given
+    void (*function)(void *user);
+    void *user;
+} Closer;
+
 struct abide_engine {
     Driver driver;
     Store *store;
@@ -19,6 +24,7 @@ struct abide_engine {
     pthread_mutex_t lock; // guards what follows
     IdSource ids;
     StrMap registered; // name -> Registered
+    VEC(Closer) closers;
     bool is_recovered;
     abide_recovery recovery;
 };

@@ -374,6 +374,42 @@ int abide_throw_final(abide_call *call, const char *type, const char *message) {
     return abide_throw(call, type, message);
 }
 
+// The error object with the members of `details` added; without them when they are no object.
+static Str add_details(abide_call *call, Str error, const char *details) {
+    JsonValue *value, *object;
+    Diag diag;
+    Str text = arena_str(call->arena, str_from(details));
+    if (json_parse(call->arena, text, &value, &diag) != OK || value->kind != JSON_KIND_OBJECT)
+        return error;
+    if (json_parse(call->arena, error, &object, &diag) != OK) return error;
+    Buf joined;
+    JsonWriter writer;
+    buf_init(&joined, LIMIT_ERROR_SIZE);
+    json_writer_init(&writer, &joined, STR_NULL);
+    json_write_object_begin(&writer);
+    JSON_EACH(member, object) {
+        json_write_key(&writer, member->key);
+        json_write_raw(&writer, member->raw);
+    }
+    JSON_EACH(member, value) {
+        if (json_member(object, member->key) != NULL) continue;
+        json_write_key(&writer, member->key);
+        json_write_raw(&writer, member->raw);
+    }
+    json_write_object_end(&writer);
+    Str answer = joined.is_overflown ? error : arena_str(call->arena, buf_str(&joined));
+    buf_done(&joined);
+    return answer;
+}
+
+int abide_throw_with(abide_call *call, const char *type, const char *message, const char *details,
+                     int is_final) {
+    int code = abide_throw(call, type, message);
+    if (is_final) call->is_final = true;
+    if (details != NULL) call->error = add_details(call, call->error, details);
+    return code;
+}
+
 int abide_call_attempt(abide_call *call) { return (int)call->attempt; }
 const char *abide_call_run_id(abide_call *call) { return call->run_id.data; }
 const char *abide_call_name(abide_call *call) { return call->name.data; }

@@ -182,8 +182,23 @@ void abide_close(abide_engine *engine) {
         mem_free(entry);
     }
     strmap_done(&engine->registered);
+    while (engine->closers.count > 0) {
+        Closer closer = vec_pop(&engine->closers);
+        closer.function(closer.user);
+    }
+    vec_free(&engine->closers);
     pthread_mutex_destroy(&engine->lock);
     mem_free(engine);
+}
+
+int abide_on_close(abide_engine *engine, void (*fn)(void *user), void *user, abide_error *error) {
+    if (engine == NULL || fn == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
+    Closer closer = {fn, user};
+    pthread_mutex_lock(&engine->lock);
+    vec_push(&engine->closers, closer);
+    pthread_mutex_unlock(&engine->lock);
+    return api_answer(error, OK, NULL);
 }
 
 Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text) {

@@ -1,0 +1,38 @@
+// Tasks: the functions that make a flow useful without any worker: http, exec, log, fail.
+//
+// They are written against include/abide.h, as a stranger's would be; docs/tasks.md describes them
+// for users. Registered together by abide_register_builtin_tasks.
+//
+//   [T1] Input that cannot be right is a final error (type TaskInputError, the message names the
+//        field): trying again would not mend it.
+//   [T2] Everything an outsider controls has a ceiling: answers, outputs, times, redirects.
+//   [T3] An attempt leaves nothing behind: no process, descriptor or memory.
+#pragma once
+#include "abide.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "json/value.h"
+
+typedef struct TaskSettings { // the user data of each of them; lives as long as the engine
+    bool is_exec_allowed;
+    bool is_private_allowed; // http may reach loopback, link-local and private addresses
+    void (*on_log)(void *user, int level, const char *line);
+    void *user;
+} TaskSettings;
+
+int task_http(abide_call *call, const char *input);
+int task_exec(abide_call *call, const char *input);
+int task_log(abide_call *call, const char *input);
+int task_fail(abide_call *call, const char *input);
+
+// The input as an object with no other members than `names` (ended by NULL; NULL: any). [T1]
+MUST_CHECK Status task_input(Arena *arena, const char *input, const char *const *names,
+                             const JsonValue **ret_object, Diag *diag);
+// Fails the attempt for good, because of its input. [T1]
+int task_refuse(abide_call *call, const Diag *diag);
+
+// The policy of http about whom it talks to. `address` is what is about to be connected to, so
+// neither names, redirects nor changing answers of the DNS get round it.
+struct sockaddr;
+bool address_is_public(const struct sockaddr *address);
