@@ -235,7 +235,8 @@ function objectLiteral(w, depth) {
       [2, () => { const v = w.variable(w.random.pick(['num', 'str', 'bool'])); return v ?? `${quoted}: ${any(w, depth - 1)}`; }],
       [2, () => `[${string(w, depth - 1)}]: ${any(w, depth - 1)}`],
       [2, () => `...${object(w, depth - 1)}`],
-      [1, () => `get ${quoted}() { return ${arrowBody(w, () => any(w, Math.min(1, depth - 1)))} }`],
+      // V8 moves an accessor to the front when the literal begins with a spread.
+      [parts[0]?.startsWith('...') ? 0 : 1, () => `get ${quoted}() { return ${arrowBody(w, () => any(w, Math.min(1, depth - 1)))} }`],
       [1, () => `${quoted}: ${number(w, depth - 1)}`],
     ]));
   }
