@@ -82,7 +82,8 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     c->is_exclusive = is_exclusive;
     if (is_exclusive) c->lease_ms = 100LL * 365 * 24 * 3600 * 1000;
     c->node_name = str_from(options->node_name != NULL ? options->node_name : "node");
-    c->max_tasks = 4 * threads;
+    c->first_tasks = 4 * threads;
+    c->max_tasks = 256 * threads;
     c->task_lease_ms = 30000;
     c->sweep_ms = 60000;
     c->run_retention_ms = settings->run_retention_ms;

@@ -77,6 +77,7 @@ Turn *turn_get(Coordinator *c) {
 void turn_put(Coordinator *c, Turn *turn) {
     SpareTurn *spare = container_of(turn, SpareTurn, turn);
     vec_clear(&turn->items);
+    turn->makes_tasks = false;
     arena_reset(&turn->arena);
     list_append(&c->spare_turns, &spare->link);
 }
@@ -153,6 +154,7 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     awaits_init(c);
     arena_init(&c->scratch);
     c->is_due_unknown = true;
+    c->task_window = c->config.first_tasks;
     c->sweep_at_ms = env_now_ms(c->env) + c->config.sweep_ms;
     Status status = coordinator_join(c, diag);
     if (status != OK) {
@@ -267,9 +269,7 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
     c->executing_count--;
     if (execution->kind == EXECUTE_TASK) {
         heap_remove(&c->heartbeats, &execution->heartbeat);
-        // One that was not begun is left to its lease: another worker gets it.
-        if (execution->is_undone) tasks_apply_result(c, execution);
-        else list_append(&c->executed, &execution->link);
+        list_append(&c->executed, &execution->link);
         return;
     }
     ResidentRun *run = residents_get(&c->residents, execution->run);
@@ -297,6 +297,7 @@ static void add_requests(Coordinator *c, Turn *turn) {
         list_remove(&request->link);
         c->request_count--;
         (void)turn_add(turn, request->op.kind, request, NULL);
+        if (request->op.kind == OP_CREATE_TASK) turn->makes_tasks = true;
     }
 }
 
@@ -310,6 +311,7 @@ static void add_executed(Coordinator *c, Turn *turn) {
             Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
             runs_fill_kinds(c, execution);
             runs_fill_commit(execution, &op->turn);
+            if (op->turn.task_count > 0) turn->makes_tasks = true;
         }
     }
 }
@@ -335,12 +337,12 @@ static void add_own(Coordinator *c, Turn *turn) {
         turn_add(turn, OP_CLAIM, NULL, NULL)->claim.max = room_for_runs(c);
         c->is_claiming = true;
     }
-    tasks_add_ops(c, turn);
     if (now >= c->sweep_at_ms) {
         turn_add(turn, OP_SWEEP, NULL, NULL)->sweep.max = LIMIT_LIST_PAGE;
         c->sweep_at_ms = now + c->config.sweep_ms;
         c->has_unclaimed = true; // also look for runs of nodes that died
     }
+    tasks_add_ops(c, turn);
 }
 
 static void refresh_due(Coordinator *c) {
@@ -470,9 +472,7 @@ int64_t coordinator_next_wake_ms(Coordinator *c) {
     if (c->has_unclaimed && !c->is_claiming && room_for_runs(c) > 0) return 0;
     first = heap_peek(&c->heartbeats);
     if (first != NULL && first->at < at) at = first->at;
-    if (c->has_tasks && !c->is_claiming_tasks && c->task_names.count > 0 &&
-        (int64_t)c->task_count < c->config.max_tasks)
-        return 0;
+    if (c->has_tasks && tasks_can_claim(c)) return 0;
     return c->sweep_at_ms < at ? c->sweep_at_ms : at;
 }
 

@@ -113,7 +113,8 @@ typedef struct CoordinatorConfig {
     bool is_exclusive;       // nobody else can be alive on this store
     int64_t max_active_runs; // owned at a time
     int64_t max_parked_runs; // kept in memory although not owned
-    int64_t max_tasks;       // in-process tasks at a time
+    int64_t first_tasks;     // in-process tasks that may be claimed at a time, to begin with
+    int64_t max_tasks;       // and at most
     int64_t store_retry_attempts;
     int64_t store_retry_ms, store_retry_max_ms;
     int64_t timer_resolution_ms;
@@ -137,6 +138,7 @@ typedef struct Turn {
     Arena arena;
     Batch batch;
     VEC(struct TurnItem) items;
+    bool makes_tasks; // an operation in it queues tasks
 } Turn;
 
 typedef struct TurnItem {

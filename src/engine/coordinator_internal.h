@@ -42,6 +42,8 @@ struct Coordinator {
     List spare_turns;
     size_t executing_count; // with the world
     size_t task_count;      // tasks among them, or being committed
+    int64_t task_window;    // how many tasks may be claimed at a time now
+    int64_t tasks_asked;    // by claims that are in batches
 
     StrMap awaits;   // run id -> AwaitGroup
     Heap await_heap; // by deadline
@@ -64,9 +66,9 @@ struct Coordinator {
     bool has_unadopted;  // runs may be ours in the store that are not in memory
     bool has_unclaimed;  // ready runs wait for room
     bool has_tasks;      // tasks may be claimable
+    bool was_window_full; // the last claim of tasks got as many as it asked for
     bool is_firing;      // a fire_due is in a batch
     bool is_claiming;
-    bool is_claiming_tasks;
 
     Arena scratch; // for loads; reset after each
     CoordinatorStats stats;
@@ -96,7 +98,11 @@ MUST_CHECK Status modules_get(Coordinator *c, int64_t definition, FlowModule **r
 void modules_done(Coordinator *c);
 
 // ---- coordinator_tasks.c ----
+// Claims what is there; the last operation of a batch, so that it sees what the others queued.
 void tasks_add_ops(Coordinator *c, Turn *turn);
+bool tasks_can_claim(const Coordinator *c);
+// A turn whose answers will not come: what it claimed is left to its leases.
+void tasks_forget_claims(Coordinator *c, const Turn *turn);
 void tasks_apply_claimed(Coordinator *c, const Op *op);
 void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn);
 void tasks_apply_result(Coordinator *c, Execution *execution);

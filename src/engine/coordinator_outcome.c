@@ -54,7 +54,7 @@ static void forget_runs(Coordinator *c) {
     container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
     c->node = 0;
     c->retry_at_ms = 0;
-    c->is_firing = c->is_claiming = c->is_claiming_tasks = false;
+    c->is_firing = c->is_claiming = false;
     c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
 }
 
@@ -67,6 +67,7 @@ static void drop_run(Coordinator *c, Execution *execution) {
 // [O3] Requests go back to the head of the queue, in order.
 static void take_apart_fenced(Coordinator *c, Turn *turn) {
     if (turn->batch.node == c->node) forget_runs(c);
+    tasks_forget_claims(c, turn);
     for (size_t i = turn->items.count; i-- > 0;) {
         TurnItem *item = &turn->items.data[i];
         if (item->request != NULL) {
@@ -138,6 +139,7 @@ static void answer_from_store(Coordinator *c, Request *request) {
 
 // Each run of the turn is read back; what else it did shows in the store.
 static void apply_without_answers(Coordinator *c, Turn *turn) {
+    tasks_forget_claims(c, turn);
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
         if (item->request != NULL) {
@@ -158,7 +160,7 @@ static void apply_without_answers(Coordinator *c, Turn *turn) {
     // Runs parked in memory may have been woken by it.
     LIST_EACH_SAFE(node, after, &c->residents.phases[PHASE_PARKED])
     residents_remove(&c->residents, container_of(node, ResidentRun, link));
-    c->is_firing = c->is_claiming = c->is_claiming_tasks = false;
+    c->is_firing = c->is_claiming = false;
     c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
     runs_adopt(c);
     awaits_recheck(c);

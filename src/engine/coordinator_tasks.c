@@ -1,7 +1,13 @@
 // In-process tasks: claimed in batches, executed by the world, their leases kept alive.
 //
 // The engine is a worker like any other: it claims tasks whose names are registered here, with a
-// fencing token each, and reports results through the same operations as a remote one.
+// fencing token each, and reports results through the same operations as a remote one. A claim
+// rides in the batch that queues the tasks, so handing them out costs no commit of its own.
+//
+//   [T1] How many are claimed ahead of the threads that run them follows their speed: twice as
+//        many as soon as half of them were done before more were asked for, half as many when one
+//        takes so long that its lease must be renewed. So short tasks flow in large batches, and
+//        long ones are left to whoever has a thread for them.
 //
 // Not here: what a task is and how it is retried (store/kernel_tasks.c).
 #include "engine/coordinator_internal.h"
@@ -11,6 +17,7 @@ static void add_heartbeats(Coordinator *c, Turn *turn) {
         HeapNode *node = heap_peek(&c->heartbeats);
         if (node == NULL || node->at > turn->batch.now_ms) return;
         (void)heap_pop(&c->heartbeats);
+        if (c->task_window > c->config.first_tasks) c->task_window /= 2; // [T1]
         Execution *execution = container_of(node, Execution, heartbeat);
         Op *op = turn_add(turn, OP_HEARTBEAT_TASK, NULL, NULL);
         op->heartbeat.id = arena_str(&turn->arena, execution->task.id);
@@ -21,11 +28,26 @@ static void add_heartbeats(Coordinator *c, Turn *turn) {
     }
 }
 
+static int64_t room_for_tasks(const Coordinator *c) {
+    return c->task_window - (int64_t)c->task_count - c->tasks_asked;
+}
+
+bool tasks_can_claim(const Coordinator *c) {
+    return c->task_names.count > 0 && room_for_tasks(c) > 0;
+}
+
+static void widen_window(Coordinator *c) { // [T1]
+    bool is_half_done = room_for_tasks(c) >= c->task_window / 2;
+    if (c->was_window_full && is_half_done && 2 * c->task_window <= c->config.max_tasks)
+        c->task_window *= 2;
+}
+
 void tasks_add_ops(Coordinator *c, Turn *turn) {
     add_heartbeats(c, turn);
-    if (!c->has_tasks || c->is_claiming_tasks || c->task_names.count == 0) return;
-    int64_t room = c->config.max_tasks - (int64_t)c->task_count;
-    if (room <= 0) return;
+    if (!c->has_tasks && !turn->makes_tasks) return;
+    widen_window(c);
+    if (!tasks_can_claim(c)) return;
+    int64_t room = room_for_tasks(c);
     static Str default_queue = {"default", 7};
     Op *op = turn_add(turn, OP_CLAIM_TASKS, NULL, NULL);
     op->claim_tasks.worker = c->config.node_name;
@@ -35,7 +57,7 @@ void tasks_add_ops(Coordinator *c, Turn *turn) {
     op->claim_tasks.name_count = c->task_names.count;
     op->claim_tasks.max = room;
     op->claim_tasks.lease_ms = c->config.task_lease_ms;
-    c->is_claiming_tasks = true;
+    c->tasks_asked += room;
 }
 
 static void execute_task(Coordinator *c, const TaskRow *row) {
@@ -62,17 +84,29 @@ static void execute_task(Coordinator *c, const TaskRow *row) {
 }
 
 void tasks_apply_claimed(Coordinator *c, const Op *op) {
-    c->is_claiming_tasks = false;
+    c->tasks_asked -= op->claim_tasks.max;
     if (op->status != OK) return;
     for (size_t i = 0; i < op->claim_tasks.task_count; i++)
         execute_task(c, &op->claim_tasks.tasks[i]);
-    if ((int64_t)op->claim_tasks.task_count < op->claim_tasks.max) c->has_tasks = false;
+    c->was_window_full = (int64_t)op->claim_tasks.task_count == op->claim_tasks.max;
+    if (!c->was_window_full) c->has_tasks = false;
+}
+
+void tasks_forget_claims(Coordinator *c, const Turn *turn) {
+    for (size_t i = 0; i < turn->items.count; i++) {
+        const Op *op = turn->items.data[i].op;
+        if (op->kind == OP_CLAIM_TASKS) c->tasks_asked -= op->claim_tasks.max;
+    }
 }
 
 void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn) {
     (void)c;
     const NativeCall *call = &execution->call;
-    if (call->has_error) {
+    if (execution->is_undone) {
+        Op *op = turn_add(turn, OP_RELEASE_TASK, NULL, execution);
+        op->release_task.id = execution->task.id;
+        op->release_task.token = execution->task.token;
+    } else if (call->has_error) {
         Op *op = turn_add(turn, OP_FAIL_TASK, NULL, execution);
         op->fail_task.id = execution->task.id;
         op->fail_task.token = execution->task.token;
@@ -91,7 +125,6 @@ void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn) {
 void tasks_apply_result(Coordinator *c, Execution *execution) {
     ASSERT(c->task_count > 0);
     c->task_count--;
-    c->has_tasks = true;
     execution_put(c, execution);
 }
 

@@ -59,6 +59,7 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_SWEEP] = "sweep",
     [OP_APPEND_LOG] = "append_log",
     [OP_RETRY_TASK] = "retry_task",
+    [OP_RELEASE_TASK] = "release_task",
     [OP_SET_SCHEDULE] = "set_schedule",
     [OP_REMOVE_SCHEDULE] = "remove_schedule",
     [OP_PAUSE_SCHEDULE] = "pause_schedule",
@@ -204,6 +205,7 @@ static void op_clear_more_answers(Op *op) {
     case OP_PURGE_RUN:
     case OP_APPEND_LOG:
     case OP_RETRY_TASK:
+    case OP_RELEASE_TASK:
         break; // their answer is the status
     default:
         UNREACHABLE();

@@ -46,6 +46,7 @@ typedef enum OpKind {
     OP_SWEEP,
     OP_APPEND_LOG,     // an entry that changes nothing else (idle, released, reloaded)
     OP_RETRY_TASK,     // a failed stand-alone task is queued again
+    OP_RELEASE_TASK,   // a lease is handed back unused: the attempt does not count
     OP_SET_SCHEDULE,   // makes or replaces one
     OP_REMOVE_SCHEDULE, // its runs stay
     OP_PAUSE_SCHEDULE, // ticks pass by until it is resumed
@@ -204,6 +205,10 @@ typedef struct Op {
         struct {
             Str id;
         } retry_task;
+        struct {
+            Str id;
+            int64_t token; // a stale one answers ERR_FENCED
+        } release_task;
         ScheduleSet set_schedule;
         ScheduleChange schedule; // OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE
         ScheduleTrigger trigger_schedule;

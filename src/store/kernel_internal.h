@@ -221,6 +221,7 @@ MUST_CHECK Status apply_heartbeat_task(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_complete_task(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_fail_task(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_retry_task(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_release_task(Kernel *kernel, Op *op);
 
 // ---- kernel_turn.c, kernel_due.c, kernel_nodes.c, kernel_change.c, kernel_define.c ----
 MUST_CHECK Status apply_commit_turn(Kernel *kernel, Op *op);

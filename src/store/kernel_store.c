@@ -48,6 +48,7 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_SWEEP] = apply_sweep,
     [OP_APPEND_LOG] = apply_append_log,
     [OP_RETRY_TASK] = apply_retry_task,
+    [OP_RELEASE_TASK] = apply_release_task,
     [OP_SET_SCHEDULE] = apply_set_schedule,
     [OP_REMOVE_SCHEDULE] = apply_remove_schedule,
     [OP_PAUSE_SCHEDULE] = apply_pause_schedule,

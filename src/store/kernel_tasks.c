@@ -258,6 +258,19 @@ Status apply_fail_task(Kernel *kernel, Op *op) {
     return OK;
 }
 
+Status apply_release_task(Kernel *kernel, Op *op) {
+    TaskRow before;
+    TRY(task_require(kernel, op->release_task.id, &before));
+    TRY(task_check_lease(kernel, &before, op->release_task.token));
+    TaskRow after = before;
+    if (before.is_cancel_wanted) return task_end(kernel, &before, &after, TASK_CANCELLED);
+    after.attempt--; // it was not made
+    after.started_at_ms = 0;
+    after.worker = STR_NULL;
+    task_set_claimable(kernel, &after);
+    return task_store(kernel, &before, &after);
+}
+
 Status apply_retry_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(task_require(kernel, op->retry_task.id, &before));

@@ -79,6 +79,7 @@ static Str op_subject(const Op *op) {
     case OP_SET_TOPIC: return op->set_topic.name;
     case OP_PURGE_RUN: return op->purge.run_id;
     case OP_RETRY_TASK: return op->retry_task.id;
+    case OP_RELEASE_TASK: return op->release_task.id;
     case OP_SET_SCHEDULE: return op->set_schedule.row.name;
     case OP_REMOVE_SCHEDULE:
     case OP_PAUSE_SCHEDULE:

@@ -15,6 +15,7 @@ static void add_refused_for_missing_things(World *world) {
     op_add(world, OP_COMPLETE_TASK)->complete_task.id = STR("no task");
     op_add(world, OP_FAIL_TASK)->fail_task.id = STR("no task");
     op_add(world, OP_RETRY_TASK)->retry_task.id = STR("no task");
+    op_add(world, OP_RELEASE_TASK)->release_task.id = STR("no task");
     op = op_add(world, OP_SIGNAL);
     op->signal.run_id = STR("no run");
     op->signal.name = STR("go");

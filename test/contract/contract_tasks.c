@@ -306,6 +306,42 @@ static void retry_task_of_a_run_is_refused(void **state) {
     assert_refused(op, ERR_CONFLICT, "TASK_HAS_RUN");
 }
 
+static void released_task_is_claimed_again_as_if_it_had_never_been(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    Op *op = op_new(world, OP_RELEASE_TASK);
+    op->release_task.id = STR("t1");
+    op->release_task.token = task.token;
+    op_run(world, op, OK);
+    assert_true(world->batch.has_tasks);
+    TaskRow again = lease_one(world, "default");
+    assert_int_equal(again.attempt, 1);
+    Str before = world_dump(world);
+    op_run(world, op, ERR_FENCED); // that lease is over
+    assert_unchanged(world, before);
+    complete_task(world, "t1", again.token, "1");
+}
+
+static void released_task_of_a_cancelled_run_ends(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    Op *op = turn(world, create(world, "r1"), NEXT_SUSPEND);
+    set_task(world, op, &spec);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    TaskRow task = lease_one(world, "default");
+    op = op_new(world, OP_CANCEL);
+    op->cancel.run_id = STR("r1");
+    op_run(world, op, OK);
+    op = op_new(world, OP_RELEASE_TASK);
+    op->release_task.id = STR("t1");
+    op->release_task.token = task.token;
+    op_run(world, op, OK);
+    assert_int_equal(get_task(world, "t1").state, TASK_CANCELLED);
+}
+
 // ---- leases and time-outs ----
 
 static void lost_lease_counts_as_an_attempt_and_queues_it_again(void **state) {
@@ -565,6 +601,8 @@ int contract_tasks(void) {
         CASE(final_and_non_retryable_errors_are_not_retried),
         CASE(retry_task_queues_a_failed_one_again),
         CASE(retry_task_of_a_run_is_refused),
+        CASE(released_task_is_claimed_again_as_if_it_had_never_been),
+        CASE(released_task_of_a_cancelled_run_ends),
         CASE(lost_lease_counts_as_an_attempt_and_queues_it_again),
         CASE(heartbeats_keep_the_lease),
         CASE(heartbeat_time_out_is_shorter_than_the_lease),

@@ -256,6 +256,10 @@ static void build_task_op(Maker *maker, Op *op) {
         op->fail_task.error = payload(maker);
         op->fail_task.is_final = chance(maker, 10);
         break;
+    case OP_RELEASE_TASK:
+        op->release_task.id = id;
+        op->release_task.token = token;
+        break;
     default: op->retry_task.id = id; break;
     }
 }
@@ -423,7 +427,8 @@ static void build_op(Maker *maker, Op *op) {
     case OP_HEARTBEAT_TASK:
     case OP_COMPLETE_TASK:
     case OP_FAIL_TASK:
-    case OP_RETRY_TASK: build_task_op(maker, op); return;
+    case OP_RETRY_TASK:
+    case OP_RELEASE_TASK: build_task_op(maker, op); return;
     case OP_PUBLISH:
     case OP_SIGNAL:
     case OP_CANCEL:
@@ -465,7 +470,7 @@ static const struct {
     {OP_RELEASE, 2},        {OP_DEFINE, 1},       {OP_RENEW, 2},         {OP_JOIN, 2},
     {OP_LEAVE, 1},          {OP_SET_SCHEDULE, 4}, {OP_REMOVE_SCHEDULE, 1},
     {OP_PAUSE_SCHEDULE, 1}, {OP_RESUME_SCHEDULE, 1}, {OP_TRIGGER_SCHEDULE, 2},
-    {OP_BACKFILL_SCHEDULE, 1},
+    {OP_BACKFILL_SCHEDULE, 1}, {OP_RELEASE_TASK, 1},
 };
 
 static OpKind some_kind(uint64_t *random) {
@@ -630,6 +635,10 @@ static void learn_op(Knowledge *knowledge, Arena *arena, const Op *op) {
         break;
     case OP_FAIL_TASK:
         lease_set(task_of_id(knowledge, arena, op->fail_task.id), op->status != ERR_NOT_FOUND, 0);
+        break;
+    case OP_RELEASE_TASK:
+        lease_set(task_of_id(knowledge, arena, op->release_task.id),
+                  op->status != ERR_NOT_FOUND, 0);
         break;
     default: break;
     }

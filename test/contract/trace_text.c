@@ -323,6 +323,7 @@ static void put_question(Buf *text, const Op *op) {
     case OP_COMPLETE_TASK: put_str(text, "id", op->complete_task.id); break;
     case OP_FAIL_TASK: put_str(text, "id", op->fail_task.id); break;
     case OP_RETRY_TASK: put_str(text, "id", op->retry_task.id); break;
+    case OP_RELEASE_TASK: put_str(text, "id", op->release_task.id); break;
     case OP_FIRE_DUE: put(text, "max", op->fire_due.max); break;
     case OP_SWEEP: put(text, "max", op->sweep.max); break;
     case OP_APPEND_LOG:

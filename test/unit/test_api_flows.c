@@ -247,6 +247,48 @@ static void a_parked_script_survives_a_restart(void **state) { // P1
     expect_result(fixture, "r", ABIDE_OK, "[3,[[\"a\",[1,2,3]]],5]");
 }
 
+static atomic_int is_gate_open, waiting_count;
+
+static int gated(abide_call *call, const char *input) {
+    atomic_fetch_add(&waiting_count, 1);
+    while (!atomic_load(&is_gate_open)) usleep(500);
+    return abide_return(call, input);
+}
+
+static void *shut_down(void *engine) {
+    (void)abide_shutdown(engine, "20s", NULL);
+    return NULL;
+}
+
+// A claim made ahead of the threads must not cost the tasks their only attempt.
+static void tasks_not_begun_at_shutdown_keep_their_attempt(void **state) {
+    Fixture *fixture = *state;
+    if (strcmp(API_BACKEND, "memory") == 0) return; // nothing is left to go on with
+    abide_close(fixture->engine);
+    fixture->options.threads = 1;
+    fixture_open(fixture);
+    atomic_store(&is_gate_open, 0);
+    atomic_store(&waiting_count, 0);
+    assert_int_equal(abide_register_task(fixture->engine, "gated", gated, NULL, NULL), 0);
+    add_tasks(fixture);
+    deploy(fixture, "main",
+           "return await Task.all([1, 2, 3].map(n =>"
+           " Task.run('gated', n, {retry: {attempts: 1}})))");
+    start(fixture, "main", "r", NULL);
+    while (atomic_load(&waiting_count) == 0) usleep(500);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, shut_down, fixture->engine), 0);
+    while (abide_signal(fixture->engine, "r", "x", NULL, NULL, NULL) == ABIDE_OK) usleep(500);
+    usleep(20000); // by now the pool has given back what it had not begun
+    atomic_store(&is_gate_open, 1);
+    pthread_join(thread, NULL);
+    abide_close(fixture->engine);
+    fixture_open(fixture);
+    assert_int_equal(abide_register_task(fixture->engine, "gated", gated, NULL, NULL), 0);
+    add_tasks(fixture);
+    expect_result(fixture, "r", ABIDE_OK, "[1,2,3]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_with_tasks, teardown)
 
 int main(void) {
@@ -271,6 +313,7 @@ int main(void) {
         TEST(a_script_with_errors_is_not_deployed),
         TEST(a_hundred_completions_do_not_make_a_hundred_turns),
         TEST(a_parked_script_survives_a_restart),
+        TEST(tasks_not_begun_at_shutdown_keep_their_attempt),
     };
     return cmocka_run_group_tests_name("api_flows_" API_BACKEND, tests, NULL, NULL);
 }

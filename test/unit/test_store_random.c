@@ -263,6 +263,10 @@ static void fill_task_op(Builder *b, Op *op) {
         op->fail_task.token = claim.token;
         op->fail_task.error = any_payload(b);
         break;
+    case OP_RELEASE_TASK:
+        op->release_task.id = claim.id;
+        op->release_task.token = claim.token;
+        break;
     default: op->retry_task.id = claim.id; break;
     }
 }
@@ -371,7 +375,8 @@ static OpKind any_kind(Builder *b) {
     static const OpKind rare[] = {OP_RELEASE, OP_CREATE_TASK, OP_HEARTBEAT_TASK, OP_CANCEL,
                                   OP_PAUSE,   OP_RESUME,      OP_RESUME,         OP_REWIND,
                                   OP_FORK,    OP_SET_TOPIC,   OP_PURGE_RUN,      OP_SWEEP,
-                                  OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER, OP_RETRY_TASK};
+                                  OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER, OP_RETRY_TASK,
+                                  OP_RELEASE_TASK};
     static const OpKind schedules[] = {OP_SET_SCHEDULE, OP_SET_SCHEDULE, OP_SET_SCHEDULE,
                                        OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE,
                                        OP_RESUME_SCHEDULE, OP_TRIGGER_SCHEDULE,
