@@ -406,13 +406,6 @@ static void apply_own(Coordinator *c, const Op *op) {
     }
 }
 
-static void apply_request(Coordinator *c, Request *request) {
-    Op *op = &request->op;
-    if (op->kind == OP_CREATE_RUN && op->status == OK && op->create_run.is_new)
-        notify(c, ENGINE_RUN_STARTED, op->create_run.id, op->create_run.spec.workflow, STR_NULL);
-    request->done(request);
-}
-
 // [C1] The batch is durable: everybody learns what became of their part of it.
 void turn_apply(Coordinator *c, Turn *turn) {
     c->stats.commits++;
@@ -421,6 +414,10 @@ void turn_apply(Coordinator *c, Turn *turn) {
     if (turn->batch.has_tasks) c->has_tasks = true;
     int64_t due = turn->batch.earliest_due_ms;
     if (due > 0 && (c->next_due_ms == 0 || due < c->next_due_ms)) c->next_due_ms = due;
+    for (size_t i = 0; i < turn->batch.started_count; i++) {
+        const StartedRun *started = &turn->batch.started[i];
+        notify(c, ENGINE_RUN_STARTED, started->id, started->workflow, STR_NULL);
+    }
     // Runs first: those parked here may have been woken by a later operation of the same batch.
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
@@ -432,7 +429,7 @@ void turn_apply(Coordinator *c, Turn *turn) {
     runs_apply_ended(c, turn);
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
-        if (item->request != NULL) apply_request(c, item->request);
+        if (item->request != NULL) item->request->done(item->request);
         else if (item->execution == NULL) apply_own(c, item->op);
     }
     runs_trim(c);

@@ -212,11 +212,21 @@ static void op_clear_more_answers(Op *op) {
     }
 }
 
+void *batch_reserve(Batch *batch, void *answers, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) return answers;
+    *capacity = *capacity ? *capacity * 2 : 16;
+    void *grown = arena_alloc(batch->arena, *capacity * size);
+    if (count > 0) memcpy(grown, answers, count * size);
+    return grown;
+}
+
 void batch_clear_answers(Batch *batch) {
     for (size_t i = 0; i < batch->count; i++) op_clear_answers(batch->ops[i]);
     batch->ready = NULL;
+    batch->started = NULL;
     batch->ended = NULL;
     batch->ready_count = batch->ready_capacity = 0;
+    batch->started_count = batch->started_capacity = 0;
     batch->ended_count = batch->ended_capacity = 0;
     batch->unclaimed_count = 0;
     batch->earliest_due_ms = 0;

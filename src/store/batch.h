@@ -229,6 +229,12 @@ typedef struct ReadyRun {
     int64_t last_seq;
 } ReadyRun;
 
+// A run that this batch created, by whatever operation: a start, a parent's turn, a schedule's tick.
+typedef struct StartedRun {
+    Str id;
+    Str workflow;
+} StartedRun;
+
 // A run that became terminal in this batch, for those who wait for results.
 typedef struct EndedRun {
     int64_t run;
@@ -249,6 +255,9 @@ typedef struct Batch {
     ReadyRun *ready;
     size_t ready_count;
     size_t ready_capacity;
+    StartedRun *started;
+    size_t started_count;
+    size_t started_capacity;
     EndedRun *ended;
     size_t ended_count;
     size_t ended_capacity;
@@ -263,5 +272,8 @@ Op *batch_add(Batch *batch, OpKind kind);
 // An operation that lives elsewhere; it must outlive the batch.
 void batch_add_op(Batch *batch, Op *op);
 const char *op_kind_name(OpKind kind);
+// Room for one more answer behind `count` of them, each `size` bytes large: the same array, or a
+// larger copy.
+void *batch_reserve(Batch *batch, void *answers, size_t count, size_t *capacity, size_t size);
 // Forgets the answers so that the same operations can be submitted again.
 void batch_clear_answers(Batch *batch);

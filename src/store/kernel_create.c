@@ -171,6 +171,14 @@ static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent
     };
 }
 
+static void started_push(Kernel *kernel, const RunRow *row) {
+    Batch *batch = kernel->batch;
+    batch->started = batch_reserve(batch, batch->started, batch->started_count,
+                                   &batch->started_capacity, sizeof(StartedRun));
+    batch->started[batch->started_count++] = (StartedRun){
+        .id = kernel_answer(kernel, row->id), .workflow = kernel_answer(kernel, row->workflow)};
+}
+
 // Inserts the row and what goes with it. ERR_CONFLICT: the id is taken, nothing was written.
 static Status run_insert(Kernel *kernel, Run *run, Str input) {
     Status status = kernel_insert_new(kernel, TABLE_RUNS, &run->row);
@@ -185,6 +193,7 @@ static Status run_insert(Kernel *kernel, Run *run, Str input) {
     kernel_count(kernel, COUNTER_STARTED_TOTAL, 1);
     kernel_note_due(kernel, run->row.due_at_ms);
     run_cache_write(&kernel->runs, &run->row, &run->facts);
+    started_push(kernel, &run->row);
     return OK;
 }
 

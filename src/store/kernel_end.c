@@ -27,15 +27,8 @@ static const int64_t total_of_state[RUN_STATE_COUNT] = {
 
 static void ended_push(Kernel *kernel, const RunRow *row) {
     Batch *batch = kernel->batch;
-    if (batch->ended_count == batch->ended_capacity) {
-        size_t capacity = batch->ended_capacity ? batch->ended_capacity * 2 : 16;
-        EndedRun *grown = ARENA_ARRAY(batch->arena, EndedRun, capacity);
-        if (batch->ended_count > 0) {
-            memcpy(grown, batch->ended, batch->ended_count * sizeof(EndedRun));
-        }
-        batch->ended = grown;
-        batch->ended_capacity = capacity;
-    }
+    batch->ended = batch_reserve(batch, batch->ended, batch->ended_count, &batch->ended_capacity,
+                                 sizeof(EndedRun));
     batch->ended[batch->ended_count++] = (EndedRun){
         .run = row->key, .id = kernel_answer(kernel, row->id), .state = row->state};
 }

@@ -200,15 +200,8 @@ void run_set_ready(Kernel *kernel, Run *run) {
 }
 
 static void ready_push(Batch *batch, const ReadyRun *ready) {
-    if (batch->ready_count == batch->ready_capacity) {
-        size_t capacity = batch->ready_capacity ? batch->ready_capacity * 2 : 16;
-        ReadyRun *grown = ARENA_ARRAY(batch->arena, ReadyRun, capacity);
-        if (batch->ready_count > 0) {
-            memcpy(grown, batch->ready, batch->ready_count * sizeof(ReadyRun));
-        }
-        batch->ready = grown;
-        batch->ready_capacity = capacity;
-    }
+    batch->ready = batch_reserve(batch, batch->ready, batch->ready_count, &batch->ready_capacity,
+                                 sizeof(ReadyRun));
     batch->ready[batch->ready_count++] = *ready;
 }
 

@@ -48,6 +48,7 @@ static void operations_on_missing_things_change_nothing(void **state) {
         assert_true(world->batch.ops[i]->diag.code[0] != '\0');
     }
     assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.started_count, 0);
     assert_int_equal(world->batch.ended_count, 0);
     assert_unchanged(world, before);
 }

@@ -306,20 +306,24 @@ static void retry_task_of_a_run_is_refused(void **state) {
     assert_refused(op, ERR_CONFLICT, "TASK_HAS_RUN");
 }
 
+static void release_task(World *world, const TaskRow *task, Status expected) {
+    Op *op = op_new(world, OP_RELEASE_TASK);
+    op->release_task.id = STR("t1");
+    op->release_task.token = task->token;
+    op_run(world, op, expected);
+}
+
 static void released_task_is_claimed_again_as_if_it_had_never_been(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
     create_task(world, &spec);
     TaskRow task = lease_one(world, "default");
-    Op *op = op_new(world, OP_RELEASE_TASK);
-    op->release_task.id = STR("t1");
-    op->release_task.token = task.token;
-    op_run(world, op, OK);
+    release_task(world, &task, OK);
     assert_true(world->batch.has_tasks);
     TaskRow again = lease_one(world, "default");
     assert_int_equal(again.attempt, 1);
     Str before = world_dump(world);
-    op_run(world, op, ERR_FENCED); // that lease is over
+    release_task(world, &task, ERR_FENCED); // that lease is over
     assert_unchanged(world, before);
     complete_task(world, "t1", again.token, "1");
 }
@@ -335,10 +339,7 @@ static void released_task_of_a_cancelled_run_ends(void **state) {
     op = op_new(world, OP_CANCEL);
     op->cancel.run_id = STR("r1");
     op_run(world, op, OK);
-    op = op_new(world, OP_RELEASE_TASK);
-    op->release_task.id = STR("t1");
-    op->release_task.token = task.token;
-    op_run(world, op, OK);
+    release_task(world, &task, OK);
     assert_int_equal(get_task(world, "t1").state, TASK_CANCELLED);
 }
 

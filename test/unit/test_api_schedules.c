@@ -1,6 +1,7 @@
 // Schedules through the C library, on the real clock: nothing here waits longer than it takes.
 // Compiled once per store.
 #include "api.h"
+#include <stdatomic.h>
 #include <time.h>
 
 static int report(abide_ctx *ctx, const char *input) {
@@ -51,6 +52,32 @@ static void a_single_time_starts_its_run(void **state) {
     assert_string_equal(info.kind, "once");
     expect_result(fixture, info.last_run_id, ABIDE_OK, "[1,2]");
     assert_int_equal(strncmp(info.last_run_id, "sched:soon:", 11), 0);
+}
+
+static atomic_int started_count;
+
+static void count_started(void *user, const abide_event *event) {
+    (void)user;
+    bool is_it = event->kind == ABIDE_EVENT_STARTED && strcmp(event->workflow, "report") == 0 &&
+                 strncmp(event->run_id, "sched:", 6) == 0;
+    if (is_it) atomic_fetch_add(&started_count, 1);
+}
+
+static void every_run_of_a_schedule_announces_its_start(void **state) {
+    Fixture *fixture = *state;
+    abide_close(fixture->engine);
+    atomic_store(&started_count, 0);
+    fixture->options.on_event = count_started;
+    fixture_open(fixture);
+    begin(state);
+    set(fixture, "soon", &(abide_schedule){.workflow = "report", .at_ms = now_ms() + 20});
+    for (int i = 0; i < 10000 && get(fixture, "soon").started_count == 0; i++) usleep(1000);
+    expect_result(fixture, get(fixture, "soon").last_run_id, ABIDE_OK, "\"nothing\"");
+    assert_int_equal(atomic_load(&started_count), 1); // by its tick
+    char id[ABIDE_RUN_ID_SIZE];
+    assert_int_equal(abide_schedule_trigger(fixture->engine, "soon", NULL, id, NULL), ABIDE_OK);
+    expect_result(fixture, id, ABIDE_OK, "\"nothing\"");
+    assert_int_equal(atomic_load(&started_count), 2); // by hand
 }
 
 static void a_trigger_starts_a_run_now(void **state) {
@@ -208,6 +235,8 @@ static void bad_schedules_are_refused_with_a_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_single_time_starts_its_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_run_of_a_schedule_announces_its_start, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_trigger_starts_a_run_now, setup, teardown),
         cmocka_unit_test_setup_teardown(a_deployed_script_can_be_scheduled, setup, teardown),
         cmocka_unit_test_setup_teardown(a_backfill_repeated_starts_nothing, setup, teardown),
