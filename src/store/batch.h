@@ -229,7 +229,7 @@ typedef struct ReadyRun {
     int64_t last_seq;
 } ReadyRun;
 
-// A run that this batch created, by whatever operation: a start, a parent's turn, a schedule's tick.
+// A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.
 typedef struct StartedRun {
     Str id;
     Str workflow;
