@@ -214,7 +214,7 @@ ABIDE_API int abide_deploy(abide_engine *engine, const char *file_name, const ch
                            void (*visit)(void *user, const abide_deployment *deployment),
                            void *user, abide_error *error);
 
-/* Functions that take tasks from the queue "default"; see abide_task_start. */
+/* Functions that execute tasks of that name, whatever queue they are in; see abide_task_start. */
 ABIDE_API int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn,
                                   void *user, abide_error *error);
 
@@ -472,6 +472,61 @@ ABIDE_API int abide_schedule_list(abide_engine *engine, int64_t cursor,
 ABIDE_API int abide_schedule_preview(const abide_schedule *schedule, int64_t after_ms,
                                      int64_t *ret_ticks, int count, abide_error *error);
 
+/* ---- Queues ------------------------------------------------------------------------------ */
+
+/*
+** Tasks wait in queues, which are there without being made. A queue that nobody set hands out as
+** much as workers ask for, except that tasks with the same concurrency key run one at a time.
+** docs/queues.md has the rules.
+*/
+#define ABIDE_UNLIMITED (-1)
+
+typedef struct abide_queue_limits {
+    int max_running; /* tasks executing at a time; 0 = no limit */
+    int max_per_key; /* of these, tasks with the same concurrency key; 0 = 1, or ABIDE_UNLIMITED */
+    int rate_count;  /* tasks handed out … */
+    const char *rate_period; /* … per window of this length, which begins with the first of them;
+                                both or neither */
+    int is_paused;   /* 1 = nothing is handed out; what executes goes on */
+} abide_queue_limits;
+
+/*
+** Replaces all limits of a queue. What executes already goes on, even if it is more than the new
+** limit. Errors: BAD_NAME, BAD_QUEUE_LIMIT, BAD_DURATION.
+*/
+ABIDE_API int abide_queue_set(abide_engine *engine, const char *name,
+                              const abide_queue_limits *limits, abide_error *error);
+/* Forgets the limits (and a pause); its tasks stay. `ret_changed` may be NULL, as below. */
+ABIDE_API int abide_queue_remove(abide_engine *engine, const char *name, int *ret_changed,
+                                 abide_error *error);
+ABIDE_API int abide_queue_pause(abide_engine *engine, const char *name, int *ret_changed,
+                                abide_error *error);
+ABIDE_API int abide_queue_resume(abide_engine *engine, const char *name, int *ret_changed,
+                                 abide_error *error);
+
+typedef struct abide_queue_info {
+    char name[256];
+    int is_set;      /* 0 = nobody set it: it is there because it has tasks */
+    int is_paused;
+    int max_running; /* 0 = no limit */
+    int max_per_key; /* ABIDE_UNLIMITED = no limit */
+    int rate_count;  /* 0 = no limit */
+    int64_t rate_period_ms;
+    int64_t queued_count;  /* tasks that wait, for whatever reason … */
+    int64_t blocked_count; /* … and of these, those that wait for others of their concurrency key */
+    int64_t running_count;
+    int64_t oldest_at_ms;  /* creation of the oldest task that a worker might take; 0 = none */
+    int64_t open_at_ms;    /* when a rate that is used up lets more pass; 0 = it is not */
+} abide_queue_info;
+
+/* A queue that nobody set and that has no tasks answers ABIDE_OK and the limits it would have. */
+ABIDE_API int abide_queue_get(abide_engine *engine, const char *name, abide_queue_info *ret_info,
+                              abide_error *error);
+/* Calls `visit` for each queue that is set or has tasks, by name, until it does not answer 0. */
+ABIDE_API int abide_queue_list(abide_engine *engine,
+                               int (*visit)(void *user, const abide_queue_info *info), void *user,
+                               abide_error *error);
+
 /* ---- Looking ----------------------------------------------------------------------------- */
 
 enum {
@@ -655,6 +710,7 @@ typedef struct abide_task_options {
     const char *timeout;           /* start-to-close */
     const char *schedule_timeout;  /* schedule-to-start */
     const char *heartbeat_timeout;
+    const char *concurrency_key; /* NULL = none; see abide_queue_limits.max_per_key */
 } abide_task_options;
 
 /* Queues a task for a worker. Never awaited, it is fire-and-forget. */

@@ -240,6 +240,10 @@ static Status fill_task(abide_ctx *ctx, const abide_task_options *options, TaskS
     if (options->queue != NULL)
         TRY(api_check_name(options->queue, "the queue", &spec->queue, diag));
     spec->queue = arena_str(ctx->arena, spec->queue);
+    if (options->concurrency_key != NULL)
+        TRY(api_check_name(options->concurrency_key, "the concurrency key", &spec->concurrency_key,
+                           diag));
+    spec->concurrency_key = arena_str(ctx->arena, spec->concurrency_key);
     TRY(api_check_duration(options->delay, 0, &spec->delay_ms, diag));
     TRY(api_check_duration(options->timeout, 0, &spec->run_timeout_ms, diag));
     TRY(api_check_duration(options->schedule_timeout, 0, &spec->start_timeout_ms, diag));

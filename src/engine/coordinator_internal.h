@@ -67,6 +67,7 @@ struct Coordinator {
     bool has_unclaimed;  // ready runs wait for room
     bool has_tasks;      // tasks may be claimable
     bool was_window_full; // the last claim of tasks got as many as it asked for
+    int64_t first_queue; // where the next claim of tasks begins: each queue gets its turn
     bool is_firing;      // a fire_due is in a batch
     bool is_claiming;
 

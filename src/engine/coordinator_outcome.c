@@ -130,6 +130,9 @@ static void answer_from_store(Coordinator *c, Request *request) {
     case OP_REMOVE_SCHEDULE:
     case OP_PAUSE_SCHEDULE:
     case OP_RESUME_SCHEDULE: op->schedule.is_changed = true; break;
+    case OP_REMOVE_QUEUE:
+    case OP_PAUSE_QUEUE:
+    case OP_RESUME_QUEUE: op->queue.is_changed = true; break;
     // To be repeated: what it started is found there, and what it left is started.
     case OP_BACKFILL_SCHEDULE: op->backfill.next_ms = op->backfill.from_ms; break;
     default: break;

@@ -1,8 +1,9 @@
 // In-process tasks: claimed in batches, executed by the world, their leases kept alive.
 //
-// The engine is a worker like any other: it claims tasks whose names are registered here, with a
-// fencing token each, and reports results through the same operations as a remote one. A claim
-// rides in the batch that queues the tasks, so handing them out costs no commit of its own.
+// The engine is a worker like any other: it claims tasks whose names are registered here, of any
+// queue and within that queue's limits, with a fencing token each, and reports results through
+// the same operations as a remote one. A claim rides in the batch that queues the tasks, so
+// handing them out costs no commit of its own.
 //
 //   [T1] How many are claimed ahead of the threads that run them follows their speed: twice as
 //        many as soon as half of them were done before more were asked for, half as many when one
@@ -48,11 +49,10 @@ void tasks_add_ops(Coordinator *c, Turn *turn) {
     widen_window(c);
     if (!tasks_can_claim(c)) return;
     int64_t room = room_for_tasks(c);
-    static Str default_queue = {"default", 7};
     Op *op = turn_add(turn, OP_CLAIM_TASKS, NULL, NULL);
     op->claim_tasks.worker = c->config.node_name;
-    op->claim_tasks.queues = &default_queue;
-    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.is_any_queue = true;
+    op->claim_tasks.first_queue = c->first_queue++;
     op->claim_tasks.names = c->task_names.data;
     op->claim_tasks.name_count = c->task_names.count;
     op->claim_tasks.max = room;

@@ -5,6 +5,7 @@
 // and rows made later sort later. Times are milliseconds since 1970 (0 = none).
 #pragma once
 #include "model/column.h"
+#include "model/queue.h"
 #include "model/schedule.h"
 #include "model/tables.h"
 
@@ -200,6 +201,7 @@ typedef struct TaskRow {
     int64_t state;
     int64_t priority;
     int64_t claim_rank;        // claim_rank(priority) while it can be claimed; otherwise 0
+    int64_t key_rank;          // its place among those of its concurrency key (model/queue.h)
     int64_t attempt;           // leases given so far
     int64_t token;             // fencing token of the present lease
     int64_t max_attempts;

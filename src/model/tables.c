@@ -115,6 +115,7 @@
     COLUMN(TaskRow, state, COLUMN_I64)                                                             \
     COLUMN(TaskRow, priority, COLUMN_I64)                                                          \
     COLUMN(TaskRow, claim_rank, COLUMN_I64)                                                        \
+    COLUMN(TaskRow, key_rank, COLUMN_I64)                                                          \
     COLUMN(TaskRow, attempt, COLUMN_I64)                                                           \
     COLUMN(TaskRow, token, COLUMN_I64)                                                             \
     COLUMN(TaskRow, max_attempts, COLUMN_I64)                                                      \
@@ -205,6 +206,30 @@
     COLUMN(ScheduleRow, updated_at_ms, COLUMN_I64)                                                 \
     COLUMN(ScheduleRow, last_error, COLUMN_TEXT)
 
+#define QUEUE_COLUMNS(COLUMN)                                                                      \
+    COLUMN(QueueRow, name, COLUMN_TEXT)                                                            \
+    COLUMN(QueueRow, is_explicit, COLUMN_I64)                                                      \
+    COLUMN(QueueRow, max_running, COLUMN_I64)                                                      \
+    COLUMN(QueueRow, max_per_key, COLUMN_I64)                                                      \
+    COLUMN(QueueRow, rate_count, COLUMN_I64)                                                       \
+    COLUMN(QueueRow, rate_period_ms, COLUMN_I64)                                                   \
+    COLUMN(QueueRow, is_paused, COLUMN_I64)                                                        \
+    COLUMN(QueueRow, queued_count, COLUMN_I64)                                                     \
+    COLUMN(QueueRow, blocked_count, COLUMN_I64)                                                    \
+    COLUMN(QueueRow, running_count, COLUMN_I64)                                                    \
+    COLUMN(QueueRow, rate_at_ms, COLUMN_I64)                                                       \
+    COLUMN(QueueRow, rate_used, COLUMN_I64)                                                        \
+    COLUMN(QueueRow, adjust_from, COLUMN_I64)                                                      \
+    COLUMN(QueueRow, due_at_ms, COLUMN_I64)
+
+#define TASK_KEY_COLUMNS(COLUMN)                                                                   \
+    COLUMN(TaskKeyRow, key, COLUMN_I64)                                                            \
+    COLUMN(TaskKeyRow, queue, COLUMN_TEXT)                                                         \
+    COLUMN(TaskKeyRow, name, COLUMN_TEXT)                                                          \
+    COLUMN(TaskKeyRow, running_count, COLUMN_I64)                                                  \
+    COLUMN(TaskKeyRow, ready_count, COLUMN_I64)                                                    \
+    COLUMN(TaskKeyRow, blocked_count, COLUMN_I64)
+
 // [T1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field,                                                        \
@@ -233,6 +258,8 @@ DEFINE_COLUMNS(dedupe_columns, DedupeRow, DEDUPE_COLUMNS);
 DEFINE_COLUMNS(tag_columns, TagRow, TAG_COLUMNS);
 DEFINE_COLUMNS(counter_columns, CounterRow, COUNTER_COLUMNS);
 DEFINE_COLUMNS(schedule_columns, ScheduleRow, SCHEDULE_COLUMNS);
+DEFINE_COLUMNS(queue_columns, QueueRow, QUEUE_COLUMNS);
+DEFINE_COLUMNS(task_key_columns, TaskKeyRow, TASK_KEY_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
@@ -262,6 +289,9 @@ static const IndexSpec task_indexes[] = {
     [TASKS_BY_RUN] = {"by_run", 1, {AT_TaskRow_run}, AT_TaskRow_run, false},
     [TASKS_BY_DUE] = {"by_due", 1, {AT_TaskRow_due_at_ms}, AT_TaskRow_due_at_ms, false},
     [TASKS_BY_STATE] = {"by_state", 1, {AT_TaskRow_state}, COLUMN_NONE, false},
+    [TASKS_BY_KEY] = {"by_key", 3,
+                      {AT_TaskRow_queue, AT_TaskRow_concurrency_key, AT_TaskRow_key_rank},
+                      AT_TaskRow_key_rank, false},
 };
 static const IndexSpec definition_indexes[] = {
     [DEFINITIONS_BY_NAME] = {"by_name", 1, {AT_DefinitionRow_name}, COLUMN_NONE, false},
@@ -279,6 +309,14 @@ static const IndexSpec schedule_indexes[] = {
     [SCHEDULES_BY_DUE] = {"by_due", 1, {AT_ScheduleRow_due_at_ms}, AT_ScheduleRow_due_at_ms, false},
     [SCHEDULES_BY_AWAITED] = {"by_awaited", 1, {AT_ScheduleRow_awaited_run},
                               AT_ScheduleRow_awaited_run, false},
+};
+static const IndexSpec queue_indexes[] = {
+    [QUEUES_BY_DUE] = {"by_due", 1, {AT_QueueRow_due_at_ms}, AT_QueueRow_due_at_ms, false},
+};
+static const IndexSpec task_key_indexes[] = {
+    [TASK_KEYS_BY_NAME] = {"by_name", 2, {AT_TaskKeyRow_queue, AT_TaskKeyRow_name}, COLUMN_NONE,
+                           true},
+    [TASK_KEYS_BY_QUEUE] = {"by_queue", 1, {AT_TaskKeyRow_queue}, COLUMN_NONE, false},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -305,4 +343,6 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_TAGS, "tags", TagRow, 2, tag_columns, tag_indexes),
     TABLE(TABLE_COUNTERS, "counters", CounterRow, 1, counter_columns),
     INDEXED(TABLE_SCHEDULES, "schedules", ScheduleRow, 1, schedule_columns, schedule_indexes),
+    INDEXED(TABLE_QUEUES, "queues", QueueRow, 1, queue_columns, queue_indexes),
+    INDEXED(TABLE_TASK_KEYS, "task_keys", TaskKeyRow, 1, task_key_columns, task_key_indexes),
 };

@@ -20,6 +20,8 @@ typedef enum TableNumber {
     TABLE_TAGS,
     TABLE_COUNTERS,
     TABLE_SCHEDULES,
+    TABLE_QUEUES,
+    TABLE_TASK_KEYS,
     TABLE_COUNT
 } TableNumber;
 
@@ -44,7 +46,8 @@ enum {
     TASKS_BY_QUEUE, // queue, claim_rank, key; sparse on claim_rank
     TASKS_BY_RUN,   // run, key; sparse
     TASKS_BY_DUE,   // due_at_ms; sparse
-    TASKS_BY_STATE  // state, key
+    TASKS_BY_STATE, // state, key
+    TASKS_BY_KEY    // queue, concurrency_key, key_rank, key; sparse on key_rank
 };
 enum {
     DEFINITIONS_BY_NAME, // name, key
@@ -56,6 +59,11 @@ enum {
     SCHEDULES_BY_NAME,   // unique
     SCHEDULES_BY_DUE,    // due_at_ms; sparse
     SCHEDULES_BY_AWAITED // awaited_run; sparse
+};
+enum { QUEUES_BY_DUE };  // due_at_ms; sparse
+enum {
+    TASK_KEYS_BY_NAME, // unique: queue, name
+    TASK_KEYS_BY_QUEUE // queue, key
 };
 
 extern const Table tables[TABLE_COUNT];

@@ -66,6 +66,10 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_RESUME_SCHEDULE] = "resume_schedule",
     [OP_TRIGGER_SCHEDULE] = "trigger_schedule",
     [OP_BACKFILL_SCHEDULE] = "backfill_schedule",
+    [OP_SET_QUEUE] = "set_queue",
+    [OP_REMOVE_QUEUE] = "remove_queue",
+    [OP_PAUSE_QUEUE] = "pause_queue",
+    [OP_RESUME_QUEUE] = "resume_queue",
 };
 
 const char *op_kind_name(OpKind kind) {
@@ -119,6 +123,7 @@ static void op_clear_answers(Op *op) {
     case OP_CLAIM_TASKS:
         op->claim_tasks.tasks = NULL;
         op->claim_tasks.task_count = 0;
+        op->claim_tasks.open_at_ms = 0;
         break;
     case OP_HEARTBEAT_TASK:
         op->heartbeat.is_cancel_wanted = false;
@@ -198,6 +203,12 @@ static void op_clear_more_answers(Op *op) {
     case OP_BACKFILL_SCHEDULE:
         schedule_clear_answers(op);
         break;
+    case OP_REMOVE_QUEUE:
+    case OP_PAUSE_QUEUE:
+    case OP_RESUME_QUEUE:
+        op->queue.is_changed = false;
+        break;
+    case OP_SET_QUEUE:
     case OP_RENEW:
     case OP_RELEASE:
     case OP_COMPLETE_TASK:

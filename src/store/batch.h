@@ -53,6 +53,10 @@ typedef enum OpKind {
     OP_RESUME_SCHEDULE,
     OP_TRIGGER_SCHEDULE,
     OP_BACKFILL_SCHEDULE,
+    OP_SET_QUEUE,      // its limits; also whether it is paused
+    OP_REMOVE_QUEUE,   // forgets the limits; its tasks stay
+    OP_PAUSE_QUEUE,    // nothing is handed out until it is resumed
+    OP_RESUME_QUEUE,
     OP_KIND_COUNT
 } OpKind;
 
@@ -105,14 +109,18 @@ typedef struct Op {
         } create_task;
         struct {
             Str worker;
-            Str *queues; // at least one
+            Str *queues; // at least one, unless is_any_queue
             size_t queue_count;
+            bool is_any_queue;   // all queues that have tasks, whatever their names
+            int64_t first_queue; // is_any_queue: a number to begin at, so that all get their turn
             Str *names; // none = any
             size_t name_count;
             int64_t max;
             int64_t lease_ms;
             TaskRow *tasks; // answer
             size_t task_count;
+            int64_t open_at_ms; // answer: when a rate limit that held tasks back lets more pass;
+                                // 0 = none did. FIRE_DUE then says so with has_tasks
         } claim_tasks;
         struct {
             Str id;
@@ -213,6 +221,11 @@ typedef struct Op {
         ScheduleChange schedule; // OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE
         ScheduleTrigger trigger_schedule;
         ScheduleBackfill backfill;
+        QueueRow set_queue; // `name` to `is_paused` count
+        struct { // OP_REMOVE_QUEUE, OP_PAUSE_QUEUE, OP_RESUME_QUEUE
+            Str name;
+            bool is_changed; // answer: false = it was so already
+        } queue;
     };
 } Op;
 

@@ -11,6 +11,7 @@
 enum {
     CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
     CACHED_TOPICS_MAX = 4096,
+    CACHED_QUEUES_MAX = 4096,
     CACHED_ZONES_MAX = 64
 };
 
@@ -219,6 +220,43 @@ void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored) {
     entry->row = *row;
     entry->row.name = name;
     entry->is_stored = is_stored;
+}
+
+void queue_cache_init(QueueCache *cache) {
+    *cache = (QueueCache){0};
+    strmap_init(&cache->by_name);
+}
+
+void queue_cache_clear(QueueCache *cache) {
+    Str name;
+    void *entry;
+    for (size_t at = 0; strmap_next(&cache->by_name, &at, &name, &entry);) mem_free(entry);
+    strmap_done(&cache->by_name);
+    strmap_init(&cache->by_name);
+}
+
+void queue_cache_done(QueueCache *cache) {
+    queue_cache_clear(cache);
+    strmap_done(&cache->by_name);
+}
+
+void queue_cache_trim(QueueCache *cache) {
+    if (cache->by_name.count > CACHED_QUEUES_MAX) queue_cache_clear(cache);
+}
+
+CachedQueue *queue_cache_find(const QueueCache *cache, Str name) {
+    return strmap_get(&cache->by_name, name);
+}
+
+CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored) {
+    CachedQueue *entry = mem_zalloc(sizeof(CachedQueue) + row->name.len + 1);
+    if (row->name.len > 0) memcpy(entry->text, row->name.data, row->name.len);
+    entry->row = *row;
+    entry->row.name = (Str){entry->text, row->name.len};
+    entry->stored = entry->row;
+    entry->is_stored = is_stored;
+    strmap_put(&cache->by_name, entry->row.name, entry);
+    return entry;
 }
 
 void zone_cache_init(ZoneCache *cache) { strmap_init(&cache->by_name); }

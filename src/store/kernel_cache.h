@@ -1,6 +1,7 @@
-// Caches of the kernel: hot run rows, the policies of topics, and time zones.
+// Caches of the kernel: hot run rows, the policies of topics, queues, and time zones.
 //
-//   [H1] Write-through: an entry equals what the open transaction would read.
+//   [H1] Write-through: an entry equals what the open transaction would read. Queues are the
+//        exception: what a batch counts is written once, at its end.
 //   [H2] Entries that a batch touched are dropped when it is rolled back.
 //   [H3] Bounded by bytes (runs) and by count (topics), whatever the load.
 //   [H4] Snapshots are not kept: the kernel never reads one. A row whose stored snapshot is not
@@ -83,6 +84,24 @@ void topic_cache_done(TopicCache *cache);
 void topic_cache_clear(TopicCache *cache);
 const CachedTopic *topic_cache_find(const TopicCache *cache, Str name);
 void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored);
+
+typedef struct CachedQueue {
+    QueueRow row;    // as it is now; the limits of a queue nobody set when nothing is stored
+    QueueRow stored; // as it is stored
+    bool is_stored;
+    char text[]; // owned name
+} CachedQueue;
+
+typedef struct QueueCache {
+    StrMap by_name;
+} QueueCache;
+
+void queue_cache_init(QueueCache *cache);
+void queue_cache_done(QueueCache *cache);
+void queue_cache_clear(QueueCache *cache);
+void queue_cache_trim(QueueCache *cache); // [H3], between batches
+CachedQueue *queue_cache_find(const QueueCache *cache, Str name);
+CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored);
 
 typedef struct ZoneCache {
     StrMap by_name; // TimeZone

@@ -5,9 +5,11 @@
 //   [F2] Every kind of row gets its share of the limit first, then what the others left over, so
 //        no kind can starve another.
 //   [F3] Removing an ended run is bounded too: a long history is removed in several goes.
-//   [F4] SWEEP removes what has expired and leaves live runs, tasks and schedules to FIRE_DUE.
+//   [F4] SWEEP removes what has expired and leaves live runs, tasks, schedules and queues to
+//        FIRE_DUE.
 //
-// Not here: what a fired task does (kernel_task_life.c), what a schedule does (kernel_ticks.c).
+// Not here: what a fired task does (kernel_task_life.c), what a schedule does (kernel_ticks.c),
+// what a queue does (kernel_queues.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 #include <stdlib.h>
@@ -140,6 +142,7 @@ static Status row_fire(Kernel *kernel, TableNumber table, const void *row, Firin
         firing->has_more = firing->has_more || has_more;
         return OK;
     }
+    case TABLE_QUEUES: return queue_fire(kernel, row);
     default: UNREACHABLE();
     }
 }
@@ -156,6 +159,7 @@ static const DueIndex due_indexes[] = {
     {TABLE_DEDUPE, DEDUPE_BY_DUE},
     {TABLE_DEAD_LETTERS, DEAD_LETTERS_BY_DUE},
     {TABLE_SCHEDULES, SCHEDULES_BY_DUE},
+    {TABLE_QUEUES, QUEUES_BY_DUE},
 };
 enum { DUE_INDEX_COUNT = sizeof(due_indexes) / sizeof(due_indexes[0]) };
 
@@ -188,7 +192,8 @@ static Status table_fire(Kernel *kernel, const DueIndex *index, Firing *firing) 
 }
 
 static bool is_fired(const Firing *firing, TableNumber table) {
-    return !firing->is_sweep || (table != TABLE_TASKS && table != TABLE_SCHEDULES); // [F4]
+    if (!firing->is_sweep) return true;
+    return table != TABLE_TASKS && table != TABLE_SCHEDULES && table != TABLE_QUEUES; // [F4]
 }
 
 static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {

@@ -164,10 +164,8 @@ static Status belongings_remove(Kernel *kernel, const Scan *which, int64_t *budg
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             const void *row = rows + i * tables[scan.table].row_size;
-            if (scan.table == TABLE_TASKS) {
-                kernel_count(kernel, COUNTER_TASKS_FIRST + ((const TaskRow *)row)->state, -1);
-            }
-            TRY(kernel_remove(kernel, scan.table, row));
+            TRY(scan.table == TABLE_TASKS ? task_remove(kernel, row)
+                                          : kernel_remove(kernel, scan.table, row));
         }
         *budget -= (int64_t)count;
         arena_rewind(&kernel->scratch, mark);

@@ -39,6 +39,7 @@ typedef struct Kernel {
     uint64_t stored_counters;              // bit per counter that has a row
     RunCache runs;
     TopicCache topics;
+    QueueCache queues;
     ZoneCache zones;
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;
@@ -212,7 +213,10 @@ MUST_CHECK Status task_attempt_failed(Kernel *kernel, const TaskRow *before, Tas
                                       Str type);
 void task_set_claimable(Kernel *kernel, TaskRow *task);
 void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms);
-MUST_CHECK Status task_fire(Kernel *kernel, const TaskRow *task);
+// For rows that were read before other tasks changed.
+MUST_CHECK Status task_refresh(Kernel *kernel, TaskRow *task);
+MUST_CHECK Status task_remove(Kernel *kernel, const TaskRow *task);
+MUST_CHECK Status task_fire(Kernel *kernel, const TaskRow *due);
 // Cancels the tasks of a run from a position on.
 MUST_CHECK Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position);
 MUST_CHECK Status apply_create_task(Kernel *kernel, Op *op);
@@ -274,3 +278,5 @@ MUST_CHECK Status apply_backfill_schedule(Kernel *kernel, Op *op);
 // ---- reads_*.c, verify.c ----
 MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);
 MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);
+
+#include "store/kernel_queues.h"

@@ -55,6 +55,10 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_RESUME_SCHEDULE] = apply_resume_schedule,
     [OP_TRIGGER_SCHEDULE] = apply_trigger_schedule,
     [OP_BACKFILL_SCHEDULE] = apply_backfill_schedule,
+    [OP_SET_QUEUE] = apply_set_queue,
+    [OP_REMOVE_QUEUE] = apply_remove_queue,
+    [OP_PAUSE_QUEUE] = apply_pause_queue,
+    [OP_RESUME_QUEUE] = apply_pause_queue,
 };
 
 static Status counters_load(Kernel *kernel, RowStore *rows) {
@@ -146,6 +150,7 @@ static Status batch_apply(Kernel *kernel) {
         ASSERT(op->status == OK || kernel->write_count == write_count); // [K2]
     }
     TRY(ready_settle(kernel));
+    TRY(queues_store(kernel));
     return node_store_batch(kernel);
 }
 
@@ -153,6 +158,7 @@ static void batch_undo(Kernel *kernel) {
     memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
     run_cache_rollback(&kernel->runs);
     topic_cache_clear(&kernel->topics);
+    queue_cache_clear(&kernel->queues);
 }
 
 static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
@@ -171,6 +177,7 @@ static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
 static Status memory_reload(Kernel *kernel) {
     run_cache_clear(&kernel->runs);
     topic_cache_clear(&kernel->topics);
+    queue_cache_clear(&kernel->queues);
     arena_reset(&kernel->scratch);
     TRY(counters_load(kernel, kernel->writer));
     kernel->is_stale = false;
@@ -218,6 +225,7 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
         return batch_failed(kernel, status, diag);
     }
     kernel->stored_counters = stored_counters;
+    queue_cache_trim(&kernel->queues);
     kernel->batch = NULL;
     kernel->op = NULL;
     return OK;
@@ -229,6 +237,7 @@ static void kernel_close(Store *store) {
     kernel->writer->ops->close(kernel->writer);
     run_cache_done(&kernel->runs);
     topic_cache_done(&kernel->topics);
+    queue_cache_done(&kernel->queues);
     zone_cache_done(&kernel->zones);
     arena_done(&kernel->scratch);
     mem_free(kernel);
@@ -257,6 +266,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     kernel->node_batch_bit = column_bit(TABLE_NODES, offsetof(NodeRow, last_batch));
     run_cache_init(&kernel->runs, RUN_CACHE_SIZE);
     topic_cache_init(&kernel->topics);
+    queue_cache_init(&kernel->queues);
     zone_cache_init(&kernel->zones);
     arena_init(&kernel->scratch);
 
@@ -270,6 +280,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     if (status != OK) {
         run_cache_done(&kernel->runs);
         topic_cache_done(&kernel->topics);
+        queue_cache_done(&kernel->queues);
         zone_cache_done(&kernel->zones);
         arena_done(&kernel->scratch);
         mem_free(kernel);

@@ -1,11 +1,15 @@
 // The life of a task: QUEUED -> LEASED -> COMPLETED | FAILED | CANCELLED, with ways back to QUEUED.
 //
-//   [L1] claim_rank > 0 exactly while a worker may claim it: QUEUED and not delayed.
+//   [L1] claim_rank > 0 exactly while a worker may claim it: QUEUED, not delayed, and not blocked
+//        by others of its concurrency key.
 //   [L2] due_at_ms: QUEUED the end of the delay, or of the time it may wait for a worker; LEASED
 //        the end of the lease or of the time it may run; ended and stand-alone the end of keeping.
 //   [L3] A lost lease counts as a failed attempt.
 //   [L4] A task ends together with the wake-up of the run that waits for it.
 //   [L5] Backoff is a pure function of the task and its attempt, so every node computes the same.
+//   [L6] Every change of a task passes task_store, which keeps the counts of its queue and its
+//        place among those of its concurrency key; that may move other tasks of the key, so rows
+//        of a page that were read before are read again (task_refresh).
 //
 // Not here: what workers ask for (kernel_tasks.c).
 #include "base/assert.h"
@@ -19,13 +23,23 @@ static const Str ERROR_TOO_LONG =
 static const Str ERROR_LEASE_LOST =
     STR("{\"type\":\"TaskTimeoutError\",\"message\":\"the worker's lease ran out\"}");
 
-Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) {
+Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [L6]
+    KeyChange key;
+    TRY(key_decide(kernel, before, after, &key));
     if (before->state != after->state) {
         kernel_count(kernel, COUNTER_TASKS_FIRST + before->state, -1);
         kernel_count(kernel, COUNTER_TASKS_FIRST + after->state, 1);
     }
     if (after->due_at_ms != before->due_at_ms) kernel_note_due(kernel, after->due_at_ms);
-    return kernel_update(kernel, TABLE_TASKS, before, after);
+    TRY(kernel_update(kernel, TABLE_TASKS, before, after));
+    TRY(queue_count_task(kernel, before, after));
+    return key_apply(kernel, &key);
+}
+
+Status task_refresh(Kernel *kernel, TaskRow *task) { // [L6]
+    if (str_is_null(task->concurrency_key)) return OK;
+    TaskRow wanted = {.key = task->key};
+    return kernel_get(kernel, TABLE_TASKS, &wanted, task);
 }
 
 void task_set_claimable(Kernel *kernel, TaskRow *task) { // [L1]
@@ -108,16 +122,26 @@ Status task_attempt_failed(Kernel *kernel, const TaskRow *before, TaskRow *after
     return task_store(kernel, before, after);
 }
 
-static Status task_remove(Kernel *kernel, const TaskRow *task) {
+Status task_remove(Kernel *kernel, const TaskRow *task) {
+    TaskRow ended = *task;
+    KeyChange key;
+    ended.state = TASK_CANCELLED;
+    ended.claim_rank = 0;
+    TRY(key_decide(kernel, task, &ended, &key));
     kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, -1);
-    return kernel_remove(kernel, TABLE_TASKS, task);
+    TRY(kernel_remove(kernel, TABLE_TASKS, task));
+    TRY(queue_count_task(kernel, task, NULL));
+    return key_apply(kernel, &key);
 }
 
-Status task_fire(Kernel *kernel, const TaskRow *task) {
+Status task_fire(Kernel *kernel, const TaskRow *due) {
+    TaskRow refreshed = *due;
+    TRY(task_refresh(kernel, &refreshed)); // the firing of others moves it, but removes nothing
+    const TaskRow *task = &refreshed;
     TaskRow after = *task;
     switch ((TaskState)task->state) {
     case TASK_QUEUED:
-        if (task->claim_rank == 0) { // its delay or backoff is over
+        if (task->claim_rank == 0 && task->key_rank == 0) { // its delay or backoff is over
             task_set_claimable(kernel, &after);
             return task_store(kernel, task, &after);
         }
@@ -137,7 +161,8 @@ Status task_fire(Kernel *kernel, const TaskRow *task) {
 }
 
 // The run itself is being ended, rewound or started afresh, so nobody is woken.
-static Status task_cancel(Kernel *kernel, const TaskRow *task) {
+static Status task_cancel(Kernel *kernel, TaskRow *task) {
+    TRY(task_refresh(kernel, task));
     TaskRow after = *task;
     if (task->state == TASK_QUEUED) return task_close(kernel, task, &after, TASK_CANCELLED);
     if (task->state != TASK_LEASED || task->is_cancel_wanted) return OK;

@@ -6,12 +6,17 @@
 //        is repeated with the token that completed it answers OK.
 //   [Q3] Claiming goes by priority, then first in, first out, queue after queue as asked for, and
 //        looks at a bounded number of rows however few of them are wanted.
+//   [Q4] No more is handed out than the limits of queue and concurrency key allow; what they hold
+//        back is not looked at.
 //
 // Not here: what follows from an outcome (kernel_task_life.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 
-enum { CLAIM_LOOKS_MAX = 2000 }; // rows of one queue that one claim looks at
+enum {
+    CLAIM_LOOKS_MAX = 2000,  // rows of one queue that one claim looks at
+    CLAIM_QUEUES_MAX = 10000 // queues that a claim on any of them looks at
+};
 
 static const Str QUEUE_DEFAULT = STR("default");
 
@@ -61,7 +66,7 @@ static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run
         .heartbeat_ms = spec->heartbeat_ms,
         .created_at_ms = kernel_now(kernel),
         .non_retryable = spec->non_retryable,
-        .concurrency_key = spec->concurrency_key,
+        .concurrency_key = spec->concurrency_key.len > 0 ? spec->concurrency_key : STR_NULL,
         .input = spec->input,
     };
     if (spec->delay_ms > 0) {
@@ -88,6 +93,8 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
                    bool *ret_is_new) {
     bool had_tasks = kernel->batch->has_tasks;
     TaskRow task = task_row_new(kernel, spec, run);
+    KeyChange key;
+    TRY(key_decide(kernel, NULL, &task, &key));
     Status status = kernel_insert_new(kernel, TABLE_TASKS, &task);
     if (status == ERR_CONFLICT) { // [Q1]
         TaskRow existing;
@@ -105,6 +112,8 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
     TRY(status);
     kernel_count(kernel, COUNTER_TASKS_FIRST + TASK_QUEUED, 1);
     kernel_note_due(kernel, task.due_at_ms);
+    TRY(queue_count_task(kernel, NULL, &task));
+    TRY(key_apply(kernel, &key));
     if (run && !(run->facts.may_have & MAY_HAVE_TASKS)) {
         run->facts.may_have |= MAY_HAVE_TASKS;
         run_keep_facts(kernel, run);
@@ -149,7 +158,11 @@ static bool task_is_wanted(const Kernel *kernel, const Op *op, const TaskRow *ta
     return op->claim_tasks.name_count == 0;
 }
 
-static Status task_lease(Kernel *kernel, Op *op, const TaskRow *task) {
+static Status task_lease(Kernel *kernel, Op *op, CachedQueue *queue, TaskRow *task) {
+    bool has_room;
+    TRY(task_refresh(kernel, task));
+    TRY(key_has_room(kernel, task, &has_room));
+    if (!has_room || task->claim_rank == 0) return OK;
     TaskRow after = *task;
     after.state = TASK_LEASED;
     after.claim_rank = 0;
@@ -161,14 +174,22 @@ static Status task_lease(Kernel *kernel, Op *op, const TaskRow *task) {
         task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
     task_set_lease(kernel, &after, op->claim_tasks.lease_ms);
     TRY(task_store(kernel, task, &after));
+    queue_note_lease(kernel, queue);
     row_copy(&tables[TABLE_TASKS], kernel->batch->arena, &after,
              &op->claim_tasks.tasks[op->claim_tasks.task_count++]);
     return OK;
 }
 
-static Status queue_claim(Kernel *kernel, Op *op, Str queue, int64_t max) {
-    QueueWalk walk = {.queue = queue};
-    int64_t looks = 0;
+static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
+    QueueWalk walk = {.queue = name};
+    CachedQueue *queue;
+    int64_t looks = 0, open_at_ms;
+    TRY(queue_load(kernel, name, &queue));
+    int64_t allowed = queue_room(kernel, &queue->row, &open_at_ms);
+    op->claim_tasks.open_at_ms = earliest_of(op->claim_tasks.open_at_ms, open_at_ms);
+    if (allowed < max - (int64_t)op->claim_tasks.task_count) {
+        max = (int64_t)op->claim_tasks.task_count + allowed;
+    }
     while ((int64_t)op->claim_tasks.task_count < max && looks < CLAIM_LOOKS_MAX) { // [Q3]
         int64_t room = max - (int64_t)op->claim_tasks.task_count;
         int64_t limit = op->claim_tasks.name_count > 0 || room > PAGE_ROWS ? PAGE_ROWS : room;
@@ -178,15 +199,31 @@ static Status queue_claim(Kernel *kernel, Op *op, Str queue, int64_t max) {
         if (count == 0) return OK;
         looks += (int64_t)count;
         for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
-            if (task_is_wanted(kernel, op, &rows[i])) TRY(task_lease(kernel, op, &rows[i]));
+            if (!task_is_wanted(kernel, op, &rows[i])) continue;
+            TRY(task_lease(kernel, op, queue, &rows[i]));
         }
+    }
+    return OK;
+}
+
+// Every queue that has tasks, beginning with another one each time.
+static Status queues_claim(Kernel *kernel, Op *op, int64_t max) {
+    QueueRow *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = CLAIM_QUEUES_MAX};
+    TRY(queues_store(kernel)); // those that this batch has made count too
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
+        const QueueRow *row = &rows[(i + (size_t)op->claim_tasks.first_queue) % count];
+        if (row->queued_count > 0) TRY(queue_claim(kernel, op, row->name, max));
     }
     return OK;
 }
 
 Status apply_claim_tasks(Kernel *kernel, Op *op) {
     int64_t max = op->claim_tasks.max;
-    if (op->claim_tasks.queue_count == 0 || max <= 0) {
+    bool is_any = op->claim_tasks.is_any_queue;
+    if ((op->claim_tasks.queue_count == 0 && !is_any) || max <= 0) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
                              "a claim names at least one queue and asks for at least one task");
     }
@@ -194,6 +231,7 @@ Status apply_claim_tasks(Kernel *kernel, Op *op) {
     if (max > LIMIT_LIST_PAGE) max = LIMIT_LIST_PAGE;
     op->claim_tasks.tasks = ARENA_ARRAY(kernel->batch->arena, TaskRow, (size_t)max);
     op->claim_tasks.task_count = 0;
+    if (is_any) return queues_claim(kernel, op, max);
     for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
         Str queue = op->claim_tasks.queues[i];
         TRY(queue_claim(kernel, op, queue.len > 0 ? queue : QUEUE_DEFAULT, max));
@@ -253,7 +291,8 @@ Status apply_fail_task(Kernel *kernel, Op *op) {
     TRY(task_attempt_failed(kernel, &before, &after, op->fail_task.type));
     op->fail_task.is_retried = after.state == TASK_QUEUED;
     if (op->fail_task.is_retried) {
-        op->fail_task.retry_at_ms = after.claim_rank > 0 ? kernel_now(kernel) : after.due_at_ms;
+        bool is_ready = after.claim_rank > 0 || after.key_rank > 0; // or waits for its key
+        op->fail_task.retry_at_ms = is_ready ? kernel_now(kernel) : after.due_at_ms;
     }
     return OK;
 }

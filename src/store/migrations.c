@@ -70,9 +70,82 @@ static Status add_schedules(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, schedules_sql, diag);
 }
 
+// Version 3. Tasks of one concurrency key excluded nobody before: all that could be claimed are
+// blocked, and then the first of each key that has none leased may go.
+static const char queue_tables_sql[] =
+    "CREATE TABLE abide_queues (\"name\" TEXT NOT NULL, \"is_explicit\" INTEGER NOT NULL, "
+    "\"max_running\" INTEGER NOT NULL, \"max_per_key\" INTEGER NOT NULL, \"rate_count\" INTEGER "
+    "NOT NULL, \"rate_period_ms\" INTEGER NOT NULL, \"is_paused\" INTEGER NOT NULL, "
+    "\"queued_count\" INTEGER NOT NULL, \"blocked_count\" INTEGER NOT NULL, \"running_count\" "
+    "INTEGER NOT NULL, \"rate_at_ms\" INTEGER NOT NULL, \"rate_used\" INTEGER NOT NULL, "
+    "\"adjust_from\" INTEGER NOT NULL, \"due_at_ms\" INTEGER NOT NULL, PRIMARY KEY (\"name\")) "
+    "STRICT, WITHOUT ROWID; "
+    "CREATE INDEX abide_queues_by_due ON abide_queues (\"due_at_ms\") WHERE \"due_at_ms\" <> 0; "
+    "CREATE TABLE abide_task_keys (\"key\" INTEGER PRIMARY KEY, \"queue\" TEXT, \"name\" TEXT, "
+    "\"running_count\" INTEGER NOT NULL, \"ready_count\" INTEGER NOT NULL, \"blocked_count\" "
+    "INTEGER NOT NULL) STRICT; "
+    "CREATE UNIQUE INDEX abide_task_keys_by_name ON abide_task_keys (\"queue\", \"name\"); "
+    "CREATE INDEX abide_task_keys_by_queue ON abide_task_keys (\"queue\")";
+
+static const char task_key_rank_sql[] =
+    "ALTER TABLE abide_tasks RENAME TO abide_tasks_2; "
+    "CREATE TABLE abide_tasks (\"key\" INTEGER PRIMARY KEY, \"id\" TEXT, \"run\" INTEGER NOT "
+    "NULL, \"position\" INTEGER NOT NULL, \"name\" TEXT, \"queue\" TEXT, \"state\" INTEGER NOT "
+    "NULL, \"priority\" INTEGER NOT NULL, \"claim_rank\" INTEGER NOT NULL, \"key_rank\" INTEGER "
+    "NOT NULL, \"attempt\" INTEGER NOT NULL, \"token\" INTEGER NOT NULL, \"max_attempts\" INTEGER "
+    "NOT NULL, \"backoff_ms\" INTEGER NOT NULL, \"backoff_max_ms\" INTEGER NOT NULL, "
+    "\"backoff_factor_pct\" INTEGER NOT NULL, \"jitter_pct\" INTEGER NOT NULL, "
+    "\"start_timeout_ms\" INTEGER NOT NULL, \"run_timeout_ms\" INTEGER NOT NULL, \"heartbeat_ms\" "
+    "INTEGER NOT NULL, \"due_at_ms\" INTEGER NOT NULL, \"close_at_ms\" INTEGER NOT NULL, "
+    "\"is_cancel_wanted\" INTEGER NOT NULL, \"created_at_ms\" INTEGER NOT NULL, \"started_at_ms\" "
+    "INTEGER NOT NULL, \"finished_at_ms\" INTEGER NOT NULL, \"worker\" TEXT, \"non_retryable\" "
+    "TEXT, \"concurrency_key\" TEXT, \"input\" TEXT, \"result\" TEXT, \"error\" TEXT, "
+    "\"progress\" TEXT) STRICT; "
+    "INSERT INTO abide_tasks SELECT \"key\", \"id\", \"run\", \"position\", \"name\", \"queue\", "
+    "\"state\", \"priority\", CASE WHEN coalesce(\"concurrency_key\", '') = '' THEN "
+    "\"claim_rank\" ELSE 0 END, CASE WHEN coalesce(\"concurrency_key\", '') = '' THEN 0 WHEN "
+    "\"state\" = 2 THEN -100000 ELSE \"claim_rank\" END, \"attempt\", \"token\", "
+    "\"max_attempts\", \"backoff_ms\", \"backoff_max_ms\", \"backoff_factor_pct\", "
+    "\"jitter_pct\", \"start_timeout_ms\", \"run_timeout_ms\", \"heartbeat_ms\", \"due_at_ms\", "
+    "\"close_at_ms\", \"is_cancel_wanted\", \"created_at_ms\", \"started_at_ms\", "
+    "\"finished_at_ms\", \"worker\", \"non_retryable\", nullif(\"concurrency_key\", ''), "
+    "\"input\", \"result\", \"error\", \"progress\" FROM abide_tasks_2; "
+    "DROP TABLE abide_tasks_2; "
+    "CREATE UNIQUE INDEX abide_tasks_by_id ON abide_tasks (\"id\"); "
+    "CREATE INDEX abide_tasks_by_queue ON abide_tasks (\"queue\", \"claim_rank\") WHERE "
+    "\"claim_rank\" <> 0; "
+    "CREATE INDEX abide_tasks_by_run ON abide_tasks (\"run\") WHERE \"run\" <> 0; "
+    "CREATE INDEX abide_tasks_by_due ON abide_tasks (\"due_at_ms\") WHERE \"due_at_ms\" <> 0; "
+    "CREATE INDEX abide_tasks_by_state ON abide_tasks (\"state\"); "
+    "CREATE INDEX abide_tasks_by_key ON abide_tasks (\"queue\", \"concurrency_key\", "
+    "\"key_rank\") WHERE \"key_rank\" <> 0";
+
+static const char task_keys_fill_sql[] =
+    "UPDATE abide_tasks SET \"claim_rank\" = \"key_rank\", \"key_rank\" = \"key_rank\" - 10000 "
+    "WHERE \"key\" IN (SELECT \"key\" FROM (SELECT \"key\", \"key_rank\", row_number() OVER "
+    "(PARTITION BY \"queue\", \"concurrency_key\" ORDER BY \"key_rank\", \"key\") AS place FROM "
+    "abide_tasks WHERE \"key_rank\" <> 0) WHERE place = 1 AND \"key_rank\" > 0); "
+    "INSERT INTO abide_task_keys SELECT row_number() OVER () + (SELECT \"value\" FROM "
+    "abide_counters WHERE \"number\" = 0), \"queue\", \"concurrency_key\", sum(\"key_rank\" = "
+    "-100000), sum(\"key_rank\" < 0 AND \"key_rank\" > -100000), sum(\"key_rank\" > 0) FROM "
+    "abide_tasks WHERE \"key_rank\" <> 0 GROUP BY \"queue\", \"concurrency_key\"; "
+    "UPDATE abide_counters SET \"value\" = \"value\" + (SELECT count(*) FROM abide_task_keys) "
+    "WHERE \"number\" = 0; "
+    "INSERT INTO abide_queues SELECT \"queue\", 0, 0, 1, 0, 0, 0, sum(\"state\" = 1), "
+    "sum(\"key_rank\" > 0), sum(\"state\" = 2), 0, 0, 0, 0 FROM abide_tasks WHERE \"state\" <= 2 "
+    "GROUP BY \"queue\"";
+
+static Status add_queues(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    TRY(sqlite_execute(database, queue_tables_sql, diag));
+    TRY(sqlite_execute(database, task_key_rank_sql, diag));
+    return sqlite_execute(database, task_keys_fill_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
+    {3, add_queues},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -37,6 +37,8 @@ static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_OWNED] = read_owned,
     [QUERY_SCHEDULE] = read_schedule,
     [QUERY_LIST_SCHEDULES] = read_list_schedules,
+    [QUERY_QUEUE] = read_queue,
+    [QUERY_LIST_QUEUES] = read_list_queues,
 };
 
 static void query_clear_answers(Query *query) {
@@ -49,6 +51,7 @@ static void query_clear_answers(Query *query) {
     query->definitions = NULL;
     query->nodes = NULL;
     query->schedules = NULL;
+    query->queues = NULL;
     query->count = query->log_count = 0;
     query->next = query->number = 0;
     query->text = STR_NULL;
@@ -209,6 +212,7 @@ Status read_due(Reads *reads) {
         {TABLE_DEDUPE, DEDUPE_BY_DUE, offsetof(DedupeRow, due_at_ms)},
         {TABLE_DEAD_LETTERS, DEAD_LETTERS_BY_DUE, offsetof(DeadLetterRow, due_at_ms)},
         {TABLE_SCHEDULES, SCHEDULES_BY_DUE, offsetof(ScheduleRow, due_at_ms)},
+        {TABLE_QUEUES, QUEUES_BY_DUE, offsetof(QueueRow, due_at_ms)},
     };
     for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++) {
         char *rows = NULL;

@@ -60,6 +60,8 @@ typedef enum QueryKind {
     QUERY_OWNED,       // RUNNING runs whose owner is node `run`, by key, beyond key `after`
     QUERY_SCHEDULE,    // by name
     QUERY_LIST_SCHEDULES,
+    QUERY_QUEUE,       // by name: its limits and counts (the default ones when nothing is stored)
+    QUERY_LIST_QUEUES, // by name, beyond `name`; next != 0 says that there are more
     QUERY_KIND_COUNT
 } QueryKind;
 
@@ -87,6 +89,7 @@ typedef struct Query {
     DefinitionRow *definitions;
     NodeRow *nodes;
     ScheduleRow *schedules;
+    QueueStat *queues;
     size_t count;      // of whichever list was asked for
     size_t log_count;  // QUERY_RUN_LOAD
     int64_t next;      // cursor of the next page; 0 = that was the last

@@ -51,6 +51,8 @@ static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_OWNED] = "owned",
     [QUERY_SCHEDULE] = "schedule",
     [QUERY_LIST_SCHEDULES] = "list_schedules",
+    [QUERY_QUEUE] = "queue",
+    [QUERY_LIST_QUEUES] = "list_queues",
 };
 
 const char *query_kind_name(QueryKind kind) {
@@ -86,6 +88,10 @@ static Str op_subject(const Op *op) {
     case OP_RESUME_SCHEDULE: return op->schedule.name;
     case OP_TRIGGER_SCHEDULE: return op->trigger_schedule.name;
     case OP_BACKFILL_SCHEDULE: return op->backfill.name;
+    case OP_SET_QUEUE: return op->set_queue.name;
+    case OP_REMOVE_QUEUE:
+    case OP_PAUSE_QUEUE:
+    case OP_RESUME_QUEUE: return op->queue.name;
     default: return STR_NULL;
     }
 }

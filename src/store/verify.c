@@ -6,6 +6,8 @@
 //   [Z2] Waiter rows and the EVENT items of suspended runs' wait sets name each other.
 //   [Z3] Everything that belongs to a run, belongs to a run that exists.
 //   [Z4] Columns that drive claims and timers agree with the state ([N2], [N4] of kernel_runs.c).
+//   [Z5] Queues and concurrency keys count the tasks that there are (model/queue.h), and who of a
+//        key may be claimed follows from its queue's limit ([J1] and [J2] of kernel_keys.c).
 //
 // Not here: the backend's own check of its file, which runs first (RowStoreOps.check).
 #include "base/assert.h"
@@ -19,13 +21,19 @@ typedef struct TopicCount {
     Str name; // its text follows
 } TopicCount;
 
+typedef struct QueueCount {
+    int64_t queued_count, blocked_count, running_count;
+} QueueCount;
+
 typedef struct Verify {
     RowStore *rows;
     Diag *diag;
     Arena page;    // the rows of the present chunk
     Arena scratch; // what is read beside one of them
-    Arena kept;    // topics
+    Arena kept;    // topics and queues
     StrMap topics; // TopicCount by name
+    StrMap queues; // QueueCount by name
+    int64_t keyed_count; // tasks that have a place among those of a key
     int64_t row_count;
     int64_t max_key;
     int64_t counts[COUNTER_COUNT];
@@ -272,22 +280,138 @@ static Status topics_check(Verify *verify) {
     return OK;
 }
 
+static void count_task(Verify *verify, const TaskRow *task) {
+    if (task->key_rank != 0) verify->keyed_count++;
+    if (task->state > TASK_LEASED) return;
+    QueueCount *count = strmap_get(&verify->queues, task->queue);
+    if (!count) {
+        count = ARENA_NEW(&verify->kept, QueueCount);
+        strmap_put(&verify->queues, arena_str(&verify->kept, task->queue), count);
+    }
+    count->queued_count += task->state == TASK_QUEUED;
+    count->blocked_count += task->key_rank > 0;
+    count->running_count += task->state == TASK_LEASED;
+}
+
+static bool place_is_sane(const TaskRow *task) { // [Z4]
+    int64_t rank = claim_rank(task->priority);
+    if (str_is_null(task->concurrency_key)) return task->key_rank == 0;
+    switch (key_place(task->key_rank)) {
+    case KEY_LEASED: return task->state == TASK_LEASED;
+    case KEY_READY:
+        return task->state == TASK_QUEUED && task->claim_rank == rank &&
+               task->key_rank == key_rank_ready(rank);
+    case KEY_BLOCKED:
+        return task->state == TASK_QUEUED && task->claim_rank == 0 && task->key_rank == rank;
+    case KEY_NOWHERE: return task->state != TASK_LEASED && task->claim_rank == 0;
+    }
+    return false;
+}
+
 static Status task_check(Verify *verify, const void *row) {
     const TaskRow *task = row;
     if (task->state < TASK_QUEUED || task->state >= TASK_STATE_COUNT) {
         return bad(verify, "a task is in no known state", task->id);
     }
     verify->counts[COUNTER_TASKS_FIRST + task->state]++;
-    bool can_wait = task->claim_rank > 0 || task->due_at_ms > 0;
+    count_task(verify, task);
+    bool can_wait = task->claim_rank > 0 || task->due_at_ms > 0 || task->key_rank > 0;
     bool is_sane = task->state == TASK_QUEUED
                        ? can_wait
                        : task->claim_rank == 0 &&
                              (task->state != TASK_LEASED || task->due_at_ms > 0); // [Z4]
     if (!is_sane) return bad(verify, "a task can neither be claimed nor come due", task->id);
+    if (!place_is_sane(task)) {
+        return bad(verify, "a task's place among those of its key disagrees with its state",
+                   task->id);
+    }
     if (task->run == 0) return OK;
     RunRow run;
     Status status = run_find(verify, task->run, &run);
     return status == ERR_NOT_FOUND ? bad(verify, "a task's run is missing", task->id) : status;
+}
+
+// ---- queues and their keys ----
+
+static Status queues_check(Verify *verify) { // [Z5]
+    QueueRow *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = VERIFY_TOPICS_MAX};
+    arena_reset(&verify->page);
+    TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
+    for (size_t i = 0; i < count; i++) {
+        const QueueRow *row = &rows[i];
+        const QueueCount none = {0}, *counted = strmap_get(&verify->queues, row->name);
+        if (!counted) counted = &none;
+        bool is_same = counted->queued_count == row->queued_count &&
+                       counted->blocked_count == row->blocked_count &&
+                       counted->running_count == row->running_count;
+        if (!is_same) return bad(verify, "a queue counts its tasks wrongly", row->name);
+        if (counted == &none && !row->is_explicit) {
+            return bad(verify, "a queue that nobody set and that is empty is kept", row->name);
+        }
+        (void)strmap_remove(&verify->queues, row->name);
+    }
+    verify->row_count += (int64_t)count;
+    Str name;
+    void *counted;
+    for (size_t at = 0; strmap_next(&verify->queues, &at, &name, &counted);) {
+        return bad(verify, "a queue has no row", name);
+    }
+    return OK;
+}
+
+typedef struct KeyWalk { // the tasks of a key, from the first place to the last
+    int64_t counts[KEY_BLOCKED + 1];
+    int64_t worst_ready; // rank of the last one that is ready
+} KeyWalk;
+
+static Status key_walk(Verify *verify, const TaskKeyRow *key, KeyWalk *walk) {
+    int64_t rank = INT64_MIN, after = 0;
+    for (;;) {
+        TaskRow wanted = {.queue = key->queue, .concurrency_key = key->name}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_KEY, .match = &wanted,
+                     .match_count = 2, .has_min = true, .min = rank, .after_key = after,
+                     .limit = VERIFY_CHUNK};
+        arena_reset(&verify->scratch);
+        TRY(rows_scan(verify->rows, &scan, &verify->scratch, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            KeyPlace place = key_place(rows[i].key_rank);
+            rank = rows[i].key_rank;
+            after = rows[i].key;
+            walk->counts[place]++;
+            if (place == KEY_READY) walk->worst_ready = rows[i].claim_rank;
+            bool is_late = place == KEY_BLOCKED && rank < walk->worst_ready;
+            if (is_late) return bad(verify, "a task of a key was passed over", rows[i].id);
+        }
+        if (count < VERIFY_CHUNK) return OK;
+    }
+}
+
+static Status task_key_check(Verify *verify, const void *row) { // [Z5]
+    const TaskKeyRow *key = row;
+    KeyWalk walk = {0};
+    QueueRow wanted = {.name = key->queue}, queue;
+    Status status = rows_get(verify->rows, TABLE_QUEUES, &wanted, &verify->scratch, &queue);
+    if (status == ERR_NOT_FOUND) return bad(verify, "a concurrency key has no queue", key->name);
+    TRY(status);
+    bool is_adjusted = queue.adjust_from == 0 || key->key < queue.adjust_from;
+    TRY(key_walk(verify, key, &walk));
+    bool is_same = walk.counts[KEY_LEASED] == key->running_count &&
+                   walk.counts[KEY_READY] == key->ready_count &&
+                   walk.counts[KEY_BLOCKED] == key->blocked_count;
+    if (!is_same) return bad(verify, "a concurrency key counts its tasks wrongly", key->name);
+    int64_t taken = key->running_count + key->ready_count;
+    if (taken + key->blocked_count == 0) return bad(verify, "an empty key is kept", key->name);
+    verify->keyed_count -= taken + key->blocked_count;
+    if (!is_adjusted) return OK;
+    bool has_place = queue.max_per_key == 0 || taken < queue.max_per_key;
+    bool is_over = queue.max_per_key > 0 && taken > queue.max_per_key && key->ready_count > 0;
+    if (is_over || (has_place && key->blocked_count > 0)) {
+        return bad(verify, "a concurrency key does not follow its queue's limit", key->name);
+    }
+    return OK;
 }
 
 static Status letter_check(Verify *verify, const void *row) {
@@ -364,6 +488,11 @@ static Status verify_all(Verify *verify) {
     TRY(belongings_check(verify, TABLE_CURSORS, SCAN_PRIMARY, offsetof(CursorRow, run)));
     TRY(belongings_check(verify, TABLE_TAGS, TAGS_BY_RUN, offsetof(TagRow, run)));
     TRY(topics_check(verify));
+    TRY(table_walk(verify, TABLE_TASK_KEYS, task_key_check));
+    if (verify->keyed_count != 0) {
+        return bad_key(verify, "tasks of concurrency keys without a row", verify->keyed_count);
+    }
+    TRY(queues_check(verify));
     return counters_check(verify);
 }
 
@@ -377,8 +506,10 @@ Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
     arena_init(&verify.scratch);
     arena_init(&verify.kept);
     strmap_init(&verify.topics);
+    strmap_init(&verify.queues);
     Status status = verify_all(&verify);
     strmap_done(&verify.topics);
+    strmap_done(&verify.queues);
     arena_done(&verify.kept);
     arena_done(&verify.scratch);
     arena_done(&verify.page);

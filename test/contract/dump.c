@@ -223,6 +223,22 @@ static void tasks_add(Dump *dump) {
     }
 }
 
+static void queues_add(Dump *dump) {
+    Arena names;
+    arena_init(&names);
+    for (Str after = STR_NULL;;) {
+        Query query = {.name = after, .limit = dump->options->page_limit};
+        query_run(dump, &query, QUERY_LIST_QUEUES);
+        for (size_t i = 0; i < query.count; i++) {
+            row_add(dump, TABLE_QUEUES, &query.queues[i].row);
+            buf_printf(&dump->text, "oldest %lld\n", (long long)query.queues[i].oldest_at_ms);
+        }
+        if (query.next == 0) break;
+        after = arena_str(&names, query.queues[query.count - 1].row.name);
+    }
+    arena_done(&names);
+}
+
 static void letters_add(Dump *dump) {
     for (int64_t after = 0;;) {
         Query query = {.after = after, .limit = dump->options->page_limit};
@@ -335,6 +351,7 @@ Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     keys_add(&dump, "idle", STR_NULL, (RunFilter){.idle_before_ms = options->now_ms + 1});
     topics_add(&dump);
     tasks_add(&dump);
+    queues_add(&dump);
     letters_add(&dump);
     Str text = arena_str(arena, buf_str(&dump.text));
     buf_done(&dump.text);

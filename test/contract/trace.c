@@ -123,7 +123,7 @@ static TaskSpec some_task(Maker *maker) {
         .run_timeout_ms = chance(maker, 20) ? between(maker, 1, 3000) : 0,
         .heartbeat_ms = chance(maker, 20) ? between(maker, 1, 2000) : 0,
         .non_retryable = chance(maker, 20) ? STR("Fatal\nTaskTimeoutError") : STR_NULL,
-        .concurrency_key = chance(maker, 10) ? STR("one") : STR_NULL,
+        .concurrency_key = chance(maker, 40) ? numbered(maker, "key", 2) : STR_NULL,
     };
 }
 
@@ -270,6 +270,8 @@ static void build_claim_tasks(Maker *maker, Op *op) {
     op->claim_tasks.queues[0] = chance(maker, 50) ? STR("default") : STR("q1");
     op->claim_tasks.queues[1] = STR("q1");
     op->claim_tasks.queue_count = 1 + pick(maker, 2);
+    op->claim_tasks.is_any_queue = chance(maker, 30);
+    op->claim_tasks.first_queue = pick(maker, 3);
     op->claim_tasks.names = ARENA_ARRAY(maker->arena, Str, 1);
     op->claim_tasks.names[0] = STR("ship");
     op->claim_tasks.name_count = chance(maker, 25);
@@ -413,6 +415,22 @@ static void build_schedule_op(Maker *maker, Op *op) {
     }
 }
 
+static void build_queue_op(Maker *maker, Op *op) {
+    Str name = chance(maker, 50) ? STR("default") : STR("q1");
+    if (op->kind != OP_SET_QUEUE) {
+        op->queue.name = name;
+        return;
+    }
+    bool has_rate = chance(maker, 40);
+    op->set_queue = (QueueRow){.name = name,
+                               .max_running = chance(maker, 50) ? between(maker, 0, 3) : 0,
+                               .max_per_key = pick(maker, 3),
+                               .rate_count = has_rate ? between(maker, 1, 3) : 0,
+                               .rate_period_ms = has_rate ? between(maker, 1, 2000) : 0,
+                               .is_paused = chance(maker, 15)};
+    if (chance(maker, 3)) op->set_queue.max_running = -1;
+}
+
 static void build_op(Maker *maker, Op *op) {
     // Who has nothing to work on looks for something.
     bool is_turn = op->kind == OP_COMMIT_TURN || op->kind == OP_RELEASE;
@@ -451,6 +469,10 @@ static void build_op(Maker *maker, Op *op) {
     case OP_RESUME_SCHEDULE:
     case OP_TRIGGER_SCHEDULE:
     case OP_BACKFILL_SCHEDULE: build_schedule_op(maker, op); return;
+    case OP_SET_QUEUE:
+    case OP_REMOVE_QUEUE:
+    case OP_PAUSE_QUEUE:
+    case OP_RESUME_QUEUE: build_queue_op(maker, op); return;
     default: build_rest(maker, op); return;
     }
 }
@@ -471,6 +493,8 @@ static const struct {
     {OP_LEAVE, 1},          {OP_SET_SCHEDULE, 4}, {OP_REMOVE_SCHEDULE, 1},
     {OP_PAUSE_SCHEDULE, 1}, {OP_RESUME_SCHEDULE, 1}, {OP_TRIGGER_SCHEDULE, 2},
     {OP_BACKFILL_SCHEDULE, 1}, {OP_RELEASE_TASK, 1},
+    {OP_SET_QUEUE, 2}, {OP_REMOVE_QUEUE, 1},
+    {OP_PAUSE_QUEUE, 1},    {OP_RESUME_QUEUE, 2},
 };
 
 static OpKind some_kind(uint64_t *random) {

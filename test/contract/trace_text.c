@@ -107,7 +107,11 @@ static void put_counts(Buf *text, const Op *op) {
         for (size_t i = 0; i < op->claim_tasks.task_count; i++) {
             put_row(text, TABLE_TASKS, &op->claim_tasks.tasks[i]);
         }
+        put(text, "open_at", op->claim_tasks.open_at_ms);
         break;
+    case OP_REMOVE_QUEUE:
+    case OP_PAUSE_QUEUE:
+    case OP_RESUME_QUEUE: put(text, "changed", op->queue.is_changed); break;
     default: put_schedule(text, op); break;
     }
 }
@@ -282,6 +286,10 @@ static void put_outside_question(Buf *text, const Op *op) {
     case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->set_topic); break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER: put(text, "key", op->dead_letter.key); break;
+    case OP_SET_QUEUE: put_row(text, TABLE_QUEUES, &op->set_queue); break;
+    case OP_REMOVE_QUEUE:
+    case OP_PAUSE_QUEUE:
+    case OP_RESUME_QUEUE: put_str(text, "name", op->queue.name); break;
     case OP_SET_SCHEDULE: put_row(text, TABLE_SCHEDULES, &op->set_schedule.row); break;
     case OP_REMOVE_SCHEDULE:
     case OP_PAUSE_SCHEDULE:

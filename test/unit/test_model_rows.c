@@ -133,6 +133,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_TASKS, TASKS_BY_RUN, "run", false, true},
         {TABLE_TASKS, TASKS_BY_DUE, "due_at_ms", false, true},
         {TABLE_TASKS, TASKS_BY_STATE, "state", false, false},
+        {TABLE_TASKS, TASKS_BY_KEY, "queue", false, true},
         {TABLE_DEFINITIONS, DEFINITIONS_BY_NAME, "name", false, false},
         {TABLE_DEFINITIONS, DEFINITIONS_BY_VERSION, "name", true, false},
         {TABLE_DEDUPE, DEDUPE_BY_DUE, "due_at_ms", false, true},
@@ -140,6 +141,9 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_SCHEDULES, SCHEDULES_BY_NAME, "name", true, false},
         {TABLE_SCHEDULES, SCHEDULES_BY_DUE, "due_at_ms", false, true},
         {TABLE_SCHEDULES, SCHEDULES_BY_AWAITED, "awaited_run", false, true},
+        {TABLE_QUEUES, QUEUES_BY_DUE, "due_at_ms", false, true},
+        {TABLE_TASK_KEYS, TASK_KEYS_BY_NAME, "queue", true, false},
+        {TABLE_TASK_KEYS, TASK_KEYS_BY_QUEUE, "queue", false, false},
     };
     size_t total = 0;
     for (int number = 0; number < TABLE_COUNT; number++) total += tables[number].index_count;

@@ -758,6 +758,34 @@ static Str schema_of(World *world, const char *path) {
     return schema;
 }
 
+// Tasks as they were before concurrency keys excluded each other: "a" has one leased, "b" has none.
+static const char keyed_tasks[] =
+    "WITH t(key, state, priority, rank, due, name) AS (VALUES (101, 2, 0, 0, 9000000, 'a'), "
+    "(102, 1, 0, 1001, 0, 'a'), (103, 1, -1, 1002, 0, 'b'), (104, 1, 0, 1001, 0, 'b'), "
+    "(105, 1, 0, 1001, 0, NULL), (106, 1, 0, 0, 9000000, 'b'), (107, 3, 0, 0, 9000000, 'b')) "
+    "INSERT INTO abide_tasks SELECT key, 'k' || key, 0, -1, 'n', 'q', state, priority, rank, 1, 7, "
+    "1, 0, 0, 0, 0, 0, 0, 0, due, 0, 0, 1000000, 0, 0, NULL, NULL, name, NULL, NULL, NULL, NULL "
+    "FROM t; UPDATE abide_counters SET value = 200 WHERE number = 0; "
+    "INSERT INTO abide_counters VALUES (18, 5), (19, 1), (20, 1)";
+
+static void keyed_tasks_were_brought_up(World *world) {
+    Query query = {.name = STR("q")};
+    query.kind = QUERY_QUEUE;
+    assert_int_equal(store_read(world->store, &world->arena, &query, NULL), OK);
+    assert_int_equal(query.queues[0].row.queued_count, 5);
+    assert_int_equal(query.queues[0].row.running_count, 1);
+    assert_int_equal(query.queues[0].row.blocked_count, 2);
+    Op *op = start(world, OP_CLAIM_TASKS);
+    op->claim_tasks.worker = STR("w");
+    op->claim_tasks.queues = (Str[]){STR("q")};
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.max = 10;
+    finish(world, op, OK);
+    assert_int_equal(op->claim_tasks.task_count, 2);
+    assert_str(op->claim_tasks.tasks[0].id, "k104");
+    assert_str(op->claim_tasks.tasks[1].id, "k105");
+}
+
 // store_v1.sql is what a program of schema version 1 had written.
 static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     World *world = *state;
@@ -770,6 +798,7 @@ static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     run_sql(world->path, read_text(world, path));
     run_sql(world->path, "PRAGMA application_id = 1633839460; PRAGMA user_version = 1;"
                          "PRAGMA journal_mode = WAL");
+    run_sql(world->path, keyed_tasks);
     StoreConfig reading = {.is_read_only = true};
     Str url = arena_printf(&world->arena, "sqlite:%s", world->path);
     assert_int_equal(store_open(url, &reading, &world->store, &world->diag), ERR_UNSUPPORTED);
@@ -786,6 +815,7 @@ static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     set(world, every_minute("m", OVERLAP_SKIP));
     fire_at(world, TICK_1);
     assert_true(has_run(world, "sched:m:1970-01-01T00:17:00Z"));
+    keyed_tasks_were_brought_up(world);
 }
 
 int main(void) {
