@@ -27,6 +27,7 @@ const { values: options } = parseArgs({ options: {
 } });
 
 const SHARE = 12; // one program in so many is stopped at every instruction
+const SILENCE_MS = 600_000; // tens of thousands of snapshots are one answer
 const scale = Number(process.env.ABIDE_TEST_SCALE ?? 100) / 100;
 
 function modesOf(index) {
@@ -56,7 +57,7 @@ async function runAll(all) {
   });
   const answers = [];
   for (const { modes, indices } of groups.values()) {
-    const engine = { name: 'snapshots', command: path.resolve(options.driver), args: modes };
+    const engine = { name: 'snapshots', command: path.resolve(options.driver), args: modes, silenceMs: SILENCE_MS };
     const some = await runPrograms(engine, indices.map(i => all[i].program));
     indices.forEach((i, k) => { answers[i] = some[k]; });
   }

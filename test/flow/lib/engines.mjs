@@ -45,7 +45,7 @@ function runStretch(engine, programs, start, onAnswer) {
     let timer = null;
     const watch = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => { failure = 'hang'; child.kill('SIGKILL'); }, SILENCE_LIMIT_MS);
+      timer = setTimeout(() => { failure = 'hang'; child.kill('SIGKILL'); }, engine.silenceMs ?? SILENCE_LIMIT_MS);
     };
     child.stderr.on('data', chunk => { stderr = (stderr + chunk).slice(-STDERR_KEPT); });
     child.stdin.on('error', () => {});
@@ -61,7 +61,7 @@ function runStretch(engine, programs, start, onAnswer) {
     child.on('error', error => { stderr += error.message; });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      const reason = failure === 'hang' ? `no answer within ${SILENCE_LIMIT_MS} ms`
+      const reason = failure === 'hang' ? `no answer within ${engine.silenceMs ?? SILENCE_LIMIT_MS} ms`
         : `ended with ${signal ?? `exit code ${code}`}: ${stderr.trim().slice(-1500)}`;
       resolve({ next, phase: failure ?? 'crash', reason });
     });
@@ -105,13 +105,13 @@ function runSingle(engine, file) {
     let stdout = '';
     let stderr = '';
     let isHung = false;
-    const timer = setTimeout(() => { isHung = true; child.kill('SIGKILL'); }, SILENCE_LIMIT_MS);
+    const timer = setTimeout(() => { isHung = true; child.kill('SIGKILL'); }, engine.silenceMs ?? SILENCE_LIMIT_MS);
     child.stdout.on('data', chunk => { stdout += chunk; });
     child.stderr.on('data', chunk => { stderr = (stderr + chunk).slice(-STDERR_KEPT); });
     child.on('error', error => { stderr += error.message; });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      if (isHung) return resolve(engineFailure('hang', `no answer within ${SILENCE_LIMIT_MS} ms`));
+      if (isHung) return resolve(engineFailure('hang', `no answer within ${engine.silenceMs ?? SILENCE_LIMIT_MS} ms`));
       if (code === 0) {
         try { return resolve({ ok: true, result: JSON.parse(stdout) }); } catch { /* not JSON: a crash below */ }
       }
