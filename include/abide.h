@@ -125,6 +125,8 @@ typedef struct abide_event {
     int64_t at_ms;
 } abide_event;
 
+#define ABIDE_SNAPSHOTS_OFF (-1)
+
 /* Zero-initialise, then set what you want to change. */
 typedef struct abide_options {
     int threads;               /* that execute workflow, step and task functions; 0 = 4 */
@@ -143,6 +145,8 @@ typedef struct abide_options {
     const char *event_retention;      /* how long unread events are kept; "7d" */
     const char *run_retention;        /* how long ended runs are kept; "30d", "forever" */
     const char *cancel_grace;         /* time a cancelled run has for cleanup; "10s" */
+    int keep_snapshots;               /* scripts: beginnings of turns kept per run, so that it can
+                                         be rewound and forked; 0 = 10, ABIDE_SNAPSHOTS_OFF */
     int discard_step_events;          /* 1 = no ABIDE_EVENT_STEP callbacks */
     /* Called on an engine thread after the commit that recorded the event; must be quick and
        must not call the engine. */
@@ -360,7 +364,10 @@ ABIDE_API int abide_resume(abide_engine *engine, const char *run_id, int *ret_ch
                            abide_error *error);
 /*
 ** Drops the checkpoints from the named step on and runs it again from there. `iteration` counts
-** repeated names from 0. Not for ended runs (ABIDE_TERMINAL): use abide_fork.
+** repeated names from 0. Not for ended runs (ABIDE_TERMINAL): use abide_fork. A script goes back to
+** the beginning of the turn that began the step: a task, a child, a wait for a signal or topic of
+** that name, or "timer". Only the last turns are kept (abide_options.keep_snapshots, or
+** keepSnapshots in the script's config), and the first: SNAPSHOT_NOT_KEPT.
 */
 ABIDE_API int abide_rewind(abide_engine *engine, const char *run_id, const char *step,
                            int iteration, abide_error *error);

@@ -6,6 +6,7 @@
 // Not here: compiling (flow/), pinning runs to versions (store/kernel_create.c).
 #include "api/api.h"
 #include "base/limits.h"
+#include "engine/flow_options.h"
 #include "flow/flow.h"
 #include <stdio.h>
 
@@ -18,6 +19,16 @@ typedef struct Deploying {
     void (*visit)(void *user, const abide_deployment *deployment);
     void *user;
 } Deploying;
+
+static Status check_config(const FlowModule *module, Diag *diag) {
+    Arena arena;
+    arena_init(&arena);
+    int64_t keep_snapshots = 0;
+    Status status = flow_config_options(&arena, flow_module_workflow(module, 0).config_json,
+                                        &keep_snapshots, diag);
+    arena_done(&arena);
+    return status;
+}
 
 static Status define_workflow(const Deploying *deploying, uint32_t index, Diag *diag) {
     FlowWorkflowInfo info = flow_module_workflow(deploying->module, index);
@@ -58,6 +69,7 @@ int abide_deploy(abide_engine *engine, const char *file_name, const char *source
     if (status == OK) status = flow_compile(name, deploying.source, &deploying.module, NULL, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     uint32_t count = flow_module_workflow_count(deploying.module);
+    status = check_config(deploying.module, &diag);
     for (uint32_t i = 0; i < count && status == OK; i++)
         status = define_workflow(&deploying, i, &diag);
     flow_module_release(deploying.module);

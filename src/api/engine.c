@@ -87,6 +87,12 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     c->task_lease_ms = 30000;
     c->sweep_ms = 60000;
     c->run_retention_ms = settings->run_retention_ms;
+    c->keep_snapshots = options->keep_snapshots;
+    if (options->keep_snapshots == 0) c->keep_snapshots = SNAPSHOTS_KEPT_DEFAULT;
+    if (options->keep_snapshots == ABIDE_SNAPSHOTS_OFF) c->keep_snapshots = 0;
+    if (c->keep_snapshots < 0 || c->keep_snapshots > SNAPSHOTS_KEPT_MAX)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "keep_snapshots is %d; at most %d",
+                        options->keep_snapshots, SNAPSHOTS_KEPT_MAX);
     c->max_turn_slices = 100;
     return OK;
 }

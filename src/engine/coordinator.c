@@ -143,7 +143,7 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     c->config = setup->config;
     strmap_init(&c->runners);
     strmap_init(&c->tasks);
-    flow_runner_init(&c->flow_runner, c->config.run_retention_ms);
+    flow_runner_init(&c->flow_runner, c->config.run_retention_ms, c->config.keep_snapshots);
     map_init(&c->modules);
     residents_init(&c->residents);
     list_init(&c->requests);

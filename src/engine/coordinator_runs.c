@@ -27,6 +27,7 @@ void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
         .event_count = output->events.count,
         .waits = output->waits,
         .snapshot = output->snapshot,
+        .keep_snapshots = output->keep_snapshots,
         .result = output->result,
         .participant = output->participant,
         .participant_context = output->participant_context,

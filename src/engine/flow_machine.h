@@ -25,6 +25,7 @@ typedef struct FlowMachine {
     FlowVm *vm;
     VEC(FlowPending) pending;
     VEC(struct FlowStateEntry) state; // State.set: what the script may get back
+    int64_t keep_snapshots;           // of its run; not part of the snapshot
 } FlowMachine;
 
 typedef struct FlowStateEntry {

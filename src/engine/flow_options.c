@@ -125,6 +125,20 @@ Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec 
     return OK;
 }
 
+Status flow_config_options(Arena *arena, Str config_json, int64_t *keep_snapshots, Diag *diag) {
+    const JsonValue *config = NULL;
+    if (!str_is_null(config_json)) TRY(parse_object(arena, config_json, &config, diag));
+    if (config == NULL) return OK;
+    int64_t keep = *keep_snapshots;
+    TRY(json_get_i64(config, "keepSnapshots", &keep, diag));
+    if (keep < 0 || keep > SNAPSHOTS_KEPT_MAX)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "keepSnapshots is %lld; it lies between 0 and %d", (long long)keep,
+                        SNAPSHOTS_KEPT_MAX);
+    *keep_snapshots = keep;
+    return OK;
+}
+
 Status flow_event_options(Arena *arena, Str options_json, Str *ret_filter, Diag *diag) {
     static const char *const allowed[] = {"timeout", "filter", NULL};
     *ret_filter = STR_NULL;

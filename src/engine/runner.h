@@ -42,6 +42,7 @@ typedef struct TurnOutput {
     VEC(EventSpec) events;
     WaitSet waits;
     Str snapshot;
+    int64_t keep_snapshots;
     Str result; // result, error object or next input, depending on `next`
     TurnParticipant participant;
     void *participant_context;

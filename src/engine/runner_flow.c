@@ -46,15 +46,26 @@ static Str derive_id(FlowTurn *turn, const char *prefix, int64_t number) {
     return arena_printf(turn->arena, "%s_%s", prefix, hex);
 }
 
-static Status add_log(FlowTurn *turn, LogKind kind, Str name, Str data, Diag *diag) {
+// The beginning of a step is found by its name and has its number as its position; anything else
+// has none.
+enum { NO_STEP = -1 };
+
+typedef struct Entry {
+    LogKind kind;
+    int64_t step;
+    Str name;
+    Str data;
+} Entry;
+
+static Status add_log(FlowTurn *turn, Entry entry, Diag *diag) {
     if (turn->output->log.count >= LIMIT_EFFECTS_PER_TURN)
         return diag_set(diag, ERR_LIMIT, "TURN_TOO_LARGE",
                         "a turn may have at most %d effects between two waits",
                         LIMIT_EFFECTS_PER_TURN);
-    LogRow row = {.kind = kind,
-                  .position = -1,
-                  .name = arena_str(turn->arena, name),
-                  .data = arena_str(turn->arena, data)};
+    LogRow row = {.kind = entry.kind,
+                  .position = entry.step,
+                  .name = arena_str(turn->arena, entry.name),
+                  .data = arena_str(turn->arena, entry.data)};
     vec_push(&turn->output->log, row);
     return OK;
 }
@@ -82,7 +93,8 @@ static Status start_task(FlowTurn *turn, const FlowStart *start, FlowPending *pe
     spec.name = arena_str(turn->arena, start->name);
     spec.input = arena_str(turn->arena, start->input_json);
     spec.position = start->id;
-    TRY(add_log(turn, LOG_TASK, spec.name, json_quote(turn->arena, spec.id), diag));
+    Entry begun = {LOG_TASK, start->id, spec.name, json_quote(turn->arena, spec.id)};
+    TRY(add_log(turn, begun, diag));
     vec_push(&turn->output->tasks, spec);
     pending->kind = WAIT_TASK;
     pending->target_id = spec.id;
@@ -105,7 +117,8 @@ static Status start_child(FlowTurn *turn, const FlowStart *start, FlowPending *p
     TRY(fill_child(turn, start, &spec, diag));
     if (str_is_null(spec.id)) spec.id = derive_id(turn, "run", start->id);
     spec.parent_position = start->id;
-    TRY(add_log(turn, LOG_CHILD, spec.workflow, json_quote(turn->arena, spec.id), diag));
+    Entry begun = {LOG_CHILD, start->id, spec.workflow, json_quote(turn->arena, spec.id)};
+    TRY(add_log(turn, begun, diag));
     vec_push(&turn->output->children, spec);
     pending->kind = WAIT_CHILD;
     pending->target_id = spec.id;
@@ -138,6 +151,8 @@ static Status host_start(FlowHost *host, const FlowStart *start, Str *ret_handle
     case FLOW_AWAIT_NONE:
     case FLOW_AWAIT_COUNT: UNREACHABLE();
     }
+    if (str_is_null(pending.target_id))
+        TRY(add_log(turn, (Entry){LOG_WAITING, start->id, pending.name, STR_NULL}, diag));
     flow_machine_add(turn->machine, &pending);
     *ret_handle_id = pending.target_id;
     return OK;
@@ -153,7 +168,8 @@ static Status host_start_run(FlowHost *host, const FlowStart *start, Str *ret_ru
         spec.id = derive_id(turn, "run", -1 - number);
     }
     spec.parent_position = -1;
-    TRY(add_log(turn, LOG_CHILD, spec.workflow, json_quote(turn->arena, spec.id), diag));
+    Entry begun = {LOG_CHILD, NO_STEP, spec.workflow, json_quote(turn->arena, spec.id)};
+    TRY(add_log(turn, begun, diag));
     vec_push(&turn->output->children, spec);
     *ret_run_id = spec.id;
     return OK;
@@ -169,19 +185,22 @@ static Status host_effect(FlowHost *host, const FlowEffect *effect, Diag *diag) 
                            .payload = arena_str(turn->arena, effect->json)};
         event.id = arena_printf(turn->arena, "%.*s/%lld/%zu", STR_ARG(turn->view->id),
                                 (long long)turn->view->last_seq, turn->output->events.count);
-        TRY(add_log(turn, LOG_EMIT, effect->name, effect->json, diag));
+        TRY(add_log(turn, (Entry){LOG_EMIT, NO_STEP, effect->name, effect->json}, diag));
         vec_push(&turn->output->events, event);
         return OK;
     }
     case FLOW_EFFECT_STREAM:
         TRY(check_size(effect->json, "the value", diag));
-        return add_log(turn, LOG_STREAM, effect->name, effect->json, diag);
+        return add_log(turn, (Entry){LOG_STREAM, NO_STEP, effect->name, effect->json}, diag);
     case FLOW_EFFECT_STATE:
         TRY(check_text(effect->name, "the key", diag));
         flow_machine_set_state(turn->machine, effect->name, effect->json);
         return OK;
     case FLOW_EFFECT_LOG:
-        return add_log(turn, LOG_LINE, effect->name, json_quote(turn->arena, effect->json), diag);
+        return add_log(turn,
+                       (Entry){LOG_LINE, NO_STEP, effect->name,
+                               json_quote(turn->arena, effect->json)},
+                       diag);
     }
     UNREACHABLE();
 }
@@ -366,6 +385,16 @@ static void end_turn(FlowTurn *turn, const FlowRunResult *result) {
 
 // ---- the turn ----
 
+static Status read_config(FlowTurn *turn, Diag *diag) {
+    const RunView *view = turn->view;
+    uint32_t index;
+    turn->machine->keep_snapshots = turn->runner->keep_snapshots;
+    TRY(flow_module_find_workflow(view->module, view->workflow, &index));
+    FlowWorkflowInfo info = flow_module_workflow(view->module, index);
+    return flow_config_options(turn->arena, info.config_json, &turn->machine->keep_snapshots,
+                               diag);
+}
+
 static Status take_machine(FlowTurn *turn, Diag *diag) {
     const RunView *view = turn->view;
     FlowVmOptions options = {
@@ -382,9 +411,11 @@ static Status take_machine(FlowTurn *turn, Diag *diag) {
         turn->machine = view->machine;
     } else if (!str_is_null(view->snapshot)) {
         TRY(flow_machine_restore(view->snapshot, &options, &turn->machine, diag));
+        TRY(read_config(turn, diag));
     } else {
         TRY(flow_module_find_workflow(view->module, view->workflow, &options.workflow_index));
         TRY(flow_machine_start(&options, &turn->machine, diag));
+        TRY(read_config(turn, diag));
     }
     flow_vm_set_host(turn->machine->vm, &turn->host);
     return OK;
@@ -410,6 +441,7 @@ static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
         fail_turn(&turn, str_from(diag.code), str_from(diag.message));
     } else {
         FlowRunResult result;
+        output->keep_snapshots = turn.machine->keep_snapshots;
         flow_vm_run(turn.machine->vm, &result);
         end_turn(&turn, &result);
     }
@@ -418,9 +450,11 @@ static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
 
 static const RunnerOps flow_ops = {.turn = flow_turn};
 
-void flow_runner_init(FlowRunner *runner, int64_t keep_ms) {
-    *runner =
-        (FlowRunner){.base.ops = &flow_ops, .limits = FLOW_LIMITS_DEFAULT, .keep_ms = keep_ms};
+void flow_runner_init(FlowRunner *runner, int64_t keep_ms, int64_t keep_snapshots) {
+    *runner = (FlowRunner){.base.ops = &flow_ops,
+                           .limits = FLOW_LIMITS_DEFAULT,
+                           .keep_ms = keep_ms,
+                           .keep_snapshots = keep_snapshots};
 }
 
 void flow_runner_drop(void *machine) { flow_machine_free(machine); }

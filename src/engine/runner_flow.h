@@ -12,7 +12,8 @@ typedef struct FlowRunner {
     Runner base;
     FlowLimits limits;
     int64_t keep_ms; // retention of the runs it starts
+    int64_t keep_snapshots; // beginnings of turns kept per run, unless its config says otherwise
 } FlowRunner;
-void flow_runner_init(FlowRunner *runner, int64_t keep_ms);
+void flow_runner_init(FlowRunner *runner, int64_t keep_ms, int64_t keep_snapshots);
 // What RunView.machine and TurnOutput.machine point at, when it is no longer needed.
 void flow_runner_drop(void *machine);

@@ -7,6 +7,7 @@
 #include "model/column.h"
 #include "model/queue.h"
 #include "model/schedule.h"
+#include "model/snapshot.h"
 #include "model/tables.h"
 
 typedef enum RunState {
@@ -89,7 +90,7 @@ typedef enum LogKind {
     LOG_EMIT,             // checkpoint: event emitted; name: topic
     LOG_MARK,             // checkpoint: any other recorded value (time, random, …)
     LOG_STREAM,           // written by the workflow for its readers; name: type
-    LOG_WAITING,          // parked; data: what on
+    LOG_WAITING,          // a script began to wait; name: signal, topic or "timer"
     LOG_CONTINUED,        // continue-as; data: the new input
     LOG_REWOUND,          // position: from where
     LOG_PAUSED,

@@ -230,6 +230,16 @@
     COLUMN(TaskKeyRow, ready_count, COLUMN_I64)                                                    \
     COLUMN(TaskKeyRow, blocked_count, COLUMN_I64)
 
+#define SNAPSHOT_COLUMNS(COLUMN)                                                                   \
+    COLUMN(SnapshotRow, run, COLUMN_I64)                                                           \
+    COLUMN(SnapshotRow, number, COLUMN_I64)                                                        \
+    COLUMN(SnapshotRow, log_seq, COLUMN_I64)                                                       \
+    COLUMN(SnapshotRow, start_seq, COLUMN_I64)                                                     \
+    COLUMN(SnapshotRow, end_seq, COLUMN_I64)                                                       \
+    COLUMN(SnapshotRow, position, COLUMN_I64)                                                      \
+    COLUMN(SnapshotRow, snapshot, COLUMN_BYTES)                                                    \
+    COLUMN(SnapshotRow, state, COLUMN_BYTES)
+
 // [T1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field,                                                        \
@@ -260,6 +270,7 @@ DEFINE_COLUMNS(counter_columns, CounterRow, COUNTER_COLUMNS);
 DEFINE_COLUMNS(schedule_columns, ScheduleRow, SCHEDULE_COLUMNS);
 DEFINE_COLUMNS(queue_columns, QueueRow, QUEUE_COLUMNS);
 DEFINE_COLUMNS(task_key_columns, TaskKeyRow, TASK_KEY_COLUMNS);
+DEFINE_COLUMNS(snapshot_columns, SnapshotRow, SNAPSHOT_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
@@ -345,4 +356,5 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_SCHEDULES, "schedules", ScheduleRow, 1, schedule_columns, schedule_indexes),
     INDEXED(TABLE_QUEUES, "queues", QueueRow, 1, queue_columns, queue_indexes),
     INDEXED(TABLE_TASK_KEYS, "task_keys", TaskKeyRow, 1, task_key_columns, task_key_indexes),
+    TABLE(TABLE_SNAPSHOTS, "snapshots", SnapshotRow, 2, snapshot_columns),
 };

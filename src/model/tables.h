@@ -22,6 +22,7 @@ typedef enum TableNumber {
     TABLE_SCHEDULES,
     TABLE_QUEUES,
     TABLE_TASK_KEYS,
+    TABLE_SNAPSHOTS,
     TABLE_COUNT
 } TableNumber;
 

@@ -67,6 +67,7 @@ void node_start(SimNode *node) {
         .sweep_ms = 20000,
         .task_lease_ms = 9000,
         .run_retention_ms = -1,
+        .keep_snapshots = 3,
         .max_turn_slices = 10,
     };
     Diag diag;

@@ -23,12 +23,14 @@ enum {
     MAY_HAVE_CHILDREN = 4,
     MAY_HAVE_CURSORS = 8,
     MAY_HAVE_SCHEDULE = 16, // a tick that is queued until it ends
-    MAY_HAVE_ALL = 31
+    MAY_HAVE_SNAPSHOTS = 32, // kept ones
+    MAY_HAVE_ALL = 63
 };
 
 typedef struct RunFacts {
     int64_t last_seq;     // of its log; 0 = not known
     int64_t signal_count; // pending signals; < 0 = not known
+    int64_t next_kept;    // number of the next snapshot that is kept; 0 = not known
     uint32_t may_have;    // MAY_HAVE_… bits
 } RunFacts;
 

@@ -7,11 +7,11 @@
 //        not, and what came due meanwhile is delivered when it is resumed.
 //   [G4] Rewinding fences the executor and drops checkpoints by position, never by name or time.
 //
-// Not here: forks (kernel_create.c).
+// Not here: forks (kernel_create.c), rewinding scripts (kernel_snapshots.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 
-static void run_shift_deadline(const Kernel *kernel, Run *run) { // [G3]
+void run_shift_deadline(const Kernel *kernel, Run *run) { // [G3]
     if (run->row.state != RUN_PAUSED || run->row.deadline_at_ms == 0) return;
     int64_t paused_ms = kernel_now(kernel) - run->row.updated_at_ms;
     if (paused_ms > 0) run->row.deadline_at_ms += paused_ms;
@@ -220,6 +220,7 @@ Status apply_rewind(Kernel *kernel, Op *op) { // [G4]
     if (run_state_is_terminal(run.row.state)) {
         return refuse_terminal(kernel, &run, " and is final; fork it to try again from a step");
     }
+    if (run.row.kind == RUN_FLOW) return flow_rewind(kernel, op, &run);
     TRY(step_find(kernel, &run.row, op->rewind.step, op->rewind.iteration, &position));
     TRY(checkpoints_drop(kernel, &run, position, &op->rewind.dropped_count));
     TRY(tasks_cancel(kernel, &run, position));

@@ -294,7 +294,7 @@ Status apply_create_run(Kernel *kernel, Op *op) {
 
 // ---- fork ----
 
-static Status run_input(Kernel *kernel, const RunRow *run, Str *ret_input) {
+Status run_input(Kernel *kernel, const RunRow *run, Str *ret_input) {
     LogRow wanted = {.run = run->key, .seq = run->input_seq}, entry;
     Status status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
     if (status == ERR_NOT_FOUND) {
@@ -329,7 +329,11 @@ Status apply_fork(Kernel *kernel, Op *op) {
     TRY(kernel_check_name(kernel, "the run id", op->fork.new_id, LIMIT_RUN_ID_SIZE));
     TRY(run_require(kernel, op->fork.run_id, &source));
     int64_t position = 0;
-    if (!str_is_null(op->fork.step)) {
+    FlowPoint point = {0};
+    bool is_flow = source.row.kind == RUN_FLOW;
+    if (!str_is_null(op->fork.step) && is_flow) {
+        TRY(flow_point_find(kernel, &source.row, op->fork.step, op->fork.iteration, &point));
+    } else if (!str_is_null(op->fork.step)) {
         TRY(step_find(kernel, &source.row, op->fork.step, op->fork.iteration, &position));
     }
     Str input;
@@ -353,8 +357,12 @@ Status apply_fork(Kernel *kernel, Op *op) {
                              STR_ARG(op->fork.new_id));
     }
     TRY(status);
-    TRY(checkpoints_copy(kernel, &source.row, &run, position));
-    run.row.log_seq = run.facts.last_seq;
+    if (is_flow) {
+        TRY(flow_fork(kernel, &source, &run, &point));
+    } else {
+        TRY(checkpoints_copy(kernel, &source.row, &run, position));
+        run.row.log_seq = run.facts.last_seq;
+    }
     TRY(run_store(kernel, &run));
     op->fork.key = run.row.key;
     return run_announce(kernel, &run, (Resolved){0});

@@ -196,6 +196,15 @@ static Status children_orphan(Kernel *kernel, Run *run) {
     }
 }
 
+static bool purge_needs(const Run *run, TableNumber table) {
+    switch (table) {
+    case TABLE_TAGS: return !str_is_null(run->row.tags);
+    case TABLE_TASKS: return (run->facts.may_have & MAY_HAVE_TASKS) != 0;
+    case TABLE_SNAPSHOTS: return (run->facts.may_have & MAY_HAVE_SNAPSHOTS) != 0;
+    default: return true;
+    }
+}
+
 Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     ASSERT(run_state_is_terminal(run->row.state));
     int64_t key = run->row.key;
@@ -203,17 +212,17 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     LogRow log = {.run = key};
     TagRow tag = {.run = key};
     TaskRow task = {.run = key};
+    SnapshotRow snapshot = {.run = key};
     DedupeRow dedupe = {.scope = dedupe_signal_scope(kernel, key)};
     const Scan scans[] = {
         {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &log, .match_count = 1},
         {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &task, .match_count = 1},
         {.table = TABLE_DEDUPE, .index = SCAN_PRIMARY, .match = &dedupe, .match_count = 1},
+        {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &snapshot, .match_count = 1},
         {.table = TABLE_TAGS, .index = TAGS_BY_RUN, .match = &tag, .match_count = 1},
     };
     for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
-        bool is_tags = scans[i].table == TABLE_TAGS;
-        if (is_tags && str_is_null(run->row.tags)) continue;
-        if (scans[i].table == TABLE_TASKS && !(run->facts.may_have & MAY_HAVE_TASKS)) continue;
+        if (!purge_needs(run, scans[i].table)) continue;
         bool is_empty;
         TRY(belongings_remove(kernel, &scans[i], budget, &is_empty));
         if (!is_empty) return OK;

@@ -129,6 +129,7 @@ MUST_CHECK Status run_check_workflow(Kernel *kernel, const RunSpec *spec);
 // `parent` may be NULL. A taken id is an answer, not an error.
 MUST_CHECK Status run_create(Kernel *kernel, const RunSpec *given, Run *parent,
                              RunCreated *ret_created);
+MUST_CHECK Status run_input(Kernel *kernel, const RunRow *run, Str *ret_input);
 MUST_CHECK Status apply_create_run(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_fork(Kernel *kernel, Op *op);
 
@@ -244,6 +245,7 @@ MUST_CHECK Status apply_cancel(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_pause(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_resume(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_rewind(Kernel *kernel, Op *op);
+void run_shift_deadline(const Kernel *kernel, Run *run); // of one that was paused, by that time
 MUST_CHECK Status apply_define(Kernel *kernel, Op *op);
 // The checkpoint that a person names by step and iteration (< 0 = its first).
 MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
@@ -280,3 +282,4 @@ MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *di
 MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);
 
 #include "store/kernel_queues.h"
+#include "store/kernel_snapshots.h"

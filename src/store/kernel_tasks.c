@@ -105,9 +105,17 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
             return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
         }
         TRY(status);
-        *ret_key = existing.key;
-        *ret_is_new = false;
-        return OK;
+        // Set back, the run begins it again under the same idempotency key.
+        bool is_dropped = run && existing.run == run->row.key && existing.state == TASK_CANCELLED;
+        if (!is_dropped) {
+            *ret_key = existing.key;
+            *ret_is_new = false;
+            return OK;
+        }
+        TRY(task_remove(kernel, &existing));
+        task.key = kernel_next_key(kernel);
+        kernel->batch->has_tasks = true;
+        status = kernel_insert(kernel, TABLE_TASKS, &task);
     }
     TRY(status);
     kernel_count(kernel, COUNTER_TASKS_FIRST + TASK_QUEUED, 1);

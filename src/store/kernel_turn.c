@@ -135,16 +135,20 @@ static TurnIds turn_ids(const TurnCommit *turn) {
                      {turn->tasks, sizeof(TaskSpec), turn->task_count, 0}};
 }
 
-static Status target_lookup(Kernel *kernel, WaitItem *item) {
+static Status target_lookup(Kernel *kernel, const Run *run, WaitItem *item) {
     Status status;
     if (item->kind == WAIT_CHILD) {
         Run child;
         status = run_load_id(kernel, item->name, &child);
         if (status == OK) item->target = child.row.key;
+        bool is_foreign = status == OK && child.row.parent != run->row.key;
+        if (is_foreign) TRY(fork_find_child(kernel, run, item));
     } else {
         TaskRow task;
         status = task_load_id(kernel, item->name, &task);
         if (status == OK) item->target = task.key;
+        bool is_foreign = status == OK && task.run != run->row.key;
+        if (is_foreign) TRY(fork_find_task(kernel, run, item));
     }
     if (status != ERR_NOT_FOUND) return status;
     return kernel_refuse(kernel, ERR_INVALID, "WAIT_TARGET",
@@ -154,7 +158,8 @@ static Status target_lookup(Kernel *kernel, WaitItem *item) {
 
 // Before anything is written: each target exists or is made by this very turn. The items are
 // copied, because the caller may submit the same batch again.
-static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, WaitSet *ret_set) {
+static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, const Run *run,
+                              WaitSet *ret_set) {
     *ret_set = turn->waits;
     TRY(waits_check(kernel, ret_set));
     ret_set->items = ARENA_ARRAY(&kernel->scratch, WaitItem, ret_set->count);
@@ -166,7 +171,7 @@ static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, WaitSet *r
         size_t place;
         if (!has_target || item->target != 0) continue;
         IdList *list = item->kind == WAIT_CHILD ? &ids.children : &ids.tasks;
-        if (!id_find(list, item->name, &place)) TRY(target_lookup(kernel, item));
+        if (!id_find(list, item->name, &place)) TRY(target_lookup(kernel, run, item));
     }
     return OK;
 }
@@ -300,6 +305,7 @@ static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
     int64_t dropped;
     TRY(checkpoints_drop(kernel, run, 0, &dropped));
     TRY(tasks_cancel(kernel, run, INT64_MIN));
+    TRY(snapshots_drop(kernel, run, 1));
     TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
     run->row.incarnation++;
     run->row.input_seq = run->facts.last_seq; // [U5]
@@ -333,10 +339,12 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
     }
     TRY(effects_check(kernel, turn, &run));
-    if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &set));
+    if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &run, &set));
     TRY(run_last_seq(kernel, &run));
     if (turn->participant) TRY(turn_participate(kernel, turn));
+    int64_t start_seq = run.facts.last_seq;
     TRY(turn_effects(kernel, turn, &run));
+    TRY(snapshot_keep(kernel, turn, &run, start_seq));
     TRY(turn_next(kernel, turn, &run, &set));
     turn->state = run.row.state;
     turn->last_seq = run.facts.last_seq;

@@ -142,10 +142,22 @@ static Status add_queues(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, task_keys_fill_sql, diag);
 }
 
+static const char snapshots_sql[] =
+    "CREATE TABLE abide_snapshots (\"run\" INTEGER NOT NULL, \"number\" INTEGER NOT NULL, "
+    "\"log_seq\" INTEGER NOT NULL, \"start_seq\" INTEGER NOT NULL, "
+    "\"end_seq\" INTEGER NOT NULL, \"position\" INTEGER NOT NULL, \"snapshot\" BLOB, "
+    "\"state\" BLOB, PRIMARY KEY (\"run\", \"number\")) STRICT, WITHOUT ROWID";
+
+static Status add_snapshots(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, snapshots_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
     {3, add_queues},
+    {4, add_snapshots},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

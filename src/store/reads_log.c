@@ -62,7 +62,7 @@ typedef struct Loading {
 static bool loading_seen(const LogRow *entry, void *context) {
     Loading *loading = context;
     bool is_news = loading->run->kind == RUN_FLOW && entry->kind == LOG_WAIT &&
-                   entry->seq > loading->run->log_seq;
+                   entry->position >= 0 && entry->seq > loading->run->log_seq;
     bool is_replayed = !loading->has_snapshot && log_is_positioned(entry);
     if (is_news || is_replayed) log_list_add(&loading->list, entry);
     return true;

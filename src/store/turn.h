@@ -118,6 +118,7 @@ typedef struct TurnCommit {
     WaitSet waits;   // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
                      // the store looks the key up, also for those started in this same turn
     Str snapshot;    // flow runs
+    int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
     Str result;
     TurnParticipant participant; // NULL, or fills the `data` of log[0]
     void *participant_context;

@@ -209,6 +209,31 @@ static Status log_check(Verify *verify, const RunRow *run) {
     }
 }
 
+// Kept snapshots are numbered without gaps and describe turns one after the other.
+static Status snapshots_check(Verify *verify, const RunRow *run) { // [P1], [P2]
+    // Those of an expired run may be half removed already.
+    bool is_going = run_state_is_terminal(run->state) && run->due_at_ms != 0;
+    SnapshotRow last = {0};
+    for (;;) {
+        SnapshotRow wanted = {.run = run->key}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
+                     .match_count = 1, .has_min = true, .min = last.number + 1, .limit = 1};
+        arena_reset(&verify->page);
+        TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
+        if (count == 0) return OK;
+        bool is_next = last.number == 0 || is_going || rows[0].number == last.number + 1;
+        bool is_later = rows[0].start_seq >= last.end_seq && rows[0].end_seq > rows[0].start_seq &&
+                        rows[0].log_seq <= rows[0].start_seq;
+        bool has_snapshot = !str_is_null(rows[0].snapshot);
+        if (!is_next || !is_later || !has_snapshot || run->kind != RUN_FLOW) {
+            return bad(verify, "the kept snapshots of a run contradict each other", run->id);
+        }
+        last = rows[0];
+        verify->row_count++;
+    }
+}
+
 static Status belongings_check(Verify *verify, TableNumber table, int index, size_t offset) {
     for (int64_t run = 0;;) {
         TRY(next_run(verify, table, index, offset, &run));
@@ -223,6 +248,7 @@ static Status belongings_check(Verify *verify, TableNumber table, int index, siz
         }
         TRY(status);
         if (table == TABLE_LOG) TRY(log_check(verify, &owner));
+        if (table == TABLE_SNAPSHOTS) TRY(snapshots_check(verify, &owner));
         if (table == TABLE_CURSORS && run_state_is_terminal(owner.state)) {
             return bad(verify, "an ended run still has cursors", owner.id);
         }
@@ -487,6 +513,7 @@ static Status verify_all(Verify *verify) {
     TRY(belongings_check(verify, TABLE_LOG, SCAN_PRIMARY, offsetof(LogRow, run)));
     TRY(belongings_check(verify, TABLE_CURSORS, SCAN_PRIMARY, offsetof(CursorRow, run)));
     TRY(belongings_check(verify, TABLE_TAGS, TAGS_BY_RUN, offsetof(TagRow, run)));
+    TRY(belongings_check(verify, TABLE_SNAPSHOTS, SCAN_PRIMARY, offsetof(SnapshotRow, run)));
     TRY(topics_check(verify));
     TRY(table_walk(verify, TABLE_TASK_KEYS, task_key_check));
     if (verify->keyed_count != 0) {

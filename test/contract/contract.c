@@ -543,6 +543,7 @@ int main(void) {
     failed += contract_lists();
     failed += contract_tasks();
     failed += contract_queues();
+    failed += contract_rewind();
     failed += contract_nodes();
     failed += contract_threads();
     failed += contract_keeping();

@@ -232,19 +232,6 @@ static void rewind_to_an_unknown_step_changes_nothing(void **state) {
     assert_unchanged(world, before);
 }
 
-static void rewind_drops_the_snapshot(void **state) {
-    World *world = *state;
-    RunSpec spec = spec_of("r1");
-    spec.kind = RUN_FLOW;
-    Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
-    op->turn.snapshot = STR("snapshot");
-    set_log(world, op, log_step("a", 0, 0, "1"));
-    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
-    op_run(world, op, OK);
-    rewind_run(world, "r1", "a", -1);
-    assert_text(get_run(world, "r1").snapshot, NULL);
-}
-
 // ---- fork ----
 
 static Op *fork_run(World *world, const char *step, int64_t iteration, Status expected) {
@@ -382,7 +369,6 @@ int contract_history(void) {
         CASE(rewind_drops_attempts_waits_children_and_tasks_too),
         CASE(rewind_cancels_tasks_past_the_step),
         CASE(rewind_to_an_unknown_step_changes_nothing),
-        CASE(rewind_drops_the_snapshot),
         CASE(fork_copies_what_came_before_the_step_and_leaves_the_old_run),
         CASE(fork_from_the_start_copies_no_checkpoint),
         CASE(fork_of_a_run_that_continued_has_its_latest_input),

@@ -133,9 +133,10 @@ static EventSpec some_event(Maker *maker) {
 }
 
 static LogRow some_entry(Maker *maker) {
-    static const LogKind kinds[] = {LOG_STEP, LOG_STEP, LOG_STEP, LOG_STEP_ATTEMPT, LOG_CHILD,
-                                    LOG_TASK, LOG_EMIT, LOG_MARK, LOG_STREAM, LOG_LINE};
-    LogRow entry = {.kind = kinds[pick(maker, 10)], .position = between(maker, 0, 20),
+    static const LogKind kinds[] = {LOG_STEP, LOG_STEP, LOG_STEP,   LOG_STEP_ATTEMPT, LOG_CHILD,
+                                    LOG_TASK, LOG_EMIT, LOG_MARK,   LOG_STREAM,       LOG_LINE,
+                                    LOG_TASK, LOG_WAITING};
+    LogRow entry = {.kind = kinds[pick(maker, 12)], .position = between(maker, 0, 20),
                     .iteration = pick(maker, 3), .attempt = pick(maker, 3),
                     .outcome = chance(maker, 90) ? OUTCOME_OK : pick(maker, OUTCOME_COUNT),
                     .name = some_step(maker), .data = payload(maker)};
@@ -227,6 +228,7 @@ static void build_turn(Maker *maker, Op *op) {
     turn->events = ARENA_ARRAY(maker->arena, EventSpec, 2);
     for (size_t i = 0; i < turn->event_count; i++) turn->events[i] = some_event(maker);
     if (run->is_flow && chance(maker, 60)) turn->snapshot = payload(maker);
+    turn->keep_snapshots = pick(maker, 4);
     turn->result = payload(maker);
     if (turn->next == NEXT_SUSPEND) build_waits(maker, turn);
 }

@@ -1,0 +1,23 @@
+// Snapshots kept of flow runs, so that they can be set back to a step. rows.h includes this file.
+//
+// A turn of a script begins with a snapshot (what it parked with) and what was delivered to it;
+// from the two it can be executed again. So a row describes the beginning of one turn:
+//   [P1] The turn was given the LOG_WAIT entries with log_seq < seq <= start_seq, and wrote the log
+//        entries with start_seq < seq <= end_seq; `position` is the first step it began.
+//   [P2] Rows of a run are numbered without gaps; the newest ones are kept.
+#pragma once
+#include "base/str.h"
+#include <stdint.h>
+
+enum { SNAPSHOTS_KEPT_DEFAULT = 10, SNAPSHOTS_KEPT_MAX = 1000 };
+
+typedef struct SnapshotRow {
+    int64_t run;
+    int64_t number; // 1, 2, 3 … within the incarnation
+    int64_t log_seq;
+    int64_t start_seq;
+    int64_t end_seq;
+    int64_t position;
+    Str snapshot;
+    Str state; // what State.set had set by then, encoded; null = nothing
+} SnapshotRow;
