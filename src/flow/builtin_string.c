@@ -155,12 +155,10 @@ static bool is_regexp(FlowVm *vm, FlowValue value) {
 
 static FlowNativeResult this_and_needle(FlowVm *vm, FlowNativeCall *call, const char *method,
                                         FlowString **ret_s, FlowString **ret_needle) {
-    char name[64];
-    snprintf(name, sizeof name, "String.prototype.%s", method);
-    TRY_NATIVE(flow_this_string(vm, call, name, ret_s));
+    TRY_NATIVE(flow_this_string(vm, call, method, ret_s));
     if (is_regexp(vm, flow_argument(call, 0))) {
         return flow_native_throw(vm, ERROR_KIND_TYPE,
-                                 "First argument to %s must not be a regular expression", name);
+                                 "First argument to %s must not be a regular expression", method);
     }
     return flow_argument_string(vm, call, 0, ret_needle);
 }
@@ -182,7 +180,7 @@ static FlowNativeResult string_includes(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
     FlowString *needle;
     double from;
-    TRY_NATIVE(this_and_needle(vm, call, "includes", &s, &needle));
+    TRY_NATIVE(this_and_needle(vm, call, "String.prototype.includes", &s, &needle));
     TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
     int64_t found = flow_string_find(s, needle, clamp(from, flow_string_length(s)));
     return flow_native_return(call, flow_bool(found >= 0));
@@ -192,7 +190,7 @@ static FlowNativeResult string_starts_with(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
     FlowString *needle;
     double from;
-    TRY_NATIVE(this_and_needle(vm, call, "startsWith", &s, &needle));
+    TRY_NATIVE(this_and_needle(vm, call, "String.prototype.startsWith", &s, &needle));
     TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
     return flow_native_return(call,
                               flow_bool(has_at(s, needle, clamp(from, flow_string_length(s)))));
@@ -201,7 +199,7 @@ static FlowNativeResult string_starts_with(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult string_ends_with(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
     FlowString *needle;
-    TRY_NATIVE(this_and_needle(vm, call, "endsWith", &s, &needle));
+    TRY_NATIVE(this_and_needle(vm, call, "String.prototype.endsWith", &s, &needle));
     double end = flow_string_length(s);
     if (!flow_is_undefined(flow_argument(call, 1))) {
         TRY_NATIVE(flow_argument_integer(vm, call, 1, &end));

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "flow/compile_nodes.h"
+#include "flow/fuse.h"
 #include "flow/verify.h"
 
 // --- positions
@@ -180,7 +181,10 @@ static void unit_publish(FlowCompiler *c) {
     unit_workflows(c);
     flow_module_seal(module);
     Diag diag;
-    if (flow_verify(module, &diag) == OK) return; // [U3]
+    if (flow_verify(module, &diag) == OK) { // [U3]
+        flow_fuse(module);
+        return;
+    }
     // A bug of ours, but the text is somebody else's: refuse the file rather than stop a server.
     c->has_failed = true;
     FlowFinding finding = {.code = FLOW_ERROR_LIMIT,

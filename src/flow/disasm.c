@@ -100,11 +100,12 @@ static void append_wide(Buf *out, Buf *comment, const FlowRoutine *routine, Flow
 
 static void append_instruction(Buf *out, const FlowRoutine *routine, uint32_t pc) {
     const FlowInstruction *i = &routine->code[pc];
-    if (i->op >= OP_COUNT) {
-        buf_printf(out, "  %5u  bad opcode %u\n", pc, i->op);
+    uint16_t op = flow_op_base(i->op);
+    if (op >= OP_COUNT) {
+        buf_printf(out, "  %5u  bad opcode %u\n", pc, op);
         return;
     }
-    const FlowOpInfo *info = &flow_op_info[i->op];
+    const FlowOpInfo *info = &flow_op_info[op];
     Buf comment;
     buf_init(&comment, 4096);
     buf_printf(out, "  %5u  %-20s", pc, info->name);

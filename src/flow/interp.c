@@ -185,16 +185,45 @@
     if (!flow_vm_finish_native(vm, &invocation, &call, answer)) goto unwind;                       \
     goto reload;
 
+// Goes on in a script function for which can_enter() is true. Its block is in place at
+// stack[base_], with `given_` arguments.
+#define ENTER_SIMPLE(closure_, base_, given_, kind_, return_to_)                                   \
+    do {                                                                                           \
+        FlowClosure *entered_ = (closure_);                                                        \
+        uint32_t block_ = (base_);                                                                 \
+        uint32_t i_ = 1 + (given_);                                                                \
+        routine = entered_->routine;                                                               \
+        uint32_t window_ = block_ + routine->register_count;                                       \
+        FlowFrame *next_ = &vm->frames[vm->frame_count++];                                         \
+        *next_ = (FlowFrame){.closure = entered_,                                                  \
+                             .function = flow_from_object(entered_),                               \
+                             .new_target = FLOW_UNDEFINED,                                         \
+                             .base = block_,                                                       \
+                             .top = window_ > vm->stack_top ? window_ : vm->stack_top,             \
+                             .return_to = (return_to_),                                            \
+                             .return_kind = (kind_)};                                              \
+        frame = next_;                                                                             \
+        vm->stack_top = frame->top;                                                                \
+        registers = vm->stack + block_;                                                            \
+        if (i_ > 1u + routine->parameter_count) i_ = 1u + routine->parameter_count;                \
+        for (; i_ <= routine->parameter_count; i_++) registers[i_] = FLOW_UNDEFINED;               \
+        for (; i_ < routine->register_count; i_++) registers[i_] = FLOW_HOLE;                      \
+        code = routine->code;                                                                      \
+        pc = code;                                                                                 \
+        caches = caches_of(vm, routine);                                                           \
+        if (UNLIKELY(vm->fuel <= 0)) goto preempt;                                                 \
+        NEXT;                                                                                      \
+    } while (0)
+
 // Returns to a script frame that stores the value; constructors give their object.
 #define RETURN_FAST(value)                                                                         \
-    if (LIKELY((frame->flags & ~FRAME_CONSTRUCT) == 0 && frame->return_kind == RETURN_STORE &&     \
+    if (LIKELY((frame->flags & ~FRAME_CONSTRUCT) == 0 && frame->return_kind <= RETURN_DISCARD &&   \
                vm->frame_count > 1)) {                                                             \
         if (frame->flags && !flow_is_object(value)) value = registers[0];                          \
-        uint32_t return_to = frame->return_to;                                                     \
+        if (LIKELY(frame->return_kind == RETURN_STORE)) vm->stack[frame->return_to] = value;       \
         vm->frame_count--;                                                                         \
         frame = &vm->frames[vm->frame_count - 1];                                                  \
         vm->stack_top = frame->top;                                                                \
-        vm->stack[return_to] = value;                                                              \
         if (UNLIKELY(frame->kind != FRAME_SCRIPT)) goto reload;                                    \
         routine = frame->closure->routine;                                                         \
         registers = vm->stack + frame->base;                                                       \
@@ -221,8 +250,13 @@ static inline bool is_key_atom(FlowValue value) {
     return (flags & (STRING_ATOM | STRING_IS_INDEX)) == STRING_ATOM;
 }
 
+static inline bool has_dense(const FlowObject *object, uint32_t index) {
+    const FlowStorage *dense = flow_dense(object);
+    return dense && index < dense->count && !flow_is_hole(dense->values[index]);
+}
+
 static FlowInlineCache *caches_of(FlowVm *vm, const FlowRoutine *routine) {
-    bool is_prelude = routine->module->is_prelude;
+    bool is_prelude = routine->flags & ROUTINE_PRELUDE;
     FlowInlineCache **caches = is_prelude ? &vm->prelude_caches : &vm->caches;
     if (UNLIKELY(!*caches)) {
         size_t count = routine->module->site_count;
@@ -245,13 +279,29 @@ static inline bool is_simple_call(const FlowRoutine *routine) {
                                ROUTINE_HAS_REST | ROUTINE_HAS_ARGUMENTS));
 }
 
+// Whether the loop may call `callee` itself, its block being at stack[base].
+static inline bool can_enter(const FlowVm *vm, FlowValue callee, uint32_t base) {
+    if (!flow_is_kind(callee, KIND_CLOSURE)) return false;
+    const FlowRoutine *routine = ((const FlowClosure *)flow_as_pointer(callee))->routine;
+    return is_simple_call(routine) && base + routine->register_count <= vm->stack_capacity &&
+           vm->frame_count < vm->frame_capacity && vm->frame_count < vm->limits.call_depth;
+}
+
+// The same for accessors, whose block is above the frame: this, then perhaps the value.
+static inline bool can_enter_accessor(const FlowVm *vm, FlowValue function) {
+    return vm->stack_top + 2 <= vm->stack_capacity && can_enter(vm, function, vm->stack_top);
+}
+
 FlowInterpResult flow_interp_run(FlowVm *vm) {
-    static const void *const labels[OP_COUNT] = {
+    static const void *const labels[OP_END] = {
 #define OP(NAME, OPERAND_A, OPERAND_B, OPERAND_C, MEANING) &&L_##NAME,
         FLOW_OPCODES(OP)
 #undef OP
+#define OP(NAME, BASE, MEANING) &&L_##NAME,
+        FLOW_FUSED(OP)
+#undef OP
     };
-    static const void *const counting[OP_COUNT] = {[0 ... OP_COUNT - 1] = &&count_instruction};
+    static const void *const counting[OP_END] = {[0 ... OP_END - 1] = &&count_instruction};
     const void *const *dispatch = vm->limits.is_exact ? counting : labels;
     FlowFrame *frame;
     FlowValue *registers;
@@ -292,7 +342,7 @@ count_instruction:
         pc--;
         goto preempt;
     }
-    goto *labels[IOP];
+    goto *labels[flow_op_base(IOP)]; // one instruction at a time
 
 broken: // a register does not hold what the compiler put there: damaged state, not a script error
     SAVE();
@@ -326,6 +376,16 @@ L_LOAD_CONST:
 L_MOVE:
     A = B;
     NEXT;
+L_MOVES:
+    do {
+        A = B;
+        memcpy(&word, pc++, sizeof word);
+    } while (IOP == OP_MOVE || IOP == OP_MOVES);
+    goto *dispatch[IOP];
+L_MOVE_FIELD:
+    A = B;
+    memcpy(&word, pc++, sizeof word);
+    goto L_GET_FIELD;
 L_LOAD_CALLEE:
     A = frame->function;
     NEXT;
@@ -420,6 +480,18 @@ L_SET_UPVALUE_CHECKED: {
     box->value = A;
     NEXT;
 }
+L_UPVALUE_CALLEE: {
+    BOX_OF(frame->closure->upvalues[IW])
+    A = box->value;
+    registers[IA + 1] = FLOW_UNDEFINED;
+    pc++;
+    NEXT;
+}
+L_VALUE_CALLEE:
+    A = frame->closure->upvalues[IW];
+    registers[IA + 1] = FLOW_UNDEFINED;
+    pc++;
+    NEXT;
 L_LOAD_UPVALUE:
     A = frame->closure->upvalues[IW];
     NEXT;
@@ -504,6 +576,14 @@ L_SUB_INT:
     }
     BINARY_INT_SLOW(OP_SUB);
 L_MUL_INT:
+    if (LIKELY(flow_is_int(B))) {
+        int32_t product;
+        bool is_zero = flow_as_int(B) == 0 || IMM == 0; // may be -0
+        if (LIKELY(!__builtin_smul_overflow(flow_as_int(B), IMM, &product) && !is_zero)) {
+            A = flow_int(product);
+            NEXT;
+        }
+    }
     if (flow_is_number(B)) {
         A = flow_number(flow_as_number(B) * IMM);
         NEXT;
@@ -534,6 +614,26 @@ L_INCREMENT:
         NEXT;
     }
     SLOW_HERE(interp_unary(vm, INSTRUCTION));
+L_INCREMENT_LT:
+    if (LIKELY(flow_is_int(A) && flow_as_int(A) != INT32_MAX)) {
+        int32_t next = flow_as_int(A) + 1;
+        A = flow_int(next);
+        memcpy(&word, pc, sizeof word); // JUMP_LT
+        if (UNLIKELY(!flow_is_int(B))) NEXT;
+        pc++;
+        if (next < flow_as_int(B)) JUMP_BY((int16_t)IC);
+        NEXT;
+    }
+    goto L_INCREMENT;
+L_INCREMENT_LT_INT:
+    if (LIKELY(flow_is_int(A) && flow_as_int(A) != INT32_MAX)) {
+        int32_t next = flow_as_int(A) + 1;
+        A = flow_int(next);
+        memcpy(&word, pc++, sizeof word); // JUMP_LT_INT
+        if (next < (int32_t)(int16_t)IB) JUMP_BY((int16_t)IC);
+        NEXT;
+    }
+    goto L_INCREMENT;
 L_DECREMENT:
     if (LIKELY(flow_is_int(B) && flow_as_int(B) != INT32_MIN)) {
         A = flow_int(flow_as_int(B) - 1);
@@ -588,6 +688,14 @@ L_STRICT_NE:
 L_INSTANCEOF:
     SLOW_HERE(interp_instanceof(vm, INSTRUCTION));
 L_IN:
+    if (LIKELY(flow_is_object(C))) {
+        FlowObject *object = flow_as_object(C);
+        if (is_key_atom(B) ? interp_lookup_probe(vm, object->shape, B.bits) != NULL
+                           : flow_is_int(B) && has_dense(object, (uint32_t)flow_as_int(B))) {
+            A = FLOW_TRUE;
+            NEXT;
+        }
+    }
     SLOW_HERE(interp_in(vm, INSTRUCTION));
 
     // --- jumps
@@ -699,8 +807,17 @@ L_GET_FIELD: {
         }
         const FlowLookup *known =
             interp_lookup_probe(vm, object->shape, routine->sites[IC].key.bits);
-        if (known && cache->shape && !(known->attributes & PROPERTY_ACCESSOR) &&
-            ++cache->misses % 16) {
+        if (known && known->attributes & PROPERTY_ACCESSOR) {
+            FlowValue pair = (known->holder ? known->holder : object)->slots[known->slot];
+            FlowValue getter = ((FlowAccessor *)flow_as_pointer(pair))->getter;
+            if (LIKELY(can_enter_accessor(vm, getter))) {
+                SAVE();
+                vm->fuel -= 2;
+                vm->stack[vm->stack_top] = receiver;
+                ENTER_SIMPLE(flow_as_pointer(getter), vm->stack_top, 0, RETURN_STORE,
+                             frame->base + IA);
+            }
+        } else if (known && cache->shape && ++cache->misses % 16) {
             A = (known->holder ? known->holder : object)->slots[known->slot];
             NEXT;
         }
@@ -726,11 +843,21 @@ L_SET_FIELD: {
             SAFE_POINT();
             NEXT;
         }
-    } else if (flow_is_object(A) && cache->shape) {
+    } else if (flow_is_object(A)) {
         FlowObject *object = flow_as_object(A);
         const FlowLookup *known =
             interp_lookup_probe(vm, object->shape, routine->sites[IC].key.bits);
-        if (known && is_plain_own(known, object) && ++cache->misses % 16) {
+        if (known && known->attributes & PROPERTY_ACCESSOR) {
+            FlowValue pair = (known->holder ? known->holder : object)->slots[known->slot];
+            FlowValue setter = ((FlowAccessor *)flow_as_pointer(pair))->setter;
+            if (LIKELY(can_enter_accessor(vm, setter))) {
+                SAVE();
+                vm->fuel -= 2;
+                vm->stack[vm->stack_top] = A;
+                vm->stack[vm->stack_top + 1] = B;
+                ENTER_SIMPLE(flow_as_pointer(setter), vm->stack_top, 1, RETURN_DISCARD, 0);
+            }
+        } else if (known && cache->shape && is_plain_own(known, object) && ++cache->misses % 16) {
             object->slots[known->slot] = B;
             NEXT;
         }
@@ -766,6 +893,16 @@ L_DEFINE_FIELD: {
     SAFE_POINT();
     NEXT;
 }
+L_LENGTH_LT:
+    if (LIKELY(flow_is_array(B))) {
+        FlowValue length = flow_uint(flow_as_array(B)->length);
+        A = length;
+        memcpy(&word, pc, sizeof word); // JUMP_LT
+        if (UNLIKELY(!flow_is_int(A) || !flow_is_int(length))) NEXT;
+        pc++;
+        if (flow_as_int(A) < flow_as_int(length)) JUMP_BY((int16_t)IC);
+        NEXT;
+    }
 L_GET_LENGTH:
     if (LIKELY(flow_is_array(B))) {
         A = flow_uint(flow_as_array(B)->length);
@@ -776,6 +913,15 @@ L_GET_LENGTH:
         NEXT;
     }
     SLOW_HERE(interp_get_field(vm, INSTRUCTION, &caches[IC]));
+L_ELEMENT_DEFINED:
+    if (LIKELY(flow_is_int(C) && flow_is_object(B) &&
+               has_dense(flow_as_object(B), (uint32_t)flow_as_int(C)))) {
+        FlowValue value = flow_dense(flow_as_object(B))->values[flow_as_int(C)];
+        A = value;
+        memcpy(&word, pc++, sizeof word); // JUMP_IF_NOT_UNDEFINED
+        if (LIKELY(!flow_is_undefined(value))) JUMP_BY(IW);
+        NEXT;
+    }
 L_GET_ELEMENT:
     if (LIKELY(flow_is_int(C))) {
         uint32_t index = (uint32_t)flow_as_int(C);
@@ -942,36 +1088,10 @@ L_CHECK_OBJECT:
 L_CALL: {
     FlowValue callee = A;
     vm->fuel -= 2;
-    if (LIKELY(flow_is_kind(callee, KIND_CLOSURE))) {
-        FlowClosure *closure = flow_as_pointer(callee);
-        const FlowRoutine *target = closure->routine;
-        uint32_t base = frame->base + IA + 1;
-        uint32_t window = base + target->register_count;
-        if (LIKELY(is_simple_call(target) && window <= vm->stack_capacity &&
-                   vm->frame_count < vm->frame_capacity &&
-                   vm->frame_count < vm->limits.call_depth)) {
-            SAVE();
-            uint32_t return_to = frame->base + IC;
-            frame = &vm->frames[vm->frame_count++];
-            *frame = (FlowFrame){.closure = closure,
-                                 .function = callee,
-                                 .new_target = FLOW_UNDEFINED,
-                                 .base = base,
-                                 .top = window > vm->stack_top ? window : vm->stack_top,
-                                 .return_to = return_to};
-            vm->stack_top = frame->top;
-            registers = vm->stack + base;
-            uint32_t given = IB < target->parameter_count ? IB : target->parameter_count;
-            uint32_t i = 1 + given;
-            for (; i <= target->parameter_count; i++) registers[i] = FLOW_UNDEFINED;
-            for (; i < target->register_count; i++) registers[i] = FLOW_HOLE;
-            routine = target;
-            code = routine->code;
-            pc = code;
-            caches = caches_of(vm, routine);
-            if (UNLIKELY(vm->fuel <= 0)) goto preempt;
-            NEXT;
-        }
+    uint32_t block = frame->base + IA + 1;
+    if (LIKELY(can_enter(vm, callee, block))) {
+        SAVE();
+        ENTER_SIMPLE(flow_as_pointer(callee), block, IB, RETURN_STORE, frame->base + IC);
     }
     if (LIKELY(flow_is_kind(callee, KIND_NATIVE_FUNCTION) && !vm->checks_intrinsics)) {
         SAVE();

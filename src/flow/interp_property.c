@@ -240,7 +240,10 @@ bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value
     FlowValue setter;
     FlowSetResult result = flow_object_set(vm, flow_as_object(object), key, value, &setter);
     if (result == SET_DONE) return true;
-    if (result == SET_SETTER) return call_setter(vm, setter, object, value);
+    if (result == SET_SETTER) {
+        (void)interp_lookup(vm, flow_as_object(object), key); // SET_FIELD finds it there
+        return call_setter(vm, setter, object, value);
+    }
     return throw_set(vm, object, key, result);
 }
 
@@ -393,7 +396,9 @@ bool interp_in(FlowVm *vm, FlowInstruction in) {
                                                          .return_kind = RETURN_STORE,
                                                          .return_to = base + in.a});
     }
-    vm->stack[base + in.a] = flow_bool(flow_object_has(vm, flow_as_object(object), key));
+    bool is_there = interp_lookup(vm, flow_as_object(object), key) ||
+                    flow_object_has(vm, flow_as_object(object), key);
+    vm->stack[base + in.a] = flow_bool(is_there);
     return true;
 }
 

@@ -11,3 +11,13 @@ const FlowOpInfo flow_op_info[OP_COUNT] = {
     FLOW_OPCODES(OP)
 #undef OP
 };
+
+uint16_t flow_op_base(uint16_t op) {
+    switch (op) {
+#define OP(NAME, BASE, MEANING)                                                                    \
+    case OP_##NAME: return OP_##BASE;
+        FLOW_FUSED(OP)
+#undef OP
+    default: return op;
+    }
+}

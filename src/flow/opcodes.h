@@ -20,6 +20,7 @@
 // frame of their own; the instruction completes when that frame returns, so an instruction is
 // never half done when the VM stops.
 #pragma once
+#include <stdint.h>
 
 #define FLOW_OPCODES(OP)                                                                           \
     OP(NOP, NONE, NONE, NONE, "do nothing")                                                        \
@@ -219,11 +220,31 @@
     OP(FOR_IN_START, BLOCK, IN, NONE, "record a = enumerable string keys of b and its prototypes") \
     OP(FOR_IN_NEXT, BLOCK, OUT, NEAR, "b = next key that is still there, or jump to c")
 
+// Fused instructions: OP(NAME, BASE, "meaning"). Once a module is verified, flow_fuse() writes NAME
+// over the opcode BASE where the instruction begins a frequent sequence. Operands and the rest of
+// the sequence stay as they are, so every pc and every jump means what it meant; who asks for
+// the opcode of an instruction asks flow_op_base(). When the case is not the simple one, a fused
+// instruction does what BASE does and leaves the rest to the instructions that follow.
+#define FLOW_FUSED(OP)                                                                             \
+    OP(MOVES, MOVE, "all the MOVEs from here on")                                                  \
+    OP(MOVE_FIELD, MOVE, "MOVE, GET_FIELD: the callee of o.m()")                                   \
+    OP(UPVALUE_CALLEE, GET_UPVALUE, "GET_UPVALUE, LOAD_UNDEFINED: the callee of f()")              \
+    OP(VALUE_CALLEE, LOAD_UPVALUE, "LOAD_UPVALUE, LOAD_UNDEFINED: the same")                       \
+    OP(INCREMENT_LT, INCREMENT, "INCREMENT, JUMP_LT of the same: the end of a counting loop")      \
+    OP(INCREMENT_LT_INT, INCREMENT, "INCREMENT, JUMP_LT_INT of the same")                          \
+    OP(LENGTH_LT, GET_LENGTH, "GET_LENGTH, JUMP_LT against it")                                    \
+    OP(ELEMENT_DEFINED, GET_ELEMENT, "GET_ELEMENT, JUMP_IF_NOT_UNDEFINED of it")
+
 typedef enum FlowOp {
 #define OP(NAME, A, B, C, MEANING) OP_##NAME,
     FLOW_OPCODES(OP)
 #undef OP
-        OP_COUNT
+        OP_COUNT,
+    OP_FUSED_BEFORE_FIRST = OP_COUNT - 1,
+#define OP(NAME, BASE, MEANING) OP_##NAME,
+    FLOW_FUSED(OP)
+#undef OP
+        OP_END
 } FlowOp;
 
 typedef enum FlowOperand {
@@ -257,3 +278,4 @@ typedef struct FlowOpInfo {
 } FlowOpInfo;
 
 extern const FlowOpInfo flow_op_info[OP_COUNT]; // opcodes.c
+uint16_t flow_op_base(uint16_t op);             // of a fused one; else `op` itself

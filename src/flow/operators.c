@@ -83,7 +83,7 @@ const char *flow_typeof(FlowValue value) {
 
 // --- equality
 
-bool flow_strict_equal(FlowVm *vm, FlowValue a, FlowValue b) {
+bool flow_strict_equal_slowly(FlowVm *vm, FlowValue a, FlowValue b) {
     if (flow_is_number(a) && flow_is_number(b)) return flow_as_number(a) == flow_as_number(b);
     if (a.bits == b.bits) return true;
     if (flow_is_string(a) && flow_is_string(b)) {

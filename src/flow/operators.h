@@ -10,7 +10,15 @@ int32_t flow_double_to_int32(double number);
 double flow_to_integer(double number); // truncates; NaN becomes 0
 // ToString of a primitive. NULL: Symbol, exception pending.
 FlowString *flow_to_string(FlowVm *vm, FlowValue primitive);
-bool flow_strict_equal(FlowVm *vm, FlowValue a, FlowValue b);
+bool flow_strict_equal_slowly(FlowVm *vm, FlowValue a, FlowValue b); // any two values
+static inline bool flow_strict_equal(FlowVm *vm, FlowValue a, FlowValue b) {
+    if (a.bits == b.bits) return a.bits != VALUE_NAN_BITS;
+    // Different bits of one type are different values, but for doubles, strings and BigInts.
+    uint64_t tag = a.bits & VALUE_TAG_MASK;
+    bool is_simple = tag == VALUE_TAG_INT || tag == VALUE_TAG_SPECIAL || tag == VALUE_TAG_OBJECT;
+    if (is_simple && (b.bits & VALUE_TAG_MASK) == tag) return false;
+    return flow_strict_equal_slowly(vm, a, b);
+}
 bool flow_same_value(FlowVm *vm, FlowValue a, FlowValue b);
 bool flow_same_value_zero(FlowVm *vm, FlowValue a, FlowValue b);
 const char *flow_typeof(FlowValue value);

@@ -231,6 +231,20 @@ static int64_t find_unit(const FlowString *flat, uint16_t unit, uint32_t from) {
     return -1;
 }
 
+enum { FIND_SHORT = 256 }; // units in which memmem does not pay for its preparations
+
+static int64_t find_short(const FlowString *flat, const FlowString *needle, uint32_t from) {
+    uint32_t count = flow_string_length(needle);
+    const uint8_t *at = flat->latin1 + from;
+    const uint8_t *last = flat->latin1 + flow_string_length(flat) - count;
+    for (; at <= last; at++) {
+        at = memchr(at, needle->latin1[0], (size_t)(last - at) + 1);
+        if (!at) return -1;
+        if (memcmp(at + 1, needle->latin1 + 1, count - 1) == 0) return at - flat->latin1;
+    }
+    return -1;
+}
+
 int64_t flow_string_find(const FlowString *flat, const FlowString *needle, uint32_t from) {
     uint32_t length = flow_string_length(flat);
     uint32_t count = flow_string_length(needle);
@@ -238,6 +252,8 @@ int64_t flow_string_find(const FlowString *flat, const FlowString *needle, uint3
     if (count == 0) return from;
     if (!flow_string_is_wide(flat)) {
         if (flow_string_is_wide(needle)) return -1;
+        if (count == 1) return find_unit(flat, needle->latin1[0], from);
+        if (length - from <= FIND_SHORT) return find_short(flat, needle, from);
         const void *hit =
             memmem(flat->latin1 + from, length - from, needle->latin1, count);
         return hit ? (const uint8_t *)hit - flat->latin1 : -1;

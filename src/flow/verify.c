@@ -6,9 +6,12 @@
 //        ITER_NEXT …), which relies on the first.
 //   [V3] The last instruction never falls through.
 //   [V4] Constants have the type an opcode expects: names are strings.
+//   [V5] A fused instruction begins the sequence it stands for. None of them is named below: their
+//        bases demand nothing beyond the kinds of their operands.
 
 #include "flow/verify.h"
 #include "flow/error.h"
+#include "flow/fuse.h"
 #include "flow/opcodes.h"
 #include "flow/realm.h"
 
@@ -21,8 +24,8 @@ typedef struct Verifier {
 static Status refuse(const Verifier *v, const char *what, long value) {
     const FlowRoutine *routine = v->routine;
     const char *name = "?";
-    if (v->pc < routine->code_count && routine->code[v->pc].op < OP_COUNT)
-        name = flow_op_info[routine->code[v->pc].op].name;
+    if (v->pc < routine->code_count && flow_op_base(routine->code[v->pc].op) < OP_COUNT)
+        name = flow_op_info[flow_op_base(routine->code[v->pc].op)].name;
     return diag_set(v->diag, ERR_CORRUPT, "FLOW_BAD_BYTECODE",
                     "routine %u, instruction %u (%s): %s (%ld)", routine->index, v->pc, name, what,
                     value);
@@ -212,8 +215,13 @@ static Status check_context(const Verifier *v, const FlowInstruction *i) {
 
 static Status check_instruction(Verifier *v) {
     const FlowInstruction *i = &v->routine->code[v->pc];
-    if (i->op >= OP_COUNT) return refuse(v, "no such opcode", i->op);
-    const FlowOpInfo *info = &flow_op_info[i->op];
+    uint16_t op = flow_op_base(i->op);
+    if (op >= OP_COUNT) return refuse(v, "no such opcode", op);
+    if (op != i->op && // [V5]
+        (v->pc + 1 == v->routine->code_count || flow_fused_op(i) != i->op)) {
+        return refuse(v, "not the sequence it stands for", i->op);
+    }
+    const FlowOpInfo *info = &flow_op_info[op];
     TRY(check_narrow(v, info->a, i->a));
     if (info->b >= OPERAND_W_JUMP) {
         TRY(check_wide(v, info->b, i->wide));

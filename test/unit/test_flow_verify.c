@@ -94,8 +94,10 @@ static void operands_out_of_range_are_refused(void **state) {
     assert_refused(&damaged, "too many live registers");
     damaged_at(&damaged, module, OP_NEW_OBJECT)->wide = -5;
     assert_refused(&damaged, "negative count");
-    damaged_at(&damaged, module, OP_LOAD_NULL)->op = OP_COUNT;
+    damaged_at(&damaged, module, OP_LOAD_NULL)->op = OP_END;
     assert_refused(&damaged, "no such opcode");
+    damaged_at(&damaged, module, OP_LOAD_NULL)->op = OP_MOVES;
+    assert_refused(&damaged, "not the sequence it stands for");
     flow_module_release(module);
 }
 
@@ -218,7 +220,7 @@ static void any_damage_is_looked_at_safely(void **state) {
                sizeof value);
         if (i % 2 == 0) // a valid opcode with wild operands is the harder case
             damaged.code[random_next(&seed) % damaged.routine.code_count].op =
-                (uint16_t)(random_next(&seed) % OP_COUNT);
+                (uint16_t)(random_next(&seed) % OP_END);
         refused += flow_verify_routine(&damaged.routine, NULL) != OK;
         damaged_end(&damaged);
     }
