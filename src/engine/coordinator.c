@@ -144,6 +144,8 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     strmap_init(&c->runners);
     strmap_init(&c->tasks);
     flow_runner_init(&c->flow_runner, c->config.run_retention_ms, c->config.keep_snapshots);
+    if (c->config.slice_instructions > 0)
+        c->flow_runner.limits.instructions_per_turn = (uint64_t)c->config.slice_instructions;
     map_init(&c->modules);
     residents_init(&c->residents);
     list_init(&c->requests);

@@ -122,6 +122,7 @@ typedef struct CoordinatorConfig {
     int64_t task_lease_ms;
     int64_t run_retention_ms;  // of runs that scripts start; < 0 = for ever
     int64_t keep_snapshots;    // of flow runs, for rewinding; 0 = none
+    int64_t slice_instructions; // a script is preempted after so many; 0 = the VM's default
     int64_t max_turn_slices;   // preemptions after which a script that does not wait fails
 } CoordinatorConfig;
 

@@ -6,11 +6,16 @@
 // Not here: when clients act (run.c, scenario.c).
 #include "sim/clients.h"
 #include "base/memory.h"
+#include "sim/generate.h"
 #include <stdio.h>
 
 // Not acknowledged; or stopping a schedule whose making is still on its way.
 static bool must_ask_again(const Op *op, Sim *sim) {
     if (op->status == ERR_UNAVAILABLE) return true;
+    // Sent before the start of its run got through.
+    bool is_early = op->kind == OP_SIGNAL && op->status == ERR_NOT_FOUND &&
+                    str_equal(op->signal.name, STR("sure"));
+    if (is_early) return true;
     bool is_stopping = op->kind == OP_PAUSE_SCHEDULE && !sim->has_faults &&
                        str_starts_with(op->schedule.name, STR("kept"));
     return is_stopping && op->status == ERR_NOT_FOUND;
@@ -27,7 +32,7 @@ static void call_done(Request *request) {
         return;
     }
     bool is_accepted = request->op.status == OK;
-    if (request->op.kind == OP_PUBLISH && is_accepted)
+    if (request->op.kind == OP_PUBLISH && is_accepted && call->text[0] == '"')
         ledger_acknowledge(sim, str_from(call->text));
     if (request->op.kind == OP_CREATE_RUN && !is_accepted)
         sim_fail(sim, "start of %s answered %s", call->run_id, request->op.diag.message);
@@ -54,11 +59,43 @@ static void pick_run(Clients *clients, ClientCall *call) {
 
 static const char *pick_workflow(Sim *sim, int64_t *ret_kind) {
     int native_count = 0;
+    if (sim->options.flow_count > 0 && sim_chance(sim, 70)) {
+        *ret_kind = 0;
+        return sim_generated_name(sim, (int)sim_random(sim, (uint64_t)sim->options.flow_count));
+    }
     while (sim_workflow_names[native_count] != NULL) native_count++;
     uint64_t number = sim_random(sim, (uint64_t)(native_count + sim_flow_count()));
     bool is_native = number < (uint64_t)native_count;
     *ret_kind = is_native ? RUN_NATIVE : 0;
     return is_native ? sim_workflow_names[number] : sim_flow_name((int)number - native_count);
+}
+
+// What a generated script waits for comes, early or late, until it has been accepted.
+static void call_wanted(Clients *clients, const char *run_id, const GeneratedFlow *flow) {
+    Sim *sim = clients->sim;
+    for (int i = 0; i < flow->signal_count + flow->event_count; i++) {
+        bool is_signal = i < flow->signal_count;
+        ClientCall *call = clients_call(clients, is_signal ? OP_SIGNAL : OP_PUBLISH);
+        call->retry_at_ms = sim->now_ms + (int64_t)sim_random(sim, 90000);
+        snprintf(call->run_id, sizeof call->run_id, "%s", run_id);
+        snprintf(call->id, sizeof call->id, "w%d", clients->sent++);
+        Op *op = &call->request.op;
+        if (is_signal) {
+            snprintf(call->text, sizeof call->text, "%d", i + 1);
+            op->signal.run_id = str_from(call->run_id);
+            op->signal.name = STR("sure");
+            op->signal.id = str_from(call->id);
+            op->signal.is_deduplicated = true;
+            op->signal.payload = str_from(call->text);
+        } else {
+            snprintf(call->text, sizeof call->text, "{\"run\":\"%s\",\"n\":%d}", run_id,
+                     i - flow->signal_count + 1);
+            op->publish.event = (EventSpec){.topic = STR("mine"),
+                                            .id = str_from(call->id),
+                                            .is_deduplicated = true,
+                                            .payload = str_from(call->text)};
+        }
+    }
 }
 
 static void call_start(Clients *clients) {
@@ -75,6 +112,8 @@ static void call_start(Clients *clients) {
         .priority = (int64_t)sim_random(clients->sim, 3),
     };
     if (sim_chance(clients->sim, 20)) spec->start_at_ms = clients->sim->now_ms + 30000;
+    const GeneratedFlow *flow = sim_flow_generated(clients->sim, spec->workflow);
+    if (flow != NULL) call_wanted(clients, call->run_id, flow);
 }
 
 static void call_event(Clients *clients) {

@@ -1,7 +1,7 @@
 // abide-sim: the deterministic simulator's command line.
 //
 //     abide-sim --seed N [--count N] [--seconds S] [--nodes N] [--runs K] [--schedules S]
-//               [--trace] [--exhaustive]
+//               [--flows F] [--trace] [--exhaustive]
 //
 // Runs histories from the seed on and stops at the first that breaks a promise, printing what is
 // needed to repeat it. Without --seed it begins at a seed of its own and says which.
@@ -18,6 +18,7 @@ typedef struct Arguments {
     int nodes;       // 0 = drawn from the seed
     int runs;
     int schedules;
+    int flows;
     bool is_traced;
     bool is_exhaustive;
     bool has_seed;
@@ -46,9 +47,11 @@ static bool read_arguments(int argc, char **argv, Arguments *arguments) {
         else if (str_equal(word, STR("--nodes"))) arguments->nodes = (int)number;
         else if (str_equal(word, STR("--runs"))) arguments->runs = (int)number;
         else if (str_equal(word, STR("--schedules"))) arguments->schedules = (int)number;
+        else if (str_equal(word, STR("--flows"))) arguments->flows = (int)number;
         else return false;
     }
-    return arguments->nodes <= SIM_NODES_MAX && arguments->runs > 0;
+    return arguments->nodes <= SIM_NODES_MAX && arguments->runs > 0 &&
+           arguments->flows <= SIM_FLOWS_MAX;
 }
 
 static int run_exhaustive(const Arguments *arguments) {
@@ -74,6 +77,7 @@ static int run_seeds(const Arguments *arguments) {
             .node_count = arguments->nodes > 0 ? arguments->nodes : 1 + (int)(seed % 4),
             .run_count = arguments->runs,
             .schedule_count = arguments->schedules,
+            .flow_count = arguments->flows,
             .fault_pct = (int64_t)(seed % 5) * 2,
             .has_crashes = seed % 3 != 0,
             .is_traced = arguments->is_traced,
@@ -82,9 +86,9 @@ static int run_seeds(const Arguments *arguments) {
         int64_t counts[3];
         if (!sim_run(&options, failure, counts)) {
             printf("seed %llu: %s\nrepeat with: abide-sim --seed %llu --nodes %d --runs %d "
-                   "--schedules %d --trace\n",
+                   "--schedules %d --flows %d --trace\n",
                    (unsigned long long)seed, failure, (unsigned long long)seed, options.node_count,
-                   options.run_count, options.schedule_count);
+                   options.run_count, options.schedule_count, options.flow_count);
             return 1;
         }
         calls += counts[0];
@@ -102,7 +106,7 @@ int main(int argc, char **argv) {
     Arguments arguments;
     if (!read_arguments(argc, argv, &arguments)) {
         fprintf(stderr, "usage: abide-sim [--seed N] [--count N] [--seconds S] [--nodes 1-8] "
-                        "[--runs K] [--schedules S] [--trace] [--exhaustive]\n");
+                        "[--runs K] [--schedules S] [--flows 0-32] [--trace] [--exhaustive]\n");
         return 2;
     }
     if (arguments.is_exhaustive) return run_exhaustive(&arguments);

@@ -68,7 +68,8 @@ void node_start(SimNode *node) {
         .task_lease_ms = 9000,
         .run_retention_ms = -1,
         .keep_snapshots = 3,
-        .max_turn_slices = 10,
+        .max_turn_slices = 50,
+        .slice_instructions = 10000, // small, so that loops are preempted
     };
     Diag diag;
     Status status = coordinator_new(&setup, &node->coordinator, &diag);

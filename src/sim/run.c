@@ -10,6 +10,7 @@
 // Not here: what workflows do (workload.c), what clients ask for (clients.c), what is checked
 // (ledger.c).
 #include "base/memory.h"
+#include "engine/filter.h"
 #include "sim/clients.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -158,7 +159,7 @@ bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_count
     sim->random_state = options->seed * 0x9E3779B97F4A7C15u + 1;
     sim->now_ms = 1800000000000;
     sim->ledger = ledger_new(sim);
-    StoreConfig config = {0};
+    StoreConfig config = {.filter_matches = filter_matches};
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);
@@ -182,6 +183,7 @@ bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_count
     clients_free(&clients);
     store_close(sim->store);
     ledger_free(sim->ledger);
+    sim_flows_done(sim);
     mem_free(sim);
     return is_clean;
 }

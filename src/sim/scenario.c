@@ -7,6 +7,7 @@
 //
 // Not here: random histories (run.c).
 #include "base/memory.h"
+#include "engine/filter.h"
 #include "sim/clients.h"
 #include <stdio.h>
 
@@ -218,7 +219,7 @@ static int64_t play_once(const Scenario *scenario, int64_t crash_at, Fault kind,
     sim->crash_at_call = crash_at;
     sim->crash_kind = kind;
     sim->ledger = ledger_new(sim);
-    StoreConfig config = {0};
+    StoreConfig config = {.filter_matches = filter_matches};
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);
@@ -233,6 +234,7 @@ static int64_t play_once(const Scenario *scenario, int64_t crash_at, Fault kind,
     }
     store_close(sim->store);
     ledger_free(sim->ledger);
+    sim_flows_done(sim);
     mem_free(sim);
     return answer;
 }

@@ -12,7 +12,7 @@
 //   [X4] Timers do not fire early.
 //   [X5] A child or task is started once.
 //   [X6] In the end nothing is stuck, and the store's own verification passes.
-//   [X7], [X8] Ticks of schedules: see schedules.c.
+//   [X7], [X8] Ticks of schedules: see schedules.c.   [X9] Logs of scripts: see flows.c.
 #pragma once
 #include "abide.h"
 #include "engine/coordinator.h"
@@ -61,13 +61,14 @@ typedef struct SimNode {
 
 // ---- the whole ----
 
-enum { SIM_NODES_MAX = 8, SIM_WORKFLOWS_MAX = 16 };
+enum { SIM_NODES_MAX = 8, SIM_WORKFLOWS_MAX = 16, SIM_FLOWS_MAX = 32 };
 
 typedef struct SimOptions {
     uint64_t seed;
     int node_count;
     int run_count;     // runs that clients start
     int schedule_count; // schedules of either sort; see schedules.c
+    int flow_count;    // scripts generated from the seed; see generate.c
     int64_t fault_pct; // share of store calls that fail, in the safety phase
     bool has_crashes;
     bool is_traced;
@@ -85,6 +86,7 @@ struct Sim {
     int64_t crash_at_call; // exhaustive mode: the commit at which to crash; 0 = never
     Fault crash_kind;
     struct Ledger *ledger;
+    struct SimFlows *flows; // the generated ones
     char failure[512]; // empty while all is well
     int64_t crash_count, fault_count, event_count;
 };
@@ -121,9 +123,13 @@ int sim_register(Sim *sim, Coordinator *coordinator);
 // schedules.c: the checks at the end
 void schedules_check(Sim *sim);
 
-// flows.c
-int sim_flow_count(void);
+// flows.c: scripts, written by hand and generated
+void sim_flows_done(Sim *sim);
+int sim_flow_count(void); // of those written by hand
 const char *sim_flow_name(int number);
+const char *sim_generated_name(const Sim *sim, int number);
+// The one generated under that name, or NULL.
+const struct GeneratedFlow *sim_flow_generated(const Sim *sim, Str name);
 void sim_flows_define(Sim *sim);
 void sim_flows_check(Sim *sim); // at the end
 

@@ -36,6 +36,11 @@ static int double_it(abide_call *call, const char *input) {
     return abide_return(call, abide_call_printf(call, "%ld", 2 * strtol(input, NULL, 10)));
 }
 
+static int refuse(abide_call *call, const char *input) {
+    (void)input;
+    return abide_throw_final(call, "Refused", "as always");
+}
+
 static int step(abide_ctx *ctx, const char *name, int place) {
     abide_step_options options = {.retry = {.attempts = 6, .delay = "1s", .jitter = 0.5}};
     const char *result = NULL;
@@ -193,6 +198,8 @@ int sim_register(Sim *sim, Coordinator *coordinator) {
         ASSERT(status == OK);
     }
     Status status = coordinator_add_task(coordinator, STR("double"), double_it, sim);
+    ASSERT(status == OK);
+    status = coordinator_add_task(coordinator, STR("refuse"), refuse, sim);
     ASSERT(status == OK);
     return count;
 }

@@ -4,7 +4,9 @@
 // together, in one transaction; so nothing can slip between the two.
 //   [W1] A wait is resolved here only: wait_check when the run parks, wait_deliver when it is
 //        parked and something arrives.
-//   [W2] Only what resolves a wait is consumed; what lost a race stays for later.
+//   [W2] Only what resolves a wait is consumed; what lost a race stays for later. So of a set that
+//        is waited for item by item at most one event or signal is taken at a time, and only when
+//        it was the first of all to settle.
 //   [W3] WAIT_FIRST takes what settled first in time: by the moment it settled, then by the order
 //        of arrival, then by the place in the set. Things that arrived through the sequence of
 //        keys (events, signals) come after others of the same millisecond.
@@ -240,6 +242,15 @@ static Status check_first(Kernel *kernel, Run *run, const WaitSet *set, Resolved
     return delivery_log(kernel, run, &best.delivery, &resolved->rows[0]);
 }
 
+// An event or signal is taken only when nothing settled before it: what comes first may end the
+// race that it was waited for in, and then it must stay for a later wait. [W2]
+static size_t keep_deliverable(Settled *all, size_t count) {
+    size_t kept = 1;
+    for (size_t i = 1; i < count; i++)
+        if (all[i].event_key == 0) all[kept++] = all[i];
+    return kept;
+}
+
 static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
     Settled *all = NULL;
     size_t count = 0;
@@ -249,13 +260,13 @@ static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved 
         TRY(item_look(kernel, run, &set->items[i], &settled, &is_it));
         if (!is_it) continue;
         settled.delivery.item = &set->items[i];
-        // Consumed in the order of the set, so that the next item sees what is left.
-        TRY(settled_consume(kernel, run, &settled));
         if (!all) all = ARENA_ARRAY(&kernel->scratch, Settled, set->count);
         all[count++] = settled;
     }
     if (count == 0) return OK;
     qsort(all, count, sizeof(Settled), settled_compare);
+    TRY(settled_consume(kernel, run, &all[0]));
+    count = keep_deliverable(all, count);
     resolved->rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count);
     resolved->count = count;
     for (size_t i = 0; i < count; i++) {

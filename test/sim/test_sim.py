@@ -36,6 +36,10 @@ class Simulator(unittest.TestCase):
         self.expect_clean("--seed", 1, "--count", max(300 * SCALE // 100, 30), "--runs", 20,
                           "--schedules", 4)
 
+    def test_generated_scripts_answer_what_they_must(self):
+        self.expect_clean("--seed", 1, "--count", max(250 * SCALE // 100, 30), "--runs", 20,
+                          "--flows", 8)
+
     def test_every_crash_point_of_every_scenario_is_survived(self):
         self.expect_clean("--exhaustive")
 
@@ -52,7 +56,8 @@ class Simulator(unittest.TestCase):
         self.assertEqual(first[0], 0)
 
     def test_bad_arguments_are_refused(self):
-        for arguments in (["--seed"], ["--seed", "x"], ["--bogus", "1"], ["--nodes", "99"]):
+        for arguments in (["--seed"], ["--seed", "x"], ["--bogus", "1"], ["--nodes", "99"],
+                          ["--flows", "33"]):
             self.assertEqual(run(*arguments)[0], 2, arguments)
 
 
