@@ -582,6 +582,8 @@ typedef struct abide_list_options {
     const char *tag;          /* NULL = any */
     const char *parent_id;    /* NULL = any */
     const char *waiting_on;   /* topic, signal, task or child id in the wait set */
+    const char *state_key;    /* with state_value: runs whose script has set this key … */
+    const char *state_value;  /* … to this JSON, as JSON.stringify writes it */
     unsigned states;          /* bit (1 << ABIDE_RUN_…); 0 = any */
     int64_t idle_before_ms;   /* 0 = any */
     int64_t created_before_ms, created_after_ms; /* 0 = any */
@@ -596,6 +598,18 @@ typedef struct abide_list_options {
 ABIDE_API int abide_list(abide_engine *engine, const abide_list_options *options,
                          int (*visit)(void *user, const abide_run_info *run), void *user,
                          int64_t *ret_next, abide_error *error);
+
+/*
+** Values that a script has set with State.set, as of its last commit; also of ended runs.
+** `abide_state_get` answers ABIDE_NOT_FOUND (STATE_NOT_FOUND) when the key was not set; free
+** *ret_json with abide_free. `abide_state_list` calls `visit` for each, by key, until it does not
+** answer 0. abide_list finds runs by such a value.
+*/
+ABIDE_API int abide_state_get(abide_engine *engine, const char *run_id, const char *key,
+                              char **ret_json, abide_error *error);
+ABIDE_API int abide_state_list(abide_engine *engine, const char *run_id,
+                               int (*visit)(void *user, const char *key, const char *json),
+                               void *user, abide_error *error);
 
 /* One entry of a run's history. */
 typedef struct abide_log_entry {

@@ -13,6 +13,8 @@ enum {
     LIMIT_PAYLOAD_SIZE = 4 << 20,     // input, result, event and signal payloads, step results
     LIMIT_ERROR_SIZE = 64 << 10,      // error text kept with a run
     LIMIT_SNAPSHOT_SIZE = 1 << 20,    // default ceiling of a flow snapshot
+    LIMIT_STATE_SIZE = 16 << 10,      // one value of State.set
+    LIMIT_STATES_PER_RUN = 100,       // keys of State.set
     LIMIT_WAITS_PER_RUN = 10000,      // items in one wait set
     LIMIT_SIGNALS_PER_RUN = 10000,    // pending signals of one run
     LIMIT_EVENTS_PER_TOPIC = 10000,   // pending events of one topic, by default

@@ -25,6 +25,8 @@ void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
         .task_count = output->tasks.count,
         .events = output->events.data,
         .event_count = output->events.count,
+        .states = output->states.data,
+        .state_count = output->states.count,
         .waits = output->waits,
         .snapshot = output->snapshot,
         .keep_snapshots = output->keep_snapshots,

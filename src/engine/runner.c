@@ -15,6 +15,7 @@ void turn_output_done(TurnOutput *output) {
     vec_free(&output->children);
     vec_free(&output->tasks);
     vec_free(&output->events);
+    vec_free(&output->states);
 }
 
 void turn_output_clear(TurnOutput *output) {
@@ -22,6 +23,7 @@ void turn_output_clear(TurnOutput *output) {
     vec_clear(&output->children);
     vec_clear(&output->tasks);
     vec_clear(&output->events);
+    vec_clear(&output->states);
     output->next = NEXT_CONTINUE;
     output->waits = (WaitSet){0};
     output->snapshot = STR_NULL;

@@ -40,6 +40,7 @@ typedef struct TurnOutput {
     VEC(RunSpec) children;
     VEC(TaskSpec) tasks;
     VEC(EventSpec) events;
+    VEC(StateSpec) states; // one per key
     WaitSet waits;
     Str snapshot;
     int64_t keep_snapshots;

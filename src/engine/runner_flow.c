@@ -175,6 +175,28 @@ static Status host_start_run(FlowHost *host, const FlowStart *start, Str *ret_ru
     return OK;
 }
 
+static Status set_state(FlowTurn *turn, Str name, Str json, Diag *diag) {
+    TRY(check_text(name, "the key", diag));
+    if (json.len > LIMIT_STATE_SIZE)
+        return diag_set(diag, ERR_LIMIT, "STATE_TOO_LARGE",
+                        "the value of \"%.*s\" has %zu bytes; at most %d are allowed",
+                        STR_ARG(name), json.len, LIMIT_STATE_SIZE);
+    bool is_new = str_is_null(flow_machine_get_state(turn->machine, name));
+    if (is_new && turn->machine->state.count >= LIMIT_STATES_PER_RUN)
+        return diag_set(diag, ERR_LIMIT, "TOO_MANY_STATES",
+                        "a run may set %d keys; \"%.*s\" would be one more",
+                        LIMIT_STATES_PER_RUN, STR_ARG(name));
+    flow_machine_set_state(turn->machine, name, json);
+    StateSpec spec = {arena_str(turn->arena, name), arena_str(turn->arena, json)};
+    for (size_t i = 0; i < turn->output->states.count; i++) {
+        if (!str_equal(turn->output->states.data[i].name, name)) continue;
+        turn->output->states.data[i] = spec;
+        return OK;
+    }
+    vec_push(&turn->output->states, spec);
+    return OK;
+}
+
 static Status host_effect(FlowHost *host, const FlowEffect *effect, Diag *diag) {
     FlowTurn *turn = (FlowTurn *)host;
     switch (effect->kind) {
@@ -193,9 +215,7 @@ static Status host_effect(FlowHost *host, const FlowEffect *effect, Diag *diag) 
         TRY(check_size(effect->json, "the value", diag));
         return add_log(turn, (Entry){LOG_STREAM, NO_STEP, effect->name, effect->json}, diag);
     case FLOW_EFFECT_STATE:
-        TRY(check_text(effect->name, "the key", diag));
-        flow_machine_set_state(turn->machine, effect->name, effect->json);
-        return OK;
+        return set_state(turn, effect->name, effect->json, diag);
     case FLOW_EFFECT_LOG:
         return add_log(turn,
                        (Entry){LOG_LINE, NO_STEP, effect->name,

@@ -1,4 +1,5 @@
-// Snapshots kept of flow runs, so that they can be set back to a step. rows.h includes this file.
+// Snapshots kept of flow runs, so that they can be set back to a step; and what State.set has set,
+// for readers outside. rows.h includes this file.
 //
 // A turn of a script begins with a snapshot (what it parked with) and what was delivered to it;
 // from the two it can be executed again. So a row describes the beginning of one turn:
@@ -19,5 +20,12 @@ typedef struct SnapshotRow {
     int64_t end_seq;
     int64_t position;
     Str snapshot;
-    Str state; // what State.set had set by then, encoded; null = nothing
+    Str state; // its StateRows at that moment, encoded (kernel_states.c); null = none
 } SnapshotRow;
+
+typedef struct StateRow { // one value of State.set
+    int64_t run;
+    Str name;
+    int64_t digest; // of the value: what an index can hold
+    Str value;      // JSON
+} StateRow;

@@ -240,6 +240,12 @@
     COLUMN(SnapshotRow, snapshot, COLUMN_BYTES)                                                    \
     COLUMN(SnapshotRow, state, COLUMN_BYTES)
 
+#define STATE_COLUMNS(COLUMN)                                                                      \
+    COLUMN(StateRow, run, COLUMN_I64)                                                              \
+    COLUMN(StateRow, name, COLUMN_TEXT)                                                            \
+    COLUMN(StateRow, digest, COLUMN_I64)                                                           \
+    COLUMN(StateRow, value, COLUMN_TEXT)
+
 // [T1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field,                                                        \
@@ -271,6 +277,7 @@ DEFINE_COLUMNS(schedule_columns, ScheduleRow, SCHEDULE_COLUMNS);
 DEFINE_COLUMNS(queue_columns, QueueRow, QUEUE_COLUMNS);
 DEFINE_COLUMNS(task_key_columns, TaskKeyRow, TASK_KEY_COLUMNS);
 DEFINE_COLUMNS(snapshot_columns, SnapshotRow, SNAPSHOT_COLUMNS);
+DEFINE_COLUMNS(state_columns, StateRow, STATE_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
@@ -329,6 +336,11 @@ static const IndexSpec task_key_indexes[] = {
                            true},
     [TASK_KEYS_BY_QUEUE] = {"by_queue", 1, {AT_TaskKeyRow_queue}, COLUMN_NONE, false},
 };
+static const IndexSpec state_indexes[] = {
+    [STATES_BY_VALUE] = {"by_value", 3,
+                         {AT_StateRow_name, AT_StateRow_digest, AT_StateRow_run}, COLUMN_NONE,
+                         false},
+};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(number, table_name, Row, keys, columns)                                              \
@@ -357,4 +369,5 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_QUEUES, "queues", QueueRow, 1, queue_columns, queue_indexes),
     INDEXED(TABLE_TASK_KEYS, "task_keys", TaskKeyRow, 1, task_key_columns, task_key_indexes),
     TABLE(TABLE_SNAPSHOTS, "snapshots", SnapshotRow, 2, snapshot_columns),
+    INDEXED(TABLE_STATES, "states", StateRow, 2, state_columns, state_indexes),
 };

@@ -23,6 +23,7 @@ typedef enum TableNumber {
     TABLE_QUEUES,
     TABLE_TASK_KEYS,
     TABLE_SNAPSHOTS,
+    TABLE_STATES,
     TABLE_COUNT
 } TableNumber;
 
@@ -66,5 +67,6 @@ enum {
     TASK_KEYS_BY_NAME, // unique: queue, name
     TASK_KEYS_BY_QUEUE // queue, key
 };
+enum { STATES_BY_VALUE }; // name, digest, run
 
 extern const Table tables[TABLE_COUNT];

@@ -24,7 +24,8 @@ enum {
     MAY_HAVE_CURSORS = 8,
     MAY_HAVE_SCHEDULE = 16, // a tick that is queued until it ends
     MAY_HAVE_SNAPSHOTS = 32, // kept ones
-    MAY_HAVE_ALL = 63
+    MAY_HAVE_STATES = 64,
+    MAY_HAVE_ALL = 127
 };
 
 typedef struct RunFacts {

@@ -201,6 +201,7 @@ static bool purge_needs(const Run *run, TableNumber table) {
     case TABLE_TAGS: return !str_is_null(run->row.tags);
     case TABLE_TASKS: return (run->facts.may_have & MAY_HAVE_TASKS) != 0;
     case TABLE_SNAPSHOTS: return (run->facts.may_have & MAY_HAVE_SNAPSHOTS) != 0;
+    case TABLE_STATES: return (run->facts.may_have & MAY_HAVE_STATES) != 0;
     default: return true;
     }
 }
@@ -213,12 +214,14 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     TagRow tag = {.run = key};
     TaskRow task = {.run = key};
     SnapshotRow snapshot = {.run = key};
+    StateRow state = {.run = key};
     DedupeRow dedupe = {.scope = dedupe_signal_scope(kernel, key)};
     const Scan scans[] = {
         {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &log, .match_count = 1},
         {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &task, .match_count = 1},
         {.table = TABLE_DEDUPE, .index = SCAN_PRIMARY, .match = &dedupe, .match_count = 1},
         {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &snapshot, .match_count = 1},
+        {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &state, .match_count = 1},
         {.table = TABLE_TAGS, .index = TAGS_BY_RUN, .match = &tag, .match_count = 1},
     };
     for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {

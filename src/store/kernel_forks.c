@@ -176,6 +176,7 @@ Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point) {
     if (status == OK) status = tasks_fork(kernel, from, to, &open);
     if (status == OK) status = children_fork(kernel, from, to, &open);
     map_done(&open);
+    if (status == OK) status = states_restore(kernel, to, point->row.state);
     to->row.snapshot = point->row.snapshot;
     return status;
 }

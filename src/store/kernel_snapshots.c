@@ -73,6 +73,7 @@ Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t s
                        .end_seq = run->facts.last_seq,
                        .position = position,
                        .snapshot = stored.snapshot};
+    TRY(states_encode(kernel, run, &row.state));
     TRY(kernel_insert(kernel, TABLE_SNAPSHOTS, &row));
     run->facts.may_have |= MAY_HAVE_SNAPSHOTS;
     run_keep_facts(kernel, run);
@@ -219,6 +220,8 @@ Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
                       .iteration = op->rewind.iteration};
     TRY(run_log(kernel, run, &rewound));
     TRY(snapshots_drop(kernel, run, row->number));
+    TRY(states_clear(kernel, run));
+    TRY(states_restore(kernel, run, row->state));
     op->rewind.position = row->position;
     run_shift_deadline(kernel, run);
     run->row.epoch++;

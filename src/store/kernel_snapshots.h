@@ -19,6 +19,14 @@ MUST_CHECK Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, i
                                   FlowPoint *ret_point);
 MUST_CHECK Status flow_rewind(Kernel *kernel, Op *op, Run *run);
 
+// ---- kernel_states.c ----
+MUST_CHECK Status state_set(Kernel *kernel, Run *run, const StateSpec *spec);
+MUST_CHECK Status states_clear(Kernel *kernel, Run *run);
+// All of them as one text in the scratch arena, and back; null = none.
+MUST_CHECK Status states_encode(Kernel *kernel, const Run *run, Str *ret_bytes);
+MUST_CHECK Status states_restore(Kernel *kernel, Run *run, Str bytes);
+int64_t state_digest(Str value);
+
 // ---- kernel_forks.c ----
 // Gives `to`, which was just made, what it needs to begin at that point of `from`.
 MUST_CHECK Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point);

@@ -47,7 +47,8 @@ static Status log_check(Kernel *kernel, const LogRow *entry) {
 
 static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *run) {
     size_t effect_count =
-        turn->log_count + turn->child_count + turn->task_count + turn->event_count;
+        turn->log_count + turn->child_count + turn->task_count + turn->event_count +
+        turn->state_count;
     if (effect_count > LIMIT_EFFECTS_PER_TURN) {
         return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_EFFECTS",
                              "a turn with %zu effects; at most %d are allowed", effect_count,
@@ -69,6 +70,12 @@ static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *r
         TRY(kernel_check_name(kernel, "the topic", event->topic, LIMIT_TOPIC_SIZE));
         TRY(kernel_check_name(kernel, "the event id", event->id, LIMIT_KEY_SIZE));
         TRY(kernel_check_size(kernel, "the payload", event->payload, LIMIT_PAYLOAD_SIZE));
+    }
+    for (size_t i = 0; i < turn->state_count; i++) {
+        TRY(kernel_check_name(kernel, "the key of a state", turn->states[i].name,
+                              LIMIT_NAME_SIZE));
+        TRY(kernel_check_size(kernel, "the value of a state", turn->states[i].value,
+                              LIMIT_STATE_SIZE));
     }
     TRY(kernel_check_size(kernel, "the snapshot", turn->snapshot, LIMIT_SNAPSHOT_SIZE));
     return kernel_check_size(kernel, "the result", turn->result, LIMIT_PAYLOAD_SIZE);
@@ -306,6 +313,7 @@ static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
     TRY(checkpoints_drop(kernel, run, 0, &dropped));
     TRY(tasks_cancel(kernel, run, INT64_MIN));
     TRY(snapshots_drop(kernel, run, 1));
+    TRY(states_clear(kernel, run));
     TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
     run->row.incarnation++;
     run->row.input_seq = run->facts.last_seq; // [U5]
@@ -344,7 +352,10 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     if (turn->participant) TRY(turn_participate(kernel, turn));
     int64_t start_seq = run.facts.last_seq;
     TRY(turn_effects(kernel, turn, &run));
-    TRY(snapshot_keep(kernel, turn, &run, start_seq));
+    TRY(snapshot_keep(kernel, turn, &run, start_seq)); // with the values from before this turn
+    for (size_t i = 0; i < turn->state_count; i++) {
+        TRY(state_set(kernel, &run, &turn->states[i]));
+    }
     TRY(turn_next(kernel, turn, &run, &set));
     turn->state = run.row.state;
     turn->last_seq = run.facts.last_seq;

@@ -153,11 +153,23 @@ static Status add_snapshots(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, snapshots_sql, diag);
 }
 
+static const char states_sql[] =
+    "CREATE TABLE abide_states (\"run\" INTEGER NOT NULL, \"name\" TEXT NOT NULL, "
+    "\"digest\" INTEGER NOT NULL, \"value\" TEXT, PRIMARY KEY (\"run\", \"name\")) STRICT, "
+    "WITHOUT ROWID; "
+    "CREATE INDEX abide_states_by_value ON abide_states (\"name\", \"digest\", \"run\")";
+
+static Status add_states(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, states_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
     {3, add_queues},
     {4, add_snapshots},
+    {5, add_states},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -90,5 +90,7 @@ MUST_CHECK Status read_schedule(Reads *reads);
 MUST_CHECK Status read_list_schedules(Reads *reads);
 MUST_CHECK Status read_queue(Reads *reads);
 MUST_CHECK Status read_list_queues(Reads *reads);
+MUST_CHECK Status read_state(Reads *reads);
+MUST_CHECK Status read_list_states(Reads *reads);
 MUST_CHECK Status read_due(Reads *reads);
 MUST_CHECK Status read_stats(Reads *reads);

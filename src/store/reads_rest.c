@@ -1,5 +1,5 @@
 // Reads of everything else: events and topics, dead letters, tasks, definitions, nodes,
-// schedules.
+// schedules, values that runs have set.
 //
 //   [X1] Pending events are listed oldest first, the order in which they will be taken; the rest
 //        newest first.
@@ -249,4 +249,33 @@ Status read_list_schedules(Reads *reads) {
     query->count = walk.count;
     query->next = walk.next;
     return OK;
+}
+
+// ---- values that runs have set ----
+
+Status read_state(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    StateRow row;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    StateRow wanted = {.run = run.key, .name = query->name};
+    Status status = rows_get(reads->rows, TABLE_STATES, &wanted, reads->arena, &row);
+    if (status == ERR_NOT_FOUND) {
+        return diag_set(reads->diag, status, "STATE_NOT_FOUND",
+                        "the run \"%.*s\" has not set \"%.*s\"", STR_ARG(run.id),
+                        STR_ARG(query->name));
+    }
+    TRY(status);
+    query->text = row.value;
+    return OK;
+}
+
+Status read_list_states(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    StateRow wanted = {.run = run.key};
+    Scan scan = {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .limit = LIMIT_LIST_PAGE};
+    return rows_scan(reads->rows, &scan, reads->arena, &query->values, &query->count);
 }

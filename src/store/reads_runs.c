@@ -136,32 +136,67 @@ static void answer_list(Query *query, const RunList *list) {
     query->count = list->count;
 }
 
-static Status list_by_tag(Reads *reads, Filtering *filtering) {
+// A source of run keys, newest first: those below `below` (0 = from the newest). Rows that it has
+// looked at count, whether their runs are wanted or not; a key of 0 is passed over.
+typedef struct KeyPage {
+    int64_t keys[READ_CHUNK];
+    int64_t last; // run of the last row
+    size_t count; // rows
+} KeyPage;
+typedef Status (*KeySource)(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page);
+
+static Status tagged_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page) {
+    TagRow wanted = {.tag = reads->query->filter.tag}, *rows = NULL;
+    Scan scan = {.table = TABLE_TAGS, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .has_max = below != 0, .max = below - 1, .is_descending = true,
+                 .limit = READ_CHUNK};
+    TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
+    for (size_t i = 0; i < ret_page->count; i++) {
+        ret_page->last = ret_page->keys[i] = rows[i].run;
+    }
+    return OK;
+}
+
+static Status state_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page) {
+    const RunFilter *filter = &reads->query->filter;
+    StateRow wanted = {.name = filter->state_key, .digest = state_digest(filter->state_value)};
+    StateRow *rows = NULL;
+    Scan scan = {.table = TABLE_STATES, .index = STATES_BY_VALUE, .match = &wanted,
+                 .match_count = 2, .has_max = below != 0, .max = below - 1,
+                 .is_descending = true, .limit = READ_CHUNK};
+    TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
+    for (size_t i = 0; i < ret_page->count; i++) {
+        bool is_same = str_equal(rows[i].value, filter->state_value); // not just its digest
+        ret_page->keys[i] = is_same ? rows[i].run : 0;
+        ret_page->last = rows[i].run;
+    }
+    return OK;
+}
+
+static Status list_by_keys(Reads *reads, Filtering *filtering, KeySource source) {
     Query *query = reads->query;
     RunList list = list_new(reads, query->filter.limit);
     size_t start_size = reads->arena->used_size;
     int64_t last_key = query->filter.cursor;
     for (int64_t looks = 0;; looks += READ_CHUNK) {
-        TagRow wanted = {.tag = query->filter.tag}, *tags = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_TAGS, .index = SCAN_PRIMARY, .match = &wanted,
-                     .match_count = 1, .has_max = last_key != 0, .max = last_key - 1,
-                     .is_descending = true, .limit = READ_CHUNK};
-        Arena page;
-        arena_init(&page);
-        Status status = rows_scan(reads->rows, &scan, &page, &tags, &count);
+        KeyPage page = {0};
+        Arena arena;
+        arena_init(&arena);
+        Status status = source(reads, last_key, &arena, &page);
         bool is_full = false;
-        for (size_t i = 0; status == OK && i < count; i++) {
-            status = list_add(reads, &list, tags[i].run, filtering, &is_full);
+        for (size_t i = 0; status == OK && i < page.count; i++) {
+            if (page.keys[i] == 0) continue;
+            status = list_add(reads, &list, page.keys[i], filtering, &is_full);
             if (is_full) break;
-            last_key = tags[i].run;
+            last_key = page.keys[i];
         }
-        arena_done(&page);
+        arena_done(&arena);
         TRY(status);
         answer_list(query, &list);
         bool is_cut = looks + READ_CHUNK >= READ_LOOKS_MAX ||
                       reads->arena->used_size - start_size > READ_SIZE_MAX;
-        if (!is_full && count < READ_CHUNK) return OK;
+        if (!is_full && page.count < READ_CHUNK) return OK;
+        if (!is_full) last_key = page.last;
         if (!is_full && !is_cut) continue;
         query->next = last_key;
         return OK;
@@ -219,7 +254,11 @@ static Status list_by_walk(Reads *reads, Filtering *filtering) {
 
 static Status list_choose(Reads *reads, Filtering *filtering) { // [L2]
     const RunFilter *filter = filtering->filter;
-    if (!filtering->parent && !str_is_null(filter->tag)) return list_by_tag(reads, filtering);
+    bool has_state = !str_is_null(filter->state_key) && !str_is_null(filter->state_value);
+    if (has_state) return list_by_keys(reads, filtering, state_page);
+    if (!filtering->parent && !str_is_null(filter->tag)) {
+        return list_by_keys(reads, filtering, tagged_page);
+    }
     if (!filtering->parent && filter->idle_before_ms) {
         bool is_done;
         TRY(list_by_idle(reads, filtering, &is_done));

@@ -39,6 +39,8 @@ static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_LIST_SCHEDULES] = read_list_schedules,
     [QUERY_QUEUE] = read_queue,
     [QUERY_LIST_QUEUES] = read_list_queues,
+    [QUERY_STATE] = read_state,
+    [QUERY_LIST_STATES] = read_list_states,
 };
 
 static void query_clear_answers(Query *query) {
@@ -52,6 +54,7 @@ static void query_clear_answers(Query *query) {
     query->nodes = NULL;
     query->schedules = NULL;
     query->queues = NULL;
+    query->values = NULL;
     query->count = query->log_count = 0;
     query->next = query->number = 0;
     query->text = STR_NULL;

@@ -21,6 +21,7 @@ typedef struct RunFilter {
     Str tag;                 // null = any
     Str parent_id;           // null = any
     Str waiting_on;          // topic, signal, task or child name in the wait set; null = any
+    Str state_key, state_value; // null = any; otherwise runs that have set this key to this JSON
     int64_t idle_before_ms;  // 0 = any; otherwise idle since before that moment
     int64_t created_before_ms, created_after_ms; // 0 = any
     int64_t cursor;          // 0 = from the newest; otherwise the last key seen
@@ -62,6 +63,8 @@ typedef enum QueryKind {
     QUERY_LIST_SCHEDULES,
     QUERY_QUEUE,       // by name: its limits and counts (the default ones when nothing is stored)
     QUERY_LIST_QUEUES, // by name, beyond `name`; next != 0 says that there are more
+    QUERY_STATE,       // text: what the run has set under `name`
+    QUERY_LIST_STATES, // values: all the run has set, by key
     QUERY_KIND_COUNT
 } QueryKind;
 
@@ -90,6 +93,7 @@ typedef struct Query {
     NodeRow *nodes;
     ScheduleRow *schedules;
     QueueStat *queues;
+    StateRow *values;
     size_t count;      // of whichever list was asked for
     size_t log_count;  // QUERY_RUN_LOAD
     int64_t next;      // cursor of the next page; 0 = that was the last

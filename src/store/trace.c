@@ -53,6 +53,8 @@ static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_LIST_SCHEDULES] = "list_schedules",
     [QUERY_QUEUE] = "queue",
     [QUERY_LIST_QUEUES] = "list_queues",
+    [QUERY_STATE] = "state",
+    [QUERY_LIST_STATES] = "list_states",
 };
 
 const char *query_kind_name(QueryKind kind) {

@@ -51,6 +51,11 @@ typedef struct EventSpec {
     Str payload;
 } EventSpec;
 
+typedef struct StateSpec { // State.set
+    Str name;
+    Str value; // JSON; null = it is taken away
+} StateSpec;
+
 // ---- schedules ----
 typedef struct ScheduleSet {
     ScheduleRow row; // `name` to `catch_up_ms`, which replace what is there; `is_paused` counts
@@ -115,6 +120,8 @@ typedef struct TurnCommit {
     size_t task_count;
     EventSpec *events;
     size_t event_count;
+    StateSpec *states; // values that readers outside may see
+    size_t state_count;
     WaitSet waits;   // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
                      // the store looks the key up, also for those started in this same turn
     Str snapshot;    // flow runs

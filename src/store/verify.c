@@ -234,6 +234,21 @@ static Status snapshots_check(Verify *verify, const RunRow *run) { // [P1], [P2]
     }
 }
 
+static Status states_check(Verify *verify, const RunRow *run) { // [I3]
+    StateRow wanted = {.run = run->key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .limit = VERIFY_TOPICS_MAX};
+    arena_reset(&verify->page);
+    TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
+    for (size_t i = 0; i < count; i++) {
+        bool is_sane = !str_is_null(rows[i].value) && rows[i].digest == state_digest(rows[i].value);
+        if (!is_sane) return bad(verify, "a value of a run disagrees with its digest", run->id);
+    }
+    verify->row_count += (int64_t)count;
+    return OK;
+}
+
 static Status belongings_check(Verify *verify, TableNumber table, int index, size_t offset) {
     for (int64_t run = 0;;) {
         TRY(next_run(verify, table, index, offset, &run));
@@ -248,6 +263,7 @@ static Status belongings_check(Verify *verify, TableNumber table, int index, siz
         }
         TRY(status);
         if (table == TABLE_LOG) TRY(log_check(verify, &owner));
+        if (table == TABLE_STATES) TRY(states_check(verify, &owner));
         if (table == TABLE_SNAPSHOTS) TRY(snapshots_check(verify, &owner));
         if (table == TABLE_CURSORS && run_state_is_terminal(owner.state)) {
             return bad(verify, "an ended run still has cursors", owner.id);
@@ -514,6 +530,7 @@ static Status verify_all(Verify *verify) {
     TRY(belongings_check(verify, TABLE_CURSORS, SCAN_PRIMARY, offsetof(CursorRow, run)));
     TRY(belongings_check(verify, TABLE_TAGS, TAGS_BY_RUN, offsetof(TagRow, run)));
     TRY(belongings_check(verify, TABLE_SNAPSHOTS, SCAN_PRIMARY, offsetof(SnapshotRow, run)));
+    TRY(belongings_check(verify, TABLE_STATES, SCAN_PRIMARY, offsetof(StateRow, run)));
     TRY(topics_check(verify));
     TRY(table_walk(verify, TABLE_TASK_KEYS, task_key_check));
     if (verify->keyed_count != 0) {

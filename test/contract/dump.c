@@ -144,6 +144,9 @@ static void run_add(Dump *dump, int64_t key) {
     load_add(dump, key);
     children_add(dump, key);
     events_add(dump, key, STR_NULL);
+    query = (Query){.run = key};
+    query_run(dump, &query, QUERY_LIST_STATES);
+    for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_STATES, &query.values[i]);
 }
 
 // ---- listings ----
@@ -348,6 +351,8 @@ Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
         Str tag = str_from(options->tags[i]);
         keys_add(&dump, "tag", tag, (RunFilter){.tag = tag});
     }
+    keys_add(&dump, "state", STR("key0"),
+             (RunFilter){.state_key = STR("key0"), .state_value = STR("null")});
     keys_add(&dump, "idle", STR_NULL, (RunFilter){.idle_before_ms = options->now_ms + 1});
     topics_add(&dump);
     tasks_add(&dump);

@@ -144,6 +144,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_QUEUES, QUEUES_BY_DUE, "due_at_ms", false, true},
         {TABLE_TASK_KEYS, TASK_KEYS_BY_NAME, "queue", true, false},
         {TABLE_TASK_KEYS, TASK_KEYS_BY_QUEUE, "queue", false, false},
+        {TABLE_STATES, STATES_BY_VALUE, "name", false, false},
     };
     size_t total = 0;
     for (int number = 0; number < TABLE_COUNT; number++) total += tables[number].index_count;
