@@ -114,13 +114,17 @@ enum {
     ABIDE_EVENT_RELEASED,  /* nothing of the run is in memory any more */
     ABIDE_EVENT_RELOADED,
     ABIDE_EVENT_STORE_DOWN, /* the store does not answer; the engine keeps trying */
-    ABIDE_EVENT_STORE_UP
+    ABIDE_EVENT_STORE_UP,
+    ABIDE_EVENT_LINE,    /* a script's console; name: "log", "warn" …; detail: a JSON string */
+    ABIDE_EVENT_STREAM,  /* something was written to the run's stream; name: type; detail: value */
+    ABIDE_EVENT_PUBLISHED /* the run published an event; name: topic; detail: payload */
 };
 
 typedef struct abide_event {
     int kind; /* ABIDE_EVENT_… */
     const char *run_id;   /* NULL when it is not about a run */
     const char *workflow; /* NULL likewise */
+    const char *name;     /* may be NULL */
     const char *detail;   /* may be NULL */
     int64_t at_ms;
 } abide_event;
@@ -154,6 +158,12 @@ typedef struct abide_options {
     /* Log lines; level 0 debug … 3 error. NULL = silent. Any thread. */
     void (*on_log)(void *user, int level, const char *line);
     void *user;
+    /* Scripts. */
+    int64_t max_script_memory; /* bytes one run may use; 0 = 64 MiB */
+    int64_t max_turn_steps;    /* instructions between two waits; 0 = 1,000,000,000 */
+    /* Virtual time, for tests: when not 0, the engine's clock shows this moment and stands still
+       until abide_clock_set moves it. */
+    int64_t virtual_time_ms;
 } abide_options;
 
 /*
@@ -180,6 +190,20 @@ typedef struct abide_recovery {
 ** executes. `report` may be NULL. Calling it again answers ABIDE_OK and the first report.
 */
 ABIDE_API int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *error);
+
+/*
+** Waits until the engine has nothing to do at the present moment: nothing executes, nothing is
+** queued that it could take up. *ret_next_ms (may be NULL) is when something will happen by itself
+** (a timer, a time-out, another attempt, a tick); 0 = never.
+*/
+ABIDE_API int abide_settle(abide_engine *engine, int64_t *ret_next_ms, abide_error *error);
+
+/*
+** Virtual time: moves the clock of an engine that was opened with virtual_time_ms. Settle, set the
+** clock to what is next, settle again: timers fire without anybody waiting for them. Time-outs of
+** abide_result count by this clock too. Errors: CLOCK_REAL, BAD_TIME (it does not go back).
+*/
+ABIDE_API int abide_clock_set(abide_engine *engine, int64_t now_ms, abide_error *error);
 
 /*
 ** Orderly stop: no new executions begin, running functions are awaited for at most `timeout`
@@ -222,9 +246,15 @@ ABIDE_API int abide_deploy(abide_engine *engine, const char *file_name, const ch
 ABIDE_API int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn,
                                   void *user, abide_error *error);
 
+/* As abide_register_task, but takes the place of what is registered under that name. For tests. */
+ABIDE_API int abide_replace_task(abide_engine *engine, const char *name, abide_call_fn fn,
+                                 void *user, abide_error *error);
+
 typedef struct abide_builtin_options {
     int allow_exec;    /* 1 = the task exec may run programs */
     int allow_private; /* 1 = the task http may reach private, loopback and link-local addresses */
+    /* Further addresses http may reach: "10.1.0.0/16, 127.0.0.2, fd00::/8". NULL = none. */
+    const char *allow_addresses;
     /* Lines of the task log; level as in abide_options. NULL = standard error. Any thread. */
     void (*on_log)(void *user, int level, const char *line);
     void *user;
@@ -232,7 +262,7 @@ typedef struct abide_builtin_options {
 
 /*
 ** Registers the tasks that come with abide: http, exec, log and fail; docs/tasks.md describes
-** them. `options` may be NULL and is copied.
+** them. `options` may be NULL and is copied. Errors: BAD_ADDRESS, ALREADY_REGISTERED.
 */
 ABIDE_API int abide_register_builtin_tasks(abide_engine *engine,
                                            const abide_builtin_options *options,

@@ -1,6 +1,7 @@
 // What the files of the C library share: the engine object, and checks of what callers hand in.
 #pragma once
 #include "abide.h"
+#include "api/clock.h"
 #include "api/driver.h"
 
 typedef struct Registered { // a workflow's runner; lives as long as the engine
@@ -15,6 +16,7 @@ typedef struct Closer { // what abide_on_close was given
 
 struct abide_engine {
     Driver driver;
+    VirtualEnv virtual_env; // in use when options.virtual_time_ms is not 0
     Store *store;
     Logger logger;
     abide_options options; // callbacks and user pointer

@@ -66,6 +66,7 @@ static void take_mail(Driver *driver, Mail *mail) {
     mail->commit_status = driver->commit_status;
     if (mail->committed != NULL) mail->commit_diag = driver->commit_diag;
     driver->committed = NULL;
+    driver->is_settle_new = false;
     pthread_mutex_unlock(&driver->lock);
 }
 
@@ -94,7 +95,7 @@ static void deliver_mail(Driver *driver, Mail *mail) {
 // [D2] Waits for mail or until `until_ms` by the wall clock (which may be set: the kernel knows).
 static void sleep_until(Driver *driver, int64_t until_ms) {
     pthread_mutex_lock(&driver->lock);
-    if (!has_mail(driver)) {
+    if (!has_mail(driver) && !driver->is_settle_new) {
         driver->is_asleep = true;
         struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
         int code = 0;
@@ -109,6 +110,26 @@ static void sleep_until(Driver *driver, int64_t until_ms) {
 
 // ---- the coordinator's thread ----
 
+// Tells those who wait for it that there is nothing to do, if that is so.
+static void answer_settled(Driver *driver, bool is_ended) {
+    int64_t next_ms = 0;
+    pthread_mutex_lock(&driver->lock);
+    bool is_asked = !list_is_empty(&driver->settles);
+    pthread_mutex_unlock(&driver->lock);
+    if (!is_asked) return;
+    if (!is_ended && !coordinator_is_idle(driver->coordinator, &next_ms)) return;
+    pthread_mutex_lock(&driver->lock);
+    List settled;
+    list_init(&settled);
+    if (is_ended || !has_mail(driver)) move_all(&driver->settles, &settled);
+    pthread_mutex_unlock(&driver->lock);
+    LIST_EACH_SAFE(node, after, &settled) {
+        SettleCall *call = container_of(node, SettleCall, link);
+        call->next_ms = next_ms;
+        semaphore_post(call->done);
+    }
+}
+
 static void end_thread(Driver *driver, bool is_late) {
     Diag diag;
     if (coordinator_leave(driver->coordinator, &diag) != OK) {
@@ -121,6 +142,7 @@ static void end_thread(Driver *driver, bool is_late) {
     Mail mail;
     take_mail(driver, &mail); // the last of it: callers are told that the engine is closed
     deliver_mail(driver, &mail);
+    answer_settled(driver, true);
 }
 
 static bool is_stopping(Driver *driver, int64_t *ret_deadline_ms) {
@@ -182,15 +204,18 @@ static bool rest(Driver *driver, bool is_committing) {
     Coordinator *coordinator = driver->coordinator;
     int64_t until_ms = is_committing ? INT64_MAX : coordinator_next_wake_ms(coordinator);
     int64_t deadline_ms;
+    bool is_resting = until_ms > env_now_ms(driver->env);
+    if (is_resting && driver->is_virtual) until_ms = INT64_MAX;
+    if (!is_committing) answer_settled(driver, false);
     if (!is_committing && is_stopping(driver, &deadline_ms)) {
         bool is_quiet = coordinator_is_quiet(coordinator);
-        if (is_quiet || env_now_ms(driver->env) >= deadline_ms) {
+        if (is_quiet || env_now_ms(env_system()) >= deadline_ms) {
             end_thread(driver, !is_quiet);
             return true;
         }
         if (deadline_ms < until_ms) until_ms = deadline_ms;
     }
-    if (until_ms > env_now_ms(driver->env)) sleep_until(driver, until_ms);
+    if (is_resting) sleep_until(driver, until_ms);
     return false;
 }
 
@@ -249,6 +274,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     *driver = (Driver){
         .world.ops = &driver_world,
         .env = config->env,
+        .is_virtual = config->is_virtual,
         .store = config->store,
         .on_event = config->on_event,
         .on_event_context = config->on_event_context,
@@ -257,6 +283,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     list_init(&driver->awaits);
     list_init(&driver->executed);
     list_init(&driver->controls);
+    list_init(&driver->settles);
     list_init(&driver->outgoing);
     CoordinatorSetup setup = {
         .env = config->env,
@@ -300,7 +327,7 @@ Status driver_stop(Driver *driver, int64_t timeout_ms) {
     driver_control(driver, stop_coordinator, NULL);
     pthread_mutex_lock(&driver->lock);
     driver->state = DRIVER_STOPS;
-    driver->stop_deadline_ms = env_now_ms(driver->env) + timeout_ms;
+    driver->stop_deadline_ms = env_now_ms(env_system()) + timeout_ms;
     wake_up(driver);
     pthread_mutex_unlock(&driver->lock);
     take_back(driver);
@@ -372,6 +399,22 @@ void driver_await(Driver *driver, Await *await) {
         semaphore_post(&semaphore);
     }
     semaphore_wait(&semaphore);
+}
+
+int64_t driver_settle(Driver *driver) {
+    Semaphore semaphore;
+    semaphore_init(&semaphore);
+    SettleCall call = {.done = &semaphore};
+    list_init(&call.link);
+    pthread_mutex_lock(&driver->lock);
+    bool is_alive = driver->state != DRIVER_ENDED;
+    if (is_alive) list_append(&driver->settles, &call.link);
+    driver->is_settle_new = true;
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
+    if (!is_alive) semaphore_post(&semaphore);
+    semaphore_wait(&semaphore);
+    return call.next_ms;
 }
 
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {

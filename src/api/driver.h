@@ -7,6 +7,7 @@
 //   [D1] Only the coordinator's thread touches the coordinator.
 //   [D2] Nothing sleeps on a fixed tick: the thread waits for a message or for the next deadline.
 //   [D3] A function that blocks holds up its pool thread and nothing else.
+//       In virtual time deadlines come when the clock is moved, which is a message.
 //   [D4] One commit is under way at a time, and the next begins only when it answered OK.
 #pragma once
 #include "engine/coordinator.h"
@@ -30,9 +31,17 @@ typedef struct ControlCall {
     struct Semaphore *done;
 } ControlCall;
 
+// Somebody waits until there is nothing to do.
+typedef struct SettleCall {
+    List link;
+    int64_t next_ms; // when there will be; 0 = never
+    struct Semaphore *done;
+} SettleCall;
+
 typedef struct Driver {
     World world; // what the coordinator sees of us
     Env *env;
+    bool is_virtual; // `env` moves by messages, not by itself
     Store *store;
     Coordinator *coordinator;
     Pool pool;
@@ -47,6 +56,8 @@ typedef struct Driver {
     List awaits;
     List executed;
     List controls;
+    List settles;
+    bool is_settle_new; // one came that the coordinator's thread has not looked at
     Turn *to_commit; // for the committer; NULL = nothing
     Turn *committed; // back from it, with its outcome
     Status commit_status;
@@ -55,7 +66,7 @@ typedef struct Driver {
     pthread_t committer;
     bool is_committer_closed;
     enum { DRIVER_RUNS, DRIVER_STOPS, DRIVER_ENDED } state;
-    int64_t stop_deadline_ms;
+    int64_t stop_deadline_ms; // by the real clock
     bool is_stop_late; // functions were still running at the deadline
 
     void (*on_event)(void *context, const EngineEvent *event);
@@ -64,6 +75,7 @@ typedef struct Driver {
 
 typedef struct DriverConfig {
     Env *env;
+    bool is_virtual;
     Store *store;
     Logger *logger;
     int thread_count;
@@ -83,4 +95,6 @@ void driver_free(Driver *driver);
 Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request));
 // Waits for a run to end, at most until the await's deadline.
 void driver_await(Driver *driver, Await *await);
+// Waits until nothing executes and nothing is due; answers when something will be, 0 = never.
+int64_t driver_settle(Driver *driver);
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

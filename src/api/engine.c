@@ -9,6 +9,7 @@
 #include "base/duration.h"
 #include "base/memory.h"
 #include "engine/filter.h"
+#include "flow/limits.h"
 #include <stdlib.h>
 
 const char *abide_version(void) { return ABIDE_VERSION; }
@@ -53,6 +54,22 @@ static Status set_count(int given, int fallback, const char *what, int64_t *ret_
     return OK;
 }
 
+static Status read_script_options(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
+    if (options->max_script_memory < 0 || options->max_turn_steps < 0)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "max_script_memory and max_turn_steps must not be negative");
+    if (options->virtual_time_ms < 0)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "virtual_time_ms is negative");
+    // A clock that stands still never comes to the end of a pause: the store is asked at once.
+    if (options->virtual_time_ms != 0) c->store_retry_ms = c->store_retry_max_ms = 0;
+    int64_t slice = (int64_t)FLOW_LIMITS_DEFAULT.instructions_per_turn;
+    int64_t steps = options->max_turn_steps > 0 ? options->max_turn_steps : 100 * slice;
+    c->script_memory = options->max_script_memory;
+    c->slice_instructions = steps < slice ? steps : slice;
+    c->max_turn_slices = steps / c->slice_instructions;
+    return OK;
+}
+
 static Status read_options(const abide_options *options, bool is_exclusive, Settings *settings,
                            Diag *diag) {
     CoordinatorConfig *c = &settings->coordinator;
@@ -93,8 +110,7 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     if (c->keep_snapshots < 0 || c->keep_snapshots > SNAPSHOTS_KEPT_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "keep_snapshots is %d; at most %d",
                         options->keep_snapshots, SNAPSHOTS_KEPT_MAX);
-    c->max_turn_slices = 100;
-    return OK;
+    return read_script_options(options, c, diag);
 }
 
 static void write_log(void *context, LogLevel level, const char *line) {
@@ -110,6 +126,7 @@ static void pass_event(void *context, const EngineEvent *event) {
         .kind = (int)event->kind,
         .run_id = event->run_id.data,
         .workflow = event->workflow.data,
+        .name = event->name.data,
         .detail = event->detail.data,
         .at_ms = env_now_ms(engine->driver.env),
     };
@@ -131,6 +148,7 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     TRY(store_open(str_from(url), &settings.store, &engine->store, diag));
     DriverConfig config = {
         .env = env_system(),
+        .is_virtual = engine->options.virtual_time_ms != 0,
         .store = engine->store,
         .logger = &engine->logger,
         .thread_count = settings.thread_count,
@@ -138,6 +156,10 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
         .on_event = pass_event,
         .on_event_context = engine,
     };
+    if (config.is_virtual) {
+        virtual_env_init(&engine->virtual_env, engine->options.virtual_time_ms);
+        config.env = &engine->virtual_env.base;
+    }
     Status status = driver_start(&engine->driver, &config, diag);
     if (status != OK) store_close(engine->store);
     return status;
@@ -222,11 +244,16 @@ typedef struct Registration {
     Runner *runner;
     abide_call_fn task;
     void *user;
+    bool is_replacing;
     Status status;
 } Registration;
 
 static void register_here(Coordinator *coordinator, void *context) {
     Registration *r = context;
+    if (r->is_replacing) {
+        coordinator_replace_task(coordinator, r->name, r->task, r->user);
+        return;
+    }
     r->status = r->runner != NULL ? coordinator_add_runner(coordinator, r->name, r->runner)
                                   : coordinator_add_task(coordinator, r->name, r->task, r->user);
 }
@@ -272,15 +299,26 @@ bool engine_knows(abide_engine *engine, Str workflow) {
     return answer;
 }
 
+static int register_task(abide_engine *engine, const char *name, Registration *registration,
+                         abide_error *error) {
+    if (engine == NULL || registration->task == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
+    Diag diag;
+    Status status = api_check_name(name, "the task name", &registration->name, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    return register_function(engine, registration, error);
+}
+
 int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn, void *user,
                         abide_error *error) {
-    if (engine == NULL || fn == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
     Registration registration = {.task = fn, .user = user};
-    Diag diag;
-    Status status = api_check_name(name, "the task name", &registration.name, &diag);
-    if (status != OK) return api_answer(error, status, &diag);
-    return register_function(engine, &registration, error);
+    return register_task(engine, name, &registration, error);
+}
+
+int abide_replace_task(abide_engine *engine, const char *name, abide_call_fn fn, void *user,
+                       abide_error *error) {
+    Registration registration = {.task = fn, .user = user, .is_replacing = true};
+    return register_task(engine, name, &registration, error);
 }
 
 // ---- recovery ----

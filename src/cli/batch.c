@@ -46,6 +46,7 @@ static void append_load_error(Buf *answer, const char *message) {
 
 static void run_one(Str text, const RunRequest *limits, Arena *arena, Buf *answer) {
     RunRequest request = *limits;
+    request.source = text;
     RunAnswer outcome;
     Diag diag;
     if (flow_compile(STR("program.flow"), text, &request.module, NULL, &diag) != OK) {

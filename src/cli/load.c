@@ -32,7 +32,7 @@ static FlowModule *compile_file(Str name, Str text, Arena *arena) {
     return status == OK ? module : NULL;
 }
 
-FlowModule *load_module(const char *path) {
+FlowModule *load_module(const char *path, Buf *ret_source) {
     Arena arena;
     Buf text;
     Diag diag;
@@ -41,6 +41,7 @@ FlowModule *load_module(const char *path) {
     buf_init(&text, FLOW_SOURCE_MAX);
     if (file_read(path, &text, &diag) != OK) fprintf(stderr, "abide: %s\n", diag.message);
     else module = compile_file(str_from(path), buf_str(&text), &arena);
+    if (ret_source) buf_append_str(ret_source, buf_str(&text));
     buf_done(&text);
     arena_done(&arena);
     return module;

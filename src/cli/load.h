@@ -2,4 +2,6 @@
 #pragma once
 #include "flow/flow.h"
 
-FlowModule *load_module(const char *path); // NULL: it has been said why
+// NULL: it has been said why. `ret_source` (may be NULL) receives the text; it has the ceiling
+// FLOW_SOURCE_MAX.
+FlowModule *load_module(const char *path, Buf *ret_source);

@@ -83,6 +83,12 @@ static bool store_value(const Option *option, const char *text) {
     case OPTION_TEXT: *(Str *)option->target = str_from(text); return true;
     case OPTION_COUNT: return parse_count(text, option->target, &rest) && *rest == 0;
     case OPTION_SIZE: return options_parse_size(text, option->target);
+    case OPTION_TEXTS: {
+        OptionTexts *texts = option->target;
+        if (texts->count == OPTION_TEXTS_MAX) return false;
+        texts->items[texts->count++] = text;
+        return true;
+    }
     case OPTION_FLAG: break;
     }
     return false;

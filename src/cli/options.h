@@ -10,7 +10,15 @@ typedef enum OptionKind {
     OPTION_TEXT,  // Str
     OPTION_COUNT, // uint64_t: a whole number
     OPTION_SIZE,  // uint64_t: bytes, with K, M or G behind the number
+    OPTION_TEXTS, // OptionTexts: may be given several times
 } OptionKind;
+
+enum { OPTION_TEXTS_MAX = 32 };
+
+typedef struct OptionTexts {
+    const char *items[OPTION_TEXTS_MAX];
+    size_t count;
+} OptionTexts;
 
 typedef struct Option {
     const char *name;  // without the dashes

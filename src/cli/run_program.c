@@ -1,152 +1,120 @@
-// RunProgram: turns of the VM, and sleeping between them.
+// RunProgram: decides whether a program needs an engine, and runs those that do not.
 //
-//   run -> completed | failed | parked: sleep, settle, run again | preempted: run again
+//   run -> completed | failed | parked: it can only be stuck | preempted: run again
 //
-//   [R1] Only what the script awaits keeps it running: a timer nobody waits for is not slept for.
-//   [R2] A script that awaits only what nobody here can answer fails, and the message names it.
+// Whether it needs one is read off the text: a program reaches the workflow API by its names alone
+// (or through globalThis, or with escapes in identifiers), so a text without any of these words
+// cannot. A word in a comment or string costs the milliseconds of an engine and changes nothing
+// else. Invariants [R1], [R2] are in run_program.h.
 
 #include "cli/run_program.h"
-#include <poll.h>
+#include "base/env.h"
+#include "cli/run_session.h"
+#include <stdio.h>
 
-enum { STEPS_PER_TURN = 50000000, SLEEP_MAX_MS = 60000 };
+enum { STEPS_PER_TURN = 50000000 };
 
-typedef struct RunLoop {
-    const RunRequest *request;
-    Arena *arena;
-    RunHost host;
-    FlowVm *vm;
-    uint64_t steps_left;
-    RunAnswer answer;
-} RunLoop;
+// ---- the world of a pure program: a console, a clock, random numbers ----
 
-static void fail_with(RunLoop *loop, Str message) {
-    loop->answer = (RunAnswer){.error_name = STR("Error"), .error_message = message};
+static Status host_effect(FlowHost *host, const FlowEffect *effect, Diag *diag) {
+    (void)host;
+    (void)diag;
+    ASSERT(effect->kind == FLOW_EFFECT_LOG); // the others have names that it does not write
+    fwrite(effect->json.data, 1, effect->json.len, stderr);
+    fputc('\n', stderr);
+    return OK;
 }
 
-// --- waiting
-static Status settle_due(RunLoop *loop, const RunWait *wait, Diag *diag) {
-    FlowSettlement settlement = {.id = wait->id};
-    if (wait->kind != FLOW_AWAIT_TIMER) {
-        settlement.is_rejected = true;
-        settlement.error_class = "TimeoutError";
-        settlement.message = arena_printf(loop->arena, "No %s \"%.*s\" within its timeout",
-                                          run_wait_kind_name(wait->kind), STR_ARG(wait->name));
-    }
-    return flow_vm_settle(loop->vm, &settlement, diag);
+static int64_t host_now_ms(FlowHost *host) {
+    (void)host;
+    return env_now_ms(env_system());
 }
 
-static const RunWait *earliest_due(RunLoop *loop, const FlowRunResult *result) {
-    const RunWait *earliest = NULL;
-    for (uint32_t i = 0; i < result->wait_count; i++) {
-        if (!result->waits[i].is_awaited) continue; // [R1]
-        const RunWait *wait = run_host_find(&loop->host, result->waits[i].id);
-        if (!wait || wait->due_ms < 0) continue;
-        if (!earliest || wait->due_ms < earliest->due_ms) earliest = wait;
-    }
-    return earliest;
+static uint64_t host_random(FlowHost *host) {
+    (void)host;
+    return env_random_u64(env_system());
 }
 
-static void fail_stuck(RunLoop *loop, const FlowRunResult *result) { // [R2]
-    for (uint32_t i = 0; i < result->wait_count; i++) {
-        const RunWait *wait = run_host_find(&loop->host, result->waits[i].id);
-        if (!wait || !result->waits[i].is_awaited) continue;
-        const char *kind = run_wait_kind_name(wait->kind);
-        fail_with(loop, arena_printf(loop->arena,
-                                     "The script waits for %s \"%.*s\", which nothing here can "
-                                     "answer: abide run has no handlers for it",
-                                     kind, STR_ARG(wait->name)));
-        return;
-    }
-    fail_with(loop, STR("The script waits for a promise that nothing can settle"));
-}
+static const FlowHostOps pure_host_ops = {
+    .effect = host_effect, .now_ms = host_now_ms, .random_u64 = host_random};
 
-static void sleep_until(Env *env, int64_t at_ms) {
-    for (;;) {
-        int64_t left = at_ms - env_now_ms(env);
-        if (left <= 0) return;
-        poll(NULL, 0, (int)(left < SLEEP_MAX_MS ? left : SLEEP_MAX_MS));
-    }
-}
-
-// Answers false when the script cannot go on.
-static bool wait_for_next(RunLoop *loop, const FlowRunResult *result) {
-    const RunWait *wait = earliest_due(loop, result);
-    Diag diag;
-    if (!wait) {
-        fail_stuck(loop, result);
-        return false;
-    }
-    sleep_until(loop->host.env, wait->due_ms);
-    if (settle_due(loop, wait, &diag) != OK) {
-        fail_with(loop, arena_str(loop->arena, str_from(diag.message)));
-        return false;
-    }
-    run_host_remove(&loop->host, wait->id);
+static bool is_pure(Str source) { // [R1]
+    static const char *const words[] = {"Task",     "Timer",  "Signal", "Event",      "Workflow",
+                                        "Stream",   "State",  "Context", "globalThis", "\\u"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(source.data, source.len, words[i], strlen(words[i])) != NULL) return false;
     return true;
 }
 
-// --- turns
-static Status vm_begin(RunLoop *loop, Str input_json, Diag *diag) {
-    FlowVmOptions options = {.module = loop->request->module,
-                             .workflow_index = loop->request->workflow_index,
-                             .input_json = input_json,
-                             .host = &loop->host.base,
-                             .limits = FLOW_LIMITS_DEFAULT};
-    if (loop->request->memory_bytes) options.limits.heap_bytes = loop->request->memory_bytes;
-    options.limits.instructions_per_turn =
-        loop->steps_left < STEPS_PER_TURN ? loop->steps_left : STEPS_PER_TURN;
-    return flow_vm_new(&options, &loop->vm, diag);
+// ---- turns ----
+
+typedef struct PureRun {
+    const RunRequest *request;
+    Arena *arena;
+    FlowHost host;
+    FlowVm *vm;
+    RunAnswer answer;
+} PureRun;
+
+static void fail_with(PureRun *run, Str message) {
+    run->answer = (RunAnswer){.error_name = STR("Error"), .error_message = message};
 }
 
-static void take_failure(RunLoop *loop, const FlowFailure *failure) {
-    loop->answer = (RunAnswer){.error_name = arena_str(loop->arena, failure->name),
-                               .error_message = arena_str(loop->arena, failure->message),
-                               .error_stack = arena_str(loop->arena, failure->stack)};
+static void take_failure(PureRun *run, const FlowFailure *failure) {
+    run->answer = (RunAnswer){.error_name = arena_str(run->arena, failure->name),
+                              .error_message = arena_str(run->arena, failure->message),
+                              .error_stack = arena_str(run->arena, failure->stack)};
 }
 
-// Counts what the turn used; answers false when --max-steps is used up.
-static bool has_steps_left(RunLoop *loop) {
+// Answers false when --max-steps is used up.
+static bool has_steps_left(PureRun *run) {
     FlowVmStats stats;
-    flow_vm_stats(loop->vm, &stats);
-    if (!loop->request->max_steps || stats.instructions < loop->request->max_steps) return true;
-    fail_with(loop, arena_printf(loop->arena, "The script was stopped after %llu steps",
-                                 (unsigned long long)loop->request->max_steps));
+    flow_vm_stats(run->vm, &stats);
+    if (!run->request->max_steps || stats.instructions < run->request->max_steps) return true;
+    fail_with(run, arena_printf(run->arena, "The script was stopped after %llu steps",
+                                (unsigned long long)run->request->max_steps));
     return false;
 }
 
 // One turn. Answers whether there is another one.
-static bool run_turn(RunLoop *loop, Diag *diag, Status *ret_status) {
+static bool run_turn(PureRun *run) {
     FlowRunResult result;
-    flow_vm_run(loop->vm, &result);
+    flow_vm_run(run->vm, &result);
     switch (result.outcome) {
     case FLOW_COMPLETED:
-        loop->answer = (RunAnswer){.is_completed = true,
-                                   .result_json = arena_str(loop->arena, result.result_json)};
+        run->answer = (RunAnswer){.is_completed = true,
+                                  .result_json = arena_str(run->arena, result.result_json)};
         return false;
-    case FLOW_FAILED: take_failure(loop, &result.failure); return false;
-    case FLOW_PARKED: return wait_for_next(loop, &result);
-    case FLOW_PREEMPTED: return has_steps_left(loop);
-    case FLOW_CONTINUE_AS: {
-        Str input = arena_str(loop->arena, result.result_json);
-        flow_vm_free(loop->vm);
-        loop->vm = NULL;
-        run_host_forget(&loop->host);
-        *ret_status = vm_begin(loop, input, diag);
-        return *ret_status == OK;
+    case FLOW_FAILED: take_failure(run, &result.failure); return false;
+    case FLOW_PREEMPTED: return has_steps_left(run);
+    case FLOW_PARKED:
+        fail_with(run, STR("The script waits for a promise that nothing can settle"));
+        return false;
+    case FLOW_CONTINUE_AS: break; // it would have written Workflow
     }
-    }
-    return false;
+    UNREACHABLE();
+}
+
+static Status run_pure(const RunRequest *request, Arena *arena, RunAnswer *ret_answer,
+                       Diag *diag) {
+    PureRun run = {.request = request, .arena = arena, .host.ops = &pure_host_ops};
+    FlowVmOptions options = {.module = request->module,
+                             .workflow_index = request->workflow_index,
+                             .input_json = request->input_json,
+                             .host = &run.host,
+                             .limits = FLOW_LIMITS_DEFAULT};
+    uint64_t max_steps = request->max_steps ? request->max_steps : UINT64_MAX;
+    if (request->memory_bytes) options.limits.heap_bytes = request->memory_bytes;
+    options.limits.instructions_per_turn = max_steps < STEPS_PER_TURN ? max_steps : STEPS_PER_TURN;
+    TRY(flow_vm_new(&options, &run.vm, diag));
+    while (run_turn(&run)) continue;
+    *ret_answer = run.answer;
+    flow_vm_free(run.vm);
+    return OK;
 }
 
 Status run_program(const RunRequest *request, Arena *arena, RunAnswer *ret_answer, Diag *diag) {
-    RunLoop loop = {.request = request, .arena = arena};
-    loop.steps_left = request->max_steps ? request->max_steps : UINT64_MAX;
-    run_host_init(&loop.host, arena, request->module, request->workflow_index);
-    Status status = vm_begin(&loop, request->input_json, diag);
-    if (status == OK)
-        while (run_turn(&loop, diag, &status)) continue;
-    if (status == OK) *ret_answer = loop.answer;
-    flow_vm_free(loop.vm);
-    run_host_done(&loop.host);
-    return status;
+    if (request->setting == NULL && is_pure(request->source))
+        return run_pure(request, arena, ret_answer, diag);
+    return run_session(request, arena, ret_answer, diag); // [R2]
 }

@@ -146,6 +146,8 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     flow_runner_init(&c->flow_runner, c->config.run_retention_ms, c->config.keep_snapshots);
     if (c->config.slice_instructions > 0)
         c->flow_runner.limits.instructions_per_turn = (uint64_t)c->config.slice_instructions;
+    if (c->config.script_memory > 0)
+        c->flow_runner.limits.heap_bytes = (uint64_t)c->config.script_memory;
     map_init(&c->modules);
     residents_init(&c->residents);
     list_init(&c->requests);
@@ -246,6 +248,17 @@ Status coordinator_add_task(Coordinator *c, Str name, NativeCallFunction functio
     vec_push(&c->task_names, entry->name);
     c->has_tasks = true;
     return OK;
+}
+
+void coordinator_replace_task(Coordinator *c, Str name, NativeCallFunction function, void *user) {
+    TaskEntry *entry = strmap_get(&c->tasks, name);
+    if (entry == NULL) {
+        Status status = coordinator_add_task(c, name, function, user);
+        ASSERT(status == OK);
+        return;
+    }
+    entry->function = function;
+    entry->user = user;
 }
 
 // ---- inputs ----
@@ -529,6 +542,19 @@ void coordinator_stop(Coordinator *c) {
 bool coordinator_is_quiet(Coordinator *c) {
     return c->executing_count == 0 && list_is_empty(&c->executed) && c->request_count == 0 &&
            c->turns_out == 0 && c->uncertain_count == 0;
+}
+
+bool coordinator_is_idle(Coordinator *c, int64_t *ret_next_ms) {
+    if (c->node == 0 || !coordinator_is_quiet(c)) return false;
+    if (coordinator_next_wake_ms(c) <= env_now_ms(c->env)) return false;
+    // The moment in memory may be that of a lease which has ended well since.
+    if (c->is_working && !c->is_stopping) {
+        c->is_due_unknown = true;
+        refresh_due(c);
+        if (c->is_due_unknown) return false; // the store is away
+    }
+    *ret_next_ms = c->is_working ? c->next_due_ms : 0;
+    return true;
 }
 
 Status coordinator_leave(Coordinator *c, Diag *diag) {

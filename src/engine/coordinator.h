@@ -86,12 +86,15 @@ typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide
     ENGINE_RUN_RELEASED,
     ENGINE_RUN_RELOADED,
     ENGINE_STORE_DOWN,
-    ENGINE_STORE_UP
+    ENGINE_STORE_UP,
+    ENGINE_LINE,
+    ENGINE_STREAM,
+    ENGINE_PUBLISHED
 } EngineEventKind;
 
 typedef struct EngineEvent {
     EngineEventKind kind;
-    Str run_id, workflow, detail; // may be null
+    Str run_id, workflow, name, detail; // may be null
 } EngineEvent;
 
 typedef struct World World;
@@ -124,6 +127,7 @@ typedef struct CoordinatorConfig {
     int64_t keep_snapshots;    // of flow runs, for rewinding; 0 = none
     int64_t slice_instructions; // a script is preempted after so many; 0 = the VM's default
     int64_t max_turn_slices;   // preemptions after which a script that does not wait fails
+    int64_t script_memory;     // bytes a script may use; 0 = the default
 } CoordinatorConfig;
 
 typedef struct CoordinatorStats {
@@ -168,6 +172,9 @@ void coordinator_free(Coordinator *coordinator);
 MUST_CHECK Status coordinator_add_runner(Coordinator *coordinator, Str workflow, Runner *runner);
 MUST_CHECK Status coordinator_add_task(Coordinator *coordinator, Str name,
                                        NativeCallFunction function, void *user);
+// Also when the name is taken.
+void coordinator_replace_task(Coordinator *coordinator, Str name, NativeCallFunction function,
+                              void *user);
 bool coordinator_has_runner(Coordinator *coordinator, Str workflow);
 
 // Begins to execute: claims what was running, fires what is due.
@@ -186,6 +193,10 @@ Turn *coordinator_prepare(Coordinator *coordinator);
 void coordinator_finish(Coordinator *coordinator, Turn *turn, Status status, const Diag *diag);
 // When prepare will have something to do by itself; INT64_MAX = never.
 int64_t coordinator_next_wake_ms(Coordinator *coordinator);
+
+// Nothing executes, and there is nothing to do before a later moment: *ret_next_ms, when a timer
+// or the like is due; 0 = never. Leases and sweeps do not count.
+bool coordinator_is_idle(Coordinator *coordinator, int64_t *ret_next_ms);
 
 // From now on nothing new is executed and requests are refused (ERR_UNAVAILABLE, code CLOSED).
 void coordinator_stop(Coordinator *coordinator);

@@ -63,6 +63,20 @@ static void add_entries(Coordinator *c, ResidentRun *run, const TurnCommit *comm
         resident_add_entry(&c->residents, run, &commit->resolved[i]);
 }
 
+// What a script says while it runs, for who listens.
+static void notify_said(Coordinator *c, const ResidentRun *run, const TurnCommit *commit) {
+    for (size_t i = 0; i < commit->log_count; i++) {
+        const LogRow *entry = &commit->log[i];
+        EngineEvent event = {.run_id = run->id, .workflow = run->workflow,
+                             .name = entry->name, .detail = entry->data};
+        if (entry->kind == LOG_LINE) event.kind = ENGINE_LINE;
+        else if (entry->kind == LOG_STREAM) event.kind = ENGINE_STREAM;
+        else if (entry->kind == LOG_EMIT) event.kind = ENGINE_PUBLISHED;
+        else continue;
+        c->world->ops->notify(c->world, &event);
+    }
+}
+
 static void notify_end(Coordinator *c, const ResidentRun *run, int64_t state, Str result) {
     switch ((RunState)state) {
     case RUN_COMPLETED: notify(c, ENGINE_RUN_COMPLETED, run->id, run->workflow, STR_NULL); break;
@@ -77,6 +91,7 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
     run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
     run->last_seq = commit->last_seq;
     resident_clear_deliveries(&c->residents, run);
+    notify_said(c, run, commit);
     if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
     else add_entries(c, run, commit);
     resident_set_machine(&c->residents, run, execution->output.machine);

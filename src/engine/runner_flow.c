@@ -243,7 +243,7 @@ static Status host_context(FlowHost *host, Str *ret_json, Diag *diag) {
     json_put_string(&writer, "runId", view->id);
     json_put_string(&writer, "workflow", view->workflow);
     json_put_string(&writer, "version", flow_module_hash(view->module));
-    json_put_i64(&writer, "attempt", view->attempts);
+    json_put_i64(&writer, "attempt", view->attempts + 1); // counted from 1, as tasks are
     json_put_string(&writer, "parentId", view->parent_id);
     json_put_instant(&writer, "startedAt", view->started_at_ms);
     json_write_key(&writer, STR("tags"));

@@ -28,6 +28,31 @@ int task_refuse(abide_call *call, const Diag *diag) {
     return abide_throw_final(call, "TaskInputError", message);
 }
 
+// "10.1.0.0/16, 127.0.0.2"
+static Status read_addresses(const char *text, TaskSettings *settings, Diag *diag) {
+    Str rest = str_from(text);
+    while (rest.len > 0) {
+        const char *comma = memchr(rest.data, ',', rest.len);
+        size_t len = comma != NULL ? (size_t)(comma - rest.data) : rest.len;
+        Str item = str_trim((Str){rest.data, len});
+        size_t step = comma != NULL ? len + 1 : len;
+        rest = (Str){rest.data + step, rest.len - step};
+        if (settings->allowed_count == ADDRESS_BLOCKS_MAX)
+            return diag_set(diag, ERR_LIMIT, "BAD_ADDRESS", "allow_addresses has more than %d",
+                            ADDRESS_BLOCKS_MAX);
+        TRY(address_block_parse(item, &settings->allowed[settings->allowed_count++], diag));
+    }
+    return OK;
+}
+
+static int refuse_options(abide_error *error, const Diag *diag) {
+    if (error == NULL) return ABIDE_INVALID;
+    *error = (abide_error){.code = ABIDE_INVALID};
+    snprintf(error->name, sizeof error->name, "%s", diag->code);
+    snprintf(error->message, sizeof error->message, "%s", diag->message);
+    return ABIDE_INVALID;
+}
+
 static void log_to_stderr(void *user, int level, const char *line) {
     (void)user;
     (void)level;
@@ -48,6 +73,12 @@ int abide_register_builtin_tasks(abide_engine *engine, const abide_builtin_optio
         settings->is_private_allowed = options->allow_private != 0;
         if (options->on_log != NULL) settings->on_log = options->on_log;
         settings->user = options->user;
+    }
+    Diag diag;
+    const char *allowed = options != NULL ? options->allow_addresses : NULL;
+    if (allowed != NULL && read_addresses(allowed, settings, &diag) != OK) {
+        mem_free(settings);
+        return refuse_options(error, &diag);
     }
     int code = abide_on_close(engine, mem_free, settings, error);
     if (code != ABIDE_OK) {

@@ -35,7 +35,7 @@ typedef struct Exchange { // one request under way
     const HttpRequest *request;
     const Curl *curl;
     Arena *arena;
-    bool is_private_allowed;
+    const TaskSettings *settings;
     Buf body;
     size_t header_bytes;
     VEC(HttpHeader) headers; // of the last response
@@ -58,11 +58,18 @@ static void note_refused(Exchange *exchange, const struct sockaddr *address) {
     }
 }
 
+static bool may_connect(const TaskSettings *settings, const struct sockaddr *address) {
+    if (settings->is_private_allowed || address_is_public(address)) return true;
+    for (size_t i = 0; i < settings->allowed_count; i++)
+        if (address_is_in(address, &settings->allowed[i])) return true;
+    return false;
+}
+
 static curl_socket_t open_socket(void *context, curlsocktype purpose,
                                  struct curl_sockaddr *address) { // [H2]
     (void)purpose;
     Exchange *exchange = context;
-    if (!exchange->is_private_allowed && !address_is_public(&address->addr)) {
+    if (!may_connect(exchange->settings, &address->addr)) {
         note_refused(exchange, &address->addr);
         return CURL_SOCKET_BAD;
     }
@@ -264,8 +271,9 @@ static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const c
     if (code != CURLE_OK && exchange->refused[0] != 0)
         return fail(call, exchange, "ADDRESS_REFUSED",
                     abide_call_printf(call,
-                                      "%.*s leads to %s, which is no public address; allow_private "
-                                      "(abide run: --allow-private) lets it",
+                                      "%.*s leads to %s, which is no public address; "
+                                      "allow_addresses or allow_private (abide run: "
+                                      "--allow-address, --allow-private) let it",
                                       STR_ARG(request->url), exchange->refused));
     if (code == CURLE_TOO_MANY_REDIRECTS)
         return fail(call, exchange, "TOO_MANY_REDIRECTS",
@@ -306,8 +314,7 @@ int task_http(abide_call *call, const char *input) {
     HttpRequest request;
     arena_init(&arena);
     int code;
-    Exchange exchange = {.request = &request, .arena = &arena};
-    exchange.is_private_allowed = settings->is_private_allowed;
+    Exchange exchange = {.request = &request, .arena = &arena, .settings = settings};
     if (http_read_input(&arena, input, &request, &diag) != OK) {
         code = task_refuse(call, &diag);
     } else if ((exchange.curl = curl_get(&diag)) == NULL) {

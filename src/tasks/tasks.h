@@ -14,9 +14,21 @@
 #include "base/diag.h"
 #include "json/value.h"
 
+struct sockaddr;
+
+// A block of addresses, "10.1.0.0/16". IPv4 is kept as IPv6 wraps it, so both are compared alike.
+typedef struct AddressBlock {
+    uint8_t bytes[16];
+    int bits; // of 128
+} AddressBlock;
+
+enum { ADDRESS_BLOCKS_MAX = 64 };
+
 typedef struct TaskSettings { // the user data of each of them; lives as long as the engine
     bool is_exec_allowed;
     bool is_private_allowed; // http may reach loopback, link-local and private addresses
+    AddressBlock allowed[ADDRESS_BLOCKS_MAX]; // http may reach these too
+    size_t allowed_count;
     void (*on_log)(void *user, int level, const char *line);
     void *user;
 } TaskSettings;
@@ -34,5 +46,7 @@ int task_refuse(abide_call *call, const Diag *diag);
 
 // The policy of http about whom it talks to. `address` is what is about to be connected to, so
 // neither names, redirects nor changing answers of the DNS get round it.
-struct sockaddr;
 bool address_is_public(const struct sockaddr *address);
+bool address_is_in(const struct sockaddr *address, const AddressBlock *block);
+// "10.1.0.0/16", "127.0.0.2", "fd00::/8". ERR_INVALID: it is none of these.
+MUST_CHECK Status address_block_parse(Str text, AddressBlock *ret_block, Diag *diag);

@@ -52,6 +52,43 @@ static void wrapping_an_address_does_not_change_it(void **state) {
     expect_all(outside, true);
 }
 
+static bool is_in(const char *address, const char *text) {
+    AddressBlock block;
+    Diag diag;
+    assert_ok(address_block_parse(str_from(text), &block, &diag));
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, address, &v4.sin_addr) == 1)
+        return address_is_in((struct sockaddr *)(void *)&v4, &block);
+    assert_int_equal(inet_pton(AF_INET6, address, &v6.sin6_addr), 1);
+    return address_is_in((struct sockaddr *)(void *)&v6, &block);
+}
+
+static void a_block_holds_its_addresses(void **state) {
+    (void)state;
+    assert_true(is_in("10.1.2.3", "10.1.0.0/16"));
+    assert_false(is_in("10.2.2.3", "10.1.0.0/16"));
+    assert_true(is_in("127.0.0.2", "127.0.0.2"));
+    assert_false(is_in("127.0.0.3", "127.0.0.2"));
+    assert_true(is_in("172.31.1.1", "172.16.0.0/12"));
+    assert_false(is_in("172.32.1.1", "172.16.0.0/12"));
+    assert_true(is_in("::ffff:10.1.2.3", "10.1.0.0/16"));
+    assert_true(is_in("fd00::7", "fd00::/8"));
+    assert_false(is_in("fe80::7", "fd00::/8"));
+    assert_false(is_in("::1", "0.0.0.0/0"));
+    assert_true(is_in("192.168.0.1", "0.0.0.0/0"));
+}
+
+static void what_is_no_block_is_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "x", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "fd00::/129",
+                                      "10.0.0.0/1x", "10.0.0.0/-1", "localhost", NULL};
+    AddressBlock block;
+    Diag diag;
+    for (int i = 0; bad[i] != NULL; i++)
+        assert_status(address_block_parse(str_from(bad[i]), &block, &diag), ERR_INVALID);
+}
+
 static void what_is_no_ip_address_is_refused(void **state) {
     (void)state;
     struct sockaddr_un local = {.sun_family = AF_UNIX};
@@ -64,6 +101,8 @@ int main(void) {
         cmocka_unit_test(machines_nearby_are_not),
         cmocka_unit_test(wrapping_an_address_does_not_change_it),
         cmocka_unit_test(what_is_no_ip_address_is_refused),
+        cmocka_unit_test(a_block_holds_its_addresses),
+        cmocka_unit_test(what_is_no_block_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
