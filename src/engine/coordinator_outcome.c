@@ -104,12 +104,28 @@ void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag)
 
 // ---- applied, but the answers are lost ----
 
+// The batch was applied, but it may have refused this very operation. One that carries the caller's
+// id is asked again, which cannot do it twice; of any other only the caller can decide.
+static void answer_event(Coordinator *c, Request *request, bool is_deduplicated) {
+    if (is_deduplicated) {
+        list_append(&c->requests, &request->link);
+        c->request_count++;
+        return;
+    }
+    Diag diag;
+    Status status = diag_set(&diag, ERR_UNAVAILABLE, "OUTCOME_UNKNOWN",
+                             "the store's answer was lost; give events an id to ask again safely");
+    request_answer(c, request, status, &diag);
+}
+
 static void answer_from_store(Coordinator *c, Request *request) {
     Op *op = &request->op;
     op->status = OK;
     Query query = {.kind = QUERY_RUN};
     Diag diag;
     switch (op->kind) {
+    case OP_SIGNAL: answer_event(c, request, op->signal.is_deduplicated); return;
+    case OP_PUBLISH: answer_event(c, request, op->publish.event.is_deduplicated); return;
     case OP_CREATE_RUN:
         query.run_id = op->create_run.spec.id;
         op->create_run.id = op->create_run.spec.id;

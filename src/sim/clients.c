@@ -26,6 +26,10 @@ static void call_done(Request *request) {
     Clients *clients = call->clients;
     Sim *sim = clients->sim;
     call->is_waiting = false;
+    if (sim->options.is_traced)
+        printf("%lld call %s of %s %s answered %s\n", (long long)sim->now_ms,
+               op_kind_name(request->op.kind), call->run_id, call->text,
+               status_name(request->op.status));
     if (must_ask_again(&request->op, sim)) {
         call->retry_at_ms = sim->now_ms + 100 + (int64_t)sim_random(sim, 3000);
         list_append(&clients->calls, &call->link);

@@ -75,15 +75,66 @@ static const SimFlow flows[] = {
 };
 enum { FLOW_COUNT = sizeof flows / sizeof flows[0] };
 
-// What generated scripts start.
-static const SimFlow children[] = {
+#define RETRY "{retry: {attempts: 60, maxDelay: '3s'}}"
+
+// Those that clients do not start at random: what generated scripts start, and what scenarios need.
+static const SimFlow others[] = {
     {"gen_leaf",
      "await Timer.delay(1)\n"
-     "return await Task.run('double', Inputs, {retry: {attempts: 60, maxDelay: '3s'}}) + 1\n",
+     "return await Task.run('double', Inputs, " RETRY ") + 1\n",
      NULL},
     {"gen_bad", "await Timer.delay(1)\nthrow new RangeError('as always')\n", NULL},
+    {"flow_failing",
+     "try { await Task.run('refuse') } catch (e) { return [e.name, e.task] }\n",
+     "[\"TaskError\",\"refuse\"]"},
+    {"flow_all_failing",
+     "const e = await Task.all([Task.run('double', 1, " RETRY "), Task.run('refuse'),\n"
+     "  Timer.delay(9)]).catch(e => e)\n"
+     "return [e.name, await Task.run('double', 2, " RETRY ")]\n",
+     "[\"TaskError\",4]"},
+    {"flow_any",
+     "const first = await Task.any([Task.run('refuse'), Task.run('double', 4, " RETRY ")])\n"
+     "const none = await Task.any([Task.run('refuse')]).catch(e => e.errors[0].name)\n"
+     "return [first.result, none]\n",
+     "[8,\"TaskError\"]"},
+    {"flow_race_failing",
+     "const r = await Task.race([Timer.delay('1h'), Task.run('refuse')])\n"
+     "await Timer.delay(1)\n"
+     "return [r.status, r.error.name]\n",
+     "[\"failed\",\"TaskError\"]"},
+    {"flow_lost_race",
+     "const first = await Promise.race([Signal.next('go'), Timer.delay(1)])\n"
+     "return [first ?? 'none', await Signal.next('go')]\n",
+     "[\"none\",\"x\"]"},
+    {"flow_lost_timer",
+     "const first = await Promise.race([Signal.next('go'), Timer.delay('10m')])\n"
+     "await Timer.delay('15m')\n" // the lost timer comes due during this one
+     "return [first, await Promise.race([Timer.delay(5), Signal.next('never')]) ?? 'none']\n",
+     "[\"x\",\"none\"]"},
+    {"flow_early_signal", "await Timer.delay(5)\nreturn await Signal.next('go')\n", "\"x\""},
+    {"flow_busy_parent",
+     "const child = Workflow.run('gen_leaf', 4)\n"
+     "let n = 0\n"
+     "for (let i = 0; i < 3; i++) n += await Task.run('double', i, " RETRY ")\n"
+     "return [n, await child]\n",
+     "[6,9]"},
+    {"flow_carried",
+     "const { round, seen } = Inputs ?? { round: 0, seen: [] }\n"
+     "State.set('round', round)\n"
+     "const [n] = await Promise.all([Task.run('double', round, " RETRY "), Timer.delay(1)])\n"
+     "seen.push(n, State.get('round'))\n"
+     "if (round < 2) Workflow.continueAs({ round: round + 1, seen })\n"
+     "return seen\n",
+     "[0,0,2,1,4,2]"},
+    {"flow_preempted",
+     "let x = 0\n"
+     "for (let i = 0; i < 20000; i++) x += i % 2\n"
+     "const n = await Task.run('double', x, " RETRY ")\n"
+     "for (let i = 0; i < 20000; i++) x += i % 2\n"
+     "return [n, x]\n",
+     "[20000,20000]"},
 };
-enum { CHILD_COUNT = sizeof children / sizeof children[0] };
+enum { OTHER_COUNT = sizeof others / sizeof others[0] };
 
 typedef struct SimFlows {
     Arena arena;
@@ -123,8 +174,8 @@ void sim_flows_define(Sim *sim) {
     batch_init(&batch, &arena, sim->now_ms);
     for (int i = 0; i < FLOW_COUNT; i++)
         add_definition(&batch, str_from(flows[i].name), str_from(flows[i].source));
-    for (int i = 0; i < CHILD_COUNT; i++)
-        add_definition(&batch, str_from(children[i].name), str_from(children[i].source));
+    for (int i = 0; i < OTHER_COUNT; i++)
+        add_definition(&batch, str_from(others[i].name), str_from(others[i].source));
     for (int i = 0; i < sim->options.flow_count; i++) {
         GeneratedFlow *flow = &sim->flows->generated[i];
         snprintf(sim->flows->names[i], sizeof sim->flows->names[i], "gen%d", i);
@@ -146,6 +197,8 @@ static Str expected_result(const Sim *sim, Str name) {
     if (generated != NULL) return generated->result;
     for (int i = 0; i < FLOW_COUNT; i++)
         if (str_equal(str_from(flows[i].name), name)) return str_from(flows[i].result);
+    for (int i = 0; i < OTHER_COUNT; i++)
+        if (str_equal(str_from(others[i].name), name)) return str_from(others[i].result);
     return STR_NULL;
 }
 
