@@ -25,7 +25,7 @@ typedef struct RunArguments {
     uint64_t memory_bytes;
     bool is_batch;
     // of the engine
-    OptionTexts plugins, addresses;
+    OptionTexts plugins, addresses, queues;
     Str mock, script, store, id, now;
     bool is_virtual, is_exec_allowed, is_private_allowed;
 } RunArguments;
@@ -48,6 +48,8 @@ static OptionsResult parse_arguments(int count, char **arguments, RunArguments *
          "where virtual time begins, e.g. 2026-01-01T00:00:00Z"},
         {"plugin", 0, OPTION_TEXTS, &ret->plugins, "FILE",
          "shared object with task functions; may be repeated"},
+        {"queue", 0, OPTION_TEXTS, &ret->queues, "NAME:LIMITS",
+         "limits of a queue, e.g. mail:max=2,per-key=1,rate=3/1m"},
         {"allow-exec", 0, OPTION_FLAG, &ret->is_exec_allowed, NULL,
          "let the task exec run programs"},
         {"allow-address", 0, OPTION_TEXTS, &ret->addresses, "ADDRESS[/BITS]",
@@ -163,6 +165,11 @@ static Status read_setting(const RunArguments *arguments, Arena *arena, RunFiles
             arena_printf(arena, "%s%s%s", before != NULL ? before : "", before != NULL ? "," : "",
                          arguments->addresses.items[i]).data;
     }
+    QueueLimit *queues = ARENA_ARRAY(arena, QueueLimit, arguments->queues.count + 1);
+    for (size_t i = 0; i < arguments->queues.count; i++)
+        TRY(queue_limit_parse(arena, arguments->queues.items[i], &queues[i], diag));
+    files->setting.queues = queues;
+    files->setting.queue_count = arguments->queues.count;
     if (arguments->now.data) {
         if (!arguments->is_virtual)
             return diag_set(diag, ERR_INVALID, "BAD_OPTION", "--now needs --virtual-time");
@@ -176,7 +183,7 @@ static bool wants_engine(const RunArguments *arguments) {
     return arguments->store.data || arguments->id.data || arguments->is_virtual ||
            arguments->mock.data || arguments->script.data || arguments->plugins.count > 0 ||
            arguments->is_exec_allowed || arguments->is_private_allowed ||
-           arguments->addresses.count > 0 || arguments->now.data;
+           arguments->addresses.count > 0 || arguments->queues.count > 0 || arguments->now.data;
 }
 
 // ---- running ----

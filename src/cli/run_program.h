@@ -5,6 +5,7 @@
 //   [R2] Any other runs on an engine (run_session.c), with the same answer for the same program.
 #pragma once
 #include "cli/run_mock.h"
+#include "cli/run_queue.h"
 #include "cli/run_script.h"
 #include "flow/flow.h"
 
@@ -18,6 +19,8 @@ typedef struct RunSetting { // of the engine; all zero: nothing but the built-in
     const char *allowed_addresses; // as in abide_builtin_options; NULL = none
     const char *const *plugins;
     size_t plugin_count;
+    const QueueLimit *queues;
+    size_t queue_count;
     Mocks *mocks;              // NULL = none
     const EventScript *script; // NULL = none
 } RunSetting;

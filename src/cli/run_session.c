@@ -84,6 +84,9 @@ static int register_all(Session *session, abide_error *error) {
     ABIDE_TRY(abide_register_builtin_tasks(session->engine, &builtin, error));
     for (size_t i = 0; i < setting->plugin_count; i++)
         ABIDE_TRY(abide_load_plugin(session->engine, setting->plugins[i], error));
+    for (size_t i = 0; i < setting->queue_count; i++)
+        ABIDE_TRY(abide_queue_set(session->engine, setting->queues[i].name,
+                                  &setting->queues[i].limits, error));
     return setting->mocks != NULL ? mocks_register(setting->mocks, session->engine, error)
                                   : ABIDE_OK;
 }

@@ -50,12 +50,14 @@ static Str unquote(Timeline *timeline, const char *json) {
 }
 
 static Str excerpt(Timeline *timeline, const char *data) {
-    Str text = str_from(data);
+    Str text = str_trim(str_from(data));
     if (data == NULL || text.len == 0) return STR("");
-    if (text.len <= EXCERPT_MAX) return arena_printf(timeline->arena, " %s", data);
-    size_t len = EXCERPT_MAX;
-    while (len > 0 && ((unsigned char)text.data[len] & 0xC0) == 0x80) len--; // whole characters
-    return arena_printf(timeline->arena, " %.*s…", (int)len, data);
+    size_t len = text.len < EXCERPT_MAX ? text.len : EXCERPT_MAX;
+    while (len < text.len && ((unsigned char)text.data[len] & 0xC0) == 0x80) len--; // whole letters
+    char *line = arena_cstr(timeline->arena, (Str){text.data, len});
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)line[i] < ' ') line[i] = ' '; // JSON may have been written in lines
+    return arena_printf(timeline->arena, " %s%s", line, len < text.len ? "…" : "");
 }
 
 static void remember(Timeline *timeline, const abide_log_entry *entry) {

@@ -219,6 +219,25 @@ class StuckTest(RunTest):
                                            "--memory", "4M"))
 
 
+class QueueTest(RunTest):
+    FLOW = ("const began = Date.now(), times = []\nawait Promise.all([1, 2, 3, 4, 5].map(async n => {"
+            " await Task.run('t', n, {queue: 'eu:q'}); times.push((Date.now() - began) / 1000) }))\n"
+            "return times")
+
+    def test_limits_hold(self):
+        self.assertEqual(self.result(self.FLOW, mock={"t": 1}), [0, 0, 0, 0, 0])
+        self.assertEqual(self.result(self.FLOW, "--queue", "eu:q:rate=2/1m", mock={"t": 1}),
+                         [0, 0, 60, 60, 120])
+        self.assertEqual(self.result(self.FLOW, "--queue", "eu:q:max=1,per-key=1", mock={"t": 1}),
+                         [0, 0, 0, 0, 0])
+
+    def test_what_does_not_read_like_limits_is_refused(self):
+        for bad in ("q", "q:", ":max=1", "q:max", "q:max=x", "q:rate=3", "q:rate=3/", "q:size=1",
+                    "q:rate=3/soon", "q:max=-1"):
+            with self.subTest(bad):
+                self.error("return 1", "--queue", bad, code=2)
+
+
 class PluginTest(RunTest):
     def build(self, name, text, *flags):
         path = os.path.join(self.folder.name, name)
