@@ -2,11 +2,12 @@
 //
 // An error object has `stack` in slot 0 (HOLE until somebody reads it, then the text) and
 // `message` in slot 1 when it has one, the order V8 shows. FlowErrorObject.frames is a storage
-// cell: the header line, then two numbers per frame.
+// cell: a string that is not used any more (snapshots have it), then two numbers per frame.
 //
 //   [E1] A captured frame is (routine, place): routine >= 0 is an index into the module, < 0 is
 //        -1 - index into the prelude; place is the pc, plus STACK_CONSTRUCT for `new`.
-//   [E2] Capturing allocates a few words and runs no script code.
+//   [E2] Capturing allocates a few words and runs no script code; neither does the text.
+//   [E3] The first line is made with the text: a constructor that sets `name` after super() shows.
 #include "flow/error.h"
 #include "flow/builtin_objects.h"
 #include "flow/object_internal.h"
@@ -92,7 +93,7 @@ void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
     FlowStorage *storage = flow_heap_alloc(
         &vm->heap, KIND_ELEMENTS, sizeof *storage + (count + 1) * sizeof(FlowValue));
     storage->cell.aux = storage->count = count + 1;
-    storage->values[0] = flow_from_string(error_header(vm, &error->object));
+    storage->values[0] = flow_from_string(flow_string_empty(vm)); // [E3]
     memcpy(storage->values + 1, entries, count * sizeof *entries);
     error->frames = flow_from_cell(storage);
 }
@@ -141,16 +142,16 @@ static void append_frame(FlowStringBuilder *out, int32_t index, int32_t place) {
 
 FlowString *flow_error_stack(FlowVm *vm, FlowErrorObject *error) {
     FlowStringBuilder out;
+    FlowValue pending = vm->exception; // a text that is too long must not look like a throw
     flow_builder_init(&out, vm);
     if (flow_is_cell(error->frames)) {
         FlowStorage *storage = flow_as_pointer(error->frames);
-        flow_builder_string(&out, flow_as_string(storage->values[0]));
+        flow_builder_string(&out, error_header(vm, &error->object)); // [E3]
         for (uint32_t i = 1; i + 1 < storage->count; i += 2) {
             append_frame(&out, flow_as_int(storage->values[i]),
                          flow_as_int(storage->values[i + 1]));
         }
     }
-    FlowValue pending = vm->exception; // a text that is too long must not look like a throw
     FlowString *text = flow_builder_finish(&out);
     vm->exception = pending;
     error->frames = FLOW_UNDEFINED;
@@ -160,7 +161,8 @@ FlowString *flow_error_stack(FlowVm *vm, FlowErrorObject *error) {
 // --- throwing
 
 bool flow_throw(FlowVm *vm, FlowValue value) {
-    vm->exception = value;
+    // HOLE means "no exception"; a register of a made-up snapshot may hold it all the same.
+    vm->exception = flow_is_hole(value) ? FLOW_UNDEFINED : value;
     return false;
 }
 

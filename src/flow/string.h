@@ -34,8 +34,8 @@ struct FlowString {
             FlowString *left;
             FlowString *right;
         };
-        uint8_t latin1[8]; // in fact `length` units
-        uint16_t wide[4];
+        uint8_t latin1[1]; // in fact `length` units; one, which compilers take as "any number"
+        uint16_t wide[1];
     };
 };
 
