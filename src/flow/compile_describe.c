@@ -182,9 +182,9 @@ FlowValue describe_callee(FlowCompiler *c, const FlowNode *call) {
 }
 
 FlowValue describe_iterated(FlowCompiler *c, const FlowNode *node) {
-    if (!node_is_call(node)) return describe_node(c, node);
+    if (node->kind == NODE_IDENTIFIER) return describe_node(c, node);
     Text text = {.omits_calls = true};
-    describe_into(&text, node->call.callee);
-    text_add(&text, STR("(...)")); // by which the VM knows a call
+    describe_into(&text, node);
+    if (node_is_call(node)) text_add(&text, STR("(...)")); // by which the VM knows a call
     return flow_module_string(c->module, (Str){text.data, text.len});
 }

@@ -8,10 +8,12 @@
 
 static void fail_flags(FlowLexer *lexer, FlowToken *token, const char *at) {
     uint32_t start = lexer_offset(lexer, at);
+    bool is_set = memchr(at, 'v', (size_t)(lexer->at - at)) != NULL;
+    const char *hint = is_set ? "The flag v came after ES2023 and is not supported; use u"
+                              : "The flags are d, g, i, m, s, u and y, each at most once";
     lexer_fail(lexer, token,
                &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = start,
-                              .end = lexer_offset(lexer, lexer->at),
-                              .hint = "The flags are d, g, i, m, s, u and y, each at most once"},
+                              .end = lexer_offset(lexer, lexer->at), .hint = hint},
                "Invalid regular expression flags");
 }
 

@@ -49,7 +49,10 @@ function isRegExp(value) {
 function requireGlobal(value, method) {
   if (!isRegExp(value)) return;
   const flags = value.flags;
-  if (flags === undefined || flags === null || %stringFind(`${flags}`, "g", 0) < 0) {
+  if (flags === undefined || flags === null) {
+    %typeError("The .flags property of the argument to String.prototype." + method + " cannot be null or undefined");
+  }
+  if (%stringFind(`${flags}`, "g", 0) < 0) {
     %typeError("String.prototype." + method + " called with a non-global RegExp argument");
   }
 }

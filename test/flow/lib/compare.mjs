@@ -16,6 +16,21 @@ export const NAME_ONLY = [
 // Words of V8 that are plainly a slip; both sides are read without them.
 const SLIPS = / \(cannot read property undefined\)/g;
 
+// Where a register was loaded before (`let a = v; [...v]`) V8 loses the place of a spread and names
+// the value instead of the expression; read by what both say.
+const UNNAMED = /\b(?:number|string|boolean|object|symbol|bigint|function) [^"]*? is not iterable \(cannot read property Symbol\(Symbol\.iterator\)\)|\bundefined is not iterable \(cannot read property Symbol\(Symbol\.iterator\)\)/;
+
+function sameButUnnamed(expected, actual) {
+  const parts = expected.split(UNNAMED);
+  let at = 0;
+  return parts.length > 1 && actual.startsWith(parts[0]) && actual.endsWith(parts.at(-1)) && parts.every((part, i) => {
+    const next = actual.indexOf(part, at);
+    const between = actual.slice(at, next);
+    at = next + part.length;
+    return next >= 0 && (i === 0 || (between.endsWith(' is not iterable') && !between.includes('"')));
+  });
+}
+
 // Everything the prelude shows of a thrown value: "throws Name: message".
 const THROWN = /^throws (\w+): ([^]*)$/;
 
@@ -27,6 +42,7 @@ function sameText(expected, actual) {
   if (expected === actual) return true;
   if (typeof expected !== 'string' || typeof actual !== 'string') return false;
   if (expected.replace(SLIPS, '') === actual.replace(SLIPS, '')) return true;
+  if (sameButUnnamed(expected, actual)) return true;
   const left = THROWN.exec(expected);
   const right = THROWN.exec(actual);
   return Boolean(left && right && left[1] === right[1] && isNameOnly(left[1], left[2]));
