@@ -25,15 +25,16 @@ bool interp_binary(FlowVm *vm, uint16_t op, FlowValue a, FlowValue b, uint32_t r
 bool interp_unary(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue value = vm->stack[base + in.b];
+    uint16_t op = flow_op_base(in.op); // INCREMENT may be the first of a fused pair
     if (flow_is_object(value)) {
         return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_unary,
                                                          .count = 2,
-                                                         .arguments = {flow_int(in.op), value},
+                                                         .arguments = {flow_int(op), value},
                                                          .return_kind = RETURN_STORE,
                                                          .return_to = base + in.a});
     }
     FlowValue result;
-    if (!flow_unary(vm, in.op, value, &result)) return false;
+    if (!flow_unary(vm, op, value, &result)) return false;
     vm->stack[base + in.a] = result;
     return true;
 }
