@@ -3,6 +3,7 @@
 #include "abide.h"
 #include "api/clock.h"
 #include "api/driver.h"
+#include <stdatomic.h>
 
 typedef struct Registered { // a workflow's runner; lives as long as the engine
     Str name;               // owned
@@ -14,6 +15,12 @@ typedef struct Closer { // what abide_on_close was given
     void *user;
 } Closer;
 
+// Is told of everything the engine does, after the commit that records it.
+typedef struct EngineWatcher {
+    void (*notice)(void *context, const EngineEvent *event);
+    void *context;
+} EngineWatcher;
+
 struct abide_engine {
     Driver driver;
     VirtualEnv virtual_env; // in use when options.virtual_time_ms is not 0
@@ -23,6 +30,8 @@ struct abide_engine {
     int64_t run_retention_ms;
     int64_t cancel_grace_ms;
     bool is_child_failure_isolated;
+    // Who follows along besides options.on_event; NULL = nobody. On the coordinator's thread.
+    _Atomic(EngineWatcher *) watcher;
     pthread_mutex_t lock; // guards what follows
     IdSource ids;
     StrMap registered; // name -> Registered
@@ -37,6 +46,9 @@ int api_refuse(abide_error *error, int code, const char *name, const char *forma
     __attribute__((format(printf, 4, 5)));
 
 // Checks; a Diag says what is wrong with the argument called `what`.
+// Text: there, not empty, at most `max` bytes of UTF-8 without control characters.
+MUST_CHECK Status api_check_text(Str text, const char *what, const char *code, size_t max,
+                                 Diag *diag);
 MUST_CHECK Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag);
 MUST_CHECK Status api_check_run_id(const char *text, Str *ret_id, Diag *diag);
 MUST_CHECK Status api_check_payload(const char *json, const char *what, Str *ret_payload,

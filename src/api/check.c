@@ -50,7 +50,7 @@ int api_refuse(abide_error *error, int code, const char *name, const char *forma
     return code;
 }
 
-static Status check_text(Str text, const char *what, const char *code, size_t max, Diag *diag) {
+Status api_check_text(Str text, const char *what, const char *code, size_t max, Diag *diag) {
     if (text.data == NULL || text.len == 0)
         return diag_set(diag, ERR_INVALID, code, "%s is missing or empty", what);
     if (text.len > max)
@@ -68,14 +68,14 @@ static Status check_text(Str text, const char *what, const char *code, size_t ma
 
 Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag) {
     Str name = str_from(text);
-    TRY(check_text(name, what, "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(api_check_text(name, what, "BAD_NAME", LIMIT_NAME_SIZE, diag));
     *ret_name = name;
     return OK;
 }
 
 Status api_check_run_id(const char *text, Str *ret_id, Diag *diag) {
     Str id = str_from(text);
-    TRY(check_text(id, "the run id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
+    TRY(api_check_text(id, "the run id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
     *ret_id = id;
     return OK;
 }
@@ -116,7 +116,7 @@ static Status check_tags(const abide_start_options *options, Arena *arena, Str *
     Str joined = STR_NULL;
     for (int i = 0; i < options->tag_count; i++) {
         Str tag = str_from(options->tags[i]);
-        TRY(check_text(tag, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, diag));
+        TRY(api_check_text(tag, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, diag));
         joined = i == 0 ? arena_str(arena, tag)
                         : arena_printf(arena, "%.*s\n%.*s", STR_ARG(joined), STR_ARG(tag));
     }
@@ -141,7 +141,8 @@ Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena
     if (options->id != NULL) TRY(api_check_run_id(options->id, &spec->id, diag));
     if (options->key != NULL) {
         spec->dedupe_key = str_from(options->key);
-        TRY(check_text(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
+        TRY(api_check_text(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE,
+                           diag));
     }
     int64_t delay_ms;
     TRY(api_check_duration(options->delay, 0, &delay_ms, diag));

@@ -372,18 +372,28 @@ static void request_done(Request *request) {
     semaphore_post(&pending->semaphore);
 }
 
+void driver_submit(Driver *driver, Request *request) {
+    list_init(&request->link);
+    if (put_message(driver, &driver->requests, &request->link)) return;
+    request->op.status = say_closed(&request->op.diag);
+    request->done(request);
+}
+
 Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request)) {
     PendingRequest pending = {.copy = copy};
     semaphore_init(&pending.semaphore);
     request->done = request_done;
     request->context = &pending;
-    list_init(&request->link);
-    if (!put_message(driver, &driver->requests, &request->link)) {
-        request->op.status = say_closed(&request->op.diag);
-        semaphore_post(&pending.semaphore);
-    }
+    driver_submit(driver, request);
     semaphore_wait(&pending.semaphore);
     return request->op.status;
+}
+
+void driver_submit_await(Driver *driver, Await *await) {
+    list_init(&await->link);
+    if (put_message(driver, &driver->awaits, &await->link)) return;
+    await->status = say_closed(&await->diag);
+    await->done(await);
 }
 
 static void await_done(Await *await) { semaphore_post(await->context); }
@@ -393,11 +403,7 @@ void driver_await(Driver *driver, Await *await) {
     semaphore_init(&semaphore);
     await->done = await_done;
     await->context = &semaphore;
-    list_init(&await->link);
-    if (!put_message(driver, &driver->awaits, &await->link)) {
-        await->status = say_closed(&await->diag);
-        semaphore_post(&semaphore);
-    }
+    driver_submit_await(driver, await);
     semaphore_wait(&semaphore);
 }
 

@@ -93,6 +93,10 @@ void driver_free(Driver *driver);
 // Submits the operation and waits for its answer. `copy` (may be NULL) runs on the coordinator's
 // thread when it is there, to copy what lives only as long as the batch.
 Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request));
+// The same without waiting: `done` and `context` are the caller's; `done` is called once, on the
+// coordinator's thread, or on this one when the engine has been shut down.
+void driver_submit(Driver *driver, Request *request);
+void driver_submit_await(Driver *driver, Await *await);
 // Waits for a run to end, at most until the await's deadline.
 void driver_await(Driver *driver, Await *await);
 // Waits until nothing executes and nothing is due; answers when something will be, 0 = never.

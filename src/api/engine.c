@@ -120,7 +120,9 @@ static void write_log(void *context, LogLevel level, const char *line) {
 
 static void pass_event(void *context, const EngineEvent *event) {
     abide_engine *engine = context;
-    if (engine->options.on_event == NULL) return;
+    const EngineWatcher *watcher = atomic_load(&engine->watcher);
+    if (watcher != NULL) watcher->notice(watcher->context, event);
+    if (engine->options.on_event == NULL || event->kind >= ENGINE_LOG_GREW) return;
     if (event->kind == ENGINE_STEP && engine->options.discard_step_events) return;
     abide_event outside = {
         .kind = (int)event->kind,

@@ -184,29 +184,6 @@ int abide_list(abide_engine *engine, const abide_list_options *options,
     return api_answer(error, status, &diag);
 }
 
-static const char *const log_kind_names[LOG_KIND_COUNT] = {
-    [LOG_STARTED] = "started",
-    [LOG_STEP] = "step",
-    [LOG_STEP_ATTEMPT] = "step_attempt",
-    [LOG_WAIT] = "wait",
-    [LOG_CHILD] = "child",
-    [LOG_TASK] = "task",
-    [LOG_EMIT] = "emit",
-    [LOG_MARK] = "mark",
-    [LOG_STREAM] = "stream",
-    [LOG_WAITING] = "waiting",
-    [LOG_CONTINUED] = "continued",
-    [LOG_REWOUND] = "rewound",
-    [LOG_PAUSED] = "paused",
-    [LOG_RESUMED] = "resumed",
-    [LOG_CANCEL_REQUESTED] = "cancel_requested",
-    [LOG_IDLE] = "idle",
-    [LOG_RELEASED] = "released",
-    [LOG_RELOADED] = "reloaded",
-    [LOG_FINISHED] = "finished",
-    [LOG_LINE] = "line",
-};
-
 static void describe_entry(const LogRow *row, Arena *arena, abide_log_entry *entry) {
     static const int outcomes[OUTCOME_COUNT] = {
         [OUTCOME_OK] = ABIDE_OK,
@@ -214,11 +191,10 @@ static void describe_entry(const LogRow *row, Arena *arena, abide_log_entry *ent
         [OUTCOME_TIMEOUT] = ABIDE_TIMEOUT,
         [OUTCOME_CANCELLED] = ABIDE_CANCELLED,
     };
-    bool is_known = row->kind > 0 && row->kind < LOG_KIND_COUNT;
     *entry = (abide_log_entry){
         .seq = row->seq,
         .at_ms = row->at_ms,
-        .kind = is_known ? log_kind_names[row->kind] : "unknown",
+        .kind = log_kind_name(row->kind),
         .name = arena_str(arena, row->name).data,
         .data = arena_str(arena, row->data).data,
         .position = row->position,

@@ -421,12 +421,26 @@ static void apply_own(Coordinator *c, const Op *op) {
     }
 }
 
+static void apply_request(Coordinator *c, Request *request) {
+    const Op *op = &request->op;
+    if (op->status == OK && op->kind == OP_CANCEL)
+        notify(c, ENGINE_LOG_GREW, op->cancel.run_id, STR_NULL, STR_NULL);
+    else if (op->status == OK && (op->kind == OP_PAUSE || op->kind == OP_RESUME))
+        notify(c, ENGINE_LOG_GREW, op->hold.run_id, STR_NULL, STR_NULL);
+    else if (op->status == OK && op->kind == OP_REWIND)
+        notify(c, ENGINE_LOG_GREW, op->rewind.run_id, STR_NULL, STR_NULL);
+    request->done(request);
+}
+
 // [C1] The batch is durable: everybody learns what became of their part of it.
 void turn_apply(Coordinator *c, Turn *turn) {
     c->stats.commits++;
     c->stats.operations += (int64_t)turn->batch.count;
     if (turn->batch.unclaimed_count > 0) c->has_unclaimed = true;
-    if (turn->batch.has_tasks) c->has_tasks = true;
+    if (turn->batch.has_tasks) {
+        c->has_tasks = true;
+        notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
+    }
     int64_t due = turn->batch.earliest_due_ms;
     if (due > 0 && (c->next_due_ms == 0 || due < c->next_due_ms)) c->next_due_ms = due;
     for (size_t i = 0; i < turn->batch.started_count; i++) {
@@ -444,7 +458,7 @@ void turn_apply(Coordinator *c, Turn *turn) {
     runs_apply_ended(c, turn);
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
-        if (item->request != NULL) item->request->done(item->request);
+        if (item->request != NULL) apply_request(c, item->request);
         else if (item->execution == NULL) apply_own(c, item->op);
     }
     runs_trim(c);

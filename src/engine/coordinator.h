@@ -89,7 +89,10 @@ typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide
     ENGINE_STORE_UP,
     ENGINE_LINE,
     ENGINE_STREAM,
-    ENGINE_PUBLISHED
+    ENGINE_PUBLISHED,
+    // for those who follow along, not for callbacks of include/abide.h
+    ENGINE_LOG_GREW,   // of run_id; null = of any, answers were lost
+    ENGINE_TASKS_READY // some task became claimable
 } EngineEventKind;
 
 typedef struct EngineEvent {

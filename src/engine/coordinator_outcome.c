@@ -183,6 +183,8 @@ static void apply_without_answers(Coordinator *c, Turn *turn) {
     c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
     runs_adopt(c);
     awaits_recheck(c);
+    notify(c, ENGINE_LOG_GREW, STR_NULL, STR_NULL, STR_NULL);
+    notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
 }
 
 // Asks the store for the number of the last batch it applied for us.

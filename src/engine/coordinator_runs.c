@@ -90,6 +90,7 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
                             const TurnCommit *commit) {
     run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
     run->last_seq = commit->last_seq;
+    notify(c, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
     resident_clear_deliveries(&c->residents, run);
     notify_said(c, run, commit);
     if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
@@ -215,6 +216,7 @@ void runs_apply_ready(Coordinator *c, const Turn *turn) {
     for (size_t i = 0; i < turn->batch.ready_count; i++) {
         const ReadyRun *ready = &turn->batch.ready[i];
         ResidentRun *run = residents_get(&c->residents, ready->run);
+        notify(c, ENGINE_LOG_GREW, ready->id, ready->workflow, STR_NULL);
         if (run != NULL) take_known(c, run, ready);
         else take_new(c, turn, ready);
     }
@@ -229,6 +231,7 @@ void runs_apply_ended(Coordinator *c, const Turn *turn) {
             notify_end(c, run, ended->state, STR_NULL);
             residents_remove(&c->residents, run);
         }
+        notify(c, ENGINE_LOG_GREW, ended->id, STR_NULL, STR_NULL);
         awaits_ended(c, ended->id, ended->state);
     }
 }

@@ -35,3 +35,30 @@ const char *task_state_name(int64_t state) {
     if (state < TASK_QUEUED || state >= TASK_STATE_COUNT) return "unknown";
     return task_state_names[state];
 }
+
+const char *log_kind_name(int64_t kind) {
+    static const char *const names[LOG_KIND_COUNT] = {
+        [LOG_STARTED] = "started",
+        [LOG_STEP] = "step",
+        [LOG_STEP_ATTEMPT] = "step_attempt",
+        [LOG_WAIT] = "wait",
+        [LOG_CHILD] = "child",
+        [LOG_TASK] = "task",
+        [LOG_EMIT] = "emit",
+        [LOG_MARK] = "mark",
+        [LOG_STREAM] = "stream",
+        [LOG_WAITING] = "waiting",
+        [LOG_CONTINUED] = "continued",
+        [LOG_REWOUND] = "rewound",
+        [LOG_PAUSED] = "paused",
+        [LOG_RESUMED] = "resumed",
+        [LOG_CANCEL_REQUESTED] = "cancel_requested",
+        [LOG_IDLE] = "idle",
+        [LOG_RELEASED] = "released",
+        [LOG_RELOADED] = "reloaded",
+        [LOG_FINISHED] = "finished",
+        [LOG_LINE] = "line",
+    };
+    bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
+    return is_known ? names[kind] : "unknown";
+}

@@ -104,6 +104,8 @@ typedef enum LogKind {
     LOG_KIND_COUNT
 } LogKind;
 
+const char *log_kind_name(int64_t kind); // "step"
+
 typedef enum Outcome {
     OUTCOME_OK = 0,
     OUTCOME_ERROR,     // data: error object
