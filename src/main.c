@@ -13,6 +13,7 @@ static int command_version(int argument_count, char **arguments);
 static const CliCommand commands[] = {
     {"check", "report what is wrong with workflow files", cli_check},
     {"run", "run a workflow in the foreground", cli_run},
+    {"serve", "serve workflows over HTTP", cli_serve},
     {"disasm", "show the bytecode of a workflow file", cli_disasm},
     {"version", "show the version", command_version},
 };

@@ -19,4 +19,5 @@ typedef struct CliCommand {
 
 int cli_check(int argument_count, char **arguments);
 int cli_run(int argument_count, char **arguments);
+int cli_serve(int argument_count, char **arguments);
 int cli_disasm(int argument_count, char **arguments);

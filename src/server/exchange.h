@@ -1,0 +1,118 @@
+// Exchange: one HTTP request and its answer.
+//
+// A handler (see route.h) reads the request and does one of three things: it answers, it submits an
+// operation to the engine and goes on in another function when that is committed, or it turns the
+// answer into a stream. Nothing here blocks a server thread except short reads of the store.
+//
+//   [X1] An exchange belongs to one server thread. Between exchange_submit (or exchange_await) and
+//        its continuation the coordinator's thread may touch `request` and `await`, nothing else.
+//   [X2] Nothing is answered before the commit that records it (the engine's [C1]).
+//   [X3] Everything of an exchange lives in its arena and goes with it.
+#pragma once
+#include "api/api.h"
+#include "base/limits.h"
+#include "json/write.h"
+#include "server/route.h"
+
+typedef struct Server Server;
+typedef struct Exchange Exchange;
+
+struct MHD_Connection;
+
+enum { EXCHANGE_HEADERS_MAX = 4 };
+
+typedef struct ExchangeHeader {
+    const char *name;
+    Str value; // in the arena
+} ExchangeHeader;
+
+typedef struct QueryParameter {
+    Str name, value; // decoded
+} QueryParameter;
+
+typedef enum ExchangeStage {
+    EXCHANGE_HEAD,    // the request's line and headers are there
+    EXCHANGE_BODY,    // its body is being read
+    EXCHANGE_WAITING, // for the engine: the connection is suspended, `next` goes on when it is not
+    EXCHANGE_ANSWERED
+} ExchangeStage;
+
+struct Exchange {
+    List link; // among the server's exchanges
+    Server *server;
+    struct MHD_Connection *connection;
+    Arena arena;
+    ExchangeStage stage;
+    int64_t began_at_ms;
+    // the request
+    const Route *route;
+    Str uri; // as it came
+    Str parameters[ROUTE_PARAMETERS_MAX]; // of the path, decoded
+    QueryParameter *query;
+    size_t query_count;
+    Buf body;
+    // the answer
+    int status;
+    Buf answer;
+    JsonWriter json; // writes into `answer`
+    const char *content_type;
+    ExchangeHeader headers[EXCHANGE_HEADERS_MAX];
+    size_t header_count;
+    struct Stream *stream; // NULL = the answer is `answer`
+    // the engine's part
+    ExchangeFunction next;         // when the engine has answered
+    ExchangeFunction after_commit; // when it answered OK
+    Request request;
+    Await await;
+    _Atomic size_t open_count; // of exchange_submit_all
+    void *state;      // what the handler keeps for its continuation
+};
+
+// ---- the request ----
+
+// The value of a query parameter; null = absent.
+Str exchange_query(const Exchange *exchange, const char *name);
+// The value of a header; null = absent.
+Str exchange_header(const Exchange *exchange, const char *name);
+// Durations, numbers and times of the query. Absent leaves *ret_value alone. False when it was
+// malformed: then the exchange has been answered.
+bool exchange_query_duration(Exchange *exchange, const char *name, int64_t *ret_ms);
+bool exchange_query_count(Exchange *exchange, const char *name, int64_t max, int64_t *ret_value);
+bool exchange_query_instant(Exchange *exchange, const char *name, int64_t *ret_ms);
+// The body as a JSON object with only the route's fields, all required ones among them. NULL: the
+// exchange has been answered.
+const JsonValue *exchange_object(Exchange *exchange);
+// The body as a payload: checked JSON, byte for byte; null when there is none. False likewise.
+bool exchange_payload(Exchange *exchange, Str *ret_payload);
+
+// ---- the answer ----
+
+void exchange_set_header(Exchange *exchange, const char *name, Str value);
+// Begins a JSON answer; the handler writes it to what this returns and ends with exchange_send.
+JsonWriter *exchange_begin(Exchange *exchange, int status);
+void exchange_send(Exchange *exchange);
+// Text of another kind; `text` is copied.
+void exchange_send_text(Exchange *exchange, int status, const char *content_type, Str text);
+// RFC 9457 problem+json; the HTTP status follows from the two (problem.c).
+void exchange_refuse(Exchange *exchange, Status status, const Diag *diag);
+void exchange_refuse_with(Exchange *exchange, Status status, const char *code, const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
+
+// ---- the engine ----
+
+// Reads the store. False: the exchange has been answered with why.
+bool exchange_read(Exchange *exchange, Query *query);
+// A cleared operation to be filled in and submitted.
+Op *exchange_op(Exchange *exchange, OpKind kind);
+// Submits it; when it has been answered OK `next` goes on on a server thread, with the answers in
+// exchange->request.op; otherwise the exchange is refused with its diagnosis.
+void exchange_submit(Exchange *exchange, ExchangeFunction next);
+// As above, but `next` looks at the operation's status itself.
+void exchange_submit_any(Exchange *exchange, ExchangeFunction next);
+// Several at once (in the arena), answered together: `next` looks at each status itself.
+void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
+                         ExchangeFunction next);
+// `next` goes on when the run has ended or `wait_ms` have passed; exchange->await says which.
+void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next);
+// Lets the continuation of one that is EXCHANGE_WAITING run. Any thread.
+void exchange_wake(Exchange *exchange);

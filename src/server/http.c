@@ -1,0 +1,277 @@
+// The adaptor to libmicrohttpd: bytes in, bytes out, life and death of connections.
+//
+// The library calls http_serve() once when the headers are there, once per piece of the body, once
+// when the body is complete, and once more each time a suspended connection was resumed. `stage`
+// says which of these it is.
+//
+// Invariants [V1]-[V3] are in server.h.
+//
+// Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
+#include "base/memory.h"
+#include "server/auth.h"
+#include "server/http.h"
+#include "server/server.h"
+#include "server/stream.h"
+#include <microhttpd.h>
+
+enum { BODY_DROP_FACTOR = 8 };
+
+// ---- the life of an exchange ----
+
+static Exchange *exchange_new(Server *server, struct MHD_Connection *connection, Str uri) {
+    Exchange *exchange = mem_zalloc(sizeof(Exchange));
+    exchange->server = server;
+    exchange->connection = connection;
+    arena_init(&exchange->arena);
+    exchange->uri = arena_str(&exchange->arena, uri);
+    exchange->began_at_ms = env_now_ms(server->engine->driver.env);
+    buf_init(&exchange->body, server->config.limits.body_size);
+    buf_init(&exchange->answer, 0);
+    list_init(&exchange->link);
+    pthread_mutex_lock(&server->lock);
+    list_append(&server->exchanges, &exchange->link);
+    pthread_mutex_unlock(&server->lock);
+    atomic_fetch_add(&server->counters.requests, 1);
+    return exchange;
+}
+
+static void exchange_free(Exchange *exchange) {
+    Server *server = exchange->server;
+    pthread_mutex_lock(&server->lock);
+    list_remove(&exchange->link);
+    if (list_is_empty(&server->exchanges)) pthread_cond_broadcast(&server->idle);
+    pthread_mutex_unlock(&server->lock);
+    buf_done(&exchange->body);
+    buf_done(&exchange->answer);
+    arena_done(&exchange->arena);
+    mem_free(exchange);
+}
+
+// Called by the library before anything else is known, with the raw request target.
+void *http_begin_request(void *context, const char *uri, struct MHD_Connection *connection) {
+    return exchange_new(context, connection, str_from(uri));
+}
+
+void http_end_request(void *context, struct MHD_Connection *connection, void **request,
+                      enum MHD_RequestTerminationCode code) {
+    (void)context;
+    (void)connection;
+    (void)code;
+    if (*request != NULL) exchange_free(*request);
+    *request = NULL;
+}
+
+// ---- the request's target ----
+
+static int hex_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+// False when an escape is malformed or stands for NUL.
+static bool decode(Arena *arena, Str text, bool is_query, Str *ret_text) {
+    char *out = arena_alloc(arena, text.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c == '+' && is_query) {
+            c = ' ';
+        } else if (c == '%') {
+            int high = i + 2 < text.len ? hex_value(text.data[i + 1]) : -1;
+            int low = i + 2 < text.len ? hex_value(text.data[i + 2]) : -1;
+            if (high < 0 || low < 0 || (high == 0 && low == 0)) return false;
+            c = (char)(high << 4 | low);
+            i += 2;
+        }
+        out[len++] = c;
+    }
+    out[len] = 0;
+    *ret_text = (Str){out, len};
+    return true;
+}
+
+static Str path_of(const Exchange *exchange) {
+    Str uri = exchange->uri;
+    const char *mark = memchr(uri.data, '?', uri.len);
+    return mark == NULL ? uri : (Str){uri.data, (size_t)(mark - uri.data)};
+}
+
+static bool refuse_uri(Exchange *exchange, const char *why) {
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_URI", "%s", why);
+    return false;
+}
+
+static bool add_parameter(Exchange *exchange, Str pair, size_t capacity) {
+    const char *equals = memchr(pair.data, '=', pair.len);
+    size_t name_len = equals == NULL ? pair.len : (size_t)(equals - pair.data);
+    Str raw_value = equals == NULL ? STR("") : (Str){equals + 1, pair.len - name_len - 1};
+    QueryParameter *parameter = &exchange->query[exchange->query_count];
+    ASSERT(exchange->query_count < capacity);
+    if (!decode(&exchange->arena, (Str){pair.data, name_len}, true, &parameter->name) ||
+        !decode(&exchange->arena, raw_value, true, &parameter->value))
+        return refuse_uri(exchange, "the query has a malformed %-escape");
+    exchange->query_count++;
+    return true;
+}
+
+static bool read_query(Exchange *exchange) {
+    Str path = path_of(exchange);
+    if (path.len == exchange->uri.len) return true;
+    Str query = {path.data + path.len + 1, exchange->uri.len - path.len - 1};
+    size_t capacity = 1;
+    for (size_t i = 0; i < query.len; i++) capacity += query.data[i] == '&';
+    exchange->query = ARENA_ARRAY(&exchange->arena, QueryParameter, capacity);
+    size_t from = 0;
+    for (size_t i = 0; i <= query.len; i++) {
+        if (i < query.len && query.data[i] != '&') continue;
+        Str pair = {query.data + from, i - from};
+        from = i + 1;
+        if (pair.len > 0 && !add_parameter(exchange, pair, capacity)) return false;
+    }
+    return true;
+}
+
+static bool knows_parameter(const Route *route, Str name) {
+    for (const Field *field = route->query; field != NULL && field->name != NULL; field++)
+        if (str_equal(str_from(field->name), name)) return true;
+    return false;
+}
+
+static bool check_query(Exchange *exchange) {
+    for (size_t i = 0; i < exchange->query_count; i++) {
+        Str name = exchange->query[i].name;
+        if (knows_parameter(exchange->route, name)) continue;
+        exchange_refuse_with(exchange, ERR_INVALID, "UNKNOWN_PARAMETER",
+                             "%s %s has no query parameter \"%.*s\"", exchange->route->method,
+                             exchange->route->pattern, STR_ARG(name));
+        return false;
+    }
+    return true;
+}
+
+// ---- the stages of a request ----
+
+static bool find_route(Exchange *exchange, Str method) {
+    if (exchange->uri.len > exchange->server->config.limits.uri_size)
+        return refuse_uri(exchange, "the request target is too long");
+    Str path = path_of(exchange);
+    Str raw[ROUTE_PARAMETERS_MAX];
+    RouteMatch match = route_find(method, path, &exchange->route, raw);
+    if (match == ROUTE_NO_PATH) {
+        exchange_refuse_with(exchange, ERR_NOT_FOUND, "NO_SUCH_PATH",
+                             "there is nothing at %.*s; /openapi.json lists what there is",
+                             STR_ARG(path));
+        return false;
+    }
+    if (match == ROUTE_NO_METHOD) {
+        char allowed[128];
+        size_t len = route_allowed(path, allowed, sizeof allowed);
+        exchange_refuse_with(exchange, ERR_INVALID, "METHOD_NOT_ALLOWED", "%.*s takes %s",
+                             STR_ARG(path), allowed);
+        exchange_set_header(exchange, "Allow", (Str){allowed, len});
+        return false;
+    }
+    for (size_t i = 0; i < ROUTE_PARAMETERS_MAX && !str_is_null(raw[i]); i++)
+        if (!decode(&exchange->arena, raw[i], false, &exchange->parameters[i]))
+            return refuse_uri(exchange, "the path has a malformed %-escape");
+    return read_query(exchange) && check_query(exchange);
+}
+
+// A body that is too large is read to its end and dropped, so that the client hears why; one that
+// is out of all proportion is not even read.
+static bool is_body_readable(Exchange *exchange) {
+    Str length = exchange_header(exchange, "Content-Length");
+    if (str_is_null(length)) return true; // chunked: counted as it comes
+    size_t max = exchange->body.max_size * BODY_DROP_FACTOR;
+    size_t size = 0;
+    for (size_t i = 0; i < length.len && size <= max; i++)
+        size = size * 10 + (size_t)(length.data[i] - '0');
+    return size <= max;
+}
+
+static void refuse_body(Exchange *exchange) {
+    exchange_refuse_with(exchange, ERR_LIMIT, "BODY_TOO_LARGE",
+                         "the body is over %zu bytes", exchange->body.max_size);
+}
+
+static struct MHD_Response *buffer_response(Exchange *exchange) {
+    Buf buf = exchange->answer;
+    exchange->answer = (Buf){0}; // the response owns it now
+    atomic_fetch_add(&exchange->server->counters.bytes_out, (int64_t)buf.len);
+    return MHD_create_response_from_buffer_with_free_callback(buf.len, buf.data, mem_free);
+}
+
+static enum MHD_Result answer(Exchange *exchange) {
+    struct MHD_Response *response =
+        exchange->stream != NULL ? stream_response(exchange->stream) : buffer_response(exchange);
+    if (response == NULL) return MHD_NO;
+    if (exchange->content_type != NULL)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
+    for (size_t i = 0; i < exchange->header_count; i++)
+        MHD_add_response_header(response, exchange->headers[i].name,
+                                exchange->headers[i].value.data);
+    enum MHD_Result result =
+        MHD_queue_response(exchange->connection, (unsigned)exchange->status, response);
+    MHD_destroy_response(response); // the library keeps it as long as it needs it
+    return result;
+}
+
+// After a handler or continuation: what it left behind decides what is told to the library.
+static enum MHD_Result conclude(Exchange *exchange) {
+    if (exchange->stage == EXCHANGE_WAITING) return MHD_YES;
+    ASSERT(exchange->stage == EXCHANGE_ANSWERED);
+    return answer(exchange);
+}
+
+static enum MHD_Result serve_head(Exchange *exchange, Str method) {
+    exchange->stage = EXCHANGE_BODY;
+    if (!find_route(exchange, method)) return answer(exchange);
+    if (!auth_allows(exchange)) return answer(exchange);
+    if (!is_body_readable(exchange)) {
+        refuse_body(exchange);
+        return answer(exchange);
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result serve_body(Exchange *exchange, const char *data, size_t *size) {
+    buf_append(&exchange->body, data, *size);
+    atomic_fetch_add(&exchange->server->counters.bytes_in, (int64_t)*size);
+    *size = 0;
+    return MHD_YES; // one that is over its limit is refused at its end
+}
+
+static enum MHD_Result serve_complete(Exchange *exchange) {
+    if (exchange->body.is_overflown) {
+        refuse_body(exchange);
+    } else if (exchange->route->body == BODY_NONE && exchange->body.len > 0) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BODY_UNEXPECTED", "%s %s takes no body",
+                             exchange->route->method, exchange->route->pattern);
+    } else {
+        exchange->route->handle(exchange);
+    }
+    return conclude(exchange);
+}
+
+enum MHD_Result http_serve(void *context, struct MHD_Connection *connection, const char *url,
+                           const char *method, const char *version, const char *data,
+                           size_t *data_size, void **request) {
+    (void)context;
+    (void)connection;
+    (void)url;
+    (void)version;
+    Exchange *exchange = *request;
+    switch (exchange->stage) {
+    case EXCHANGE_HEAD: return serve_head(exchange, str_from(method));
+    case EXCHANGE_BODY:
+        return *data_size > 0 ? serve_body(exchange, data, data_size) : serve_complete(exchange);
+    case EXCHANGE_WAITING:
+        exchange->next(exchange);
+        return conclude(exchange);
+    case EXCHANGE_ANSWERED: break;
+    }
+    *data_size = 0; // the rest of a body whose answer is already on its way
+    return MHD_YES;
+}

@@ -1,0 +1,107 @@
+// What several routes share: pages, names, tags, and how a run is shown.
+//
+// Functions that check answer the exchange themselves when something is wrong, so that a handler
+// only has to return.
+//
+// Not here: rows as JSON (render.c), fields of one route only (routes_*.c).
+#include "server/parts.h"
+
+bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit) {
+    *ret_cursor = 0;
+    *ret_limit = PAGE_LIMIT;
+    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, ret_limit)) return false;
+    if (*ret_limit == 0) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "limit: at least 1");
+        return false;
+    }
+    return exchange_query_count(exchange, "cursor", INT64_MAX, ret_cursor);
+}
+
+bool parts_check(Exchange *exchange, Str text, const char *what, const char *code) {
+    Diag diag;
+    Status status = api_check_text(text, what, code, LIMIT_NAME_SIZE, &diag);
+    if (status == OK) return true;
+    exchange_refuse(exchange, status, &diag);
+    return false;
+}
+
+bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags) {
+    const JsonValue *tags = NULL;
+    Diag diag;
+    Status status = json_get_array(body, "tags", &tags, &diag);
+    if (status == OK && tags != NULL && tags->count > LIMIT_TAG_COUNT)
+        status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a run may have at most %d tags",
+                          LIMIT_TAG_COUNT);
+    *ret_tags = STR_NULL;
+    if (status == OK && tags != NULL) JSON_EACH(tag, tags) {
+        if (tag->kind != JSON_KIND_STRING)
+            status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a tag is a string");
+        else status = api_check_text(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
+        if (status != OK) break;
+        *ret_tags = str_is_null(*ret_tags)
+                        ? tag->string
+                        : arena_printf(&exchange->arena, "%.*s\n%.*s", STR_ARG(*ret_tags),
+                                       STR_ARG(tag->string));
+    }
+    if (status == OK) return true;
+    exchange_refuse(exchange, status, &diag);
+    return false;
+}
+
+Str parts_raw(const JsonValue *body, const char *name) {
+    Str raw = STR_NULL;
+    json_get_raw(body, name, &raw);
+    return raw;
+}
+
+void parts_send_changed(Exchange *exchange, bool is_changed) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_bool(json, "changed", is_changed);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+// ---- one run ----
+
+static bool put_version(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
+    if (run->definition == 0) {
+        json_put_null(json, "version");
+        return true;
+    }
+    if (!exchange_read(exchange, &query)) return false;
+    json_put_string(json, "version", query.definitions[0].version);
+    return true;
+}
+
+static void put_parent(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    Query query = {.kind = QUERY_RUN, .run = run->parent};
+    Diag diag;
+    bool has_parent = run->parent != 0 && store_read(exchange->server->engine->store,
+                                                     &exchange->arena, &query, &diag) == OK;
+    json_put_string(json, "parent_id", has_parent ? query.runs[0].id : STR_NULL);
+}
+
+static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    bool has_ended = run_state_is_terminal(run->state);
+    Query query = {.kind = QUERY_RESULT, .run_id = run->id};
+    if (has_ended && !exchange_read(exchange, &query)) return false;
+    bool is_result = run->state == RUN_COMPLETED;
+    json_put_raw(json, "result", has_ended && is_result ? query.text : STR_NULL);
+    json_put_raw(json, "error", has_ended && !is_result ? query.text : STR_NULL);
+    return true;
+}
+
+void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
+    Query query = {.kind = QUERY_RUN, .run_id = run_id};
+    if (!exchange_read(exchange, &query)) return;
+    const RunRow *run = &query.runs[0];
+    JsonWriter *json = exchange_begin(exchange, http_status);
+    json_write_object_begin(json);
+    render_run_members(json, &exchange->arena, run);
+    put_parent(exchange, json, run);
+    if (!put_version(exchange, json, run) || !put_end(exchange, json, run)) return;
+    json_write_object_end(json);
+    exchange_send(exchange);
+}

@@ -1,0 +1,24 @@
+// Parts: what several routes read and write.
+#pragma once
+#include "server/exchange.h"
+#include "server/render.h"
+#include "server/server.h"
+
+// Lists: the fields of their query, and reading them.
+#define PAGE_FIELDS                                                                                \
+    {"limit", "integer", false, "Most items to answer, 1 to 1000; 100 unless given."},            \
+        {"cursor", "string", false, "`next` of the page before."}
+#define PAGE_LIMIT 100
+
+// False when malformed: the exchange has been answered.
+bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit);
+// A name from a path or a body; NULL `what` never. False likewise.
+bool parts_check(Exchange *exchange, Str text, const char *what, const char *code);
+// Answers the run called `run_id` with `http_status`, its result included when it has ended.
+void parts_send_run(Exchange *exchange, int http_status, Str run_id);
+// {"changed": …}
+void parts_send_changed(Exchange *exchange, bool is_changed);
+// Tags of a body, joined by '\n'.
+bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags);
+// A member that must be valid JSON text: its bytes. Null when absent.
+Str parts_raw(const JsonValue *body, const char *name);

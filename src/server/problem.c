@@ -1,0 +1,81 @@
+// Which HTTP status an answer has, and how it is written.
+//
+// The codes are those of docs/errors.md; `type` names the section there, so that a person who meets
+// a problem finds its description by the code alone.
+//
+// Not here: what went wrong (whoever filled the Diag).
+#include "server/problem.h"
+#include <string.h>
+
+typedef struct CodeStatus {
+    const char *code;
+    int status;
+} CodeStatus;
+
+// Codes that say more than their Status.
+static const CodeStatus special[] = {
+    {"PAYLOAD_TOO_LARGE", 413}, {"BODY_TOO_LARGE", 413},   {"SOURCE_TOO_LARGE", 413},
+    {"TOPIC_FULL", 429},        {"TOO_MANY_SIGNALS", 429},     {"DUPLICATE_KEY", 422},
+    {"METHOD_NOT_ALLOWED", 405}, {"UNAUTHORIZED", 401},    {"FORBIDDEN", 403},
+    {"TOO_MANY_CONNECTIONS", 503}, {"HEADERS_TOO_LARGE", 431}, {"MEDIA_TYPE", 415},
+    {"LENGTH_REQUIRED", 411},   {"CLOSED", 503},           {"FLOW_SYNTAX", 422},
+};
+
+int problem_status(Status status, const char *code) {
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        if (strcmp(special[i].code, code) == 0) return special[i].status;
+    switch (status) {
+    case OK: return 200;
+    case ERR_NOT_FOUND: return 404;
+    case ERR_FENCED:
+    case ERR_TERMINAL:
+    case ERR_CONFLICT: return 409;
+    case ERR_INVALID: return 400;
+    case ERR_LIMIT: return 422;
+    case ERR_UNSUPPORTED: return 501;
+    case ERR_UNAVAILABLE: return 503;
+    case ERR_CORRUPT:
+    case STATUS_COUNT: break;
+    }
+    return 500;
+}
+
+static const char *title_of(int http_status) {
+    switch (http_status) {
+    case 400: return "Bad request";
+    case 401: return "Not authenticated";
+    case 403: return "Not allowed";
+    case 404: return "Not found";
+    case 405: return "Method not allowed";
+    case 409: return "Conflict";
+    case 411: return "Length required";
+    case 413: return "Too large";
+    case 415: return "Unsupported media type";
+    case 422: return "Cannot be processed";
+    case 429: return "Too many";
+    case 431: return "Headers too large";
+    case 501: return "Not supported";
+    case 503: return "Not available";
+    default: return "Internal error";
+    }
+}
+
+void problem_write(JsonWriter *writer, int http_status, const char *code, const char *detail) {
+    json_write_object_begin(writer);
+    json_write_key(writer, STR("type"));
+    char type[128] = "about:blank";
+    if (code[0] != 0) {
+        size_t at = strlen("urn:abide:error:");
+        memcpy(type, "urn:abide:error:", at);
+        size_t len = strlen(code);
+        if (len > sizeof type - at - 1) len = sizeof type - at - 1;
+        memcpy(type + at, code, len);
+        type[at + len] = 0;
+    }
+    json_write_cstr(writer, type);
+    json_put_cstr(writer, "title", title_of(http_status));
+    json_put_i64(writer, "status", http_status);
+    json_put_cstr(writer, "code", code);
+    json_put_cstr(writer, "detail", detail);
+    json_write_object_end(writer);
+}

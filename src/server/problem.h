@@ -1,0 +1,9 @@
+// Problems: answers of the inside as HTTP statuses and RFC 9457 documents.
+#pragma once
+#include "base/diag.h"
+#include "json/write.h"
+
+// The HTTP status of an answer; some codes have their own (413 for PAYLOAD_TOO_LARGE …).
+int problem_status(Status status, const char *code);
+// {"type","title","status","code","detail"}
+void problem_write(JsonWriter *writer, int http_status, const char *code, const char *detail);

@@ -1,0 +1,73 @@
+// Routes: every method and path the server knows, described once. Requests are matched against the
+// table, bodies and queries are checked against it, and /openapi.json is written from it.
+#pragma once
+#include "base/str.h"
+#include <stddef.h>
+
+enum { ROUTE_PARAMETERS_MAX = 2, ROUTE_FIELDS_MAX = 24, ROUTE_CODES_MAX = 12 };
+
+struct Exchange;
+typedef void (*ExchangeFunction)(struct Exchange *exchange);
+
+// Who may call it. A token has one or more; admin includes all, and read is part of client.
+typedef enum Scope {
+    SCOPE_NONE = 0, // anybody, without a token
+    SCOPE_READ = 1 << 0,
+    SCOPE_CLIENT = 1 << 1,
+    SCOPE_WORKER = 1 << 2,
+    SCOPE_ADMIN = 1 << 3
+} Scope;
+
+typedef enum BodyKind {
+    BODY_NONE = 0,
+    BODY_OBJECT,          // a JSON object with `fields`
+    BODY_OPTIONAL_OBJECT, // the same; no body means {}
+    BODY_PAYLOAD,         // any JSON, kept byte for byte; none is allowed
+    BODY_TEXT             // source text
+} BodyKind;
+
+typedef struct Field { // of a body, a query or an answer
+    const char *name;  // NULL ends a list
+    const char *type;  // "string", "integer", "number", "boolean", "duration", "instant", "any",
+                       // "object", "strings"
+    bool is_required;
+    const char *about;
+} Field;
+
+typedef struct RouteAnswer {
+    int status; // 0 ends a list
+    const char *about;
+    const char *schema; // name of a schema in openapi.c; NULL = no JSON body
+} RouteAnswer;
+
+typedef struct Route {
+    const char *method;
+    const char *pattern; // "/v1/runs/{id}/cancel"
+    const char *operation; // "cancelRun"
+    const char *summary;
+    Scope scope;
+    BodyKind body;
+    const Field *fields; // of the body; NULL = none
+    const Field *query;  // NULL = none
+    const RouteAnswer *answers; // when it goes well
+    const char *const *codes;   // of the problems it may answer with; ended by NULL
+    ExchangeFunction handle;
+} Route;
+
+typedef struct RouteTable {
+    const Route *routes;
+    size_t count;
+} RouteTable;
+
+typedef enum RouteMatch { ROUTE_FOUND, ROUTE_NO_PATH, ROUTE_NO_METHOD } RouteMatch;
+
+// Raw path, without the query. The parameters are slices of it, still encoded.
+RouteMatch route_find(Str method, Str path, const Route **ret_route,
+                      Str ret_parameters[ROUTE_PARAMETERS_MAX]);
+// "GET, HEAD, PUT" for a path that has routes; empty otherwise.
+size_t route_allowed(Str path, char *ret_text, size_t size);
+// All tables, for openapi.c and the tests; *ret_count of them.
+const RouteTable *const *route_tables(size_t *ret_count);
+
+extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
+    routes_tasks, routes_work, routes_schedules;

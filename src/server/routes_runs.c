@@ -1,0 +1,299 @@
+// Starting runs and looking at them.
+//
+// Reads go to the store beside the engine; only a start and the waits for an end go through the
+// coordinator.
+//
+// Not here: changing them (routes_changes.c).
+#include "server/parts.h"
+#include "server/stream.h"
+
+// ---- POST /v1/runs ----
+
+static const Field start_fields[] = {
+    {"workflow", "string", true, "Name of a deployed or registered workflow."},
+    {"input", "any", false, "What the run gets as `Inputs`; kept byte for byte."},
+    {"id", "string", false, "Your id; one that exists starts nothing and answers that run."},
+    {"start_at", "instant", false, "Begin at this time …"},
+    {"delay", "duration", false, "… or after this long."},
+    {"priority", "integer", false, "-1000 to 1000, higher first."},
+    {"queue", "string", false, "Queue of the run."},
+    {"timeout", "duration", false, "Overall time-out of the run."},
+    {"ttl", "duration", false, "How long it is kept once ended."},
+    {"tags", "strings", false, "Up to 16."},
+    {0},
+};
+static const Field wait_query[] = {
+    {"wait", "duration", false, "Wait up to this long for the end of the run."}, {0}};
+
+static Status read_times(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
+    int64_t delay_ms = 0;
+    TRY(json_get_instant_ms(body, "start_at", &spec->start_at_ms, diag));
+    TRY(json_get_duration_ms(body, "delay", &delay_ms, diag));
+    if (delay_ms > 0)
+        spec->start_at_ms = env_now_ms(exchange->server->engine->driver.env) + delay_ms;
+    TRY(json_get_duration_ms(body, "timeout", &spec->timeout_ms, diag));
+    return json_get_duration_ms(body, "ttl", &spec->keep_ms, diag);
+}
+
+static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
+    abide_engine *engine = exchange->server->engine;
+    *spec = (RunSpec){.keep_ms = engine->run_retention_ms, .parent_position = -1};
+    TRY(json_get_string(body, "workflow", &spec->workflow, diag));
+    TRY(api_check_text(spec->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(json_get_string(body, "id", &spec->id, diag));
+    if (!str_is_null(spec->id))
+        TRY(api_check_text(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
+    TRY(json_get_string(body, "queue", &spec->queue, diag));
+    if (!str_is_null(spec->queue))
+        TRY(api_check_text(spec->queue, "queue", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(json_get_i64(body, "priority", &spec->priority, diag));
+    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
+                        PRIORITY_MIN, PRIORITY_MAX);
+    TRY(read_times(exchange, body, spec, diag));
+    spec->dedupe_key = exchange_header(exchange, "Idempotency-Key");
+    if (!str_is_null(spec->dedupe_key)) {
+        TRY(api_check_text(spec->dedupe_key, "Idempotency-Key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
+        spec->dedupe_key = arena_str(&exchange->arena, spec->dedupe_key);
+    }
+    spec->input = parts_raw(body, "input");
+    if (spec->input.len > LIMIT_PAYLOAD_SIZE)
+        return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
+                        "input has %zu bytes; at most %d are allowed", spec->input.len,
+                        LIMIT_PAYLOAD_SIZE);
+    spec->kind = engine_knows(engine, spec->workflow) ? RUN_NATIVE : 0;
+    return OK;
+}
+
+static void send_started(Exchange *exchange) {
+    const Op *op = &exchange->request.op;
+    parts_send_run(exchange, op->create_run.is_new ? 201 : 200, op->create_run.id);
+}
+
+static void started(Exchange *exchange) {
+    const Op *op = &exchange->request.op;
+    int64_t wait_ms = 0;
+    if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
+    if (wait_ms == 0 || run_state_is_terminal(op->create_run.state)) send_started(exchange);
+    else exchange_await(exchange, op->create_run.id, wait_ms, send_started);
+}
+
+static void start_run(Exchange *exchange) {
+    int64_t wait_ms = 0;
+    const JsonValue *body = exchange_object(exchange);
+    if (body == NULL || !exchange_query_duration(exchange, "wait", &wait_ms)) return;
+    Op *op = exchange_op(exchange, OP_CREATE_RUN);
+    RunSpec *spec = &op->create_run.spec;
+    Diag diag;
+    Status status = read_start(exchange, body, spec, &diag);
+    if (status != OK) {
+        exchange_refuse(exchange, status, &diag);
+        return;
+    }
+    if (!parts_tags(exchange, body, &spec->tags)) return;
+    IdText text;
+    if (str_is_null(spec->id))
+        spec->id = arena_str(&exchange->arena,
+                             engine_new_id(exchange->server->engine, "run_", &text));
+    exchange_submit(exchange, started);
+}
+
+static const RouteAnswer start_answers[] = {
+    {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
+static const char *const start_codes[] = {
+    "BAD_JSON", "BODY_REQUIRED", "UNKNOWN_FIELD", "MISSING_FIELD", "BAD_FIELD", "BAD_NAME",
+    "BAD_ID", "BAD_TAG", "WORKFLOW_NOT_FOUND", "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY", NULL};
+
+// ---- GET /v1/runs ----
+
+static const Field list_query[] = {
+    {"status", "string", false, "One or more states, separated by commas."},
+    {"workflow", "string", false, "Name of the workflow."},
+    {"tag", "string", false, "A tag."},
+    {"parent", "string", false, "Id of the parent run."},
+    {"waiting_on", "string", false, "Topic, signal, task or child id in the wait set."},
+    {"idle_before", "instant", false, "Idle since before that time."},
+    {"created_before", "instant", false, "Made before that time."},
+    {"created_after", "instant", false, "Made after that time."},
+    PAGE_FIELDS,
+    {0},
+};
+
+static bool read_states(Exchange *exchange, uint32_t *ret_states) {
+    Str text = exchange_query(exchange, "status");
+    *ret_states = 0;
+    size_t from = 0;
+    for (size_t i = 0; !str_is_null(text) && i <= text.len; i++) {
+        if (i < text.len && text.data[i] != ',') continue;
+        Str name = {text.data + from, i - from};
+        from = i + 1;
+        RunState state;
+        if (!run_state_parse(name, &state)) {
+            exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
+                                 "status: there is no state \"%.*s\"; the states are pending, "
+                                 "running, suspended, paused, completed, failed, cancelled",
+                                 STR_ARG(name));
+            return false;
+        }
+        *ret_states |= 1u << state;
+    }
+    return true;
+}
+
+static void list_runs(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_RUNS};
+    RunFilter *filter = &query.filter;
+    if (!parts_page(exchange, &filter->cursor, &filter->limit)) return;
+    if (!read_states(exchange, &filter->states)) return;
+    filter->workflow = exchange_query(exchange, "workflow");
+    filter->tag = exchange_query(exchange, "tag");
+    filter->parent_id = exchange_query(exchange, "parent");
+    filter->waiting_on = exchange_query(exchange, "waiting_on");
+    if (!exchange_query_instant(exchange, "idle_before", &filter->idle_before_ms)) return;
+    if (!exchange_query_instant(exchange, "created_before", &filter->created_before_ms)) return;
+    if (!exchange_query_instant(exchange, "created_after", &filter->created_after_ms)) return;
+    if (!exchange_read(exchange, &query)) return;
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < query.count; i++) render_run(json, &exchange->arena, &query.runs[i]);
+    json_write_array_end(json);
+    render_next(json, query.next);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static const char *const list_codes[] = {"BAD_QUERY", "UNKNOWN_PARAMETER", NULL};
+static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};
+
+// ---- GET /v1/runs/{id} and what is below it ----
+
+static void get_run(Exchange *exchange) {
+    parts_send_run(exchange, 200, exchange->parameters[0]);
+}
+
+static void send_result(Exchange *exchange) {
+    Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
+    if (!exchange_read(exchange, &run)) return;
+    int64_t state = run.runs[0].state;
+    bool has_ended = run_state_is_terminal(state);
+    Query query = {.kind = QUERY_RESULT, .run_id = exchange->parameters[0]};
+    if (has_ended && !exchange_read(exchange, &query)) return;
+    JsonWriter *json = exchange_begin(exchange, has_ended ? 200 : 202);
+    json_write_object_begin(json);
+    json_put_cstr(json, "status", run_state_name(state));
+    if (state == RUN_COMPLETED) json_put_raw(json, "result", query.text);
+    else if (has_ended) json_put_raw(json, "error", query.text);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void get_result(Exchange *exchange) {
+    int64_t wait_ms = 0;
+    if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
+    if (wait_ms == 0) send_result(exchange);
+    else exchange_await(exchange, exchange->parameters[0], wait_ms, send_result);
+}
+
+static void send_entries(Exchange *exchange, const Query *query) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < query->count; i++) render_log_entry(json, &query->log[i]);
+    json_write_array_end(json);
+    render_next(json, query->next);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void list_steps(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_STEPS, .run_id = exchange->parameters[0]};
+    if (!parts_page(exchange, &query.after, &query.limit)) return;
+    if (exchange_read(exchange, &query)) send_entries(exchange, &query);
+}
+
+static const Field log_query[] = {
+    {"after", "integer", false, "Entries after this sequence number."},
+    {"limit", "integer", false, "Most entries to answer, 1 to 1000; 100 unless given."},
+    {0},
+};
+
+static void list_log(Exchange *exchange) {
+    Query query = {.kind = QUERY_LOG, .run_id = exchange->parameters[0], .limit = PAGE_LIMIT};
+    if (!exchange_query_count(exchange, "after", INT64_MAX, &query.after)) return;
+    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &query.limit)) return;
+    if (query.limit == 0) query.limit = 1;
+    if (!exchange_read(exchange, &query)) return;
+    query.next = query.count < (size_t)query.limit ? 0 : query.log[query.count - 1].seq;
+    send_entries(exchange, &query);
+}
+
+static const Field events_query[] = {
+    {"after", "integer", false, "Begin after this sequence number; Last-Event-ID wins."}, {0}};
+
+// The sequence number to go on after; < 0 = malformed and answered.
+static int64_t stream_start(Exchange *exchange) {
+    int64_t after = 0;
+    if (!exchange_query_count(exchange, "after", INT64_MAX, &after)) return -1;
+    Str last = exchange_header(exchange, "Last-Event-ID");
+    if (str_is_null(last)) return after;
+    int64_t value = 0;
+    for (size_t i = 0; i < last.len; i++) {
+        bool is_digit = last.data[i] >= '0' && last.data[i] <= '9' && last.len < 19;
+        if (!is_digit) {
+            exchange_refuse_with(exchange, ERR_INVALID, "BAD_HEADER",
+                                 "Last-Event-ID is not a sequence number");
+            return -1;
+        }
+        value = value * 10 + (last.data[i] - '0');
+    }
+    return value;
+}
+
+static void stream_events(Exchange *exchange) {
+    int64_t after = stream_start(exchange);
+    if (after < 0) return;
+    Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
+    if (!exchange_read(exchange, &run)) return;
+    Query left = {.kind = QUERY_LOG, .run_id = run.run_id, .after = after, .limit = 1};
+    if (!exchange_read(exchange, &left)) return;
+    if (left.count == 0 && run_state_is_terminal(run.runs[0].state)) {
+        exchange_send_text(exchange, 204, NULL, STR("")); // nothing will ever come
+        return;
+    }
+    stream_begin(exchange, STREAM_LOG_SSE, run.run_id, after);
+}
+
+static const RouteAnswer run_answers[] = {{200, "The run.", "Run"}, {0}};
+static const RouteAnswer result_answers[] = {
+    {200, "It has ended.", "RunResult"}, {202, "Not yet.", "RunResult"}, {0}};
+static const RouteAnswer entries_answers[] = {{200, "Entries, oldest first.", "EntryList"}, {0}};
+static const RouteAnswer stream_answers[] = {
+    {200, "text/event-stream: one event per log entry, id: its sequence number.", NULL},
+    {204, "The run has ended and nothing is left to be read.", NULL},
+    {0}};
+static const char *const run_codes[] = {"RUN_NOT_FOUND", NULL};
+static const char *const result_codes[] = {"RUN_NOT_FOUND", "BAD_QUERY", NULL};
+static const char *const stream_codes[] = {"RUN_NOT_FOUND", "BAD_QUERY", "BAD_HEADER", NULL};
+
+static const Field page_query[] = {PAGE_FIELDS, {0}};
+
+static const Route routes[] = {
+    {"POST", "/v1/runs", "startRun", "Start a run", SCOPE_CLIENT, BODY_OBJECT, start_fields,
+     wait_query, start_answers, start_codes, start_run},
+    {"GET", "/v1/runs", "listRuns", "List runs", SCOPE_READ, BODY_NONE, NULL, list_query,
+     list_answers, list_codes, list_runs},
+    {"GET", "/v1/runs/{id}", "getRun", "Show a run", SCOPE_READ, BODY_NONE, NULL, NULL, run_answers,
+     run_codes, get_run},
+    {"GET", "/v1/runs/{id}/result", "getResult", "The result of a run, when it has one", SCOPE_READ,
+     BODY_NONE, NULL, wait_query, result_answers, result_codes, get_result},
+    {"GET", "/v1/runs/{id}/steps", "listSteps", "Checkpoints of a run in order", SCOPE_READ,
+     BODY_NONE, NULL, page_query, entries_answers, result_codes, list_steps},
+    {"GET", "/v1/runs/{id}/log", "listLog", "History of a run", SCOPE_READ, BODY_NONE, NULL,
+     log_query, entries_answers, result_codes, list_log},
+    {"GET", "/v1/runs/{id}/events", "streamEvents", "Live stream of a run's history", SCOPE_READ,
+     BODY_NONE, NULL, events_query, stream_answers, stream_codes, stream_events},
+};
+const RouteTable routes_runs = {routes, sizeof routes / sizeof routes[0]};

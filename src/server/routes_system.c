@@ -1,0 +1,126 @@
+// Health, version, statistics.
+//
+// livez says that the process answers; readyz that it can do its work, so it goes red when the
+// store is away or the server is stopping, and green again by itself.
+//
+// Not here: what the counters count (store/, engine/).
+#include "server/parts.h"
+
+static void send_word(Exchange *exchange, int http_status, const char *word) {
+    JsonWriter *json = exchange_begin(exchange, http_status);
+    json_write_object_begin(json);
+    json_put_cstr(json, "status", word);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void livez(Exchange *exchange) { send_word(exchange, 200, "alive"); }
+
+// Ready when the store answers and the server is not going away.
+static void readyz(Exchange *exchange) {
+    if (server_is_stopping(exchange->server)) {
+        send_word(exchange, 503, "stopping");
+        return;
+    }
+    Query query = {.kind = QUERY_STATS};
+    if (exchange_read(exchange, &query)) send_word(exchange, 200, "ready");
+}
+
+static void version(Exchange *exchange) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_cstr(json, "version", abide_version());
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void put_runs(JsonWriter *json, const StoreStats *stats) {
+    json_write_key(json, STR("runs"));
+    json_write_object_begin(json);
+    for (int64_t state = RUN_PENDING; state < RUN_STATE_COUNT; state++)
+        json_put_i64(json, run_state_name(state), stats->counters[COUNTER_RUNS_FIRST + state]);
+    json_write_object_end(json);
+    json_write_key(json, STR("tasks"));
+    json_write_object_begin(json);
+    for (int64_t state = TASK_QUEUED; state < TASK_STATE_COUNT; state++)
+        json_put_i64(json, task_state_name(state), stats->counters[COUNTER_TASKS_FIRST + state]);
+    json_write_object_end(json);
+}
+
+static void stats(Exchange *exchange) {
+    Query query = {.kind = QUERY_STATS};
+    if (!exchange_read(exchange, &query)) return;
+    const int64_t *counters = query.stats.counters;
+    abide_stats own;
+    abide_error error;
+    if (abide_get_stats(exchange->server->engine, &own, &error) != ABIDE_OK) {
+        exchange_refuse_with(exchange, ERR_UNAVAILABLE, error.name, "%s", error.message);
+        return;
+    }
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    put_runs(json, &query.stats);
+    json_put_i64(json, "pending_events", counters[COUNTER_EVENTS]);
+    json_put_i64(json, "pending_signals", counters[COUNTER_SIGNALS]);
+    json_put_i64(json, "dead_letters", counters[COUNTER_DEAD_LETTERS]);
+    json_put_i64(json, "schedules", counters[COUNTER_SCHEDULES]);
+    json_put_i64(json, "started_total", counters[COUNTER_STARTED_TOTAL]);
+    json_put_i64(json, "completed_total", counters[COUNTER_COMPLETED_TOTAL]);
+    json_put_i64(json, "failed_total", counters[COUNTER_FAILED_TOTAL]);
+    json_put_i64(json, "cancelled_total", counters[COUNTER_CANCELLED_TOTAL]);
+    json_put_i64(json, "resident_runs", own.resident_runs);
+    json_put_i64(json, "active_runs", own.active_runs);
+    json_put_i64(json, "commits", own.commits);
+    json_put_i64(json, "committed_operations", own.committed_operations);
+    json_put_i64(json, "turns", own.turns);
+    render_instant(json, "server_started_at", exchange->server->started_at_ms);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void list_nodes(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_NODES, .limit = LIMIT_LIST_PAGE};
+    if (!exchange_read(exchange, &query)) return;
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < query.count; i++) {
+        const NodeRow *node = &query.nodes[i];
+        json_write_object_begin(json);
+        json_put_i64(json, "id", node->key);
+        json_put_string(json, "name", node->name);
+        json_put_bool(json, "alive", node->lease_until_ms > query.now_ms);
+        render_instant(json, "started_at", node->started_at_ms);
+        render_instant(json, "lease_until", node->lease_until_ms);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+    json_put_null(json, "next");
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static const RouteAnswer word_answers[] = {{200, "It is.", "Health"}, {0}};
+static const RouteAnswer ready_answers[] = {
+    {200, "It is.", "Health"}, {503, "It is going away.", "Health"}, {0}};
+static const RouteAnswer version_answers[] = {{200, "The version.", "Version"}, {0}};
+static const RouteAnswer stats_answers[] = {{200, "Counters.", "Stats"}, {0}};
+static const RouteAnswer nodes_answers[] = {{200, "The nodes.", "NodeList"}, {0}};
+static const char *const ready_codes[] = {"STORE_UNAVAILABLE", NULL};
+
+static const Route routes[] = {
+    {"GET", "/livez", "livez", "Is the process alive?", SCOPE_NONE, BODY_NONE, NULL, NULL,
+     word_answers, NULL, livez},
+    {"GET", "/readyz", "readyz", "Can it serve?", SCOPE_NONE, BODY_NONE, NULL, NULL, ready_answers,
+     ready_codes, readyz},
+    {"GET", "/healthz", "healthz", "Can it serve?", SCOPE_NONE, BODY_NONE, NULL, NULL,
+     ready_answers, ready_codes, readyz},
+    {"GET", "/version", "version", "Version of the server", SCOPE_NONE, BODY_NONE, NULL, NULL,
+     version_answers, NULL, version},
+    {"GET", "/v1/stats", "stats", "Counters", SCOPE_READ, BODY_NONE, NULL, NULL, stats_answers,
+     NULL, stats},
+    {"GET", "/v1/nodes", "listNodes", "Members of the cluster", SCOPE_READ, BODY_NONE, NULL, NULL,
+     nodes_answers, NULL, list_nodes},
+};
+const RouteTable routes_system = {routes, sizeof routes / sizeof routes[0]};

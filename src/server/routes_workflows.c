@@ -1,0 +1,221 @@
+// Workflows: deploying scripts, checking them, listing what there is.
+//
+// A file may hold several workflows. PUT deploys all of them; the name in the path must be one of
+// them, and a file with a top-level body is called by it.
+//
+// Not here: the language (flow/), pinning runs to versions (store/kernel_create.c).
+#include "flow/flow.h"
+#include "flow/report.h"
+#include "server/parts.h"
+
+enum { SOURCE_SIZE_MAX = 1 << 20, REPORT_SIZE_MAX = 4 << 20 };
+
+// ---- compiling ----
+
+typedef struct Compiled {
+    FlowModule *module; // NULL = it has errors
+    Buf findings;       // JSON array
+    uint32_t error_count;
+} Compiled;
+
+static bool check_size(Exchange *exchange) {
+    if (exchange->body.len <= SOURCE_SIZE_MAX) return true;
+    exchange_refuse_with(exchange, ERR_LIMIT, "SOURCE_TOO_LARGE",
+                         "the source has %zu bytes; at most %d are allowed", exchange->body.len,
+                         SOURCE_SIZE_MAX);
+    return false;
+}
+
+static void compile(Exchange *exchange, Str file_name, Compiled *ret_compiled) {
+    Arena arena; // a tree takes many times the size of its source
+    arena_init(&arena);
+    *ret_compiled = (Compiled){0};
+    buf_init(&ret_compiled->findings, REPORT_SIZE_MAX);
+    FlowSource source;
+    Diag diag;
+    Status status =
+        flow_source_init(&source, file_name, buf_str(&exchange->body), &arena, &diag);
+    ASSERT(status == OK); // its size was checked
+    FlowReport *report = ARENA_NEW(&arena, FlowReport);
+    flow_report_init(report, &source, &arena);
+    status = flow_compile(source.name, source.text, &ret_compiled->module, report, &diag);
+    if (status != OK) ret_compiled->module = NULL;
+    ret_compiled->error_count = report->error_count;
+    flow_report_render_json(report, &ret_compiled->findings);
+    arena_done(&arena);
+}
+
+static void compiled_done(Compiled *compiled) {
+    flow_module_release(compiled->module);
+    buf_done(&compiled->findings);
+}
+
+// ---- POST /v1/check ----
+
+static const Field check_query[] = {
+    {"file", "string", false, "Name shown in the findings; workflow.flow unless given."}, {0}};
+
+static void check_source(Exchange *exchange) {
+    if (!check_size(exchange)) return;
+    Str file = exchange_query(exchange, "file");
+    Compiled compiled;
+    compile(exchange, str_is_null(file) ? STR("workflow.flow") : file, &compiled);
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_bool(json, "ok", compiled.module != NULL);
+    json_write_key(json, STR("workflows"));
+    json_write_array_begin(json);
+    for (uint32_t i = 0; compiled.module && i < flow_module_workflow_count(compiled.module); i++)
+        json_write_string(json, flow_module_workflow(compiled.module, i).name);
+    json_write_array_end(json);
+    json_put_raw(json, "findings", buf_str(&compiled.findings));
+    json_write_object_end(json);
+    exchange_send(exchange);
+    compiled_done(&compiled);
+}
+
+// ---- PUT /v1/workflows/{name} ----
+
+typedef struct Deploy {
+    FlowModule *module;
+    Request *requests;
+    uint32_t count;
+} Deploy;
+
+static void refuse_source(Exchange *exchange, const Compiled *compiled) {
+    JsonWriter *json = exchange_begin(exchange, 422);
+    exchange->content_type = "application/problem+json";
+    json_write_object_begin(json);
+    json_put_cstr(json, "type", "urn:abide:error:FLOW_SYNTAX");
+    json_put_cstr(json, "title", "Cannot be processed");
+    json_put_i64(json, "status", 422);
+    json_put_cstr(json, "code", "FLOW_SYNTAX");
+    Str detail = arena_printf(&exchange->arena, "the source has %u error%s; nothing was deployed",
+                              compiled->error_count, compiled->error_count == 1 ? "" : "s");
+    json_put_string(json, "detail", detail);
+    json_put_raw(json, "findings", buf_str(&compiled->findings));
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void deployed(Exchange *exchange) {
+    Deploy *deploy = exchange->state;
+    bool is_new = false;
+    const Op *failed = NULL;
+    for (uint32_t i = 0; i < deploy->count; i++) {
+        const Op *op = &deploy->requests[i].op;
+        if (op->status != OK) failed = op;
+        else is_new |= op->define.is_new;
+    }
+    if (failed != NULL) {
+        exchange_refuse(exchange, failed->status, &failed->diag);
+    } else {
+        JsonWriter *json = exchange_begin(exchange, is_new ? 201 : 200);
+        json_write_object_begin(json);
+        json_put_string(json, "version", flow_module_hash(deploy->module));
+        json_write_key(json, STR("workflows"));
+        json_write_array_begin(json);
+        for (uint32_t i = 0; i < deploy->count; i++) {
+            json_write_object_begin(json);
+            json_put_string(json, "name", deploy->requests[i].op.define.name);
+            json_put_bool(json, "new", deploy->requests[i].op.define.is_new);
+            json_write_object_end(json);
+        }
+        json_write_array_end(json);
+        json_write_object_end(json);
+        exchange_send(exchange);
+    }
+    flow_module_release(deploy->module);
+}
+
+static void submit_definitions(Exchange *exchange, FlowModule *module) {
+    Deploy *deploy = ARENA_NEW(&exchange->arena, Deploy);
+    deploy->module = flow_module_retain(module);
+    deploy->count = flow_module_workflow_count(module);
+    deploy->requests = ARENA_ARRAY(&exchange->arena, Request, deploy->count);
+    for (uint32_t i = 0; i < deploy->count; i++) {
+        FlowWorkflowInfo info = flow_module_workflow(module, i);
+        Op *op = &deploy->requests[i].op;
+        op->kind = OP_DEFINE;
+        op->define.name = info.name;
+        op->define.version = flow_module_hash(module);
+        op->define.config = info.config_json;
+        op->define.source = buf_str(&exchange->body);
+        op->define.kind = RUN_FLOW;
+    }
+    exchange->state = deploy;
+    exchange_submit_all(exchange, deploy->requests, deploy->count, deployed);
+}
+
+static void deploy_workflow(Exchange *exchange) {
+    Str name = exchange->parameters[0];
+    if (!parts_check(exchange, name, "the workflow's name", "BAD_NAME") || !check_size(exchange))
+        return;
+    Compiled compiled;
+    Str file = arena_printf(&exchange->arena, "%.*s.flow", STR_ARG(name));
+    compile(exchange, file, &compiled);
+    uint32_t index;
+    if (compiled.module == NULL) refuse_source(exchange, &compiled);
+    else if (flow_module_find_workflow(compiled.module, name, &index) != OK)
+        exchange_refuse_with(exchange, ERR_INVALID, "WORKFLOW_NAME",
+                             "the source has no workflow called \"%.*s\"", STR_ARG(name));
+    else submit_definitions(exchange, compiled.module);
+    compiled_done(&compiled);
+}
+
+// ---- looking ----
+
+static const Field show_query[] = {
+    {"version", "string", false, "A version; the current one unless given."}, {0}};
+static const Field page_query[] = {
+    {"name", "string", false, "All versions of this workflow."}, PAGE_FIELDS, {0}};
+
+static void get_workflow(Exchange *exchange) {
+    Query query = {.kind = QUERY_DEFINITION,
+                   .name = exchange->parameters[0],
+                   .version = exchange_query(exchange, "version")};
+    if (!exchange_read(exchange, &query)) return;
+    render_definition(exchange_begin(exchange, 200), &query.definitions[0], true);
+    exchange_send(exchange);
+}
+
+static void list_workflows(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_DEFINITIONS, .name = exchange_query(exchange, "name")};
+    if (!parts_page(exchange, &query.after, &query.limit)) return;
+    if (!exchange_read(exchange, &query)) return;
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < query.count; i++)
+        render_definition(json, &query.definitions[i], false);
+    json_write_array_end(json);
+    render_next(json, query.next);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static const RouteAnswer deploy_answers[] = {
+    {201, "A new version is current.", "Deployed"},
+    {200, "It was there already and is current.", "Deployed"},
+    {0}};
+static const RouteAnswer workflow_answers[] = {{200, "The workflow.", "Workflow"}, {0}};
+static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "WorkflowList"}, {0}};
+static const RouteAnswer check_answers[] = {{200, "What was found.", "Findings"}, {0}};
+static const char *const deploy_codes[] = {"FLOW_SYNTAX", "WORKFLOW_NAME", "BAD_NAME",
+                                           "SOURCE_TOO_LARGE", NULL};
+static const char *const check_codes[] = {"SOURCE_TOO_LARGE", NULL};
+static const char *const workflow_codes[] = {"WORKFLOW_NOT_FOUND", NULL};
+static const char *const list_codes[] = {"BAD_QUERY", NULL};
+
+static const Route routes[] = {
+    {"GET", "/v1/workflows", "listWorkflows", "List workflows and their versions", SCOPE_READ,
+     BODY_NONE, NULL, page_query, list_answers, list_codes, list_workflows},
+    {"GET", "/v1/workflows/{name}", "getWorkflow", "Show a workflow", SCOPE_READ, BODY_NONE, NULL,
+     show_query, workflow_answers, workflow_codes, get_workflow},
+    {"PUT", "/v1/workflows/{name}", "deployWorkflow", "Deploy a script; the body is its source",
+     SCOPE_CLIENT, BODY_TEXT, NULL, NULL, deploy_answers, deploy_codes, deploy_workflow},
+    {"POST", "/v1/check", "checkSource", "Check a script without deploying it", SCOPE_READ,
+     BODY_TEXT, NULL, check_query, check_answers, check_codes, check_source},
+};
+const RouteTable routes_workflows = {routes, sizeof routes / sizeof routes[0]};

@@ -1,0 +1,242 @@
+// The server's life: listening, deadlines, draining.
+//
+// Invariants [V1]-[V3] are in server.h.
+//
+// Not here: requests (http.c), configuration files and flags (cli/).
+#include "server/server.h"
+#include "base/memory.h"
+#include "server/http.h"
+#include <stdio.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    CONNECTION_MEMORY = 8 << 10, // headers of a request and of its answer fit in
+    DRAIN_MS = 5000
+};
+
+ServerLimits server_default_limits(void) {
+    return (ServerLimits){
+        .body_size = LIMIT_PAYLOAD_SIZE + (64 << 10), // a payload and what is around it
+        .uri_size = 4096,
+        .connections = 20000,
+        .idle_seconds = 60,
+        .wait_ms = 60000,
+    };
+}
+
+// ---- the ticker ----
+
+bool server_is_stopping(Server *server) {
+    pthread_mutex_lock(&server->lock);
+    bool answer = server->is_stopping;
+    pthread_mutex_unlock(&server->lock);
+    return answer;
+}
+
+void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms) {
+    pthread_mutex_lock(&server->lock);
+    heap_remove(&server->deadlines, &deadline->node);
+    deadline->node.at = at_ms;
+    heap_push(&server->deadlines, &deadline->node);
+    if (heap_peek(&server->deadlines) == &deadline->node) pthread_cond_signal(&server->tick);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void server_clear_deadline(Server *server, Deadline *deadline) {
+    pthread_mutex_lock(&server->lock);
+    heap_remove(&server->deadlines, &deadline->node);
+    pthread_mutex_unlock(&server->lock);
+}
+
+// With the server locked. Answers when to look again.
+static int64_t fire_deadlines(Server *server, int64_t now_ms) {
+    for (HeapNode *node; (node = heap_peek(&server->deadlines)) != NULL;) {
+        if (node->at > now_ms) return node->at;
+        (void)heap_pop(&server->deadlines);
+        Deadline *deadline = container_of(node, Deadline, node);
+        deadline->due(deadline);
+    }
+    return INT64_MAX;
+}
+
+static void *ticker_main(void *context) {
+    Server *server = context;
+    Env *env = server->engine->driver.env;
+    pthread_mutex_lock(&server->lock);
+    while (!server->is_stopping) {
+        int64_t next_ms = fire_deadlines(server, env_now_ms(env));
+        struct timespec at = {.tv_sec = next_ms / 1000, .tv_nsec = next_ms % 1000 * 1000000};
+        if (next_ms == INT64_MAX) pthread_cond_wait(&server->tick, &server->lock);
+        else pthread_cond_timedwait(&server->tick, &server->lock, &at);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return NULL;
+}
+
+static void notice(void *context, const EngineEvent *event) { // on the coordinator's thread
+    Server *server = context;
+    if (event->kind == ENGINE_LOG_GREW && str_is_null(event->run_id)) hub_wake_all(&server->hub);
+    else if (event->kind == ENGINE_LOG_GREW) hub_log_grew(&server->hub, event->run_id);
+    else if (event->kind == ENGINE_TASKS_READY) hub_tasks_ready(&server->hub);
+}
+
+// ---- listening ----
+
+static Status listen_error(const ServerConfig *config, const char *why, Diag *diag) {
+    return diag_set(diag, ERR_UNAVAILABLE, "LISTEN_FAILED", "cannot listen on %.*s port %u: %s",
+                    STR_ARG(config->host), config->port, why);
+}
+
+static Status open_socket(const ServerConfig *config, int *ret_fd, Diag *diag) {
+    char host[256], port[8];
+    snprintf(host, sizeof host, "%.*s", STR_ARG(config->host));
+    snprintf(port, sizeof port, "%u", config->port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    int code = getaddrinfo(host, port, &hints, &found);
+    if (code != 0) return listen_error(config, gai_strerror(code), diag);
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int yes = 1;
+    bool is_bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                    bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1024) == 0;
+    int failure = errno;
+    freeaddrinfo(found);
+    if (!is_bound) {
+        if (fd >= 0) close(fd);
+        return listen_error(config, strerror(failure), diag);
+    }
+    *ret_fd = fd;
+    return OK;
+}
+
+static uint16_t port_of(int fd) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return 0;
+    if (address.ss_family == AF_INET6)
+        return ntohs(((const struct sockaddr_in6 *)(const void *)&address)->sin6_port);
+    return ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
+}
+
+static void write_library_log(void *context, const char *format, va_list arguments) {
+    const Server *server = context;
+    char line[512];
+    vsnprintf(line, sizeof line, format, arguments);
+    size_t len = strlen(line);
+    if (len > 0 && line[len - 1] == '\n') line[len - 1] = 0;
+    LOG(server->config.logger, LOG_DEBUG, "http: %s", line);
+}
+
+static struct MHD_Daemon *start_daemon(Server *server, int fd) {
+    const ServerConfig *config = &server->config;
+    unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    struct MHD_OptionItem options[16];
+    size_t count = 0;
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_LISTEN_SOCKET, fd, NULL};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, config->thread_count, NULL};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_LIMIT,
+                                               (intptr_t)config->limits.connections, NULL};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_TIMEOUT,
+                                               (intptr_t)config->limits.idle_seconds, NULL};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                                               (intptr_t)config->limits.connections_per_address,
+                                               NULL};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_NOTIFY_COMPLETED,
+                                               (intptr_t)http_end_request, server};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_URI_LOG_CALLBACK,
+                                               (intptr_t)http_begin_request, server};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_EXTERNAL_LOGGER,
+                                               (intptr_t)write_library_log, server};
+    if (!str_is_null(config->certificate)) {
+        flags |= MHD_USE_TLS;
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
+                                                   (void *)(uintptr_t)config->certificate.data};
+        options[count++] =
+            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0,
+                                    (void *)(uintptr_t)config->key.data};
+    }
+    options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    return MHD_start_daemon(flags, 0, NULL, NULL, http_serve, server, MHD_OPTION_ARRAY, options,
+                            MHD_OPTION_END);
+}
+
+// ---- life ----
+
+Status server_start(abide_engine *engine, const ServerConfig *config, Server **ret_server,
+                    Diag *diag) {
+    int fd = config->listen_fd;
+    if (fd < 0) TRY(open_socket(config, &fd, diag));
+    Server *server = mem_zalloc(sizeof *server);
+    server->engine = engine;
+    server->config = *config;
+    server->port = port_of(fd);
+    server->started_at_ms = env_now_ms(engine->driver.env);
+    hub_init(&server->hub);
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->tick, NULL);
+    pthread_cond_init(&server->idle, NULL);
+    list_init(&server->exchanges);
+    heap_init(&server->deadlines);
+    int failed = pthread_create(&server->ticker, NULL, ticker_main, server);
+    ASSERT(failed == 0);
+    server->watcher = (EngineWatcher){notice, server};
+    atomic_store(&engine->watcher, &server->watcher);
+    server->daemon = start_daemon(server, fd);
+    if (server->daemon != NULL) {
+        *ret_server = server;
+        return OK;
+    }
+    if (config->listen_fd < 0) close(fd);
+    server_free(server);
+    if (!str_is_null(config->certificate))
+        return diag_set(diag, ERR_INVALID, "BAD_CERTIFICATE",
+                        "the certificate and key cannot be used: both must be PEM and belong "
+                        "together");
+    return listen_error(config, "the HTTP library did not start", diag);
+}
+
+void server_drain(Server *server) {
+    pthread_mutex_lock(&server->lock);
+    server->is_stopping = true;
+    pthread_cond_signal(&server->tick);
+    pthread_mutex_unlock(&server->lock);
+    pthread_join(server->ticker, NULL);
+    int fd = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
+    if (fd >= 0) close(fd);
+    hub_wake_all(&server->hub);
+}
+
+// Answers that are on their way get a little time.
+static void wait_for_exchanges(Server *server) {
+    int64_t until_ms = env_now_ms(server->engine->driver.env) + DRAIN_MS;
+    struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+    pthread_mutex_lock(&server->lock);
+    int code = 0;
+    while (!list_is_empty(&server->exchanges) && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&server->idle, &server->lock, &at);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void server_free(Server *server) {
+    if (server == NULL) return;
+    if (!server_is_stopping(server)) server_drain(server);
+    wait_for_exchanges(server);
+    if (server->daemon != NULL) MHD_stop_daemon(server->daemon);
+    atomic_store(&server->engine->watcher, NULL);
+    ASSERT(list_is_empty(&server->exchanges));
+    hub_done(&server->hub);
+    heap_done(&server->deadlines);
+    pthread_cond_destroy(&server->tick);
+    pthread_cond_destroy(&server->idle);
+    pthread_mutex_destroy(&server->lock);
+    mem_free(server);
+}

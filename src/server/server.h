@@ -1,0 +1,75 @@
+// Server: the engine's HTTP face.
+//
+// libmicrohttpd's threads read requests and write answers; the engine's coordinator does the work.
+// The two exchange messages (exchange.h), so a thousand long polls and streams cost no thread.
+//
+//   [V1] A connection that waits is suspended: it holds no thread and is not polled.
+//   [V2] Stopping: no new connections, waiting ones are answered or dropped so that their clients
+//        come back, then the engine stops, then the threads end. Nothing acknowledged is lost.
+//   [V3] Every size a client controls has a ceiling (ServerLimits).
+#pragma once
+#include "api/api.h"
+#include "server/exchange.h"
+#include "server/hub.h"
+#include <stdatomic.h>
+
+typedef struct ServerLimits {
+    size_t body_size;       // of a request
+    size_t uri_size;
+    int64_t connections;
+    int64_t connections_per_address; // 0 = any number
+    int64_t idle_seconds;   // a connection that sends or takes nothing for so long is closed
+    int64_t wait_ms;        // longest long poll
+} ServerLimits;
+
+typedef struct ServerConfig {
+    Str host;      // "127.0.0.1", "::1", "0.0.0.0"
+    uint16_t port; // 0 = any free one
+    int listen_fd; // given by a service manager; < 0 = none
+    int thread_count;
+    Str certificate, key; // PEM texts; null = plain HTTP
+    bool is_open;         // no tokens are asked for
+    ServerLimits limits;
+    Logger *logger; // may be NULL
+} ServerConfig;
+
+ServerLimits server_default_limits(void);
+
+typedef struct ServerCounters { // for /metrics
+    _Atomic int64_t requests, problems, streams, waiting;
+    _Atomic int64_t bytes_in, bytes_out;
+} ServerCounters;
+
+// Something that is to happen at a time, unless it is cleared before.
+typedef struct Deadline {
+    HeapNode node;
+    void (*due)(struct Deadline *deadline); // on the ticker's thread; must not set deadlines
+} Deadline;
+
+struct Server {
+    abide_engine *engine; // not owned
+    ServerConfig config;
+    struct MHD_Daemon *daemon;
+    uint16_t port; // the one it listens on
+    int64_t started_at_ms;
+    ServerCounters counters;
+    EngineWatcher watcher;
+    Hub hub;
+    pthread_t ticker; // of the deadlines
+    pthread_mutex_t lock; // guards what follows
+    pthread_cond_t tick;
+    pthread_cond_t idle; // no exchange is left
+    List exchanges;
+    Heap deadlines;
+    bool is_stopping;
+};
+
+// Begins to listen. Codes: LISTEN_FAILED, BAD_CERTIFICATE.
+MUST_CHECK Status server_start(abide_engine *engine, const ServerConfig *config,
+                               Server **ret_server, Diag *diag);
+// [V2] up to the engine, which the caller stops between the two.
+void server_drain(Server *server);
+void server_free(Server *server); // NULL is fine
+bool server_is_stopping(Server *server);
+void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms); // moves it
+void server_clear_deadline(Server *server, Deadline *deadline);

@@ -1,0 +1,141 @@
+// Streams of a run's log, written as the reader takes them.
+//
+// The library asks for bytes when the socket has room. When there is nothing to say the stream
+// sleeps; the hub wakes it when the log has grown, the ticker when it has been silent too long.
+//
+// Invariants [T1]-[T3] are in stream.h.
+#include "server/stream.h"
+#include "base/memory.h"
+#include "server/render.h"
+#include "server/sleeper.h"
+#include <microhttpd.h>
+
+enum {
+    STREAM_READ_ENTRIES = 100,
+    STREAM_PENDING_MAX = 64 << 20,
+    STREAM_BLOCK_SIZE = 4096,
+    STREAM_HEARTBEAT_MS = 25000
+};
+
+struct Stream {
+    HubWaiter waiter;
+    Sleeper sleeper;
+    Deadline heartbeat;
+    Server *server;
+    StreamFormat format;
+    int64_t after;
+    Buf pending;
+    size_t sent;
+    bool has_finished;
+    _Atomic bool is_heartbeat_due;
+};
+
+static void log_has_grown(HubWaiter *waiter) {
+    sleeper_wake(&container_of(waiter, struct Stream, waiter)->sleeper);
+}
+
+static void heartbeat_is_due(Deadline *deadline) {
+    struct Stream *stream = container_of(deadline, struct Stream, heartbeat);
+    atomic_store(&stream->is_heartbeat_due, true);
+    sleeper_wake(&stream->sleeper);
+}
+
+static void write_entry(struct Stream *stream, const LogRow *entry) {
+    JsonWriter json;
+    json_writer_init(&json, &stream->pending, STR_NULL);
+    buf_printf(&stream->pending, "id: %lld\nevent: %s\ndata: ", (long long)entry->seq,
+               log_kind_name(entry->kind));
+    render_log_entry(&json, entry);
+    buf_append_cstr(&stream->pending, "\n\n");
+}
+
+// False when the store does not answer: the reader comes back later.
+static bool read_more(struct Stream *stream) {
+    Arena arena;
+    arena_init(&arena);
+    Diag diag;
+    Query query = {.kind = QUERY_LOG,
+                   .run_id = stream->waiter.key,
+                   .after = stream->after,
+                   .limit = STREAM_READ_ENTRIES};
+    Status status = store_read(stream->server->engine->store, &arena, &query, &diag);
+    buf_clear(&stream->pending);
+    stream->sent = 0;
+    for (size_t i = 0; status == OK && i < query.count && !stream->has_finished; i++) {
+        write_entry(stream, &query.log[i]);
+        stream->after = query.log[i].seq;
+        stream->has_finished = query.log[i].kind == LOG_FINISHED;
+    }
+    arena_done(&arena);
+    return status == OK && !stream->pending.is_overflown;
+}
+
+static void schedule_heartbeat(struct Stream *stream) {
+    int64_t now_ms = env_now_ms(stream->server->engine->driver.env);
+    server_set_deadline(stream->server, &stream->heartbeat, now_ms + STREAM_HEARTBEAT_MS);
+}
+
+static ssize_t take_pending(struct Stream *stream, char *buffer, size_t room) {
+    size_t left = stream->pending.len - stream->sent;
+    size_t size = left < room ? left : room;
+    memcpy(buffer, stream->pending.data + stream->sent, size);
+    stream->sent += size;
+    if (stream->sent == stream->pending.len) schedule_heartbeat(stream);
+    return (ssize_t)size;
+}
+
+static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room) {
+    (void)position;
+    struct Stream *stream = context;
+    if (stream->sent < stream->pending.len) return take_pending(stream, buffer, room);
+    if (stream->has_finished) return MHD_CONTENT_READER_END_OF_STREAM;
+    if (server_is_stopping(stream->server)) return MHD_CONTENT_READER_END_WITH_ERROR; // [T2]
+    sleeper_begin(&stream->sleeper);
+    if (!read_more(stream)) return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (atomic_exchange(&stream->is_heartbeat_due, false) && stream->pending.len == 0)
+        buf_append_cstr(&stream->pending, ": heartbeat\n\n");
+    if (stream->pending.len > 0) return take_pending(stream, buffer, room);
+    sleeper_sleep(&stream->sleeper);
+    return 0;
+}
+
+static void stream_free(void *context) {
+    struct Stream *stream = context;
+    Server *server = stream->server;
+    hub_remove(&server->hub, &stream->waiter);
+    server_clear_deadline(server, &stream->heartbeat);
+    atomic_fetch_sub(&server->counters.streams, 1);
+    buf_done(&stream->pending);
+    mem_free((void *)(uintptr_t)stream->waiter.key.data);
+    mem_free(stream);
+}
+
+void stream_begin(Exchange *exchange, StreamFormat format, Str run_id, int64_t after) {
+    Server *server = exchange->server;
+    struct Stream *stream = mem_zalloc(sizeof *stream);
+    stream->server = server;
+    sleeper_init(&stream->sleeper, exchange->connection);
+    stream->heartbeat.due = heartbeat_is_due;
+    stream->format = format;
+    stream->after = after;
+    buf_init(&stream->pending, STREAM_PENDING_MAX);
+    stream->waiter = (HubWaiter){
+        .kind = HUB_READERS,
+        .key = {mem_copy(run_id.data, run_id.len), run_id.len},
+        .wake = log_has_grown,
+    };
+    list_init(&stream->waiter.link);
+    hub_add(&server->hub, &stream->waiter);
+    schedule_heartbeat(stream);
+    atomic_fetch_add(&server->counters.streams, 1);
+    exchange->stream = stream;
+    exchange->status = 200;
+    exchange->content_type = "text/event-stream";
+    exchange_set_header(exchange, "Cache-Control", STR("no-store"));
+    exchange->stage = EXCHANGE_ANSWERED;
+}
+
+struct MHD_Response *stream_response(struct Stream *stream) {
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_SIZE, stream_read,
+                                             stream, stream_free);
+}

@@ -1,0 +1,153 @@
+"""Starts `abide serve` for a test, and talks to it over plain sockets and http.client."""
+import http.client
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+
+ABIDE = os.path.join(os.environ["ABIDE_BUILD_DIR"], "abide")
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Server:
+    """One server process on a free port of the loopback interface."""
+
+    def __init__(self, *arguments, folder=None):
+        self.temporary = None if folder else tempfile.TemporaryDirectory()
+        self.folder = folder or self.temporary.name
+        self.store = "sqlite:" + os.path.join(self.folder, "test.db")
+        self.arguments = arguments
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [ABIDE, "serve", "--store", self.store, "--listen", "127.0.0.1:0", *self.arguments],
+            stderr=subprocess.PIPE, text=True)
+        self.lines = []
+        self.port = None
+        ready = threading.Event()
+
+        def read():
+            for line in self.process.stderr:
+                self.lines.append(line.rstrip("\n"))
+                match = re.search(r"listening on https?://.*:(\d+)$", self.lines[-1])
+                if match:
+                    self.port = int(match.group(1))
+                    ready.set()
+            ready.set()
+
+        self.reader = threading.Thread(target=read, daemon=True)
+        self.reader.start()
+        ready.wait(60)
+        if self.port is None:
+            raise RuntimeError("the server did not start: " + "\n".join(self.lines))
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """Orderly; answers the exit code."""
+        self.process.terminate()
+        code = self.process.wait(60)
+        self.reader.join(10)
+        return code
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+        self.reader.join(10)
+        self.process.stderr.close()
+        if self.temporary:
+            self.temporary.cleanup()
+        for line in self.lines:
+            if "Sanitizer" in line or "runtime error:" in line:
+                raise AssertionError("\n".join(self.lines))
+
+    def connect(self, timeout=60):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def call(self, method, path, body=None, headers=None, raw=None):
+        connection = self.connect()
+        try:
+            data = raw if raw is not None else None if body is None else json.dumps(body)
+            connection.request(method, path, body=data, headers=headers or {})
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()),
+                          response.read().decode("utf-8"))
+        finally:
+            connection.close()
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def post(self, path, body=None, **more):
+        return self.call("POST", path, body, **more)
+
+    def deploy(self, name, source):
+        answer = self.call("PUT", "/v1/workflows/" + name, raw=source.encode("utf-8"))
+        assert answer.status in (200, 201), answer.body
+        return answer.json
+
+    def run(self, workflow, body=None, wait="20s", **fields):
+        """Starts a run and waits for its end; answers it."""
+        answer = self.post("/v1/runs?wait=" + wait, {"workflow": workflow, "input": body, **fields})
+        assert answer.status in (200, 201), answer.body
+        return answer.json
+
+    def wait_for(self, run_id, status, seconds=20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            run = self.get("/v1/runs/" + run_id).json
+            if run["status"] == status:
+                return run
+            time.sleep(0.01)
+        raise AssertionError("%s is not %s but %s" % (run_id, status, run))
+
+    def claim(self, wait="10s", worker="tester", **fields):
+        answer = self.post("/v1/tasks/claim", {"worker": worker, "wait": wait, **fields})
+        assert answer.status == 200, answer.body
+        return answer.json["tasks"]
+
+    def complete(self, task, result):
+        answer = self.post("/v1/tasks/complete", {
+            "results": [{"id": task["id"], "token": task["token"], "result": result}]})
+        assert answer.status == 200, answer.body
+        return answer.json["results"][0]
+
+    def stream(self, path, headers=None, timeout=20):
+        """The events of an SSE stream until it ends: a list of (id, event, data)."""
+        connection = self.connect(timeout)
+        connection.request("GET", path, headers=headers or {})
+        response = connection.getresponse()
+        events = list(read_events(response))
+        connection.close()
+        return response.status, events
+
+
+def read_events(response):
+    number = kind = data = None
+    for line in response:
+        text = line.decode("utf-8").rstrip("\n")
+        if text.startswith("id: "):
+            number = int(text[4:])
+        elif text.startswith("event: "):
+            kind = text[7:]
+        elif text.startswith("data: "):
+            data = json.loads(text[6:])
+        elif text == "" and number is not None:
+            yield number, kind, data
+            number = kind = data = None
