@@ -16,6 +16,7 @@ EXPECTED = {
     "readme.c": ['charging for {"item":"lamp"}', 'ABIDE_OK ["receipt 7","by Ada"]'],
     "steps.c": ["ABIDE_OK after 3 attempts"],
     "waiting.c": ["42"],
+    "virtual.c": ['"a month later"'],
     "schedules.c": ["1774746000000 1774830600000", '{"full":true}'],
 }
 
@@ -69,7 +70,7 @@ class Examples(unittest.TestCase):
 
     def test_examples_in_the_guide_run(self):
         found = examples("docs/guide-c.md")
-        self.assertEqual([name for name, _ in found], ["steps.c", "waiting.c"])
+        self.assertEqual([name for name, _ in found], ["steps.c", "waiting.c", "virtual.c"])
         for name, code in found:
             self.build_and_run(name, code)
 

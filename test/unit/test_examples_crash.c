@@ -31,9 +31,10 @@ typedef struct Effect { // one task of the undisturbed run
 
 typedef struct Example {
     const char *name;
-    const char *queue; // with a rate of 3 a minute; NULL = none
+    const char *queue;  // with a rate of 3 a minute; NULL = none
+    const char *run_id; // "r0", or that of the first tick of its schedule
     Arena arena;
-    Buf source, mock_text, input, script_text;
+    Buf source, mock_text, input, script_text, schedule_text;
     Mocks mocks;
     EventScript script;
     Effect effects[EFFECTS_MAX];
@@ -129,6 +130,11 @@ static Example *example_open(const char *name, const char *queue) {
     read_part(example, "mock.json", &example->mock_text, false);
     read_part(example, "input.json", &example->input, false);
     read_part(example, "events.txt", &example->script_text, true);
+    read_part(example, "schedule.json", &example->schedule_text, true);
+    example->run_id = "r0";
+    // The simulator begins on a Friday; nine in Berlin is eight in January.
+    if (example->schedule_text.len > 0)
+        example->run_id = "sched:weekly-report:2027-01-18T08:00:00Z";
     assert_ok(mocks_parse(&example->arena, buf_str(&example->mock_text), &example->mocks, &diag));
     assert_ok(script_parse(&example->arena, buf_str(&example->script_text), &example->script,
                            &diag));
@@ -140,6 +146,7 @@ static void example_free(Example *example) {
     buf_done(&example->mock_text);
     buf_done(&example->input);
     buf_done(&example->script_text);
+    buf_done(&example->schedule_text);
     arena_done(&example->arena);
     mem_free(example);
 }
@@ -154,6 +161,20 @@ typedef struct Play {
     char workflow[64]; // the first of the file
     int64_t careful_until_ms; // a node that died is given up only after its lease, by a sweep
 } Play;
+
+static void set_schedule(Play *play, Batch *batch) {
+    JsonValue *object;
+    Diag diag;
+    Op *op = batch_add(batch, OP_SET_SCHEDULE);
+    ScheduleRow *row = &op->set_schedule.row;
+    *row = (ScheduleRow){.kind = SCHEDULE_CRON, .keep_ms = -1, .overlap = OVERLAP_SKIP};
+    assert_ok(json_parse(batch->arena, buf_str(&play->example->schedule_text), &object, &diag));
+    assert_ok(json_get_string(object, "name", &row->name, &diag));
+    assert_ok(json_get_string(object, "workflow", &row->workflow, &diag));
+    assert_ok(json_get_string(object, "cron", &row->spec, &diag));
+    assert_ok(json_get_string(object, "timezone", &row->zone, &diag));
+    json_get_raw(object, "input", &row->input);
+}
 
 static void define(Play *play) {
     FlowModule *module;
@@ -183,6 +204,7 @@ static void define(Play *play) {
         op->set_queue.rate_count = 3;
         op->set_queue.rate_period_ms = 60000;
     }
+    if (play->example->schedule_text.len > 0) set_schedule(play, &batch);
     assert_ok(store_commit(play->sim->store, &batch, &diag));
     for (size_t i = 0; i < batch.count; i++) assert_ok(batch.ops[i]->status);
     arena_done(&arena);
@@ -190,6 +212,7 @@ static void define(Play *play) {
 }
 
 static void add_calls(Play *play) {
+    if (play->example->schedule_text.len > 0) return; // the schedule starts it
     ClientCall *start = clients_call(&play->clients, OP_CREATE_RUN);
     start->request.op.create_run.spec = (RunSpec){.id = STR("r0"),
                                                   .workflow = str_from(play->workflow),
@@ -242,13 +265,15 @@ static void advance(Play *play) {
 }
 
 // The result once every run has ended; false before.
-static bool read_result(Sim *sim, char *ret_text, size_t size) {
+static bool read_result(const Play *play, char *ret_text, size_t size) {
+    Sim *sim = play->sim;
+    Str run_id = str_from(play->example->run_id);
     Arena arena;
     Diag diag;
     arena_init(&arena);
     Query stats = {.kind = QUERY_STATS};
-    Query run = {.kind = QUERY_RUN, .run_id = STR("r0")};
-    Query result = {.kind = QUERY_RESULT, .run_id = STR("r0")};
+    Query run = {.kind = QUERY_RUN, .run_id = run_id};
+    Query result = {.kind = QUERY_RESULT, .run_id = run_id};
     int64_t live = 0;
     assert_ok(store_read(sim->store, &arena, &stats, &diag));
     for (int state = RUN_PENDING; state <= RUN_PAUSED; state++)
@@ -270,7 +295,7 @@ static void play_rounds(Play *play, char *ret_result, size_t size) {
         bool has_acted = clients_send(&play->clients);
         has_acted = node_act(node) || has_acted;
         if (has_acted) continue;
-        if (list_is_empty(&play->clients.calls) && read_result(sim, ret_result, size)) return;
+        if (list_is_empty(&play->clients.calls) && read_result(play, ret_result, size)) return;
         advance(play);
     }
     sim_fail(sim, "it did not end");
