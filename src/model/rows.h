@@ -80,6 +80,11 @@ typedef struct RunRow {
     Str snapshot;             // flow runs: the parked VM
 } RunRow;
 
+// Ready to be executed, and nobody does yet.
+static inline bool run_is_ready(const RunRow *run) {
+    return run->state == RUN_RUNNING && run->owner == 0;
+}
+
 typedef enum LogKind {
     LOG_STARTED = 1,      // data: input
     LOG_STEP,             // checkpoint: a step's result (or its final error)
@@ -280,5 +285,6 @@ typedef enum Counter {
     COUNTER_FAILED_TOTAL,
     COUNTER_CANCELLED_TOTAL,
     COUNTER_SCHEDULES,
+    COUNTER_RUNS_READY, // RUNNING and unowned: the resume tasks there are
     COUNTER_COUNT = 64
 } Counter;

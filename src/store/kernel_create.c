@@ -190,6 +190,7 @@ static Status run_insert(Kernel *kernel, Run *run, Str input) {
     TRY(kernel_insert(kernel, TABLE_LOG, &started));
     TRY(tags_insert(kernel, run->row.key, run->row.tags));
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, 1);
+    kernel_count(kernel, COUNTER_RUNS_READY, run_is_ready(&run->row));
     kernel_count(kernel, COUNTER_STARTED_TOTAL, 1);
     kernel_note_due(kernel, run->row.due_at_ms);
     run_cache_write(&kernel->runs, &run->row, &run->facts);

@@ -3,7 +3,8 @@
 //   PENDING -> RUNNING <-> SUSPENDED          any of them <-> PAUSED
 //              RUNNING, SUSPENDED, … -> COMPLETED | FAILED | CANCELLED (kernel_end.c)
 //
-//   [N1] Counters by state follow run_set_state and run_create, nothing else.
+//   [N1] Counters by state follow run_set_state and run_create, nothing else; the counter of runs
+//        that are ready and unowned follows the row itself.
 //   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then.
 //   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set.
 //   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
@@ -102,6 +103,8 @@ Status run_store(Kernel *kernel, Run *run) {
         changes |= kernel->run_snapshot_bit;
     }
     if (changes != 0) {
+        kernel_count(kernel, COUNTER_RUNS_READY,
+                     run_is_ready(&run->row) - run_is_ready(&run->before)); // [N1]
         TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
         if (run->row.due_at_ms != run->before.due_at_ms) {
             kernel_note_due(kernel, run->row.due_at_ms);

@@ -164,12 +164,21 @@ static Status add_states(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, states_sql, diag);
 }
 
+static Status add_ready_counter(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database,
+                          "INSERT INTO abide_counters SELECT 41, count(*) FROM abide_runs "
+                          "WHERE \"state\" = 2 AND \"owner\" = 0",
+                          diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
     {3, add_queues},
     {4, add_snapshots},
     {5, add_states},
+    {6, add_ready_counter},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

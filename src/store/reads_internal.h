@@ -53,6 +53,17 @@ typedef struct Walk {
 
 void walk_add(Walk *walk, int index, const void *match, int match_count);
 MUST_CHECK Status walk_run(Reads *reads, Walk *walk);
+
+// ---- reads_resume.c ----
+extern const Str RESUME_QUEUE; // "system"
+extern const Str RESUME_TASK;  // "builtin.resume_workflow"
+// Adds the resume tasks that belong into the page of tasks that the query has just been answered.
+MUST_CHECK Status resume_merge(Reads *reads);
+// The one called query->name. ERR_NOT_FOUND: there is none.
+MUST_CHECK Status resume_find(Reads *reads);
+// Adds them to the statistics of their queue.
+MUST_CHECK Status resume_count(Reads *reads, QueueStat *stat);
+
 int64_t read_limit(int64_t limit); // 1 … LIMIT_LIST_PAGE
 
 // Keys of the rows in an index whose last column is a number, in its order; at most `max`.

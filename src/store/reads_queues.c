@@ -25,6 +25,11 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [X4]
     }
 }
 
+static Status stat_fill(Reads *reads, QueueStat *stat) {
+    TRY(oldest_find(reads, stat));
+    return str_equal(stat->row.name, RESUME_QUEUE) ? resume_count(reads, stat) : OK;
+}
+
 Status read_queue(Reads *reads) {
     Query *query = reads->query;
     QueueRow wanted = {.name = query->name};
@@ -33,22 +38,42 @@ Status read_queue(Reads *reads) {
     Status status = rows_get(reads->rows, TABLE_QUEUES, &wanted, reads->arena, &stat->row);
     if (status != OK && status != ERR_NOT_FOUND) return status;
     query->count = 1;
-    if (status == OK) return oldest_find(reads, stat);
-    stat->row = (QueueRow){.name = arena_str(reads->arena, query->name),
-                           .max_per_key = QUEUE_PER_KEY_DEFAULT};
+    if (status == ERR_NOT_FOUND) {
+        stat->row = (QueueRow){.name = arena_str(reads->arena, query->name),
+                               .max_per_key = QUEUE_PER_KEY_DEFAULT};
+    }
+    return stat_fill(reads, stat);
+}
+
+// The stored queues by name, and the one of resume tasks where it belongs.
+static Status queues_scan(Reads *reads, Arena *arena, QueueRow **ret_rows, size_t *ret_count) {
+    QueueStat resume = {.row = {.name = RESUME_QUEUE, .max_per_key = QUEUE_PER_KEY_DEFAULT}};
+    QueueRow *rows = NULL;
+    size_t count = 0, place = 0;
+    Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = QUEUES_MAX};
+    TRY(rows_scan(reads->rows, &scan, arena, &rows, &count));
+    TRY(resume_count(reads, &resume));
+    *ret_rows = rows;
+    *ret_count = count;
+    while (place < count && str_compare(rows[place].name, RESUME_QUEUE) < 0) place++;
+    bool is_stored = place < count && str_equal(rows[place].name, RESUME_QUEUE);
+    if (is_stored || resume.row.queued_count == 0) return OK;
+    QueueRow *more = ARENA_ARRAY(arena, QueueRow, count + 1);
+    if (place > 0) memcpy(more, rows, place * sizeof(QueueRow));
+    more[place] = (QueueRow){.name = RESUME_QUEUE, .max_per_key = QUEUE_PER_KEY_DEFAULT};
+    if (place < count) memcpy(more + place + 1, rows + place, (count - place) * sizeof(QueueRow));
+    *ret_rows = more;
+    *ret_count = count + 1;
     return OK;
 }
 
 Status read_list_queues(Reads *reads) { // [X3]
     Query *query = reads->query;
-    size_t limit = (size_t)read_limit(query->limit);
+    size_t limit = (size_t)read_limit(query->limit), count = 0, first = 0;
     QueueRow *rows = NULL;
-    size_t count = 0;
     Arena all;
     arena_init(&all);
-    Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = QUEUES_MAX};
-    Status status = rows_scan(reads->rows, &scan, &all, &rows, &count);
-    size_t first = 0;
+    Status status = queues_scan(reads, &all, &rows, &count);
     if (!str_is_null(query->name)) {
         while (first < count && str_compare(rows[first].name, query->name) <= 0) first++;
     }
@@ -57,7 +82,7 @@ Status read_list_queues(Reads *reads) { // [X3]
     for (size_t i = 0; i < found && status == OK; i++) {
         QueueStat *stat = &query->queues[i];
         row_copy(&tables[TABLE_QUEUES], reads->arena, &rows[first + i], &stat->row);
-        status = oldest_find(reads, stat);
+        status = stat_fill(reads, stat);
     }
     arena_done(&all);
     query->count = found;

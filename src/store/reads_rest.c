@@ -87,6 +87,8 @@ Status read_task(Reads *reads) {
                  .limit = 1};
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
+        Status status = resume_find(reads);
+        if (status != ERR_NOT_FOUND) return status;
         return diag_set(reads->diag, ERR_NOT_FOUND, "TASK_NOT_FOUND", "there is no task \"%.*s\"",
                         STR_ARG(query->name));
     }
@@ -126,7 +128,7 @@ Status read_list_tasks(Reads *reads) {
     query->tasks = (TaskRow *)(void *)walk.rows;
     query->count = walk.count;
     query->next = walk.next;
-    return OK;
+    return resume_merge(reads);
 }
 
 // ---- definitions ----

@@ -144,6 +144,7 @@ static Status run_check(Verify *verify, const void *row) {
         return bad(verify, "a run is in no known state", run->id);
     }
     verify->counts[COUNTER_RUNS_FIRST + run->state]++;
+    verify->counts[COUNTER_RUNS_READY] += run_is_ready(run);
     if (!claim_is_sane(run)) return bad(verify, "a run's claim disagrees with its state", run->id);
     if (!due_is_sane(run)) return bad(verify, "a run's due time disagrees with its state", run->id);
     if (run->parent != 0) { // [Z3]
@@ -505,7 +506,7 @@ static Status counters_check(Verify *verify) { // [Z1]
         stored[rows[i].number] = rows[i].value;
     }
     verify->row_count += (int64_t)count;
-    for (int i = COUNTER_RUNS_FIRST; i <= COUNTER_SCHEDULES; i++) {
+    for (int i = COUNTER_RUNS_FIRST; i <= COUNTER_RUNS_READY; i++) {
         bool is_total = i >= COUNTER_STARTED_TOTAL && i <= COUNTER_CANCELLED_TOTAL;
         if (is_total || stored[i] == verify->counts[i]) continue;
         return diag_set(verify->diag, ERR_CORRUPT, "STORE_CORRUPT",

@@ -544,6 +544,7 @@ int main(void) {
     failed += contract_tasks();
     failed += contract_queues();
     failed += contract_rewind();
+    failed += contract_resume();
     failed += contract_states();
     failed += contract_nodes();
     failed += contract_threads();
