@@ -133,29 +133,33 @@ static void append_flags(Buf *out, uint32_t flags) {
         if (flags & 1u << i) buf_printf(out, ", %s", names[i]);
 }
 
-static Str source_line(const FlowModule *module, uint32_t line, size_t *at, uint32_t *at_line) {
-    Str source = module->source;
-    if (line < *at_line) {
-        *at = 0;
-        *at_line = 1;
+// Where the last line was found: routines follow each other in the text, so the next one is near.
+typedef struct LineCursor {
+    size_t at; // the beginning of a line
+    uint32_t line;
+} LineCursor;
+
+static Str source_line(Str source, uint32_t line, LineCursor *cursor) {
+    for (; cursor->line > line && cursor->at > 0; cursor->line--) {
+        cursor->at--; // the line's end
+        while (cursor->at > 0 && source.data[cursor->at - 1] != '\n') cursor->at--;
     }
-    while (*at_line < line && *at < source.len)
-        if (source.data[(*at)++] == '\n') (*at_line)++;
-    size_t end = *at;
+    while (cursor->line < line && cursor->at < source.len) {
+        if (source.data[cursor->at++] == '\n') cursor->line++;
+    }
+    size_t end = cursor->at;
     while (end < source.len && source.data[end] != '\n' && source.data[end] != '\r') end++;
-    return (Str){source.data + *at, end - *at};
+    return (Str){source.data + cursor->at, end - cursor->at};
 }
 
-static void append_code(Buf *out, const FlowRoutine *routine) {
+static void append_code(Buf *out, const FlowRoutine *routine, LineCursor *cursor) {
     uint32_t next = 0;
     uint32_t shown_line = 0;
-    size_t source_at = 0;
-    uint32_t source_at_line = 1;
     for (uint32_t pc = 0; pc < routine->code_count; pc++) {
         for (; next < routine->position_count && routine->positions[next].pc <= pc; next++) {
             uint32_t line = routine->positions[next].line;
             if (line == shown_line) continue;
-            Str text = str_trim(source_line(routine->module, line, &source_at, &source_at_line));
+            Str text = str_trim(source_line(routine->module->source, line, cursor));
             if (text.len > 90) text.len = 90;
             buf_printf(out, "%6u | %.*s\n", line, STR_ARG(text));
             shown_line = line;
@@ -164,7 +168,7 @@ static void append_code(Buf *out, const FlowRoutine *routine) {
     }
 }
 
-void flow_disassemble_routine(const FlowRoutine *routine, Buf *ret_text) {
+static void append_routine(Buf *ret_text, const FlowRoutine *routine, LineCursor *cursor) {
     buf_printf(ret_text, "routine %u ", routine->index);
     append_value(ret_text, routine->name);
     buf_printf(ret_text, ": %u registers, %u parameters", routine->register_count,
@@ -178,7 +182,7 @@ void flow_disassemble_routine(const FlowRoutine *routine, Buf *ret_text) {
         append_value(ret_text, upvalue->name);
         buf_append_char(ret_text, '\n');
     }
-    append_code(ret_text, routine);
+    append_code(ret_text, routine, cursor);
     for (uint32_t i = 0; i < routine->handler_count; i++) {
         const FlowHandler *handler = &routine->handlers[i];
         buf_printf(ret_text, "  handler [%u, %u) -> %u in r%u, live %u\n", handler->start,
@@ -193,9 +197,15 @@ void flow_disassemble_routine(const FlowRoutine *routine, Buf *ret_text) {
     buf_append_char(ret_text, '\n');
 }
 
+void flow_disassemble_routine(const FlowRoutine *routine, Buf *ret_text) {
+    LineCursor cursor = {.line = 1};
+    append_routine(ret_text, routine, &cursor);
+}
+
 void flow_disassemble(const FlowModule *module, Buf *ret_text) {
     for (uint32_t i = 0; i < module->workflow_count; i++)
         buf_printf(ret_text, "workflow %u: %.*s\n", i, STR_ARG(module->workflows[i].name));
+    LineCursor cursor = {.line = 1};
     for (uint32_t i = 0; i < module->routine_count; i++)
-        flow_disassemble_routine(&module->routines[i], ret_text);
+        append_routine(ret_text, &module->routines[i], &cursor);
 }

@@ -81,10 +81,11 @@ const isFlood = name => name === 'log flood';
 async function runEntry(entry, slowness) {
   const file = path.join(folder, 'program.flow');
   writeFileSync(file, entry.make());
-  const args = entry.isCheck ? ['check', file] : ['run', file, '--max-steps', String(STEP_LIMIT), '--memory', String(HEAP_LIMIT)];
+  const args = entry.command ? [entry.command, file] : ['run', file, '--max-steps', String(STEP_LIMIT), '--memory', String(HEAP_LIMIT)];
   const end = await run(args, slowness);
-  const isTalkative = end.size > OUTPUT_LIMIT && !isFlood(entry.name) && !/huge|large|deep|lone|big|shar|10 MB/.test(entry.name);
-  return { end, problem: complaint(end, entry.ends) ?? (isTalkative ? `${end.size} bytes of output` : null) };
+  const isTalkative = entry.command !== 'disasm' && end.size > OUTPUT_LIMIT && !isFlood(entry.name) && !/huge|large|deep|lone|big|shar|10 MB/.test(entry.name);
+  const isMute = entry.says && !entry.says.test(end.text);
+  return { end, problem: complaint(end, entry.ends) ?? (isMute ? `does not say ${entry.says}` : null) ?? (isTalkative ? `${end.size} bytes of output` : null) };
 }
 
 // Programs of the corpus after an accident.
@@ -114,7 +115,8 @@ async function checkDamaged(number, slowness) {
 
 async function main() {
   const pattern = options.only ? new RegExp(options.only) : /^/;
-  const entries = [...runPrograms.map(entry => ({ ...entry, title: `run ${entry.name}` })), ...checkSources.map(entry => ({ ...entry, title: `check ${entry.name}`, isCheck: true }))]
+  const entries = [...runPrograms.map(entry => ({ ...entry, title: `run ${entry.name}` })), ...checkSources.map(entry => ({ ...entry, title: `check ${entry.name}`, command: 'check' })),
+    ...checkSources.map(entry => ({ ...entry, title: `disasm ${entry.name}`, command: 'disasm' }))]
     .filter(entry => pattern.test(entry.title));
   if (options.list) { entries.forEach(entry => console.log(entry.title)); return; }
   const hasDamaged = pattern.test('damaged');

@@ -2,7 +2,8 @@
 //
 // Two lists: programs that are run (they ask for endless time, memory or depth) and sources that are
 // only checked (they are endless or deep as text, or not text at all).  Each entry is
-// { name, source | bytes, ends }, ends = exit codes that are right: 0 done, 1 script error, 2 not loaded.
+// { name, source | bytes, ends, says }, ends = exit codes that are right: 0 done, 1 script error, 2 not
+// loaded; says = words that must be there.
 // Sources are made by functions, so that a list costs nothing until an entry is wanted.
 
 const FAILS = [1];
@@ -111,7 +112,9 @@ export const runPrograms = [
   running('recursion through iterator', 'const o = { [Symbol.iterator]() { return [...o] } }; [...o]'),
   running('recursion through apply', 'function f() { f.apply(null, arguments) } f(1, 2, 3)'),
   running('recursion through spread of many', 'const f = (...a) => f(...a, ...a); f(1)'),
-  running('recursion through async', 'const f = async () => { f() }; await f()', ANY),
+  running('recursion through await', 'const f = async () => { await f() }; await f()'),
+  // Nobody awaits the one that is too deep: the run ends well, and says what it lost.
+  { ...running('recursion through async', 'const f = async () => { f() }; await f()', [0]), says: /RangeError: Maximum call stack/ },
   running('recursion through generator delegation', 'function* g() { yield* g() } [...g()]'),
   running('recursion through tagged template', 'const f = () => f`x`; f()'),
   running('recursion through instanceof', 'const o = { [Symbol.hasInstance]: v => v instanceof o }; 1 instanceof o'),
