@@ -166,6 +166,8 @@ MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliver
 // Delivers to the run `key` if it is parked on an item of that kind and target.
 MUST_CHECK Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
                                       const Delivery *delivery);
+// Wakes the runs that wait for a task of another run, which has ended.
+MUST_CHECK Status wait_deliver_guests(Kernel *kernel, const TaskRow *task);
 const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target);
 Delivery child_delivery(const RunRow *child, Str result); // of an ended child
 void task_delivery(const TaskRow *task, Delivery *ret_delivery);

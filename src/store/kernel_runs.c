@@ -6,7 +6,8 @@
 //   [N1] Counters by state follow run_set_state and run_create, nothing else; the counter of runs
 //        that are ready and unowned follows the row itself.
 //   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then.
-//   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set.
+//   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one per
+//        task with an idempotency key ([W6] of kernel_wait.c).
 //   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
 //        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
 //        that a run paused before its start keeps the start time.

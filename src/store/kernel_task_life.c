@@ -66,7 +66,8 @@ static Status task_close(Kernel *kernel, const TaskRow *before, TaskRow *after, 
     after->close_at_ms = 0;
     after->finished_at_ms = now;
     after->due_at_ms = after->run == 0 ? now + kernel->config.event_retention_ms : 0;
-    return task_store(kernel, before, after);
+    TRY(task_store(kernel, before, after));
+    return wait_deliver_guests(kernel, after);
 }
 
 Status task_end(Kernel *kernel, const TaskRow *before, TaskRow *after, TaskState state) {
@@ -131,6 +132,7 @@ Status task_remove(Kernel *kernel, const TaskRow *task) {
     kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, -1);
     TRY(kernel_remove(kernel, TABLE_TASKS, task));
     TRY(queue_count_task(kernel, task, NULL));
+    if (task->state <= TASK_LEASED) TRY(wait_deliver_guests(kernel, &ended));
     return key_apply(kernel, &key);
 }
 

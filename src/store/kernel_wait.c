@@ -12,6 +12,8 @@
 //        keys (events, signals) come after others of the same millisecond.
 //   [W4] A request to cancel is delivered once, to the first item, before anything is consumed.
 //   [W5] What is waited for but no longer exists resolves as an error instead of for ever.
+//   [W6] A task with an idempotency key may be waited for by runs that did not queue it: their
+//        waits have WaiterRows, as those for events have, and its end wakes all of them.
 //
 // Not here: the run's row (kernel_runs.c), events' tables (kernel_events.c).
 #include "base/assert.h"
@@ -289,14 +291,44 @@ Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_re
     return check_each(kernel, run, set, ret_resolved);
 }
 
+// ---- tasks that several runs wait for ----
+
+static const Str SHARED_TASK = STR("task:"); // the ids of tasks with an idempotency key
+
+static Str shared_topic(Kernel *kernel, int64_t task) { // no topic of callers begins like this
+    return arena_printf(&kernel->scratch, "\x01task %lld", (long long)task);
+}
+
+Status wait_deliver_guests(Kernel *kernel, const TaskRow *task) { // [W6]
+    if (!str_starts_with(task->id, SHARED_TASK)) return OK;
+    size_t count = PAGE_ROWS;
+    for (int64_t after = 0; count == PAGE_ROWS;) {
+        WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
+        Scan scan = {.table = TABLE_WAITERS, .index = WAITERS_BY_TOPIC, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            Delivery delivery;
+            after = rows[i].key;
+            if (rows[i].run == task->run) continue; // its own: whoever calls sees to that
+            task_delivery(task, &delivery);
+            TRY(wait_deliver_target(kernel, rows[i].run, WAIT_TASK, task->key, &delivery));
+        }
+    }
+    return OK;
+}
+
 // ---- parking ----
 
 static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
     for (size_t i = 0; i < set->count; i++) {
         WaitItem *item = &set->items[i];
+        bool is_task = item->kind == WAIT_TASK;
+        bool is_shared = is_task && str_starts_with(item->name, SHARED_TASK); // [W6]
         item->waiter = 0;
-        if (item->kind != WAIT_EVENT) continue;
-        WaiterRow waiter = {.key = kernel_next_key(kernel), .topic = item->name,
+        if (item->kind != WAIT_EVENT && !is_shared) continue;
+        Str topic = is_shared ? shared_topic(kernel, item->target) : item->name;
+        WaiterRow waiter = {.key = kernel_next_key(kernel), .topic = topic,
                             .run = run->row.key, .generation = run->row.generation,
                             .slot = item->slot};
         TRY(kernel_insert(kernel, TABLE_WAITERS, &waiter));

@@ -567,6 +567,66 @@ static void stand_alone_task_is_kept_a_while_and_then_removed(void **state) {
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_COMPLETED), 0);
 }
 
+// ---- idempotency keys, losers ----
+
+static Claimed park_on_shared(World *world, const char *run_id) {
+    Claimed claimed = create(world, run_id);
+    TaskSpec spec = task_of("task:charge-7");
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_task(world, op, &spec);
+    set_waits(world, op, WAIT_EACH, (WaitItem[]){on_task("task:charge-7")}, 1);
+    op_run(world, op, OK);
+    return claimed;
+}
+
+static void task_with_an_idempotency_key_runs_once_and_wakes_every_run(void **state) {
+    World *world = *state;
+    park_on_shared(world, "a");
+    park_on_shared(world, "b");
+    park_on_shared(world, "c");
+    TaskRow leased = lease_one(world, "default");
+    assert_int_equal(lease_tasks(world, "default", 5)->claim_tasks.task_count, 0);
+    complete_task(world, "task:charge-7", leased.token, "7");
+    assert_int_equal(world->batch.ready_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const ReadyRun *ready = &world->batch.ready[i];
+        assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_OK, "7");
+    }
+    park_on_shared(world, "late"); // has ended already
+    assert_state(world, "late", RUN_RUNNING);
+}
+
+static void end_of_the_run_that_queued_it_strands_nobody(void **state) {
+    World *world = *state;
+    park_on_shared(world, "a");
+    park_on_shared(world, "b");
+    cancel_run(world, "a", 0);
+    assert_state(world, "b", RUN_RUNNING);
+    const ReadyRun *ready = &world->batch.ready[0];
+    assert_int_equal(ready->resolved_count, 1);
+    assert_int_equal(ready->resolved[0].outcome, OUTCOME_ERROR);
+}
+
+static void loser_of_a_race_is_recorded_and_not_delivered(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r");
+    TaskSpec specs[] = {task_of("fast"), task_of("slow")};
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    op->turn.tasks = specs;
+    op->turn.task_count = 2;
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_task("fast"), on_task("slow")}, 2);
+    op_run(world, op, OK);
+    TaskRow fast = lease_one(world, "default"), slow = lease_one(world, "default");
+    complete_task(world, "fast", fast.token, "1");
+    park(world, ready_at(world, 0), on_signal("next"));
+    complete_task(world, "slow", slow.token, "2");
+    assert_int_equal(world->batch.ready_count, 0);
+    assert_state(world, "r", RUN_SUSPENDED);
+    assert_int_equal(get_task(world, "slow").state, TASK_COMPLETED);
+    assert_text(get_task(world, "slow").result, "2");
+    assert_int_equal(entry_count(world, "r", LOG_WAIT), 1);
+}
+
 static void nonsense_task_specs_are_refused(void **state) {
     World *world = *state;
     Str before = world_dump(world);
@@ -619,6 +679,9 @@ int contract_tasks(void) {
         CASE(ended_run_cancels_its_tasks),
         CASE(cancelled_task_whose_worker_is_gone_is_not_tried_again),
         CASE(stand_alone_task_is_kept_a_while_and_then_removed),
+        CASE(task_with_an_idempotency_key_runs_once_and_wakes_every_run),
+        CASE(end_of_the_run_that_queued_it_strands_nobody),
+        CASE(loser_of_a_race_is_recorded_and_not_delivered),
         CASE(nonsense_task_specs_are_refused),
     };
     return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);

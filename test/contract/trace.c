@@ -107,7 +107,7 @@ static RunSpec some_spec(Maker *maker, Str id) {
 
 static TaskSpec some_task(Maker *maker) {
     return (TaskSpec){
-        .id = numbered(maker, "task", TRACE_TASKS),
+        .id = numbered(maker, "task:", TRACE_TASKS),
         .name = chance(maker, 50) ? STR("charge") : STR("ship"),
         .queue = chance(maker, 50) ? STR_NULL : STR("q1"),
         .input = payload(maker),
@@ -187,7 +187,7 @@ static WaitItem some_wait(Maker *maker, int64_t slot) {
     case WAIT_TIMER:
     case WAIT_RETRY: is_bounded = true; break;
     case WAIT_CHILD: item.name = run_name(maker->arena, child); break;
-    case WAIT_TASK: item.name = arena_printf(maker->arena, "task%u", task); break;
+    case WAIT_TASK: item.name = arena_printf(maker->arena, "task:%u", task); break;
     case WAIT_KIND_COUNT: abort();
     }
     if (is_bounded) item.deadline_at_ms = later(maker, -500, 4000);
@@ -241,7 +241,7 @@ static void build_turn(Maker *maker, Op *op) {
 static void build_task_op(Maker *maker, Op *op) {
     uint32_t place = some_task_place(maker, op->kind != OP_RETRY_TASK);
     const KnownTask *task = &maker->knowledge->tasks[place];
-    Str id = arena_printf(maker->arena, "task%u", place);
+    Str id = arena_printf(maker->arena, "task:%u", place);
     bool is_stale = task->token == 0 || chance(maker, 5);
     int64_t token = is_stale ? task->stale_token : task->token;
     switch (op->kind) {
@@ -577,7 +577,7 @@ static KnownRun *run_or_guest(Knowledge *knowledge, Arena *arena, Str id, int64_
 
 static KnownTask *task_of_id(Knowledge *knowledge, Arena *arena, Str id) {
     for (uint32_t i = 0; i < TRACE_TASKS; i++) {
-        if (str_equal(arena_printf(arena, "task%u", i), id)) return &knowledge->tasks[i];
+        if (str_equal(arena_printf(arena, "task:%u", i), id)) return &knowledge->tasks[i];
     }
     return NULL;
 }
