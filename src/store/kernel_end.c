@@ -3,12 +3,14 @@
 //
 //   [E1] The run's own row is terminal before anything else is touched, so nothing that follows
 //        can find it alive.
-//   [E2] Unread signals follow the run's policy; tasks are cancelled, or told to stop at their
-//        next heartbeat; children follow their close policy; a parent that waits is woken; a
-//        schedule's tick that waits for the end starts.
+//   [E2] Unread signals follow the run's policy; children follow their close policy; a parent that
+//        waits is woken; a schedule's tick that waits for the end starts. Tasks go on when the
+//        workflow ended by itself (nobody waits for them: fire and forget); when it was cut off
+//        they are cancelled, or told to stop at their next heartbeat.
 //   [E3] Ending never recurses deeper than one child: a child ends at once only while it is
 //        PENDING, and such a run has no children.
-//   [E4] Purging removes the run's row last, so an interrupted purge is taken up again.
+//   [E4] Purging removes the run's row last, so an interrupted purge is taken up again. Tasks that
+//        still have to be done outlive their run and stand alone from then on.
 //
 // Not here: who decides that a run ends (kernel_turn.c, kernel_change.c, kernel_due.c).
 #include "base/assert.h"
@@ -135,7 +137,8 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     ended_push(kernel, row);
     int64_t removed; // [E2]
     TRY(leftovers_settle(kernel, run));
-    TRY(tasks_cancel(kernel, run, INT64_MIN));
+    bool is_cut_off = ending->outcome == OUTCOME_CANCELLED || ending->outcome == OUTCOME_TIMEOUT;
+    if (is_cut_off) TRY(tasks_cancel(kernel, run, INT64_MIN));
     TRY(cursors_remove(kernel, run, &removed));
     TRY(children_cancel(kernel, run));
     TRY(parent_wake(kernel, run, ending->result));
@@ -164,7 +167,7 @@ static Status belongings_remove(Kernel *kernel, const Scan *which, int64_t *budg
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             const void *row = rows + i * tables[scan.table].row_size;
-            TRY(scan.table == TABLE_TASKS ? task_remove(kernel, row)
+            TRY(scan.table == TABLE_TASKS ? task_leave(kernel, row)
                                           : kernel_remove(kernel, scan.table, row));
         }
         *budget -= (int64_t)count;

@@ -222,6 +222,10 @@ MUST_CHECK Status task_remove(Kernel *kernel, const TaskRow *task);
 MUST_CHECK Status task_fire(Kernel *kernel, const TaskRow *due);
 // Cancels the tasks of a run from a position on.
 MUST_CHECK Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position);
+// The run begins afresh: what is still to be done goes on and has no place in it any more.
+MUST_CHECK Status tasks_let_go(Kernel *kernel, Run *run);
+// The task's run is going: one that has ended is removed, any other stands alone from now on.
+MUST_CHECK Status task_leave(Kernel *kernel, const TaskRow *task);
 MUST_CHECK Status apply_create_task(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_claim_tasks(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_heartbeat_task(Kernel *kernel, Op *op);

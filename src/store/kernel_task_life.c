@@ -172,7 +172,10 @@ static Status task_cancel(Kernel *kernel, TaskRow *task) {
     return task_store(kernel, task, &after);
 }
 
-Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position) {
+// Each task of the run, whatever its state.
+static Status tasks_visit(Kernel *kernel, const Run *run,
+                          Status (*visit)(Kernel *kernel, TaskRow *task, int64_t position),
+                          int64_t position) {
     if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
     int64_t after = 0;
     for (;;) {
@@ -184,9 +187,41 @@ Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position) {
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
-            if (rows[i].position >= from_position) TRY(task_cancel(kernel, &rows[i]));
+            TRY(visit(kernel, &rows[i], position));
         }
         arena_rewind(&kernel->scratch, mark);
         if (count < PAGE_ROWS) return OK;
     }
+}
+
+static Status cancel_from(Kernel *kernel, TaskRow *task, int64_t position) {
+    return task->position >= position ? task_cancel(kernel, task) : OK;
+}
+
+Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position) {
+    return tasks_visit(kernel, run, cancel_from, from_position);
+}
+
+static bool task_has_ended(const TaskRow *task) {
+    return task->state != TASK_QUEUED && task->state != TASK_LEASED;
+}
+
+static Status let_go(Kernel *kernel, TaskRow *task, int64_t position) {
+    TRY(task_refresh(kernel, task));
+    if (task_has_ended(task)) return OK;
+    TaskRow after = *task;
+    after.position = position;
+    return task_store(kernel, task, &after);
+}
+
+Status tasks_let_go(Kernel *kernel, Run *run) { return tasks_visit(kernel, run, let_go, -1); }
+
+Status task_leave(Kernel *kernel, const TaskRow *task) {
+    TaskRow now = *task;
+    TRY(task_refresh(kernel, &now));
+    if (task_has_ended(&now)) return task_remove(kernel, &now);
+    TaskRow after = now;
+    after.run = 0;
+    after.position = -1;
+    return task_store(kernel, &now, &after);
 }

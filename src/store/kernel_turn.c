@@ -311,7 +311,7 @@ static Status next_pause(Kernel *kernel, TurnCommit *turn, Run *run) {
 static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
     int64_t dropped;
     TRY(checkpoints_drop(kernel, run, 0, &dropped));
-    TRY(tasks_cancel(kernel, run, INT64_MIN));
+    TRY(tasks_let_go(kernel, run));
     TRY(snapshots_drop(kernel, run, 1));
     TRY(states_clear(kernel, run));
     TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));

@@ -308,7 +308,7 @@ static void fork_onto_a_taken_id_or_from_an_unknown_step_changes_nothing(void **
 
 // ---- continue-as ----
 
-static void continue_as_drops_checkpoints_keeps_signals_and_cancels_tasks(void **state) {
+static void continue_as_drops_checkpoints_and_keeps_signals_and_tasks(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     TaskSpec task = task_of("task");
@@ -318,7 +318,8 @@ static void continue_as_drops_checkpoints_keeps_signals_and_cancels_tasks(void *
     op_run(world, op, OK);
     signal_run(world, "r1", "go", "1");
     finish(world, claimed, NEXT_CONTINUE_AS, "2");
-    assert_int_equal(get_task(world, "task").state, TASK_CANCELLED);
+    assert_int_equal(get_task(world, "task").state, TASK_QUEUED);
+    assert_int_equal(get_task(world, "task").position, -1);
     assert_int_equal(get_load(world, "r1").log_count, 0);
     Query query = {.run_id = STR("r1"), .name = STR("a")};
     assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
@@ -373,7 +374,7 @@ int contract_history(void) {
         CASE(fork_from_the_start_copies_no_checkpoint),
         CASE(fork_of_a_run_that_continued_has_its_latest_input),
         CASE(fork_onto_a_taken_id_or_from_an_unknown_step_changes_nothing),
-        CASE(continue_as_drops_checkpoints_keeps_signals_and_cancels_tasks),
+        CASE(continue_as_drops_checkpoints_and_keeps_signals_and_tasks),
         CASE(continue_as_many_times_counts_incarnations),
         CASE(steps_of_an_earlier_incarnation_cannot_be_rewound_to),
     };

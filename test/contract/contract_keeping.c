@@ -25,6 +25,8 @@ static Claimed run_with_everything(World *world, const char *id, int64_t keep_ms
     set_log(world, op, log_step("a", 0, 0, "1"));
     op->turn.snapshot = STR("snapshot");
     op_run(world, op, OK);
+    op = lease_tasks(world, "default", 1);
+    complete_task(world, arena_cstr(&world->arena, task->id), op->claim_tasks.tasks[0].token, "1");
     op = op_new(world, OP_SIGNAL); // unread, and its id remembered
     op->signal.run_id = str_from(id);
     op->signal.name = STR("go");

@@ -317,7 +317,7 @@ static void cancelled_run_takes_its_blocked_tasks_along(void **state) {
     assert_claims(world, "other");
 }
 
-static void purged_run_gives_back_the_places_of_its_tasks(void **state) {
+static void task_of_a_purged_run_keeps_its_place_until_it_ends(void **state) {
     World *world = *state;
     Claimed run = create(world, "r");
     Op *op = turn(world, run, NEXT_CONTINUE);
@@ -331,6 +331,8 @@ static void purged_run_gives_back_the_places_of_its_tasks(void **state) {
     op = op_new(world, OP_PURGE_RUN);
     op->purge.run_id = STR("r");
     op_run(world, op, OK);
+    assert_claims(world, "");
+    complete_task(world, "r1", get_task(world, "r1").token, "1");
     assert_claims(world, "next");
     assert_int_equal(queue_of(world).row.running_count, 1);
 }
@@ -519,7 +521,7 @@ int contract_queues(void) {
         CASE(blocked_task_that_no_worker_starts_in_time_fails),
         CASE(ready_task_that_no_worker_starts_in_time_lets_the_next_pass),
         CASE(cancelled_run_takes_its_blocked_tasks_along),
-        CASE(purged_run_gives_back_the_places_of_its_tasks),
+        CASE(task_of_a_purged_run_keeps_its_place_until_it_ends),
         CASE(many_keys_follow_a_new_limit_page_by_page),
         CASE(rate_hands_out_so_many_per_window),
         CASE(rate_counts_leases_and_not_what_becomes_of_them),

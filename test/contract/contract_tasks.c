@@ -517,8 +517,8 @@ static void repeated_turn_queues_no_second_task(void **state) {
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 1);
 }
 
-static void ended_run_cancels_its_tasks(void **state) {
-    World *world = *state;
+// A run with a task that waits, one that is being done, and one that is done.
+static Claimed run_with_tasks(World *world, TaskRow *ret_leased) {
     TaskSpec specs[] = {task_of("queued"), task_of("leased"), task_of("done")};
     specs[1].queue = STR("q");
     specs[2].queue = STR("d");
@@ -527,9 +527,48 @@ static void ended_run_cancels_its_tasks(void **state) {
     op->turn.tasks = specs;
     op->turn.task_count = 3;
     op_run(world, op, OK);
-    TaskRow leased = lease_one(world, "q");
+    *ret_leased = lease_one(world, "q");
     complete_task(world, "done", lease_one(world, "d").token, "1");
+    return claimed;
+}
+
+static void run_that_ends_by_itself_lets_its_tasks_go_on(void **state) {
+    World *world = *state;
+    TaskRow leased;
+    Claimed claimed = run_with_tasks(world, &leased);
+    finish(world, claimed, NEXT_FAIL, "{}");
+    assert_false(heartbeat(world, &leased, 1000, OK)->heartbeat.is_cancel_wanted);
+    complete_task(world, "leased", leased.token, "2");
+    complete_task(world, "queued", lease_one(world, "default").token, "3");
+    assert_text(get_task(world, "leased").result, "2");
+    assert_text(get_task(world, "queued").result, "3");
+}
+
+static void purged_run_lets_its_tasks_go_on(void **state) {
+    World *world = *state;
+    TaskRow leased;
+    Claimed claimed = run_with_tasks(world, &leased);
     finish(world, claimed, NEXT_COMPLETE, "1");
+    Op *op = op_new(world, OP_PURGE_RUN);
+    op->purge.run_id = STR("r1");
+    op_run(world, op, OK);
+    Query query = {.name = STR("done")};
+    assert_status(read_query(world, &query, QUERY_TASK), ERR_NOT_FOUND);
+    world_reopen(world);
+    complete_task(world, "leased", leased.token, "2");
+    complete_task(world, "queued", lease_one(world, "default").token, "3");
+    assert_int_equal(get_task(world, "queued").run, 0);
+    assert_int_equal(get_task(world, "queued").state, TASK_COMPLETED);
+    assert_int_equal(get_task(world, "leased").state, TASK_COMPLETED);
+}
+
+static void run_that_is_cut_off_cancels_its_tasks(void **state) {
+    World *world = *state;
+    TaskRow leased;
+    run_with_tasks(world, &leased);
+    Op *op = op_new(world, OP_CANCEL);
+    op->cancel.run_id = STR("r1");
+    op_run(world, op, OK);
     assert_int_equal(get_task(world, "queued").state, TASK_CANCELLED);
     assert_int_equal(get_task(world, "done").state, TASK_COMPLETED);
     assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
@@ -548,7 +587,7 @@ static void cancelled_task_whose_worker_is_gone_is_not_tried_again(void **state)
     set_task(world, op, &spec);
     op_run(world, op, OK);
     lease_one(world, "default");
-    finish(world, claimed, NEXT_COMPLETE, "1");
+    finish(world, claimed, NEXT_CANCELLED, "{}");
     fire_at(world, START_MS + MINUTE_MS);
     assert_int_equal(get_task(world, "t1").state, TASK_CANCELLED);
 }
@@ -676,7 +715,9 @@ int contract_tasks(void) {
         CASE(task_that_ended_before_the_wait_resolves_it_at_once),
         CASE(fire_and_forget_task_wakes_nobody),
         CASE(repeated_turn_queues_no_second_task),
-        CASE(ended_run_cancels_its_tasks),
+        CASE(run_that_ends_by_itself_lets_its_tasks_go_on),
+        CASE(purged_run_lets_its_tasks_go_on),
+        CASE(run_that_is_cut_off_cancels_its_tasks),
         CASE(cancelled_task_whose_worker_is_gone_is_not_tried_again),
         CASE(stand_alone_task_is_kept_a_while_and_then_removed),
         CASE(task_with_an_idempotency_key_runs_once_and_wakes_every_run),

@@ -266,6 +266,15 @@ class RunTest(ServerTest):
         steps = self.server.get("/v1/runs/%s/steps" % run_id).json["items"]
         self.assertTrue(all("position" in step for step in steps))
 
+    def test_a_task_nobody_awaits_outlives_its_run(self):
+        self.server.deploy("teller", "Task.run('tell', Inputs); return 'told'")
+        run = self.server.run("teller", 7)
+        self.assertEqual((run["status"], run["result"]), ("completed", "told"))
+        task = self.server.claim(names=["tell"])[0]
+        self.assertEqual((task["input"], task["run_id"]), (7, run["id"]))
+        self.assertEqual(self.server.complete(task, None)["status"], "accepted")
+        self.assertEqual(self.server.get("/v1/runs/" + run["id"]).json["result"], "told")
+
     def test_stream_errors(self):
         self.assert_problem(self.server.get("/v1/runs/none/events"), 404, "RUN_NOT_FOUND")
         run = self.server.run("echo")
