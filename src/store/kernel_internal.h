@@ -33,6 +33,7 @@ typedef struct Kernel {
     Diag rows_diag;     // text of the last failed row verb
     Status failure;     // [K4]
     int64_t write_count;
+    int64_t fresh_after; // rows with higher keys were made by the present operation
     bool is_stale; // a commit failed: memory is loaded again before the next batch
     int64_t counters[COUNTER_COUNT];
     int64_t saved_counters[COUNTER_COUNT]; // as before the batch

@@ -144,6 +144,7 @@ static Status batch_apply(Kernel *kernel) {
         int64_t write_count = kernel->write_count;
         arena_reset(&kernel->scratch);
         kernel->op = op;
+        kernel->fresh_after = kernel->counters[COUNTER_NEXT_KEY];
         diag_clear(&op->diag);
         op->status = appliers[op->kind](kernel, op);
         if (kernel->failure != OK) return kernel->failure;

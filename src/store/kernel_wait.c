@@ -88,6 +88,8 @@ static Status look_child(Kernel *kernel, const WaitItem *item, Settled *settled,
 }
 
 static Status look_task(Kernel *kernel, const WaitItem *item, Settled *settled, bool *ret_is_it) {
+    *ret_is_it = false;
+    if (item->target > kernel->fresh_after) return OK; // just queued: nobody can have done it yet
     TaskRow wanted = {.key = item->target}, task;
     Status status = kernel_get(kernel, TABLE_TASKS, &wanted, &task);
     *ret_is_it = true;
