@@ -147,7 +147,9 @@ void *flow_heap_take(FlowHeap *heap, FlowKind kind, size_t size) {
 }
 
 // Most cells are a few units: a loop of word stores, which must not become a call of memset.
+#if defined(__GNUC__) && !defined(__clang__)
 __attribute__((optimize("no-tree-loop-distribute-patterns")))
+#endif
 void *flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size) {
     size = heap_rounded(size);
     FlowCell *cell = heap_take(heap, kind, size);
