@@ -123,7 +123,8 @@ static uint16_t port_of(int fd) {
     return ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
 }
 
-static void write_library_log(void *context, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void
+write_library_log(void *context, const char *format, va_list arguments) {
     const Server *server = context;
     char line[512];
     vsnprintf(line, sizeof line, format, arguments);
