@@ -151,6 +151,13 @@ static FlowNativeResult array_at(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_is_hole(value) ? FLOW_UNDEFINED : value);
 }
 
+// Values that are equal to no other bits than their own: not strings, BigInts, 0 (-0), NaN, and
+// not undefined, which holes read as. Other numbers are ([V2] of value.h).
+static bool is_by_bits(FlowValue value) {
+    if (flow_is_int(value)) return flow_as_int(value) != 0;
+    return flow_is_object(value) || flow_is_boolean(value) || flow_is_null(value);
+}
+
 static FlowNativeResult array_index_of(FlowVm *vm, FlowNativeCall *call) {
     double from;
     if (!flow_array_is_plain(vm, *call->this_value) || !flow_fast_integer(call, 1, 0, &from)) {
@@ -160,9 +167,11 @@ static FlowNativeResult array_index_of(FlowVm *vm, FlowNativeCall *call) {
     FlowValue wanted = flow_argument(call, 0);
     uint32_t count = flow_array_count(array);
     uint32_t start = (uint32_t)flow_relative_index(from, array->length);
+    bool is_exact = is_by_bits(wanted);
     for (uint32_t i = start; i < count; i++) {
         FlowValue value = flow_array_at(array, i);
-        if (!flow_is_hole(value) && flow_strict_equal(vm, value, wanted)) {
+        if (is_exact ? value.bits == wanted.bits
+                     : !flow_is_hole(value) && flow_strict_equal(vm, value, wanted)) {
             flow_native_charge(vm, i - start);
             return flow_native_return(call, flow_uint(i));
         }
@@ -182,8 +191,13 @@ static FlowNativeResult array_includes(FlowVm *vm, FlowNativeCall *call) {
     uint32_t start = (uint32_t)flow_relative_index(from, array->length);
     bool is_found = flow_is_undefined(wanted) && count < array->length && start < array->length;
     if (count > start) flow_native_charge(vm, count - start);
+    bool is_exact = is_by_bits(wanted);
     for (uint32_t i = start; i < count && !is_found; i++) {
         FlowValue value = flow_array_at(array, i);
+        if (is_exact) {
+            is_found = value.bits == wanted.bits;
+            continue;
+        }
         if (flow_is_hole(value)) value = FLOW_UNDEFINED;
         is_found = flow_same_value_zero(vm, value, wanted);
     }
@@ -339,6 +353,22 @@ static FlowNativeResult new_array(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_from_object(array));
 }
 
+// %iteratesPlainly(constructor, items): whether Array.from makes an array and takes the items from
+// a built-in iterator.
+static FlowNativeResult iterates_plainly(FlowVm *vm, FlowNativeCall *call) {
+    FlowValue items = flow_argument(call, 1);
+    FlowObject *start =
+        flow_is_object(items) ? flow_as_object(items) : flow_object_of_primitive(vm, items);
+    FlowProperty method;
+    bool is_plain =
+        is_array_constructor(vm, flow_argument(call, 0)) && start &&
+        flow_object_lookup(vm, start, FLOW_SYMBOL(vm, SYMBOL_ITERATOR), &method) &&
+        !(method.attributes & PROPERTY_ACCESSOR) &&
+        flow_is_kind(method.value, KIND_NATIVE_FUNCTION) &&
+        ((FlowNativeFunction *)flow_as_pointer(method.value))->entry->flags & NATIVE_ITERATES;
+    return flow_native_return(call, flow_bool(is_plain));
+}
+
 // %newPlainArray(original, length): an empty array with room, when ArraySpeciesCreate would make an
 // ordinary array and elements may simply be assigned to it; undefined when it is not so easy.
 static FlowNativeResult new_plain_array(FlowVm *vm, FlowNativeCall *call) {
@@ -420,6 +450,7 @@ static FlowNativeResult is_joining(FlowVm *vm, FlowNativeCall *call) {
 const FlowNativeEntry flow_intrinsics_array[] = {
     NATIVE("newArray", new_array, 1),
     NATIVE("newPlainArray", new_plain_array, 2),
+    NATIVE("iteratesPlainly", iterates_plainly, 2),
     NATIVE("hasPlainSpecies", has_plain_species, 1),
     NATIVE("put", put, 3),
     NATIVE("lastHole", last_hole, 3),

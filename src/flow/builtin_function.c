@@ -25,9 +25,7 @@ static FlowNativeResult function_call(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_is_callable(*call->this_value)) return not_a_function(vm, "call");
     call->call_function = *call->this_value;
     call->call_this = flow_argument(call, 0);
-    if (call->count > 1) {
-        call->call_arguments = flow_array_from(vm, call->arguments + 1, call->count - 1);
-    }
+    call->call_skips = 1;
     return NATIVE_CALL;
 }
 

@@ -160,6 +160,16 @@ static FlowFrame frame_of_invocation(const FlowInvocation *in) {
 
 // Lays the block out anew for NATIVE_CALL.
 static bool replace_block(FlowVm *vm, const FlowNativeCall *call, FlowInvocation *in) {
+    if (call->call_skips > 0) {
+        uint32_t skipped = call->call_skips < in->count ? call->call_skips : in->count;
+        FlowValue *arguments = vm->stack + in->base + 1;
+        in->count -= skipped;
+        memmove(arguments, arguments + skipped, in->count * sizeof *arguments);
+        vm->stack[in->base] = call->call_this;
+        in->function = call->call_function;
+        in->new_target = call->call_new_target;
+        return true;
+    }
     uint32_t count = call->call_arguments ? call->call_arguments->length : 0;
     if (count > CALL_ARGUMENTS_MAX) return flow_throw_range(vm, "Maximum call stack size exceeded");
     if (!flow_vm_reserve_stack(vm, in->base + 1 + count)) return false;

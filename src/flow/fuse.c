@@ -15,13 +15,26 @@ static bool is_callee(const FlowInstruction *i) {
     return i[1].op == OP_LOAD_UNDEFINED && i[1].a == i->a + 1;
 }
 
-uint16_t flow_fused_op(const FlowInstruction *i) {
+// MOVEs that fill a call block, and its CALL: how many registers the block has, 0 when it is none.
+static uint32_t moved_block(const FlowInstruction *i, uint32_t left) {
+    for (uint32_t count = 0; count < left; count++) {
+        if (i[count].op == OP_CALL) {
+            return i[count].a == i->a && i[count].b + 2u == count ? count : 0;
+        }
+        if (flow_op_base(i[count].op) != OP_MOVE || i[count].a != i->a + count) return 0;
+    }
+    return 0;
+}
+
+uint16_t flow_fused_op(const FlowInstruction *i, uint32_t left) {
     const FlowInstruction *next = i + 1;
     uint16_t op = flow_op_base(i->op);
     uint16_t then = flow_op_base(next->op);
     switch (op) {
     case OP_MOVE:
         if (then == OP_GET_FIELD) return OP_MOVE_FIELD;
+        if (moved_block(i, left) == 5) return OP_MOVE_CALL_5;
+        if (moved_block(i, left) == 6) return OP_MOVE_CALL_6;
         return then == OP_MOVE ? OP_MOVES : op;
     case OP_GET_UPVALUE: return is_callee(i) ? OP_UPVALUE_CALLEE : op;
     case OP_LOAD_UPVALUE: return is_callee(i) ? OP_VALUE_CALLEE : op;
@@ -41,7 +54,7 @@ void flow_fuse(FlowModule *module) {
         const FlowRoutine *routine = &module->routines[i];
         FlowInstruction *code = (FlowInstruction *)(uintptr_t)routine->code; // nobody runs it yet
         for (uint32_t pc = 0; pc + 1 < routine->code_count; pc++) {
-            code[pc].op = flow_fused_op(&code[pc]);
+            code[pc].op = flow_fused_op(&code[pc], routine->code_count - pc);
         }
     }
 }

@@ -4,5 +4,5 @@
 
 // Once, on a sealed and verified module that nobody runs yet.
 void flow_fuse(FlowModule *module);
-// The opcode of `i`, which is not the last instruction, in view of the ones that follow.
-uint16_t flow_fused_op(const FlowInstruction *i);
+// The opcode of `i` in view of those that follow; `left` instructions from `i` on, at least two.
+uint16_t flow_fused_op(const FlowInstruction *i, uint32_t left);

@@ -250,6 +250,11 @@ static inline bool is_key_atom(FlowValue value) {
     return (flags & (STRING_ATOM | STRING_IS_INDEX)) == STRING_ATOM;
 }
 
+static inline bool is_truthy(FlowValue value) {
+    if (flow_is_boolean(value)) return flow_is_true(value);
+    return flow_is_int(value) ? flow_as_int(value) != 0 : flow_to_boolean(value);
+}
+
 static inline bool has_dense(const FlowObject *object, uint32_t index) {
     const FlowStorage *dense = flow_dense(object);
     return dense && index < dense->count && !flow_is_hole(dense->values[index]);
@@ -382,6 +387,20 @@ L_MOVES:
         memcpy(&word, pc++, sizeof word);
     } while (IOP == OP_MOVE || IOP == OP_MOVES);
     goto *dispatch[IOP];
+L_MOVE_CALL_6:
+    A = B;
+    memcpy(&word, pc++, sizeof word);
+L_MOVE_CALL_5: {
+    FlowValue *block = &A;
+    block[0] = B;
+    block[1] = registers[pc[0].b];
+    block[2] = registers[pc[1].b];
+    block[3] = registers[pc[2].b];
+    block[4] = registers[pc[3].b];
+    pc += 4;
+    memcpy(&word, pc++, sizeof word);
+    goto L_CALL;
+}
 L_MOVE_FIELD:
     A = B;
     memcpy(&word, pc++, sizeof word);
@@ -703,10 +722,10 @@ L_JUMP:
     JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_TRUE:
-    if (flow_is_boolean(A) ? flow_is_true(A) : flow_to_boolean(A)) JUMP_BY(IW);
+    if (is_truthy(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_FALSE:
-    if (flow_is_boolean(A) ? !flow_is_true(A) : !flow_to_boolean(A)) JUMP_BY(IW);
+    if (!is_truthy(A)) JUMP_BY(IW);
     NEXT;
 L_JUMP_IF_NULLISH:
     if (flow_is_nullish(A)) JUMP_BY(IW);

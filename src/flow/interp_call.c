@@ -127,8 +127,13 @@ bool interp_call_spread(FlowVm *vm, FlowInstruction in) {
         return flow_throw_range(vm, "Maximum call stack size exceeded");
     }
     if (!flow_vm_reserve_stack(vm, block + 2 + count)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        vm->stack[block + 2 + i] = flow_object_element(vm, &arguments->object, i);
+    const FlowStorage *dense = flow_dense(&arguments->object);
+    if (dense && dense->count == count) {
+        memcpy(vm->stack + block + 2, dense->values, count * sizeof *dense->values);
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            vm->stack[block + 2 + i] = flow_object_element(vm, &arguments->object, i);
+        }
     }
     return flow_vm_enter(vm, &(FlowInvocation){
                                  .function = function,

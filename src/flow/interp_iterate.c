@@ -368,6 +368,13 @@ static bool is_shadowed(FlowVm *vm, FlowObject *start, const FlowObject *until, 
     return false;
 }
 
+// The prototypes most objects have: nothing in them is enumerable while nobody has changed them.
+static bool has_nothing_to_list(const FlowVm *vm, const FlowObject *proto) {
+    return vm->override_count == 0 && (proto == vm->realm->protos[PROTO_OBJECT] ||
+                                       proto == vm->realm->protos[PROTO_ARRAY] ||
+                                       proto == vm->realm->protos[PROTO_FUNCTION]);
+}
+
 bool interp_for_in_start(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue value = vm->stack[base + in.b];
@@ -380,7 +387,12 @@ bool interp_for_in_start(FlowVm *vm, FlowInstruction in) {
         }
     }
     for (FlowObject *at = start; at; at = flow_object_proto(vm, at)) {
+        if (at != start && has_nothing_to_list(vm, at)) continue;
         FlowArray *keys = flow_object_keys(vm, at, KEYS_STRINGS | KEYS_ENUMERABLE_ONLY);
+        if (at == start && all->length == 0) {
+            all = keys;
+            continue;
+        }
         for (uint32_t i = 0; i < keys->length; i++) {
             FlowValue name = flow_object_element(vm, &keys->object, i);
             FlowKey key = flow_key_string(vm, flow_as_string(name));
@@ -402,8 +414,9 @@ bool interp_for_in_next(FlowVm *vm, FlowInstruction in) {
         if (!flow_is_string(name)) continue; // a damaged snapshot
         bool is_there = !flow_is_object(record[2]);
         if (!is_there) {
+            FlowObject *object = flow_as_object(record[2]);
             FlowKey key = flow_key_string(vm, flow_as_string(name));
-            is_there = flow_object_has(vm, flow_as_object(record[2]), key);
+            is_there = interp_lookup(vm, object, key) || flow_object_has(vm, object, key);
         }
         if (!is_there) continue;
         record[1] = flow_int((int32_t)(i + 1));

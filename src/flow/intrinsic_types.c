@@ -51,6 +51,7 @@ static const IntrinsicType types[] = {
     {"defineProperty", "vvv"},
     // arrays and collections
     {"newArray", "w"}, {"newArrayLike", "vw"}, {"newPlainArray", "vw"}, {"hasPlainSpecies", "v"},
+    {"iteratesPlainly", "vv"},
     {"put", "okv"}, {"lastHole", "oww"}, {"isJoining", ""}, {"sortByKeys", "aa"},
     {"iteratorTarget", "t"}, {"iteratorPosition", "t"}, {"iteratorKind", "t"},
     {"iteratorMove", "tY"}, {"collectionCheck", "vvv"}, {"collectionNext", "mw"},

@@ -42,7 +42,8 @@ typedef struct FlowNativeCall {
     // for NATIVE_CALL
     FlowValue call_function;
     FlowValue call_this;
-    FlowArray *call_arguments;   // NULL: none
+    FlowArray *call_arguments;   // NULL: none, or
+    uint32_t call_skips;         // not 0: those of this call, without so many at the front
     FlowValue call_new_target;   // undefined: a call; else a construction
     // for NATIVE_RESUME
     FlowValue resume_target;
@@ -63,6 +64,7 @@ static inline void flow_native_call_init(FlowNativeCall *call, FlowValue *block,
     call->function = function;
     call->result = FLOW_UNDEFINED;
     call->call_arguments = NULL;
+    call->call_skips = 0;
     call->call_new_target = FLOW_UNDEFINED;
     call->has_collected = false;
 }

@@ -227,6 +227,8 @@
 // instruction does what BASE does and leaves the rest to the instructions that follow.
 #define FLOW_FUSED(OP)                                                                             \
     OP(MOVES, MOVE, "all the MOVEs from here on")                                                  \
+    OP(MOVE_CALL_5, MOVE, "five MOVEs into a block, CALL: a callback with three arguments")        \
+    OP(MOVE_CALL_6, MOVE, "six MOVEs into a block, CALL: the same with four")                      \
     OP(MOVE_FIELD, MOVE, "MOVE, GET_FIELD: the callee of o.m()")                                   \
     OP(UPVALUE_CALLEE, GET_UPVALUE, "GET_UPVALUE, LOAD_UNDEFINED: the callee of f()")              \
     OP(VALUE_CALLEE, LOAD_UPVALUE, "LOAD_UPVALUE, LOAD_UNDEFINED: the same")                       \

@@ -217,8 +217,8 @@ static Status check_instruction(Verifier *v) {
     const FlowInstruction *i = &v->routine->code[v->pc];
     uint16_t op = flow_op_base(i->op);
     if (op >= OP_COUNT) return refuse(v, "no such opcode", op);
-    if (op != i->op && // [V5]
-        (v->pc + 1 == v->routine->code_count || flow_fused_op(i) != i->op)) {
+    uint32_t left = v->routine->code_count - v->pc;
+    if (op != i->op && (left < 2 || flow_fused_op(i, left) != i->op)) { // [V5]
         return refuse(v, "not the sequence it stands for", i->op);
     }
     const FlowOpInfo *info = &flow_op_info[op];

@@ -37,18 +37,27 @@ function Array_prototype_map(callback, thisArg) {
   const length = %length(+object.length);
   if (!%isCallable(callback)) %notCallable(callback);
   const plain = %newPlainArray(object, length);
-  const result = plain === undefined ? arraySpeciesCreate(object, length) : plain;
+  if (plain !== undefined) {
+    for (let i = 0; i < length; i++) {
+      const value = object[i];
+      if (value === undefined && !(i in object)) {
+        i = %lastHole(object, i, length);
+        continue;
+      }
+      plain[i] = %call(callback, thisArg, value, i, object);
+    }
+    plain.length = length;
+    return plain;
+  }
+  const result = arraySpeciesCreate(object, length);
   for (let i = 0; i < length; i++) {
     const value = object[i];
     if (value === undefined && !(i in object)) {
       i = %lastHole(object, i, length);
       continue;
     }
-    const mapped = %call(callback, thisArg, value, i, object);
-    if (plain !== undefined) plain[i] = mapped;
-    else %put(result, i, mapped);
+    %put(result, i, %call(callback, thisArg, value, i, object));
   }
-  if (plain !== undefined) plain.length = length;
   return result;
 }
 
@@ -148,6 +157,7 @@ function Array_prototype_reduce(callback, ...initial) {
   const object = %toObject(this, "Array.prototype.reduce");
   const length = %length(+object.length);
   if (!%isCallable(callback)) %notCallable(callback);
+  const nobody = initial[initial.length]; // undefined as a variable: see MOVE_CALL_6
   let i = 0;
   let result = initial[0];
   if (initial.length === 0) {
@@ -161,7 +171,7 @@ function Array_prototype_reduce(callback, ...initial) {
       i = %lastHole(object, i, length);
       continue;
     }
-    result = %call(callback, undefined, result, value, i, object);
+    result = %call(callback, nobody, result, value, i, object);
   }
   return result;
 }
@@ -170,6 +180,7 @@ function Array_prototype_reduceRight(callback, ...initial) {
   const object = %toObject(this, "Array.prototype.reduceRight");
   const length = %length(+object.length);
   if (!%isCallable(callback)) %notCallable(callback);
+  const nobody = initial[initial.length];
   let i = length - 1;
   let result = initial[0];
   if (initial.length === 0) {
@@ -180,7 +191,7 @@ function Array_prototype_reduceRight(callback, ...initial) {
   for (; i >= 0; i--) {
     const value = object[i];
     if (value === undefined && !(i in object)) continue;
-    result = %call(callback, undefined, result, value, i, object);
+    result = %call(callback, nobody, result, value, i, object);
   }
   return result;
 }
@@ -553,6 +564,7 @@ function Array_from(items, mapper, thisArg) {
       %typeError("%Array%.from requires that the property of the first argument, " +
         "items[Symbol.iterator], when exists, be a function");
     }
+    if (%iteratesPlainly(this, items)) return arrayFromItems(items, mapper, thisArg);
     const result = isConstructor ? %construct(this, this) : [];
     return arrayFromIterator(result, startIterator(items, method), mapper, thisArg);
   }
@@ -564,6 +576,18 @@ function Array_from(items, mapper, thisArg) {
     %put(result, i, mapper === undefined ? value : %call(mapper, thisArg, value, i));
   }
   result.length = length;
+  return result;
+}
+
+// Array.from itself over what a built-in iterator goes through: nobody can tell it from for-of.
+function arrayFromItems(items, mapper, thisArg) {
+  if (mapper === undefined) return [...items];
+  const result = [];
+  let count = 0;
+  for (const value of items) {
+    %put(result, count, %call(mapper, thisArg, value, count));
+    count++;
+  }
   return result;
 }
 
