@@ -76,6 +76,19 @@ void flow_array_push(FlowVm *vm, FlowArray *array, FlowValue value) {
     array->length++;
 }
 
+void flow_array_append(FlowVm *vm, FlowArray *array, const FlowValue *values, uint32_t count) {
+    if (count == 0) return;
+    flow_array_reserve(vm, array, array->length + count);
+    FlowStorage *storage = flow_dense(&array->object);
+    if (!storage || storage->count != array->length) {
+        for (uint32_t i = 0; i < count; i++) flow_array_push(vm, array, values[i]);
+        return;
+    }
+    memcpy(storage->values + storage->count, values, count * sizeof *values);
+    storage->count += count;
+    array->length += count;
+}
+
 FlowValue *flow_array_dense(FlowArray *array) {
     static FlowValue nothing[1];
     if (array->length == 0) return nothing;

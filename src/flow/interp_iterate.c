@@ -253,6 +253,11 @@ bool interp_iter_rest(FlowVm *vm, FlowInstruction in) {
     uint32_t count = index < array->length ? array->length - index : 0;
     if (!array_room(vm, count)) return false;
     FlowArray *rest = flow_array_new(vm, count);
+    const FlowValue *values = flow_array_dense(array);
+    if (values && count > 0) {
+        flow_array_append(vm, rest, values + index, count);
+        index = array->length;
+    }
     for (; index < array->length; index++) {
         FlowValue value = flow_object_element(vm, &array->object, index);
         flow_array_push(vm, rest, flow_is_hole(value) ? FLOW_UNDEFINED : value);
@@ -328,6 +333,10 @@ bool interp_array_spread(FlowVm *vm, FlowInstruction in) {
         FlowValue *values = flow_array_dense(source);
         if (values || flow_array_is_plain(vm, iterable)) {
             if (!array_room(vm, (uint64_t)target->length + source->length)) return false;
+            if (values && source != target) {
+                flow_array_append(vm, target, values, source->length);
+                return true;
+            }
             flow_array_reserve(vm, target, target->length + source->length);
             for (uint32_t i = 0; i < source->length; i++) {
                 FlowValue value = flow_object_element(vm, &source->object, i);

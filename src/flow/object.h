@@ -259,6 +259,8 @@ static inline FlowArray *flow_as_array(FlowValue v) { return (FlowArray *)flow_a
 // The dense elements of an array without holes or gap, writable or not; NULL otherwise.
 FlowValue *flow_array_dense(FlowArray *array);
 void flow_array_push(FlowVm *vm, FlowArray *array, FlowValue value); // extensible literals only
+// The same for `count` values that are not in the array itself.
+void flow_array_append(FlowVm *vm, FlowArray *array, const FlowValue *values, uint32_t count);
 void flow_array_reserve(FlowVm *vm, FlowArray *array, uint32_t capacity);
 bool flow_array_set_length(FlowVm *vm, FlowArray *array, uint32_t length); // false: refused
 // Own element without holes: HOLE when absent or when it is an accessor.
