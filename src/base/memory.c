@@ -15,6 +15,12 @@ void *mem_alloc(size_t size) {
     return block;
 }
 
+void *mem_alloc_aligned(size_t alignment, size_t size) {
+    void *block = aligned_alloc(alignment, size);
+    if (!block) out_of_memory();
+    return block;
+}
+
 void *mem_zalloc(size_t size) {
     void *block = calloc(1, size ? size : 1);
     if (!block) out_of_memory();

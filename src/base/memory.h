@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 void *mem_alloc(size_t size);  // not cleared
+void *mem_alloc_aligned(size_t alignment, size_t size); // size: a multiple of it
 void *mem_zalloc(size_t size); // all zero
 void *mem_realloc(void *old, size_t size);
 void mem_free(void *block); // NULL is fine
