@@ -116,7 +116,9 @@ function destructure(w) {
   const nested = w.random.chance(30);
   w.emit(w.random.pick([
     () => `${keyword} [${n[0]}${fallback()}, ${w.random.pick(['', ', '])}${n[1]}${fallback()}, ...${n[2]}] = ${array(w, 2)}`,
-    () => `${keyword} { a: ${n[0]}${fallback()}, ["b"]: ${n[1]}${fallback()}, ...${n[2]} } = ${object(w, 2)}`,
+    // Not a computed key and a rest together: V8 then reads a getter that is left out of the rest.
+    () => `${keyword} { a: ${n[0]}${fallback()}, b: ${n[1]}${fallback()}, ...${n[2]} } = ${object(w, 2)}`,
+    () => `${keyword} { a: ${n[0]}${fallback()}, ["b"]: ${n[1]}${fallback()}, ["l" + 1]: ${n[2]} } = ${object(w, 2)}`,
     () => `${keyword} [{ a: ${n[0]} = ${number(w, 1)} } = {}, [${n[1]}${fallback()}] = []${nested ? `, ...[${n[2]}]` : `, ${n[2]}`}] = [${object(w, 1)}, ${numbers(w, 1)}, ${any(w, 1)}]`,
     () => `${keyword} { length: ${n[0]}, 0: ${n[1]} = "none", [${string(w, 0)}]: ${n[2]}${fallback()} } = ${string(w, 2)}`,
   ])());
