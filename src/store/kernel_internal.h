@@ -221,6 +221,8 @@ void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms);
 MUST_CHECK Status task_refresh(Kernel *kernel, TaskRow *task);
 MUST_CHECK Status task_remove(Kernel *kernel, const TaskRow *task);
 MUST_CHECK Status task_fire(Kernel *kernel, const TaskRow *due);
+// The worker of that name is gone: its attempts have failed.
+MUST_CHECK Status tasks_end_leases(Kernel *kernel, Str worker);
 // Cancels the tasks of a run from a position on.
 MUST_CHECK Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position);
 // The run begins afresh: what is still to be done goes on and has no place in it any more.

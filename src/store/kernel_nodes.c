@@ -49,13 +49,15 @@ static Status check_node(Kernel *kernel) {
 
 // ---- a node's own row ----
 
-// The leases of all others end now.
+// The leases of all others end now, and with them those of the tasks they were doing themselves.
 static Status others_fence(Kernel *kernel) {
     NodeRow *nodes = NULL;
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
-        if (nodes[i].lease_until_ms >= 0) TRY(node_fence(kernel, &nodes[i]));
+        if (nodes[i].lease_until_ms < 0) continue;
+        TRY(node_fence(kernel, &nodes[i]));
+        TRY(tasks_end_leases(kernel, nodes[i].name));
     }
     return OK;
 }

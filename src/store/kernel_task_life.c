@@ -162,6 +162,24 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
     return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a task is in no known state");
 }
 
+Status tasks_end_leases(Kernel *kernel, Str worker) {
+    int64_t after = 0;
+    for (;;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        TaskRow wanted = {.state = TASK_LEASED}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_STATE, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (str_equal(rows[i].worker, worker)) TRY(task_fire(kernel, &rows[i]));
+        }
+        arena_rewind(&kernel->scratch, mark);
+        if (count < PAGE_ROWS) return OK;
+    }
+}
+
 // The run itself is being ended, rewound or started afresh, so nobody is woken.
 static Status task_cancel(Kernel *kernel, TaskRow *task) {
     TRY(task_refresh(kernel, task));

@@ -166,6 +166,35 @@ static void exclusive_join_ends_the_leases_of_all_others(void **state) {
     assert_int_equal(claim(world, 10)->claim.taken_over, 1);
 }
 
+static void exclusive_join_ends_the_leases_of_tasks_the_others_did(void **state) {
+    World *world = *state;
+    TaskSpec specs[] = {task_of("t1"), task_of("t2")};
+    specs[0].max_attempts = specs[1].max_attempts = 2;
+    create_task(world, &specs[0]);
+    TaskRow own = lease_one(world, "default"); // by "worker-1", which is no node
+    create_task(world, &specs[1]);
+    join(world, "node-2", HOUR_MS);
+    Op *op = op_new(world, OP_CLAIM_TASKS);
+    Str queue = STR("default");
+    op->claim_tasks.worker = STR("node-2");
+    op->claim_tasks.queues = &queue;
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.max = 1;
+    op->claim_tasks.lease_ms = HOUR_MS;
+    op_run(world, op, OK);
+    int64_t stale = op->claim_tasks.tasks[0].token;
+    world_crash(world);
+    assert_int_equal(get_task(world, "t1").state, TASK_LEASED);
+    assert_int_equal(get_task(world, "t2").state, TASK_QUEUED);
+    complete_task(world, "t1", own.token, "1");
+    op = op_new(world, OP_COMPLETE_TASK);
+    op->complete_task.id = STR("t2");
+    op->complete_task.token = stale;
+    op_run(world, op, ERR_FENCED);
+    fire_at(world, START_MS + MINUTE_MS); // its backoff is over
+    assert_int_equal(lease_one(world, "default").attempt, 2);
+}
+
 static void released_claim_can_be_taken_by_another(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
@@ -411,6 +440,7 @@ int contract_nodes(void) {
         CASE(leaving_node_hands_back_its_claims),
         CASE(leaving_node_hands_back_more_than_a_page),
         CASE(exclusive_join_ends_the_leases_of_all_others),
+        CASE(exclusive_join_ends_the_leases_of_tasks_the_others_did),
         CASE(released_claim_can_be_taken_by_another),
         CASE(claims_go_by_priority_then_age),
         CASE(two_nodes_racing_for_a_claim_get_one_each),
