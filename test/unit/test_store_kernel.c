@@ -865,7 +865,7 @@ static void run_is_woken_by_the_task_it_waits_for(void **state) {
     assert_str(world->batch.ready[0].resolved[0].data, "\"done\"");
 }
 
-static void ended_run_cancels_its_tasks(void **state) {
+static void cancelled_run_cancels_its_tasks(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     Op *op = turn(world, claim, NEXT_CONTINUE);
@@ -876,7 +876,7 @@ static void ended_run_cancels_its_tasks(void **state) {
     finish(world, op, OK);
     Op *claimed = claim_tasks(world, 1);
     assert_str(claimed->claim_tasks.tasks[0].id, "t1"); // the higher priority
-    end(world, claim, NEXT_COMPLETE, "1");
+    end(world, claim, NEXT_CANCELLED, "{}");
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_CANCELLED), 1);
     op = start(world, OP_HEARTBEAT_TASK);
     op->heartbeat.id = STR("t1");
@@ -1179,7 +1179,7 @@ int main(void) {
         KERNEL_TEST(failing_task_backs_off_then_fails_for_good),
         KERNEL_TEST(lost_lease_queues_the_task_again_unless_heartbeats_come),
         KERNEL_TEST(run_is_woken_by_the_task_it_waits_for),
-        KERNEL_TEST(ended_run_cancels_its_tasks),
+        KERNEL_TEST(cancelled_run_cancels_its_tasks),
         KERNEL_TEST(dead_nodes_runs_are_taken_over_and_it_is_fenced),
         KERNEL_TEST(late_node_that_lost_nothing_may_renew),
         KERNEL_TEST(leaving_node_hands_back_its_runs),
