@@ -61,6 +61,15 @@ static void describe_literal(Text *text, const FlowNode *node) {
         describe_list(text, &node->list, STR(","));
         text_add(text, STR("]"));
         break;
+    case NODE_TEMPLATE: // what is in it, one after the other; the text between does not count
+        if (node->template.expressions.count > 0) {
+            describe_list(text, &node->template.expressions, STR(""));
+            break;
+        }
+        text_add(text, STR("\""));
+        text_add(text, node->template.parts[0].cooked);
+        text_add(text, STR("\""));
+        break;
     default: break;
     }
 }
@@ -132,6 +141,7 @@ static void describe_into(Text *text, const FlowNode *node) {
     case NODE_NUMBER:
     case NODE_STRING:
     case NODE_REGEXP:
+    case NODE_TEMPLATE:
     case NODE_ARRAY: describe_literal(text, node); break;
     case NODE_OBJECT:
         text_add(text, node->list.count == 0 ? STR("{}") : STR("{(intermediate value)}"));
