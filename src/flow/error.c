@@ -166,13 +166,27 @@ bool flow_throw(FlowVm *vm, FlowValue value) {
     return false;
 }
 
+// Texts on their way into a message end at a NUL, so one that belongs to them travels as two bytes
+// that no UTF-8 has.
+static const char nul_bytes[] = "\xC0\x80";
+
+static Str restore_nuls(char *text) {
+    size_t len = 0;
+    for (const char *at = text; *at; len++) {
+        bool is_nul = at[0] == nul_bytes[0] && at[1] == nul_bytes[1];
+        text[len] = is_nul ? 0 : *at;
+        at += is_nul ? 2 : 1;
+    }
+    return (Str){text, len};
+}
+
 bool flow_throw_error(FlowVm *vm, FlowErrorKind kind, const char *format, ...) {
     char text[MESSAGE_MAX];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    FlowString *message = flow_string_utf8(vm, str_from(text));
+    FlowString *message = flow_string_utf8(vm, restore_nuls(text));
     return flow_throw(vm, flow_from_object(flow_error_new(vm, kind, message)));
 }
 
@@ -203,7 +217,12 @@ static const char *copy_text(FlowVm *vm, FlowString *s, char ret_text[FLOW_TEXT_
     if (length > FLOW_TEXT_MAX) s = flow_string_substring(vm, s, 0, FLOW_TEXT_MAX);
     buf_init(&buf, FLOW_TEXT_MAX * 4);
     flow_string_to_utf8(vm, s, &buf);
-    snprintf(ret_text, FLOW_TEXT_MAX, "%s", buf_cstr(&buf));
+    size_t len = 0;
+    for (size_t i = 0; i < buf.len && len < FLOW_TEXT_MAX - 2; i++) {
+        if (buf.data[i] == 0) ret_text[len++] = nul_bytes[0];
+        ret_text[len++] = buf.data[i] == 0 ? nul_bytes[1] : buf.data[i];
+    }
+    ret_text[len] = 0;
     buf_done(&buf);
     return ret_text;
 }
