@@ -226,7 +226,8 @@ bool interp_concat(FlowVm *vm, FlowInstruction in) {
     } else {
         for (uint32_t i = 0; i < in.c; i++) {
             FlowValue part = vm->stack[base + in.b + i];
-            FlowString *text = flow_is_object(part) ? NULL : flow_to_string(vm, part);
+            if (flow_is_object(part)) return interp_throw_damaged(vm);
+            FlowString *text = flow_to_string(vm, part);
             if (!text) return false;
             joined = flow_string_concat(vm, joined, text);
             if (!joined) return flow_throw_range(vm, "Invalid string length");
