@@ -41,7 +41,8 @@ static void patch(FlowInstruction *code, uint32_t count, const uint8_t *data, si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3) return 0;
     const FlowModule *module = module_at(data[0] % SNAPSHOT_PROGRAM_COUNT);
-    FlowRoutine routine = module->routines[(data[1] | data[2] << 8) % module->routine_count];
+    uint32_t routine_index = (uint32_t)(data[1] | data[2] << 8);
+    FlowRoutine routine = module->routines[routine_index % module->routine_count];
     if (routine.code_count == 0) return 0;
     size_t code_size = routine.code_count * sizeof(FlowInstruction);
     FlowInstruction *code = mem_alloc(code_size); // its own block: one too many is seen
