@@ -43,7 +43,7 @@ static int64_t now_ms(void) {
 
 static void a_single_time_starts_its_run(void **state) {
     Fixture *fixture = begin(state);
-    abide_schedule schedule = {.workflow = "report", .input = "[1,2]", .at_ms = now_ms() + 50};
+    abide_schedule schedule = {.workflow = "report", .input = "[1,2]", .at_ms = now_ms() + 2000};
     set(fixture, "soon", &schedule);
     for (int i = 0; i < 10000 && get(fixture, "soon").started_count == 0; i++) usleep(1000);
     abide_schedule_info info = get(fixture, "soon");
@@ -70,7 +70,7 @@ static void every_run_of_a_schedule_announces_its_start(void **state) {
     fixture->options.on_event = count_started;
     fixture_open(fixture);
     begin(state);
-    set(fixture, "soon", &(abide_schedule){.workflow = "report", .at_ms = now_ms() + 20});
+    set(fixture, "soon", &(abide_schedule){.workflow = "report", .at_ms = now_ms() + 2000});
     for (int i = 0; i < 10000 && get(fixture, "soon").started_count == 0; i++) usleep(1000);
     expect_result(fixture, get(fixture, "soon").last_run_id, ABIDE_OK, "\"nothing\"");
     assert_int_equal(atomic_load(&started_count), 1); // by its tick
