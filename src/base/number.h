@@ -15,3 +15,5 @@ int number_shortest_digits(double value, char ret_digits[18], int *ret_exponent)
 // Reads the longest prefix that is a decimal literal ("12", "-1.5e3", ".5", "5."), correctly
 // rounded. Answers how many bytes it took; 0 when there is no number.
 size_t number_parse(const char *text, size_t len, double *ret_value);
+// The whole of `text` as decimal digits, from 0 to `max`. False leaves *ret_value alone.
+bool number_parse_count(Str text, int64_t max, int64_t *ret_value);

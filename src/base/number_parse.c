@@ -285,3 +285,15 @@ size_t number_parse(const char *text, size_t len, double *ret_value) {
     *ret_value = literal.is_negative ? -value : value;
     return literal.len;
 }
+
+bool number_parse_count(Str text, int64_t max, int64_t *ret_value) {
+    int64_t value = 0;
+    if (text.len == 0) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        int digit = text.data[i] - '0';
+        if (digit < 0 || digit > 9 || value > max / 10 || value * 10 > max - digit) return false;
+        value = value * 10 + digit;
+    }
+    *ret_value = value;
+    return true;
+}

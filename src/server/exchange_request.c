@@ -44,16 +44,7 @@ bool exchange_query_instant(Exchange *exchange, const char *name, int64_t *ret_m
 bool exchange_query_count(Exchange *exchange, const char *name, int64_t max, int64_t *ret_value) {
     Str text = exchange_query(exchange, name);
     if (str_is_null(text)) return true;
-    int64_t value = 0;
-    bool is_number = text.len > 0 && text.len < 19;
-    for (size_t i = 0; i < text.len && is_number; i++) {
-        is_number = text.data[i] >= '0' && text.data[i] <= '9';
-        value = value * 10 + (text.data[i] - '0');
-    }
-    if (is_number && value <= max) {
-        *ret_value = value;
-        return true;
-    }
+    if (number_parse_count(text, max, ret_value)) return true;
     exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
                          "%s: \"%.*s\" is not a whole number from 0 to %lld", name, STR_ARG(text),
                          (long long)max);

@@ -8,6 +8,7 @@
 //
 // Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
 #include "base/memory.h"
+#include "base/number.h"
 #include "server/auth.h"
 #include "server/http.h"
 #include "server/server.h"
@@ -184,11 +185,8 @@ static bool find_route(Exchange *exchange, Str method) {
 static bool is_body_readable(Exchange *exchange) {
     Str length = exchange_header(exchange, "Content-Length");
     if (str_is_null(length)) return true; // chunked: counted as it comes
-    size_t max = exchange->body.max_size * BODY_DROP_FACTOR;
-    size_t size = 0;
-    for (size_t i = 0; i < length.len && size <= max; i++)
-        size = size * 10 + (size_t)(length.data[i] - '0');
-    return size <= max;
+    int64_t size;
+    return number_parse_count(length, (int64_t)(exchange->body.max_size * BODY_DROP_FACTOR), &size);
 }
 
 static void refuse_body(Exchange *exchange) {

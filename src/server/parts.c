@@ -5,17 +5,48 @@
 //
 // Not here: rows as JSON (render.c), fields of one route only (routes_*.c).
 #include "server/parts.h"
+#include "base/number.h"
+
+// ---- pages ----
+
+static bool read_limit(Exchange *exchange, int64_t *ret_limit) {
+    *ret_limit = PAGE_LIMIT;
+    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, ret_limit)) return false;
+    if (*ret_limit > 0) return true;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "limit: at least 1");
+    return false;
+}
 
 bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit) {
     *ret_cursor = 0;
-    *ret_limit = PAGE_LIMIT;
-    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, ret_limit)) return false;
-    if (*ret_limit == 0) {
-        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "limit: at least 1");
-        return false;
-    }
-    return exchange_query_count(exchange, "cursor", INT64_MAX, ret_cursor);
+    return read_limit(exchange, ret_limit) &&
+           exchange_query_count(exchange, "cursor", INT64_MAX, ret_cursor);
 }
+
+bool parts_named_page(Exchange *exchange, Str *ret_after, int64_t *ret_limit) {
+    *ret_after = exchange_query(exchange, "cursor");
+    return read_limit(exchange, ret_limit);
+}
+
+void parts_send_list(Exchange *exchange, const Query *query, RowRenderer render, Str next) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < query->count; i++) render(exchange, json, query, i);
+    json_write_array_end(json);
+    json_put_string(json, "next", next);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render) {
+    char text[NUMBER_TEXT_MAX];
+    size_t len = number_format_i64(query->next, text);
+    parts_send_list(exchange, query, render, query->next != 0 ? (Str){text, len} : STR_NULL);
+}
+
+// ---- fields ----
 
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code) {
     Diag diag;
@@ -93,6 +124,20 @@ static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     return true;
 }
 
+// What its script has set with State.set.
+static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    Query query = {.kind = QUERY_LIST_STATES, .run_id = run->id};
+    if (run->kind == RUN_FLOW && !exchange_read(exchange, &query)) return false;
+    json_write_key(json, STR("state"));
+    json_write_object_begin(json);
+    for (size_t i = 0; i < query.count; i++) {
+        json_write_key(json, query.values[i].name);
+        json_write_raw(json, query.values[i].value);
+    }
+    json_write_object_end(json);
+    return true;
+}
+
 void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
     Query query = {.kind = QUERY_RUN, .run_id = run_id};
     if (!exchange_read(exchange, &query)) return;
@@ -101,7 +146,9 @@ void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
     json_write_object_begin(json);
     render_run_members(json, &exchange->arena, run);
     put_parent(exchange, json, run);
-    if (!put_version(exchange, json, run) || !put_end(exchange, json, run)) return;
+    if (!put_version(exchange, json, run) || !put_state(exchange, json, run) ||
+        !put_end(exchange, json, run))
+        return;
     json_write_object_end(json);
     exchange_send(exchange);
 }

@@ -12,6 +12,13 @@
 
 // False when malformed: the exchange has been answered.
 bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit);
+// The same for lists that are ordered by name: their cursor is the last one seen.
+bool parts_named_page(Exchange *exchange, Str *ret_after, int64_t *ret_limit);
+// Writes the answer's row number `index` as JSON.
+typedef void (*RowRenderer)(Exchange *exchange, JsonWriter *json, const Query *query, size_t index);
+// {"items": […], "next": …}; the cursor of the next page is query->next, or `next` (null = none).
+void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render);
+void parts_send_list(Exchange *exchange, const Query *query, RowRenderer render, Str next);
 // A name from a path or a body; NULL `what` never. False likewise.
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code);
 // Answers the run called `run_id` with `http_status`, its result included when it has ended.

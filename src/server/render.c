@@ -13,20 +13,10 @@ void render_instant(JsonWriter *json, const char *key, int64_t at_ms) {
     else json_put_instant(json, key, at_ms);
 }
 
-static void put_duration(JsonWriter *json, const char *key, int64_t duration_ms) {
+void render_duration(JsonWriter *json, const char *key, int64_t duration_ms) {
     char text[INSTANT_TEXT_MAX];
     size_t len = duration_format(duration_ms, text);
     json_put_string(json, key, (Str){text, len});
-}
-
-void render_next(JsonWriter *json, int64_t cursor) {
-    if (cursor == 0) {
-        json_put_null(json, "next");
-        return;
-    }
-    char text[24];
-    int len = snprintf(text, sizeof text, "%lld", (long long)cursor);
-    json_put_string(json, "next", (Str){text, (size_t)len});
 }
 
 void render_tags(JsonWriter *json, Str tags) {
@@ -41,7 +31,7 @@ void render_tags(JsonWriter *json, Str tags) {
     json_write_array_end(json);
 }
 
-static void render_waits(JsonWriter *json, Arena *arena, const RunRow *run) {
+void render_waits(JsonWriter *json, Arena *arena, const RunRow *run) {
     json_write_key(json, STR("waits"));
     json_write_array_begin(json);
     WaitSet set = {0};
@@ -139,7 +129,7 @@ void render_topic_members(JsonWriter *json, const TopicRow *topic) {
     json_put_string(json, "name", topic->name);
     json_put_cstr(json, "consume", topic->consume == CONSUME_ALL ? "all" : "one");
     json_put_cstr(json, "visible", visible[topic->visible]);
-    if (topic->expire_ms > 0) put_duration(json, "expire", topic->expire_ms);
+    if (topic->expire_ms > 0) render_duration(json, "expire", topic->expire_ms);
     else json_put_null(json, "expire");
     json_put_i64(json, "cap", topic->cap);
     json_put_i64(json, "pending", topic->pending_count);
@@ -185,9 +175,9 @@ void render_schedule(JsonWriter *json, const ScheduleRow *schedule) {
     json_put_raw(json, "input", schedule->input);
     json_put_string(json, spec_name(schedule->kind), schedule->spec);
     json_put_string(json, "timezone", str_is_null(schedule->zone) ? STR("UTC") : schedule->zone);
-    put_duration(json, "jitter", schedule->jitter_ms);
+    render_duration(json, "jitter", schedule->jitter_ms);
     json_put_cstr(json, "overlap", overlap_name(schedule->overlap));
-    put_duration(json, "catch_up", schedule->catch_up_ms);
+    render_duration(json, "catch_up", schedule->catch_up_ms);
     render_tags(json, schedule->tags);
     json_put_bool(json, "paused", schedule->is_paused != 0);
     render_instant(json, "next_at", schedule->next_at_ms);

@@ -5,7 +5,10 @@
 
 // Times that are 0 are written as null; absent texts likewise.
 void render_instant(JsonWriter *json, const char *key, int64_t at_ms);
+void render_duration(JsonWriter *json, const char *key, int64_t duration_ms);
 void render_tags(JsonWriter *json, Str tags); // joined by '\n'
+// "waits": what a parked run waits for.
+void render_waits(JsonWriter *json, Arena *arena, const RunRow *run);
 // A run as lists show it; `is_resident` says whether something of it is in memory.
 void render_run(JsonWriter *json, Arena *arena, const RunRow *run);
 // The members of a run, without the braces, for those who add more.
@@ -16,5 +19,3 @@ void render_topic_members(JsonWriter *json, const TopicRow *topic);
 void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter);
 void render_definition(JsonWriter *json, const DefinitionRow *definition, bool has_source);
 void render_schedule(JsonWriter *json, const ScheduleRow *schedule);
-// "next": the cursor of the next page, or null.
-void render_next(JsonWriter *json, int64_t cursor);

@@ -5,6 +5,7 @@
 //
 // Not here: signals to one run (routes_changes.c).
 #include "base/duration.h"
+#include "base/number.h"
 #include "server/parts.h"
 
 // ---- events ----
@@ -38,6 +39,8 @@ static void publish_event(Exchange *exchange) {
     else if (!parts_check(exchange, event->id, "id", "BAD_KEY")) return;
     exchange_submit(exchange, published);
 }
+
+static const Field page_query[] = {PAGE_FIELDS, {0}};
 
 // ---- topics ----
 
@@ -97,62 +100,40 @@ static void set_topic(Exchange *exchange) {
     else exchange_submit(exchange, send_topic);
 }
 
-static const Field topics_query[] = {
-    {"limit", "integer", false, "Most items to answer, 1 to 1000; 100 unless given."},
-    {"cursor", "string", false, "`next` of the page before."},
-    {0}};
+static void put_topic(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    json_write_object_begin(json);
+    render_topic_members(json, &query->topics[index]);
+    json_write_object_end(json);
+}
 
 static void list_topics(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_TOPICS, .limit = PAGE_LIMIT};
-    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &query.limit)) return;
-    query.name = exchange_query(exchange, "cursor");
-    if (query.limit == 0) query.limit = 1;
+    Query query = {.kind = QUERY_LIST_TOPICS};
+    if (!parts_named_page(exchange, &query.name, &query.limit)) return;
     if (!exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++) {
-        json_write_object_begin(json);
-        render_topic_members(json, &query.topics[i]);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
     bool has_more = query.next != 0 && query.count > 0;
-    json_put_string(json, "next", has_more ? query.topics[query.count - 1].name : STR_NULL);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    Str next = has_more ? query.topics[query.count - 1].name : STR_NULL;
+    parts_send_list(exchange, &query, put_topic, next);
 }
 
 // ---- dead letters ----
 
-static const Field page_query[] = {PAGE_FIELDS, {0}};
+static void put_dead_letter(Exchange *exchange, JsonWriter *json, const Query *query,
+                            size_t index) {
+    (void)exchange;
+    render_dead_letter(json, &query->dead_letters[index]);
+}
 
 static void list_dead_letters(Exchange *exchange) {
     Query query = {.kind = QUERY_DEAD_LETTERS};
     if (!parts_page(exchange, &query.after, &query.limit)) return;
     if (!exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++) render_dead_letter(json, &query.dead_letters[i]);
-    json_write_array_end(json);
-    render_next(json, query.next);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    parts_send_page(exchange, &query, put_dead_letter);
 }
 
 static bool letter_key(Exchange *exchange, int64_t *ret_key) {
     Str text = exchange->parameters[0];
-    int64_t key = 0;
-    bool is_number = text.len < 19;
-    for (size_t i = 0; i < text.len && is_number; i++) {
-        is_number = text.data[i] >= '0' && text.data[i] <= '9';
-        key = key * 10 + (text.data[i] - '0');
-    }
-    *ret_key = key;
-    if (is_number) return true;
+    if (number_parse_count(text, INT64_MAX, ret_key)) return true;
     exchange_refuse_with(exchange, ERR_NOT_FOUND, "DEAD_LETTER_NOT_FOUND",
                          "there is no dead letter \"%.*s\"", STR_ARG(text));
     return false;
@@ -199,7 +180,7 @@ static const char *const letter_codes[] = {"DEAD_LETTER_NOT_FOUND", NULL};
 static const Route routes[] = {
     {"POST", "/v1/events/{topic}", "publishEvent", "Publish an event; the body is its payload",
      SCOPE_CLIENT, BODY_PAYLOAD, NULL, emit_query, emit_answers, emit_codes, publish_event},
-    {"GET", "/v1/topics", "listTopics", "List topics", SCOPE_READ, BODY_NONE, NULL, topics_query,
+    {"GET", "/v1/topics", "listTopics", "List topics", SCOPE_READ, BODY_NONE, NULL, page_query,
      topics_answers, query_codes, list_topics},
     {"GET", "/v1/topics/{topic}", "getTopic", "Policy, waiters and pending events of a topic",
      SCOPE_READ, BODY_NONE, NULL, NULL, topic_answers, NULL, send_topic},

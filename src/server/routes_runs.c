@@ -4,6 +4,9 @@
 // coordinator.
 //
 // Not here: changing them (routes_changes.c).
+#include "base/number.h"
+#include "engine/runner.h"
+#include "json/validate.h"
 #include "server/parts.h"
 #include "server/stream.h"
 
@@ -112,6 +115,8 @@ static const Field list_query[] = {
     {"tag", "string", false, "A tag."},
     {"parent", "string", false, "Id of the parent run."},
     {"waiting_on", "string", false, "Topic, signal, task or child id in the wait set."},
+    {"state", "string", false,
+     "KEY=VALUE: what its script has set; VALUE is JSON, other text stands for a string."},
     {"idle_before", "instant", false, "Idle since before that time."},
     {"created_before", "instant", false, "Made before that time."},
     {"created_after", "instant", false, "Made after that time."},
@@ -140,6 +145,27 @@ static bool read_states(Exchange *exchange, uint32_t *ret_states) {
     return true;
 }
 
+// "KEY=VALUE"; a value that is no JSON is a string.
+static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
+    Str text = exchange_query(exchange, "state");
+    if (str_is_null(text)) return true;
+    const char *equals = memchr(text.data, '=', text.len);
+    if (equals == NULL || equals == text.data) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "state: write KEY=VALUE");
+        return false;
+    }
+    filter->state_key = (Str){text.data, (size_t)(equals - text.data)};
+    Str value = {equals + 1, text.len - filter->state_key.len - 1};
+    Diag diag;
+    bool is_json = json_validate(value, &diag) == OK;
+    filter->state_value = is_json ? value : json_quote(&exchange->arena, value);
+    return true;
+}
+
+static void put_run(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    render_run(json, &exchange->arena, &query->runs[index]);
+}
+
 static void list_runs(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_RUNS};
     RunFilter *filter = &query.filter;
@@ -149,19 +175,12 @@ static void list_runs(Exchange *exchange) {
     filter->tag = exchange_query(exchange, "tag");
     filter->parent_id = exchange_query(exchange, "parent");
     filter->waiting_on = exchange_query(exchange, "waiting_on");
+    if (!read_state_filter(exchange, filter)) return;
     if (!exchange_query_instant(exchange, "idle_before", &filter->idle_before_ms)) return;
     if (!exchange_query_instant(exchange, "created_before", &filter->created_before_ms)) return;
     if (!exchange_query_instant(exchange, "created_after", &filter->created_after_ms)) return;
     if (!exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++) render_run(json, &exchange->arena, &query.runs[i]);
-    json_write_array_end(json);
-    render_next(json, query.next);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    parts_send_page(exchange, &query, put_run);
 }
 
 static const char *const list_codes[] = {"BAD_QUERY", "UNKNOWN_PARAMETER", NULL};
@@ -196,16 +215,13 @@ static void get_result(Exchange *exchange) {
     else exchange_await(exchange, exchange->parameters[0], wait_ms, send_result);
 }
 
+static void put_entry(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    render_log_entry(json, &query->log[index]);
+}
+
 static void send_entries(Exchange *exchange, const Query *query) {
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query->count; i++) render_log_entry(json, &query->log[i]);
-    json_write_array_end(json);
-    render_next(json, query->next);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    parts_send_page(exchange, query, put_entry);
 }
 
 static void list_steps(Exchange *exchange) {
@@ -239,17 +255,10 @@ static int64_t stream_start(Exchange *exchange) {
     if (!exchange_query_count(exchange, "after", INT64_MAX, &after)) return -1;
     Str last = exchange_header(exchange, "Last-Event-ID");
     if (str_is_null(last)) return after;
-    int64_t value = 0;
-    for (size_t i = 0; i < last.len; i++) {
-        bool is_digit = last.data[i] >= '0' && last.data[i] <= '9' && last.len < 19;
-        if (!is_digit) {
-            exchange_refuse_with(exchange, ERR_INVALID, "BAD_HEADER",
-                                 "Last-Event-ID is not a sequence number");
-            return -1;
-        }
-        value = value * 10 + (last.data[i] - '0');
-    }
-    return value;
+    if (last.len == 0 || number_parse_count(last, INT64_MAX, &after)) return after;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_HEADER",
+                         "Last-Event-ID is not a sequence number");
+    return -1;
 }
 
 static void stream_events(Exchange *exchange) {

@@ -195,19 +195,16 @@ static void backfill_schedule(Exchange *exchange) {
 
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 
+static void put_schedule(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    render_schedule(json, &query->schedules[index]);
+}
+
 static void list_schedules(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_SCHEDULES};
     if (!parts_page(exchange, &query.after, &query.limit)) return;
     if (!exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++) render_schedule(json, &query.schedules[i]);
-    json_write_array_end(json);
-    render_next(json, query.next);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    parts_send_page(exchange, &query, put_schedule);
 }
 
 static const RouteAnswer schedule_answers[] = {{200, "The schedule.", "Schedule"}, {0}};

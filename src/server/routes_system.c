@@ -78,27 +78,23 @@ static void stats(Exchange *exchange) {
     exchange_send(exchange);
 }
 
+static void put_node(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    const NodeRow *node = &query->nodes[index];
+    json_write_object_begin(json);
+    json_put_i64(json, "id", node->key);
+    json_put_string(json, "name", node->name);
+    json_put_bool(json, "alive", node->lease_until_ms > query->now_ms);
+    render_instant(json, "started_at", node->started_at_ms);
+    render_instant(json, "lease_until", node->lease_until_ms);
+    json_write_object_end(json);
+}
+
 static void list_nodes(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_NODES, .limit = LIMIT_LIST_PAGE};
     if (!exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++) {
-        const NodeRow *node = &query.nodes[i];
-        json_write_object_begin(json);
-        json_put_i64(json, "id", node->key);
-        json_put_string(json, "name", node->name);
-        json_put_bool(json, "alive", node->lease_until_ms > query.now_ms);
-        render_instant(json, "started_at", node->started_at_ms);
-        render_instant(json, "lease_until", node->lease_until_ms);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-    json_put_null(json, "next");
-    json_write_object_end(json);
-    exchange_send(exchange);
+    query.next = 0; // there are never more than fit on a page
+    parts_send_page(exchange, &query, put_node);
 }
 
 static const RouteAnswer word_answers[] = {{200, "It is.", "Health"}, {0}};

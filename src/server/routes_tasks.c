@@ -131,19 +131,16 @@ static bool read_states(Exchange *exchange, uint32_t *ret_states) {
     return true;
 }
 
+static void put_task(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    render_task(json, &query->tasks[index]);
+}
+
 static void list_tasks(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_TASKS, .queue = exchange_query(exchange, "queue")};
     if (!parts_page(exchange, &query.after, &query.limit)) return;
     if (!read_states(exchange, &query.states) || !exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++) render_task(json, &query.tasks[i]);
-    json_write_array_end(json);
-    render_next(json, query.next);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    parts_send_page(exchange, &query, put_task);
 }
 
 static const RouteAnswer create_answers[] = {

@@ -179,20 +179,16 @@ static void get_workflow(Exchange *exchange) {
     exchange_send(exchange);
 }
 
+static void put_definition(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    render_definition(json, &query->definitions[index], false);
+}
+
 static void list_workflows(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_DEFINITIONS, .name = exchange_query(exchange, "name")};
     if (!parts_page(exchange, &query.after, &query.limit)) return;
     if (!exchange_read(exchange, &query)) return;
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_write_key(json, STR("items"));
-    json_write_array_begin(json);
-    for (size_t i = 0; i < query.count; i++)
-        render_definition(json, &query.definitions[i], false);
-    json_write_array_end(json);
-    render_next(json, query.next);
-    json_write_object_end(json);
-    exchange_send(exchange);
+    parts_send_page(exchange, &query, put_definition);
 }
 
 static const RouteAnswer deploy_answers[] = {

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import unittest
 
 ABIDE = os.path.join(os.environ["ABIDE_BUILD_DIR"], "abide")
 
@@ -151,3 +152,24 @@ def read_events(response):
         elif text == "" and number is not None:
             yield number, kind, data
             number = kind = data = None
+
+
+class ServerTest(unittest.TestCase):
+    """Tests that share one server."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def assert_problem(self, answer, status, code):
+        self.assertEqual((answer.status, answer.json["code"]), (status, code), answer.body)
+        self.assertEqual(answer.headers["Content-Type"], "application/problem+json")
+        self.assertEqual(answer.json["status"], status)
+        self.assertTrue(answer.json["detail"])
+
+    def run_id(self):
+        return self.id() + "-" + str(time.monotonic_ns())

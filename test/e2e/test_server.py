@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import Server  # noqa: E402
+from server import Server, ServerTest  # noqa: E402
 
 APPROVAL = """
 const receipt = await Task.run("charge", { amount: Inputs.amount })
@@ -18,25 +18,6 @@ const approval = await Signal.when("approval", { timeout: "1h" })
 Stream.write({ approved: approval }, "progress")
 return { receipt, approval }
 """
-
-
-class ServerTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.close()
-
-    def assert_problem(self, answer, status, code):
-        self.assertEqual((answer.status, answer.json["code"]), (status, code), answer.body)
-        self.assertEqual(answer.headers["Content-Type"], "application/problem+json")
-        self.assertEqual(answer.json["status"], status)
-        self.assertTrue(answer.json["detail"])
-
-    def run_id(self):
-        return self.id() + "-" + str(time.monotonic_ns())
 
 
 class SystemTest(ServerTest):

@@ -294,6 +294,28 @@ static void powers_of_ten_follow_from_each_other(void **state) {
     }
 }
 
+static void a_count_is_all_digits_and_within_its_limit(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t max;
+        int64_t expected; // < 0 = refused
+    } cases[] = {
+        {"0", 0, 0},     {"7", 7, 7},    {"8", 7, -1},     {"70", 70, 70},    {"71", 70, -1},
+        {"007", 10, 7},  {"", 10, -1},   {"-1", 10, -1},   {"+1", 10, -1},    {"1 ", 10, -1},
+        {"1.0", 10, -1}, {"x", 10, -1},  {"9", 5, -1},     {"100", 99, -1},
+        {"9223372036854775807", INT64_MAX, INT64_MAX},
+        {"9223372036854775808", INT64_MAX, -1},
+        {"99999999999999999999999", INT64_MAX, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t value = -7;
+        bool is_good = number_parse_count(str_from(cases[i].text), cases[i].max, &value);
+        assert_int_equal(is_good, cases[i].expected >= 0);
+        assert_int_equal(value, is_good ? cases[i].expected : -7);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubles_print_as_ecmascript_prints_them),
@@ -311,6 +333,7 @@ int main(void) {
         cmocka_unit_test(ties_go_to_even_and_the_last_digit_decides),
         cmocka_unit_test(the_locale_does_not_matter),
         cmocka_unit_test(powers_of_ten_follow_from_each_other),
+        cmocka_unit_test(a_count_is_all_digits_and_within_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
