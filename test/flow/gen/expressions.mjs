@@ -127,7 +127,10 @@ export function bool(w, depth) {
   return pickOne(w, [
     [2, () => orLeaf(w, 'bool', leaf)],
     [5, () => `(${number(w, depth - 1)} ${w.random.pick(['<', '>', '<=', '>=', '===', '!==', '=='])} ${number(w, depth - 1)})`],
-    [3, () => `(${any(w, depth - 1)} ${w.random.pick(['==', '!=', '===', '!==', '<', '>=', '>', '<='])} ${any(w, depth - 1)})`],
+    [2, () => `(${any(w, depth - 1)} ${w.random.pick(['==', '!=', '===', '!=='])} ${any(w, depth - 1)})`],
+    // Not any with any: V8 takes an object at the right of a BigInt for a number (1n < ["1.5"]).
+    [1, () => `(${any(w, depth - 1)} ${w.random.pick(['<', '>=', '>', '<='])} ${expression(w, w.random.pick(['num', 'str', 'bool']), depth - 1)})`],
+    [1, () => `(${array(w, depth - 1)} ${w.random.pick(['<', '>=', '>', '<='])} ${any(w, depth - 1)})`],
     [2, () => `(${string(w, depth - 1)} ${w.random.pick(['<', '>', '===', '!=='])} ${string(w, depth - 1)})`],
     [3, () => `(${bool(w, depth - 1)} ${w.random.pick(['&&', '||'])} ${bool(w, depth - 1)})`],
     [2, () => `(!${bool(w, depth - 1)})`],
