@@ -107,3 +107,14 @@ void hub_wake_all(Hub *hub) {
     }
     pthread_mutex_unlock(&hub->lock);
 }
+
+void hub_each(Hub *hub, HubKind kind, void (*visit)(HubWaiter *waiter, const void *context),
+              const void *context) {
+    pthread_mutex_lock(&hub->lock);
+    Str key;
+    void *group;
+    for (size_t at = 0; strmap_next(&hub->groups[kind], &at, &key, &group);)
+        LIST_EACH(node, &((const HubGroup *)group)->waiters)
+            visit(container_of(node, HubWaiter, link), context);
+    pthread_mutex_unlock(&hub->lock);
+}

@@ -39,3 +39,6 @@ void hub_log_grew(Hub *hub, Str run_id);
 void hub_tasks_ready(Hub *hub);
 void hub_more_tasks(Hub *hub, Str key); // a worker of this kind got all it asked for
 void hub_wake_all(Hub *hub);
+// Calls `visit` for each waiter of that kind, with the hub locked.
+void hub_each(Hub *hub, HubKind kind, void (*visit)(HubWaiter *waiter, const void *context),
+              const void *context);

@@ -5,14 +5,19 @@
 //
 //   [K1] A worker gets each task with a fencing token; whoever answers with an old one is told so.
 //   [K2] Items of one request are answered one by one: a fenced one does not spoil the others.
+//   [K3] Nothing is leased for a worker that is known to be gone: one whose connection is closed,
+//        or that has called its waiting claims off. Whoever steps back wakes the next.
 #include "server/parts.h"
 #include "server/sleeper.h"
+#include <microhttpd.h>
+#include <sys/socket.h>
 
 enum {
     CLAIM_MAX = 1000,       // tasks of one claim
     CLAIM_NAMES_MAX = 256,  // queues or names of one claim
     RESULTS_MAX = 1000,     // items of one complete or heartbeat
     LEASE_DEFAULT_MS = 30000,
+    LEASE_MIN_MS = 100,
     LEASE_MAX_MS = 24 * 3600 * 1000
 };
 
@@ -22,7 +27,9 @@ static const Field claim_fields[] = {
     {"worker", "string", true, "Who asks; shown to operators."},
     {"queues", "strings", false, "[\"default\"] unless given."},
     {"names", "strings", false, "Tasks it can do; any unless given."},
-    {"max", "integer", false, "Most tasks to hand out, 1 to 1000; 1 unless given."},
+    {"max", "integer", false,
+     "Most tasks to hand out, 1 to 1000; 1 unless given. 0 hands out none and ends at once the "
+     "claims of this worker that still wait: for a worker that is about to stop."},
     {"wait", "duration", false, "Wait this long when there are none."},
     {"lease", "duration", false, "Until it must heartbeat or complete; 30 s unless given."},
     {0}};
@@ -38,6 +45,7 @@ typedef struct Claim {
     Deadline deadline;
     Exchange *exchange;
     int64_t until_ms;
+    _Atomic bool is_called_off;
     Str worker;
     Names queues, names;
     int64_t max, lease_ms;
@@ -68,21 +76,25 @@ static Status read_names(const JsonValue *body, const char *name, Arena *arena, 
     return OK;
 }
 
+static Status read_lease(const JsonValue *body, int64_t *ret_ms, Diag *diag) {
+    *ret_ms = LEASE_DEFAULT_MS;
+    TRY(json_get_duration_ms(body, "lease", ret_ms, diag));
+    if (*ret_ms >= LEASE_MIN_MS && *ret_ms <= LEASE_MAX_MS) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_FIELD", "lease: from 100ms to 24h");
+}
+
 static Status read_claim(Exchange *exchange, const JsonValue *body, Claim *claim, Diag *diag) {
     Arena *arena = &exchange->arena;
     int64_t wait_ms = 0;
     claim->max = 1;
-    claim->lease_ms = LEASE_DEFAULT_MS;
     TRY(json_get_string(body, "worker", &claim->worker, diag));
     TRY(api_check_text(claim->worker, "worker", "BAD_FIELD", LIMIT_NAME_SIZE, diag));
     TRY(read_names(body, "queues", arena, &claim->queues, diag));
     TRY(read_names(body, "names", arena, &claim->names, diag));
     TRY(json_get_i64(body, "max", &claim->max, diag));
-    if (claim->max < 1 || claim->max > CLAIM_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "max: from 1 to %d", CLAIM_MAX);
-    TRY(json_get_duration_ms(body, "lease", &claim->lease_ms, diag));
-    if (claim->lease_ms < 100 || claim->lease_ms > LEASE_MAX_MS)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "lease: from 100ms to 24h");
+    if (claim->max < 0 || claim->max > CLAIM_MAX)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "max: from 0 to %d", CLAIM_MAX);
+    TRY(read_lease(body, &claim->lease_ms, diag));
     TRY(json_get_duration_ms(body, "wait", &wait_ms, diag));
     int64_t longest_ms = exchange->server->config.limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
@@ -122,6 +134,8 @@ static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *
     json_put_i64(json, "attempt", task->attempt);
     json_put_i64(json, "token", task->token);
     render_instant(json, "lease_until", task->due_at_ms);
+    int64_t lease_ms = task->due_at_ms - env_now_ms(exchange->server->engine->driver.env);
+    json_put_i64(json, "lease_ms", lease_ms > 0 ? lease_ms : 0);
     json_put_string(json, "run_id", run_of(exchange, task));
     if (task->run != 0) json_put_i64(json, "step", task->position);
     else json_put_null(json, "step");
@@ -148,6 +162,23 @@ static void end_claim(Claim *claim) {
 
 static void ask_for_tasks(Exchange *exchange);
 
+// A suspended connection is not watched, so its end is noticed only when somebody looks.
+static bool is_hung_up(const Exchange *exchange) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char byte;
+    return info != NULL &&
+           recv(info->connect_fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static void step_back(Claim *claim) { // [K3]
+    Exchange *exchange = claim->exchange;
+    exchange_op(exchange, OP_CLAIM_TASKS);
+    Str kind = claim->waiter.key;
+    end_claim(claim);
+    hub_more_tasks(&exchange->server->hub, kind);
+}
+
 static void claimed(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
@@ -172,11 +203,12 @@ static void claimed(Exchange *exchange) {
 static void ask_for_tasks(Exchange *exchange) {
     Claim *claim = exchange->state;
     sleeper_begin(&claim->sleeper);
-    Op *op = exchange_op(exchange, OP_CLAIM_TASKS);
-    if (server_is_stopping(exchange->server)) {
-        end_claim(claim);
+    bool is_unwanted = atomic_load(&claim->is_called_off) || is_hung_up(exchange);
+    if (is_unwanted || server_is_stopping(exchange->server)) {
+        step_back(claim);
         return;
     }
+    Op *op = exchange_op(exchange, OP_CLAIM_TASKS);
     op->claim_tasks.worker = claim->worker;
     op->claim_tasks.queues = claim->queues.items;
     op->claim_tasks.queue_count = claim->queues.count;
@@ -187,6 +219,25 @@ static void ask_for_tasks(Exchange *exchange) {
     exchange_submit_any(exchange, claimed);
 }
 
+static void call_off(HubWaiter *waiter, const void *context) { // with the hub locked
+    Claim *claim = container_of(waiter, Claim, waiter);
+    const Str *worker = context;
+    if (!str_equal(claim->worker, *worker)) return;
+    atomic_store(&claim->is_called_off, true);
+    sleeper_wake(&claim->sleeper);
+}
+
+static void call_off_claims(Exchange *exchange, const Claim *claim) {
+    hub_each(&exchange->server->hub, HUB_CLAIMERS, call_off, &claim->worker);
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("tasks"));
+    json_write_array_begin(json);
+    json_write_array_end(json);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
 static void claim_tasks(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
@@ -195,6 +246,10 @@ static void claim_tasks(Exchange *exchange) {
     Status status = read_claim(exchange, body, claim, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
+        return;
+    }
+    if (claim->max == 0) {
+        call_off_claims(exchange, claim);
         return;
     }
     claim->exchange = exchange;
@@ -212,7 +267,8 @@ static void claim_tasks(Exchange *exchange) {
 
 static const Field complete_fields[] = {
     {"results", "objects", true,
-     "Each {id, token, result} or {id, token, error: {type, message, retryable?, details?}}."},
+     "Each {id, token, result}, {id, token, error: {type, message, retryable?, details?}}, or "
+     "{id, token, release: true} to hand it back undone: that attempt does not count."},
     {0}};
 static const Field heartbeat_fields[] = {
     {"tasks", "objects", true, "Each {id, token, progress?}."},
@@ -260,11 +316,19 @@ static Status read_failure(const JsonValue *error, Op *op, Diag *diag) {
 }
 
 static Status read_result(const JsonValue *item, Op *op, Diag *diag) {
-    static const char *const allowed[] = {"id", "token", "result", "error", NULL};
+    static const char *const allowed[] = {"id", "token", "result", "error", "release", NULL};
     Str id;
     int64_t token;
+    bool is_release = false;
     TRY(json_allow_only(item, allowed, diag));
     TRY(read_token(item, &id, &token, diag));
+    TRY(json_get_bool(item, "release", &is_release, diag));
+    if (is_release) {
+        op->kind = OP_RELEASE_TASK;
+        op->release_task.id = id;
+        op->release_task.token = token;
+        return OK;
+    }
     const JsonValue *error = NULL;
     TRY(json_get_object(item, "error", &error, diag));
     if (error != NULL) {
@@ -312,6 +376,11 @@ static bool is_away(Exchange *exchange, const Work *work) {
     return false;
 }
 
+static Str id_of(const Op *op) {
+    if (op->kind == OP_FAIL_TASK) return op->fail_task.id;
+    return op->kind == OP_RELEASE_TASK ? op->release_task.id : op->complete_task.id;
+}
+
 static void completed(Exchange *exchange) {
     const Work *work = exchange->state;
     if (is_away(exchange, work)) return;
@@ -323,7 +392,7 @@ static void completed(Exchange *exchange) {
         const Op *op = &work->requests[i].op;
         bool is_failure = op->kind == OP_FAIL_TASK;
         json_write_object_begin(json);
-        json_put_string(json, "id", is_failure ? op->fail_task.id : op->complete_task.id);
+        json_put_string(json, "id", id_of(op));
         json_put_cstr(json, "status", verdict(op));
         if (is_failure && op->status == OK)
             json_put_bool(json, "retried", op->fail_task.is_retried);
@@ -394,9 +463,9 @@ static void heartbeat_tasks(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
     Work *work = ARENA_NEW(&exchange->arena, Work);
-    int64_t lease_ms = LEASE_DEFAULT_MS;
+    int64_t lease_ms;
     Diag diag;
-    Status status = json_get_duration_ms(body, "lease", &lease_ms, &diag);
+    Status status = read_lease(body, &lease_ms, &diag);
     if (status == OK) status = read_items(body, "tasks", &exchange->arena, work, &diag);
     if (status == OK) JSON_EACH(item, work->list) {
         Op *op = &work->requests[work->count].op;

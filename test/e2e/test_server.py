@@ -356,12 +356,58 @@ class TaskTest(ServerTest):
         self.assertEqual(self.server.claim(queues=["empty"], wait="50ms"), [])
         self.assertEqual(self.server.claim(queues=["empty"], wait=0), [])
 
+    def test_a_task_handed_back_is_as_if_it_had_not_been_claimed(self):
+        self.server.post("/v1/tasks", {"name": "back", "queue": "back"})
+        task = self.server.claim(queues=["back"], lease="5s")[0]
+        self.assertTrue(0 < task["lease_ms"] <= 5000, task)
+        item = {"id": task["id"], "token": task["token"], "release": True}
+        answer = self.server.post("/v1/tasks/complete", {"results": [item, item]}).json
+        self.assertEqual([result["status"] for result in answer["results"]], ["accepted", "fenced"])
+        again = self.server.claim(queues=["back"])[0]
+        self.assertEqual((again["id"], again["attempt"]), (task["id"], 1))
+        self.assertEqual(self.server.complete(task, 1)["status"], "fenced")
+        self.assertEqual(self.server.complete(again, 1)["status"], "accepted")
+
+    def test_a_worker_that_stops_calls_its_waiting_claims_off(self):
+        answers = {}
+
+        def wait_as(worker):
+            answers[worker] = self.server.claim(queues=["quiet"], wait="60s", worker=worker)
+
+        threads = [threading.Thread(target=wait_as, args=(worker,)) for worker in ("one", "two")]
+        for thread in threads:
+            thread.start()
+        # It may be called off before it waits, so that is repeated until it was heard.
+        while threads[0].is_alive():
+            self.assertEqual(self.server.claim(worker="one", max=0), [])
+            threads[0].join(0.05)
+        self.server.post("/v1/tasks", {"name": "n", "queue": "quiet"})
+        threads[1].join(20)
+        self.assertEqual((answers["one"], [task["name"] for task in answers["two"]]), ([], ["n"]))
+
+    def test_nothing_is_leased_for_a_worker_that_hung_up(self):
+        body = json.dumps({"worker": "gone", "queues": ["left"], "wait": "60s"})
+        gone = socket.create_connection(("127.0.0.1", self.server.port))
+        gone.sendall(("POST /v1/tasks/claim HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+                      % (len(body), body)).encode("ascii"))
+        time.sleep(0.2)
+        gone.close()
+        time.sleep(0.1)
+        self.server.post("/v1/tasks", {"name": "n", "queue": "left"})
+        task = self.server.claim(queues=["left"], wait="20s")[0]
+        self.assertEqual(task["attempt"], 1)
+
     def test_bad_requests(self):
         post = self.server.post
+        self.assert_problem(post("/v1/tasks/claim", {"worker": "w", "lease": "1ms"}), 400,
+                            "BAD_FIELD")
+        self.assert_problem(post("/v1/tasks/heartbeat", {"tasks": [], "lease": "25h"}), 400,
+                            "BAD_FIELD")
         self.assert_problem(post("/v1/tasks", {"input": 1}), 400, "MISSING_FIELD")
         self.assert_problem(post("/v1/tasks", {"name": "x", "attempts": 0}), 400, "BAD_FIELD")
         self.assert_problem(post("/v1/tasks/claim", {"max": 1}), 400, "MISSING_FIELD")
-        self.assert_problem(post("/v1/tasks/claim", {"worker": "w", "max": 0}), 400, "BAD_FIELD")
+        self.assert_problem(post("/v1/tasks/claim", {"worker": "w", "max": 1001}), 400,
+                            "BAD_FIELD")
         self.assert_problem(post("/v1/tasks/claim", {"worker": "w", "queues": [1]}), 400,
                             "BAD_FIELD")
         self.assert_problem(post("/v1/tasks/complete", {"results": [{"id": "x"}]}), 400,
