@@ -9,6 +9,7 @@
 #include "model/schedule.h"
 #include "model/snapshot.h"
 #include "model/tables.h"
+#include "model/token.h"
 
 typedef enum RunState {
     RUN_PENDING = 1, // not yet due to start; due_at_ms says when

@@ -246,6 +246,16 @@
     COLUMN(StateRow, digest, COLUMN_I64)                                                           \
     COLUMN(StateRow, value, COLUMN_TEXT)
 
+#define TOKEN_COLUMNS(COLUMN)                                                                      \
+    COLUMN(TokenRow, key, COLUMN_I64)                                                              \
+    COLUMN(TokenRow, id, COLUMN_TEXT)                                                              \
+    COLUMN(TokenRow, name, COLUMN_TEXT)                                                            \
+    COLUMN(TokenRow, hash, COLUMN_TEXT)                                                            \
+    COLUMN(TokenRow, hint, COLUMN_TEXT)                                                            \
+    COLUMN(TokenRow, scopes, COLUMN_I64)                                                           \
+    COLUMN(TokenRow, created_at_ms, COLUMN_I64)                                                    \
+    COLUMN(TokenRow, expires_at_ms, COLUMN_I64)
+
 // [T1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field,                                                        \
@@ -278,6 +288,7 @@ DEFINE_COLUMNS(queue_columns, QueueRow, QUEUE_COLUMNS);
 DEFINE_COLUMNS(task_key_columns, TaskKeyRow, TASK_KEY_COLUMNS);
 DEFINE_COLUMNS(snapshot_columns, SnapshotRow, SNAPSHOT_COLUMNS);
 DEFINE_COLUMNS(state_columns, StateRow, STATE_COLUMNS);
+DEFINE_COLUMNS(token_columns, TokenRow, TOKEN_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
@@ -342,6 +353,11 @@ static const IndexSpec state_indexes[] = {
                          false},
 };
 
+static const IndexSpec token_indexes[] = {
+    [TOKENS_BY_ID] = {"by_id", 1, {AT_TokenRow_id}, COLUMN_NONE, true},
+    [TOKENS_BY_HASH] = {"by_hash", 1, {AT_TokenRow_hash}, COLUMN_NONE, true},
+};
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(number, table_name, Row, keys, columns)                                              \
     [number] = {table_name, number, keys, COUNT_OF(columns), 0, sizeof(Row), columns, NULL}
@@ -370,4 +386,5 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_TASK_KEYS, "task_keys", TaskKeyRow, 1, task_key_columns, task_key_indexes),
     TABLE(TABLE_SNAPSHOTS, "snapshots", SnapshotRow, 2, snapshot_columns),
     INDEXED(TABLE_STATES, "states", StateRow, 2, state_columns, state_indexes),
+    INDEXED(TABLE_TOKENS, "tokens", TokenRow, 1, token_columns, token_indexes),
 };

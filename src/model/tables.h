@@ -24,6 +24,7 @@ typedef enum TableNumber {
     TABLE_TASK_KEYS,
     TABLE_SNAPSHOTS,
     TABLE_STATES,
+    TABLE_TOKENS,
     TABLE_COUNT
 } TableNumber;
 
@@ -68,5 +69,9 @@ enum {
     TASK_KEYS_BY_QUEUE // queue, key
 };
 enum { STATES_BY_VALUE }; // name, digest, run
+enum {
+    TOKENS_BY_ID,  // unique
+    TOKENS_BY_HASH // unique
+};
 
 extern const Table tables[TABLE_COUNT];

@@ -2,21 +2,13 @@
 // table, bodies and queries are checked against it, and /openapi.json is written from it.
 #pragma once
 #include "base/str.h"
+#include "model/token.h"
 #include <stddef.h>
 
 enum { ROUTE_PARAMETERS_MAX = 2, ROUTE_FIELDS_MAX = 24, ROUTE_CODES_MAX = 12 };
 
 struct Exchange;
 typedef void (*ExchangeFunction)(struct Exchange *exchange);
-
-// Who may call it. A token has one or more; admin includes all, and read is part of client.
-typedef enum Scope {
-    SCOPE_NONE = 0, // anybody, without a token
-    SCOPE_READ = 1 << 0,
-    SCOPE_CLIENT = 1 << 1,
-    SCOPE_WORKER = 1 << 2,
-    SCOPE_ADMIN = 1 << 3
-} Scope;
 
 typedef enum BodyKind {
     BODY_NONE = 0,

@@ -70,6 +70,8 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_REMOVE_QUEUE] = "remove_queue",
     [OP_PAUSE_QUEUE] = "pause_queue",
     [OP_RESUME_QUEUE] = "resume_queue",
+    [OP_CREATE_TOKEN] = "create_token",
+    [OP_REMOVE_TOKEN] = "remove_token",
 };
 
 const char *op_kind_name(OpKind kind) {
@@ -208,6 +210,9 @@ static void op_clear_more_answers(Op *op) {
     case OP_RESUME_QUEUE:
         op->queue.is_changed = false;
         break;
+    case OP_CREATE_TOKEN:
+        op->create_token.key = op->create_token.created_at_ms = 0;
+        break;
     case OP_SET_QUEUE:
     case OP_RENEW:
     case OP_RELEASE:
@@ -217,6 +222,7 @@ static void op_clear_more_answers(Op *op) {
     case OP_APPEND_LOG:
     case OP_RETRY_TASK:
     case OP_RELEASE_TASK:
+    case OP_REMOVE_TOKEN:
         break; // their answer is the status
     default:
         UNREACHABLE();

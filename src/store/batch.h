@@ -57,6 +57,8 @@ typedef enum OpKind {
     OP_REMOVE_QUEUE,   // forgets the limits; its tasks stay
     OP_PAUSE_QUEUE,    // nothing is handed out until it is resumed
     OP_RESUME_QUEUE,
+    OP_CREATE_TOKEN,
+    OP_REMOVE_TOKEN,
     OP_KIND_COUNT
 } OpKind;
 
@@ -226,6 +228,10 @@ typedef struct Op {
             Str name;
             bool is_changed; // answer: false = it was so already
         } queue;
+        TokenRow create_token; // answers: `key`, `created_at_ms`
+        struct {
+            Str id;
+        } remove_token;
     };
 } Op;
 

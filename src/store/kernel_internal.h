@@ -286,6 +286,10 @@ MUST_CHECK Status apply_resume_schedule(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_trigger_schedule(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_backfill_schedule(Kernel *kernel, Op *op);
 
+// ---- kernel_tokens.c ----
+MUST_CHECK Status apply_create_token(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_remove_token(Kernel *kernel, Op *op);
+
 // ---- reads_*.c, verify.c ----
 MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);
 MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);

@@ -59,6 +59,8 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_REMOVE_QUEUE] = apply_remove_queue,
     [OP_PAUSE_QUEUE] = apply_pause_queue,
     [OP_RESUME_QUEUE] = apply_pause_queue,
+    [OP_CREATE_TOKEN] = apply_create_token,
+    [OP_REMOVE_TOKEN] = apply_remove_token,
 };
 
 static Status counters_load(Kernel *kernel, RowStore *rows) {

@@ -172,6 +172,18 @@ static Status add_ready_counter(sqlite3 *database, Buf *sql, Diag *diag) {
                           diag);
 }
 
+static const char tokens_sql[] =
+    "CREATE TABLE abide_tokens (\"key\" INTEGER PRIMARY KEY, \"id\" TEXT, \"name\" TEXT, "
+    "\"hash\" TEXT, \"hint\" TEXT, \"scopes\" INTEGER NOT NULL, "
+    "\"created_at_ms\" INTEGER NOT NULL, \"expires_at_ms\" INTEGER NOT NULL) STRICT; "
+    "CREATE UNIQUE INDEX abide_tokens_by_id ON abide_tokens (\"id\"); "
+    "CREATE UNIQUE INDEX abide_tokens_by_hash ON abide_tokens (\"hash\")";
+
+static Status add_tokens(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, tokens_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
@@ -179,6 +191,7 @@ const Migration migrations[] = {
     {4, add_snapshots},
     {5, add_states},
     {6, add_ready_counter},
+    {7, add_tokens},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -103,5 +103,6 @@ MUST_CHECK Status read_queue(Reads *reads);
 MUST_CHECK Status read_list_queues(Reads *reads);
 MUST_CHECK Status read_state(Reads *reads);
 MUST_CHECK Status read_list_states(Reads *reads);
+MUST_CHECK Status read_list_tokens(Reads *reads);
 MUST_CHECK Status read_due(Reads *reads);
 MUST_CHECK Status read_stats(Reads *reads);

@@ -1,5 +1,5 @@
 // Reads of everything else: events and topics, dead letters, tasks, definitions, nodes,
-// schedules, values that runs have set.
+// schedules, values that runs have set, tokens.
 //
 //   [X1] Pending events are listed oldest first, the order in which they will be taken; the rest
 //        newest first.
@@ -280,4 +280,18 @@ Status read_list_states(Reads *reads) {
     Scan scan = {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
                  .limit = LIMIT_LIST_PAGE};
     return rows_scan(reads->rows, &scan, reads->arena, &query->values, &query->count);
+}
+
+// ---- tokens ----
+
+Status read_list_tokens(Reads *reads) {
+    Query *query = reads->query;
+    Walk walk = {.table = TABLE_TOKENS, .is_descending = true, .after = query->after,
+                 .limit = query->limit};
+    walk_add(&walk, SCAN_PRIMARY, NULL, 0);
+    TRY(walk_run(reads, &walk));
+    query->tokens = (TokenRow *)(void *)walk.rows;
+    query->count = walk.count;
+    query->next = walk.next;
+    return OK;
 }

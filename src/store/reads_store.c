@@ -41,6 +41,7 @@ static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_LIST_QUEUES] = read_list_queues,
     [QUERY_STATE] = read_state,
     [QUERY_LIST_STATES] = read_list_states,
+    [QUERY_LIST_TOKENS] = read_list_tokens,
 };
 
 static void query_clear_answers(Query *query) {
@@ -55,6 +56,7 @@ static void query_clear_answers(Query *query) {
     query->schedules = NULL;
     query->queues = NULL;
     query->values = NULL;
+    query->tokens = NULL;
     query->count = query->log_count = 0;
     query->next = query->number = 0;
     query->text = STR_NULL;

@@ -65,6 +65,7 @@ typedef enum QueryKind {
     QUERY_LIST_QUEUES, // by name, beyond `name`; next != 0 says that there are more
     QUERY_STATE,       // text: what the run has set under `name`
     QUERY_LIST_STATES, // values: all the run has set, by key
+    QUERY_LIST_TOKENS,
     QUERY_KIND_COUNT
 } QueryKind;
 
@@ -94,6 +95,7 @@ typedef struct Query {
     ScheduleRow *schedules;
     QueueStat *queues;
     StateRow *values;
+    TokenRow *tokens;
     size_t count;      // of whichever list was asked for
     size_t log_count;  // QUERY_RUN_LOAD
     int64_t next;      // cursor of the next page; 0 = that was the last

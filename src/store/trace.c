@@ -55,6 +55,7 @@ static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_LIST_QUEUES] = "list_queues",
     [QUERY_STATE] = "state",
     [QUERY_LIST_STATES] = "list_states",
+    [QUERY_LIST_TOKENS] = "list_tokens",
 };
 
 const char *query_kind_name(QueryKind kind) {
@@ -94,6 +95,8 @@ static Str op_subject(const Op *op) {
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
     case OP_RESUME_QUEUE: return op->queue.name;
+    case OP_CREATE_TOKEN: return op->create_token.id;
+    case OP_REMOVE_TOKEN: return op->remove_token.id;
     default: return STR_NULL;
     }
 }

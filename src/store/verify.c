@@ -527,6 +527,7 @@ static Status verify_all(Verify *verify) {
     TRY(table_walk(verify, TABLE_DEFINITIONS, nothing_to_check));
     TRY(table_walk(verify, TABLE_NODES, nothing_to_check));
     TRY(table_walk(verify, TABLE_SCHEDULES, schedule_check));
+    TRY(table_walk(verify, TABLE_TOKENS, nothing_to_check));
     TRY(belongings_check(verify, TABLE_LOG, SCAN_PRIMARY, offsetof(LogRow, run)));
     TRY(belongings_check(verify, TABLE_CURSORS, SCAN_PRIMARY, offsetof(CursorRow, run)));
     TRY(belongings_check(verify, TABLE_TAGS, TAGS_BY_RUN, offsetof(TagRow, run)));

@@ -333,6 +333,16 @@ static void stats_add(Dump *dump) {
     buf_append_char(&dump->text, '\n');
 }
 
+static void tokens_add(Dump *dump) {
+    for (int64_t after = 0;;) {
+        Query query = {.after = after, .limit = dump->options->page_limit};
+        query_run(dump, &query, QUERY_LIST_TOKENS);
+        for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_TOKENS, &query.tokens[i]);
+        if (query.next == 0) return;
+        after = query.next;
+    }
+}
+
 Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     Dump dump = {.store = store, .options = options};
     arena_init(&dump.arena);
@@ -358,6 +368,7 @@ Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     tasks_add(&dump);
     queues_add(&dump);
     letters_add(&dump);
+    tokens_add(&dump);
     Str text = arena_str(arena, buf_str(&dump.text));
     buf_done(&dump.text);
     arena_done(&dump.arena);

@@ -438,6 +438,20 @@ static void build_queue_op(Maker *maker, Op *op) {
     if (chance(maker, 3)) op->set_queue.max_running = -1;
 }
 
+static void build_token_op(Maker *maker, Op *op) {
+    Str id = numbered(maker, "tok", 4);
+    op->remove_token.id = id;
+    if (op->kind == OP_REMOVE_TOKEN) return;
+    char *hash = arena_alloc(maker->arena, SHA256_HEX_SIZE + 1);
+    sha256_hex(numbered(maker, "text", 6), hash);
+    op->create_token = (TokenRow){.id = id,
+                                  .name = STR("t"),
+                                  .hash = {hash, SHA256_HEX_SIZE},
+                                  .hint = STR("wxyz"),
+                                  .scopes = pick(maker, SCOPE_ALL + 2),
+                                  .expires_at_ms = chance(maker, 30) ? later(maker, -5, 60000) : 0};
+}
+
 static void build_op(Maker *maker, Op *op) {
     // Who has nothing to work on looks for something.
     bool is_turn = op->kind == OP_COMMIT_TURN || op->kind == OP_RELEASE;
@@ -480,6 +494,8 @@ static void build_op(Maker *maker, Op *op) {
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
     case OP_RESUME_QUEUE: build_queue_op(maker, op); return;
+    case OP_CREATE_TOKEN:
+    case OP_REMOVE_TOKEN: build_token_op(maker, op); return;
     default: build_rest(maker, op); return;
     }
 }
@@ -501,7 +517,7 @@ static const struct {
     {OP_PAUSE_SCHEDULE, 1}, {OP_RESUME_SCHEDULE, 1}, {OP_TRIGGER_SCHEDULE, 2},
     {OP_BACKFILL_SCHEDULE, 1}, {OP_RELEASE_TASK, 1},
     {OP_SET_QUEUE, 2}, {OP_REMOVE_QUEUE, 1},
-    {OP_PAUSE_QUEUE, 1},    {OP_RESUME_QUEUE, 2},
+    {OP_PAUSE_QUEUE, 1},    {OP_RESUME_QUEUE, 2}, {OP_CREATE_TOKEN, 1}, {OP_REMOVE_TOKEN, 1},
 };
 
 static OpKind some_kind(uint64_t *random) {

@@ -112,6 +112,10 @@ static void put_counts(Buf *text, const Op *op) {
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
     case OP_RESUME_QUEUE: put(text, "changed", op->queue.is_changed); break;
+    case OP_CREATE_TOKEN:
+        put(text, "key", op->create_token.key);
+        put(text, "created", op->create_token.created_at_ms);
+        break;
     default: put_schedule(text, op); break;
     }
 }
@@ -287,6 +291,8 @@ static void put_outside_question(Buf *text, const Op *op) {
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER: put(text, "key", op->dead_letter.key); break;
     case OP_SET_QUEUE: put_row(text, TABLE_QUEUES, &op->set_queue); break;
+    case OP_CREATE_TOKEN: put_row(text, TABLE_TOKENS, &op->create_token); break;
+    case OP_REMOVE_TOKEN: put_str(text, "id", op->remove_token.id); break;
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
     case OP_RESUME_QUEUE: put_str(text, "name", op->queue.name); break;

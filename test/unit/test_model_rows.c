@@ -145,6 +145,8 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_TASK_KEYS, TASK_KEYS_BY_NAME, "queue", true, false},
         {TABLE_TASK_KEYS, TASK_KEYS_BY_QUEUE, "queue", false, false},
         {TABLE_STATES, STATES_BY_VALUE, "name", false, false},
+        {TABLE_TOKENS, TOKENS_BY_ID, "id", true, false},
+        {TABLE_TOKENS, TOKENS_BY_HASH, "hash", true, false},
     };
     size_t total = 0;
     for (int number = 0; number < TABLE_COUNT; number++) total += tables[number].index_count;
