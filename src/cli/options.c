@@ -4,17 +4,30 @@
 // EXIT_CODE_USAGE.
 //   [O1] Operands are moved to the front of the arguments in their order; nothing is allocated.
 //   [O2] --help wins over everything behind it and prints to stdout.
+//   [O3] While a table is only asked for (options_observe) nothing is parsed or printed.
 
 #include "cli/options.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static void print_help(const OptionTable *table) {
-    printf("Usage: %s\n\n%s\n", table->usage, table->about);
-    printf("\nOptions:\n");
-    for (size_t i = 0; i < table->option_count; i++) {
-        const Option *option = &table->options[i];
+static OptionsObserver observer;
+static void *observer_context;
+
+void options_observe(OptionsObserver function, void *context) {
+    observer = function;
+    observer_context = context;
+}
+
+const Option *options_at(const OptionTable *table, size_t index) {
+    if (index < table->option_count) return &table->options[index];
+    index -= table->option_count;
+    return index < table->shared_count ? &table->shared[index] : NULL;
+}
+
+static void print_options(const Option *options, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const Option *option = &options[i];
         char left[64];
         char letter[8] = "    ";
         if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
@@ -22,6 +35,13 @@ static void print_help(const OptionTable *table) {
                  option->value ? option->value : "");
         printf("  %-28s %s\n", left, option->help);
     }
+}
+
+static void print_help(const OptionTable *table) {
+    printf("Usage: %s\n\n%s\n", table->usage, table->about);
+    printf("\nOptions:\n");
+    print_options(table->options, table->option_count);
+    print_options(table->shared, table->shared_count);
     printf("  %-28s %s\n", "-h, --help", "show this text");
     printf("\nExamples:\n");
     for (const char *line = table->example; *line;) {
@@ -97,8 +117,8 @@ static bool store_value(const Option *option, const char *text) {
 static const Option *find_option(const OptionTable *table, const char *argument) {
     const char *name = argument + 2;
     size_t len = argument[1] == '-' ? strcspn(name, "=") : 0;
-    for (size_t i = 0; i < table->option_count; i++) {
-        const Option *option = &table->options[i];
+    const Option *option;
+    for (size_t i = 0; (option = options_at(table, i)) != NULL; i++) {
         if (argument[1] != '-') {
             if (option->letter && option->letter == argument[1]) return option;
         } else if (strlen(option->name) == len && memcmp(option->name, name, len) == 0) {
@@ -132,6 +152,10 @@ OptionsResult options_parse(const OptionTable *table, int argument_count, char *
                             Operands *ret_operands) {
     size_t operand_count = 0;
     bool is_ended = false;
+    if (observer != NULL) {
+        observer(observer_context, table);
+        return OPTIONS_HELP;
+    }
     for (int i = 0; i < argument_count; i++) {
         const char *argument = arguments[i];
         if (is_ended || argument[0] != '-' || argument[1] == 0) {

@@ -25,7 +25,7 @@ typedef struct Option {
     char letter;       // 0: none
     OptionKind kind;
     void *target;      // of the type the kind says; keeps its value when the option is absent
-    const char *value; // placeholder in the help; NULL for flags
+    const char *value; // placeholder in the help, "a|b|c" for a choice; NULL for flags
     const char *help;
 } Option;
 
@@ -37,6 +37,8 @@ typedef struct OptionTable {
     size_t option_count;
     size_t operand_min;
     size_t operand_max;
+    const Option *shared; // further ones that many commands have; NULL: none
+    size_t shared_count;
 } OptionTable;
 
 typedef struct Operands {
@@ -54,3 +56,11 @@ OptionsResult options_parse(const OptionTable *table, int argument_count, char *
                             Operands *ret_operands);
 // "64M", "512K", "1G", "1048576". False: not a size.
 bool options_parse_size(const char *text, uint64_t *ret_size);
+
+// While an observer is set, options_parse hands it the command's table and parses nothing (the
+// answer is OPTIONS_HELP, so the command ends). That is how completions and manual pages see the
+// options of every command. NULL ends it.
+typedef void (*OptionsObserver)(void *context, const OptionTable *table);
+void options_observe(OptionsObserver observer, void *context);
+// The option at `index` of the command's own and then the shared ones; NULL beyond the last.
+const Option *options_at(const OptionTable *table, size_t index);

@@ -45,6 +45,6 @@ const Curl *curl_get(Diag *diag) {
     pthread_once(&once, load);
     if (is_loaded) return &curl;
     (void)diag_set(diag, ERR_UNAVAILABLE, "CURL_MISSING",
-                   "the http task needs libcurl (Debian package libcurl4): %s", trouble);
+                   "HTTP needs libcurl (Debian package libcurl4): %s", trouble);
     return NULL;
 }

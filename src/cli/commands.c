@@ -1,0 +1,73 @@
+// The tree of commands, and the way from the arguments to one of them.
+//
+// A word that is no option names a command or a group; a group takes the next word. Help exists at
+// every level and is written from the tree; the options of a command are its own affair
+// (options.h).
+//
+// Not here: what the commands do.
+#include "cli/cli.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const CliCommand commands[] = {
+    {"check", "report what is wrong with workflow files", cli_check, NULL},
+    {"run", "run a workflow in the foreground", cli_run, NULL},
+    {"serve", "serve workflows over HTTP", cli_serve, NULL},
+    {"stats", "show the counters of a server", cli_stats, NULL},
+    {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
+    {"version", "show the version", cli_version, NULL},
+};
+
+const CliGroup cli_root = {
+    .about = "Durable workflows.",
+    .example = "abide check order.flow\nabide run order.flow --input '{\"orderId\": 7}'",
+    .commands = commands,
+    .count = sizeof commands / sizeof *commands,
+};
+
+static void print_help(FILE *out, const char *path, const CliGroup *group) {
+    fprintf(out, "Usage: %s COMMAND [arguments]\n\n%s\n\nCommands:\n", path, group->about);
+    for (size_t i = 0; i < group->count; i++)
+        fprintf(out, "  %-10s %s\n", group->commands[i].name, group->commands[i].summary);
+    fprintf(out, "\n%s COMMAND --help says more.\n\nExamples:\n", path);
+    for (const char *line = group->example; *line;) {
+        size_t len = strcspn(line, "\n");
+        fprintf(out, "  %.*s\n", (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+}
+
+static const CliCommand *find(const CliGroup *group, const char *name) {
+    for (size_t i = 0; i < group->count; i++)
+        if (strcmp(name, group->commands[i].name) == 0) return &group->commands[i];
+    return NULL;
+}
+
+static bool is_help(const char *word) {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
+int cli_main(int argument_count, char **arguments) {
+    const CliGroup *group = &cli_root;
+    char path[128] = "abide";
+    for (int i = 1; i < argument_count; i++) {
+        const char *word = arguments[i];
+        if (is_help(word)) {
+            print_help(stdout, path, group);
+            return EXIT_CODE_OK;
+        }
+        if (group == &cli_root && strcmp(word, "--version") == 0) return cli_version(0, NULL);
+        const CliCommand *command = find(group, word);
+        if (command == NULL) {
+            fprintf(stderr, "abide: there is no command %s; see %s --help\n", word, path);
+            return EXIT_CODE_USAGE;
+        }
+        if (command->run != NULL) return command->run(argument_count - i - 1, arguments + i + 1);
+        group = command->group;
+        size_t len = strlen(path);
+        snprintf(path + len, sizeof path - len, " %s", command->name);
+    }
+    print_help(stderr, path, group);
+    return EXIT_CODE_USAGE;
+}

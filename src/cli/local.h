@@ -1,0 +1,25 @@
+// LocalServer: an engine on a store and its HTTP server, for the length of one command.
+//
+// `--store URL` opens a store that no server owns. The commands still speak only HTTP: to this
+// server, over a Unix socket in a folder that only the user can enter.
+//
+//   [S1] A store that is only looked at is not put to work: no run goes on, no timer fires.
+//   [S2] A store that is changed is put to work until the command ends; then it is left in order:
+//        what executes is awaited, claims are handed back. What is interrupted goes on next time.
+//   [S3] Nobody but the user's own processes can reach the socket; it is gone when it is closed.
+#pragma once
+#include "base/arena.h"
+#include "base/diag.h"
+
+typedef struct LocalServer LocalServer;
+
+typedef struct LocalConfig {
+    Str store;           // URL
+    bool is_working;     // [S2]; false: [S1]
+    bool is_create_allowed; // a file that does not exist is made
+} LocalConfig;
+
+// Codes: those of abide_open and server_start, LOCAL_SERVER, STORE_NOT_FOUND.
+MUST_CHECK Status local_open(const LocalConfig *config, LocalServer **ret_server, Diag *diag);
+Str local_socket(const LocalServer *server); // its path
+void local_close(LocalServer *server);       // NULL is fine
