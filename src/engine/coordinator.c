@@ -42,6 +42,7 @@ void execution_put(Coordinator *c, Execution *execution) {
     arena_reset(&execution->arena);
     turn_output_clear(&execution->output);
     execution->is_repaired = execution->is_undone = false;
+    execution->woken_ns = execution->began_ns = execution->took_ns = 0;
     list_append(&c->spare_executions, &execution->link);
 }
 
@@ -107,6 +108,11 @@ void notify(Coordinator *c, EngineEventKind kind, Str run_id, Str workflow, Str 
 }
 
 void execution_perform(Execution *execution, Env *env) {
+    uint64_t began_ns = env_monotonic_ns(env);
+    if (execution->began_ns == 0) {
+        execution->began_ns = began_ns;
+        execution->began_at_ms = env_now_ms(env);
+    }
     if (execution->kind == EXECUTE_RUN) {
         execution->runner->ops->turn(execution->runner, &execution->view, env, &execution->arena,
                                      &execution->output);
@@ -114,6 +120,7 @@ void execution_perform(Execution *execution, Env *env) {
     } else {
         native_call_run(&execution->call, execution->function, execution->task.input);
     }
+    execution->took_ns += env_monotonic_ns(env) - began_ns;
 }
 
 // ---- life ----
@@ -331,6 +338,8 @@ static void add_executed(Coordinator *c, Turn *turn) {
     }
 }
 
+enum { DUE_AT_ONCE = 1 }; // next_due_ms when a firing was cut short: the moment itself is unknown
+
 static int64_t room_for_runs(const Coordinator *c) {
     int64_t owned = (int64_t)residents_owned(&c->residents);
     return owned >= c->config.max_active_runs ? 0 : c->config.max_active_runs - owned;
@@ -347,6 +356,7 @@ static void add_own(Coordinator *c, Turn *turn) {
     if (!c->is_firing && c->next_due_ms > 0 && now >= c->next_due_ms) {
         turn_add(turn, OP_FIRE_DUE, NULL, NULL)->fire_due.max = LIMIT_LIST_PAGE;
         c->is_firing = true;
+        if (c->next_due_ms > DUE_AT_ONCE) c->firing_due_ms = c->next_due_ms;
     }
     if (!c->is_claiming && c->has_unclaimed && room_for_runs(c) > 0) {
         turn_add(turn, OP_CLAIM, NULL, NULL)->claim.max = room_for_runs(c);
@@ -400,7 +410,8 @@ Turn *coordinator_prepare(Coordinator *c) {
 static void apply_fired(Coordinator *c, const Op *op) {
     c->is_firing = false;
     if (op->status != OK) return;
-    if (op->fire_due.has_more) c->next_due_ms = 1;
+    if (op->fire_due.fired_count > 0) measure_fired(c, op->fire_due.fired_count);
+    if (op->fire_due.has_more) c->next_due_ms = DUE_AT_ONCE;
     else c->is_due_unknown = true;
 }
 
@@ -447,6 +458,7 @@ void turn_apply(Coordinator *c, Turn *turn) {
         const StartedRun *started = &turn->batch.started[i];
         notify(c, ENGINE_RUN_STARTED, started->id, started->workflow, STR_NULL);
     }
+    measure_tasks(c, turn);
     // Runs first: those parked here may have been woken by a later operation of the same batch.
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];

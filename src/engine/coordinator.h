@@ -64,6 +64,11 @@ typedef struct Execution {
     bool is_repaired; // its output was replaced because the store refused the first one
     int64_t slice_count; // preemptions so far
     bool is_undone;   // set by the world: it was given back without having been performed
+    // What it took, for those who measure.
+    uint64_t woken_ns;    // when the run was woken; 0 = it was not (monotonic)
+    uint64_t began_ns;    // when it began to be performed (monotonic)
+    uint64_t took_ns;     // all slices together
+    int64_t began_at_ms;
     // tasks
     NativeCallFunction function;
     TaskRow task;
@@ -92,12 +97,33 @@ typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide
     ENGINE_PUBLISHED,
     // for those who follow along, not for callbacks of include/abide.h
     ENGINE_LOG_GREW,   // of run_id; null = of any, answers were lost
-    ENGINE_TASKS_READY // some task became claimable
+    ENGINE_TASKS_READY, // some task became claimable
+    // with `measure`
+    ENGINE_RUN_ENDED,    // run_id, workflow; once per run, however it ended
+    ENGINE_TURN,         // run_id, workflow
+    ENGINE_TASK_CLAIMED, // name: the task's; detail: its id
+    ENGINE_TASK_ENDED,   // name: the task's; detail: its id
+    ENGINE_TIMERS_FIRED
 } EngineEventKind;
+
+// What something took.
+typedef struct EngineMeasure {
+    int64_t began_at_ms; // runs: created; turns, attempts: began; 0 = unknown
+    int64_t ended_at_ms; // attempts claimed: now
+    int64_t took_ns;     // turns: executing; timers: how late the first one was
+    int64_t waited_ns;   // turns: from being woken to executing; attempts: from being queued; < 0 =
+                         // there was no such wait
+    int64_t state;       // RunState or TaskState afterwards
+    int64_t number;      // turns: the epoch; attempts: 1 = the first; timers: how many
+    int64_t snapshot_size; // turns of scripts; 0 = none
+    int64_t run;         // attempts: key of the run; 0 = none
+    Str tags;            // of the run
+} EngineMeasure;
 
 typedef struct EngineEvent {
     EngineEventKind kind;
     Str run_id, workflow, name, detail; // may be null
+    const EngineMeasure *measure;       // NULL where there is none
 } EngineEvent;
 
 typedef struct World World;

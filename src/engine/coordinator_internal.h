@@ -69,6 +69,7 @@ struct Coordinator {
     bool was_window_full; // the last claim of tasks got as many as it asked for
     int64_t first_queue; // where the next claim of tasks begins: each queue gets its turn
     bool is_firing;      // a fire_due is in a batch
+    int64_t firing_due_ms; // when the first of what it fires was due
     bool is_claiming;
 
     Arena scratch; // for loads; reset after each
@@ -124,6 +125,13 @@ void awaits_expire(Coordinator *c, int64_t now_ms);
 void awaits_refuse(Coordinator *c);
 // Answers were lost: look each awaited run up.
 void awaits_recheck(Coordinator *c);
+
+// ---- coordinator_measure.c ----
+// Tell those who measure.
+void measure_ended(Coordinator *c, const EndedRun *ended, int64_t now_ms);
+void measure_turn(Coordinator *c, const Execution *execution, const TurnCommit *commit);
+void measure_tasks(Coordinator *c, const Turn *turn);
+void measure_fired(Coordinator *c, int64_t fired_count);
 
 // ---- coordinator.c ----
 MUST_CHECK Status coordinator_join(Coordinator *c, Diag *diag);

@@ -90,6 +90,8 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
                             const TurnCommit *commit) {
     run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
     run->last_seq = commit->last_seq;
+    run->woken_ns = 0;
+    measure_turn(c, execution, commit);
     notify(c, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
     resident_clear_deliveries(&c->residents, run);
     notify_said(c, run, commit);
@@ -180,7 +182,7 @@ static const RunSpec *created_spec(const Turn *turn, int64_t key, Str *ret_paren
     return NULL;
 }
 
-static void take_new(Coordinator *c, const Turn *turn, const ReadyRun *ready) {
+static ResidentRun *take_new(Coordinator *c, const Turn *turn, const ReadyRun *ready) {
     Str parent_id = STR_NULL;
     const RunSpec *spec = created_spec(turn, ready->run, &parent_id);
     RunRow row = {
@@ -190,10 +192,12 @@ static void take_new(Coordinator *c, const Turn *turn, const ReadyRun *ready) {
         .workflow = ready->workflow,
         .kind = ready->kind,
         .started_at_ms = turn->batch.now_ms,
+        .tags = spec ? spec->tags : STR_NULL,
     };
     ResidentRun *run = residents_add(&c->residents, &row, spec ? spec->input : STR_NULL, parent_id);
     run->is_stale = spec == NULL || ready->kind == RUN_FLOW;
     run->is_cancel_wanted = ready->is_cancel_wanted;
+    return run;
 }
 
 static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) {
@@ -213,12 +217,14 @@ static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) 
 }
 
 void runs_apply_ready(Coordinator *c, const Turn *turn) {
+    uint64_t now_ns = turn->batch.ready_count > 0 ? env_monotonic_ns(c->env) : 0;
     for (size_t i = 0; i < turn->batch.ready_count; i++) {
         const ReadyRun *ready = &turn->batch.ready[i];
         ResidentRun *run = residents_get(&c->residents, ready->run);
         notify(c, ENGINE_LOG_GREW, ready->id, ready->workflow, STR_NULL);
         if (run != NULL) take_known(c, run, ready);
-        else take_new(c, turn, ready);
+        else run = take_new(c, turn, ready);
+        if (ready->resolved_count > 0) run->woken_ns = now_ns;
     }
 }
 
@@ -232,6 +238,7 @@ void runs_apply_ended(Coordinator *c, const Turn *turn) {
             residents_remove(&c->residents, run);
         }
         notify(c, ENGINE_LOG_GREW, ended->id, STR_NULL, STR_NULL);
+        measure_ended(c, ended, turn->batch.now_ms);
         awaits_ended(c, ended->id, ended->state);
     }
 }
@@ -264,8 +271,10 @@ static LoadAnswer load(Coordinator *c, ResidentRun **run) {
     Query input = {.kind = QUERY_INPUT, .run = key};
     if (store_read(c->store, &c->scratch, &input, &diag) != OK) return LOAD_LATER;
     Str parent_id = load_parent_id(c, row->parent);
+    uint64_t woken_ns = (*run)->woken_ns;
     residents_remove(&c->residents, *run);
     *run = residents_add(&c->residents, row, input.text, parent_id);
+    (*run)->woken_ns = woken_ns;
     for (size_t i = 0; i < query.log_count; i++)
         resident_add_entry(&c->residents, *run, &query.log[i]);
     c->stats.reloads++;
@@ -311,6 +320,7 @@ static Execution *execution_of(Coordinator *c, ResidentRun *run) {
     execution->kind = EXECUTE_RUN;
     execution->run = run->key;
     execution->epoch = run->epoch;
+    execution->woken_ns = run->woken_ns;
     resident_view(run, &execution->view);
     return execution;
 }

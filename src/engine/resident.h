@@ -42,6 +42,7 @@ typedef struct ResidentRun {
     int64_t last_seq;        // of the log as of the last commit: tells whether this is all
     int64_t next_attempts;   // failed attempts of the step at the next position
     size_t size;             // bytes, about
+    uint64_t woken_ns;       // monotonic; when it was woken; 0 = it is new or goes on by itself
 } ResidentRun;
 
 typedef struct Residents {

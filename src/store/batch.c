@@ -130,9 +130,13 @@ static void op_clear_answers(Op *op) {
     case OP_HEARTBEAT_TASK:
         op->heartbeat.is_cancel_wanted = false;
         break;
+    case OP_COMPLETE_TASK:
+        op->complete_task.attempt = (TaskAttempt){0};
+        break;
     case OP_FAIL_TASK:
         op->fail_task.is_retried = false;
         op->fail_task.retry_at_ms = 0;
+        op->fail_task.attempt = (TaskAttempt){0};
         break;
     case OP_PUBLISH:
         op->publish.resumed_count = 0;

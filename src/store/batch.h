@@ -134,6 +134,7 @@ typedef struct Op {
             Str id;
             int64_t token; // a stale one answers ERR_FENCED
             Str result;
+            TaskAttempt attempt; // answer
         } complete_task;
         struct {
             Str id;
@@ -143,6 +144,7 @@ typedef struct Op {
             bool is_final; // the worker says: do not try again
             bool is_retried; // answer
             int64_t retry_at_ms; // answer
+            TaskAttempt attempt; // answer
         } fail_task;
         struct {
             EventSpec event;
@@ -247,19 +249,6 @@ typedef struct ReadyRun {
     bool is_cancel_wanted;
     int64_t last_seq;
 } ReadyRun;
-
-// A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.
-typedef struct StartedRun {
-    Str id;
-    Str workflow;
-} StartedRun;
-
-// A run that became terminal in this batch, for those who wait for results.
-typedef struct EndedRun {
-    int64_t run;
-    Str id;
-    int64_t state;
-} EndedRun;
 
 typedef struct Batch {
     Arena *arena;  // the caller's: operations' data and answers live here

@@ -32,7 +32,13 @@ static void ended_push(Kernel *kernel, const RunRow *row) {
     batch->ended = batch_reserve(batch, batch->ended, batch->ended_count, &batch->ended_capacity,
                                  sizeof(EndedRun));
     batch->ended[batch->ended_count++] = (EndedRun){
-        .run = row->key, .id = kernel_answer(kernel, row->id), .state = row->state};
+        .run = row->key,
+        .id = kernel_answer(kernel, row->id),
+        .workflow = kernel_answer(kernel, row->workflow),
+        .tags = kernel_answer(kernel, row->tags),
+        .state = row->state,
+        .created_at_ms = row->created_at_ms,
+    };
 }
 
 static Status leftover_settle(Kernel *kernel, Run *run, const EventRow *signal) {

@@ -275,6 +275,15 @@ Status apply_heartbeat_task(Kernel *kernel, Op *op) {
     return task_store(kernel, &before, &after);
 }
 
+static TaskAttempt attempt_of(Kernel *kernel, const TaskRow *task) {
+    return (TaskAttempt){
+        .name = kernel_answer(kernel, task->name),
+        .run = task->run,
+        .number = task->attempt,
+        .started_at_ms = task->started_at_ms,
+    };
+}
+
 Status apply_complete_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(kernel_check_size(kernel, "the result", op->complete_task.result, LIMIT_PAYLOAD_SIZE));
@@ -285,6 +294,7 @@ Status apply_complete_task(Kernel *kernel, Op *op) {
     TRY(task_check_lease(kernel, &before, op->complete_task.token));
     TaskRow after = before;
     after.result = op->complete_task.result;
+    op->complete_task.attempt = attempt_of(kernel, &before);
     return task_end(kernel, &before, &after, TASK_COMPLETED);
 }
 
@@ -295,6 +305,7 @@ Status apply_fail_task(Kernel *kernel, Op *op) {
     TRY(task_check_lease(kernel, &before, op->fail_task.token));
     TaskRow after = before;
     after.error = op->fail_task.error;
+    op->fail_task.attempt = attempt_of(kernel, &before);
     if (op->fail_task.is_final) after.max_attempts = after.attempt;
     TRY(task_attempt_failed(kernel, &before, &after, op->fail_task.type));
     op->fail_task.is_retried = after.state == TASK_QUEUED;

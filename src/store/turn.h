@@ -139,3 +139,28 @@ typedef struct TurnCommit {
     int64_t *child_keys;    // per child; a child whose id existed already answers the old key
     int64_t *task_keys;
 } TurnCommit;
+
+// ---- what a batch tells those who follow along ----
+// A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.
+typedef struct StartedRun {
+    Str id;
+    Str workflow;
+} StartedRun;
+
+// A run that became terminal in this batch, for those who wait for results.
+typedef struct EndedRun {
+    int64_t run;
+    Str id;
+    Str workflow;
+    Str tags; // joined by '\n'
+    int64_t state;
+    int64_t created_at_ms;
+} EndedRun;
+
+// The attempt of a task that an operation ended, for those who measure.
+typedef struct TaskAttempt {
+    Str name; // null when the operation ended none: it was said before
+    int64_t run; // key of its run; 0 = it stands alone
+    int64_t number; // 1 = the first
+    int64_t started_at_ms;
+} TaskAttempt;
