@@ -1,7 +1,7 @@
 # The front door. Everything real happens in meson (meson.build) and in tools/.
 #
 #   make            build/abide, build/abide-sim, build/libabide.a, build/libabide.so
-#   make run        build, then run the example on the embedded store
+#   make run        build, then serve examples/flows and start one run; Ctrl-C ends it
 #   make test       every test: normal, ASan+UBSan, TSan, clang, lint
 #   make check      the tests of the normal build only          make check ONLY=arena
 #   make bench      every benchmark; make bench-core runs one

@@ -38,6 +38,7 @@ int cli_main(int argument_count, char **arguments);
 
 int cli_check(int argument_count, char **arguments);
 int cli_run(int argument_count, char **arguments);
+int cli_dev(int argument_count, char **arguments);
 int cli_serve(int argument_count, char **arguments);
 int cli_disasm(int argument_count, char **arguments);
 int cli_version(int argument_count, char **arguments);

@@ -13,6 +13,7 @@
 static const CliCommand commands[] = {
     {"check", "report what is wrong with workflow files", cli_check, NULL},
     {"run", "run a workflow in the foreground", cli_run, NULL},
+    {"dev", "serve the flows of a folder, and deploy them as they change", cli_dev, NULL},
     {"serve", "serve workflows over HTTP", cli_serve, NULL},
     {"stats", "show the counters of a server", cli_stats, NULL},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},

@@ -62,4 +62,4 @@ size_t route_allowed(Str path, char *ret_text, size_t size);
 const RouteTable *const *route_tables(size_t *ret_count);
 
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
-    routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect;
+    routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page;

@@ -7,6 +7,7 @@
 // Not here: flags and files (cli/serve.c).
 #include "server/serve.h"
 #include "base/memory.h"
+#include "server/flow_folder.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -158,12 +159,20 @@ static Status open_engine(const ServeConfig *config, Arena *arena, abide_engine 
 static Status serve_engine(const ServeConfig *config, const ServerConfig *server_config,
                            abide_engine *engine, const sigset_t *signals, Diag *diag) {
     Server *server;
-    TRY(server_start(engine, server_config, &server, diag));
+    FlowFolder *folder = NULL;
+    if (!str_is_null(config->directory))
+        TRY(flow_folder_open(engine, config->directory, config->logger, &folder, diag));
+    Status status = server_start(engine, server_config, &server, diag);
+    if (status != OK) {
+        flow_folder_close(folder);
+        return status;
+    }
     LOG(config->logger, LOG_INFO, "listening on %s://%.*s:%u",
         str_is_null(server_config->certificate) ? "http" : "https", STR_ARG(server_config->host),
         server->port);
     if (config->on_ready != NULL) config->on_ready(config->context, server);
     wait_for_end(signals, config->logger);
+    flow_folder_close(folder);
     server_drain(server);
     abide_error error;
     if (abide_shutdown(engine, NULL, &error) != ABIDE_OK)

@@ -17,5 +17,5 @@ typedef struct ServeConfig {
 } ServeConfig;
 
 // Serves until SIGTERM or SIGINT; a second one ends it at once. Codes: those of abide_open and
-// server_start, BAD_LISTEN, NOT_LOOPBACK, FILE_NOT_READ.
+// server_start and flow_folder_open, BAD_LISTEN, NOT_LOOPBACK, FILE_NOT_READ.
 MUST_CHECK Status serve(const ServeConfig *config, Diag *diag);

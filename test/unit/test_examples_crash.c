@@ -369,6 +369,10 @@ static void play_all(const char *name, const char *queue, const char *expected) 
     example_free(example);
 }
 
+static void hello(void **state) {
+    (void)state;
+    play_all("hello", NULL, "completed {\"name\":\"Ada\",\"answer\":{\"ok\":");
+}
 static void order(void **state) {
     (void)state;
     play_all("order", NULL, "completed {\"orderId\":7,\"status\":\"done\",\"total\":80");
@@ -406,7 +410,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order),   cmocka_unit_test(fan_out),   cmocka_unit_test(saga),
         cmocka_unit_test(polling), cmocka_unit_test(reminders), cmocka_unit_test(report),
-        cmocka_unit_test(children), cmocka_unit_test(batch),
+        cmocka_unit_test(children), cmocka_unit_test(batch),    cmocka_unit_test(hello),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,120 @@
+// abide dev: the flows of a folder on an engine of their own, with the status page.
+//
+// For one person at one machine: it listens on loopback, keeps everything in .abide/ below the
+// folder so that runs survive a restart, and says in plain words what it loaded. The task http may
+// reach private addresses, because what is being developed usually lives there; programs are only
+// run when that was asked for (docs/dev.md says why).
+//
+// Not here: what serving is (server/serve.c), deploying on change (server/flow_folder.c).
+#include "abide.h"
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "server/serve.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Dev {
+    Str folder;
+    Str listen;
+    Str start, input; // a run to start; null = none
+    bool is_terminal;
+} Dev;
+
+static void write_line(void *context, LogLevel level, const char *line) {
+    const Dev *dev = context;
+    bool is_trouble = level >= LOG_WARN;
+    const char *begin = dev->is_terminal && is_trouble ? "\033[33m" : "";
+    const char *end = begin[0] != 0 ? "\033[0m" : "";
+    fprintf(stdout, "%s%s%s\n", begin, line, end);
+    fflush(stdout);
+}
+
+static void start_run(const Dev *dev, Arena *arena, abide_engine *engine) {
+    abide_error error;
+    char id[ABIDE_RUN_ID_SIZE];
+    const char *input = str_is_null(dev->input) ? NULL : arena_cstr(arena, dev->input);
+    if (abide_start(engine, arena_cstr(arena, dev->start), input, NULL, id, &error) == ABIDE_OK)
+        printf("started %.*s: run %s\n", STR_ARG(dev->start), id);
+    else printf("cannot start %.*s: %s (%s)\n", STR_ARG(dev->start), error.message, error.name);
+}
+
+static void say_ready(void *context, const Server *server) {
+    const Dev *dev = context;
+    Arena arena;
+    arena_init(&arena);
+    if (!str_is_null(dev->start)) start_run(dev, &arena, server->engine);
+    Str host = server->config.host;
+    bool is_v6 = memchr(host.data, ':', host.len) != NULL;
+    printf("\n  http://%s%.*s%s:%u/   status page; the API is below /v1\n"
+           "  Save a .flow file in %.*s and it is deployed. Ctrl-C ends.\n\n",
+           is_v6 ? "[" : "", STR_ARG(host), is_v6 ? "]" : "", server->port, STR_ARG(dev->folder));
+    fflush(stdout);
+    arena_done(&arena);
+}
+
+// The store below the folder, kept out of version control. False: it has been said why.
+static bool make_store(Arena *arena, Str folder, Str *ret_url) {
+    const char *path = arena_printf(arena, "%.*s/.abide", STR_ARG(folder)).data;
+    bool is_made = mkdir(path, 0700) == 0;
+    if (!is_made && errno != EEXIST) {
+        fprintf(stderr, "abide: cannot make the folder %s: %s (FOLDER_NOT_READ)\n", path,
+                strerror(errno));
+        return false;
+    }
+    FILE *ignore =
+        is_made ? fopen(arena_printf(arena, "%s/.gitignore", path).data, "w") : NULL;
+    if (ignore != NULL) {
+        fputs("*\n", ignore);
+        fclose(ignore);
+    }
+    *ret_url = arena_printf(arena, "sqlite:%s/abide.db", path);
+    return true;
+}
+
+static int run_dev(Dev *dev, ServeConfig *config) {
+    Arena arena;
+    arena_init(&arena);
+    Diag diag;
+    int code = EXIT_CODE_FAILED;
+    if (!str_is_null(config->store) || make_store(&arena, dev->folder, &config->store)) {
+        config->directory = dev->folder;
+        config->on_ready = say_ready;
+        config->context = dev;
+        if (serve(config, &diag) == OK) code = EXIT_CODE_OK;
+        else fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
+    }
+    arena_done(&arena);
+    return code;
+}
+
+int cli_dev(int argument_count, char **arguments) {
+    Dev dev = {.folder = STR("."), .is_terminal = isatty(STDOUT_FILENO)};
+    Logger logger = {.least = LOG_INFO, .write = write_line, .context = &dev};
+    ServeConfig config = {
+        .listen = STR("127.0.0.1:7433"), .is_private_allowed = true, .logger = &logger};
+    const Option options[] = {
+        {"store", 's', OPTION_TEXT, &config.store, "URL", "DIR/.abide/abide.db unless given"},
+        {"listen", 'l', OPTION_TEXT, &config.listen, "HOST:PORT", "127.0.0.1:7433 unless given"},
+        {"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW", "start a run of it at once"},
+        {"input", 'i', OPTION_TEXT, &dev.input, "JSON", "the input of that run"},
+        {"allow-exec", 0, OPTION_FLAG, &config.is_exec_allowed, NULL,
+         "the task exec may run programs"},
+    };
+    const OptionTable table = {
+        .usage = "abide dev [DIR] [options]",
+        .about = "Deploys the .flow files below DIR (the current folder unless given), deploys\n"
+                 "them again whenever they change, and shows their runs on a status page.",
+        .example = "abide dev\nabide dev flows --start hello --input '{\"name\": \"Ada\"}'",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .operand_max = 1,
+    };
+    Operands folders;
+    OptionsResult result = options_parse(&table, argument_count, arguments, &folders);
+    if (result != OPTIONS_OK) return result == OPTIONS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (folders.count > 0) dev.folder = str_from(folders.items[0]);
+    return run_dev(&dev, &config);
+}
