@@ -1,0 +1,63 @@
+// What can go wrong: on the way to the server, in a run, and in a task function.
+
+/** Everything this library throws by itself. */
+export class AbideError extends Error {
+  get name() {
+    return this.constructor.name
+  }
+}
+
+/** The server refused a request; `code` is stable and documented in docs/errors.md. */
+export class ApiError extends AbideError {
+  constructor(status, code, detail, body) {
+    super(`${detail} (${code}, HTTP ${status})`)
+    Object.assign(this, { status, code, detail, body })
+  }
+}
+
+/** No answer came, however often it was tried. What was asked for may have happened. */
+export class ServerUnreachable extends AbideError {}
+
+/** The run had not ended when the time was over. It goes on. */
+export class WaitTimeout extends AbideError {}
+
+/**
+ * The run has ended without a result; `error` is its error object, `status` how it ended. The
+ * message says why, down to what the task function threw.
+ */
+export class RunFailed extends AbideError {
+  constructor(runId, status, error) {
+    let message = `run ${runId} ${status}`
+    for (let cause = error; cause?.message; cause = (cause.value ?? cause).cause) message += `: ${cause.message}`
+    super(message)
+    Object.assign(this, { runId, status, error })
+  }
+}
+
+/**
+ * Throw it in a task function to say how the attempt failed. `type` is what the flow sees as the
+ * error's type and what `nonRetryable` lists are matched with; `details` is any JSON that helps.
+ */
+export class TaskError extends AbideError {
+  constructor(message, { type, details, retryable = true, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.type = type ?? this.constructor.name
+    this.details = details
+    this.retryable = retryable
+  }
+}
+
+/** Throw it in a task function when trying again cannot help. */
+export class NonRetryableError extends TaskError {
+  constructor(message, options = {}) {
+    super(message, { ...options, retryable: false })
+  }
+}
+
+/** Why a task's AbortSignal was aborted: `reason` is "cancelled", "lease lost" or "stopping". */
+export class TaskCancelled extends AbideError {
+  constructor(reason) {
+    super(`the task's result is not wanted any more: ${reason}`)
+    this.reason = reason
+  }
+}

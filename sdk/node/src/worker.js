@@ -1,0 +1,393 @@
+// Worker: does the tasks of a server, with functions of this program.
+//
+//   [W1] At most `concurrency` functions run, and nothing is claimed that could not begin at once.
+//   [W2] A result is sent until the server has accepted or refused it. Repeating one is harmless:
+//        the token decides. Results that are ready together travel together.
+//   [W3] While a function runs its lease is renewed, each time well before it ends.
+//   [W4] Stopping claims nothing any more, lets functions finish, and hands back what did not finish
+//        in time, so that another worker can begin it at once and no attempt is lost.
+import os from "node:os"
+import { AbideError, ApiError, TaskCancelled, TaskError } from "./errors.js"
+import { Backoff, Transport, milliseconds, sleep } from "./transport.js"
+
+const BATCH_MAX = 1000 // items of one request
+const BATCH_BYTES = 1 << 20
+const OUTBOX_MAX = 2000 // results waiting to be sent; more are not made
+const MESSAGE_MAX = 8000 // characters of an error's message
+const DETAILS_MAX = 32_000
+const PROGRESS_MAX = 32_000
+const PROGRESS_EVERY_MS = 1000 // between heartbeats that only tell progress
+const LAST_MOMENT_MS = 2000 // for functions that are told to stop after the grace is over
+const PERMANENT = new Set([400, 401, 403, 404, 405, 413, 422])
+
+const isPermanent = error => error instanceof ApiError && PERMANENT.has(error.status)
+const inMilliseconds = ms => `${Math.round(ms)}ms`
+
+/** What a task function may know about its task, as its second argument. */
+class Context {
+  #job
+
+  constructor(job) {
+    const { id, name, queue, attempt, run_id: runId, step, traceparent } = job.task
+    this.#job = job
+    Object.assign(this, { id, name, queue, attempt, runId, step, traceparent })
+  }
+
+  /** Aborted when the result is not wanted any more; its reason is a TaskCancelled. */
+  get signal() {
+    return this.#job.abort.signal
+  }
+
+  /** Tells the server how far the task is (any JSON); sent within about a second. */
+  progress(value) {
+    const text = JSON.stringify(value ?? null)
+    if (text.length > PROGRESS_MAX) throw new RangeError(`a progress has at most ${PROGRESS_MAX} characters`)
+    this.#job.noteProgress(text)
+  }
+}
+
+class Job {
+  constructor(worker, task) {
+    this.worker = worker
+    this.task = task
+    this.abort = new AbortController()
+    this.reason = undefined
+    this.progress = undefined
+    // The server may give less than was asked for: the task's own heartbeat time-out.
+    const lease = Math.min(worker.lease, task.lease_ms ?? worker.lease)
+    this.interval = Math.max(20, Math.min(worker.heartbeat, lease / 3))
+    this.lastBeat = performance.now()
+    this.nextBeat = this.lastBeat + this.interval * (0.5 + Math.random() / 2)
+    this.context = new Context(this)
+  }
+
+  giveUp(reason) {
+    if (this.reason !== undefined) return
+    this.reason = reason
+    this.abort.abort(new TaskCancelled(reason))
+  }
+
+  noteProgress(text) {
+    this.progress = text
+    this.nextBeat = Math.min(this.nextBeat, this.lastBeat + PROGRESS_EVERY_MS)
+    this.worker.scheduleBeat(this.nextBeat)
+  }
+}
+
+// Something to be told about a task: a result, an error, or that it is handed back.
+function itemOf({ id, token }, member) {
+  return { id, token, text: `{"id":${JSON.stringify(id)},"token":${token},${member}}` }
+}
+
+function describe(error) {
+  const isError = error instanceof Error
+  const described = {
+    type: error instanceof TaskError ? error.type : isError ? error.name : "Error",
+    message: String(isError ? error.message : error).slice(0, MESSAGE_MAX),
+  }
+  if (error?.retryable === false) described.retryable = false
+  if (error?.details !== undefined) {
+    try {
+      if (JSON.stringify(error.details).length <= DETAILS_MAX) described.details = error.details
+    } catch {
+      described.details = String(error.details)
+    }
+  }
+  return `"error":${JSON.stringify(described)}`
+}
+
+function encode(value) {
+  try {
+    const text = JSON.stringify(value)
+    return `"result":${text === undefined ? "null" : text}`
+  } catch (error) {
+    throw new TaskError(`the result cannot be written as JSON: ${error.message}`,
+      { type: "ResultError", retryable: false })
+  }
+}
+
+export class Worker {
+  #functions = new Map()
+  #jobs = new Map() // by token: a task may come back while it still runs
+  #outbox = []
+  #isSending = false
+  #isStopping = false
+  #hasEnded = false
+  #beatTimer
+  #beatAt = Infinity
+  #failure
+  #waiters = [] // called when anything changes
+  #quit = new AbortController() // ends pauses when the worker is stopped
+  #stopped // promise of run()
+
+  constructor(options = {}) {
+    const {
+      queues = ["default"], concurrency = 10, lease = 30, heartbeat, grace = 30, poll = 25, name, logger = console,
+      ...connection
+    } = options
+    if (!(concurrency >= 1)) throw new RangeError("concurrency: at least 1")
+    this.transport = new Transport(connection)
+    this.queues = queues
+    this.concurrency = concurrency
+    this.lease = milliseconds(lease)
+    this.heartbeat = heartbeat === undefined ? Math.min(5000, this.lease / 3) : milliseconds(heartbeat)
+    this.grace = milliseconds(grace)
+    this.poll = milliseconds(poll)
+    this.name = name ?? `${os.hostname()}-${process.pid}-${Math.random().toString(16).slice(2, 6)}`
+    this.logger = logger
+  }
+
+  // ---- what a program calls ----
+
+  task(name, handler) {
+    if (typeof handler !== "function") throw new TypeError(`the task ${name} needs a function`)
+    if (this.#functions.has(name)) throw new TypeError(`the task ${name} is registered already`)
+    this.#functions.set(name, handler)
+    return this
+  }
+
+  /** Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills. */
+  async run({ handleSignals = true } = {}) {
+    if (this.#functions.size === 0) throw new AbideError("no task function is registered")
+    const onSignal = () => {
+      removeHandlers()
+      this.stop()
+    }
+    const removeHandlers = () => {
+      for (const name of ["SIGTERM", "SIGINT"]) process.removeListener(name, onSignal)
+    }
+    if (handleSignals) for (const name of ["SIGTERM", "SIGINT"]) process.on(name, onSignal)
+    const claiming = this.#claimForever()
+    await this.#until(() => this.#isStopping)
+    removeHandlers()
+    await this.#windUp(claiming)
+    if (this.#failure) throw this.#failure
+  }
+
+  /** Begins to work; resolves when the worker has stopped. */
+  start(options) {
+    this.#stopped ??= this.run(options)
+    return this.#stopped
+  }
+
+  /** Makes run() end in order; resolves at once. */
+  stop() {
+    this.#isStopping = true
+    this.#quit.abort()
+    this.#changed()
+  }
+
+  // ---- waiting for something to change ----
+
+  #changed() {
+    const waiters = this.#waiters
+    if (waiters.length === 0) return
+    this.#waiters = []
+    for (const wake of waiters) wake()
+  }
+
+  async #until(isTrue, deadline = Infinity) {
+    while (!isTrue() && performance.now() < deadline) {
+      await new Promise(resolve => {
+        const timer = deadline === Infinity ? undefined : setTimeout(resolve, deadline - performance.now())
+        this.#waiters.push(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    }
+  }
+
+  // ---- claiming ----
+
+  async #claim(max, wait) {
+    const { tasks } = await this.transport.call("POST", "/v1/tasks/claim", {
+      wait, retryFor: 0,
+      body: {
+        worker: this.name, queues: this.queues, names: [...this.#functions.keys()], max,
+        wait: inMilliseconds(wait), lease: inMilliseconds(this.lease),
+      },
+    })
+    return tasks
+  }
+
+  #room() { // [W1]
+    return this.#outbox.length < OUTBOX_MAX ? Math.min(BATCH_MAX, this.concurrency - this.#jobs.size) : 0
+  }
+
+  async #claimForever() {
+    const backoff = new Backoff()
+    for (;;) {
+      await this.#until(() => this.#isStopping || this.#room() > 0)
+      if (this.#isStopping) return
+      try {
+        const tasks = await this.#claim(this.#room(), this.poll)
+        backoff.reset()
+        for (const task of tasks) this.#begin(task)
+      } catch (error) {
+        if (isPermanent(error)) {
+          this.#failure = error
+          this.stop()
+          return
+        }
+        this.logger.warn(`abide: claiming tasks: ${error.message}`)
+        await sleep(backoff.pause(), this.#quit.signal)
+      }
+    }
+  }
+
+  #begin(task) {
+    if (this.#isStopping) { // [W4]
+      this.#send(itemOf(task, `"release":true`))
+      return
+    }
+    const job = new Job(this, task)
+    this.#jobs.set(task.token, job)
+    this.scheduleBeat(job.nextBeat)
+    this.#perform(job).then(member => {
+      if (!this.#jobs.delete(task.token)) return // handed back meanwhile
+      if (member !== undefined) this.#send(itemOf(task, member))
+      this.#changed()
+    })
+  }
+
+  // Runs the function; resolves with what to tell the server, if anything.
+  async #perform(job) {
+    try {
+      return encode(await this.#functions.get(job.task.name)(job.task.input, job.context))
+    } catch (error) {
+      if (job.reason === "lease lost") return undefined
+      if (job.reason === "stopping") return `"release":true`
+      const { id, name, attempt } = job.context
+      this.logger.warn(`abide: task ${id} (${name}, attempt ${attempt}) failed:`,
+        error instanceof AbideError ? error.message : error)
+      return describe(error)
+    }
+  }
+
+  // ---- results ----
+
+  #send(item) {
+    this.#outbox.push(item)
+    if (this.#isSending) return
+    this.#isSending = true
+    setImmediate(() => this.#sendAll()) // those of one turn of the loop travel together
+  }
+
+  async #sendAll() {
+    while (this.#outbox.length > 0 && !this.#hasEnded) {
+      let count = 0
+      for (let size = 0; count < Math.min(this.#outbox.length, BATCH_MAX); count++) {
+        if (count > 0 && size >= BATCH_BYTES) break
+        size += this.#outbox[count].text.length
+      }
+      const batch = this.#outbox.splice(0, count)
+      this.#changed()
+      await this.#deliver(batch)
+    }
+    this.#isSending = false
+    this.#changed()
+  }
+
+  async #deliver(batch) { // [W2]
+    const backoff = new Backoff()
+    while (!this.#hasEnded) {
+      try {
+        const answer = await this.transport.call("POST", "/v1/tasks/complete",
+          { text: `{"results":[${batch.map(item => item.text).join(",")}]}`, retryFor: 0 })
+        for (const { id, status, detail } of answer.results)
+          if (status !== "accepted") this.logger.warn(`abide: the result of task ${id} was refused: ${detail ?? status}`)
+        return
+      } catch (error) {
+        if (isPermanent(error)) return this.#deliverApart(batch, error)
+        this.logger.warn(`abide: sending ${batch.length} results: ${error.message}`)
+        await sleep(backoff.pause())
+      }
+    }
+  }
+
+  // One bad result must not hold up the others; alone, it becomes an error of its task.
+  async #deliverApart(batch, error) {
+    if (batch.length > 1) {
+      for (const item of batch) await this.#deliver([item])
+      return
+    }
+    const [item] = batch
+    if (!item.text.startsWith(itemOf(item, `"result":`).text.slice(0, -1))) {
+      this.logger.error(`abide: the server refused what became of task ${item.id}: ${error.message}`)
+      return
+    }
+    const refused = new TaskError(`the server refused the result: ${error.detail}`,
+      { type: "ResultError", retryable: false })
+    await this.#deliver([itemOf(item, describe(refused))])
+  }
+
+  // ---- heartbeats ----
+
+  scheduleBeat(at) {
+    if (at >= this.#beatAt || this.#hasEnded) return
+    clearTimeout(this.#beatTimer)
+    this.#beatAt = at
+    this.#beatTimer = setTimeout(() => this.#beat(), Math.max(0, at - performance.now()))
+  }
+
+  async #beat() { // [W3]
+    const now = performance.now()
+    // Those that would be due soon share the request.
+    const due = [...this.#jobs.values()].filter(job => job.nextBeat <= now + job.interval / 2).slice(0, BATCH_MAX)
+    for (const job of due) {
+      job.lastBeat = now
+      job.nextBeat = now + job.interval
+    }
+    this.#beatAt = Infinity
+    for (const job of this.#jobs.values()) this.scheduleBeat(job.nextBeat)
+    if (due.length > 0) await this.#tellAlive(due)
+  }
+
+  async #tellAlive(jobs) {
+    const sent = jobs.map(job => job.progress)
+    const items = jobs.map(({ task, progress }) =>
+      `{"id":${JSON.stringify(task.id)},"token":${task.token}${progress === undefined ? "" : `,"progress":${progress}`}}`)
+    try {
+      const answer = await this.transport.call("POST", "/v1/tasks/heartbeat",
+        { text: `{"lease":"${inMilliseconds(this.lease)}","tasks":[${items.join(",")}]}`, retryFor: 0 })
+      answer.tasks.forEach(({ status }, index) => {
+        const job = jobs[index]
+        if (job.progress === sent[index]) job.progress = undefined
+        if (this.#jobs.get(job.task.token) !== job) return
+        if (status === "cancelled") job.giveUp("cancelled")
+        else if (status === "fenced" || status === "not_found") job.giveUp("lease lost")
+      })
+    } catch (error) {
+      this.logger.warn(`abide: sending heartbeats: ${error.message}`)
+      for (const job of jobs) {
+        job.nextBeat = performance.now() + job.interval / 4
+        this.scheduleBeat(job.nextBeat)
+      }
+    }
+  }
+
+  // ---- stopping ----
+
+  async #windUp(claiming) { // [W4]
+    const deadline = performance.now() + this.grace
+    let isClaiming = true
+    claiming.then(() => { isClaiming = false })
+    while (isClaiming && performance.now() < deadline) {
+      await this.#claim(0, 0).catch(() => {}) // ends the long poll; repeated, since it may overtake it
+      await Promise.race([claiming, sleep(100)])
+    }
+    await this.#until(() => this.#jobs.size === 0, deadline)
+    for (const job of this.#jobs.values()) job.giveUp("stopping")
+    await this.#until(() => this.#jobs.size === 0, performance.now() + LAST_MOMENT_MS)
+    for (const { task } of this.#jobs.values()) {
+      this.logger.warn(`abide: task ${task.id} (${task.name}) is handed back unfinished`)
+      this.#send(itemOf(task, `"release":true`))
+    }
+    this.#jobs.clear()
+    await this.#until(() => !this.#isSending, Math.max(deadline, performance.now() + LAST_MOMENT_MS))
+    this.#hasEnded = true
+    clearTimeout(this.#beatTimer)
+    this.transport.close()
+  }
+}

@@ -1,0 +1,72 @@
+"""What can go wrong: on the way to the server, in a run, and in a task function."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+
+class AbideError(Exception):
+    """Everything this library raises by itself."""
+
+
+class ApiError(AbideError):
+    """The server refused a request; `code` is stable and documented in docs/errors.md."""
+
+    def __init__(self, status: int, code: str, detail: str, body: Any = None):
+        super().__init__("%s (%s, HTTP %d)" % (detail, code, status))
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.body = body
+
+
+class ServerUnreachable(AbideError):
+    """No answer came, however often it was tried. What was asked for may have happened."""
+
+
+class WaitTimeout(AbideError):
+    """The run had not ended when the time was over. It goes on."""
+
+
+class RunFailed(AbideError):
+    """The run has ended without a result; `error` is its error object, `status` how it ended.
+
+    The message says why, down to what the task function raised.
+    """
+
+    def __init__(self, run_id: str, status: str, error: Any):
+        message = "run %s %s" % (run_id, status)
+        cause = error
+        while isinstance(cause, dict) and cause.get("message"):
+            message += ": %s" % cause["message"]
+            value = cause.get("value")
+            cause = (value if isinstance(value, dict) else cause).get("cause")
+        super().__init__(message)
+        self.run_id = run_id
+        self.status = status
+        self.error = error
+
+
+class TaskError(AbideError):
+    """Raise it in a task function to say how the attempt failed.
+
+    `type` is what the flow sees as the error's type and what `nonRetryable` lists are matched
+    with; `details` is any JSON that helps.
+    """
+
+    def __init__(self, message: str, *, type: Optional[str] = None, details: Any = None,
+                 retryable: bool = True):
+        super().__init__(message)
+        self.type = type or self.__class__.__name__
+        self.details = details
+        self.retryable = retryable
+
+
+class NonRetryableError(TaskError):
+    """Raise it in a task function when trying again cannot help."""
+
+    def __init__(self, message: str, *, type: Optional[str] = None, details: Any = None):
+        super().__init__(message, type=type, details=details, retryable=False)
+
+
+class TaskCancelled(AbideError):
+    """Raised by Context.check() when nobody wants the result any more."""

@@ -1,0 +1,494 @@
+"""Worker: does the tasks of a server, with functions of this program.
+
+Threads: one claims tasks, one sends heartbeats, one sends results, and up to `concurrency` run
+task functions. All state is behind one condition.
+
+  [W1] At most `concurrency` functions run, and nothing is claimed that could not begin at once.
+  [W2] A result is sent until the server has accepted or refused it. Repeating one is harmless: the
+       token decides.
+  [W3] While a function runs its lease is renewed, each time well before it ends.
+  [W4] Stopping claims nothing any more, lets functions finish, and hands back what did not finish
+       in time, so that another worker can begin it at once and no attempt is lost.
+"""
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+import queue
+import random
+import signal
+import socket
+import ssl
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+
+from .client import Client
+from .errors import AbideError, ApiError, ServerUnreachable, TaskCancelled, TaskError
+from .transport import Backoff, Duration, in_milliseconds, seconds, to_json
+
+logger = logging.getLogger("abide")
+
+_BATCH_MAX = 1000  # items of one request
+_BATCH_BYTES = 1 << 20
+_OUTBOX_MAX = 2000  # results waiting to be sent; more are not made
+_MESSAGE_MAX = 8000  # characters of an error's message
+_DETAILS_MAX = 32000
+_PROGRESS_MAX = 32000
+_PROGRESS_EVERY = 1.0  # seconds between heartbeats that only tell progress
+_LAST_MOMENT = 2.0  # for functions that are told to stop after the grace is over
+_PERMANENT = (400, 401, 403, 404, 405, 413, 422)
+
+TaskFunction = Callable[..., Any]
+
+
+class Context:
+    """What a task function may know about its task, as its second argument."""
+
+    def __init__(self, worker: "Worker", task: Dict[str, Any]):
+        self.id: str = task["id"]
+        self.name: str = task["name"]
+        self.queue: str = task["queue"]
+        self.attempt: int = task["attempt"]
+        self.run_id: Optional[str] = task.get("run_id")
+        self.step: Optional[int] = task.get("step")
+        self.traceparent: Optional[str] = task.get("traceparent")
+        self.cancelled = threading.Event()
+        """Set when the result is not wanted any more; `reason` says why."""
+        self.reason: Optional[str] = None
+        """"cancelled", "lease lost" or "stopping"."""
+        self._worker = worker
+        self._token: int = task["token"]
+
+    def progress(self, value: Any) -> None:
+        """Tells the server how far the task is (any JSON); sent within about a second."""
+        text = to_json(value)
+        if len(text) > _PROGRESS_MAX:
+            raise ValueError("a progress has at most %d characters" % _PROGRESS_MAX)
+        self._worker._note_progress(self._token, text)
+
+    def check(self) -> None:
+        """Raises TaskCancelled when the result is not wanted any more."""
+        if self.cancelled.is_set():
+            raise TaskCancelled(self.reason or "cancelled")
+
+
+class _Job:
+    def __init__(self, worker: "Worker", task: Dict[str, Any]):
+        self.task = task
+        self.context = Context(worker, task)
+        # The server may give less than was asked for: the task's own heartbeat time-out.
+        lease = min(worker.lease, task.get("lease_ms", worker.lease * 1000) / 1000)
+        self.interval = max(0.02, min(worker.heartbeat, lease / 3))
+        self.next_beat = time.monotonic() + self.interval * random.uniform(0.5, 1)
+        self.last_beat = time.monotonic()
+        self.progress: Optional[str] = None
+
+    def give_up(self, reason: str) -> None:
+        self.context.reason = self.context.reason or reason
+        self.context.cancelled.set()
+
+
+class _Item:
+    """Something to be told about a task: a result, an error, or that it is handed back."""
+
+    def __init__(self, task: Dict[str, Any], member: str):
+        self.id = task["id"]
+        self.token = task["token"]
+        self.text = '{"id":%s,"token":%d,%s}' % (to_json(self.id), self.token, member)
+
+
+def _takes_context(function: TaskFunction) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return len(places) >= 2 or any(p.kind == p.VAR_POSITIONAL for p in parameters)
+
+
+def _describe(error: BaseException) -> str:
+    described: Dict[str, Any] = {"type": getattr(error, "type", None),
+                                 "message": str(error)[:_MESSAGE_MAX]}
+    if not isinstance(error, TaskError) or not isinstance(described["type"], str):
+        described["type"] = error.__class__.__name__
+    if getattr(error, "retryable", True) is False:
+        described["retryable"] = False
+    details = getattr(error, "details", None)
+    if details is not None:
+        try:
+            text = to_json(details)
+        except (TypeError, ValueError):
+            text = to_json(str(details))
+        if len(text) <= _DETAILS_MAX:
+            return to_json(described)[:-1] + ',"details":' + text + "}"
+    return to_json(described)
+
+
+class Worker:
+    """Registers task functions and does tasks until it is stopped.
+
+    server, token, timeout, ssl_context  as for Client
+    queues       which queues to take tasks from
+    concurrency  how many functions may run at once
+    name         shown to operators; made of host and process unless given
+    lease        how long the server waits for a sign of life before it gives a task to another
+    heartbeat    how often to give one; also how soon a cancellation is noticed
+    grace        how long stopping waits for functions to finish
+    """
+
+    def __init__(self, server: Optional[str] = None, *, token: Optional[str] = None,
+                 queues: Sequence[str] = ("default",), concurrency: int = 10,
+                 name: Optional[str] = None, lease: Duration = 30,
+                 heartbeat: Optional[Duration] = None, grace: Duration = 30,
+                 poll: Duration = 25, timeout: Duration = 30,
+                 ssl_context: Optional[ssl.SSLContext] = None):
+        if concurrency < 1:
+            raise ValueError("concurrency: at least 1")
+        self.client = Client(server, token=token, timeout=timeout, ssl_context=ssl_context)
+        self.queues = list(queues)
+        self.concurrency = concurrency
+        self.name = name or "%s-%d-%04x" % (socket.gethostname(), os.getpid(),
+                                            random.randrange(1 << 16))
+        self.lease = seconds(lease)
+        self.heartbeat = min(5.0, self.lease / 3) if heartbeat is None else seconds(heartbeat)
+        self.grace = seconds(grace)
+        self._poll = seconds(poll)
+        self._functions: Dict[str, TaskFunction] = {}
+        self._changed = threading.Condition()
+        self._jobs: Dict[int, _Job] = {}  # by token: a task may come back while it still runs
+        self._outbox: List[_Item] = []
+        self._in_flight = 0  # items being sent
+        self._pool_size = 0
+        self._pool_idle = 0
+        self._todo: "queue.SimpleQueue[Optional[_Job]]" = queue.SimpleQueue()
+        self._is_stopping = False
+        self._has_ended = False
+        self._failure: Optional[Exception] = None
+        self._bell, self._listener = socket.socketpair()  # stop() may be called by a signal
+        self._bell.setblocking(False)
+
+    # ---- what a program calls ----
+
+    def task(self, name: Union[str, TaskFunction, None] = None) -> Any:
+        """Decorator: @worker.task, or @worker.task("name")."""
+        if callable(name):
+            self.add(name.__name__, name)
+            return name
+
+        def register(function: TaskFunction) -> TaskFunction:
+            self.add(name if isinstance(name, str) else function.__name__, function)
+            return function
+        return register
+
+    def add(self, name: str, function: TaskFunction) -> None:
+        """function(input) or function(input, context); it may be a coroutine function."""
+        if name in self._functions:
+            raise ValueError("the task %r is registered already" % name)
+        self._functions[name] = function
+
+    def run(self, *, handle_signals: bool = True) -> None:
+        """Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills."""
+        if not self._functions:
+            raise AbideError("no task function is registered")
+        handle_signals = handle_signals and threading.current_thread() is threading.main_thread()
+        old = {number: signal.signal(number, self._on_signal)
+               for number in (signal.SIGTERM, signal.SIGINT)} if handle_signals else {}
+        claimer = self._thread(self._claim_forever)
+        others = [self._thread(self._beat_forever), self._thread(self._send_forever)]
+        logger.info("worker %s does %s for %s", self.name, ", ".join(sorted(self._functions)),
+                    self.client.transport.url)
+        try:
+            self._listener.recv(1)
+        finally:
+            for number, handler in old.items():
+                signal.signal(number, handler)
+            self._wind_up(claimer)
+            for thread in others:
+                thread.join(1)
+            self.client.close()
+        logger.info("worker %s has stopped", self.name)
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """Makes run() end in order. Any thread, or a signal handler; it does not wait."""
+        try:
+            self._bell.send(b"x")
+        except BlockingIOError:
+            pass
+
+    def _on_signal(self, number: int, _frame: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        self.stop()
+
+    @staticmethod
+    def _thread(function: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=function, daemon=True)
+        thread.start()
+        return thread
+
+    # ---- claiming ----
+
+    def _claim(self, count: int, wait: float) -> List[Dict[str, Any]]:
+        return self.client.transport.call(
+            "POST", "/v1/tasks/claim", wait=wait, retry_for=0, body={
+                "worker": self.name, "queues": self.queues, "names": list(self._functions),
+                "max": count, "wait": in_milliseconds(wait),
+                "lease": in_milliseconds(self.lease)}).json["tasks"]
+
+    def _wait_for_room(self) -> int:  # [W1]; 0 = stopping
+        with self._changed:
+            while not self._is_stopping:
+                room = self.concurrency - len(self._jobs)
+                if room > 0 and len(self._outbox) < _OUTBOX_MAX:
+                    return min(room, _BATCH_MAX)
+                self._changed.wait()
+        return 0
+
+    def _claim_forever(self) -> None:
+        backoff = Backoff()
+        while True:
+            room = self._wait_for_room()
+            if room == 0:
+                return
+            try:
+                tasks = self._claim(room, self._poll)
+            except (ApiError, ServerUnreachable) as error:
+                if isinstance(error, ApiError) and error.status in _PERMANENT:
+                    self._failure = error
+                    self.stop()
+                    return
+                self._pause(backoff, "claiming tasks", error)
+                continue
+            backoff.reset()
+            self._begin(tasks)
+
+    def _pause(self, backoff: Backoff, doing: str, error: Exception) -> None:
+        logger.warning("%s: %s", doing, error)
+        until = time.monotonic() + backoff.pause()
+        with self._changed:
+            while not self._is_stopping and time.monotonic() < until:
+                self._changed.wait(until - time.monotonic())
+
+    def _begin(self, tasks: List[Dict[str, Any]]) -> None:
+        with self._changed:
+            for task in tasks:
+                if self._is_stopping:  # [W4]
+                    self._outbox.append(_Item(task, '"release":true'))
+                    continue
+                self._jobs[task["token"]] = job = _Job(self, task)
+                self._todo.put(job)
+                if self._pool_idle < self._todo.qsize() and self._pool_size < self.concurrency:
+                    self._pool_size += 1
+                    self._thread(self._work_forever)
+            self._changed.notify_all()
+
+    # ---- working ----
+
+    def _work_forever(self) -> None:
+        while True:
+            with self._changed:
+                self._pool_idle += 1
+            job = self._todo.get()
+            with self._changed:
+                self._pool_idle -= 1
+            if job is None:
+                return
+            member = self._perform(job)
+            with self._changed:
+                if self._jobs.pop(job.task["token"], None) is job and member is not None:
+                    self._outbox.append(_Item(job.task, member))
+                self._changed.notify_all()
+
+    def _perform(self, job: _Job) -> Optional[str]:
+        """Runs the function; answers what to tell the server, if anything."""
+        function = self._functions[job.task["name"]]
+        arguments = (job.task.get("input"), job.context)[:2 if _takes_context(function) else 1]
+        try:
+            value = function(*arguments)
+            if inspect.iscoroutine(value):
+                value = asyncio.run(value)
+            return '"result":' + self._encode(value)
+        except BaseException as error:  # SystemExit too: a task does not end the worker
+            reason = job.context.reason
+            if reason == "lease lost":
+                return None
+            if reason == "stopping":
+                return '"release":true'
+            logger.info("task %s (%s, attempt %d) failed: %s: %s", job.context.id,
+                        job.context.name, job.context.attempt, error.__class__.__name__, error,
+                        exc_info=not isinstance(error, (TaskError, TaskCancelled)))
+            return '"error":' + _describe(error)
+
+    @staticmethod
+    def _encode(value: Any) -> str:
+        try:
+            text = to_json(value)
+            text.encode("utf-8")
+            return text
+        except (TypeError, ValueError, RecursionError) as error:
+            raise TaskError("the result cannot be written as JSON: %s" % error,
+                            type="ResultError", retryable=False)
+
+    # ---- results ----
+
+    def _take_batch(self) -> List[_Item]:  # empty = the end
+        with self._changed:
+            while not self._outbox:
+                if self._has_ended:
+                    return []
+                self._changed.wait()
+            count = size = 0
+            while count < min(len(self._outbox), _BATCH_MAX) and (count == 0 or size < _BATCH_BYTES):
+                size += len(self._outbox[count].text)
+                count += 1
+            batch, self._outbox = self._outbox[:count], self._outbox[count:]
+            self._in_flight = count
+            self._changed.notify_all()
+            return batch
+
+    def _send_forever(self) -> None:
+        while True:
+            batch = self._take_batch()
+            if not batch:
+                return
+            self._send(batch)
+            with self._changed:
+                self._in_flight = 0
+                self._changed.notify_all()
+
+    def _send(self, batch: List[_Item]) -> None:  # [W2]
+        backoff = Backoff()
+        while not self._has_ended:
+            try:
+                answer = self.client.transport.call(
+                    "POST", "/v1/tasks/complete", retry_for=0,
+                    text='{"results":[%s]}' % ",".join(item.text for item in batch)).json
+            except ServerUnreachable as error:
+                logger.warning("sending %d results: %s", len(batch), error)
+            except ApiError as error:
+                if error.status in _PERMANENT:
+                    self._send_apart(batch, error)
+                    return
+                logger.warning("sending %d results: %s", len(batch), error)
+            else:
+                for result in answer["results"]:
+                    if result["status"] != "accepted":
+                        logger.warning("the result of task %s was refused: %s", result["id"],
+                                       result.get("detail", result["status"]))
+                return
+            time.sleep(backoff.pause())
+
+    def _send_apart(self, batch: List[_Item], error: ApiError) -> None:
+        """One bad result must not hold up the others; alone, it becomes an error of its task."""
+        if len(batch) > 1:
+            for item in batch:
+                self._send([item])
+        elif '"result":' in batch[0].text[:400]:
+            problem = TaskError("the server refused the result: %s" % error.detail,
+                                type="ResultError", retryable=False)
+            item = batch[0]
+            self._send([_Item({"id": item.id, "token": item.token},
+                              '"error":' + _describe(problem))])
+        else:
+            logger.error("the server refused what became of task %s: %s", batch[0].id, error)
+
+    # ---- heartbeats ----
+
+    def _note_progress(self, token: int, text: str) -> None:
+        with self._changed:
+            job = self._jobs.get(token)
+            if job is not None:
+                job.progress = text
+                job.next_beat = min(job.next_beat, job.last_beat + _PROGRESS_EVERY)
+                self._changed.notify_all()
+
+    def _due_jobs(self) -> List[_Job]:  # empty = the end
+        with self._changed:
+            while not self._has_ended:
+                now = time.monotonic()
+                next_beat = min((job.next_beat for job in self._jobs.values()), default=None)
+                if next_beat is None or next_beat > now:
+                    self._changed.wait(None if next_beat is None else next_beat - now)
+                    continue
+                # Those that would be due soon share the request.
+                due = [job for job in self._jobs.values() if job.next_beat <= now + job.interval / 2]
+                return due[:_BATCH_MAX]
+        return []
+
+    def _beat_forever(self) -> None:  # [W3]
+        while True:
+            jobs = self._due_jobs()
+            if not jobs:
+                return
+            now = time.monotonic()
+            for job in jobs:
+                job.last_beat = now
+                job.next_beat = now + job.interval
+            self._beat(jobs)
+
+    def _beat(self, jobs: List[_Job]) -> None:
+        sent = [job.progress for job in jobs]
+        items = ",".join('{"id":%s,"token":%d%s}' % (
+            to_json(job.context.id), job.task["token"],
+            "" if text is None else ',"progress":' + text) for job, text in zip(jobs, sent))
+        try:
+            answers = self.client.transport.call(
+                "POST", "/v1/tasks/heartbeat", retry_for=0,
+                text='{"lease":"%s","tasks":[%s]}' % (in_milliseconds(self.lease), items)).json
+        except (ApiError, ServerUnreachable) as error:
+            logger.warning("sending heartbeats: %s", error)
+            for job in jobs:
+                job.next_beat = time.monotonic() + job.interval / 4
+            return
+        with self._changed:
+            for job, text, answer in zip(jobs, sent, answers["tasks"]):
+                if job.progress is text:
+                    job.progress = None
+                if self._jobs.get(job.task["token"]) is not job:
+                    continue
+                if answer["status"] == "cancelled":
+                    job.give_up("cancelled")
+                elif answer["status"] in ("fenced", "not_found"):
+                    job.give_up("lease lost")
+
+    # ---- stopping ----
+
+    def _wind_up(self, claimer: threading.Thread) -> None:  # [W4]
+        deadline = time.monotonic() + self.grace
+        with self._changed:
+            self._is_stopping = True
+            self._changed.notify_all()
+        while claimer.is_alive() and time.monotonic() < deadline:
+            try:  # ends the long poll; repeated, since it may overtake the claim
+                self._claim(0, 0)
+            except (ApiError, ServerUnreachable):
+                pass
+            claimer.join(0.1)
+        self._wait_until(lambda: not self._jobs, deadline)
+        with self._changed:
+            for job in self._jobs.values():
+                job.give_up("stopping")
+        self._wait_until(lambda: not self._jobs, time.monotonic() + _LAST_MOMENT)
+        with self._changed:
+            for job in self._jobs.values():
+                logger.warning("task %s (%s) is handed back unfinished", job.context.id,
+                               job.context.name)
+                self._outbox.append(_Item(job.task, '"release":true'))
+            self._jobs.clear()
+            self._changed.notify_all()
+        self._wait_until(lambda: not self._outbox and self._in_flight == 0,
+                         max(deadline, time.monotonic() + _LAST_MOMENT))
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
+        for _ in range(self._pool_size):
+            self._todo.put(None)
+
+    def _wait_until(self, is_true: Callable[[], bool], deadline: float) -> None:
+        with self._changed:
+            while not is_true() and time.monotonic() < deadline:
+                self._changed.wait(deadline - time.monotonic())
