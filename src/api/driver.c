@@ -199,6 +199,14 @@ static bool commit_next(Driver *driver, bool *is_committing) {
     return true;
 }
 
+static void publish_counts(Driver *driver) {
+    const Coordinator *c = driver->coordinator;
+    atomic_store_explicit(&driver->resident_count, coordinator_resident_count(c),
+                          memory_order_relaxed);
+    atomic_store_explicit(&driver->active_count, coordinator_active_count(c),
+                          memory_order_relaxed);
+}
+
 // True when the thread is to end.
 static bool rest(Driver *driver, bool is_committing) {
     Coordinator *coordinator = driver->coordinator;
@@ -224,6 +232,7 @@ static void *coordinator_main(void *context) {
     bool is_committing = false;
     for (;;) {
         Mail mail;
+        publish_counts(driver);
         take_mail(driver, &mail);
         deliver_mail(driver, &mail);
         bool has_answers = mail.committed != NULL;

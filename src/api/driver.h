@@ -12,6 +12,7 @@
 #pragma once
 #include "engine/coordinator.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct Pool {
     pthread_mutex_t lock;
@@ -71,6 +72,8 @@ typedef struct Driver {
 
     void (*on_event)(void *context, const EngineEvent *event);
     void *on_event_context;
+    // As of the beginning of the coordinator's last round, for any thread.
+    _Atomic size_t resident_count, active_count;
 } Driver;
 
 typedef struct DriverConfig {

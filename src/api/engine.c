@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "engine/filter.h"
 #include "flow/limits.h"
+#include "store/metrics.h"
 #include <stdlib.h>
 
 const char *abide_version(void) { return ABIDE_VERSION; }
@@ -147,7 +148,9 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     engine->is_child_failure_isolated = engine->options.isolate_child_failures != 0;
     settings.store.logger = &engine->logger;
     settings.store.filter_matches = filter_matches;
-    TRY(store_open(str_from(url), &settings.store, &engine->store, diag));
+    Store *store;
+    TRY(store_open(str_from(url), &settings.store, &store, diag));
+    engine->store = metrics_store_new(store, env_system());
     DriverConfig config = {
         .env = env_system(),
         .is_virtual = engine->options.virtual_time_ms != 0,

@@ -44,6 +44,7 @@ struct Exchange {
     Arena arena;
     ExchangeStage stage;
     int64_t began_at_ms;
+    uint64_t began_ns; // monotonic
     // the request
     const Route *route;
     Str uri; // as it came

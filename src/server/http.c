@@ -26,6 +26,7 @@ static Exchange *exchange_new(Server *server, struct MHD_Connection *connection,
     arena_init(&exchange->arena);
     exchange->uri = arena_str(&exchange->arena, uri);
     exchange->began_at_ms = env_now_ms(server->engine->driver.env);
+    exchange->began_ns = env_monotonic_ns(server->engine->driver.env);
     buf_init(&exchange->body, server->config.limits.body_size);
     buf_init(&exchange->answer, 0);
     list_init(&exchange->link);
@@ -202,6 +203,10 @@ static struct MHD_Response *buffer_response(Exchange *exchange) {
 }
 
 static enum MHD_Result answer(Exchange *exchange) {
+    Server *server = exchange->server;
+    uint64_t now_ns = env_monotonic_ns(server->engine->driver.env);
+    metrics_answered(&server->metrics, exchange->route, exchange->status,
+                     (int64_t)(now_ns - exchange->began_ns));
     struct MHD_Response *response =
         exchange->stream != NULL ? stream_response(exchange->stream) : buffer_response(exchange);
     if (response == NULL) return MHD_NO;

@@ -5,6 +5,7 @@
 //
 // Not here: what the routes do (routes_*.c), decoding of parameters (exchange.c).
 #include "server/route.h"
+#include "base/assert.h"
 #include <stdio.h>
 
 static const RouteTable *const tables[] = {&routes_work,     &routes_runs,   &routes_changes,
@@ -85,4 +86,29 @@ size_t route_allowed(Str path, char *ret_text, size_t size) {
 const RouteTable *const *route_tables(size_t *ret_count) {
     *ret_count = TABLE_COUNT;
     return tables;
+}
+
+size_t route_count(void) {
+    size_t count = 0;
+    for (size_t i = 0; i < TABLE_COUNT; i++) count += tables[i]->count;
+    return count;
+}
+
+size_t route_number(const Route *route) {
+    size_t before = 0;
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        const Route *first = tables[i]->routes;
+        if (route >= first && route < first + tables[i]->count)
+            return before + (size_t)(route - first);
+        before += tables[i]->count;
+    }
+    UNREACHABLE();
+}
+
+const Route *route_at(size_t number) {
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (number < tables[i]->count) return &tables[i]->routes[number];
+        number -= tables[i]->count;
+    }
+    return NULL;
 }

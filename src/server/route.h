@@ -58,6 +58,10 @@ RouteMatch route_find(Str method, Str path, const Route **ret_route,
                       Str ret_parameters[ROUTE_PARAMETERS_MAX]);
 // "GET, HEAD, PUT" for a path that has routes; empty otherwise.
 size_t route_allowed(Str path, char *ret_text, size_t size);
+// Routes by number, 0 … route_count() - 1, in the order of the tables. NULL beyond.
+size_t route_count(void);
+size_t route_number(const Route *route);
+const Route *route_at(size_t number);
 // All tables, for openapi.c and the tests; *ret_count of them.
 const RouteTable *const *route_tables(size_t *ret_count);
 

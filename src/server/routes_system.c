@@ -26,6 +26,14 @@ static void readyz(Exchange *exchange) {
     if (exchange_read(exchange, &query)) send_word(exchange, 200, "ready");
 }
 
+static void send_metrics(Exchange *exchange) {
+    Buf text;
+    buf_init(&text, METRICS_TEXT_MAX);
+    metrics_write(exchange->server, &exchange->arena, &text);
+    exchange_send_text(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&text));
+    buf_done(&text);
+}
+
 static void version(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
@@ -101,6 +109,8 @@ static const RouteAnswer word_answers[] = {{200, "It is.", "Health"}, {0}};
 static const RouteAnswer ready_answers[] = {
     {200, "It is.", "Health"}, {503, "It is going away.", "Health"}, {0}};
 static const RouteAnswer version_answers[] = {{200, "The version.", "Version"}, {0}};
+static const RouteAnswer metrics_answers[] = {
+    {200, "text/plain: the families of docs/metrics.md.", NULL}, {0}};
 static const RouteAnswer stats_answers[] = {{200, "Counters.", "Stats"}, {0}};
 static const RouteAnswer nodes_answers[] = {{200, "The nodes.", "NodeList"}, {0}};
 static const char *const ready_codes[] = {"STORE_UNAVAILABLE", NULL};
@@ -112,6 +122,8 @@ static const Route routes[] = {
      ready_codes, readyz},
     {"GET", "/healthz", "healthz", "Can it serve?", SCOPE_NONE, BODY_NONE, NULL, NULL,
      ready_answers, ready_codes, readyz},
+    {"GET", "/metrics", "metrics", "Figures in Prometheus' text format", SCOPE_READ, BODY_NONE,
+     NULL, NULL, metrics_answers, NULL, send_metrics},
     {"GET", "/version", "version", "Version of the server", SCOPE_NONE, BODY_NONE, NULL, NULL,
      version_answers, NULL, version},
     {"GET", "/v1/stats", "stats", "Counters", SCOPE_READ, BODY_NONE, NULL, NULL, stats_answers,

@@ -248,6 +248,7 @@ static void claim_tasks(Exchange *exchange) {
         exchange_refuse(exchange, status, &diag);
         return;
     }
+    metrics_saw_worker(&exchange->server->metrics, claim->worker, exchange->began_at_ms);
     if (claim->max == 0) {
         call_off_claims(exchange, claim);
         return;

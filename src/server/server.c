@@ -80,6 +80,7 @@ static void *ticker_main(void *context) {
 
 static void notice(void *context, const EngineEvent *event) { // on the coordinator's thread
     Server *server = context;
+    metrics_notice(&server->metrics, event);
     if (event->kind == ENGINE_LOG_GREW && str_is_null(event->run_id)) hub_wake_all(&server->hub);
     else if (event->kind == ENGINE_LOG_GREW) hub_log_grew(&server->hub, event->run_id);
     else if (event->kind == ENGINE_TASKS_READY) hub_tasks_ready(&server->hub);
@@ -182,6 +183,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     server->port = port_of(fd);
     server->started_at_ms = env_now_ms(engine->driver.env);
     hub_init(&server->hub);
+    metrics_init(&server->metrics);
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->tick, NULL);
     pthread_cond_init(&server->idle, NULL);
@@ -235,6 +237,7 @@ void server_free(Server *server) {
     atomic_store(&server->engine->watcher, NULL);
     ASSERT(list_is_empty(&server->exchanges));
     hub_done(&server->hub);
+    metrics_done(&server->metrics);
     heap_done(&server->deadlines);
     pthread_cond_destroy(&server->tick);
     pthread_cond_destroy(&server->idle);

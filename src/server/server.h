@@ -11,6 +11,7 @@
 #include "api/api.h"
 #include "server/exchange.h"
 #include "server/hub.h"
+#include "server/metrics.h"
 #include <stdatomic.h>
 
 typedef struct ServerLimits {
@@ -53,6 +54,7 @@ struct Server {
     uint16_t port; // the one it listens on
     int64_t started_at_ms;
     ServerCounters counters;
+    Metrics metrics;
     EngineWatcher watcher;
     Hub hub;
     pthread_t ticker; // of the deadlines

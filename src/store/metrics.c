@@ -18,6 +18,7 @@ typedef struct MetricsStore {
     Store *inner;
     Env *env;
     _Atomic int64_t values[METRIC_COUNT]; // a StoreMetrics, field by field
+    StoreHistograms histograms;
 } MetricsStore;
 
 // The place of a field of StoreMetrics in `values`.
@@ -42,12 +43,6 @@ static void raise_to(MetricsStore *self, size_t place, int64_t value) {
     }
 }
 
-static size_t size_bucket(size_t count) {
-    size_t bucket = 0;
-    while (bucket + 1 < STORE_SIZE_BUCKETS && count > (size_t)1 << bucket) bucket++;
-    return bucket;
-}
-
 static Status metrics_commit(Store *store, Batch *batch, Diag *diag) {
     MetricsStore *self = metrics_store(store);
     uint64_t start_ns = env_monotonic_ns(self->env);
@@ -57,7 +52,8 @@ static Status metrics_commit(Store *store, Batch *batch, Diag *diag) {
     add(self, PLACE(commit_ns), taken_ns);
     raise_to(self, PLACE(commit_max_ns), taken_ns);
     add(self, PLACE(commit_op_count), (int64_t)batch->count);
-    add(self, PLACE(batch_sizes) + size_bucket(batch->count), 1);
+    histogram_add(&self->histograms.commit_ns, &histogram_seconds, taken_ns);
+    histogram_add(&self->histograms.batch_sizes, &histogram_sizes, (int64_t)batch->count);
     if (status != OK) {
         add(self, PLACE(commit_failed_count), 1);
         return status;
@@ -114,4 +110,9 @@ void metrics_store_get(const Store *store, StoreMetrics *ret_metrics) {
         values[i] = atomic_load_explicit(&self->values[i], memory_order_relaxed);
     }
     memcpy(ret_metrics, values, sizeof(*ret_metrics)); // [M2]
+}
+
+const StoreHistograms *metrics_store_histograms(const Store *store) {
+    ASSERT(store->ops->commit == metrics_commit);
+    return &((const MetricsStore *)store)->histograms;
 }

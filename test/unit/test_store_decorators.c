@@ -304,7 +304,13 @@ static void metrics_count_calls_operations_and_time(void **state) {
     assert_int_equal(metrics.commit_op_count, 6);
     assert_int_equal(metrics.commit_ns, 3000000);
     assert_int_equal(metrics.commit_max_ns, 1000000);
-    assert_int_equal(metrics.batch_sizes[1], 3);
+    HistogramReading reading;
+    histogram_read(&metrics_store_histograms(store)->batch_sizes, &histogram_sizes, &reading);
+    assert_int_equal(reading.up_to[0], 0);
+    assert_int_equal(reading.up_to[1], 3); // two operations each
+    histogram_read(&metrics_store_histograms(store)->commit_ns, &histogram_seconds, &reading);
+    assert_int_equal(reading.count, 3);
+    assert_true(reading.sum > 0.0029 && reading.sum < 0.0031);
     assert_int_equal(metrics.op_counts[OP_CREATE_RUN], 2);
     assert_int_equal(metrics.op_counts[OP_CANCEL], 2);
     assert_int_equal(metrics.op_refused_counts[OP_CANCEL], 2);
