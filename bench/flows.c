@@ -5,8 +5,8 @@
 // script of ten tasks in a row with many runs in flight, fan-outs joined by Task.all, one run
 // alone, 10,000 timers due in one instant, and what a parked script costs.
 //
-// Not here: pass or fail; the language itself (flow.py). BENCH_PARKED=N changes the number of
-// parked runs; BENCH_ONLY=chain picks one measurement.
+// Not here: pass or fail; the language itself (flow.py). BENCH_PARKED=N and BENCH_CHAIN=N change
+// the number of runs; BENCH_ONLY=chain picks one measurement.
 #include "abide.h"
 #include "bench.h"
 #include "limits.h"
@@ -52,24 +52,30 @@ static abide_engine *open_engine(const char *directory, const char *name) {
     return engine;
 }
 
+static int64_t number_from(const char *variable, int64_t otherwise) {
+    const char *given = getenv(variable);
+    return given != NULL ? strtoll(given, NULL, 10) : otherwise;
+}
+
 // Runs are created before the clock starts, so that only tasks are measured.
 static void bench_chain(const char *directory, double limit) {
-    enum { RUNS = 5000 };
+    int64_t runs = number_from("BENCH_CHAIN", 5000);
+    double tasks = (double)runs * 10;
     abide_engine *engine = open_engine(directory, "chain.db");
-    start_many(engine, &(Load){.workflow = "chain", .input = "10"}, RUNS);
+    start_many(engine, &(Load){.workflow = "chain", .input = "10"}, runs);
     abide_stats before = stats_of(engine);
     double start = bench_now();
     recover(engine);
-    wait_for_completed(engine, RUNS);
+    wait_for_completed(engine, runs);
     double seconds = bench_now() - start;
     abide_stats stats = stats_of(engine);
-    bench_report("flows.chain10", RUNS * 10 / seconds, "tasks/s", limit);
+    bench_report("flows.chain10", tasks / seconds, "tasks/s", limit);
     bench_report("flows.chain10.commits_per_task",
-                 (double)(stats.commits - before.commits) / (RUNS * 10.0), "commits", 0);
-    bench_report("flows.chain10.turns_per_run", (double)stats.turns / RUNS, "turns", 11);
+                 (double)(stats.commits - before.commits) / tasks, "commits", 0);
+    bench_report("flows.chain10.turns_per_run", (double)stats.turns / (double)runs, "turns", 11);
     abide_close(engine);
     bench_report("flows.chain10.disk_per_task",
-                 (double)bench_file_size(directory) / (RUNS * 10.0), "bytes", 0);
+                 (double)bench_file_size(directory) / tasks, "bytes", 0);
 }
 
 static void bench_fan(const char *directory, const char *width, int rounds) {
@@ -120,8 +126,7 @@ static void bench_timers(const char *directory) {
 }
 
 static void bench_parked(const char *directory) {
-    const char *given = getenv("BENCH_PARKED");
-    int64_t count = given != NULL ? strtoll(given, NULL, 10) : 100000;
+    int64_t count = number_from("BENCH_PARKED", 100000);
     abide_engine *engine = open_engine(directory, "parked.db");
     recover(engine);
     int64_t rss_before = bench_rss();

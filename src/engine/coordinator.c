@@ -468,6 +468,7 @@ void turn_apply(Coordinator *c, Turn *turn) {
     }
     runs_apply_ready(c, turn);
     runs_apply_ended(c, turn);
+    runs_apply_grown(c, turn);
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
         if (item->request != NULL) apply_request(c, item->request);

@@ -80,6 +80,7 @@ struct Coordinator {
 void runs_apply_commit(Coordinator *c, Execution *execution, Op *op);
 void runs_apply_ready(Coordinator *c, const Turn *turn);
 void runs_apply_ended(Coordinator *c, const Turn *turn);
+void runs_apply_grown(Coordinator *c, const Turn *turn); // their readers are told
 // A script used up its slice: it goes to the end of the queue. False when it has had enough; then
 // its output says so.
 bool runs_continue(Coordinator *c, Execution *execution);

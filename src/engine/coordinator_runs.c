@@ -207,9 +207,12 @@ static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) 
         run->is_stale = true; // a forced change: what is in memory may be wrong
         return;
     }
-    // [M1] Another node may have executed it since: then the log holds more than we know.
-    bool is_complete = ready->last_seq == run->last_seq + (int64_t)ready->resolved_count;
-    for (size_t i = 0; i < ready->resolved_count && is_complete; i++)
+    // [M1] Another node may have executed it since: then the log holds more than we know. What was
+    // delivered quietly when it parked is known already.
+    size_t known = 0;
+    while (known < ready->resolved_count && ready->resolved[known].seq <= run->last_seq) known++;
+    bool is_complete = ready->last_seq - run->last_seq == (int64_t)(ready->resolved_count - known);
+    for (size_t i = known; i < ready->resolved_count && is_complete; i++)
         resident_add_entry(&c->residents, run, &ready->resolved[i]);
     run->is_stale = run->is_stale || !is_complete;
     residents_move(&c->residents, run, PHASE_READY);
@@ -226,6 +229,11 @@ void runs_apply_ready(Coordinator *c, const Turn *turn) {
         else run = take_new(c, turn, ready);
         if (ready->resolved_count > 0) run->woken_ns = now_ns;
     }
+}
+
+void runs_apply_grown(Coordinator *c, const Turn *turn) {
+    for (size_t i = 0; i < turn->batch.grown_count; i++)
+        notify(c, ENGINE_LOG_GREW, turn->batch.grown[i].id, STR_NULL, STR_NULL);
 }
 
 void runs_apply_ended(Coordinator *c, const Turn *turn) {

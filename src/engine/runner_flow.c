@@ -341,6 +341,17 @@ static void end_failed(FlowTurn *turn, const FlowFailure *failure) {
     buf_done(&text);
 }
 
+_Static_assert((int)FLOW_QUIET_FULFILLED == (int)WAIT_QUIET_OK &&
+                   (int)FLOW_QUIET_REJECTED == (int)WAIT_QUIET_ERROR,
+               "the same bits");
+
+// Only what ends by itself: a signal or an event is consumed by being delivered.
+static void set_group(WaitItem *item, const FlowWait *wait) {
+    if (item->kind != WAIT_TASK && item->kind != WAIT_CHILD) return;
+    item->group = wait->group;
+    item->quiet = wait->quiet;
+}
+
 // [L3] The wait set is what the script waits for now.
 static void end_parked(FlowTurn *turn, const FlowRunResult *result) {
     FlowMachine *machine = turn->machine;
@@ -360,6 +371,7 @@ static void end_parked(FlowTurn *turn, const FlowRunResult *result) {
                               str_is_null(pending->target_id) ? pending->name : pending->target_id),
             .filter = arena_str(turn->arena, pending->filter),
         };
+        set_group(&items[count - 1], &result->waits[i]);
     }
     if (count == 0 || result->is_stuck) {
         fail_turn(turn, STR("StuckError"),

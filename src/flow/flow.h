@@ -54,10 +54,19 @@ typedef struct FlowFailure { // texts live in the VM until its next run
     Str json;    // the thrown value as JSON where it is plain data, own properties of errors
 } FlowFailure;
 
+// An awaitable whose promise only feeds a combinator runs no script code when it settles, unless it
+// decides the combinator. Those of one combinator have the same group.
+typedef enum FlowQuiet {
+    FLOW_QUIET_FULFILLED = 1 << 0, // fulfilling it does nothing while others of the group are open
+    FLOW_QUIET_REJECTED = 1 << 1   // likewise
+} FlowQuiet;
+
 typedef struct FlowWait {
     uint32_t id;
     FlowAwaitKind kind;
     bool is_awaited; // something waits for its promise; false: fire and forget
+    uint8_t group;   // 0 = none
+    uint8_t quiet;   // FlowQuiet bits
 } FlowWait;
 
 typedef struct FlowRunResult {

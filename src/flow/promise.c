@@ -304,3 +304,9 @@ bool flow_promise_is_awaited(const FlowPromise *promise) {
     }
     return false;
 }
+
+const FlowCombinator *flow_promise_feeds(const FlowPromise *promise) {
+    const FlowReaction *reaction = promise->first;
+    if (!reaction || reaction->next || reaction->cell.small != REACTION_COMBINATOR) return NULL;
+    return reaction_is_live(reaction) ? flow_as_pointer(reaction->target) : NULL;
+}

@@ -143,6 +143,8 @@ void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t ind
 // Something still depends on this pending promise. What lost a race does not count: nothing that
 // happens to it can be noticed any more.
 bool flow_promise_is_awaited(const FlowPromise *promise);
+// The combinator that is all that waits for it and that need not be decided by it; NULL otherwise.
+const FlowCombinator *flow_promise_feeds(const FlowPromise *promise);
 
 // Combinators count their items: aux goes up with each, flow_combinator_release takes one away.
 FlowCombinator *flow_combinator_new(FlowVm *vm, FlowCombinatorKind kind, FlowValue promise);

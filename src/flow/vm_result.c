@@ -82,15 +82,62 @@ static void fill_failure(FlowVm *vm, FlowVmTexts *texts, FlowFailure *ret) {
     };
 }
 
+// ---- what the script waits for ----
+
+enum { GROUPS_MAX = 15 }; // further combinators are told of each item
+
+typedef struct Groups {
+    const FlowCombinator *combinators[GROUPS_MAX];
+    uint8_t count;
+    uint8_t last; // the one found last: items mostly come combinator by combinator
+} Groups;
+
+static uint8_t quiet_of(const FlowCombinator *combinator) {
+    switch ((FlowCombinatorKind)combinator->cell.small) {
+    case COMBINATOR_ALL: return FLOW_QUIET_FULFILLED;
+    case COMBINATOR_ALL_SETTLED: return FLOW_QUIET_FULFILLED | FLOW_QUIET_REJECTED;
+    case COMBINATOR_ANY:
+    case COMBINATOR_TASK_ANY: return FLOW_QUIET_REJECTED;
+    case COMBINATOR_RACE:
+    case COMBINATOR_TASK_RACE: break;
+    }
+    return 0;
+}
+
+static uint8_t group_of(Groups *groups, const FlowCombinator *combinator) {
+    if (groups->count > 0 && groups->combinators[groups->last] == combinator)
+        return (uint8_t)(groups->last + 1);
+    for (groups->last = 0; groups->last < groups->count; groups->last++)
+        if (groups->combinators[groups->last] == combinator) return (uint8_t)(groups->last + 1);
+    if (groups->count == GROUPS_MAX) {
+        groups->last = 0;
+        return 0;
+    }
+    groups->combinators[groups->count++] = combinator;
+    return groups->count;
+}
+
+static void fill_group(Groups *groups, const FlowPromise *promise, FlowWait *wait) {
+    const FlowCombinator *combinator = flow_promise_feeds(promise);
+    uint8_t quiet = combinator ? quiet_of(combinator) : 0;
+    if (quiet == 0) return;
+    wait->group = group_of(groups, combinator);
+    if (wait->group != 0) wait->quiet = quiet;
+}
+
 static void fill_waits(FlowVm *vm, FlowVmTexts *texts, FlowRunResult *ret) {
+    Groups groups = {0};
     texts->waits = mem_zalloc((vm->awaitable_count + 1) * sizeof *texts->waits);
     ret->is_stuck = true;
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
         const FlowAwaitable *awaitable = &vm->awaitables[i];
         bool is_awaited = flow_promise_is_awaited(awaitable->promise);
-        texts->waits[i] =
-            (FlowWait){awaitable->id, (FlowAwaitKind)awaitable->kind, is_awaited};
-        if (is_awaited) ret->is_stuck = false;
+        texts->waits[i] = (FlowWait){.id = awaitable->id,
+                                     .kind = (FlowAwaitKind)awaitable->kind,
+                                     .is_awaited = is_awaited};
+        if (!is_awaited) continue;
+        ret->is_stuck = false;
+        fill_group(&groups, awaitable->promise, &texts->waits[i]);
     }
     ret->waits = texts->waits;
     ret->wait_count = vm->awaitable_count;

@@ -2,7 +2,8 @@
 //
 //   u8 version · u8 mode · varint count · items
 //   item: u8 kind · u8 fields · varint slot · varint position, then the fields that are there, in
-//   this order: iteration, deadline_at_ms, target, since_ms, waiter (zigzag), name, filter (str)
+//   this order: iteration, deadline_at_ms, target, since_ms, waiter (zigzag), name, filter (str),
+//   group and quiet (one u8)
 //
 //   [E1] A field that is zero or null costs nothing; a wait for one signal takes about 20 bytes.
 //   [E2] Decoding never reads outside the bytes, allocates no more than they could describe, and
@@ -24,7 +25,8 @@ enum {
     FIELD_WAITER = 1 << 4,
     FIELD_NAME = 1 << 5,
     FIELD_FILTER = 1 << 6,
-    FIELD_ALL = (1 << 7) - 1
+    FIELD_GROUP = 1 << 7,
+    QUIET_BITS = 2 // of the byte that has the group above them
 };
 
 static const char *const wait_kind_names[WAIT_KIND_COUNT] = {
@@ -37,6 +39,13 @@ const char *wait_kind_name(int64_t kind) {
     return wait_kind_names[kind];
 }
 
+bool wait_item_has_good_group(const WaitItem *item) {
+    if (item->group == 0) return item->quiet == 0;
+    bool has_target = item->kind == WAIT_CHILD || item->kind == WAIT_TASK;
+    return has_target && item->group > 0 && item->group <= WAIT_GROUP_MAX && item->quiet > 0 &&
+           item->quiet <= (WAIT_QUIET_OK | WAIT_QUIET_ERROR);
+}
+
 static uint8_t item_fields(const WaitItem *item) {
     int fields = 0;
     if (item->iteration != 0) fields |= FIELD_ITERATION;
@@ -46,6 +55,7 @@ static uint8_t item_fields(const WaitItem *item) {
     if (item->waiter != 0) fields |= FIELD_WAITER;
     if (!str_is_null(item->name)) fields |= FIELD_NAME;
     if (!str_is_null(item->filter)) fields |= FIELD_FILTER;
+    if (item->group != 0) fields |= FIELD_GROUP;
     return (uint8_t)fields;
 }
 
@@ -63,6 +73,9 @@ static void item_encode(Buf *buf, const WaitItem *item) {
     if (fields & FIELD_WAITER) bytes_put_zigzag(buf, item->waiter);
     if (fields & FIELD_NAME) bytes_put_str(buf, item->name);
     if (fields & FIELD_FILTER) bytes_put_str(buf, item->filter);
+    if (fields & FIELD_GROUP) {
+        bytes_put_u8(buf, (uint8_t)(item->group << QUIET_BITS | item->quiet));
+    }
 }
 
 Str wait_set_encode(Arena *arena, const WaitSet *set) {
@@ -92,8 +105,13 @@ static bool item_decode(Arena *arena, ByteReader *reader, WaitItem *ret_item) {
     if (fields & FIELD_WAITER) item.waiter = bytes_get_zigzag(reader);
     if (fields & FIELD_NAME) item.name = arena_str(arena, bytes_get_str(reader));
     if (fields & FIELD_FILTER) item.filter = arena_str(arena, bytes_get_str(reader));
-    if (reader->is_bad || (fields & ~FIELD_ALL) != 0) return false;
-    if (item.kind < WAIT_EVENT || item.kind >= WAIT_KIND_COUNT) return false;
+    if (fields & FIELD_GROUP) {
+        uint8_t byte = bytes_get_u8(reader);
+        item.group = byte >> QUIET_BITS;
+        item.quiet = byte & ((1 << QUIET_BITS) - 1);
+    }
+    if (reader->is_bad || item.kind < WAIT_EVENT || item.kind >= WAIT_KIND_COUNT) return false;
+    if (!wait_item_has_good_group(&item)) return false;
     // What was written has no field that says nothing; bytes that do were not written by us.
     if (item_fields(&item) != fields) return false;
     *ret_item = item;

@@ -25,6 +25,11 @@ typedef enum WaitMode {
     WAIT_EACH       // every settled item is delivered: one checkpoint each
 } WaitMode;
 
+// An item of a group whose outcome is quiet is delivered without waking the run while other items
+// of the group are open: the workflow could do nothing with it yet.
+typedef enum WaitQuiet { WAIT_QUIET_OK = 1 << 0, WAIT_QUIET_ERROR = 1 << 1 } WaitQuiet;
+enum { WAIT_GROUP_MAX = 15 };
+
 typedef struct WaitItem {
     int64_t kind; // WaitKind
     int64_t slot; // the workflow's own number for it; unique in the set
@@ -34,6 +39,8 @@ typedef struct WaitItem {
     int64_t target;         // WAIT_CHILD, WAIT_TASK
     int64_t since_ms;       // when it was first waited for
     int64_t waiter;         // key of its WaiterRow while parked; written by the store
+    int64_t group;          // WAIT_CHILD, WAIT_TASK: 1 … WAIT_GROUP_MAX; 0 = none
+    int64_t quiet;          // WaitQuiet bits; 0 exactly when it has no group
     Str name;
     Str filter; // WAIT_EVENT: condition on the payload, or null
 } WaitItem;
@@ -44,6 +51,7 @@ typedef struct WaitSet {
     size_t count;
 } WaitSet;
 
+bool wait_item_has_good_group(const WaitItem *item);
 Str wait_set_encode(Arena *arena, const WaitSet *set);
 // ERR_CORRUPT when the bytes are not a wait set.
 MUST_CHECK Status wait_set_decode(Arena *arena, Str bytes, WaitSet *ret_set);

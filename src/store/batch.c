@@ -246,6 +246,8 @@ void batch_clear_answers(Batch *batch) {
     batch->ready = NULL;
     batch->started = NULL;
     batch->ended = NULL;
+    batch->grown = NULL;
+    batch->grown_count = batch->grown_capacity = 0;
     batch->ready_count = batch->ready_capacity = 0;
     batch->started_count = batch->started_capacity = 0;
     batch->ended_count = batch->ended_capacity = 0;

@@ -269,6 +269,9 @@ typedef struct Batch {
     EndedRun *ended;
     size_t ended_count;
     size_t ended_capacity;
+    GrownRun *grown;
+    size_t grown_count;
+    size_t grown_capacity;
     int64_t unclaimed_count; // runs made ready but left unowned because of claim_max
     int64_t earliest_due_ms; // the earliest due_at written by this batch; 0 = none
     bool has_tasks;          // tasks became claimable

@@ -12,7 +12,9 @@ enum {
     CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
     CACHED_TOPICS_MAX = 4096,
     CACHED_QUEUES_MAX = 4096,
-    CACHED_ZONES_MAX = 64
+    CACHED_ZONES_MAX = 64,
+    CACHED_WAITS_MIN = 512,      // bytes; a smaller set is decoded as fast as it is found
+    CACHED_WAITS_MAX = 16 << 20, // bytes per batch
 };
 
 const Str RUN_SNAPSHOT_KEPT = {"", 0};
@@ -257,6 +259,36 @@ CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_sto
     entry->is_stored = is_stored;
     strmap_put(&cache->by_name, entry->row.name, entry);
     return entry;
+}
+
+void wait_cache_init(WaitCache *cache) {
+    *cache = (WaitCache){0};
+    arena_init(&cache->arena);
+}
+
+void wait_cache_done(WaitCache *cache) { arena_done(&cache->arena); }
+
+void wait_cache_clear(WaitCache *cache) {
+    arena_reset(&cache->arena);
+    cache->size = cache->next = 0;
+    memset(cache->entries, 0, sizeof(cache->entries));
+}
+
+Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch, WaitSet *ret_set) {
+    bool is_worth_it = row->waits.len >= CACHED_WAITS_MIN &&
+                       cache->size + row->waits.len <= CACHED_WAITS_MAX; // [H3]
+    for (size_t i = 0; i < CACHED_WAIT_SETS; i++) {
+        const CachedWaits *entry = &cache->entries[i];
+        if (entry->run != row->key || entry->generation != row->generation) continue;
+        *ret_set = entry->set;
+        return OK;
+    }
+    if (!is_worth_it) return wait_set_decode(scratch, row->waits, ret_set);
+    TRY(wait_set_decode(&cache->arena, row->waits, ret_set));
+    cache->size += row->waits.len;
+    cache->entries[cache->next++ % CACHED_WAIT_SETS] =
+        (CachedWaits){row->key, row->generation, *ret_set};
+    return OK;
 }
 
 void zone_cache_init(ZoneCache *cache) { strmap_init(&cache->by_name); }

@@ -1,4 +1,4 @@
-// Caches of the kernel: hot run rows, the policies of topics, queues, and time zones.
+// Caches of the kernel: hot run rows, decoded wait sets, the policies of topics, queues, and zones.
 //
 //   [H1] Write-through: an entry equals what the open transaction would read. Queues are the
 //        exception: what a batch counts is written once, at its end.
@@ -12,6 +12,7 @@
 #include "base/timezone.h"
 #include "base/vec.h"
 #include "model/rows.h"
+#include "model/waits.h"
 
 extern const Str RUN_SNAPSHOT_KEPT;
 
@@ -105,6 +106,31 @@ void queue_cache_clear(QueueCache *cache);
 void queue_cache_trim(QueueCache *cache); // [H3], between batches
 CachedQueue *queue_cache_find(const QueueCache *cache, Str name);
 CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored);
+
+// The wait sets of a few parked runs, decoded: a thousand completions for one run look into it a
+// thousand times. A set is known by its run and generation, and lives as long as the batch.
+enum { CACHED_WAIT_SETS = 4 };
+
+typedef struct CachedWaits {
+    int64_t run; // 0 = none
+    int64_t generation;
+    WaitSet set;
+} CachedWaits;
+
+typedef struct WaitCache {
+    Arena arena;
+    size_t size; // bytes decoded in this batch
+    CachedWaits entries[CACHED_WAIT_SETS];
+    size_t next;
+} WaitCache;
+
+void wait_cache_init(WaitCache *cache);
+void wait_cache_done(WaitCache *cache);
+void wait_cache_clear(WaitCache *cache); // between batches
+// Decodes row->waits, or finds it decoded; what it answers lives until the batch ends, or in
+// `scratch`. ERR_CORRUPT when it cannot be read.
+MUST_CHECK Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch,
+                                 WaitSet *ret_set);
 
 typedef struct ZoneCache {
     StrMap by_name; // TimeZone

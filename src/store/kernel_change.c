@@ -101,8 +101,9 @@ static Status resume_waiting(Kernel *kernel, Run *run) {
     Resolved resolved;
     TRY(run_waits(kernel, run, &set));
     TRY(wait_check(kernel, run, &set, &resolved));
-    if (resolved.count > 0) return run_make_ready(kernel, run, resolved);
-    return wait_park(kernel, run, &set);
+    if (resolved.count == 0 || resolved.is_quiet) return wait_park(kernel, run, &set);
+    TRY(deliveries_prepend(kernel, run, &resolved));
+    return run_make_ready(kernel, run, resolved);
 }
 
 Status apply_resume(Kernel *kernel, Op *op) {

@@ -42,6 +42,7 @@ typedef struct Kernel {
     TopicCache topics;
     QueueCache queues;
     ZoneCache zones;
+    WaitCache waits;
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;
     uint64_t node_batch_bit;
@@ -107,6 +108,7 @@ MUST_CHECK Status run_drop_waiters(Kernel *kernel, Run *run);
 typedef struct Resolved {
     LogRow *rows;
     size_t count;
+    bool is_quiet; // it need not be woken for these
 } Resolved;
 void run_set_ready(Kernel *kernel, Run *run);
 MUST_CHECK Status run_announce(Kernel *kernel, Run *run, Resolved resolved);
@@ -150,28 +152,6 @@ MUST_CHECK Status run_cancel_now(Kernel *kernel, Run *run);
 // Removes a terminal run; stops when *budget rows were removed: then *ret_is_gone is false.
 MUST_CHECK Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone);
 MUST_CHECK Status apply_purge_run(Kernel *kernel, Op *op);
-
-// ---- kernel_wait.c: suspend-and-check, deliver ----
-// Looks what of the set is satisfied already and takes it; one LOG_WAIT entry each.
-MUST_CHECK Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved);
-// Parks the run on the set; or holds it there when it is wanted paused.
-MUST_CHECK Status wait_park(Kernel *kernel, Run *run, WaitSet *set);
-typedef struct Delivery {
-    const WaitItem *item;
-    Outcome outcome;
-    Str data;
-    int64_t attempt; // tasks: attempts used
-} Delivery;
-// Only for SUSPENDED runs: logs and makes the run ready.
-MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);
-// Delivers to the run `key` if it is parked on an item of that kind and target.
-MUST_CHECK Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
-                                      const Delivery *delivery);
-// Wakes the runs that wait for a task of another run, which has ended.
-MUST_CHECK Status wait_deliver_guests(Kernel *kernel, const TaskRow *task);
-const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target);
-Delivery child_delivery(const RunRow *child, Str result); // of an ended child
-void task_delivery(const TaskRow *task, Delivery *ret_delivery);
 
 // ---- kernel_events.c, kernel_topics.c ----
 MUST_CHECK Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_stored);
@@ -296,3 +276,4 @@ MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag
 
 #include "store/kernel_queues.h"
 #include "store/kernel_snapshots.h"
+#include "store/kernel_waits.h"

@@ -158,7 +158,8 @@ void run_set_state(Kernel *kernel, Run *run, RunState state) {
 
 Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
     if (!run->has_waits) {
-        Status status = wait_set_decode(&kernel->scratch, run->before.waits, &run->waits);
+        Status status =
+            wait_cache_get(&kernel->waits, &run->before, &kernel->scratch, &run->waits);
         if (status != OK) {
             return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
                                "the wait set of a run cannot be read");

@@ -213,6 +213,7 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     Status status = kernel->is_stale ? memory_reload(kernel) : OK;
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
     run_cache_begin(&kernel->runs);
+    wait_cache_clear(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
     if (status == OK) status = batch_apply(kernel);
     if (status == OK) status = counters_store(kernel, &stored_counters);
@@ -242,6 +243,7 @@ static void kernel_close(Store *store) {
     topic_cache_done(&kernel->topics);
     queue_cache_done(&kernel->queues);
     zone_cache_done(&kernel->zones);
+    wait_cache_done(&kernel->waits);
     arena_done(&kernel->scratch);
     mem_free(kernel);
 }
@@ -271,6 +273,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     topic_cache_init(&kernel->topics);
     queue_cache_init(&kernel->queues);
     zone_cache_init(&kernel->zones);
+    wait_cache_init(&kernel->waits);
     arena_init(&kernel->scratch);
 
     RowStore *rows = kernel->reader;
@@ -285,6 +288,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
         topic_cache_done(&kernel->topics);
         queue_cache_done(&kernel->queues);
         zone_cache_done(&kernel->zones);
+        wait_cache_done(&kernel->waits);
         arena_done(&kernel->scratch);
         mem_free(kernel);
         return status;

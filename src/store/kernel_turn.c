@@ -94,7 +94,7 @@ static Status item_check(Kernel *kernel, const WaitItem *item) {
     return kernel_check_size(kernel, "the filter of a wait", item->filter, LIMIT_ERROR_SIZE);
 }
 
-static Status waits_check(Kernel *kernel, const WaitSet *set) {
+static Status waits_check(Kernel *kernel, const WaitSet *set, const Run *run) {
     if (set->count == 0 || (set->mode != WAIT_FIRST && set->mode != WAIT_EACH)) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
                              "a run parks on at least one wait, for the first or for each");
@@ -104,7 +104,16 @@ static Status waits_check(Kernel *kernel, const WaitSet *set) {
                              "a wait set of %zu items; at most %d are allowed", set->count,
                              LIMIT_WAITS_PER_RUN);
     }
-    for (size_t i = 0; i < set->count; i++) TRY(item_check(kernel, &set->items[i]));
+    for (size_t i = 0; i < set->count; i++) {
+        TRY(item_check(kernel, &set->items[i]));
+        bool may_group = set->mode == WAIT_EACH && run->row.kind == RUN_FLOW;
+        bool is_good = wait_item_has_good_group(&set->items[i]) &&
+                       (may_group || set->items[i].group == 0);
+        if (!is_good) {
+            return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
+                                 "only tasks and children of scripts are waited for in groups");
+        }
+    }
     return OK;
 }
 
@@ -168,7 +177,7 @@ static Status target_lookup(Kernel *kernel, const Run *run, WaitItem *item) {
 static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, const Run *run,
                               WaitSet *ret_set) {
     *ret_set = turn->waits;
-    TRY(waits_check(kernel, ret_set));
+    TRY(waits_check(kernel, ret_set, run));
     ret_set->items = ARENA_ARRAY(&kernel->scratch, WaitItem, ret_set->count);
     memcpy(ret_set->items, turn->waits.items, ret_set->count * sizeof(WaitItem));
     TurnIds ids = turn_ids(turn);
@@ -285,7 +294,7 @@ static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *
     TRY(wait_check(kernel, run, set, &resolved));
     turn->resolved = resolved.rows;
     turn->resolved_count = resolved.count;
-    if (resolved.count == 0) {
+    if (resolved.count == 0 || resolved.is_quiet) {
         if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
         return wait_park(kernel, run, set);
     }

@@ -14,6 +14,7 @@
 //   [W5] What is waited for but no longer exists resolves as an error instead of for ever.
 //   [W6] A task with an idempotency key may be waited for by runs that did not queue it: their
 //        waits have WaiterRows, as those for events have, and its end wakes all of them.
+//   [W7] Items of a group that settle quietly are logged and wake nobody (kernel_groups.c).
 //
 // Not here: the run's row (kernel_runs.c), events' tables (kernel_events.c).
 #include "base/assert.h"
@@ -193,6 +194,11 @@ static Status item_look(Kernel *kernel, Run *run, const WaitItem *item, Settled 
     return OK;
 }
 
+Status wait_is_settled(Kernel *kernel, Run *run, const WaitItem *item, bool *ret_is_it) {
+    Settled settled = {0};
+    return item_look(kernel, run, item, &settled, ret_is_it);
+}
+
 // ---- taking it ----
 
 static Status settled_consume(Kernel *kernel, Run *run, const Settled *settled) {
@@ -255,26 +261,63 @@ static size_t keep_deliverable(Settled *all, size_t count) {
     return kept;
 }
 
-static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
-    Settled *all = NULL;
-    size_t count = 0;
+static bool was_delivered(const Resolved *earlier, const WaitItem *item) {
+    for (size_t i = 0; i < earlier->count; i++) {
+        if (earlier->rows[i].slot == item->slot) return true;
+    }
+    return false;
+}
+
+typedef struct Found { // of a set: what has settled, and the groups that are open
+    Settled *all;
+    size_t count;
+    uint32_t open_groups;
+} Found;
+
+static Status find_settled(Kernel *kernel, Run *run, const WaitSet *set, Found *ret_found) {
+    Resolved earlier; // [G2] of kernel_groups.c
+    *ret_found = (Found){0};
+    TRY(deliveries_since(kernel, run, &kernel->scratch, &earlier));
     for (size_t i = 0; i < set->count; i++) {
+        const WaitItem *item = &set->items[i];
         Settled settled = {.place = i};
         bool is_it;
-        TRY(item_look(kernel, run, &set->items[i], &settled, &is_it));
-        if (!is_it) continue;
-        settled.delivery.item = &set->items[i];
-        if (!all) all = ARENA_ARRAY(&kernel->scratch, Settled, set->count);
-        all[count++] = settled;
+        if (was_delivered(&earlier, item)) continue;
+        TRY(item_look(kernel, run, item, &settled, &is_it));
+        if (!is_it) {
+            ret_found->open_groups |= 1u << item->group;
+            continue;
+        }
+        settled.delivery.item = item;
+        if (!ret_found->all) {
+            ret_found->all = ARENA_ARRAY(&kernel->scratch, Settled, set->count);
+        }
+        ret_found->all[ret_found->count++] = settled;
     }
-    if (count == 0) return OK;
-    qsort(all, count, sizeof(Settled), settled_compare);
-    TRY(settled_consume(kernel, run, &all[0]));
-    count = keep_deliverable(all, count);
+    return OK;
+}
+
+static bool found_is_quiet(const Found *found) { // [W7]
+    for (size_t i = 0; i < found->count; i++) {
+        const Delivery *delivery = &found->all[i].delivery;
+        bool is_open = found->open_groups & (1u << delivery->item->group);
+        if (!is_open || !outcome_is_quiet(delivery->item, delivery->outcome)) return false;
+    }
+    return true;
+}
+
+static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
+    Found found;
+    TRY(find_settled(kernel, run, set, &found));
+    if (found.count == 0) return OK;
+    resolved->is_quiet = found_is_quiet(&found);
+    qsort(found.all, found.count, sizeof(Settled), settled_compare);
+    TRY(settled_consume(kernel, run, &found.all[0]));
+    size_t count = keep_deliverable(found.all, found.count);
     resolved->rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count);
     resolved->count = count;
     for (size_t i = 0; i < count; i++) {
-        TRY(delivery_log(kernel, run, &all[i].delivery, &resolved->rows[i]));
+        TRY(delivery_log(kernel, run, &found.all[i].delivery, &resolved->rows[i]));
     }
     return OK;
 }
@@ -364,10 +407,11 @@ Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
 
 Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count) {
     ASSERT(run->row.state == RUN_SUSPENDED && count > 0);
-    Resolved resolved = {ARENA_ARRAY(kernel->batch->arena, LogRow, count), count};
+    Resolved resolved = {.rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count), .count = count};
     for (size_t i = 0; i < count; i++) {
         TRY(delivery_log(kernel, run, &deliveries[i], &resolved.rows[i]));
     }
+    TRY(deliveries_prepend(kernel, run, &resolved));
     return run_make_ready(kernel, run, resolved);
 }
 
@@ -389,6 +433,14 @@ Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t t
     WaitSet set;
     TRY(run_waits(kernel, &run, &set));
     Delivery found = *delivery;
+    bool is_quiet = false;
     found.item = wait_find(&set, kind, target);
-    return found.item ? wait_deliver(kernel, &run, &found, 1) : OK;
+    if (!found.item) return OK;
+    if (outcome_is_quiet(found.item, found.outcome)) {
+        TRY(group_has_open(kernel, &run, &set, (size_t)(found.item - set.items), &is_quiet));
+    }
+    if (!is_quiet) return wait_deliver(kernel, &run, &found, 1);
+    LogRow entry; // [W7]
+    grown_push(kernel, &run);
+    return delivery_log(kernel, &run, &found, &entry);
 }

@@ -147,6 +147,12 @@ typedef struct StartedRun {
     Str workflow;
 } StartedRun;
 
+// A run whose log grew while it sleeps on, for those who read it.
+typedef struct GrownRun {
+    int64_t run;
+    Str id;
+} GrownRun;
+
 // A run that became terminal in this batch, for those who wait for results.
 typedef struct EndedRun {
     int64_t run;

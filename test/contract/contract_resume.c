@@ -110,6 +110,156 @@ static void tasks_nobody_waits_for_wake_nobody(void **state) {
     assert_int_equal(list_tasks(world, "system", 0, 10).count, 0);
 }
 
+// ---- groups: what is waited for together ----
+
+// A script that has queued tasks t0 … and waits for all of them together; and for `also`, if given.
+static void park_on_group(World *world, int count, int64_t quiet, const WaitItem *also) {
+    RunSpec spec = spec_of("r");
+    spec.kind = RUN_FLOW;
+    Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
+    op->turn.snapshot = STR("parked");
+    op->turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, (size_t)count);
+    op->turn.task_count = (size_t)count;
+    WaitItem *waits = ARENA_ARRAY(&world->arena, WaitItem, (size_t)count + 1);
+    for (int i = 0; i < count; i++) {
+        op->turn.tasks[i] = task_of(arena_cstr(&world->arena, task_id(world, i)));
+        waits[i] = on_task(arena_cstr(&world->arena, task_id(world, i)));
+        waits[i].group = 1;
+        waits[i].quiet = quiet;
+    }
+    if (also) waits[count] = *also;
+    set_waits(world, op, WAIT_EACH, waits, (size_t)count + (also ? 1 : 0));
+    op_run(world, op, OK);
+}
+
+static const TaskRow *lease_group(World *world, int count) {
+    Op *op = lease_tasks(world, "default", count);
+    assert_int_equal(op->claim_tasks.task_count, count);
+    return op->claim_tasks.tasks;
+}
+
+static void complete_one(World *world, const TaskRow *task) {
+    batch_new(world);
+    add_completion(world, task);
+    batch_run(world);
+}
+
+static void fail_for_good(World *world, const TaskRow *task) {
+    fail_task(world, arena_cstr(&world->arena, task->id), task->token, "{\"message\":\"no\"}");
+}
+
+static void assert_slots(const ReadyRun *ready, const int64_t *slots, size_t count) {
+    assert_int_equal(ready->resolved_count, count);
+    for (size_t i = 0; i < count; i++) assert_int_equal(ready->resolved[i].slot, slots[i]);
+}
+
+static void a_group_wakes_its_run_once(void **state) {
+    World *world = *state;
+    park_on_group(world, TASKS, WAIT_QUIET_OK, NULL);
+    const TaskRow *tasks = lease_group(world, TASKS);
+    for (int i = TASKS - 1; i > 0; i--) {
+        complete_one(world, &tasks[i]);
+        assert_int_equal(world->batch.ready_count, 0);
+        assert_int_equal(world->batch.grown_count, 1); // who reads the log is told
+        assert_state(world, "r", RUN_SUSPENDED);
+    }
+    complete_one(world, &tasks[0]);
+    assert_int_equal(world->batch.ready_count, 1);
+    const ReadyRun *ready = &world->batch.ready[0];
+    assert_int_equal(ready->resolved_count, TASKS);
+    for (int i = 0; i < TASKS; i++) { // in the order in which they settled
+        assert_int_equal(ready->resolved[i].slot, TASKS - 1 - i);
+        assert_int_equal(ready->resolved[i].outcome, OUTCOME_OK);
+        assert_text(ready->resolved[i].data, "1");
+    }
+    Query load = get_load(world, "r"); // another node would see the same
+    assert_int_equal(load.log_count, TASKS);
+    assert_int_equal(load.log[0].slot, TASKS - 1);
+}
+
+static void what_is_not_quiet_wakes_at_once(void **state) {
+    World *world = *state;
+    park_on_group(world, 4, WAIT_QUIET_OK, NULL);
+    const TaskRow *tasks = lease_group(world, 4);
+    complete_one(world, &tasks[2]);
+    fail_for_good(world, &tasks[1]);
+    assert_int_equal(world->batch.ready_count, 1);
+    assert_slots(&world->batch.ready[0], (int64_t[]){2, 1}, 2);
+    assert_int_equal(world->batch.ready[0].resolved[1].outcome, OUTCOME_ERROR);
+    complete_one(world, &tasks[0]); // it executes: what came meanwhile is found when it parks
+    assert_int_equal(world->batch.grown_count, 0);
+}
+
+static void failures_may_be_the_quiet_ones(void **state) {
+    World *world = *state;
+    park_on_group(world, 3, WAIT_QUIET_ERROR, NULL);
+    const TaskRow *tasks = lease_group(world, 3);
+    fail_for_good(world, &tasks[0]);
+    fail_for_good(world, &tasks[1]);
+    assert_state(world, "r", RUN_SUSPENDED);
+    complete_one(world, &tasks[2]);
+    assert_slots(&world->batch.ready[0], (int64_t[]){0, 1, 2}, 3);
+}
+
+static void another_wake_brings_what_was_quiet(void **state) {
+    World *world = *state;
+    WaitItem signal = on_signal("go");
+    park_on_group(world, 3, WAIT_QUIET_OK, &signal);
+    const TaskRow *tasks = lease_group(world, 3);
+    complete_one(world, &tasks[1]);
+    signal_run(world, "r", "go", "7");
+    assert_slots(&world->batch.ready[0], (int64_t[]){1, 3}, 2);
+    // Parking again with one that settled meanwhile: still quiet, and logged once.
+    Claimed claimed = ready_at(world, 0);
+    complete_one(world, &tasks[0]);
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    op->turn.snapshot = STR("parked again");
+    WaitItem waits[] = {on_task("t0"), on_task("t2")};
+    for (int i = 0; i < 2; i++) {
+        waits[i].group = 1;
+        waits[i].quiet = WAIT_QUIET_OK;
+    }
+    set_waits(world, op, WAIT_EACH, waits, 2);
+    op_run(world, op, OK);
+    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->turn.resolved_count, 1);
+    complete_one(world, &tasks[2]);
+    assert_slots(&world->batch.ready[0], (int64_t[]){0, 1}, 2);
+    assert_int_equal(entry_count(world, "r", LOG_WAIT), 4);
+}
+
+static void a_pause_does_not_repeat_what_was_quiet(void **state) {
+    World *world = *state;
+    park_on_group(world, 3, WAIT_QUIET_OK, NULL);
+    const TaskRow *tasks = lease_group(world, 3);
+    complete_one(world, &tasks[0]);
+    pause_run(world, "r");
+    complete_one(world, &tasks[1]); // nothing is delivered to a paused run
+    resume_run(world, "r");
+    assert_state(world, "r", RUN_SUSPENDED);
+    assert_int_equal(entry_count(world, "r", LOG_WAIT), 2);
+    complete_one(world, &tasks[2]);
+    assert_slots(&world->batch.ready[0], (int64_t[]){0, 1, 2}, 3);
+    assert_int_equal(entry_count(world, "r", LOG_WAIT), 3);
+}
+
+static void groups_are_for_scripts_and_what_ends(void **state) {
+    World *world = *state;
+    WaitItem item = on_signal("go");
+    item.group = 1;
+    item.quiet = WAIT_QUIET_OK;
+    Claimed native = create(world, "n");
+    Op *op = turn(world, native, NEXT_SUSPEND);
+    set_waits(world, op, WAIT_EACH, &item, 1);
+    op_run(world, op, ERR_INVALID);
+    assert_string_equal(op->diag.code, "BAD_WAIT");
+    RunSpec spec = spec_of("f");
+    spec.kind = RUN_FLOW;
+    op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
+    set_waits(world, op, WAIT_EACH, &item, 1);
+    op_run(world, op, ERR_INVALID);
+}
+
 // Runs and tasks in turn; each page goes on where the one before ended.
 static void resume_tasks_take_their_place_among_the_others(void **state) {
     World *world = *state;
@@ -151,6 +301,12 @@ int contract_resume(void) {
         CASE(hundred_completions_cause_two_turns),
         CASE(completions_one_by_one_leave_one_resume_task),
         CASE(tasks_nobody_waits_for_wake_nobody),
+        CASE(a_group_wakes_its_run_once),
+        CASE(what_is_not_quiet_wakes_at_once),
+        CASE(failures_may_be_the_quiet_ones),
+        CASE(another_wake_brings_what_was_quiet),
+        CASE(a_pause_does_not_repeat_what_was_quiet),
+        CASE(groups_are_for_scripts_and_what_ends),
         CASE(resume_tasks_take_their_place_among_the_others),
     };
     return cmocka_run_group_tests_name("resume", tests, NULL, NULL);

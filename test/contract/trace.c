@@ -199,7 +199,12 @@ static void build_waits(Maker *maker, TurnCommit *turn) {
     turn->waits.count = 1 + pick(maker, 4);
     turn->waits.items = ARENA_ARRAY(maker->arena, WaitItem, turn->waits.count);
     for (size_t i = 0; i < turn->waits.count; i++) {
-        turn->waits.items[i] = some_wait(maker, (int64_t)i);
+        WaitItem *item = &turn->waits.items[i];
+        *item = some_wait(maker, (int64_t)i);
+        bool has_target = item->kind == WAIT_TASK || item->kind == WAIT_CHILD;
+        if (!has_target || !chance(maker, 60)) continue;
+        item->group = between(maker, 1, 2); // refused where groups are not allowed
+        item->quiet = between(maker, WAIT_QUIET_OK, WAIT_QUIET_OK | WAIT_QUIET_ERROR);
     }
 }
 

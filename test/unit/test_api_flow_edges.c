@@ -74,6 +74,50 @@ static void all_fails_at_the_first_failure_without_waiting_for_the_rest(void **s
              NULL, "\"broken\"");
 }
 
+// Whatever order and batches the completions come in: one turn to begin, one when all are there.
+static void joining_a_hundred_tasks_takes_two_turns(void **state) {
+    Fixture *fixture = *state;
+    static const char *const joins[] = {
+        "(await Task.all(items)).length",
+        "(await Promise.all(items)).length",
+        "(await Promise.allSettled([...items, Task.run('broken')])).length - 1",
+        "(await Task.any(items.map((_, i) => Task.run('broken', i))).catch(e => e)).errors.length",
+    };
+    for (size_t i = 0; i < sizeof joins / sizeof joins[0]; i++) {
+        char source[400], id[8];
+        int64_t before = turns_of(fixture);
+        const char *items = i == 3 ? "Array.from({length: 100})"
+                                   : "Array.from({length: 100}, (_, i) => Task.run('double', i))";
+        snprintf(source, sizeof source, "const items = %s\nreturn %s", items, joins[i]);
+        snprintf(id, sizeof id, "r%zu", i);
+        deploy(fixture, "main", source);
+        start(fixture, "main", id, NULL);
+        expect_result(fixture, id, ABIDE_OK, "100");
+        assert_int_equal(turns_of(fixture) - before, 2);
+    }
+}
+
+static void a_join_in_a_race_is_counted_on_while_others_win(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "main",
+           "const join = Task.all([Task.run('double', 1), Task.run('gated', 5)])\n"
+           "const seen = []\n"
+           "for (;;) {\n"
+           "  const won = await Promise.race([join, Signal.next('go')])\n"
+           "  seen.push(won)\n"
+           "  if (Array.isArray(won)) return seen\n"
+           "}");
+    start(fixture, "main", "r", NULL);
+    for (int i = 1; i <= 3; i++) {
+        char payload[8];
+        snprintf(payload, sizeof payload, "%d", i);
+        assert_int_equal(abide_signal(fixture->engine, "r", "go", payload, NULL, NULL), ABIDE_OK);
+    }
+    while (turns_of(fixture) < 4) usleep(500);
+    atomic_store(&is_gate_open, 1);
+    expect_result(fixture, "r", ABIDE_OK, "[1,2,3,[2,5]]");
+}
+
 // ---- losers and the forgotten ----
 
 typedef struct Seen {
@@ -336,6 +380,8 @@ int main(void) {
         TEST(all_joins_tasks_timers_and_children),
         TEST(any_rejects_when_all_have_failed),
         TEST(all_fails_at_the_first_failure_without_waiting_for_the_rest),
+        TEST(joining_a_hundred_tasks_takes_two_turns),
+        TEST(a_join_in_a_race_is_counted_on_while_others_win),
         TEST(a_late_loser_is_not_delivered),
         TEST(fire_and_forget_causes_no_turn),
         TEST(the_timer_of_a_cancelled_run_is_gone),

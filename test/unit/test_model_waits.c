@@ -25,6 +25,8 @@ static void assert_same_item(const WaitItem *a, const WaitItem *b) {
     assert_int_equal(a->target, b->target);
     assert_int_equal(a->since_ms, b->since_ms);
     assert_int_equal(a->waiter, b->waiter);
+    assert_int_equal(a->group, b->group);
+    assert_int_equal(a->quiet, b->quiet);
     assert_true(str_same(a->name, b->name));
     assert_true(str_same(a->filter, b->filter));
 }
@@ -39,6 +41,9 @@ static WaitSet mixed_set(Arena *arena) {
         {.kind = WAIT_RETRY, .slot = 1000, .position = -1, .deadline_at_ms = 1},
         {.kind = WAIT_CHILD, .slot = -4, .position = INT64_MAX, .target = INT64_MAX},
         {.kind = WAIT_TASK, .slot = 5, .position = 8, .target = 1},
+        {.kind = WAIT_TASK, .slot = 6, .position = 9, .group = 1, .quiet = WAIT_QUIET_OK},
+        {.kind = WAIT_CHILD, .slot = 7, .position = 9, .name = STR("c"), .group = WAIT_GROUP_MAX,
+         .quiet = WAIT_QUIET_OK | WAIT_QUIET_ERROR},
     };
     WaitSet set = {.mode = WAIT_EACH, .count = sizeof(items) / sizeof(items[0])};
     set.items = ARENA_ARRAY(arena, WaitItem, set.count);
