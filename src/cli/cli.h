@@ -43,3 +43,4 @@ int cli_serve(int argument_count, char **arguments);
 int cli_disasm(int argument_count, char **arguments);
 int cli_version(int argument_count, char **arguments);
 int cli_stats(int argument_count, char **arguments);
+int cli_worker(int argument_count, char **arguments);

@@ -15,6 +15,7 @@ static const CliCommand commands[] = {
     {"run", "run a workflow in the foreground", cli_run, NULL},
     {"dev", "serve the flows of a folder, and deploy them as they change", cli_dev, NULL},
     {"serve", "serve workflows over HTTP", cli_serve, NULL},
+    {"worker", "do tasks with a program", cli_worker, NULL},
     {"stats", "show the counters of a server", cli_stats, NULL},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
     {"version", "show the version", cli_version, NULL},

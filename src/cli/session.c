@@ -192,6 +192,7 @@ static bool connect_session(Session *session) {
         config.server = STR("http://localhost");
         config.token = STR_NULL;
     }
+    session->config = config;
     if (status == OK) status = client_open(&config, &session->client, &diag);
     return status == OK || session_fail(session, status, &diag);
 }

@@ -28,6 +28,7 @@ typedef enum SessionUse {
 
 typedef struct Session {
     Arena arena; // everything that is answered, until the end
+    ClientConfig config; // of the connection, for commands that need further ones
     Client *client;
     LocalServer *local; // NULL: there is a server
     SessionUse use;

@@ -5,6 +5,8 @@
 //   [P2] It inherits no descriptors but its three, and of the environment only what is passed.
 //   [P3] No shell takes part.
 //   [P4] A command that does not read its input does no harm to us (SIGPIPE).
+//   [P5] A command that must end before it has ended gets SIGTERM and, when there is a grace, that
+//        long to obey; then SIGKILL.
 #pragma once
 #include "base/buf.h"
 #include "base/diag.h"
@@ -16,6 +18,10 @@ typedef struct ProcessSpec {
     const char *cwd;    // NULL = ours
     Str input;          // for its standard input
     int64_t timeout_ms;
+    int64_t grace_ms; // [P5]; 0 = SIGKILL at once
+    const int *stop;  // descriptor: the command must end when it becomes readable; NULL = none
+    void (*on_error_text)(void *context, Str text); // its standard error as it comes; may be NULL
+    void *context;
 } ProcessSpec;
 
 enum { PROCESS_TAIL_SIZE = 4096 };
@@ -23,7 +29,8 @@ enum { PROCESS_TAIL_SIZE = 4096 };
 typedef struct ProcessEnd {
     int exit_status;  // -1 when a signal ended it
     int signal;       // 0 = none
-    bool is_late;     // killed at its deadline
+    bool is_late;     // ended at its deadline
+    bool is_stopped;  // ended because `stop` became readable
     bool is_too_loud; // killed because `output` was full
     char tail[PROCESS_TAIL_SIZE]; // the last of its standard error
     size_t tail_len;

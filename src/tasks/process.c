@@ -2,7 +2,7 @@
 //
 // posix_spawn instead of fork, because the caller has threads. A pidfd tells when the command has
 // ended, so that nothing is asked in a loop and a grandchild that keeps a pipe open holds up
-// nobody. Invariants [P1]-[P4] are in exec.h.
+// nobody. Invariants [P1]-[P5] are in exec.h.
 //
 // Not here: what the task makes of it (exec.c).
 #include "tasks/exec.h"
@@ -132,7 +132,7 @@ static void keep_tail(ProcessEnd *end, const char *data, size_t len) {
 }
 
 // Reads what is there; `output` is NULL for the standard error.
-static void listen_to(int *descriptor, Buf *output, ProcessEnd *end) {
+static void listen_to(const ProcessSpec *spec, int *descriptor, Buf *output, ProcessEnd *end) {
     char chunk[16384];
     while (*descriptor >= 0) {
         ssize_t len = read(*descriptor, chunk, sizeof chunk);
@@ -144,6 +144,8 @@ static void listen_to(int *descriptor, Buf *output, ProcessEnd *end) {
         }
         if (output == NULL) {
             keep_tail(end, chunk, (size_t)len);
+            if (spec->on_error_text != NULL)
+                spec->on_error_text(spec->context, (Str){chunk, (size_t)len});
             continue;
         }
         buf_append(output, chunk, (size_t)len);
@@ -154,31 +156,54 @@ static void listen_to(int *descriptor, Buf *output, ProcessEnd *end) {
     }
 }
 
+typedef struct Deadline {
+    uint64_t began_ns;
+    int64_t after_ms;
+    bool is_last; // it has been asked to end
+} Deadline;
+
+static int64_t time_left(const Deadline *deadline) {
+    uint64_t passed_ns = env_monotonic_ns(env_system()) - deadline->began_ns;
+    return deadline->after_ms - (int64_t)(passed_ns / 1000000);
+}
+
+// [P5] False when it has had its chance.
+static bool ask_to_end(const Process *process, const ProcessSpec *spec, Deadline *deadline) {
+    if (deadline->is_last || spec->grace_ms <= 0) return false;
+    kill(-process->id, SIGTERM);
+    *deadline = (Deadline){env_monotonic_ns(env_system()), spec->grace_ms, true};
+    return true;
+}
+
 // Until the command has ended or must be ended.
 static void converse(Process *process, const ProcessSpec *spec, Buf *output, ProcessEnd *end) {
-    Env *env = env_system();
-    uint64_t began_ns = env_monotonic_ns(env);
+    Deadline deadline = {env_monotonic_ns(env_system()), spec->timeout_ms, false};
     for (;;) {
-        int64_t passed_ms = (int64_t)((env_monotonic_ns(env) - began_ns) / 1000000);
-        int64_t left_ms = spec->timeout_ms - passed_ms;
+        int64_t left_ms = time_left(&deadline);
         if (left_ms <= 0) {
-            end->is_late = true;
-            return;
+            end->is_late |= !deadline.is_last;
+            if (!ask_to_end(process, spec, &deadline)) return;
+            continue;
         }
+        bool is_stoppable = spec->stop != NULL && !deadline.is_last;
         struct pollfd watched[] = {
             {.fd = process->handle, .events = POLLIN},
             {.fd = process->input.ours, .events = POLLOUT},
             {.fd = process->output.ours, .events = POLLIN},
             {.fd = process->errors.ours, .events = POLLIN},
+            {.fd = is_stoppable ? *spec->stop : -1, .events = POLLIN},
         };
-        int count = poll(watched, 4, left_ms < INT32_MAX ? (int)left_ms : INT32_MAX);
+        int count = poll(watched, 5, left_ms < INT32_MAX ? (int)left_ms : INT32_MAX);
         if (count < 0 && errno != EINTR) return;
         if (count <= 0) continue;
         if (watched[1].revents != 0) feed(process, spec->input);
         // Also what is in the pipes when it has ended is taken.
-        listen_to(&process->output.ours, output, end);
-        listen_to(&process->errors.ours, NULL, end);
+        listen_to(spec, &process->output.ours, output, end);
+        listen_to(spec, &process->errors.ours, NULL, end);
         if (end->is_too_loud || watched[0].revents != 0) return;
+        if (watched[4].revents == 0) continue;
+        end->is_stopped = true;
+        if (!ask_to_end(process, spec, &deadline)) return;
     }
 }
 

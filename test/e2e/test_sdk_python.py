@@ -13,9 +13,6 @@ from cases import SOURCE, SdkTest  # noqa: E402
 
 
 class PythonTest(SdkTest, unittest.TestCase):
-    def prepare(self):
-        pass
-
     def command(self, *arguments):
         return [sys.executable, os.path.join(SOURCE, "test", "e2e", "sdk", "probe.py"), *arguments]
 

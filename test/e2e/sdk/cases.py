@@ -158,11 +158,11 @@ class Proxy:
             connection.close()
 
 
-class SdkTest:
-    """Mixed into a TestCase that says how programs are run: prepare, command, file_command.
+class WorkerCase:
+    """One server per test: some of them stop it."""
 
-    One server per test: some of them stop it.
-    """
+    def prepare(self):
+        pass
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -174,20 +174,6 @@ class SdkTest:
         self.url = "http://127.0.0.1:%d" % self.server.port
         # A server that is started again listens where it did before.
         self.server.arguments += ("--listen", "127.0.0.1:%d" % self.server.port)
-
-    def probe(self, *arguments, url=None, **environment):
-        probe = Probe(self.command(*arguments), url or self.url, **environment)
-        self.addCleanup(probe.close)
-        return probe
-
-    def worker(self, url=None, **options):
-        probe = self.probe("worker", json.dumps(options), url=url)
-        probe.wait_for("ready")
-        return probe
-
-    def ask(self, scenario, url=None, **value):
-        probe = self.probe("client", scenario, json.dumps(value), url=url)
-        return probe.wait_for("answer")["answer"]
 
     def task(self, name, value=None, **options):
         return self.server.post("/v1/tasks", {"name": name, "input": value, **options}).json["id"]
@@ -207,6 +193,45 @@ class SdkTest:
 
     def result_of(self, name, value=None, **options):
         return self.task_ended(self.task(name, value, **options))
+
+    def refusing_server(self, seen):
+        """The URL of one that takes no token; what it was shown is added to `seen`."""
+        class Refusing(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                seen.append(self.headers["Authorization"])
+                body = b'{"status":401,"code":"UNAUTHORIZED","detail":"no such token"}'
+                self.send_response(401)
+                self.send_header("Content-Type", "application/problem+json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        refusing = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+        self.addCleanup(refusing.server_close)
+        threading.Thread(target=refusing.serve_forever, daemon=True).start()
+        self.addCleanup(refusing.shutdown)
+        return "http://127.0.0.1:%d" % refusing.server_address[1]
+
+
+class SdkTest(WorkerCase):
+    """Mixed into a TestCase that says how programs are run: prepare, command, file_command."""
+
+    def probe(self, *arguments, url=None, **environment):
+        probe = Probe(self.command(*arguments), url or self.url, **environment)
+        self.addCleanup(probe.close)
+        return probe
+
+    def worker(self, url=None, **options):
+        probe = self.probe("worker", json.dumps(options), url=url)
+        probe.wait_for("ready")
+        return probe
+
+    def ask(self, scenario, url=None, **value):
+        probe = self.probe("client", scenario, json.dumps(value), url=url)
+        return probe.wait_for("answer")["answer"]
 
     # ---- clients ----
 
@@ -463,25 +488,7 @@ class SdkTest:
 
     def test_the_token_is_sent_and_a_refused_one_ends_the_worker(self):
         seen = []
-
-        class Refusing(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                seen.append(self.headers["Authorization"])
-                body = b'{"status":401,"code":"UNAUTHORIZED","detail":"no such token"}'
-                self.send_response(401)
-                self.send_header("Content-Type", "application/problem+json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        refusing = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
-        self.addCleanup(refusing.server_close)
-        threading.Thread(target=refusing.serve_forever, daemon=True).start()
-        self.addCleanup(refusing.shutdown)
-        worker = self.worker(url="http://127.0.0.1:%d" % refusing.server_address[1], token="s3cret")
+        worker = self.worker(url=self.refusing_server(seen), token="s3cret")
         self.assertEqual(worker.wait_for("refused")["code"], "UNAUTHORIZED")
         self.assertEqual(worker.ended(), 3)
         self.assertEqual(set(seen), {"Bearer s3cret"})
