@@ -44,3 +44,8 @@ int cli_disasm(int argument_count, char **arguments);
 int cli_version(int argument_count, char **arguments);
 int cli_stats(int argument_count, char **arguments);
 int cli_worker(int argument_count, char **arguments);
+int cli_signal(int argument_count, char **arguments);
+int cli_emit(int argument_count, char **arguments);
+int cli_deploy(int argument_count, char **arguments);
+int cli_doctor(int argument_count, char **arguments);
+int cli_verify(int argument_count, char **arguments);

@@ -187,7 +187,7 @@ CURLcode client_perform(Client *client, const ClientRequest *request, Transfer *
     CURLcode code = curl->easy_perform(handle);
     long http_status = 0;
     curl->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &http_status);
-    transfer->http_status = (int)http_status;
+    transfer->http_status = client->http_status = (int)http_status;
     curl->easy_setopt(handle, CURLOPT_HTTPHEADER, NULL);
     curl->slist_free_all(headers);
     arena_done(&arena);
@@ -337,6 +337,8 @@ Status client_open(const ClientConfig *config, Client **ret_client, Diag *diag) 
     *ret_client = client;
     return OK;
 }
+
+int client_http_status(const Client *client) { return client->http_status; }
 
 void client_close(Client *client) {
     if (client == NULL) return;

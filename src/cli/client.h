@@ -79,6 +79,9 @@ typedef struct ClientStream {
 // interrupted. Codes as for client_call.
 MUST_CHECK Status client_stream(Client *client, const ClientStream *stream, Diag *diag);
 
+// Of the last call or stream; 0 when there was no answer.
+int client_http_status(const Client *client);
+
 // One segment of a path or one value of a query, percent-encoded.
 Str client_escape(Arena *arena, Str text);
 // Appends "?name=value" or "&name=value" to a path being written; nothing for a null value.

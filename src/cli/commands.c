@@ -6,6 +6,7 @@
 //
 // Not here: what the commands do.
 #include "cli/cli.h"
+#include "cli/groups.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,14 +17,27 @@ static const CliCommand commands[] = {
     {"dev", "serve the flows of a folder, and deploy them as they change", cli_dev, NULL},
     {"serve", "serve workflows over HTTP", cli_serve, NULL},
     {"worker", "do tasks with a program", cli_worker, NULL},
+    {"deploy", "deploy workflow files", cli_deploy, NULL},
+    {"wf", "start, watch and steer runs", NULL, &wf_group},
+    {"signal", "send a signal to a run", cli_signal, NULL},
+    {"emit", "publish an event to a topic", cli_emit, NULL},
+    {"task", "list, queue and retry tasks", NULL, &task_group},
+    {"queue", "list, pause and resume queues", NULL, &queue_group},
+    {"schedule", "start runs by the clock", NULL, &schedule_group},
+    {"topic", "topics, their policies and waiters", NULL, &topic_group},
+    {"dead", "events and signals that reached nobody", NULL, &dead_group},
+    {"workflow", "list and show deployed workflows", NULL, &workflow_group},
     {"stats", "show the counters of a server", cli_stats, NULL},
+    {"doctor", "look whether everything is well", cli_doctor, NULL},
+    {"verify", "check the content of a store", cli_verify, NULL},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
     {"version", "show the version", cli_version, NULL},
 };
 
 const CliGroup cli_root = {
     .about = "Durable workflows.",
-    .example = "abide check order.flow\nabide run order.flow --input '{\"orderId\": 7}'",
+    .example = "abide run order.flow --input '{\"orderId\": 7}'\nabide deploy order.flow\n"
+               "abide wf start order '{\"orderId\": 7}' --wait",
     .commands = commands,
     .count = sizeof commands / sizeof *commands,
 };

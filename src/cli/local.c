@@ -38,14 +38,17 @@ static Status explain_open(const abide_error *error, Str store, Diag *diag) {
                     STR_ARG(store), len, error->message);
 }
 
+Str local_file(Str store) {
+    if (str_starts_with(store, STR("sqlite:"))) return (Str){store.data + 7, store.len - 7};
+    return memchr(store.data, ':', store.len) != NULL ? STR("") : store;
+}
+
 // Looking at a store must not make one; a mistyped path should say so.
-static Status check_exists(Str store, Diag *diag) {
-    Str path = store;
-    if (str_starts_with(path, STR("sqlite:"))) path = (Str){path.data + 7, path.len - 7};
-    else if (memchr(path.data, ':', path.len) != NULL) return OK; // no file
+Status local_check_exists(Str store, Diag *diag) {
+    Str path = local_file(store);
     char name[4096];
     snprintf(name, sizeof name, "%.*s", STR_ARG(path));
-    if (access(name, F_OK) == 0) return OK;
+    if (path.len == 0 || access(name, F_OK) == 0) return OK;
     return diag_set(diag, ERR_NOT_FOUND, "STORE_NOT_FOUND", "there is no store %s", name);
 }
 
@@ -108,7 +111,7 @@ static Status start_server(LocalServer *local, Diag *diag) {
 // ---- life ----
 
 Status local_open(const LocalConfig *config, LocalServer **ret_server, Diag *diag) {
-    if (!config->is_create_allowed) TRY(check_exists(config->store, diag));
+    if (!config->is_create_allowed) TRY(local_check_exists(config->store, diag));
     LocalServer *local = mem_zalloc(sizeof *local);
     Status status = open_engine(local, config, diag);
     if (status == OK) status = start_server(local, diag);

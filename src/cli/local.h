@@ -21,5 +21,9 @@ typedef struct LocalConfig {
 
 // Codes: those of abide_open and server_start, LOCAL_SERVER, STORE_NOT_FOUND.
 MUST_CHECK Status local_open(const LocalConfig *config, LocalServer **ret_server, Diag *diag);
+// ERR_NOT_FOUND, code STORE_NOT_FOUND, when the store is a file that does not exist.
+MUST_CHECK Status local_check_exists(Str store, Diag *diag);
+// The file of a store; empty for one that is no file.
+Str local_file(Str store);
 Str local_socket(const LocalServer *server); // its path
 void local_close(LocalServer *server);       // NULL is fine

@@ -115,20 +115,20 @@ Paint output_status_paint(Str status) {
 
 // ---- tables ----
 
-void table_init(Table *table, const TableColumn *columns, size_t column_count) {
-    *table = (Table){.columns = columns, .column_count = column_count};
+void table_init(TextTable *table, const TableColumn *columns, size_t column_count) {
+    *table = (TextTable){.columns = columns, .column_count = column_count};
 }
 
-void table_add_painted(Table *table, Str text, Paint paint) {
+void table_add_painted(TextTable *table, Str text, Paint paint) {
     vec_push(&table->cells, (TableCell){str_is_null(text) ? STR("-") : text, paint});
 }
 
-void table_add(Table *table, Str text) { table_add_painted(table, text, PAINT_NONE); }
+void table_add(TextTable *table, Str text) { table_add_painted(table, text, PAINT_NONE); }
 
-void table_done(Table *table) { vec_free(&table->cells); }
+void table_done(TextTable *table) { vec_free(&table->cells); }
 
 // The widest column that may still give way; SIZE_MAX: none.
-static size_t find_giver(const Table *table, const size_t *widths, bool is_flexible) {
+static size_t find_giver(const TextTable *table, const size_t *widths, bool is_flexible) {
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < table->column_count; i++) {
         bool may = widths[i] > COLUMN_MIN && (!is_flexible || table->columns[i].is_flexible);
@@ -137,7 +137,7 @@ static size_t find_giver(const Table *table, const size_t *widths, bool is_flexi
     return found;
 }
 
-static void fit_widths(const Table *table, size_t limit, size_t *widths) {
+static void fit_widths(const TextTable *table, size_t limit, size_t *widths) {
     size_t count = table->column_count;
     size_t total = COLUMN_GAP * (count - 1);
     for (size_t i = 0; i < count; i++) total += widths[i];
@@ -167,8 +167,8 @@ static void append_cell(Buf *line, const TableColumn *column, TableCell cell, si
     buf_done(&text);
 }
 
-static void print_row(const Table *table, const TableCell *cells, const size_t *widths, FILE *file,
-                      Terminal terminal) {
+static void print_row(const TextTable *table, const TableCell *cells, const size_t *widths,
+                      FILE *file, Terminal terminal) {
     Buf line;
     buf_init(&line, OUTPUT_MAX);
     size_t used = 0;
@@ -183,7 +183,7 @@ static void print_row(const Table *table, const TableCell *cells, const size_t *
     buf_done(&line);
 }
 
-void table_print(const Table *table, FILE *file, Terminal terminal) {
+void table_print(const TextTable *table, FILE *file, Terminal terminal) {
     size_t count = table->column_count;
     ASSERT(table->cells.count % count == 0);
     Arena arena;

@@ -45,17 +45,17 @@ typedef struct TableCell {
     Paint paint;
 } TableCell;
 
-typedef struct Table {
+typedef struct TextTable {
     const TableColumn *columns;
     size_t column_count;
     VEC(TableCell) cells; // row by row
-} Table;
+} TextTable;
 
-void table_init(Table *table, const TableColumn *columns, size_t column_count);
-void table_add(Table *table, Str text); // the next cell
-void table_add_painted(Table *table, Str text, Paint paint);
-void table_print(const Table *table, FILE *file, Terminal terminal);
-void table_done(Table *table);
+void table_init(TextTable *table, const TableColumn *columns, size_t column_count);
+void table_add(TextTable *table, Str text); // the next cell
+void table_add_painted(TextTable *table, Str text, Paint paint);
+void table_print(const TextTable *table, FILE *file, Terminal terminal);
+void table_done(TextTable *table);
 
 // Appends `text`, [W3], cut to `width` columns with an ellipsis (0: not cut).
 void output_clean(Buf *buf, Str text, size_t width);

@@ -72,21 +72,24 @@ static void print_error_json(const Diag *diag, int http_status) {
     buf_done(&text);
 }
 
-bool session_fail(Session *session, Status status, const Diag *diag) {
+bool session_complain(Session *session, Status status, const Diag *diag) {
     session_clear_progress(session);
     int http_status = session->answer.http_status;
     if (session->exit_code == EXIT_CODE_OK)
         session->exit_code = session_exit_code(status, diag, http_status);
-    if (session->format == OUTPUT_JSON) print_error_json(diag, http_status);
     fflush(stdout);
     Buf line;
     buf_init(&line, 1 << 16);
     output_clean(&line, str_from(diag->message), 0);
     fprintf(stderr, "abide: %s (%s)\n", buf_cstr(&line), diag->code);
-    if (http_status == 401)
-        fprintf(stderr, "abide: give one with --token or ABIDE_TOKEN\n");
+    if (http_status == 401) fprintf(stderr, "abide: give a token with --token or ABIDE_TOKEN\n");
     buf_done(&line);
     return false;
+}
+
+bool session_fail(Session *session, Status status, const Diag *diag) {
+    if (session->format == OUTPUT_JSON) print_error_json(diag, session->answer.http_status);
+    return session_complain(session, status, diag);
 }
 
 bool session_misuse(Session *session, const char *format, ...) {
@@ -197,7 +200,7 @@ static bool connect_session(Session *session) {
     return status == OK || session_fail(session, status, &diag);
 }
 
-int session_begin(Session *session, OptionTable *table, int argument_count, char **arguments,
+int session_parse(Session *session, OptionTable *table, int argument_count, char **arguments,
                   Operands *ret_operands) {
     size_t count = 0;
     while (count < SESSION_OPTIONS && session->options[count].name != NULL) count++;
@@ -210,8 +213,17 @@ int session_begin(Session *session, OptionTable *table, int argument_count, char
     session->progress = terminal_look(stderr);
     session->now_ms = env_now_ms(env_system());
     catch_signals();
-    if (read_format(session) && connect_session(session)) return SESSION_GO_ON;
-    return session_end(session);
+    return read_format(session) ? SESSION_GO_ON : session_end(session);
+}
+
+int session_connect(Session *session) {
+    return connect_session(session) ? SESSION_GO_ON : session_end(session);
+}
+
+int session_begin(Session *session, OptionTable *table, int argument_count, char **arguments,
+                  Operands *ret_operands) {
+    int code = session_parse(session, table, argument_count, arguments, ret_operands);
+    return code == SESSION_GO_ON ? session_connect(session) : code;
 }
 
 int session_end(Session *session) {
@@ -268,6 +280,15 @@ bool session_payload(Session *session, const char *operand, Str *ret_json) {
     if (status != OK) return session_fail(session, status, &diag);
     *ret_json = text;
     return true;
+}
+
+bool session_check_number(Session *session, const char *option, Str text) {
+    size_t at = text.len > 1 && text.data[0] == '-';
+    bool is_number = text.len > 0 && text.len <= 15;
+    for (; at < text.len && is_number; at++)
+        is_number = text.data[at] >= '0' && text.data[at] <= '9';
+    if (str_is_null(text) || is_number) return true;
+    return session_misuse(session, "--%s takes a whole number, not %.*s", option, STR_ARG(text));
 }
 
 bool session_past(Session *session, const char *option, Str text, Str *ret_instant) {

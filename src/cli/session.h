@@ -48,6 +48,10 @@ typedef struct Session {
 void session_init(Session *session, SessionUse use);
 int session_begin(Session *session, OptionTable *table, int argument_count, char **arguments,
                   Operands *ret_operands);
+// The same in two parts, for commands whose options decide what becomes of a store.
+int session_parse(Session *session, OptionTable *table, int argument_count, char **arguments,
+                  Operands *ret_operands);
+int session_connect(Session *session);
 int session_end(Session *session); // closes everything, answers the exit code
 
 // One call. False: it failed, and that has been said. The answer is in session->answer.
@@ -59,6 +63,8 @@ Status session_try(Session *session, const ClientRequest *request, Diag *diag);
 
 // Says what went wrong and keeps the exit code. Answers false, for `return session_fail(…)`.
 bool session_fail(Session *session, Status status, const Diag *diag);
+// The same without JSON on stdout, for commands that write one document over several failures.
+bool session_complain(Session *session, Status status, const Diag *diag);
 // A mistake in the arguments. Answers false.
 bool session_misuse(Session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -66,6 +72,8 @@ int session_exit_code(Status status, const Diag *diag, int http_status);
 
 // JSON given as TEXT, @FILE or "-" (stdin); NULL gives null. False: it is none.
 bool session_payload(Session *session, const char *operand, Str *ret_json);
+// Null is fine. False: it is no whole number, which has been said.
+bool session_check_number(Session *session, const char *option, Str text);
 // RFC 3339, or a duration before now. Null stays null.
 bool session_past(Session *session, const char *option, Str text, Str *ret_instant);
 // "/v1/runs/%s/cancel" with the parts encoded; `second` may be null when there is only one %s.

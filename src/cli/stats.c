@@ -8,7 +8,7 @@
 
 static const TableColumn columns[] = {{"COUNTER", false, true}, {"VALUE", true, false}};
 
-static void add_members(Session *session, Table *table, Str prefix, const JsonValue *object) {
+static void add_members(Session *session, TextTable *table, Str prefix, const JsonValue *object) {
     JSON_EACH(member, object) {
         Str name = prefix.len == 0 ? member->key
                                    : arena_printf(&session->arena, "%.*s.%.*s", STR_ARG(prefix),
@@ -40,7 +40,7 @@ int cli_stats(int argument_count, char **arguments) {
     if (code != SESSION_GO_ON) return code;
     if (session_get(&session, STR("/v1/stats"))) {
         if (session.format == OUTPUT_TABLE) {
-            Table out;
+            TextTable out;
             table_init(&out, columns, 2);
             add_members(&session, &out, STR(""), session.answer.json);
             table_print(&out, stdout, session.terminal);

@@ -31,11 +31,13 @@ class Server:
         self.folder = folder or self.temporary.name
         self.store = "sqlite:" + os.path.join(self.folder, "test.db")
         self.arguments = arguments
+        self.listen = "127.0.0.1:0"
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
-            [ABIDE, "serve", "--store", self.store, "--listen", "127.0.0.1:0", *self.arguments],
+            [ABIDE, "serve", "--store", self.store, "--listen", self.listen,
+             *self.arguments],
             stderr=subprocess.PIPE, text=True)
         self.lines = []
         self.port = None
@@ -59,6 +61,13 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def restart_on_its_port(self):
+        """After kill(): the same store and the same address."""
+        self.reader.join(10)
+        self.process.stderr.close()
+        self.listen = "127.0.0.1:%d" % self.port
+        self.start()
 
     def stop(self):
         """Orderly; answers the exit code."""

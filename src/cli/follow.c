@@ -1,0 +1,180 @@
+// Waiting for runs and watching them.
+//
+// The end is waited for by long polls: short ones on a terminal, where a line shows how it stands,
+// long ones elsewhere.
+//
+// Not here: starting and showing runs (wf_*.c), reconnecting (client_stream.c).
+#include "cli/follow.h"
+#include "base/duration.h"
+#include "base/env.h"
+#include "json/write.h"
+
+enum { POLL_MS = 20000, POLL_TERMINAL_MS = 1000 };
+
+bool follow_read_limit(Session *session, const char *option, Str text, int64_t *ret_ms) {
+    if (str_is_null(text)) return true;
+    if (duration_parse(text, ret_ms, NULL) == OK && *ret_ms > 0) return true;
+    return session_misuse(session, "--%s takes a duration such as 30s, not %.*s", option,
+                          STR_ARG(text));
+}
+
+static bool has_ended(Str status) {
+    return str_equal(status, STR("completed")) || str_equal(status, STR("failed")) ||
+           str_equal(status, STR("cancelled"));
+}
+
+static bool not_ended(Session *session, Str run_id) {
+    Diag diag;
+    Str status = field_text(session->answer.json, "status");
+    (void)diag_set(&diag, ERR_CONFLICT, "RUN_NOT_ENDED",
+                   "run %.*s has not ended, it is %.*s; --wait waits for its end", STR_ARG(run_id),
+                   STR_ARG(status));
+    return session_fail(session, ERR_CONFLICT, &diag);
+}
+
+bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
+    int64_t began_ms = env_now_ms(env_system());
+    for (;;) {
+        ArenaMark mark = arena_mark(&session->arena);
+        int64_t gone_ms = env_now_ms(env_system()) - began_ms;
+        int64_t wait_ms = session->progress.is_terminal ? POLL_TERMINAL_MS : POLL_MS;
+        if (limit_ms > 0 && wait_ms > limit_ms - gone_ms) wait_ms = limit_ms - gone_ms;
+        if (wait_ms < 1) wait_ms = 1;
+        Str base = session_path(session, "/v1/runs/%s/result", run_id, STR_NULL);
+        ClientRequest request = {
+            .method = "GET",
+            .path = arena_printf(&session->arena, "%.*s?wait=%lldms", STR_ARG(base),
+                                 (long long)wait_ms),
+            .wait_ms = wait_ms,
+        };
+        if (!session_call(session, &request)) return false;
+        if (session->answer.http_status == 200) break;
+        gone_ms = env_now_ms(env_system()) - began_ms;
+        if (limit_ms > 0 && gone_ms >= limit_ms) return not_ended(session, run_id);
+        session_progress(session, "%.*s is %.*s … %llds", STR_ARG(run_id),
+                         STR_ARG(field_text(session->answer.json, "status")),
+                         (long long)(gone_ms / 1000));
+        session->answer.json = NULL;
+        arena_rewind(&session->arena, mark);
+    }
+    session_clear_progress(session);
+    return true;
+}
+
+// "TypeError: x is not a function", or the JSON when it has no such members.
+static Str error_text(Session *session, const JsonValue *error) {
+    Str type = field_text(error, "type"), message = field_text(error, "message");
+    if (str_is_null(type)) type = field_text(error, "name");
+    if (str_is_null(message)) return error != NULL ? error->raw : STR("no reason is recorded");
+    if (str_is_null(type)) return message;
+    return arena_printf(&session->arena, "%.*s: %.*s", STR_ARG(type), STR_ARG(message));
+}
+
+static bool did_not_complete(Session *session, Str run_id, Str status, const JsonValue *error) {
+    Diag diag;
+    bool is_failed = str_equal(status, STR("failed"));
+    (void)diag_set(&diag, ERR_CONFLICT, is_failed ? "RUN_FAILED" : "RUN_CANCELLED",
+                   "run %.*s %s: %.*s", STR_ARG(run_id), is_failed ? "failed" : "was cancelled",
+                   STR_ARG(error_text(session, error)));
+    return session_complain(session, ERR_CONFLICT, &diag);
+}
+
+static void print_result_json(Str run_id, const JsonValue *answer) {
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, CLIENT_ANSWER_MAX);
+    json_writer_init(&json, &text, STR("  "));
+    json_write_object_begin(&json);
+    json_put_string(&json, "id", run_id);
+    JSON_EACH(member, answer) {
+        json_write_key(&json, member->key);
+        json_write_value(&json, member);
+    }
+    json_write_object_end(&json);
+    output_json_line(stdout, buf_str(&text));
+    buf_done(&text);
+}
+
+bool follow_print_result(Session *session, Str run_id) {
+    const JsonValue *answer = session->answer.json;
+    Str status = field_text(answer, "status");
+    if (session->answer.http_status != 200) return not_ended(session, run_id);
+    bool is_completed = str_equal(status, STR("completed"));
+    Str raw = STR("null"); // a run that answers nothing
+    json_get_raw(answer, "result", &raw);
+    if (session->format == OUTPUT_JSON) print_result_json(run_id, answer);
+    else if (session->format == OUTPUT_IDS) output_json_line(stdout, run_id);
+    else if (is_completed) output_json_line(stdout, raw);
+    if (is_completed) return true;
+    return did_not_complete(session, run_id, status, json_member(answer, STR("error")));
+}
+
+// ---- the history ----
+
+void follow_append_entry(Session *session, Buf *line, const JsonValue *entry) {
+    Str at = field_text(entry, "at"), kind = field_text(entry, "kind");
+    Str outcome = field_text(entry, "outcome"), name = field_text(entry, "name");
+    Str clock = at.len >= 23 ? (Str){at.data + 11, 12} : at; // the time of the day
+    output_painted(line, session->terminal, PAINT_DIM, clock);
+    buf_append_cstr(line, "  ");
+    bool is_ok = str_is_null(outcome) || str_equal(outcome, STR("ok"));
+    Paint paint = is_ok ? PAINT_CYAN : PAINT_RED;
+    output_painted(line, session->terminal, paint, kind);
+    for (size_t width = text_width(kind); width < 9; width++) buf_append_char(line, ' ');
+    if (!str_is_null(name)) {
+        buf_append_char(line, ' ');
+        output_painted(line, session->terminal, PAINT_BOLD, name);
+    }
+    if (!is_ok) {
+        buf_append_char(line, ' ');
+        output_painted(line, session->terminal, PAINT_RED, outcome);
+    }
+    const JsonValue *data = json_member(entry, STR("data"));
+    if (data != NULL && data->kind != JSON_KIND_NULL) {
+        buf_append_cstr(line, "  ");
+        output_clean(line, data->raw, 0);
+    }
+    while (line->len > 0 && line->data[line->len - 1] == ' ') line->len--;
+}
+
+static bool print_event(void *context, const ClientEvent *event) {
+    Session *session = context;
+    Arena arena;
+    arena_init(&arena);
+    JsonValue *entry = NULL;
+    bool is_entry = json_parse(&arena, event->data, &entry, NULL) == OK;
+    if (is_entry && session->format == OUTPUT_TABLE) {
+        Buf line;
+        buf_init(&line, CLIENT_ANSWER_MAX);
+        follow_append_entry(session, &line, entry);
+        output_json_line(stdout, buf_str(&line));
+        buf_done(&line);
+    } else if (is_entry && session->format == OUTPUT_JSON) {
+        output_json_line(stdout, event->data);
+    }
+    arena_done(&arena);
+    return session_flush(session);
+}
+
+bool follow_print_log(Session *session, Str run_id) {
+    Diag diag;
+    const ClientStream stream = {
+        .path = session_path(session, "/v1/runs/%s/events", run_id, STR_NULL),
+        .on_event = print_event,
+        .context = session,
+    };
+    session->answer = (ClientAnswer){0};
+    Status status = client_stream(session->client, &stream, &diag);
+    if (status != OK) {
+        session->answer.http_status = client_http_status(session->client);
+        return session_fail(session, status, &diag);
+    }
+    if (!session_flush(session)) return true; // nobody reads any more
+    if (!session_get(session, session_path(session, "/v1/runs/%s/result", run_id, STR_NULL)))
+        return false;
+    const JsonValue *answer = session->answer.json;
+    Str word = field_text(answer, "status");
+    if (session->format == OUTPUT_IDS) output_json_line(stdout, run_id);
+    if (!has_ended(word) || str_equal(word, STR("completed"))) return true;
+    return did_not_complete(session, run_id, word, json_member(answer, STR("error")));
+}

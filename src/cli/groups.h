@@ -1,0 +1,6 @@
+// The groups of client commands, each in its file.
+#pragma once
+#include "cli/cli.h"
+
+extern const CliGroup wf_group, topic_group, dead_group, task_group, queue_group, schedule_group,
+    workflow_group;

@@ -1,0 +1,108 @@
+// Lists over the API's pages.
+//
+// Invariants [L1] and [L2] are in list.h.
+//
+// Pages are kept until all are there, because a table's columns are as wide as its widest cell.
+//
+// Not here: filters and columns (the commands).
+#include "cli/list.h"
+#include "json/write.h"
+
+enum { PAGE_MAX = 1000, LIST_OUTPUT_MAX = 512 << 20 };
+
+typedef VEC(const JsonValue *) Items;
+
+static Str page_path(Session *session, const Listing *listing, uint64_t left, Str cursor) {
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, listing->path);
+    if (listing->limit > 0) {
+        uint64_t limit = left < PAGE_MAX ? left : PAGE_MAX;
+        Str count = arena_printf(&session->arena, "%llu", (unsigned long long)limit);
+        client_put_query(&path, "limit", count);
+        client_put_query(&path, "cursor", cursor);
+    }
+    Str answer = arena_str(&session->arena, buf_str(&path));
+    buf_done(&path);
+    return answer;
+}
+
+// False: a call failed, which has been said.
+static bool gather(Session *session, const Listing *listing, Items *items, Str *ret_next) {
+    Str cursor = listing->cursor;
+    do {
+        uint64_t left = listing->limit - items->count;
+        if (!session_get(session, page_path(session, listing, left, cursor))) return false;
+        const JsonValue *page = json_member(session->answer.json, STR("items"));
+        size_t before = items->count;
+        if (page != NULL) JSON_EACH(item, page) vec_push(items, item);
+        cursor = field_text(session->answer.json, "next");
+        if (items->count == before) break;
+    } while (!str_is_null(cursor) && items->count < listing->limit); // [L1]
+    *ret_next = cursor;
+    return true;
+}
+
+static void print_json(const Items *items, Str next) {
+    Buf text;
+    JsonWriter writer;
+    buf_init(&text, LIST_OUTPUT_MAX);
+    json_writer_init(&writer, &text, STR("  "));
+    json_write_object_begin(&writer);
+    json_write_key(&writer, STR("items"));
+    json_write_array_begin(&writer);
+    for (size_t i = 0; i < items->count; i++) json_write_value(&writer, items->data[i]);
+    json_write_array_end(&writer);
+    json_put_string(&writer, "next", next);
+    json_write_object_end(&writer);
+    output_json_line(stdout, buf_str(&text));
+    buf_done(&text);
+}
+
+static void print_table(Session *session, const Listing *listing, const Items *items) {
+    TextTable table;
+    table_init(&table, listing->columns, listing->column_count);
+    for (size_t i = 0; i < items->count; i++) listing->add_row(session, &table, items->data[i]);
+    table_print(&table, stdout, session->terminal);
+    table_done(&table);
+}
+
+bool list_show(Session *session, const Listing *listing) {
+    Items items = {0};
+    Str next = STR_NULL;
+    bool is_ok = gather(session, listing, &items, &next);
+    if (is_ok) switch (session->format) {
+        case OUTPUT_JSON: print_json(&items, next); break;
+        case OUTPUT_TABLE: print_table(session, listing, &items); break;
+        case OUTPUT_IDS:
+            for (size_t i = 0; i < items.count; i++)
+                output_json_line(stdout, field_text(items.data[i], listing->id_field));
+            break;
+        }
+    if (is_ok && !str_is_null(next) && session->format != OUTPUT_JSON) { // [L2]
+        fflush(stdout);
+        fprintf(stderr, "there is more: --cursor %.*s goes on, a larger --limit shows more\n",
+                STR_ARG(next));
+    }
+    vec_free(&items);
+    return is_ok;
+}
+
+int list_command(const OptionTable *given, Listing *listing, int argument_count,
+                 char **arguments) {
+    Session session;
+    session_init(&session, SESSION_READS);
+    const Option options[] = {
+        {"limit", 'n', OPTION_COUNT, &listing->limit, "N", "how many to show; 100 unless given"},
+        {"cursor", 0, OPTION_TEXT, &listing->cursor, "CURSOR", "go on where a list ended"},
+    };
+    OptionTable table = *given;
+    table.options = options;
+    table.option_count = sizeof options / sizeof *options;
+    Operands none;
+    int code = session_begin(&session, &table, argument_count, arguments, &none);
+    if (code != SESSION_GO_ON) return code;
+    if (listing->limit == 0) (void)session_misuse(&session, "--limit is at least 1");
+    else (void)list_show(&session, listing);
+    return session_end(&session);
+}

@@ -1,0 +1,265 @@
+// abide schedule: cron lines, intervals and single times that start runs.
+//
+// Not here: what ticks are, and what happens to those that were missed (docs/schedules.md).
+//
+// `set` makes or replaces a schedule as a whole.
+#include "cli/body.h"
+#include "cli/bulk.h"
+#include "cli/details.h"
+#include "cli/groups.h"
+#include "cli/list.h"
+
+static const TableColumn columns[] = {
+    {"SCHEDULE", false, true}, {"WORKFLOW", false, true}, {"WHEN", false, true},
+    {"NEXT", false, false},    {"LAST", false, false},    {"STARTED", true, false},
+    {"FAILED", true, false},
+};
+
+static Str when_text(Session *session, const JsonValue *schedule) {
+    Str cron = field_text(schedule, "cron"), every = field_text(schedule, "every");
+    Str zone = field_text(schedule, "timezone");
+    if (!str_is_null(every)) return arena_printf(&session->arena, "every %.*s", STR_ARG(every));
+    if (str_is_null(cron))
+        return arena_printf(&session->arena, "at %.*s", STR_ARG(field_text(schedule, "at")));
+    if (str_equal(zone, STR("UTC"))) return cron;
+    return arena_printf(&session->arena, "%.*s %.*s", STR_ARG(cron), STR_ARG(zone));
+}
+
+static void add_row(Session *session, TextTable *table, const JsonValue *schedule) {
+    Arena *arena = &session->arena;
+    bool is_paused = field_flag(schedule, "paused");
+    Str next = output_relative(arena, session->now_ms, field_ms(schedule, "next_at"));
+    table_add(table, field_text(schedule, "name"));
+    table_add(table, field_text(schedule, "workflow"));
+    table_add(table, when_text(session, schedule));
+    table_add_painted(table, is_paused ? STR("paused") : next,
+                      is_paused ? PAINT_YELLOW : PAINT_NONE);
+    table_add(table, output_relative(arena, session->now_ms, field_ms(schedule, "last_at")));
+    table_add(table, field_text(schedule, "started"));
+    table_add(table, field_text(schedule, "failed"));
+}
+
+static int schedule_ls(int argument_count, char **arguments) {
+    Listing listing = {.path = STR("/v1/schedules"),
+                       .limit = LIST_LIMIT,
+                       .id_field = "name",
+                       .columns = columns,
+                       .column_count = sizeof columns / sizeof *columns,
+                       .add_row = add_row};
+    const OptionTable table = {
+        .usage = "abide schedule ls [options]",
+        .about = "Lists schedules.",
+        .example = "abide schedule ls",
+    };
+    return list_command(&table, &listing, argument_count, arguments);
+}
+
+static int schedule_show(int argument_count, char **arguments) {
+    const OptionTable table = {
+        .usage = "abide schedule show SCHEDULE [options]",
+        .about = "Shows a schedule: when it ticks, what it starts, what came of it.",
+        .example = "abide schedule show nightly",
+    };
+    return details_command(&table, "/v1/schedules/%s", "name", argument_count, arguments);
+}
+
+// ---- set ----
+
+typedef struct Setting {
+    Str cron, every, at, timezone, jitter, overlap, catch_up, priority, timeout, ttl;
+    OptionTexts tags;
+    bool is_paused;
+} Setting;
+
+static Str make_body(Session *session, const Setting *setting, Str workflow, Str input) {
+    Body body;
+    body_begin(&body, session);
+    body_put_text(&body, "workflow", workflow);
+    body_put_raw(&body, "input", input);
+    body_put_text(&body, "cron", setting->cron);
+    body_put_text(&body, "every", setting->every);
+    body_put_text(&body, "at", setting->at);
+    body_put_text(&body, "timezone", setting->timezone);
+    body_put_text(&body, "jitter", setting->jitter);
+    body_put_text(&body, "overlap", setting->overlap);
+    body_put_text(&body, "catch_up", setting->catch_up);
+    body_put_raw(&body, "priority", setting->priority);
+    body_put_text(&body, "timeout", setting->timeout);
+    body_put_text(&body, "ttl", setting->ttl);
+    body_put_texts(&body, "tags", &setting->tags);
+    body_put_raw(&body, "paused", setting->is_paused ? STR("true") : STR_NULL);
+    return body_end(&body);
+}
+
+static bool set_schedule(Session *session, const Setting *setting, const Operands *operands) {
+    Str input;
+    const char *payload = operands->count > 2 ? operands->items[2] : NULL;
+    if (!session_check_number(session, "priority", setting->priority) ||
+        !session_payload(session, payload, &input))
+        return false;
+    const ClientRequest request = {
+        .method = "PUT",
+        .path = session_path(session, "/v1/schedules/%s", str_from(operands->items[0]), STR_NULL),
+        .body = make_body(session, setting, str_from(operands->items[1]), input),
+    };
+    if (!session_call(session, &request)) return false;
+    details_print(session, session->answer.json, "name", NULL);
+    return true;
+}
+
+static int schedule_set(int argument_count, char **arguments) {
+    Session session;
+    Setting setting = {0};
+    session_init(&session, SESSION_CHANGES);
+    const Option options[] = {
+        {"cron", 'c', OPTION_TEXT, &setting.cron, "LINE", "minute, hour, day, month, weekday"},
+        {"every", 'e', OPTION_TEXT, &setting.every, "DURATION", "an interval, at least 1s"},
+        {"at", 0, OPTION_TEXT, &setting.at, "TIME", "one time, RFC 3339"},
+        {"timezone", 'z', OPTION_TEXT, &setting.timezone, "ZONE",
+         "of the cron line, as in Europe/Berlin; UTC unless given"},
+        {"jitter", 0, OPTION_TEXT, &setting.jitter, "DURATION", "start up to this much later"},
+        {"overlap", 0, OPTION_TEXT, &setting.overlap, "skip|queue|allow|cancel-old",
+         "while the run before goes on"},
+        {"catch-up", 0, OPTION_TEXT, &setting.catch_up, "DURATION",
+         "ticks missed by less than this still start"},
+        {"priority", 'p', OPTION_TEXT, &setting.priority, "N", "of the runs"},
+        {"timeout", 0, OPTION_TEXT, &setting.timeout, "DURATION", "of the runs"},
+        {"ttl", 0, OPTION_TEXT, &setting.ttl, "DURATION", "how long ended runs are kept"},
+        {"tag", 't', OPTION_TEXTS, &setting.tags, "TAG", "of the runs; may be repeated"},
+        {"paused", 0, OPTION_FLAG, &setting.is_paused, NULL, "a new one begins paused"},
+    };
+    OptionTable table = {
+        .usage = "abide schedule set SCHEDULE WORKFLOW [JSON|@FILE|-] --cron LINE [options]",
+        .about = "Makes or replaces a schedule. One of --cron, --every and --at is required.",
+        .example = "abide schedule set nightly report --cron '0 3 * * *' --timezone Europe/Berlin\n"
+                   "abide schedule set poll check '{\"site\": 1}' --every 30s --overlap skip",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .operand_min = 2,
+        .operand_max = 3,
+    };
+    Operands operands;
+    int code = session_begin(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    (void)set_schedule(&session, &setting, &operands);
+    return session_end(&session);
+}
+
+// ---- changes ----
+
+static Bulk change(const char *path, const char *method, const char *done) {
+    return (Bulk){.request = bulk_request,
+                  .path = path,
+                  .method = method,
+                  .id_field = "name",
+                  .done = done,
+                  .not_done = "unchanged"};
+}
+
+static int schedule_rm(int argument_count, char **arguments) {
+    const OptionTable table = {
+        .usage = "abide schedule rm SCHEDULE... [options]",
+        .about = "Removes schedules; runs they have started go on.",
+        .example = "abide schedule rm nightly",
+    };
+    const Bulk bulk = change("/v1/schedules/%s", "DELETE", "removed");
+    return bulk_command(&table, &bulk, argument_count, arguments);
+}
+
+static int schedule_pause(int argument_count, char **arguments) {
+    const OptionTable table = {
+        .usage = "abide schedule pause SCHEDULE... [options]",
+        .about = "Lets the ticks of schedules pass by.",
+        .example = "abide schedule pause nightly",
+    };
+    const Bulk bulk = change("/v1/schedules/%s/pause", "POST", "paused");
+    return bulk_command(&table, &bulk, argument_count, arguments);
+}
+
+static int schedule_resume(int argument_count, char **arguments) {
+    const OptionTable table = {
+        .usage = "abide schedule resume SCHEDULE... [options]",
+        .about = "Lets paused schedules tick again.",
+        .example = "abide schedule resume nightly",
+    };
+    const Bulk bulk = change("/v1/schedules/%s/resume", "POST", "resumed");
+    return bulk_command(&table, &bulk, argument_count, arguments);
+}
+
+static int schedule_trigger(int argument_count, char **arguments) {
+    const OptionTable table = {
+        .usage = "abide schedule trigger SCHEDULE... [options]",
+        .about = "Starts a run of each schedule now. -o ids prints the runs.",
+        .example = "abide schedule trigger nightly",
+    };
+    Bulk bulk = change("/v1/schedules/%s/trigger", "POST", "started");
+    bulk.product = "id";
+    return bulk_command(&table, &bulk, argument_count, arguments);
+}
+
+static int schedule_backfill(int argument_count, char **arguments) {
+    Session session;
+    Str from = STR_NULL, to = STR_NULL, first, last;
+    session_init(&session, SESSION_CHANGES);
+    const Option options[] = {
+        {"from", 0, OPTION_TEXT, &from, "TIME", "first tick: a time, or how long ago"},
+        {"to", 0, OPTION_TEXT, &to, "TIME", "last tick; now unless given"},
+    };
+    OptionTable table = {
+        .usage = "abide schedule backfill SCHEDULE --from TIME [--to TIME] [options]",
+        .about = "Starts the runs of past ticks that have none. May be repeated.",
+        .example = "abide schedule backfill nightly --from 7d\n"
+                   "abide schedule backfill nightly --from 2026-11-01T00:00:00Z --to "
+                   "2026-11-08T00:00:00Z",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .operand_min = 1,
+        .operand_max = 1,
+    };
+    Operands operands;
+    int code = session_begin(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    if (str_is_null(from)) (void)session_misuse(&session, "--from is required");
+    else if (session_past(&session, "from", from, &first) &&
+             session_past(&session, "to", str_is_null(to) ? STR("0s") : to, &last)) {
+        Str name = str_from(operands.items[0]);
+        Body body;
+        body_begin(&body, &session);
+        body_put_text(&body, "from", first);
+        body_put_text(&body, "to", last);
+        const ClientRequest request = {
+            .method = "POST",
+            .path = session_path(&session, "/v1/schedules/%s/backfill", name, STR_NULL),
+            .body = body_end(&body),
+            .is_repeatable = true, // ticks that have a run are left alone
+        };
+        if (session_call(&session, &request)) {
+            const JsonValue *answer = session.answer.json;
+            if (session.format == OUTPUT_JSON) output_json(stdout, answer);
+            else if (session.format == OUTPUT_IDS) output_json_line(stdout, name);
+            else
+                printf("%.*s: %lld started, %lld existed\n", STR_ARG(name),
+                       (long long)field_count(answer, "started"),
+                       (long long)field_count(answer, "existing"));
+        }
+    }
+    return session_end(&session);
+}
+
+static const CliCommand commands[] = {
+    {"ls", "list schedules", schedule_ls, NULL},
+    {"show", "show a schedule", schedule_show, NULL},
+    {"set", "make or replace a schedule", schedule_set, NULL},
+    {"rm", "remove schedules", schedule_rm, NULL},
+    {"trigger", "start a run now", schedule_trigger, NULL},
+    {"pause", "let ticks pass by", schedule_pause, NULL},
+    {"resume", "tick again", schedule_resume, NULL},
+    {"backfill", "start the runs of past ticks", schedule_backfill, NULL},
+};
+
+const CliGroup schedule_group = {
+    .about = "Schedules: cron lines, intervals and single times that start runs.",
+    .example = "abide schedule set nightly report --cron '0 3 * * *'\nabide schedule ls",
+    .commands = commands,
+    .count = sizeof commands / sizeof *commands,
+};

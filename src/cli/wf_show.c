@@ -1,0 +1,255 @@
+// abide wf show: one run, as somebody who wonders why it does not go on wants to see it.
+//
+// Status, what it waits for and since when, when it wakes by itself, where its script stands, its
+// steps, its result or error. JSON has the run as the API shows it, with "steps" and "snapshot".
+//
+// Not here: following (follow.c).
+#include "cli/follow.h"
+#include "cli/wf.h"
+#include "json/write.h"
+
+enum { STEPS_SHOWN = 1000, SHOW_MAX = 256 << 20, LABEL_WIDTH = 12 };
+
+static const TableColumn step_columns[] = {
+    {"#", true, false},          {"KIND", false, false}, {"STEP", false, true},
+    {"OUTCOME", false, false},   {"AT", false, false},   {"DATA", false, true},
+};
+
+static void print_label(Session *session, const char *label) {
+    Buf text;
+    buf_init(&text, 256);
+    output_painted(&text, session->terminal, PAINT_BOLD, str_from(label));
+    for (size_t width = strlen(label); width < LABEL_WIDTH; width++) buf_append_char(&text, ' ');
+    fwrite(text.data, 1, text.len, stdout);
+    buf_done(&text);
+}
+
+static void print_line(Session *session, const char *label, Str value, Paint paint) {
+    if (str_is_null(value)) return;
+    Buf text, clean;
+    buf_init(&text, SHOW_MAX);
+    buf_init(&clean, SHOW_MAX);
+    size_t width = session->terminal.width;
+    output_clean(&clean, value, width > LABEL_WIDTH + 8 ? width - LABEL_WIDTH : 0);
+    output_painted(&text, session->terminal, paint, buf_str(&clean));
+    print_label(session, label);
+    output_json_line(stdout, buf_str(&text));
+    buf_done(&text);
+    buf_done(&clean);
+}
+
+// "3m ago (2026-11-15T19:33:44.952Z)"
+static void print_time(Session *session, const char *label, const JsonValue *run,
+                       const char *field) {
+    Str instant = field_text(run, field);
+    if (str_is_null(instant)) return;
+    Str relative = output_relative(&session->arena, session->now_ms, field_ms(run, field));
+    print_line(session, label,
+               arena_printf(&session->arena, "%.*s (%.*s)", STR_ARG(relative), STR_ARG(instant)),
+               PAINT_NONE);
+}
+
+// Tasks and children are waited for by id; the step that began them has the name people know.
+static Str wait_name(Session *session, const JsonValue *wait, const JsonValue *steps) {
+    Str id = field_text(wait, "name");
+    if (steps != NULL && !str_is_null(id)) JSON_EACH(step, steps) {
+        if (!str_equal(field_text(step, "data"), id)) continue;
+        return arena_printf(&session->arena, "%.*s (%.*s)", STR_ARG(field_text(step, "name")),
+                            STR_ARG(id));
+    }
+    return id;
+}
+
+static void print_waits(Session *session, const JsonValue *run, const JsonValue *steps) {
+    const JsonValue *waits = json_member(run, STR("waits"));
+    if (waits == NULL) return;
+    JSON_EACH(wait, waits) {
+        Arena *arena = &session->arena;
+        Str name = wait_name(session, wait, steps), filter = field_text(wait, "filter");
+        int64_t deadline_ms = field_ms(wait, "deadline");
+        Str since = output_relative(arena, session->now_ms, field_ms(wait, "since"));
+        Str until = deadline_ms == 0 ? STR("")
+                                     : output_relative(arena, session->now_ms, deadline_ms);
+        Str text = arena_printf(arena, "%.*s%s%.*s%s%.*s, since %.*s%s%.*s",
+                                STR_ARG(field_text(wait, "on")), str_is_null(name) ? "" : " ",
+                                STR_ARG(name), str_is_null(filter) ? "" : " where ",
+                                STR_ARG(filter), STR_ARG(since),
+                                until.len > 0 ? ", deadline " : "", STR_ARG(until));
+        print_line(session, "waits for", text, PAINT_NONE);
+    }
+}
+
+static void print_tags(Session *session, const JsonValue *run) {
+    const JsonValue *tags = json_member(run, STR("tags"));
+    if (tags == NULL || tags->count == 0) return;
+    Buf text;
+    buf_init(&text, 1 << 16);
+    JSON_EACH(tag, tags) {
+        if (text.len > 0) buf_append_cstr(&text, ", ");
+        buf_append_str(&text, tag->string);
+    }
+    print_line(session, "tags", buf_str(&text), PAINT_NONE);
+    buf_done(&text);
+}
+
+static void print_run(Session *session, const JsonValue *run, const JsonValue *steps) {
+    Str status = field_text(run, "status");
+    Str workflow = field_text(run, "workflow"), version = field_text(run, "version");
+    Str shown = str_is_null(version)
+                    ? workflow
+                    : arena_printf(&session->arena, "%.*s (version %.*s)", STR_ARG(workflow),
+                                   version.len < 12 ? (int)version.len : 12, version.data);
+    print_line(session, "run", field_text(run, "id"), PAINT_NONE);
+    print_line(session, "workflow", shown, PAINT_NONE);
+    if (field_flag(run, "cancel_requested") && str_is_null(field_text(run, "finished_at")))
+        status = arena_printf(&session->arena, "%.*s, asked to end", STR_ARG(status));
+    print_line(session, "status", status, output_status_paint(field_text(run, "status")));
+    print_waits(session, run, steps);
+    print_time(session, "next wake", run, "next_wake_at");
+    print_time(session, "deadline", run, "deadline_at");
+    print_time(session, "idle since", run, "idle_since");
+    print_line(session, "attempts", field_text(run, "attempts"), PAINT_NONE);
+    print_line(session, "parent", field_text(run, "parent_id"), PAINT_NONE);
+    print_tags(session, run);
+    const JsonValue *state = json_member(run, STR("state"));
+    if (state != NULL && state->kind == JSON_KIND_OBJECT && state->count > 0)
+        print_line(session, "state", state->raw, PAINT_NONE);
+    print_time(session, "created", run, "created_at");
+    print_time(session, "started", run, "started_at");
+    print_time(session, "updated", run, "updated_at");
+    print_time(session, "finished", run, "finished_at");
+    print_line(session, "error", field_text(run, "error"), PAINT_RED);
+    if (str_equal(field_text(run, "status"), STR("completed"))) {
+        const JsonValue *result = json_member(run, STR("result"));
+        print_line(session, "result", result != NULL ? result->raw : STR("null"), PAINT_NONE);
+    }
+}
+
+static void print_place(Session *session, const JsonValue *snapshot) {
+    const JsonValue *frames = json_member(snapshot, STR("frames"));
+    if (frames == NULL) return;
+    JSON_EACH(frame, frames) {
+        Str function = field_text(frame, "function");
+        Str text = arena_printf(
+            &session->arena, "%.*s:%lld:%lld%s%.*s", STR_ARG(field_text(frame, "file")),
+            (long long)field_count(frame, "line"), (long long)field_count(frame, "column"),
+            function.len > 0 ? " in " : "", STR_ARG(function));
+        print_line(session, "stands at", text, PAINT_NONE);
+    }
+    if (frames->count > 0)
+        print_line(session, "snapshot",
+                   arena_printf(&session->arena, "%lld bytes",
+                                (long long)field_count(snapshot, "bytes")),
+                   PAINT_NONE);
+}
+
+static void print_steps(Session *session, const JsonValue *steps) {
+    if (steps == NULL || steps->count == 0) return;
+    TextTable table;
+    table_init(&table, step_columns, sizeof step_columns / sizeof *step_columns);
+    JSON_EACH(step, steps) {
+        Str outcome = field_text(step, "outcome"), name = field_text(step, "name");
+        int64_t iteration = field_count(step, "iteration"), attempt = field_count(step, "attempt");
+        if (iteration > 0)
+            name = arena_printf(&session->arena, "%.*s [%lld]", STR_ARG(name),
+                                (long long)iteration);
+        if (attempt > 1)
+            outcome = arena_printf(&session->arena, "%.*s (attempt %lld)", STR_ARG(outcome),
+                                   (long long)attempt);
+        const JsonValue *data = json_member(step, STR("data"));
+        table_add(&table, field_text(step, "position"));
+        table_add(&table, field_text(step, "kind"));
+        table_add(&table, name);
+        table_add_painted(&table, outcome, output_status_paint(field_text(step, "outcome")));
+        table_add(&table, output_relative(&session->arena, session->now_ms, field_ms(step, "at")));
+        table_add(&table, data != NULL ? data->raw : STR_NULL);
+    }
+    putchar('\n');
+    table_print(&table, stdout, session->terminal);
+    table_done(&table);
+}
+
+static void print_json(const JsonValue *run, const JsonValue *steps, const JsonValue *snapshot) {
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, SHOW_MAX);
+    json_writer_init(&json, &text, STR("  "));
+    json_write_object_begin(&json);
+    JSON_EACH(member, run) {
+        json_write_key(&json, member->key);
+        json_write_value(&json, member);
+    }
+    json_write_key(&json, STR("steps"));
+    if (steps != NULL) json_write_value(&json, steps);
+    else json_write_null(&json);
+    json_write_key(&json, STR("snapshot"));
+    if (snapshot != NULL) json_write_value(&json, snapshot);
+    else json_write_null(&json);
+    json_write_object_end(&json);
+    output_json_line(stdout, buf_str(&text));
+    buf_done(&text);
+}
+
+// Where it stands; NULL when that cannot be seen, which is no reason not to show the rest.
+static const JsonValue *get_snapshot(Session *session, Str id) {
+    Diag diag;
+    const ClientRequest request = {
+        .method = "GET", .path = session_path(session, "/v1/runs/%s/snapshot", id, STR_NULL)};
+    return session_try(session, &request, &diag) == OK ? session->answer.json : NULL;
+}
+
+static bool show_run(Session *session, Str id) {
+    if (!session_get(session, session_path(session, "/v1/runs/%s", id, STR_NULL))) return false;
+    const JsonValue *run = session->answer.json;
+    Str path = session_path(session, "/v1/runs/%s/steps", id, STR_NULL);
+    if (!session_get(session, arena_printf(&session->arena, "%.*s?limit=%d", STR_ARG(path),
+                                           STEPS_SHOWN)))
+        return false;
+    const JsonValue *steps = json_member(session->answer.json, STR("items"));
+    bool has_more = !str_is_null(field_text(session->answer.json, "next"));
+    const JsonValue *snapshot = get_snapshot(session, id);
+    if (session->format == OUTPUT_JSON) {
+        print_json(run, steps, snapshot);
+    } else if (session->format == OUTPUT_IDS) {
+        output_json_line(stdout, field_text(run, "id"));
+    } else {
+        print_run(session, run, steps);
+        print_place(session, snapshot);
+        print_steps(session, steps);
+        if (has_more) fprintf(stderr, "only the first %d steps are shown\n", STEPS_SHOWN);
+    }
+    return session_flush(session);
+}
+
+int wf_show(int argument_count, char **arguments) {
+    Session session;
+    bool is_following = false;
+    session_init(&session, SESSION_READS);
+    const Option options[] = {
+        {"follow", 'f', OPTION_FLAG, &is_following, NULL,
+         "go on with the history, and what happens until it ends"},
+    };
+    OptionTable table = {
+        .usage = "abide wf show RUN [--follow] [options]",
+        .about = "Shows a run: its status, what it waits for and since when, when it wakes by "
+                 "itself, where its\nscript stands, its steps, its result or error.",
+        .example = "abide wf show order-7\nabide wf show order-7 --follow",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .operand_min = 1,
+        .operand_max = 1,
+    };
+    Operands operands;
+    int code = session_parse(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    if (is_following) session.use = SESSION_CHANGES; // a store must be at work to be followed
+    code = session_connect(&session);
+    if (code != SESSION_GO_ON) return code;
+    Str id = str_from(operands.items[0]);
+    if (is_following && session.format == OUTPUT_JSON) (void)follow_print_log(&session, id);
+    else if (show_run(&session, id) && is_following) {
+        putchar('\n');
+        (void)follow_print_log(&session, id);
+    }
+    return session_end(&session);
+}

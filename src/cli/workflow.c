@@ -1,0 +1,213 @@
+// abide workflow, abide deploy: the scripts a server knows.
+//
+// A file is compiled here first, so that its findings are shown as `abide check` shows them and
+// nothing is sent that cannot be deployed; the server compiles it again, and its word counts.
+//
+// Not here: runs of workflows (wf*.c).
+#include "cli/details.h"
+#include "cli/groups.h"
+#include "cli/list.h"
+#include "cli/load.h"
+#include "flow/source.h"
+#include "json/write.h"
+
+static const TableColumn columns[] = {
+    {"WORKFLOW", false, true}, {"VERSION", false, false}, {"CURRENT", false, false},
+    {"KIND", false, false},    {"DEPLOYED", false, false},
+};
+
+static void add_row(Session *session, TextTable *table, const JsonValue *workflow) {
+    Str version = field_text(workflow, "version");
+    if (version.len > 12) version.len = 12;
+    table_add(table, field_text(workflow, "name"));
+    table_add(table, version);
+    table_add(table, field_flag(workflow, "current") ? STR("yes") : STR_NULL);
+    table_add(table, field_text(workflow, "kind"));
+    table_add(table, output_relative(&session->arena, session->now_ms,
+                                     field_ms(workflow, "created_at")));
+}
+
+static int workflow_ls(int argument_count, char **arguments) {
+    Session session;
+    Str name = STR_NULL;
+    Listing listing = {.limit = LIST_LIMIT,
+                       .id_field = "name",
+                       .columns = columns,
+                       .column_count = sizeof columns / sizeof *columns,
+                       .add_row = add_row};
+    session_init(&session, SESSION_READS);
+    const Option options[] = {
+        {"name", 0, OPTION_TEXT, &name, "WORKFLOW", "all versions of this one"},
+        {"limit", 'n', OPTION_COUNT, &listing.limit, "N", "how many to show; 100 unless given"},
+        {"cursor", 0, OPTION_TEXT, &listing.cursor, "CURSOR", "go on where a list ended"},
+    };
+    OptionTable table = {
+        .usage = "abide workflow ls [options]",
+        .about = "Lists deployed workflows and their versions, newest first.",
+        .example = "abide workflow ls\nabide workflow ls --name order",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+    };
+    Operands none;
+    int code = session_begin(&session, &table, argument_count, arguments, &none);
+    if (code != SESSION_GO_ON) return code;
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_cstr(&path, "/v1/workflows");
+    client_put_query(&path, "name", name);
+    listing.path = buf_str(&path);
+    if (listing.limit == 0) (void)session_misuse(&session, "--limit is at least 1");
+    else (void)list_show(&session, &listing);
+    buf_done(&path);
+    return session_end(&session);
+}
+
+static int workflow_show(int argument_count, char **arguments) {
+    static const char *const hidden[] = {"source", NULL};
+    Session session;
+    Str version = STR_NULL;
+    bool is_source = false;
+    session_init(&session, SESSION_READS);
+    const Option options[] = {
+        {"version", 0, OPTION_TEXT, &version, "VERSION", "the current one unless given"},
+        {"source", 0, OPTION_FLAG, &is_source, NULL, "print the source and nothing else"},
+    };
+    OptionTable table = {
+        .usage = "abide workflow show WORKFLOW [options]",
+        .about = "Shows a workflow, its configuration and its source.",
+        .example = "abide workflow show order\nabide workflow show order --source > order.flow",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .operand_min = 1,
+        .operand_max = 1,
+    };
+    Operands operands;
+    int code = session_begin(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    Str base = session_path(&session, "/v1/workflows/%s", str_from(operands.items[0]), STR_NULL);
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, base);
+    client_put_query(&path, "version", version);
+    if (session_get(&session, buf_str(&path))) {
+        Str source = field_text(session.answer.json, "source");
+        bool is_table = session.format == OUTPUT_TABLE;
+        if (!is_source) details_print(&session, session.answer.json, "name", hidden);
+        if (!is_source && is_table) putchar('\n');
+        if (is_source || is_table) fwrite(source.data, 1, source.len, stdout);
+        if (is_table && source.len > 0 && source.data[source.len - 1] != '\n') putchar('\n');
+    }
+    buf_done(&path);
+    return session_end(&session);
+}
+
+static const CliCommand commands[] = {
+    {"ls", "list workflows and their versions", workflow_ls, NULL},
+    {"show", "show a workflow and its source", workflow_show, NULL},
+};
+
+const CliGroup workflow_group = {
+    .about = "Workflows that are deployed.",
+    .example = "abide workflow ls\nabide workflow show order",
+    .commands = commands,
+    .count = sizeof commands / sizeof *commands,
+};
+
+// ---- deploy ----
+
+typedef struct Deployment {
+    Session *session;
+    Buf text;
+    JsonWriter json; // of -o json
+} Deployment;
+
+static void deploy_failed(Deployment *deployment, const char *file, Status status,
+                          const Diag *diag) {
+    session_complain(deployment->session, status, diag);
+    JsonWriter *json = &deployment->json;
+    json_write_object_begin(json);
+    json_put_cstr(json, "file", file);
+    json_write_key(json, STR("error"));
+    json_write_object_begin(json);
+    json_put_cstr(json, "code", diag->code);
+    json_put_cstr(json, "detail", diag->message);
+    json_write_object_end(json);
+    json_write_object_end(json);
+}
+
+static void print_deployed(Deployment *deployment, const char *file) {
+    Session *session = deployment->session;
+    const JsonValue *answer = session->answer.json;
+    const JsonValue *workflows = json_member(answer, STR("workflows"));
+    Str version = field_text(answer, "version");
+    JsonWriter *json = &deployment->json;
+    json_write_object_begin(json);
+    json_put_cstr(json, "file", file);
+    json_put_string(json, "version", version);
+    json_write_key(json, STR("workflows"));
+    json_write_value(json, workflows);
+    json_write_object_end(json);
+    JSON_EACH(workflow, workflows) {
+        Str name = field_text(workflow, "name");
+        if (session->format == OUTPUT_IDS) output_json_line(stdout, name);
+        if (session->format == OUTPUT_TABLE)
+            printf("%.*s: %s, version %.12s\n", STR_ARG(name),
+                   field_flag(workflow, "new") ? "deployed" : "unchanged", version.data);
+    }
+}
+
+static void deploy_file(Deployment *deployment, const char *file) {
+    Session *session = deployment->session;
+    Buf source;
+    Diag diag;
+    buf_init(&source, FLOW_SOURCE_MAX);
+    FlowModule *module = load_module(file, &source);
+    session->answer = (ClientAnswer){0};
+    Status status = OK;
+    if (module == NULL) { // why has been said
+        const char *why = source.len == 0 ? "FILE_NOT_READ" : "FLOW_SYNTAX";
+        status = diag_set(&diag, ERR_INVALID, why, "%s was not deployed", file);
+    } else {
+        Str name = flow_module_workflow(module, 0).name;
+        const ClientRequest request = {
+            .method = "PUT",
+            .path = session_path(session, "/v1/workflows/%s", name, STR_NULL),
+            .body = buf_str(&source),
+            .content_type = "text/plain; charset=utf-8",
+        };
+        status = session_try(session, &request, &diag);
+        flow_module_release(module);
+    }
+    if (status == OK) print_deployed(deployment, file);
+    else deploy_failed(deployment, file, status, &diag);
+    buf_done(&source);
+}
+
+int cli_deploy(int argument_count, char **arguments) {
+    Session session;
+    session_init(&session, SESSION_CHANGES);
+    OptionTable table = {
+        .usage = "abide deploy FILE... [options]",
+        .about = "Deploys workflow files. Runs under way finish on the version they began with.\n"
+                 "Files with errors are reported and not deployed; the others are.",
+        .example = "abide deploy order.flow\nabide deploy flows/*.flow -o json",
+        .operand_min = 1,
+        .operand_max = 100000,
+    };
+    Operands operands;
+    int code = session_begin(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    Deployment deployment = {.session = &session};
+    buf_init(&deployment.text, CLIENT_ANSWER_MAX);
+    json_writer_init(&deployment.json, &deployment.text, STR("  "));
+    json_write_object_begin(&deployment.json);
+    json_write_key(&deployment.json, STR("items"));
+    json_write_array_begin(&deployment.json);
+    for (size_t i = 0; i < operands.count && !session_is_stopped(); i++)
+        deploy_file(&deployment, operands.items[i]);
+    json_write_array_end(&deployment.json);
+    json_write_object_end(&deployment.json);
+    if (session.format == OUTPUT_JSON) output_json_line(stdout, buf_str(&deployment.text));
+    buf_done(&deployment.text);
+    return session_end(&session);
+}
