@@ -167,7 +167,8 @@ static void await_done(Await *await) { // on the coordinator's thread
 
 void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next) {
     Server *server = exchange->server;
-    if (wait_ms > server->config.limits.wait_ms) wait_ms = server->config.limits.wait_ms;
+    int64_t longest_ms = exchange->policy->limits.wait_ms;
+    if (wait_ms > longest_ms) wait_ms = longest_ms;
     exchange->await = (Await){
         .deadline.at = env_now_ms(server->engine->driver.env) + wait_ms,
         .run_id = run_id,

@@ -19,7 +19,7 @@ typedef struct Exchange Exchange;
 
 struct MHD_Connection;
 
-enum { EXCHANGE_HEADERS_MAX = 4 };
+enum { EXCHANGE_HEADERS_MAX = 12 };
 
 typedef struct ExchangeHeader {
     const char *name;
@@ -40,12 +40,14 @@ typedef enum ExchangeStage {
 struct Exchange {
     List link; // among the server's exchanges
     Server *server;
+    const struct ServerPolicy *policy; // [Y2]
     struct MHD_Connection *connection;
     Arena arena;
     ExchangeStage stage;
     int64_t began_at_ms;
     uint64_t began_ns; // monotonic
     // the request
+    Str caller; // name of the token it came with; null = none was asked for
     const Route *route;
     Str uri; // as it came
     Str parameters[ROUTE_PARAMETERS_MAX]; // of the path, decoded

@@ -27,7 +27,8 @@ static Exchange *exchange_new(Server *server, struct MHD_Connection *connection,
     exchange->uri = arena_str(&exchange->arena, uri);
     exchange->began_at_ms = env_now_ms(server->engine->driver.env);
     exchange->began_ns = env_monotonic_ns(server->engine->driver.env);
-    buf_init(&exchange->body, server->config.limits.body_size);
+    exchange->policy = policy_get(&server->policy);
+    buf_init(&exchange->body, exchange->policy->limits.body_size);
     buf_init(&exchange->answer, 0);
     list_init(&exchange->link);
     pthread_mutex_lock(&server->lock);
@@ -156,7 +157,7 @@ static bool check_query(Exchange *exchange) {
 // ---- the stages of a request ----
 
 static bool find_route(Exchange *exchange, Str method) {
-    if (exchange->uri.len > exchange->server->config.limits.uri_size)
+    if (exchange->uri.len > exchange->policy->limits.uri_size)
         return refuse_uri(exchange, "the request target is too long");
     Str path = path_of(exchange);
     Str raw[ROUTE_PARAMETERS_MAX];
@@ -230,6 +231,7 @@ static enum MHD_Result conclude(Exchange *exchange) {
 
 static enum MHD_Result serve_head(Exchange *exchange, Str method) {
     exchange->stage = EXCHANGE_BODY;
+    if (auth_cross_origin(exchange, method, path_of(exchange))) return answer(exchange);
     if (!find_route(exchange, method)) return answer(exchange);
     if (!auth_allows(exchange)) return answer(exchange);
     if (!is_body_readable(exchange)) {

@@ -66,4 +66,5 @@ const Route *route_at(size_t number);
 const RouteTable *const *route_tables(size_t *ret_count);
 
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
-    routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page;
+    routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page,
+    routes_tokens;

@@ -96,7 +96,7 @@ static Status read_claim(Exchange *exchange, const JsonValue *body, Claim *claim
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "max: from 0 to %d", CLAIM_MAX);
     TRY(read_lease(body, &claim->lease_ms, diag));
     TRY(json_get_duration_ms(body, "wait", &wait_ms, diag));
-    int64_t longest_ms = exchange->server->config.limits.wait_ms;
+    int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
     claim->until_ms = env_now_ms(exchange->server->engine->driver.env) + wait_ms;
     if (claim->queues.count == 0) {

@@ -173,6 +173,23 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
 
 // ---- life ----
 
+static ServerPolicy policy_of(const ServerConfig *config) {
+    return (ServerPolicy){
+        .is_open = config->is_open,
+        .is_host_checked = config->is_host_checked,
+        .origins = config->origins,
+        .origin_count = config->origin_count,
+        .slow_ms = config->slow_ms,
+        .limits = config->limits,
+    };
+}
+
+Status server_reload(Server *server, const ServerConfig *config, Diag *diag) {
+    ServerPolicy policy = policy_of(config);
+    policy_publish(&server->policy, &policy);
+    return tokens_read(&server->tokens, env_now_ms(server->engine->driver.env), NULL, diag);
+}
+
 Status server_start(abide_engine *engine, const ServerConfig *config, Server **ret_server,
                     Diag *diag) {
     int fd = config->listen_fd;
@@ -184,6 +201,9 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     server->started_at_ms = env_now_ms(engine->driver.env);
     hub_init(&server->hub);
     metrics_init(&server->metrics);
+    ServerPolicy policy = policy_of(config);
+    policy_init(&server->policy, &policy);
+    tokens_init(&server->tokens, engine->store);
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->tick, NULL);
     pthread_cond_init(&server->idle, NULL);
@@ -238,6 +258,8 @@ void server_free(Server *server) {
     ASSERT(list_is_empty(&server->exchanges));
     hub_done(&server->hub);
     metrics_done(&server->metrics);
+    tokens_done(&server->tokens);
+    policy_done(&server->policy);
     heap_done(&server->deadlines);
     pthread_cond_destroy(&server->tick);
     pthread_cond_destroy(&server->idle);

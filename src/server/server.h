@@ -12,16 +12,9 @@
 #include "server/exchange.h"
 #include "server/hub.h"
 #include "server/metrics.h"
+#include "server/policy.h"
+#include "server/tokens.h"
 #include <stdatomic.h>
-
-typedef struct ServerLimits {
-    size_t body_size;       // of a request
-    size_t uri_size;
-    int64_t connections;
-    int64_t connections_per_address; // 0 = any number
-    int64_t idle_seconds;   // a connection that sends or takes nothing for so long is closed
-    int64_t wait_ms;        // longest long poll
-} ServerLimits;
 
 typedef struct ServerConfig {
     Str host;      // "127.0.0.1", "::1", "0.0.0.0"
@@ -29,7 +22,11 @@ typedef struct ServerConfig {
     int listen_fd; // given by a service manager; < 0 = none
     int thread_count;
     Str certificate, key; // PEM texts; null = plain HTTP
-    bool is_open;         // no tokens are asked for
+    // What follows to `limits` makes the policy (policy.h).
+    bool is_open, is_host_checked;
+    const Str *origins;
+    size_t origin_count;
+    int64_t slow_ms;
     ServerLimits limits;
     Logger *logger; // may be NULL
 } ServerConfig;
@@ -57,6 +54,8 @@ struct Server {
     Metrics metrics;
     EngineWatcher watcher;
     Hub hub;
+    PolicyHolder policy;
+    TokenCache tokens;
     pthread_t ticker; // of the deadlines
     pthread_mutex_t lock; // guards what follows
     pthread_cond_t tick;
@@ -72,6 +71,8 @@ MUST_CHECK Status server_start(abide_engine *engine, const ServerConfig *config,
 // [V2] up to the engine, which the caller stops between the two.
 void server_drain(Server *server);
 void server_free(Server *server); // NULL is fine
+// Takes over what of `config` can change while it runs, and reads the tokens again.
+MUST_CHECK Status server_reload(Server *server, const ServerConfig *config, Diag *diag);
 bool server_is_stopping(Server *server);
 void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms); // moves it
 void server_clear_deadline(Server *server, Deadline *deadline);
