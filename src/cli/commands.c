@@ -11,6 +11,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static const CliCommand token_commands[] = {
+    {"create", "make a token and print it", cli_token_create, NULL},
+    {"ls", "list the tokens", cli_token_ls, NULL},
+    {"rm", "remove tokens", cli_token_rm, NULL},
+};
+
+static const CliGroup token_group = {
+    .about = "Makes, lists and removes the tokens that servers ask for.",
+    .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
+               "abide token ls",
+    .commands = token_commands,
+    .count = sizeof token_commands / sizeof *token_commands,
+};
+
 static const CliCommand commands[] = {
     {"check", "report what is wrong with workflow files", cli_check, NULL},
     {"run", "run a workflow in the foreground", cli_run, NULL},
@@ -30,6 +44,7 @@ static const CliCommand commands[] = {
     {"stats", "show the counters of a server", cli_stats, NULL},
     {"doctor", "look whether everything is well", cli_doctor, NULL},
     {"verify", "check the content of a store", cli_verify, NULL},
+    {"token", "make, list and remove tokens", NULL, &token_group},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
     {"version", "show the version", cli_version, NULL},
 };

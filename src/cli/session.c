@@ -189,7 +189,10 @@ static bool connect_session(Session *session) {
     if (!str_is_null(session->store)) {
         bool is_change = session->use == SESSION_CHANGES;
         const LocalConfig local = {
-            .store = session->store, .is_working = is_change, .is_create_allowed = is_change};
+            .store = session->store,
+            .is_working = is_change,
+            .is_create_allowed = session->use != SESSION_READS,
+        };
         status = local_open(&local, &session->local, &diag);
         if (status == OK) config.socket_path = local_socket(session->local);
         config.server = STR("http://localhost");

@@ -24,6 +24,7 @@ enum { SESSION_GO_ON = -1, SESSION_OPTIONS = 6 };
 typedef enum SessionUse {
     SESSION_READS,   // looks only: a store it opens stays as it is
     SESSION_CHANGES, // a store it opens is put to work for the length of the command
+    SESSION_PREPARES, // changes what no run is touched by; a store is made if there is none
 } SessionUse;
 
 typedef struct Session {

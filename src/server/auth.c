@@ -1,10 +1,11 @@
 // Who may call what.
 //
-// A route names the scope it needs. A server that is open asks nobody for a token: it is on loopback
-// or was told to be insecure. An answer never says more about a token than that it does not reach.
+// A route names the scope it needs. A server that is open asks nobody for a token: it is on
+// loopback or was told to be insecure. An answer never says more about a token than that it does
+// not reach.
 //
-//   [A1] An open server on loopback serves programs of this machine, not pages of other sites that a
-//        browser of this machine shows: a Host that is not this machine (a name that was pointed
+//   [A1] An open server on loopback serves programs of this machine, not pages of other sites that
+//        a browser of this machine shows: a Host that is not this machine (a name that was pointed
 //        here) and an Origin that is neither our own nor configured are refused.
 //   [A2] CORS headers are sent to configured origins only. They never allow credentials: tokens
 //        travel in a header that a page has to set itself.
@@ -25,7 +26,10 @@ static Str without_port(Str host) {
 
 static bool is_this_machine(Str host) {
     Str name = without_port(host);
-    if (str_equal(name, STR("localhost")) || str_equal(name, STR("::1"))) return true;
+    if (str_equal(name, STR("::1"))) return true;
+    // Names without a dot are not to be had on the internet, so no stranger can point one here.
+    bool is_address = memchr(name.data, ':', name.len) != NULL;
+    if (!is_address && memchr(name.data, '.', name.len) == NULL) return true;
     Str local = STR(".localhost");
     if (name.len > local.len &&
         str_equal((Str){name.data + name.len - local.len, local.len}, local))

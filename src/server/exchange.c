@@ -169,6 +169,7 @@ void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFun
     Server *server = exchange->server;
     int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
+    exchange->is_patient = true;
     exchange->await = (Await){
         .deadline.at = env_now_ms(server->engine->driver.env) + wait_ms,
         .run_id = run_id,

@@ -47,6 +47,8 @@ struct Exchange {
     int64_t began_at_ms;
     uint64_t began_ns; // monotonic
     // the request
+    char method[16]; // for the log
+    bool is_patient; // it takes long because its client wants to wait
     Str caller; // name of the token it came with; null = none was asked for
     const Route *route;
     Str uri; // as it came

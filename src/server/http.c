@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "server/auth.h"
+#include "server/connection.h"
 #include "server/http.h"
 #include "server/server.h"
 #include "server/stream.h"
@@ -55,13 +56,36 @@ void *http_begin_request(void *context, const char *uri, struct MHD_Connection *
     return exchange_new(context, connection, str_from(uri));
 }
 
+static Str path_of(const Exchange *exchange) {
+    Str uri = exchange->uri;
+    const char *mark = memchr(uri.data, '?', uri.len);
+    return mark == NULL ? uri : (Str){uri.data, (size_t)(mark - uri.data)};
+}
+
+// One line per request at debug; one that took long by no wish of its client is a warning.
+static void log_request(const Exchange *exchange, bool is_complete) {
+    const Server *server = exchange->server;
+    int64_t took_ms = env_now_ms(server->engine->driver.env) - exchange->began_at_ms;
+    int64_t slow_ms = exchange->policy->slow_ms;
+    bool is_slow = slow_ms > 0 && took_ms >= slow_ms && !exchange->is_patient;
+    LogLevel level = is_slow ? LOG_WARN : LOG_DEBUG;
+    if (!log_takes(server->config.logger, level)) return;
+    LOG(server->config.logger, level, "%s%s %.*s %d in %lld ms%s%s%.*s", is_slow ? "slow: " : "",
+        exchange->method[0] != 0 ? exchange->method : "?", STR_ARG(path_of(exchange)),
+        exchange->status, (long long)took_ms, is_complete ? "" : ", broken off",
+        str_is_null(exchange->caller) ? "" : ", token ", STR_ARG(exchange->caller));
+}
+
 void http_end_request(void *context, struct MHD_Connection *connection, void **request,
                       enum MHD_RequestTerminationCode code) {
     (void)context;
     (void)connection;
-    (void)code;
-    if (*request != NULL) exchange_free(*request);
+    Exchange *exchange = *request;
     *request = NULL;
+    if (exchange == NULL) return;
+    connection_ended(exchange);
+    log_request(exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    exchange_free(exchange);
 }
 
 // ---- the request's target ----
@@ -93,12 +117,6 @@ static bool decode(Arena *arena, Str text, bool is_query, Str *ret_text) {
     out[len] = 0;
     *ret_text = (Str){out, len};
     return true;
-}
-
-static Str path_of(const Exchange *exchange) {
-    Str uri = exchange->uri;
-    const char *mark = memchr(uri.data, '?', uri.len);
-    return mark == NULL ? uri : (Str){uri.data, (size_t)(mark - uri.data)};
 }
 
 static bool refuse_uri(Exchange *exchange, const char *why) {
@@ -199,6 +217,7 @@ static void refuse_body(Exchange *exchange) {
 static struct MHD_Response *buffer_response(Exchange *exchange) {
     Buf buf = exchange->answer;
     exchange->answer = (Buf){0}; // the response owns it now
+    connection_sends(exchange, buf.len);
     atomic_fetch_add(&exchange->server->counters.bytes_out, (int64_t)buf.len);
     return MHD_create_response_from_buffer_with_free_callback(buf.len, buf.data, mem_free);
 }
@@ -211,6 +230,8 @@ static enum MHD_Result answer(Exchange *exchange) {
     struct MHD_Response *response =
         exchange->stream != NULL ? stream_response(exchange->stream) : buffer_response(exchange);
     if (response == NULL) return MHD_NO;
+    if (server_is_stopping(exchange->server)) // the next request goes to whoever comes after us
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (exchange->content_type != NULL)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
     for (size_t i = 0; i < exchange->header_count; i++)
@@ -231,6 +252,8 @@ static enum MHD_Result conclude(Exchange *exchange) {
 
 static enum MHD_Result serve_head(Exchange *exchange, Str method) {
     exchange->stage = EXCHANGE_BODY;
+    size_t room = sizeof exchange->method - 1;
+    memcpy(exchange->method, method.data, method.len < room ? method.len : room);
     if (auth_cross_origin(exchange, method, path_of(exchange))) return answer(exchange);
     if (!find_route(exchange, method)) return answer(exchange);
     if (!auth_allows(exchange)) return answer(exchange);
@@ -249,6 +272,7 @@ static enum MHD_Result serve_body(Exchange *exchange, const char *data, size_t *
 }
 
 static enum MHD_Result serve_complete(Exchange *exchange) {
+    connection_received(exchange);
     if (exchange->body.is_overflown) {
         refuse_body(exchange);
     } else if (exchange->route->body == BODY_NONE && exchange->body.len > 0) {

@@ -12,6 +12,8 @@
 typedef struct ServerLimits {
     size_t body_size;       // of a request
     size_t uri_size;
+    size_t header_size;     // of all headers of a request together, and of those of its answer
+    int64_t request_ms;     // a client may take so long to send a request, or to take its answer
     int64_t connections;
     int64_t connections_per_address; // 0 = any number
     int64_t idle_seconds;   // a connection that sends or takes nothing for so long is closed
@@ -24,8 +26,8 @@ typedef struct ServerPolicy {
     const Str *origins;   // pages that may call us (CORS); "*" = any
     size_t origin_count;
     int64_t slow_ms; // requests that take longer are logged as warnings; 0 = none
-    // Of these only body_size, uri_size and wait_ms follow a new policy; the others are the
-    // library's from the start.
+    // Of these body_size, uri_size, request_ms and wait_ms follow a new policy; the others are
+    // the library's from the start.
     ServerLimits limits;
 } ServerPolicy;
 

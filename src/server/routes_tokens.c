@@ -135,7 +135,7 @@ static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "Token
 static const RouteAnswer gone_answers[] = {{204, "It is gone.", NULL}, {0}};
 static const char *const create_codes[] = {"BAD_JSON",  "UNKNOWN_FIELD", "MISSING_FIELD",
                                            "BAD_FIELD", "BAD_NAME",      "BAD_SCOPE",
-                                           "TOO_MANY_TOKENS", NULL};
+                                           "BAD_DURATION", "TOO_MANY_TOKENS", NULL};
 static const char *const list_codes[] = {"BAD_QUERY", NULL};
 static const char *const remove_codes[] = {"TOKEN_NOT_FOUND", "BAD_ID", NULL};
 

@@ -195,6 +195,7 @@ static void claimed(Exchange *exchange) {
         return;
     }
     exchange->next = ask_for_tasks;
+    exchange->is_patient = true;
     exchange->stage = EXCHANGE_WAITING;
     server_set_deadline(server, &claim->deadline, claim->until_ms);
     sleeper_sleep(&claim->sleeper);

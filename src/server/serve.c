@@ -4,68 +4,39 @@
 // engine (running functions are awaited, claims handed back), end the HTTP threads, close the
 // store.
 //
-// Not here: flags and files (cli/serve.c).
+//   [E1] Settings that were read again count as a whole or not at all; a certificate that cannot be
+//        used leaves the old one in force.
+//   [E2] Where anybody can reach it, a server asks for tokens, unless it was told not to; and it
+//        does not start when there is no token to ask for.
+//
+// Not here: flags and files (cli/), sockets (listen.c), the manager's protocol (service.c).
 #include "server/serve.h"
 #include "base/memory.h"
 #include "server/flow_folder.h"
-#include <arpa/inet.h>
+#include "server/listen.h"
+#include "server/service.h"
+#include "server/tls.h"
 #include <errno.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
-enum { PEM_SIZE_MAX = 1 << 20, DEFAULT_PORT = 7433 };
+enum { PEM_SIZE_MAX = 1 << 20, DRAIN_DEFAULT_MS = 30000 };
 
-// ---- where to listen ----
+typedef struct Serving {
+    const ServeConfig *config;
+    Service service;
+    sigset_t signals;
+    int fd;           // it listens on
+    bool is_loopback;
+    char host[LISTEN_TEXT_MAX];
+    Arena arena;      // of the texts of the server's configuration
+    abide_engine *engine;
+    Server *server;
+} Serving;
 
-static Status bad_listen(Str text, Diag *diag) {
-    return diag_set(diag, ERR_INVALID, "BAD_LISTEN",
-                    "cannot listen on \"%.*s\": write HOST:PORT, as in 127.0.0.1:7433",
-                    STR_ARG(text));
-}
-
-// "host:port", "[address]:port", ":port" (every address), "port".
-static Status parse_listen(Str text, Str *ret_host, uint16_t *ret_port, Diag *diag) {
-    size_t at = text.len;
-    while (at > 0 && text.data[at - 1] >= '0' && text.data[at - 1] <= '9') at--;
-    int64_t port = 0;
-    for (size_t i = at; i < text.len && port <= UINT16_MAX; i++)
-        port = port * 10 + (text.data[i] - '0');
-    bool has_colon = at > 0 && text.data[at - 1] == ':';
-    if (at == text.len || port > UINT16_MAX || (at > 0 && !has_colon))
-        return bad_listen(text, diag);
-    Str host = {text.data, at > 0 ? at - 1 : 0};
-    if (host.len >= 2 && host.data[0] == '[' && host.data[host.len - 1] == ']')
-        host = (Str){host.data + 1, host.len - 2};
-    if (at == 0) host = STR("127.0.0.1");
-    else if (host.len == 0) host = STR("::");
-    *ret_host = host;
-    *ret_port = (uint16_t)port;
-    return OK;
-}
-
-static bool is_loopback(Str host) {
-    char name[256];
-    snprintf(name, sizeof name, "%.*s", STR_ARG(host));
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    if (getaddrinfo(name, NULL, &hints, &found) != 0) return false;
-    bool answer = true;
-    for (const struct addrinfo *each = found; each != NULL; each = each->ai_next) {
-        if (each->ai_family == AF_INET) {
-            const struct sockaddr_in *v4 = (const void *)each->ai_addr;
-            answer = answer && ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-        } else if (each->ai_family == AF_INET6) {
-            const struct sockaddr_in6 *v6 = (const void *)each->ai_addr;
-            answer = answer && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-        }
-    }
-    freeaddrinfo(found);
-    return answer;
-}
+// ---- configuration ----
 
 static Status read_file(Arena *arena, Str path, Str *ret_text, Diag *diag) {
     FILE *file = fopen(arena_cstr(arena, path), "rb");
@@ -80,43 +51,78 @@ static Status read_file(Arena *arena, Str path, Str *ret_text, Diag *diag) {
     return OK;
 }
 
-static Status make_config(const ServeConfig *given, Arena *arena, ServerConfig *ret_config,
-                          Diag *diag) {
+static Status read_identity(const ServeConfig *given, Arena *arena, ServerConfig *config,
+                            Diag *diag) {
+    bool has_certificate = !str_is_null(given->tls_certificate_file);
+    if (has_certificate != !str_is_null(given->tls_key_file))
+        return diag_set(diag, ERR_INVALID, "BAD_CERTIFICATE",
+                        "tls-cert and tls-key go together: one of them is missing");
+    if (!has_certificate) return OK;
+    TRY(read_file(arena, given->tls_certificate_file, &config->certificate, diag));
+    return read_file(arena, given->tls_key_file, &config->key, diag);
+}
+
+static ServerLimits limits_of(const ServeConfig *given) {
+    ServerLimits limits = server_default_limits();
+    const ServerLimits *wanted = &given->limits;
+    if (wanted->body_size > 0) limits.body_size = wanted->body_size;
+    if (wanted->header_size > 0) limits.header_size = wanted->header_size;
+    if (wanted->connections > 0) limits.connections = wanted->connections;
+    if (wanted->idle_seconds > 0) limits.idle_seconds = wanted->idle_seconds;
+    if (wanted->request_ms > 0) limits.request_ms = wanted->request_ms;
+    if (wanted->wait_ms > 0) limits.wait_ms = wanted->wait_ms;
+    limits.connections_per_address = wanted->connections_per_address;
+    return limits;
+}
+
+static Status make_config(const Serving *serving, const ServeConfig *given, Arena *arena,
+                          ServerConfig *ret_config, Diag *diag) {
+    bool is_open = given->is_insecure || (serving->is_loopback && !given->is_token_required);
     *ret_config = (ServerConfig){
-        .listen_fd = -1,
+        .host = str_from(serving->host),
+        .listen_fd = serving->fd,
         .thread_count = given->threads > 0 ? given->threads : 2,
-        .is_open = true,
-        .limits = server_default_limits(),
+        .is_open = is_open,
+        .is_host_checked = is_open && !given->is_insecure,
+        .origins = given->origins,
+        .origin_count = given->origin_count,
+        .slow_ms = given->slow_ms,
+        .limits = limits_of(given),
         .logger = given->logger,
     };
-    TRY(parse_listen(given->listen, &ret_config->host, &ret_config->port, diag));
-    if (!given->is_insecure && !is_loopback(ret_config->host))
-        return diag_set(diag, ERR_INVALID, "NOT_LOOPBACK",
-                        "%.*s is reachable from outside and this server asks for no tokens; listen "
-                        "on 127.0.0.1, or say --insecure",
-                        STR_ARG(ret_config->host));
-    if (str_is_null(given->tls_certificate_file)) return OK;
-    TRY(read_file(arena, given->tls_certificate_file, &ret_config->certificate, diag));
-    return read_file(arena, given->tls_key_file, &ret_config->key, diag);
+    return read_identity(given, arena, ret_config, diag);
 }
 
-// ---- signals ----
-
-static void block_signals(sigset_t *ret_set) {
-    sigemptyset(ret_set);
-    sigaddset(ret_set, SIGTERM);
-    sigaddset(ret_set, SIGINT);
-    pthread_sigmask(SIG_BLOCK, ret_set, NULL); // threads made later inherit it
-    signal(SIGPIPE, SIG_IGN);
+static Status open_socket(Serving *serving, Diag *diag) {
+    serving->fd = serving->service.listen_fd;
+    if (serving->fd >= 0) {
+        TRY(listen_adopt(serving->fd, diag));
+    } else {
+        Str host;
+        uint16_t port;
+        TRY(listen_parse(serving->config->listen, &host, &port, diag));
+        TRY(listen_open(host, port, &serving->fd, diag));
+    }
+    serving->is_loopback = listen_is_loopback(serving->fd);
+    listen_host(serving->fd, serving->host);
+    return OK;
 }
 
-static void wait_for_end(const sigset_t *set, const Logger *logger) {
-    int number = 0;
-    while (sigwait(set, &number) != 0) {}
-    LOG(logger, LOG_INFO, "stopping (%s); once more ends it at once", strsignal(number));
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+// [E2]
+static Status check_tokens(Serving *serving, const ServerConfig *config, Diag *diag) {
+    if (config->is_open) return OK;
+    Query query = {.kind = QUERY_LIST_TOKENS, .limit = 1};
+    TRY(store_read(serving->engine->store, &serving->arena, &query, diag));
+    if (query.count > 0) return OK;
+    const char *how = "make one: abide token create --name NAME --scope admin --store";
+    Str store = serving->config->store;
+    if (serving->is_loopback)
+        return diag_set(diag, ERR_INVALID, "NO_TOKENS",
+                        "tokens are required and the store has none; %s %.*s", how, STR_ARG(store));
+    return diag_set(diag, ERR_INVALID, "NOT_LOOPBACK",
+                    "%s is reachable from outside and the store has no tokens to ask for; %s %.*s "
+                    "(or listen on 127.0.0.1, or say --insecure)",
+                    serving->host, how, STR_ARG(store));
 }
 
 // ---- the engine ----
@@ -130,10 +136,25 @@ static Status from_error(const abide_error *error, Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, error->name, "%s", error->message);
 }
 
-static Status open_engine(const ServeConfig *config, Arena *arena, abide_engine **ret_engine,
-                          Diag *diag) {
+static const char *text_or_null(Arena *arena, Str text) {
+    return str_is_null(text) ? NULL : arena_cstr(arena, text);
+}
+
+static Status open_engine(Serving *serving, Diag *diag) {
+    const ServeConfig *config = serving->config;
+    Arena *arena = &serving->arena;
     abide_options options = {
-        .discard_step_events = 1, .on_log = write_line, .user = config->logger};
+        .threads = config->task_threads,
+        .max_resident_runs = config->max_resident_runs,
+        .max_active_runs = config->max_active_runs,
+        .keep_snapshots = config->keep_snapshots,
+        .run_retention = text_or_null(arena, config->run_retention),
+        .event_retention = text_or_null(arena, config->event_retention),
+        .cancel_grace = text_or_null(arena, config->cancel_grace),
+        .discard_step_events = 1,
+        .on_log = write_line,
+        .user = config->logger,
+    };
     abide_builtin_options tasks = {
         .allow_exec = config->is_exec_allowed,
         .allow_private = config->is_private_allowed,
@@ -141,59 +162,166 @@ static Status open_engine(const ServeConfig *config, Arena *arena, abide_engine 
         .user = config->logger,
     };
     abide_error error;
-    abide_recovery report;
     abide_engine *engine;
     if (abide_open(arena_cstr(arena, config->store), &options, &engine, &error) != ABIDE_OK)
         return from_error(&error, diag);
-    if (abide_register_builtin_tasks(engine, &tasks, &error) != ABIDE_OK ||
-        abide_recover(engine, &report, &error) != ABIDE_OK) {
-        abide_close(engine);
+    serving->engine = engine;
+    if (abide_register_builtin_tasks(engine, &tasks, &error) != ABIDE_OK)
         return from_error(&error, diag);
-    }
-    LOG(config->logger, LOG_INFO, "store %.*s: %lld running and %lld suspended runs taken up",
-        STR_ARG(config->store), (long long)report.resumed_running, (long long)report.suspended);
-    *ret_engine = engine;
     return OK;
 }
 
-static Status serve_engine(const ServeConfig *config, const ServerConfig *server_config,
-                           abide_engine *engine, const sigset_t *signals, Diag *diag) {
-    Server *server;
+static Status put_to_work(Serving *serving, Diag *diag) {
+    const ServeConfig *config = serving->config;
+    abide_recovery report;
+    abide_error error;
+    if (abide_recover(serving->engine, &report, &error) != ABIDE_OK)
+        return from_error(&error, diag);
+    LOG(config->logger, LOG_INFO, "store %.*s: %lld running and %lld suspended runs taken up",
+        STR_ARG(config->store), (long long)report.resumed_running, (long long)report.suspended);
+    return OK;
+}
+
+// ---- reload ----
+
+static Status apply_reload(Serving *serving, const ServeConfig *fresh, Arena *arena, Diag *diag) {
+    ServerConfig config;
+    TRY(make_config(serving, fresh, arena, &config, diag));
+    bool has_tls = !str_is_null(serving->server->config.certificate);
+    if (has_tls && !str_is_null(config.certificate))
+        TRY(tls_publish(config.certificate, config.key, diag)); // [E1]
+    return server_reload(serving->server, &config, diag);
+}
+
+static void reload(Serving *serving) {
+    const ServeConfig *config = serving->config;
+    service_notify(&serving->service, "RELOADING=1\nMONOTONIC_USEC=%llu",
+                   (unsigned long long)(env_monotonic_ns(env_system()) / 1000));
+    Arena arena;
+    arena_init(&arena);
+    ServeConfig fresh = *config;
+    Diag diag;
+    Status status = config->reload(config->context, &arena, &fresh, &diag);
+    if (status == OK) status = apply_reload(serving, &fresh, &arena, &diag);
+    if (status == OK) LOG(config->logger, LOG_INFO, "settings, tokens and certificates read again");
+    else
+        LOG(config->logger, LOG_ERROR, "not reloaded, everything stays as it was: %s (%s)",
+            diag.message, diag.code);
+    arena_done(&arena);
+    service_notify(&serving->service, "READY=1");
+}
+
+// ---- signals ----
+
+static void block_signals(sigset_t *ret_set) {
+    sigemptyset(ret_set);
+    sigaddset(ret_set, SIGTERM);
+    sigaddset(ret_set, SIGINT);
+    sigaddset(ret_set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, ret_set, NULL); // threads made later inherit it
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void unblock_signals(const sigset_t *set) {
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGHUP, SIG_IGN); // too late to reload
+    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+}
+
+static void do_nothing(Coordinator *coordinator, void *context) {
+    (void)coordinator;
+    (void)context;
+}
+
+// A signal, or 0 when it is time to say that we are alive.
+static int next_signal(const Serving *serving) {
+    int64_t pause_ms = serving->service.watchdog_ms / 2;
+    struct timespec pause = {.tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000};
+    for (;;) {
+        int number = pause_ms > 0 ? sigtimedwait(&serving->signals, NULL, &pause)
+                                  : sigwaitinfo(&serving->signals, NULL);
+        if (number > 0) return number;
+        if (errno == EAGAIN) return 0;
+    }
+}
+
+static void wait_for_end(Serving *serving) {
+    const Logger *logger = serving->config->logger;
+    for (;;) {
+        int number = next_signal(serving);
+        if (number == 0) { // it is the coordinator's life that counts, not this thread's
+            driver_control(&serving->engine->driver, do_nothing, NULL);
+            service_notify(&serving->service, "WATCHDOG=1");
+        } else if (number == SIGHUP && serving->config->reload != NULL) {
+            reload(serving);
+        } else {
+            LOG(logger, LOG_INFO, "stopping (%s); once more ends it at once", strsignal(number));
+            break;
+        }
+    }
+    service_notify(&serving->service, "STOPPING=1");
+    unblock_signals(&serving->signals);
+}
+
+// ---- life ----
+
+static Status wind_down(Serving *serving, Diag *diag) {
+    int64_t drain_ms = serving->config->drain_ms;
+    char timeout[32];
+    snprintf(timeout, sizeof timeout, "%lldms",
+             (long long)(drain_ms > 0 ? drain_ms : DRAIN_DEFAULT_MS));
+    server_drain(serving->server);
+    abide_error error;
+    Status status = OK;
+    if (abide_shutdown(serving->engine, timeout, &error) != ABIDE_OK)
+        status = diag_set(diag, ERR_LIMIT, error.name, "%s", error.message);
+    server_free(serving->server);
+    return status;
+}
+
+static Status serve_engine(Serving *serving, const ServerConfig *server_config, Diag *diag) {
+    const ServeConfig *config = serving->config;
     FlowFolder *folder = NULL;
     if (!str_is_null(config->directory))
-        TRY(flow_folder_open(engine, config->directory, config->logger, &folder, diag));
-    Status status = server_start(engine, server_config, &server, diag);
+        TRY(flow_folder_open(serving->engine, config->directory, config->logger, &folder, diag));
+    Status status = server_start(serving->engine, server_config, &serving->server, diag);
     if (status != OK) {
         flow_folder_close(folder);
         return status;
     }
-    LOG(config->logger, LOG_INFO, "listening on %s://%.*s:%u",
-        str_is_null(server_config->certificate) ? "http" : "https", STR_ARG(server_config->host),
-        server->port);
-    if (config->on_ready != NULL) config->on_ready(config->context, server);
-    wait_for_end(signals, config->logger);
+    serving->fd = -1; // the server's now
+    bool is_v6 = strchr(serving->host, ':') != NULL && strncmp(serving->host, "unix:", 5) != 0;
+    LOG(config->logger, LOG_INFO, "listening on %s://%s%s%s:%u",
+        str_is_null(server_config->certificate) ? "http" : "https", is_v6 ? "[" : "",
+        serving->host, is_v6 ? "]" : "", serving->server->port);
+    if (config->on_ready != NULL) config->on_ready(config->context, serving->server);
+    service_notify(&serving->service, "READY=1\nSTATUS=listening on %s port %u", serving->host,
+                   serving->server->port);
+    wait_for_end(serving);
     flow_folder_close(folder);
-    server_drain(server);
-    abide_error error;
-    if (abide_shutdown(engine, NULL, &error) != ABIDE_OK)
-        LOG(config->logger, LOG_WARN, "%s", error.message);
-    server_free(server);
-    return OK;
+    return wind_down(serving, diag);
+}
+
+static Status start(Serving *serving, Diag *diag) {
+    ServerConfig server_config;
+    TRY(service_init(&serving->service, diag));
+    TRY(open_socket(serving, diag));
+    TRY(make_config(serving, serving->config, &serving->arena, &server_config, diag));
+    TRY(open_engine(serving, diag));
+    TRY(check_tokens(serving, &server_config, diag));
+    TRY(put_to_work(serving, diag));
+    return serve_engine(serving, &server_config, diag);
 }
 
 Status serve(const ServeConfig *config, Diag *diag) {
-    Arena arena;
-    arena_init(&arena);
-    ServerConfig server_config;
-    abide_engine *engine = NULL;
-    sigset_t set;
-    block_signals(&set);
-    Status status = make_config(config, &arena, &server_config, diag);
-    if (status == OK) status = open_engine(config, &arena, &engine, diag);
-    if (status == OK) {
-        status = serve_engine(config, &server_config, engine, &set, diag);
-        abide_close(engine);
-    }
-    arena_done(&arena);
+    Serving serving = {.config = config, .fd = -1};
+    arena_init(&serving.arena);
+    block_signals(&serving.signals);
+    Status status = start(&serving, diag);
+    if (serving.fd >= 0) close(serving.fd);
+    if (status == ERR_LIMIT) return status; // functions still use the engine
+    abide_close(serving.engine);
+    arena_done(&serving.arena);
     return status;
 }

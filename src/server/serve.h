@@ -1,4 +1,12 @@
 // Serving: an engine and its server from start to orderly end.
+//
+//   SIGTERM, SIGINT   end in order: no new connections, waiting requests answered or dropped so
+//                     that their clients come back, running functions awaited up to `drain_ms`,
+//                     claims and leases handed back; once more ends it at once
+//   SIGHUP            settings, tokens and TLS files are read again; without `reload`: as SIGTERM
+//
+// A service manager is told READY, RELOADING, STOPPING and, when it wants to hear it, that the
+// coordinator is alive (WATCHDOG); a socket it hands over is used in place of `listen`.
 #pragma once
 #include "base/log.h"
 #include "server/server.h"
@@ -9,13 +17,27 @@ typedef struct ServeConfig {
     Str tls_certificate_file, tls_key_file; // null = plain HTTP
     Str directory; // its .flow files are deployed and watched; null = none
     int threads;   // of the server; 0 = 2
-    bool is_insecure; // listen outside of loopback without tokens
+    bool is_insecure;       // no tokens are asked for, wherever it listens
+    bool is_token_required; // also on loopback
     bool is_exec_allowed, is_private_allowed; // of the built-in tasks
+    const Str *origins; // pages that may call (CORS); "*" = any
+    size_t origin_count;
+    int64_t slow_ms;     // requests that take longer are logged; 0 = none
+    int64_t drain_ms;    // 0 = 30 seconds
+    ServerLimits limits; // members that are 0 have their default, but for connections_per_address
+    // The engine's: 0 or null = what include/abide.h says.
+    int task_threads, max_resident_runs, max_active_runs, keep_snapshots;
+    Str run_retention, event_retention, cancel_grace;
     Logger *logger;
     void (*on_ready)(void *context, const Server *server); // it listens; may be NULL
+    // Reads the settings again into *config, which comes as it is in force; texts live in `arena`.
+    // Members that cannot change while it runs are left alone. May be NULL.
+    Status (*reload)(void *context, Arena *arena, struct ServeConfig *config, Diag *diag);
     void *context;
 } ServeConfig;
 
-// Serves until SIGTERM or SIGINT; a second one ends it at once. Codes: those of abide_open and
-// server_start and flow_folder_open, BAD_LISTEN, NOT_LOOPBACK, FILE_NOT_READ.
+// Serves until it is told to end. Codes: those of abide_open, server_start and flow_folder_open,
+// BAD_LISTEN, NOT_LOOPBACK, NO_TOKENS, BAD_CERTIFICATE, FILE_NOT_READ; SHUTDOWN_TIMEOUT when
+// functions were still running at the end: then the process must end without further ado, because
+// they still use the engine.
 MUST_CHECK Status serve(const ServeConfig *config, Diag *diag);

@@ -5,24 +5,23 @@
 // Not here: requests (http.c), configuration files and flags (cli/).
 #include "server/server.h"
 #include "base/memory.h"
+#include "server/connection.h"
 #include "server/http.h"
-#include <stdio.h>
-#include <arpa/inet.h>
+#include "server/listen.h"
+#include "server/tls.h"
 #include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
-#include <sys/socket.h>
+#include <stdio.h>
 #include <unistd.h>
 
-enum {
-    CONNECTION_MEMORY = 8 << 10, // headers of a request and of its answer fit in
-    DRAIN_MS = 5000
-};
+enum { DRAIN_MS = 5000 };
 
 ServerLimits server_default_limits(void) {
     return (ServerLimits){
         .body_size = LIMIT_PAYLOAD_SIZE + (64 << 10), // a payload and what is around it
         .uri_size = 4096,
+        .header_size = 8 << 10,
+        .request_ms = 60000,
         .connections = 20000,
         .idle_seconds = 60,
         .wait_ms = 60000,
@@ -88,42 +87,6 @@ static void notice(void *context, const EngineEvent *event) { // on the coordina
 
 // ---- listening ----
 
-static Status listen_error(const ServerConfig *config, const char *why, Diag *diag) {
-    return diag_set(diag, ERR_UNAVAILABLE, "LISTEN_FAILED", "cannot listen on %.*s port %u: %s",
-                    STR_ARG(config->host), config->port, why);
-}
-
-static Status open_socket(const ServerConfig *config, int *ret_fd, Diag *diag) {
-    char host[256], port[8];
-    snprintf(host, sizeof host, "%.*s", STR_ARG(config->host));
-    snprintf(port, sizeof port, "%u", config->port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    int code = getaddrinfo(host, port, &hints, &found);
-    if (code != 0) return listen_error(config, gai_strerror(code), diag);
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int yes = 1;
-    bool is_bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                    bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1024) == 0;
-    int failure = errno;
-    freeaddrinfo(found);
-    if (!is_bound) {
-        if (fd >= 0) close(fd);
-        return listen_error(config, strerror(failure), diag);
-    }
-    *ret_fd = fd;
-    return OK;
-}
-
-static uint16_t port_of(int fd) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return 0;
-    if (address.ss_family == AF_INET6)
-        return ntohs(((const struct sockaddr_in6 *)(const void *)&address)->sin6_port);
-    return ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
-}
-
 __attribute__((format(printf, 2, 0))) static void
 write_library_log(void *context, const char *format, va_list arguments) {
     const Server *server = context;
@@ -150,8 +113,10 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                                                (intptr_t)config->limits.connections_per_address,
                                                NULL};
-    options[count++] =
-        (struct MHD_OptionItem){MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                               (intptr_t)config->limits.header_size, NULL};
+    options[count++] = (struct MHD_OptionItem){MHD_OPTION_NOTIFY_CONNECTION,
+                                               (intptr_t)connection_notify, server};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_NOTIFY_COMPLETED,
                                                (intptr_t)http_end_request, server};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_URI_LOG_CALLBACK,
@@ -160,11 +125,8 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
                                                (intptr_t)write_library_log, server};
     if (!str_is_null(config->certificate)) {
         flags |= MHD_USE_TLS;
-        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
-                                                   (void *)(uintptr_t)config->certificate.data};
         options[count++] =
-            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0,
-                                    (void *)(uintptr_t)config->key.data};
+            (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls_callback()};
     }
     options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     return MHD_start_daemon(flags, 0, NULL, NULL, http_serve, server, MHD_OPTION_ARRAY, options,
@@ -193,11 +155,13 @@ Status server_reload(Server *server, const ServerConfig *config, Diag *diag) {
 Status server_start(abide_engine *engine, const ServerConfig *config, Server **ret_server,
                     Diag *diag) {
     int fd = config->listen_fd;
-    if (fd < 0) TRY(open_socket(config, &fd, diag));
+    if (!str_is_null(config->certificate))
+        TRY(tls_publish(config->certificate, config->key, diag));
+    if (fd < 0) TRY(listen_open(config->host, config->port, &fd, diag));
     Server *server = mem_zalloc(sizeof *server);
     server->engine = engine;
     server->config = *config;
-    server->port = port_of(fd);
+    server->port = listen_port(fd);
     server->started_at_ms = env_now_ms(engine->driver.env);
     hub_init(&server->hub);
     metrics_init(&server->metrics);
@@ -220,11 +184,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     }
     if (config->listen_fd < 0) close(fd);
     server_free(server);
-    if (!str_is_null(config->certificate))
-        return diag_set(diag, ERR_INVALID, "BAD_CERTIFICATE",
-                        "the certificate and key cannot be used: both must be PEM and belong "
-                        "together");
-    return listen_error(config, "the HTTP library did not start", diag);
+    return diag_set(diag, ERR_UNAVAILABLE, "LISTEN_FAILED", "the HTTP library did not start");
 }
 
 void server_drain(Server *server) {
@@ -240,7 +200,7 @@ void server_drain(Server *server) {
 
 // Answers that are on their way get a little time.
 static void wait_for_exchanges(Server *server) {
-    int64_t until_ms = env_now_ms(server->engine->driver.env) + DRAIN_MS;
+    int64_t until_ms = env_now_ms(env_system()) + DRAIN_MS;
     struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
     pthread_mutex_lock(&server->lock);
     int code = 0;
@@ -260,6 +220,7 @@ void server_free(Server *server) {
     metrics_done(&server->metrics);
     tokens_done(&server->tokens);
     policy_done(&server->policy);
+    if (!str_is_null(server->config.certificate)) tls_forget();
     heap_done(&server->deadlines);
     pthread_cond_destroy(&server->tick);
     pthread_cond_destroy(&server->idle);

@@ -35,6 +35,7 @@ ServerLimits server_default_limits(void);
 
 typedef struct ServerCounters { // for /metrics
     _Atomic int64_t requests, problems, streams, waiting;
+    _Atomic int64_t connections, cut_connections; // open ones; those cut off for taking too long
     _Atomic int64_t bytes_in, bytes_out;
 } ServerCounters;
 

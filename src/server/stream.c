@@ -129,6 +129,7 @@ void stream_begin(Exchange *exchange, StreamFormat format, Str run_id, int64_t a
     schedule_heartbeat(stream);
     atomic_fetch_add(&server->counters.streams, 1);
     exchange->stream = stream;
+    exchange->is_patient = true;
     exchange->status = 200;
     exchange->content_type = "text/event-stream";
     exchange_set_header(exchange, "Cache-Control", STR("no-store"));

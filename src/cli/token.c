@@ -1,0 +1,172 @@
+// abide token create, ls, rm: who may talk to a server.
+//
+// With --server they are calls like any other and need a token with the scope admin. With --store
+// they open the store themselves: that is how the first token of a server comes about.
+//
+//   [B1] A token's text goes to stdout alone, so that it can be piped into a file; what is said
+//        about it goes to stderr.
+//
+// Not here: what tokens are (model/token.h), who is asked for one (server/auth.c).
+#include "cli/session.h"
+#include "json/write.h"
+
+enum { TOKEN_BODY_MAX = 64 << 10 };
+
+// ---- create ----
+
+// Scopes may be given one by one or joined by commas.
+static void write_scopes(JsonWriter *json, const OptionTexts *scopes) {
+    json_write_key(json, STR("scopes"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < scopes->count; i++) {
+        for (const char *at = scopes->items[i]; *at;) {
+            size_t len = strcspn(at, ",");
+            if (len > 0) json_write_string(json, (Str){at, len});
+            at += len + (at[len] == ',');
+        }
+    }
+    json_write_array_end(json);
+}
+
+static void say_token(Session *session) {
+    const JsonValue *token = session->answer.json;
+    if (session->format == OUTPUT_JSON) {
+        output_json(stdout, token);
+        return;
+    }
+    if (session->format == OUTPUT_IDS) {
+        printf("%.*s\n", STR_ARG(field_text(token, "id")));
+        return;
+    }
+    printf("%.*s\n", STR_ARG(field_text(token, "token"))); // [B1]
+    fprintf(stderr, "%.*s: keep it safe, it is shown only this once\n",
+            STR_ARG(field_text(token, "id")));
+}
+
+int cli_token_create(int argument_count, char **arguments) {
+    Session session;
+    session_init(&session, SESSION_PREPARES);
+    Str name = STR_NULL, expires = STR_NULL;
+    OptionTexts scopes = {0};
+    const Option options[] = {
+        {"name", 'n', OPTION_TEXT, &name, "NAME", "for people, to tell tokens apart"},
+        {"scope", 0, OPTION_TEXTS, &scopes, "SCOPE",
+         "read, client, worker or admin; several times"},
+        {"expires", 0, OPTION_TEXT, &expires, "DURATION", "how long it is good for; 30d"},
+    };
+    OptionTable table = {
+        .usage = "abide token create --name NAME --scope SCOPE [options]",
+        .about = "Makes a token and prints it. Only its digest is kept: it cannot be shown again.\n"
+                 "read looks; client also starts, signals and changes runs; worker claims and\n"
+                 "completes tasks; admin may do everything, tokens included.",
+        .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
+                   "abide token create --name workers --scope worker --expires 90d",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+    };
+    Operands none;
+    int code = session_begin(&session, &table, argument_count, arguments, &none);
+    if (code != SESSION_GO_ON) return code;
+    if (str_is_null(name) || scopes.count == 0) {
+        session_misuse(&session, "a token needs --name and --scope");
+        return session_end(&session);
+    }
+    Buf body;
+    buf_init(&body, TOKEN_BODY_MAX);
+    JsonWriter json;
+    json_writer_init(&json, &body, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_string(&json, "name", name);
+    write_scopes(&json, &scopes);
+    if (!str_is_null(expires)) json_put_string(&json, "expires", expires);
+    json_write_object_end(&json);
+    if (session_post(&session, STR("/v1/tokens"), buf_str(&body))) say_token(&session);
+    buf_done(&body);
+    return session_end(&session);
+}
+
+// ---- list ----
+
+static const TableColumn columns[] = {{"ID", false, false},     {"NAME", false, true},
+                                      {"SCOPES", false, false}, {"ENDS WITH", false, false},
+                                      {"CREATED", false, false}, {"EXPIRES", false, false}};
+
+static Str scopes_text(Session *session, const JsonValue *token) {
+    const JsonValue *scopes = json_member(token, STR("scopes"));
+    Str text = STR("");
+    if (scopes != NULL && scopes->kind == JSON_KIND_ARRAY) JSON_EACH(scope, scopes) {
+        text = arena_printf(&session->arena, "%.*s%s%.*s", STR_ARG(text), text.len > 0 ? "," : "",
+                            STR_ARG(scope->string));
+    }
+    return text;
+}
+
+static void add_token(Session *session, Table *table, const JsonValue *token) {
+    Arena *arena = &session->arena;
+    int64_t expires_ms = field_ms(token, "expires_at");
+    table_add(table, field_text(token, "id"));
+    table_add(table, field_text(token, "name"));
+    table_add(table, scopes_text(session, token));
+    table_add(table, field_text(token, "hint"));
+    table_add(table, output_relative(arena, session->now_ms, field_ms(token, "created_at")));
+    table_add(table, expires_ms == 0 ? STR("never")
+                                     : output_relative(arena, session->now_ms, expires_ms));
+}
+
+static void say_tokens(Session *session, const JsonValue *items) {
+    Table out;
+    table_init(&out, columns, sizeof columns / sizeof *columns);
+    JSON_EACH(token, items) {
+        if (session->format == OUTPUT_IDS) printf("%.*s\n", STR_ARG(field_text(token, "id")));
+        else add_token(session, &out, token);
+    }
+    if (session->format == OUTPUT_TABLE) table_print(&out, stdout, session->terminal);
+    table_done(&out);
+}
+
+int cli_token_ls(int argument_count, char **arguments) {
+    Session session;
+    session_init(&session, SESSION_READS);
+    OptionTable table = {
+        .usage = "abide token ls [options]",
+        .about = "Lists the tokens, newest first: all but their texts, which are not kept.",
+        .example = "abide token ls\nabide token ls -o json --store sqlite:abide.db",
+    };
+    Operands none;
+    int code = session_begin(&session, &table, argument_count, arguments, &none);
+    if (code != SESSION_GO_ON) return code;
+    if (session_get(&session, STR("/v1/tokens?limit=1000"))) { // all there can be
+        const JsonValue *items = json_member(session.answer.json, STR("items"));
+        if (session.format == OUTPUT_JSON) output_json(stdout, session.answer.json);
+        else if (items != NULL) say_tokens(&session, items);
+    }
+    return session_end(&session);
+}
+
+// ---- remove ----
+
+int cli_token_rm(int argument_count, char **arguments) {
+    Session session;
+    session_init(&session, SESSION_READS);
+    OptionTable table = {
+        .usage = "abide token rm ID… [options]",
+        .about = "Removes tokens; whoever uses one is refused from then on.",
+        .example = "abide token rm tok_01jczk7v9m4q8r2t6w0x5y3z1a",
+        .operand_min = 1,
+        .operand_max = 1000,
+    };
+    Operands ids;
+    int code = session_begin(&session, &table, argument_count, arguments, &ids);
+    if (code != SESSION_GO_ON) return code;
+    for (size_t i = 0; i < ids.count; i++) {
+        ClientRequest request = {
+            .method = "DELETE",
+            .path = session_path(&session, "/v1/tokens/%s", str_from(ids.items[i]), STR_NULL),
+        };
+        if (session_call(&session, &request) && session.format != OUTPUT_JSON)
+            printf("%s\n", ids.items[i]);
+    }
+    if (session.format == OUTPUT_JSON && session.exit_code == EXIT_CODE_OK)
+        printf("{\"removed\": %zu}\n", ids.count);
+    return session_end(&session);
+}
