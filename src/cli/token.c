@@ -101,7 +101,7 @@ static Str scopes_text(Session *session, const JsonValue *token) {
     return text;
 }
 
-static void add_token(Session *session, Table *table, const JsonValue *token) {
+static void add_token(Session *session, TextTable *table, const JsonValue *token) {
     Arena *arena = &session->arena;
     int64_t expires_ms = field_ms(token, "expires_at");
     table_add(table, field_text(token, "id"));
@@ -114,7 +114,7 @@ static void add_token(Session *session, Table *table, const JsonValue *token) {
 }
 
 static void say_tokens(Session *session, const JsonValue *items) {
-    Table out;
+    TextTable out;
     table_init(&out, columns, sizeof columns / sizeof *columns);
     JSON_EACH(token, items) {
         if (session->format == OUTPUT_IDS) printf("%.*s\n", STR_ARG(field_text(token, "id")));
