@@ -14,7 +14,10 @@
 #include "base/memory.h"
 #include "store/kernel_internal.h"
 
-enum { RUN_CACHE_SIZE = 32 << 20 };
+enum {
+    RUN_CACHE_SIZE = 32 << 20,
+    ATTEMPTS_MAX = 8 // of one batch, when other nodes write in between; the second is safe
+};
 #define EVENT_RETENTION_MS (7LL * 24 * 3600 * 1000)
 
 typedef Status (*Applier)(Kernel *kernel, Op *op);
@@ -200,12 +203,11 @@ static Status batch_check(const Kernel *kernel, const Batch *batch, Diag *diag) 
     return OK;
 }
 
-static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
-    Kernel *kernel = (Kernel *)store;
-    TRY(batch_check(kernel, batch, diag));
+static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     batch_clear_answers(batch);
     RowStore *rows = kernel->writer;
     TRY(rows->ops->begin(rows, diag));
+    if (rows->is_reloaded) kernel->is_stale = true;
     rows->diag = &kernel->rows_diag;
     diag_clear(&kernel->rows_diag);
     kernel->batch = batch;
@@ -233,6 +235,17 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     kernel->batch = NULL;
     kernel->op = NULL;
     return OK;
+}
+
+static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
+    Kernel *kernel = (Kernel *)store;
+    TRY(batch_check(kernel, batch, diag));
+    for (int attempt = 1;; attempt++) {
+        Status status = batch_commit(kernel, batch, diag);
+        if (status == OK || !kernel->writer->wants_restart || attempt == ATTEMPTS_MAX) {
+            return status;
+        }
+    }
 }
 
 static void kernel_close(Store *store) {

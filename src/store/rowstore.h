@@ -14,6 +14,10 @@
 //   [R8] update and remove of a row that is not there answer ERR_NOT_FOUND.
 //   [R9] A reader is used by one thread at a time between its read_begin and read_end, which
 //        also cover its `diag`.
+//   [R10] A store that others write too answers any verb ERR_UNAVAILABLE with wants_restart when
+//        what it answered in this transaction is out of date: roll back (a commit has done so
+//        already), forget, do it all again. rollback may find that out as well. begin sets
+//        is_reloaded when what the owner remembers of the rows may be out of date.
 #pragma once
 #include "base/diag.h"
 #include "model/rows.h"
@@ -69,6 +73,8 @@ typedef struct RowStoreOps {
 struct RowStore { // first member of every implementation
     const RowStoreOps *ops;
     Diag *diag; // where get/insert/update/remove/scan put their text; set by the owner
+    bool wants_restart; // [R10]
+    bool is_reloaded;   // [R10], since the last begin
 };
 
 static inline Status rows_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
@@ -101,5 +107,8 @@ typedef struct RowStorePair {
 } RowStorePair;
 struct StoreConfig;
 MUST_CHECK Status memory_rows_open(RowStorePair *ret_pair, Diag *diag);
+// `url` is the whole of it.
+MUST_CHECK Status postgres_rows_open(Str url, const struct StoreConfig *config,
+                                     RowStorePair *ret_pair, Diag *diag);
 MUST_CHECK Status sqlite_rows_open(Str path, const struct StoreConfig *config,
                                    RowStorePair *ret_pair, Diag *diag);

@@ -1,14 +1,14 @@
-// Opening a store by its URL: "memory:", "sqlite:PATH", or a bare path.
+// Opening a store by its URL: "memory:", "sqlite:PATH", a bare path, or "postgres://…".
 //
 // A word before the first ':' is a scheme unless a '/' comes before it, so "./a:b" is a file.
 // What is wrong with a URL is said with the forms that are accepted.
 //
-// Not here: what a backend needs to open (sqlite_open.c, memory_rows.c).
+// Not here: what a backend needs to open (sqlite_open.c, memory_rows.c, postgres_reader.c).
 #include "store/kernel.h"
 #include "store/rowstore.h"
 #include "store/store.h"
 
-#define ACCEPTED "use memory:, sqlite:PATH or a path"
+#define ACCEPTED "use memory:, sqlite:PATH, a path or postgres://HOST/DATABASE"
 
 static bool is_scheme_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -45,6 +45,9 @@ static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pa
         }
         return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" names no file; " ACCEPTED,
                         STR_ARG(url));
+    }
+    if (str_equal(scheme, STR("postgres")) || str_equal(scheme, STR("postgresql"))) {
+        return postgres_rows_open(url, config, ret_pair, diag);
     }
     return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" is not a kind of store; " ACCEPTED,
                     STR_ARG(scheme));

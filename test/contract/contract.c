@@ -1,6 +1,7 @@
 // The fixture and helpers of the contract tests, and the program that runs all groups against the
 // store that CONTRACT_BACKEND names. This is the only file that knows which one that is.
 #include "contract/contract.h"
+#include "servers/postgres.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #endif
 
 bool world_has_file(void) { return strcmp(CONTRACT_BACKEND, "sqlite") == 0; }
+static bool has_server(void) { return strcmp(CONTRACT_BACKEND, "postgres") == 0; }
+bool world_is_kept(void) { return world_has_file() || has_server(); }
 
 // A filter matches when the payload contains it.
 static bool filter_contains(Str filter, Str payload) {
@@ -40,6 +43,10 @@ int world_setup(void **state) {
         snprintf(world->url, sizeof(world->url), "%s:%s/test.db", CONTRACT_BACKEND,
                  world->directory);
     }
+    if (has_server()) {
+        test_postgres_clear("contract");
+        test_postgres_url("contract", world->url, sizeof(world->url));
+    }
     arena_init(&world->arena);
     world_open(world);
     world->node = join(world, "node-1", HOUR_MS);
@@ -64,7 +71,7 @@ int world_teardown(void **state) {
 }
 
 void world_reopen(World *world) {
-    if (!world_has_file()) return;
+    if (!world_is_kept()) return;
     store_close(world->store);
     world_open(world);
 }
@@ -551,6 +558,7 @@ int main(void) {
     failed += contract_threads();
     failed += contract_keeping();
     failed += contract_limits();
-    failed += world_has_file() ? contract_files() : contract_no_files();
+    if (world_has_file()) failed += contract_files();
+    else failed += has_server() ? contract_server() : contract_no_files();
     return failed != 0;
 }

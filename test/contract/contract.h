@@ -34,6 +34,7 @@ typedef struct World {
 int world_setup(void **state);
 int world_teardown(void **state);
 bool world_has_file(void);
+bool world_is_kept(void); // closed and opened again it has what it had
 // Ends the process, so to speak: the store is opened again where that keeps anything, and a new
 // node joins that knows itself alone. world->node is the new one.
 void world_crash(World *world);
@@ -172,4 +173,5 @@ int contract_threads(void);
 int contract_keeping(void);
 int contract_limits(void);
 int contract_files(void);    // stores with a file
-int contract_no_files(void); // stores without
+int contract_no_files(void);
+int contract_server(void); // stores without

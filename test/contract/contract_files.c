@@ -319,6 +319,13 @@ static void stores_in_memory_are_separate(void **state) {
     store_close(other);
 }
 
+int contract_server(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(participant_is_unsupported_and_not_called),
+    };
+    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
+}
+
 int contract_no_files(void) {
     const struct CMUnitTest tests[] = {
         CASE(participant_is_unsupported_and_not_called),

@@ -184,7 +184,7 @@ static void full_topic_still_serves_who_waits(void **state) {
 
 static void store_default_caps_topics_without_one(void **state) {
     World *world = *state;
-    if (!world_has_file()) { // a memory store is made anew with other settings
+    if (!world_is_kept()) { // a memory store is made anew with other settings
         store_close(world->store);
         world->config.events_per_topic = 3;
         assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));

@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "contract/dump.h"
 #include "contract/trace.h"
+#include "servers/postgres.h"
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,12 +36,15 @@ typedef struct Backend {
     const char *scheme;
     bool has_file;
     bool is_reopened; // now and then, between batches
+    bool is_shared;   // by two stores that take turns, as two nodes do
 } Backend;
 
 static const Backend backends[] = {
-    {"memory", "memory:", false, false},
-    {"sqlite", "sqlite:", true, false},
-    {"sqlite, opened again and again", "sqlite:", true, true},
+    {"memory", "memory:", false, false, false},
+    {"sqlite", "sqlite:", true, false, false},
+    {"sqlite, opened again and again", "sqlite:", true, true, false},
+    {"postgres", "postgres:", false, false, false},
+    {"postgres, two at once", "postgres:", false, false, true},
 };
 
 enum {
@@ -63,6 +67,7 @@ typedef struct Tally { // shared between the processes
 
 typedef struct Side {
     Store *store;
+    Store *other; // is_shared; they change places after each batch
     char url[160];
     Arena arena; // of the present batch
 } Side;
@@ -82,12 +87,13 @@ static bool filter_contains(Str filter, Str payload) {
            memmem(payload.data, payload.len, filter.data, filter.len) != NULL;
 }
 
-static void side_open(Side *side) {
+static Store *side_open(const Side *side) {
     StoreConfig config = {.filter_matches = filter_contains, .events_per_topic = 8,
                           .event_retention_ms = 30000};
     Diag diag = {0};
-    Status status = store_open(str_from(side->url), &config, &side->store, &diag);
-    if (status == OK) return;
+    Store *store = NULL;
+    Status status = store_open(str_from(side->url), &config, &store, &diag);
+    if (status == OK) return store;
     fprintf(stderr, "%s: %s: %s\n", side->url, diag.code, diag.message);
     abort();
 }
@@ -116,10 +122,16 @@ static void contest_open(Contest *contest) {
         if (backends[i].has_file) {
             snprintf(side->url, sizeof(side->url), "%s%s/%zu.db", backends[i].scheme,
                      contest->directory, i);
+        } else if (strcmp(backends[i].scheme, "postgres:") == 0) {
+            char schema[32];
+            snprintf(schema, sizeof(schema), "side_%zu", i);
+            test_postgres_clear(schema);
+            test_postgres_url(schema, side->url, sizeof(side->url));
         } else {
             snprintf(side->url, sizeof(side->url), "%s", backends[i].scheme);
         }
-        side_open(side);
+        side->store = side_open(side);
+        if (backends[i].is_shared) side->other = side_open(side);
     }
     knowledge_init(&contest->knowledge);
     map_init(&contest->ended);
@@ -128,6 +140,7 @@ static void contest_open(Contest *contest) {
 static void contest_close(Contest *contest) {
     for (size_t i = 0; i < BACKENDS; i++) {
         store_close(contest->sides[i].store);
+        if (contest->sides[i].other != NULL) store_close(contest->sides[i].other);
         arena_done(&contest->sides[i].arena);
     }
     map_done(&contest->ended);
@@ -234,7 +247,7 @@ static bool batch_differs(Contest *contest, const TraceBatch *from) {
         arena_reset(&side->arena);
         if (backends[i].is_reopened && from->reopens % REOPEN_EVERY == 0) {
             store_close(side->store);
-            side_open(side);
+            side->store = side_open(side);
         }
         trace_build(&contest->knowledge, from, &side->arena, &batch);
         if (i == 0 && contest->is_shown) {
@@ -242,6 +255,11 @@ static bool batch_differs(Contest *contest, const TraceBatch *from) {
             fprintf(stderr, "%.*s", STR_ARG(text));
         }
         Status status = store_commit(side->store, &batch, &diag);
+        if (side->other != NULL) {
+            Store *next = side->other;
+            side->other = side->store;
+            side->store = next;
+        }
         bool is_odd = status != OK && status != ERR_FENCED; // no other answer is due here
         if (is_odd && !contest->is_quiet) {
             fprintf(stderr, "%s: %s: %s\n", backends[i].name, diag.code, diag.message);

@@ -1,6 +1,7 @@
 // The contract of RowStore, [R1] to [R9] of rowstore.h: compiled once per backend.
-// ROWS_BACKEND is "memory" or "sqlite".
+// ROWS_BACKEND is "memory", "sqlite" or "postgres".
 #include "base/env.h"
+#include "servers/postgres.h"
 #include "store/rowstore.h"
 #include "store/store.h"
 #include "unit.h"
@@ -19,6 +20,7 @@ typedef struct Fixture {
 } Fixture;
 
 static bool is_sqlite(void) { return strcmp(ROWS_BACKEND, "sqlite") == 0; }
+static bool is_postgres(void) { return strcmp(ROWS_BACKEND, "postgres") == 0; }
 
 static int set_up(void **state) {
     Fixture *f = calloc(1, sizeof(Fixture));
@@ -29,6 +31,12 @@ static int set_up(void **state) {
         snprintf(f->path, sizeof(f->path), "%s/store.db", f->folder);
         StoreConfig config = {0};
         assert_ok(sqlite_rows_open(str_from(f->path), &config, &f->pair, &f->diag));
+    } else if (is_postgres()) {
+        char url[200];
+        test_postgres_clear("rows");
+        test_postgres_url("rows", url, sizeof(url));
+        StoreConfig config = {0};
+        assert_ok(postgres_rows_open(str_from(url), &config, &f->pair, &f->diag));
     } else {
         assert_ok(memory_rows_open(&f->pair, &f->diag));
     }
@@ -103,7 +111,7 @@ static void a_commit_shows_to_the_reader_all_at_once(void **state) {
     begin(f);
     insert_run(f, 1, "a");
     insert_run(f, 2, "b");
-    if (is_sqlite()) { // the memory store makes a reader wait instead
+    if (is_sqlite() || is_postgres()) { // the memory store makes a reader wait instead
         assert_ok(reader->ops->read_begin(reader, &f->diag));
         assert_false(has_run(f, reader, 1));
         reader->ops->read_end(reader);
@@ -118,7 +126,7 @@ static void a_commit_shows_to_the_reader_all_at_once(void **state) {
 static void a_reader_keeps_its_view_while_the_writer_commits(void **state) {
     Fixture *f = *state;
     RowStore *reader = f->pair.reader;
-    if (!is_sqlite()) return; // the memory store's reader excludes the writer
+    if (!is_sqlite() && !is_postgres()) return; // the memory store's reader excludes the writer
     assert_ok(reader->ops->read_begin(reader, &f->diag));
     assert_false(has_run(f, reader, 1));
     begin(f);

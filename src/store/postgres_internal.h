@@ -1,0 +1,127 @@
+// What the files of the PostgreSQL backend share.
+//
+// postgres_url.c     what of the URL is ours, what is libpq's
+// postgres_link.c    one connection: settings, pipelines, prepared statements
+// postgres_error.c   PostgreSQL's answers in our words
+// postgres_sql.c     SQL text from the tables
+// postgres_rows.c    rows to parameters and back
+// postgres_schema.c  making the schema, bringing it up
+// postgres_remote.c  the writer: what RemoteRows asks of a server
+// postgres_reader.c  the reader, and opening both
+#pragma once
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/remote.h"
+#include "store/row_key.h"
+#include <libpq-fe.h>
+#include <pthread.h>
+
+enum {
+    PG_SCHEMA_VERSION = 1,     // raised when an older abide cannot work with it any more
+    PG_SCHEMA_NAME_MAX = 40,
+    PG_SQL_SIZE_MAX = 64 << 10,
+    PG_WIRE_SIZE_MAX = 1 << 30, // PostgreSQL takes no larger message
+    PG_STATEMENTS_MAX = 512,    // prepared per connection; past it they are prepared anew
+    PG_LOCK_TIMEOUT_MS = 10 * 1000,
+    PG_STATEMENT_TIMEOUT_MS = 60 * 1000,
+    PG_ANSWER_TIMEOUT_MS = 75 * 1000, // past it the connection counts as lost
+    PG_IDLE_TIMEOUT_MS = 10 * 1000,   // of an open transaction; the server ends it then
+};
+#define PG_CHANGED "AB001" // SQLSTATE: the version is not the expected one
+#define PG_MISSING "AB002" // a row that must be there is not
+
+typedef struct PgAddress { // shared by writer and reader; the last one frees it
+    char *url;             // for libpq
+    char schema[PG_SCHEMA_NAME_MAX + 1];
+    pthread_mutex_t mutex;
+    int user_count;
+    // [E4] The outcome of a commit on the backend `lost_pid` is not known. Whoever speaks to the
+    // server next ends that backend and raises the version, so that nothing of it comes later.
+    bool is_unsettled;
+    int lost_pid;
+} PgAddress;
+
+typedef struct PgParam {
+    size_t offset; // in `wire`
+    int len;       // -1 = null
+} PgParam;
+
+typedef struct PgLink {
+    PgAddress *address;
+    PGconn *connection; // NULL = none
+    Map statements;     // shape -> its number
+    uintptr_t statement_count;
+    VEC(uint64_t) fresh;      // shapes prepared in the present pipeline
+    VEC(bool) is_answer;      // per command of the pipeline: somebody wants its result
+    VEC(PGresult *) results;  // of those, once the pipeline has run
+    VEC(PgParam) params;
+    Buf wire, sql;
+    bool is_lazy; // a pipeline was sent whose results nobody has read yet
+} PgLink;
+
+// ---- postgres_url.c ----
+MUST_CHECK Status pg_address_new(Str url, PgAddress **ret_address, Diag *diag);
+void pg_address_leave(PgAddress *address); // frees it with its last user
+
+// ---- postgres_link.c ----
+void pg_link_init(PgLink *link, PgAddress *address);
+void pg_link_done(PgLink *link);
+void pg_link_drop(PgLink *link); // the connection
+MUST_CHECK Status pg_link_connect(PgLink *link, Diag *diag);
+bool pg_link_is_alive(const PgLink *link);
+// Runs SQL without parameters outside of a pipeline; the last result, or NULL.
+MUST_CHECK Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result,
+                                Diag *diag);
+// A pipeline: statements, then pg_link_run. Parameters belong to the next execute.
+void pg_param_i64(PgLink *link, int64_t value);
+void pg_param_bytes(PgLink *link, Str value);
+// Zero or more statements that need no parameters and whose result nobody wants.
+void pg_link_send(PgLink *link, const char *sql);
+// True when the statement of that shape has to be prepared: its text goes into link->sql first.
+bool pg_link_is_unprepared(const PgLink *link, uint64_t shape);
+void pg_link_execute(PgLink *link, uint64_t shape);
+// Sends what was collected and waits for all results. Anything but OK: the first error.
+MUST_CHECK Status pg_link_run(PgLink *link, Diag *diag);
+void pg_link_run_later(PgLink *link); // sends; the results are read, and dropped, by the next run
+// [E4] Settles what a lost connection left open. Does nothing when there is nothing.
+MUST_CHECK Status pg_link_settle(PgLink *link, Diag *diag);
+
+// ---- postgres_error.c ----
+Status pg_error(const PGresult *result, Diag *diag);
+Status pg_lost(const PGconn *connection, Diag *diag);
+
+// ---- postgres_sql.c: each replaces the content of `sql` ----
+void pg_sql_create_table(Buf *sql, const char *schema, const Table *table);
+void pg_sql_add_column(Buf *sql, const char *schema, const Table *table, uint8_t column);
+void pg_sql_create_index(Buf *sql, const char *schema, const Table *table, uint8_t index);
+// Parameters: matched columns that are not null, min, max, key to start after, limit.
+void pg_sql_scan(Buf *sql, const char *schema, const Scan *scan);
+uint64_t pg_shape_scan(const Scan *scan);
+// Parameters: one array per column (insert), key and changed column (update), key (remove); then,
+// except for inserts, how many rows there are.
+void pg_sql_write(Buf *sql, const char *schema, const RowWrite *write);
+uint64_t pg_shape_write(const RowWrite *write);
+// Statements that do not depend on tables have these shapes: multiples of eight, the others are
+// none.
+enum {
+    PG_SHAPE_CHECK = 8,  // the version is as expected; raises PG_CHANGED
+    PG_SHAPE_TAKE = 16,  // as that, and raises it: nobody else writes until the end
+    PG_SHAPE_LOCK = 24,  // answers the version; nobody else writes until the end
+    PG_SHAPE_RAISE = 32, // the version goes up by one
+};
+void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape);
+
+// ---- postgres_rows.c ----
+void pg_send_scan(PgLink *link, const Scan *scan);
+void pg_send_writes(PgLink *link, const RowWrite *writes, size_t count); // of one shape
+void pg_take_rows(const PGresult *result, const Table *table, Arena *arena, char **ret_rows,
+                  size_t *ret_count);
+int64_t pg_take_i64(const PGresult *result);
+
+// ---- postgres_schema.c ----
+// Makes the schema or brings it up; refuses one that is not ours or newer.
+MUST_CHECK Status pg_schema_open(PgLink *link, bool is_read_only, Diag *diag);
+
+// ---- postgres_remote.c ----
+MUST_CHECK Status pg_remote_open(PgAddress *address, Remote **ret_remote, Diag *diag);

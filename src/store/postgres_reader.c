@@ -1,0 +1,188 @@
+// The reader's side of PostgreSQL, and opening a store there.
+//
+// A read is a transaction of its own with one view of everything (REPEATABLE READ, READ ONLY). Its
+// BEGIN travels with its first question and its end with nobody waiting for it, so a read that
+// asks once costs one round trip.
+//
+//   [D1] One read at a time: readers beside each other wait at the mutex.
+//   [D2] A read whose connection turns out to be lost at its first question asks again on a new
+//        one; later its view is gone, and it answers ERR_UNAVAILABLE.
+//   [D3] What a lost commit left open is settled before the first question. [E4]
+#include "base/assert.h"
+#include "base/memory.h"
+#include "store/postgres_internal.h"
+#include "store/store.h"
+
+typedef struct PgReader {
+    RowStore base;
+    PgLink link;
+    pthread_mutex_t mutex; // [D1]
+    bool is_open;          // the transaction is
+} PgReader;
+
+static const RowStoreOps reader_ops;
+
+static PgReader *pg_reader(RowStore *rows) {
+    ASSERT(rows->ops == &reader_ops);
+    return (PgReader *)rows;
+}
+
+static Status reader_read_begin(RowStore *rows, Diag *diag) {
+    PgReader *self = pg_reader(rows);
+    pthread_mutex_lock(&self->mutex);
+    self->is_open = false;
+    Status status = pg_link_connect(&self->link, diag);
+    if (status != OK) pthread_mutex_unlock(&self->mutex);
+    return status;
+}
+
+static void reader_read_end(RowStore *rows) {
+    PgReader *self = pg_reader(rows);
+    if (self->is_open) {
+        pg_link_send(&self->link, "ROLLBACK");
+        pg_link_run_later(&self->link);
+    }
+    self->is_open = false;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static Status ask(PgReader *self, const Scan *scan) {
+    static const char begin[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    if (!self->is_open) pg_link_send(&self->link, begin);
+    pg_send_scan(&self->link, scan);
+    Status status = pg_link_run(&self->link, self->base.diag);
+    if (status == OK) self->is_open = true;
+    else if (pg_link_is_alive(&self->link)) pg_link_drop(&self->link);
+    return status;
+}
+
+static Status reader_scan(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
+                          size_t *ret_count) {
+    PgReader *self = pg_reader(rows);
+    bool is_first = !self->is_open;
+    if (!pg_link_is_alive(&self->link)) return pg_lost(self->link.connection, rows->diag);
+    Status status = ask(self, scan);
+    if (status != OK && is_first && !pg_link_is_alive(&self->link)) { // [D2]
+        TRY(pg_link_connect(&self->link, rows->diag));
+        status = ask(self, scan);
+    }
+    if (status != OK) {
+        self->is_open = false;
+        return status;
+    }
+    char *array = NULL;
+    pg_take_rows(self->link.results.data[0], &tables[scan->table], arena, &array, ret_count);
+    memcpy(ret_rows, &array, sizeof(array));
+    return OK;
+}
+
+static Status reader_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
+                         void *ret_row) {
+    Scan scan = {.table = table, .index = SCAN_PRIMARY, .match = key_row,
+                 .match_count = tables[table].key_count, .limit = 1};
+    char *found = NULL;
+    size_t count = 0;
+    TRY(reader_scan(rows, &scan, arena, &found, &count));
+    if (count == 0) return ERR_NOT_FOUND;
+    memcpy(ret_row, found, tables[table].row_size);
+    return OK;
+}
+
+// PostgreSQL checks its own pages when it is told to (checksums, amcheck); here it is enough that
+// every index delivers as many rows as it should, which the walk over all tables shows.
+static Status reader_check(RowStore *rows, Diag *diag) {
+    (void)rows, (void)diag;
+    return OK;
+}
+
+static Status read_only(Diag *diag) {
+    return diag_set(diag, ERR_UNSUPPORTED, "STORE_READ_ONLY",
+                    "the store was opened for reading only");
+}
+
+static Status reader_begin(RowStore *rows, Diag *diag) {
+    (void)rows;
+    return read_only(diag);
+}
+
+static void reader_rollback(RowStore *rows) { (void)rows; }
+
+static Status reader_write(RowStore *rows, TableNumber table, const void *row) {
+    (void)table, (void)row;
+    return read_only(rows->diag);
+}
+
+static Status reader_update(RowStore *rows, TableNumber table, const void *row,
+                            uint64_t changes) {
+    (void)changes;
+    return reader_write(rows, table, row);
+}
+
+static void *reader_native_handle(RowStore *rows) {
+    (void)rows;
+    return NULL;
+}
+
+static void reader_close(RowStore *rows) {
+    PgReader *self = pg_reader(rows);
+    PgAddress *address = self->link.address;
+    pg_link_done(&self->link);
+    pthread_mutex_destroy(&self->mutex);
+    pg_address_leave(address);
+    mem_free(self);
+}
+
+static const RowStoreOps reader_ops = {
+    .name = "postgres",
+    .begin = reader_begin,
+    .commit = reader_begin,
+    .rollback = reader_rollback,
+    .savepoint = reader_begin,
+    .rollback_to = reader_rollback,
+    .release = reader_begin,
+    .read_begin = reader_read_begin,
+    .read_end = reader_read_end,
+    .get = reader_get,
+    .insert = reader_write,
+    .update = reader_update,
+    .remove = reader_write,
+    .scan = reader_scan,
+    .native_handle = reader_native_handle,
+    .check = reader_check,
+    .close = reader_close,
+};
+
+static Status reader_open(PgAddress *address, bool is_read_only, RowStore **ret_reader,
+                          Diag *diag) {
+    PgReader *self = mem_zalloc(sizeof(PgReader));
+    self->base.ops = &reader_ops;
+    pthread_mutex_init(&self->mutex, NULL);
+    address->user_count++;
+    pg_link_init(&self->link, address);
+    Status status = pg_link_connect(&self->link, diag);
+    if (status == OK && is_read_only) status = pg_schema_open(&self->link, true, diag);
+    if (status != OK) {
+        reader_close(&self->base);
+        return status;
+    }
+    *ret_reader = &self->base;
+    return OK;
+}
+
+Status postgres_rows_open(Str url, const struct StoreConfig *config, RowStorePair *ret_pair,
+                          Diag *diag) {
+    PgAddress *address = NULL;
+    TRY(pg_address_new(url, &address, diag));
+    address->user_count = 1; // ours, until both have theirs
+    Remote *remote = NULL;
+    RowStore *reader = NULL;
+    Status status = OK;
+    if (!config->is_read_only) status = pg_remote_open(address, &remote, diag);
+    if (status == OK) status = reader_open(address, config->is_read_only, &reader, diag);
+    if (status != OK && remote != NULL) remote->ops->close(remote);
+    if (status == OK) {
+        *ret_pair = (RowStorePair){remote != NULL ? remote_rows_new(remote) : reader, reader};
+    }
+    pg_address_leave(address);
+    return status;
+}

@@ -1,0 +1,63 @@
+// Remote: what a database server must be able to do to carry a store. RemoteRows (remote_rows.c)
+// makes a RowStore of it: it keeps a copy of the rows it needs, and talks to the server twice per
+// batch at most when it is the only writer.
+//
+// All content of a store has one version, a number that each batch with writes raises by one.
+//   [E1] A transaction on the server excludes all other writers of the store from its beginning
+//        to its end, and everything it fetches is the content of one version.
+//   [E2] commit applies all writes and the next version, or nothing.
+//   [E3] A version that was expected and is not there answers ERR_CONFLICT; no transaction is
+//        open then.
+//   [E4] A commit that answers ERR_UNAVAILABLE has happened or not, and that is settled before
+//        anything is read again: no write of it appears later.
+//   [E5] After any other failure no transaction is open.
+#pragma once
+#include "store/rowstore.h"
+
+typedef struct Remote Remote;
+
+enum { VERSION_ANY = -1 };
+
+typedef struct Fetch {
+    Scan scan;
+    char *rows; // answer, in the arena
+    size_t count;
+} Fetch;
+
+typedef struct FetchList {
+    Fetch *fetches;
+    size_t count;
+    Arena *arena; // of the answers
+} FetchList;
+
+typedef enum WriteKind { WRITE_REMOVE, WRITE_UPDATE, WRITE_INSERT, WRITE_KIND_COUNT } WriteKind;
+
+typedef struct RowWrite {
+    TableNumber table;
+    WriteKind kind;
+    uint64_t changes; // WRITE_UPDATE: the columns
+    const void *row;  // WRITE_REMOVE: just its key
+} RowWrite;
+
+typedef struct RemoteOps {
+    const char *name;
+    // Connects when that is needed; *ret_is_new says that what was known before does not hold.
+    MUST_CHECK Status (*connect)(Remote *remote, bool *ret_is_new, Diag *diag);
+    // Begins a transaction if none is open ([E3] counts then), and answers the fetches: one round
+    // trip for all.
+    MUST_CHECK Status (*fetch)(Remote *remote, int64_t *version, const FetchList *list,
+                               Diag *diag);
+    // Ends the transaction; if none is open this is one of its own. The writes come ordered by
+    // table, kind and changes. None = only the version is checked.
+    MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const RowWrite *writes,
+                                size_t count, Diag *diag);
+    void (*rollback)(Remote *remote); // does nothing when no transaction is open
+    void (*close)(Remote *remote);
+} RemoteOps;
+
+struct Remote { // first member of every implementation
+    const RemoteOps *ops;
+};
+
+// Takes over the remote.
+RowStore *remote_rows_new(Remote *remote);

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""A PostgreSQL of one's own for a test: real, private, gone afterwards.
+
+As a program it runs a command beside a server and ends with the command's status:
+
+    postgres.py COMMAND [ARGUMENT ...]
+
+The command finds the server's address in ABIDE_TEST_POSTGRES. As a module:
+
+    with Postgres() as server:
+        ... server.url, server.restart(), server.kill() ...
+
+The server speaks over a socket in its own temporary directory, so that any number of them run beside
+each other. It never runs as root: PostgreSQL refuses to. When PostgreSQL is not installed this fails;
+tests that need it are not skipped.
+"""
+import glob
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+    "fsync": "off",  # a machine that loses power loses its tests too
+    "max_wal_size": "256MB",
+    "log_min_messages": "warning",
+}
+START_SECONDS = 60
+
+
+def find_program(name):
+    """The newest one installed; Debian keeps them out of PATH."""
+    found = glob.glob(f"/usr/lib/postgresql/*/bin/{name}")
+    found.sort(key=lambda path: float(path.split("/")[4]))
+    program = found[-1] if found else shutil.which(name)
+    if program is None:
+        sys.exit(f"postgres.py: there is no {name}; run tools/setup test (package postgresql)")
+    return program
+
+
+def other_user():
+    """Whom to run as when we are root."""
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    sys.exit("postgres.py: neither a user postgres nor nobody to run the server as")
+
+
+class Postgres:
+    def __init__(self, settings=None, folder=None):
+        self.settings = {**SETTINGS, **(settings or {})}
+        self.is_ours = folder is None
+        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.folder = folder or tempfile.mkdtemp(prefix="abide-pg-", dir=parent)
+        self.data = os.path.join(self.folder, "data")
+        self.user = other_user() if os.geteuid() == 0 else None
+        self.process = None
+        if self.user:
+            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
+        os.chmod(self.folder, 0o755)
+
+    @property
+    def url(self):
+        return f"postgres:///postgres?host={self.folder}&user=abide"
+
+    def command(self, arguments):
+        """setpriv also ends the server when the test is killed."""
+        if not self.user:
+            return ["setpriv", "--pdeathsig", "INT", *arguments]
+        return ["setpriv", "--reuid", str(self.user.pw_uid), "--regid", str(self.user.pw_gid),
+                "--clear-groups", "--pdeathsig", "INT", *arguments]
+
+    def make(self):
+        subprocess.run(
+            self.command([find_program("initdb"), "-D", self.data, "-U", "abide", "-A", "trust",
+                          "-E", "UTF8", "--no-locale", "--no-sync"]),
+            check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
+
+    def start(self):
+        if not os.path.exists(self.data):
+            self.make()
+        arguments = [find_program("postgres"), "-D", self.data, "-k", self.folder]
+        for key, value in self.settings.items():
+            arguments += ["-c", f"{key}={value}"]
+        self.log = open(os.path.join(self.folder, "log"), "ab")
+        self.process = subprocess.Popen(self.command(arguments), stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log, cwd=self.folder)
+        self.wait_ready()
+        return self
+
+    def wait_ready(self):
+        probe = [find_program("pg_isready"), "-q", "-h", self.folder, "-U", "abide"]
+        end = time.monotonic() + START_SECONDS
+        while subprocess.run(probe).returncode != 0:
+            if self.process.poll() is not None or time.monotonic() > end:
+                with open(self.log.name, "rb") as log:
+                    sys.stderr.buffer.write(log.read())
+                raise RuntimeError("PostgreSQL did not come up")
+            time.sleep(0.05)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait()
+
+    def kill(self):
+        """As a power failure, except that what was written stays: kill -9, children included."""
+        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True,
+                                  text=True).stdout.split()
+        self.process.kill()
+        self.process.wait()
+        for child in children:
+            try:
+                os.kill(int(child), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for child in children:  # the shared memory is free once they are gone
+            while os.path.exists(f"/proc/{child}") and not is_zombie(child):
+                time.sleep(0.01)
+
+    def restart(self):
+        self.stop()
+        self.start()
+
+    def query(self, sql):
+        """Rows as lists of text."""
+        answer = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", self.folder, "-U", "abide",
+                                 "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-c", sql],
+                                check=True, capture_output=True, text=True).stdout
+        return [line.split("\t") for line in answer.splitlines()]
+
+    def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.stop()
+        if self.is_ours:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def is_zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with Postgres() as server:
+        environment = {**os.environ, "ABIDE_TEST_POSTGRES": server.url}
+        status = subprocess.run(sys.argv[1:], env=environment).returncode
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+if __name__ == "__main__":
+    main()
