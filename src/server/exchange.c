@@ -48,6 +48,9 @@ void exchange_send_text(Exchange *exchange, int status, const char *content_type
 
 void exchange_refuse(Exchange *exchange, Status status, const Diag *diag) {
     const char *code = diag->code[0] != 0 ? diag->code : status_name(status);
+    // However a store is away, clients do the same about it: come back later.
+    bool is_store_away = status == ERR_UNAVAILABLE && strncmp(code, "STORE_", 6) == 0;
+    if (is_store_away) code = "STORE_UNAVAILABLE";
     int http_status = problem_status(status, code);
     JsonWriter *json = exchange_begin(exchange, http_status);
     exchange->content_type = "application/problem+json";

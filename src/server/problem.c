@@ -22,9 +22,15 @@ static const CodeStatus special[] = {
     {"LENGTH_REQUIRED", 411},   {"CLOSED", 503},           {"FLOW_SYNTAX", 422},
 };
 
+static int find_status(const CodeStatus *codes, size_t count, const char *code) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(codes[i].code, code) == 0) return codes[i].status;
+    return 0;
+}
+
 int problem_status(Status status, const char *code) {
-    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
-        if (strcmp(special[i].code, code) == 0) return special[i].status;
+    int own = find_status(special, sizeof special / sizeof special[0], code);
+    if (own != 0) return own;
     switch (status) {
     case OK: return 200;
     case ERR_NOT_FOUND: return 404;
@@ -41,7 +47,31 @@ int problem_status(Status status, const char *code) {
     return 500;
 }
 
-static const char *title_of(int http_status) {
+// Where a code is refused with its Status alone; openapi.c has no other way to know.
+static const CodeStatus ordinary[] = {
+    {"BAD_CRON", 400},           {"BAD_DURATION", 400},       {"BAD_FIELD", 400},
+    {"BAD_HEADER", 400},         {"BAD_ID", 400},             {"BAD_JSON", 400},
+    {"BAD_KEY", 400},            {"BAD_NAME", 400},           {"BAD_QUERY", 400},
+    {"BAD_QUEUE_LIMIT", 400},    {"BAD_REQUEST", 400},        {"BAD_SCHEDULE", 400},
+    {"BAD_SCOPE", 400},          {"TOKEN_NOT_FOUND", 404},
+    {"BAD_TAG", 400},            {"BAD_TIME", 400},           {"BAD_TIMEZONE", 400},
+    {"BAD_URI", 400},            {"BODY_REQUIRED", 400},      {"BODY_UNEXPECTED", 400},
+    {"DEAD_LETTER_NOT_FOUND", 404}, {"JSON_TOO_DEEP", 422},   {"MISSING_FIELD", 400},
+    {"NO_SUCH_PATH", 404},       {"RUN_EXISTS", 409},         {"RUN_NOT_FOUND", 404},
+    {"RUN_NOT_TERMINAL", 409},   {"RUN_TERMINAL", 409},       {"SCHEDULE_NOT_FOUND", 404},
+    {"SNAPSHOT_NOT_KEPT", 409},  {"STEP_NOT_FOUND", 404},     {"STORE_UNAVAILABLE", 503},
+    {"TASK_HAS_RUN", 409},       {"TASK_NOT_FAILED", 409},    {"TASK_NOT_FOUND", 404},
+    {"UNKNOWN_FIELD", 400},      {"UNKNOWN_PARAMETER", 400},  {"WORKFLOW_NAME", 400},
+    {"WORKFLOW_NOT_FOUND", 404},
+};
+
+int problem_code_status(const char *code) {
+    int status = find_status(special, sizeof special / sizeof special[0], code);
+    if (status != 0) return status;
+    return find_status(ordinary, sizeof ordinary / sizeof ordinary[0], code);
+}
+
+const char *problem_title(int http_status) {
     switch (http_status) {
     case 400: return "Bad request";
     case 401: return "Not authenticated";
@@ -74,7 +104,7 @@ void problem_write(JsonWriter *writer, int http_status, const char *code, const 
         type[at + len] = 0;
     }
     json_write_cstr(writer, type);
-    json_put_cstr(writer, "title", title_of(http_status));
+    json_put_cstr(writer, "title", problem_title(http_status));
     json_put_i64(writer, "status", http_status);
     json_put_cstr(writer, "code", code);
     json_put_cstr(writer, "detail", detail);

@@ -5,5 +5,8 @@
 
 // The HTTP status of an answer; some codes have their own (413 for PAYLOAD_TOO_LARGE …).
 int problem_status(Status status, const char *code);
+// The HTTP status of a code that routes name; 0 = they name no such code.
+int problem_code_status(const char *code);
+const char *problem_title(int http_status);
 // {"type","title","status","code","detail"}
 void problem_write(JsonWriter *writer, int http_status, const char *code, const char *detail);

@@ -112,3 +112,78 @@ const Route *route_at(size_t number) {
     }
     return NULL;
 }
+
+// ---- codes ----
+
+typedef struct CodeList {
+    const char **codes;
+    size_t count;
+} CodeList;
+
+static void add_code(CodeList *list, const char *code) {
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->codes[i], code) == 0) return;
+    ASSERT(list->count < ROUTE_CODES_MAX);
+    list->codes[list->count++] = code;
+}
+
+static bool has_type(const Field *fields, const char *type) {
+    for (const Field *field = fields; field != NULL && field->name != NULL; field++)
+        if (strcmp(field->type, type) == 0) return true;
+    return false;
+}
+
+static bool has_required(const Field *fields) {
+    for (const Field *field = fields; field != NULL && field->name != NULL; field++)
+        if (field->is_required) return true;
+    return false;
+}
+
+static void add_object_codes(CodeList *list, const Route *route) {
+    add_code(list, "BAD_JSON");
+    add_code(list, "JSON_TOO_DEEP");
+    add_code(list, "BAD_REQUEST");
+    add_code(list, "UNKNOWN_FIELD");
+    if (route->body == BODY_OBJECT) add_code(list, "BODY_REQUIRED");
+    if (has_required(route->fields)) add_code(list, "MISSING_FIELD");
+    if (route->fields != NULL) add_code(list, "BAD_FIELD");
+    if (has_type(route->fields, "duration")) add_code(list, "BAD_DURATION");
+    if (has_type(route->fields, "instant")) add_code(list, "BAD_TIME");
+}
+
+static void add_body_codes(CodeList *list, const Route *route) {
+    switch (route->body) {
+    case BODY_NONE: add_code(list, "BODY_UNEXPECTED"); return;
+    case BODY_OBJECT:
+    case BODY_OPTIONAL_OBJECT: add_object_codes(list, route); break;
+    case BODY_PAYLOAD:
+        add_code(list, "BAD_JSON");
+        add_code(list, "JSON_TOO_DEEP");
+        add_code(list, "PAYLOAD_TOO_LARGE");
+        break;
+    case BODY_TEXT: break;
+    }
+    add_code(list, "BODY_TOO_LARGE");
+}
+
+size_t route_codes(const Route *route, const char *ret_codes[ROUTE_CODES_MAX]) {
+    CodeList list = {ret_codes, 0};
+    for (size_t i = 0; route->codes != NULL && route->codes[i] != NULL; i++)
+        add_code(&list, route->codes[i]);
+    add_body_codes(&list, route);
+    bool has_bad_query = has_type(route->query, "integer") || has_type(route->query, "duration") ||
+                         has_type(route->query, "instant");
+    if (has_bad_query) add_code(&list, "BAD_QUERY");
+    add_code(&list, "BAD_URI");
+    add_code(&list, "UNKNOWN_PARAMETER");
+    return list.count;
+}
+
+const char *const *route_common_codes(size_t *ret_count) {
+    static const char *const codes[] = {"UNAUTHORIZED",       "FORBIDDEN",
+                                        "HOST_NOT_ALLOWED",   "ORIGIN_NOT_ALLOWED",
+                                        "NO_SUCH_PATH",       "METHOD_NOT_ALLOWED",
+                                        "STORE_UNAVAILABLE"};
+    *ret_count = sizeof codes / sizeof codes[0];
+    return codes;
+}

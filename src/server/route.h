@@ -5,7 +5,7 @@
 #include "model/token.h"
 #include <stddef.h>
 
-enum { ROUTE_PARAMETERS_MAX = 2, ROUTE_FIELDS_MAX = 24, ROUTE_CODES_MAX = 12 };
+enum { ROUTE_PARAMETERS_MAX = 2, ROUTE_FIELDS_MAX = 24, ROUTE_CODES_MAX = 32 };
 
 struct Exchange;
 typedef void (*ExchangeFunction)(struct Exchange *exchange);
@@ -29,7 +29,8 @@ typedef struct Field { // of a body, a query or an answer
 typedef struct RouteAnswer {
     int status; // 0 ends a list
     const char *about;
-    const char *schema; // name of a schema in openapi.c; NULL = no JSON body
+    const char *schema; // name of a schema in openapi_schemas.c; or a media type ("text/html") when
+                        // the body is not JSON; NULL = there is no body
 } RouteAnswer;
 
 typedef struct Route {
@@ -42,7 +43,8 @@ typedef struct Route {
     const Field *fields; // of the body; NULL = none
     const Field *query;  // NULL = none
     const RouteAnswer *answers; // when it goes well
-    const char *const *codes;   // of the problems it may answer with; ended by NULL
+    const char *const *codes;   // of the problems it may answer with; ended by NULL. Those that
+                                // follow from its body and query need not be named
     ExchangeFunction handle;
 } Route;
 
@@ -62,6 +64,10 @@ size_t route_allowed(Str path, char *ret_text, size_t size);
 size_t route_count(void);
 size_t route_number(const Route *route);
 const Route *route_at(size_t number);
+// The codes of all problems that come of what is asked for; how many.
+size_t route_codes(const Route *route, const char *ret_codes[ROUTE_CODES_MAX]);
+// Those that any route may answer with, whatever is asked for.
+const char *const *route_common_codes(size_t *ret_count);
 // All tables, for openapi.c and the tests; *ret_count of them.
 const RouteTable *const *route_tables(size_t *ret_count);
 

@@ -7,8 +7,6 @@
 #include "server/parts.h"
 
 static const char *const change_codes[] = {"RUN_NOT_FOUND", NULL};
-static const char *const cancel_codes[] = {"RUN_NOT_FOUND", "BAD_JSON", "UNKNOWN_FIELD",
-                                           "BAD_FIELD", NULL};
 static const RouteAnswer changed_answers[] = {
     {200, "Whether anything changed.", "Changed"}, {0}};
 
@@ -47,15 +45,14 @@ static void held(Exchange *exchange) {
     parts_send_changed(exchange, exchange->request.op.hold.is_changed);
 }
 
-static void pause_run(Exchange *exchange) {
-    exchange_op(exchange, OP_PAUSE)->hold.run_id = exchange->parameters[0];
+static void hold_run(Exchange *exchange, OpKind kind) {
+    if (exchange_object(exchange) == NULL) return; // {} is all it may be
+    exchange_op(exchange, kind)->hold.run_id = exchange->parameters[0];
     exchange_submit(exchange, held);
 }
 
-static void resume_run(Exchange *exchange) {
-    exchange_op(exchange, OP_RESUME)->hold.run_id = exchange->parameters[0];
-    exchange_submit(exchange, held);
-}
+static void pause_run(Exchange *exchange) { hold_run(exchange, OP_PAUSE); }
+static void resume_run(Exchange *exchange) { hold_run(exchange, OP_RESUME); }
 
 // ---- rewind and fork ----
 
@@ -69,11 +66,9 @@ static const Field fork_fields[] = {
     {"id", "string", false, "Id of the new run."},
     {0}};
 static const char *const rewind_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "RUN_TERMINAL",
-                                           "BAD_JSON", "UNKNOWN_FIELD", "MISSING_FIELD",
-                                           "BAD_FIELD", NULL};
-static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "BAD_JSON",
-                                         "UNKNOWN_FIELD", "BAD_FIELD", "BAD_ID", "RUN_EXISTS",
-                                         NULL};
+                                           "SNAPSHOT_NOT_KEPT", NULL};
+static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNAPSHOT_NOT_KEPT",
+                                         "BAD_ID", "RUN_EXISTS", NULL};
 
 static void rewound(Exchange *exchange) {
     const Op *op = &exchange->request.op;
@@ -171,13 +166,13 @@ static const RouteAnswer signal_answers[] = {{202, "It is durable.", "Signalled"
 static const RouteAnswer fork_answers[] = {{201, "The new run.", "Run"}, {0}};
 static const RouteAnswer rewind_answers[] = {{200, "What was dropped.", "Rewound"}, {0}};
 static const RouteAnswer purge_answers[] = {{204, "It is gone.", NULL}, {0}};
-static const char *const signal_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "BAD_JSON", "BAD_KEY",
-                                           "BAD_NAME", "PAYLOAD_TOO_LARGE", NULL};
+static const char *const signal_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "BAD_KEY", "BAD_NAME",
+                                           "TOO_MANY_SIGNALS", NULL};
 static const char *const purge_codes[] = {"RUN_NOT_FOUND", "RUN_NOT_TERMINAL", NULL};
 
 static const Route routes[] = {
     {"POST", "/v1/runs/{id}/cancel", "cancelRun", "Ask a run to end", SCOPE_CLIENT,
-     BODY_OPTIONAL_OBJECT, cancel_fields, NULL, changed_answers, cancel_codes, cancel_run},
+     BODY_OPTIONAL_OBJECT, cancel_fields, NULL, changed_answers, change_codes, cancel_run},
     {"POST", "/v1/runs/{id}/pause", "pauseRun", "Hold a run", SCOPE_CLIENT, BODY_OPTIONAL_OBJECT,
      NULL, NULL, changed_answers, change_codes, pause_run},
     {"POST", "/v1/runs/{id}/resume", "resumeRun", "Let a held run go on", SCOPE_CLIENT,

@@ -81,6 +81,11 @@ static void send_topic(Exchange *exchange) {
     exchange_send(exchange);
 }
 
+static void get_topic(Exchange *exchange) {
+    if (parts_check(exchange, exchange->parameters[0], "the topic", "BAD_NAME"))
+        send_topic(exchange);
+}
+
 static void set_topic(Exchange *exchange) {
     static const char *const consumes[] = {"one", "all", NULL};
     static const char *const visibles[] = {"all", "after-create", "after-wait", NULL};
@@ -170,26 +175,24 @@ static const RouteAnswer letters_answers[] = {
     {200, "A page, newest first.", "DeadLetterList"}, {0}};
 static const RouteAnswer replay_answers[] = {{200, "How many runs it woke.", "Replayed"}, {0}};
 static const RouteAnswer gone_answers[] = {{204, "It is gone.", NULL}, {0}};
-static const char *const emit_codes[] = {"BAD_JSON", "BAD_NAME", "BAD_KEY", "PAYLOAD_TOO_LARGE",
-                                         "TOPIC_FULL", NULL};
-static const char *const topic_codes[] = {"BAD_JSON", "BAD_NAME", "UNKNOWN_FIELD", "BAD_FIELD",
-                                          "BODY_REQUIRED", NULL};
-static const char *const query_codes[] = {"BAD_QUERY", NULL};
+static const char *const emit_codes[] = {"BAD_NAME", "BAD_KEY", "TOPIC_FULL", NULL};
+static const char *const topic_codes[] = {"BAD_NAME", NULL};
+static const char *const replay_codes[] = {"DEAD_LETTER_NOT_FOUND", "TOPIC_FULL", NULL};
 static const char *const letter_codes[] = {"DEAD_LETTER_NOT_FOUND", NULL};
 
 static const Route routes[] = {
     {"POST", "/v1/events/{topic}", "publishEvent", "Publish an event; the body is its payload",
      SCOPE_CLIENT, BODY_PAYLOAD, NULL, emit_query, emit_answers, emit_codes, publish_event},
     {"GET", "/v1/topics", "listTopics", "List topics", SCOPE_READ, BODY_NONE, NULL, page_query,
-     topics_answers, query_codes, list_topics},
+     topics_answers, NULL, list_topics},
     {"GET", "/v1/topics/{topic}", "getTopic", "Policy, waiters and pending events of a topic",
-     SCOPE_READ, BODY_NONE, NULL, NULL, topic_answers, NULL, send_topic},
+     SCOPE_READ, BODY_NONE, NULL, NULL, topic_answers, topic_codes, get_topic},
     {"PUT", "/v1/topics/{topic}", "setTopic", "Set the policy of a topic", SCOPE_CLIENT,
      BODY_OBJECT, topic_fields, NULL, topic_answers, topic_codes, set_topic},
     {"GET", "/v1/dead-letters", "listDeadLetters", "List dead letters", SCOPE_READ, BODY_NONE, NULL,
-     page_query, letters_answers, query_codes, list_dead_letters},
+     page_query, letters_answers, NULL, list_dead_letters},
     {"POST", "/v1/dead-letters/{id}/replay", "replayDeadLetter", "Deliver a dead letter again",
-     SCOPE_CLIENT, BODY_NONE, NULL, NULL, replay_answers, letter_codes, replay_dead_letter},
+     SCOPE_CLIENT, BODY_NONE, NULL, NULL, replay_answers, replay_codes, replay_dead_letter},
     {"DELETE", "/v1/dead-letters/{id}", "removeDeadLetter", "Remove a dead letter", SCOPE_CLIENT,
      BODY_NONE, NULL, NULL, gone_answers, letter_codes, remove_dead_letter},
 };

@@ -17,7 +17,7 @@ static void send_page(Exchange *exchange) {
                        (Str){(const char *)status_page, status_page_size});
 }
 
-static const RouteAnswer page_answers[] = {{200, "An HTML page.", NULL}, {0}};
+static const RouteAnswer page_answers[] = {{200, "An HTML page.", "text/html"}, {0}};
 
 static const Route routes[] = {
     {"GET", "/", "statusPage", "The status page", SCOPE_NONE, BODY_NONE, NULL, NULL, page_answers,

@@ -111,14 +111,12 @@ static const RouteAnswer list_answers[] = {{200, "A page, by name.", "QueueList"
 static const RouteAnswer queue_answers[] = {{200, "The queue.", "Queue"}, {0}};
 static const RouteAnswer changed_answers[] = {
     {200, "Whether anything changed.", "Changed"}, {0}};
-static const char *const list_codes[] = {"BAD_QUERY", NULL};
 static const char *const name_codes[] = {"BAD_NAME", NULL};
-static const char *const set_codes[] = {"BAD_JSON", "BODY_REQUIRED", "UNKNOWN_FIELD",
-                                        "BAD_FIELD", "BAD_NAME", "BAD_QUEUE_LIMIT", NULL};
+static const char *const set_codes[] = {"BAD_NAME", "BAD_QUEUE_LIMIT", NULL};
 
 static const Route routes[] = {
     {"GET", "/v1/queues", "listQueues", "List queues: depth, age, limits", SCOPE_READ, BODY_NONE,
-     NULL, page_query, list_answers, list_codes, list_queues},
+     NULL, page_query, list_answers, NULL, list_queues},
     {"GET", "/v1/queues/{name}", "getQueue", "Show a queue", SCOPE_READ, BODY_NONE, NULL, NULL,
      queue_answers, name_codes, get_queue},
     {"PUT", "/v1/queues/{name}", "setQueue", "Set the limits of a queue", SCOPE_CLIENT, BODY_OBJECT,

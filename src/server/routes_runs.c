@@ -104,8 +104,8 @@ static void start_run(Exchange *exchange) {
 static const RouteAnswer start_answers[] = {
     {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
 static const char *const start_codes[] = {
-    "BAD_JSON", "BODY_REQUIRED", "UNKNOWN_FIELD", "MISSING_FIELD", "BAD_FIELD", "BAD_NAME",
-    "BAD_ID", "BAD_TAG", "WORKFLOW_NOT_FOUND", "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY", NULL};
+    "BAD_NAME", "BAD_ID", "BAD_KEY", "BAD_TAG", "WORKFLOW_NOT_FOUND", "PAYLOAD_TOO_LARGE",
+    "DUPLICATE_KEY", NULL};
 
 // ---- GET /v1/runs ----
 
@@ -183,7 +183,6 @@ static void list_runs(Exchange *exchange) {
     parts_send_page(exchange, &query, put_run);
 }
 
-static const char *const list_codes[] = {"BAD_QUERY", "UNKNOWN_PARAMETER", NULL};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};
 
 // ---- GET /v1/runs/{id} and what is below it ----
@@ -280,12 +279,12 @@ static const RouteAnswer result_answers[] = {
     {200, "It has ended.", "RunResult"}, {202, "Not yet.", "RunResult"}, {0}};
 static const RouteAnswer entries_answers[] = {{200, "Entries, oldest first.", "EntryList"}, {0}};
 static const RouteAnswer stream_answers[] = {
-    {200, "text/event-stream: one event per log entry, id: its sequence number.", NULL},
+    {200, "One event per log entry; id: its sequence number, event: its kind.",
+     "text/event-stream"},
     {204, "The run has ended and nothing is left to be read.", NULL},
     {0}};
 static const char *const run_codes[] = {"RUN_NOT_FOUND", NULL};
-static const char *const result_codes[] = {"RUN_NOT_FOUND", "BAD_QUERY", NULL};
-static const char *const stream_codes[] = {"RUN_NOT_FOUND", "BAD_QUERY", "BAD_HEADER", NULL};
+static const char *const stream_codes[] = {"RUN_NOT_FOUND", "BAD_HEADER", NULL};
 
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 
@@ -293,15 +292,15 @@ static const Route routes[] = {
     {"POST", "/v1/runs", "startRun", "Start a run", SCOPE_CLIENT, BODY_OBJECT, start_fields,
      wait_query, start_answers, start_codes, start_run},
     {"GET", "/v1/runs", "listRuns", "List runs", SCOPE_READ, BODY_NONE, NULL, list_query,
-     list_answers, list_codes, list_runs},
+     list_answers, NULL, list_runs},
     {"GET", "/v1/runs/{id}", "getRun", "Show a run", SCOPE_READ, BODY_NONE, NULL, NULL, run_answers,
      run_codes, get_run},
     {"GET", "/v1/runs/{id}/result", "getResult", "The result of a run, when it has one", SCOPE_READ,
-     BODY_NONE, NULL, wait_query, result_answers, result_codes, get_result},
+     BODY_NONE, NULL, wait_query, result_answers, run_codes, get_result},
     {"GET", "/v1/runs/{id}/steps", "listSteps", "Checkpoints of a run in order", SCOPE_READ,
-     BODY_NONE, NULL, page_query, entries_answers, result_codes, list_steps},
+     BODY_NONE, NULL, page_query, entries_answers, run_codes, list_steps},
     {"GET", "/v1/runs/{id}/log", "listLog", "History of a run", SCOPE_READ, BODY_NONE, NULL,
-     log_query, entries_answers, result_codes, list_log},
+     log_query, entries_answers, run_codes, list_log},
     {"GET", "/v1/runs/{id}/events", "streamEvents", "Live stream of a run's history", SCOPE_READ,
      BODY_NONE, NULL, events_query, stream_answers, stream_codes, stream_events},
 };

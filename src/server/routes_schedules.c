@@ -217,30 +217,27 @@ static const RouteAnswer run_answers[] = {{201, "The run it started.", "Run"}, {
 static const RouteAnswer backfill_answers[] = {{200, "How many were started.", "Backfilled"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "ScheduleList"}, {0}};
 static const char *const schedule_codes[] = {"SCHEDULE_NOT_FOUND", NULL};
-static const char *const set_codes[] = {"BAD_JSON", "UNKNOWN_FIELD", "MISSING_FIELD", "BAD_FIELD",
-                                        "BAD_NAME", "BAD_SCHEDULE", "BAD_CRON", "BAD_TIMEZONE",
-                                        "WORKFLOW_NOT_FOUND", NULL};
-static const char *const backfill_codes[] = {"SCHEDULE_NOT_FOUND", "BAD_JSON", "UNKNOWN_FIELD",
-                                             "MISSING_FIELD", "BAD_FIELD", NULL};
-static const char *const list_codes[] = {"BAD_QUERY", NULL};
+static const char *const set_codes[] = {"BAD_NAME", "BAD_TAG", "BAD_SCHEDULE", "BAD_CRON",
+                                        "BAD_TIMEZONE", "WORKFLOW_NOT_FOUND", NULL};
+static const char *const change_codes[] = {"SCHEDULE_NOT_FOUND", "BAD_NAME", NULL};
 
 static const Route routes[] = {
     {"GET", "/v1/schedules", "listSchedules", "List schedules", SCOPE_READ, BODY_NONE, NULL,
-     page_query, list_answers, list_codes, list_schedules},
+     page_query, list_answers, NULL, list_schedules},
     {"GET", "/v1/schedules/{name}", "getSchedule", "Show a schedule", SCOPE_READ, BODY_NONE, NULL,
      NULL, schedule_answers, schedule_codes, get_schedule},
     {"PUT", "/v1/schedules/{name}", "setSchedule", "Make or replace a schedule", SCOPE_CLIENT,
      BODY_OBJECT, set_fields, NULL, set_answers, set_codes, set_schedule},
     {"DELETE", "/v1/schedules/{name}", "removeSchedule", "Remove a schedule", SCOPE_CLIENT,
-     BODY_NONE, NULL, NULL, gone_answers, schedule_codes, remove_schedule},
+     BODY_NONE, NULL, NULL, gone_answers, change_codes, remove_schedule},
     {"POST", "/v1/schedules/{name}/pause", "pauseSchedule", "Let ticks pass by", SCOPE_CLIENT,
-     BODY_NONE, NULL, NULL, changed_answers, schedule_codes, pause_schedule},
+     BODY_NONE, NULL, NULL, changed_answers, change_codes, pause_schedule},
     {"POST", "/v1/schedules/{name}/resume", "resumeSchedule", "Go on ticking", SCOPE_CLIENT,
-     BODY_NONE, NULL, NULL, changed_answers, schedule_codes, resume_schedule},
+     BODY_NONE, NULL, NULL, changed_answers, change_codes, resume_schedule},
     {"POST", "/v1/schedules/{name}/trigger", "triggerSchedule", "Start a run now", SCOPE_CLIENT,
-     BODY_NONE, NULL, NULL, run_answers, schedule_codes, trigger_schedule},
+     BODY_NONE, NULL, NULL, run_answers, change_codes, trigger_schedule},
     {"POST", "/v1/schedules/{name}/backfill", "backfillSchedule",
      "Start the runs of past ticks that have none", SCOPE_CLIENT, BODY_OBJECT, backfill_fields,
-     NULL, backfill_answers, backfill_codes, backfill_schedule},
+     NULL, backfill_answers, change_codes, backfill_schedule},
 };
 const RouteTable routes_schedules = {routes, sizeof routes / sizeof routes[0]};

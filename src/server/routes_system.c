@@ -4,6 +4,7 @@
 // store is away or the server is stopping, and green again by itself.
 //
 // Not here: what the counters count (store/, engine/).
+#include "server/openapi.h"
 #include "server/parts.h"
 
 static void send_word(Exchange *exchange, int http_status, const char *word) {
@@ -32,6 +33,11 @@ static void send_metrics(Exchange *exchange) {
     metrics_write(exchange->server, &exchange->arena, &text);
     exchange_send_text(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&text));
     buf_done(&text);
+}
+
+static void send_openapi(Exchange *exchange) {
+    openapi_write(exchange_begin(exchange, 200));
+    exchange_send(exchange);
 }
 
 static void version(Exchange *exchange) {
@@ -110,20 +116,23 @@ static const RouteAnswer ready_answers[] = {
     {200, "It is.", "Health"}, {503, "It is going away.", "Health"}, {0}};
 static const RouteAnswer version_answers[] = {{200, "The version.", "Version"}, {0}};
 static const RouteAnswer metrics_answers[] = {
-    {200, "text/plain: the families of docs/metrics.md.", NULL}, {0}};
+    {200, "The families of docs/metrics.md.", "text/plain"}, {0}};
+static const RouteAnswer openapi_answers[] = {
+    {200, "An OpenAPI 3.1 document.", "application/json"}, {0}};
 static const RouteAnswer stats_answers[] = {{200, "Counters.", "Stats"}, {0}};
 static const RouteAnswer nodes_answers[] = {{200, "The nodes.", "NodeList"}, {0}};
-static const char *const ready_codes[] = {"STORE_UNAVAILABLE", NULL};
 
 static const Route routes[] = {
     {"GET", "/livez", "livez", "Is the process alive?", SCOPE_NONE, BODY_NONE, NULL, NULL,
      word_answers, NULL, livez},
     {"GET", "/readyz", "readyz", "Can it serve?", SCOPE_NONE, BODY_NONE, NULL, NULL, ready_answers,
-     ready_codes, readyz},
+     NULL, readyz},
     {"GET", "/healthz", "healthz", "Can it serve?", SCOPE_NONE, BODY_NONE, NULL, NULL,
-     ready_answers, ready_codes, readyz},
+     ready_answers, NULL, readyz},
     {"GET", "/metrics", "metrics", "Figures in Prometheus' text format", SCOPE_READ, BODY_NONE,
      NULL, NULL, metrics_answers, NULL, send_metrics},
+    {"GET", "/openapi.json", "openapi", "This document", SCOPE_NONE, BODY_NONE, NULL, NULL,
+     openapi_answers, NULL, send_openapi},
     {"GET", "/version", "version", "Version of the server", SCOPE_NONE, BODY_NONE, NULL, NULL,
      version_answers, NULL, version},
     {"GET", "/v1/stats", "stats", "Counters", SCOPE_READ, BODY_NONE, NULL, NULL, stats_answers,

@@ -147,18 +147,16 @@ static const RouteAnswer create_answers[] = {
     {201, "It is queued.", "Task"}, {200, "It existed already.", "Task"}, {0}};
 static const RouteAnswer task_answers[] = {{200, "The task.", "Task"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "TaskList"}, {0}};
-static const char *const create_codes[] = {"BAD_JSON", "BODY_REQUIRED", "UNKNOWN_FIELD",
-                                           "MISSING_FIELD", "BAD_FIELD", "PAYLOAD_TOO_LARGE", NULL};
+static const char *const create_codes[] = {"PAYLOAD_TOO_LARGE", NULL};
 static const char *const task_codes[] = {"TASK_NOT_FOUND", NULL};
 static const char *const retry_codes[] = {"TASK_NOT_FOUND", "TASK_NOT_FAILED", "TASK_HAS_RUN",
                                           NULL};
-static const char *const list_codes[] = {"BAD_QUERY", NULL};
 
 static const Route routes[] = {
     {"POST", "/v1/tasks", "createTask", "Queue a task that belongs to no run", SCOPE_CLIENT,
      BODY_OBJECT, task_fields, NULL, create_answers, create_codes, create_task},
     {"GET", "/v1/tasks", "listTasks", "List tasks", SCOPE_READ, BODY_NONE, NULL, list_query,
-     list_answers, list_codes, list_tasks},
+     list_answers, NULL, list_tasks},
     {"GET", "/v1/tasks/{id}", "getTask", "Show a task", SCOPE_READ, BODY_NONE, NULL, NULL,
      task_answers, task_codes, get_task},
     {"POST", "/v1/tasks/{id}/retry", "retryTask", "Queue a failed task again", SCOPE_CLIENT,

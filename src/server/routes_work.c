@@ -485,15 +485,11 @@ static const RouteAnswer complete_answers[] = {
     {200, "Per item: accepted, fenced, not_found or refused.", "Completed"}, {0}};
 static const RouteAnswer beat_answers[] = {
     {200, "Per item: accepted, cancelled, fenced or not_found.", "Beaten"}, {0}};
-static const char *const work_codes[] = {"BAD_JSON", "BODY_REQUIRED", "UNKNOWN_FIELD",
-                                         "MISSING_FIELD", "BAD_FIELD", NULL};
-static const char *const complete_codes[] = {"BAD_JSON", "BODY_REQUIRED", "UNKNOWN_FIELD",
-                                             "MISSING_FIELD", "BAD_FIELD", "PAYLOAD_TOO_LARGE",
-                                             NULL};
+static const char *const complete_codes[] = {"PAYLOAD_TOO_LARGE", NULL};
 
 static const Route routes[] = {
     {"POST", "/v1/tasks/claim", "claimTasks", "Take tasks to be done", SCOPE_WORKER, BODY_OBJECT,
-     claim_fields, NULL, claim_answers, work_codes, claim_tasks},
+     claim_fields, NULL, claim_answers, NULL, claim_tasks},
     {"POST", "/v1/tasks/complete", "completeTasks", "Report what became of tasks", SCOPE_WORKER,
      BODY_OBJECT, complete_fields, NULL, complete_answers, complete_codes, complete_tasks},
     {"POST", "/v1/tasks/heartbeat", "heartbeatTasks", "Keep leases alive", SCOPE_WORKER,

@@ -202,11 +202,10 @@ static const char *const deploy_codes[] = {"FLOW_SYNTAX", "WORKFLOW_NAME", "BAD_
                                            "SOURCE_TOO_LARGE", NULL};
 static const char *const check_codes[] = {"SOURCE_TOO_LARGE", NULL};
 static const char *const workflow_codes[] = {"WORKFLOW_NOT_FOUND", NULL};
-static const char *const list_codes[] = {"BAD_QUERY", NULL};
 
 static const Route routes[] = {
     {"GET", "/v1/workflows", "listWorkflows", "List workflows and their versions", SCOPE_READ,
-     BODY_NONE, NULL, page_query, list_answers, list_codes, list_workflows},
+     BODY_NONE, NULL, page_query, list_answers, NULL, list_workflows},
     {"GET", "/v1/workflows/{name}", "getWorkflow", "Show a workflow", SCOPE_READ, BODY_NONE, NULL,
      show_query, workflow_answers, workflow_codes, get_workflow},
     {"PUT", "/v1/workflows/{name}", "deployWorkflow", "Deploy a script; the body is its source",

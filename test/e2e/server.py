@@ -9,6 +9,8 @@ import threading
 import time
 import unittest
 
+import openapi
+
 ABIDE = os.path.join(os.environ["ABIDE_BUILD_DIR"], "abide")
 
 
@@ -32,6 +34,8 @@ class Server:
         self.store = "sqlite:" + os.path.join(self.folder, "test.db")
         self.arguments = arguments
         self.listen = "127.0.0.1:0"
+        self.document = None  # what /openapi.json says
+        self.seen = set()  # (operation, status, code) of all answers
         self.start()
 
     def start(self):
@@ -90,16 +94,26 @@ class Server:
     def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
-    def call(self, method, path, body=None, headers=None, raw=None):
-        connection = self.connect()
+    def call(self, method, path, body=None, headers=None, raw=None, timeout=60):
+        connection = self.connect(timeout)
         try:
             data = raw if raw is not None else None if body is None else json.dumps(body)
             connection.request(method, path, body=data, headers=headers or {})
             response = connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()),
-                          response.read().decode("utf-8"))
+            answer = Answer(response.status, dict(response.getheaders()),
+                            response.read().decode("utf-8"))
         finally:
             connection.close()
+        self.check(method, path, answer)
+        return answer
+
+    def check(self, method, path, answer):
+        """Every answer a test gets is one that /openapi.json names."""
+        if self.document is None and path == "/openapi.json":
+            return
+        if self.document is None:
+            self.document = openapi.Document(self.get("/openapi.json").json)
+        self.seen.add(self.document.check(method, path, answer))
 
     def get(self, path):
         return self.call("GET", path)
