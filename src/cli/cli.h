@@ -52,3 +52,5 @@ int cli_verify(int argument_count, char **arguments);
 int cli_token_create(int argument_count, char **arguments);
 int cli_token_ls(int argument_count, char **arguments);
 int cli_token_rm(int argument_count, char **arguments);
+int cli_completion(int argument_count, char **arguments);
+int cli_man(int argument_count, char **arguments);

@@ -46,6 +46,8 @@ static const CliCommand commands[] = {
     {"verify", "check the content of a store", cli_verify, NULL},
     {"token", "make, list and remove tokens", NULL, &token_group},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
+    {"completion", "print completions for a shell", cli_completion, NULL},
+    {"man", "print manual pages", cli_man, NULL},
     {"version", "show the version", cli_version, NULL},
 };
 

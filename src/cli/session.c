@@ -13,6 +13,7 @@
 #include "json/validate.h"
 #include "json/write.h"
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -127,11 +128,19 @@ void session_progress(Session *session, const char *format, ...) {
     session->is_progress_shown = true;
 }
 
+// [N3] A pipe without a reader says so, whatever became of errno since the write that failed.
+static bool has_reader_left(void) {
+    struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
+}
+
 bool session_flush(Session *session) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return true;
-    if (errno != EPIPE && session->exit_code == EXIT_CODE_OK) {
-        fprintf(stderr, "abide: cannot write the output: %s\n", strerror(errno));
+    int error = errno;
+    if (error != EPIPE && !has_reader_left() && session->exit_code == EXIT_CODE_OK) {
+        fprintf(stderr, "abide: cannot write the output: %s\n",
+                error != 0 ? strerror(error) : "an earlier write failed");
         session->exit_code = EXIT_CODE_FAILED;
     }
     return false;

@@ -7,6 +7,7 @@
 //        about it goes to stderr.
 //
 // Not here: what tokens are (model/token.h), who is asked for one (server/auth.c).
+#include "cli/bulk.h"
 #include "cli/session.h"
 #include "json/write.h"
 
@@ -149,7 +150,7 @@ int cli_token_rm(int argument_count, char **arguments) {
     Session session;
     session_init(&session, SESSION_READS);
     OptionTable table = {
-        .usage = "abide token rm ID… [options]",
+        .usage = "abide token rm ID... [options]",
         .about = "Removes tokens; whoever uses one is refused from then on.",
         .example = "abide token rm tok_01jczk7v9m4q8r2t6w0x5y3z1a",
         .operand_min = 1,
@@ -158,15 +159,12 @@ int cli_token_rm(int argument_count, char **arguments) {
     Operands ids;
     int code = session_begin(&session, &table, argument_count, arguments, &ids);
     if (code != SESSION_GO_ON) return code;
-    for (size_t i = 0; i < ids.count; i++) {
-        ClientRequest request = {
-            .method = "DELETE",
-            .path = session_path(&session, "/v1/tokens/%s", str_from(ids.items[i]), STR_NULL),
-        };
-        if (session_call(&session, &request) && session.format != OUTPUT_JSON)
-            printf("%s\n", ids.items[i]);
-    }
-    if (session.format == OUTPUT_JSON && session.exit_code == EXIT_CODE_OK)
-        printf("{\"removed\": %zu}\n", ids.count);
+    const Bulk bulk = {.request = bulk_request,
+                       .path = "/v1/tokens/%s",
+                       .method = "DELETE",
+                       .id_field = "id",
+                       .done = "removed",
+                       .not_done = "unchanged"};
+    (void)bulk_run(&session, &ids, &bulk);
     return session_end(&session);
 }
