@@ -7,10 +7,15 @@
 // Not here: reading requests (exchange_request.c), the bytes on the wire (http.c).
 #include "server/problem.h"
 #include "server/server.h"
-#include <stdio.h>
+#include <errno.h>
 #include <microhttpd.h>
+#include <stdio.h>
+#include <sys/socket.h>
 
-enum { ANSWER_SIZE_MAX = 64 << 20 };
+enum {
+    ANSWER_SIZE_MAX = 64 << 20,
+    ANSWER_ROWS_SIZE = 8 << 20 // a page of a list is cut there, and says where to go on
+};
 
 // ---- answers ----
 
@@ -78,6 +83,7 @@ bool exchange_read(Exchange *exchange, Query *query) {
     Diag diag;
     diag_clear(&diag);
     query->now_ms = env_now_ms(exchange->server->engine->driver.env);
+    query->size_max = ANSWER_ROWS_SIZE;
     Status status = store_read(exchange->server->engine->store, &exchange->arena, query, &diag);
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
@@ -114,6 +120,15 @@ static void copy_answers(Exchange *exchange) {
     else if (op->kind == OP_CLAIM_TASKS)
         op->claim_tasks.tasks =
             copy_tasks(&exchange->arena, op->claim_tasks.tasks, op->claim_tasks.task_count);
+}
+
+bool exchange_is_hung_up(const Exchange *exchange) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char byte;
+    if (info == NULL) return false;
+    ssize_t len = recv(info->connect_fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    return len == 0 || (len < 0 && errno == ECONNRESET);
 }
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }

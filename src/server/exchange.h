@@ -8,6 +8,8 @@
 //        its continuation the coordinator's thread may touch `request` and `await`, nothing else.
 //   [X2] Nothing is answered before the commit that records it (the engine's [C1]).
 //   [X3] Everything of an exchange lives in its arena and goes with it.
+//   [X4] A connection may end whenever it is not suspended, also between a wake-up and the
+//        continuation: who registers an exchange anywhere sets `abandoned`.
 #pragma once
 #include "api/api.h"
 #include "base/limits.h"
@@ -56,6 +58,9 @@ struct Exchange {
     QueryParameter *query;
     size_t query_count;
     Buf body;
+    size_t received_size; // of the body, what was dropped included
+    bool is_body_dropped; // there was no room for it
+    size_t held_size;     // its part of the server's held_bytes
     // the answer
     int status;
     Buf answer;
@@ -67,6 +72,9 @@ struct Exchange {
     // the engine's part
     ExchangeFunction next;         // when the engine has answered
     ExchangeFunction after_commit; // when it answered OK
+    // The connection ended while it was EXCHANGE_WAITING, and `next` will not be called: lets go of
+    // what others know of the exchange. NULL = nothing.
+    ExchangeFunction abandoned;
     Request request;
     Await await;
     _Atomic size_t open_count; // of exchange_submit_all
@@ -119,5 +127,8 @@ void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
                          ExchangeFunction next);
 // `next` goes on when the run has ended or `wait_ms` have passed; exchange->await says which.
 void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next);
+// The client has ended its side, or is gone. Nobody watches a suspended connection, so its end
+// shows only to those who look.
+bool exchange_is_hung_up(const Exchange *exchange);
 // Lets the continuation of one that is EXCHANGE_WAITING run. Any thread.
 void exchange_wake(Exchange *exchange);

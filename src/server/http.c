@@ -4,19 +4,23 @@
 // when the body is complete, and once more each time a suspended connection was resumed. `stage`
 // says which of these it is.
 //
-// Invariants [V1]-[V3] are in server.h.
+// Invariants [V1]-[V4] are in server.h.
 //
 // Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
 #include "base/memory.h"
 #include "base/number.h"
 #include "server/auth.h"
 #include "server/connection.h"
+#include "server/framing.h"
 #include "server/http.h"
 #include "server/server.h"
 #include "server/stream.h"
 #include <microhttpd.h>
 
-enum { BODY_DROP_FACTOR = 8 };
+enum {
+    BODY_DROP_FACTOR = 8,
+    HELD_BYTES_MAX = 256 << 20 // bodies and answers of all requests together [V4]
+};
 
 // ---- the life of an exchange ----
 
@@ -39,8 +43,19 @@ static Exchange *exchange_new(Server *server, struct MHD_Connection *connection,
     return exchange;
 }
 
+// Counts bytes that the exchange holds on to until its end. [V4]
+static void hold(Exchange *exchange, size_t size) {
+    exchange->held_size += size;
+    atomic_fetch_add(&exchange->server->held_bytes, (int64_t)size);
+}
+
+static bool is_too_much_held(const Exchange *exchange) {
+    return atomic_load(&exchange->server->held_bytes) > HELD_BYTES_MAX;
+}
+
 static void exchange_free(Exchange *exchange) {
     Server *server = exchange->server;
+    atomic_fetch_sub(&server->held_bytes, (int64_t)exchange->held_size);
     pthread_mutex_lock(&server->lock);
     list_remove(&exchange->link);
     if (list_is_empty(&server->exchanges)) pthread_cond_broadcast(&server->idle);
@@ -83,6 +98,8 @@ void http_end_request(void *context, struct MHD_Connection *connection, void **r
     Exchange *exchange = *request;
     *request = NULL;
     if (exchange == NULL) return;
+    if (exchange->stage == EXCHANGE_WAITING && exchange->abandoned != NULL)
+        exchange->abandoned(exchange); // [X4]
     connection_ended(exchange);
     log_request(exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     exchange_free(exchange);
@@ -218,6 +235,7 @@ static struct MHD_Response *buffer_response(Exchange *exchange) {
     Buf buf = exchange->answer;
     exchange->answer = (Buf){0}; // the response owns it now
     connection_sends(exchange, buf.len);
+    hold(exchange, buf.capacity);
     atomic_fetch_add(&exchange->server->counters.bytes_out, (int64_t)buf.len);
     return MHD_create_response_from_buffer_with_free_callback(buf.len, buf.data, mem_free);
 }
@@ -237,6 +255,10 @@ static enum MHD_Result answer(Exchange *exchange) {
     for (size_t i = 0; i < exchange->header_count; i++)
         MHD_add_response_header(response, exchange->headers[i].name,
                                 exchange->headers[i].value.data);
+    // An end that arrived together with the request is not signalled again, and the connection
+    // would stay until its time is up.
+    if (exchange_is_hung_up(exchange))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result =
         MHD_queue_response(exchange->connection, (unsigned)exchange->status, response);
     MHD_destroy_response(response); // the library keeps it as long as it needs it
@@ -250,10 +272,17 @@ static enum MHD_Result conclude(Exchange *exchange) {
     return answer(exchange);
 }
 
-static enum MHD_Result serve_head(Exchange *exchange, Str method) {
+static void refuse_busy(Exchange *exchange) {
+    exchange_refuse_with(exchange, ERR_UNAVAILABLE, "SERVER_BUSY",
+                         "requests and answers under way take %d MiB together; try again",
+                         HELD_BYTES_MAX >> 20);
+}
+
+static enum MHD_Result serve_head(Exchange *exchange, Str method, Str version) {
     exchange->stage = EXCHANGE_BODY;
     size_t room = sizeof exchange->method - 1;
     memcpy(exchange->method, method.data, method.len < room ? method.len : room);
+    if (!framing_is_sound(exchange, version)) return answer(exchange);
     if (auth_cross_origin(exchange, method, path_of(exchange))) return answer(exchange);
     if (!find_route(exchange, method)) return answer(exchange);
     if (!auth_allows(exchange)) return answer(exchange);
@@ -261,19 +290,38 @@ static enum MHD_Result serve_head(Exchange *exchange, Str method) {
         refuse_body(exchange);
         return answer(exchange);
     }
+    if (exchange->route->scope != SCOPE_NONE && is_too_much_held(exchange)) {
+        refuse_busy(exchange);
+        return answer(exchange);
+    }
     return MHD_YES;
 }
 
+// A body that is over its limit, or that there is no room for, is refused at its end: the library
+// takes no answer in between.
 static enum MHD_Result serve_body(Exchange *exchange, const char *data, size_t *size) {
-    buf_append(&exchange->body, data, *size);
+    size_t capacity = exchange->body.capacity;
+    exchange->received_size += *size;
     atomic_fetch_add(&exchange->server->counters.bytes_in, (int64_t)*size);
+    if (!exchange->is_body_dropped) buf_append(&exchange->body, data, *size);
     *size = 0;
-    return MHD_YES; // one that is over its limit is refused at its end
+    hold(exchange, exchange->body.capacity - capacity);
+    if (!exchange->is_body_dropped && is_too_much_held(exchange)) { // [V4]
+        size_t max_size = exchange->body.max_size;
+        atomic_fetch_sub(&exchange->server->held_bytes, (int64_t)exchange->held_size);
+        exchange->held_size = 0;
+        buf_done(&exchange->body);
+        buf_init(&exchange->body, max_size);
+        exchange->is_body_dropped = true;
+    }
+    return exchange->received_size <= exchange->body.max_size * BODY_DROP_FACTOR ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result serve_complete(Exchange *exchange) {
     connection_received(exchange);
-    if (exchange->body.is_overflown) {
+    if (exchange->is_body_dropped) {
+        refuse_busy(exchange);
+    } else if (exchange->body.is_overflown) {
         refuse_body(exchange);
     } else if (exchange->route->body == BODY_NONE && exchange->body.len > 0) {
         exchange_refuse_with(exchange, ERR_INVALID, "BODY_UNEXPECTED", "%s %s takes no body",
@@ -290,10 +338,9 @@ enum MHD_Result http_serve(void *context, struct MHD_Connection *connection, con
     (void)context;
     (void)connection;
     (void)url;
-    (void)version;
     Exchange *exchange = *request;
     switch (exchange->stage) {
-    case EXCHANGE_HEAD: return serve_head(exchange, str_from(method));
+    case EXCHANGE_HEAD: return serve_head(exchange, str_from(method), str_from(version));
     case EXCHANGE_BODY:
         return *data_size > 0 ? serve_body(exchange, data, data_size) : serve_complete(exchange);
     case EXCHANGE_WAITING:

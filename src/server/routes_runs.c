@@ -241,7 +241,6 @@ static void list_log(Exchange *exchange) {
     if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &query.limit)) return;
     if (query.limit == 0) query.limit = 1;
     if (!exchange_read(exchange, &query)) return;
-    query.next = query.count < (size_t)query.limit ? 0 : query.log[query.count - 1].seq;
     send_entries(exchange, &query);
 }
 

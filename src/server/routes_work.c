@@ -9,8 +9,6 @@
 //        or that has called its waiting claims off. Whoever steps back wakes the next.
 #include "server/parts.h"
 #include "server/sleeper.h"
-#include <microhttpd.h>
-#include <sys/socket.h>
 
 enum {
     CLAIM_MAX = 1000,       // tasks of one claim
@@ -162,21 +160,20 @@ static void end_claim(Claim *claim) {
 
 static void ask_for_tasks(Exchange *exchange);
 
-// A suspended connection is not watched, so its end is noticed only when somebody looks.
-static bool is_hung_up(const Exchange *exchange) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    char byte;
-    return info != NULL &&
-           recv(info->connect_fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
 static void step_back(Claim *claim) { // [K3]
     Exchange *exchange = claim->exchange;
     exchange_op(exchange, OP_CLAIM_TASKS);
     Str kind = claim->waiter.key;
     end_claim(claim);
     hub_more_tasks(&exchange->server->hub, kind);
+}
+
+// The client went away after a wake-up that it will not follow: another of its kind shall. [K3]
+static void abandon_claim(Exchange *exchange) {
+    Claim *claim = exchange->state;
+    hub_remove(&exchange->server->hub, &claim->waiter);
+    server_clear_deadline(exchange->server, &claim->deadline);
+    hub_more_tasks(&exchange->server->hub, claim->waiter.key);
 }
 
 static void claimed(Exchange *exchange) {
@@ -204,7 +201,7 @@ static void claimed(Exchange *exchange) {
 static void ask_for_tasks(Exchange *exchange) {
     Claim *claim = exchange->state;
     sleeper_begin(&claim->sleeper);
-    bool is_unwanted = atomic_load(&claim->is_called_off) || is_hung_up(exchange);
+    bool is_unwanted = atomic_load(&claim->is_called_off) || exchange_is_hung_up(exchange);
     if (is_unwanted || server_is_stopping(exchange->server)) {
         step_back(claim);
         return;
@@ -261,6 +258,7 @@ static void claim_tasks(Exchange *exchange) {
         .kind = HUB_CLAIMERS, .key = kind_of(&exchange->arena, claim), .wake = tasks_are_ready};
     list_init(&claim->waiter.link);
     exchange->state = claim;
+    exchange->abandoned = abandon_claim;
     hub_add(&exchange->server->hub, &claim->waiter);
     ask_for_tasks(exchange);
 }

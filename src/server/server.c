@@ -1,6 +1,6 @@
 // The server's life: listening, deadlines, draining.
 //
-// Invariants [V1]-[V3] are in server.h.
+// Invariants [V1]-[V4] are in server.h.
 //
 // Not here: requests (http.c), configuration files and flags (cli/).
 #include "server/server.h"
@@ -12,9 +12,14 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 5000 };
+enum {
+    DRAIN_MS = 5000,
+    SPARE_FILES = 256,     // descriptors that are not connections
+    FEW_CONNECTIONS = 5000 // worth a warning
+};
 
 ServerLimits server_default_limits(void) {
     return (ServerLimits){
@@ -97,6 +102,27 @@ write_library_log(void *context, const char *format, va_list arguments) {
     LOG(server->config.logger, LOG_DEBUG, "http: %s", line);
 }
 
+// As many connections as the process may have descriptors for, a few left for the store and tasks.
+// The soft limit is raised first: nothing here uses select(2).
+static int64_t connection_limit(const ServerConfig *config) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return config->limits.connections;
+    rlim_t wanted = (rlim_t)config->limits.connections + SPARE_FILES;
+    if (files.rlim_cur < wanted) {
+        files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+        (void)getrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (files.rlim_cur >= wanted) return config->limits.connections;
+    int64_t room = files.rlim_cur > 2 * SPARE_FILES ? (int64_t)files.rlim_cur - SPARE_FILES
+                                                   : SPARE_FILES;
+    if (room >= FEW_CONNECTIONS) return room;
+    LOG(config->logger, LOG_WARN, "at most %lld connections instead of %lld: the limit on open "
+                                  "files is %lld (ulimit -n)",
+        (long long)room, (long long)config->limits.connections, (long long)files.rlim_cur);
+    return room;
+}
+
 static struct MHD_Daemon *start_daemon(Server *server, int fd) {
     const ServerConfig *config = &server->config;
     unsigned flags =
@@ -107,7 +133,7 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
     options[count++] =
         (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, config->thread_count, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_LIMIT,
-                                               (intptr_t)config->limits.connections, NULL};
+                                               (intptr_t)connection_limit(config), NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_TIMEOUT,
                                                (intptr_t)config->limits.idle_seconds, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_PER_IP_CONNECTION_LIMIT,

@@ -7,6 +7,8 @@
 //   [V2] Stopping: no new connections, waiting ones are answered or dropped so that their clients
 //        come back, then the engine stops, then the threads end. Nothing acknowledged is lost.
 //   [V3] Every size a client controls has a ceiling (ServerLimits).
+//   [V4] Bodies and answers under way have a ceiling together: over it requests are answered 503,
+//        so that many clients with large bodies cannot take all memory.
 #pragma once
 #include "api/api.h"
 #include "server/exchange.h"
@@ -53,6 +55,7 @@ struct Server {
     int64_t started_at_ms;
     ServerCounters counters;
     Metrics metrics;
+    _Atomic int64_t held_bytes; // [V4]
     EngineWatcher watcher;
     Hub hub;
     PolicyHolder policy;

@@ -12,7 +12,9 @@
 
 enum {
     STREAM_READ_ENTRIES = 100,
-    STREAM_PENDING_MAX = 64 << 20,
+    STREAM_READ_SIZE = 256 << 10,   // a read goes on to the end of the entry that passes it
+    STREAM_PENDING_MAX = 64 << 20,  // of one entry as JSON
+    STREAM_PENDING_KEPT = 4 << 10,  // memory a silent stream keeps
     STREAM_BLOCK_SIZE = 4096,
     STREAM_HEARTBEAT_MS = 25000
 };
@@ -57,7 +59,8 @@ static bool read_more(struct Stream *stream) {
     Query query = {.kind = QUERY_LOG,
                    .run_id = stream->waiter.key,
                    .after = stream->after,
-                   .limit = STREAM_READ_ENTRIES};
+                   .limit = STREAM_READ_ENTRIES,
+                   .size_max = STREAM_READ_SIZE};
     Status status = store_read(stream->server->engine->store, &arena, &query, &diag);
     buf_clear(&stream->pending);
     stream->sent = 0;
@@ -80,7 +83,13 @@ static ssize_t take_pending(struct Stream *stream, char *buffer, size_t room) {
     size_t size = left < room ? left : room;
     memcpy(buffer, stream->pending.data + stream->sent, size);
     stream->sent += size;
-    if (stream->sent == stream->pending.len) schedule_heartbeat(stream);
+    if (stream->sent < stream->pending.len) return (ssize_t)size;
+    schedule_heartbeat(stream);
+    if (stream->pending.capacity > STREAM_PENDING_KEPT) { // [T3]
+        buf_done(&stream->pending);
+        buf_init(&stream->pending, STREAM_PENDING_MAX);
+        stream->sent = 0;
+    }
     return (ssize_t)size;
 }
 
@@ -89,8 +98,8 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     struct Stream *stream = context;
     if (stream->sent < stream->pending.len) return take_pending(stream, buffer, room);
     if (stream->has_finished) return MHD_CONTENT_READER_END_OF_STREAM;
+    sleeper_begin(&stream->sleeper); // before looking: whoever stops the server wakes us once
     if (server_is_stopping(stream->server)) return MHD_CONTENT_READER_END_WITH_ERROR; // [T2]
-    sleeper_begin(&stream->sleeper);
     if (!read_more(stream)) return MHD_CONTENT_READER_END_WITH_ERROR;
     if (atomic_exchange(&stream->is_heartbeat_due, false) && stream->pending.len == 0)
         buf_append_cstr(&stream->pending, ": heartbeat\n\n");

@@ -9,6 +9,8 @@
 
 enum {
     READ_CHUNK = 128,          // rows fetched at a time
+    READ_CHUNK_CAREFUL = 16,   // the same at first, and while rows are large
+    READ_CHUNK_SIZE = 1 << 20, // bytes that make a chunk of rows large
     READ_LOOKS_MAX = 4000,     // rows looked at for one page
     READ_SIZE_MAX = 64 << 20,  // bytes of one page
     READ_STREAMS_MAX = RUN_STATE_COUNT
@@ -65,6 +67,9 @@ MUST_CHECK Status resume_find(Reads *reads);
 MUST_CHECK Status resume_count(Reads *reads, QueueStat *stat);
 
 int64_t read_limit(int64_t limit); // 1 … LIMIT_LIST_PAGE
+size_t read_size_max(const Query *query);
+// Rows to fetch next, after a chunk that took `size` bytes (0: it is the first).
+int64_t read_chunk(size_t size);
 
 // Keys of the rows in an index whose last column is a number, in its order; at most `max`.
 MUST_CHECK Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64_t **ret_keys,

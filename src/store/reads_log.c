@@ -12,18 +12,18 @@
 #include <stdlib.h>
 
 Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context) {
-    for (;;) {
+    for (size_t size = 0;; size = reads->scratch.used_size) {
         LogRow wanted = {.run = run}, *rows = NULL;
         size_t count = 0;
         Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = READ_CHUNK};
+                     .has_min = true, .min = after + 1, .limit = read_chunk(size)};
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             if (!seen(&rows[i], context)) return OK;
         }
-        if (count < READ_CHUNK) return OK;
+        if ((int64_t)count < scan.limit) return OK;
     }
 }
 
@@ -158,7 +158,7 @@ static Status steps_answer(Reads *reads, const RunRow *run, const StepPlaces *st
     size_t start_size = reads->arena->used_size;
     query->log = ARENA_ARRAY(reads->arena, LogRow, count > 0 ? count : 1);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && reads->arena->used_size - start_size > READ_SIZE_MAX) break;
+        if (i > 0 && reads->arena->used_size - start_size > read_size_max(query)) break;
         TRY(log_entry(reads, run->key, steps->places.data[i].seq, &query->log[i]));
         query->count = i + 1;
     }
@@ -189,13 +189,13 @@ Status read_list_steps(Reads *reads) {
 typedef struct History {
     LogList list;
     size_t limit;
-    size_t start_size;
+    size_t start_size, size_max;
     bool has_more;
 } History;
 
 static bool history_seen(const LogRow *entry, void *context) {
     History *history = context;
-    bool is_cut = history->list.arena->used_size - history->start_size > READ_SIZE_MAX;
+    bool is_cut = history->list.arena->used_size - history->start_size > history->size_max;
     if (history->list.count == history->limit || is_cut) {
         history->has_more = true;
         return false;
@@ -210,7 +210,8 @@ Status read_log(Reads *reads) {
     TRY(read_find_run(reads, query->run_id, query->run, &run));
     History history = {.list = {.arena = reads->arena},
                        .limit = (size_t)read_limit(query->limit),
-                       .start_size = reads->arena->used_size};
+                       .start_size = reads->arena->used_size,
+                       .size_max = read_size_max(query)};
     TRY(log_walk(reads, run.key, query->after, history_seen, &history));
     query->log = history.list.rows;
     query->count = query->log_count = history.list.count;

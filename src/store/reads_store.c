@@ -82,6 +82,15 @@ int64_t read_limit(int64_t limit) {
     return limit <= 0 || limit > LIMIT_LIST_PAGE ? LIMIT_LIST_PAGE : limit;
 }
 
+size_t read_size_max(const Query *query) {
+    bool is_given = query->size_max > 0 && query->size_max < READ_SIZE_MAX;
+    return is_given ? query->size_max : READ_SIZE_MAX;
+}
+
+int64_t read_chunk(size_t size) {
+    return size == 0 || size > READ_CHUNK_SIZE ? READ_CHUNK_CAREFUL : READ_CHUNK;
+}
+
 // ---- walks ----
 
 void walk_add(Walk *walk, int index, const void *match, int match_count) {
@@ -99,7 +108,7 @@ static Status stream_fill(Reads *reads, const Walk *walk, Stream *stream) {
     if (stream->count > 0) after = key_of(stream->rows + (stream->count - 1) * row_size);
     Scan scan = stream->scan;
     scan.is_descending = walk->is_descending;
-    scan.limit = READ_CHUNK;
+    scan.limit = read_chunk(stream->count > 0 ? stream->arena.used_size : 0);
     if (after != 0) {
         scan.has_min = !walk->is_descending;
         scan.has_max = walk->is_descending;
@@ -152,7 +161,7 @@ static Status walk_all(Reads *reads, Walk *walk) {
     for (int64_t looks = 0;; looks++) {
         char *row;
         bool is_cut = looks >= READ_LOOKS_MAX ||
-                      reads->arena->used_size - start_size > READ_SIZE_MAX; // [R2]
+                      reads->arena->used_size - start_size > read_size_max(reads->query); // [R2]
         TRY(walk_next(reads, walk, &row));
         if (!row) return OK;
         if (is_cut) {

@@ -80,6 +80,7 @@ typedef struct Query {
     int64_t iteration;
     int64_t after; // keyset cursor or sequence number
     int64_t limit;
+    size_t size_max; // bytes of rows in one page; 0 = as many as the store allows
     int64_t now_ms;
     uint32_t states; // QUERY_LIST_TASKS: bit (1 << TaskState)
     RunFilter filter;

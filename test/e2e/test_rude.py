@@ -1,0 +1,470 @@
+"""Rude clients against the real server: it stays up, answers the others, and its memory and
+descriptors stay bounded."""
+import json
+import os
+import re
+import resource
+import select
+import socket
+import struct
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import tap  # noqa: E402
+from server import Server  # noqa: E402
+
+IS_WHOLE = os.environ.get("ABIDE_TEST_SCALE", "100") == "100"  # no sanitizer: memory can be measured
+MIB = 1 << 20
+HOST = b"Host: localhost\r\n"
+BODY_MAX = 4 * MIB + 65536
+
+
+def lines(*parts):
+    return b"\r\n".join(parts) + b"\r\n\r\n"
+
+
+def post(headers, body=b"", path=b"/v1/events/rude"):
+    return b"POST " + path + b" HTTP/1.1\r\n" + HOST + headers + b"\r\n" + body
+
+
+def get(path, headers=b""):
+    return b"GET " + path + b" HTTP/1.1\r\n" + HOST + headers + b"\r\n"
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+HIDDEN = b"0\r\n\r\nGET /livez HTTP/1.1\r\n" + HOST + b"\r\n"
+
+# name: (bytes, status of the first answer or None for no answer at all, may more answers follow?)
+MALFORMED = {
+    "a length and chunks": (post(b"Content-Length: 4\r\n" + CHUNKED, HIDDEN), 400, False),
+    "chunks and a length": (post(CHUNKED + b"Content-Length: 4\r\n", HIDDEN), 400, False),
+    "two lengths": (post(b"Content-Length: 4\r\nContent-Length: 2\r\n", b"1234"), 400, False),
+    "a length twice": (post(b"Content-Length: 4\r\nContent-Length: 4\r\n", b"1234"), 400, False),
+    "a list of lengths": (post(b"Content-Length: 4, 4\r\n", b"1234"), 400, True),
+    "a signed length": (post(b"Content-Length: +4\r\n", b"1234"), 400, True),
+    "a negative length": (post(b"Content-Length: -4\r\n", b"1234"), 400, True),
+    "a hexadecimal length": (post(b"Content-Length: 0x4\r\n", b"1234"), 400, True),
+    "a length over 64 bits": (post(b"Content-Length: " + b"9" * 30 + b"\r\n", b"1"), 413, True),
+    "a length of 64 bits": (post(b"Content-Length: 18446744073709551615\r\n", b"1"), 413, False),
+    "an unknown coding": (post(b"Transfer-Encoding: xchunked\r\n", b"4\r\n1234\r\n0\r\n\r\n"), 400, False),
+    "two codings": (post(b"Transfer-Encoding: gzip, chunked\r\n", HIDDEN), 400, False),
+    "a coding twice": (post(CHUNKED + b"Transfer-Encoding: identity\r\n", HIDDEN), 400, False),
+    "a space before the colon": (post(b"Transfer-Encoding : chunked\r\n", HIDDEN), 400, False),
+    "a name with a space": (get(b"/livez", b"Content Length: 4\r\n"), 400, False),
+    "chunks in HTTP/1.0": (b"POST /v1/events/rude HTTP/1.0\r\n" + HOST + CHUNKED + b"\r\n" + HIDDEN, 400, False),
+    "a bad chunk size": (post(CHUNKED, b"zz\r\n1234\r\n0\r\n\r\n"), 400, False),
+    "a negative chunk size": (post(CHUNKED, b"-4\r\n1234\r\n0\r\n\r\n"), 400, False),
+    "a chunk size over 64 bits": (post(CHUNKED, b"1ffffffffffffffff4\r\n1234\r\n0\r\n\r\n"), 413, False),
+    "a chunk longer than its size": (post(CHUNKED, b"2\r\n1234\r\n0\r\n\r\n"), 400, False),
+    "no host": (lines(b"GET /livez HTTP/1.1"), 400, False),
+    "two hosts": (lines(b"GET /livez HTTP/1.1", b"Host: a", b"Host: b"), 400, False),
+    "HTTP/0.9": (b"GET /livez\r\n\r\n", 400, False),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, False),
+    "HTTP/9.9": (lines(b"GET /livez HTTP/9.9", b"Host: a"), 505, False),
+    "every byte": (bytes(range(256)) * 4, 400, False),
+    "a header without a colon": (get(b"/livez", b"nothing\r\n"), 400, False),
+    "a long target": (get(b"/" + b"a" * 5000), 400, False),
+    "a very long target": (get(b"/" + b"a" * 100000), 414, False),
+    "a long header": (get(b"/livez", b"X: " + b"a" * 100000 + b"\r\n"), 431, False),
+    "many headers": (get(b"/livez", b"X: a\r\n" * 5000), 431, False),
+    "a target of another server": (get(b"http://elsewhere/livez"), 404, False),
+    "a tunnel": (lines(b"CONNECT elsewhere:80 HTTP/1.1", b"Host: elsewhere"), 404, False),
+    "a trace": (lines(b"TRACE /livez HTTP/1.1", b"Host: localhost"), 405, False),
+    "an unknown method": (lines(b"A" * 2000 + b" /livez HTTP/1.1", b"Host: localhost"), 405, False),
+    "a target without a slash": (get(b"livez"), 404, False),
+    "a body for GET": (get(b"/livez", b"Content-Length: 4\r\n") + b"1234", 400, False),
+}
+
+BOMBS = {
+    "deep arrays": (b"[" * 100000, "JSON_TOO_DEEP"),
+    "deep closed arrays": (b"[" * 5000 + b"]" * 5000, "JSON_TOO_DEEP"),
+    "deep objects": (b'{"a":' * 5000 + b"1" + b"}" * 5000, "JSON_TOO_DEEP"),
+    "not UTF-8": (b'{"workflow":"\xff\xfe"}', "BAD_JSON"),
+    "an overlong escape": (b'{"workflow":"\xc0\xaf"}', "BAD_JSON"),
+    "half a surrogate in UTF-8": (b'{"workflow":"\xed\xa0\x80"}', "BAD_JSON"),
+    "a NUL": (b'{"workflow":"a\x00b"}', "BAD_JSON"),
+    "a control character": (b'{"workflow":"a\nb"}', "BAD_JSON"),
+    "a control character, escaped": (b'{"workflow":"a\\u0000b"}', "BAD_NAME"),
+    "no value": (b'{"workflow":', "BAD_JSON"),
+    "two values": (b"{}{}", "BAD_JSON"),
+    "a trailing comma": (b'{"workflow":"a",}', "BAD_JSON"),
+    "NaN": (b'{"workflow":NaN}', "BAD_JSON"),
+    "a bare word": (b"nothing", "BAD_JSON"),
+    "a leading zero": (b'{"priority":01,"workflow":"a"}', "BAD_JSON"),
+    "a byte order mark": (b'\xef\xbb\xbf{"workflow":"a"}', "BAD_JSON"),
+    "an array for an object": (b"[]", None),
+    "null for an object": (b"null", None),
+    "a huge number": (b'{"workflow":"a","priority":1' + b"0" * 5000 + b"}", None),
+    "a huge exponent": (b'{"workflow":"a","priority":1e999999999}', None),
+    "a fraction": (b'{"workflow":"a","priority":0.5}', None),
+    "a duplicate key": (b'{"workflow":"a","workflow":"b"}', None),
+    "many members": (b'{"workflow":"a",' + b",".join(b'"k%d":1' % i for i in range(50000)) + b"}", None),
+}
+
+PATHS = [b"//livez", b"/livez/", b"/v1/../livez", b"/v1/%2e%2e/livez", b"/./livez", b"/%6civez", b"/livez%20",
+         b"/v1/runs/", b"/v1//runs", b"/livez#x", b"/\\livez", b"/v1/runs/..%2f..%2fetc%2fpasswd", b"/etc/passwd",
+         b"/v1/runs/a%2fb", b"/v1/runs/%ff%fe", b"/v1/runs/\xff\xfe", b"/v1/workflows/..", b"/v1/workflows/%2e%2e",
+         b"/v1/runs/" + b"x" * 3900, b"/v1/runs/" + b"%41" * 1200, b"/v1/tasks/%25", b"/v1/topics/%c3%28"]
+BAD_PATHS = [b"/v1/runs/%", b"/v1/runs/%4", b"/v1/runs/%zz", b"/v1/runs/a%00b", b"/v1/runs?status=%",
+             b"/v1/runs?%00=1", b"/v1/runs?limit=%zz", b"/v1/runs?" + b"&".join([b"a=1"] * 50)]
+
+
+class RudeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def tearDown(self):
+        self.assertEqual(self.server.get("/livez").status, 200)
+
+    # ---- looking at the process ----
+
+    def memory(self):
+        with open("/proc/%d/status" % self.server.process.pid, encoding="utf-8") as file:
+            return int(next(line for line in file if line.startswith("VmRSS")).split()[1]) * 1024
+
+    def descriptors(self):
+        return len(os.listdir("/proc/%d/fd" % self.server.process.pid))
+
+    def assert_descriptors_return(self, before, seconds=60):
+        deadline = time.monotonic() + seconds
+        while self.descriptors() > before + 2:
+            self.assertLess(time.monotonic(), deadline, "descriptors leak: %d after %d"
+                            % (self.descriptors(), before))
+            time.sleep(0.02)
+
+    def assert_memory_below(self, limit):
+        if IS_WHOLE:
+            self.assertLess(self.memory(), limit)
+
+    # ---- talking to it ----
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.server.port), timeout=20)
+
+    def exchange(self, data):
+        """Sends bytes, ends the sending side, and answers all that comes back."""
+        connection = self.connect()
+        try:
+            try:
+                connection.sendall(data)
+                connection.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # it has closed already; what it said is still to be read
+            answer = b""
+            while True:
+                try:
+                    piece = connection.recv(65536)
+                except ConnectionError:
+                    return answer
+                if not piece:
+                    return answer
+                answer += piece
+        finally:
+            connection.close()
+
+    def request(self, data):
+        """The status and body of the one answer to a request that is answered and closed."""
+        answer = self.exchange(data)
+        self.assertTrue(answer, data[:100])
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body
+
+    def problem(self, data, status):
+        got, body = self.request(data)
+        self.assertEqual(got, status, (data[:100], body[:200]))
+        document = json.loads(body)
+        self.assertEqual(document["status"], status)
+        return document["code"]
+
+
+class MalformedTest(RudeTest):
+    def test_malformed_requests_are_refused_and_hide_no_other(self):
+        for name, (data, status, may_follow) in MALFORMED.items():
+            with self.subTest(name):
+                answer = self.exchange(data)
+                self.assertTrue(answer.startswith(b"HTTP/1.1 %d" % status), (name, answer[:80]))
+                self.assertNotIn(b"alive", answer)
+                if not may_follow:
+                    self.assertEqual(len(re.findall(rb"HTTP/1\.1 \d\d\d ", answer)), 1, (name, answer))
+
+    def test_what_is_not_http_at_all_does_no_harm(self):
+        before = self.descriptors()
+        for data in (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(300), b"\r\n" * 5000,
+                     b"\x00" * 5000, b"SSH-2.0-client\r\n", b" " * 5000):
+            connection = self.connect()
+            connection.sendall(data)
+            self.assertEqual(self.server.get("/livez").status, 200)
+            connection.close()
+        self.assert_descriptors_return(before)
+
+    def test_more_parameters_than_fit_are_not_answered_with_a_guess(self):
+        answer = self.exchange(get(b"/v1/runs?" + b"&".join([b"limit=1"] * 500)))
+        self.assertTrue(answer == b"" or answer.startswith(b"HTTP/1.1 4"), answer[:80])
+
+    def test_pipelined_requests_are_answered_in_order(self):
+        answer = self.exchange(get(b"/livez") * 50 + get(b"/v1/nothing"))
+        self.assertEqual(answer.count(b"HTTP/1.1 200"), 50)
+        self.assertTrue(answer.rstrip().endswith(b"}"))
+        self.assertEqual(answer.count(b"HTTP/1.1 404"), 1)
+
+    def test_chunks_byte_by_byte_are_a_body(self):
+        connection = self.connect()
+        for byte in post(CHUNKED, b"4;x=y\r\n[1,2\r\n1\r\n]\r\n0\r\nA: b\r\n\r\n"):
+            connection.sendall(bytes([byte]))
+        self.assertTrue(connection.recv(65536).startswith(b"HTTP/1.1 202"))
+        connection.close()
+
+
+class JsonTest(RudeTest):
+    def start(self, body):
+        return self.request(post(b"Content-Length: %d\r\n" % len(body), body, b"/v1/runs"))
+
+    def test_bombs_are_refused(self):
+        for name, (body, code) in BOMBS.items():
+            with self.subTest(name):
+                status, answer = self.start(body)
+                document = json.loads(answer)
+                self.assertIn(status, (400, 404, 422), (name, answer[:300]))
+                if code is not None:
+                    self.assertEqual(document["code"], code)
+
+    def test_payloads_are_checked_like_bodies(self):
+        for name, (body, code) in BOMBS.items():
+            if code in ("JSON_TOO_DEEP", "BAD_JSON"):
+                with self.subTest(name):
+                    status = 422 if code == "JSON_TOO_DEEP" else 400
+                    self.assertEqual(self.problem(
+                        post(b"Content-Length: %d\r\n" % len(body), body), status), code)
+
+    def test_the_largest_payload_is_taken_and_comes_back(self):
+        self.server.deploy("echo", "return Inputs")
+        text = "x" * (4 * MIB - 2)
+        run = self.server.run("echo", text)
+        self.assertEqual(run["result"], text)
+        answer = self.server.post("/v1/runs", {"workflow": "echo", "input": text + "x"})
+        self.assertEqual((answer.status, answer.json["code"]), (413, "PAYLOAD_TOO_LARGE"))
+
+
+class PathTest(RudeTest):
+    def test_tricks_with_paths_find_nothing(self):
+        for path in PATHS:
+            with self.subTest(path):
+                status, body = self.request(get(path))
+                self.assertIn(status, (200, 404) if b"topics" in path else (404,), body[:200])
+                self.assertNotIn(b"alive", body)
+                self.assertNotIn(b"root:", body)
+
+    def test_malformed_targets_are_refused(self):
+        for path in BAD_PATHS:
+            with self.subTest(path):
+                self.assertIn(self.problem(get(path), 400), ("BAD_URI", "UNKNOWN_PARAMETER"))
+
+    def test_a_slash_in_an_id_is_part_of_the_id(self):
+        self.server.deploy("one", "return 1")
+        self.server.run("one", id="../a/b")
+        status, body = self.request(get(b"/v1/runs/..%2fa%2fb"))
+        self.assertEqual((status, json.loads(body)["id"]), (200, "../a/b"))
+
+
+class SizeTest(RudeTest):
+    def test_a_body_over_the_limit_is_refused(self):
+        body = b"1" * (BODY_MAX + 1)
+        self.assertEqual(self.problem(
+            post(b"Content-Length: %d\r\n" % len(body), body), 413), "BODY_TOO_LARGE")
+        chunk = b"%x\r\n%s\r\n" % (len(body), body)
+        self.assertEqual(self.problem(post(CHUNKED, chunk + b"0\r\n\r\n"), 413), "BODY_TOO_LARGE")
+
+    def test_a_body_out_of_all_proportion_is_not_read(self):
+        connection = self.connect()
+        connection.sendall(post(b"Content-Length: 1000000000000\r\n"))
+        self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 413"))
+        connection.close()
+
+    def test_chunks_without_end_are_broken_off(self):
+        before = self.memory()
+        connection = self.connect()
+        connection.sendall(post(CHUNKED))
+        chunk = b"100000\r\n" + b"1" * MIB + b"\r\n"
+        sent = 0
+        with self.assertRaises(OSError):
+            while sent < 200 * MIB:
+                connection.sendall(chunk)
+                sent += MIB
+        connection.close()
+        self.assertLess(sent, 100 * MIB)
+        self.assert_memory_below(before + 32 * MIB)
+
+    def test_many_large_bodies_do_not_take_all_memory(self):
+        if not IS_WHOLE:
+            self.skipTest("memory is not measured under sanitizers")
+        before, descriptors = self.memory(), self.descriptors()
+        body = b"[" + b"1," * (BODY_MAX // 2 - 100)
+        connections = []
+        for _ in range(120):  # 480 MiB in all, none of them complete
+            connection = self.connect()
+            connection.sendall(post(b"Content-Length: %d\r\n" % BODY_MAX, body))
+            connections.append(connection)
+        self.assertEqual(self.server.get("/livez").status, 200)
+        self.assert_memory_below(before + 400 * MIB)
+        rest = b"1" * (BODY_MAX - len(body))
+        connections[-1].sendall(rest)  # the last ones were dropped while they came
+        self.assertTrue(connections[-1].recv(65536).startswith(b"HTTP/1.1 503"))
+        for connection in connections:
+            connection.close()
+        self.assert_descriptors_return(descriptors)
+        self.assertEqual(self.server.post("/v1/events/rude", [1]).status, 202)
+
+    def test_lists_of_large_things_come_in_pages(self):
+        payload = json.dumps({"name": "large", "queue": "nobody", "input": "x" * (3 * MIB)})
+        count = 12 if IS_WHOLE else 4
+        for _ in range(count):
+            self.assertEqual(self.server.call("POST", "/v1/tasks", raw=payload).status, 201)
+        seen, cursor, pages = 0, "", 0
+        while cursor is not None:
+            page = self.server.get("/v1/tasks?queue=nobody&limit=1000" + cursor).json
+            seen += len(page["items"])
+            pages += 1
+            cursor = page["next"] and "&cursor=" + page["next"]
+        self.assertEqual(seen, count)
+        self.assertGreater(pages, 1)
+
+
+class ConnectionTest(RudeTest):
+    def assert_others_are_served(self):
+        for _ in range(20):
+            self.assertEqual(self.server.get("/v1/stats").status, 200)
+        self.assertEqual(self.server.post("/v1/events/rude-others", 1).status, 202)
+
+    def test_connections_left_in_the_middle_leave_nothing_behind(self):
+        before = self.descriptors()
+        pieces = [b"", b"G", b"GET /livez HTT", b"GET /livez HTTP/1.1\r\nHo", get(b"/livez")[:-2],
+                  post(b"Content-Length: 100\r\n", b"123"), post(CHUNKED, b"ff\r\n12"),
+                  post(b"Content-Length: 25\r\n", b'{"worker":"w","wait":0.1}', b"/v1/tasks/claim"),
+                  get(b"/v1/runs/none/result?wait=1s"), get(b"/v1/runs?limit=1000")]
+        reset = struct.pack("ii", 1, 0)
+        for number in range(300):
+            connection = self.connect()
+            connection.sendall(pieces[number % len(pieces)])
+            how = number % 3
+            if how == 1:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+            elif how == 2:
+                connection.shutdown(socket.SHUT_WR)
+            connection.close()
+        self.assert_others_are_served()
+        self.assert_descriptors_return(before)
+
+    def test_slow_senders_hold_nobody_up(self):
+        before = self.descriptors()
+        data = get(b"/livez", b"X-Slow: " + b"a" * 40 + b"\r\n")
+        connections = [self.connect() for _ in range(200 if IS_WHOLE else 40)]
+        for at in range(len(data)):
+            for connection in connections:
+                connection.sendall(data[at:at + 1])
+            if at % 20 == 0:
+                self.assert_others_are_served()
+        for connection in connections:
+            self.assertTrue(connection.recv(65536).startswith(b"HTTP/1.1 200"))
+            connection.close()
+        self.assert_descriptors_return(before)
+
+    def test_ten_thousand_idle_connections(self):
+        wanted = 10000 if IS_WHOLE else 500
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        enough = wanted + 500
+        if hard != resource.RLIM_INFINITY and hard < enough:
+            self.skipTest("the limit on open files is %d (ulimit -Hn), %d are needed"
+                          % (hard, enough))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, enough), hard))
+        before, descriptors = self.memory(), self.descriptors()
+        connections = []
+        try:
+            for number in range(wanted):
+                connection = self.connect()
+                if number % 2:  # half of them have had an answer and stay for another
+                    connection.sendall(get(b"/livez"))
+                connections.append(connection)
+            self.assert_others_are_served()
+            self.assertGreater(self.descriptors(), wanted)
+            self.assert_memory_below(before + wanted * 20 * 1024)
+            for connection in connections[1::2]:
+                self.assertTrue(connection.recv(65536).startswith(b"HTTP/1.1 200"))
+        finally:
+            for connection in connections:
+                connection.close()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assert_descriptors_return(descriptors)
+
+    def test_waiting_clients_that_went_away_are_forgotten(self):
+        before = self.descriptors()
+        body = b'{"worker":"gone","queues":["rude-gone"],"wait":"1s"}'
+        for _ in range(100):
+            connection = self.connect()
+            connection.sendall(post(b"Content-Length: %d\r\n" % len(body), body, b"/v1/tasks/claim"))
+            connection.close()
+        self.assert_descriptors_return(before)
+        task = self.server.post("/v1/tasks", {"name": "t", "queue": "rude-gone"}).json
+        claimed = self.server.claim(queues=["rude-gone"], wait="40s")
+        self.assertEqual([each["id"] for each in claimed], [task["id"]])
+
+
+class StreamTest(RudeTest):
+    def test_a_client_that_reads_nothing_costs_little(self):
+        self.server.deploy("flood", """
+            for (let round = 0; round < 40; round++) {
+              Stream.write("x".repeat(500000))
+              await Timer.delay("1ms")
+            }
+            await Signal.next("end")
+            Stream.write("last")
+            """)
+        self.server.post("/v1/runs", {"workflow": "flood", "id": "flood"})
+        self.server.wait_for("flood", "suspended", 60)
+        before, descriptors = self.memory(), self.descriptors()
+        connections = []
+        for _ in range(40 if IS_WHOLE else 8):
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", self.server.port))
+            connection.sendall(get(b"/v1/runs/flood/events"))
+            connections.append(connection)
+        for connection in connections:
+            select.select([connection], [], [], 30)  # it has begun
+        self.assertEqual(self.server.get("/v1/runs/flood").status, 200)
+        self.assert_memory_below(before + 200 * MIB)
+        self.server.post("/v1/runs/flood/signals/end", 1)
+        self.server.wait_for("flood", "completed")
+        status, events = self.server.stream("/v1/runs/flood/events", timeout=60)
+        self.assertEqual(status, 200)
+        data = [event[2].get("data") for event in events if event[1] == "stream"]
+        self.assertEqual((len(data), data[-1]), (41, "last"))
+        for connection in connections:
+            connection.close()
+        self.assert_descriptors_return(descriptors)
+
+    def test_answers_nobody_reads_do_not_keep_the_server_from_stopping(self):
+        server = Server()
+        server.deploy("wait", "await Signal.next('never')")
+        server.post("/v1/runs", {"workflow": "wait", "id": "w"})
+        connections = []
+        for path in (b"/v1/runs/w/events", b"/v1/runs/w/result?wait=50s", b"/v1/runs?limit=1000"):
+            connection = socket.create_connection(("127.0.0.1", server.port))
+            connection.sendall(get(path))
+            connections.append(connection)
+        server.wait_for("w", "suspended")
+        self.assertEqual(server.stop(), 0)
+        for connection in connections:
+            connection.close()
+        server.close()
+
+
+if __name__ == "__main__":
+    tap.main()
