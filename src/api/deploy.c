@@ -6,6 +6,7 @@
 // Not here: compiling (flow/), pinning runs to versions (store/kernel_create.c).
 #include "api/api.h"
 #include "base/limits.h"
+#include "engine/definition.h"
 #include "engine/flow_options.h"
 #include "flow/flow.h"
 #include <stdio.h>
@@ -31,21 +32,19 @@ static Status check_config(const FlowModule *module, Diag *diag) {
 }
 
 static Status define_workflow(const Deploying *deploying, uint32_t index, Diag *diag) {
-    FlowWorkflowInfo info = flow_module_workflow(deploying->module, index);
+    Arena arena;
+    arena_init(&arena);
     Request request = {.op.kind = OP_DEFINE};
-    request.op.define.name = info.name;
-    request.op.define.version = flow_module_hash(deploying->module);
-    request.op.define.config = info.config_json;
-    request.op.define.source = deploying->source;
-    request.op.define.kind = RUN_FLOW;
-    Status status = driver_request(&deploying->engine->driver, &request, NULL);
-    if (status != OK) {
-        *diag = request.op.diag;
-        return status;
+    Status status = definition_fill(deploying->module, index, &arena, &request.op, diag);
+    if (status == OK) {
+        status = driver_request(&deploying->engine->driver, &request, NULL);
+        if (status != OK) *diag = request.op.diag;
     }
+    arena_done(&arena);
+    if (status != OK) return status;
     if (deploying->visit == NULL) return OK;
     abide_deployment deployment = {.is_new = request.op.define.is_new};
-    snprintf(deployment.name, sizeof deployment.name, "%.*s", STR_ARG(info.name));
+    snprintf(deployment.name, sizeof deployment.name, "%.*s", STR_ARG(request.op.define.name));
     snprintf(deployment.version, sizeof deployment.version, "%.*s",
              STR_ARG(request.op.define.version));
     deploying->visit(deploying->user, &deployment);

@@ -11,6 +11,7 @@ enum {
     LIMIT_TAG_COUNT = 16,             // tags of a run
     LIMIT_TAG_SIZE = 128,             // bytes of one tag
     LIMIT_PAYLOAD_SIZE = 4 << 20,     // input, result, event and signal payloads, step results
+    LIMIT_CODE_SIZE = 8 << 20,        // what one script is compiled to
     LIMIT_ERROR_SIZE = 64 << 10,      // error text kept with a run
     LIMIT_SNAPSHOT_SIZE = 1 << 20,    // default ceiling of a flow snapshot
     LIMIT_STATE_SIZE = 16 << 10,      // one value of State.set

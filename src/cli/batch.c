@@ -5,9 +5,12 @@
 //   [B1] What belongs to one program is gone before the next is read.
 //   [B2] An answer is written and flushed before the next program is read, so that a harness
 //        knows which program a crash belongs to.
+//   [B3] A program is compiled, kept as an image and read back before it is run, so the harness
+//        sees what a run sees that is taken up later.
 
 #include "cli/batch.h"
 #include "cli/cli.h"
+#include "flow/image.h"
 #include "flow/report.h"
 #include "json/escape.h"
 #include <stdio.h>
@@ -44,12 +47,28 @@ static void append_load_error(Buf *answer, const char *message) {
     append_error(answer, &error, "load");
 }
 
+// What is executed has been written and read back, as by an engine. [B3]
+static Status pass_through_image(FlowModule **module, Diag *diag) {
+    Buf image;
+    FlowModule *back = NULL;
+    buf_init(&image, FLOW_IMAGE_SIZE_MAX);
+    Status status = flow_image_write(*module, &image, diag);
+    if (status == OK)
+        status = flow_image_read(buf_str(&image), flow_module_file_name(*module),
+                                 flow_module_source(*module), &back, diag);
+    flow_module_release(*module);
+    *module = back;
+    buf_done(&image);
+    return status;
+}
+
 static void run_one(Str text, const RunRequest *limits, Arena *arena, Buf *answer) {
     RunRequest request = *limits;
     request.source = text;
     RunAnswer outcome;
     Diag diag;
-    if (flow_compile(STR("program.flow"), text, &request.module, NULL, &diag) != OK) {
+    if (flow_compile(STR("program.flow"), text, &request.module, NULL, &diag) != OK ||
+        pass_through_image(&request.module, &diag) != OK) {
         append_load_error(answer, diag.message);
         return;
     }

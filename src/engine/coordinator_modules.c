@@ -1,10 +1,11 @@
-// Modules: scripts compiled on demand from their definitions, once per version.
+// Modules: scripts made ready from their definitions on demand, once per version.
 //
 // A definition never changes, so a compiled one never goes stale; the oldest are dropped when
 // there are too many (runs that execute them hold their own reference).
 //
 // Not here: deploying (the store's OP_DEFINE), executing (runner_flow.c).
 #include "engine/coordinator_internal.h"
+#include "engine/definition.h"
 
 enum { MODULES_MAX = 1000 };
 
@@ -27,9 +28,7 @@ Status modules_get(Coordinator *c, int64_t definition, FlowModule **ret_module, 
             return diag_set(diag, ERR_NOT_FOUND, "DEFINITION_MISSING",
                             "the version of the workflow that this run is pinned to is gone");
         TRY(status);
-        const DefinitionRow *row = &query.definitions[0];
-        Str file_name = arena_printf(&c->scratch, "%.*s.flow", STR_ARG(row->name));
-        TRY(flow_compile(file_name, row->source, &module, NULL, diag));
+        TRY(definition_module(&query.definitions[0], &c->scratch, &module, diag));
         make_room(c);
         (void)map_put(&c->modules, (uint64_t)definition, module);
     }

@@ -190,3 +190,4 @@ Status flow_module_find_workflow(const FlowModule *module, Str name, uint32_t *r
 
 Str flow_module_hash(const FlowModule *module) { return (Str){module->hash, SHA256_HEX_SIZE}; }
 Str flow_module_file_name(const FlowModule *module) { return module->file_name; }
+Str flow_module_source(const FlowModule *module) { return module->source; }

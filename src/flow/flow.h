@@ -36,6 +36,7 @@ MUST_CHECK Status flow_module_find_workflow(const FlowModule *module, Str name,
                                             uint32_t *ret_index);
 Str flow_module_hash(const FlowModule *module); // SHA-256 of the source, hexadecimal
 Str flow_module_file_name(const FlowModule *module);
+Str flow_module_source(const FlowModule *module);
 
 // --- execution
 typedef enum FlowOutcome {

@@ -245,6 +245,7 @@ typedef struct DefinitionRow {
     int64_t created_at_ms;
     Str config;
     Str source;
+    Str code; // what it was compiled to (flow/image.h); null for those deployed before it was kept
 } DefinitionRow;
 
 typedef struct NodeRow {

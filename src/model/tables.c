@@ -148,7 +148,8 @@
     COLUMN(DefinitionRow, is_current, COLUMN_I64)                                                  \
     COLUMN(DefinitionRow, created_at_ms, COLUMN_I64)                                               \
     COLUMN(DefinitionRow, config, COLUMN_TEXT)                                                     \
-    COLUMN(DefinitionRow, source, COLUMN_TEXT)
+    COLUMN(DefinitionRow, source, COLUMN_TEXT)                                                     \
+    COLUMN(DefinitionRow, code, COLUMN_BYTES)
 
 #define NODE_COLUMNS(COLUMN)                                                                       \
     COLUMN(NodeRow, key, COLUMN_I64)                                                               \

@@ -5,23 +5,23 @@
 // that has not waited yet, one that has ended) has no frames.
 //
 // Not here: how a VM is looked into (flow/inspect.c).
+#include "engine/definition.h"
 #include "engine/flow_machine.h"
 #include "server/parts.h"
 
 enum { INSPECT_SIZE_MAX = 16 << 20 };
 
 // The script a run is pinned to. The caller releases it.
-static Status compile(Exchange *exchange, const RunRow *run, FlowModule **ret_module, Diag *diag) {
+static Status load_module(Exchange *exchange, const RunRow *run, FlowModule **ret_module,
+                          Diag *diag) {
     Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
     TRY(store_read(exchange->server->engine->store, &exchange->arena, &query, diag));
-    const DefinitionRow *row = &query.definitions[0];
-    Str file = arena_printf(&exchange->arena, "%.*s.flow", STR_ARG(row->name));
-    return flow_compile(file, row->source, ret_module, NULL, diag);
+    return definition_module(&query.definitions[0], &exchange->arena, ret_module, diag);
 }
 
 static Status inspect(Exchange *exchange, const RunRow *run, Buf *ret_json, Diag *diag) {
     FlowModule *module;
-    TRY(compile(exchange, run, &module, diag));
+    TRY(load_module(exchange, run, &module, diag));
     FlowVmOptions options = {.module = module, .limits = FLOW_LIMITS_DEFAULT};
     FlowMachine *machine;
     Status status = flow_machine_restore(run->snapshot, &options, &machine, diag);

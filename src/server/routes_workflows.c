@@ -4,6 +4,7 @@
 // them, and a file with a top-level body is called by it.
 //
 // Not here: the language (flow/), pinning runs to versions (store/kernel_create.c).
+#include "engine/definition.h"
 #include "flow/flow.h"
 #include "flow/report.h"
 #include "server/parts.h"
@@ -134,14 +135,14 @@ static void submit_definitions(Exchange *exchange, FlowModule *module) {
     deploy->count = flow_module_workflow_count(module);
     deploy->requests = ARENA_ARRAY(&exchange->arena, Request, deploy->count);
     for (uint32_t i = 0; i < deploy->count; i++) {
-        FlowWorkflowInfo info = flow_module_workflow(module, i);
         Op *op = &deploy->requests[i].op;
+        Diag diag;
         op->kind = OP_DEFINE;
-        op->define.name = info.name;
-        op->define.version = flow_module_hash(module);
-        op->define.config = info.config_json;
-        op->define.source = buf_str(&exchange->body);
-        op->define.kind = RUN_FLOW;
+        Status status = definition_fill(module, i, &exchange->arena, op, &diag);
+        if (status == OK) continue;
+        flow_module_release(deploy->module);
+        exchange_refuse(exchange, status, &diag);
+        return;
     }
     exchange->state = deploy;
     exchange_submit_all(exchange, deploy->requests, deploy->count, deployed);

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "engine/definition.h"
 #include "sim/generate.h"
 #include <stdio.h>
 
@@ -154,10 +155,18 @@ const GeneratedFlow *sim_flow_generated(const Sim *sim, Str name) {
 
 static void add_definition(Batch *batch, Str name, Str source) {
     Op *op = batch_add(batch, OP_DEFINE);
+    FlowModule *module;
+    Diag diag;
+    Str file_name = arena_printf(batch->arena, "%.*s.flow", STR_ARG(name));
+    Status status = flow_compile(file_name, source, &module, NULL, &diag);
+    ASSERT(status == OK);
+    status = definition_fill(module, 0, batch->arena, op, &diag);
+    ASSERT(status == OK);
     op->define.name = name;
-    op->define.version = STR("v1");
+    op->define.version = arena_str(batch->arena, op->define.version);
+    op->define.config = arena_str(batch->arena, op->define.config);
     op->define.source = source;
-    op->define.kind = RUN_FLOW;
+    flow_module_release(module);
 }
 
 void sim_flows_done(Sim *sim) {

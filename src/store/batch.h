@@ -83,6 +83,7 @@ typedef struct Op {
         } leave;
         struct {
             Str name, version, config, source;
+            Str code; // what the source was compiled to; null = not kept
             int64_t kind;
             int64_t key;      // answer
             bool is_new;      // answer: false when this version existed

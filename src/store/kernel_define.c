@@ -3,6 +3,8 @@
 //   [D1] (name, version) is unique; a version never changes, it only becomes current or not.
 //   [D2] At most one version of a name is current. Defining an old one again makes it current:
 //        that is a rollback.
+//   [D3] The code a version was first compiled to stays, because runs are parked in it; one that
+//        has none gets it when it is defined again.
 #include "store/kernel_internal.h"
 
 static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow *ret_row) {
@@ -42,11 +44,13 @@ Status apply_define(Kernel *kernel, Op *op) {
     TRY(kernel_check_name(kernel, "the version", op->define.version, LIMIT_KEY_SIZE));
     TRY(kernel_check_size(kernel, "the source", op->define.source, LIMIT_PAYLOAD_SIZE));
     TRY(kernel_check_size(kernel, "the configuration", op->define.config, LIMIT_PAYLOAD_SIZE));
+    TRY(kernel_check_size(kernel, "the compiled code", op->define.code, LIMIT_CODE_SIZE));
     DefinitionRow known;
     Status status = version_find(kernel, op->define.name, op->define.version, &known);
     if (status == OK) {
         DefinitionRow after = known;
         after.is_current = 1;
+        if (str_is_null(known.code)) after.code = op->define.code; // [D3]
         TRY(kernel_update(kernel, TABLE_DEFINITIONS, &known, &after));
         op->define.key = known.key;
         return others_retire(kernel, op->define.name, known.key);
@@ -59,7 +63,8 @@ Status apply_define(Kernel *kernel, Op *op) {
                          .is_current = 1,
                          .created_at_ms = kernel_now(kernel),
                          .config = op->define.config,
-                         .source = op->define.source};
+                         .source = op->define.source,
+                         .code = op->define.code};
     TRY(kernel_insert(kernel, TABLE_DEFINITIONS, &row));
     op->define.key = row.key;
     op->define.is_new = true;

@@ -184,6 +184,11 @@ static Status add_tokens(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, tokens_sql, diag);
 }
 
+static Status add_code(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, "ALTER TABLE abide_definitions ADD COLUMN \"code\" BLOB", diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
@@ -192,6 +197,7 @@ const Migration migrations[] = {
     {5, add_states},
     {6, add_ready_counter},
     {7, add_tokens},
+    {8, add_code},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -228,6 +228,38 @@ static void definitions_keep_source_and_configuration_byte_for_byte(void **state
     }
 }
 
+static Str code_of(World *world, const char *version) {
+    Query query = {.name = STR("w"), .version = str_from(version)};
+    assert_ok(read_query(world, &query, QUERY_DEFINITION));
+    return query.definitions[0].code;
+}
+
+static void define(World *world, const char *version, Str code) {
+    Op *op = op_new(world, OP_DEFINE);
+    op->define.name = STR("w");
+    op->define.version = str_from(version);
+    op->define.kind = RUN_FLOW;
+    op->define.source = STR("return 1");
+    op->define.code = code;
+    op_run(world, op, OK);
+}
+
+// Runs are parked in it: the first stays, and one that has none gets one.
+static void definitions_keep_the_code_they_got_first(void **state) {
+    World *world = *state;
+    static const char bytes[] = "\0\xff\n code \x80";
+    Str code = {bytes, sizeof bytes};
+    define(world, "v1", code);
+    world_reopen(world);
+    assert_bytes(code_of(world, "v1"), code);
+    define(world, "v1", STR("another compiler's"));
+    assert_bytes(code_of(world, "v1"), code);
+    define(world, "v2", STR_NULL);
+    assert_bytes(code_of(world, "v2"), STR_NULL);
+    define(world, "v2", code);
+    assert_bytes(code_of(world, "v2"), code);
+}
+
 static void snapshots_are_any_bytes(void **state) {
     World *world = *state;
     RunSpec spec = spec_of("r1");
@@ -377,6 +409,7 @@ int contract_payloads(void) {
         CASE(continued_input_comes_back_byte_for_byte),
         CASE(task_payloads_come_back_byte_for_byte),
         CASE(definitions_keep_source_and_configuration_byte_for_byte),
+        CASE(definitions_keep_the_code_they_got_first),
         CASE(snapshots_are_any_bytes),
         CASE(other_texts_keep_the_difference_of_null_and_empty),
         CASE(odd_run_ids_are_told_apart_and_found),

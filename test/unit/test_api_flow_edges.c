@@ -309,6 +309,19 @@ static void a_damaged_definition_fails_the_run_with_the_finding(void **state) {
     expect_failure(fixture, "main.flow:1");
 }
 
+// The source is there too; only runs parked in code that this build would not make are lost then.
+static void missing_or_damaged_code_is_compiled_anew(void **state) {
+    Fixture *fixture = *state;
+    if (strcmp(API_BACKEND, "sqlite") != 0) return;
+    park_and_damage(fixture, "UPDATE abide_definitions SET code = NULL WHERE length(code) > 100");
+    expect_result(fixture, "r", ABIDE_OK, "1");
+    abide_close(fixture->engine);
+    unlink(fixture->url + strlen("sqlite:"));
+    reopen(fixture);
+    park_and_damage(fixture, "UPDATE abide_definitions SET code = zeroblob(length(code))");
+    expect_result(fixture, "r", ABIDE_OK, "1");
+}
+
 static void a_damaged_snapshot_fails_the_run_clearly(void **state) {
     Fixture *fixture = *state;
     if (strcmp(API_BACKEND, "sqlite") != 0) return;
@@ -391,6 +404,7 @@ int main(void) {
         TEST(a_roll_back_brings_the_old_version_back_for_new_runs_only),
         TEST(a_missing_definition_fails_the_run_and_is_not_tried_for_ever),
         TEST(a_damaged_definition_fails_the_run_with_the_finding),
+        TEST(missing_or_damaged_code_is_compiled_anew),
         TEST(a_damaged_snapshot_fails_the_run_clearly),
         TEST(bad_input_is_refused_with_its_code_and_changes_nothing),
         TEST(a_signal_to_a_finished_run_is_refused_and_changes_nothing),

@@ -4,6 +4,7 @@
 // missing and nothing else.
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "flow/image.h"
 #include "flow/snapshot_format.h"
 #include "flow_vm.h"
 #include <stdlib.h>
@@ -41,6 +42,20 @@ static void begin(Run *run, const char *name) {
     buf_done(&source);
 }
 
+// What the release of the snapshot had compiled, instead of what this compiler makes.
+static void take_image(Run *run, const char *name) {
+    Buf image;
+    Diag diag = {0};
+    if (!golden_read(name, ".image", &image)) fail_msg("there is no %s.image", name);
+    FlowModule *module;
+    Status status = flow_image_read(buf_str(&image), STR("test.flow"),
+                                    flow_module_source(run->module), &module, &diag);
+    if (status != OK) fail_msg("%s: %s: %s", name, diag.code, diag.message);
+    flow_module_release(run->module);
+    run->module = module;
+    buf_done(&image);
+}
+
 // Answers every wait with its number until the run ends.
 static void go_on(Run *run) {
     for (int turn = 0; turn < TURNS_MAX && run_turn(run) == FLOW_PARKED; turn++) {
@@ -56,6 +71,21 @@ static void go_on(Run *run) {
     }
     if (run->result.outcome == FLOW_FAILED) fail_msg("%.*s", STR_ARG(run->result.failure.stack));
     assert_int_equal(run->result.outcome, FLOW_COMPLETED);
+}
+
+static void make_missing_image(const char *name) {
+    const char *mode = getenv("ABIDE_GOLDEN");
+    Buf image;
+    bool is_there = golden_read(name, ".image", &image);
+    if (!is_there && mode && strcmp(mode, "write") == 0) {
+        Run run;
+        Diag diag = {0};
+        begin(&run, name);
+        assert_ok(flow_image_write(run.module, &image, &diag));
+        golden_write(name, ".image", buf_str(&image));
+        run_end(&run);
+    }
+    buf_done(&image);
 }
 
 // The snapshot and the result of a straight run, into files that are not there yet.
@@ -88,6 +118,7 @@ static Status restore(Run *run, Str bytes, Diag *diag) {
 
 static void assert_golden(const char *name) {
     make_missing(name);
+    make_missing_image(name);
     Buf bytes;
     Buf json;
     if (!golden_read(name, ".snapshot", &bytes)) fail_msg("there is no %s.snapshot", name);
@@ -95,6 +126,7 @@ static void assert_golden(const char *name) {
     Run run;
     Diag diag = {0};
     begin(&run, name);
+    take_image(&run, name);
     Status status = restore(&run, buf_str(&bytes), &diag);
     if (status != OK) fail_msg("%s: %s: %s", name, diag.code, diag.message);
     go_on(&run);
