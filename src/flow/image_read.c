@@ -2,8 +2,7 @@
 //
 // Nothing is trusted: every count is checked against the bytes that are left before memory is
 // taken for it, every number against its range, and the verifier sees the result. [I3] A reader
-// that
-// has met something wrong goes on with zeros until it is asked.
+// that has met something wrong goes on with zeros until it is asked.
 //
 // Not here: what code may do (verify.c).
 #include "base/bytes.h"
