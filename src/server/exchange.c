@@ -122,13 +122,22 @@ static void copy_answers(Exchange *exchange) {
             copy_tasks(&exchange->arena, op->claim_tasks.tasks, op->claim_tasks.task_count);
 }
 
-bool exchange_is_hung_up(const Exchange *exchange) {
+static int socket_of(const Exchange *exchange) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info != NULL ? info->connect_fd : -1;
+}
+
+bool exchange_is_hung_up(const Exchange *exchange) {
     char byte;
-    if (info == NULL) return false;
-    ssize_t len = recv(info->connect_fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t len = recv(socket_of(exchange), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
     return len == 0 || (len < 0 && errno == ECONNRESET);
+}
+
+// Shutting the side that has ended changes nothing but wakes whoever polls the socket; requests
+// that the library has read already are still answered.
+void exchange_show_end(const Exchange *exchange) {
+    if (exchange_is_hung_up(exchange)) (void)shutdown(socket_of(exchange), SHUT_RD);
 }
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }

@@ -101,7 +101,9 @@ void http_end_request(void *context, struct MHD_Connection *connection, void **r
     if (exchange->stage == EXCHANGE_WAITING && exchange->abandoned != NULL)
         exchange->abandoned(exchange); // [X4]
     connection_ended(exchange);
-    log_request(exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    bool is_whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+    if (is_whole) exchange_show_end(exchange);
+    log_request(exchange, is_whole);
     exchange_free(exchange);
 }
 
@@ -255,10 +257,6 @@ static enum MHD_Result answer(Exchange *exchange) {
     for (size_t i = 0; i < exchange->header_count; i++)
         MHD_add_response_header(response, exchange->headers[i].name,
                                 exchange->headers[i].value.data);
-    // An end that arrived together with the request is not signalled again, and the connection
-    // would stay until its time is up.
-    if (exchange_is_hung_up(exchange))
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result =
         MHD_queue_response(exchange->connection, (unsigned)exchange->status, response);
     MHD_destroy_response(response); // the library keeps it as long as it needs it
