@@ -60,7 +60,7 @@ static void print_error_json(const Diag *diag, int http_status) {
     Buf text;
     JsonWriter writer;
     buf_init(&text, 1 << 20);
-    json_writer_init(&writer, &text, STR("  "));
+    json_writer_init(&writer, &text, STR_NULL); // one line: streams are read line by line
     json_write_object_begin(&writer);
     json_write_key(&writer, STR("error"));
     json_write_object_begin(&writer);
@@ -249,8 +249,19 @@ int session_end(Session *session) {
 
 // ---- calls ----
 
+// What is taken apart by the commands is always an object; only a DELETE may answer nothing.
+static bool is_well_formed(const ClientRequest *request, const ClientAnswer *answer) {
+    if (answer->json == NULL)
+        return answer->body.len == 0 && strcmp(request->method, "DELETE") == 0;
+    return answer->json->kind == JSON_KIND_OBJECT;
+}
+
 Status session_try(Session *session, const ClientRequest *request, Diag *diag) {
-    return client_call(session->client, &session->arena, request, &session->answer, diag);
+    TRY(client_call(session->client, &session->arena, request, &session->answer, diag));
+    if (is_well_formed(request, &session->answer)) return OK;
+    return diag_set(diag, ERR_UNAVAILABLE, "BAD_ANSWER",
+                    "the answer of %.*s is no JSON object; is it an abide server?",
+                    STR_ARG(session->config.server));
 }
 
 bool session_call(Session *session, const ClientRequest *request) {
