@@ -225,13 +225,17 @@ void output_json_line(FILE *file, Str json) {
 
 // ---- times ----
 
+static long long rounded(int64_t value, int64_t unit) {
+    return (long long)((value + unit / 2) / unit);
+}
+
 Str output_duration(Arena *arena, int64_t duration_ms) {
-    int64_t seconds = duration_ms / 1000;
-    if (duration_ms < 1000) return arena_printf(arena, "%lldms", (long long)duration_ms);
-    if (seconds < 120) return arena_printf(arena, "%llds", (long long)seconds);
-    if (seconds < 7200) return arena_printf(arena, "%lldm", (long long)(seconds / 60));
-    if (seconds < 2 * 86400) return arena_printf(arena, "%lldh", (long long)(seconds / 3600));
-    return arena_printf(arena, "%lldd", (long long)(seconds / 86400));
+    const int64_t second = 1000, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
+    if (duration_ms < second) return arena_printf(arena, "%lldms", (long long)duration_ms);
+    if (duration_ms < 2 * minute) return arena_printf(arena, "%llds", rounded(duration_ms, second));
+    if (duration_ms < 2 * hour) return arena_printf(arena, "%lldm", rounded(duration_ms, minute));
+    if (duration_ms < 2 * day) return arena_printf(arena, "%lldh", rounded(duration_ms, hour));
+    return arena_printf(arena, "%lldd", rounded(duration_ms, day));
 }
 
 Str output_relative(Arena *arena, int64_t now_ms, int64_t at_ms) {

@@ -66,7 +66,7 @@ void output_json_line(FILE *file, Str json);          // as it is, on one line
 
 // "3m ago", "in 2h", "now"; "-" for 0.
 Str output_relative(Arena *arena, int64_t now_ms, int64_t at_ms);
-Str output_duration(Arena *arena, int64_t duration_ms); // "3m", "2h 5m", "12d"
+Str output_duration(Arena *arena, int64_t duration_ms); // "90s", "3m", "36h", "12d"
 
 // ---- members of answers; absent and null are null, 0, false ----
 Str field_text(const JsonValue *object, const char *name); // of a number: its literal
