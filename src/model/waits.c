@@ -149,22 +149,19 @@ int64_t wait_set_deadline(const WaitSet *set) {
     return earliest;
 }
 
+bool wait_set_is_quiet(const WaitSet *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        int64_t kind = set->items[i].kind;
+        if (kind == WAIT_RETRY || kind == WAIT_TASK) return false; // work is under way
+    }
+    return true;
+}
+
 bool wait_set_is_idle(const WaitSet *set) {
     bool has_outside_wait = false;
     for (size_t i = 0; i < set->count; i++) {
-        switch ((WaitKind)set->items[i].kind) {
-        case WAIT_EVENT:
-        case WAIT_SIGNAL:
-            has_outside_wait = true;
-            break;
-        case WAIT_RETRY:
-        case WAIT_TASK: // queued or executing: work is under way
-            return false;
-        case WAIT_TIMER:
-        case WAIT_CHILD:
-        case WAIT_KIND_COUNT:
-            break;
-        }
+        int64_t kind = set->items[i].kind;
+        if (kind == WAIT_EVENT || kind == WAIT_SIGNAL) has_outside_wait = true;
     }
-    return has_outside_wait;
+    return has_outside_wait && wait_set_is_quiet(set);
 }

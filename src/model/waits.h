@@ -57,5 +57,9 @@ Str wait_set_encode(Arena *arena, const WaitSet *set);
 MUST_CHECK Status wait_set_decode(Arena *arena, Str bytes, WaitSet *ret_set);
 // The earliest deadline in the set; 0 = none.
 int64_t wait_set_deadline(const WaitSet *set);
-// Idle: at least one wait on the outside world and no backoff; see DESIGN section 6.
+// Idle: at least one wait on the outside world, no task and no backoff. A child that is waited for
+// beside it is a run of its own and may be idle itself.
 bool wait_set_is_idle(const WaitSet *set);
+// Nothing in the set is work of the run itself: no task, no backoff. Idle sets, and those that
+// wait for timers and children only.
+bool wait_set_is_quiet(const WaitSet *set);

@@ -72,6 +72,8 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_RESUME_QUEUE] = "resume_queue",
     [OP_CREATE_TOKEN] = "create_token",
     [OP_REMOVE_TOKEN] = "remove_token",
+    [OP_NOTE_RELEASED] = "note_released",
+    [OP_NOTE_RELOADED] = "note_reloaded",
 };
 
 const char *op_kind_name(OpKind kind) {
@@ -216,6 +218,10 @@ static void op_clear_more_answers(Op *op) {
         break;
     case OP_CREATE_TOKEN:
         op->create_token.key = op->create_token.created_at_ms = 0;
+        break;
+    case OP_NOTE_RELEASED:
+    case OP_NOTE_RELOADED:
+        op->memory.last_seq = 0;
         break;
     case OP_SET_QUEUE:
     case OP_RENEW:

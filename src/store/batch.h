@@ -59,6 +59,8 @@ typedef enum OpKind {
     OP_RESUME_QUEUE,
     OP_CREATE_TOKEN,
     OP_REMOVE_TOKEN,
+    OP_NOTE_RELEASED,  // nothing of a parked run is in memory any more
+    OP_NOTE_RELOADED,  // a parked run is in memory again
     OP_KIND_COUNT
 } OpKind;
 
@@ -235,6 +237,7 @@ typedef struct Op {
         struct {
             Str id;
         } remove_token;
+        MemoryNote memory; // OP_NOTE_RELEASED, OP_NOTE_RELOADED
     };
 } Op;
 

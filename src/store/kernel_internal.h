@@ -266,6 +266,13 @@ MUST_CHECK Status apply_resume_schedule(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_trigger_schedule(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_backfill_schedule(Kernel *kernel, Op *op);
 
+// ---- kernel_idle.c ----
+// A run that parks on `set` becomes idle, or it does not; its row is stored by the caller.
+MUST_CHECK Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set);
+// Something that kept a parked run from being idle has ended: it may have been the last.
+MUST_CHECK Status idle_look_again(Kernel *kernel, Run *run, const WaitSet *set);
+MUST_CHECK Status apply_note_memory(Kernel *kernel, Op *op);
+
 // ---- kernel_tokens.c ----
 MUST_CHECK Status apply_create_token(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_token(Kernel *kernel, Op *op);

@@ -64,6 +64,8 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_RESUME_QUEUE] = apply_pause_queue,
     [OP_CREATE_TOKEN] = apply_create_token,
     [OP_REMOVE_TOKEN] = apply_remove_token,
+    [OP_NOTE_RELEASED] = apply_note_memory,
+    [OP_NOTE_RELOADED] = apply_note_memory,
 };
 
 static Status counters_load(Kernel *kernel, RowStore *rows) {

@@ -368,6 +368,7 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     TRY(turn_next(kernel, turn, &run, &set));
     turn->state = run.row.state;
     turn->last_seq = run.facts.last_seq;
+    turn->is_idle = run.row.idle_since_ms != 0;
     return OK;
 }
 

@@ -399,7 +399,7 @@ Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
     row->claim_rank = 0;
     row->paused_state = 0;
     row->due_at_ms = earliest_of(wait_set_deadline(set), row->deadline_at_ms);
-    row->idle_since_ms = wait_set_is_idle(set) ? kernel_now(kernel) : 0;
+    TRY(idle_enter(kernel, run, set));
     return run_store(kernel, run);
 }
 
@@ -435,7 +435,7 @@ Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t t
     Delivery found = *delivery;
     bool is_quiet = false;
     found.item = wait_find(&set, kind, target);
-    if (!found.item) return OK;
+    if (!found.item) return idle_look_again(kernel, &run, &set);
     if (outcome_is_quiet(found.item, found.outcome)) {
         TRY(group_has_open(kernel, &run, &set, (size_t)(found.item - set.items), &is_quiet));
     }

@@ -97,6 +97,8 @@ static Str op_subject(const Op *op) {
     case OP_RESUME_QUEUE: return op->queue.name;
     case OP_CREATE_TOKEN: return op->create_token.id;
     case OP_REMOVE_TOKEN: return op->remove_token.id;
+    case OP_NOTE_RELEASED:
+    case OP_NOTE_RELOADED: return op->memory.run_id;
     default: return STR_NULL;
     }
 }
@@ -106,6 +108,8 @@ static int64_t op_number(const Op *op) {
     case OP_COMMIT_TURN: return op->turn.run;
     case OP_RELEASE: return op->release.run;
     case OP_APPEND_LOG: return op->append_log.run;
+    case OP_NOTE_RELEASED:
+    case OP_NOTE_RELOADED: return op->memory.run;
     case OP_CLAIM: return op->claim.count;
     case OP_FIRE_DUE: return op->fire_due.fired_count;
     case OP_REPLAY_DEAD_LETTER:

@@ -136,9 +136,22 @@ typedef struct TurnCommit {
     int64_t last_seq;       // of the run's log
     Str step_error;         // the participant's error object
     bool is_cancel_wanted;  // the run has been asked to end
+    bool is_idle;           // it is parked and waits for the outside world only
     int64_t *child_keys;    // per child; a child whose id existed already answers the old key
     int64_t *task_keys;
 } TurnCommit;
+
+// ---- a parked run leaves memory or comes back: an entry in its log and nothing else ----
+typedef struct MemoryNote {
+    Str run_id;     // null = `run` is given
+    int64_t run;    // also an answer
+    int64_t epoch;  // another one answers ERR_FENCED; < 0 = any
+    bool is_forced; // RELEASED: also while tasks of the run are open or it backs off; otherwise
+                    // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
+                    // that has ended ERR_TERMINAL
+    bool has_entry; // false: only tells what would be answered
+    int64_t last_seq; // answer: of the run's log
+} MemoryNote;
 
 // ---- what a batch tells those who follow along ----
 // A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.

@@ -553,6 +553,7 @@ int main(void) {
     failed += contract_rewind();
     failed += contract_resume();
     failed += contract_states();
+    failed += contract_idle();
     failed += contract_tokens();
     failed += contract_nodes();
     failed += contract_threads();

@@ -167,6 +167,7 @@ int contract_queues(void);
 int contract_rewind(void);
 int contract_resume(void);
 int contract_states(void);
+int contract_idle(void);
 int contract_tokens(void);
 int contract_nodes(void);
 int contract_threads(void);

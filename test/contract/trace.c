@@ -369,6 +369,14 @@ static void build_rest(Maker *maker, Op *op) {
         op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .data = payload(maker)};
         op->append_log.idle_since_ms = chance(maker, 80) ? -1 : maker->knowledge->now_ms;
         break;
+    case OP_NOTE_RELEASED:
+    case OP_NOTE_RELOADED:
+        if (chance(maker, 30)) op->memory.run = some_claim(maker, &op->memory.epoch)->key;
+        else op->memory.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        if (chance(maker, 80)) op->memory.epoch = -1;
+        op->memory.is_forced = chance(maker, 50);
+        op->memory.has_entry = chance(maker, 70);
+        break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER:
         op->dead_letter.key = 424242;
@@ -523,6 +531,7 @@ static const struct {
     {OP_BACKFILL_SCHEDULE, 1}, {OP_RELEASE_TASK, 1},
     {OP_SET_QUEUE, 2}, {OP_REMOVE_QUEUE, 1},
     {OP_PAUSE_QUEUE, 1},    {OP_RESUME_QUEUE, 2}, {OP_CREATE_TOKEN, 1}, {OP_REMOVE_TOKEN, 1},
+    {OP_NOTE_RELEASED, 3},  {OP_NOTE_RELOADED, 2},
 };
 
 static OpKind some_kind(uint64_t *random) {

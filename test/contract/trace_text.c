@@ -340,6 +340,13 @@ static void put_question(Buf *text, const Op *op) {
     case OP_RELEASE_TASK: put_str(text, "id", op->release_task.id); break;
     case OP_FIRE_DUE: put(text, "max", op->fire_due.max); break;
     case OP_SWEEP: put(text, "max", op->sweep.max); break;
+    case OP_NOTE_RELEASED:
+    case OP_NOTE_RELOADED:
+        put(text, "run", op->memory.run);
+        put(text, "epoch", op->memory.epoch);
+        put(text, "forced", op->memory.is_forced);
+        put(text, "entry", op->memory.has_entry);
+        break;
     case OP_APPEND_LOG:
         put(text, "run", op->append_log.run);
         put(text, "epoch", op->append_log.epoch);

@@ -369,7 +369,7 @@ static void history_and_lists_show_what_was_done(void **state) {
     expect_result(fixture, "r3", ABIDE_OK, "[1,2]");
     char text[200] = "";
     assert_int_equal(abide_history(fixture->engine, "r3", 0, 0, collect, text, NULL), ABIDE_OK);
-    assert_string_equal(text, "started step:first wait:ok finished ");
+    assert_string_equal(text, "started step:first idle wait:ok finished ");
     int count = 0, pages = 0;
     abide_list_options options = {.limit = 10, .states = 1u << ABIDE_RUN_SUSPENDED,
                                   .waiting_on = "ok"};

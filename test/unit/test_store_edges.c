@@ -299,7 +299,7 @@ static void reopened_store_goes_on_where_it_was(void **state) {
     assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_SUSPENDED), 1);
     Op *op = publish(world, "paid", "1");
     assert_int_equal(op->publish.resumed_count, 1);
-    assert_int_equal(world->batch.ready[0].last_seq, 3);
+    assert_int_equal(world->batch.ready[0].last_seq, 4);
     claim = ready_at(world, 0);
     end(world, claim, NEXT_COMPLETE, "1");
     create(world, "r2"); // keys go on past those of the first life

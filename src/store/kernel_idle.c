@@ -1,0 +1,118 @@
+// Idle: when a run waits for the outside world and for nothing else, and what its log says about
+// being in memory.
+//
+// Idleness is computed from what the run waits for and from its open tasks whenever one of the two
+// changes; what is kept is only since when (idle_since_ms, which listings filter by) and the entry
+// in the log that its readers see.
+//   [I1] A transition to idle writes one LOG_IDLE entry, in the operation that makes it; waking
+//        clears idle_since_ms. So the two never disagree, whatever crashes.
+//   [I2] A run with open tasks is not idle, also when it does not wait for them: it becomes so
+//        with the end of the last one. Of a run with very many tasks the newest are looked at.
+//   [I3] RELEASED and RELOADED entries are written for parked runs of the named epoch only: an
+//        event that came first has made the run RUNNING, and then there is nothing to release.
+//
+// Not here: when runs leave memory (engine/coordinator_idle.c), waking (kernel_wait.c).
+#include "store/kernel_internal.h"
+
+enum { OPEN_PAGE = 8, OPEN_PAGES_MAX = 8 }; // newest tasks of a run that are looked at [I2]
+
+static bool page_has_open(const TaskRow *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (tasks[i].state == TASK_QUEUED || tasks[i].state == TASK_LEASED) return true;
+    return false;
+}
+
+static Status has_open_task(Kernel *kernel, const Run *run, bool *ret_is_it) {
+    *ret_is_it = false;
+    if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
+    size_t count = OPEN_PAGE;
+    int64_t after = 0;
+    for (int page = 0; page < OPEN_PAGES_MAX && count == OPEN_PAGE && !*ret_is_it; page++) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        TaskRow wanted = {.run = run->row.key}, *rows = NULL;
+        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &wanted,
+                     .match_count = 1, .after_key = after, .is_descending = true,
+                     .limit = OPEN_PAGE};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        *ret_is_it = page_has_open(rows, count);
+        if (count > 0) after = rows[count - 1].key;
+        arena_rewind(&kernel->scratch, mark);
+    }
+    return OK;
+}
+
+Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set) {
+    bool is_busy = false;
+    run->row.idle_since_ms = 0;
+    if (!wait_set_is_idle(set)) return OK;
+    TRY(has_open_task(kernel, run, &is_busy));
+    if (is_busy) return OK; // [I2]
+    TRY(run_last_seq(kernel, run));
+    bool has_news = run->facts.last_seq != run->row.log_seq;
+    TRY(run_note(kernel, run, LOG_IDLE, STR_NULL)); // [I1]
+    // Nothing that was delivered lies before it, so whoever loads the run need not read past it.
+    if (!has_news) run->row.log_seq = run->facts.last_seq;
+    run->row.idle_since_ms = kernel_now(kernel);
+    return OK;
+}
+
+Status idle_look_again(Kernel *kernel, Run *run, const WaitSet *set) {
+    if (run->row.idle_since_ms != 0) return OK;
+    TRY(idle_enter(kernel, run, set));
+    if (run->row.idle_since_ms == 0) return OK;
+    grown_push(kernel, run);
+    return run_store(kernel, run);
+}
+
+// ---- in memory or not ----
+
+static Status require_parked(Kernel *kernel, const Run *run, int64_t epoch) {
+    const RunRow *row = &run->row;
+    if (run_state_is_terminal(row->state)) {
+        return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
+                             STR_ARG(row->id), run_state_name(row->state));
+    }
+    if (epoch >= 0 && epoch != row->epoch) {
+        return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
+                             "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(row->id),
+                             (long long)row->epoch, (long long)epoch);
+    }
+    if (row->state == RUN_SUSPENDED) return OK; // [I3]
+    return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",
+                         "the run \"%.*s\" is %s; only runs that wait are released",
+                         STR_ARG(row->id), run_state_name(row->state));
+}
+
+static Status require_quiet(Kernel *kernel, Run *run) {
+    WaitSet set;
+    bool is_busy;
+    TRY(run_waits(kernel, run, &set));
+    TRY(has_open_task(kernel, run, &is_busy));
+    if (!is_busy && wait_set_is_quiet(&set)) return OK;
+    return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",
+                         "the run \"%.*s\" has work under way: a task, or a step to be tried again",
+                         STR_ARG(run->row.id));
+}
+
+Status apply_note_memory(Kernel *kernel, Op *op) {
+    Run run;
+    bool has_id = !str_is_null(op->memory.run_id);
+    Status status = has_id ? run_load_id(kernel, op->memory.run_id, &run)
+                           : run_load(kernel, op->memory.run, &run);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run \"%.*s\" (%lld)",
+                             STR_ARG(op->memory.run_id), (long long)op->memory.run);
+    }
+    TRY(status);
+    bool is_release = op->kind == OP_NOTE_RELEASED;
+    op->memory.run = run.row.key;
+    TRY(require_parked(kernel, &run, op->memory.epoch));
+    if (is_release && !op->memory.is_forced) TRY(require_quiet(kernel, &run));
+    TRY(run_last_seq(kernel, &run));
+    if (op->memory.has_entry) {
+        TRY(run_note(kernel, &run, is_release ? LOG_RELEASED : LOG_RELOADED, STR_NULL));
+        grown_push(kernel, &run);
+    }
+    op->memory.last_seq = run.facts.last_seq;
+    return OK;
+}

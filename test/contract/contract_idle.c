@@ -1,0 +1,201 @@
+// Idle runs: [I1]-[I3] of src/store/kernel_idle.c, per store.
+#include "contract/contract.h"
+
+static size_t idle_count(World *world, const char *id) { return entry_count(world, id, LOG_IDLE); }
+
+static void every_transition_to_idle_is_logged_once(void **state) {
+    World *world = *state;
+    Op *op = park(world, create(world, "r1"), on_signal("go"));
+    assert_true(op->turn.is_idle);
+    assert_int_equal(op->turn.last_seq, last_entry(world, "r1", LOG_IDLE).seq);
+    assert_int_equal(idle_count(world, "r1"), 1);
+    signal_run(world, "r1", "go", "1");
+    assert_int_equal(idle_count(world, "r1"), 1);
+    world->now_ms += 5;
+    park(world, ready_at(world, 0), on_signal("go"));
+    assert_int_equal(idle_count(world, "r1"), 2);
+    assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS + 5);
+    // Read back, nothing is written again.
+    world_crash(world);
+    assert_int_equal(idle_count(world, "r1"), 2);
+    assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS + 5);
+}
+
+static void a_wait_that_is_satisfied_at_once_is_no_transition(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    signal_run(world, "r1", "go", "1");
+    Op *op = park(world, claimed, on_signal("go"));
+    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_false(op->turn.is_idle);
+    assert_int_equal(idle_count(world, "r1"), 0);
+}
+
+static void several_waiters_make_one_idle_run_and_a_backoff_makes_none(void **state) {
+    World *world = *state;
+    park(world, create(world, "several"), on_signal("a"), on_event("t"), on_timer(START_MS + 9));
+    park(world, create(world, "backoff"), on_signal("a"), on_retry(START_MS + 9));
+    park(world, create(world, "sleeping"), on_timer(START_MS + 9));
+    assert_int_equal(idle_count(world, "several"), 1);
+    assert_int_equal(idle_count(world, "backoff"), 0);
+    assert_int_equal(idle_count(world, "sleeping"), 0);
+}
+
+// Parks on a signal with a task of the run that it does not wait for.
+static void park_beside_task(World *world, Claimed claimed, const char *task) {
+    TaskSpec spec = task_of(task);
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_task(world, op, &spec);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    assert_false(op->turn.is_idle);
+}
+
+static void queued_work_keeps_a_run_from_being_idle_until_it_ends(void **state) {
+    World *world = *state;
+    park_beside_task(world, create(world, "r1"), "t1");
+    assert_int_equal(get_run(world, "r1").idle_since_ms, 0);
+    TaskRow task = lease_one(world, "default");
+    world->now_ms += 10;
+    complete_task(world, "t1", task.token, "1");
+    assert_int_equal(world->batch.ready_count, 0); // nobody waits for it
+    assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS + 10);
+    assert_int_equal(idle_count(world, "r1"), 1);
+    assert_int_equal(world->batch.grown_count, 1); // readers of the log are told
+}
+
+static void a_task_in_backoff_keeps_its_run_from_being_idle(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 2;
+    spec.backoff_ms = 1000;
+    Op *op = turn(world, create(world, "r1"), NEXT_SUSPEND);
+    set_task(world, op, &spec);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    fail_task(world, "t1", lease_one(world, "default").token, "{}");
+    assert_int_equal(idle_count(world, "r1"), 0);
+    fire_at(world, START_MS + 1000);
+    fail_task(world, "t1", lease_one(world, "default").token, "{}"); // the last attempt
+    assert_int_equal(idle_count(world, "r1"), 1);
+}
+
+static void what_was_delivered_before_is_not_lost_behind_the_entry(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("r1");
+    spec.kind = RUN_FLOW;
+    Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
+    op->turn.snapshot = STR("snapshot");
+    set_waits(world, op, WAIT_EACH, (WaitItem[]){on_signal("a"), on_signal("b")}, 2);
+    op_run(world, op, OK);
+    assert_int_equal(get_load(world, "r1").log_count, 0);
+    signal_run(world, "r1", "b", "2");
+    Query load = get_load(world, "r1");
+    assert_int_equal(load.log_count, 1);
+    assert_text(load.log[0].data, "2");
+    assert_int_equal(ready_at(world, 0).run, load.runs[0].key);
+}
+
+static void a_run_that_is_paused_and_resumed_becomes_idle_again(void **state) {
+    World *world = *state;
+    park(world, create(world, "r1"), on_signal("go"));
+    pause_run(world, "r1");
+    assert_int_equal(get_run(world, "r1").idle_since_ms, 0);
+    world->now_ms += 7;
+    resume_run(world, "r1");
+    assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS + 7);
+    assert_int_equal(idle_count(world, "r1"), 2);
+}
+
+// ---- released and reloaded ----
+
+static Op *note(World *world, OpKind kind, const char *id, int64_t epoch) {
+    Op *op = op_new(world, kind);
+    op->memory.run_id = str_from(id);
+    op->memory.epoch = epoch;
+    op->memory.has_entry = true;
+    return op;
+}
+
+static void a_parked_run_is_noted_as_released_and_reloaded(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    park(world, claimed, on_signal("go"));
+    RunRow before = get_run(world, "r1");
+    Op *op = note(world, OP_NOTE_RELEASED, "r1", claimed.epoch);
+    op_run(world, op, OK);
+    assert_int_equal(op->memory.run, claimed.run);
+    assert_int_equal(op->memory.last_seq, last_entry(world, "r1", LOG_RELEASED).seq);
+    op_run(world, note(world, OP_NOTE_RELOADED, "r1", -1), OK);
+    assert_int_equal(entry_count(world, "r1", LOG_RELOADED), 1);
+    RunRow after = get_run(world, "r1"); // nothing else changed
+    assert_int_equal(after.idle_since_ms, before.idle_since_ms);
+    assert_int_equal(after.updated_at_ms, before.updated_at_ms);
+    assert_int_equal(after.epoch, before.epoch);
+    signal_run(world, "r1", "go", "1");
+    assert_int_equal(world->batch.ready_count, 1);
+    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+                    OUTCOME_OK, "1");
+}
+
+static void what_is_not_parked_or_not_ours_is_not_released(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    Str before = world_dump(world);
+    Op *op = note(world, OP_NOTE_RELEASED, "r1", -1);
+    op_run(world, op, ERR_CONFLICT);
+    assert_refused(op, ERR_CONFLICT, "RUN_NOT_IDLE");
+    op = note(world, OP_NOTE_RELEASED, "nobody", -1);
+    op_run(world, op, ERR_NOT_FOUND);
+    assert_refused(op, ERR_NOT_FOUND, "RUN_NOT_FOUND");
+    op_run(world, note(world, OP_NOTE_RELOADED, "r1", -1), ERR_CONFLICT);
+    assert_unchanged(world, before);
+    park(world, claimed, on_signal("go"));
+    before = world_dump(world);
+    op_run(world, note(world, OP_NOTE_RELEASED, "r1", claimed.epoch + 1), ERR_FENCED);
+    assert_unchanged(world, before);
+    cancel_run(world, "r1", 0);
+    before = world_dump(world);
+    op_run(world, note(world, OP_NOTE_RELEASED, "r1", -1), ERR_TERMINAL);
+    assert_unchanged(world, before);
+}
+
+static void work_under_way_is_released_by_force_only(void **state) {
+    World *world = *state;
+    park_beside_task(world, create(world, "task"), "t1");
+    park(world, create(world, "retry"), on_retry(START_MS + 100));
+    park(world, create(world, "timer"), on_timer(START_MS + 100));
+    op_run(world, note(world, OP_NOTE_RELEASED, "task", -1), ERR_CONFLICT);
+    op_run(world, note(world, OP_NOTE_RELEASED, "retry", -1), ERR_CONFLICT);
+    op_run(world, note(world, OP_NOTE_RELEASED, "timer", -1), OK);
+    Op *op = note(world, OP_NOTE_RELEASED, "retry", -1);
+    op->memory.is_forced = true;
+    op_run(world, op, OK);
+}
+
+static void asking_whether_it_could_be_released_writes_nothing(void **state) {
+    World *world = *state;
+    park(world, create(world, "r1"), on_signal("go"));
+    Str before = world_dump(world);
+    Op *op = note(world, OP_NOTE_RELEASED, "r1", -1);
+    op->memory.has_entry = false;
+    op_run(world, op, OK);
+    assert_unchanged(world, before);
+}
+
+int contract_idle(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(every_transition_to_idle_is_logged_once),
+        CASE(a_wait_that_is_satisfied_at_once_is_no_transition),
+        CASE(several_waiters_make_one_idle_run_and_a_backoff_makes_none),
+        CASE(queued_work_keeps_a_run_from_being_idle_until_it_ends),
+        CASE(a_task_in_backoff_keeps_its_run_from_being_idle),
+        CASE(what_was_delivered_before_is_not_lost_behind_the_entry),
+        CASE(a_run_that_is_paused_and_resumed_becomes_idle_again),
+        CASE(a_parked_run_is_noted_as_released_and_reloaded),
+        CASE(what_is_not_parked_or_not_ours_is_not_released),
+        CASE(work_under_way_is_released_by_force_only),
+        CASE(asking_whether_it_could_be_released_writes_nothing),
+    };
+    return cmocka_run_group_tests_name("idle", tests, NULL, NULL);
+}
