@@ -331,7 +331,7 @@ static void add_executed(Coordinator *c, Turn *turn) {
             tasks_fill_result(c, execution, turn);
         } else {
             Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
-            runs_fill_kinds(c, execution);
+            runs_fill_children(c, execution);
             runs_fill_commit(execution, &op->turn);
             if (op->turn.task_count > 0) turn->makes_tasks = true;
         }

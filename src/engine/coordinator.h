@@ -115,6 +115,7 @@ typedef struct EngineMeasure {
                          // there was no such wait
     int64_t state;       // RunState or TaskState afterwards
     int64_t number;      // turns: the epoch; attempts: 1 = the first; timers: how many
+    int64_t last_seq;    // turns: of the run's log afterwards
     int64_t snapshot_size; // turns of scripts; 0 = none
     int64_t run;         // attempts: key of the run; 0 = none
     Str tags;            // of the run
@@ -196,6 +197,9 @@ typedef struct CoordinatorSetup {
 MUST_CHECK Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordinator,
                                   Diag *diag);
 void coordinator_free(Coordinator *coordinator);
+
+// From now on runs tell the runs they start which trace they belong to, also when nobody told them.
+void coordinator_trace_children(Coordinator *coordinator);
 
 // ERR_CONFLICT when the name is taken. The runner must outlive the coordinator.
 MUST_CHECK Status coordinator_add_runner(Coordinator *coordinator, Str workflow, Runner *runner);

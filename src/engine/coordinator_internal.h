@@ -26,6 +26,7 @@ struct Coordinator {
     int64_t batch_number; // of the last batch prepared
     bool is_working;      // recover was called
     bool is_stopping;
+    bool is_traced; // children are told their trace in any case
 
     StrMap runners; // name -> RunnerEntry
     StrMap tasks;   // name -> TaskEntry
@@ -90,7 +91,7 @@ void runs_trim(Coordinator *c);
 // Takes up runs that the store says are ours but that are not in memory; has_unadopted while it
 // cannot be asked.
 void runs_adopt(Coordinator *c);
-void runs_fill_kinds(Coordinator *c, Execution *execution);
+void runs_fill_children(Coordinator *c, Execution *execution);
 // Fills the commit operation from an execution's output.
 void runs_fill_commit(const Execution *execution, TurnCommit *commit);
 

@@ -37,6 +37,7 @@ void measure_turn(Coordinator *c, const Execution *execution, const TurnCommit *
         .waited_ns = is_woken ? (int64_t)(execution->began_ns - execution->woken_ns) : -1,
         .state = commit->state,
         .number = execution->epoch,
+        .last_seq = commit->last_seq,
         .snapshot_size = (int64_t)commit->snapshot.len,
         .run = execution->run,
         .tags = execution->view.tags,

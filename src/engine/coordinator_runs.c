@@ -8,6 +8,7 @@
 //
 // Not here: gathering batches (coordinator.c), interpreting a run (native.c).
 #include "engine/coordinator_internal.h"
+#include "model/trace.h"
 
 // ---- the output of a turn, as an operation ----
 
@@ -36,13 +37,25 @@ void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
     };
 }
 
+void coordinator_trace_children(Coordinator *c) { c->is_traced = true; }
+
+// A child belongs to the trace of its parent.
+static void hand_on_trace(const Coordinator *c, Execution *execution, RunSpec *child) {
+    const RunView *view = &execution->view;
+    if (!c->is_traced && str_is_null(tags_trace(view->tags))) return;
+    TraceParent run;
+    (void)trace_of_run(view->id, view->tags, &run, NULL);
+    child->tags = tags_with_trace(&execution->arena, child->tags, &run);
+}
+
 // A child that names a workflow registered here is native; any other is a script's.
-void runs_fill_kinds(Coordinator *c, Execution *execution) {
+void runs_fill_children(Coordinator *c, Execution *execution) {
     for (size_t i = 0; i < execution->output.children.count; i++) {
         RunSpec *child = &execution->output.children.data[i];
         bool is_native = strmap_get(&c->runners, child->workflow) != NULL;
         if (child->kind == 0 && is_native) child->kind = RUN_NATIVE;
         else if (child->kind == RUN_NATIVE && !is_native) child->kind = 0;
+        hand_on_trace(c, execution, child);
     }
 }
 

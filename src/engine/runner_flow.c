@@ -14,6 +14,7 @@
 #include "engine/flow_machine.h"
 #include "engine/flow_options.h"
 #include "json/write.h"
+#include "model/trace.h"
 
 typedef struct FlowTurn { // the host of one turn
     FlowHost host;
@@ -249,9 +250,10 @@ static Status host_context(FlowHost *host, Str *ret_json, Diag *diag) {
     json_write_key(&writer, STR("tags"));
     json_write_array_begin(&writer);
     size_t start = 0;
-    for (size_t i = 0; !str_is_null(view->tags) && i <= view->tags.len; i++) {
-        if (i < view->tags.len && view->tags.data[i] != '\n') continue;
-        json_write_string(&writer, (Str){view->tags.data + start, i - start});
+    Str tags = tags_without_trace(view->tags);
+    for (size_t i = 0; !str_is_null(tags) && i <= tags.len; i++) {
+        if (i < tags.len && tags.data[i] != '\n') continue;
+        json_write_string(&writer, (Str){tags.data + start, i - start});
         start = i + 1;
     }
     json_write_array_end(&writer);

@@ -354,6 +354,11 @@ static void write_server(Buf *text, Server *server) {
     write_gauge(text, "abide_sse_connections", "Open streams of runs.", load(&counters->streams));
     write_gauge(text, "abide_claims_waiting", "Workers that wait for tasks.",
                 load(&server->hub.counts[HUB_CLAIMERS]));
+    const Tracer *tracer = server->tracer;
+    write_counter(text, "abide_trace_spans_exported_total", "Spans a collector has taken.",
+                  tracer != NULL ? load(&tracer->exported) : 0);
+    write_counter(text, "abide_trace_spans_dropped_total", "Spans that could not be sent.",
+                  tracer != NULL ? load(&tracer->dropped) : 0);
     write_gauge(text, "abide_workers", "Workers that asked for tasks in the last two minutes.",
                 (double)metrics_worker_count(&server->metrics, now_ms));
 }

@@ -167,6 +167,8 @@ static const Header headers[] = {
     {"startRun",
      {"Idempotency-Key", "string", false,
       "The same key and body answer the same run; the same key and another body are refused."}},
+    {"startRun",
+     {"traceparent", "string", false, "W3C Trace Context: the run and its tasks belong to it."}},
     {"streamEvents", {"Last-Event-ID", "integer", false, "Begin after this sequence number."}},
 };
 

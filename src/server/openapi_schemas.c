@@ -49,6 +49,7 @@ static const Field run_item[] = {
     {0}};
 static const Field run[] = {
     {"parent_id", "string?", true, "The run that started it."},
+    {"traceparent", "string?", true, "The W3C trace it was started under."},
     {"version", "string?", true, "Of the script it is pinned to."},
     {"state", "object", true, "What its script has set with State.set."},
     {"result", "any", true, "Null until it has completed."},
@@ -177,6 +178,7 @@ static const Field claimed_task[] = {
     {"lease_ms", "integer", true, "How long the lease is."},
     {"run_id", "string?", true, "The run it belongs to."},
     {"step", "integer?", true, "Its place in the run."},
+    {"traceparent", "string?", true, "The W3C trace that its work belongs to; null: none."},
     {0}};
 static const Field claimed[] = {{"tasks", "[ClaimedTask]", true, ""}, {0}};
 static const Field verdict[] = {

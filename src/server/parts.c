@@ -6,6 +6,7 @@
 // Not here: rows as JSON (render.c), fields of one route only (routes_*.c).
 #include "server/parts.h"
 #include "base/number.h"
+#include "model/trace.h"
 
 // ---- pages ----
 
@@ -146,6 +147,7 @@ void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
     json_write_object_begin(json);
     render_run_members(json, &exchange->arena, run);
     put_parent(exchange, json, run);
+    json_put_string(json, "traceparent", tags_trace(run->tags));
     if (!put_version(exchange, json, run) || !put_state(exchange, json, run) ||
         !put_end(exchange, json, run))
         return;

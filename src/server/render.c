@@ -6,6 +6,7 @@
 // Not here: which rows (routes_*.c).
 #include "server/render.h"
 #include "base/duration.h"
+#include "model/trace.h"
 #include <stdio.h>
 
 void render_instant(JsonWriter *json, const char *key, int64_t at_ms) {
@@ -23,6 +24,7 @@ void render_tags(JsonWriter *json, Str tags) {
     json_write_key(json, STR("tags"));
     json_write_array_begin(json);
     size_t from = 0;
+    tags = tags_without_trace(tags);
     for (size_t i = 0; i <= tags.len && !str_is_null(tags); i++) {
         if (i < tags.len && tags.data[i] != '\n') continue;
         json_write_string(json, (Str){tags.data + from, i - from});

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "engine/runner.h"
 #include "json/validate.h"
+#include "model/trace.h"
 #include "server/parts.h"
 #include "server/stream.h"
 
@@ -94,6 +95,9 @@ static void start_run(Exchange *exchange) {
         return;
     }
     if (!parts_tags(exchange, body, &spec->tags)) return;
+    TraceParent parent;
+    if (trace_parent_parse(exchange_header(exchange, "traceparent"), &parent))
+        spec->tags = tags_with_trace(&exchange->arena, spec->tags, &parent);
     IdText text;
     if (str_is_null(spec->id))
         spec->id = arena_str(&exchange->arena,

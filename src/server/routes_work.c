@@ -7,6 +7,7 @@
 //   [K2] Items of one request are answered one by one: a fenced one does not spoil the others.
 //   [K3] Nothing is leased for a worker that is known to be gone: one whose connection is closed,
 //        or that has called its waiting claims off. Whoever steps back wakes the next.
+#include "model/trace.h"
 #include "server/parts.h"
 #include "server/sleeper.h"
 
@@ -114,13 +115,26 @@ static Str kind_of(Arena *arena, const Claim *claim) {
     return kind;
 }
 
-// The id of the run a task belongs to; null when it stands alone, or its run has just been purged.
-static Str run_of(Exchange *exchange, const TaskRow *task) {
+// The run a task belongs to; NULL when it stands alone, or its run has just been purged.
+static const RunRow *run_of(Exchange *exchange, const TaskRow *task) {
     Query query = {.kind = QUERY_RUN, .run = task->run};
     Diag diag;
-    if (task->run == 0) return STR_NULL;
+    if (task->run == 0) return NULL;
     Store *store = exchange->server->engine->store;
-    return store_read(store, &exchange->arena, &query, &diag) == OK ? query.runs[0].id : STR_NULL;
+    return store_read(store, &exchange->arena, &query, &diag) == OK ? &query.runs[0] : NULL;
+}
+
+// What the worker's own spans belong to: this attempt.
+static void put_trace(Exchange *exchange, JsonWriter *json, const TaskRow *task,
+                      const RunRow *run) {
+    TraceParent above = trace_of_lone_task(task->id);
+    bool has_above = run != NULL && trace_of_run(run->id, run->tags, &above, NULL);
+    if (!has_above && exchange->server->tracer == NULL) {
+        json_put_null(json, "traceparent");
+        return;
+    }
+    TraceParent attempt = trace_of_attempt(&above, task->id, task->attempt);
+    json_put_cstr(json, "traceparent", trace_parent_format(&attempt).text);
 }
 
 static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *task) {
@@ -134,9 +148,11 @@ static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *
     render_instant(json, "lease_until", task->due_at_ms);
     int64_t lease_ms = task->due_at_ms - env_now_ms(exchange->server->engine->driver.env);
     json_put_i64(json, "lease_ms", lease_ms > 0 ? lease_ms : 0);
-    json_put_string(json, "run_id", run_of(exchange, task));
+    const RunRow *run = run_of(exchange, task);
+    json_put_string(json, "run_id", run != NULL ? run->id : STR_NULL);
     if (task->run != 0) json_put_i64(json, "step", task->position);
     else json_put_null(json, "step");
+    put_trace(exchange, json, task, run);
     json_write_object_end(json);
 }
 

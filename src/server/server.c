@@ -85,6 +85,7 @@ static void *ticker_main(void *context) {
 static void notice(void *context, const EngineEvent *event) { // on the coordinator's thread
     Server *server = context;
     metrics_notice(&server->metrics, event);
+    if (server->tracer != NULL) tracer_notice(server->tracer, event);
     if (event->kind == ENGINE_LOG_GREW && str_is_null(event->run_id)) hub_wake_all(&server->hub);
     else if (event->kind == ENGINE_LOG_GREW) hub_log_grew(&server->hub, event->run_id);
     else if (event->kind == ENGINE_TASKS_READY) hub_tasks_ready(&server->hub);
@@ -201,15 +202,17 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     heap_init(&server->deadlines);
     int failed = pthread_create(&server->ticker, NULL, ticker_main, server);
     ASSERT(failed == 0);
+    Status status = tracer_start(engine, config->logger, &server->tracer, diag);
     server->watcher = (EngineWatcher){notice, server};
     atomic_store(&engine->watcher, &server->watcher);
-    server->daemon = start_daemon(server, fd);
+    if (status == OK) server->daemon = start_daemon(server, fd);
     if (server->daemon != NULL) {
         *ret_server = server;
         return OK;
     }
     if (config->listen_fd < 0) close(fd);
     server_free(server);
+    if (status != OK) return status;
     return diag_set(diag, ERR_UNAVAILABLE, "LISTEN_FAILED", "the HTTP library did not start");
 }
 
@@ -242,6 +245,7 @@ void server_free(Server *server) {
     if (server->daemon != NULL) MHD_stop_daemon(server->daemon);
     atomic_store(&server->engine->watcher, NULL);
     ASSERT(list_is_empty(&server->exchanges));
+    tracer_stop(server->tracer);
     hub_done(&server->hub);
     metrics_done(&server->metrics);
     tokens_done(&server->tokens);

@@ -14,6 +14,7 @@
 #include "server/exchange.h"
 #include "server/hub.h"
 #include "server/metrics.h"
+#include "server/trace.h"
 #include "server/policy.h"
 #include "server/tokens.h"
 #include <stdatomic.h>
@@ -56,6 +57,7 @@ struct Server {
     ServerCounters counters;
     Metrics metrics;
     _Atomic int64_t held_bytes; // [V4]
+    Tracer *tracer; // NULL = no traces
     EngineWatcher watcher;
     Hub hub;
     PolicyHolder policy;

@@ -10,6 +10,7 @@
 //
 // Not here: what a turn does with its children (kernel_turn.c).
 #include "base/assert.h"
+#include "model/trace.h"
 #include "base/hash.h"
 #include "store/kernel_internal.h"
 
@@ -34,6 +35,7 @@ static bool tag_next(TagReader *reader, Str *ret_tag) {
 }
 
 static Status tags_check(Kernel *kernel, Str tags) {
+    tags = tags_without_trace(tags); // which comes on top of what people may give
     TagReader reader = {tags};
     Str tag;
     int count = 0;
@@ -133,7 +135,7 @@ static Str spec_digest(Kernel *kernel, const RunSpec *spec) {
     digest_add(&sha, spec->workflow);
     digest_add(&sha, spec->input);
     digest_add(&sha, spec->queue);
-    digest_add(&sha, spec->tags);
+    digest_add(&sha, tags_without_trace(spec->tags)); // another trace is the same request
     digest_add(&sha, spec->leftover_topic);
     int64_t numbers[] = {spec->kind, spec->priority, spec->timeout_ms, spec->leftover_policy};
     sha256_update(&sha, numbers, sizeof(numbers));

@@ -1,0 +1,143 @@
+// Ids of spans, and the text they travel in (W3C Trace Context, version 00).
+//
+// Invariants [R1] and [R2] are in trace.h.
+//
+// Not here: measuring and sending spans (server/trace.c).
+#include "model/trace.h"
+#include "base/hash.h"
+#include <stdio.h>
+
+#define TAG_PREFIX "traceparent="
+enum { TAG_PREFIX_SIZE = sizeof TAG_PREFIX - 1, TAG_SIZE = TAG_PREFIX_SIZE + TRACEPARENT_SIZE };
+
+// ---- text ----
+
+static int hex_value(char c) { // lower case only, as the standard says
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+// False for anything but hex; *ret_is_zero when every byte is 0, which no id may be.
+static bool read_hex(const char *text, uint8_t *ret_bytes, size_t size, bool *ret_is_zero) {
+    *ret_is_zero = true;
+    for (size_t i = 0; i < size; i++) {
+        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        ret_bytes[i] = (uint8_t)(high << 4 | low);
+        if (ret_bytes[i] != 0) *ret_is_zero = false;
+    }
+    return true;
+}
+
+bool trace_parent_parse(Str text, TraceParent *ret_parent) {
+    // "00-" trace "-" span "-" flags; later versions may go on after another dash.
+    if (str_is_null(text) || text.len < TRACEPARENT_SIZE) return false;
+    const char *at = text.data;
+    uint8_t version, flags;
+    bool is_zero, is_trace_zero, is_span_zero;
+    TraceParent parent;
+    if (at[2] != '-' || at[35] != '-' || at[52] != '-') return false;
+    if (!read_hex(at, &version, 1, &is_zero) || version == 0xff) return false;
+    if (!read_hex(at + 3, parent.trace_id, TRACE_ID_SIZE, &is_trace_zero) ||
+        !read_hex(at + 36, parent.span_id, SPAN_ID_SIZE, &is_span_zero) ||
+        !read_hex(at + 53, &flags, 1, &is_zero))
+        return false;
+    bool is_long = text.len > TRACEPARENT_SIZE;
+    if (is_trace_zero || is_span_zero || (is_long && (version == 0 || at[55] != '-'))) return false;
+    parent.is_sampled = flags & 1;
+    *ret_parent = parent;
+    return true;
+}
+
+static void write_hex(char *text, const uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
+        text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
+    }
+}
+
+TraceParentText trace_parent_format(const TraceParent *parent) {
+    TraceParentText answer = {"00-"};
+    write_hex(answer.text + 3, parent->trace_id, TRACE_ID_SIZE);
+    answer.text[35] = '-';
+    write_hex(answer.text + 36, parent->span_id, SPAN_ID_SIZE);
+    memcpy(answer.text + 52, parent->is_sampled ? "-01" : "-00", sizeof "-01");
+    return answer;
+}
+
+// ---- tags ----
+
+// How many bytes before the last tag, which is a traceparent; < 0 = it is not.
+static ptrdiff_t trace_place(Str tags) {
+    if (tags.len < TAG_SIZE) return -1;
+    size_t at = tags.len - TAG_SIZE;
+    if (at > 0 && tags.data[at - 1] != '\n') return -1;
+    return memcmp(tags.data + at, TAG_PREFIX, TAG_PREFIX_SIZE) == 0 ? (ptrdiff_t)at : -1;
+}
+
+Str tags_trace(Str tags) {
+    ptrdiff_t at = trace_place(tags);
+    return at < 0 ? STR_NULL : (Str){tags.data + at + TAG_PREFIX_SIZE, TRACEPARENT_SIZE};
+}
+
+Str tags_without_trace(Str tags) {
+    ptrdiff_t at = trace_place(tags);
+    if (at < 0) return tags;
+    return at == 0 ? STR_NULL : (Str){tags.data, (size_t)at - 1};
+}
+
+Str tags_with_trace(Arena *arena, Str tags, const TraceParent *parent) {
+    TraceParentText text = trace_parent_format(parent);
+    Str others = tags_without_trace(tags);
+    const char *between = others.len > 0 ? "\n" : "";
+    return arena_printf(arena, "%.*s%s" TAG_PREFIX "%s", STR_ARG(others), between, text.text);
+}
+
+// ---- ids ----
+
+typedef enum SpanOf { SPAN_OF_RUN = 'r', SPAN_OF_TURN = 't', SPAN_OF_ATTEMPT = 'a' } SpanOf;
+
+static void derive(uint8_t ret_digest[SHA256_SIZE], SpanOf of, Str id, int64_t number) {
+    char head[40];
+    int len = snprintf(head, sizeof head, "abide %c %lld ", of, (long long)number);
+    Sha256 sha;
+    sha256_init(&sha);
+    sha256_update(&sha, head, (size_t)len);
+    sha256_update(&sha, id.data, id.len);
+    sha256_final(&sha, ret_digest);
+}
+
+static TraceParent below(const TraceParent *above, SpanOf of, Str id, int64_t number) {
+    uint8_t digest[SHA256_SIZE];
+    derive(digest, of, id, number);
+    TraceParent answer = *above;
+    memcpy(answer.span_id, digest, SPAN_ID_SIZE);
+    return answer;
+}
+
+static TraceParent trace_from(SpanOf of, Str id) {
+    uint8_t digest[SHA256_SIZE];
+    derive(digest, of, id, -1);
+    TraceParent answer = {.is_sampled = true};
+    memcpy(answer.trace_id, digest, TRACE_ID_SIZE);
+    return answer;
+}
+
+bool trace_of_run(Str run_id, Str tags, TraceParent *ret_run, TraceParent *ret_above) {
+    TraceParent above;
+    bool has_above = trace_parent_parse(tags_trace(tags), &above);
+    if (!has_above) above = trace_from(SPAN_OF_RUN, run_id);
+    if (has_above && ret_above != NULL) *ret_above = above;
+    *ret_run = below(&above, SPAN_OF_RUN, run_id, 0);
+    return has_above;
+}
+
+TraceParent trace_of_turn(const TraceParent *run, Str run_id, int64_t epoch, int64_t last_seq) {
+    return below(run, SPAN_OF_TURN, run_id, (int64_t)((uint64_t)epoch << 40) ^ last_seq);
+}
+
+TraceParent trace_of_attempt(const TraceParent *run, Str task_id, int64_t attempt) {
+    return below(run, SPAN_OF_ATTEMPT, task_id, attempt);
+}
+
+TraceParent trace_of_lone_task(Str task_id) { return trace_from(SPAN_OF_ATTEMPT, task_id); }
