@@ -12,7 +12,6 @@
 #include "cli/session.h"
 #include "cli/verify.h"
 #include "json/write.h"
-#include <sys/statvfs.h>
 
 enum {
     CLOCK_SKEW_MS = 5000,
@@ -103,6 +102,17 @@ static bool check_ready(Doctor *doctor) {
 
 // ---- what it does ----
 
+static void check_disk(Doctor *doctor, const JsonValue *stats) {
+    if (str_is_null(field_text(stats, "disk_free_bytes"))) return; // the store is no file
+    int64_t free_mib = field_count(stats, "disk_free_bytes") >> 20;
+    Level level = free_mib >= DISK_WARNING_MIB ? LEVEL_OK
+                  : free_mib >= DISK_ERROR_MIB ? LEVEL_WARNING
+                                               : LEVEL_ERROR;
+    note(doctor, "disk", level,
+         level == LEVEL_OK ? NULL : "make room, or remove ended runs with abide wf rm",
+         "%lld MiB are left for the store", (long long)free_mib);
+}
+
 static bool check_stats(Doctor *doctor) {
     const JsonValue *stats = ask(doctor, "access", "/v1/stats",
                                  "give a token with the scope read: --token, ABIDE_TOKEN");
@@ -118,14 +128,7 @@ static bool check_stats(Doctor *doctor) {
     if (dead > 0)
         note(doctor, "dead letters", LEVEL_WARNING, "abide dead ls; then replay or remove them",
              "%lld events or signals reached nobody", (long long)dead);
-    int64_t free_bytes = field_count(json_member(stats, STR("store")), "free_bytes");
-    if (free_bytes > 0 && free_bytes >> 20 < DISK_WARNING_MIB)
-        note(doctor, "disk", free_bytes >> 20 < DISK_ERROR_MIB ? LEVEL_ERROR : LEVEL_WARNING,
-             "make room, or remove ended runs with abide wf rm", "%lld MiB are left for the store",
-             (long long)(free_bytes >> 20));
-    else if (free_bytes > 0)
-        note(doctor, "disk", LEVEL_OK, NULL, "%lld MiB are left for the store",
-             (long long)(free_bytes >> 20));
+    check_disk(doctor, stats);
     return true;
 }
 
@@ -203,19 +206,12 @@ static void check_nodes(Doctor *doctor) {
 // ---- a store of one's own ----
 
 static void check_store(Doctor *doctor) {
-    Str url = doctor->session->store, file = local_file(url);
+    Str url = doctor->session->store;
     int64_t row_count = 0;
     Diag diag;
     if (verify_store(url, &row_count, &diag) != OK)
         note(doctor, "content", LEVEL_ERROR, "stop, and restore a backup", "%s", diag.message);
     else note(doctor, "content", LEVEL_OK, NULL, "%lld rows, all in order", (long long)row_count);
-    struct statvfs disk;
-    if (file.len == 0 || statvfs(arena_cstr(&doctor->session->arena, file), &disk) != 0) return;
-    int64_t free_mib = (int64_t)(disk.f_bavail * (disk.f_frsize >> 10) >> 10);
-    bool is_ok = free_mib >= DISK_WARNING_MIB;
-    note(doctor, "disk", is_ok ? LEVEL_OK : free_mib < DISK_ERROR_MIB ? LEVEL_ERROR : LEVEL_WARNING,
-         is_ok ? NULL : "make room, or remove ended runs with abide wf rm",
-         "%lld MiB are left for the store", (long long)free_mib);
 }
 
 // ---- the report ----

@@ -95,12 +95,13 @@ static Status open_socket(LocalServer *local, int *ret_fd, Diag *diag) {
     return status;
 }
 
-static Status start_server(LocalServer *local, Diag *diag) {
+static Status start_server(LocalServer *local, Str store, Diag *diag) {
     ServerConfig config = {
         .host = STR("127.0.0.1"),
         .thread_count = 2,
         .is_open = true, // [S3]
         .limits = server_default_limits(),
+        .store = store,
     };
     TRY(open_socket(local, &config.listen_fd, diag));
     Status status = server_start(local->engine, &config, &local->server, diag);
@@ -114,7 +115,7 @@ Status local_open(const LocalConfig *config, LocalServer **ret_server, Diag *dia
     if (!config->is_create_allowed) TRY(local_check_exists(config->store, diag));
     LocalServer *local = mem_zalloc(sizeof *local);
     Status status = open_engine(local, config, diag);
-    if (status == OK) status = start_server(local, diag);
+    if (status == OK) status = start_server(local, config->store, diag);
     if (status != OK) {
         local_close(local);
         return status;

@@ -299,6 +299,7 @@ static const Field stats[] = {
     {"commits", "integer", true, "Of this process."},
     {"committed_operations", "integer", true, ""},
     {"turns", "integer", true, ""},
+    {"disk_free_bytes", "integer?", true, "Left for a store that is a file; null for any other."},
     {"server_started_at", "instant?", true, ""},
     {0}};
 

@@ -6,6 +6,7 @@
 // Not here: what the counters count (store/, engine/).
 #include "server/openapi.h"
 #include "server/parts.h"
+#include <sys/statvfs.h>
 
 static void send_word(Exchange *exchange, int http_status, const char *word) {
     JsonWriter *json = exchange_begin(exchange, http_status);
@@ -61,6 +62,16 @@ static void put_runs(JsonWriter *json, const StoreStats *stats) {
     json_write_object_end(json);
 }
 
+// Bytes left on the disk of a store that is a file; -1 for any other.
+static int64_t disk_free(Exchange *exchange) {
+    Str url = exchange->server->config.store;
+    if (str_starts_with(url, STR("sqlite:"))) url = (Str){url.data + 7, url.len - 7};
+    else if (str_is_null(url) || memchr(url.data, ':', url.len) != NULL) return -1;
+    struct statvfs disk;
+    if (statvfs(arena_cstr(&exchange->arena, url), &disk) != 0) return -1;
+    return (int64_t)(disk.f_bavail * disk.f_frsize);
+}
+
 static void stats(Exchange *exchange) {
     Query query = {.kind = QUERY_STATS};
     if (!exchange_read(exchange, &query)) return;
@@ -87,6 +98,9 @@ static void stats(Exchange *exchange) {
     json_put_i64(json, "commits", own.commits);
     json_put_i64(json, "committed_operations", own.committed_operations);
     json_put_i64(json, "turns", own.turns);
+    int64_t free_size = disk_free(exchange);
+    if (free_size >= 0) json_put_i64(json, "disk_free_bytes", free_size);
+    else json_put_null(json, "disk_free_bytes");
     render_instant(json, "server_started_at", exchange->server->started_at_ms);
     json_write_object_end(json);
     exchange_send(exchange);

@@ -88,6 +88,7 @@ static Status make_config(const Serving *serving, const ServeConfig *given, Aren
         .origin_count = given->origin_count,
         .slow_ms = given->slow_ms,
         .limits = limits_of(given),
+        .store = given->store,
         .logger = given->logger,
     };
     return read_identity(given, arena, ret_config, diag);

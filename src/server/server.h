@@ -31,6 +31,7 @@ typedef struct ServerConfig {
     size_t origin_count;
     int64_t slow_ms;
     ServerLimits limits;
+    Str store;      // URL, to see how much room is left for it; null = not known
     Logger *logger; // may be NULL
 } ServerConfig;
 

@@ -256,6 +256,32 @@ class TokenTest(CommandTest):
         self.assertIn("token", self.abide("doctor").out)
 
 
+class TlsTest(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.keys = tempfile.TemporaryDirectory()
+        cls.certificate = os.path.join(cls.keys.name, "cert.pem")
+        key = os.path.join(cls.keys.name, "key.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=test",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
+                        "-out", cls.certificate], check=True, capture_output=True)
+        cls.server = Server("--tls-cert", cls.certificate, "--tls-key", key)
+        cls.where = ["--server", "https://127.0.0.1:%d" % cls.server.port]
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.keys.cleanup()
+
+    def test_a_certificate_must_be_trusted(self):
+        answer = self.refused(1, "SERVER_TLS", "stats")
+        self.assertIn("--ca-file", answer.err)
+        self.ok("stats", "--ca-file", self.certificate)
+        self.ok("stats", ABIDE_CA_FILE=self.certificate)
+        self.refused(1, "SERVER_TLS", "stats", "--ca-file", "/nowhere/at/all.pem")
+
+
 class JsonTest(CommandTest):
     """Every command that has -o json, with whatever it is told, prints JSON."""
 
