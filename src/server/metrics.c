@@ -6,6 +6,7 @@
 #include "server/metrics.h"
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/utf.h"
 
 static const int statuses[METRICS_STATUSES_MAX] = {0,   200, 201, 202, 204, 304, 400, 401,
                                                    403, 404, 405, 409, 411, 413, 415, 422,
@@ -34,11 +35,15 @@ static void names_done(MetricNames *names) {
     strmap_done(&names->numbers);
 }
 
+bool metrics_is_label(Str name) {
+    return utf8_is_valid(name) && !str_equal(name, STR("other"));
+}
+
 static size_t name_number(MetricNames *names, Str name) {
     uintptr_t known = (uintptr_t)strmap_get(&names->numbers, name);
     if (known != 0) return known;
     size_t number = atomic_load_explicit(&names->count, memory_order_relaxed);
-    if (number > METRICS_NAMES_MAX) return 0; // [Q2]
+    if (number > METRICS_NAMES_MAX || !metrics_is_label(name)) return 0; // [Q2]
     names->names[number] = (Str){mem_copy(name.data, name.len), name.len};
     strmap_put(&names->numbers, names->names[number], (void *)(uintptr_t)number);
     atomic_store_explicit(&names->count, number + 1, memory_order_release);

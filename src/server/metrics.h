@@ -75,6 +75,9 @@ void metrics_answered(Metrics *metrics, const Route *route, int status, int64_t 
 void metrics_saw_worker(Metrics *metrics, Str name, int64_t now_ms);
 // How many were seen lately; forgets the others.
 int64_t metrics_worker_count(Metrics *metrics, int64_t now_ms);
+// False for names that only count among `other`: that one, and those that are no text (a script may
+// name a task by half a surrogate).
+bool metrics_is_label(Str name);
 // The HTTP statuses that are told apart, by number; 0 = all others.
 int metrics_status(size_t number);
 

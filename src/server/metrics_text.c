@@ -226,20 +226,21 @@ typedef struct QueueFigures {
     double queued, running, oldest_seconds;
 } QueueFigures;
 
-// [Q2] The first ones by name, and all others together.
+// [Q2] The first ones by name, and all others together behind them.
 static size_t sum_queues(const Query *query, QueueFigures *figures) {
     size_t count = 0;
+    QueueFigures others = {0};
     for (size_t i = 0; i < query->count; i++) {
         const QueueStat *stat = &query->queues[i];
-        bool is_other = i >= METRICS_NAMES_MAX;
-        QueueFigures *to = &figures[is_other ? METRICS_NAMES_MAX : i];
+        bool is_other = count == METRICS_NAMES_MAX || !metrics_is_label(stat->row.name);
+        QueueFigures *to = is_other ? &others : &figures[count++];
         int64_t age_ms = stat->oldest_at_ms != 0 ? query->now_ms - stat->oldest_at_ms : 0;
         to->name = is_other ? STR("other") : stat->row.name;
         to->queued += (double)stat->row.queued_count;
         to->running += (double)stat->row.running_count;
         if ((double)age_ms / 1000 > to->oldest_seconds) to->oldest_seconds = (double)age_ms / 1000;
-        if (count < METRICS_NAMES_MAX + 1) count = is_other ? METRICS_NAMES_MAX + 1 : i + 1;
     }
+    if (!str_is_null(others.name)) figures[count++] = others;
     return count;
 }
 

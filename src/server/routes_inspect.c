@@ -6,12 +6,13 @@
 //
 // Not here: how a VM is looked into (flow/inspect.c).
 #include "engine/definition.h"
+#include "engine/definition.h"
 #include "engine/flow_machine.h"
 #include "server/parts.h"
 
 enum { INSPECT_SIZE_MAX = 16 << 20 };
 
-// The script a run is pinned to. The caller releases it.
+// The script a run is pinned to, as it was compiled for it. The caller releases it.
 static Status load_module(Exchange *exchange, const RunRow *run, FlowModule **ret_module,
                           Diag *diag) {
     Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
