@@ -388,6 +388,22 @@ void driver_submit(Driver *driver, Request *request) {
     request->done(request);
 }
 
+void driver_submit_all(Driver *driver, Request *requests, size_t count) {
+    pthread_mutex_lock(&driver->lock);
+    bool is_alive = driver->state != DRIVER_ENDED;
+    for (size_t i = 0; i < count; i++) {
+        list_init(&requests[i].link);
+        if (is_alive) list_append(&driver->requests, &requests[i].link);
+    }
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
+    // From here on those that were handed over belong to the coordinator.
+    for (size_t i = 0; i < count && !is_alive; i++) {
+        requests[i].op.status = say_closed(&requests[i].op.diag);
+        requests[i].done(&requests[i]);
+    }
+}
+
 Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request)) {
     PendingRequest pending = {.copy = copy};
     semaphore_init(&pending.semaphore);

@@ -99,6 +99,8 @@ Status driver_request(Driver *driver, Request *request, void (*copy)(Request *re
 // The same without waiting: `done` and `context` are the caller's; `done` is called once, on the
 // coordinator's thread, or on this one when the engine has been shut down.
 void driver_submit(Driver *driver, Request *request);
+// Many that come together: they are taken together, so they share a commit as far as one reaches.
+void driver_submit_all(Driver *driver, Request *requests, size_t count);
 void driver_submit_await(Driver *driver, Await *await);
 // Waits for a run to end, at most until the await's deadline.
 void driver_await(Driver *driver, Await *await);

@@ -91,8 +91,9 @@ bool exchange_read(Exchange *exchange, Query *query) {
 }
 
 Op *exchange_op(Exchange *exchange, OpKind kind) {
-    exchange->request = (Request){.op.kind = kind};
-    return &exchange->request.op;
+    if (exchange->request == NULL) exchange->request = ARENA_NEW(&exchange->arena, Request);
+    *exchange->request = (Request){.op.kind = kind};
+    return &exchange->request->op;
 }
 
 static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
@@ -111,7 +112,7 @@ static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
 
 // The answers that live only as long as the batch.
 static void copy_answers(Exchange *exchange) {
-    Op *op = &exchange->request.op;
+    Op *op = &exchange->request->op;
     if (op->status != OK) return;
     if (op->kind == OP_CREATE_RUN)
         op->create_run.id = arena_str(&exchange->arena, op->create_run.id);
@@ -155,15 +156,15 @@ static void request_done(Request *request) { // on the coordinator's thread
 }
 
 void exchange_submit_any(Exchange *exchange, ExchangeFunction next) {
-    exchange->request.done = request_done;
-    exchange->request.context = exchange;
+    exchange->request->done = request_done;
+    exchange->request->context = exchange;
     suspend(exchange, next);
-    driver_submit(&exchange->server->engine->driver, &exchange->request);
+    driver_submit(&exchange->server->engine->driver, exchange->request);
 }
 
 static void go_on_if_ok(Exchange *exchange) {
-    if (exchange->request.op.status == OK) exchange->after_commit(exchange);
-    else exchange_refuse(exchange, exchange->request.op.status, &exchange->request.op.diag);
+    if (exchange->request->op.status == OK) exchange->after_commit(exchange);
+    else exchange_refuse(exchange, exchange->request->op.status, &exchange->request->op.diag);
 }
 
 void exchange_submit(Exchange *exchange, ExchangeFunction next) {
@@ -183,8 +184,8 @@ void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
     for (size_t i = 0; i < count; i++) {
         requests[i].done = one_done;
         requests[i].context = exchange;
-        driver_submit(&exchange->server->engine->driver, &requests[i]);
     }
+    driver_submit_all(&exchange->server->engine->driver, requests, count);
 }
 
 static void await_done(Await *await) { // on the coordinator's thread
@@ -197,12 +198,13 @@ void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFun
     int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
     exchange->is_patient = true;
-    exchange->await = (Await){
+    if (exchange->await == NULL) exchange->await = ARENA_NEW(&exchange->arena, Await);
+    *exchange->await = (Await){
         .deadline.at = env_now_ms(server->engine->driver.env) + wait_ms,
         .run_id = run_id,
         .done = await_done,
         .context = exchange,
     };
     suspend(exchange, next);
-    driver_submit_await(&server->engine->driver, &exchange->await);
+    driver_submit_await(&server->engine->driver, exchange->await);
 }

@@ -69,14 +69,15 @@ struct Exchange {
     ExchangeHeader headers[EXCHANGE_HEADERS_MAX];
     size_t header_count;
     struct Stream *stream; // NULL = the answer is `answer`
+    char *kept;            // texts of a stream's exchange, which has no arena; NULL = none
     // the engine's part
     ExchangeFunction next;         // when the engine has answered
     ExchangeFunction after_commit; // when it answered OK
     // The connection ended while it was EXCHANGE_WAITING, and `next` will not be called: lets go of
     // what others know of the exchange. NULL = nothing.
     ExchangeFunction abandoned;
-    Request request;
-    Await await;
+    Request *request; // of exchange_op; NULL = none yet
+    Await *await;     // of exchange_await; NULL = none yet
     _Atomic size_t open_count; // of exchange_submit_all
     void *state;      // what the handler keeps for its continuation
 };

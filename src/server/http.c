@@ -63,6 +63,7 @@ static void exchange_free(Exchange *exchange) {
     buf_done(&exchange->body);
     buf_done(&exchange->answer);
     arena_done(&exchange->arena);
+    mem_free(exchange->kept);
     mem_free(exchange);
 }
 
@@ -242,6 +243,26 @@ static struct MHD_Response *buffer_response(Exchange *exchange) {
     return MHD_create_response_from_buffer_with_free_callback(buf.len, buf.data, mem_free);
 }
 
+// A stream may be open for days and needs nothing of its request but what is logged at its end.
+static void slim(Exchange *exchange) {
+    Str path = path_of(exchange), caller = exchange->caller;
+    char *kept = mem_alloc(path.len + caller.len + 1);
+    memcpy(kept, path.data, path.len);
+    if (caller.len > 0) memcpy(kept + path.len, caller.data, caller.len);
+    exchange->kept = kept;
+    exchange->uri = (Str){kept, path.len};
+    if (!str_is_null(caller)) exchange->caller = (Str){kept + path.len, caller.len};
+    arena_done(&exchange->arena);
+    arena_init(&exchange->arena);
+    buf_done(&exchange->body);
+    exchange->query = NULL;
+    exchange->request = NULL;
+    exchange->await = NULL;
+    exchange->state = NULL;
+    exchange->query_count = exchange->header_count = 0;
+    for (size_t i = 0; i < ROUTE_PARAMETERS_MAX; i++) exchange->parameters[i] = STR_NULL;
+}
+
 static enum MHD_Result answer(Exchange *exchange) {
     Server *server = exchange->server;
     uint64_t now_ns = env_monotonic_ns(server->engine->driver.env);
@@ -260,6 +281,7 @@ static enum MHD_Result answer(Exchange *exchange) {
     enum MHD_Result result =
         MHD_queue_response(exchange->connection, (unsigned)exchange->status, response);
     MHD_destroy_response(response); // the library keeps it as long as it needs it
+    if (exchange->stream != NULL) slim(exchange);
     return result;
 }
 

@@ -18,7 +18,7 @@ static const Field cancel_fields[] = {
     {0}};
 
 static void cancelled(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request.op.cancel.is_changed);
+    parts_send_changed(exchange, exchange->request->op.cancel.is_changed);
 }
 
 static void cancel_run(Exchange *exchange) {
@@ -42,7 +42,7 @@ static void cancel_run(Exchange *exchange) {
 // ---- pause and resume ----
 
 static void held(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request.op.hold.is_changed);
+    parts_send_changed(exchange, exchange->request->op.hold.is_changed);
 }
 
 static void hold_run(Exchange *exchange, OpKind kind) {
@@ -71,7 +71,7 @@ static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNA
                                          "BAD_ID", "RUN_EXISTS", NULL};
 
 static void rewound(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_put_bool(json, "changed", true);
@@ -96,7 +96,7 @@ static void rewind_run(Exchange *exchange) {
 }
 
 static void forked(Exchange *exchange) {
-    parts_send_run(exchange, 201, exchange->request.op.fork.new_id);
+    parts_send_run(exchange, 201, exchange->request->op.fork.new_id);
 }
 
 static void fork_run(Exchange *exchange) {
@@ -136,7 +136,7 @@ static const Field signal_query[] = {
     {"id", "string", false, "Deduplicates: a second signal with this id does nothing."}, {0}};
 
 static void signalled(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     JsonWriter *json = exchange_begin(exchange, 202);
     json_write_object_begin(json);
     json_put_string(json, "event_id", op->signal.id);

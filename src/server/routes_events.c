@@ -14,7 +14,7 @@ static const Field emit_query[] = {
     {"id", "string", false, "Deduplicates: a second event with this id does nothing."}, {0}};
 
 static void published(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     JsonWriter *json = exchange_begin(exchange, 202);
     json_write_object_begin(json);
     json_put_string(json, "event_id", op->publish.event.id);
@@ -147,7 +147,7 @@ static bool letter_key(Exchange *exchange, int64_t *ret_key) {
 static void replayed(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    json_put_i64(json, "resumed", exchange->request.op.dead_letter.resumed_count);
+    json_put_i64(json, "resumed", exchange->request->op.dead_letter.resumed_count);
     json_write_object_end(json);
     exchange_send(exchange);
 }

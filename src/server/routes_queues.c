@@ -93,7 +93,7 @@ static void set_queue(Exchange *exchange) {
 }
 
 static void changed(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request.op.queue.is_changed);
+    parts_send_changed(exchange, exchange->request->op.queue.is_changed);
 }
 
 static void change(Exchange *exchange, OpKind kind) {

@@ -70,12 +70,12 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
 }
 
 static void send_started(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     parts_send_run(exchange, op->create_run.is_new ? 201 : 200, op->create_run.id);
 }
 
 static void started(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     int64_t wait_ms = 0;
     if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
     if (wait_ms == 0 || run_state_is_terminal(op->create_run.state)) send_started(exchange);

@@ -94,7 +94,7 @@ static Status read_schedule(Exchange *exchange, const JsonValue *body, ScheduleR
 }
 
 static void schedule_set(Exchange *exchange) {
-    send_schedule(exchange, exchange->request.op.set_schedule.is_new ? 201 : 200);
+    send_schedule(exchange, exchange->request->op.set_schedule.is_new ? 201 : 200);
 }
 
 static void set_schedule(Exchange *exchange) {
@@ -111,7 +111,7 @@ static void set_schedule(Exchange *exchange) {
 static void removed(Exchange *exchange) { exchange_send_text(exchange, 204, NULL, STR("")); }
 
 static void changed(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request.op.schedule.is_changed);
+    parts_send_changed(exchange, exchange->request->op.schedule.is_changed);
 }
 
 static void change(Exchange *exchange, OpKind kind, ExchangeFunction next) {
@@ -126,7 +126,7 @@ static void resume_schedule(Exchange *exchange) { change(exchange, OP_RESUME_SCH
 // ---- trigger and backfill ----
 
 static void triggered(Exchange *exchange) {
-    const ScheduleTrigger *trigger = &exchange->request.op.trigger_schedule;
+    const ScheduleTrigger *trigger = &exchange->request->op.trigger_schedule;
     parts_send_run(exchange, trigger->is_new ? 201 : 200, trigger->run_id);
 }
 
@@ -159,7 +159,7 @@ static void go_on_backfilling(Exchange *exchange, int64_t from_ms, int64_t to_ms
 }
 
 static void backfilled(Exchange *exchange) {
-    const ScheduleBackfill *part = &exchange->request.op.backfill;
+    const ScheduleBackfill *part = &exchange->request->op.backfill;
     Backfill *sum = exchange->state;
     sum->started_count += part->started_count;
     sum->existing_count += part->existing_count;

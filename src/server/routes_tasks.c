@@ -75,7 +75,7 @@ static void send_task(Exchange *exchange, int http_status, Str id) {
 }
 
 static void created(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     send_task(exchange, op->create_task.is_new ? 201 : 200, op->create_task.spec.id);
 }
 

@@ -68,7 +68,7 @@ static Status read_token(const JsonValue *body, int64_t now_ms, TokenRow *row, D
 static void created(Exchange *exchange) {
     refresh(exchange);
     const TokenText *text = exchange->state;
-    const TokenRow *row = &exchange->request.op.create_token;
+    const TokenRow *row = &exchange->request->op.create_token;
     JsonWriter *json = exchange_begin(exchange, 201);
     json_write_object_begin(json);
     put_members(json, row, row->created_at_ms);

@@ -159,7 +159,7 @@ static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *
 static void end_claim(Claim *claim) {
     Exchange *exchange = claim->exchange;
     Server *server = exchange->server;
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     hub_remove(&server->hub, &claim->waiter);
     server_clear_deadline(server, &claim->deadline);
     size_t count = op->claim_tasks.task_count;
@@ -195,7 +195,7 @@ static void abandon_claim(Exchange *exchange) {
 static void claimed(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     if (op->status != OK) {
         hub_remove(&server->hub, &claim->waiter);
         server_clear_deadline(server, &claim->deadline);

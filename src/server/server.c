@@ -25,7 +25,7 @@ ServerLimits server_default_limits(void) {
     return (ServerLimits){
         .body_size = LIMIT_PAYLOAD_SIZE + (64 << 10), // a payload and what is around it
         .uri_size = 4096,
-        .header_size = 8 << 10,
+        .header_size = 7 << 10, // an open stream holds it all the time
         .request_ms = 60000,
         .connections = 20000,
         .idle_seconds = 60,

@@ -14,8 +14,7 @@ enum {
     STREAM_READ_ENTRIES = 100,
     STREAM_READ_SIZE = 256 << 10,   // a read goes on to the end of the entry that passes it
     STREAM_PENDING_MAX = 64 << 20,  // of one entry as JSON
-    STREAM_PENDING_KEPT = 4 << 10,  // memory a silent stream keeps
-    STREAM_BLOCK_SIZE = 4096,
+    STREAM_BLOCK_SIZE = 128, // for readers without chunks; others get what fits the connection
     STREAM_HEARTBEAT_MS = 25000
 };
 
@@ -83,13 +82,7 @@ static ssize_t take_pending(struct Stream *stream, char *buffer, size_t room) {
     size_t size = left < room ? left : room;
     memcpy(buffer, stream->pending.data + stream->sent, size);
     stream->sent += size;
-    if (stream->sent < stream->pending.len) return (ssize_t)size;
-    schedule_heartbeat(stream);
-    if (stream->pending.capacity > STREAM_PENDING_KEPT) { // [T3]
-        buf_done(&stream->pending);
-        buf_init(&stream->pending, STREAM_PENDING_MAX);
-        stream->sent = 0;
-    }
+    if (stream->sent == stream->pending.len) schedule_heartbeat(stream);
     return (ssize_t)size;
 }
 
@@ -104,6 +97,8 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     if (atomic_exchange(&stream->is_heartbeat_due, false) && stream->pending.len == 0)
         buf_append_cstr(&stream->pending, ": heartbeat\n\n");
     if (stream->pending.len > 0) return take_pending(stream, buffer, room);
+    buf_done(&stream->pending); // [T3] one that sleeps holds no buffer
+    buf_init(&stream->pending, STREAM_PENDING_MAX);
     sleeper_sleep(&stream->sleeper);
     return 0;
 }
