@@ -289,12 +289,10 @@ static LoadAnswer load(Coordinator *c, ResidentRun **run) {
     }
     const RunRow *row = &query.runs[0];
     if (row->state != RUN_RUNNING || row->owner != c->node) return LOAD_GONE;
-    Query input = {.kind = QUERY_INPUT, .run = key};
-    if (store_read(c->store, &c->scratch, &input, &diag) != OK) return LOAD_LATER;
     Str parent_id = load_parent_id(c, row->parent);
     uint64_t woken_ns = (*run)->woken_ns;
     residents_remove(&c->residents, *run);
-    *run = residents_add(&c->residents, row, input.text, parent_id);
+    *run = residents_add(&c->residents, row, query.text, parent_id);
     (*run)->woken_ns = woken_ns;
     for (size_t i = 0; i < query.log_count; i++)
         resident_add_entry(&c->residents, *run, &query.log[i]);

@@ -277,6 +277,9 @@ MUST_CHECK Status apply_note_memory(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_create_token(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_token(Kernel *kernel, Op *op);
 
+// ---- kernel_expect.c ----
+MUST_CHECK Status kernel_expect(Kernel *kernel);
+
 // ---- reads_*.c, verify.c ----
 MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);
 MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);

@@ -144,6 +144,7 @@ static Status ready_settle(Kernel *kernel) {
 
 static Status batch_apply(Kernel *kernel) {
     Batch *batch = kernel->batch;
+    TRY(kernel_expect(kernel));
     TRY(node_check(kernel));
     for (size_t i = 0; i < batch->count; i++) {
         Op *op = batch->ops[i];

@@ -11,12 +11,17 @@
 #include "base/vec.h"
 #include <stdlib.h>
 
+// The next entries of the run in `wanted`.
+static Scan log_scan(const LogRow *wanted, int64_t after, int64_t limit) {
+    return (Scan){.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted, .match_count = 1,
+                  .has_min = true, .min = after + 1, .limit = limit};
+}
+
 Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context) {
     for (size_t size = 0;; size = reads->scratch.used_size) {
         LogRow wanted = {.run = run}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = read_chunk(size)};
+        Scan scan = log_scan(&wanted, after, read_chunk(size));
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -75,6 +80,18 @@ Status read_run_load(Reads *reads) { // [H2]
     Loading loading = {.list = {.arena = reads->arena}, .run = run,
                        .has_snapshot = !str_is_null(run->snapshot)};
     int64_t after = loading.has_snapshot ? run->log_seq : run->input_seq;
+    LogRow wanted = {.run = run->key, .seq = run->input_seq}, input;
+    Scan scans[] = {log_scan(&wanted, after, read_chunk(0)),
+                    {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 2,
+                     .limit = 1}};
+    TRY(rows_expect(reads->rows, scans, 2));
+    Status status = rows_get(reads->rows, TABLE_LOG, &wanted, reads->arena, &input);
+    if (status == ERR_NOT_FOUND) {
+        return diag_set(reads->diag, ERR_CORRUPT, "STORE_CORRUPT",
+                        "the run \"%.*s\" has no entry for its input", STR_ARG(run->id));
+    }
+    TRY(status);
+    query->text = input.data;
     TRY(log_walk(reads, run->key, after, loading_seen, &loading));
     if (!loading.has_snapshot && loading.list.count > 0) {
         qsort(loading.list.rows, loading.list.count, sizeof(LogRow), position_compare);

@@ -681,6 +681,25 @@ static Status remote_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
     return brief_end(self, is_brief, scan_within(self, scan, arena, ret_rows, ret_count));
 }
 
+static bool is_scan_known(RemoteRows *self, const Scan *scan) {
+    if (scan->index == SCAN_PRIMARY && scan->match_count == tables[scan->table].key_count) {
+        if (write_find(self, scan->table, scan->match) != NULL) return true;
+        if (is_key_known(self, scan->table, scan->match)) return true;
+    }
+    return is_unique_known(self, scan);
+}
+
+static Status remote_expect(RowStore *rows, const Scan *scans, size_t count) {
+    RemoteRows *self = remote_rows(rows);
+    ASSERT(self->is_active);
+    Fetch *wanted = ARENA_ARRAY(&self->arena, Fetch, count);
+    size_t wanted_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_scan_known(self, &scans[i])) wanted[wanted_count++] = (Fetch){.scan = scans[i]};
+    }
+    return wanted_count > 0 ? fetch_all(self, wanted, wanted_count) : OK;
+}
+
 // ---- the rest ----
 
 static void *remote_native_handle(RowStore *rows) {
@@ -730,6 +749,7 @@ static const RowStoreOps remote_ops = {
     .update = remote_update,
     .remove = remote_remove,
     .scan = remote_scan,
+    .expect = remote_expect,
     .native_handle = remote_native_handle,
     .check = remote_check,
     .close = remote_close,

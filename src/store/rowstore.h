@@ -64,6 +64,9 @@ typedef struct RowStoreOps {
     // An array of row structs.
     MUST_CHECK Status (*scan)(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
                               size_t *ret_count);
+    // The caller is about to ask for these: fetching them together spares round trips. Changes no
+    // answer. NULL where a question costs nothing. What the scans match lives until they are asked.
+    MUST_CHECK Status (*expect)(RowStore *rows, const Scan *scans, size_t count);
     void *(*native_handle)(RowStore *rows); // sqlite3 *, for participants; NULL = none
     // The backend's own consistency check of all it keeps, inside read_begin/read_end.
     MUST_CHECK Status (*check)(RowStore *rows, Diag *diag);
@@ -94,6 +97,10 @@ static inline Status rows_remove(RowStore *rows, TableNumber table, const void *
 static inline Status rows_scan(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
                                size_t *ret_count) {
     return rows->ops->scan(rows, scan, arena, ret_rows, ret_count);
+}
+
+static inline Status rows_expect(RowStore *rows, const Scan *scans, size_t count) {
+    return rows->ops->expect != NULL ? rows->ops->expect(rows, scans, count) : OK;
 }
 
 static inline Status rows_check(RowStore *rows, Diag *diag) {

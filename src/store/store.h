@@ -36,7 +36,8 @@ typedef enum QueryKind {
     QUERY_RUN = 1,     // by run_id, or by run when run_id is null
     QUERY_RUN_LOAD,    // what a runner needs to go on: the run and, for a flow run with a snapshot,
                        // the LOG_WAIT entries after run.log_seq; otherwise its checkpoints and
-                       // the LOG_STEP_ATTEMPT entries before them, in order of position
+                       // the LOG_STEP_ATTEMPT entries before them, in order of position; text:
+                       // its input
     QUERY_LIST_RUNS,   // without snapshots, as all lists of runs
     QUERY_STEP,        // one checkpoint: run_id, name, iteration
     QUERY_LIST_STEPS,  // checkpoints in order of position, from position `after` on

@@ -263,6 +263,7 @@ static void rewind_to_step_drops_it_and_what_follows(void **state) {
     Query load = get_load(world, "r1");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "a");
+    assert_text(load.text, "{\"a\":1}"); // its input comes with it
     assert_state(world, "r1", RUN_RUNNING);
 }
 
