@@ -7,6 +7,7 @@
 #   make bench      every benchmark; make bench-core runs one
 #   make sim        the simulator                               make sim SEED=7 RUNS=500
 #   make fuzz-diff  random programs against node, until interrupted
+#   make fuzz-api   random requests against a server, until interrupted   make fuzz-api SEED=7
 #   make format tidy install clean
 #
 # BUILD=DIR builds elsewhere (the sanitizer builds go to DIR-asan, DIR-tsan, DIR-clang).
@@ -18,7 +19,7 @@ RUNS ?= 200
 ONLY ?=
 export BUILD JOBS
 
-.PHONY: all run test check bench sim fuzz-diff format tidy install clean
+.PHONY: all run test check bench sim fuzz-diff fuzz-api format tidy install clean
 
 all:
 	@tools/setup build
@@ -50,6 +51,9 @@ sim: all
 fuzz-diff: all
 	@tools/setup test
 	@test/fuzz/fuzz-diff
+
+fuzz-api: all
+	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/e2e/api_fuzz.py --forever --seed $(SEED) --threads 4
 
 format:
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i

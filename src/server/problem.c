@@ -20,6 +20,7 @@ static const CodeStatus special[] = {
     {"HOST_NOT_ALLOWED", 403},  {"ORIGIN_NOT_ALLOWED", 403}, {"TOO_MANY_TOKENS", 429},
     {"TOO_MANY_CONNECTIONS", 503}, {"HEADERS_TOO_LARGE", 431}, {"MEDIA_TYPE", 415},
     {"LENGTH_REQUIRED", 411},   {"CLOSED", 503},           {"FLOW_SYNTAX", 422},
+    {"SERVER_BUSY", 503},
 };
 
 static int find_status(const CodeStatus *codes, size_t count, const char *code) {

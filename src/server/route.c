@@ -183,7 +183,8 @@ const char *const *route_common_codes(size_t *ret_count) {
     static const char *const codes[] = {"UNAUTHORIZED",       "FORBIDDEN",
                                         "HOST_NOT_ALLOWED",   "ORIGIN_NOT_ALLOWED",
                                         "NO_SUCH_PATH",       "METHOD_NOT_ALLOWED",
-                                        "STORE_UNAVAILABLE"};
+                                        "STORE_UNAVAILABLE",  "SERVER_BUSY",
+                                        "BAD_HEADER"};
     *ret_count = sizeof codes / sizeof codes[0];
     return codes;
 }

@@ -7,6 +7,7 @@
 #include "server/parts.h"
 
 static const char *const change_codes[] = {"RUN_NOT_FOUND", NULL};
+static const char *const pause_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", NULL};
 static const RouteAnswer changed_answers[] = {
     {200, "Whether anything changed.", "Changed"}, {0}};
 
@@ -174,7 +175,7 @@ static const Route routes[] = {
     {"POST", "/v1/runs/{id}/cancel", "cancelRun", "Ask a run to end", SCOPE_CLIENT,
      BODY_OPTIONAL_OBJECT, cancel_fields, NULL, changed_answers, change_codes, cancel_run},
     {"POST", "/v1/runs/{id}/pause", "pauseRun", "Hold a run", SCOPE_CLIENT, BODY_OPTIONAL_OBJECT,
-     NULL, NULL, changed_answers, change_codes, pause_run},
+     NULL, NULL, changed_answers, pause_codes, pause_run},
     {"POST", "/v1/runs/{id}/resume", "resumeRun", "Let a held run go on", SCOPE_CLIENT,
      BODY_OPTIONAL_OBJECT, NULL, NULL, changed_answers, change_codes, resume_run},
     {"POST", "/v1/runs/{id}/rewind", "rewindRun", "Go back to a step", SCOPE_CLIENT, BODY_OBJECT,
