@@ -13,6 +13,7 @@
 #include "server/serve.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,9 +96,12 @@ int cli_dev(int argument_count, char **arguments) {
     Logger logger = {.least = LOG_INFO, .write = write_line, .context = &dev};
     ServeConfig config = {
         .listen = STR("127.0.0.1:7433"), .is_private_allowed = true, .logger = &logger};
+    const char *listen = getenv("ABIDE_LISTEN");
+    if (listen != NULL && listen[0] != 0) config.listen = str_from(listen);
     const Option options[] = {
         {"store", 's', OPTION_TEXT, &config.store, "URL", "DIR/.abide/abide.db unless given"},
-        {"listen", 'l', OPTION_TEXT, &config.listen, "HOST:PORT", "127.0.0.1:7433 unless given"},
+        {"listen", 'l', OPTION_TEXT, &config.listen, "HOST:PORT",
+         "ABIDE_LISTEN, or 127.0.0.1:7433"},
         {"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW", "start a run of it at once"},
         {"input", 'i', OPTION_TEXT, &dev.input, "JSON", "the input of that run"},
         {"allow-exec", 0, OPTION_FLAG, &config.is_exec_allowed, NULL,
