@@ -127,12 +127,14 @@ static const RunRow *run_of(Exchange *exchange, const TaskRow *task) {
 // What the worker's own spans belong to: this attempt.
 static void put_trace(Exchange *exchange, JsonWriter *json, const TaskRow *task,
                       const RunRow *run) {
-    TraceParent above = trace_of_lone_task(task->id);
-    bool has_above = run != NULL && trace_of_run(run->id, run->tags, &above, NULL);
-    if (!has_above && exchange->server->tracer == NULL) {
+    bool is_told = run != NULL && !str_is_null(tags_trace(run->tags));
+    if (!is_told && exchange->server->tracer == NULL) {
         json_put_null(json, "traceparent");
         return;
     }
+    TraceParent above;
+    if (run != NULL) (void)trace_of_run(run->id, run->tags, &above, NULL);
+    else above = trace_of_lone_task(task->id);
     TraceParent attempt = trace_of_attempt(&above, task->id, task->attempt);
     json_put_cstr(json, "traceparent", trace_parent_format(&attempt).text);
 }
