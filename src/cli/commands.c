@@ -83,9 +83,16 @@ static bool is_help(const char *word) {
 
 int cli_main(int argument_count, char **arguments) {
     const CliGroup *group = &cli_root;
-    char path[128] = "abide";
+    char path[128] = "abide", help_word[] = "--help";
+    char *help_arguments[] = {help_word, NULL};
+    bool wants_help = false;
     for (int i = 1; i < argument_count; i++) {
         const char *word = arguments[i];
+        bool is_leading = strcmp(word, "help") == 0 && i + 1 < argument_count;
+        if (is_leading) { // "help wf start" is "wf start --help"
+            wants_help = true;
+            continue;
+        }
         if (is_help(word)) {
             print_help(stdout, path, group);
             return EXIT_CODE_OK;
@@ -96,11 +103,12 @@ int cli_main(int argument_count, char **arguments) {
             fprintf(stderr, "abide: there is no command %s; see %s --help\n", word, path);
             return EXIT_CODE_USAGE;
         }
+        if (command->run != NULL && wants_help) return command->run(1, help_arguments);
         if (command->run != NULL) return command->run(argument_count - i - 1, arguments + i + 1);
         group = command->group;
         size_t len = strlen(path);
         snprintf(path + len, sizeof path - len, " %s", command->name);
     }
-    print_help(stderr, path, group);
-    return EXIT_CODE_USAGE;
+    print_help(wants_help ? stdout : stderr, path, group);
+    return wants_help ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }

@@ -1,15 +1,21 @@
 // Waiting for runs and watching them.
 //
 // The end is waited for by long polls: short ones on a terminal, where a line shows how it stands,
-// long ones elsewhere.
+// long ones elsewhere. A server that restarts meanwhile is waited for too.
 //
 // Not here: starting and showing runs (wf_*.c), reconnecting (client_stream.c).
 #include "cli/follow.h"
 #include "base/duration.h"
 #include "base/env.h"
 #include "json/write.h"
+#include <unistd.h>
 
-enum { POLL_MS = 20000, POLL_TERMINAL_MS = 1000 };
+enum {
+    POLL_MS = 20000,
+    POLL_TERMINAL_MS = 1000,
+    AWAY_MS = 30000, // how long a server may take to come back
+    AWAY_PAUSE_MS = 250,
+};
 
 bool follow_read_limit(Session *session, const char *option, Str text, int64_t *ret_ms) {
     if (str_is_null(text)) return true;
@@ -26,33 +32,47 @@ static bool has_ended(Str status) {
 static bool not_ended(Session *session, Str run_id) {
     Diag diag;
     Str status = field_text(session->answer.json, "status");
+    if (str_is_null(status)) status = STR("out of reach"); // the server was away at the end
     (void)diag_set(&diag, ERR_CONFLICT, "RUN_NOT_ENDED",
                    "run %.*s has not ended, it is %.*s; --wait waits for its end", STR_ARG(run_id),
                    STR_ARG(status));
     return session_fail(session, ERR_CONFLICT, &diag);
 }
 
+// Whether to ask again after a failure: a server that has answered before may be restarting.
+static bool is_worth_waiting(const Diag *diag, Status status, int64_t answered_ms) {
+    if (status != ERR_UNAVAILABLE || answered_ms == 0 || strcmp(diag->code, "INTERRUPTED") == 0)
+        return false;
+    return env_now_ms(env_system()) - answered_ms < AWAY_MS;
+}
+
+// How long the next poll may take, when `gone_ms` of `limit_ms` (0: no limit) are over.
+static int64_t poll_ms(const Session *session, int64_t gone_ms, int64_t limit_ms) {
+    int64_t wait_ms = session->progress.is_terminal ? POLL_TERMINAL_MS : POLL_MS;
+    if (limit_ms > 0 && wait_ms > limit_ms - gone_ms) wait_ms = limit_ms - gone_ms;
+    return wait_ms < 1 ? 1 : wait_ms;
+}
+
 bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
-    int64_t began_ms = env_now_ms(env_system());
+    Str base = session_path(session, "/v1/runs/%s/result", run_id, STR_NULL);
+    int64_t began_ms = env_now_ms(env_system()), answered_ms = 0, gone_ms = 0;
     for (;;) {
         ArenaMark mark = arena_mark(&session->arena);
-        int64_t gone_ms = env_now_ms(env_system()) - began_ms;
-        int64_t wait_ms = session->progress.is_terminal ? POLL_TERMINAL_MS : POLL_MS;
-        if (limit_ms > 0 && wait_ms > limit_ms - gone_ms) wait_ms = limit_ms - gone_ms;
-        if (wait_ms < 1) wait_ms = 1;
-        Str base = session_path(session, "/v1/runs/%s/result", run_id, STR_NULL);
-        ClientRequest request = {
-            .method = "GET",
-            .path = arena_printf(&session->arena, "%.*s?wait=%lldms", STR_ARG(base),
-                                 (long long)wait_ms),
-            .wait_ms = wait_ms,
-        };
-        if (!session_call(session, &request)) return false;
-        if (session->answer.http_status == 200) break;
+        int64_t wait_ms = answered_ms == 0 ? 1 : poll_ms(session, gone_ms, limit_ms);
+        Str path = arena_printf(&session->arena, "%.*s?wait=%lldms", STR_ARG(base),
+                                (long long)wait_ms);
+        const ClientRequest request = {.method = "GET", .path = path, .wait_ms = wait_ms};
+        Diag diag;
+        Status status = session_try(session, &request, &diag);
+        bool is_away = is_worth_waiting(&diag, status, answered_ms);
+        if (status != OK && !is_away) return session_fail(session, status, &diag);
+        if (status == OK && session->answer.http_status == 200) break;
         gone_ms = env_now_ms(env_system()) - began_ms;
+        if (is_away) usleep(AWAY_PAUSE_MS * 1000);
+        else answered_ms = began_ms + gone_ms;
         if (limit_ms > 0 && gone_ms >= limit_ms) return not_ended(session, run_id);
-        session_progress(session, "%.*s is %.*s … %llds", STR_ARG(run_id),
-                         STR_ARG(field_text(session->answer.json, "status")),
+        Str word = is_away ? STR("out of reach") : field_text(session->answer.json, "status");
+        session_progress(session, "%.*s is %.*s … %llds", STR_ARG(run_id), STR_ARG(word),
                          (long long)(gone_ms / 1000));
         session->answer.json = NULL;
         arena_rewind(&session->arena, mark);

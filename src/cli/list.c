@@ -10,8 +10,6 @@
 
 enum { PAGE_MAX = 1000, LIST_OUTPUT_MAX = 512 << 20 };
 
-typedef VEC(const JsonValue *) Items;
-
 static Str page_path(Session *session, const Listing *listing, uint64_t left, Str cursor) {
     Buf path;
     buf_init(&path, 1 << 16);
@@ -27,8 +25,7 @@ static Str page_path(Session *session, const Listing *listing, uint64_t left, St
     return answer;
 }
 
-// False: a call failed, which has been said.
-static bool gather(Session *session, const Listing *listing, Items *items, Str *ret_next) {
+bool list_gather(Session *session, const Listing *listing, ListItems *items, Str *ret_next) {
     Str cursor = listing->cursor;
     do {
         uint64_t left = listing->limit - items->count;
@@ -43,7 +40,7 @@ static bool gather(Session *session, const Listing *listing, Items *items, Str *
     return true;
 }
 
-static void print_json(const Items *items, Str next) {
+static void print_json(const ListItems *items, Str next) {
     Buf text;
     JsonWriter writer;
     buf_init(&text, LIST_OUTPUT_MAX);
@@ -59,7 +56,7 @@ static void print_json(const Items *items, Str next) {
     buf_done(&text);
 }
 
-static void print_table(Session *session, const Listing *listing, const Items *items) {
+static void print_table(Session *session, const Listing *listing, const ListItems *items) {
     TextTable table;
     table_init(&table, listing->columns, listing->column_count);
     for (size_t i = 0; i < items->count; i++) listing->add_row(session, &table, items->data[i]);
@@ -68,9 +65,9 @@ static void print_table(Session *session, const Listing *listing, const Items *i
 }
 
 bool list_show(Session *session, const Listing *listing) {
-    Items items = {0};
+    ListItems items = {0};
     Str next = STR_NULL;
-    bool is_ok = gather(session, listing, &items, &next);
+    bool is_ok = list_gather(session, listing, &items, &next);
     if (is_ok) switch (session->format) {
         case OUTPUT_JSON: print_json(&items, next); break;
         case OUTPUT_TABLE: print_table(session, listing, &items); break;

@@ -17,6 +17,10 @@ typedef struct Listing {
     void (*add_row)(Session *session, TextTable *table, const JsonValue *item);
 } Listing;
 
+typedef VEC(const JsonValue *) ListItems; // in the session's arena
+
+// All items up to the limit; the caller frees the vector. *ret_next: null when there are no more.
+bool list_gather(Session *session, const Listing *listing, ListItems *items, Str *ret_next);
 bool list_show(Session *session, const Listing *listing);
 // A whole command that lists `listing`, with --limit and --cursor.
 int list_command(const OptionTable *table, Listing *listing, int argument_count, char **arguments);

@@ -115,6 +115,7 @@ void session_clear_progress(Session *session) {
 
 void session_progress(Session *session, const char *format, ...) {
     if (!session->progress.is_terminal) return;
+    ArenaMark mark = arena_mark(&session->arena);
     va_list arguments;
     va_start(arguments, format);
     Str text = arena_vprintf(&session->arena, format, arguments);
@@ -125,6 +126,7 @@ void session_progress(Session *session, const char *format, ...) {
     fprintf(stderr, "\r\033[K%s", buf_cstr(&line));
     fflush(stderr);
     buf_done(&line);
+    arena_rewind(&session->arena, mark);
     session->is_progress_shown = true;
 }
 

@@ -5,10 +5,17 @@
 //
 // Not here: following (follow.c).
 #include "cli/follow.h"
+#include "cli/list.h"
 #include "cli/wf.h"
 #include "json/write.h"
 
-enum { STEPS_SHOWN = 1000, SHOW_MAX = 256 << 20, LABEL_WIDTH = 12 };
+enum {
+    STEPS_SHOWN = 100, // the last ones; JSON has all
+    WAITS_SHOWN = 20,
+    STEPS_MAX = 1000000,
+    SHOW_MAX = 256 << 20,
+    LABEL_WIDTH = 12,
+};
 
 static const TableColumn step_columns[] = {
     {"#", true, false},          {"KIND", false, false}, {"STEP", false, true},
@@ -50,9 +57,10 @@ static void print_time(Session *session, const char *label, const JsonValue *run
 }
 
 // Tasks and children are waited for by id; the step that began them has the name people know.
-static Str wait_name(Session *session, const JsonValue *wait, const JsonValue *steps) {
+static Str wait_name(Session *session, const JsonValue *wait, const ListItems *steps) {
     Str id = field_text(wait, "name");
-    if (steps != NULL && !str_is_null(id)) JSON_EACH(step, steps) {
+    for (size_t i = steps->count; i > 0 && !str_is_null(id); i--) {
+        const JsonValue *step = steps->data[i - 1];
         if (!str_equal(field_text(step, "data"), id)) continue;
         return arena_printf(&session->arena, "%.*s (%.*s)", STR_ARG(field_text(step, "name")),
                             STR_ARG(id));
@@ -60,10 +68,17 @@ static Str wait_name(Session *session, const JsonValue *wait, const JsonValue *s
     return id;
 }
 
-static void print_waits(Session *session, const JsonValue *run, const JsonValue *steps) {
+static void print_waits(Session *session, const JsonValue *run, const ListItems *steps) {
     const JsonValue *waits = json_member(run, STR("waits"));
     if (waits == NULL) return;
+    size_t shown = 0;
     JSON_EACH(wait, waits) {
+        if (shown++ == WAITS_SHOWN) {
+            print_line(session, "",
+                       arena_printf(&session->arena, "and %u more", waits->count - WAITS_SHOWN),
+                       PAINT_NONE);
+            return;
+        }
         Arena *arena = &session->arena;
         Str name = wait_name(session, wait, steps), filter = field_text(wait, "filter");
         int64_t deadline_ms = field_ms(wait, "deadline");
@@ -92,7 +107,7 @@ static void print_tags(Session *session, const JsonValue *run) {
     buf_done(&text);
 }
 
-static void print_run(Session *session, const JsonValue *run, const JsonValue *steps) {
+static void print_run(Session *session, const JsonValue *run, const ListItems *steps) {
     Str status = field_text(run, "status");
     Str workflow = field_text(run, "workflow"), version = field_text(run, "version");
     Str shown = str_is_null(version)
@@ -143,11 +158,13 @@ static void print_place(Session *session, const JsonValue *snapshot) {
                    PAINT_NONE);
 }
 
-static void print_steps(Session *session, const JsonValue *steps) {
-    if (steps == NULL || steps->count == 0) return;
+static void print_steps(Session *session, const ListItems *steps) {
+    if (steps->count == 0) return;
+    size_t from = steps->count > STEPS_SHOWN ? steps->count - STEPS_SHOWN : 0;
     TextTable table;
     table_init(&table, step_columns, sizeof step_columns / sizeof *step_columns);
-    JSON_EACH(step, steps) {
+    for (size_t i = from; i < steps->count; i++) {
+        const JsonValue *step = steps->data[i];
         Str outcome = field_text(step, "outcome"), name = field_text(step, "name");
         int64_t iteration = field_count(step, "iteration"), attempt = field_count(step, "attempt");
         if (iteration > 0)
@@ -165,11 +182,12 @@ static void print_steps(Session *session, const JsonValue *steps) {
         table_add(&table, data != NULL ? data->raw : STR_NULL);
     }
     putchar('\n');
+    if (from > 0) printf("%zu earlier steps are left out; -o json has all\n", from);
     table_print(&table, stdout, session->terminal);
     table_done(&table);
 }
 
-static void print_json(const JsonValue *run, const JsonValue *steps, const JsonValue *snapshot) {
+static void print_json(const JsonValue *run, const ListItems *steps, const JsonValue *snapshot) {
     Buf text;
     JsonWriter json;
     buf_init(&text, SHOW_MAX);
@@ -180,8 +198,9 @@ static void print_json(const JsonValue *run, const JsonValue *steps, const JsonV
         json_write_value(&json, member);
     }
     json_write_key(&json, STR("steps"));
-    if (steps != NULL) json_write_value(&json, steps);
-    else json_write_null(&json);
+    json_write_array_begin(&json);
+    for (size_t i = 0; i < steps->count; i++) json_write_value(&json, steps->data[i]);
+    json_write_array_end(&json);
     json_write_key(&json, STR("snapshot"));
     if (snapshot != NULL) json_write_value(&json, snapshot);
     else json_write_null(&json);
@@ -201,24 +220,23 @@ static const JsonValue *get_snapshot(Session *session, Str id) {
 static bool show_run(Session *session, Str id) {
     if (!session_get(session, session_path(session, "/v1/runs/%s", id, STR_NULL))) return false;
     const JsonValue *run = session->answer.json;
-    Str path = session_path(session, "/v1/runs/%s/steps", id, STR_NULL);
-    if (!session_get(session, arena_printf(&session->arena, "%.*s?limit=%d", STR_ARG(path),
-                                           STEPS_SHOWN)))
-        return false;
-    const JsonValue *steps = json_member(session->answer.json, STR("items"));
-    bool has_more = !str_is_null(field_text(session->answer.json, "next"));
-    const JsonValue *snapshot = get_snapshot(session, id);
-    if (session->format == OUTPUT_JSON) {
-        print_json(run, steps, snapshot);
-    } else if (session->format == OUTPUT_IDS) {
+    const Listing listing = {
+        .path = session_path(session, "/v1/runs/%s/steps", id, STR_NULL), .limit = STEPS_MAX};
+    ListItems steps = {0};
+    Str next;
+    bool is_ok = list_gather(session, &listing, &steps, &next);
+    const JsonValue *snapshot = is_ok ? get_snapshot(session, id) : NULL;
+    if (is_ok && session->format == OUTPUT_JSON) {
+        print_json(run, &steps, snapshot);
+    } else if (is_ok && session->format == OUTPUT_IDS) {
         output_json_line(stdout, field_text(run, "id"));
-    } else {
-        print_run(session, run, steps);
+    } else if (is_ok) {
+        print_run(session, run, &steps);
         print_place(session, snapshot);
-        print_steps(session, steps);
-        if (has_more) fprintf(stderr, "only the first %d steps are shown\n", STEPS_SHOWN);
+        print_steps(session, &steps);
     }
-    return session_flush(session);
+    vec_free(&steps);
+    return is_ok && session_flush(session);
 }
 
 int wf_show(int argument_count, char **arguments) {

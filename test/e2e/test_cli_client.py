@@ -1,6 +1,7 @@
 """The client commands against a real server: what they do, print and answer with."""
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -124,6 +125,16 @@ class RunTest(CommandTest):
         self.assertEqual(self.ok("wf", "show", self.run_id, "-o", "ids").out, self.run_id + "\n")
         self.refused(4, "RUN_NOT_FOUND", "wf", "show", "nobody")
 
+    def test_all_steps_are_shown(self):
+        self.deploy("steps", 'for (let i = 0; i < 1005; i++) await Timer.delay("0ms")\nreturn 1')
+        self.ok("wf", "start", "steps", "--id", "stepper", "--wait")
+        steps = self.ok("wf", "show", "stepper", "-o", "json").json["steps"]
+        self.assertGreaterEqual(len(steps), 1005)
+        self.assertEqual([step["seq"] for step in steps], sorted({step["seq"] for step in steps}))
+        shown = self.ok("wf", "show", "stepper").out
+        self.assertIn("earlier steps are left out", shown)
+        self.assertLess(len(shown.splitlines()), 130)
+
     def test_signal_result_and_follow(self):
         self.refused(1, "RUN_NOT_ENDED", "wf", "result", self.run_id)
         self.server.complete(self.task_of(self.run_id), {"paid": 7})
@@ -158,6 +169,23 @@ class RunTest(CommandTest):
         self.assertEqual(numbers, sorted(set(numbers)))
         self.assertEqual((follower.returncode, json.loads(rest.splitlines()[-1])["kind"]),
                          (1, "finished"))
+
+    def test_waiting_goes_on_when_the_server_restarts(self):
+        terminal, its_end = pty.openpty()
+        waiter = subprocess.Popen([ABIDE, "wf", "result", self.run_id, "--wait", *self.where],
+                                  text=True, stdout=subprocess.PIPE, stderr=its_end,
+                                  env=self.environment())
+        os.close(its_end)
+        shown = b""
+        while b"is suspended" not in shown:  # the progress line: it has had an answer
+            shown += os.read(terminal, 4096)
+        self.server.kill()
+        self.server.restart_on_its_port()
+        self.server.complete(self.task_of(self.run_id), 1)
+        self.ok("signal", self.run_id, "approval", "2")
+        out, _ = waiter.communicate(timeout=60)
+        os.close(terminal)
+        self.assertEqual((waiter.returncode, out), (0, '{"receipt":1,"approval":2}\n'))
 
     def test_pause_resume_cancel_and_rm(self):
         self.assertEqual(self.ok("wf", "pause", self.run_id).out, self.run_id + ": paused\n")
@@ -229,6 +257,15 @@ class BulkTest(CommandTest):
         self.assertEqual(items[1]["error"]["code"], "RUN_NOT_FOUND")
 
     def test_a_limit_above_a_page_takes_several(self):
+        self.deploy("tiny", "return 1")
+        for i in range(1100):
+            self.server.post("/v1/runs", {"workflow": "tiny", "tags": ["lots"]})
+        listed = self.ok("wf", "ls", "--tag", "lots", "--limit", "5000", "-o", "ids")
+        self.assertEqual((len(set(listed.lines)), listed.err), (1100, ""))
+        whole = self.ok("wf", "ls", "--tag", "lots", "--limit", "1050", "-o", "json").json
+        self.assertEqual((len(whole["items"]), whole["next"] is None), (1050, False))
+
+    def test_a_list_goes_on_at_its_cursor(self):
         self.deploy("tiny", "return 1")
         for i in range(7):
             self.ok("wf", "start", "tiny", "--tag", "many")
