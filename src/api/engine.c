@@ -7,6 +7,7 @@
 // (context.c).
 #include "api/api.h"
 #include "base/duration.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "engine/filter.h"
 #include "flow/limits.h"
@@ -101,7 +102,7 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     if (is_exclusive) c->lease_ms = 100LL * 365 * 24 * 3600 * 1000;
     c->node_name = str_from(options->node_name != NULL ? options->node_name : "node");
     c->first_tasks = 4 * threads;
-    c->max_tasks = 256 * threads;
+    c->max_tasks = 256 * threads > LIMIT_BATCH_OPS ? 256 * threads : LIMIT_BATCH_OPS;
     c->task_lease_ms = 30000;
     c->sweep_ms = 60000;
     c->run_retention_ms = settings->run_retention_ms;

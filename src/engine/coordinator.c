@@ -78,7 +78,7 @@ Turn *turn_get(Coordinator *c) {
 void turn_put(Coordinator *c, Turn *turn) {
     SpareTurn *spare = container_of(turn, SpareTurn, turn);
     vec_clear(&turn->items);
-    turn->makes_tasks = false;
+    turn->made_tasks = 0;
     arena_reset(&turn->arena);
     list_append(&c->spare_turns, &spare->link);
 }
@@ -290,6 +290,8 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
     ASSERT(c->executing_count > 0);
     c->executing_count--;
     if (execution->kind == EXECUTE_TASK) {
+        ASSERT(c->task_count > 0);
+        c->task_count--;
         heap_remove(&c->heartbeats, &execution->heartbeat);
         list_append(&c->executed, &execution->link);
         return;
@@ -319,7 +321,7 @@ static void add_requests(Coordinator *c, Turn *turn) {
         list_remove(&request->link);
         c->request_count--;
         (void)turn_add(turn, request->op.kind, request, NULL);
-        if (request->op.kind == OP_CREATE_TASK) turn->makes_tasks = true;
+        turn->made_tasks += request->op.kind == OP_CREATE_TASK;
     }
 }
 
@@ -333,7 +335,7 @@ static void add_executed(Coordinator *c, Turn *turn) {
             Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
             runs_fill_children(c, execution);
             runs_fill_commit(execution, &op->turn);
-            if (op->turn.task_count > 0) turn->makes_tasks = true;
+            turn->made_tasks += op->turn.task_count;
         }
     }
 }

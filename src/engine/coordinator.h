@@ -174,7 +174,7 @@ typedef struct Turn {
     Arena arena;
     Batch batch;
     VEC(struct TurnItem) items;
-    bool makes_tasks; // an operation in it queues tasks
+    size_t made_tasks; // that its operations queue
 } Turn;
 
 typedef struct TurnItem {

@@ -42,7 +42,7 @@ struct Coordinator {
     List spare_executions;
     List spare_turns;
     size_t executing_count; // with the world
-    size_t task_count;      // tasks among them, or being committed
+    size_t task_count;      // tasks among them
     int64_t task_window;    // how many tasks may be claimed at a time now
     int64_t tasks_asked;    // by claims that are in batches
 
@@ -67,7 +67,7 @@ struct Coordinator {
     bool has_unadopted;  // runs may be ours in the store that are not in memory
     bool has_unclaimed;  // ready runs wait for room
     bool has_tasks;      // tasks may be claimable
-    bool was_window_full; // the last claim of tasks got as many as it asked for
+    bool was_window_full; // the last claim of tasks left some that it had no room for
     int64_t first_queue; // where the next claim of tasks begins: each queue gets its turn
     bool is_firing;      // a fire_due is in a batch
     int64_t firing_due_ms; // when the first of what it fires was due

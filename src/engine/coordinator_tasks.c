@@ -3,14 +3,18 @@
 // The engine is a worker like any other: it claims tasks whose names are registered here, of any
 // queue and within that queue's limits, with a fencing token each, and reports results through
 // the same operations as a remote one. A claim rides in the batch that queues the tasks, so
-// handing them out costs no commit of its own.
+// handing them out costs no commit of its own, and mostly not even a statement: they are inserted
+// as leased.
 //
 //   [T1] How many are claimed ahead of the threads that run them follows their speed: twice as
 //        many as soon as half of them were done before more were asked for, half as many when one
 //        takes so long that its lease must be renewed. So short tasks flow in large batches, and
 //        long ones are left to whoever has a thread for them.
+//   [T2] What was done and waits to be committed does not count, but nothing more is claimed while
+//        there is more of it than one batch takes: that bounds how much there can be.
 //
 // Not here: what a task is and how it is retried (store/kernel_tasks.c).
+#include "base/limits.h"
 #include "engine/coordinator_internal.h"
 
 static void add_heartbeats(Coordinator *c, Turn *turn) {
@@ -43,21 +47,31 @@ static void widen_window(Coordinator *c) { // [T1]
         c->task_window *= 2;
 }
 
+// As many as the batch makes itself, and of what waits besides half of what there is room for: the
+// next batch is gathered before this one is answered, and has tasks of its own to lease.
+static int64_t tasks_to_ask(const Coordinator *c, const Turn *turn) {
+    int64_t room = room_for_tasks(c), made = (int64_t)turn->made_tasks;
+    if (room > LIMIT_BATCH_OPS) room = LIMIT_BATCH_OPS;
+    if (made >= room) return room;
+    return c->has_tasks ? made + (room - made + 1) / 2 : made;
+}
+
 void tasks_add_ops(Coordinator *c, Turn *turn) {
     add_heartbeats(c, turn);
-    if (!c->has_tasks && !turn->makes_tasks) return;
+    if (!c->has_tasks && turn->made_tasks == 0) return;
     widen_window(c);
-    if (!tasks_can_claim(c)) return;
-    int64_t room = room_for_tasks(c);
+    if (!tasks_can_claim(c) || !list_is_empty(&c->executed)) return; // [T2]
+    int64_t asked = tasks_to_ask(c, turn);
     Op *op = turn_add(turn, OP_CLAIM_TASKS, NULL, NULL);
     op->claim_tasks.worker = c->config.node_name;
     op->claim_tasks.is_any_queue = true;
+    op->claim_tasks.is_eager = true; // nothing is added behind it
     op->claim_tasks.first_queue = c->first_queue++;
     op->claim_tasks.names = c->task_names.data;
     op->claim_tasks.name_count = c->task_names.count;
-    op->claim_tasks.max = room;
+    op->claim_tasks.max = asked;
     op->claim_tasks.lease_ms = c->config.task_lease_ms;
-    c->tasks_asked += room;
+    c->tasks_asked += asked;
 }
 
 static void execute_task(Coordinator *c, const TaskRow *row) {
@@ -88,8 +102,9 @@ void tasks_apply_claimed(Coordinator *c, const Op *op) {
     if (op->status != OK) return;
     for (size_t i = 0; i < op->claim_tasks.task_count; i++)
         execute_task(c, &op->claim_tasks.tasks[i]);
-    c->was_window_full = (int64_t)op->claim_tasks.task_count == op->claim_tasks.max;
-    if (!c->was_window_full) c->has_tasks = false;
+    bool has_all = (int64_t)op->claim_tasks.task_count == op->claim_tasks.max;
+    if (!has_all) c->has_tasks = false;
+    c->was_window_full = c->has_tasks; // there are more than it was allowed to ask for
 }
 
 void tasks_forget_claims(Coordinator *c, const Turn *turn) {
@@ -123,8 +138,6 @@ void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn) {
 
 // Refused (fenced, gone) or taken: either way this attempt is over.
 void tasks_apply_result(Coordinator *c, Execution *execution) {
-    ASSERT(c->task_count > 0);
-    c->task_count--;
     execution_put(c, execution);
 }
 

@@ -126,7 +126,7 @@ static void op_clear_answers(Op *op) {
         break;
     case OP_CLAIM_TASKS:
         op->claim_tasks.tasks = NULL;
-        op->claim_tasks.task_count = 0;
+        op->claim_tasks.task_count = op->claim_tasks.task_capacity = 0;
         op->claim_tasks.open_at_ms = 0;
         break;
     case OP_HEARTBEAT_TASK:

@@ -118,12 +118,15 @@ typedef struct Op {
             size_t queue_count;
             bool is_any_queue;   // all queues that have tasks, whatever their names
             int64_t first_queue; // is_any_queue: a number to begin at, so that all get their turn
+            bool is_eager; // the last operation of its batch: what the batch queues may be leased
+                           // to it as it is made, in that order, where nothing stands in the way
             Str *names; // none = any
             size_t name_count;
-            int64_t max;
+            int64_t max; // LIMIT_LIST_PAGE at a time, or LIMIT_BATCH_OPS if it is eager
             int64_t lease_ms;
             TaskRow *tasks; // answer
             size_t task_count;
+            size_t task_capacity; // the store's own
             int64_t open_at_ms; // answer: when a rate limit that held tasks back lets more pass;
                                 // 0 = none did. FIRE_DUE then says so with has_tasks
         } claim_tasks;

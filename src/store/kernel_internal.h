@@ -29,6 +29,7 @@ typedef struct Kernel {
     StoreConfig config; // defaults filled in
     Batch *batch;       // the one being applied
     Op *op;             // the operation being applied
+    Op *eager;          // a claim of this batch that takes tasks as they are made, or NULL
     Arena scratch;      // [K5]
     Diag rows_diag;     // text of the last failed row verb
     Status failure;     // [K4]
@@ -183,7 +184,8 @@ MUST_CHECK Status apply_set_topic(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_replay_dead_letter(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_dead_letter(Kernel *kernel, Op *op);
 
-// ---- kernel_tasks.c, kernel_task_life.c ----
+// ---- kernel_tasks.c, kernel_task_claims.c, kernel_task_life.c ----
+extern const Str QUEUE_DEFAULT; // of tasks that name none
 MUST_CHECK Status task_check_spec(Kernel *kernel, const TaskSpec *spec);
 // `run` is NULL for stand-alone tasks.
 MUST_CHECK Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
@@ -209,6 +211,12 @@ MUST_CHECK Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position);
 MUST_CHECK Status tasks_let_go(Kernel *kernel, Run *run);
 // The task's run is going: one that has ended is removed, any other stands alone from now on.
 MUST_CHECK Status task_leave(Kernel *kernel, const TaskRow *task);
+// Before the first operation of a batch: finds the claim that takes tasks as they are made.
+void tasks_begin_batch(Kernel *kernel);
+// Leases a row that is about to be inserted, if that claim may have it; task_hand_out gives it the
+// row once it is stored.
+MUST_CHECK Status task_lease_new(Kernel *kernel, TaskRow *task, bool *ret_is_leased);
+void task_hand_out(Kernel *kernel, Op *claim, const TaskRow *task);
 MUST_CHECK Status apply_create_task(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_claim_tasks(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_heartbeat_task(Kernel *kernel, Op *op);

@@ -146,6 +146,7 @@ static Status batch_apply(Kernel *kernel) {
     Batch *batch = kernel->batch;
     TRY(kernel_expect(kernel));
     TRY(node_check(kernel));
+    tasks_begin_batch(kernel);
     for (size_t i = 0; i < batch->count; i++) {
         Op *op = batch->ops[i];
         ASSERT(op->kind > 0 && op->kind < OP_KIND_COUNT);

@@ -1,24 +1,16 @@
-// Tasks as callers and workers see them: queue, claim, heartbeat, complete, fail, retry.
+// Tasks as callers and workers see them: queue, heartbeat, complete, fail, retry.
 //
 //   [Q1] The id of a task is unique; queueing it again answers the one that is there.
 //   [Q2] Each lease has its own token, from the key sequence; what comes with another token, or
 //        for a task that is not leased, answers ERR_FENCED and changes nothing. A completion that
 //        is repeated with the token that completed it answers OK.
-//   [Q3] Claiming goes by priority, then first in, first out, queue after queue as asked for, and
-//        looks at a bounded number of rows however few of them are wanted.
-//   [Q4] No more is handed out than the limits of queue and concurrency key allow; what they hold
-//        back is not looked at.
 //
-// Not here: what follows from an outcome (kernel_task_life.c).
+// Not here: handing them out (kernel_task_claims.c), what follows from an outcome
+// (kernel_task_life.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 
-enum {
-    CLAIM_LOOKS_MAX = 2000,  // rows of one queue that one claim looks at
-    CLAIM_QUEUES_MAX = 10000 // queues that a claim on any of them looks at
-};
-
-static const Str QUEUE_DEFAULT = STR("default");
+const Str QUEUE_DEFAULT = STR("default");
 
 static bool is_duration(int64_t ms) { return ms >= 0 && ms <= LIMIT_DURATION_MS; }
 
@@ -89,162 +81,67 @@ Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
     return OK;
 }
 
-Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
-                   bool *ret_is_new) {
-    bool had_tasks = kernel->batch->has_tasks;
-    TaskRow task = task_row_new(kernel, spec, run);
-    KeyChange key;
-    TRY(key_decide(kernel, NULL, &task, &key));
-    Status status = kernel_insert_new(kernel, TABLE_TASKS, &task);
-    if (status == ERR_CONFLICT) { // [Q1]
-        TaskRow existing;
-        kernel->counters[COUNTER_NEXT_KEY]--;
-        kernel->batch->has_tasks = had_tasks;
-        status = task_load_id(kernel, spec->id, &existing);
-        if (status == ERR_NOT_FOUND) {
-            return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
-        }
-        TRY(status);
-        // Set back, the run begins it again under the same idempotency key.
-        bool is_dropped = run && existing.run == run->row.key && existing.state == TASK_CANCELLED;
-        if (!is_dropped) {
-            *ret_key = existing.key;
-            *ret_is_new = false;
-            return OK;
-        }
-        TRY(task_remove(kernel, &existing));
-        task.key = kernel_next_key(kernel);
-        kernel->batch->has_tasks = true;
-        status = kernel_insert(kernel, TABLE_TASKS, &task);
+// [Q1] The id is taken. *ret_is_free when what had it could be cleared away.
+static Status task_find_existing(Kernel *kernel, Str id, const Run *run, int64_t *ret_key,
+                                 bool *ret_is_free) {
+    TaskRow existing;
+    Status status = task_load_id(kernel, id, &existing);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
     }
     TRY(status);
-    kernel_count(kernel, COUNTER_TASKS_FIRST + TASK_QUEUED, 1);
-    kernel_note_due(kernel, task.due_at_ms);
-    TRY(queue_count_task(kernel, NULL, &task));
-    TRY(key_apply(kernel, &key));
+    *ret_key = existing.key;
+    // Set back, the run begins it again under the same idempotency key.
+    *ret_is_free = run && existing.run == run->row.key && existing.state == TASK_CANCELLED;
+    return *ret_is_free ? task_remove(kernel, &existing) : OK;
+}
+
+// Counts a task that was just inserted, and gives it to whom it was leased.
+static Status task_note_new(Kernel *kernel, const TaskRow *task, KeyChange *key, Run *run) {
+    kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, 1);
+    kernel_note_due(kernel, task->due_at_ms);
+    TRY(queue_count_task(kernel, NULL, task));
+    TRY(key_apply(kernel, key));
     if (run && !(run->facts.may_have & MAY_HAVE_TASKS)) {
         run->facts.may_have |= MAY_HAVE_TASKS;
         run_keep_facts(kernel, run);
     }
+    if (task->state == TASK_LEASED) task_hand_out(kernel, kernel->eager, task);
+    return OK;
+}
+
+Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
+                   bool *ret_is_new) {
+    bool had_tasks = kernel->batch->has_tasks, is_leased;
+    int64_t last_key = kernel->counters[COUNTER_NEXT_KEY];
+    TaskRow task = task_row_new(kernel, spec, run);
+    KeyChange key;
+    TRY(task_lease_new(kernel, &task, &is_leased));
+    if (is_leased) kernel->batch->has_tasks = had_tasks;
+    TRY(key_decide(kernel, NULL, &task, &key));
+    Status status = kernel_insert_new(kernel, TABLE_TASKS, &task);
+    if (status == ERR_CONFLICT) {
+        bool is_free = false;
+        kernel->counters[COUNTER_NEXT_KEY] = last_key;
+        kernel->batch->has_tasks = had_tasks;
+        *ret_is_new = false;
+        TRY(task_find_existing(kernel, spec->id, run, ret_key, &is_free));
+        if (!is_free) return OK;
+        task.key = kernel_next_key(kernel);
+        if (is_leased) task.token = kernel_next_key(kernel);
+        else kernel->batch->has_tasks = true;
+        status = kernel_insert(kernel, TABLE_TASKS, &task);
+    }
+    TRY(status);
     *ret_key = task.key;
     *ret_is_new = true;
-    return OK;
+    return task_note_new(kernel, &task, &key, run);
 }
 
 Status apply_create_task(Kernel *kernel, Op *op) {
     TRY(task_check_spec(kernel, &op->create_task.spec));
     return task_create(kernel, &op->create_task.spec, NULL, &op->create_task.key,
                        &op->create_task.is_new);
-}
-
-// ---- claim ----
-
-typedef struct QueueWalk { // claimable tasks of a queue, in the order they are handed out
-    Str queue;
-    int64_t rank; // the last one seen; 0 = none yet
-    int64_t key;
-} QueueWalk;
-
-static Status queue_page(Kernel *kernel, QueueWalk *walk, int64_t limit, TaskRow **ret_rows,
-                         size_t *ret_count) {
-    TaskRow wanted = {.queue = walk->queue};
-    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted, .match_count = 1,
-                 .has_min = true, .min = walk->rank, .after_key = walk->key, .limit = limit};
-    TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
-    if (*ret_count > 0) {
-        walk->rank = (*ret_rows)[*ret_count - 1].claim_rank;
-        walk->key = (*ret_rows)[*ret_count - 1].key;
-    }
-    return OK;
-}
-
-static bool task_is_wanted(const Kernel *kernel, const Op *op, const TaskRow *task) {
-    if (task->due_at_ms != 0 && task->due_at_ms <= kernel_now(kernel)) return false; // too late
-    for (size_t i = 0; i < op->claim_tasks.name_count; i++) {
-        if (str_equal(op->claim_tasks.names[i], task->name)) return true;
-    }
-    return op->claim_tasks.name_count == 0;
-}
-
-static Status task_lease(Kernel *kernel, Op *op, CachedQueue *queue, TaskRow *task) {
-    bool has_room;
-    TRY(task_refresh(kernel, task));
-    TRY(key_has_room(kernel, task, &has_room));
-    if (!has_room || task->claim_rank == 0) return OK;
-    TaskRow after = *task;
-    after.state = TASK_LEASED;
-    after.claim_rank = 0;
-    after.attempt++;
-    after.token = kernel_next_key(kernel); // [Q2]
-    after.worker = op->claim_tasks.worker;
-    after.started_at_ms = kernel_now(kernel);
-    after.close_at_ms =
-        task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
-    task_set_lease(kernel, &after, op->claim_tasks.lease_ms);
-    TRY(task_store(kernel, task, &after));
-    queue_note_lease(kernel, queue);
-    row_copy(&tables[TABLE_TASKS], kernel->batch->arena, &after,
-             &op->claim_tasks.tasks[op->claim_tasks.task_count++]);
-    return OK;
-}
-
-static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
-    QueueWalk walk = {.queue = name};
-    CachedQueue *queue;
-    int64_t looks = 0, open_at_ms;
-    TRY(queue_load(kernel, name, &queue));
-    int64_t allowed = queue_room(kernel, &queue->row, &open_at_ms);
-    op->claim_tasks.open_at_ms = earliest_of(op->claim_tasks.open_at_ms, open_at_ms);
-    if (allowed < max - (int64_t)op->claim_tasks.task_count) {
-        max = (int64_t)op->claim_tasks.task_count + allowed;
-    }
-    while ((int64_t)op->claim_tasks.task_count < max && looks < CLAIM_LOOKS_MAX) { // [Q3]
-        int64_t room = max - (int64_t)op->claim_tasks.task_count;
-        int64_t limit = op->claim_tasks.name_count > 0 || room > PAGE_ROWS ? PAGE_ROWS : room;
-        TaskRow *rows = NULL;
-        size_t count = 0;
-        TRY(queue_page(kernel, &walk, limit, &rows, &count));
-        if (count == 0) return OK;
-        looks += (int64_t)count;
-        for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
-            if (!task_is_wanted(kernel, op, &rows[i])) continue;
-            TRY(task_lease(kernel, op, queue, &rows[i]));
-        }
-    }
-    return OK;
-}
-
-// Every queue that has tasks, beginning with another one each time.
-static Status queues_claim(Kernel *kernel, Op *op, int64_t max) {
-    QueueRow *rows = NULL;
-    size_t count = 0;
-    Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = CLAIM_QUEUES_MAX};
-    TRY(queues_store(kernel)); // those that this batch has made count too
-    TRY(kernel_scan(kernel, &scan, &rows, &count));
-    for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
-        const QueueRow *row = &rows[(i + (size_t)op->claim_tasks.first_queue) % count];
-        if (row->queued_count > 0) TRY(queue_claim(kernel, op, row->name, max));
-    }
-    return OK;
-}
-
-Status apply_claim_tasks(Kernel *kernel, Op *op) {
-    int64_t max = op->claim_tasks.max;
-    bool is_any = op->claim_tasks.is_any_queue;
-    if ((op->claim_tasks.queue_count == 0 && !is_any) || max <= 0) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
-                             "a claim names at least one queue and asks for at least one task");
-    }
-    TRY(kernel_check_size(kernel, "the worker name", op->claim_tasks.worker, LIMIT_NAME_SIZE));
-    if (max > LIMIT_LIST_PAGE) max = LIMIT_LIST_PAGE;
-    op->claim_tasks.tasks = ARENA_ARRAY(kernel->batch->arena, TaskRow, (size_t)max);
-    op->claim_tasks.task_count = 0;
-    if (is_any) return queues_claim(kernel, op, max);
-    for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
-        Str queue = op->claim_tasks.queues[i];
-        TRY(queue_claim(kernel, op, queue.len > 0 ? queue : QUEUE_DEFAULT, max));
-    }
-    return OK;
 }
 
 // ---- what a worker says ----

@@ -550,6 +550,7 @@ int main(void) {
     failed += contract_lists();
     failed += contract_tasks();
     failed += contract_queues();
+    failed += contract_eager();
     failed += contract_rewind();
     failed += contract_resume();
     failed += contract_states();

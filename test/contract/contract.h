@@ -164,6 +164,7 @@ int contract_payloads(void);
 int contract_lists(void);
 int contract_tasks(void);
 int contract_queues(void);
+int contract_eager(void);
 int contract_rewind(void);
 int contract_resume(void);
 int contract_states(void);

@@ -287,6 +287,7 @@ static void build_claim_tasks(Maker *maker, Op *op) {
     op->claim_tasks.names = ARENA_ARRAY(maker->arena, Str, 1);
     op->claim_tasks.names[0] = STR("ship");
     op->claim_tasks.name_count = chance(maker, 25);
+    op->claim_tasks.is_eager = chance(maker, 60);
     op->claim_tasks.max = between(maker, 1, 4);
     op->claim_tasks.lease_ms = between(maker, 0, 3000);
 }
@@ -561,6 +562,8 @@ Trace trace_generate(Arena *arena, uint64_t seed, size_t batch_count) {
         for (size_t j = 0; j < batch->count; j++) {
             batch->ops[j] = (TraceOp){some_kind(&random), random_next(&random)};
         }
+        // As engines do: what the batch queues is claimed by its last operation.
+        if (random_next(&random) % 100 < 25) batch->ops[batch->count - 1].kind = OP_CLAIM_TASKS;
         if (i == 0) batch->ops[0].kind = OP_JOIN;
     }
     return trace;

@@ -332,6 +332,7 @@ static void put_question(Buf *text, const Op *op) {
     case OP_CLAIM_TASKS:
         put(text, "max", op->claim_tasks.max);
         put(text, "lease", op->claim_tasks.lease_ms);
+        put(text, "eager", op->claim_tasks.is_eager);
         break;
     case OP_HEARTBEAT_TASK: put_str(text, "id", op->heartbeat.id); break;
     case OP_COMPLETE_TASK: put_str(text, "id", op->complete_task.id); break;
