@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from server import Server
+from server import ABIDE, Server
 
 SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 PATIENCE = 60
@@ -485,6 +485,37 @@ class SdkTest(WorkerCase):
         tasks = self.server.claim(max=10)
         self.assertEqual(sorted((task["id"], task["attempt"]) for task in tasks),
                          sorted([(soft, 1), (hard, 1)]))
+
+    def test_a_task_belongs_to_the_trace_its_run_was_started_under(self):
+        self.worker()
+        trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        answer = self.ask("traced", traceparent="00-%s-00f067aa0ba902b7-01" % trace)
+        self.assertRegex(answer, "^00-%s-[0-9a-f]{16}-01$" % trace)
+
+    def test_tokens(self):
+        store = "sqlite:" + os.path.join(self.folder, "guarded.db")
+        tokens = {}
+        for scope in ("client", "worker"):
+            done = subprocess.run([ABIDE, "token", "create", "--store", store, "--name", scope,
+                                   "--scope", scope], capture_output=True, text=True, check=True,
+                                  timeout=PATIENCE)
+            tokens[scope] = done.stdout.strip()
+        self.server.stop()
+        self.server.store = store
+        self.server.arguments += ("--require-tokens",)
+        self.server.start()
+        self.worker(token=tokens["worker"])
+        program = self.probe("client", "basics", json.dumps({"key": "k"}),
+                             ABIDE_TOKEN=tokens["client"])
+        self.assertEqual(program.wait_for("answer")["answer"]["status"], "completed")
+        client = {"Authorization": "Bearer " + tokens["client"]}
+        task = self.server.post("/v1/tasks", {"name": "echo", "input": 4}, headers=client).json
+        while task["status"] != "completed":
+            task = self.server.call("GET", "/v1/tasks/" + task["id"], headers=client).json
+            time.sleep(0.01)
+        self.assertEqual(task["result"], 4)
+        stranger = self.probe("worker", json.dumps({"token": tokens["client"]}))
+        self.assertEqual(stranger.wait_for("refused")["code"], "FORBIDDEN")
 
     def test_the_token_is_sent_and_a_refused_one_ends_the_worker(self):
         seen = []

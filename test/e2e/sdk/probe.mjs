@@ -132,6 +132,12 @@ const scenarios = {
     return { id: made.id, status: (await client.tasks.show(made.id)).status, listed, retry: error.code }
   },
 
+  async traced(client, { traceparent }) {
+    await client.deploy("traced", "return await Task.run('about')")
+    const run = await client.start("traced", null, { traceparent })
+    return (await client.result(run.id)).trace
+  },
+
   async stream(client, { run, after = 0 }) {
     const seen = []
     for await (const entry of client.stream(run, { after })) {

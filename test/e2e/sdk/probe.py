@@ -155,6 +155,12 @@ def tasks(client, value):
             "retry": code}
 
 
+def traced(client, value):
+    client.deploy("traced", "return await Task.run('about')")
+    run = client.start("traced", traceparent=value["traceparent"])
+    return client.result(run["id"])["trace"]
+
+
 def stream(client, value):
     seen = []
     for entry in client.stream(value["run"], after=value.get("after", 0)):
