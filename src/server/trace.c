@@ -22,7 +22,8 @@ static void enqueue(Tracer *tracer, const Span *span, Str name, Str id) {
         copy.name = own(name);
         copy.id = own(id);
         vec_push(&tracer->queue, copy);
-        if (tracer->queue.count == TRACE_BATCH_MAX) pthread_cond_signal(&tracer->wake);
+        bool is_news = tracer->queue.count == 1 || tracer->queue.count == TRACE_BATCH_MAX;
+        if (is_news) pthread_cond_signal(&tracer->wake);
     }
     pthread_mutex_unlock(&tracer->lock);
     if (!has_room) atomic_fetch_add(&tracer->dropped, 1); // [J1]
@@ -204,6 +205,8 @@ static void *tracer_main(void *context) {
     Spans batch = {0};
     pthread_mutex_lock(&tracer->lock);
     while (!tracer->is_stopping || tracer->queue.count > 0) {
+        while (tracer->queue.count == 0 && !tracer->is_stopping)
+            pthread_cond_wait(&tracer->wake, &tracer->lock); // nothing ticks while nothing happens
         if (tracer->queue.count < TRACE_BATCH_MAX) pause_ms(tracer, tracer->config.delay_ms);
         take_batch(tracer, &batch);
         pthread_mutex_unlock(&tracer->lock);

@@ -118,6 +118,25 @@ class MetricsTest(ServerTest):
         self.assertEqual(finished.value(workflow="bad", state="failed"), 1)
         self.assertEqual(finished.value(workflow="long", state="cancelled"), 1)
 
+    def test_tasks_in_process_and_children_count_like_others(self):
+        self.server.deploy("inner", "return Inputs")
+        self.server.deploy("outer", """
+            await Task.run("log", { message: "hello" })
+            try { await Task.run("fail", { message: "no" }, { retry: { attempts: 1 } }) } catch {}
+            return await Workflow.run("inner", 7)
+        """)
+        self.assertEqual(self.server.run("outer")["result"], 7)
+        seen = read(self.server)
+        self.assertEqual(seen["abide_runs_started_total"].value(workflow="inner"), 1)
+        self.assertEqual(
+            seen["abide_runs_finished_total"].value(workflow="inner", state="completed"), 1)
+        attempts = seen["abide_task_attempts_total"]
+        self.assertEqual(attempts.value(task="log", outcome="completed"), 1)
+        self.assertEqual(attempts.value(task="fail", outcome="failed"), 1)
+        for task in ("log", "fail"):
+            self.assertEqual(seen["abide_task_duration_seconds"].count(task=task), 1)
+            self.assertEqual(seen["abide_task_schedule_to_start_seconds"].count(task=task), 1)
+
     def test_requests_by_route_and_status(self):
         before = read(self.server)["abide_http_requests_total"]
         for _ in range(3):
