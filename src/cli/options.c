@@ -13,6 +13,7 @@
 
 static OptionsObserver observer;
 static void *observer_context;
+static char complaint[512];
 
 void options_observe(OptionsObserver function, void *context) {
     observer = function;
@@ -55,12 +56,13 @@ __attribute__((format(printf, 2, 3))) static OptionsResult complain(const Option
                                                                     const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("abide: ", stderr);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\nusage: %s\n", table->usage);
+    fprintf(stderr, "abide: %s\nusage: %s\n", complaint, table->usage);
     return OPTIONS_BAD;
 }
+
+const char *options_complaint(void) { return complaint; }
 
 static bool parse_count(const char *text, uint64_t *ret_value, const char **ret_rest) {
     uint64_t value = 0;

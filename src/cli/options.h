@@ -54,6 +54,8 @@ typedef enum OptionsResult {
 
 OptionsResult options_parse(const OptionTable *table, int argument_count, char **arguments,
                             Operands *ret_operands);
+// What the last OPTIONS_BAD was about, without the program's name; lives until the next one.
+const char *options_complaint(void);
 // "64M", "512K", "1G", "1048576". False: not a size.
 bool options_parse_size(const char *text, uint64_t *ret_size);
 

@@ -214,14 +214,35 @@ static bool connect_session(Session *session) {
     return status == OK || session_fail(session, status, &diag);
 }
 
+// Whether JSON was asked for, as far as can be seen in a line that cannot be parsed [N1].
+static bool asks_for_json(int argument_count, char **arguments) {
+    for (int i = 0; i < argument_count; i++) {
+        const char *word = arguments[i];
+        bool is_option = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
+        if (is_option && i + 1 < argument_count && strcmp(arguments[i + 1], "json") == 0)
+            return true;
+        if (strcmp(word, "-ojson") == 0 || strcmp(word, "--output=json") == 0) return true;
+    }
+    return false;
+}
+
+static int refuse_arguments(bool is_json) {
+    Diag diag;
+    (void)diag_set(&diag, ERR_INVALID, "BAD_ARGUMENT", "%s", options_complaint());
+    if (is_json) print_error_json(&diag, 0);
+    return EXIT_CODE_USAGE;
+}
+
 int session_parse(Session *session, OptionTable *table, int argument_count, char **arguments,
                   Operands *ret_operands) {
     size_t count = 0;
     while (count < SESSION_OPTIONS && session->options[count].name != NULL) count++;
     table->shared = session->options;
     table->shared_count = count;
+    bool is_json = asks_for_json(argument_count, arguments);
     OptionsResult result = options_parse(table, argument_count, arguments, ret_operands);
-    if (result != OPTIONS_OK) return result == OPTIONS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+    if (result == OPTIONS_HELP) return EXIT_CODE_OK;
+    if (result != OPTIONS_OK) return refuse_arguments(is_json);
     arena_init(&session->arena);
     session->terminal = terminal_look(stdout);
     session->progress = terminal_look(stderr);
