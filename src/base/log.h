@@ -16,7 +16,11 @@ const char *log_level_name(LogLevel level);
 void log_line(const Logger *logger, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static inline bool log_takes(const Logger *logger, LogLevel level) {
-    return logger && logger->write && level >= logger->least;
+    return logger && logger->write && level >= __atomic_load_n(&logger->least, __ATOMIC_RELAXED);
+}
+// Also while others log.
+static inline void log_set_least(Logger *logger, LogLevel least) {
+    __atomic_store_n(&logger->least, least, __ATOMIC_RELAXED);
 }
 #define LOG(logger, level, ...)                                                                    \
     (log_takes((logger), (level)) ? log_line((logger), (level), __VA_ARGS__) : (void)0)

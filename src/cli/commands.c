@@ -11,6 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
+static const CliCommand config_commands[] = {
+    {"print", "show the settings and where they come from", cli_config_print, NULL},
+    {"check", "say what is wrong with the settings", cli_config_check, NULL},
+};
+
+static const CliGroup config_group = {
+    .about = "Shows and checks the settings of `abide serve`.",
+    .example = "abide config print\nabide config check --config /etc/abide/abide.toml",
+    .commands = config_commands,
+    .count = sizeof config_commands / sizeof *config_commands,
+};
+
 static const CliCommand token_commands[] = {
     {"create", "make a token and print it", cli_token_create, NULL},
     {"ls", "list the tokens", cli_token_ls, NULL},
@@ -44,6 +56,7 @@ static const CliCommand commands[] = {
     {"stats", "show the counters of a server", cli_stats, NULL},
     {"doctor", "look whether everything is well", cli_doctor, NULL},
     {"verify", "check the content of a store", cli_verify, NULL},
+    {"config", "show and check the settings of a server", NULL, &config_group},
     {"token", "make, list and remove tokens", NULL, &token_group},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
     {"completion", "print completions for a shell", cli_completion, NULL},

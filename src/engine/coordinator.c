@@ -590,6 +590,7 @@ Status coordinator_leave(Coordinator *c, Diag *diag) {
     Turn *turn = turn_get(c);
     turn->batch.node = c->node;
     turn->batch.number = ++c->batch_number;
+    tasks_release_all(c, turn);
     Op *op = turn_add(turn, OP_LEAVE, NULL, NULL);
     Status status = store_commit(c->store, &turn->batch, diag);
     if (status == OK) status = op->status;

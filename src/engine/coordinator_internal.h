@@ -105,6 +105,8 @@ void modules_done(Coordinator *c);
 // Claims what is there; the last operation of a batch, so that it sees what the others queued.
 void tasks_add_ops(Coordinator *c, Turn *turn);
 bool tasks_can_claim(const Coordinator *c);
+// The node leaves while tasks are still executing: whoever comes next may have them at once.
+void tasks_release_all(Coordinator *c, Turn *turn);
 // A turn whose answers will not come: what it claimed is left to its leases.
 void tasks_forget_claims(Coordinator *c, const Turn *turn);
 void tasks_apply_claimed(Coordinator *c, const Op *op);

@@ -33,6 +33,18 @@ static void add_heartbeats(Coordinator *c, Turn *turn) {
     }
 }
 
+void tasks_release_all(Coordinator *c, Turn *turn) {
+    size_t count = c->heartbeats.count < LIMIT_BATCH_OPS / 2 ? c->heartbeats.count
+                                                             : LIMIT_BATCH_OPS / 2;
+    for (size_t i = 1; i <= count; i++) { // the first place of a heap is unused
+        const Execution *execution =
+            container_of(c->heartbeats.nodes[i], Execution, heartbeat);
+        Op *op = turn_add(turn, OP_RELEASE_TASK, NULL, NULL);
+        op->release_task.id = arena_str(&turn->arena, execution->task.id);
+        op->release_task.token = execution->task.token;
+    }
+}
+
 static int64_t room_for_tasks(const Coordinator *c) {
     return c->task_window - (int64_t)c->task_count - c->tasks_asked;
 }

@@ -7,7 +7,7 @@
 #include "server/connection.h"
 #include <sys/socket.h>
 
-enum { SEND_RATE_MIN = 16 }; // bytes per millisecond that a reader must take of an answer
+enum { SEND_RATE_MIN = 64 }; // bytes per millisecond that a reader must take of an answer
 
 struct Connection {
     Deadline deadline;

@@ -352,6 +352,10 @@ static void write_server(Buf *text, Server *server) {
                   load(&counters->bytes_in));
     write_counter(text, "abide_http_response_body_bytes_total",
                   "Bodies of answers, streams not included.", load(&counters->bytes_out));
+    write_gauge(text, "abide_http_connections", "Open connections.", load(&counters->connections));
+    write_counter(text, "abide_http_connections_cut_total",
+                  "Connections cut off because the client took too long.",
+                  load(&counters->cut_connections));
     write_gauge(text, "abide_sse_connections", "Open streams of runs.", load(&counters->streams));
     write_gauge(text, "abide_claims_waiting", "Workers that wait for tasks.",
                 load(&server->hub.counts[HUB_CLAIMERS]));

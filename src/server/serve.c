@@ -34,6 +34,7 @@ typedef struct Serving {
     Arena arena;      // of the texts of the server's configuration
     abide_engine *engine;
     Server *server;
+    int64_t drain_ms;
 } Serving;
 
 // ---- configuration ----
@@ -191,6 +192,7 @@ static Status apply_reload(Serving *serving, const ServeConfig *fresh, Arena *ar
     bool has_tls = !str_is_null(serving->server->config.certificate);
     if (has_tls && !str_is_null(config.certificate))
         TRY(tls_publish(config.certificate, config.key, diag)); // [E1]
+    serving->drain_ms = fresh->drain_ms;
     return server_reload(serving->server, &config, diag);
 }
 
@@ -268,10 +270,9 @@ static void wait_for_end(Serving *serving) {
 // ---- life ----
 
 static Status wind_down(Serving *serving, Diag *diag) {
-    int64_t drain_ms = serving->config->drain_ms;
     char timeout[32];
-    snprintf(timeout, sizeof timeout, "%lldms",
-             (long long)(drain_ms > 0 ? drain_ms : DRAIN_DEFAULT_MS));
+    int64_t drain_ms = serving->drain_ms > 0 ? serving->drain_ms : DRAIN_DEFAULT_MS;
+    snprintf(timeout, sizeof timeout, "%lldms", (long long)drain_ms);
     server_drain(serving->server);
     abide_error error;
     Status status = OK;
@@ -316,7 +317,7 @@ static Status start(Serving *serving, Diag *diag) {
 }
 
 Status serve(const ServeConfig *config, Diag *diag) {
-    Serving serving = {.config = config, .fd = -1};
+    Serving serving = {.config = config, .fd = -1, .drain_ms = config->drain_ms};
     arena_init(&serving.arena);
     block_signals(&serving.signals);
     Status status = start(&serving, diag);

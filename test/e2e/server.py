@@ -50,7 +50,7 @@ class Server:
         def read():
             for line in self.process.stderr:
                 self.lines.append(line.rstrip("\n"))
-                match = re.search(r"listening on https?://.*:(\d+)$", self.lines[-1])
+                match = re.search(r"listening on https?://.*:(\d+)(\"})?$", self.lines[-1])
                 if match:
                     self.port = int(match.group(1))
                     ready.set()

@@ -1,0 +1,239 @@
+// The table of settings, and how a value of each kind is read.
+//
+// Whatever a value came from, it is text first and is read here, so that the file, the environment
+// and the flags mean the same. Invariants [G1] and [G2] are in settings.h.
+//
+// Not here: where values come from (settings.c), what they do (server/serve.h).
+#include "base/duration.h"
+#include "base/number.h"
+#include "cli/settings.h"
+#include <stdio.h>
+
+#define KIB ((int64_t)1 << 10)
+#define MIB ((int64_t)1 << 20)
+#define SECOND ((int64_t)1000)
+#define DAY (24 * 3600 * SECOND)
+#define FOREVER (36500 * DAY)
+
+const SettingInfo setting_infos[SETTINGS_COUNT] = {
+    [SET_STORE] = {"store", SETTING_TEXT, "sqlite:abide.db", "URL", "where everything is kept",
+                   false, 0, 0, NULL},
+    [SET_LISTEN] = {"listen", SETTING_TEXT, "127.0.0.1:7433", "HOST:PORT", "where to listen", false,
+                    0, 0, NULL},
+    [SET_THREADS] = {"threads", SETTING_COUNT, "2", "N", "threads that read and write HTTP", false,
+                     1, 64, NULL},
+    [SET_TASK_THREADS] = {"task-threads", SETTING_COUNT, "4", "N",
+                          "threads that execute flows and built-in tasks", false, 1, 1024, NULL},
+    [SET_TLS_CERT] = {"tls-cert", SETTING_TEXT, "", "FILE", "certificate chain, PEM", true, 0, 0,
+                      NULL},
+    [SET_TLS_KEY] = {"tls-key", SETTING_TEXT, "", "FILE", "its key, PEM", true, 0, 0, NULL},
+    [SET_REQUIRE_TOKENS] = {"require-tokens", SETTING_FLAG, "false", NULL,
+                            "ask for tokens also on loopback", true, 0, 0, NULL},
+    [SET_INSECURE] = {"insecure", SETTING_FLAG, "false", NULL,
+                      "ask for no tokens, wherever it listens", false, 0, 0, NULL},
+    [SET_CORS_ORIGINS] = {"cors-origins", SETTING_LIST, "", "ORIGIN",
+                          "pages that may call, as in https://app.example; * is any", true, 0, 0,
+                          NULL},
+    [SET_ALLOW_EXEC] = {"allow-exec", SETTING_FLAG, "false", NULL,
+                        "the task exec may run programs", false, 0, 0, NULL},
+    [SET_ALLOW_PRIVATE] = {"allow-private", SETTING_FLAG, "false", NULL,
+                           "the task http may reach private addresses", false, 0, 0, NULL},
+    [SET_LOG_LEVEL] = {"log-level", SETTING_CHOICE, "info", "debug|info|warn|error",
+                       "the least that is logged", true, 0, 0, NULL},
+    [SET_LOG_FORMAT] = {"log-format", SETTING_CHOICE, "text", "text|json", "form of the log lines",
+                        true, 0, 0, NULL},
+    [SET_SLOW_REQUEST] = {"slow-request", SETTING_DURATION, "1s", "DURATION",
+                          "requests that take longer are logged as warnings; 0 is none", true, 0,
+                          FOREVER, NULL},
+    [SET_DRAIN_TIMEOUT] = {"drain-timeout", SETTING_DURATION, "30s", "DURATION",
+                           "how long running tasks are awaited at the end", true, 1, DAY, NULL},
+    [SET_RUN_RETENTION] = {"run-retention", SETTING_DURATION, "30d", "DURATION",
+                           "how long ended runs are kept, or forever", false, SECOND, FOREVER,
+                           "forever"},
+    [SET_EVENT_RETENTION] = {"event-retention", SETTING_DURATION, "7d", "DURATION",
+                             "how long events that nobody took are kept", false, SECOND, FOREVER,
+                             NULL},
+    [SET_CANCEL_GRACE] = {"cancel-grace", SETTING_DURATION, "10s", "DURATION",
+                          "time a cancelled run has for cleanup", false, 0, FOREVER, NULL},
+    [SET_KEEP_SNAPSHOTS] = {"keep-snapshots", SETTING_COUNT, "10", "N",
+                            "beginnings of turns kept per run, to rewind to", false, 1, 1000,
+                            NULL},
+    [SET_MAX_RESIDENT_RUNS] = {"max-resident-runs", SETTING_COUNT, "10000", "N",
+                               "parked runs kept in memory", false, 1, 100000000, NULL},
+    [SET_MAX_ACTIVE_RUNS] = {"max-active-runs", SETTING_COUNT, "4096", "N",
+                             "runs executing at a time", false, 1, 1000000, NULL},
+    [SET_MAX_BODY_SIZE] = {"max-body-size", SETTING_SIZE, "4160K", "SIZE", "body of a request",
+                           true, KIB, 64 * MIB, NULL},
+    [SET_MAX_HEADER_SIZE] = {"max-header-size", SETTING_SIZE, "8K", "SIZE",
+                             "all headers of a request", false, 4 * KIB, MIB, NULL},
+    [SET_MAX_CONNECTIONS] = {"max-connections", SETTING_COUNT, "20000", "N", "open at a time",
+                             false, 4, 1000000, NULL},
+    [SET_MAX_CONNECTIONS_PER_ADDRESS] = {"max-connections-per-address", SETTING_COUNT, "0", "N",
+                                         "of one client; 0 is any number", false, 0, 1000000,
+                                         NULL},
+    [SET_IDLE_TIMEOUT] = {"idle-timeout", SETTING_DURATION, "60s", "DURATION",
+                          "silent connections are closed after so long", false, SECOND, DAY, NULL},
+    [SET_REQUEST_TIMEOUT] = {"request-timeout", SETTING_DURATION, "60s", "DURATION",
+                             "a client may take so long to send a request or take its answer",
+                             true, 100, DAY, NULL},
+    [SET_MAX_WAIT] = {"max-wait", SETTING_DURATION, "60s", "DURATION", "longest long poll", true, 0,
+                      DAY, NULL},
+};
+
+const char *const setting_log_levels[] = {"debug", "info", "warn", "error", NULL};
+const char *const setting_log_formats[] = {"text", "json", NULL};
+
+// ---- kinds ----
+
+static Status refuse(const SettingInfo *info, Str text, const char *what, Diag *diag) {
+    return diag_set(diag, ERR_INVALID, "BAD_SETTING", "%s: \"%.*s\" is not %s", info->name,
+                    STR_ARG(text), what);
+}
+
+static Status check_range(const SettingInfo *info, SettingValue *value, Diag *diag) {
+    if (value->number >= info->min && value->number <= info->max) return OK;
+    char min[INSTANT_TEXT_MAX], max[INSTANT_TEXT_MAX];
+    if (info->kind == SETTING_DURATION) {
+        duration_format(info->min, min);
+        duration_format(info->max, max);
+    } else {
+        snprintf(min, sizeof min, "%lld", (long long)info->min);
+        snprintf(max, sizeof max, "%lld", (long long)info->max);
+    }
+    return diag_set(diag, ERR_INVALID, "BAD_SETTING", "%s: \"%.*s\" is not between %s and %s",
+                    info->name, STR_ARG(value->text), min, max);
+}
+
+static Status read_flag(const SettingInfo *info, SettingValue *value, Diag *diag) {
+    static const struct {
+        const char *word;
+        int64_t number;
+    } words[] = {{"true", 1}, {"false", 0}, {"1", 1}, {"0", 0},
+                 {"yes", 1},  {"no", 0},    {"on", 1}, {"off", 0}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!str_equal(value->text, str_from(words[i].word))) continue;
+        value->number = words[i].number;
+        return OK;
+    }
+    return refuse(info, value->text, "true or false", diag);
+}
+
+static Status read_size(const SettingInfo *info, SettingValue *value, Arena *arena, Diag *diag) {
+    uint64_t size = 0;
+    if (!options_parse_size(arena_cstr(arena, value->text), &size) || size > INT64_MAX)
+        return refuse(info, value->text, "a size such as 65536, 512K or 8M", diag);
+    value->number = (int64_t)size;
+    return check_range(info, value, diag);
+}
+
+static Status read_duration(const SettingInfo *info, SettingValue *value, Diag *diag) {
+    value->number = -1;
+    if (info->word != NULL && str_equal(value->text, str_from(info->word))) return OK;
+    if (duration_parse(value->text, &value->number, NULL) != OK)
+        return refuse(info, value->text, "a duration such as 500ms, 30s, 15m or 7d", diag);
+    return check_range(info, value, diag);
+}
+
+static Status read_choice(const SettingInfo *info, SettingValue *value, Diag *diag) {
+    const char *const *choices =
+        info == &setting_infos[SET_LOG_LEVEL] ? setting_log_levels : setting_log_formats;
+    for (int64_t i = 0; choices[i] != NULL; i++) {
+        if (!str_equal(value->text, str_from(choices[i]))) continue;
+        value->number = i;
+        return OK;
+    }
+    char what[96];
+    snprintf(what, sizeof what, "one of %s", info->value);
+    return refuse(info, value->text, what, diag);
+}
+
+// "https://app.example:8443", or "*".
+static bool is_origin(Str text) {
+    if (str_equal(text, STR("*"))) return true;
+    size_t scheme = str_starts_with(text, STR("https://"))  ? 8
+                    : str_starts_with(text, STR("http://")) ? 7
+                                                            : 0;
+    if (scheme == 0 || text.len == scheme) return false;
+    for (size_t i = scheme; i < text.len; i++)
+        if (text.data[i] == '/' || (unsigned char)text.data[i] <= ' ') return false;
+    return true;
+}
+
+static Status read_list(const SettingInfo *info, SettingValue *value, Arena *arena, Diag *diag) {
+    Str text = value->text;
+    size_t capacity = 1;
+    for (size_t i = 0; i < text.len; i++) capacity += text.data[i] == ',';
+    Str *items = ARENA_ARRAY(arena, Str, capacity);
+    for (size_t from = 0; from < text.len;) {
+        size_t to = from;
+        while (to < text.len && text.data[to] != ',') to++;
+        Str item = str_trim((Str){text.data + from, to - from});
+        from = to + 1;
+        if (item.len == 0) continue;
+        if (!is_origin(item))
+            return refuse(info, item, "an origin such as https://app.example (no path), or *",
+                          diag);
+        items[value->count++] = item;
+    }
+    value->items = items;
+    return OK;
+}
+
+Status setting_read(SettingId id, Str text, Arena *arena, SettingValue *ret_value, Diag *diag) {
+    const SettingInfo *info = &setting_infos[id];
+    SettingValue value = {.text = arena_str(arena, text)};
+    Status status = OK;
+    switch (info->kind) {
+    case SETTING_TEXT: break;
+    case SETTING_FLAG: status = read_flag(info, &value, diag); break;
+    case SETTING_COUNT:
+        if (!number_parse_count(text, INT64_MAX, &value.number))
+            status = refuse(info, text, "a whole number", diag);
+        else status = check_range(info, &value, diag);
+        break;
+    case SETTING_SIZE: status = read_size(info, &value, arena, diag); break;
+    case SETTING_DURATION: status = read_duration(info, &value, diag); break;
+    case SETTING_CHOICE: status = read_choice(info, &value, diag); break;
+    case SETTING_LIST: status = read_list(info, &value, arena, diag); break;
+    }
+    if (status == OK) *ret_value = value;
+    return status;
+}
+
+// ---- names ----
+
+enum { NAME_MAX_LEN = 48, NEAR_MAX = 3 };
+
+// How many letters have to be put in, left out or replaced.
+static size_t distance(Str a, Str b) {
+    size_t row[NAME_MAX_LEN + 1];
+    if (a.len > NAME_MAX_LEN || b.len > NAME_MAX_LEN) return NAME_MAX_LEN;
+    for (size_t j = 0; j <= b.len; j++) row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t replaced = diagonal + (a.data[i - 1] != b.data[j - 1]);
+            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < other ? replaced : other;
+        }
+    }
+    return row[b.len];
+}
+
+const char *setting_nearest(Str name) {
+    char plain[NAME_MAX_LEN + 1];
+    size_t len = name.len < NAME_MAX_LEN ? name.len : NAME_MAX_LEN;
+    for (size_t i = 0; i < len; i++) plain[i] = name.data[i] == '_' ? '-' : name.data[i];
+    const char *best = NULL;
+    size_t best_distance = NEAR_MAX + 1;
+    for (int i = 0; i < SETTINGS_COUNT; i++) {
+        size_t found = distance((Str){plain, len}, str_from(setting_infos[i].name));
+        if (found < best_distance) {
+            best = setting_infos[i].name;
+            best_distance = found;
+        }
+    }
+    return best;
+}
