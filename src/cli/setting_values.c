@@ -64,7 +64,7 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
                              "runs executing at a time", false, 1, 1000000, NULL},
     [SET_MAX_BODY_SIZE] = {"max-body-size", SETTING_SIZE, "4160K", "SIZE", "body of a request",
                            true, KIB, 64 * MIB, NULL},
-    [SET_MAX_HEADER_SIZE] = {"max-header-size", SETTING_SIZE, "8K", "SIZE",
+    [SET_MAX_HEADER_SIZE] = {"max-header-size", SETTING_SIZE, "7K", "SIZE",
                              "all headers of a request", false, 4 * KIB, MIB, NULL},
     [SET_MAX_CONNECTIONS] = {"max-connections", SETTING_COUNT, "20000", "N", "open at a time",
                              false, 4, 1000000, NULL},
