@@ -108,7 +108,7 @@ declare namespace Workflow {
 
 declare namespace Stream {
   /** Appends to the run's event stream. */
-  function write(value: unknown, type?: string): void;
+  function write(value: unknown, type?: string | { type: string; types?: Iterable<string> }): void;
 }
 
 declare namespace State {

@@ -26,3 +26,12 @@ Str str_trim(Str s) {
     while (s.len > 0 && is_white_space(s.data[s.len - 1])) s.len--;
     return s;
 }
+
+bool str_split(Str *left, char separator, Str *ret_piece) {
+    if (str_is_null(*left)) return false;
+    const char *end = left->len > 0 ? memchr(left->data, separator, left->len) : NULL;
+    size_t len = end ? (size_t)(end - left->data) : left->len;
+    *ret_piece = (Str){left->data, len};
+    *left = end ? (Str){end + 1, left->len - len - 1} : STR_NULL;
+    return true;
+}

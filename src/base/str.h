@@ -26,3 +26,6 @@ static inline bool str_same(Str a, Str b) {
 int str_compare(Str a, Str b); // by bytes, shorter first; like memcmp
 bool str_starts_with(Str s, Str prefix);
 Str str_trim(Str s); // ASCII white space
+// Takes the piece before the next separator off *left, which becomes null after the last one.
+// False when *left was null.
+bool str_split(Str *left, char separator, Str *ret_piece);

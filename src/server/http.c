@@ -183,7 +183,7 @@ static bool knows_parameter(const Route *route, Str name) {
 static bool check_query(Exchange *exchange) {
     for (size_t i = 0; i < exchange->query_count; i++) {
         Str name = exchange->query[i].name;
-        if (knows_parameter(exchange->route, name)) continue;
+        if (route_is_foreign(exchange->route) || knows_parameter(exchange->route, name)) continue;
         exchange_refuse_with(exchange, ERR_INVALID, "UNKNOWN_PARAMETER",
                              "%s %s has no query parameter \"%.*s\"", exchange->route->method,
                              exchange->route->pattern, STR_ARG(name));

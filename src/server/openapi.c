@@ -352,7 +352,7 @@ static void put_paths(JsonWriter *json) {
     json_write_key(json, STR("paths"));
     json_write_object_begin(json);
     for (size_t i = 0; i < count; i++) {
-        if (!is_first_of_path(i)) continue;
+        if (route_is_foreign(route_at(i)) || !is_first_of_path(i)) continue;
         json_write_key(json, str_from(route_at(i)->pattern));
         json_write_object_begin(json);
         for (size_t j = i; j < count; j++)

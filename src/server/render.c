@@ -89,12 +89,25 @@ static const char *outcome_name(int64_t outcome) {
     }
 }
 
+// The type of what was written, and its parents, if it has any.
+static void put_types(JsonWriter *json, Str types) {
+    Str left = types, type = STR_NULL;
+    (void)str_split(&left, '\n', &type);
+    json_put_string(json, "name", type);
+    if (str_is_null(left)) return;
+    json_write_key(json, STR("types"));
+    json_write_array_begin(json);
+    while (str_split(&left, '\n', &type)) json_write_string(json, type);
+    json_write_array_end(json);
+}
+
 void render_log_entry(JsonWriter *json, const LogRow *entry) {
     json_write_object_begin(json);
     json_put_i64(json, "seq", entry->seq);
     render_instant(json, "at", entry->at_ms);
     json_put_cstr(json, "kind", log_kind_name(entry->kind));
-    json_put_string(json, "name", entry->name);
+    if (entry->kind == LOG_STREAM) put_types(json, entry->name);
+    else json_put_string(json, "name", entry->name);
     json_put_cstr(json, "outcome", outcome_name(entry->outcome));
     if (entry->position >= 0) json_put_i64(json, "position", entry->position);
     if (entry->iteration > 0) json_put_i64(json, "iteration", entry->iteration);

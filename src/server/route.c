@@ -11,7 +11,8 @@
 static const RouteTable *const tables[] = {&routes_work,     &routes_runs,   &routes_changes,
                                            &routes_tasks,    &routes_events, &routes_workflows,
                                            &routes_schedules, &routes_queues, &routes_inspect,
-                                           &routes_tokens,    &routes_system, &routes_page};
+                                           &routes_tokens,    &routes_system, &routes_page,
+                                           &routes_handlers,  &routes_handler_flows};
 enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
 
 // The segment that begins after the slash at *at; moves *at to the next slash or the end.

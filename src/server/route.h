@@ -36,7 +36,7 @@ typedef struct RouteAnswer {
 typedef struct Route {
     const char *method;
     const char *pattern; // "/v1/runs/{id}/cancel"
-    const char *operation; // "cancelRun"
+    const char *operation; // "cancelRun"; NULL: see route_is_foreign
     const char *summary;
     Scope scope;
     BodyKind body;
@@ -47,6 +47,10 @@ typedef struct Route {
                                 // follow from its body and query need not be named
     ExchangeFunction handle;
 } Route;
+
+// Of an established protocol: parameters it does not know are passed over, and /openapi.json is
+// silent about it.
+static inline bool route_is_foreign(const Route *route) { return route->operation == NULL; }
 
 typedef struct RouteTable {
     const Route *routes;
@@ -73,4 +77,4 @@ const RouteTable *const *route_tables(size_t *ret_count);
 
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
     routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page,
-    routes_tokens;
+    routes_tokens, routes_handlers, routes_handler_flows;

@@ -274,7 +274,7 @@ static void stream_events(Exchange *exchange) {
         exchange_send_text(exchange, 204, NULL, STR("")); // nothing will ever come
         return;
     }
-    stream_begin(exchange, STREAM_LOG_SSE, run.run_id, after);
+    stream_begin(exchange, &stream_log_sse, run.run_id, after);
 }
 
 static const RouteAnswer run_answers[] = {{200, "The run.", "Run"}, {0}};

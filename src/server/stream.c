@@ -23,7 +23,7 @@ struct Stream {
     Sleeper sleeper;
     Deadline heartbeat;
     Server *server;
-    StreamFormat format;
+    StreamFormat *format;
     int64_t after;
     Buf pending;
     size_t sent;
@@ -41,14 +41,21 @@ static void heartbeat_is_due(Deadline *deadline) {
     sleeper_wake(&stream->sleeper);
 }
 
-static void write_entry(struct Stream *stream, const LogRow *entry) {
+static bool write_log_entry(StreamFormat *format, Server *server, const LogRow *entry, Buf *out) {
+    (void)format;
+    (void)server;
     JsonWriter json;
-    json_writer_init(&json, &stream->pending, STR_NULL);
-    buf_printf(&stream->pending, "id: %lld\nevent: %s\ndata: ", (long long)entry->seq,
+    json_writer_init(&json, out, STR_NULL);
+    buf_printf(out, "id: %lld\nevent: %s\ndata: ", (long long)entry->seq,
                log_kind_name(entry->kind));
     render_log_entry(&json, entry);
-    buf_append_cstr(&stream->pending, "\n\n");
+    buf_append_cstr(out, "\n\n");
+    return entry->kind != LOG_FINISHED;
 }
+
+StreamFormat stream_log_sse = {.write = write_log_entry,
+                               .content_type = "text/event-stream",
+                               .heartbeat = ": heartbeat\n\n"};
 
 // False when the store does not answer: the reader comes back later.
 static bool read_more(struct Stream *stream) {
@@ -64,9 +71,10 @@ static bool read_more(struct Stream *stream) {
     buf_clear(&stream->pending);
     stream->sent = 0;
     for (size_t i = 0; status == OK && i < query.count && !stream->has_finished; i++) {
-        write_entry(stream, &query.log[i]);
+        StreamFormat *format = stream->format;
         stream->after = query.log[i].seq;
-        stream->has_finished = query.log[i].kind == LOG_FINISHED;
+        stream->has_finished =
+            !format->write(format, stream->server, &query.log[i], &stream->pending);
     }
     arena_done(&arena);
     return status == OK && !stream->pending.is_overflown;
@@ -93,9 +101,15 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     if (stream->has_finished) return MHD_CONTENT_READER_END_OF_STREAM;
     sleeper_begin(&stream->sleeper); // before looking: whoever stops the server wakes us once
     if (server_is_stopping(stream->server)) return MHD_CONTENT_READER_END_WITH_ERROR; // [T2]
-    if (!read_more(stream)) return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (atomic_exchange(&stream->is_heartbeat_due, false) && stream->pending.len == 0)
-        buf_append_cstr(&stream->pending, ": heartbeat\n\n");
+    int64_t before;
+    do { // entries may have nothing to say
+        before = stream->after;
+        if (!read_more(stream)) return MHD_CONTENT_READER_END_WITH_ERROR;
+    } while (stream->pending.len == 0 && stream->after != before && !stream->has_finished);
+    if (stream->pending.len == 0 && stream->has_finished) return MHD_CONTENT_READER_END_OF_STREAM;
+    bool is_silent = atomic_exchange(&stream->is_heartbeat_due, false) && stream->pending.len == 0;
+    if (is_silent && stream->format->heartbeat != NULL)
+        buf_append_cstr(&stream->pending, stream->format->heartbeat);
     if (stream->pending.len > 0) return take_pending(stream, buffer, room);
     buf_done(&stream->pending); // [T3] one that sleeps holds no buffer
     buf_init(&stream->pending, STREAM_PENDING_MAX);
@@ -110,11 +124,12 @@ static void stream_free(void *context) {
     server_clear_deadline(server, &stream->heartbeat);
     atomic_fetch_sub(&server->counters.streams, 1);
     buf_done(&stream->pending);
+    if (stream->format->is_owned) mem_free(stream->format);
     mem_free((void *)(uintptr_t)stream->waiter.key.data);
     mem_free(stream);
 }
 
-void stream_begin(Exchange *exchange, StreamFormat format, Str run_id, int64_t after) {
+void stream_begin(Exchange *exchange, StreamFormat *format, Str run_id, int64_t after) {
     Server *server = exchange->server;
     struct Stream *stream = mem_zalloc(sizeof *stream);
     stream->server = server;
@@ -135,7 +150,7 @@ void stream_begin(Exchange *exchange, StreamFormat format, Str run_id, int64_t a
     exchange->stream = stream;
     exchange->is_patient = true;
     exchange->status = 200;
-    exchange->content_type = "text/event-stream";
+    exchange->content_type = format->content_type;
     exchange_set_header(exchange, "Cache-Control", STR("no-store"));
     exchange->stage = EXCHANGE_ANSWERED;
 }

@@ -8,10 +8,19 @@
 #include "server/hub.h"
 #include "server/server.h"
 
-typedef enum StreamFormat {
-    STREAM_LOG_SSE // id:, event: kind, data: the entry as JSON
+// How entries are written. Whoever has more to keep puts this first into something larger, made
+// with mem_alloc and freed with the stream.
+typedef struct StreamFormat {
+    // Appends what the entry says to its readers, which may be nothing. False: that was the last.
+    bool (*write)(struct StreamFormat *format, Server *server, const LogRow *entry, Buf *out);
+    const char *content_type;
+    const char *heartbeat; // said now and then when there is nothing else; NULL = nothing
+    bool is_owned;         // freed with the stream
 } StreamFormat;
 
+// id:, event: kind, data: the entry as JSON
+extern StreamFormat stream_log_sse;
+
 // Makes the answer of `exchange` a stream of the log of `run_id` after `after`.
-void stream_begin(Exchange *exchange, StreamFormat format, Str run_id, int64_t after);
+void stream_begin(Exchange *exchange, StreamFormat *format, Str run_id, int64_t after);
 struct MHD_Response *stream_response(struct Stream *stream);

@@ -74,8 +74,15 @@ function Workflow_start(name, input, options) {
 function Workflow_continueAs(input) { %hostContinueAs(stringify(input)); }
 
 function Stream_write(value, type) {
-  if (type !== undefined) hostName(type, "the type");
-  %hostEffect(1, type, stringify(value));
+  let name = type;
+  if (typeof type === "object" && type !== null) {
+    const { type: own, types } = type;
+    name = hostName(own, "the type");
+    if (types !== undefined) for (const parent of types) name += "\n" + hostName(parent, "a parent type");
+  } else if (type !== undefined) {
+    hostName(type, "the type");
+  }
+  %hostEffect(1, name, stringify(value));
 }
 
 function State_set(key, value) {

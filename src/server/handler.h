@@ -1,0 +1,49 @@
+// Handlers: the runs of this server as an established protocol shows them, whose clients must work
+// unchanged (HTTP.md, "Handler API").
+//
+// A handler is a run under the name the client gave it; an event that is posted to it is a signal
+// named after its type; what a run writes to its stream, and its end, are events.
+//
+//   [A1] Errors are {"detail": text}; all keys of a handler and of an envelope are always there.
+//   [A2] A status is running, completed, failed or cancelled: whatever has not ended is running.
+//   [A3] Every envelope is one line of JSON.
+#pragma once
+#include "server/parts.h"
+#include "server/stream.h"
+
+// ---- handler_view.c ----
+void handler_refuse(Exchange *exchange, int http_status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// Refused by the engine or the store: their text, with the status that fits.
+void handler_refuse_diag(Exchange *exchange, Status status, const Diag *diag);
+// False: it was answered with 404 or why the store cannot tell.
+bool handler_find(Exchange *exchange, Str id, RunRow *ret_run);
+const char *handler_status(int64_t state); // [A2]
+// The run as HandlerData; `is_unwrapped`: its result is what the workflow returned.
+bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool is_unwrapped);
+// … as the whole answer: 202 while it goes on (or `running_status`), 200 completed, 500 otherwise.
+void handler_send(Exchange *exchange, const RunRow *run, int running_status, bool is_unwrapped);
+void handler_put_time(JsonWriter *json, const char *key, int64_t at_ms);
+
+// ---- handler_event.c ----
+typedef struct HandlerEvent {
+    Str type;  // null when none was given
+    Str value; // JSON
+} HandlerEvent;
+// What a client sent as an event: {"value", "type", …}, a bare object, or either as a JSON string.
+// `_data` is unwrapped.
+MUST_CHECK Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+                                     Diag *diag);
+
+// ---- handler_stream.c ----
+typedef struct HandlerStream {
+    bool is_sse;         // otherwise one envelope per line
+    bool has_internal;   // also what the engine does
+    bool has_full_names; // qualified_name is filled in
+} HandlerStream;
+void handler_stream_begin(Exchange *exchange, const HandlerStream *options, const RunRow *run,
+                          int64_t after);
+// The envelope of a result.
+void handler_put_stop(JsonWriter *json, Arena *arena, Str result, bool has_full_name);
+// JSON on one line. [A3]
+Str handler_one_line(Arena *arena, Str json);

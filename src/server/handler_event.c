@@ -1,0 +1,99 @@
+// Events as clients send them.
+//
+//   {"value": {…}, "type": "Approved", "qualified_name": "app.Approved"}   ("data" for "value")
+//   {"name": "x"}                                                          the fields themselves
+//   "{\"value\": …}"                                                       either, as a JSON string
+//
+// Fields that the client's class does not declare are nested under `_data`; they belong to the
+// rest.
+//
+// Not here: events that leave (handler_stream.c).
+#include "server/handler.h"
+
+enum { STRINGS_DEEP = 2 }; // a JSON string of a JSON string is enough
+
+static const JsonValue *find_value(const JsonValue *object) {
+    const JsonValue *value = json_member(object, STR("value"));
+    return value != NULL ? value : json_member(object, STR("data"));
+}
+
+// Whether all members are those of an event around its value.
+static bool is_envelope(const JsonValue *object) {
+    static const char *const names[] = {"value", "data", "type", "types", "qualified_name",
+                                        "__is_pydantic"};
+    if (find_value(object) == NULL) return false;
+    JSON_EACH(member, object) {
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            is_known = is_known || str_equal(member->key, str_from(names[i]));
+        if (!is_known) return false;
+    }
+    return true;
+}
+
+static Str write_tree(Arena *arena, const JsonValue *value, const JsonValue *unwrapped) {
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, LIMIT_PAYLOAD_SIZE);
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    JSON_EACH(member, value) {
+        if (member == unwrapped) continue;
+        json_write_key(&json, member->key);
+        json_write_value(&json, member);
+    }
+    JSON_EACH(member, unwrapped) {
+        json_write_key(&json, member->key);
+        json_write_value(&json, member);
+    }
+    json_write_object_end(&json);
+    Str copy = arena_str(arena, buf_str(&text));
+    buf_done(&text);
+    return copy;
+}
+
+static Str value_text(Arena *arena, const JsonValue *value) {
+    const JsonValue *dynamic =
+        value->kind == JSON_KIND_OBJECT ? json_member(value, STR("_data")) : NULL;
+    if (dynamic == NULL || dynamic->kind != JSON_KIND_OBJECT) return value->raw;
+    return write_tree(arena, value, dynamic);
+}
+
+// "app.events.Approved" -> "Approved"
+static Str last_part(Str name) {
+    size_t from = name.len;
+    while (from > 0 && name.data[from - 1] != '.') from--;
+    return (Str){name.data + from, name.len - from};
+}
+
+static Status read_type(const JsonValue *object, Str *ret_type, Diag *diag) {
+    Str qualified = STR_NULL;
+    const JsonValue *type = json_member(object, STR("type"));
+    const JsonValue *name = json_member(object, STR("qualified_name"));
+    *ret_type = STR_NULL;
+    if (type != NULL && type->kind != JSON_KIND_NULL)
+        TRY(json_get_string(object, "type", ret_type, diag));
+    if (name != NULL && name->kind != JSON_KIND_NULL)
+        TRY(json_get_string(object, "qualified_name", &qualified, diag));
+    if (str_is_null(*ret_type) && qualified.len > 0) *ret_type = last_part(qualified);
+    return OK;
+}
+
+Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+                          Diag *diag) {
+    for (int deep = 0; given->kind == JSON_KIND_STRING && deep < STRINGS_DEEP; deep++) {
+        JsonValue *parsed;
+        TRY(json_parse(arena, given->string, &parsed, diag));
+        given = parsed;
+    }
+    *ret_event = (HandlerEvent){.type = STR_NULL};
+    if (given->kind != JSON_KIND_OBJECT)
+        return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "an event is a JSON object");
+    if (!is_envelope(given)) {
+        ret_event->value = value_text(arena, given);
+        return OK;
+    }
+    TRY(read_type(given, &ret_event->type, diag));
+    ret_event->value = value_text(arena, find_value(given));
+    return OK;
+}

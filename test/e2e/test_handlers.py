@@ -1,0 +1,452 @@
+"""The handler API against the real server, by a client that takes nothing for granted.
+
+It is written from the protocol's description: all keys must be there, statuses are the four the
+protocol knows, streams are framed to the byte, and an error is {"detail": text}.
+"""
+import http.client
+import json
+import os
+import re
+import socket
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import tap  # noqa: E402
+from server import Server, ServerTest  # noqa: E402
+
+HANDLER_KEYS = {"handler_id", "workflow_name", "run_id", "error", "result", "status",
+                "started_at", "updated_at", "completed_at"}
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$")
+
+GREETER = """
+export const config = { events: ['Approved', 'Denied'],
+  input: { type: 'object', properties: { name: { type: 'string' } } } }
+Stream.write({ hello: Inputs.name }, 'Greeting')
+Stream.write(5)
+Stream.write({ a: 1 }, { type: 'Child', types: ['Parent', 'Event'] })
+const approved = await Signal.when('Approved', { timeout: '1h' })
+await Task.run('log', { message: 'approved' })
+return { name: Inputs.name, by: approved.by }
+"""
+
+
+class Client:
+    def __init__(self, port):
+        self.port = port
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def call(self, method, path, body=None):
+        """(status, JSON or None); checks what every answer has."""
+        connection = self.connect()
+        data = body if body is None or isinstance(body, str) else json.dumps(body)
+        connection.request(method, path, body=data)
+        response = connection.getresponse()
+        text = response.read().decode("utf-8")
+        connection.close()
+        if response.status == 204:
+            assert text == "", text
+            return 204, None
+        assert response.getheader("Content-Length") == str(len(text.encode("utf-8")))
+        assert response.getheader("Content-Type") == "application/json", response.getheaders()
+        value = json.loads(text)
+        assert text == json.dumps(value, separators=(",", ":"), ensure_ascii=False), text
+        if response.status >= 400 and "handler_id" not in value and "status" not in value:
+            assert set(value) == {"detail"} and isinstance(value["detail"], str), text
+        return response.status, value
+
+    def handler(self, method, path, body=None):
+        """The same, for answers that are HandlerData."""
+        status, value = self.call(method, path, body)
+        assert HANDLER_KEYS <= set(value), value
+        assert value["status"] in ("running", "completed", "failed", "cancelled"), value
+        assert TIME.match(value["started_at"]), value
+        for key in ("updated_at", "completed_at"):
+            assert value[key] is None or TIME.match(value[key]), value
+        return status, value
+
+    def stream(self, path, last_event_id=None):
+        """Yields (id, envelope) of an SSE stream until it ends cleanly."""
+        connection = self.connect()
+        headers = {} if last_event_id is None else {"Last-Event-ID": str(last_event_id)}
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        assert response.status == 200, response.status
+        assert response.getheader("Content-Type") == "text/event-stream"
+        frame = b""
+        while True:
+            line = response.readline()
+            if not line:
+                assert frame == b"", frame
+                break
+            frame += line
+            if line != b"\n":
+                continue
+            text = frame.decode("utf-8")
+            frame = b""
+            if text == ": heartbeat\n\n":
+                continue
+            match = re.fullmatch(r"id: (\d+)\ndata: ([^\n]*)\n\n", text)
+            assert match, text
+            envelope = json.loads(match.group(2))
+            assert set(envelope) == {"value", "qualified_name", "type", "types"}, envelope
+            assert isinstance(envelope["value"], dict), envelope
+            yield int(match.group(1)), envelope
+        connection.close()
+
+
+class HandlerTest(ServerTest):
+    def setUp(self):
+        super().setUp()
+        self.client = Client(self.server.port)
+        self.server.deploy("greeter", GREETER)
+        self.server.deploy("bad", "throw new TypeError('no good')")
+        self.server.deploy("echo", "return Inputs")
+
+    def start(self, handler_id, **more):
+        status, handler = self.client.handler(
+            "POST", "/workflows/greeter/run-nowait",
+            {"start_event": {"name": "Ann"}, "handler_id": handler_id, **more})
+        self.assertEqual((status, handler["status"]), (200, "running"))
+        self.server.wait_for(handler_id, "suspended")
+        return handler
+
+    def approve(self, handler_id, by="bob"):
+        return self.client.call("POST", "/events/" + handler_id,
+                                {"event": {"type": "Approved", "value": {"by": by}}})
+
+    def assert_refused(self, answer, status, detail):
+        self.assertEqual(answer[0], status, answer)
+        self.assertRegex(answer[1]["detail"], detail)
+
+
+class WorkflowsTest(HandlerTest):
+    def test_health(self):
+        self.assertEqual(self.client.call("GET", "/health"), (200, {"status": "healthy"}))
+
+    def test_names(self):
+        status, value = self.client.call("GET", "/workflows")
+        self.assertEqual((status, sorted(value["workflows"])), (200, ["bad", "echo", "greeter"]))
+
+    def test_schemas_come_from_the_definition(self):
+        status, value = self.client.call("GET", "/workflows/greeter/schema")
+        self.assertEqual(status, 200)
+        self.assertEqual(value["start"]["properties"], {"name": {"type": "string"}})
+        self.assertEqual(value["stop"]["type"], "object")
+        self.assert_refused(self.client.call("GET", "/workflows/no/schema"), 404,
+                            "^Workflow not found$")
+
+    def test_events_are_those_listed_and_those_in_the_script(self):
+        status, value = self.client.call("GET", "/workflows/greeter/events")
+        self.assertEqual((status, [e["title"] for e in value["events"]]),
+                         (200, ["Approved", "Denied", "Greeting"]))
+        self.assert_refused(self.client.call("GET", "/workflows/no/events"), 404, "not found")
+
+    def test_the_graph_shows_tasks_signals_and_children(self):
+        self.server.deploy("parent", "await Workflow.run('echo', 1)\nreturn Event.wait('late')")
+        status, value = self.client.call("GET", "/workflows/parent/representation")
+        graph = value["graph"]
+        self.assertEqual((status, set(graph)), (200, {"name", "nodes", "edges", "description"}))
+        labels = {node["id"]: node["label"] for node in graph["nodes"]}
+        self.assertEqual(labels["Workflow:echo"], "echo")
+        edges = {(edge["source"], edge["target"]) for edge in graph["edges"]}
+        self.assertIn(("parent", "Workflow:echo"), edges)
+        self.assertIn(("Event:late", "parent"), edges)
+        self.assertIn(("StartEvent", "parent"), edges)
+        self.assertTrue(all(s in labels and t in labels for s, t in edges))
+        self.assert_refused(self.client.call("GET", "/workflows/no/representation"), 404, "found")
+
+
+class RunTest(HandlerTest):
+    def test_run_waits_for_the_end(self):
+        status, handler = self.client.handler("POST", "/workflows/echo/run",
+                                              {"start_event": {"a": 1}})
+        self.assertEqual((status, handler["status"], handler["error"]), (200, "completed", None))
+        self.assertEqual(handler["result"], {
+            "value": {"result": {"a": 1}}, "qualified_name": "workflows.events.StopEvent",
+            "type": "StopEvent", "types": None})
+        self.assertIsNotNone(handler["completed_at"])
+
+    def test_all_forms_of_a_start_event(self):
+        forms = [
+            ({"start_event": {"name": "x"}}, {"name": "x"}),
+            ({"start_event": {"_data": {"name": "x"}}}, {"name": "x"}),
+            ({"start_event": {"k": 1, "_data": {"name": "x"}}}, {"k": 1, "name": "x"}),
+            ({"start_event": {"value": {"name": "x"}, "type": "StartEvent"}}, {"name": "x"}),
+            ({"start_event": {"data": {"name": "x"}, "qualified_name": "a.StartEvent"}},
+             {"name": "x"}),
+            ({"start_event": json.dumps({"name": "x"})}, {"name": "x"}),
+            ({"start_event": json.dumps({"value": {"_data": {"name": "x"}}, "type": None})},
+             {"name": "x"}),
+            ({"kwargs": {"name": "x"}}, {"name": "x"}),
+            ({"start_event": {"name": "x"}, "kwargs": {"name": "y", "z": 2}},
+             {"name": "x", "z": 2}),
+            ({"context": {}}, {}),
+            ({}, {}),
+            (None, {}),
+        ]
+        for body, inputs in forms:
+            status, handler = self.client.handler("POST", "/workflows/echo/run", body)
+            self.assertEqual((status, handler["result"]["value"]),
+                             (200, {"result": inputs}), body)
+
+    def test_a_result_of_null_is_an_empty_event(self):
+        self.server.deploy("nothing", "return null")
+        _, handler = self.client.handler("POST", "/workflows/nothing/run")
+        self.assertEqual(handler["result"]["value"], {})
+
+    def test_failure_answers_500_with_the_handler(self):
+        status, handler = self.client.handler("POST", "/workflows/bad/run")
+        self.assertEqual((status, handler["status"], handler["error"], handler["result"]),
+                         (500, "failed", "no good", None))
+
+    def test_bad_bodies(self):
+        for body, detail in (("{bad", "line 1"), ("[1]", "object"),
+                             ({"context": {"a": 1}}, "context"), ({"kwargs": 1}, "kwargs"),
+                             ({"start_event": 5}, "object"), ({"start_event": "{"}, "line 1"),
+                             ({"handler_id": ""}, "handler_id"), ({"handler_id": 7}, "handler_id")):
+            answer = self.client.call("POST", "/workflows/echo/run", body)
+            self.assert_refused(answer, 400, detail)
+        self.assert_refused(self.client.call("POST", "/workflows/no/run"), 404,
+                            "^Workflow not found$")
+        self.assert_refused(self.client.call("POST", "/workflows/no/run-nowait", {}), 404,
+                            "^Workflow not found$")
+
+    def test_a_handler_id_is_used_again_only_after_the_end(self):
+        self.start("h1")
+        again = {"start_event": {"name": "Zoe"}, "handler_id": "h1"}
+        self.assert_refused(self.client.call("POST", "/workflows/greeter/run-nowait", again), 409,
+                            "running")
+        self.approve("h1")
+        self.server.wait_for("h1", "completed")
+        self.start("h1")
+        self.approve("h1", "eve")
+        self.server.wait_for("h1", "completed")
+        _, handler = self.client.handler("GET", "/handlers/h1")
+        self.assertEqual(handler["result"]["value"]["result"]["by"], "eve")
+
+
+class HandlersTest(HandlerTest):
+    def test_one_handler_through_its_life(self):
+        self.start("h1")
+        status, handler = self.client.handler("GET", "/handlers/h1")
+        self.assertEqual((status, handler["status"], handler["result"]), (202, "running", None))
+        self.assertEqual(handler["workflow_name"], "greeter")
+        self.assertEqual(self.client.handler("GET", "/results/h1")[0], 202)
+        self.assertEqual(self.approve("h1"), (200, {"status": "sent"}))
+        self.server.wait_for("h1", "completed")
+        self.assertEqual(self.client.handler("GET", "/handlers/h1")[0], 200)
+        status, handler = self.client.handler("GET", "/results/h1")
+        self.assertEqual((status, handler["result"]), (200, {"name": "Ann", "by": "bob"}))
+        for path in ("/handlers/no", "/results/no", "/events/no"):
+            self.assert_refused(self.client.call("GET", path), 404, "^Handler not found$")
+
+    def test_cancel_and_purge(self):
+        self.start("h1")
+        self.assertEqual(self.client.call("POST", "/handlers/h1/cancel"),
+                         (200, {"status": "cancelled"}))
+        status, handler = self.client.handler("GET", "/handlers/h1")
+        self.assertEqual((status, handler["status"]), (500, "cancelled"))
+        self.assert_refused(self.client.call("POST", "/handlers/h1/cancel"), 404,
+                            "^Handler not found$")
+        self.assertEqual(self.client.call("POST", "/handlers/h1/cancel?purge=true"),
+                         (200, {"status": "deleted"}))
+        self.assert_refused(self.client.call("GET", "/handlers/h1"), 404, "^Handler not found$")
+        self.start("h2")
+        self.assertEqual(self.client.call("POST", "/handlers/h2/cancel?purge=true"),
+                         (200, {"status": "deleted"}))
+        for path in ("/handlers/h2/cancel", "/handlers/h2/cancel?purge=true"):
+            self.assert_refused(self.client.call("POST", path), 404, "^Handler not found$")
+
+
+class ListTest(HandlerTest):
+    def test_pages_and_filters(self):
+        for name in ("a", "b", "c"):
+            self.start(name)
+        self.client.handler("POST", "/workflows/bad/run", {"handler_id": "d"})
+
+        def ids(query):
+            status, value = self.client.call("GET", "/handlers" + query)
+            self.assertEqual(status, 200)
+            return sorted(handler["handler_id"] for handler in value["handlers"])
+
+        self.assertEqual(ids(""), ["a", "b", "c", "d"])
+        self.assertEqual(ids("?status=running"), ["a", "b", "c"])
+        self.assertEqual(ids("?status=failed&status=running&workflow_name=bad"), ["d"])
+        self.assertEqual(ids("?workflow_name=bad&workflow_name=greeter"), ["a", "b", "c", "d"])
+        self.assertEqual(ids("?status=&workflow_name="), ["a", "b", "c", "d"])
+        self.assertEqual(ids("?status=suspended"), [])
+        self.assertEqual(ids("?idle_before=2100-01-01T00:00:00Z"), ["a", "b", "c"])
+        self.assertEqual(ids("?idle_before=2000-01-01T00:00:00Z"), [])
+        status, value = self.client.call("GET", "/handlers?limit=3")
+        self.assertEqual((status, len(value["handlers"])), (200, 3))
+        self.assertEqual(ids("?limit=3&cursor=" + value["next"]), ["a"])
+
+
+class EventsTest(HandlerTest):
+    def test_what_is_posted_is_checked(self):
+        self.start("h1")
+        for body, detail in (({}, "^Event data is required$"), (None, "^Event data is required$"),
+                             ({"event": None}, "^Event data is required$"),
+                             ({"event": {"value": {}}}, "type"), ({"event": [1]}, "object"),
+                             ({"event": "{"}, "line 1"), ("nonsense", "line 1"), ("[]", "object")):
+            self.assert_refused(self.client.call("POST", "/events/h1", body), 400, detail)
+        self.assert_refused(
+            self.client.call("POST", "/events/h1", {"event": {"type": "Foo", "value": {}}}), 400,
+            "^Invalid event type: Foo. Expected one of Approved, Denied$")
+        self.assert_refused(self.approve("no"), 404, "^Handler not found$")
+        self.approve("h1")
+        self.server.wait_for("h1", "completed")
+        self.assert_refused(self.approve("h1"), 409, "^Workflow already completed$")
+
+    def test_forms_of_posted_events(self):
+        forms = [{"type": "Approved", "value": {"_data": {"by": "x"}}},
+                 {"qualified_name": "app.events.Approved", "value": {"by": "x"}},
+                 json.dumps({"type": "Approved", "data": {"by": "x"}})]
+        for number, event in enumerate(forms):
+            name = "h%d" % number
+            self.start(name)
+            body = {"event": event, "step": "any"}
+            self.assertEqual(self.client.call("POST", "/events/" + name, body)[0], 200)
+            self.assertEqual(self.server.wait_for(name, "completed")["result"]["by"], "x")
+
+    def test_an_event_is_kept_until_a_wait_takes_it(self):
+        self.server.deploy("slow", "await Timer.delay('300ms')\nreturn Signal.next('Late')")
+        self.client.handler("POST", "/workflows/slow/run-nowait", {"handler_id": "s"})
+        body = {"event": {"type": "Late", "value": {"n": 1}}}
+        self.assertEqual(self.client.call("POST", "/events/s", body)[0], 200)
+        self.assertEqual(self.server.wait_for("s", "completed")["result"], {"n": 1})
+
+    def test_the_stream_has_what_was_written_and_the_end(self):
+        self.start("h1")
+        seen = []
+        reader = threading.Thread(target=lambda: seen.extend(self.client.stream("/events/h1")))
+        reader.start()
+        self.approve("h1")
+        reader.join(20)
+        self.assertEqual([envelope["type"] for _, envelope in seen],
+                         ["Greeting", "StreamEvent", "Child", "StopEvent"])
+        self.assertEqual(seen[1][1]["value"], {"result": 5})
+        self.assertEqual(seen[2][1]["types"], ["Parent", "Event"])
+        self.assertEqual(seen[3][1]["value"], {"result": {"name": "Ann", "by": "bob"}})
+        numbers = [number for number, _ in seen]
+        self.assertEqual(numbers, sorted(set(numbers)))
+        # Any number of readers, also after the end; and from the middle.
+        self.assertEqual(list(self.client.stream("/events/h1")), seen)
+        self.assertEqual(list(self.client.stream("/events/h1?after_sequence=-1")), seen)
+        path = "/events/h1?after_sequence=%d" % numbers[1]
+        self.assertEqual(list(self.client.stream(path)), seen[2:])
+        path = "/events/h1?after_sequence=0"
+        self.assertEqual(list(self.client.stream(path, last_event_id=numbers[2])), seen[3:])
+
+    def test_nothing_left_is_204(self):
+        self.client.handler("POST", "/workflows/echo/run", {"handler_id": "e"})
+        self.assertEqual(self.client.call("GET", "/events/e?after_sequence=now"), (204, None))
+        self.assertEqual(self.client.call("GET", "/events/e?after_sequence=999"), (204, None))
+        self.assert_refused(self.client.call("GET", "/events/e?after_sequence=x"), 400, "integer")
+
+    def test_now_skips_what_was_before(self):
+        self.start("h1")
+        seen = []
+        path = "/events/h1?after_sequence=now&unknown_option=1"
+        reader = threading.Thread(target=lambda: seen.extend(self.client.stream(path)))
+        reader.start()
+        while "abide_sse_connections 1" not in self.server.get("/metrics").body:
+            pass
+        self.approve("h1")
+        reader.join(20)
+        self.assertEqual([envelope["type"] for _, envelope in seen], ["StopEvent"])
+
+    def test_internal_events_are_for_those_who_ask(self):
+        self.start("h1")
+        self.approve("h1")
+        self.server.wait_for("h1", "completed")
+        seen = [envelope for _, envelope in self.client.stream("/events/h1?include_internal=true")]
+        internal = [e for e in seen if e["types"] and "InternalDispatchEvent" in e["types"]]
+        self.assertEqual([e["type"] for e in internal if e["type"] == "WorkflowIdleEvent"],
+                         ["WorkflowIdleEvent"])
+        steps = [(e["value"]["name"], e["value"]["step_state"]) for e in internal
+                 if e["type"] == "StepStateChanged"]
+        self.assertEqual(steps, [("greeter", "running"), ("greeter", "running"),
+                                 ("log", "preparing"), ("log", "not_running")])
+        for event in internal:
+            self.assertEqual(event["qualified_name"], "workflows.events." + event["type"])
+            if event["type"] == "StepStateChanged":
+                self.assertEqual(set(event["value"]), {
+                    "name", "step_state", "worker_id", "input_event_name", "output_event_name"})
+        plain = list(self.client.stream("/events/h1?include_qualified_name=false"))
+        self.assertEqual({envelope["qualified_name"] for _, envelope in plain}, {None})
+
+    def test_lines_instead_of_sse(self):
+        self.client.handler("POST", "/workflows/echo/run",
+                            {"handler_id": "e", "start_event": {"text": "a\nb"}})
+        connection = self.client.connect()
+        connection.request("GET", "/events/e?sse=false")
+        text = connection.getresponse().read().decode("utf-8")
+        connection.close()
+        lines = text.split("\n")
+        self.assertEqual((len(lines), lines[1]), (2, ""))
+        self.assertEqual(json.loads(lines[0])["value"], {"result": {"text": "a\nb"}})
+
+    def test_how_the_other_ends_are_called(self):
+        self.server.deploy("long", "await Signal.next('never')")
+        self.client.handler("POST", "/workflows/bad/run", {"handler_id": "failed"})
+        self.client.handler("POST", "/workflows/long/run-nowait", {"handler_id": "cancelled"})
+        self.client.call("POST", "/handlers/cancelled/cancel")
+        self.server.post("/v1/runs?wait=20s",
+                         {"workflow": "long", "id": "timed-out", "timeout": "50ms"})
+        for name, kind in (("failed", "WorkflowFailedEvent"),
+                           ("cancelled", "WorkflowCancelledEvent"),
+                           ("timed-out", "WorkflowTimedOutEvent")):
+            last = list(self.client.stream("/events/" + name))[-1][1]
+            self.assertEqual((last["type"], last["types"]), (kind, ["StopEvent"]))
+        failed = list(self.client.stream("/events/failed"))[-1][1]["value"]
+        self.assertEqual((failed["exception_type"], failed["exception_message"]),
+                         ("TypeError", "no good"))
+
+
+class RestartTest(unittest.TestCase):
+    def test_a_dropped_stream_goes_on_after_the_restart(self):
+        server = Server()
+        try:
+            server.deploy("greeter", GREETER)
+            client = Client(server.port)
+            client.handler("POST", "/workflows/greeter/run-nowait",
+                           {"start_event": {"name": "Ann"}, "handler_id": "h"})
+            server.wait_for("h", "suspended")
+            raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            raw.sendall(b"GET /events/h HTTP/1.1\r\nHost: x\r\n\r\n")
+            got = b""
+            while got.count(b"data:") < 3:
+                got += raw.recv(4096)
+            last = int(re.findall(rb"id: (\d+)", got)[-1])
+            server.stop()
+            rest = b""
+            try:
+                while True:
+                    part = raw.recv(4096)
+                    if not part:
+                        break
+                    rest += part
+            except ConnectionResetError:
+                pass
+            raw.close()
+            self.assertNotIn(b"0\r\n\r\n", rest)  # no clean end: the client must come back
+            server.restart_on_its_port()
+            seen = []
+            reader = threading.Thread(
+                target=lambda: seen.extend(client.stream("/events/h", last_event_id=last)))
+            reader.start()
+            client.call("POST", "/events/h", {"event": {"type": "Approved", "value": {"by": 1}}})
+            reader.join(20)
+            self.assertEqual([envelope["type"] for _, envelope in seen], ["StopEvent"])
+        finally:
+            server.close()
+
+
+if __name__ == "__main__":
+    tap.main()
