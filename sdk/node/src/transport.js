@@ -8,6 +8,7 @@ import { ApiError, ServerUnreachable } from "./errors.js"
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const BUSY = new Set([502, 503, 504]) // worth another try
+const IDLE_MS = 30_000 // a connection that was not used for so long is closed before the server does
 
 /** Milliseconds of a number of seconds, or of text such as "500ms", "2s", "24h". */
 export function milliseconds(duration) {
@@ -65,7 +66,7 @@ export class Transport {
     this.timeout = milliseconds(timeout)
     this.retryFor = milliseconds(retryFor)
     this.module = this.url.protocol === "https:" ? https : http
-    this.agent = new this.module.Agent({ keepAlive: true, ca })
+    this.agent = new this.module.Agent({ keepAlive: true, timeout: IDLE_MS, ca })
     this.base = this.url.pathname.replace(/\/$/, "")
   }
 

@@ -157,6 +157,7 @@ class Worker:
         self.grace = seconds(grace)
         self._poll = seconds(poll)
         self._functions: Dict[str, TaskFunction] = {}
+        self._takes_context: Dict[str, bool] = {}
         self._changed = threading.Condition()
         self._jobs: Dict[int, _Job] = {}  # by token: a task may come back while it still runs
         self._outbox: List[_Item] = []
@@ -188,6 +189,7 @@ class Worker:
         if name in self._functions:
             raise ValueError("the task %r is registered already" % name)
         self._functions[name] = function
+        self._takes_context[name] = _takes_context(function)
 
     def run(self, *, handle_signals: bool = True) -> None:
         """Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills."""
@@ -305,10 +307,10 @@ class Worker:
 
     def _perform(self, job: _Job) -> Optional[str]:
         """Runs the function; answers what to tell the server, if anything."""
-        function = self._functions[job.task["name"]]
-        arguments = (job.task.get("input"), job.context)[:2 if _takes_context(function) else 1]
+        name = job.task["name"]
+        arguments = (job.task.get("input"), job.context)[:2 if self._takes_context[name] else 1]
         try:
-            value = function(*arguments)
+            value = self._functions[name](*arguments)
             if inspect.iscoroutine(value):
                 value = asyncio.run(value)
             return '"result":' + self._encode(value)
