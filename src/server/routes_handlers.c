@@ -194,7 +194,7 @@ static void get_events(Exchange *exchange) {
 // ---- POST /events/{id} ----
 
 static void sent(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     switch (op->status) {
     case OK: {
         JsonWriter *json = exchange_begin(exchange, 200);
@@ -306,7 +306,7 @@ static void send_word(Exchange *exchange, const char *word) {
 static void cancel_ended(Exchange *exchange) { send_word(exchange, "cancelled"); }
 
 static void cancelled(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     if (op->status == ERR_NOT_FOUND || (op->status == OK && !op->cancel.is_changed))
         handler_refuse(exchange, 404, "Handler not found");
     else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
@@ -314,7 +314,7 @@ static void cancelled(Exchange *exchange) {
 }
 
 static void purged(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
     else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
     else send_word(exchange, "deleted");
@@ -326,7 +326,7 @@ static void purge(Exchange *exchange) {
 }
 
 static void cancelled_at_once(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
     else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
     else purge(exchange);
