@@ -9,8 +9,7 @@
 #include "abide.h"
 #include "base/arena.h"
 #include "cli/cli.h"
-#include "cli/options.h"
-#include "server/serve.h"
+#include "cli/settings.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,16 +74,22 @@ static bool make_store(Arena *arena, Str folder, Str *ret_url) {
     return true;
 }
 
-static int run_dev(Dev *dev, ServeConfig *config) {
+static int run_dev(Dev *dev, const Settings *settings) {
+    const SettingValue *values = settings->values;
+    Logger logger = {.least = (LogLevel)values[SET_LOG_LEVEL].number,
+                     .write = write_line,
+                     .context = dev};
+    ServeConfig config = {.logger = &logger, .on_ready = say_ready, .context = dev};
+    settings_apply(settings, false, &config);
+    config.directory = dev->folder;
+    if (values[SET_ALLOW_PRIVATE].source == SOURCE_DEFAULT) config.is_private_allowed = true;
     Arena arena;
     arena_init(&arena);
     Diag diag;
     int code = EXIT_CODE_FAILED;
-    if (!str_is_null(config->store) || make_store(&arena, dev->folder, &config->store)) {
-        config->directory = dev->folder;
-        config->on_ready = say_ready;
-        config->context = dev;
-        if (serve(config, &diag) == OK) code = EXIT_CODE_OK;
+    if (values[SET_STORE].source != SOURCE_DEFAULT ||
+        make_store(&arena, dev->folder, &config.store)) {
+        if (serve(&config, &diag) == OK) code = EXIT_CODE_OK;
         else fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
     }
     arena_done(&arena);
@@ -93,32 +98,34 @@ static int run_dev(Dev *dev, ServeConfig *config) {
 
 int cli_dev(int argument_count, char **arguments) {
     Dev dev = {.folder = STR("."), .is_terminal = isatty(STDOUT_FILENO)};
-    Logger logger = {.least = LOG_INFO, .write = write_line, .context = &dev};
-    ServeConfig config = {
-        .listen = STR("127.0.0.1:7433"), .is_private_allowed = true, .logger = &logger};
-    const char *listen = getenv("ABIDE_LISTEN");
-    if (listen != NULL && listen[0] != 0) config.listen = str_from(listen);
-    const Option options[] = {
-        {"store", 's', OPTION_TEXT, &config.store, "URL", "DIR/.abide/abide.db unless given"},
-        {"listen", 'l', OPTION_TEXT, &config.listen, "HOST:PORT",
-         "ABIDE_LISTEN, or 127.0.0.1:7433"},
-        {"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW", "start a run of it at once"},
-        {"input", 'i', OPTION_TEXT, &dev.input, "JSON", "the input of that run"},
-        {"allow-exec", 0, OPTION_FLAG, &config.is_exec_allowed, NULL,
-         "the task exec may run programs"},
-    };
+    SettingFlags flags;
+    Option options[SETTINGS_OPTIONS + 2];
+    settings_options(&flags, options);
+    options[SETTINGS_OPTIONS] = (Option){"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW",
+                                         "start a run of it at once"};
+    options[SETTINGS_OPTIONS + 1] =
+        (Option){"input", 'i', OPTION_TEXT, &dev.input, "JSON", "the input of that run"};
     const OptionTable table = {
         .usage = "abide dev [DIR] [options]",
         .about = "Deploys the .flow files below DIR (the current folder unless given), deploys\n"
-                 "them again whenever they change, and shows their runs on a status page.",
+                 "them again whenever they change, and shows their runs on a status page. The\n"
+                 "store is DIR/.abide/abide.db, and the task http may reach private addresses,\n"
+                 "unless told otherwise; all other settings are those of abide serve.",
         .example = "abide dev\nabide dev flows --start hello --input '{\"name\": \"Ada\"}'",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = SETTINGS_OPTIONS + 2,
         .operand_max = 1,
     };
     Operands folders;
     OptionsResult result = options_parse(&table, argument_count, arguments, &folders);
     if (result != OPTIONS_OK) return result == OPTIONS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
     if (folders.count > 0) dev.folder = str_from(folders.items[0]);
-    return run_dev(&dev, &config);
+    Settings settings;
+    Diag diag;
+    settings_init(&settings);
+    int code = EXIT_CODE_USAGE;
+    if (settings_load(&settings, &flags, &diag) == OK) code = run_dev(&dev, &settings);
+    else fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
+    settings_done(&settings);
+    return code;
 }

@@ -178,6 +178,17 @@ class SettingsTest(Folder):
             self.assertNotIn("secret", done.stdout)
             self.assertIn("postgres://user:***@db.example/abide", done.stdout)
 
+    def test_dev_has_the_same_settings(self):
+        self.write("abide.toml", "lisen = 1")
+        done = self.abide("dev")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("abide.toml:1:1:", done.stderr)
+        self.write("abide.toml", 'listen = "192.0.2.1:1"')
+        done = self.abide("dev")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("192.0.2.1", done.stderr)
+        self.assertIn("--max-body-size", self.abide("dev", "--help").stdout)
+
     def test_bad_forms_and_operands(self):
         self.assertEqual(self.abide("config", "print", "-o", "yaml").returncode, 2)
         self.assertEqual(self.abide("config", "print", "extra").returncode, 2)
@@ -584,7 +595,7 @@ class LimitTest(Folder):
         self.assertIn(b"413", client.recv(4096).split(b"\r\n")[0])
 
     def test_connections_have_a_ceiling_and_come_free_again(self):
-        server = self.server("--max-connections", "8", "--threads", "1")
+        server = self.server("--max-connections", "8", "--threads", "1", "--idle-timeout", "5s")
         held = [self.send(server, b"GET") for _ in range(8)]
         late = self.send(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         late.settimeout(0.3)
@@ -602,12 +613,12 @@ class LimitTest(Folder):
             return False
 
     def test_connections_of_one_address_have_a_ceiling(self):
-        server = self.server("--max-connections-per-address", "2")
+        server = self.server("--max-connections-per-address", "2", "--idle-timeout", "5s")
         held = [self.send(server, b"GET") for _ in range(2)]
         with self.assertRaises((OSError, http.client.HTTPException)):
             server.get("/livez")
         held[0].close()
-        wait_until(lambda: self.answers(server))
+        wait_until(lambda: self.answers(server), seconds=40)
 
     def test_silent_connections_are_closed(self):
         server = self.server("--idle-timeout", "1s")
