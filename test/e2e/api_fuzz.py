@@ -254,10 +254,11 @@ class Fuzzer:
                 self.connection.request(method, target, body=body, headers=headers)
                 response = self.connection.getresponse()
                 if "text/event-stream" in response.headers.get("Content-Type", ""):
+                    self.connection.sock.settimeout(0.2)
                     try:
                         data = response.read1(2000)
-                    except http.client.IncompleteRead:
-                        data = b""  # its run was deleted
+                    except (http.client.IncompleteRead, TimeoutError):
+                        data = b""  # its run was deleted, or has nothing to say
                     self.connection.close()
                     self.connection = None
                 else:
