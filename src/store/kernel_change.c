@@ -162,17 +162,6 @@ static bool step_matches(const LogRow *entry, Str step, int64_t iteration) {
     return str_equal(entry->name, step) && (iteration < 0 || entry->iteration == iteration);
 }
 
-// One page of the present incarnation's log, past *after.
-static Status log_page(Kernel *kernel, const RunRow *run, int64_t *after, LogRow **ret_rows,
-                       size_t *ret_count) {
-    LogRow wanted = {.run = run->key};
-    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                 .has_min = true, .min = *after + 1, .limit = PAGE_ROWS};
-    TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
-    if (*ret_count > 0) *after = (*ret_rows)[*ret_count - 1].seq;
-    return OK;
-}
-
 Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
                  int64_t *ret_position) {
     int64_t found = INT64_MAX;
@@ -180,7 +169,7 @@ Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
     for (int64_t after = run->input_seq; count == PAGE_ROWS;) { // [U5]
         ArenaMark mark = arena_mark(&kernel->scratch);
         LogRow *rows = NULL;
-        TRY(log_page(kernel, run, &after, &rows, &count));
+        TRY(log_page(kernel, run->key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             if (!step_matches(&rows[i], step, iteration)) continue;
             if (rows[i].position < found) found = rows[i].position;
@@ -202,7 +191,7 @@ Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position, int64_t
     for (int64_t after = run->row.input_seq; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         LogRow *rows = NULL;
-        TRY(log_page(kernel, &run->row, &after, &rows, &count));
+        TRY(log_page(kernel, run->row.key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             if (!log_is_positioned(&rows[i]) || rows[i].position < from_position) continue;
             *ret_count += log_is_checkpoint(&rows[i]);

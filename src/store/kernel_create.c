@@ -312,13 +312,10 @@ static Status checkpoints_copy(Kernel *kernel, const RunRow *from, Run *to, int6
     int64_t after = 0;
     for (;;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        LogRow wanted = {.run = from->key}, *rows = NULL;
+        LogRow *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(log_page(kernel, from->key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].seq;
             if (!log_is_positioned(&rows[i]) || rows[i].position >= position) continue;
             TRY(run_log(kernel, to, &rows[i]));
         }

@@ -44,12 +44,9 @@ Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_re
     size_t count = PAGE_ROWS;
     for (int64_t after = run->row.log_seq; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        LogRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        LogRow *rows = NULL;
+        TRY(log_page(kernel, run->row.key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].seq;
             if (rows[i].kind != LOG_WAIT) continue;
             row_copy(&tables[TABLE_LOG], arena, &rows[i],
                      &ret_resolved->rows[ret_resolved->count++]);

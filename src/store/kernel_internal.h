@@ -102,6 +102,10 @@ MUST_CHECK Status run_last_seq(Kernel *kernel, Run *run);
 // Fills in run, seq and at_ms.
 MUST_CHECK Status run_log(Kernel *kernel, Run *run, LogRow *entry);
 MUST_CHECK Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data);
+// Up to PAGE_ROWS entries of a run's log past *after, which moves on to the last of them; fewer
+// than that are all there are.
+MUST_CHECK Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows,
+                           size_t *ret_count);
 void run_set_state(Kernel *kernel, Run *run, RunState state);
 MUST_CHECK Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set);
 MUST_CHECK Status run_drop_waiters(Kernel *kernel, Run *run);

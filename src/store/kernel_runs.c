@@ -147,6 +147,16 @@ Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data) {
     return run_log(kernel, run, &entry);
 }
 
+Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows,
+                size_t *ret_count) {
+    LogRow wanted = {.run = run};
+    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .has_min = true, .min = *after + 1, .limit = PAGE_ROWS};
+    TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
+    if (*ret_count > 0) *after = (*ret_rows)[*ret_count - 1].seq;
+    return OK;
+}
+
 void run_set_state(Kernel *kernel, Run *run, RunState state) {
     if (run->row.state == (int64_t)state) return;
     ASSERT(!run_state_is_terminal(run->row.state)); // [S6]

@@ -112,12 +112,9 @@ static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search)
     search->is_first = true;
     for (int64_t after = run->input_seq; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        LogRow wanted = {.run = run->key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        LogRow *rows = NULL;
+        TRY(log_page(kernel, run->key, &after, &rows, &count));
         for (size_t i = 0; i < count && search->seq == 0; i++) {
-            after = rows[i].seq;
             if (rows[i].kind == LOG_WAIT && rows[i].position >= 0) search->is_first = false;
             if (!log_begins_step(&rows[i]) || !str_equal(rows[i].name, search->name)) continue;
             if (search->left-- == 0) search->seq = rows[i].seq;
@@ -173,12 +170,9 @@ static Status log_drop(Kernel *kernel, const Run *run, int64_t after_seq, int64_
     *ret_count = 0;
     for (int64_t after = after_seq; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        LogRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        LogRow *rows = NULL;
+        TRY(log_page(kernel, run->row.key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].seq;
             if (rows[i].position < 0 || rows[i].kind == LOG_REWOUND) continue;
             *ret_count += log_begins_step(&rows[i]);
             rows[i].position = -1;
