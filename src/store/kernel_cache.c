@@ -1,8 +1,8 @@
 // Caches of the kernel: see kernel_cache.h for the invariants.
 //
 // A run's id, workflow, queue, tags and leftover topic never change, so their text lives in the
-// same block as the entry; only the wait set changes and has a buffer of its own that is used
-// again. A run that wakes and parks over and over therefore costs no allocation here.
+// same block as the entry; only the wait set and the snapshot change and have buffers of their own
+// that are used again. A run that wakes and parks over and over therefore costs no allocation here.
 //
 // Not here: deciding what is written (kernel_runs.c).
 #include "store/kernel_cache.h"
@@ -10,6 +10,9 @@
 
 enum {
     CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
+    CACHED_SNAPSHOT_MAX = 2 << 10, // bytes; a larger one is read again when it is needed
+    CACHED_TASK_MAX = 4 << 10,   // bytes of text; a larger task is left out
+    CACHED_TASKS_MAX = 8 << 20,  // bytes of all of them
     CACHED_TOPICS_MAX = 4096,
     CACHED_QUEUES_MAX = 4096,
     CACHED_ZONES_MAX = 64,
@@ -33,6 +36,7 @@ static void run_cache_free_entry(RunCache *cache, CachedRun *entry) {
     list_remove(&entry->use);
     cache->size -= entry->size;
     mem_free(entry->waits);
+    mem_free(entry->snapshot_text);
     mem_free(entry);
 }
 
@@ -95,21 +99,36 @@ static CachedRun *run_cache_add(RunCache *cache, const RunRow *row) {
     return entry;
 }
 
-static void run_cache_set_waits(RunCache *cache, CachedRun *entry, Str waits) {
-    if (str_is_null(waits)) {
-        entry->row.waits = STR_NULL;
-        return;
+typedef struct OwnText { // a buffer of an entry
+    char **text;
+    size_t *capacity;
+} OwnText;
+
+static Str run_cache_own(RunCache *cache, CachedRun *entry, OwnText own, Str s) {
+    if (str_is_null(s)) return STR_NULL;
+    if (s.len + 1 > *own.capacity) {
+        size_t capacity = s.len + 1 < 64 ? 64 : s.len + 1;
+        mem_free(*own.text);
+        *own.text = mem_alloc(capacity);
+        entry->size += capacity - *own.capacity;
+        cache->size += capacity - *own.capacity;
+        *own.capacity = capacity;
     }
-    if (waits.len + 1 > entry->waits_capacity) {
-        size_t capacity = waits.len + 1 < 64 ? 64 : waits.len + 1;
-        mem_free(entry->waits);
-        entry->waits = mem_alloc(capacity);
-        entry->size += capacity - entry->waits_capacity;
-        cache->size += capacity - entry->waits_capacity;
-        entry->waits_capacity = capacity;
-    }
-    memcpy(entry->waits, waits.data, waits.len);
-    entry->row.waits = (Str){entry->waits, waits.len};
+    memcpy(*own.text, s.data, s.len);
+    return (Str){*own.text, s.len};
+}
+
+static void run_cache_set_snapshot(RunCache *cache, CachedRun *entry, Str snapshot) { // [H4]
+    entry->row.snapshot = str_is_null(snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT;
+    if (snapshot.data == RUN_SNAPSHOT_KEPT.data) return;
+    bool is_large = snapshot.len > CACHED_SNAPSHOT_MAX;
+    OwnText own = {&entry->snapshot_text, &entry->snapshot_capacity};
+    entry->snapshot = run_cache_own(cache, entry, own, is_large ? STR_NULL : snapshot);
+}
+
+Str run_cache_snapshot(const RunCache *cache, int64_t key) {
+    const CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    return entry ? entry->snapshot : STR_NULL;
 }
 
 CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
@@ -130,8 +149,9 @@ CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *fac
         entry->row.tags = kept.tags;
         entry->row.leftover_topic = kept.leftover_topic;
     }
-    run_cache_set_waits(cache, entry, row->waits);
-    entry->row.snapshot = str_is_null(row->snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT; // [H4]
+    OwnText waits = {&entry->waits, &entry->waits_capacity};
+    entry->row.waits = run_cache_own(cache, entry, waits, row->waits);
+    run_cache_set_snapshot(cache, entry, row->snapshot);
     entry->facts = *facts;
     while (cache->size > cache->max_size && cache->uses.next != &entry->use) { // [H3]
         run_cache_free_entry(cache, container_of(cache->uses.next, CachedRun, use));
@@ -186,6 +206,73 @@ void run_cache_rollback(RunCache *cache) { // [H2]
         if (entry) run_cache_free_entry(cache, entry);
     }
     vec_clear(&cache->touched);
+}
+
+void task_cache_init(TaskCache *cache) {
+    *cache = (TaskCache){0};
+    strmap_init(&cache->by_id);
+    list_init(&cache->uses);
+}
+
+static void task_cache_free_entry(TaskCache *cache, CachedTask *entry) {
+    strmap_remove(&cache->by_id, entry->row.id);
+    list_remove(&entry->use);
+    cache->size -= entry->size;
+    mem_free(entry);
+}
+
+void task_cache_clear(TaskCache *cache) {
+    LIST_EACH_SAFE(node, after, &cache->uses) {
+        task_cache_free_entry(cache, container_of(node, CachedTask, use));
+    }
+}
+
+void task_cache_done(TaskCache *cache) {
+    task_cache_clear(cache);
+    strmap_done(&cache->by_id);
+}
+
+const TaskRow *task_cache_find(const TaskCache *cache, Str id) {
+    const CachedTask *entry = strmap_get(&cache->by_id, id);
+    return entry ? &entry->row : NULL;
+}
+
+void task_cache_remove(TaskCache *cache, Str id) {
+    CachedTask *entry = strmap_get(&cache->by_id, id);
+    if (entry) task_cache_free_entry(cache, entry);
+}
+
+static size_t task_text_size(const TaskRow *row) {
+    const Table *table = &tables[TABLE_TASKS];
+    size_t size = 0;
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].type != COLUMN_I64) size += row_str(row, &table->columns[i]).len;
+    }
+    return size;
+}
+
+void task_cache_write(TaskCache *cache, const TaskRow *row) {
+    const Table *table = &tables[TABLE_TASKS];
+    task_cache_remove(cache, row->id);
+    if (row->state != TASK_LEASED || !str_is_null(row->concurrency_key)) return;
+    size_t text_size = task_text_size(row);
+    if (text_size > CACHED_TASK_MAX) return;
+    CachedTask *entry = mem_zalloc(sizeof(CachedTask) + text_size + 1);
+    char *at = entry->text;
+    entry->row = *row;
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        if (column->type == COLUMN_I64) continue;
+        row_set_str(&entry->row, column, text_take(&at, row_str(row, column)));
+    }
+    entry->size = sizeof(CachedTask) + text_size + 1;
+    list_init(&entry->use);
+    list_append(&cache->uses, &entry->use);
+    cache->size += entry->size;
+    strmap_put(&cache->by_id, entry->row.id, entry);
+    while (cache->size > CACHED_TASKS_MAX) { // [H3]
+        task_cache_free_entry(cache, container_of(cache->uses.next, CachedTask, use));
+    }
 }
 
 void topic_cache_init(TopicCache *cache) {

@@ -1,11 +1,13 @@
-// Caches of the kernel: hot run rows, decoded wait sets, the policies of topics, queues, and zones.
+// Caches of the kernel: hot run rows, leased tasks, decoded wait sets, the policies of topics,
+// queues, and zones.
 //
 //   [H1] Write-through: an entry equals what the open transaction would read. Queues are the
 //        exception: what a batch counts is written once, at its end.
 //   [H2] Entries that a batch touched are dropped when it is rolled back.
-//   [H3] Bounded by bytes (runs) and by count (topics), whatever the load.
-//   [H4] Snapshots are not kept: the kernel never reads one. A row whose stored snapshot is not
-//        null carries RUN_SNAPSHOT_KEPT in its place.
+//   [H3] Bounded by bytes (runs, tasks) and by count (topics), whatever the load.
+//   [H4] A row whose stored snapshot is not null carries RUN_SNAPSHOT_KEPT in its place. Small
+//        snapshots are in memory beside it, because a turn that began a step keeps the one it
+//        began with; the others are read from the store for that.
 #pragma once
 #include "base/list.h"
 #include "base/map.h"
@@ -43,6 +45,9 @@ typedef struct CachedRun {
     uint64_t touched_by; // serial of the batch that wrote it last
     char *waits;         // owned text of row.waits
     size_t waits_capacity;
+    Str snapshot; // as stored; null = there is none, or it is not in memory
+    char *snapshot_text; // owned
+    size_t snapshot_capacity;
     size_t size; // bytes accounted for
     char text[]; // owned text of all other columns, which never change
 } CachedRun;
@@ -64,14 +69,38 @@ void run_cache_clear(RunCache *cache);
 CachedRun *run_cache_find(RunCache *cache, int64_t key); // NULL when absent
 CachedRun *run_cache_find_id(RunCache *cache, Str id);
 // Copies the row in (or over the entry that is there); rows too large to keep are left out.
-// Answers NULL then.
+// Answers NULL then. RUN_SNAPSHOT_KEPT says that the stored snapshot is as it was.
 CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts);
 // The present batch wrote the row, learned something about the run, or removed it.
 void run_cache_write(RunCache *cache, const RunRow *row, const RunFacts *facts);
 void run_cache_write_facts(RunCache *cache, int64_t key, const RunFacts *facts);
 void run_cache_remove(RunCache *cache, int64_t key);
+Str run_cache_snapshot(const RunCache *cache, int64_t key); // null = it is not in memory
 void run_cache_begin(RunCache *cache);
 void run_cache_rollback(RunCache *cache);
+
+// Rows of leased tasks, so that completing one does not read it back. Only of those that nothing
+// but their own operations change: a task with a concurrency key is not kept, nor a large one.
+typedef struct CachedTask {
+    List use; // least recently written first
+    TaskRow row;
+    size_t size; // bytes accounted for
+    char text[]; // owned text of all columns
+} CachedTask;
+
+typedef struct TaskCache {
+    StrMap by_id;
+    List uses;
+    size_t size;
+} TaskCache;
+
+void task_cache_init(TaskCache *cache);
+void task_cache_done(TaskCache *cache);
+void task_cache_clear(TaskCache *cache);
+const TaskRow *task_cache_find(const TaskCache *cache, Str id); // NULL when absent
+// The row was written: it is kept if it is leased, and forgotten otherwise.
+void task_cache_write(TaskCache *cache, const TaskRow *row);
+void task_cache_remove(TaskCache *cache, Str id);
 
 typedef struct CachedTopic {
     TopicRow row;

@@ -45,7 +45,7 @@ static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run
 static void run_take(Kernel *kernel, const RunRow *row, Run *ret_run) {
     RunFacts facts = {.signal_count = -1, .may_have = MAY_HAVE_ALL};
     run_set_loaded(ret_run, row, &facts);
-    run_cache_put(&kernel->runs, &ret_run->row, &facts);
+    run_cache_put(&kernel->runs, row, &facts);
 }
 
 Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
@@ -97,7 +97,7 @@ void run_keep_facts(Kernel *kernel, const Run *run) {
 
 Status run_store(Kernel *kernel, Run *run) {
     uint64_t changes = row_changes(&tables[TABLE_RUNS], &run->before, &run->row);
-    // The stored snapshot is not in memory: it changed when another text stands in its place.
+    // The stored snapshot is not in the row: it changed when another text stands in its place.
     if (run->row.snapshot.data == run->before.snapshot.data) {
         changes &= ~kernel->run_snapshot_bit;
     } else {
@@ -110,10 +110,10 @@ Status run_store(Kernel *kernel, Run *run) {
         if (run->row.due_at_ms != run->before.due_at_ms) {
             kernel_note_due(kernel, run->row.due_at_ms);
         }
-        if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT;
-        run->before = run->row;
     }
     run_cache_write(&kernel->runs, &run->row, &run->facts);
+    if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT; // [H4]
+    run->before = run->row;
     return OK;
 }
 

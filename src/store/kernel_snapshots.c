@@ -53,6 +53,18 @@ static Status snapshots_prune(Kernel *kernel, const Run *run, int64_t keep) {
     return OK;
 }
 
+static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot) { // [H4]
+    Str cached = run_cache_snapshot(&kernel->runs, run->row.key);
+    if (!str_is_null(cached)) {
+        *ret_snapshot = arena_str(&kernel->scratch, cached);
+        return OK;
+    }
+    RunRow wanted = {.key = run->row.key}, stored;
+    TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &stored));
+    *ret_snapshot = stored.snapshot;
+    return OK;
+}
+
 Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t start_seq) {
     int64_t position = INT64_MAX;
     for (size_t i = 0; i < turn->log_count; i++) { // [B1]
@@ -63,8 +75,8 @@ Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t s
                    position != INT64_MAX && !str_is_null(run->before.snapshot) &&
                    turn->next != NEXT_CONTINUE_AS;
     if (!is_kept) return OK;
-    RunRow wanted = {.key = run->row.key}, stored; // [H4] the snapshot is not in memory
-    TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &stored));
+    Str snapshot;
+    TRY(snapshot_stored(kernel, run, &snapshot));
     TRY(next_number(kernel, run));
     SnapshotRow row = {.run = run->row.key,
                        .number = run->facts.next_kept++,
@@ -72,7 +84,7 @@ Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t s
                        .start_seq = start_seq,
                        .end_seq = run->facts.last_seq,
                        .position = position,
-                       .snapshot = stored.snapshot};
+                       .snapshot = snapshot};
     TRY(states_encode(kernel, run, &row.state));
     TRY(kernel_insert(kernel, TABLE_SNAPSHOTS, &row));
     run->facts.may_have |= MAY_HAVE_SNAPSHOTS;

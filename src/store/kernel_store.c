@@ -167,6 +167,7 @@ static Status batch_apply(Kernel *kernel) {
 static void batch_undo(Kernel *kernel) {
     memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
     run_cache_rollback(&kernel->runs);
+    task_cache_clear(&kernel->tasks); // [H2]
     topic_cache_clear(&kernel->topics);
     queue_cache_clear(&kernel->queues);
 }
@@ -186,6 +187,7 @@ static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
 
 static Status memory_reload(Kernel *kernel) {
     run_cache_clear(&kernel->runs);
+    task_cache_clear(&kernel->tasks);
     topic_cache_clear(&kernel->topics);
     queue_cache_clear(&kernel->queues);
     arena_reset(&kernel->scratch);
@@ -257,6 +259,7 @@ static void kernel_close(Store *store) {
     if (kernel->reader != kernel->writer) kernel->reader->ops->close(kernel->reader);
     kernel->writer->ops->close(kernel->writer);
     run_cache_done(&kernel->runs);
+    task_cache_done(&kernel->tasks);
     topic_cache_done(&kernel->topics);
     queue_cache_done(&kernel->queues);
     zone_cache_done(&kernel->zones);
@@ -287,6 +290,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     kernel->log_position_bit = column_bit(TABLE_LOG, offsetof(LogRow, position));
     kernel->node_batch_bit = column_bit(TABLE_NODES, offsetof(NodeRow, last_batch));
     run_cache_init(&kernel->runs, RUN_CACHE_SIZE);
+    task_cache_init(&kernel->tasks);
     topic_cache_init(&kernel->topics);
     queue_cache_init(&kernel->queues);
     zone_cache_init(&kernel->zones);
@@ -302,6 +306,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     }
     if (status != OK) {
         run_cache_done(&kernel->runs);
+        task_cache_done(&kernel->tasks);
         topic_cache_done(&kernel->topics);
         queue_cache_done(&kernel->queues);
         zone_cache_done(&kernel->zones);

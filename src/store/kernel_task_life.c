@@ -32,6 +32,7 @@ Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [L
     }
     if (after->due_at_ms != before->due_at_ms) kernel_note_due(kernel, after->due_at_ms);
     TRY(kernel_update(kernel, TABLE_TASKS, before, after));
+    task_cache_write(&kernel->tasks, after);
     TRY(queue_count_task(kernel, before, after));
     return key_apply(kernel, &key);
 }
@@ -131,6 +132,7 @@ Status task_remove(Kernel *kernel, const TaskRow *task) {
     TRY(key_decide(kernel, task, &ended, &key));
     kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, -1);
     TRY(kernel_remove(kernel, TABLE_TASKS, task));
+    task_cache_remove(&kernel->tasks, task->id);
     TRY(queue_count_task(kernel, task, NULL));
     if (task->state <= TASK_LEASED) TRY(wait_deliver_guests(kernel, &ended));
     return key_apply(kernel, &key);

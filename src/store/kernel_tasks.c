@@ -73,6 +73,11 @@ Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
     TaskRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
     if (str_is_null(id)) return ERR_NOT_FOUND;
+    const TaskRow *cached = task_cache_find(&kernel->tasks, id);
+    if (cached) {
+        row_copy(&tables[TABLE_TASKS], &kernel->scratch, cached, ret_task); // [K5]
+        return OK;
+    }
     Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1,
                  .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
@@ -106,7 +111,9 @@ static Status task_note_new(Kernel *kernel, const TaskRow *task, KeyChange *key,
         run->facts.may_have |= MAY_HAVE_TASKS;
         run_keep_facts(kernel, run);
     }
-    if (task->state == TASK_LEASED) task_hand_out(kernel, kernel->eager, task);
+    if (task->state != TASK_LEASED) return OK;
+    task_cache_write(&kernel->tasks, task);
+    task_hand_out(kernel, kernel->eager, task);
     return OK;
 }
 

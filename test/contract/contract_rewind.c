@@ -98,6 +98,31 @@ static Op *fork_to(World *world, const char *step, Status expected) {
 
 // ---- rewind ----
 
+// Small ones are taken from memory, large ones from the store.
+static void snapshots_of_all_sizes_come_back(void **state) {
+    World *world = *state;
+    static const size_t sizes[] = {1, 700, 2048, 2049, 9000};
+    enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+    char *snapshots[SIZES];
+    Claimed claimed = start_flow(world, "r");
+    for (int i = 0; i < SIZES; i++) {
+        snapshots[i] = arena_alloc(&world->arena, sizes[i] + 1);
+        memset(snapshots[i], 'a' + i, sizes[i]);
+        snapshots[i][sizes[i]] = '\0';
+        const char *name = arena_printf(&world->arena, "s%d", i).data;
+        LogRow begun = begins(LOG_WAITING, name, i);
+        WaitItem wait = at(on_signal(name), i);
+        flow_turn(world, claimed, (Park){.snapshot = snapshots[i], .log = &begun, .log_count = 1,
+                                         .waits = &wait, .wait_count = 1, .keep = SIZES});
+        if (i == 2) world_reopen(world);
+        claimed = send(world, name);
+    }
+    for (int i = SIZES - 1; i > 0; i--) {
+        rewind_to(world, arena_printf(&world->arena, "s%d", i).data, -1, OK);
+        assert_text(get_run(world, "r").snapshot, snapshots[i - 1]);
+    }
+}
+
 static void rewind_restores_the_turn_that_began_the_step(void **state) {
     World *world = *state;
     park_through(world, 3);
@@ -405,6 +430,7 @@ static void fork_from_the_first_turn_is_a_fresh_start(void **state) {
 int contract_rewind(void) {
     const struct CMUnitTest tests[] = {
         CASE(rewind_restores_the_turn_that_began_the_step),
+        CASE(snapshots_of_all_sizes_come_back),
         CASE(rewind_past_several_turns_forgets_what_was_delivered_since),
         CASE(rewind_to_the_first_turn_needs_no_snapshot),
         CASE(step_whose_snapshot_is_not_kept_changes_nothing),

@@ -32,6 +32,38 @@ static void task_is_queued_leased_and_completed(void **state) {
     assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
 }
 
+// What is kept of a leased task in memory is what the store has, whatever its size.
+static void leased_tasks_of_all_sizes_are_known_as_they_are_stored(void **state) {
+    World *world = *state;
+    static const size_t sizes[] = {0, 1, 4000, 4096, 9000};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%zu", i).data);
+        char *input = arena_alloc(&world->arena, sizes[i] + 1);
+        memset(input, 'x', sizes[i]);
+        spec.input = (Str){input, sizes[i]};
+        spec.max_attempts = 2;
+        create_task(world, &spec);
+        TaskRow task = lease_one(world, "default");
+        Op *op = op_new(world, OP_HEARTBEAT_TASK);
+        op->heartbeat.id = task.id;
+        op->heartbeat.token = task.token;
+        op->heartbeat.progress = STR("\"half\"");
+        op_run(world, op, OK);
+        fail_task(world, spec.id.data, task.token, "{\"type\":\"Error\"}");
+        TaskRow again = lease_one(world, "default");
+        assert_int_equal(again.attempt, 2);
+        assert_text(again.progress, "\"half\"");
+        if (i % 2 == 0) world_reopen(world);
+        complete_task(world, spec.id.data, again.token, "{\"n\":2}");
+        TaskRow done = get_task(world, spec.id.data);
+        assert_int_equal(done.state, TASK_COMPLETED);
+        assert_int_equal(done.input.len, sizes[i]);
+        assert_text(done.progress, "\"half\"");
+        assert_text(done.error, "{\"type\":\"Error\"}");
+        assert_text(done.worker, "worker-1");
+    }
+}
+
 static void task_id_queued_twice_answers_the_first(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
@@ -685,6 +717,7 @@ static void nonsense_task_specs_are_refused(void **state) {
 int contract_tasks(void) {
     const struct CMUnitTest tests[] = {
         CASE(task_is_queued_leased_and_completed),
+        CASE(leased_tasks_of_all_sizes_are_known_as_they_are_stored),
         CASE(task_id_queued_twice_answers_the_first),
         CASE(task_leased_once_is_leased_to_nobody_else),
         CASE(queues_are_separate_and_served_in_the_order_asked_for),
