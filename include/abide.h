@@ -820,6 +820,8 @@ ABIDE_API int abide_throw_with(abide_call *call, const char *type, const char *m
                                const char *details, int is_final);
 ABIDE_API int abide_call_attempt(abide_call *call);         /* 1, 2, 3 … */
 ABIDE_API const char *abide_call_run_id(abide_call *call);  /* NULL for stand-alone tasks */
+/* W3C Trace Context of a task's attempt, for services it calls; NULL = it belongs to no trace. */
+ABIDE_API const char *abide_call_traceparent(abide_call *call);
 ABIDE_API const char *abide_call_name(abide_call *call);
 /* Stable for all attempts of this step: hand it to services that deduplicate. */
 ABIDE_API const char *abide_call_key(abide_call *call);

@@ -416,6 +416,7 @@ int abide_throw_with(abide_call *call, const char *type, const char *message, co
 
 int abide_call_attempt(abide_call *call) { return (int)call->attempt; }
 const char *abide_call_run_id(abide_call *call) { return call->run_id.data; }
+const char *abide_call_traceparent(abide_call *call) { return call->traceparent.data; }
 const char *abide_call_name(abide_call *call) { return call->name.data; }
 const char *abide_call_key(abide_call *call) { return call->key.data; }
 void *abide_call_user_data(abide_call *call) { return call->user; }

@@ -16,6 +16,7 @@
 // Not here: what a task is and how it is retried (store/kernel_tasks.c).
 #include "base/limits.h"
 #include "engine/coordinator_internal.h"
+#include "model/trace.h"
 
 static void add_heartbeats(Coordinator *c, Turn *turn) {
     for (;;) {
@@ -86,6 +87,29 @@ void tasks_add_ops(Coordinator *c, Turn *turn) {
     c->tasks_asked += asked;
 }
 
+static void set_trace(const Coordinator *c, Execution *execution, Str run_id, Str tags) {
+    if (!c->is_traced && str_is_null(tags_trace(tags))) return;
+    TraceParent run;
+    (void)trace_of_run(run_id, tags, &run, NULL);
+    TraceParent attempt = trace_of_attempt(&run, execution->task.id, execution->task.attempt);
+    TraceParentText text = trace_parent_format(&attempt);
+    execution->call.traceparent = arena_str(&execution->arena, str_from(text.text));
+}
+
+// What its function may ask about the run that a task belongs to. The run has mostly just parked
+// and is in memory; of one that has been purged nothing is known.
+static void describe_run(Coordinator *c, Execution *execution) {
+    int64_t key = execution->task.run;
+    const ResidentRun *run = key != 0 ? residents_get(&c->residents, key) : NULL;
+    Query query = {.kind = QUERY_RUN, .run = key};
+    Diag diag;
+    if (key == 0 || (run == NULL && store_read(c->store, &c->scratch, &query, &diag) != OK)) return;
+    Str id = run != NULL ? run->id : query.runs[0].id;
+    execution->call.run_id = arena_str(&execution->arena, id);
+    set_trace(c, execution, id, run != NULL ? run->tags : query.runs[0].tags);
+    arena_reset(&c->scratch);
+}
+
 static void execute_task(Coordinator *c, const TaskRow *row) {
     TaskEntry *entry = strmap_get(&c->tasks, row->name);
     ASSERT(entry != NULL);
@@ -102,6 +126,7 @@ static void execute_task(Coordinator *c, const TaskRow *row) {
         .attempt = row->attempt,
         .user = entry->user,
     };
+    describe_run(c, execution);
     execution->heartbeat.at = env_now_ms(c->env) + c->config.task_lease_ms / 3;
     heap_push(&c->heartbeats, &execution->heartbeat);
     c->executing_count++;

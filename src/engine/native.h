@@ -56,6 +56,7 @@ struct abide_call {
     Arena *arena;
     Str name;
     Str run_id; // null for stand-alone tasks
+    Str traceparent; // of the attempt; null = it belongs to no trace
     Str key;    // stable over all attempts
     int64_t attempt;
     void *user;

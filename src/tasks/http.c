@@ -126,16 +126,23 @@ static size_t take_header(char *data, size_t size, size_t count, void *context) 
 
 // ---- the request ----
 
-static struct curl_slist *make_headers(const Exchange *exchange, const char *key) {
+static bool is_named(const JsonValue *header, const char *name) {
+    size_t len = strlen(name);
+    return header->key.len == len && strncasecmp(header->key.data, name, len) == 0;
+}
+
+static struct curl_slist *make_headers(const Exchange *exchange, abide_call *call) {
+    const char *key = abide_call_key(call), *trace = abide_call_traceparent(call);
     const HttpRequest *request = exchange->request;
     const Curl *curl = exchange->curl;
     struct curl_slist *list = NULL;
-    bool has_type = false, has_key = false;
+    bool has_type = false, has_key = false, has_trace = false;
     static const JsonValue no_headers = {.kind = JSON_KIND_OBJECT};
     JSON_EACH(header, request->headers != NULL ? request->headers : &no_headers) {
         Str name = header->key, value = header->string;
-        has_type = has_type || (name.len == 12 && strncasecmp(name.data, "Content-Type", 12) == 0);
-        has_key = has_key || (name.len == 15 && strncasecmp(name.data, "Idempotency-Key", 15) == 0);
+        has_type = has_type || is_named(header, "Content-Type");
+        has_key = has_key || is_named(header, "Idempotency-Key");
+        has_trace = has_trace || is_named(header, "traceparent");
         // libcurl's way to say "an empty value" is a semicolon.
         Str line = value.len > 0 ? arena_printf(exchange->arena, "%.*s: %.*s", STR_ARG(name),
                                                 STR_ARG(value))
@@ -149,6 +156,9 @@ static struct curl_slist *make_headers(const Exchange *exchange, const char *key
     if (request->is_change && !has_key && key != NULL) // [H4]
         list = curl->slist_append(
             list, arena_printf(exchange->arena, "Idempotency-Key: %s", key).data);
+    if (!has_trace && trace != NULL)
+        list = curl->slist_append(list,
+                                  arena_printf(exchange->arena, "traceparent: %s", trace).data);
     return curl->slist_append(list, "Expect:"); // no pause before larger bodies
 }
 
@@ -296,7 +306,7 @@ static int perform(abide_call *call, Exchange *exchange) {
     char detail[CURL_ERROR_SIZE] = "";
     CURL *handle = curl->easy_init();
     if (handle == NULL) return abide_throw(call, "HttpError", "libcurl has no handle to give");
-    struct curl_slist *headers = make_headers(exchange, abide_call_key(call));
+    struct curl_slist *headers = make_headers(exchange, call);
     curl->easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
     set_options(exchange, handle, headers);
     CURLcode code = curl->easy_perform(handle);

@@ -96,11 +96,11 @@ def read_spans(request):
 
 
 class TraceServer(Server):
-    def __init__(self, url, **variables):
+    def __init__(self, url, arguments=(), **variables):
         # The environment of this process is the server's.
         self.variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "OTEL_BSP_SCHEDULE_DELAY": "50",
                           **variables}
-        super().__init__()
+        super().__init__(*arguments)
 
     def start(self):
         before = {name: os.environ.get(name) for name in self.variables}
@@ -218,6 +218,20 @@ class TracesTest(unittest.TestCase):
             lambda spans: [span for span in spans if span["attributes"].get("abide.run.id") == run
                            and span["name"] == "run echo"])
         self.assertEqual({span["name"] for span in spans}, {"run echo", "turn echo"})
+
+    def test_requests_of_the_task_http_belong_to_its_attempt(self):
+        self.begin(arguments=["--allow-private"])
+        self.server.deploy("caller", "return (await Task.run('http', { method: 'POST', url: Inputs, "
+                                     "json: { resourceSpans: [] } })).status")
+        run = self.server.call("POST", "/v1/runs?wait=20s", {
+            "workflow": "caller", "input": self.collector.url + "/called"},
+            headers={"traceparent": TRACEPARENT}).json
+        self.assertEqual(run["result"], 200)
+        called = [headers for path, headers, _ in self.collector.requests if path == "/called"][0]
+        span = self.collector.wait_for(lambda spans: [
+            span for span in spans if span["name"] == "task http"])
+        span = [each for each in span if each["name"] == "task http"][0]
+        self.assertEqual(called["traceparent"], "00-%s-%s-01" % (TRACE, span["spanId"]))
 
     def test_failed_runs_and_lone_tasks(self):
         server = self.begin()

@@ -242,11 +242,25 @@ static void tasks_not_begun_at_shutdown_keep_their_attempt(void **state) {
     expect_result(fixture, "r", ABIDE_OK, "[1,2,3]");
 }
 
+static int whose(abide_call *call, const char *input) {
+    (void)input;
+    const char *run = abide_call_run_id(call), *trace = abide_call_traceparent(call);
+    return abide_return(call, abide_call_printf(call, "[\"%s\",\"%s\"]", run != NULL ? run : "none",
+                                                trace != NULL ? trace : "none"));
+}
+
+static void a_task_knows_its_run(void **state) {
+    Fixture *fixture = *state;
+    assert_int_equal(abide_register_task(fixture->engine, "whose", whose, NULL, NULL), 0);
+    run_flow(fixture, "return await Task.run('whose')", NULL, "[\"r\",\"none\"]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_with_tasks, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(tasks_run_in_a_row),
+        TEST(a_task_knows_its_run),
         TEST(all_gives_every_result_in_order),
         TEST(a_failed_task_rejects_and_can_be_caught),
         TEST(attempts_are_made_by_policy),
