@@ -109,7 +109,7 @@ static const RouteAnswer start_answers[] = {
     {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
 static const char *const start_codes[] = {
     "BAD_NAME", "BAD_ID", "BAD_KEY", "BAD_TAG", "WORKFLOW_NOT_FOUND", "PAYLOAD_TOO_LARGE",
-    "DUPLICATE_KEY", NULL};
+    "DUPLICATE_KEY", "RUN_PURGED", NULL};
 
 // ---- GET /v1/runs ----
 

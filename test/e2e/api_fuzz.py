@@ -56,6 +56,36 @@ ODD_TIMES = ["yesterday", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "0000-
              "2026-01-01", "", 0, "1969-12-31T23:59:59Z"]
 CRONS = ["* * * * *", "*/5 9-17 * * MON-FRI", "0 0 1 1 *", "61 * * * *", "* * *", "0 0 30 2 *", "@daily", "x"]
 
+ENVELOPE = {"type": "object", "properties": {"value": {}, "type": {"type": "string"}, "data": {},
+                                             "qualified_name": {"type": "string"}}}
+
+
+def handler_operation(name, parameters, properties=None):
+    """A route of the handler API, which the description leaves out: clients have their own."""
+    content = {"application/json": {"schema": {"type": "object", "properties": properties}}}
+    return {"operationId": name, "is_handler": True,
+            "parameters": [{"name": each.strip("{}"), "in": "path" if each[0] == "{" else "query",
+                            "schema": {"type": "string"}} for each in parameters],
+            "requestBody": {"content": content} if properties else {}, "responses": {}}
+
+
+# Not here: what waits for the end of a run.
+HANDLER_OPERATIONS = [
+    ("/health", "GET", handler_operation("health", [])),
+    ("/workflows", "GET", handler_operation("workflowNames", [])),
+    ("/workflows/{name}/schema", "GET", handler_operation("schema", ["{name}"])),
+    ("/workflows/{name}/events", "GET", handler_operation("eventSchemas", ["{name}"])),
+    ("/workflows/{name}/representation", "GET", handler_operation("graph", ["{name}"])),
+    ("/workflows/{name}/run-nowait", "POST", handler_operation("runNowait", ["{name}"], {
+        "start_event": ENVELOPE, "handler_id": {"type": "string"}, "context": {}, "kwargs": {}})),
+    ("/handlers", "GET", handler_operation("handlers", ["status", "workflow_name", "limit"])),
+    ("/handlers/{id}", "GET", handler_operation("handler", ["{id}"])),
+    ("/results/{id}", "GET", handler_operation("handlerResult", ["{id}"])),
+    ("/events/{id}", "GET", handler_operation("handlerEvents", ["{id}", "sse", "after_sequence"])),
+    ("/events/{id}", "POST", handler_operation("sendEvent", ["{id}"], {
+        "event": ENVELOPE, "step": {"type": "string"}})),
+]
+
 
 class Broken(Exception):
     pass
@@ -98,7 +128,7 @@ class Fuzzer:
         self.common = set(description["components"]["responses"]["Problem"]["x-codes"])
         self.operations = [(path, method.upper(), operation)
                            for path, methods in sorted(description["paths"].items())
-                           for method, operation in sorted(methods.items())]
+                           for method, operation in sorted(methods.items())] + HANDLER_OPERATIONS
         self.connection = None
         self.counts = {}
         self.request = None
@@ -145,6 +175,8 @@ class Fuzzer:
             "timezone": ["UTC", "Europe/Berlin", "Mars/Olympus"], "worker": ["w1", "w2"],
             "overlap": ["skip", "queue", "allow", "cancel-old", "x"], "file": ["a.flow", "b"],
             "id": ["fixed-1", "fixed-2", "fixed-3"], "concurrency_key": ["k1", "k2"],
+            "type": ["go", "never", "StopEvent"], "sse": ["true", "false", "x"], "handler_id": ["h-1", "h-2"],
+            "after_sequence": ["now", "-1", "0", "5", "x"], "workflow_name": ["flow-0", "flow-3"],
             "reason": ["because"], "after": ["0", "1", "99999999"], "limit": ["1", "10", "1000", "0", "1001"],
         }
         if name in known and self.chance(80):
@@ -158,6 +190,9 @@ class Fuzzer:
             return self.any_json()
         kinds = schema.get("type", "any")
         kind = kinds if isinstance(kinds, str) else "duration"
+        if kind == "object" and "properties" in schema:
+            return {key: self.value_for(key, field) for key, field in schema["properties"].items()
+                    if self.chance(60)}
         if name in ("workflow", "name") and kind == "string":
             return self.dice.choice(["work", "fail", self.text_for("workflow"), self.text_for("workflow")])
         if schema.get("format") == "date-time":
@@ -253,7 +288,7 @@ class Fuzzer:
             try:
                 self.connection.request(method, target, body=body, headers=headers)
                 response = self.connection.getresponse()
-                if "text/event-stream" in response.headers.get("Content-Type", ""):
+                if response.headers.get("Transfer-Encoding") == "chunked":  # a stream
                     self.connection.sock.settimeout(0.2)
                     try:
                         data = response.read1(2000)
@@ -271,7 +306,22 @@ class Fuzzer:
                     raise Broken("no answer")
         raise AssertionError
 
+    def check_handler(self, method, response, data):
+        """500 is how the handler API tells of a run that has failed."""
+        if method == "HEAD" or response.status == 204 or "chunked" in str(response.headers):
+            return
+        answer = json.loads(data)
+        if response.status == 500 and "handler_id" not in answer and "result" not in answer:
+            raise Broken("an internal error")
+        if response.status >= 400 and response.status != 500 and not isinstance(answer["detail"], str):
+            raise Broken("no detail")
+        if "handler_id" in answer:
+            self.pools.add("run", answer["handler_id"])
+
     def check(self, method, operation, response, data):
+        if "is_handler" in operation:
+            self.check_handler(method, response, data)
+            return
         status, kind = response.status, response.headers.get("Content-Type", "")
         answers = operation["responses"]
         if status < 400:

@@ -253,6 +253,10 @@ class ConformanceTest(unittest.TestCase):
         key("k1", 1)
         key("k1", 2)
         key("k" * 300, 1)
+        purged = key("purged", 1).json["id"]
+        self.server.wait_for(purged, "completed")
+        self.server.call("DELETE", "/v1/runs/" + purged)
+        key("purged", 1)
         self.server.wait_for(run["id"], "completed")
 
     def run_views(self):
