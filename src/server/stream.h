@@ -4,6 +4,7 @@
 //   [T2] A stream ends by itself after the run's last entry; a server that goes away breaks it off,
 //        so that the client comes back and goes on after the last number it saw.
 //   [T3] A reader that takes nothing costs its socket's buffer and what one read of the log holds.
+//   [T4] Once a stream runs, the arena of its exchange is gone (http.c): what it needs is its own.
 #pragma once
 #include "server/hub.h"
 #include "server/server.h"
