@@ -1,8 +1,10 @@
 """abide dev: what it loads, how it follows changes, what it keeps, and the status page."""
 import base64
 import hashlib
+import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
 SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -268,9 +271,24 @@ class PageTest(ServerTest):
 
     def test_the_page_loads_nothing_and_has_no_markup_the_policy_forbids(self):
         body = self.server.get("/").body
-        self.assertEqual(re.findall(r"""(?:src|href)=["'](?!#|/v1/|data:)[^"']*""", body), [])
+        self.assertEqual(re.findall(r"""(?:src|href)=["'](?!#|/(?!/)|data:)[^"']*""", body), [])
         self.assertNotRegex(body, r"<[^>]* (?:style|on\w+)=")
         self.assertNotIn("innerHTML", body)
+
+    def test_commands_to_paste_are_words_for_the_shell(self):
+        body = self.server.get("/").body
+        helpers = re.findall(r"^const (?:shellQuote|segment) = .*$", body, re.M)
+        self.assertEqual(len(helpers), 2)
+        self.assertNotRegex(body, r"curl[^`]*encodeURIComponent")
+        odd = "a'; $(touch x) `b` \"c\" !* ~(d) \\ \n é"
+        script = "\n".join(helpers) + "\nconst t = JSON.parse(process.argv[1])\n" \
+            "console.log(JSON.stringify([shellQuote(t), segment(t)]))"
+        done = subprocess.run(["node", "-e", script, json.dumps(odd)], capture_output=True,
+                              text=True, timeout=60, check=True)
+        quoted, encoded = json.loads(done.stdout)
+        self.assertEqual(shlex.split("curl -d %s end" % quoted), ["curl", "-d", odd, "end"])
+        self.assertRegex(encoded, r"^[A-Za-z0-9%._-]+$")
+        self.assertEqual(urllib.parse.unquote(encoded), odd)
 
     def test_head_and_other_methods(self):
         head = self.server.call("HEAD", "/")
