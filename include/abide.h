@@ -137,7 +137,7 @@ typedef struct abide_options {
     int max_resident_runs;     /* runs kept in memory; 0 = 10000 */
     int max_active_runs;       /* runs executing or waiting for their commit; 0 = 4096 */
     const char *lease;         /* how long a node may be silent before others take over; "10s" */
-    const char *node_name;     /* shown to operators; NULL = "node" */
+    const char *node_name;     /* shown to operators; NULL = "node", or host and process */
     /* Storage retry policy: how the engine itself goes on when the store does not answer. */
     int store_retry_attempts;         /* before callers are told ABIDE_UNAVAILABLE; 0 = 10 */
     const char *store_retry_delay;    /* first pause; "50ms" */

@@ -44,12 +44,13 @@ typedef struct Mail {
     Turn *committed; // NULL = none
     Status commit_status;
     Diag commit_diag;
+    bool is_store_changed;
 } Mail;
 
 static bool has_mail(const Driver *driver) {
     return !list_is_empty(&driver->requests) || !list_is_empty(&driver->executed) ||
            !list_is_empty(&driver->awaits) || !list_is_empty(&driver->controls) ||
-           driver->committed != NULL;
+           driver->committed != NULL || driver->is_store_changed;
 }
 
 static void take_mail(Driver *driver, Mail *mail) {
@@ -66,6 +67,8 @@ static void take_mail(Driver *driver, Mail *mail) {
     mail->commit_status = driver->commit_status;
     if (mail->committed != NULL) mail->commit_diag = driver->commit_diag;
     driver->committed = NULL;
+    mail->is_store_changed = driver->is_store_changed;
+    driver->is_store_changed = false;
     driver->is_settle_new = false;
     pthread_mutex_unlock(&driver->lock);
 }
@@ -78,6 +81,7 @@ static void deliver_mail(Driver *driver, Mail *mail) {
         call->function(coordinator, call->context);
         semaphore_post(call->done);
     }
+    if (mail->is_store_changed) coordinator_look_around(coordinator);
     LIST_EACH_SAFE(node, after, &mail->executed) {
         list_remove(node);
         coordinator_executed(coordinator, container_of(node, Execution, link));
@@ -446,6 +450,13 @@ int64_t driver_settle(Driver *driver) {
     if (!is_alive) semaphore_post(&semaphore);
     semaphore_wait(&semaphore);
     return call.next_ms;
+}
+
+void driver_store_changed(Driver *driver) {
+    pthread_mutex_lock(&driver->lock);
+    driver->is_store_changed = driver->state != DRIVER_ENDED;
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
 }
 
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {

@@ -58,6 +58,7 @@ typedef struct Driver {
     List executed;
     List controls;
     List settles;
+    bool is_store_changed; // another node has written
     bool is_settle_new; // one came that the coordinator's thread has not looked at
     Turn *to_commit; // for the committer; NULL = nothing
     Turn *committed; // back from it, with its outcome
@@ -106,4 +107,6 @@ void driver_submit_await(Driver *driver, Await *await);
 void driver_await(Driver *driver, Await *await);
 // Waits until nothing executes and nothing is due; answers when something will be, 0 = never.
 int64_t driver_settle(Driver *driver);
+// Another node has written to the store. From any thread.
+void driver_store_changed(Driver *driver);
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

@@ -12,7 +12,9 @@
 #include "engine/filter.h"
 #include "flow/limits.h"
 #include "store/metrics.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *abide_version(void) { return ABIDE_VERSION; }
 
@@ -100,7 +102,6 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     // The owner of a file needs no lease: its lock says that nobody else can be alive.
     c->is_exclusive = is_exclusive;
     if (is_exclusive) c->lease_ms = 100LL * 365 * 24 * 3600 * 1000;
-    c->node_name = str_from(options->node_name != NULL ? options->node_name : "node");
     c->first_tasks = 4 * threads;
     c->max_tasks = 256 * threads > LIMIT_BATCH_OPS ? 256 * threads : LIMIT_BATCH_OPS;
     c->task_lease_ms = 30000;
@@ -137,11 +138,28 @@ static void pass_event(void *context, const EngineEvent *event) {
     engine->options.on_event(engine->options.user, &outside);
 }
 
+static void store_changed(void *context) { driver_store_changed(context); }
+
 // ---- life ----
+
+// Nodes beside each other should be told apart without anybody having named them.
+static void name_node(abide_engine *engine, bool is_shared) {
+    char host[64] = "node";
+    if (is_shared && gethostname(host, sizeof(host)) == 0) {
+        host[sizeof(host) - 1] = '\0';
+        snprintf(engine->node_name, sizeof(engine->node_name), "%s-%ld", host, (long)getpid());
+    } else {
+        snprintf(engine->node_name, sizeof(engine->node_name), "node");
+    }
+}
 
 static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     Settings settings = {0};
-    TRY(read_options(&engine->options, true, &settings, diag));
+    bool is_shared = store_url_is_shared(str_from(url));
+    name_node(engine, is_shared);
+    TRY(read_options(&engine->options, !is_shared, &settings, diag));
+    const char *name = engine->options.node_name;
+    settings.coordinator.node_name = str_from(name != NULL ? name : engine->node_name);
     if (engine->options.on_log != NULL)
         engine->logger = (Logger){.least = LOG_DEBUG, .write = write_log, .context = engine};
     engine->run_retention_ms = settings.run_retention_ms;
@@ -167,8 +185,13 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
         config.env = &engine->virtual_env.base;
     }
     Status status = driver_start(&engine->driver, &config, diag);
-    if (status != OK) store_close(engine->store);
-    return status;
+    if (status != OK) {
+        store_close(engine->store);
+        return status;
+    }
+    StoreListener listener = {store_changed, &engine->driver};
+    store_listen(engine->store, &listener);
+    return OK;
 }
 
 int abide_open(const char *url, const abide_options *options, abide_engine **ret_engine,
@@ -208,6 +231,7 @@ int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error
 void abide_close(abide_engine *engine) {
     if (engine == NULL) return;
     (void)abide_shutdown(engine, NULL, NULL);
+    store_listen(engine->store, NULL); // before the driver goes
     driver_free(&engine->driver);
     store_close(engine->store);
     Str name;

@@ -347,12 +347,20 @@ static int64_t room_for_runs(const Coordinator *c) {
     return owned >= c->config.max_active_runs ? 0 : c->config.max_active_runs - owned;
 }
 
+void coordinator_look_around(Coordinator *c) {
+    c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
+    awaits_recheck(c);
+    notify(c, ENGINE_LOG_GREW, STR_NULL, STR_NULL, STR_NULL);
+    notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
+}
+
 // The engine's own operations. While it is stopping only the lease is kept.
 static void add_own(Coordinator *c, Turn *turn) {
     int64_t now = turn->batch.now_ms;
     if (now >= c->renew_at_ms) {
         turn_add(turn, OP_RENEW, NULL, NULL)->renew.lease_ms = c->config.lease_ms;
         c->renew_at_ms = now + c->config.lease_ms / 3;
+        if (!c->config.is_exclusive) coordinator_look_around(c); // if no word of it has come
     }
     if (!c->is_working || c->is_stopping) return;
     if (!c->is_firing && c->next_due_ms > 0 && now >= c->next_due_ms) {

@@ -214,6 +214,9 @@ bool coordinator_has_runner(Coordinator *coordinator, Str workflow);
 MUST_CHECK Status coordinator_recover(Coordinator *coordinator, RecoveryReport *ret_report,
                                       Diag *diag);
 
+// Another node has written: looks for work to claim, for what is due, and for runs that ended.
+void coordinator_look_around(Coordinator *coordinator);
+
 void coordinator_submit(Coordinator *coordinator, Request *request);
 void coordinator_await(Coordinator *coordinator, Await *await);
 // The caller no longer waits; `done` is not called.

@@ -209,6 +209,30 @@ static Status batch_check(const Kernel *kernel, const Batch *batch, Diag *diag) 
     return OK;
 }
 
+// Whether the batch concerns other nodes, and there are any.
+static Status news_find(Kernel *kernel, bool *ret_has_news) {
+    enum { NODES_LOOKED_AT = 64 };
+    const Batch *batch = kernel->batch;
+    *ret_has_news = false;
+    bool is_news = batch->unclaimed_count > 0 || batch->has_tasks || batch->ended_count > 0;
+    if (!kernel->writer->is_shared || !is_news) return OK;
+    NodeRow *nodes = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .limit = NODES_LOOKED_AT};
+    arena_reset(&kernel->scratch);
+    TRY(kernel_scan(kernel, &scan, &nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        bool is_other = nodes[i].key != batch->node && nodes[i].lease_until_ms > batch->now_ms;
+        if (is_other) *ret_has_news = true;
+    }
+    return OK;
+}
+
+static void kernel_listen(Store *store, const StoreListener *listener) {
+    RowStore *rows = ((Kernel *)store)->writer;
+    if (rows->ops->listen != NULL) rows->ops->listen(rows, listener);
+}
+
 static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     batch_clear_answers(batch);
     RowStore *rows = kernel->writer;
@@ -225,6 +249,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     uint64_t stored_counters = kernel->stored_counters;
     if (status == OK) status = batch_apply(kernel);
     if (status == OK) status = counters_store(kernel, &stored_counters);
+    if (status == OK) status = news_find(kernel, &rows->has_news);
     if (status != OK) {
         rows->ops->rollback(rows);
         batch_undo(kernel);
@@ -280,6 +305,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
                              .commit = kernel_commit,
                              .read = kernel_read,
                              .verify = kernel_verify,
+                             .listen = kernel_listen,
                              .close = kernel_close};
     kernel->base.ops = &kernel->ops;
     kernel->writer = pair.writer;

@@ -89,12 +89,17 @@ static void metrics_close(Store *store) {
     mem_free(self);
 }
 
+static void metrics_listen(Store *store, const StoreListener *listener) {
+    store_listen(metrics_store(store)->inner, listener);
+}
+
 Store *metrics_store_new(Store *inner, Env *env) {
     MetricsStore *self = mem_zalloc(sizeof(MetricsStore));
     self->ops = (StoreOps){.name = inner->ops->name,
                            .commit = metrics_commit,
                            .read = metrics_read,
                            .verify = metrics_verify,
+                           .listen = metrics_listen,
                            .close = metrics_close};
     self->base.ops = &self->ops;
     self->inner = inner;

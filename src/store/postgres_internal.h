@@ -7,6 +7,7 @@
 // postgres_rows.c    rows to parameters and back
 // postgres_schema.c  making the schema, bringing it up
 // postgres_remote.c  the writer: what RemoteRows asks of a server
+// postgres_listen.c  hearing of what other nodes write
 // postgres_reader.c  the reader, and opening both
 #pragma once
 #include "base/buf.h"
@@ -40,6 +41,7 @@ typedef struct PgAddress { // shared by writer and reader; the last one frees it
     // server next ends that backend and raises the version, so that nothing of it comes later.
     bool is_unsettled;
     int lost_pid;
+    _Atomic int writer_pid; // what comes from there is no news to us
 } PgAddress;
 
 typedef struct PgParam {
@@ -122,6 +124,12 @@ int64_t pg_take_i64(const PGresult *result);
 // ---- postgres_schema.c ----
 // Makes the schema or brings it up; refuses one that is not ours or newer.
 MUST_CHECK Status pg_schema_open(PgLink *link, bool is_read_only, Diag *diag);
+
+// ---- postgres_listen.c ----
+struct StoreListener;
+typedef struct PgListener PgListener;
+PgListener *pg_listener_start(PgAddress *address, const struct StoreListener *listener);
+void pg_listener_stop(PgListener *listener); // NULL is fine; nothing is called after that
 
 // ---- postgres_remote.c ----
 MUST_CHECK Status pg_remote_open(PgAddress *address, Remote **ret_remote, Diag *diag);

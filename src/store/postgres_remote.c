@@ -16,14 +16,16 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/postgres_internal.h"
+#include <stdio.h>
 
 enum { CHUNK_SIZE_MAX = 64 << 20 }; // bytes of one statement's rows
 
 typedef struct PgRemote {
     Remote base;
     PgLink link;
-    bool is_open;      // a transaction is
-    bool is_first;     // nothing has been known yet
+    PgListener *listener; // NULL = none
+    bool is_open;         // a transaction is
+    bool is_first;        // nothing has been known yet
 } PgRemote;
 
 static const RemoteOps pg_remote_ops;
@@ -48,6 +50,7 @@ static Status remote_connect(Remote *remote, bool *ret_is_new, Diag *diag) {
     const PGconn *before = self->link.connection;
     int pid_before = before != NULL ? PQbackendPID(before) : 0;
     TRY(pg_link_connect(&self->link, diag));
+    self->link.address->writer_pid = PQbackendPID(self->link.connection);
     *ret_is_new = self->is_first || PQbackendPID(self->link.connection) != pid_before;
     self->is_first = false;
     return OK;
@@ -161,10 +164,10 @@ static void send_all(PgRemote *self, const RowWrite *writes, size_t count) {
     }
 }
 
-static Status remote_commit(Remote *remote, int64_t version, const RowWrite *writes, size_t count,
-                            Diag *diag) {
+static Status remote_commit(Remote *remote, int64_t version, const WriteList *list, Diag *diag) {
     PgRemote *self = pg_remote(remote);
     PgLink *link = &self->link;
+    size_t count = list->count;
     if (!pg_link_is_alive(link)) return pg_lost(link->connection, diag);
     int pid = PQbackendPID(link->connection);
     if (!self->is_open && count == 0) { // nobody has to wait for that
@@ -178,7 +181,12 @@ static Status remote_commit(Remote *remote, int64_t version, const RowWrite *wri
         } else if (count > 0) {
             send_plain(self, PG_SHAPE_RAISE);
         }
-        send_all(self, writes, count);
+        send_all(self, list->writes, count);
+        if (list->has_news) {
+            char sql[16 + PG_SCHEMA_NAME_MAX];
+            snprintf(sql, sizeof(sql), "NOTIFY abide_%s", link->address->schema);
+            pg_link_send(link, sql);
+        }
         pg_link_send(link, "COMMIT");
     }
     Diag detail;
@@ -198,8 +206,15 @@ static void remote_rollback(Remote *remote) {
     if (pg_link_query(&self->link, "ROLLBACK", NULL, NULL) != OK) pg_link_drop(&self->link);
 }
 
+static void remote_listen(Remote *remote, const struct StoreListener *listener) {
+    PgRemote *self = pg_remote(remote);
+    pg_listener_stop(self->listener);
+    self->listener = listener != NULL ? pg_listener_start(self->link.address, listener) : NULL;
+}
+
 static void remote_close(Remote *remote) {
     PgRemote *self = pg_remote(remote);
+    pg_listener_stop(self->listener);
     PgAddress *address = self->link.address;
     pg_link_done(&self->link);
     pg_address_leave(address);
@@ -212,6 +227,7 @@ static const RemoteOps pg_remote_ops = {
     .fetch = remote_fetch,
     .commit = remote_commit,
     .rollback = remote_rollback,
+    .listen = remote_listen,
     .close = remote_close,
 };
 

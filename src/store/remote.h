@@ -39,6 +39,13 @@ typedef struct RowWrite {
     const void *row;  // WRITE_REMOVE: just its key
 } RowWrite;
 
+typedef struct WriteList {
+    const RowWrite *writes; // ordered by table, kind and changes
+    size_t count;
+    bool has_news; // those who listen are to be told
+} WriteList;
+
+struct StoreListener;
 typedef struct RemoteOps {
     const char *name;
     // Connects when that is needed; *ret_is_new says that what was known before does not hold.
@@ -47,11 +54,12 @@ typedef struct RemoteOps {
     // trip for all.
     MUST_CHECK Status (*fetch)(Remote *remote, int64_t *version, const FetchList *list,
                                Diag *diag);
-    // Ends the transaction; if none is open this is one of its own. The writes come ordered by
-    // table, kind and changes. None = only the version is checked.
-    MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const RowWrite *writes,
-                                size_t count, Diag *diag);
+    // Ends the transaction; if none is open this is one of its own. No writes = only the version
+    // is checked.
+    MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const WriteList *list,
+                                Diag *diag);
     void (*rollback)(Remote *remote); // does nothing when no transaction is open
+    void (*listen)(Remote *remote, const struct StoreListener *listener); // as in store.h
     void (*close)(Remote *remote);
 } RemoteOps;
 

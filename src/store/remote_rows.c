@@ -368,7 +368,7 @@ static void transaction_undo(RemoteRows *self) {
 static Status remote_begin(RowStore *rows, Diag *diag) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(!self->is_active);
-    rows->wants_restart = false;
+    rows->wants_restart = rows->has_news = false;
     bool is_new = false;
     TRY(self->remote->ops->connect(self->remote, &is_new, diag));
     if (is_new || self->mirror_size > MIRROR_SIZE_MAX) forget(self);
@@ -405,7 +405,8 @@ static void remote_rollback(RowStore *rows) {
     ASSERT(self->is_active);
     // [M2] Whoever gives up because of what he read must have read what is there.
     bool is_suspect = !self->is_checked && !rows->wants_restart;
-    if (is_suspect && self->remote->ops->commit(self->remote, self->version, NULL, 0, NULL) != OK) {
+    WriteList none = {0};
+    if (is_suspect && self->remote->ops->commit(self->remote, self->version, &none, NULL) != OK) {
         rows->wants_restart = true;
     }
     self->remote->ops->rollback(self->remote);
@@ -460,8 +461,8 @@ static Status remote_commit(RowStore *rows, Diag *diag) {
     ASSERT(self->is_active && !self->has_savepoint);
     RowWrites writes = {0};
     writes_collect(self, &writes);
-    Status status = self->remote->ops->commit(self->remote, self->version, writes.data,
-                                              writes.count, diag);
+    WriteList list = {writes.data, writes.count, rows->has_news};
+    Status status = self->remote->ops->commit(self->remote, self->version, &list, diag);
     bool is_written = writes.count > 0;
     vec_free(&writes);
     if (status == ERR_CONFLICT) {
@@ -712,6 +713,11 @@ static Status remote_check(RowStore *rows, Diag *diag) {
     UNREACHABLE(); // readers check
 }
 
+static void remote_listen(RowStore *rows, const struct StoreListener *listener) {
+    RemoteRows *self = remote_rows(rows);
+    self->remote->ops->listen(self->remote, listener);
+}
+
 static void remote_close(RowStore *rows) {
     RemoteRows *self = remote_rows(rows);
     if (self->is_active) remote_rollback(rows);
@@ -750,6 +756,7 @@ static const RowStoreOps remote_ops = {
     .remove = remote_remove,
     .scan = remote_scan,
     .expect = remote_expect,
+    .listen = remote_listen,
     .native_handle = remote_native_handle,
     .check = remote_check,
     .close = remote_close,
@@ -760,6 +767,7 @@ RowStore *remote_rows_new(Remote *remote) {
     self->ops = remote_ops;
     self->ops.name = remote->ops->name;
     self->base.ops = &self->ops;
+    self->base.is_shared = true;
     self->remote = remote;
     self->version = VERSION_ANY;
     for (int table = 0; table < TABLE_COUNT; table++) {

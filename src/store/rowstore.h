@@ -43,6 +43,7 @@ typedef struct Scan {
     int64_t limit;       // > 0
 } Scan;
 
+struct StoreListener;
 typedef struct RowStoreOps {
     const char *name;
     MUST_CHECK Status (*begin)(RowStore *rows, Diag *diag);
@@ -67,6 +68,8 @@ typedef struct RowStoreOps {
     // The caller is about to ask for these: fetching them together spares round trips. Changes no
     // answer. NULL where a question costs nothing. What the scans match lives until they are asked.
     MUST_CHECK Status (*expect)(RowStore *rows, const Scan *scans, size_t count);
+    // As in store.h; NULL where nobody else writes.
+    void (*listen)(RowStore *rows, const struct StoreListener *listener);
     void *(*native_handle)(RowStore *rows); // sqlite3 *, for participants; NULL = none
     // The backend's own consistency check of all it keeps, inside read_begin/read_end.
     MUST_CHECK Status (*check)(RowStore *rows, Diag *diag);
@@ -78,6 +81,8 @@ struct RowStore { // first member of every implementation
     Diag *diag; // where get/insert/update/remove/scan put their text; set by the owner
     bool wants_restart; // [R10]
     bool is_reloaded;   // [R10], since the last begin
+    bool is_shared;     // others write it too
+    bool has_news;      // set by the owner before commit: those who listen are to be told
 };
 
 static inline Status rows_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,

@@ -106,6 +106,13 @@ typedef struct Query {
     StoreStats stats;
 } Query;
 
+// Who is told when another process has written something that concerns all: work to be claimed,
+// runs that ended. Called on a thread of the store's own, now and then without need.
+typedef struct StoreListener {
+    void (*changed)(void *context);
+    void *context;
+} StoreListener;
+
 typedef struct StoreOps {
     const char *name; // "memory", "sqlite"
     MUST_CHECK Status (*commit)(Store *store, Batch *batch, Diag *diag);
@@ -114,6 +121,8 @@ typedef struct StoreOps {
     // Checks the whole content against the invariants; counts what it saw. For `abide verify`.
     MUST_CHECK Status (*verify)(Store *store, int64_t *ret_row_count, Diag *diag);
     void (*close)(Store *store);
+    // NULL where nobody else writes. A NULL listener ends it: nothing is called after that.
+    void (*listen)(Store *store, const StoreListener *listener);
 } StoreOps;
 
 struct Store { // first member of every implementation
@@ -132,7 +141,13 @@ typedef struct StoreConfig {
 
 // "memory:", "sqlite:PATH" (a bare path means the same). Codes: STORE_URL, STORE_LOCKED,
 // STORE_NEWER, STORE_NOT_OURS, STORE_PATH, STORE_READ_ONLY, STORE_FULL, STORE_CORRUPT, STORE_IO.
+// "postgres://HOST/DATABASE?schema=NAME" as libpq takes them; codes besides: STORE_BUSY,
+// STORE_CHANGED.
 MUST_CHECK Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag);
+
+// True when other processes may have the store open too: an engine on it needs a lease, and looks
+// around for what others have left.
+bool store_url_is_shared(Str url);
 
 static inline Status store_commit(Store *store, Batch *batch, Diag *diag) {
     return store->ops->commit(store, batch, diag);
@@ -142,5 +157,8 @@ static inline Status store_read(Store *store, Arena *arena, Query *query, Diag *
 }
 static inline Status store_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
     return store->ops->verify(store, ret_row_count, diag);
+}
+static inline void store_listen(Store *store, const StoreListener *listener) {
+    if (store->ops->listen != NULL) store->ops->listen(store, listener);
 }
 static inline void store_close(Store *store) { store->ops->close(store); }

@@ -46,11 +46,16 @@ static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pa
         return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" names no file; " ACCEPTED,
                         STR_ARG(url));
     }
-    if (str_equal(scheme, STR("postgres")) || str_equal(scheme, STR("postgresql"))) {
+    if (store_url_is_shared(url)) {
         return postgres_rows_open(url, config, ret_pair, diag);
     }
     return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" is not a kind of store; " ACCEPTED,
                     STR_ARG(scheme));
+}
+
+bool store_url_is_shared(Str url) {
+    Str scheme = {url.data, scheme_len(url)};
+    return str_equal(scheme, STR("postgres")) || str_equal(scheme, STR("postgresql"));
 }
 
 Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag) {

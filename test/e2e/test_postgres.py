@@ -1,0 +1,156 @@
+"""Servers on one PostgreSQL: alone, beside each other, killed, cut off, and with the database away."""
+import os
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import tap  # noqa: E402
+from server import Server  # noqa: E402
+from servers.postgres import Postgres  # noqa: E402
+from servers.proxy import Proxy  # noqa: E402
+
+WAITER = """
+const word = await Signal.when("go")
+return { word }
+"""
+SLEEPER = """
+await Timer.delay("2s")
+return "awake"
+"""
+QUICK = "return Inputs.n * 2"
+
+
+class Node(Server):
+    """A server on the shared store."""
+
+    def __init__(self, store):
+        self.temporary = None
+        self.folder = None
+        self.store = store
+        self.arguments = ()
+        self.listen = "127.0.0.1:0"
+        self.document = None
+        self.seen = set()
+        self.start()
+
+
+class PostgresTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.database = Postgres()
+        cls.database.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.database.close()
+
+    def setUp(self):
+        self.schema = "e2e_" + self.id().rsplit(".", 1)[1][:30].lower()
+        self.nodes = []
+
+    def tearDown(self):
+        for node in self.nodes:
+            node.close()
+
+    def url(self):
+        return self.database.url + "&schema=" + self.schema
+
+    def node(self, url=None):
+        node = Node(url or self.url())
+        self.nodes.append(node)
+        return node
+
+    def test_a_server_works_and_finds_everything_after_a_restart(self):
+        node = self.node()
+        node.deploy("waiter", WAITER)
+        started = node.post("/v1/runs", {"workflow": "waiter", "id": "w1"})
+        self.assertEqual(started.status, 201, started.body)
+        node.wait_for("w1", "suspended")
+        self.assertEqual(node.stop(), 0)
+        again = self.node()
+        again.wait_for("w1", "suspended")
+        again.post("/v1/runs/w1/signals/go", "here")
+        self.assertEqual(again.wait_for("w1", "completed")["result"], {"word": "here"})
+
+    def test_b_a_schema_that_is_not_ours_is_refused(self):
+        self.database.query("CREATE SCHEMA strangers; CREATE TABLE strangers.things (n int)")
+        with self.assertRaisesRegex(RuntimeError, "STORE_NOT_OURS|not abide's"):
+            self.node(self.database.url + "&schema=strangers")
+        self.assertEqual(self.database.query(
+            "SELECT count(*) FROM pg_class WHERE relnamespace = 'strangers'::regnamespace"), [["1"]])
+
+    def test_c_two_nodes_share_runs_signals_and_results(self):
+        one, two = self.node(), self.node()
+        one.deploy("waiter", WAITER)
+        for i in range(10):
+            one.post("/v1/runs", {"workflow": "waiter", "id": f"w{i}"})
+        results = {}
+
+        def wait(i):  # at one, while two is told the signals
+            results[i] = one.get(f"/v1/runs/w{i}/result?wait=30s").json
+
+        threads = [threading.Thread(target=wait, args=(i,)) for i in range(10)]
+        for thread in threads:
+            thread.start()
+        for i in range(10):
+            two.wait_for(f"w{i}", "suspended")
+            answer = two.post(f"/v1/runs/w{i}/signals/go", i)
+            self.assertIn(answer.status, (200, 202), answer.body)
+        for thread in threads:
+            thread.join()
+        self.assertEqual([results[i]["result"] for i in range(10)], [{"word": i} for i in range(10)])
+        alive = [node for node in two.get("/v1/nodes").json["items"] if node["alive"]]
+        self.assertEqual(len(alive), 2)
+        self.assertEqual(len({node["name"] for node in alive}), 2)
+
+    def test_d_the_runs_of_a_killed_node_go_on_elsewhere(self):
+        one = self.node()
+        one.deploy("sleeper", SLEEPER)
+        for i in range(5):
+            one.post("/v1/runs", {"workflow": "sleeper", "id": f"s{i}"})
+            one.wait_for(f"s{i}", "suspended")
+        two = self.node()
+        one.kill()
+        for i in range(5):
+            self.assertEqual(two.wait_for(f"s{i}", "completed", seconds=60)["result"], "awake")
+
+    def test_e_the_database_goes_away_and_comes_back(self):
+        node = self.node()
+        node.deploy("quick", QUICK)
+        self.assertEqual(node.run("quick", {"n": 1})["result"], 2)
+        self.database.kill()
+        self.database.start()
+        deadline = time.monotonic() + 60
+        while node.get("/readyz").status != 200:
+            self.assertLess(time.monotonic(), deadline, "not ready again")
+            time.sleep(0.1)
+        self.assertEqual(node.run("quick", {"n": 4}, id="after")["result"], 8)
+
+    def test_f_commits_whose_answers_are_lost_happen_once(self):
+        """Connections are cut after COMMIT was sent: what was asked for is there, and only once."""
+        proxy = Proxy(os.path.join(self.database.folder, ".s.PGSQL.5432"))
+        url = f"postgres://abide@127.0.0.1:{proxy.port}/postgres?schema={self.schema}&sslmode=disable"
+        node = self.node(url)
+        node.deploy("quick", QUICK)
+        node.run("quick", {"n": 0}, id="r0")
+        total = 25
+        for i in range(1, total + 1):
+            proxy.cut_after = b"COMMIT"
+            answer = node.post("/v1/runs?wait=60s", {"workflow": "quick", "id": f"r{i}", "input": {"n": i}})
+            self.assertIn(answer.status, (200, 201), answer.body)
+            self.assertEqual(node.wait_for(f"r{i}", "completed", seconds=60)["result"], 2 * i)
+        self.assertGreaterEqual(proxy.cut_count, total)
+        started = self.database.query(f"SELECT count(*), count(distinct id) FROM {self.schema}.runs")
+        self.assertEqual(started, [[str(total + 1)] * 2])
+        # Each run has begun once and ended once (log kinds 1 and 19).
+        for kind in (1, 19):
+            counted = self.database.query(f"SELECT count(*) FROM {self.schema}.log WHERE kind = {kind}")
+            self.assertEqual(counted, [[str(total + 1)]])
+        proxy.close()
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,256 @@
+// What only a store on PostgreSQL can get into: lost connections, nodes that stand still, other
+// nodes' writes, tables changed by hand. What holds for every store is in test/contract.
+#include "servers/postgres.h"
+#include "store/store.h"
+#include "unit.h"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOW_MS = 1000000 };
+
+typedef struct Node {
+    Store *store;
+    int64_t node, batch_number;
+} Node;
+
+typedef struct World {
+    Node one, two;
+    Arena arena;
+    Batch batch;
+    Diag diag;
+    char url[200];
+    PGconn *side; // a look past the store
+} World;
+
+static Store *open_store(World *world) {
+    Store *store = NULL;
+    Status status = store_open(str_from(world->url), NULL, &store, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    assert_ok(status);
+    return store;
+}
+
+static Op *begin(World *world, Node *node, OpKind kind) {
+    batch_init(&world->batch, &world->arena, NOW_MS);
+    world->batch.node = node->node;
+    world->batch.number = ++node->batch_number;
+    world->batch.claim_max = 10;
+    return batch_add(&world->batch, kind);
+}
+
+static Status submit(World *world, Node *node) {
+    diag_clear(&world->diag);
+    return store_commit(node->store, &world->batch, &world->diag);
+}
+
+static void join(World *world, Node *node) {
+    node->store = open_store(world);
+    Op *op = begin(world, node, OP_JOIN);
+    op->join.name = STR("n");
+    op->join.lease_ms = 3600000;
+    assert_ok(submit(world, node));
+    node->node = op->join.node;
+}
+
+static Op *begin_run(World *world, Node *node, const char *id) {
+    Op *op = begin(world, node, OP_CREATE_RUN);
+    op->create_run.spec = (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE,
+                                    .keep_ms = -1};
+    return op;
+}
+
+static int64_t create(World *world, Node *node, const char *id) {
+    Op *op = begin_run(world, node, id);
+    assert_ok(submit(world, node));
+    assert_ok(op->status);
+    return op->create_run.key;
+}
+
+static bool has_run(World *world, Node *node, const char *id) {
+    Query query = {.kind = QUERY_RUN, .run_id = str_from(id)};
+    Status status = store_read(node->store, &world->arena, &query, &world->diag);
+    if (status != ERR_NOT_FOUND) assert_ok(status);
+    return status == OK;
+}
+
+static int64_t last_batch(World *world, Node *node) {
+    Query query = {.kind = QUERY_NODE, .run = node->node};
+    assert_ok(store_read(node->store, &world->arena, &query, &world->diag));
+    return query.nodes[0].last_batch;
+}
+
+static int set_up(void **state) {
+    World *world = calloc(1, sizeof(World));
+    arena_init(&world->arena);
+    test_postgres_clear("lone");
+    test_postgres_url("lone", world->url, sizeof(world->url));
+    world->side = test_postgres_connect();
+    join(world, &world->one);
+    join(world, &world->two);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    World *world = *state;
+    int64_t row_count = 0;
+    Status status = store_verify(world->one.store, &row_count, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    store_close(world->one.store);
+    store_close(world->two.store);
+    PQfinish(world->side);
+    arena_done(&world->arena);
+    free(world);
+    return status == OK ? 0 : -1;
+}
+
+// All connections of both stores.
+static void end_backends(World *world) {
+    test_postgres_query(world->side,
+                        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                        "WHERE application_name = 'abide'");
+    while (test_postgres_query(world->side, "SELECT count(*) FROM pg_stat_activity WHERE "
+                                            "application_name = 'abide'") > 0) {
+    }
+}
+
+static void nodes_see_what_the_other_has_written(void **state) {
+    World *world = *state;
+    int64_t first = create(world, &world->one, "a");
+    int64_t second = create(world, &world->two, "b");
+    assert_true(second > first);
+    Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+    assert_int_equal(op->create_run.key, second);
+    assert_true(has_run(world, &world->one, "b"));
+    Query query = {.kind = QUERY_STATS};
+    assert_ok(store_read(world->two.store, &world->arena, &query, &world->diag));
+    assert_int_equal(query.stats.counters[COUNTER_STARTED_TOTAL], 2);
+}
+
+static void a_lost_connection_is_made_again(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    end_backends(world);
+    assert_true(has_run(world, &world->one, "a")); // the reader, at its first question
+    // The writer notices before it sends anything, or answers that it does not know.
+    begin_run(world, &world->one, "b");
+    Status status = submit(world, &world->one);
+    if (status == ERR_UNAVAILABLE) {
+        bool is_applied = last_batch(world, &world->one) == world->one.batch_number;
+        assert_int_equal(is_applied, has_run(world, &world->one, "b"));
+        if (!is_applied) status = submit(world, &world->one);
+        else status = OK;
+    }
+    assert_ok(status);
+    create(world, &world->one, "c");
+    assert_true(has_run(world, &world->two, "b"));
+    assert_true(has_run(world, &world->two, "c"));
+}
+
+// Somebody holds the version and says nothing: as a node that was stopped in its transaction.
+static void a_writer_that_stands_still_is_cut_off(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    PGconn *still = test_postgres_connect();
+    test_postgres_query(still, "BEGIN");
+    test_postgres_query(still, "SELECT version FROM lone.store FOR UPDATE");
+    begin_run(world, &world->one, "b");
+    assert_status(submit(world, &world->one), ERR_UNAVAILABLE);
+    assert_string_equal(world->diag.code, "STORE_BUSY");
+    assert_ok(submit(world, &world->one)); // the other one is gone
+    assert_true(has_run(world, &world->two, "b"));
+    PQclear(PQexec(still, "COMMIT"));
+    assert_int_equal(PQstatus(still), CONNECTION_BAD);
+    PQfinish(still);
+}
+
+static void a_row_removed_by_hand_is_noticed_and_nothing_is_written(void **state) {
+    World *world = *state;
+    int64_t key = create(world, &world->one, "a");
+    char sql[100];
+    snprintf(sql, sizeof(sql), "DELETE FROM lone.runs WHERE key = %lld", (long long)key);
+    test_postgres_query(world->side, sql);
+    Op *op = begin(world, &world->one, OP_CANCEL);
+    op->cancel.run_id = STR("a");
+    assert_status(submit(world, &world->one), ERR_CORRUPT);
+    assert_string_equal(world->diag.code, "STORE_CORRUPT");
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM lone.log WHERE run = %lld AND kind = %d",
+             (long long)key, LOG_FINISHED);
+    assert_int_equal(test_postgres_query(world->side, sql), 0);
+    // So that the store verifies: what else there was of it, and the counters.
+    test_postgres_clear("lone");
+}
+
+static void many_starts_at_once_make_one_schema(void **state) {
+    World *world = *state;
+    test_postgres_query(world->side, "DROP SCHEMA IF EXISTS fresh CASCADE");
+    test_postgres_url("fresh", world->url, sizeof(world->url));
+    enum { CHILDREN = 4 };
+    pid_t children[CHILDREN];
+    for (int i = 0; i < CHILDREN; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            Store *store = NULL;
+            _exit(store_open(str_from(world->url), NULL, &store, NULL) == OK ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        int status = -1;
+        waitpid(children[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM fresh.store"), 1);
+}
+
+static void a_newer_schema_is_left_alone(void **state) {
+    World *world = *state;
+    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 999");
+    Store *store = NULL;
+    assert_status(store_open(str_from(world->url), NULL, &store, &world->diag), ERR_UNSUPPORTED);
+    assert_string_equal(world->diag.code, "STORE_NEWER");
+    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 1");
+}
+
+static void a_column_that_is_missing_is_added(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    test_postgres_query(world->side,
+                        "ALTER TABLE lone.runs DROP COLUMN idle_since_ms; "
+                        "UPDATE lone.store SET layout = 0, version = version + 1");
+    Store *store = open_store(world);
+    store_close(store);
+    assert_int_equal(test_postgres_query(world->side, "SELECT idle_since_ms FROM lone.runs"), 0);
+    end_backends(world); // whose statements know the old one
+    assert_true(has_run(world, &world->one, "a"));
+}
+
+static void names_of_schemas_are_checked(void **state) {
+    World *world = *state;
+    static const char *const bad[] = {"", "Upper", "a-b", "9x", "pg_mine", "a;drop", "a%20b"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char url[200];
+        Store *store = NULL;
+        test_postgres_url(bad[i], url, sizeof(url));
+        assert_status(store_open(str_from(url), NULL, &store, &world->diag), ERR_INVALID);
+        assert_string_equal(world->diag.code, "STORE_URL");
+    }
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(nodes_see_what_the_other_has_written),
+        CASE(a_lost_connection_is_made_again),
+        CASE(a_writer_that_stands_still_is_cut_off),
+        CASE(a_row_removed_by_hand_is_noticed_and_nothing_is_written),
+        CASE(many_starts_at_once_make_one_schema),
+        CASE(a_newer_schema_is_left_alone),
+        CASE(a_column_that_is_missing_is_added),
+        CASE(names_of_schemas_are_checked),
+    };
+    return cmocka_run_group_tests_name("store on PostgreSQL", tests, NULL, NULL);
+}
