@@ -117,7 +117,8 @@ enum {
     ABIDE_EVENT_STORE_UP,
     ABIDE_EVENT_LINE,    /* a script's console; name: "log", "warn" …; detail: a JSON string */
     ABIDE_EVENT_STREAM,  /* something was written to the run's stream; name: type; detail: value */
-    ABIDE_EVENT_PUBLISHED /* the run published an event; name: topic; detail: payload */
+    ABIDE_EVENT_PUBLISHED, /* the run published an event; name: topic; detail: payload */
+    ABIDE_EVENT_IDLE       /* the run waits for the outside world and for nothing else */
 };
 
 typedef struct abide_event {
@@ -130,11 +131,12 @@ typedef struct abide_event {
 } abide_event;
 
 #define ABIDE_SNAPSHOTS_OFF (-1)
+#define ABIDE_UNLIMITED     (-1)
 
 /* Zero-initialise, then set what you want to change. */
 typedef struct abide_options {
     int threads;               /* that execute workflow, step and task functions; 0 = 4 */
-    int max_resident_runs;     /* runs kept in memory; 0 = 10000 */
+    int max_resident_runs;     /* waiting runs kept in memory; 0 = 10000 */
     int max_active_runs;       /* runs executing or waiting for their commit; 0 = 4096 */
     const char *lease;         /* how long a node may be silent before others take over; "10s" */
     const char *node_name;     /* shown to operators; NULL = "node", or host and process */
@@ -164,6 +166,13 @@ typedef struct abide_options {
     /* Virtual time, for tests: when not 0, the engine's clock shows this moment and stands still
        until abide_clock_set moves it. */
     int64_t virtual_time_ms;
+    /* Memory of waiting runs. What waits is in the store anyway: releasing a run only means that it
+       is read again when it wakes. The least recently used leave first. */
+    const char *idle_release_timeout; /* how long a run may wait in memory; "60s", "off" */
+    const char *idle_timeouts;        /* per workflow, before what scripts say themselves
+                                         (config.idleTimeout): "chat=10m, order=off" */
+    int64_t max_resident_memory;      /* bytes of all runs in memory, about; 0 = 256 MiB,
+                                         ABIDE_UNLIMITED */
 } abide_options;
 
 /*
@@ -393,6 +402,13 @@ ABIDE_API int abide_pause(abide_engine *engine, const char *run_id, int *ret_cha
 ABIDE_API int abide_resume(abide_engine *engine, const char *run_id, int *ret_changed,
                            abide_error *error);
 /*
+** Takes a waiting run out of memory now; it comes back by itself when something happens to it.
+** *ret_changed = 0 when it was not in memory. Errors: RUN_NOT_FOUND, RUN_TERMINAL, RUN_NOT_IDLE (it
+** executes, or a task or retry of it is under way), RUN_HAS_READER.
+*/
+ABIDE_API int abide_release(abide_engine *engine, const char *run_id, int *ret_changed,
+                            abide_error *error);
+/*
 ** Drops the checkpoints from the named step on and runs it again from there. `iteration` counts
 ** repeated names from 0. Not for ended runs (ABIDE_TERMINAL): use abide_fork. A script goes back to
 ** the beginning of the turn that began the step: a task, a child, a wait for a signal or topic of
@@ -516,7 +532,6 @@ ABIDE_API int abide_schedule_preview(const abide_schedule *schedule, int64_t aft
 ** much as workers ask for, except that tasks with the same concurrency key run one at a time.
 ** docs/queues.md has the rules.
 */
-#define ABIDE_UNLIMITED (-1)
 
 typedef struct abide_queue_limits {
     int max_running; /* tasks executing at a time; 0 = no limit */
@@ -590,6 +605,7 @@ typedef struct abide_run_info {
     int64_t step_count;    /* checkpoints so far; only from abide_status */
     char parent_id[ABIDE_RUN_ID_SIZE]; /* "" = none; only from abide_status */
     char waiting_on[256]; /* "signal:approval, timer"; "" = nothing */
+    int is_released;      /* it waits, and nothing of it is in this process's memory */
 } abide_run_info;
 
 ABIDE_API int abide_status(abide_engine *engine, const char *run_id, abide_run_info *ret_info,
@@ -666,6 +682,7 @@ typedef struct abide_stats {
     int64_t active_runs;   /* executing or being committed, this process */
     int64_t commits, committed_operations, store_errors; /* this process */
     int64_t turns, steps, reloads, releases;             /* this process */
+    int64_t resident_bytes;                              /* of runs in memory, about */
 } abide_stats;
 ABIDE_API int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error);
 

@@ -19,6 +19,8 @@ typedef struct Closer { // what abide_on_close was given
 typedef struct EngineWatcher {
     void (*notice)(void *context, const EngineEvent *event);
     void *context;
+    // Whether somebody follows the run's stream, so that it stays in memory; may be NULL.
+    bool (*has_reader)(void *context, Str run_id);
 } EngineWatcher;
 
 struct abide_engine {
@@ -63,4 +65,6 @@ MUST_CHECK Status api_check_start(const abide_start_options *options, int64_t no
 
 // True when the workflow is registered.
 bool engine_knows(abide_engine *engine, Str workflow);
+// Nothing of the run is in this process's memory, and it waits.
+bool engine_has_released(abide_engine *engine, const RunRow *run);
 Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text);

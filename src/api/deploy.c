@@ -24,9 +24,9 @@ typedef struct Deploying {
 static Status check_config(const FlowModule *module, Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    int64_t keep_snapshots = 0;
+    FlowConfig config = {0};
     Status status = flow_config_options(&arena, flow_module_workflow(module, 0).config_json,
-                                        &keep_snapshots, diag);
+                                        &config, diag);
     arena_done(&arena);
     return status;
 }

@@ -209,6 +209,8 @@ static void publish_counts(Driver *driver) {
                           memory_order_relaxed);
     atomic_store_explicit(&driver->active_count, coordinator_active_count(c),
                           memory_order_relaxed);
+    atomic_store_explicit(&driver->resident_size, coordinator_resident_size(c),
+                          memory_order_relaxed);
 }
 
 // True when the thread is to end.
@@ -279,7 +281,30 @@ static void world_notify(World *world, const EngineEvent *event) {
     if (driver->on_event != NULL) driver->on_event(driver->on_event_context, event);
 }
 
-static const WorldOps driver_world = {.execute = world_execute, .notify = world_notify};
+static bool world_has_reader(World *world, Str run_id) {
+    Driver *driver = (Driver *)world;
+    return driver->has_reader != NULL && driver->has_reader(driver->on_event_context, run_id);
+}
+
+static void world_parked(World *world, int64_t run, bool is_parked) {
+    Driver *driver = (Driver *)world;
+    pthread_mutex_lock(&driver->parked_lock);
+    if (is_parked) map_put(&driver->parked, (uint64_t)run, driver);
+    else map_remove(&driver->parked, (uint64_t)run);
+    pthread_mutex_unlock(&driver->parked_lock);
+}
+
+bool driver_is_parked(Driver *driver, int64_t run) {
+    pthread_mutex_lock(&driver->parked_lock);
+    bool answer = map_get(&driver->parked, (uint64_t)run) != NULL;
+    pthread_mutex_unlock(&driver->parked_lock);
+    return answer;
+}
+
+static const WorldOps driver_world = {.execute = world_execute,
+                                      .notify = world_notify,
+                                      .has_reader = world_has_reader,
+                                      .parked = world_parked};
 
 // ---- life ----
 
@@ -291,7 +316,10 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
         .store = config->store,
         .on_event = config->on_event,
         .on_event_context = config->on_event_context,
+        .has_reader = config->has_reader,
     };
+    pthread_mutex_init(&driver->parked_lock, NULL);
+    map_init(&driver->parked);
     list_init(&driver->requests);
     list_init(&driver->awaits);
     list_init(&driver->executed);
@@ -363,6 +391,8 @@ void driver_free(Driver *driver) {
         coordinator_executed(driver->coordinator, container_of(node, Execution, link));
     }
     coordinator_free(driver->coordinator);
+    map_done(&driver->parked);
+    pthread_mutex_destroy(&driver->parked_lock);
     pthread_mutex_destroy(&driver->lock);
     pthread_cond_destroy(&driver->wake);
     pthread_cond_destroy(&driver->commit_wake);

@@ -73,8 +73,11 @@ typedef struct Driver {
 
     void (*on_event)(void *context, const EngineEvent *event);
     void *on_event_context;
+    bool (*has_reader)(void *context, Str run_id); // on the coordinator's thread
     // As of the beginning of the coordinator's last round, for any thread.
-    _Atomic size_t resident_count, active_count;
+    _Atomic size_t resident_count, active_count, resident_size;
+    pthread_mutex_t parked_lock; // guards what follows
+    Map parked; // keys of the runs that wait and are in memory
 } Driver;
 
 typedef struct DriverConfig {
@@ -85,6 +88,7 @@ typedef struct DriverConfig {
     int thread_count;
     CoordinatorConfig coordinator;
     void (*on_event)(void *context, const EngineEvent *event);
+    bool (*has_reader)(void *context, Str run_id); // with the same context
     void *on_event_context;
 } DriverConfig;
 
@@ -109,4 +113,6 @@ void driver_await(Driver *driver, Await *await);
 int64_t driver_settle(Driver *driver);
 // Another node has written to the store. From any thread.
 void driver_store_changed(Driver *driver);
+// Whether a run that waits is in memory; any thread.
+bool driver_is_parked(Driver *driver, int64_t run);
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

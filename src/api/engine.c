@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/filter.h"
+#include "engine/flow_options.h"
 #include "flow/limits.h"
 #include "store/metrics.h"
 #include <stdio.h>
@@ -74,6 +75,21 @@ static Status read_script_options(const abide_options *options, CoordinatorConfi
     return OK;
 }
 
+enum { RESIDENT_MEMORY_DEFAULT = 256 << 20, IDLE_RELEASE_DEFAULT_MS = 60000 };
+
+static Status read_memory_options(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
+    if (options->max_resident_memory < ABIDE_UNLIMITED)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "max_resident_memory is negative");
+    c->max_resident_size = options->max_resident_memory;
+    if (c->max_resident_size == 0) c->max_resident_size = RESIDENT_MEMORY_DEFAULT;
+    if (c->max_resident_size == ABIDE_UNLIMITED) c->max_resident_size = 0;
+    c->idle_release_ms = IDLE_RELEASE_DEFAULT_MS;
+    if (options->idle_release_timeout == NULL) return OK;
+    TRY(idle_timeout_parse(str_from(options->idle_release_timeout), &c->idle_release_ms, diag));
+    if (c->idle_release_ms < 0) c->idle_release_ms = 0; // "off"
+    return OK;
+}
+
 static Status read_options(const abide_options *options, bool is_exclusive, Settings *settings,
                            Diag *diag) {
     CoordinatorConfig *c = &settings->coordinator;
@@ -113,6 +129,7 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     if (c->keep_snapshots < 0 || c->keep_snapshots > SNAPSHOTS_KEPT_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "keep_snapshots is %d; at most %d",
                         options->keep_snapshots, SNAPSHOTS_KEPT_MAX);
+    TRY(read_memory_options(options, c, diag));
     return read_script_options(options, c, diag);
 }
 
@@ -140,6 +157,39 @@ static void pass_event(void *context, const EngineEvent *event) {
 
 static void store_changed(void *context) { driver_store_changed(context); }
 
+static bool has_reader(void *context, Str run_id) {
+    abide_engine *engine = context;
+    const EngineWatcher *watcher = atomic_load(&engine->watcher);
+    return watcher != NULL && watcher->has_reader != NULL &&
+           watcher->has_reader(watcher->context, run_id);
+}
+
+// "chat=10m, order=off"; before the driver has threads, or on the coordinator's.
+static Status set_idle_timeouts(Coordinator *coordinator, Str list, Diag *diag) {
+    size_t from = 0;
+    for (size_t i = 0; i <= list.len && list.len > 0; i++) {
+        if (i < list.len && list.data[i] != ',') continue;
+        Str item = str_trim((Str){list.data + from, i - from});
+        size_t equals = 0;
+        while (equals < item.len && item.data[equals] != '=') equals++;
+        Str name = str_trim((Str){item.data, equals});
+        if (equals == item.len || name.len == 0)
+            return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                            "idle_timeouts: \"%.*s\" is not WORKFLOW=DURATION", STR_ARG(item));
+        int64_t timeout_ms;
+        Str text = str_trim((Str){item.data + equals + 1, item.len - equals - 1});
+        TRY(idle_timeout_parse(text, &timeout_ms, diag));
+        if (coordinator != NULL) coordinator_set_idle_timeout(coordinator, name, timeout_ms);
+        from = i + 1;
+    }
+    return OK;
+}
+
+static void set_idle_timeouts_here(Coordinator *coordinator, void *context) {
+    Diag diag; // it was checked before
+    (void)set_idle_timeouts(coordinator, str_from(context), &diag);
+}
+
 // ---- life ----
 
 // Nodes beside each other should be told apart without anybody having named them.
@@ -160,6 +210,8 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     TRY(read_options(&engine->options, !is_shared, &settings, diag));
     const char *name = engine->options.node_name;
     settings.coordinator.node_name = str_from(name != NULL ? name : engine->node_name);
+    Str idle_timeouts = str_from(engine->options.idle_timeouts);
+    TRY(set_idle_timeouts(NULL, idle_timeouts, diag));
     if (engine->options.on_log != NULL)
         engine->logger = (Logger){.least = LOG_DEBUG, .write = write_log, .context = engine};
     engine->run_retention_ms = settings.run_retention_ms;
@@ -178,6 +230,7 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
         .thread_count = settings.thread_count,
         .coordinator = settings.coordinator,
         .on_event = pass_event,
+        .has_reader = has_reader,
         .on_event_context = engine,
     };
     if (config.is_virtual) {
@@ -191,6 +244,9 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     }
     StoreListener listener = {store_changed, &engine->driver};
     store_listen(engine->store, &listener);
+    if (idle_timeouts.len > 0)
+        driver_control(&engine->driver, set_idle_timeouts_here,
+                       (void *)(uintptr_t)idle_timeouts.data);
     return OK;
 }
 
@@ -320,6 +376,10 @@ int abide_register_workflow(abide_engine *engine, const char *name, abide_workfl
     strmap_put(&engine->registered, entry->name, entry);
     pthread_mutex_unlock(&engine->lock);
     return ABIDE_OK;
+}
+
+bool engine_has_released(abide_engine *engine, const RunRow *run) {
+    return run->state == RUN_SUSPENDED && !driver_is_parked(&engine->driver, run->key);
 }
 
 bool engine_knows(abide_engine *engine, Str workflow) {

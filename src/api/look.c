@@ -56,6 +56,7 @@ static Status read_status(abide_engine *engine, Str run_id, Arena *arena, abide_
     TRY(store_read(engine->store, arena, &query, diag));
     const RunRow *row = &query.runs[0];
     describe_run(row, arena, info);
+    info->is_released = engine_has_released(engine, row);
     Query steps = {.kind = QUERY_LIST_STEPS, .run_id = run_id, .limit = LIMIT_LIST_PAGE};
     do {
         TRY(store_read(engine->store, arena, &steps, diag));
@@ -177,6 +178,7 @@ int abide_list(abide_engine *engine, const abide_list_options *options,
     for (size_t i = 0; status == OK && i < query.count; i++) {
         abide_run_info info;
         describe_run(&query.runs[i], &arena, &info);
+        info.is_released = engine_has_released(engine, &query.runs[i]);
         if (visit(user, &info) != 0) break;
     }
     if (status == OK && ret_next != NULL) *ret_next = query.next;
@@ -234,7 +236,7 @@ int abide_history(abide_engine *engine, const char *run_id, int64_t after, int l
 
 typedef struct LiveStats {
     CoordinatorStats stats;
-    size_t resident_count, active_count;
+    size_t resident_count, active_count, resident_size;
 } LiveStats;
 
 static void read_live(Coordinator *coordinator, void *context) {
@@ -242,6 +244,7 @@ static void read_live(Coordinator *coordinator, void *context) {
     live->stats = coordinator_stats(coordinator);
     live->resident_count = coordinator_resident_count(coordinator);
     live->active_count = coordinator_active_count(coordinator);
+    live->resident_size = coordinator_resident_size(coordinator);
 }
 
 int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error) {
@@ -277,6 +280,7 @@ int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *e
         .steps = live.stats.steps,
         .reloads = live.stats.reloads,
         .releases = live.stats.releases,
+        .resident_bytes = (int64_t)live.resident_size,
     };
     for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++)
         ret_stats->runs[state] = counters[COUNTER_RUNS_FIRST + state];

@@ -215,6 +215,19 @@ int abide_resume(abide_engine *engine, const char *run_id, int *ret_changed, abi
     return hold(engine, OP_RESUME, run_id, ret_changed, error);
 }
 
+int abide_release(abide_engine *engine, const char *run_id, int *ret_changed, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Asked asked;
+    begin(&asked, OP_NOTE_RELEASED);
+    MemoryNote *note = &asked.request.op.memory;
+    Diag diag;
+    Status status = api_check_run_id(run_id, &note->run_id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    int code = finish(engine, &asked, NULL, error);
+    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = note->has_entry;
+    return code;
+}
+
 int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int iteration,
                  abide_error *error) {
     if (engine == NULL) return missing_engine(error);

@@ -41,7 +41,7 @@ void execution_put(Coordinator *c, Execution *execution) {
     execution->slice_count = 0;
     arena_reset(&execution->arena);
     turn_output_clear(&execution->output);
-    execution->is_repaired = execution->is_undone = false;
+    execution->is_repaired = execution->is_undone = execution->is_reloaded = false;
     execution->woken_ns = execution->began_ns = execution->took_ns = 0;
     list_append(&c->spare_executions, &execution->link);
 }
@@ -141,6 +141,11 @@ Status coordinator_join(Coordinator *c, Diag *diag) {
     return status;
 }
 
+static void tell_parked(void *context, int64_t run, bool is_parked) {
+    World *world = ((Coordinator *)context)->world;
+    if (world->ops->parked != NULL) world->ops->parked(world, run, is_parked);
+}
+
 Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordinator, Diag *diag) {
     Coordinator *c = mem_zalloc(sizeof(Coordinator));
     c->env = setup->env;
@@ -156,7 +161,10 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     if (c->config.script_memory > 0)
         c->flow_runner.limits.heap_bytes = (uint64_t)c->config.script_memory;
     map_init(&c->modules);
+    strmap_init(&c->idle_timeouts);
     residents_init(&c->residents);
+    c->residents.on_parked = tell_parked;
+    c->residents.on_parked_context = c;
     list_init(&c->requests);
     list_init(&c->executed);
     list_init(&c->spare_executions);
@@ -220,6 +228,7 @@ void coordinator_free(Coordinator *c) {
     spare_turn_free(container_of(node, SpareTurn, link));
     free_registered(&c->runners);
     free_registered(&c->tasks);
+    free_registered(&c->idle_timeouts);
     vec_free(&c->task_names);
     residents_done(&c->residents);
     modules_done(c);
@@ -320,8 +329,11 @@ static void add_requests(Coordinator *c, Turn *turn) {
         Request *request = container_of(list_first(&c->requests), Request, link);
         list_remove(&request->link);
         c->request_count--;
-        (void)turn_add(turn, request->op.kind, request, NULL);
-        turn->made_tasks += request->op.kind == OP_CREATE_TASK;
+        OpKind kind = request->op.kind;
+        bool is_memory = kind == OP_NOTE_RELEASED || kind == OP_NOTE_RELOADED;
+        if (is_memory && !idle_take_request(c, request)) continue;
+        (void)turn_add(turn, kind, request, NULL);
+        turn->made_tasks += kind == OP_CREATE_TASK;
     }
 }
 
@@ -377,6 +389,7 @@ static void add_own(Coordinator *c, Turn *turn) {
         c->sweep_at_ms = now + c->config.sweep_ms;
         c->has_unclaimed = true; // also look for runs of nodes that died
     }
+    idle_add_ops(c, turn);
     tasks_add_ops(c, turn);
 }
 
@@ -434,6 +447,7 @@ static void apply_own(Coordinator *c, const Op *op) {
         break;
     case OP_CLAIM_TASKS: tasks_apply_claimed(c, op); break;
     case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(c, op); break;
+    case OP_NOTE_RELEASED: idle_apply(c, op); break;
     case OP_SWEEP:
         if (op->status == OK && op->sweep.has_more) c->sweep_at_ms = env_now_ms(c->env);
         c->is_due_unknown = true; // a node that is gone may have been the only one to know
@@ -450,6 +464,8 @@ static void apply_request(Coordinator *c, Request *request) {
         notify(c, ENGINE_LOG_GREW, op->hold.run_id, STR_NULL, STR_NULL);
     else if (op->status == OK && op->kind == OP_REWIND)
         notify(c, ENGINE_LOG_GREW, op->rewind.run_id, STR_NULL, STR_NULL);
+    else if (op->kind == OP_NOTE_RELEASED || op->kind == OP_NOTE_RELOADED)
+        idle_apply(c, op);
     request->done(request);
 }
 
@@ -484,7 +500,6 @@ void turn_apply(Coordinator *c, Turn *turn) {
         if (item->request != NULL) apply_request(c, item->request);
         else if (item->execution == NULL) apply_own(c, item->op);
     }
-    runs_trim(c);
 }
 
 void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
@@ -522,6 +537,7 @@ int64_t coordinator_next_wake_ms(Coordinator *c) {
     first = heap_peek(&c->heartbeats);
     if (first != NULL && first->at < at) at = first->at;
     if (c->has_tasks && tasks_can_claim(c)) return 0;
+    if (idle_next_ms(c) < at) at = idle_next_ms(c);
     return c->sweep_at_ms < at ? c->sweep_at_ms : at;
 }
 
@@ -608,5 +624,6 @@ Status coordinator_leave(Coordinator *c, Diag *diag) {
 
 CoordinatorStats coordinator_stats(const Coordinator *c) { return c->stats; }
 size_t coordinator_resident_count(const Coordinator *c) { return c->residents.by_key.count; }
+size_t coordinator_resident_size(const Coordinator *c) { return c->residents.total_size; }
 size_t coordinator_active_count(const Coordinator *c) { return residents_owned(&c->residents); }
 int64_t coordinator_node(const Coordinator *c) { return c->node; }

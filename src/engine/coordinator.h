@@ -62,6 +62,7 @@ typedef struct Execution {
     RunView view;
     TurnOutput output;
     bool is_repaired; // its output was replaced because the store refused the first one
+    bool is_reloaded; // the run had to be brought back for it: its commit says so
     int64_t slice_count; // preemptions so far
     bool is_undone;   // set by the world: it was given back without having been performed
     // What it took, for those who measure.
@@ -95,6 +96,7 @@ typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide
     ENGINE_LINE,
     ENGINE_STREAM,
     ENGINE_PUBLISHED,
+    ENGINE_RUN_IDLE,
     // for those who follow along, not for callbacks of include/abide.h
     ENGINE_LOG_GREW,   // of run_id; null = of any, answers were lost
     ENGINE_TASKS_READY, // some task became claimable
@@ -133,6 +135,10 @@ typedef struct WorldOps {
     // thread, later.
     void (*execute)(World *world, Execution *execution);
     void (*notify)(World *world, const EngineEvent *event);
+    // Whether somebody follows the run's stream: then it is not released. NULL = nobody can.
+    bool (*has_reader)(World *world, Str run_id);
+    // A run that waits is in memory now, or no longer. NULL = nobody wants to know.
+    void (*parked)(World *world, int64_t run, bool is_parked);
 } WorldOps;
 struct World { // first member of every implementation
     const WorldOps *ops;
@@ -146,6 +152,8 @@ typedef struct CoordinatorConfig {
     bool is_exclusive;       // nobody else can be alive on this store
     int64_t max_active_runs; // owned at a time
     int64_t max_parked_runs; // kept in memory although not owned
+    int64_t max_resident_size; // bytes of all runs in memory, about; 0 = any number
+    int64_t idle_release_ms; // parked runs leave memory after this; 0 = only to make room
     int64_t first_tasks;     // in-process tasks that may be claimed at a time, to begin with
     int64_t max_tasks;       // and at most
     int64_t store_retry_attempts;
@@ -209,6 +217,9 @@ MUST_CHECK Status coordinator_add_task(Coordinator *coordinator, Str name,
 void coordinator_replace_task(Coordinator *coordinator, Str name, NativeCallFunction function,
                               void *user);
 bool coordinator_has_runner(Coordinator *coordinator, Str workflow);
+// How long idle runs of that workflow stay in memory, whatever their script says; <= 0 = until room
+// is needed. Counts for runs that park from now on.
+void coordinator_set_idle_timeout(Coordinator *coordinator, Str workflow, int64_t timeout_ms);
 
 // Begins to execute: claims what was running, fires what is due.
 MUST_CHECK Status coordinator_recover(Coordinator *coordinator, RecoveryReport *ret_report,
@@ -243,5 +254,6 @@ MUST_CHECK Status coordinator_leave(Coordinator *coordinator, Diag *diag);
 
 CoordinatorStats coordinator_stats(const Coordinator *coordinator);
 size_t coordinator_resident_count(const Coordinator *coordinator);
+size_t coordinator_resident_size(const Coordinator *coordinator); // bytes, about
 size_t coordinator_active_count(const Coordinator *coordinator);
 int64_t coordinator_node(const Coordinator *coordinator);

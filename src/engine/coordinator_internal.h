@@ -14,6 +14,11 @@ typedef struct RunnerEntry {
     Runner *runner;
 } RunnerEntry;
 
+typedef struct IdleTimeout {
+    Str name; // of a workflow; owned
+    int64_t timeout_ms; // <= 0: never
+} IdleTimeout;
+
 typedef enum StoreHealth { STORE_IS_UP, STORE_IS_DOWN } StoreHealth;
 
 struct Coordinator {
@@ -31,6 +36,7 @@ struct Coordinator {
     StrMap runners; // name -> RunnerEntry
     StrMap tasks;   // name -> TaskEntry
     VEC(Str) task_names;
+    StrMap idle_timeouts; // name -> IdleTimeout
 
     FlowRunner flow_runner;
     Map modules; // definition key -> FlowModule: compiled once, shared by all its runs
@@ -87,13 +93,25 @@ void runs_apply_grown(Coordinator *c, const Turn *turn); // their readers are to
 bool runs_continue(Coordinator *c, Execution *execution);
 // Hands READY runs to the world.
 void runs_dispatch(Coordinator *c);
-void runs_trim(Coordinator *c);
 // Takes up runs that the store says are ours but that are not in memory; has_unadopted while it
 // cannot be asked.
 void runs_adopt(Coordinator *c);
 void runs_fill_children(Coordinator *c, Execution *execution);
 // Fills the commit operation from an execution's output.
-void runs_fill_commit(const Execution *execution, TurnCommit *commit);
+void runs_fill_commit(Execution *execution, TurnCommit *commit);
+
+// ---- coordinator_idle.c ----
+// The run's turn has parked it: it becomes PARKED, until its time or the room is up.
+void idle_parked(Coordinator *c, ResidentRun *run, const Execution *execution);
+// Notes for the runs that are to leave memory now.
+void idle_add_ops(Coordinator *c, Turn *turn);
+bool idle_is_crowded(const Coordinator *c);
+int64_t idle_next_ms(const Coordinator *c); // when there will be such
+// OP_NOTE_RELEASED or OP_NOTE_RELOADED from outside. False: it has been answered.
+bool idle_take_request(Coordinator *c, Request *request);
+void idle_apply(Coordinator *c, const Op *op);
+// Its turn failed, and its owner is told so.
+void idle_forget_request(Coordinator *c, const Op *op);
 
 // ---- coordinator_modules.c ----
 // The compiled script of a definition. Anything but OK and ERR_UNAVAILABLE is for good.

@@ -33,6 +33,7 @@ static void refuse_requests(Coordinator *c, Turn *turn, Status status, const Dia
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem item = turn->items.data[i];
         if (item.request != NULL) {
+            idle_forget_request(c, item.op);
             request_answer(c, item.request, status, diag);
             continue;
         }
@@ -46,8 +47,9 @@ static void refuse_requests(Coordinator *c, Turn *turn, Status status, const Dia
 // Others think we are dead and have taken our runs.
 static void forget_runs(Coordinator *c) {
     LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
-    static const Phase idle_phases[] = {PHASE_READY, PHASE_PARKED, PHASE_ORPHAN};
-    for (size_t i = 0; i < 3; i++) LIST_EACH_SAFE(node, after, &c->residents.phases[idle_phases[i]])
+    static const Phase idle_phases[] = {PHASE_READY, PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING,
+                                        PHASE_ORPHAN};
+    for (size_t i = 0; i < 5; i++) LIST_EACH_SAFE(node, after, &c->residents.phases[idle_phases[i]])
     residents_remove(&c->residents, container_of(node, ResidentRun, link));
     static const Phase busy_phases[] = {PHASE_EXECUTING, PHASE_COMMITTING};
     for (size_t i = 0; i < 2; i++) LIST_EACH(node, &c->residents.phases[busy_phases[i]])
@@ -177,8 +179,10 @@ static void apply_without_answers(Coordinator *c, Turn *turn) {
     }
     arena_reset(&c->scratch);
     // Runs parked in memory may have been woken by it.
-    LIST_EACH_SAFE(node, after, &c->residents.phases[PHASE_PARKED])
-    residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    static const Phase parked_phases[] = {PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING};
+    for (size_t i = 0; i < 3; i++)
+        LIST_EACH_SAFE(node, after, &c->residents.phases[parked_phases[i]])
+        residents_remove(&c->residents, container_of(node, ResidentRun, link));
     c->is_firing = c->is_claiming = false;
     c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
     runs_adopt(c);

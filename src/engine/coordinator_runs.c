@@ -12,7 +12,18 @@
 
 // ---- the output of a turn, as an operation ----
 
-void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
+// The entries of a turn whose run was brought back first; what a participant fills stays in front.
+static void prepend_reloaded(Execution *execution, TurnCommit *commit) {
+    size_t first = commit->participant != NULL ? 1 : 0, rest = commit->log_count - first;
+    LogRow *log = ARENA_ARRAY(&execution->arena, LogRow, commit->log_count + 1);
+    if (first == 1) log[0] = commit->log[0];
+    log[first] = (LogRow){.kind = LOG_RELOADED, .position = -1};
+    if (rest > 0) memcpy(&log[first + 1], &commit->log[first], rest * sizeof(LogRow));
+    commit->log = log;
+    commit->log_count++;
+}
+
+void runs_fill_commit(Execution *execution, TurnCommit *commit) {
     const TurnOutput *output = &execution->output;
     *commit = (TurnCommit){
         .run = execution->run,
@@ -35,6 +46,7 @@ void runs_fill_commit(const Execution *execution, TurnCommit *commit) {
         .participant = output->participant,
         .participant_context = output->participant_context,
     };
+    if (execution->is_reloaded) prepend_reloaded(execution, commit);
 }
 
 void coordinator_trace_children(Coordinator *c) { c->is_traced = true; }
@@ -104,6 +116,11 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
     run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
     run->last_seq = commit->last_seq;
     run->woken_ns = 0;
+    if (execution->is_reloaded) {
+        run->is_reloaded = false;
+        c->stats.reloads++;
+        notify(c, ENGINE_RUN_RELOADED, run->id, run->workflow, STR_NULL);
+    }
     measure_turn(c, execution, commit);
     notify(c, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
     resident_clear_deliveries(&c->residents, run);
@@ -115,8 +132,9 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
     switch ((RunState)commit->state) {
     case RUN_RUNNING: residents_move(&c->residents, run, PHASE_READY); break;
     case RUN_SUSPENDED:
-        residents_move(&c->residents, run, PHASE_PARKED);
+        idle_parked(c, run, execution);
         notify(c, ENGINE_RUN_SUSPENDED, run->id, run->workflow, STR_NULL);
+        if (commit->is_idle) notify(c, ENGINE_RUN_IDLE, run->id, run->workflow, STR_NULL);
         break;
     case RUN_PAUSED:
         notify(c, ENGINE_RUN_PAUSED, run->id, run->workflow, commit->result);
@@ -209,6 +227,7 @@ static ResidentRun *take_new(Coordinator *c, const Turn *turn, const ReadyRun *r
     };
     ResidentRun *run = residents_add(&c->residents, &row, spec ? spec->input : STR_NULL, parent_id);
     run->is_stale = spec == NULL || ready->kind == RUN_FLOW;
+    run->is_absent = true;
     run->is_cancel_wanted = ready->is_cancel_wanted;
     return run;
 }
@@ -216,7 +235,7 @@ static ResidentRun *take_new(Coordinator *c, const Turn *turn, const ReadyRun *r
 static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) {
     run->epoch = ready->epoch;
     run->is_cancel_wanted = ready->is_cancel_wanted;
-    if (run->phase != PHASE_PARKED) {
+    if (!phase_is_parked(run->phase)) {
         run->is_stale = true; // a forced change: what is in memory may be wrong
         return;
     }
@@ -225,10 +244,10 @@ static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) 
     size_t known = 0;
     while (known < ready->resolved_count && ready->resolved[known].seq <= run->last_seq) known++;
     bool is_complete = ready->last_seq - run->last_seq == (int64_t)(ready->resolved_count - known);
+    residents_move(&c->residents, run, PHASE_READY);
     for (size_t i = known; i < ready->resolved_count && is_complete; i++)
         resident_add_entry(&c->residents, run, &ready->resolved[i]);
     run->is_stale = run->is_stale || !is_complete;
-    residents_move(&c->residents, run, PHASE_READY);
     notify(c, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
 }
 
@@ -267,6 +286,7 @@ void runs_apply_ended(Coordinator *c, const Turn *turn) {
 // ---- loading ----
 
 typedef enum LoadAnswer { LOAD_DONE, LOAD_GONE, LOAD_LATER } LoadAnswer;
+enum { FIRST_EPOCH = 1 }; // of the claim that begins a run: there was nothing to be brought back
 
 static Str load_parent_id(Coordinator *c, int64_t parent) {
     if (parent == 0) return STR_NULL;
@@ -291,13 +311,13 @@ static LoadAnswer load(Coordinator *c, ResidentRun **run) {
     if (row->state != RUN_RUNNING || row->owner != c->node) return LOAD_GONE;
     Str parent_id = load_parent_id(c, row->parent);
     uint64_t woken_ns = (*run)->woken_ns;
+    bool is_reloaded = (*run)->is_reloaded || ((*run)->is_absent && row->epoch > FIRST_EPOCH);
     residents_remove(&c->residents, *run);
     *run = residents_add(&c->residents, row, query.text, parent_id);
     (*run)->woken_ns = woken_ns;
+    (*run)->is_reloaded = is_reloaded;
     for (size_t i = 0; i < query.log_count; i++)
         resident_add_entry(&c->residents, *run, &query.log[i]);
-    c->stats.reloads++;
-    notify(c, ENGINE_RUN_RELOADED, (*run)->id, (*run)->workflow, STR_NULL);
     return LOAD_DONE;
 }
 
@@ -323,7 +343,7 @@ void runs_adopt(Coordinator *c) {
             after = row->key;
             if (residents_get(&c->residents, row->key) != NULL) continue;
             ResidentRun *run = residents_add(&c->residents, row, STR_NULL, STR_NULL);
-            run->is_stale = true;
+            run->is_stale = run->is_absent = true;
         }
         bool is_last = query.count < 256;
         arena_reset(&c->scratch);
@@ -340,6 +360,7 @@ static Execution *execution_of(Coordinator *c, ResidentRun *run) {
     execution->run = run->key;
     execution->epoch = run->epoch;
     execution->woken_ns = run->woken_ns;
+    execution->is_reloaded = run->is_reloaded;
     resident_view(run, &execution->view);
     return execution;
 }
@@ -417,15 +438,5 @@ void runs_dispatch(Coordinator *c) {
         bool is_flow = run->kind == RUN_FLOW;
         bool is_dispatched = is_flow ? dispatch_flow(c, run) : dispatch_native(c, run);
         if (!is_dispatched) return;
-    }
-}
-
-void runs_trim(Coordinator *c) {
-    while ((int64_t)c->residents.counts[PHASE_PARKED] > c->config.max_parked_runs) {
-        ResidentRun *run =
-            container_of(list_first(&c->residents.phases[PHASE_PARKED]), ResidentRun, link);
-        c->stats.releases++;
-        notify(c, ENGINE_RUN_RELEASED, run->id, run->workflow, STR_NULL);
-        residents_remove(&c->residents, run);
     }
 }

@@ -26,6 +26,7 @@ typedef struct FlowMachine {
     VEC(FlowPending) pending;
     VEC(struct FlowStateEntry) state; // State.set: what the script may get back
     int64_t keep_snapshots;           // of its run; not part of the snapshot
+    int64_t idle_timeout_ms;          // likewise; see FlowConfig
 } FlowMachine;
 
 typedef struct FlowStateEntry {

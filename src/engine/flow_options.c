@@ -5,6 +5,7 @@
 //
 // Not here: what the options do (the store's specs).
 #include "engine/flow_options.h"
+#include "base/duration.h"
 #include "base/limits.h"
 #include "engine/filter.h"
 #include "json/value.h"
@@ -125,17 +126,38 @@ Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec 
     return OK;
 }
 
-Status flow_config_options(Arena *arena, Str config_json, int64_t *keep_snapshots, Diag *diag) {
+Status idle_timeout_parse(Str text, int64_t *ret_ms, Diag *diag) {
+    if (str_equal(text, STR("off"))) {
+        *ret_ms = -1;
+        return OK;
+    }
+    Diag ignored;
+    if (duration_parse(text, ret_ms, &ignored) == OK && *ret_ms > 0) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                    "the idle timeout \"%.*s\" is neither a duration nor \"off\"", STR_ARG(text));
+}
+
+static Status read_idle_timeout(const JsonValue *config, int64_t *ret_ms, Diag *diag) {
+    const JsonValue *member = json_member(config, STR("idleTimeout"));
+    if (member == NULL || member->kind == JSON_KIND_NULL) return OK;
+    if (member->kind == JSON_KIND_STRING) return idle_timeout_parse(member->string, ret_ms, diag);
+    TRY(json_get_duration_ms(config, "idleTimeout", ret_ms, diag));
+    if (*ret_ms > 0) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_OPTION", "idleTimeout is not a duration");
+}
+
+Status flow_config_options(Arena *arena, Str config_json, FlowConfig *ret_config, Diag *diag) {
     const JsonValue *config = NULL;
     if (!str_is_null(config_json)) TRY(parse_object(arena, config_json, &config, diag));
     if (config == NULL) return OK;
-    int64_t keep = *keep_snapshots;
+    TRY(read_idle_timeout(config, &ret_config->idle_timeout_ms, diag));
+    int64_t keep = ret_config->keep_snapshots;
     TRY(json_get_i64(config, "keepSnapshots", &keep, diag));
     if (keep < 0 || keep > SNAPSHOTS_KEPT_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION",
                         "keepSnapshots is %lld; it lies between 0 and %d", (long long)keep,
                         SNAPSHOTS_KEPT_MAX);
-    *keep_snapshots = keep;
+    ret_config->keep_snapshots = keep;
     return OK;
 }
 

@@ -13,6 +13,7 @@
 void residents_init(Residents *residents) {
     *residents = (Residents){0};
     map_init(&residents->by_key);
+    heap_init(&residents->releases);
     for (int i = 0; i < PHASE_COUNT; i++) list_init(&residents->phases[i]);
 }
 
@@ -20,6 +21,7 @@ void residents_done(Residents *residents) {
     for (int i = 0; i < PHASE_COUNT; i++) LIST_EACH_SAFE(node, after, &residents->phases[i])
     residents_remove(residents, container_of(node, ResidentRun, link));
     map_done(&residents->by_key);
+    heap_done(&residents->releases);
 }
 
 ResidentRun *residents_get(const Residents *residents, int64_t key) {
@@ -88,15 +90,28 @@ void resident_clear_deliveries(Residents *residents, ResidentRun *run) {
     vec_clear(&run->deliveries);
 }
 
+static void tell_parked(const Residents *residents, const ResidentRun *run, bool is_parked) {
+    if (residents->on_parked == NULL) return; // [M4]
+    residents->on_parked(residents->on_parked_context, run->key, is_parked);
+}
+
+// It is about to leave its phase.
+static void leave_phase(Residents *residents, ResidentRun *run) {
+    heap_remove(&residents->releases, &run->release);
+    if (run->phase == PHASE_RELEASING) residents->releasing_size -= run->size;
+    list_remove(&run->link);
+    residents->counts[run->phase]--;
+}
+
 void residents_remove(Residents *residents, ResidentRun *run) {
+    leave_phase(residents, run);
+    if (phase_is_parked(run->phase)) tell_parked(residents, run, false);
     clear_checkpoints(residents, run);
     vec_free(&run->checkpoints);
     resident_clear_deliveries(residents, run);
     vec_free(&run->deliveries);
     flow_runner_drop(run->machine);
     disown(&run->tags);
-    list_remove(&run->link);
-    residents->counts[run->phase]--;
     residents->total_size -= run->size;
     map_remove(&residents->by_key, (uint64_t)run->key);
     disown(&run->id);
@@ -108,11 +123,29 @@ void residents_remove(Residents *residents, ResidentRun *run) {
 }
 
 void residents_move(Residents *residents, ResidentRun *run, Phase phase) {
-    list_remove(&run->link);
-    residents->counts[run->phase]--;
+    bool was_parked = phase_is_parked(run->phase), is_parked = phase_is_parked(phase);
+    leave_phase(residents, run);
     run->phase = phase;
     list_append(&residents->phases[phase], &run->link);
     residents->counts[phase]++;
+    if (phase == PHASE_RELEASING) residents->releasing_size += run->size;
+    if (was_parked != is_parked) tell_parked(residents, run, is_parked);
+}
+
+void residents_schedule(Residents *residents, ResidentRun *run, int64_t at_ms) {
+    ASSERT(phase_is_parked(run->phase));
+    heap_remove(&residents->releases, &run->release);
+    run->release.at = at_ms;
+    heap_push(&residents->releases, &run->release);
+}
+
+ResidentRun *residents_find_parked(const Residents *residents, Str id) {
+    static const Phase phases[] = {PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING};
+    for (size_t i = 0; i < 3; i++) LIST_EACH(node, &residents->phases[phases[i]]) {
+            ResidentRun *run = container_of(node, ResidentRun, link);
+            if (str_equal(run->id, id)) return run;
+        }
+    return NULL;
 }
 
 // A copy that owns its name and data.
@@ -167,9 +200,16 @@ void resident_restart(Residents *residents, ResidentRun *run, Str input) {
     resident_set_machine(residents, run, NULL);
 }
 
+static void count_machine(Residents *residents, ResidentRun *run, size_t size) {
+    run->size = run->size + size - run->machine_size;
+    residents->total_size = residents->total_size + size - run->machine_size;
+    run->machine_size = size;
+}
+
 void resident_set_machine(Residents *residents, ResidentRun *run, void *machine) {
     flow_runner_drop(run->machine);
     run->machine = machine;
+    count_machine(residents, run, flow_runner_machine_size(machine));
     run->size -= run->snapshot.len;
     residents->total_size -= run->snapshot.len;
     disown(&run->snapshot);

@@ -3,7 +3,10 @@
 //   [M1] A resident run is a cache: the store knows everything that is here.
 //   [M2] A run is in exactly one phase; only READY, EXECUTING and COMMITTING ones are owned.
 //   [M3] Only PARKED runs are dropped to make room, least recently used first.
+//   [M4] Who asks from other threads whether a parked run is in memory is told of each change
+//        (on_parked), so that nobody has to look in here.
 #pragma once
+#include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -14,6 +17,8 @@ typedef enum Phase {
     PHASE_EXECUTING,  // owned, on an executor's thread
     PHASE_COMMITTING, // owned, its output is in a batch
     PHASE_PARKED,     // not owned: suspended, kept only to be quick when it wakes
+    PHASE_WATCHED,    // as PARKED, but somebody reads its stream: it is not released
+    PHASE_RELEASING,  // as PARKED; a batch on its way notes that it leaves memory
     PHASE_ORPHAN,     // owned, but its workflow is not registered here
     PHASE_COUNT
 } Phase;
@@ -42,6 +47,12 @@ typedef struct ResidentRun {
     int64_t last_seq;        // of the log as of the last commit: tells whether this is all
     int64_t next_attempts;   // failed attempts of the step at the next position
     size_t size;             // bytes, about
+    size_t machine_size;     // of these, the VM's
+    HeapNode release;        // .at: when it is released, or looked at again (ms)
+    int64_t parked_at_ms;
+    int64_t idle_timeout_ms; // how long it may stay parked in memory; 0 = until room is needed
+    bool is_absent;   // nothing of it was in memory when it woke
+    bool is_reloaded; // it was brought back from the store; its next commit says so
     uint64_t woken_ns;       // monotonic; when it was woken; 0 = it is new or goes on by itself
 } ResidentRun;
 
@@ -50,7 +61,16 @@ typedef struct Residents {
     List phases[PHASE_COUNT]; // oldest first
     size_t counts[PHASE_COUNT];
     size_t total_size;
+    size_t releasing_size; // of these, runs in phase RELEASING
+    Heap releases;         // parked ones by `release`
+    // [M4] May be NULL.
+    void (*on_parked)(void *context, int64_t run, bool is_parked);
+    void *on_parked_context;
 } Residents;
+
+static inline bool phase_is_parked(Phase phase) {
+    return phase == PHASE_PARKED || phase == PHASE_WATCHED || phase == PHASE_RELEASING;
+}
 
 void residents_init(Residents *residents);
 void residents_done(Residents *residents);
@@ -59,6 +79,9 @@ ResidentRun *residents_get(const Residents *residents, int64_t key); // NULL whe
 ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, Str parent_id);
 void residents_remove(Residents *residents, ResidentRun *run);
 void residents_move(Residents *residents, ResidentRun *run, Phase phase);
+// Of a parked run: when it is to be looked at.
+void residents_schedule(Residents *residents, ResidentRun *run, int64_t at_ms);
+ResidentRun *residents_find_parked(const Residents *residents, Str id); // looks at each
 static inline size_t residents_owned(const Residents *residents) {
     return residents->counts[PHASE_READY] + residents->counts[PHASE_EXECUTING] +
            residents->counts[PHASE_COMMITTING] + residents->counts[PHASE_ORPHAN];

@@ -31,6 +31,7 @@ void turn_output_clear(TurnOutput *output) {
     output->participant = NULL;
     output->participant_context = NULL;
     output->is_preempted = false;
+    output->idle_timeout_ms = 0;
 }
 
 Str json_quote(Arena *arena, Str text) {

@@ -44,6 +44,7 @@ typedef struct TurnOutput {
     WaitSet waits;
     Str snapshot;
     int64_t keep_snapshots;
+    int64_t idle_timeout_ms; // flow runs: see FlowConfig
     Str result; // result, error object or next input, depending on `next`
     TurnParticipant participant;
     void *participant_context;

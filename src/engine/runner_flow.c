@@ -25,6 +25,7 @@ typedef struct FlowTurn { // the host of one turn
     TurnOutput *output;
     FlowMachine *machine;
     int64_t start_count; // Workflow.start calls of this turn, for derived ids
+    bool is_restoring;   // the snapshot could not be read, if it ends here
 } FlowTurn;
 
 // ---- ids and entries ----
@@ -422,11 +423,13 @@ static void end_turn(FlowTurn *turn, const FlowRunResult *result) {
 static Status read_config(FlowTurn *turn, Diag *diag) {
     const RunView *view = turn->view;
     uint32_t index;
-    turn->machine->keep_snapshots = turn->runner->keep_snapshots;
+    FlowConfig config = {.keep_snapshots = turn->runner->keep_snapshots};
     TRY(flow_module_find_workflow(view->module, view->workflow, &index));
     FlowWorkflowInfo info = flow_module_workflow(view->module, index);
-    return flow_config_options(turn->arena, info.config_json, &turn->machine->keep_snapshots,
-                               diag);
+    TRY(flow_config_options(turn->arena, info.config_json, &config, diag));
+    turn->machine->keep_snapshots = config.keep_snapshots;
+    turn->machine->idle_timeout_ms = config.idle_timeout_ms;
+    return OK;
 }
 
 static Status take_machine(FlowTurn *turn, Diag *diag) {
@@ -444,7 +447,9 @@ static Status take_machine(FlowTurn *turn, Diag *diag) {
     } else if (view->machine != NULL) {
         turn->machine = view->machine;
     } else if (!str_is_null(view->snapshot)) {
+        turn->is_restoring = true;
         TRY(flow_machine_restore(view->snapshot, &options, &turn->machine, diag));
+        turn->is_restoring = false;
         TRY(read_config(turn, diag));
     } else {
         TRY(flow_module_find_workflow(view->module, view->workflow, &options.workflow_index));
@@ -471,11 +476,15 @@ static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
     Status status = take_machine(&turn, &diag);
     for (size_t i = 0; status == OK && !is_continued && i < view->delivery_count; i++)
         status = settle(&turn, &view->deliveries[i], &diag);
-    if (status != OK) {
+    if (turn.is_restoring) { // [L4]
+        output->next = NEXT_PAUSE;
+        output->result = error_object(arena, str_from(diag.code), str_from(diag.message));
+    } else if (status != OK) {
         fail_turn(&turn, str_from(diag.code), str_from(diag.message));
     } else {
         FlowRunResult result;
         output->keep_snapshots = turn.machine->keep_snapshots;
+        output->idle_timeout_ms = turn.machine->idle_timeout_ms;
         flow_vm_run(turn.machine->vm, &result);
         end_turn(&turn, &result);
     }
@@ -492,3 +501,10 @@ void flow_runner_init(FlowRunner *runner, int64_t keep_ms, int64_t keep_snapshot
 }
 
 void flow_runner_drop(void *machine) { flow_machine_free(machine); }
+
+size_t flow_runner_machine_size(const void *machine) {
+    if (machine == NULL) return 0;
+    FlowVmStats stats;
+    flow_vm_stats(((const FlowMachine *)machine)->vm, &stats);
+    return sizeof(FlowMachine) + stats.total_bytes;
+}

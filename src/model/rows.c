@@ -62,3 +62,18 @@ const char *log_kind_name(int64_t kind) {
     bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
     return is_known ? names[kind] : "unknown";
 }
+
+const char *log_step_state(const LogRow *entry) {
+    switch ((LogKind)entry->kind) {
+    case LOG_STARTED:
+    case LOG_CONTINUED:
+    case LOG_WAIT: return "running"; // the body goes on; also what leaving idle shows as
+    case LOG_TASK:
+    case LOG_CHILD:
+    case LOG_STEP_ATTEMPT: return "preparing";
+    case LOG_STEP:
+    case LOG_IDLE:
+    case LOG_FINISHED: return "not_running";
+    default: return NULL;
+    }
+}

@@ -120,6 +120,12 @@ typedef enum Outcome {
     OUTCOME_COUNT
 } Outcome;
 
+struct LogRow;
+// What an entry says about the state of what it names - a step, a task, or for entries without such
+// a name the body of the workflow: "preparing" (queued, or to be tried again), "running",
+// "not_running"; NULL = nothing. Derived when the log is read, so it costs no entries of its own.
+const char *log_step_state(const struct LogRow *entry);
+
 // One entry of a run's history. Checkpoints have position >= 0 and are what a native run is
 // replayed from; rewinding sets the position of what it drops to -1, so history stays readable.
 typedef struct LogRow {

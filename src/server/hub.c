@@ -80,6 +80,14 @@ void hub_log_grew(Hub *hub, Str run_id) {
     pthread_mutex_unlock(&hub->lock);
 }
 
+bool hub_has_reader(Hub *hub, Str run_id) {
+    if (!has_any(hub, HUB_READERS)) return false;
+    pthread_mutex_lock(&hub->lock);
+    bool answer = strmap_get(&hub->groups[HUB_READERS], run_id) != NULL;
+    pthread_mutex_unlock(&hub->lock);
+    return answer;
+}
+
 void hub_tasks_ready(Hub *hub) {
     if (!has_any(hub, HUB_CLAIMERS)) return;
     pthread_mutex_lock(&hub->lock);

@@ -36,6 +36,7 @@ void hub_done(Hub *hub);
 void hub_add(Hub *hub, HubWaiter *waiter);
 void hub_remove(Hub *hub, HubWaiter *waiter); // harmless when it is not in
 void hub_log_grew(Hub *hub, Str run_id);
+bool hub_has_reader(Hub *hub, Str run_id);
 void hub_tasks_ready(Hub *hub);
 void hub_more_tasks(Hub *hub, Str key); // a worker of this kind got all it asked for
 void hub_wake_all(Hub *hub);

@@ -45,7 +45,8 @@ static const Field run_item[] = {
     {"finished_at", "instant?", true, ""},
     {"next_wake_at", "instant?", true, "What happens next by itself."},
     {"deadline_at", "instant?", true, "Overall time-out."},
-    {"idle_since", "instant?", true, ""},
+    {"idle_since", "instant?", true, "Since when it waits for the outside world only."},
+    {"released", "boolean", true, "It waits, and nothing of it is in memory."},
     {0}};
 static const Field run[] = {
     {"parent_id", "string?", true, "The run that started it."},
@@ -68,6 +69,8 @@ static const Field entry[] = {
     {"kind", "string", true, "started, step, wait, task, line, finished …"},
     {"name", "string?", true, ""},
     {"outcome", "string", true, "ok, error, timeout or cancelled"},
+    {"step_state", "string", false,
+     "preparing, running or not_running: what became of the step or task, or of the run itself"},
     {"position", "integer", false, "Of a checkpoint."},
     {"iteration", "integer", false, "Which of several of that name."},
     {"attempt", "integer", false, ""},

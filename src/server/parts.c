@@ -145,7 +145,8 @@ void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
     const RunRow *run = &query.runs[0];
     JsonWriter *json = exchange_begin(exchange, http_status);
     json_write_object_begin(json);
-    render_run_members(json, &exchange->arena, run);
+    bool is_released = engine_has_released(exchange->server->engine, run);
+    render_run_members(json, &exchange->arena, run, is_released);
     put_parent(exchange, json, run);
     json_put_string(json, "traceparent", tags_trace(run->tags));
     if (!put_version(exchange, json, run) || !put_state(exchange, json, run) ||

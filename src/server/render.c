@@ -53,7 +53,7 @@ void render_waits(JsonWriter *json, Arena *arena, const RunRow *run) {
     json_write_array_end(json);
 }
 
-void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run) {
+void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, bool is_released) {
     json_put_string(json, "id", run->id);
     json_put_string(json, "workflow", run->workflow);
     json_put_cstr(json, "kind", run->kind == RUN_FLOW ? "flow" : "native");
@@ -72,12 +72,7 @@ void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run) {
     render_instant(json, "next_wake_at", has_ended ? 0 : run->due_at_ms);
     render_instant(json, "deadline_at", run->deadline_at_ms);
     render_instant(json, "idle_since", run->idle_since_ms);
-}
-
-void render_run(JsonWriter *json, Arena *arena, const RunRow *run) {
-    json_write_object_begin(json);
-    render_run_members(json, arena, run);
-    json_write_object_end(json);
+    json_put_bool(json, "released", is_released);
 }
 
 static const char *outcome_name(int64_t outcome) {
@@ -109,6 +104,8 @@ void render_log_entry(JsonWriter *json, const LogRow *entry) {
     if (entry->kind == LOG_STREAM) put_types(json, entry->name);
     else json_put_string(json, "name", entry->name);
     json_put_cstr(json, "outcome", outcome_name(entry->outcome));
+    const char *step_state = log_step_state(entry);
+    if (step_state != NULL) json_put_cstr(json, "step_state", step_state);
     if (entry->position >= 0) json_put_i64(json, "position", entry->position);
     if (entry->iteration > 0) json_put_i64(json, "iteration", entry->iteration);
     if (entry->attempt > 0) json_put_i64(json, "attempt", entry->attempt);

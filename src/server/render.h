@@ -9,10 +9,9 @@ void render_duration(JsonWriter *json, const char *key, int64_t duration_ms);
 void render_tags(JsonWriter *json, Str tags); // joined by '\n'
 // "waits": what a parked run waits for.
 void render_waits(JsonWriter *json, Arena *arena, const RunRow *run);
-// A run as lists show it; `is_resident` says whether something of it is in memory.
-void render_run(JsonWriter *json, Arena *arena, const RunRow *run);
-// The members of a run, without the braces, for those who add more.
-void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run);
+// The members of a run as lists show them, without the braces, for those who add more;
+// `is_released` says that it waits and nothing of it is in memory.
+void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, bool is_released);
 void render_log_entry(JsonWriter *json, const LogRow *entry);
 void render_task(JsonWriter *json, const TaskRow *task);
 void render_topic_members(JsonWriter *json, const TopicRow *topic);

@@ -1,4 +1,4 @@
-// Changing runs: signals, cancel, pause, resume, rewind, fork, delete.
+// Changing runs: signals, cancel, pause, resume, release, rewind, fork, delete.
 //
 // Every answer says whether anything changed; what has ended does not change (P8). An answer leaves
 // after the commit that records the change (P1).
@@ -54,6 +54,19 @@ static void hold_run(Exchange *exchange, OpKind kind) {
 
 static void pause_run(Exchange *exchange) { hold_run(exchange, OP_PAUSE); }
 static void resume_run(Exchange *exchange) { hold_run(exchange, OP_RESUME); }
+
+static const char *const release_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "RUN_NOT_IDLE",
+                                            "RUN_HAS_READER", NULL};
+
+static void released(Exchange *exchange) {
+    parts_send_changed(exchange, exchange->request.op.memory.has_entry);
+}
+
+static void release_run(Exchange *exchange) {
+    if (exchange_object(exchange) == NULL) return;
+    exchange_op(exchange, OP_NOTE_RELEASED)->memory.run_id = exchange->parameters[0];
+    exchange_submit(exchange, released);
+}
 
 // ---- rewind and fork ----
 
@@ -178,6 +191,8 @@ static const Route routes[] = {
      NULL, NULL, changed_answers, pause_codes, pause_run},
     {"POST", "/v1/runs/{id}/resume", "resumeRun", "Let a held run go on", SCOPE_CLIENT,
      BODY_OPTIONAL_OBJECT, NULL, NULL, changed_answers, change_codes, resume_run},
+    {"POST", "/v1/runs/{id}/release", "releaseRun", "Take a waiting run out of memory",
+     SCOPE_CLIENT, BODY_OPTIONAL_OBJECT, NULL, NULL, changed_answers, release_codes, release_run},
     {"POST", "/v1/runs/{id}/rewind", "rewindRun", "Go back to a step", SCOPE_CLIENT, BODY_OBJECT,
      rewind_fields, NULL, rewind_answers, rewind_codes, rewind_run},
     {"POST", "/v1/runs/{id}/fork", "forkRun", "A new run from a step of this one", SCOPE_CLIENT,

@@ -167,7 +167,11 @@ static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
 }
 
 static void put_run(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
-    render_run(json, &exchange->arena, &query->runs[index]);
+    const RunRow *run = &query->runs[index];
+    json_write_object_begin(json);
+    bool is_released = engine_has_released(exchange->server->engine, run);
+    render_run_members(json, &exchange->arena, run, is_released);
+    json_write_object_end(json);
 }
 
 static void list_runs(Exchange *exchange) {
@@ -263,6 +267,19 @@ static int64_t stream_start(Exchange *exchange) {
     return -1;
 }
 
+static void begin_stream(Exchange *exchange) {
+    const int64_t *after = exchange->state;
+    stream_begin(exchange, &stream_log_sse, exchange->parameters[0], *after);
+}
+
+static void reloaded(Exchange *exchange) {
+    const Op *op = &exchange->request.op;
+    bool is_there = op->status != ERR_UNAVAILABLE && op->status != ERR_CORRUPT &&
+                    op->status != ERR_NOT_FOUND;
+    if (is_there) begin_stream(exchange); // also when something else brought it back first
+    else exchange_refuse(exchange, op->status, &op->diag);
+}
+
 static void stream_events(Exchange *exchange) {
     int64_t after = stream_start(exchange);
     if (after < 0) return;
@@ -274,7 +291,15 @@ static void stream_events(Exchange *exchange) {
         exchange_send_text(exchange, 204, NULL, STR("")); // nothing will ever come
         return;
     }
-    stream_begin(exchange, &stream_log_sse, run.run_id, after);
+    int64_t *kept = ARENA_NEW(&exchange->arena, int64_t);
+    *kept = after;
+    exchange->state = kept;
+    if (!engine_has_released(exchange->server->engine, &run.runs[0])) {
+        begin_stream(exchange);
+        return;
+    }
+    exchange_op(exchange, OP_NOTE_RELOADED)->memory.run_id = exchange->parameters[0];
+    exchange_submit_any(exchange, reloaded);
 }
 
 static const RouteAnswer run_answers[] = {{200, "The run.", "Run"}, {0}};

@@ -28,6 +28,8 @@ typedef struct ServeConfig {
     // The engine's: 0 or null = what include/abide.h says.
     int task_threads, max_resident_runs, max_active_runs, keep_snapshots;
     Str run_retention, event_retention, cancel_grace;
+    Str idle_release_timeout, idle_timeouts;
+    int64_t max_resident_memory;
     Logger *logger;
     void (*on_ready)(void *context, const Server *server); // it listens; may be NULL
     // Reads the settings again into *config, which comes as it is in force; texts live in `arena`.

@@ -82,6 +82,10 @@ static void *ticker_main(void *context) {
     return NULL;
 }
 
+static bool has_reader(void *context, Str run_id) { // on the coordinator's thread
+    return hub_has_reader(&((Server *)context)->hub, run_id);
+}
+
 static void notice(void *context, const EngineEvent *event) { // on the coordinator's thread
     Server *server = context;
     metrics_notice(&server->metrics, event);
@@ -203,7 +207,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     int failed = pthread_create(&server->ticker, NULL, ticker_main, server);
     ASSERT(failed == 0);
     Status status = tracer_start(engine, config->logger, &server->tracer, diag);
-    server->watcher = (EngineWatcher){notice, server};
+    server->watcher = (EngineWatcher){notice, server, has_reader};
     atomic_store(&engine->watcher, &server->watcher);
     if (status == OK) server->daemon = start_daemon(server, fd);
     if (server->daemon != NULL) {

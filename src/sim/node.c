@@ -58,6 +58,7 @@ void node_start(SimNode *node) {
         .lease_ms = 10000,
         .max_active_runs = 16, // small, so that runs also wait for room
         .max_parked_runs = 4,  // small, so that runs are loaded again often
+        .idle_release_ms = 700,
         .first_tasks = 2,
         .max_tasks = 8,
         .store_retry_attempts = 3,

@@ -221,7 +221,7 @@ static void op_clear_more_answers(Op *op) {
         break;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
-        op->memory.last_seq = 0;
+        op->memory.state = op->memory.last_seq = 0;
         break;
     case OP_SET_QUEUE:
     case OP_RENEW:

@@ -106,6 +106,7 @@ Status apply_note_memory(Kernel *kernel, Op *op) {
     TRY(status);
     bool is_release = op->kind == OP_NOTE_RELEASED;
     op->memory.run = run.row.key;
+    op->memory.state = run.row.state;
     TRY(require_parked(kernel, &run, op->memory.epoch));
     if (is_release && !op->memory.is_forced) TRY(require_quiet(kernel, &run));
     TRY(run_last_seq(kernel, &run));

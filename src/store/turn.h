@@ -150,6 +150,7 @@ typedef struct MemoryNote {
                     // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
                     // that has ended ERR_TERMINAL
     bool has_entry; // false: only tells what would be answered
+    int64_t state;    // answer: RunState; 0 = there is no such run
     int64_t last_seq; // answer: of the run's log
 } MemoryNote;
 
