@@ -27,6 +27,24 @@ static int wf_pause(int argument_count, char **arguments) {
     return bulk_command(&table, &bulk, argument_count, arguments);
 }
 
+static int wf_release(int argument_count, char **arguments) {
+    const OptionTable table = {
+        .usage = "abide wf release RUN... [options]",
+        .about = "Takes waiting runs out of the server's memory. They come back by themselves when "
+                 "something happens to them.\n\"-\" reads ids from standard input.",
+        .example = "abide wf release order-7\n"
+                   "abide wf ls --idle-before 2027-01-15T00:00:00Z -o ids | abide wf release -",
+    };
+    const Bulk bulk = {.request = bulk_request,
+                       .path = "/v1/runs/%s/release",
+                       .method = "POST",
+                       .body = STR_NULL,
+                       .id_field = "id",
+                       .done = "released",
+                       .not_done = "unchanged"};
+    return bulk_command(&table, &bulk, argument_count, arguments);
+}
+
 static int wf_resume(int argument_count, char **arguments) {
     const OptionTable table = {
         .usage = "abide wf resume RUN... [options]",
@@ -246,6 +264,7 @@ static const CliCommand commands[] = {
     {"cancel", "ask runs to end", wf_cancel, NULL},
     {"pause", "hold runs", wf_pause, NULL},
     {"resume", "let paused runs go on", wf_resume, NULL},
+    {"release", "take waiting runs out of memory", wf_release, NULL},
     {"rewind", "set a run back to a step", wf_rewind, NULL},
     {"fork", "start a new run from a step of another one", wf_fork, NULL},
     {"rm", "remove ended runs", wf_rm, NULL},

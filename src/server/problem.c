@@ -59,6 +59,7 @@ static const CodeStatus ordinary[] = {
     {"BAD_URI", 400},            {"BODY_REQUIRED", 400},      {"BODY_UNEXPECTED", 400},
     {"DEAD_LETTER_NOT_FOUND", 404}, {"JSON_TOO_DEEP", 422},   {"MISSING_FIELD", 400},
     {"NO_SUCH_PATH", 404},       {"RUN_EXISTS", 409},         {"RUN_NOT_FOUND", 404},
+    {"RUN_NOT_IDLE", 409},       {"RUN_HAS_READER", 409},
     {"RUN_NOT_TERMINAL", 409},   {"RUN_PURGED", 409},         {"RUN_TERMINAL", 409},
     {"SCHEDULE_NOT_FOUND", 404},
     {"SNAPSHOT_NOT_KEPT", 409},  {"STEP_NOT_FOUND", 404},     {"STORE_UNAVAILABLE", 503},

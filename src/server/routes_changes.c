@@ -59,7 +59,7 @@ static const char *const release_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "RU
                                             "RUN_HAS_READER", NULL};
 
 static void released(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request.op.memory.has_entry);
+    parts_send_changed(exchange, exchange->request->op.memory.has_entry);
 }
 
 static void release_run(Exchange *exchange) {

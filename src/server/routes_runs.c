@@ -273,7 +273,7 @@ static void begin_stream(Exchange *exchange) {
 }
 
 static void reloaded(Exchange *exchange) {
-    const Op *op = &exchange->request.op;
+    const Op *op = &exchange->request->op;
     bool is_there = op->status != ERR_UNAVAILABLE && op->status != ERR_CORRUPT &&
                     op->status != ERR_NOT_FOUND;
     if (is_there) begin_stream(exchange); // also when something else brought it back first

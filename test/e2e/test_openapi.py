@@ -274,11 +274,23 @@ class ConformanceTest(unittest.TestCase):
 
     def changes(self):
         change = lambda run, what, body=None: self.server.post("/v1/runs/%s/%s" % (run, what), body)
+        change("nobody", "release")
+        change(self.waiting, "release")
+        reader = self.server.connect()
+        reader.request("GET", "/v1/runs/%s/events" % self.waiting)
+        reader.getresponse().readline()
+        change(self.waiting, "release")  # it has a reader
+        reader.close()
+        held = self.start(workflow="waiter").json["id"]
+        self.server.wait_for(held, "suspended")
+        change(held, "pause")
+        change(held, "release")  # it does not wait
         for what in ("pause", "resume", "cancel"):
             for run in (self.waiting, "nobody"):
                 change(run, what)
         self.server.wait_for(self.waiting, "cancelled")
         change(self.waiting, "pause")
+        change(self.waiting, "release")
         for run in (self.waiting, "nobody"):
             self.server.call("DELETE", "/v1/runs/" + run)
         living = self.start(workflow="waiter").json["id"]
