@@ -98,7 +98,7 @@ static int look_for_stop(void *context, curl_off_t a, curl_off_t b, curl_off_t c
 }
 
 bool client_is_stopped(const Client *client) {
-    return client->config.stop != NULL && *client->config.stop != 0;
+    return client->config.stop != NULL && atomic_load(client->config.stop);
 }
 
 static void set_connection(Client *client) {

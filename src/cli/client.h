@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "json/value.h"
-#include <signal.h>
+#include <stdatomic.h>
 
 #define CLIENT_DEFAULT_SERVER "http://127.0.0.1:7433"
 enum { CLIENT_ANSWER_MAX = 256 << 20 };
@@ -25,7 +25,7 @@ typedef struct ClientConfig {
     Str token;       // null: none is sent
     Str ca_file;     // PEM: trusted in place of the system's authorities; null: those
     Str socket_path; // a Unix socket to connect to in place of the host; null: none
-    const volatile sig_atomic_t *stop; // [H4]; NULL: nothing stops a call
+    const atomic_bool *stop; // [H4]; set on any thread; NULL: nothing stops a call
 } ClientConfig;
 
 typedef struct Client Client;

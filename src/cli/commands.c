@@ -75,7 +75,7 @@ const CliGroup cli_root = {
 static void print_help(FILE *out, const char *path, const CliGroup *group) {
     fprintf(out, "Usage: %s COMMAND [arguments]\n\n%s\n\nCommands:\n", path, group->about);
     for (size_t i = 0; i < group->count; i++)
-        fprintf(out, "  %-10s %s\n", group->commands[i].name, group->commands[i].summary);
+        fprintf(out, "  %-11s %s\n", group->commands[i].name, group->commands[i].summary);
     fprintf(out, "\n%s COMMAND --help says more.\n\nExamples:\n", path);
     for (const char *line = group->example; *line;) {
         size_t len = strcspn(line, "\n");

@@ -18,11 +18,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LOCAL_PATH_MAX = sizeof((struct sockaddr_un *)0)->sun_path };
+enum {
+    LOCAL_PATH_MAX = sizeof((struct sockaddr_un *)0)->sun_path,
+    SETTLE_MS = 2000,
+    SETTLE_STEP_MS = 2,
+};
 
 struct LocalServer {
     abide_engine *engine;
     Server *server;
+    bool is_working; // [S2]
     char folder[LOCAL_PATH_MAX];
     char socket_path[LOCAL_PATH_MAX];
 };
@@ -114,6 +119,7 @@ static Status start_server(LocalServer *local, Str store, Diag *diag) {
 Status local_open(const LocalConfig *config, LocalServer **ret_server, Diag *diag) {
     if (!config->is_create_allowed) TRY(local_check_exists(config->store, diag));
     LocalServer *local = mem_zalloc(sizeof *local);
+    local->is_working = config->is_working;
     Status status = open_engine(local, config, diag);
     if (status == OK) status = start_server(local, config->store, diag);
     if (status != OK) {
@@ -126,8 +132,20 @@ Status local_open(const LocalConfig *config, LocalServer **ret_server, Diag *dia
 
 Str local_socket(const LocalServer *server) { return str_from(server->socket_path); }
 
+// A run that was started or woken gets to its next wait, unless that takes long.
+static void settle_briefly(const LocalServer *local) {
+    abide_stats stats;
+    int quiet_count = 0;
+    for (int gone_ms = 0; gone_ms < SETTLE_MS && quiet_count < 2; gone_ms += SETTLE_STEP_MS) {
+        if (abide_get_stats(local->engine, &stats, NULL) != ABIDE_OK) return;
+        quiet_count = stats.active_runs == 0 ? quiet_count + 1 : 0;
+        usleep(SETTLE_STEP_MS * 1000);
+    }
+}
+
 void local_close(LocalServer *local) {
     if (local == NULL) return;
+    if (local->is_working && local->server != NULL) settle_briefly(local);
     if (local->server != NULL) server_drain(local->server);
     if (local->engine != NULL) (void)abide_shutdown(local->engine, NULL, NULL);
     server_free(local->server);

@@ -4,8 +4,9 @@
 // server, over a Unix socket in a folder that only the user can enter.
 //
 //   [S1] A store that is only looked at is not put to work: no run goes on, no timer fires.
-//   [S2] A store that is changed is put to work until the command ends; then it is left in order:
-//        what executes is awaited, claims are handed back. What is interrupted goes on next time.
+//   [S2] A store that is changed is put to work until the command ends and runs have come to
+//        their next wait (two seconds at most); then it is left in order: what executes is awaited,
+//        claims are handed back. What is cut short goes on next time.
 //   [S3] Nobody but the user's own processes can reach the socket; it is gone when it is closed.
 #pragma once
 #include "base/arena.h"

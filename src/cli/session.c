@@ -14,6 +14,7 @@
 #include "json/write.h"
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,12 +23,11 @@ enum { PAYLOAD_MAX = 64 << 20 };
 
 // ---- signals ----
 
-static volatile sig_atomic_t stop_flag;
+static atomic_bool stop_flag; // lock-free: the handler runs on whichever thread gets the signal
 
 static void note_signal(int number) {
     (void)number;
-    if (stop_flag) _exit(EXIT_CODE_INTERRUPTED); // [N4]
-    stop_flag = 1;
+    if (atomic_exchange(&stop_flag, true)) _exit(EXIT_CODE_INTERRUPTED); // [N4]
 }
 
 static void catch_signals(void) {
@@ -38,8 +38,8 @@ static void catch_signals(void) {
     signal(SIGPIPE, SIG_IGN); // [N3]
 }
 
-bool session_is_stopped(void) { return stop_flag != 0; }
-const volatile sig_atomic_t *session_stop_flag(void) { return &stop_flag; }
+bool session_is_stopped(void) { return atomic_load(&stop_flag); }
+const atomic_bool *session_stop_flag(void) { return &stop_flag; }
 
 // ---- saying what went wrong ----
 

@@ -82,7 +82,7 @@ Str session_path(Session *session, const char *format, Str first, Str second);
 
 // Has Ctrl-C been pressed?
 bool session_is_stopped(void);
-const volatile sig_atomic_t *session_stop_flag(void);
+const atomic_bool *session_stop_flag(void);
 // A line on stderr that the next one replaces; only on a terminal. NULL clears it.
 void session_progress(Session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

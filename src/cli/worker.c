@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "cli/session.h"
 #include "cli/worker.h"
+#include <signal.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cli/worker.h"
 #include "json/write.h"
+#include <signal.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
