@@ -61,6 +61,12 @@ static void put_json_value(JsonWriter *json, const Settings *settings, SettingId
     }
 }
 
+static const char *const kind_names[] = {
+    [SETTING_TEXT] = "text", [SETTING_FLAG] = "flag",         [SETTING_COUNT] = "count",
+    [SETTING_SIZE] = "size", [SETTING_DURATION] = "duration", [SETTING_CHOICE] = "choice",
+    [SETTING_LIST] = "list",
+};
+
 static void put_json(Buf *out, const Settings *settings, Arena *arena) {
     JsonWriter json;
     json_writer_init(&json, out, STR("  "));
@@ -75,6 +81,7 @@ static void put_json(Buf *out, const Settings *settings, Arena *arena) {
         json_write_object_begin(&json);
         put_json_value(&json, settings, id, setting_shown(settings, id, arena));
         json_put_string(&json, "source", setting_source_text(settings, id, arena));
+        json_put_cstr(&json, "kind", kind_names[setting_infos[i].kind]);
         json_put_cstr(&json, "default", setting_infos[i].fallback);
         json_put_cstr(&json, "variable", setting_variable(id, variable));
         json_put_bool(&json, "reloadable", setting_infos[i].is_reloadable);

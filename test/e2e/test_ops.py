@@ -90,11 +90,12 @@ class SettingsTest(Folder):
     def test_every_setting_can_be_given_in_every_way(self):
         values = self.settings()
         other = {"store": "memory:", "listen": "127.0.0.1:9", "tls-cert": "c", "tls-key": "k",
-                 "cors-origins": "https://x.example", "log-level": "error", "log-format": "json"}
+                 "cors-origins": "https://x.example", "log-level": "error", "log-format": "json", "idle-timeouts": "orders=off",
+                 "max-resident-memory": "64M"}
+        by_kind = {"flag": "true", "count": "5", "size": "16K", "duration": "11s", "text": "x"}
         for name, setting in values.items():
             kind = type(setting["value"])
-            text = other.get(name) or ("true" if kind is bool else "5" if kind is int else
-                                       "16K" if name.endswith("size") else "11s")
+            text = other.get(name) or by_kind[setting["kind"]]
             flag = ["--" + name] if kind is bool else ["--" + name, text]
             by_flag = self.settings(*flag)[name]
             by_variable = self.settings(**{setting["variable"]: text})[name]
