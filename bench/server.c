@@ -491,12 +491,12 @@ int main(void) {
     deploy(connection);
     double limit = is_wanted("livez") ? bench_livez(&served) : 0;
     if (is_wanted("signal")) bench_signal(connection);
-    if (is_wanted("stream")) bench_streams(&served, connection);
     if (is_wanted("alone")) bench_run1(&served, "batch", 1, 0);
     if (is_wanted("run1")) bench_run1(&served, "batch", 500, limit);
     if (is_wanted("chain10")) bench_chain(&served);
     if (is_wanted("drain")) bench_drain(&served, limit);
     if (is_wanted("node")) bench_node(&served, connection);
+    if (is_wanted("stream")) bench_streams(&served, connection); // leaves much to clean up
     http_close(connection);
     http_done(&http);
     free(reply.body);
