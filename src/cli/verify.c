@@ -12,7 +12,8 @@
 
 Status verify_store(Str url, int64_t *ret_row_count, Diag *diag) {
     TRY(local_check_exists(url, diag));
-    const StoreConfig config = {.is_read_only = local_file(url).len > 0};
+    const StoreConfig config = {.is_read_only =
+                                    local_file(url).len > 0 || store_url_is_shared(url)};
     Store *store;
     TRY(store_open(url, &config, &store, diag));
     Status status = store_verify(store, ret_row_count, diag);

@@ -189,8 +189,8 @@ Status pg_schema_open(PgLink *link, bool is_read_only, Diag *diag) {
     TRY(found_check(link, &found, diag));
     if (is_read_only) {
         if (found.is_ours) return OK;
-        return diag_set(diag, ERR_INVALID, "STORE_PATH", "there is no store in the schema \"%s\"",
-                        link->address->schema);
+        return diag_set(diag, ERR_NOT_FOUND, "STORE_NOT_FOUND",
+                        "there is no store in the schema \"%s\"", link->address->schema);
     }
     int64_t layout = layout_digest(&link->sql, link->address->schema);
     if (found.is_ours && found.layout == layout) return OK;

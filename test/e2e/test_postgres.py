@@ -1,5 +1,6 @@
 """Servers on one PostgreSQL: alone, beside each other, killed, cut off, and with the database away."""
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -8,7 +9,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import Server  # noqa: E402
+from server import ABIDE, Server  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 
@@ -81,6 +82,17 @@ class PostgresTest(unittest.TestCase):
             self.node(self.database.url + "&schema=strangers")
         self.assertEqual(self.database.query(
             "SELECT count(*) FROM pg_class WHERE relnamespace = 'strangers'::regnamespace"), [["1"]])
+
+    def test_b_verify_reads_what_is_there_and_makes_nothing(self):
+        node = self.node()
+        node.deploy("quick", QUICK)
+        self.assertEqual(node.run("quick", {"n": 3})["result"], 6)
+        done = subprocess.run([ABIDE, "verify", self.url()], capture_output=True, text=True)
+        self.assertEqual((done.returncode, "all in order" in done.stdout), (0, True), done.stderr)
+        done = subprocess.run([ABIDE, "verify", self.database.url + "&schema=missing"], capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 4, done.stdout)
+        self.assertEqual(self.database.query("SELECT to_regnamespace('missing') IS NULL"), [["t"]])
 
     def test_c_two_nodes_share_runs_signals_and_results(self):
         one, two = self.node(), self.node()
