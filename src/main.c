@@ -6,5 +6,9 @@
 // does (server/), what a run does (engine/).
 
 #include "cli/cli.h"
+#include "store/store.h"
 
-int main(int argument_count, char **arguments) { return cli_main(argument_count, arguments); }
+int main(int argument_count, char **arguments) {
+    store_own_process();
+    return cli_main(argument_count, arguments);
+}

@@ -149,6 +149,10 @@ MUST_CHECK Status store_open(Str url, const StoreConfig *config, Store **ret_sto
 // around for what others have left.
 bool store_url_is_shared(Str url);
 
+// For a program that is abide and nothing else, before it opens a store: settings of libraries that
+// hold for the whole process. The C library leaves them to its host.
+void store_own_process(void);
+
 static inline Status store_commit(Store *store, Batch *batch, Diag *diag) {
     return store->ops->commit(store, batch, diag);
 }
