@@ -168,7 +168,9 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Postgres() as server:
         environment = {**os.environ, "ABIDE_TEST_POSTGRES": server.url}
-        status = subprocess.run(sys.argv[1:], env=environment).returncode
+        # meson names programs relative to the build directory.
+        program = os.path.join(os.environ.get("ABIDE_BUILD_DIR", ""), sys.argv[1])
+        status = subprocess.run([program, *sys.argv[2:]], env=environment).returncode
     sys.exit(status if status >= 0 else 128 - status)
 
 
