@@ -110,6 +110,7 @@ bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool i
     handler_put_time(json, "updated_at", run->updated_at_ms);
     handler_put_time(json, "completed_at", run->finished_at_ms);
     handler_put_time(json, "idle_since", run->idle_since_ms);
+    json_put_bool(json, "released", engine_has_released(exchange->server->engine, run));
     json_write_object_end(json);
     return true;
 }

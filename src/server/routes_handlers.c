@@ -173,6 +173,25 @@ static bool read_start(Exchange *exchange, const RunRow *run, int64_t *ret_after
     return true;
 }
 
+typedef struct Reading {
+    HandlerStream options;
+    RunRow run;
+    int64_t after;
+} Reading;
+
+static void begin_reading(Exchange *exchange) {
+    const Reading *reading = exchange->state;
+    handler_stream_begin(exchange, &reading->options, &reading->run, reading->after);
+}
+
+// A run that ended or woke meanwhile needs no reload: its log is there all the same.
+static void reloaded(Exchange *exchange) {
+    const Op *op = &exchange->request->op;
+    if (op->status == ERR_UNAVAILABLE || op->status == ERR_CORRUPT)
+        handler_refuse_diag(exchange, op->status, &op->diag);
+    else begin_reading(exchange);
+}
+
 static void get_events(Exchange *exchange) {
     RunRow run;
     int64_t after;
@@ -183,12 +202,21 @@ static void get_events(Exchange *exchange) {
         exchange_send_text(exchange, 204, NULL, STR(""));
         return;
     }
-    HandlerStream options = {
+    Reading *reading = ARENA_NEW(&exchange->arena, Reading);
+    reading->run = run;
+    reading->after = after;
+    reading->options = (HandlerStream){
         .is_sse = read_flag(exchange, "sse", true),
         .has_internal = read_flag(exchange, "include_internal", false),
         .has_full_names = read_flag(exchange, "include_qualified_name", true),
     };
-    handler_stream_begin(exchange, &options, &run, after);
+    exchange->state = reading;
+    if (!engine_has_released(exchange->server->engine, &run)) {
+        begin_reading(exchange);
+        return;
+    }
+    exchange_op(exchange, OP_NOTE_RELOADED)->memory.run_id = exchange->parameters[0];
+    exchange_submit_any(exchange, reloaded);
 }
 
 // ---- POST /events/{id} ----
@@ -340,6 +368,20 @@ static void cancel_handler(Exchange *exchange) {
     exchange_submit_any(exchange, is_purged ? cancelled_at_once : cancelled);
 }
 
+// ---- POST /handlers/{id}/release ----
+
+static void released(Exchange *exchange) {
+    const Op *op = &exchange->request->op;
+    if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
+    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
+    else send_word(exchange, "released");
+}
+
+static void release_handler(Exchange *exchange) {
+    exchange_op(exchange, OP_NOTE_RELEASED)->memory.run_id = exchange->parameters[0];
+    exchange_submit_any(exchange, released);
+}
+
 static const RouteAnswer any_answers[] = {{200, "See HTTP.md.", NULL}, {0}};
 
 #define FOREIGN(method, pattern, scope, body, query, handle)                                       \
@@ -353,5 +395,6 @@ static const Route routes[] = {
     FOREIGN("POST", "/events/{id}", SCOPE_CLIENT, BODY_PAYLOAD, NULL, post_event),
     FOREIGN("POST", "/handlers/{id}/cancel", SCOPE_CLIENT, BODY_PAYLOAD, cancel_query,
             cancel_handler),
+    FOREIGN("POST", "/handlers/{id}/release", SCOPE_CLIENT, BODY_PAYLOAD, NULL, release_handler),
 };
 const RouteTable routes_handlers = {routes, sizeof routes / sizeof routes[0]};

@@ -263,6 +263,38 @@ class HandlersTest(HandlerTest):
             self.assert_refused(self.client.call("POST", path), 404, "^Handler not found$")
 
 
+class ReleaseTest(HandlerTest):
+    def test_release_and_reload(self):
+        self.start("h1")
+        self.assertEqual(self.client.call("POST", "/handlers/h1/release"),
+                         (200, {"status": "released"}))
+        handler = self.client.handler("GET", "/handlers/h1")[1]
+        self.assertEqual((handler["status"], handler["released"]), ("running", True))
+        self.assertTrue(TIME.match(handler["idle_since"]))
+        seen = []
+        path = "/events/h1?include_internal=true"
+        reader = threading.Thread(target=lambda: seen.extend(self.client.stream(path)))
+        reader.start()
+        while "abide_sse_connections 1" not in self.server.get("/metrics").body:
+            pass
+        self.assertFalse(self.client.handler("GET", "/handlers/h1")[1]["released"])
+        self.assert_refused(self.client.call("POST", "/handlers/h1/release"), 409, "read")
+        self.approve("h1")
+        reader.join(20)
+        kinds = [envelope["type"] for _, envelope in seen]
+        for kind in ("WorkflowIdleEvent", "WorkflowReleasedEvent", "WorkflowReloadedEvent"):
+            self.assertEqual(kinds.count(kind), 1, kinds)
+        self.assertEqual(kinds[-1], "StopEvent")
+
+    def test_what_cannot_be_released(self):
+        self.assert_refused(self.client.call("POST", "/handlers/no/release"), 404,
+                            "^Handler not found$")
+        self.server.deploy("busy", "await Task.run('nobody')")
+        self.client.handler("POST", "/workflows/busy/run-nowait", {"handler_id": "b"})
+        self.server.wait_for("b", "suspended")
+        self.assert_refused(self.client.call("POST", "/handlers/b/release"), 409, "work")
+
+
 class ListTest(HandlerTest):
     def test_pages_and_filters(self):
         for name in ("a", "b", "c"):
