@@ -144,11 +144,12 @@ static void apply_released(Coordinator *c, const Op *op) {
 
 static void apply_reloaded(Coordinator *c, const Op *op) {
     ResidentRun *run = residents_get(&c->residents, op->memory.run);
-    if (run == NULL || !phase_is_parked(run->phase)) return;
-    if (op->status != OK) {
-        residents_remove(&c->residents, run);
+    if (run == NULL) return;
+    if (op->status != OK) { // if something else woke it first, its turn says that it is back
+        if (phase_is_parked(run->phase)) residents_remove(&c->residents, run);
         return;
     }
+    run->is_absent = false;
     c->stats.reloads++;
     notify(c, ENGINE_RUN_RELOADED, run->id, run->workflow, STR_NULL);
 }
@@ -182,7 +183,7 @@ static Status reload(Coordinator *c, Op *op, bool *ret_is_noted) {
     if (!*ret_is_noted) return OK;
     row.snapshot = STR_NULL;
     ResidentRun *run = residents_add(&c->residents, &row, STR_NULL, STR_NULL);
-    run->is_stale = true;
+    run->is_stale = run->is_absent = true;
     run->parked_at_ms = env_now_ms(c->env);
     run->idle_timeout_ms = timeout_of(c, run->workflow, configured_timeout(c, &row));
     residents_move(&c->residents, run, PHASE_PARKED);

@@ -200,6 +200,18 @@ void sim_flows_define(Sim *sim) {
     arena_done(&arena);
 }
 
+void sim_flow_define(Sim *sim, Str name, Str source) {
+    Arena arena;
+    arena_init(&arena);
+    Batch batch;
+    batch_init(&batch, &arena, sim->now_ms);
+    add_definition(&batch, name, source);
+    Diag diag;
+    Status status = store_commit(sim->store, &batch, &diag);
+    ASSERT(status == OK);
+    arena_done(&arena);
+}
+
 // Null: any will do.
 static Str expected_result(const Sim *sim, Str name) {
     const GeneratedFlow *generated = sim_flow_generated(sim, name);

@@ -1,7 +1,7 @@
 // abide-sim: the deterministic simulator's command line.
 //
 //     abide-sim --seed N [--count N] [--seconds S] [--nodes N] [--runs K] [--schedules S]
-//               [--flows F] [--trace] [--exhaustive]
+//               [--flows F] [--trace] [--exhaustive] [--idle LENGTH]
 //
 // Runs histories from the seed on and stops at the first that breaks a promise, printing what is
 // needed to repeat it. Without --seed it begins at a seed of its own and says which.
@@ -19,6 +19,7 @@ typedef struct Arguments {
     int runs;
     int schedules;
     int flows;
+    int idle; // longest history of idle.c; 0 = none is asked for
     bool is_traced;
     bool is_exhaustive;
     bool has_seed;
@@ -48,10 +49,11 @@ static bool read_arguments(int argc, char **argv, Arguments *arguments) {
         else if (str_equal(word, STR("--runs"))) arguments->runs = (int)number;
         else if (str_equal(word, STR("--schedules"))) arguments->schedules = (int)number;
         else if (str_equal(word, STR("--flows"))) arguments->flows = (int)number;
+        else if (str_equal(word, STR("--idle"))) arguments->idle = (int)number;
         else return false;
     }
     return arguments->nodes <= SIM_NODES_MAX && arguments->runs > 0 &&
-           arguments->flows <= SIM_FLOWS_MAX;
+           arguments->flows <= SIM_FLOWS_MAX && arguments->idle <= 4;
 }
 
 static int run_exhaustive(const Arguments *arguments) {
@@ -62,6 +64,17 @@ static int run_exhaustive(const Arguments *arguments) {
         return 1;
     }
     printf("exhaustive: %lld crash points clean\n", (long long)points);
+    return 0;
+}
+
+static int run_idle(const Arguments *arguments) {
+    char failure[512];
+    int64_t count = sim_idle_exhaustive(arguments->idle, arguments->is_traced, failure);
+    if (count < 0) {
+        printf("idle: %s\n", failure);
+        return 1;
+    }
+    printf("idle: %lld histories clean\n", (long long)count);
     return 0;
 }
 
@@ -106,10 +119,12 @@ int main(int argc, char **argv) {
     Arguments arguments;
     if (!read_arguments(argc, argv, &arguments)) {
         fprintf(stderr, "usage: abide-sim [--seed N] [--count N] [--seconds S] [--nodes 1-8] "
-                        "[--runs K] [--schedules S] [--flows 0-32] [--trace] [--exhaustive]\n");
+                        "[--runs K] [--schedules S] [--flows 0-32] [--trace] [--exhaustive] "
+                        "[--idle 1-4]\n");
         return 2;
     }
     if (arguments.is_exhaustive) return run_exhaustive(&arguments);
+    if (arguments.idle > 0) return run_idle(&arguments);
     if (!arguments.has_seed) arguments.seed = env_random_u64(env_system()) >> 32;
     return run_seeds(&arguments);
 }

@@ -35,7 +35,13 @@ static void world_notify(World *world, const EngineEvent *event) {
                (int)event->kind, STR_ARG(event->run_id), STR_ARG(event->detail));
 }
 
-static const WorldOps sim_world_ops = {.execute = world_execute, .notify = world_notify};
+static bool world_has_reader(World *world, Str run_id) {
+    (void)run_id;
+    return ((SimNode *)world)->has_reader;
+}
+
+static const WorldOps sim_world_ops = {
+    .execute = world_execute, .notify = world_notify, .has_reader = world_has_reader};
 
 void node_init(Sim *sim, SimNode *node, int number) {
     *node = (SimNode){.world.ops = &sim_world_ops, .sim = sim, .number = number};

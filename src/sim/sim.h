@@ -57,6 +57,7 @@ typedef struct SimNode {
     bool is_crashed;          // a store call said so; it is torn down at once
     int64_t paused_until_ms;
     bool is_recovered;
+    bool has_reader; // somebody follows whatever run it is asked about
 } SimNode;
 
 // ---- the whole ----
@@ -131,9 +132,12 @@ const char *sim_generated_name(const Sim *sim, int number);
 // The one generated under that name, or NULL.
 const struct GeneratedFlow *sim_flow_generated(const Sim *sim, Str name);
 void sim_flows_define(Sim *sim);
+void sim_flow_define(Sim *sim, Str name, Str source); // one more
 void sim_flows_check(Sim *sim); // at the end
 
 // run.c
 bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_counts[3]);
 // scenario.c: every crash point of every small scenario. Answers how many were tried, or < 0.
 int64_t sim_exhaustive(bool is_traced, char ret_failure[512]);
+// idle.c: every history of up to `longest` happenings. Answers how many were played, or < 0.
+int64_t sim_idle_exhaustive(int longest, bool is_traced, char ret_failure[512]);

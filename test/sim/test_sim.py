@@ -43,6 +43,9 @@ class Simulator(unittest.TestCase):
     def test_every_crash_point_of_every_scenario_is_survived(self):
         self.expect_clean("--exhaustive")
 
+    def test_every_order_of_events_around_a_release_is_survived(self):
+        self.expect_clean("--idle", 2)
+
     def test_seeds_that_failed_once_stay_clean(self):
         with open(os.path.join(HERE, "regression-seeds.txt"), encoding="utf-8") as file:
             for line in file:
