@@ -169,6 +169,12 @@ static int64_t state_of(Sim *sim, const History *history) {
     return state;
 }
 
+// Moves the clock over the pause before a store that failed is asked again.
+static void wait_for_store(Sim *sim) {
+    int64_t next_ms = node_next_wake_ms(&sim->nodes[0]);
+    if (next_ms > sim->now_ms && next_ms < sim->now_ms + WAIT_MS / 4) sim->now_ms = next_ms;
+}
+
 // Callers whose answer did not come ask again; what is still to come is sent.
 static void bring_to_end(History *history) {
     Sim *sim = history->sim;
@@ -184,8 +190,7 @@ static void bring_to_end(History *history) {
         if (!is_waiting && run_state_is_terminal(state_of(sim, history))) return;
         bool is_calm = !is_waiting && history->call_count < CALLS_MAX;
         if (is_calm && !history->is_cancelled) send_signal(history);
-        int64_t next_ms = node_next_wake_ms(&sim->nodes[0]); // a pause of the store's retries
-        if (next_ms > sim->now_ms && next_ms < sim->now_ms + WAIT_MS / 4) sim->now_ms = next_ms;
+        wait_for_store(sim);
     }
     sim_fail(sim, "[Z2] the run does not end");
 }
@@ -268,8 +273,12 @@ static void start_run(History *history, bool is_flow) {
                                                  .keep_ms = -1,
                                                  .parent_position = -1};
     submit(history, call);
-    settle(sim);
-    history->call_count = 0; // it has been answered: there was no fault yet
+    for (int i = 0; i < 40 && state_of(sim, history) != RUN_SUSPENDED; i++) {
+        settle(sim);
+        wait_for_store(sim); // the history before may have ended with an error
+    }
+    ASSERT(call->is_done);
+    history->call_count = 0;
 }
 
 static void play(Sim *sim, const Plan *plan, int64_t number) {
@@ -354,8 +363,11 @@ int64_t sim_idle_exhaustive(int longest, bool is_traced, char ret_failure[512]) 
     for (int length = 1; length <= longest && is_clean; length++)
         for (int64_t number = 0; is_clean && plan_of(number, length, &plan); number++) {
             play(sim, &plan, count++);
-            is_clean = !sim_has_failed(sim);
-            if (count % HISTORIES_PER_STORE != 0 && is_clean) continue;
+            if (sim_has_failed(sim)) { // what it left open is not safe to be closed
+                describe(&plan, sim, ret_failure);
+                return -1;
+            }
+            if (count % HISTORIES_PER_STORE != 0) continue;
             close_sim(sim);
             is_clean = !sim_has_failed(sim);
             if (!is_clean) describe(&plan, sim, ret_failure);

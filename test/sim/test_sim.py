@@ -44,7 +44,7 @@ class Simulator(unittest.TestCase):
         self.expect_clean("--exhaustive")
 
     def test_every_order_of_events_around_a_release_is_survived(self):
-        self.expect_clean("--idle", 2)
+        self.expect_clean("--idle", 4 if SCALE >= 100 else 3)
 
     def test_seeds_that_failed_once_stay_clean(self):
         with open(os.path.join(HERE, "regression-seeds.txt"), encoding="utf-8") as file:
