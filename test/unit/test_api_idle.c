@@ -410,6 +410,9 @@ static void the_least_recently_used_make_room(void **state) {
     for (int i = 0; i < 6; i++) {
         snprintf(id, sizeof id, "r%d", i);
         assert_int_equal(look(fixture, id).is_released, released[i]);
+    }
+    for (int i = 0; i < 6; i++) { // which brings some back, and may make others leave
+        snprintf(id, sizeof id, "r%d", i);
         for (int j = i == 0 ? 1 : 0; j < 3; j++) send(fixture, id, "go", "1");
         expect_result(fixture, id, ABIDE_OK, "[1,1,1]");
     }
