@@ -320,7 +320,7 @@ static void count_event(void *user, const abide_event *event) {
 
 static void the_engine_tells_what_happens(void **state) {
     Fixture *fixture = *state;
-    atomic_int counts[16] = {0};
+    atomic_int counts[ABIDE_EVENT_IDLE + 1] = {0};
     abide_close(fixture->engine);
     fixture->options.on_event = count_event;
     fixture->options.user = counts;
