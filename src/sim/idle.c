@@ -129,8 +129,9 @@ static void happen(History *history, Happening what) {
         call->request.op.cancel.grace_ms = 10000;
         submit(history, call);
         break;
-    case HAPPENS_READER: sim->nodes[0].has_reader = true; // fall through
+    case HAPPENS_READER:
     case HAPPENS_RELEASE:
+        if (what == HAPPENS_READER) sim->nodes[0].has_reader = true;
         call = new_call(history, what == HAPPENS_READER ? OP_NOTE_RELOADED : OP_NOTE_RELEASED);
         call->request.op.memory.run_id = run_id;
         submit(history, call);
