@@ -304,7 +304,8 @@ static Status read_start(Exchange *exchange, Start *start, Diag *diag) {
     TRY(read_input(exchange, body, start, diag));
     const JsonValue *id = json_member(body, STR("handler_id"));
     start->handler_id = STR_NULL;
-    if (id == NULL || id->kind == JSON_KIND_NULL) return OK;
+    bool is_empty = id != NULL && id->kind == JSON_KIND_STRING && id->string.len == 0;
+    if (id == NULL || id->kind == JSON_KIND_NULL || is_empty) return OK;
     TRY(json_get_string(body, "handler_id", &start->handler_id, diag));
     return api_check_text(start->handler_id, "handler_id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag);
 }

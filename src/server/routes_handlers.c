@@ -5,6 +5,8 @@
 //
 // Not here: workflows and starting them (routes_handler_flows.c), what envelopes look like
 // (handler_stream.c).
+#include <strings.h>
+
 #include "base/number.h"
 #include "server/handler.h"
 
@@ -127,15 +129,18 @@ static const Field stream_query[] = {
     {"sse", "boolean", false, "Otherwise one envelope per line."},
     {"include_internal", "boolean", false, "Also what the engine does."},
     {"include_qualified_name", "boolean", false, "Otherwise it is null."},
-    {"after_sequence", "string", false, "A number, or `now`."},
+    {"after_sequence", "string", false, "A number (-1: from the beginning), or `now`, the default."},
     {0},
 };
+
+static bool is_word(Str text, Str lower) {
+    return text.len == lower.len && strncasecmp(text.data, lower.data, lower.len) == 0;
+}
 
 static bool read_flag(const Exchange *exchange, const char *name, bool otherwise) {
     Str text = exchange_query(exchange, name);
     if (text.len == 0) return otherwise;
-    return str_equal(text, STR("true")) || str_equal(text, STR("True")) ||
-           str_equal(text, STR("1")) || str_equal(text, STR("yes"));
+    return is_word(text, STR("true")) || is_word(text, STR("yes")) || is_word(text, STR("1"));
 }
 
 // The number of the last entry there is.
@@ -156,21 +161,22 @@ static bool find_last(Exchange *exchange, const RunRow *run, int64_t *ret_seq) {
     return true;
 }
 
-// Where to begin; Last-Event-ID wins. False when it was refused.
-static bool read_start(Exchange *exchange, const RunRow *run, int64_t *ret_after) {
-    Str text = exchange_header(exchange, "Last-Event-ID");
-    if (text.len == 0) text = exchange_query(exchange, "after_sequence");
-    *ret_after = 0;
-    if (text.len == 0) return true;
-    if (str_equal(text, STR("now"))) return find_last(exchange, run, ret_after);
-    bool is_negative = text.data[0] == '-';
+static bool read_sequence(Str text, int64_t *ret_after) {
+    bool is_negative = text.len > 0 && text.data[0] == '-';
     Str digits = is_negative ? (Str){text.data + 1, text.len - 1} : text;
-    if (!number_parse_count(digits, INT64_MAX, ret_after)) {
-        handler_refuse(exchange, 400, "after_sequence must be an integer or 'now'");
-        return false;
-    }
+    if (!number_parse_count(digits, INT64_MAX, ret_after)) return false;
     if (is_negative) *ret_after = 0; // from the beginning
     return true;
+}
+
+// Where to begin; Last-Event-ID wins if it is a number of ours. False when it was refused.
+static bool read_start(Exchange *exchange, const RunRow *run, int64_t *ret_after) {
+    if (read_sequence(exchange_header(exchange, "Last-Event-ID"), ret_after)) return true;
+    Str text = exchange_query(exchange, "after_sequence");
+    if (text.len == 0 || is_word(text, STR("now"))) return find_last(exchange, run, ret_after);
+    if (read_sequence(text, ret_after)) return true;
+    handler_refuse(exchange, 400, "after_sequence must be an integer or 'now'");
+    return false;
 }
 
 typedef struct Reading {
@@ -282,7 +288,8 @@ static bool read_event(Exchange *exchange, HandlerEvent *ret_event) {
         status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST", "the body must be a JSON object");
     if (status == OK) event = json_member(body, STR("event"));
     bool is_missing = status == OK && (event == NULL || event->kind == JSON_KIND_NULL ||
-                                       (event->kind == JSON_KIND_STRING && event->string.len == 0));
+                                       (event->kind == JSON_KIND_STRING && event->string.len == 0) ||
+                                       (event->kind == JSON_KIND_OBJECT && event->count == 0));
     if (is_missing) {
         handler_refuse(exchange, 400, "Event data is required");
         return false;

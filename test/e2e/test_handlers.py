@@ -70,7 +70,10 @@ class Client:
         return status, value
 
     def stream(self, path, last_event_id=None):
-        """Yields (id, envelope) of an SSE stream until it ends cleanly."""
+        """Yields (id, envelope) of an SSE stream until it ends cleanly. Like the protocol's own
+        client it says where to begin."""
+        if "after_sequence" not in path:
+            path += ("&" if "?" in path else "?") + "after_sequence=-1"
         connection = self.connect()
         headers = {} if last_event_id is None else {"Last-Event-ID": str(last_event_id)}
         connection.request("GET", path, headers=headers)
@@ -208,7 +211,7 @@ class RunTest(HandlerTest):
         for body, detail in (("{bad", "line 1"), ("[1]", "object"),
                              ({"context": {"a": 1}}, "context"), ({"kwargs": 1}, "kwargs"),
                              ({"start_event": 5}, "object"), ({"start_event": "{"}, "line 1"),
-                             ({"handler_id": ""}, "handler_id"), ({"handler_id": 7}, "handler_id")):
+                             ({"handler_id": 7}, "handler_id")):
             answer = self.client.call("POST", "/workflows/echo/run", body)
             self.assert_refused(answer, 400, detail)
         self.assert_refused(self.client.call("POST", "/workflows/no/run"), 404,
@@ -324,6 +327,7 @@ class EventsTest(HandlerTest):
         self.start("h1")
         for body, detail in (({}, "^Event data is required$"), (None, "^Event data is required$"),
                              ({"event": None}, "^Event data is required$"),
+                             ({"event": {}}, "^Event data is required$"),
                              ({"event": {"value": {}}}, "type"), ({"event": [1]}, "object"),
                              ({"event": "{"}, "line 1"), ("nonsense", "line 1"), ("[]", "object")):
             self.assert_refused(self.client.call("POST", "/events/h1", body), 400, detail)
@@ -368,8 +372,8 @@ class EventsTest(HandlerTest):
         numbers = [number for number, _ in seen]
         self.assertEqual(numbers, sorted(set(numbers)))
         # Any number of readers, also after the end; and from the middle.
-        self.assertEqual(list(self.client.stream("/events/h1")), seen)
         self.assertEqual(list(self.client.stream("/events/h1?after_sequence=-1")), seen)
+        self.assertEqual(list(self.client.stream("/events/h1", last_event_id="not ours")), seen)
         path = "/events/h1?after_sequence=%d" % numbers[1]
         self.assertEqual(list(self.client.stream(path)), seen[2:])
         path = "/events/h1?after_sequence=0"
@@ -377,7 +381,8 @@ class EventsTest(HandlerTest):
 
     def test_nothing_left_is_204(self):
         self.client.handler("POST", "/workflows/echo/run", {"handler_id": "e"})
-        self.assertEqual(self.client.call("GET", "/events/e?after_sequence=now"), (204, None))
+        for path in ("/events/e", "/events/e?after_sequence=now", "/events/e?after_sequence=NOW"):
+            self.assertEqual(self.client.call("GET", path), (204, None))
         self.assertEqual(self.client.call("GET", "/events/e?after_sequence=999"), (204, None))
         self.assert_refused(self.client.call("GET", "/events/e?after_sequence=x"), 400, "integer")
 
@@ -417,7 +422,7 @@ class EventsTest(HandlerTest):
         self.client.handler("POST", "/workflows/echo/run",
                             {"handler_id": "e", "start_event": {"text": "a\nb"}})
         connection = self.client.connect()
-        connection.request("GET", "/events/e?sse=false")
+        connection.request("GET", "/events/e?sse=FALSE&after_sequence=-1")
         text = connection.getresponse().read().decode("utf-8")
         connection.close()
         lines = text.split("\n")
@@ -451,7 +456,7 @@ class RestartTest(unittest.TestCase):
                            {"start_event": {"name": "Ann"}, "handler_id": "h"})
             server.wait_for("h", "suspended")
             raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
-            raw.sendall(b"GET /events/h HTTP/1.1\r\nHost: x\r\n\r\n")
+            raw.sendall(b"GET /events/h?after_sequence=-1 HTTP/1.1\r\nHost: x\r\n\r\n")
             got = b""
             while got.count(b"data:") < 3:
                 got += raw.recv(4096)
