@@ -129,7 +129,7 @@ static const Field stream_query[] = {
     {"sse", "boolean", false, "Otherwise one envelope per line."},
     {"include_internal", "boolean", false, "Also what the engine does."},
     {"include_qualified_name", "boolean", false, "Otherwise it is null."},
-    {"after_sequence", "string", false, "A number (-1: from the beginning), or `now`, the default."},
+    {"after_sequence", "string", false, "A number (-1: from the start) or `now`, the default."},
     {0},
 };
 
@@ -275,6 +275,12 @@ static bool check_listed(Exchange *exchange, const RunRow *run, Str type) {
     return false;
 }
 
+static bool is_empty(const JsonValue *event) {
+    if (event == NULL || event->kind == JSON_KIND_NULL) return true;
+    if (event->kind == JSON_KIND_STRING) return event->string.len == 0;
+    return event->kind == JSON_KIND_OBJECT && event->count == 0;
+}
+
 static bool read_event(Exchange *exchange, HandlerEvent *ret_event) {
     JsonValue *body;
     Diag diag;
@@ -287,9 +293,7 @@ static bool read_event(Exchange *exchange, HandlerEvent *ret_event) {
     if (status == OK && body->kind != JSON_KIND_OBJECT)
         status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST", "the body must be a JSON object");
     if (status == OK) event = json_member(body, STR("event"));
-    bool is_missing = status == OK && (event == NULL || event->kind == JSON_KIND_NULL ||
-                                       (event->kind == JSON_KIND_STRING && event->string.len == 0) ||
-                                       (event->kind == JSON_KIND_OBJECT && event->count == 0));
+    bool is_missing = status == OK && is_empty(event);
     if (is_missing) {
         handler_refuse(exchange, 400, "Event data is required");
         return false;
