@@ -111,6 +111,9 @@ enum {
     PG_SHAPE_TAKE = 16,  // as that, and raises it: nobody else writes until the end
     PG_SHAPE_LOCK = 24,  // answers the version; nobody else writes until the end
     PG_SHAPE_RAISE = 32, // the version goes up by one
+    PG_SHAPE_KEEP = 40,  // the body of a version [E6]
+    PG_SHAPE_TRIM = 48,  // those up to a version go
+    PG_SHAPE_CHANGES = 56, // versions and bodies past a version, if the first one is there
 };
 void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape);
 
@@ -120,6 +123,9 @@ void pg_send_writes(PgLink *link, const RowWrite *writes, size_t count); // of o
 void pg_take_rows(const PGresult *result, const Table *table, Arena *arena, char **ret_rows,
                   size_t *ret_count);
 int64_t pg_take_i64(const PGresult *result);
+// Of PG_SHAPE_CHANGES: those from `first` to `last`, if all of them are there.
+void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena *arena,
+                     Changes *ret_changes);
 
 // ---- postgres_schema.c ----
 // Makes the schema or brings it up; refuses one that is not ours or newer.

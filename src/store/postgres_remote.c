@@ -110,9 +110,14 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
     if (!pg_link_is_alive(link)) return pg_lost(link->connection, diag);
     int pid = PQbackendPID(link->connection);
     bool is_begin = !self->is_open;
+    bool has_changes = is_begin && list->changes != NULL && *version != VERSION_ANY;
     if (is_begin) { // [X1]
         pg_link_send(link, "BEGIN");
         send_plain(self, PG_SHAPE_LOCK);
+    }
+    if (has_changes) {
+        pg_param_i64(link, *version);
+        send_plain(self, PG_SHAPE_CHANGES);
     }
     for (size_t i = 0; i < list->count; i++) pg_send_scan(link, &fetches[i].scan);
     Diag detail;
@@ -126,7 +131,10 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
     size_t at = 0;
     if (is_begin) {
         int64_t present = pg_take_i64(link->results.data[at++]);
-        if (*version != VERSION_ANY && present != *version) {
+        if (has_changes) {
+            pg_take_changes(link->results.data[at++], *version + 1, present, list->arena,
+                            list->changes);
+        } else if (*version != VERSION_ANY && present != *version) {
             (void)diag_set(&detail, ERR_CONFLICT, "STORE_CHANGED", "another node has written");
             return failed(self, pid, ERR_CONFLICT, &detail);
         }
@@ -164,6 +172,17 @@ static void send_all(PgRemote *self, const RowWrite *writes, size_t count) {
     }
 }
 
+// [E6] What is past its time goes with every few bodies, so that each costs little.
+static void send_body(PgRemote *self, int64_t version, Str body) {
+    enum { TRIM_EVERY = 32 };
+    pg_param_i64(&self->link, version);
+    pg_param_bytes(&self->link, body);
+    send_plain(self, PG_SHAPE_KEEP);
+    if (version % TRIM_EVERY != 0) return;
+    pg_param_i64(&self->link, version - CHANGES_KEPT);
+    send_plain(self, PG_SHAPE_TRIM);
+}
+
 static Status remote_commit(Remote *remote, int64_t version, const WriteList *list, Diag *diag) {
     PgRemote *self = pg_remote(remote);
     PgLink *link = &self->link;
@@ -182,6 +201,7 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
             send_plain(self, PG_SHAPE_RAISE);
         }
         send_all(self, list->writes, count);
+        if (count > 0 && !str_is_null(list->body)) send_body(self, version + 1, list->body);
         if (list->has_news) {
             char sql[16 + PG_SCHEMA_NAME_MAX];
             snprintf(sql, sizeof(sql), "NOTIFY abide_%s", link->address->schema);

@@ -100,6 +100,20 @@ int64_t pg_take_i64(const PGresult *result) {
     return read_i64(PQgetvalue(result, 0, 0));
 }
 
+void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena *arena,
+                     Changes *ret_changes) {
+    *ret_changes = (Changes){.is_complete = last < first};
+    int64_t count = last - first + 1;
+    if (ret_changes->is_complete || PQntuples(result) != count) return;
+    Str *bodies = ARENA_ARRAY(arena, Str, (size_t)count);
+    for (int i = 0; i < (int)count; i++) {
+        if (read_i64(PQgetvalue(result, i, 0)) != first + i) return;
+        bodies[i] = arena_str(arena, (Str){PQgetvalue(result, i, 1),
+                                           (size_t)PQgetlength(result, i, 1)});
+    }
+    *ret_changes = (Changes){bodies, (size_t)count, true};
+}
+
 void pg_take_rows(const PGresult *result, const Table *table, Arena *arena, char **ret_rows,
                   size_t *ret_count) {
     int count = PQntuples(result);

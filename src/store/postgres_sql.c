@@ -276,6 +276,21 @@ void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
     case PG_SHAPE_RAISE:
         buf_printf(sql, "UPDATE %s.store SET version = version + 1", schema);
         return;
+    case PG_SHAPE_KEEP:
+        buf_printf(sql,
+                   "INSERT INTO %s.changes VALUES ($1::bigint, $2::bytea) "
+                   "ON CONFLICT (version) DO UPDATE SET body = excluded.body",
+                   schema);
+        return;
+    case PG_SHAPE_TRIM:
+        buf_printf(sql, "DELETE FROM %s.changes WHERE version <= $1::bigint", schema);
+        return;
+    case PG_SHAPE_CHANGES:
+        buf_printf(sql,
+                   "SELECT version, body FROM %s.changes WHERE version > $1::bigint AND EXISTS "
+                   "(SELECT 1 FROM %s.changes WHERE version = $1::bigint + 1) ORDER BY version",
+                   schema, schema);
+        return;
     default:
         UNREACHABLE();
     }

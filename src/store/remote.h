@@ -11,6 +11,10 @@
 //   [E4] A commit that answers ERR_UNAVAILABLE has happened or not, and that is settled before
 //        anything is read again: no write of it appears later.
 //   [E5] After any other failure no transaction is open.
+//   [E6] A commit may come with a body: its writes in the words of remote_feed.c. The server keeps
+//        it as it is, under the version that the commit makes, and answers it to those who have an
+//        older version. It may lose any of them at any time, and keeps the last few only; what it
+//        never does is to answer one under another version.
 #pragma once
 #include "store/rowstore.h"
 
@@ -24,10 +28,17 @@ typedef struct Fetch {
     size_t count;
 } Fetch;
 
+typedef struct Changes { // what was written since the version one has
+    Str *bodies;       // answer, in the arena: one per version, oldest first
+    size_t count;      // present version - version that was given
+    bool is_complete;  // false: some are gone (then count is 0), the content must be fetched
+} Changes;
+
 typedef struct FetchList {
     Fetch *fetches;
     size_t count;
-    Arena *arena; // of the answers
+    Arena *arena;     // of the answers
+    Changes *changes; // NULL = not wanted
 } FetchList;
 
 typedef enum WriteKind { WRITE_REMOVE, WRITE_UPDATE, WRITE_INSERT, WRITE_KIND_COUNT } WriteKind;
@@ -43,15 +54,23 @@ typedef struct WriteList {
     const RowWrite *writes; // ordered by table, kind and changes
     size_t count;
     bool has_news; // those who listen are to be told
+    Str body;      // [E6]; null = nobody would ask for it
 } WriteList;
+
+enum {
+    CHANGES_KEPT = 128, // versions whose bodies a server should keep: nobody lags further behind
+                        // who is at work
+    CHANGES_BODY_MAX = 4 << 20, // larger ones are not handed over
+};
 
 struct StoreListener;
 typedef struct RemoteOps {
     const char *name;
     // Connects when that is needed; *ret_is_new says that what was known before does not hold.
     MUST_CHECK Status (*connect)(Remote *remote, bool *ret_is_new, Diag *diag);
-    // Begins a transaction if none is open ([E3] counts then), and answers the fetches: one round
-    // trip for all.
+    // Begins a transaction if none is open, and answers the fetches: one round trip for all. At the
+    // beginning [E3] counts, unless changes are wanted: then *version becomes the present one, and
+    // the changes say how it came to be. VERSION_ANY becomes the present one in any case.
     MUST_CHECK Status (*fetch)(Remote *remote, int64_t *version, const FetchList *list,
                                Diag *diag);
     // Ends the transaction; if none is open this is one of its own. No writes = only the version

@@ -212,7 +212,7 @@ static void known_add(RemoteRows *self, const Fetch *fetch) {
 static Status fetch_all(RemoteRows *self, Fetch *fetches, size_t count) {
     const RemoteOps *ops = self->remote->ops;
     arena_reset(&self->fetched);
-    FetchList list = {fetches, count, &self->fetched};
+    FetchList list = {.fetches = fetches, .count = count, .arena = &self->fetched};
     Status status = ops->fetch(self->remote, &self->version, &list, self->base.diag);
     if (status == ERR_CONFLICT) return out_of_date(self);
     if (status != OK) return status;
@@ -461,7 +461,7 @@ static Status remote_commit(RowStore *rows, Diag *diag) {
     ASSERT(self->is_active && !self->has_savepoint);
     RowWrites writes = {0};
     writes_collect(self, &writes);
-    WriteList list = {writes.data, writes.count, rows->has_news};
+    WriteList list = {.writes = writes.data, .count = writes.count, .has_news = rows->has_news};
     Status status = self->remote->ops->commit(self->remote, self->version, &list, diag);
     bool is_written = writes.count > 0;
     vec_free(&writes);
