@@ -20,6 +20,7 @@ enum {
     LIMIT_SIGNALS_PER_RUN = 10000,    // pending signals of one run
     LIMIT_EVENTS_PER_TOPIC = 10000,   // pending events of one topic, by default
     LIMIT_EFFECTS_PER_TURN = 20000,   // tasks, children, emits, log lines of one turn
+    LIMIT_EARLIER_LOG = 1000,         // log entries kept from before a continue-as
     LIMIT_TOKEN_COUNT = 1000,         // tokens of a store
     LIMIT_LIST_PAGE = 1000,           // rows in one page of any listing
     LIMIT_BATCH_OPS = 4096,           // operations in one commit

@@ -317,8 +317,27 @@ static Status next_pause(Kernel *kernel, TurnCommit *turn, Run *run) {
     return run_hold(kernel, run, RUN_RUNNING, turn->result);
 }
 
+// A run may go on as a new one for ever; its history must not grow for ever.
+static Status earlier_log_trim(Kernel *kernel, const Run *run) {
+    int64_t last = run->facts.last_seq - LIMIT_EARLIER_LOG;
+    bool is_done = last <= 0;
+    for (int64_t after = 0; !is_done;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        LogRow *rows = NULL;
+        size_t count;
+        TRY(log_page(kernel, run->row.key, &after, &rows, &count));
+        for (size_t i = 0; i < count && rows[i].seq <= last; i++) {
+            TRY(kernel_remove(kernel, TABLE_LOG, &rows[i]));
+        }
+        is_done = count < PAGE_ROWS || after >= last;
+        arena_rewind(&kernel->scratch, mark);
+    }
+    return OK;
+}
+
 static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
     int64_t dropped;
+    TRY(earlier_log_trim(kernel, run));
     TRY(checkpoints_drop(kernel, run, 0, &dropped));
     TRY(tasks_let_go(kernel, run));
     TRY(snapshots_drop(kernel, run, 1));

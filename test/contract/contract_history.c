@@ -342,6 +342,36 @@ static void continue_as_many_times_counts_incarnations(void **state) {
     assert_int_equal(get_load(world, "r1").log_count, 0);
 }
 
+static void continue_as_for_ever_keeps_the_newest_of_its_log(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    int64_t last = 0;
+    for (int i = 0; i < 20; i++) {
+        Op *op = turn(world, claimed, NEXT_CONTINUE_AS);
+        LogRow entry = log_step("a", 0, 0, "1");
+        op->turn.log_count = 70;
+        op->turn.log = ARENA_ARRAY(&world->arena, LogRow, op->turn.log_count);
+        for (int position = 0; position < 70; position++) {
+            entry.position = entry.iteration = position;
+            op->turn.log[position] = entry;
+        }
+        op->turn.result = STR("2");
+        op_run(world, op, OK);
+        last = op->turn.last_seq;
+    }
+    assert_int_equal(last, 1 + 20 * 71);
+    // The last removal was before the note of the last continue-as.
+    Query query = {.run_id = STR("r1"), .limit = 1};
+    assert_status(read_query(world, &query, QUERY_LOG), OK);
+    assert_int_equal(query.count, 1);
+    assert_int_equal(query.log[0].seq, last - LIMIT_EARLIER_LOG);
+    assert_text(get_input(world, "r1"), "2");
+    save_step(world, claimed, "b", 0);
+    world_crash(world);
+    claim(world, 1);
+    assert_int_equal(get_load(world, "r1").log_count, 1);
+}
+
 static void steps_of_an_earlier_incarnation_cannot_be_rewound_to(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
@@ -376,6 +406,7 @@ int contract_history(void) {
         CASE(fork_onto_a_taken_id_or_from_an_unknown_step_changes_nothing),
         CASE(continue_as_drops_checkpoints_and_keeps_signals_and_tasks),
         CASE(continue_as_many_times_counts_incarnations),
+        CASE(continue_as_for_ever_keeps_the_newest_of_its_log),
         CASE(steps_of_an_earlier_incarnation_cannot_be_rewound_to),
     };
     return cmocka_run_group_tests_name("history", tests, NULL, NULL);
