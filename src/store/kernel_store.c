@@ -209,13 +209,11 @@ static Status batch_check(const Kernel *kernel, const Batch *batch, Diag *diag) 
     return OK;
 }
 
-// Whether the batch concerns other nodes, and there are any.
-static Status news_find(Kernel *kernel, bool *ret_has_news) {
+// Whether other nodes are at work, and the batch concerns them.
+static Status company_find(Kernel *kernel, RowStore *rows) {
     enum { NODES_LOOKED_AT = 64 };
     const Batch *batch = kernel->batch;
-    *ret_has_news = false;
-    bool is_news = batch->unclaimed_count > 0 || batch->has_tasks || batch->ended_count > 0;
-    if (!kernel->writer->is_shared || !is_news) return OK;
+    if (!rows->is_shared) return OK;
     NodeRow *nodes = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .limit = NODES_LOOKED_AT};
@@ -223,8 +221,10 @@ static Status news_find(Kernel *kernel, bool *ret_has_news) {
     TRY(kernel_scan(kernel, &scan, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
         bool is_other = nodes[i].key != batch->node && nodes[i].lease_until_ms > batch->now_ms;
-        if (is_other) *ret_has_news = true;
+        if (is_other) rows->has_company = true;
     }
+    bool is_news = batch->unclaimed_count > 0 || batch->has_tasks || batch->ended_count > 0;
+    rows->has_news = rows->has_company && is_news;
     return OK;
 }
 
@@ -249,7 +249,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     uint64_t stored_counters = kernel->stored_counters;
     if (status == OK) status = batch_apply(kernel);
     if (status == OK) status = counters_store(kernel, &stored_counters);
-    if (status == OK) status = news_find(kernel, &rows->has_news);
+    if (status == OK) status = company_find(kernel, rows);
     if (status != OK) {
         rows->ops->rollback(rows);
         batch_undo(kernel);

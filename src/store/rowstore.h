@@ -83,6 +83,7 @@ struct RowStore { // first member of every implementation
     bool is_reloaded;   // [R10], since the last begin
     bool is_shared;     // others write it too
     bool has_news;      // set by the owner before commit: those who listen are to be told
+    bool has_company;   // set by the owner before commit: other nodes are at work beside us
 };
 
 static inline Status rows_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,

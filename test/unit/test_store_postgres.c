@@ -130,6 +130,84 @@ static void nodes_see_what_the_other_has_written(void **state) {
     assert_int_equal(query.stats.counters[COUNTER_STARTED_TOTAL], 2);
 }
 
+// Who fetches sees what was changed by hand, who follows the changes of the other does not.
+static void a_node_follows_the_other_without_fetching(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    create(world, &world->two, "b"); // now both know of each other
+    create(world, &world->one, "c");
+    create(world, &world->two, "d");
+    test_postgres_query(world->side, "UPDATE lone.runs SET id = 'z' WHERE id = 'c'");
+    Op *op = begin_run(world, &world->one, "c");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new); // kept in the mirror, although the other has written
+    op = begin_run(world, &world->one, "d");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+    test_postgres_query(world->side, "UPDATE lone.runs SET id = 'c' WHERE id = 'z'");
+}
+
+static void a_gap_in_the_changes_makes_a_node_fetch_again(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    create(world, &world->two, "b");
+    create(world, &world->one, "c");
+    create(world, &world->two, "d");
+    create(world, &world->two, "e");
+    test_postgres_query(world->side, "DELETE FROM lone.changes WHERE version = "
+                                     "(SELECT version - 1 FROM lone.store)");
+    Op *op = begin_run(world, &world->one, "d");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+    op = begin_run(world, &world->one, "c");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+}
+
+// A body that says something else than what is there must do no harm.
+static void changes_of_another_program_are_not_believed(void **state) {
+    World *world = *state;
+    static const char *const bodies[] = {"''", "'\\x0102030405060708'",
+                                         "substr(body, 1, length(body) - 3)",
+                                         "'\\x00'::bytea || substr(body, 2)"};
+    create(world, &world->one, "a");
+    create(world, &world->two, "b");
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        char sql[200], id[20];
+        snprintf(id, sizeof(id), "r%zu", i);
+        create(world, &world->two, id);
+        snprintf(sql, sizeof(sql), "UPDATE lone.changes SET body = %s", bodies[i]);
+        test_postgres_query(world->side, sql);
+        Op *op = begin_run(world, &world->one, id);
+        assert_ok(submit(world, &world->one));
+        assert_false(op->create_run.is_new);
+    }
+}
+
+static void a_lone_node_keeps_no_changes(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    create(world, &world->two, "b");
+    assert_true(test_postgres_query(world->side, "SELECT count(*) FROM lone.changes") > 0);
+    begin(world, &world->two, OP_LEAVE);
+    assert_ok(submit(world, &world->two));
+    create(world, &world->one, "c");
+    test_postgres_query(world->side, "DELETE FROM lone.changes");
+    create(world, &world->one, "d");
+    assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM lone.changes"), 0);
+}
+
+static void old_changes_go(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 400; i++) {
+        char id[20];
+        snprintf(id, sizeof(id), "r%d", i);
+        create(world, i % 3 == 0 ? &world->two : &world->one, id);
+    }
+    long long count = test_postgres_query(world->side, "SELECT count(*) FROM lone.changes");
+    assert_in_range(count, 128, 160);
+}
+
 static void a_lost_connection_is_made_again(void **state) {
     World *world = *state;
     create(world, &world->one, "a");
@@ -244,6 +322,11 @@ static void names_of_schemas_are_checked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(nodes_see_what_the_other_has_written),
+        CASE(a_node_follows_the_other_without_fetching),
+        CASE(a_gap_in_the_changes_makes_a_node_fetch_again),
+        CASE(changes_of_another_program_are_not_believed),
+        CASE(a_lone_node_keeps_no_changes),
+        CASE(old_changes_go),
         CASE(a_lost_connection_is_made_again),
         CASE(a_writer_that_stands_still_is_cut_off),
         CASE(a_row_removed_by_hand_is_noticed_and_nothing_is_written),
