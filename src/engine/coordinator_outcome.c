@@ -2,8 +2,8 @@
 //
 // A commit that answers ERR_UNAVAILABLE may have happened. Every batch of a node carries a number,
 // and the store keeps the number of the last one it applied: so the question "did it happen?" has
-// an answer. If it did not, the very same operations are submitted again; if it did, only their
-// answers are lost: callers are told from what the store now says, and runs are read back.
+// an answer. If it did not, the very same operations are submitted again; if it did, callers get
+// their answers, and runs are read back.
 //
 //   [O1] While a failed turn is unsettled nothing else is prepared, so order is kept.
 //   [O2] Callers wait while the engine retries, for at most `store_retry_attempts`; then they are
@@ -104,67 +104,17 @@ void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag)
     schedule_retry(c);
 }
 
-// ---- applied, but the answers are lost ----
+// ---- applied after all ----
 
-// The batch was applied, but it may have refused this very operation. One that carries the caller's
-// id is asked again, which cannot do it twice; of any other only the caller can decide.
-static void answer_event(Coordinator *c, Request *request, bool is_deduplicated) {
-    if (is_deduplicated) {
-        list_append(&c->requests, &request->link);
-        c->request_count++;
-        return;
-    }
-    Diag diag;
-    Status status = diag_set(&diag, ERR_UNAVAILABLE, "OUTCOME_UNKNOWN",
-                             "the store's answer was lost; give events an id to ask again safely");
-    request_answer(c, request, status, &diag);
-}
-
-static void answer_from_store(Coordinator *c, Request *request) {
-    Op *op = &request->op;
-    op->status = OK;
-    Query query = {.kind = QUERY_RUN};
-    Diag diag;
-    switch (op->kind) {
-    case OP_SIGNAL: answer_event(c, request, op->signal.is_deduplicated); return;
-    case OP_PUBLISH: answer_event(c, request, op->publish.event.is_deduplicated); return;
-    case OP_CREATE_RUN:
-        query.run_id = op->create_run.spec.id;
-        op->create_run.id = op->create_run.spec.id;
-        op->create_run.is_new = true;
-        if (store_read(c->store, &c->scratch, &query, &diag) == OK) {
-            op->create_run.key = query.runs[0].key;
-            op->create_run.state = query.runs[0].state;
-        } else {
-            // The id was taken by a run that the idempotency key points at, or it is purged.
-            op->status = ERR_UNAVAILABLE;
-            (void)diag_set(&op->diag, ERR_UNAVAILABLE, "OUTCOME_UNKNOWN",
-                           "the start may have been deduplicated; ask again with the same key");
-        }
-        break;
-    case OP_CANCEL: op->cancel.is_changed = true; break;
-    case OP_PAUSE:
-    case OP_RESUME: op->hold.is_changed = true; break;
-    case OP_REMOVE_SCHEDULE:
-    case OP_PAUSE_SCHEDULE:
-    case OP_RESUME_SCHEDULE: op->schedule.is_changed = true; break;
-    case OP_REMOVE_QUEUE:
-    case OP_PAUSE_QUEUE:
-    case OP_RESUME_QUEUE: op->queue.is_changed = true; break;
-    // To be repeated: what it started is found there, and what it left is started.
-    case OP_BACKFILL_SCHEDULE: op->backfill.next_ms = op->backfill.from_ms; break;
-    default: break;
-    }
-    request->done(request);
-}
-
-// Each run of the turn is read back; what else it did shows in the store.
-static void apply_without_answers(Coordinator *c, Turn *turn) {
+// Callers get the answers that were found before the commit was tried ([S3] of store/batch.h). Time
+// has passed since, though: each run of the turn is read back.
+static void apply_late(Coordinator *c, Turn *turn) {
+    ASSERT(turn->batch.has_answers);
     tasks_forget_claims(c, turn);
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
         if (item->request != NULL) {
-            answer_from_store(c, item->request);
+            item->request->done(item->request);
         } else if (item->execution == NULL) {
             continue;
         } else if (item->execution->kind == EXECUTE_TASK) {
@@ -263,7 +213,7 @@ Turn *outcome_retry(Coordinator *c) {
     while (c->uncertain_count > 0) {
         Turn *turn = take_first(c);
         bool is_applied = turn->batch.number <= applied; // [C2]
-        if (is_applied) apply_without_answers(c, turn);
+        if (is_applied) apply_late(c, turn);
         else if (turn->batch.count > 0) return submit_again(c, turn);
         turn_put(c, turn);
     }

@@ -28,11 +28,7 @@ static Status sim_store_commit(Store *store, Batch *batch, Diag *diag) {
     Fault fault = draw_fault(self->node->sim);
     if (fault == FAULT_BEFORE || fault == FAULT_CRASH_BEFORE) return fail(self, fault, diag);
     Status status = store_commit(self->inner, batch, diag);
-    if (fault != FAULT_NONE) {
-        batch_clear_answers(batch); // the caller must not see them
-        return fail(self, fault, diag);
-    }
-    return status;
+    return fault == FAULT_NONE ? status : fail(self, fault, diag);
 }
 
 static Status sim_store_read(Store *store, Arena *arena, Query *query, Diag *diag) {

@@ -249,6 +249,7 @@ void *batch_reserve(Batch *batch, void *answers, size_t count, size_t *capacity,
 
 void batch_clear_answers(Batch *batch) {
     for (size_t i = 0; i < batch->count; i++) op_clear_answers(batch->ops[i]);
+    batch->has_answers = false;
     batch->ready = NULL;
     batch->started = NULL;
     batch->ended = NULL;

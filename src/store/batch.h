@@ -5,7 +5,8 @@
 //   [S1] An operation that does not answer OK has changed nothing.
 //   [S2] Operations apply in order; each sees what those before it did.
 //   [S3] If commit answers ERR_UNAVAILABLE the whole batch happened or none of it did; the batch
-//        number in the node's row tells which (QUERY_NODE).
+//        number in the node's row tells which (QUERY_NODE). If it did happen, has_answers is set
+//        and the answers in it are true: they were found before the commit was tried.
 //   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
 //        `claim_max`, and listed in `ready`; past that they stay ready and unowned.
 //   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED. A
@@ -267,6 +268,7 @@ typedef struct Batch {
     size_t count;
     size_t capacity;
     // answers
+    bool has_answers; // after OK; and [S3]
     ReadyRun *ready;
     size_t ready_count;
     size_t ready_capacity;

@@ -1,8 +1,9 @@
 // Fault: decides per call, through its owner's callback, whether a call gets through.
 //
 //   [F1]-[F4] of fault.h.
-//   [F5] What the inner store answers after a fault is thrown away, so that no caller can lean on
-//        answers that a real failure would not have given it.
+//   [F5] What the inner store answers to a read after a fault is thrown away, so that no caller can
+//        lean on answers that a real failure would not have given it. A batch keeps its answers, as
+//        it does when a commit's answer is lost ([S3]).
 //
 // Not thread-safe: tests and the simulator call from one thread.
 #include "store/fault.h"
@@ -53,8 +54,7 @@ static Status fault_commit(Store *store, Batch *batch, Diag *diag) {
     if (is_before(choice)) return fault_error(diag); // [F1]
     Status status = store_commit(self->inner, batch, diag);
     if (choice == FAULT_NONE) return status;
-    batch_clear_answers(batch); // [F5]
-    return fault_error(diag);   // [F2]
+    return fault_error(diag); // [F2], [F5]
 }
 
 static void query_clear_answers(Query *query) {

@@ -173,7 +173,7 @@ static void batch_undo(Kernel *kernel) {
 }
 
 static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
-    batch_clear_answers(kernel->batch);
+    if (!kernel->batch->has_answers) batch_clear_answers(kernel->batch);
     kernel->batch = NULL;
     kernel->op = NULL;
     if (kernel->rows_diag.code[0] && diag) *diag = kernel->rows_diag;
@@ -257,6 +257,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     }
     diag_clear(&kernel->rows_diag);
     status = rows->ops->commit(rows, &kernel->rows_diag);
+    batch->has_answers = status == OK || status == ERR_UNAVAILABLE; // [S3]
     if (status != OK) {
         kernel->is_stale = true; // [K3]
         return batch_failed(kernel, status, diag);

@@ -193,14 +193,19 @@ static void lost_answer_is_cleared_up_by_the_batch_number(void **state) {
     batch_new(world);
     add_create(world, &before);
     assert_status(batch_try(world), ERR_UNAVAILABLE);
+    assert_false(world->batch.has_answers);
     assert_true(last_batch_of(world, world->node) < world->batch.number);
     assert_false(has_run(world, "before"));
 
     choice = FAULT_AFTER;
     batch_new(world);
     Op *op = add_create(world, &after);
+    Op *refused = op_add(world, OP_PAUSE);
+    refused->hold.run_id = STR("nobody");
     assert_status(batch_try(world), ERR_UNAVAILABLE);
-    assert_int_equal(op->create_run.key, 0); // no answer got through
+    assert_true(world->batch.has_answers); // what was found before the commit holds
+    assert_true(op->create_run.is_new);
+    assert_refused(refused, ERR_NOT_FOUND, "RUN_NOT_FOUND");
     assert_int_equal(last_batch_of(world, world->node), world->batch.number);
     assert_true(has_run(world, "after"));
     store_close(world->store);

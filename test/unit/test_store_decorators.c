@@ -180,14 +180,13 @@ static void a_fault_before_does_nothing(void **state) {
     assert_int_equal(f->fake.close_count, 1);
 }
 
-static void a_fault_after_does_it_and_hides_the_answers(void **state) {
+static void a_fault_after_does_it_and_keeps_the_answers(void **state) {
     Fixture *f = *state;
     Plan plan = {1, FAULT_AFTER};
     Store *store = faulty(f, &plan);
     assert_status(store_commit(store, &f->batch, &f->diag), ERR_UNAVAILABLE);
     assert_int_equal(f->fake.commit_count, 1);
-    assert_int_equal(f->batch.ops[0]->create_run.key, 0);
-    assert_int_equal(f->batch.ready_count, 0);
+    assert_int_not_equal(f->batch.ops[0]->create_run.key, 0);
     assert_false(fault_store_is_crashed(store));
     store_close(store);
 }
@@ -344,7 +343,7 @@ int main(void) {
         STORE_TEST(clearing_answers_keeps_the_questions),
         STORE_TEST(answers_of_every_kind_can_be_cleared),
         STORE_TEST(a_fault_before_does_nothing),
-        STORE_TEST(a_fault_after_does_it_and_hides_the_answers),
+        STORE_TEST(a_fault_after_does_it_and_keeps_the_answers),
         STORE_TEST(a_read_can_fail_too),
         STORE_TEST(after_a_crash_nothing_gets_through),
         STORE_TEST(a_trace_tells_each_operation_and_its_answer),
