@@ -16,6 +16,7 @@
 // Not here: pass or fail; the engine without HTTP (flows.c). BENCH_ONLY=chain10 picks one.
 #include "bench.h"
 #include "http.h"
+#include "served.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,59 +33,6 @@ _Noreturn static void fail(const char *what) {
 }
 
 // ---- the server ----
-
-typedef struct Served {
-    pid_t process;
-    char *directory;
-    uint16_t port;
-} Served;
-
-static const char *tool(const char *name, char *path, size_t size) {
-    const char *build = getenv("ABIDE_BUILD_DIR");
-    snprintf(path, size, "%s/%s", build != NULL ? build : "build", name);
-    return path;
-}
-
-static Served serve(void) {
-    Served served = {.directory = bench_directory()};
-    char program[4200], store[4300], line[1000];
-    int ends[2];
-    tool("abide", program, sizeof program);
-    snprintf(store, sizeof store, "sqlite:%s/bench.db", served.directory);
-    if (pipe(ends) != 0) fail("no pipe");
-    served.process = fork();
-    if (served.process == 0) {
-        dup2(ends[1], 2);
-        close(ends[0]);
-        close(ends[1]);
-        execl(program, "abide", "serve", "--store", store, "--listen", "127.0.0.1:0", (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    FILE *log = fdopen(ends[0], "r");
-    while (served.port == 0 && fgets(line, sizeof line, log) != NULL) {
-        const char *at = strstr(line, "listening on http://127.0.0.1:");
-        if (at != NULL) served.port = (uint16_t)strtol(strrchr(at, ':') + 1, NULL, 10);
-    }
-    if (served.port == 0) fail("the server did not start");
-    return served; // the pipe stays open: the server may say more
-}
-
-static void end_server(Served *served) {
-    kill(served->process, SIGTERM);
-    waitpid(served->process, NULL, 0);
-    bench_remove(served->directory);
-}
-
-static int64_t server_rss(const Served *served) {
-    char path[64];
-    long size = 0, resident = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)served->process);
-    FILE *file = fopen(path, "r");
-    if (file == NULL || fscanf(file, "%ld %ld", &size, &resident) != 2) fail("no statm");
-    fclose(file);
-    return (int64_t)resident * sysconf(_SC_PAGESIZE);
-}
 
 // Processor seconds it has used so far.
 static double server_cpu(const Served *served) {
@@ -461,7 +409,7 @@ static void bench_streams(const Served *served, HttpConnection *connection) {
     HttpConnection **streams = calloc((size_t)wanted, sizeof(HttpConnection *));
     ask(connection, "POST", "/v1/runs", "{\"workflow\":\"gate\",\"id\":\"streamed\"}");
     http_init(&http, served->port);
-    int64_t before = server_rss(served);
+    int64_t before = served_rss(served);
     for (int64_t i = 0; i < wanted; i++) {
         streams[i] = http_open(&http, stream_answered, &open);
         http_send(streams[i], "GET", "/v1/runs/streamed/events", NULL, 0);
@@ -470,7 +418,7 @@ static void bench_streams(const Served *served, HttpConnection *connection) {
     while (open < wanted) http_turn(&http, 1000);
     ask(connection, "GET", "/livez", NULL);
     bench_report("server.stream.open", (double)open, "streams", 10000);
-    bench_report("server.stream.memory", (double)(server_rss(served) - before) / (double)wanted,
+    bench_report("server.stream.memory", (double)(served_rss(served) - before) / (double)wanted,
                  "bytes", 10 << 10);
     for (int64_t i = 0; i < wanted; i++) http_close(streams[i]);
     http_done(&http);
@@ -483,7 +431,9 @@ static bool is_wanted(const char *name) {
 }
 
 int main(void) {
-    Served served = serve();
+    char *directory = bench_directory(), store[4300];
+    snprintf(store, sizeof store, "sqlite:%s/bench.db", directory);
+    Served served = served_start(store);
     Http http;
     Reply reply = {0};
     http_init(&http, served.port);
@@ -500,6 +450,7 @@ int main(void) {
     http_close(connection);
     http_done(&http);
     free(reply.body);
-    end_server(&served);
+    served_end(&served, SIGTERM);
+    bench_remove(directory);
     return 0;
 }
