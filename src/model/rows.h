@@ -74,6 +74,7 @@ typedef struct RunRow {
     int64_t result_seq;       // log entry that holds the result or error
     int64_t log_seq;          // last sequence number as of the last write of this row: a lower
                               // bound; entries past it are found in the log itself
+    int64_t tasks_ended_key;  // its tasks with keys up to this have all ended; a lower bound
     Str queue;                // null = default
     Str tags;                 // tags joined by '\n'; null = none
     Str leftover_topic;       // for LEFTOVER_TO_TOPIC

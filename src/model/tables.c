@@ -44,6 +44,7 @@
     COLUMN(RunRow, input_seq, COLUMN_I64)                                                          \
     COLUMN(RunRow, result_seq, COLUMN_I64)                                                         \
     COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
+    COLUMN(RunRow, tasks_ended_key, COLUMN_I64)                                                    \
     COLUMN(RunRow, queue, COLUMN_TEXT)                                                             \
     COLUMN(RunRow, tags, COLUMN_TEXT)                                                              \
     COLUMN(RunRow, leftover_topic, COLUMN_TEXT)                                                    \

@@ -35,6 +35,7 @@ typedef struct RunFacts {
     int64_t last_seq;     // of its log; 0 = not known
     int64_t signal_count; // pending signals; < 0 = not known
     int64_t next_kept;    // number of the next snapshot that is kept; 0 = not known
+    int64_t tasks_ended_key; // as in its row, but may be further on
     uint32_t may_have;    // MAY_HAVE_… bits
 } RunFacts;
 

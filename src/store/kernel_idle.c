@@ -7,37 +7,47 @@
 //   [I1] A transition to idle writes one LOG_IDLE entry, in the operation that makes it; waking
 //        clears idle_since_ms. So the two never disagree, whatever crashes.
 //   [I2] A run with open tasks is not idle, also when it does not wait for them: it becomes so
-//        with the end of the last one. Of a run with very many tasks the newest are looked at.
+//        with the end of the last one. Tasks of a run that have ended stay so, and new ones have
+//        higher keys: so looking begins behind those that were found ended (tasks_ended_key), and
+//        each task of a run is passed once, however many it has.
 //   [I3] RELEASED and RELOADED entries are written for parked runs of the named epoch only: an
 //        event that came first has made the run RUNNING, and then there is nothing to release.
 //
 // Not here: when runs leave memory (engine/coordinator_idle.c), waking (kernel_wait.c).
 #include "store/kernel_internal.h"
 
-enum { OPEN_PAGE = 8, OPEN_PAGES_MAX = 8 }; // newest tasks of a run that are looked at [I2]
+enum { OPEN_PAGE = 8 }; // tasks that are looked at together
 
-static bool page_has_open(const TaskRow *tasks, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (tasks[i].state == TASK_QUEUED || tasks[i].state == TASK_LEASED) return true;
+static bool task_is_open(const TaskRow *task) {
+    return task->state == TASK_QUEUED || task->state == TASK_LEASED;
+}
+
+// [I2] Whether an open one is among them; those before it are passed for good.
+static bool pass_ended(Run *run, const TaskRow *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (task_is_open(&tasks[i])) return true;
+        run->facts.tasks_ended_key = tasks[i].key;
+    }
     return false;
 }
 
-static Status has_open_task(Kernel *kernel, const Run *run, bool *ret_is_it) {
+static Status has_open_task(Kernel *kernel, Run *run, bool *ret_is_it) {
+    int64_t before = run->facts.tasks_ended_key;
     *ret_is_it = false;
-    if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
-    size_t count = OPEN_PAGE;
-    int64_t after = 0;
-    for (int page = 0; page < OPEN_PAGES_MAX && count == OPEN_PAGE && !*ret_is_it; page++) {
+    if (run->facts.tasks_ended_key < run->row.tasks_ended_key)
+        run->facts.tasks_ended_key = run->row.tasks_ended_key;
+    size_t count = run->facts.may_have & MAY_HAVE_TASKS ? OPEN_PAGE : 0;
+    while (count == OPEN_PAGE && !*ret_is_it) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TaskRow wanted = {.run = run->row.key}, *rows = NULL;
         Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .after_key = after, .is_descending = true,
+                     .match_count = 1, .after_key = run->facts.tasks_ended_key,
                      .limit = OPEN_PAGE};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
-        *ret_is_it = page_has_open(rows, count);
-        if (count > 0) after = rows[count - 1].key;
+        *ret_is_it = pass_ended(run, rows, count);
         arena_rewind(&kernel->scratch, mark);
     }
+    if (run->facts.tasks_ended_key != before) run_keep_facts(kernel, run);
     return OK;
 }
 
@@ -46,6 +56,7 @@ Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set) {
     run->row.idle_since_ms = 0;
     if (!wait_set_is_idle(set)) return OK;
     TRY(has_open_task(kernel, run, &is_busy));
+    run->row.tasks_ended_key = run->facts.tasks_ended_key;
     if (is_busy) return OK; // [I2]
     TRY(run_last_seq(kernel, run));
     bool has_news = run->facts.last_seq != run->row.log_seq;

@@ -189,6 +189,14 @@ static Status add_code(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, "ALTER TABLE abide_definitions ADD COLUMN \"code\" BLOB", diag);
 }
 
+static Status add_tasks_ended(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database,
+                          "ALTER TABLE abide_runs ADD COLUMN \"tasks_ended_key\" INTEGER NOT NULL "
+                          "DEFAULT 0",
+                          diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
@@ -198,6 +206,7 @@ const Migration migrations[] = {
     {6, add_ready_counter},
     {7, add_tokens},
     {8, add_code},
+    {9, add_tasks_ended},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -8,6 +8,7 @@
 //   [Z4] Columns that drive claims and timers agree with the state ([N2], [N4] of kernel_runs.c).
 //   [Z5] Queues and concurrency keys count the tasks that there are (model/queue.h), and who of a
 //        key may be claimed follows from its queue's limit ([J1] and [J2] of kernel_keys.c).
+//   [Z6] No open task is among those its run takes for ended ([I2] of kernel_idle.c).
 //
 // Not here: the backend's own check of its file, which runs first (RowStoreOps.check).
 #include "base/assert.h"
@@ -371,7 +372,10 @@ static Status task_check(Verify *verify, const void *row) {
     if (task->run == 0) return OK;
     RunRow run;
     Status status = run_find(verify, task->run, &run);
-    return status == ERR_NOT_FOUND ? bad(verify, "a task's run is missing", task->id) : status;
+    if (status == ERR_NOT_FOUND) return bad(verify, "a task's run is missing", task->id);
+    TRY(status);
+    bool is_passed = task->state <= TASK_LEASED && task->key <= run.tasks_ended_key; // [Z6]
+    return is_passed ? bad(verify, "a run takes an open task for ended", task->id) : OK;
 }
 
 // ---- queues and their keys ----

@@ -210,6 +210,41 @@ static void file_of_a_newer_version_is_refused_and_left_alone(void **state) {
     assert_unchanged(world, before);
 }
 
+static void execute_closed(World *world, const char *sql) {
+    sqlite3 *database = NULL;
+    store_close(world->store);
+    assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+    assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
+}
+
+// A file from before runs knew which of their tasks have ended.
+static void file_of_version_8_is_brought_up_with_its_runs(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    TaskSpec task = task_of("t1");
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_task(world, op, &task);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    Str before = world_dump(world);
+    execute_closed(world, "ALTER TABLE abide_runs DROP COLUMN tasks_ended_key;"
+                          "PRAGMA user_version = 8");
+    assert_unchanged(world, before);
+    complete_task(world, "t1", lease_one(world, "default").token, "1");
+    assert_true(get_run(world, "r1").tasks_ended_key > 0);
+    execute_closed(world, "UPDATE abide_tasks SET state = 1, claim_rank = 1; "
+                          "UPDATE abide_counters SET value = value + 1 WHERE number = 18; "
+                          "UPDATE abide_counters SET value = value - 1 WHERE number = 20");
+    int64_t row_count;
+    assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    assert_non_null(strstr(world->diag.message, "takes an open task for ended"));
+    execute_closed(world, "UPDATE abide_tasks SET state = 3, claim_rank = 0; "
+                          "UPDATE abide_counters SET value = value - 1 WHERE number = 18; "
+                          "UPDATE abide_counters SET value = value + 1 WHERE number = 20");
+}
+
 static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
@@ -288,6 +323,7 @@ int contract_files(void) {
         CASE(participants_of_one_batch_each_stand_for_themselves),
         CASE(purged_run_leaves_no_row_in_any_table),
         CASE(file_of_a_newer_version_is_refused_and_left_alone),
+        CASE(file_of_version_8_is_brought_up_with_its_runs),
         CASE(damage_is_answered_with_corrupt_and_not_guessed_about),
         CASE(wrong_counter_is_found_by_verify),
         CASE(second_opener_is_refused_and_a_reader_is_welcome),

@@ -1,5 +1,6 @@
 // Idle runs: [I1]-[I3] of src/store/kernel_idle.c, per store.
 #include "contract/contract.h"
+#include <stdio.h>
 
 static size_t idle_count(World *world, const char *id) { return entry_count(world, id, LOG_IDLE); }
 
@@ -78,6 +79,57 @@ static void a_task_in_backoff_keeps_its_run_from_being_idle(void **state) {
     fire_at(world, START_MS + 1000);
     fail_task(world, "t1", lease_one(world, "default").token, "{}"); // the last attempt
     assert_int_equal(idle_count(world, "r1"), 1);
+}
+
+// Parks on a signal beside that many tasks, and leases them all; answers them in order.
+static TaskRow *park_beside_many(World *world, const char *id, int64_t count) {
+    TaskSpec *specs = ARENA_ARRAY(&world->arena, TaskSpec, (size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        specs[i] = task_of(arena_printf(&world->arena, "%s-%lld", id, (long long)i).data);
+        specs[i].queue = str_from(id);
+    }
+    Op *op = turn(world, create(world, id), NEXT_SUSPEND);
+    op->turn.tasks = specs;
+    op->turn.task_count = (size_t)count;
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    op = lease_tasks(world, id, count);
+    assert_int_equal(op->claim_tasks.task_count, count);
+    TaskRow *tasks = op->claim_tasks.tasks;
+    for (int64_t i = 0; i < count; i++) assert_true(str_equal(tasks[i].id, specs[i].id));
+    for (int64_t i = 0; i < count; i++) tasks[i].id = specs[i].id; // which ends with a NUL
+    return tasks;
+}
+
+// All tasks of a run but one are completed: it must not be idle before that one ends, whichever it
+// is, however many there are, and whatever was forgotten meanwhile.
+static void check_one_open(World *world, const char *id, int64_t open) {
+    enum { MANY = 100 };
+    TaskRow *tasks = park_beside_many(world, id, MANY);
+    for (int64_t i = 0; i < MANY; i++) {
+        if (i != open) complete_task(world, tasks[i].id.data, tasks[i].token, "1");
+        if (i == MANY / 2) world_reopen(world);
+    }
+    assert_int_equal(get_run(world, id).idle_since_ms, 0);
+    Op *op = op_new(world, OP_NOTE_RELEASED);
+    op->memory = (MemoryNote){.run_id = str_from(id), .epoch = -1, .has_entry = true};
+    op_run(world, op, ERR_CONFLICT);
+    complete_task(world, tasks[open].id.data, tasks[open].token, "1");
+    assert_int_equal(idle_count(world, id), 1);
+    assert_int_equal(get_run(world, id).tasks_ended_key, tasks[MANY - 1].key);
+    signal_run(world, id, "go", "1"); // the next wait begins to look behind them
+    char more[16];
+    snprintf(more, sizeof more, "%s-more", id);
+    park_beside_task(world, ready_at(world, 0), more);
+    assert_int_equal(get_run(world, id).idle_since_ms, 0);
+    complete_task(world, more, lease_one(world, "default").token, "1");
+    assert_int_equal(idle_count(world, id), 2);
+}
+
+static void one_open_task_counts_among_very_many(void **state) {
+    check_one_open(*state, "oldest", 0);
+    check_one_open(*state, "middle", 37);
+    check_one_open(*state, "newest", 99);
 }
 
 static void what_was_delivered_before_is_not_lost_behind_the_entry(void **state) {
@@ -190,6 +242,7 @@ int contract_idle(void) {
         CASE(several_waiters_make_one_idle_run_and_a_backoff_makes_none),
         CASE(queued_work_keeps_a_run_from_being_idle_until_it_ends),
         CASE(a_task_in_backoff_keeps_its_run_from_being_idle),
+        CASE(one_open_task_counts_among_very_many),
         CASE(what_was_delivered_before_is_not_lost_behind_the_entry),
         CASE(a_run_that_is_paused_and_resumed_becomes_idle_again),
         CASE(a_parked_run_is_noted_as_released_and_reloaded),

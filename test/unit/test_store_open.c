@@ -343,7 +343,9 @@ static void a_newer_file_is_left_alone(void **state) {
 static int make_newer_and_die(Fixture *f) {
     if (open_path(f, f->path) != OK) return 1;
     sqlite3 *database = f->pair.writer->ops->native_handle(f->pair.writer);
-    return sqlite_execute(database, "PRAGMA user_version = 9", NULL) == OK ? 0 : 2;
+    char sql[40];
+    snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", SCHEMA_VERSION + 1);
+    return sqlite_execute(database, sql, NULL) == OK ? 0 : 2;
 }
 
 static void a_newer_version_in_the_log_alone_is_noticed(void **state) {
@@ -355,7 +357,7 @@ static void a_newer_version_in_the_log_alone_is_noticed(void **state) {
     assert_refused(f, f->path, ERR_UNSUPPORTED, "STORE_NEWER");
     assert_true(str_equal(read_whole(f->path, &arena), before));
     assert_true(exists(f, "-wal"));
-    assert_int_equal(query(f->path, "PRAGMA user_version"), 9); // nothing was lost
+    assert_int_equal(query(f->path, "PRAGMA user_version"), SCHEMA_VERSION + 1); // nothing was lost
     arena_done(&arena);
 }
 
