@@ -1,30 +1,65 @@
-// Deadlines of connections. Phases and invariant [I1] are in connection.h.
+// Deadlines of connections. Phases and invariants [I1] and [I2] are in connection.h.
 //
 // Cutting is shutdown(2): the library notices at once and cleans up as if the client had gone.
 //
 // Not here: silent connections (the library's own time-out), waiting requests (exchange.c).
 #include "base/memory.h"
 #include "server/connection.h"
+#include <errno.h>
 #include <sys/socket.h>
 
-enum { SEND_RATE_MIN = 64 }; // bytes per millisecond that a reader must take of an answer
-
-struct Connection {
-    Deadline deadline;
-    Server *server;
-    int fd;
+enum {
+    SEND_RATE_MIN = 64, // bytes per millisecond that a reader must take of an answer
+    LOOK_MS = 500       // until the first look for an end
 };
 
-static void cut(Deadline *deadline) { // [I1]
-    Connection *connection = container_of(deadline, Connection, deadline);
-    atomic_fetch_add(&connection->server->counters.cut_connections, 1);
-    shutdown(connection->fd, SHUT_RDWR);
+struct Connection {
+    Deadline deadline; // the next look for an end, or the end of the phase
+    Server *server;
+    int fd;
+    int64_t look_ms;      // from now to the next look, doubled each time; 0 = no looks
+    int64_t phase_end_ms; // then it is cut
+};
+
+static bool is_hung_up(int fd) {
+    char byte;
+    ssize_t len = recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    return len == 0 || (len < 0 && errno == ECONNRESET);
 }
 
-static void allow(Connection *connection, int64_t ms) {
+// Makes the library notice an end. Shutting the side that has ended changes nothing but wakes
+// whoever polls the socket; requests that the library has read already are still answered.
+static void show_end(int fd) {
+    if (is_hung_up(fd)) (void)shutdown(fd, SHUT_RD);
+}
+
+static int64_t next_ms(const Connection *connection, int64_t now_ms) {
+    int64_t look_at_ms = now_ms + connection->look_ms;
+    bool is_look_next = connection->look_ms > 0 && look_at_ms < connection->phase_end_ms;
+    return is_look_next ? look_at_ms : connection->phase_end_ms;
+}
+
+static void look_or_cut(Deadline *deadline) { // [I1]
+    Connection *connection = container_of(deadline, Connection, deadline);
     Server *server = connection->server;
-    server_set_deadline(server, &connection->deadline,
-                        env_now_ms(server->engine->driver.env) + ms);
+    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    if (now_ms >= connection->phase_end_ms) {
+        atomic_fetch_add(&server->counters.cut_connections, 1);
+        shutdown(connection->fd, SHUT_RDWR);
+        return;
+    }
+    show_end(connection->fd); // [I2]
+    connection->look_ms *= 2;
+    server_repeat_deadline(server, deadline, next_ms(connection, now_ms));
+}
+
+static void allow(Connection *connection, int64_t look_ms, int64_t ms) {
+    Server *server = connection->server;
+    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    server_clear_deadline(server, &connection->deadline); // the ticker reads what follows
+    connection->look_ms = look_ms;
+    connection->phase_end_ms = now_ms + ms;
+    server_set_deadline(server, &connection->deadline, next_ms(connection, now_ms));
 }
 
 static int64_t request_ms(Server *server) {
@@ -47,10 +82,10 @@ void connection_notify(void *context, struct MHD_Connection *library, void **soc
     Connection *connection = mem_zalloc(sizeof *connection);
     connection->server = server;
     connection->fd = info->connect_fd;
-    connection->deadline.due = cut;
+    connection->deadline.due = look_or_cut;
     *socket_context = connection;
     atomic_fetch_add(&server->counters.connections, 1);
-    allow(connection, request_ms(server));
+    allow(connection, LOOK_MS, request_ms(server));
 }
 
 static Connection *connection_of(const Exchange *exchange) {
@@ -67,12 +102,19 @@ void connection_received(Exchange *exchange) {
 void connection_sends(Exchange *exchange, size_t answer_size) {
     Connection *connection = connection_of(exchange);
     if (connection == NULL) return;
-    allow(connection, exchange->policy->limits.request_ms + (int64_t)answer_size / SEND_RATE_MIN);
+    allow(connection, 0,
+          exchange->policy->limits.request_ms + (int64_t)answer_size / SEND_RATE_MIN);
 }
 
-void connection_ended(Exchange *exchange) {
+void connection_ended(Exchange *exchange, bool is_whole) {
     Connection *connection = connection_of(exchange);
     if (connection == NULL) return;
     const ServerLimits *limits = &exchange->policy->limits;
-    allow(connection, limits->request_ms + limits->idle_seconds * 1000);
+    allow(connection, LOOK_MS, limits->request_ms + limits->idle_seconds * 1000);
+    if (is_whole) show_end(connection->fd); // no reason to wait for the first look
+}
+
+bool connection_is_hung_up(const Exchange *exchange) {
+    const Connection *connection = connection_of(exchange);
+    return connection == NULL || is_hung_up(connection->fd);
 }

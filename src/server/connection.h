@@ -8,8 +8,15 @@
 //   (none)       while the server works, or the client waits by its own wish, or reads a stream
 //   sending      until the answer is gone, longer for a larger one
 //
+// The library is told of an end of the client's side once, by the edge that epoll reports. An end
+// that came together with bytes goes under: they are read, and the library waits for an edge that
+// does not come again. So a connection that is receiving looks for an end now and then, at growing
+// intervals, and whoever has finished an answer looks as well.
+//
 //   [I1] A socket is cut on the ticker's thread with the server locked, and forgotten under the
 //        same lock before the library closes it, so no other socket can be hit.
+//   [I2] A client that went away in the middle of a request keeps its connection at most twice as
+//        long as the request took until then, and LOOK_MS more.
 #pragma once
 #include "server/server.h"
 #include <microhttpd.h>
@@ -21,4 +28,7 @@ void connection_notify(void *context, struct MHD_Connection *library, void **soc
                        enum MHD_ConnectionNotificationCode code);
 void connection_received(Exchange *exchange); // all of the request is there
 void connection_sends(Exchange *exchange, size_t answer_size);
-void connection_ended(Exchange *exchange); // the next request may begin
+void connection_ended(Exchange *exchange, bool is_whole); // the next request may begin
+// The client has ended its side, or is gone. Nobody watches a suspended connection, so its end
+// shows only to those who look.
+bool connection_is_hung_up(const Exchange *exchange);

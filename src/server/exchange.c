@@ -7,10 +7,8 @@
 // Not here: reading requests (exchange_request.c), the bytes on the wire (http.c).
 #include "server/problem.h"
 #include "server/server.h"
-#include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
-#include <sys/socket.h>
 
 enum {
     ANSWER_SIZE_MAX = 64 << 20,
@@ -121,24 +119,6 @@ static void copy_answers(Exchange *exchange) {
     else if (op->kind == OP_CLAIM_TASKS)
         op->claim_tasks.tasks =
             copy_tasks(&exchange->arena, op->claim_tasks.tasks, op->claim_tasks.task_count);
-}
-
-static int socket_of(const Exchange *exchange) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return info != NULL ? info->connect_fd : -1;
-}
-
-bool exchange_is_hung_up(const Exchange *exchange) {
-    char byte;
-    ssize_t len = recv(socket_of(exchange), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
-    return len == 0 || (len < 0 && errno == ECONNRESET);
-}
-
-// Shutting the side that has ended changes nothing but wakes whoever polls the socket; requests
-// that the library has read already are still answered.
-void exchange_show_end(const Exchange *exchange) {
-    if (exchange_is_hung_up(exchange)) (void)shutdown(socket_of(exchange), SHUT_RD);
 }
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }

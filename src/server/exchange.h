@@ -128,12 +128,5 @@ void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
                          ExchangeFunction next);
 // `next` goes on when the run has ended or `wait_ms` have passed; exchange->await says which.
 void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next);
-// The client has ended its side, or is gone. Nobody watches a suspended connection, so its end
-// shows only to those who look.
-bool exchange_is_hung_up(const Exchange *exchange);
-// After the answer: makes the library notice that the client has ended its side. An end that came
-// together with the request is not signalled again, and the connection would stay until its time
-// is up.
-void exchange_show_end(const Exchange *exchange);
 // Lets the continuation of one that is EXCHANGE_WAITING run. Any thread.
 void exchange_wake(Exchange *exchange);

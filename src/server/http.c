@@ -101,9 +101,8 @@ void http_end_request(void *context, struct MHD_Connection *connection, void **r
     if (exchange == NULL) return;
     if (exchange->stage == EXCHANGE_WAITING && exchange->abandoned != NULL)
         exchange->abandoned(exchange); // [X4]
-    connection_ended(exchange);
     bool is_whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
-    if (is_whole) exchange_show_end(exchange);
+    connection_ended(exchange, is_whole);
     log_request(exchange, is_whole);
     exchange_free(exchange);
 }

@@ -8,6 +8,7 @@
 //   [K3] Nothing is leased for a worker that is known to be gone: one whose connection is closed,
 //        or that has called its waiting claims off. Whoever steps back wakes the next.
 #include "model/trace.h"
+#include "server/connection.h"
 #include "server/parts.h"
 #include "server/sleeper.h"
 
@@ -219,7 +220,7 @@ static void claimed(Exchange *exchange) {
 static void ask_for_tasks(Exchange *exchange) {
     Claim *claim = exchange->state;
     sleeper_begin(&claim->sleeper);
-    bool is_unwanted = atomic_load(&claim->is_called_off) || exchange_is_hung_up(exchange);
+    bool is_unwanted = atomic_load(&claim->is_called_off) || connection_is_hung_up(exchange);
     if (is_unwanted || server_is_stopping(exchange->server)) {
         step_back(claim);
         return;

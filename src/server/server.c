@@ -47,8 +47,13 @@ void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms) {
     heap_remove(&server->deadlines, &deadline->node);
     deadline->node.at = at_ms;
     heap_push(&server->deadlines, &deadline->node);
-    if (heap_peek(&server->deadlines) == &deadline->node) pthread_cond_signal(&server->tick);
+    if (at_ms < server->tick_at_ms) pthread_cond_signal(&server->tick);
     pthread_mutex_unlock(&server->lock);
+}
+
+void server_repeat_deadline(Server *server, Deadline *deadline, int64_t at_ms) {
+    deadline->node.at = at_ms;
+    heap_push(&server->deadlines, &deadline->node);
 }
 
 void server_clear_deadline(Server *server, Deadline *deadline) {
@@ -73,7 +78,9 @@ static void *ticker_main(void *context) {
     Env *env = server->engine->driver.env;
     pthread_mutex_lock(&server->lock);
     while (!server->is_stopping) {
-        int64_t next_ms = fire_deadlines(server, env_now_ms(env));
+        // A deadline that is cleared leaves the time as it is: moving one about, as every request
+        // does, wakes nobody.
+        int64_t next_ms = server->tick_at_ms = fire_deadlines(server, env_now_ms(env));
         struct timespec at = {.tv_sec = next_ms / 1000, .tv_nsec = next_ms % 1000 * 1000000};
         if (next_ms == INT64_MAX) pthread_cond_wait(&server->tick, &server->lock);
         else pthread_cond_timedwait(&server->tick, &server->lock, &at);

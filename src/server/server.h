@@ -38,7 +38,7 @@ typedef struct ServerConfig {
 ServerLimits server_default_limits(void);
 
 typedef struct ServerCounters { // for /metrics
-    _Atomic int64_t requests, problems, streams, waiting;
+    _Atomic int64_t requests, problems, streams;
     _Atomic int64_t connections, cut_connections; // open ones; those cut off for taking too long
     _Atomic int64_t bytes_in, bytes_out;
 } ServerCounters;
@@ -46,7 +46,7 @@ typedef struct ServerCounters { // for /metrics
 // Something that is to happen at a time, unless it is cleared before.
 typedef struct Deadline {
     HeapNode node;
-    void (*due)(struct Deadline *deadline); // on the ticker's thread; must not set deadlines
+    void (*due)(struct Deadline *deadline); // on the ticker's thread, with the server locked
 } Deadline;
 
 struct Server {
@@ -66,6 +66,7 @@ struct Server {
     pthread_t ticker; // of the deadlines
     pthread_mutex_t lock; // guards what follows
     pthread_cond_t tick;
+    int64_t tick_at_ms; // until then the ticker sleeps
     pthread_cond_t idle; // no exchange is left
     List exchanges;
     Heap deadlines;
@@ -82,4 +83,6 @@ void server_free(Server *server); // NULL is fine
 MUST_CHECK Status server_reload(Server *server, const ServerConfig *config, Diag *diag);
 bool server_is_stopping(Server *server);
 void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms); // moves it
+// Of a deadline that is due, by its `due` and nobody else.
+void server_repeat_deadline(Server *server, Deadline *deadline, int64_t at_ms);
 void server_clear_deadline(Server *server, Deadline *deadline);
