@@ -10,8 +10,22 @@ import time
 import unittest
 
 import openapi
+import tap
 
+# A ceiling in seconds for waiting on a condition that ends the wait as soon as it holds: it only
+# bounds how long a broken server is waited for, so it is far above what a slow machine needs.
+PATIENCE = 120
 ABIDE = os.path.join(os.environ["ABIDE_BUILD_DIR"], "abide")
+
+
+def wait_until(condition, seconds=PATIENCE, what="it did not happen"):
+    """Until `condition()` is true; answers what it answered. `what` may be a function."""
+    deadline = time.monotonic() + seconds
+    while not (answer := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(what() if callable(what) else what)
+        time.sleep(0.01)
+    return answer
 
 
 class Answer:
@@ -36,7 +50,17 @@ class Server:
         self.listen = "127.0.0.1:0"
         self.document = None  # what /openapi.json says
         self.seen = set()  # (operation, status, code) of all answers
-        self.start()
+        self.lines = []
+        tap.witnesses.append(self.witness)
+        try:
+            self.start()
+        except BaseException:
+            tap.witnesses.remove(self.witness)  # what it said is in the error
+            raise
+
+    def witness(self):
+        return ["server %d, %s:" % (self.process.pid, "up" if self.process.poll() is None else
+                                    "ended with %d" % self.process.returncode), *self.lines]
 
     def start(self):
         self.process = subprocess.Popen(
@@ -58,7 +82,7 @@ class Server:
 
         self.reader = threading.Thread(target=read, daemon=True)
         self.reader.start()
-        ready.wait(60)
+        ready.wait(PATIENCE)
         if self.port is None:
             raise RuntimeError("the server did not start: " + "\n".join(self.lines))
 
@@ -68,7 +92,7 @@ class Server:
 
     def restart_on_its_port(self):
         """After kill(): the same store and the same address."""
-        self.reader.join(10)
+        self.reader.join(PATIENCE)
         self.process.stderr.close()
         self.listen = "127.0.0.1:%d" % self.port
         self.start()
@@ -76,14 +100,16 @@ class Server:
     def stop(self):
         """Orderly; answers the exit code."""
         self.process.terminate()
-        code = self.process.wait(60)
-        self.reader.join(10)
+        code = self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
         return code
 
     def close(self):
+        if self.witness in tap.witnesses:
+            tap.witnesses.remove(self.witness)
         if self.process.poll() is None:
             self.kill()
-        self.reader.join(10)
+        self.reader.join(PATIENCE)
         self.process.stderr.close()
         if self.temporary:
             self.temporary.cleanup()
@@ -91,10 +117,10 @@ class Server:
             if "Sanitizer" in line or "runtime error:" in line:
                 raise AssertionError("\n".join(self.lines))
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=PATIENCE):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
-    def call(self, method, path, body=None, headers=None, raw=None, timeout=60):
+    def call(self, method, path, body=None, headers=None, raw=None, timeout=PATIENCE):
         connection = self.connect(timeout)
         try:
             data = raw if raw is not None else None if body is None else json.dumps(body)
@@ -126,22 +152,21 @@ class Server:
         assert answer.status in (200, 201), answer.body
         return answer.json
 
-    def run(self, workflow, body=None, wait="20s", **fields):
+    def run(self, workflow, body=None, wait="50s", **fields):
         """Starts a run and waits for its end; answers it."""
         answer = self.post("/v1/runs?wait=" + wait, {"workflow": workflow, "input": body, **fields})
         assert answer.status in (200, 201), answer.body
         return answer.json
 
-    def wait_for(self, run_id, status, seconds=20):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            run = self.get("/v1/runs/" + run_id).json
-            if run["status"] == status:
-                return run
-            time.sleep(0.01)
-        raise AssertionError("%s is not %s but %s" % (run_id, status, run))
+    def wait_for(self, run_id, status, seconds=PATIENCE, is_so=lambda run: True):
+        """Until the run has the status, and `is_so`; answers it."""
+        def look():
+            look.run = self.get("/v1/runs/" + run_id).json
+            return look.run["status"] == status and is_so(look.run) and look.run
+        return wait_until(look, seconds,
+                          lambda: "%s is not %s but %s" % (run_id, status, look.run))
 
-    def claim(self, wait="10s", worker="tester", **fields):
+    def claim(self, wait="50s", worker="tester", **fields):
         answer = self.post("/v1/tasks/claim", {"worker": worker, "wait": wait, **fields})
         assert answer.status == 200, answer.body
         return answer.json["tasks"]
@@ -152,7 +177,7 @@ class Server:
         assert answer.status == 200, answer.body
         return answer.json["results"][0]
 
-    def stream(self, path, headers=None, timeout=20):
+    def stream(self, path, headers=None, timeout=PATIENCE):
         """The events of an SSE stream until it ends: a list of (id, event, data)."""
         connection = self.connect(timeout)
         connection.request("GET", path, headers=headers or {})

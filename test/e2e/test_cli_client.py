@@ -4,13 +4,12 @@ import os
 import pty
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
 from cli import ORDER, CommandTest  # noqa: E402
-from server import ABIDE  # noqa: E402
+from server import ABIDE, wait_until  # noqa: E402
 
 
 class StartTest(CommandTest):
@@ -105,12 +104,8 @@ class RunTest(CommandTest):
     def test_ls_waiting_on_a_signal(self):
         self.server.complete(self.task_of(self.run_id), "paid")
         self.server.wait_for(self.run_id, "suspended")
-        deadline = time.monotonic() + 20
-        while True:
-            found = self.ok("wf", "ls", "--waiting-on", "approval", "-o", "ids").lines
-            if self.run_id in found or time.monotonic() > deadline:
-                break
-        self.assertIn(self.run_id, found)
+        wait_until(lambda: self.run_id in self.ok("wf", "ls", "--waiting-on", "approval", "-o",
+                                                  "ids").lines)
 
     def test_show_tells_where_it_stands(self):
         shown = self.ok("wf", "show", self.run_id).out
@@ -206,9 +201,7 @@ class RunTest(CommandTest):
         self.server.complete(self.task_of(self.run_id), 1)
         self.server.wait_for(self.run_id, "suspended")
         self.ok("wf", "ls")
-        deadline = time.monotonic() + 20
-        while "approval" not in self.ok("wf", "show", self.run_id).out:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: "approval" in self.ok("wf", "show", self.run_id).out)
         answer = self.ok("wf", "rewind", self.run_id, "charge")
         self.assertRegex(answer.out, r"^%s: set back to charge, \d+ checkpoints dropped\n$"
                          % self.run_id)

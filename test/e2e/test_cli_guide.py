@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
 from cli import CommandTest  # noqa: E402
-from server import ABIDE  # noqa: E402
+from server import ABIDE, PATIENCE  # noqa: E402
 from test_run_guide import BLOCK, commands, sessions  # noqa: E402
 
 
@@ -52,7 +52,7 @@ class CliGuide(CommandTest):
 
     def output(self, command, expected, environment):
         """What it prints. A reader types slower than runs proceed: looking is repeated."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while True:
             done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=environment,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

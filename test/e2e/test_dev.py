@@ -18,7 +18,7 @@ SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(SOURCE, "test"))
 import tap  # noqa: E402
-from server import ABIDE, Server, ServerTest  # noqa: E402
+from server import ABIDE, PATIENCE, Server, ServerTest  # noqa: E402
 
 
 class Dev(Server):
@@ -49,7 +49,7 @@ class Dev(Server):
         self.reader.start()
         self.line("Ctrl-C ends")
 
-    def line(self, text, after=0, seconds=30):
+    def line(self, text, after=0, seconds=PATIENCE):
         """Waits for a line that contains the text; answers its number."""
         deadline = time.monotonic() + seconds
         with self.changed:

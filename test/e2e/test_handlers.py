@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import Server, ServerTest  # noqa: E402
+from server import PATIENCE, Server, ServerTest  # noqa: E402
 
 HANDLER_KEYS = {"handler_id", "workflow_name", "run_id", "error", "result", "status",
                 "started_at", "updated_at", "completed_at"}
@@ -38,7 +38,7 @@ class Client:
         self.port = port
 
     def connect(self):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
     def call(self, method, path, body=None):
         """(status, JSON or None); checks what every answer has."""
@@ -283,7 +283,7 @@ class ReleaseTest(HandlerTest):
         self.assertFalse(self.client.handler("GET", "/handlers/h1")[1]["released"])
         self.assert_refused(self.client.call("POST", "/handlers/h1/release"), 409, "read")
         self.approve("h1")
-        reader.join(20)
+        reader.join(PATIENCE)
         kinds = [envelope["type"] for _, envelope in seen]
         for kind in ("WorkflowIdleEvent", "WorkflowReleasedEvent", "WorkflowReloadedEvent"):
             self.assertEqual(kinds.count(kind), 1, kinds)
@@ -363,7 +363,7 @@ class EventsTest(HandlerTest):
         reader = threading.Thread(target=lambda: seen.extend(self.client.stream("/events/h1")))
         reader.start()
         self.approve("h1")
-        reader.join(20)
+        reader.join(PATIENCE)
         self.assertEqual([envelope["type"] for _, envelope in seen],
                          ["Greeting", "StreamEvent", "Child", "StopEvent"])
         self.assertEqual(seen[1][1]["value"], {"result": 5})
@@ -395,7 +395,7 @@ class EventsTest(HandlerTest):
         while "abide_sse_connections 1" not in self.server.get("/metrics").body:
             pass
         self.approve("h1")
-        reader.join(20)
+        reader.join(PATIENCE)
         self.assertEqual([envelope["type"] for _, envelope in seen], ["StopEvent"])
 
     def test_internal_events_are_for_those_who_ask(self):
@@ -455,7 +455,7 @@ class RestartTest(unittest.TestCase):
             client.handler("POST", "/workflows/greeter/run-nowait",
                            {"start_event": {"name": "Ann"}, "handler_id": "h"})
             server.wait_for("h", "suspended")
-            raw = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            raw = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
             raw.sendall(b"GET /events/h?after_sequence=-1 HTTP/1.1\r\nHost: x\r\n\r\n")
             got = b""
             while got.count(b"data:") < 3:
@@ -479,7 +479,7 @@ class RestartTest(unittest.TestCase):
                 target=lambda: seen.extend(client.stream("/events/h", last_event_id=last)))
             reader.start()
             client.call("POST", "/events/h", {"event": {"type": "Approved", "value": {"by": 1}}})
-            reader.join(20)
+            reader.join(PATIENCE)
             self.assertEqual([envelope["type"] for _, envelope in seen], ["StopEvent"])
         finally:
             server.close()

@@ -13,7 +13,7 @@ SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(SOURCE, "test"))
 import prometheus  # noqa: E402
 import tap  # noqa: E402
-from server import Server, ServerTest  # noqa: E402
+from server import PATIENCE, Server, ServerTest  # noqa: E402
 
 FLOW = """
 const receipt = await Task.run("charge", {}, { retry: { attempts: 3, delay: "1ms" } })
@@ -28,7 +28,7 @@ def read(server):
     return prometheus.parse(answer.body)
 
 
-def wait_until(server, is_so, seconds=30):
+def wait_until(server, is_so, seconds=PATIENCE):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         families = read(server)
@@ -70,9 +70,8 @@ class OneRunTest(ServerTest):
         server.post("/v1/tasks/complete", {"results": [
             {"id": first["id"], "token": first["token"], "error": {"message": "again"}}]})
         server.complete(server.claim(names=["charge"])[0], {"ok": True})
-        deadline = time.monotonic() + 20
-        while "signal" not in [wait["on"] for wait in server.get("/v1/runs/" + run).json["waits"]]:
-            self.assertLess(time.monotonic(), deadline)
+        server.wait_for(run, "suspended", is_so=lambda run: "signal" in [wait["on"] for wait in
+                                                                         run["waits"]])
         parked = read(server)
         self.assertEqual(parked["abide_runs"].value(state="suspended"), 1)
         self.assertEqual(parked["abide_runs_resident"].value(), 1)

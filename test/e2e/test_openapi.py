@@ -468,7 +468,7 @@ class ConformanceTest(unittest.TestCase):
 
     def stopping(self):
         """A connection that is open when the server is asked to end hears that it is going away."""
-        self.server.deploy("slow", "return await Task.run('exec', { argv: ['sleep', '5'] })")
+        self.server.deploy("slow", "return await Task.run('exec', { argv: ['sleep', '60'] })")
         run = self.start(workflow="slow").json["id"]
         while not [task for task in self.server.get("/v1/tasks?status=leased").json["items"]
                    if task["name"] == "exec"]:

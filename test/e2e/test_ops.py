@@ -9,7 +9,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import tomllib
 import unittest
@@ -17,15 +16,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, Server, ServerTest  # noqa: E402
-
-
-def wait_until(condition, seconds=20, what="it did not happen"):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(what)
-        time.sleep(0.01)
+from server import ABIDE, PATIENCE, Server, ServerTest, wait_until  # noqa: E402
 
 
 class Folder(unittest.TestCase):
@@ -45,7 +36,7 @@ class Folder(unittest.TestCase):
     def abide(self, *arguments, **environment):
         clean = {name: value for name, value in os.environ.items()
                  if not name.startswith("ABIDE_")}
-        return subprocess.run([ABIDE, *arguments], capture_output=True, text=True, timeout=60,
+        return subprocess.run([ABIDE, *arguments], capture_output=True, text=True, timeout=PATIENCE,
                               cwd=self.folder, env={**clean, **environment})
 
     def settings(self, *arguments, **environment):
@@ -217,7 +208,7 @@ class LogTest(Folder):
 
     def test_slow_requests_are_warnings_and_patient_ones_are_not(self):
         server = self.server("--slow-request", "50ms")
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
             client.sendall(b"POST /v1/events/slow HTTP/1.1\r\nHost: localhost\r\n"
                            b"Content-Length: 4\r\n\r\nnu")
             time.sleep(0.2)
@@ -329,7 +320,7 @@ class CorsTest(ServerTest):
 
 
 class TlsServer(Server):
-    def connect(self, timeout=60):
+    def connect(self, timeout=PATIENCE):
         context = ssl.create_default_context(cafile=self.authority)
         return http.client.HTTPSConnection("localhost", self.port, timeout=timeout, context=context)
 
@@ -385,7 +376,7 @@ class TlsTest(Folder):
         pair = self.certificate("a")
         TlsServer.authority = pair[0]
         server = self.server("--tls-cert", pair[0], "--tls-key", pair[1], cls=TlsServer)
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
             client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
             self.assertNotIn(b"HTTP/1.1 200", client.recv(4096))
         self.assertEqual(server.get("/livez").status, 200)
@@ -414,7 +405,7 @@ class ManagerTest(Folder):
         self.addCleanup(self.socket.close)
         self.path = os.path.join(self.folder, "notify")
         self.socket.bind(self.path)
-        self.socket.settimeout(30)
+        self.socket.settimeout(PATIENCE)
 
     def start(self, *arguments, fds=(), prepare=None, **environment):
         process = subprocess.Popen(
@@ -439,7 +430,7 @@ class ManagerTest(Folder):
         self.assertEqual(self.heard()[0], "READY=1")
         process.terminate()
         self.assertEqual(self.heard()[0], "STOPPING=1")
-        self.assertEqual(process.wait(30), 0)
+        self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_the_watchdog_hears_of_us(self):
         self.start("--listen", "127.0.0.1:0", WATCHDOG_USEC="200000")
@@ -472,23 +463,23 @@ class ManagerTest(Folder):
             process = self.handed_over(listener, "--listen", "192.0.2.1:1")
             # The connection waits in the socket until the server is there.
             connection = http.client.HTTPConnection("127.0.0.1", listener.getsockname()[1],
-                                                    timeout=30)
+                                                    timeout=PATIENCE)
             connection.request("GET", "/readyz")
             self.assertEqual(connection.getresponse().status, 200)
             connection.close()
             process.terminate()
-            self.assertEqual(process.wait(30), 0)
+            self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_one_that_is_reachable_from_outside_needs_tokens(self):
         with socket.create_server(("0.0.0.0", 0)) as listener:
             process = self.handed_over(listener)
-            self.assertEqual(process.wait(30), 1)
+            self.assertEqual(process.wait(PATIENCE), 1)
             self.assertIn("NOT_LOOPBACK", process.stderr.read())
 
     def test_a_descriptor_that_does_not_listen_is_refused(self):
         with socket.socket() as plain:
             process = self.handed_over(plain)
-            self.assertEqual(process.wait(30), 1)
+            self.assertEqual(process.wait(PATIENCE), 1)
             self.assertIn("LISTEN_FAILED", process.stderr.read())
 
     def test_programs_of_tasks_do_not_get_the_managers_variables(self):
@@ -496,7 +487,7 @@ class ManagerTest(Folder):
             self.handed_over(listener, "--allow-exec")
             self.assertEqual(self.heard()[0], "READY=1")
             connection = http.client.HTTPConnection("127.0.0.1", listener.getsockname()[1],
-                                                    timeout=30)
+                                                    timeout=PATIENCE)
             connection.request("PUT", "/v1/workflows/env", body='return await Task.run("exec", '
                                '{argv: ["env"]})')
             self.assertEqual(connection.getresponse().read() and 1, 1)
@@ -509,12 +500,30 @@ class ManagerTest(Folder):
 
 
 class DrainTest(Folder):
-    def test_running_tasks_are_awaited(self):
-        server = self.server("--allow-exec")
-        server.deploy("slow", 'return await Task.run("exec", {argv: ["sleep", "1"]})')
+    def begin_slow(self, server):
+        """A run with a program that goes on until end_slow(); answers the run's id."""
+        self.end = os.path.join(self.folder, "end")
+        program = "while ! test -e %s; do sleep 0.02; done" % self.end
+        server.deploy("slow", 'return await Task.run("exec", {argv: ["sh", "-c", %s]})'
+                      % json.dumps(program))
         run_id = server.post("/v1/runs", {"workflow": "slow"}).json["id"]
         wait_until(lambda: server.get("/v1/stats").json["tasks"]["leased"] == 1)
-        self.assertEqual(server.stop(), 0)
+        return run_id
+
+    def end_slow(self):
+        self.write("end", "")
+
+    def begin_to_stop(self, server):
+        server.process.terminate()
+        wait_until(lambda: any("stopping" in line for line in server.lines))
+
+    def test_running_tasks_are_awaited(self):
+        server = self.server("--allow-exec")
+        run_id = self.begin_slow(server)
+        self.begin_to_stop(server)
+        self.assertIsNone(server.process.poll())
+        self.end_slow()
+        self.assertEqual(server.process.wait(PATIENCE), 0)
         server.start()
         server.wait_for(run_id, "completed")
         tasks = server.get("/v1/tasks").json["items"]
@@ -523,46 +532,39 @@ class DrainTest(Folder):
     def test_the_drain_timeout_bounds_the_wait_and_hands_tasks_back(self):
         server = self.server("--allow-exec", "--drain-timeout", "200ms")
         mark = os.path.join(self.folder, "mark")
-        program = "test -e %s && exit 0; touch %s; exec sleep 20" % (mark, mark)
+        program = "test -e %s && exit 0; touch %s; exec sleep 600" % (mark, mark)
         server.deploy("slow", 'return await Task.run("exec", {argv: ["sh", "-c", %s]}, '
                               '{retry: {attempts: 1}})' % json.dumps(program))
         run_id = server.post("/v1/runs", {"workflow": "slow"}).json["id"]
         wait_until(lambda: os.path.exists(mark))
-        began = time.monotonic()
         self.assertEqual(server.stop(), 1)
-        self.assertLess(time.monotonic() - began, 15)
         self.assertTrue(any("SHUTDOWN_TIMEOUT" in line for line in server.lines), server.lines)
-        server.start()  # does it again, although its lease would have lasted longer
-        server.wait_for(run_id, "completed", seconds=15)
+        # Does it again, and not because its lease has ended: there is only one attempt.
+        server.start()
+        server.wait_for(run_id, "completed")
 
     def test_connections_are_told_to_close(self):
         server = self.server("--allow-exec")
-        server.deploy("slow", 'return await Task.run("exec", {argv: ["sleep", "2"]})')
-        server.post("/v1/runs", {"workflow": "slow"})
-        wait_until(lambda: server.get("/v1/stats").json["tasks"]["leased"] == 1)
+        self.begin_slow(server)
         connection = server.connect()
         connection.request("GET", "/livez")
         connection.getresponse().read()
-        server.process.terminate()
-        wait_until(lambda: any("stopping" in line for line in server.lines))
-        deadline = time.monotonic() + 10
-        while True:  # until it is seen to stop
+        self.begin_to_stop(server)
+
+        def refusal():  # it says so a moment before it stops
             connection.request("GET", "/readyz")
             response = connection.getresponse()
             body = json.loads(response.read())
-            if response.status == 503 or time.monotonic() > deadline:
-                break
-        self.assertEqual((response.status, body["status"]), (503, "stopping"))
-        self.assertEqual(response.getheader("Connection").lower(), "close")
-        self.assertEqual(server.process.wait(30), 0)
+            return response.status == 503 and (body["status"], response.getheader("Connection"))
+        self.assertEqual(wait_until(refusal), ("stopping", "close"))
+        self.end_slow()
+        self.assertEqual(server.process.wait(PATIENCE), 0)
 
     def test_a_second_signal_ends_it_at_once(self):
         server = self.server("--allow-exec", "--drain-timeout", "1h")
-        server.deploy("slow", 'return await Task.run("exec", {argv: ["sleep", "60"]})')
-        server.post("/v1/runs", {"workflow": "slow"})
-        wait_until(lambda: server.get("/v1/stats").json["tasks"]["leased"] == 1)
-        server.process.terminate()
-        wait_until(lambda: any("stopping" in line for line in server.lines))
+        self.addCleanup(self.end_slow)
+        self.begin_slow(server)
+        self.begin_to_stop(server)
 
         def ended():
             server.process.terminate()
@@ -573,7 +575,7 @@ class DrainTest(Folder):
 
 class LimitTest(Folder):
     def send(self, server, data):
-        client = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        client = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         self.addCleanup(client.close)
         client.sendall(data)
         return client
@@ -596,13 +598,14 @@ class LimitTest(Folder):
         self.assertIn(b"413", client.recv(4096).split(b"\r\n")[0])
 
     def test_connections_have_a_ceiling_and_come_free_again(self):
-        server = self.server("--max-connections", "8", "--threads", "1", "--idle-timeout", "5s")
+        server = self.server("--max-connections", "8", "--threads", "1", "--idle-timeout", "1h",
+                             "--request-timeout", "1h")
         held = [self.send(server, b"GET") for _ in range(8)]
         late = self.send(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         late.settimeout(0.3)
         with self.assertRaises(OSError):  # it waits for a place
             late.recv(4096)
-        late.settimeout(30)
+        late.settimeout(PATIENCE)
         for client in held:
             client.close()
         self.assertIn(b" 200 ", late.recv(4096))
@@ -614,12 +617,13 @@ class LimitTest(Folder):
             return False
 
     def test_connections_of_one_address_have_a_ceiling(self):
-        server = self.server("--max-connections-per-address", "2", "--idle-timeout", "5s")
+        server = self.server("--max-connections-per-address", "2", "--idle-timeout", "1h",
+                             "--request-timeout", "1h")
         held = [self.send(server, b"GET") for _ in range(2)]
         with self.assertRaises((OSError, http.client.HTTPException)):
             server.get("/livez")
         held[0].close()
-        wait_until(lambda: self.answers(server), seconds=40)
+        wait_until(lambda: self.answers(server))
 
     def test_silent_connections_are_closed(self):
         server = self.server("--idle-timeout", "1s")
@@ -640,17 +644,16 @@ class LimitTest(Folder):
             return b""
 
     def test_slow_senders_are_cut_off(self):
-        server = self.server("--request-timeout", "500ms", "--threads", "1")
+        server = self.server("--request-timeout", "1s", "--threads", "1")
         head = b"POST /v1/events/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
-        began = time.monotonic()
         line = self.drip(self.send(server, b""), b"GET /" + b"x" * 500)
         self.assertEqual(line, b"")
         header = self.drip(self.send(server, b"GET / HTTP/1.1\r\n"), b"X: " + b"y" * 500)
         self.assertEqual(header, b"")
         body = self.drip(self.send(server, head), b"z" * 900)
         self.assertEqual(body, b"")
-        self.assertLess(time.monotonic() - began, 25)  # far from the 70 seconds of the drips
-        self.assertIn("abide_http_connections_cut_total 3\n", server.get("/metrics").body)
+        # None of them came to its end, which a limit on silence would have let pass.
+        self.assertEqual(self.figure(server, "abide_http_connections_cut_total"), 3)
         self.assertEqual(server.get("/livez").status, 200)
 
     def test_many_slow_senders_hold_no_thread(self):
@@ -662,14 +665,14 @@ class LimitTest(Folder):
         self.assertEqual(len(held), 200)
 
     def test_readers_that_take_nothing_are_cut_off_and_hold_no_thread(self):
-        server = self.server("--idle-timeout", "1s", "--threads", "1")
+        server = self.server("--idle-timeout", "2s", "--threads", "1")
         server.deploy("large", 'return "x".repeat(4000000)')
         run_id = server.run("large")["id"]
         readers = []
         for _ in range(10):
             client = socket.socket()
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.settimeout(30)
+            client.settimeout(PATIENCE)
             client.connect(("127.0.0.1", server.port))
             self.addCleanup(client.close)
             client.sendall(b"GET /v1/runs/%s/result HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -677,12 +680,12 @@ class LimitTest(Folder):
             readers.append(client)
         self.assertEqual(server.get("/livez").status, 200)
         # Open connections: those of the readers are gone, the one that asks is there.
-        wait_until(lambda: self.open_connections(server) == 1)
+        wait_until(lambda: self.figure(server, "abide_http_connections") == 1)
         self.assertLess(self.read_all(readers[0]), 4000000)
 
-    def open_connections(self, server):
+    def figure(self, server, name):
         text = server.get("/metrics").body
-        return int(float(re.search(r"^abide_http_connections (\S+)$", text, re.MULTILINE).group(1)))
+        return int(float(re.search(r"^%s (\S+)$" % name, text, re.MULTILINE).group(1)))
 
     def read_all(self, client):
         total = 0
@@ -695,17 +698,15 @@ class LimitTest(Folder):
 
     def test_long_polls_are_cut_to_the_longest_wait(self):
         server = self.server("--max-wait", "100ms")
-        began = time.monotonic()
-        self.assertEqual(server.claim(wait="60s"), [])
+        self.assertEqual(server.claim(wait="1h"), [])  # the test waits for no answer so long
         server.deploy("sleeper", "await Timer.delay(3600)")
         run_id = server.post("/v1/runs", {"workflow": "sleeper"}).json["id"]
-        self.assertEqual(server.get("/v1/runs/%s/result?wait=60s" % run_id).status, 202)
-        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual(server.get("/v1/runs/%s/result?wait=1h" % run_id).status, 202)
 
     def test_a_client_that_waits_by_its_own_wish_is_not_cut_off(self):
-        server = self.server("--request-timeout", "200ms")
-        self.assertEqual(server.claim(wait="1s"), [])
-        server.deploy("nap", "await Timer.delay(1); return 1")
+        server = self.server("--request-timeout", "1s")
+        self.assertEqual(server.claim(wait="1500ms"), [])
+        server.deploy("nap", "await Timer.delay(1.5); return 1")
         self.assertEqual(server.run("nap")["result"], 1)
         run_id = server.post("/v1/runs", {"workflow": "nap"}).json["id"]
         status, events = server.stream("/v1/runs/%s/events" % run_id)

@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import Server, ServerTest  # noqa: E402
+from server import PATIENCE, Server, ServerTest, wait_until  # noqa: E402
 
 APPROVAL = """
 const receipt = await Task.run("charge", { amount: Inputs.amount })
@@ -231,7 +231,7 @@ class RunTest(ServerTest):
         self.server.wait_for(run_id, "suspended")
         signal = self.server.post("/v1/runs/%s/signals/approval?id=s1" % run_id, {"by": "Ada"})
         self.assertEqual(signal.status, 202)
-        reader.join(20)
+        reader.join(PATIENCE)
         status, events = collected[0]
         self.assertEqual(status, 200)
         self.assertEqual([number for number, _, _ in events], list(range(1, len(events) + 1)))
@@ -332,24 +332,24 @@ class TaskTest(ServerTest):
     def test_a_waiting_claim_gets_the_task_that_comes(self):
         taken = []
         worker = threading.Thread(target=lambda: taken.extend(
-            self.server.claim(queues=["later"], wait="20s")))
+            self.server.claim(queues=["later"], wait="50s")))
         worker.start()
         time.sleep(0.1)
         self.server.post("/v1/tasks", {"name": "late", "queue": "later"})
-        worker.join(20)
+        worker.join(PATIENCE)
         self.assertEqual([task["name"] for task in taken], ["late"])
 
     def test_waiting_workers_share_what_comes(self):
         taken = []
         workers = [threading.Thread(target=lambda: taken.extend(
-            self.server.claim(queues=["shared"], wait="20s", max=1))) for _ in range(5)]
+            self.server.claim(queues=["shared"], wait="50s", max=1))) for _ in range(5)]
         for worker in workers:
             worker.start()
         time.sleep(0.2)
         for number in range(5):
             self.server.post("/v1/tasks", {"name": "n", "queue": "shared", "input": number})
         for worker in workers:
-            worker.join(20)
+            worker.join(PATIENCE)
         self.assertEqual(sorted(task["input"] for task in taken), [0, 1, 2, 3, 4])
 
     def test_a_claim_that_finds_nothing_answers_none(self):
@@ -382,7 +382,7 @@ class TaskTest(ServerTest):
             self.assertEqual(self.server.claim(worker="one", max=0), [])
             threads[0].join(0.05)
         self.server.post("/v1/tasks", {"name": "n", "queue": "quiet"})
-        threads[1].join(20)
+        threads[1].join(PATIENCE)
         self.assertEqual((answers["one"], [task["name"] for task in answers["two"]]), ([], ["n"]))
 
     def test_nothing_is_leased_for_a_worker_that_hung_up(self):
@@ -394,7 +394,7 @@ class TaskTest(ServerTest):
         gone.close()
         time.sleep(0.1)
         self.server.post("/v1/tasks", {"name": "n", "queue": "left"})
-        task = self.server.claim(queues=["left"], wait="20s")[0]
+        task = self.server.claim(queues=["left"], wait="50s")[0]
         self.assertEqual(task["attempt"], 1)
 
     def test_bad_requests(self):
@@ -473,12 +473,12 @@ class DurabilityTest(unittest.TestCase):
                          {"receipt": "paid", "approval": "yes"})
 
     def test_an_orderly_stop_ends_long_polls_and_streams(self):
-        server = Server()
+        server = Server("--threads", "1")
         self.addCleanup(server.close)
         server.deploy("sleeper", "await Timer.delay(3600); return 1")
         run_id = server.post("/v1/runs", {"workflow": "sleeper"}).json["id"]
         server.wait_for(run_id, "suspended")
-        stream = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+        stream = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         self.addCleanup(stream.close)
         stream.sendall(b"GET /v1/runs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n" % run_id.encode())
         received = b""
@@ -486,17 +486,16 @@ class DurabilityTest(unittest.TestCase):
             received += stream.recv(65536)
         claimed = []
         claim = threading.Thread(target=lambda: claimed.append(server.claim(wait="60s")))
-        result = []
-        wait = threading.Thread(target=lambda: result.append(
-            server.get("/v1/runs/%s/result?wait=60s" % run_id)))
         claim.start()
-        wait.start()
-        time.sleep(0.2)
+        wait = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+        self.addCleanup(wait.close)
+        wait.sendall(b"GET /v1/runs/%s/result?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n" % run_id.encode())
+        # With one thread an answer to a later request says that the earlier one has been read.
+        wait_until(lambda: "abide_claims_waiting 1\n" in server.get("/metrics").body)
         self.assertEqual(server.stop(), 0)
-        claim.join(20)
-        wait.join(20)
+        claim.join(PATIENCE)
         self.assertEqual(claimed, [[]])
-        self.assertIn(result[0].status, (202, 503))
+        self.assertRegex(wait.recv(65536), rb"^HTTP/1\.1 (202|503) ")
         while data := stream.recv(65536):
             received += data
         # Broken off without the last chunk, so that the client comes back.
@@ -517,7 +516,7 @@ class RudenessTest(ServerTest):
     """Clients that do not behave: the server stays up and answers the others."""
 
     def send(self, data, read=True):
-        with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as connection:
             connection.sendall(data)
             return connection.recv(65536) if read else b""
 
@@ -536,7 +535,7 @@ class RudenessTest(ServerTest):
     def test_clients_that_stop_halfway(self):
         halves = []
         for _ in range(200):
-            connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=20)
+            connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE)
             connection.sendall(b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
             halves.append(connection)
         self.assertEqual(self.server.get("/readyz").status, 200)
@@ -547,7 +546,7 @@ class RudenessTest(ServerTest):
     def test_a_client_that_reads_nothing(self):
         self.server.deploy("talker", "for (let i = 0; i < 300; i++) Stream.write('x'.repeat(9999))")
         run = self.server.run("talker")
-        with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as connection:
             request = "GET /v1/runs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n" % run["id"]
             connection.sendall(request.encode())
             time.sleep(0.2)
@@ -555,7 +554,7 @@ class RudenessTest(ServerTest):
 
     def test_waiters_that_hang_up(self):
         for _ in range(50):
-            connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=20)
+            connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE)
             body = b'{"worker":"w","queues":["gone"],"wait":"60s"}'
             connection.sendall(b"POST /v1/tasks/claim HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
                                % (len(body), body))

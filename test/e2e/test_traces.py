@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import prometheus  # noqa: E402
 import tap  # noqa: E402
-from server import Server  # noqa: E402
+from server import PATIENCE, Server, wait_until  # noqa: E402
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = "00f067aa0ba902b7"
@@ -61,7 +61,7 @@ class Collector:
         with self.lock:
             self.requests.append((path, headers, body))
 
-    def wait_for(self, is_enough, seconds=30):
+    def wait_for(self, is_enough, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             with self.lock:
@@ -263,17 +263,14 @@ class TracesTest(unittest.TestCase):
         self.begin(statuses=[503])
         self.server.run("echo")
         spans = self.collector.wait_for(lambda spans: len(spans) >= 2)
-        deadline = time.monotonic() + 20
-        while self.server.metrics()["abide_trace_spans_exported_total"].value() < len(spans):
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: self.server.metrics()["abide_trace_spans_exported_total"].value()
+                   >= len(spans))
         self.assertEqual(self.server.metrics()["abide_trace_spans_dropped_total"].value(), 0)
 
     def test_what_is_refused_is_dropped_and_counted(self):
         self.begin(statuses=[400] * 100)
         self.server.run("echo")
-        deadline = time.monotonic() + 20
-        while self.server.metrics()["abide_trace_spans_dropped_total"].value() < 2:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: self.server.metrics()["abide_trace_spans_dropped_total"].value() >= 2)
         self.assertTrue(any("spans were dropped" in line for line in self.server.lines))
 
     def test_spans_that_are_left_are_sent_on_stopping(self):

@@ -18,7 +18,7 @@ import time
 from server import ABIDE, Server
 
 SOURCE = os.environ["ABIDE_SOURCE_DIR"]
-PATIENCE = 60
+PATIENCE = 120
 
 
 class Probe:
