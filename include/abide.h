@@ -706,8 +706,9 @@ typedef struct abide_retry {
 typedef struct abide_step_options {
     abide_retry retry;
     int in_transaction; /* the function runs inside the engine's store transaction: what it
-                           writes through abide_call_sqlite commits with the checkpoint, so its
-                           effect is exactly-once. It must be short: everybody waits for it */
+                           writes through abide_call_sqlite or abide_call_postgres commits with
+                           the checkpoint, so its effect is exactly-once. It must be short:
+                           everybody waits for it */
 } abide_step_options;
 
 /*
@@ -845,9 +846,12 @@ ABIDE_API const char *abide_call_name(abide_call *call);
 ABIDE_API const char *abide_call_key(abide_call *call);
 ABIDE_API void *abide_call_user_data(abide_call *call);
 ABIDE_API int abide_call_is_cancelled(abide_call *call);
-/* Steps in a transaction: the engine's sqlite3 *, in mid-transaction; otherwise NULL. Do not
-   commit, roll back or close it. */
+/* Steps in a transaction: the engine's sqlite3 * or PGconn *, in mid-transaction; NULL outside of
+   one and on other stores. Do not commit, roll back or close it, and read every result to its end.
+   A step that ends the transaction all the same fails with STEP_EXPELLED, and nothing of it is
+   kept; one that answers success although a statement of it failed, with STEP_UNDONE. */
 ABIDE_API void *abide_call_sqlite(abide_call *call);
+ABIDE_API void *abide_call_postgres(abide_call *call);
 ABIDE_API const char *abide_call_printf(abide_call *call, const char *format, ...)
     ABIDE_PRINTF(2, 3);
 

@@ -421,7 +421,13 @@ const char *abide_call_name(abide_call *call) { return call->name.data; }
 const char *abide_call_key(abide_call *call) { return call->key.data; }
 void *abide_call_user_data(abide_call *call) { return call->user; }
 int abide_call_is_cancelled(abide_call *call) { return call->is_cancelled; }
-void *abide_call_sqlite(abide_call *call) { return call->database; }
+void *abide_call_sqlite(abide_call *call) {
+    return call->database.kind == DATABASE_SQLITE ? call->database.handle : NULL;
+}
+
+void *abide_call_postgres(abide_call *call) {
+    return call->database.kind == DATABASE_POSTGRES ? call->database.handle : NULL;
+}
 
 const char *abide_call_printf(abide_call *call, const char *format, ...) {
     va_list args;

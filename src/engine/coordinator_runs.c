@@ -173,7 +173,7 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
     case ERR_CONFLICT:
         if (execution->output.participant != NULL) {
             native_participant_failed(execution->output.participant_context, &execution->output,
-                                      op->turn.step_error);
+                                      op);
             list_append(&c->executed, &execution->link);
             return;
         }

@@ -154,7 +154,7 @@ typedef struct Participation { // a step that runs inside the store's transactio
     NativeCall call;
 } Participation;
 
-static Status participate(void *opaque, void *database, Arena *arena, Str *ret_data) {
+static Status participate(void *opaque, StepDatabase database, Arena *arena, Str *ret_data) {
     Participation *part = opaque;
     part->call.arena = arena;
     part->call.database = database;
@@ -183,7 +183,7 @@ static int park_for_transaction(NativeContext *context, const NativeStep *step,
     return park(context, NEXT_CONTINUE, STR_NULL);
 }
 
-void native_participant_failed(void *participant_context, TurnOutput *output, Str error) {
+void native_participant_failed(void *participant_context, TurnOutput *output, const Op *op) {
     Participation *part = participant_context;
     LogRow entry = output->log.data[0];
     for (size_t i = 1; i < output->log.count; i++) output->log.data[i - 1] = output->log.data[i];
@@ -194,6 +194,12 @@ void native_participant_failed(void *participant_context, TurnOutput *output, St
     part->context.is_parked = false;
     part->context.position = entry.position;
     part->call.has_error = true;
+    Str error = op->turn.step_error;
+    if (str_is_null(error)) { // the store undid it for a reason of its own
+        part->call.error_type = str_from(op->diag.code);
+        error = error_object(part->context.arena, part->call.error_type,
+                             str_from(op->diag.message));
+    }
     part->call.error = arena_str(part->context.arena, error);
     part->call.error_type = arena_str(part->context.arena, part->call.error_type);
     if (str_is_null(part->call.error_type)) part->call.error_type = STR("StepError");

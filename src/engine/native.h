@@ -11,6 +11,7 @@
 //        with it.
 #pragma once
 #include "engine/runner.h"
+#include "store/batch.h"
 
 typedef enum NativeCode { // the values of ABIDE_… in include/abide.h
     NATIVE_OK = 0,
@@ -60,7 +61,7 @@ struct abide_call {
     Str key;    // stable over all attempts
     int64_t attempt;
     void *user;
-    void *database;    // inside a transaction, else NULL
+    StepDatabase database; // inside a transaction
     bool has_result;   // abide_return was called
     bool has_error;    // abide_throw was called
     bool is_final;     // no further attempt
@@ -106,7 +107,7 @@ int native_complete(NativeContext *context, Str result);
 int native_fail(NativeContext *context, Str type, Str message);
 int native_continue_as(NativeContext *context, Str input);
 // The participant of a committed turn answered an error: rewrites the turn's output so that it
-// records the failed attempt instead.
-void native_participant_failed(void *participant_context, TurnOutput *output, Str error);
+// records the failed attempt instead. `op` is the commit that the store refused.
+void native_participant_failed(void *participant_context, TurnOutput *output, const Op *op);
 // A call that cannot be served (bad argument): fails the run with that error when passed up.
 int native_refuse(NativeContext *context, int code, Str name, Str message);

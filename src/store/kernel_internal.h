@@ -33,6 +33,7 @@ typedef struct Kernel {
     Arena scratch;      // [K5]
     Diag rows_diag;     // text of the last failed row verb
     Status failure;     // [K4]
+    bool is_repetition_wanted; // the batch failed because of a participant that is out now
     int64_t write_count;
     int64_t fresh_after; // rows with higher keys were made by the present operation
     bool is_stale; // a commit failed: memory is loaded again before the next batch

@@ -236,6 +236,7 @@ static void kernel_listen(Store *store, const StoreListener *listener) {
 static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     batch_clear_answers(batch);
     RowStore *rows = kernel->writer;
+    kernel->is_repetition_wanted = false;
     TRY(rows->ops->begin(rows, diag));
     if (rows->is_reloaded) kernel->is_stale = true;
     rows->diag = &kernel->rows_diag;
@@ -272,11 +273,11 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
 static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     Kernel *kernel = (Kernel *)store;
     TRY(batch_check(kernel, batch, diag));
-    for (int attempt = 1;; attempt++) {
+    for (int attempt = 1;;) {
         Status status = batch_commit(kernel, batch, diag);
-        if (status == OK || !kernel->writer->wants_restart || attempt == ATTEMPTS_MAX) {
-            return status;
-        }
+        if (status == OK) return OK;
+        if (kernel->is_repetition_wanted) continue; // each time with one participant less
+        if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;
     }
 }
 

@@ -208,37 +208,74 @@ static void targets_fill(const TurnCommit *turn, WaitSet *set) {
 
 // ---- effects ----
 
+// Ends the savepoint of a participant. ERR_CONFLICT is an answer; else the batch has failed: it is
+// done again without one that broke it, or whose connection is lost each time it is called.
+static Status participation_end(Kernel *kernel, TurnCommit *turn, bool is_kept) {
+    enum { LOSSES_MAX = 3 };
+    RowStore *rows = kernel->writer;
+    Diag *diag = &kernel->rows_diag;
+    Status status = is_kept ? rows->ops->release(rows, diag) : rows->ops->rollback_to(rows, diag);
+    if (status == OK || status == ERR_CONFLICT) return status;
+    if (status == ERR_INVALID) kernel->is_repetition_wanted = true;
+    else turn->loss_count++;
+    if (status == ERR_INVALID || turn->loss_count >= LOSSES_MAX) {
+        turn->expulsion = arena_str(kernel->batch->arena, str_from(diag->message));
+    }
+    kernel->failure = ERR_UNAVAILABLE;
+    return kernel->failure;
+}
+
+static Status participant_failed(Kernel *kernel, const TurnCommit *turn, const char *code,
+                                 const char *reason) {
+    return kernel_refuse(kernel, ERR_CONFLICT, code, "the step \"%.*s\" failed within the "
+                         "transaction%s%s", STR_ARG(turn->log[0].name), reason[0] ? ": " : "",
+                         reason);
+}
+
+// Calls the participant between savepoint and its end.
+static Status participation_run(Kernel *kernel, TurnCommit *turn, StepDatabase database) {
+    Str data = STR_NULL;
+    Status answer =
+        turn->participant(turn->participant_context, database, kernel->batch->arena, &data);
+    bool is_large = answer == OK && data.len > LIMIT_PAYLOAD_SIZE;
+    Status status = participation_end(kernel, turn, answer == OK && !is_large);
+    if (status == ERR_CONFLICT) {
+        Diag diag = kernel->rows_diag;
+        diag_clear(&kernel->rows_diag);
+        return participant_failed(kernel, turn, "STEP_UNDONE", diag.message);
+    }
+    if (status != OK) return status;
+    if (is_large) {
+        return participant_failed(kernel, turn, "PAYLOAD_TOO_LARGE", "its result is too large");
+    }
+    if (answer != OK) {
+        turn->step_error = data;
+        return participant_failed(kernel, turn, "STEP_FAILED", "");
+    }
+    turn->log[0].data = data;
+    return OK;
+}
+
 static Status turn_participate(Kernel *kernel, TurnCommit *turn) { // [U3]
     RowStore *rows = kernel->writer;
-    void *database = rows->ops->native_handle(rows);
-    if (!database) {
-        return kernel_refuse(kernel, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED",
-                             "a step cannot take part in a transaction of the %s store",
-                             kernel->ops.name);
-    }
     if (turn->log_count == 0) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
                              "a step that takes part in the transaction needs a log entry");
+    }
+    if (!str_is_null(turn->expulsion)) { // [T3]
+        return participant_failed(kernel, turn, "STEP_EXPELLED", turn->expulsion.data);
     }
     Status status = rows->ops->savepoint(rows, &kernel->rows_diag);
     if (status != OK) {
         kernel->failure = status;
         return status;
     }
-    Str data = STR_NULL;
-    status = turn->participant(turn->participant_context, database, kernel->batch->arena, &data);
-    if (status == OK && data.len > LIMIT_PAYLOAD_SIZE) status = ERR_LIMIT;
-    if (status != OK) {
-        rows->ops->rollback_to(rows);
-        turn->step_error = data;
-        return kernel_refuse(kernel, ERR_CONFLICT, "STEP_FAILED",
-                             "the step \"%.*s\" failed within the transaction",
-                             STR_ARG(turn->log[0].name));
-    }
-    status = rows->ops->release(rows, &kernel->rows_diag);
-    if (status != OK) kernel->failure = status;
-    turn->log[0].data = data;
-    return status;
+    StepDatabase database = rows->ops->database(rows);
+    if (database.handle != NULL) return participation_run(kernel, turn, database);
+    TRY(participation_end(kernel, turn, false));
+    return kernel_refuse(kernel, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED",
+                         "a step cannot take part in a transaction of the %s store",
+                         kernel->ops.name);
 }
 
 static Status turn_effects(Kernel *kernel, TurnCommit *turn, Run *run) {

@@ -251,11 +251,13 @@ static Status memory_savepoint(RowStore *rows, Diag *diag) {
     return OK;
 }
 
-static void memory_rollback_to(RowStore *rows) {
+static Status memory_rollback_to(RowStore *rows, Diag *diag) {
+    (void)diag;
     MemoryRows *self = memory_rows(rows);
     ASSERT(self->has_savepoint);
     undo_to(self, self->savepoint);
     self->has_savepoint = false;
+    return OK;
 }
 
 static Status memory_release(RowStore *rows, Diag *diag) {
@@ -395,9 +397,9 @@ static Status memory_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
     return OK;
 }
 
-static void *memory_native_handle(RowStore *rows) {
+static StepDatabase memory_database(RowStore *rows) {
     (void)rows;
-    return NULL;
+    return (StepDatabase){0};
 }
 
 // Every row is in each index it belongs to and in no other, under its own key.
@@ -468,7 +470,7 @@ static const RowStoreOps memory_ops = {
     .update = memory_update,
     .remove = memory_remove,
     .scan = memory_scan,
-    .native_handle = memory_native_handle,
+    .database = memory_database,
     .check = memory_check,
     .close = memory_close,
 };

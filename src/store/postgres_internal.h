@@ -7,6 +7,7 @@
 // postgres_rows.c    rows to parameters and back
 // postgres_schema.c  making the schema, bringing it up
 // postgres_remote.c  the writer: what RemoteRows asks of a server
+// postgres_steps.c   steps that take part in the writer's transaction
 // postgres_listen.c  hearing of what other nodes write
 // postgres_reader.c  the reader, and opening both
 #pragma once
@@ -22,6 +23,7 @@ enum {
     PG_SCHEMA_VERSION = 1,     // raised when an older abide cannot work with it any more
     PG_SCHEMA_NAME_MAX = 40,
     PG_SQL_SIZE_MAX = 64 << 10,
+    PG_STATEMENT_NAME_SIZE = 32,
     PG_WIRE_SIZE_MAX = 1 << 30, // PostgreSQL takes no larger message
     PG_STATEMENTS_MAX = 512,    // prepared per connection; past it they are prepared anew
     PG_LOCK_TIMEOUT_MS = 10 * 1000,
@@ -31,6 +33,9 @@ enum {
 };
 #define PG_CHANGED "AB001" // SQLSTATE: the version is not the expected one
 #define PG_MISSING "AB002" // a row that must be there is not
+#define PG_GUARDED "AB003" // a step tried to end the transaction it takes part in
+#define PG_BEGIN   "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define PG_STATEMENT_PREFIX "abide_" // of the names of our prepared statements
 
 typedef struct PgAddress { // shared by writer and reader; the last one frees it
     char *url;             // for libpq
@@ -70,6 +75,9 @@ void pg_address_leave(PgAddress *address); // frees it with its last user
 void pg_link_init(PgLink *link, PgAddress *address);
 void pg_link_done(PgLink *link);
 void pg_link_drop(PgLink *link); // the connection
+void pg_link_silence(PgLink *link); // notices are not for stderr
+void pg_link_forget_statements(PgLink *link); // they are prepared anew
+void pg_append_settings(Buf *sql); // those of every session
 MUST_CHECK Status pg_link_connect(PgLink *link, Diag *diag);
 bool pg_link_is_alive(const PgLink *link);
 // Runs SQL without parameters outside of a pipeline; the last result, or NULL.
@@ -126,6 +134,7 @@ int64_t pg_take_i64(const PGresult *result);
 // Of PG_SHAPE_CHANGES: those from `first` to `last`, if all of them are there.
 void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena *arena,
                      Changes *ret_changes);
+int64_t pg_text_i64(const PGresult *result, int column); // of one that came as text
 
 // ---- postgres_schema.c ----
 // Makes the schema or brings it up; refuses one that is not ours or newer.
@@ -136,6 +145,11 @@ struct StoreListener;
 typedef struct PgListener PgListener;
 PgListener *pg_listener_start(PgAddress *address, const struct StoreListener *listener);
 void pg_listener_stop(PgListener *listener); // NULL is fine; nothing is called after that
+
+// ---- postgres_steps.c: savepoint and savepoint_end of remote.h ----
+MUST_CHECK Status pg_step_begin(PgLink *link, Diag *diag);
+// ERR_INVALID: the connection is dropped.
+MUST_CHECK Status pg_step_end(PgLink *link, bool is_kept, Diag *diag);
 
 // ---- postgres_remote.c ----
 MUST_CHECK Status pg_remote_open(PgAddress *address, Remote **ret_remote, Diag *diag);

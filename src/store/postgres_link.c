@@ -10,6 +10,8 @@
 //   [P3] Nothing of a pipeline is left unread when another one begins.
 //   [P4] The planner may not choose a plan that reads whole tables: its picture of a table that
 //        grew since the last analysis is worthless, and all that is ever asked is in an index.
+//   [P5] Outside of the transactions that are begun for it nothing can be written here, not even by
+//        a step that ended its transaction and goes on.
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/postgres_internal.h"
@@ -29,6 +31,11 @@ static void results_clear(PgLink *link) {
     vec_clear(&link->results);
 }
 
+void pg_link_forget_statements(PgLink *link) {
+    map_done(&link->statements);
+    map_init(&link->statements);
+}
+
 static void pipeline_clear(PgLink *link) {
     vec_clear(&link->fresh);
     vec_clear(&link->is_answer);
@@ -42,8 +49,7 @@ void pg_link_drop(PgLink *link) {
     PQfinish(link->connection);
     link->connection = NULL;
     link->is_lazy = false;
-    map_done(&link->statements);
-    map_init(&link->statements);
+    pg_link_forget_statements(link);
 }
 
 void pg_link_done(PgLink *link) {
@@ -67,17 +73,26 @@ static bool lazy_read(PgLink *link);
 
 static void ignore_notice(void *context, const PGresult *result) { (void)context, (void)result; }
 
+void pg_link_silence(PgLink *link) {
+    PQsetNoticeReceiver(link->connection, ignore_notice, NULL);
+}
+
+void pg_append_settings(Buf *sql) {
+    buf_printf(sql,
+               "SET client_encoding = 'UTF8'; SET statement_timeout = %d; SET lock_timeout = %d; "
+               "SET idle_in_transaction_session_timeout = %d; SET jit = off; "
+               "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
+               "SET enable_hashjoin = off; SET enable_mergejoin = off; " // [P4]
+               "SET default_transaction_read_only = on; "              // [P5]
+               "SELECT set_config('synchronous_commit', 'on', false) " // P1 is not for sale
+               "WHERE current_setting('synchronous_commit') = 'off'",
+               PG_STATEMENT_TIMEOUT_MS, PG_LOCK_TIMEOUT_MS, PG_IDLE_TIMEOUT_MS);
+}
+
 static Status settings_apply(PgLink *link, Diag *diag) {
-    char sql[1024];
-    snprintf(sql, sizeof(sql),
-             "SET client_encoding = 'UTF8'; SET statement_timeout = %d; SET lock_timeout = %d; "
-             "SET idle_in_transaction_session_timeout = %d; SET jit = off; "
-             "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
-             "SET enable_hashjoin = off; SET enable_mergejoin = off; " // [P4]
-             "SELECT set_config('synchronous_commit', 'on', false) "   // P1 is not for sale
-             "WHERE current_setting('synchronous_commit') = 'off'",
-             PG_STATEMENT_TIMEOUT_MS, PG_LOCK_TIMEOUT_MS, PG_IDLE_TIMEOUT_MS);
-    return pg_link_query(link, sql, NULL, diag);
+    buf_clear(&link->sql);
+    pg_append_settings(&link->sql);
+    return pg_link_query(link, buf_cstr(&link->sql), NULL, diag);
 }
 
 // A server that has gone away has said so: nothing else arrives while we ask nothing.
@@ -104,7 +119,7 @@ Status pg_link_connect(PgLink *link, Diag *diag) {
         pg_link_drop(link);
         return status;
     }
-    PQsetNoticeReceiver(link->connection, ignore_notice, NULL);
+    pg_link_silence(link);
     Status status = settings_apply(link, diag);
     if (status == OK) status = pg_link_settle(link, diag);
     if (status != OK) pg_link_drop(link);
@@ -146,6 +161,7 @@ Status pg_link_settle(PgLink *link, Diag *diag) {
     // A commit that is under way is not interrupted by this: it is waited for. One whose words
     // have not arrived yet will find another version.
     snprintf(sql, sizeof(sql),
+             "SET TRANSACTION READ WRITE; " // [P5]
              "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a "
              "ON a.pid = l.pid WHERE l.relation = '%s.store'::regclass AND l.pid = %d "
              "AND a.usename = current_user; "
@@ -192,9 +208,13 @@ bool pg_link_is_unprepared(const PgLink *link, uint64_t shape) {
     return map_get(&link->statements, shape) == NULL;
 }
 
-static void statement_prepare(PgLink *link, uint64_t shape, char name[24]) {
+static void statement_name(uintptr_t number, char name[PG_STATEMENT_NAME_SIZE]) {
+    snprintf(name, PG_STATEMENT_NAME_SIZE, PG_STATEMENT_PREFIX "%llu", (unsigned long long)number);
+}
+
+static void statement_prepare(PgLink *link, uint64_t shape, char name[PG_STATEMENT_NAME_SIZE]) {
     link->statement_count++;
-    snprintf(name, 24, "a%llu", (unsigned long long)link->statement_count);
+    statement_name(link->statement_count, name);
     map_put(&link->statements, shape, (void *)link->statement_count);
     vec_push(&link->fresh, shape);
     ASSERT(!link->sql.is_overflown);
@@ -208,10 +228,10 @@ void pg_link_execute(PgLink *link, uint64_t shape) {
     ASSERT(link->params.count <= PARAMS_MAX && !link->wire.is_overflown);
     if (!pg_link_is_alive(link)) return;
     pipeline_enter(link);
-    char name[24];
+    char name[PG_STATEMENT_NAME_SIZE];
     uintptr_t number = (uintptr_t)map_get(&link->statements, shape);
     if (number == 0) statement_prepare(link, shape, name);
-    else snprintf(name, sizeof(name), "a%llu", (unsigned long long)number);
+    else statement_name(number, name);
     const char *values[PARAMS_MAX];
     int lens[PARAMS_MAX], formats[PARAMS_MAX];
     for (size_t i = 0; i < link->params.count; i++) {
@@ -301,8 +321,7 @@ Status pg_link_run(PgLink *link, Diag *diag) {
     pipeline_clear(link);
     if (link->statements.count > PG_STATEMENTS_MAX) { // the next pipeline begins with this
         pg_link_send(link, "DEALLOCATE ALL");
-        map_done(&link->statements);
-        map_init(&link->statements);
+        pg_link_forget_statements(link);
     }
     return status;
 }

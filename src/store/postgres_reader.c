@@ -173,9 +173,9 @@ static Status reader_update(RowStore *rows, TableNumber table, const void *row,
     return reader_write(rows, table, row);
 }
 
-static void *reader_native_handle(RowStore *rows) {
+static StepDatabase reader_database(RowStore *rows) {
     (void)rows;
-    return NULL;
+    return (StepDatabase){0};
 }
 
 static void reader_close(RowStore *rows) {
@@ -195,7 +195,7 @@ static const RowStoreOps reader_ops = {
     .commit = reader_begin,
     .rollback = reader_rollback,
     .savepoint = reader_begin,
-    .rollback_to = reader_rollback,
+    .rollback_to = reader_begin,
     .release = reader_begin,
     .read_begin = reader_read_begin,
     .read_end = reader_read_end,
@@ -205,7 +205,7 @@ static const RowStoreOps reader_ops = {
     .remove = reader_write,
     .scan = reader_scan,
     .expect = reader_expect,
-    .native_handle = reader_native_handle,
+    .database = reader_database,
     .check = reader_check,
     .close = reader_close,
 };

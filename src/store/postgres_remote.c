@@ -26,6 +26,7 @@ typedef struct PgRemote {
     PgListener *listener; // NULL = none
     bool is_open;         // a transaction is
     bool is_first;        // nothing has been known yet
+    int step_pid;         // the backend of the step that takes part
 } PgRemote;
 
 static const RemoteOps pg_remote_ops;
@@ -112,7 +113,7 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
     bool is_begin = !self->is_open;
     bool has_changes = is_begin && list->changes != NULL && *version != VERSION_ANY;
     if (is_begin) { // [X1]
-        pg_link_send(link, "BEGIN");
+        pg_link_send(link, PG_BEGIN);
         send_plain(self, PG_SHAPE_LOCK);
     }
     if (has_changes) {
@@ -194,7 +195,7 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
         send_plain(self, PG_SHAPE_CHECK);
     } else {
         if (!self->is_open) {
-            pg_link_send(link, "BEGIN");
+            pg_link_send(link, PG_BEGIN);
             pg_param_i64(link, version);
             send_plain(self, PG_SHAPE_TAKE); // [X1]
         } else if (count > 0) {
@@ -226,6 +227,33 @@ static void remote_rollback(Remote *remote) {
     if (pg_link_query(&self->link, "ROLLBACK", NULL, NULL) != OK) pg_link_drop(&self->link);
 }
 
+// ---- steps that take part ----
+
+static Status remote_savepoint(Remote *remote, void **ret_database, Diag *diag) {
+    PgRemote *self = pg_remote(remote);
+    ASSERT(self->is_open);
+    self->step_pid = PQbackendPID(self->link.connection);
+    Diag detail;
+    diag_clear(&detail);
+    Status status = pg_step_begin(&self->link, &detail);
+    if (status != OK) {
+        if (diag != NULL) *diag = detail;
+        return failed(self, self->step_pid, status, &detail);
+    }
+    *ret_database = self->link.connection;
+    return OK;
+}
+
+static Status remote_savepoint_end(Remote *remote, bool is_kept, Diag *diag) {
+    PgRemote *self = pg_remote(remote);
+    Diag detail;
+    diag_clear(&detail);
+    Status status = pg_step_end(&self->link, is_kept, &detail);
+    if (status == OK) return OK;
+    if (diag != NULL) *diag = detail;
+    return status == ERR_CONFLICT ? status : failed(self, self->step_pid, status, &detail);
+}
+
 static void remote_listen(Remote *remote, const struct StoreListener *listener) {
     PgRemote *self = pg_remote(remote);
     pg_listener_stop(self->listener);
@@ -247,6 +275,9 @@ static const RemoteOps pg_remote_ops = {
     .fetch = remote_fetch,
     .commit = remote_commit,
     .rollback = remote_rollback,
+    .database_kind = DATABASE_POSTGRES,
+    .savepoint = remote_savepoint,
+    .savepoint_end = remote_savepoint_end,
     .listen = remote_listen,
     .close = remote_close,
 };

@@ -95,6 +95,16 @@ static int64_t read_i64(const char *bytes) {
     return (int64_t)value;
 }
 
+int64_t pg_text_i64(const PGresult *result, int column) {
+    int64_t value = 0;
+    const char *text = PQgetvalue(result, 0, column);
+    bool is_negative = *text == '-';
+    for (const char *at = text + is_negative; *at >= '0' && *at <= '9'; at++) {
+        value = (int64_t)((uint64_t)value * 10 + (uint64_t)(*at - '0'));
+    }
+    return is_negative ? -value : value;
+}
+
 int64_t pg_take_i64(const PGresult *result) {
     ASSERT(PQntuples(result) == 1 && PQgetlength(result, 0, 0) == 8);
     return read_i64(PQgetvalue(result, 0, 0));

@@ -20,16 +20,6 @@ typedef struct Found {
     int64_t layout;
 } Found;
 
-static int64_t number_at(const PGresult *result, int column) {
-    int64_t value = 0;
-    const char *text = PQgetvalue(result, 0, column);
-    bool is_negative = *text == '-';
-    for (const char *at = text + is_negative; *at >= '0' && *at <= '9'; at++) {
-        value = (int64_t)((uint64_t)value * 10 + (uint64_t)(*at - '0'));
-    }
-    return is_negative ? -value : value;
-}
-
 static const char functions_sql[] =
     "CREATE TABLE IF NOT EXISTS %1$s.store (is_abide boolean PRIMARY KEY CHECK (is_abide), "
     "version bigint NOT NULL, schema_version bigint NOT NULL, layout bigint NOT NULL) "
@@ -53,7 +43,15 @@ static const char functions_sql[] =
     "RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN "
     "IF present <> expected THEN "
     "RAISE EXCEPTION '%% of %% rows of %% are there', present, expected, name "
-    "USING ERRCODE = 'AB002'; END IF; RETURN present; END $$; ";
+    "USING ERRCODE = 'AB002'; END IF; RETURN present; END $$; "
+    // postgres_steps.c says what for.
+    "CREATE OR REPLACE FUNCTION %1$s.guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+    "IF current_setting('abide.step', true) = 'on' THEN "
+    "RAISE EXCEPTION 'a step may not end the transaction it takes part in' "
+    "USING ERRCODE = 'AB003'; END IF; RETURN NULL; END $$; "
+    "DROP TRIGGER IF EXISTS guard ON %1$s.store; "
+    "CREATE CONSTRAINT TRIGGER guard AFTER UPDATE OF is_abide ON %1$s.store "
+    "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION %1$s.guard(); ";
 
 // The digest must be the same number in every program that has these tables.
 static int64_t layout_digest(Buf *sql, const char *schema) {
@@ -80,9 +78,9 @@ static Status schema_look(PgLink *link, Found *ret_found, Diag *diag) {
                "(SELECT count(*) FROM pg_class c WHERE c.relnamespace = to_regnamespace('%s'))",
                schema, schema, schema);
     TRY(pg_link_query(link, buf_cstr(&link->sql), &result, diag));
-    ret_found->has_schema = number_at(result, 0) != 0;
-    ret_found->is_ours = number_at(result, 1) != 0;
-    ret_found->foreign_count = ret_found->is_ours ? 0 : number_at(result, 2);
+    ret_found->has_schema = pg_text_i64(result, 0) != 0;
+    ret_found->is_ours = pg_text_i64(result, 1) != 0;
+    ret_found->foreign_count = ret_found->is_ours ? 0 : pg_text_i64(result, 2);
     PQclear(result);
     if (!ret_found->is_ours) return OK;
     buf_clear(&link->sql);
@@ -93,8 +91,8 @@ static Status schema_look(PgLink *link, Found *ret_found, Diag *diag) {
         ret_found->foreign_count = 1;
         return link->connection != NULL ? OK : pg_lost(NULL, diag);
     }
-    ret_found->version = number_at(result, 0);
-    ret_found->layout = number_at(result, 1);
+    ret_found->version = pg_text_i64(result, 0);
+    ret_found->layout = pg_text_i64(result, 1);
     PQclear(result);
     return OK;
 }
@@ -172,7 +170,7 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
 static Status schema_bring_up(PgLink *link, int64_t layout, Diag *diag) {
     buf_clear(&link->sql);
     buf_printf(&link->sql,
-               "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('abide %s', 0))",
+               PG_BEGIN "; SELECT pg_advisory_xact_lock(hashtextextended('abide %s', 0))",
                link->address->schema); // [V1]
     TRY(pg_link_query(link, buf_cstr(&link->sql), NULL, diag));
     Found found; // somebody may have made it meanwhile

@@ -78,6 +78,11 @@ typedef struct RemoteOps {
     MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const WriteList *list,
                                 Diag *diag);
     void (*rollback)(Remote *remote); // does nothing when no transaction is open
+    // For steps that take part in an open transaction (step_database.h); NULL where none can. What
+    // savepoint_end answers is [R7] of rowstore.h; after ERR_INVALID no transaction is open.
+    DatabaseKind database_kind;
+    MUST_CHECK Status (*savepoint)(Remote *remote, void **ret_database, Diag *diag);
+    MUST_CHECK Status (*savepoint_end)(Remote *remote, bool is_kept, Diag *diag);
     void (*listen)(Remote *remote, const struct StoreListener *listener); // as in store.h
     void (*close)(Remote *remote);
 } RemoteOps;

@@ -55,7 +55,8 @@ typedef struct RemoteRows {
     int64_t version; // VERSION_ANY = nothing is known
     bool is_active;
     bool is_checked; // the transaction is open on the server: its version is the present one
-    bool has_savepoint;
+    bool has_savepoint, has_fetched; // the latter since the former
+    void *database; // of the step that takes part; NULL = none does
     int crowd;     // > 0: others write too; so many transactions begin on the server at once
     Arena arena;   // of the transaction
     Arena fetched; // rows on their way into the mirror

@@ -100,7 +100,7 @@ Status mirror_fetch_all(RemoteRows *self, Fetch *fetches, size_t count) {
     Status status = ops->fetch(self->remote, &self->version, &list, self->base.diag);
     if (status == ERR_CONFLICT) return remote_out_of_date(self);
     if (status != OK) return status;
-    self->is_checked = true;
+    self->is_checked = self->has_fetched = true;
     Diag *diag = mirror_rows(self)->diag;
     mirror_rows(self)->diag = NULL; // a row that is there already is no news
     for (size_t i = 0; i < count; i++) {

@@ -140,26 +140,40 @@ static Status remote_commit(RowStore *rows, Diag *diag) {
 static Status remote_savepoint(RowStore *rows, Diag *diag) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active && !self->has_savepoint);
+    self->base.diag = diag;
+    if (self->remote->ops->savepoint != NULL) { // [T1] of step_database.h
+        if (!self->is_checked) TRY(mirror_fetch_all(self, NULL, 0));
+        TRY(self->remote->ops->savepoint(self->remote, &self->database, diag));
+    }
     TRY(mirror_rows(self)->ops->savepoint(mirror_rows(self), diag));
     self->has_savepoint = true;
+    self->has_fetched = false;
     vec_clear(&self->undo);
     return OK;
 }
 
-static void remote_rollback_to(RowStore *rows) {
-    RemoteRows *self = remote_rows(rows);
+static Status savepoint_end(RemoteRows *self, bool is_kept, Diag *diag) {
     ASSERT(self->has_savepoint);
-    mirror_rows(self)->ops->rollback_to(mirror_rows(self));
+    const RemoteOps *ops = self->remote->ops;
+    Status status = ops->savepoint != NULL ? ops->savepoint_end(self->remote, is_kept, diag) : OK;
+    self->database = NULL;
+    if (status == OK && is_kept) {
+        self->has_savepoint = false;
+        vec_clear(&self->undo);
+        return mirror_rows(self)->ops->release(mirror_rows(self), diag);
+    }
+    TRY(mirror_rows(self)->ops->rollback_to(mirror_rows(self), diag));
     writes_rewind(self);
-    mirror_known_clear(self); // what was fetched since went with the rest
+    if (self->has_fetched) mirror_known_clear(self); // what was fetched since went with the rest
+    return status;
+}
+
+static Status remote_rollback_to(RowStore *rows, Diag *diag) {
+    return savepoint_end(remote_rows(rows), false, diag);
 }
 
 static Status remote_release(RowStore *rows, Diag *diag) {
-    RemoteRows *self = remote_rows(rows);
-    ASSERT(self->has_savepoint);
-    self->has_savepoint = false;
-    vec_clear(&self->undo);
-    return mirror_rows(self)->ops->release(mirror_rows(self), diag);
+    return savepoint_end(remote_rows(rows), true, diag);
 }
 
 static Status remote_read_begin(RowStore *rows, Diag *diag) {
@@ -324,9 +338,9 @@ static Status remote_expect(RowStore *rows, const Scan *scans, size_t count) {
 
 // ---- the rest ----
 
-static void *remote_native_handle(RowStore *rows) {
-    (void)rows;
-    return NULL;
+static StepDatabase remote_database(RowStore *rows) {
+    const RemoteRows *self = remote_rows(rows);
+    return (StepDatabase){self->remote->ops->database_kind, self->database};
 }
 
 static Status remote_check(RowStore *rows, Diag *diag) {
@@ -379,7 +393,7 @@ static const RowStoreOps remote_ops = {
     .scan = remote_scan,
     .expect = remote_expect,
     .listen = remote_listen,
-    .native_handle = remote_native_handle,
+    .database = remote_database,
     .check = remote_check,
     .close = remote_close,
 };

@@ -10,7 +10,10 @@
 //   [R5] insert of an existing primary or unique key answers ERR_CONFLICT and changes nothing.
 //   [R6] update writes just the columns in `changes`; primary key columns never change.
 //   [R7] savepoint/rollback_to nest inside a transaction (one level) for P4 participants. Both
-//        rollback_to and release end the savepoint.
+//        rollback_to and release end the savepoint. release may answer ERR_CONFLICT: what was done
+//        since cannot be kept and is undone, as by rollback_to. Both may answer ERR_INVALID: the
+//        participant has broken the transaction ([T3] of step_database.h), all that is left is to
+//        roll back.
 //   [R8] update and remove of a row that is not there answer ERR_NOT_FOUND.
 //   [R9] A reader is used by one thread at a time between its read_begin and read_end, which
 //        also cover its `diag`.
@@ -21,6 +24,7 @@
 #pragma once
 #include "base/diag.h"
 #include "model/rows.h"
+#include "store/step_database.h"
 
 typedef struct RowStore RowStore;
 
@@ -50,7 +54,7 @@ typedef struct RowStoreOps {
     MUST_CHECK Status (*commit)(RowStore *rows, Diag *diag); // durable when OK
     void (*rollback)(RowStore *rows);
     MUST_CHECK Status (*savepoint)(RowStore *rows, Diag *diag);
-    void (*rollback_to)(RowStore *rows);
+    MUST_CHECK Status (*rollback_to)(RowStore *rows, Diag *diag);
     MUST_CHECK Status (*release)(RowStore *rows, Diag *diag);
     // A consistent view for reads outside begin/commit: may block the others only briefly.
     MUST_CHECK Status (*read_begin)(RowStore *rows, Diag *diag);
@@ -70,7 +74,8 @@ typedef struct RowStoreOps {
     MUST_CHECK Status (*expect)(RowStore *rows, const Scan *scans, size_t count);
     // As in store.h; NULL where nobody else writes.
     void (*listen)(RowStore *rows, const struct StoreListener *listener);
-    void *(*native_handle)(RowStore *rows); // sqlite3 *, for participants; NULL = none
+    // For participants, between savepoint and its end.
+    StepDatabase (*database)(RowStore *rows);
     // The backend's own consistency check of all it keeps, inside read_begin/read_end.
     MUST_CHECK Status (*check)(RowStore *rows, Diag *diag);
     void (*close)(RowStore *rows);

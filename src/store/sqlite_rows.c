@@ -214,21 +214,26 @@ static Status sqlite_savepoint(RowStore *rows, Diag *diag) {
     return OK;
 }
 
-static void sqlite_rollback_to(RowStore *rows) {
-    SqliteRows *self = sqlite_rows(rows);
+// No statement can end the transaction [L4], but an INSERT OR ROLLBACK that fails, or a trigger
+// that raises ROLLBACK, does.
+static Status participation_end(SqliteRows *self, Diag *diag) {
     ASSERT(self->is_participating);
     self->is_participating = false;
-    if (sqlite3_get_autocommit(self->database)) return;
-    // Either may fail only after an error that made the whole transaction fail; commit says so.
-    Status status = run(self, self->rollback_to, NULL);
-    if (status == OK) status = run(self, self->release, NULL);
-    (void)status;
+    if (!sqlite3_get_autocommit(self->database)) return OK;
+    return diag_set(diag, ERR_INVALID, "STEP_EXPELLED",
+                    "the step has rolled back the transaction it takes part in");
+}
+
+static Status sqlite_rollback_to(RowStore *rows, Diag *diag) {
+    SqliteRows *self = sqlite_rows(rows);
+    TRY(participation_end(self, diag));
+    TRY(run(self, self->rollback_to, diag));
+    return run(self, self->release, diag);
 }
 
 static Status sqlite_release(RowStore *rows, Diag *diag) {
     SqliteRows *self = sqlite_rows(rows);
-    ASSERT(self->is_participating);
-    self->is_participating = false;
+    TRY(participation_end(self, diag));
     return run(self, self->release, diag);
 }
 
@@ -397,7 +402,9 @@ static Status sqlite_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
 
 // ---- the rest ----
 
-static void *sqlite_native_handle(RowStore *rows) { return sqlite_rows(rows)->database; }
+static StepDatabase sqlite_database(RowStore *rows) {
+    return (StepDatabase){DATABASE_SQLITE, sqlite_rows(rows)->database};
+}
 
 static Status sqlite_check(RowStore *rows, Diag *diag) {
     SqliteRows *self = sqlite_rows(rows);
@@ -457,7 +464,7 @@ static const RowStoreOps sqlite_ops = {
     .update = sqlite_update,
     .remove = sqlite_remove,
     .scan = sqlite_scan,
-    .native_handle = sqlite_native_handle,
+    .database = sqlite_database,
     .check = sqlite_check,
     .close = sqlite_close,
 };

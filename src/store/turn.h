@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "model/rows.h"
 #include "model/waits.h"
+#include "store/step_database.h"
 
 // ---- what a run is started with ----
 typedef struct RunSpec {
@@ -103,10 +104,12 @@ typedef enum TurnNext {
 } TurnNext;
 
 // Called inside the transaction so that a step's own writes commit with its checkpoint (P4).
-// `database` is the backend's native handle (sqlite3 *). Answers OK and *ret_data, or an error
-// status with *ret_data as the error object: then whatever it wrote is undone and the operation
-// answers ERR_CONFLICT with `step_error`. Runs on the thread that commits.
-typedef Status (*TurnParticipant)(void *context, void *database, Arena *arena, Str *ret_data);
+// Answers OK and *ret_data, or an error status with *ret_data as the error object: then whatever
+// it wrote is undone and the operation answers ERR_CONFLICT with `step_error`. When the store had
+// to undo it for a reason of its own there is no `step_error`; the operation's diag tells. May be
+// called again for the same turn, when all that it did before is known to be undone.
+typedef Status (*TurnParticipant)(void *context, StepDatabase database, Arena *arena,
+                                  Str *ret_data);
 
 typedef struct TurnCommit {
     int64_t run;
@@ -129,6 +132,9 @@ typedef struct TurnCommit {
     Str result;
     TurnParticipant participant; // NULL, or fills the `data` of log[0]
     void *participant_context;
+    // Kept by the store while the same operation is submitted again; null and 0 at first.
+    Str expulsion;      // why the participant is not called any more
+    int64_t loss_count; // connections that were lost while it was at work
     // answers
     int64_t state;          // the run's state after this
     LogRow *resolved;       // LOG_WAIT entries made because waits were already satisfied, in the

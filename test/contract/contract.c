@@ -11,8 +11,8 @@
 #endif
 
 bool world_has_file(void) { return strcmp(CONTRACT_BACKEND, "sqlite") == 0; }
-static bool has_server(void) { return strcmp(CONTRACT_BACKEND, "postgres") == 0; }
-bool world_is_kept(void) { return world_has_file() || has_server(); }
+bool world_is_postgres(void) { return strcmp(CONTRACT_BACKEND, "postgres") == 0; }
+bool world_is_kept(void) { return world_has_file() || world_is_postgres(); }
 
 // A filter matches when the payload contains it.
 static bool filter_contains(Str filter, Str payload) {
@@ -43,7 +43,7 @@ int world_setup(void **state) {
         snprintf(world->url, sizeof(world->url), "%s:%s/test.db", CONTRACT_BACKEND,
                  world->directory);
     }
-    if (has_server()) {
+    if (world_is_postgres()) {
         test_postgres_clear("contract");
         test_postgres_url("contract", world->url, sizeof(world->url));
     }
@@ -561,6 +561,9 @@ int main(void) {
     failed += contract_keeping();
     failed += contract_limits();
     if (world_has_file()) failed += contract_files();
-    else failed += has_server() ? contract_server() : contract_no_files();
+    if (!world_is_kept()) failed += contract_no_files();
+    if (world_has_file() || world_is_postgres()) failed += contract_steps();
+    else failed += contract_no_steps();
+    if (world_is_postgres()) failed += contract_steps_postgres();
     return failed != 0;
 }

@@ -34,6 +34,7 @@ typedef struct World {
 int world_setup(void **state);
 int world_teardown(void **state);
 bool world_has_file(void);
+bool world_is_postgres(void);
 bool world_is_kept(void); // closed and opened again it has what it had
 // Ends the process, so to speak: the store is opened again where that keeps anything, and a new
 // node joins that knows itself alone. world->node is the new one.
@@ -42,6 +43,10 @@ void world_reopen(World *world); // just that; nothing happens to a store in mem
 Str world_dump(World *world);
 #define assert_unchanged(world, before) check_unchanged((world), (before), __FILE__, __LINE__)
 void check_unchanged(World *world, Str before, const char *file, int line);
+
+// ---- the application's own tables, past the store ----
+void app_sql(World *world, const char *sql);
+int64_t app_number(World *world, const char *sql);
 
 // ---- batches ----
 void batch_new(World *world);
@@ -174,6 +179,8 @@ int contract_nodes(void);
 int contract_threads(void);
 int contract_keeping(void);
 int contract_limits(void);
-int contract_files(void);    // stores with a file
+int contract_files(void); // stores with a file
 int contract_no_files(void);
-int contract_server(void); // stores without
+int contract_steps(void);          // stores whose transaction a step may join
+int contract_steps_postgres(void);
+int contract_no_steps(void);       // the others

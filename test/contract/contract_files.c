@@ -1,107 +1,15 @@
-// What only some stores can do. With a file: participants in the transaction (P4), [S12] damage
-// and strangers' files, and a look into every table. Without: saying clearly that it cannot.
-#include "contract/contract.h"
+// What only some stores can do. With a file: [S12] damage and strangers' files, and a look into
+// every table.
+#include "contract/steps.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
 static const char *path_of(const World *world) { return world->url + strlen("sqlite:"); }
 
-// ---- participants ----
+// ---- what SQLite can keep a step from doing ----
 
-typedef struct Transfer {
-    const char *sql;
-    Status answer;
-    const char *data;
-    int call_count;
-    int sql_code;
-} Transfer;
-
-static Status transfer(void *context, void *database, Arena *arena, Str *ret_data) {
-    Transfer *self = context;
-    self->call_count++;
-    self->sql_code = sqlite3_exec(database, self->sql, NULL, NULL, NULL);
-    *ret_data = arena_str(arena, str_from(self->data));
-    return self->answer;
-}
-
-static Op *participate(World *world, Claimed claimed, Transfer *how) {
-    Op *op = turn(world, claimed, NEXT_CONTINUE);
-    set_log(world, op, log_step("transfer", 0, 0, NULL));
-    op->turn.participant = transfer;
-    op->turn.participant_context = how;
-    return op;
-}
-
-static int64_t number_of(World *world, const char *sql) {
-    sqlite3 *database = NULL;
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_open_v2(path_of(world), &database, SQLITE_OPEN_READONLY, NULL), 0);
-    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), 0);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return number;
-}
-
-static void make_accounts(World *world, Claimed claimed) {
-    Transfer make = {.sql = "CREATE TABLE account(balance INTEGER); INSERT INTO account VALUES(5)",
-                     .data = "1"};
-    op_run(world, participate(world, claimed, &make), OK);
-    assert_int_equal(make.sql_code, SQLITE_OK);
-    assert_int_equal(number_of(world, "SELECT balance FROM account"), 5);
-}
-
-static void participants_writes_commit_with_its_checkpoint(void **state) {
-    World *world = *state;
-    Claimed claimed = create(world, "r1");
-    make_accounts(world, claimed);
-    Transfer how = {.sql = "UPDATE account SET balance = balance - 2", .data = "{\"paid\":2}"};
-    Op *op = participate(world, claimed, &how);
-    op_run(world, op, OK);
-    assert_int_equal(how.call_count, 1);
-    assert_int_equal(number_of(world, "SELECT balance FROM account"), 3);
-    assert_text(last_entry(world, "r1", LOG_STEP).data, "{\"paid\":2}");
-    world_reopen(world);
-    assert_int_equal(number_of(world, "SELECT balance FROM account"), 3);
-}
-
-static void participant_that_fails_leaves_neither_writes_nor_checkpoint(void **state) {
-    World *world = *state;
-    Claimed claimed = create(world, "r1");
-    make_accounts(world, claimed);
-    size_t entries = get_log(world, "r1").count;
-    Transfer how = {.sql = "UPDATE account SET balance = 0", .answer = ERR_INVALID,
-                    .data = "{\"type\":\"TooPoor\"}"};
-    batch_new(world);
-    RunSpec other = spec_of("other");
-    add_create(world, &other); // the rest of the batch goes through
-    Op *op = add_turn(world, claimed, NEXT_CONTINUE);
-    set_log(world, op, log_step("transfer", 0, 0, NULL));
-    op->turn.participant = transfer;
-    op->turn.participant_context = &how;
-    op_run(world, op, ERR_CONFLICT);
-    assert_refused(op, ERR_CONFLICT, "STEP_FAILED");
-    assert_text(op->turn.step_error, "{\"type\":\"TooPoor\"}");
-    assert_int_equal(number_of(world, "SELECT balance FROM account"), 5);
-    assert_int_equal(get_log(world, "r1").count, entries);
-    assert_true(has_run(world, "other"));
-    save_step(world, claimed, "after", 1);
-}
-
-static void participant_of_a_stale_claim_is_not_called(void **state) {
-    World *world = *state;
-    Claimed claimed = create(world, "r1");
-    make_accounts(world, claimed);
-    claimed.epoch--;
-    Transfer how = {.sql = "UPDATE account SET balance = 0", .data = "1"};
-    op_run(world, participate(world, claimed, &how), ERR_FENCED);
-    assert_int_equal(how.call_count, 0);
-    assert_int_equal(number_of(world, "SELECT balance FROM account"), 5);
-}
-
-static void participant_can_neither_end_the_transaction_nor_touch_our_tables(void **state) {
+static void step_can_neither_end_the_transaction_nor_touch_our_tables(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     const char *const attacks[] = {
@@ -113,39 +21,13 @@ static void participant_can_neither_end_the_transaction_nor_touch_our_tables(voi
         "CREATE INDEX abide_mine ON abide_runs(state)",
     };
     for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
-        Transfer how = {.sql = attacks[i], .data = "1"};
-        Op *op = participate(world, claimed, &how);
-        assert_ok(batch_try(world));
-        (void)op;
-        if (how.sql_code == SQLITE_OK) fail_msg("allowed: %s", attacks[i]);
+        Part part = {.sql = attacks[i]};
+        run_part(world, claimed, &part, OK);
+        if (part.is_sql_good) fail_msg("allowed: %s", attacks[i]);
     }
     assert_state(world, "r1", RUN_RUNNING);
     int64_t row_count;
     assert_ok(store_verify(world->store, &row_count, &world->diag));
-}
-
-static void participants_of_one_batch_each_stand_for_themselves(void **state) {
-    World *world = *state;
-    Claimed a = create(world, "a"), b = create(world, "b"), c = create(world, "c");
-    make_accounts(world, a);
-    Transfer good = {.sql = "UPDATE account SET balance = balance + 1", .data = "1"};
-    Transfer bad = {.sql = "UPDATE account SET balance = balance + 100", .data = "2",
-                    .answer = ERR_INVALID};
-    Transfer last = {.sql = "UPDATE account SET balance = balance + 10", .data = "3"};
-    batch_new(world);
-    Transfer *all[] = {&good, &bad, &last};
-    const Claimed claims[] = {a, b, c};
-    for (int i = 0; i < 3; i++) {
-        Op *op = add_turn(world, claims[i], NEXT_COMPLETE);
-        set_log(world, op, log_step("transfer", 0, 0, NULL));
-        op->turn.participant = transfer;
-        op->turn.participant_context = all[i];
-    }
-    batch_run(world);
-    assert_int_equal(number_of(world, "SELECT balance FROM account"), 16);
-    assert_state(world, "a", RUN_COMPLETED);
-    assert_state(world, "b", RUN_RUNNING);
-    assert_state(world, "c", RUN_COMPLETED);
 }
 
 // ---- every table ----
@@ -170,9 +52,9 @@ static void purged_run_leaves_no_row_in_any_table(void **state) {
     op->signal.id = STR("s1");
     op->signal.is_deduplicated = true;
     op_run(world, op, OK);
-    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_cursors"), 1);
-    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_waiters"), 1);
-    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_dedupe"), 1);
+    assert_int_equal(app_number(world, "SELECT count(*) FROM abide_cursors"), 1);
+    assert_int_equal(app_number(world, "SELECT count(*) FROM abide_waiters"), 1);
+    assert_int_equal(app_number(world, "SELECT count(*) FROM abide_dedupe"), 1);
     cancel_run(world, "r1", 0);
     op = op_new(world, OP_PURGE_RUN);
     op->purge.run_id = STR("r1");
@@ -181,9 +63,9 @@ static void purged_run_leaves_no_row_in_any_table(void **state) {
                                  "dead_letters"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         Str sql = arena_printf(&world->arena, "SELECT count(*) FROM abide_%s", names[i]);
-        if (number_of(world, sql.data) != 0) fail_msg("%s has rows left", names[i]);
+        if (app_number(world, sql.data) != 0) fail_msg("%s has rows left", names[i]);
     }
-    assert_int_equal(number_of(world, "SELECT count(*) FROM abide_events WHERE run <> 0"), 0);
+    assert_int_equal(app_number(world, "SELECT count(*) FROM abide_events WHERE run <> 0"), 0);
 }
 
 // ---- [S12] ----
@@ -194,7 +76,7 @@ static void file_of_a_newer_version_is_refused_and_left_alone(void **state) {
     Str before = world_dump(world);
     char restore[48];
     snprintf(restore, sizeof(restore), "PRAGMA user_version = %d",
-             (int)number_of(world, "PRAGMA user_version"));
+             (int)app_number(world, "PRAGMA user_version"));
     store_close(world->store);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
@@ -316,11 +198,7 @@ static void second_opener_is_refused_and_a_reader_is_welcome(void **state) {
 
 int contract_files(void) {
     const struct CMUnitTest tests[] = {
-        CASE(participants_writes_commit_with_its_checkpoint),
-        CASE(participant_that_fails_leaves_neither_writes_nor_checkpoint),
-        CASE(participant_of_a_stale_claim_is_not_called),
-        CASE(participant_can_neither_end_the_transaction_nor_touch_our_tables),
-        CASE(participants_of_one_batch_each_stand_for_themselves),
+        CASE(step_can_neither_end_the_transaction_nor_touch_our_tables),
         CASE(purged_run_leaves_no_row_in_any_table),
         CASE(file_of_a_newer_version_is_refused_and_left_alone),
         CASE(file_of_version_8_is_brought_up_with_its_runs),
@@ -333,18 +211,6 @@ int contract_files(void) {
 
 // ---- without a file ----
 
-static void participant_is_unsupported_and_not_called(void **state) {
-    World *world = *state;
-    Claimed claimed = create(world, "r1");
-    Str before = world_dump(world);
-    Transfer how = {.sql = "", .data = "1"};
-    Op *op = participate(world, claimed, &how);
-    op_run(world, op, ERR_UNSUPPORTED);
-    assert_refused(op, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED");
-    assert_int_equal(how.call_count, 0);
-    assert_unchanged(world, before);
-}
-
 static void stores_in_memory_are_separate(void **state) {
     World *world = *state;
     create(world, "r1");
@@ -355,16 +221,8 @@ static void stores_in_memory_are_separate(void **state) {
     store_close(other);
 }
 
-int contract_server(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(participant_is_unsupported_and_not_called),
-    };
-    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
-}
-
 int contract_no_files(void) {
     const struct CMUnitTest tests[] = {
-        CASE(participant_is_unsupported_and_not_called),
         CASE(stores_in_memory_are_separate),
     };
     return cmocka_run_group_tests_name("no files", tests, NULL, NULL);

@@ -89,9 +89,9 @@ static void fault_close(RowStore *rows) {
     FaultRows *self = fault_rows(rows);
     self->inner->ops->close(self->inner);
 }
-static void *fault_native_handle(RowStore *rows) {
+static StepDatabase fault_database(RowStore *rows) {
     FaultRows *self = fault_rows(rows);
-    return self->inner->ops->native_handle(self->inner);
+    return self->inner->ops->database(self->inner);
 }
 
 static void fault_rows_init(FaultRows *self, RowStore *inner) {
@@ -105,7 +105,7 @@ static void fault_rows_init(FaultRows *self, RowStore *inner) {
                               .update = fault_update,
                               .remove = fault_remove,
                               .scan = fault_scan,
-                              .native_handle = fault_native_handle,
+                              .database = fault_database,
                               .close = fault_close};
     self->base.ops = &self->ops;
 }

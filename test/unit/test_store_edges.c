@@ -13,10 +13,10 @@ typedef struct Participation {
     int call_count;
 } Participation;
 
-static Status write_own_table(void *context, void *database, Arena *arena, Str *ret_data) {
+static Status write_own_table(void *context, StepDatabase database, Arena *arena, Str *ret_data) {
     Participation *participation = context;
     participation->call_count++;
-    int code = sqlite3_exec(database,
+    int code = sqlite3_exec(database.handle,
                             "CREATE TABLE IF NOT EXISTS mine (n INTEGER);"
                             "INSERT INTO mine VALUES (1)",
                             NULL, NULL, NULL);

@@ -342,7 +342,7 @@ static void a_newer_file_is_left_alone(void **state) {
 
 static int make_newer_and_die(Fixture *f) {
     if (open_path(f, f->path) != OK) return 1;
-    sqlite3 *database = f->pair.writer->ops->native_handle(f->pair.writer);
+    sqlite3 *database = f->pair.writer->ops->database(f->pair.writer).handle;
     char sql[40];
     snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", SCHEMA_VERSION + 1);
     return sqlite_execute(database, sql, NULL) == OK ? 0 : 2;

@@ -67,8 +67,8 @@ static Status flaky_scan(RowStore *rows, const Scan *scan, Arena *arena, void *r
     if (flaky_fails(rows)) return ERR_UNAVAILABLE;
     return rows_scan(inner_of(rows), scan, arena, ret_rows, ret_count);
 }
-static void *flaky_native_handle(RowStore *rows) {
-    return inner_of(rows)->ops->native_handle(inner_of(rows));
+static StepDatabase flaky_database(RowStore *rows) {
+    return inner_of(rows)->ops->database(inner_of(rows));
 }
 static void flaky_close(RowStore *rows) {
     inner_of(rows)->ops->close(inner_of(rows));
@@ -85,7 +85,7 @@ static const RowStoreOps flaky_ops = {
     .update = flaky_update,
     .remove = flaky_remove,
     .scan = flaky_scan,
-    .native_handle = flaky_native_handle,
+    .database = flaky_database,
     .close = flaky_close,
 };
 

@@ -513,7 +513,7 @@ static void a_savepoint_can_be_undone_alone(void **state) {
     begin(f);
     insert_run(f, 1, "a");
     assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
-    f->rows->ops->rollback_to(f->rows);
+    assert_ok(f->rows->ops->rollback_to(f->rows, &f->diag));
     insert_run(f, 2, "b");
     assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
     assert_ok(f->rows->ops->release(f->rows, &f->diag));

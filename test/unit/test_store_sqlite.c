@@ -25,7 +25,7 @@ static int set_up(void **state) {
     assert_ok(sqlite_rows_open(str_from(f->path), &config, &f->pair, &f->diag));
     f->rows = f->pair.writer;
     f->rows->diag = &f->diag;
-    f->database = f->rows->ops->native_handle(f->rows);
+    f->database = f->rows->ops->database(f->rows).handle;
     *state = f;
     return 0;
 }
@@ -126,7 +126,7 @@ static void a_participant_writes_with_the_transaction(void **state) {
     assert_ok(f->rows->ops->begin(f->rows, &f->diag));
     assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
     assert_int_equal(execute(f, "INSERT INTO effects VALUES (1)"), SQLITE_OK);
-    f->rows->ops->rollback_to(f->rows);
+    assert_ok(f->rows->ops->rollback_to(f->rows, &f->diag));
     assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
     assert_int_equal(execute(f, "INSERT INTO effects VALUES (2)"), SQLITE_OK);
     assert_ok(f->rows->ops->release(f->rows, &f->diag));
@@ -153,7 +153,7 @@ static void a_participant_cannot_end_the_transaction(void **state) {
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         assert_int_equal(execute(f, refused[i]), SQLITE_AUTH);
     }
-    f->rows->ops->rollback_to(f->rows);
+    assert_ok(f->rows->ops->rollback_to(f->rows, &f->diag));
     CounterRow row = {.number = 1, .value = 1};
     assert_ok(rows_insert(f->rows, TABLE_COUNTERS, &row));
     assert_ok(f->rows->ops->commit(f->rows, &f->diag));
