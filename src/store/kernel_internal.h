@@ -13,6 +13,8 @@
 #include "store/kernel.h"
 #include "store/kernel_cache.h"
 
+enum { READ_ATTEMPTS_MAX = 8 }; // of one read, when others write in between; the second is safe
+
 enum {
     PAGE_ROWS = 256,                       // rows read at a time by loops without a limit
     SETTLE_GRACE_MS = 10 * 1000,           // time for children that are cancelled with a parent

@@ -62,20 +62,36 @@ static void query_clear_answers(Query *query) {
     query->text = STR_NULL;
 }
 
-Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag) {
-    const Kernel *kernel = (const Kernel *)store;
-    ASSERT(query->kind > 0 && query->kind < QUERY_KIND_COUNT);
+static Status read_once(const Kernel *kernel, Arena *arena, Query *query, bool *is_retry,
+                        Diag *diag) {
+    bool was_retry = *is_retry;
+    *is_retry = false;
     query_clear_answers(query);
     RowStore *rows = kernel->reader;
     TRY(rows->ops->read_begin(rows, diag));
     rows->diag = diag;
+    rows->is_retry = was_retry;
+    rows->wants_restart = false;
     Reads reads = {.kernel = kernel, .rows = rows, .arena = arena, .query = query, .diag = diag};
     arena_init(&reads.scratch);
     Status status = readers[query->kind](&reads);
     arena_done(&reads.scratch);
     rows->diag = NULL;
+    *is_retry = status != OK && rows->wants_restart; // said here: it is others' after read_end
     rows->ops->read_end(rows);
     return status;
+}
+
+Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+    const Kernel *kernel = (const Kernel *)store;
+    ASSERT(query->kind > 0 && query->kind < QUERY_KIND_COUNT);
+    bool is_retry = false;
+    for (int attempt = 1;; attempt++) { // [R10] of rowstore.h
+        ArenaMark mark = arena_mark(arena);
+        Status status = read_once(kernel, arena, query, &is_retry, diag);
+        if (!is_retry || attempt == READ_ATTEMPTS_MAX) return status;
+        arena_rewind(arena, mark);
+    }
 }
 
 int64_t read_limit(int64_t limit) {

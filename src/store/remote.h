@@ -4,7 +4,8 @@
 //
 // All content of a store has one version, a number that each batch with writes raises by one.
 //   [E1] A transaction on the server excludes all other writers of the store from its beginning
-//        to its end, and everything it fetches is the content of one version.
+//        to its end, and everything it fetches is the content of one version. Where the server
+//        cannot hold them off for ever, whoever comes late is answered as in [E3], by any verb.
 //   [E2] commit applies all writes and the next version, or nothing.
 //   [E3] A version that was expected and is not there answers ERR_CONFLICT; no transaction is
 //        open then.
@@ -48,6 +49,7 @@ typedef struct RowWrite {
     WriteKind kind;
     uint64_t changes; // WRITE_UPDATE: the columns
     const void *row;  // WRITE_REMOVE: just its key
+    const void *before; // the row as it was, if there was one; NULL unless wants_before
 } RowWrite;
 
 typedef struct WriteList {
@@ -66,6 +68,7 @@ enum {
 struct StoreListener;
 typedef struct RemoteOps {
     const char *name;
+    bool wants_before; // fills RowWrite.before
     // Connects when that is needed; *ret_is_new says that what was known before does not hold.
     MUST_CHECK Status (*connect)(Remote *remote, bool *ret_is_new, Diag *diag);
     // Begins a transaction if none is open, and answers the fetches: one round trip for all. At the
@@ -93,3 +96,27 @@ struct Remote { // first member of every implementation
 
 // Takes over the remote.
 RowStore *remote_rows_new(Remote *remote);
+
+// RemoteReader: what a server must be able to do to be read beside its writer. remote_reader.c
+// makes a RowStore of it: one read at a time, with what was expected fetched ahead.
+//   [F1] Everything that is asked between begin and end is the content of one version, which is
+//        no older than begin. Where that cannot be had any more, ask answers ERR_CONFLICT: the read
+//        has to begin again. One that does so (is_retry) must not fail for that reason for ever.
+typedef struct RemoteReader RemoteReader;
+
+typedef struct RemoteReaderOps {
+    const char *name;
+    MUST_CHECK Status (*begin)(RemoteReader *reader, Diag *diag);
+    MUST_CHECK Status (*ask)(RemoteReader *reader, const FetchList *list, bool is_retry,
+                             Diag *diag);
+    void (*end)(RemoteReader *reader); // also after a failed ask
+    MUST_CHECK Status (*check)(RemoteReader *reader, bool is_retry, Diag *diag); // as in rowstore.h
+    void (*close)(RemoteReader *reader);
+} RemoteReaderOps;
+
+struct RemoteReader { // first member of every implementation
+    const RemoteReaderOps *ops;
+};
+
+// Takes over the reader.
+RowStore *remote_reader_new(RemoteReader *reader);

@@ -30,6 +30,7 @@ typedef struct Write {
     bool exists;  // now
     uint64_t changes;
     void *key_row; // in `arena`
+    const void *before; // likewise: the row as it was, if it existed and the remote wants that
 } Write;
 
 typedef struct WriteUndo { // since the savepoint
@@ -103,6 +104,9 @@ void mirror_cut_keys(RemoteRows *self, int64_t first, int64_t last);
 Write *writes_find(RemoteRows *self, TableNumber table, const void *row);
 // The entry for a row that is about to change; new ones begin as they are now.
 Write *writes_entry(RemoteRows *self, TableNumber table, const void *row, bool exists);
+// The row as it is, if the remote wants to know what it was; else NULL. Its text is not copied.
+const void *writes_before(RemoteRows *self, TableNumber table, const void *row);
+void writes_note_before(Write *write, const void *before);
 void writes_clear(RemoteRows *self);
 void writes_rewind(RemoteRows *self); // to the savepoint
 void writes_collect(RemoteRows *self, RowWrites *writes);

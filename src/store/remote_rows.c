@@ -249,6 +249,7 @@ static Status remote_update(RowStore *rows, TableNumber number, const void *row,
     void *merged = arena_alloc(&self->arena, table->row_size);
     TRY(get_within(self, number, row, &self->arena, merged));
     size_t size_before = mirror_text_size(table, merged);
+    const void *before = writes_before(self, number, merged);
     for (uint8_t i = 0; i < table->column_count; i++) {
         if ((changes >> i & 1) == 0) continue;
         const Column *column = &table->columns[i];
@@ -257,27 +258,27 @@ static Status remote_update(RowStore *rows, TableNumber number, const void *row,
     }
     TRY(mirror_fetch_conflicts(self, number, merged, changes));
     self->mirror_size += mirror_text_size(table, merged) - size_before; // wraps when it is less
-    arena_rewind(&self->arena, mark);
+    if (before == NULL) arena_rewind(&self->arena, mark);
     mirror_rows(self)->diag = rows->diag;
     Status status = rows_update(mirror_rows(self), number, row, changes);
     mirror_rows(self)->diag = NULL;
     if (status != OK) return status;
-    writes_entry(self, number, row, true)->changes |= changes;
+    Write *write = writes_entry(self, number, row, true);
+    write->changes |= changes;
+    writes_note_before(write, before);
     return OK;
 }
 
 static Status remote_remove(RowStore *rows, TableNumber table, const void *key_row) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active);
+    void *row = arena_alloc(&self->arena, tables[table].row_size);
+    TRY(get_within(self, table, key_row, &self->arena, row));
     Status status = rows_remove(mirror_rows(self), table, key_row);
-    if (status == ERR_NOT_FOUND && writes_find(self, table, key_row) == NULL &&
-        !mirror_is_key_known(self, table, key_row)) {
-        Scan scan = mirror_key_scan(table, key_row);
-        TRY(mirror_fetch_one(self, &scan));
-        status = rows_remove(mirror_rows(self), table, key_row);
-    }
     if (status != OK) return status;
-    writes_entry(self, table, key_row, true)->exists = false;
+    Write *write = writes_entry(self, table, key_row, true);
+    write->exists = false;
+    writes_note_before(write, writes_before(self, table, row));
     return OK;
 }
 

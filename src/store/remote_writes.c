@@ -47,6 +47,15 @@ Write *writes_entry(RemoteRows *self, TableNumber number, const void *row, bool 
     return write;
 }
 
+const void *writes_before(RemoteRows *self, TableNumber table, const void *row) {
+    if (!self->remote->ops->wants_before) return NULL;
+    return memcpy(arena_alloc(&self->arena, tables[table].row_size), row, tables[table].row_size);
+}
+
+void writes_note_before(Write *write, const void *before) {
+    if (write->existed && write->before == NULL) write->before = before;
+}
+
 void writes_note_replay(RemoteRows *self) {
     for (int number = 0; number < TABLE_COUNT; number++) {
         const OrderedNode *node = ordered_first_from(&self->tables[number].writes, STR(""));
@@ -71,7 +80,7 @@ static void writes_collect_kind(RemoteRows *self, TableNumber table, WriteKind k
         bool is_nothing =
             (!write->existed && !write->exists) || (its == WRITE_UPDATE && write->changes == 0);
         if (its != kind || is_nothing) continue;
-        RowWrite entry = {table, kind, write->changes, write->key_row};
+        RowWrite entry = {table, kind, write->changes, write->key_row, write->before};
         if (kind != WRITE_REMOVE) {
             void *row = arena_alloc(&self->arena, tables[table].row_size);
             Status status = rows_get(mirror_rows(self), table, write->key_row, &self->arena, row);

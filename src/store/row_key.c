@@ -75,6 +75,10 @@ void scan_check(const Scan *scan) {
         ASSERT(scan->match_count < order.count);
         ASSERT(table->columns[order.columns[scan->match_count]].type == COLUMN_I64);
     }
+    if (scan->after_row != NULL) {
+        ASSERT(scan->index == SCAN_PRIMARY && scan->match_count == 0 && !scan->is_descending);
+        ASSERT(!scan->has_min && !scan->has_max && scan->after_key == 0);
+    }
     if (scan->after_key == 0) return;
     ASSERT(table->key_count == 1 && table->columns[0].type == COLUMN_I64);
     if (scan->index == SCAN_PRIMARY) {
@@ -101,6 +105,11 @@ void row_range_set(RowRange *range, const Table *table, const Scan *scan) {
     buf_clear(&range->high);
     row_key_append(&range->low, table, &order, scan->match, (uint8_t)scan->match_count);
     buf_append_str(&range->high, buf_str(&range->low));
+    if (scan->after_row != NULL) {
+        row_key_append(&range->low, table, &order, scan->after_row, order.count);
+        buf_append_char(&range->low, '\0'); // just beyond a complete key
+        return;
+    }
     bool has_after = scan->after_key != 0;
     bool is_key_next = scan->index == SCAN_PRIMARY || scan->match_count == order.index_count;
     if (scan->has_min) key_append_i64(&range->low, scan->min);

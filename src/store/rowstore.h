@@ -20,7 +20,8 @@
 //   [R10] A store that others write too answers any verb ERR_UNAVAILABLE with wants_restart when
 //        what it answered in this transaction is out of date: roll back (a commit has done so
 //        already), forget, do it all again. rollback may find that out as well. begin sets
-//        is_reloaded when what the owner remembers of the rows may be out of date.
+//        is_reloaded when what the owner remembers of the rows may be out of date. A reader does
+//        the same for a read: it is begun again, with is_retry set after its read_begin.
 #pragma once
 #include "base/diag.h"
 #include "model/rows.h"
@@ -43,6 +44,9 @@ typedef struct Scan {
     // all index columns. Either every index column is matched, or all but the last: then the last
     // one has its starting value in `min` (`max` when descending), and rows past it follow.
     int64_t after_key;   // 0 = from the beginning
+    // Start strictly beyond this row's primary key, of whatever columns: for walks over a whole
+    // table. Only with SCAN_PRIMARY, ascending, nothing matched, no bounds. NULL = no such thing.
+    const void *after_row;
     bool is_descending;
     int64_t limit;       // > 0
 } Scan;
@@ -87,6 +91,7 @@ struct RowStore { // first member of every implementation
     bool wants_restart; // [R10]
     bool is_reloaded;   // [R10], since the last begin
     bool is_shared;     // others write it too
+    bool is_retry;      // [R10]
     bool has_news;      // set by the owner before commit: those who listen are to be told
     bool has_company;   // set by the owner before commit: other nodes are at work beside us
 };
@@ -128,5 +133,7 @@ MUST_CHECK Status memory_rows_open(RowStorePair *ret_pair, Diag *diag);
 // `url` is the whole of it.
 MUST_CHECK Status postgres_rows_open(Str url, const struct StoreConfig *config,
                                      RowStorePair *ret_pair, Diag *diag);
+MUST_CHECK Status redis_rows_open(Str url, const struct StoreConfig *config,
+                                  RowStorePair *ret_pair, Diag *diag);
 MUST_CHECK Status sqlite_rows_open(Str path, const struct StoreConfig *config,
                                    RowStorePair *ret_pair, Diag *diag);

@@ -1,14 +1,16 @@
-// Opening a store by its URL: "memory:", "sqlite:PATH", a bare path, or "postgres://…".
+// Opening a store by its URL: "memory:", "sqlite:PATH", a bare path, "postgres://…" or
+// "redis://…".
 //
 // A word before the first ':' is a scheme unless a '/' comes before it, so "./a:b" is a file.
 // What is wrong with a URL is said with the forms that are accepted.
 //
-// Not here: what a backend needs to open (sqlite_open.c, memory_rows.c, postgres_reader.c).
+// Not here: what a backend needs to open (sqlite_open.c, memory_rows.c, postgres_reader.c,
+// redis_reader.c).
 #include "store/kernel.h"
 #include "store/rowstore.h"
 #include "store/store.h"
 
-#define ACCEPTED "use memory:, sqlite:PATH, a path or postgres://HOST/DATABASE"
+#define ACCEPTED "use memory:, sqlite:PATH, a path, postgres://HOST/DATABASE or redis://HOST"
 
 static bool is_scheme_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -22,6 +24,10 @@ static size_t scheme_len(Str url) {
         if (!is_scheme_char(url.data[i])) return 0;
     }
     return 0;
+}
+
+static bool is_redis(Str scheme) {
+    return str_equal(scheme, STR("redis")) || str_equal(scheme, STR("rediss"));
 }
 
 static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pair, Diag *diag) {
@@ -46,16 +52,16 @@ static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pa
         return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" names no file; " ACCEPTED,
                         STR_ARG(url));
     }
-    if (store_url_is_shared(url)) {
-        return postgres_rows_open(url, config, ret_pair, diag);
-    }
+    if (is_redis(scheme)) return redis_rows_open(url, config, ret_pair, diag);
+    if (store_url_is_shared(url)) return postgres_rows_open(url, config, ret_pair, diag);
     return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" is not a kind of store; " ACCEPTED,
                     STR_ARG(scheme));
 }
 
 bool store_url_is_shared(Str url) {
     Str scheme = {url.data, scheme_len(url)};
-    return str_equal(scheme, STR("postgres")) || str_equal(scheme, STR("postgresql"));
+    return is_redis(scheme) || str_equal(scheme, STR("postgres")) ||
+           str_equal(scheme, STR("postgresql"));
 }
 
 Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag) {

@@ -546,11 +546,13 @@ static Status verify_all(Verify *verify) {
     return counters_check(verify);
 }
 
-Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
-    const Kernel *kernel = (const Kernel *)store;
-    RowStore *rows = kernel->reader;
+static Status verify_once(RowStore *rows, int64_t *ret_row_count, bool *is_retry, Diag *diag) {
+    bool was_retry = *is_retry;
+    *is_retry = false;
     TRY(rows->ops->read_begin(rows, diag));
     rows->diag = diag;
+    rows->is_retry = was_retry;
+    rows->wants_restart = false;
     Verify verify = {.rows = rows, .diag = diag};
     arena_init(&verify.page);
     arena_init(&verify.scratch);
@@ -564,7 +566,17 @@ Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
     arena_done(&verify.scratch);
     arena_done(&verify.page);
     rows->diag = NULL;
+    *is_retry = status != OK && rows->wants_restart;
     rows->ops->read_end(rows);
     if (status == OK) *ret_row_count = verify.row_count;
     return status;
+}
+
+Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
+    const Kernel *kernel = (const Kernel *)store;
+    bool is_retry = false;
+    for (int attempt = 1;; attempt++) { // [R10] of rowstore.h
+        Status status = verify_once(kernel->reader, ret_row_count, &is_retry, diag);
+        if (!is_retry || attempt == READ_ATTEMPTS_MAX) return status;
+    }
 }

@@ -2,6 +2,7 @@
 // store that CONTRACT_BACKEND names. This is the only file that knows which one that is.
 #include "contract/contract.h"
 #include "servers/postgres.h"
+#include "servers/redis.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@
 
 bool world_has_file(void) { return strcmp(CONTRACT_BACKEND, "sqlite") == 0; }
 bool world_is_postgres(void) { return strcmp(CONTRACT_BACKEND, "postgres") == 0; }
-bool world_is_kept(void) { return world_has_file() || world_is_postgres(); }
+static bool is_redis(void) { return strcmp(CONTRACT_BACKEND, "redis") == 0; }
+bool world_is_kept(void) { return world_has_file() || world_is_postgres() || is_redis(); }
 
 // A filter matches when the payload contains it.
 static bool filter_contains(Str filter, Str payload) {
@@ -42,6 +44,10 @@ int world_setup(void **state) {
         if (mkdtemp(world->directory) == NULL) return -1;
         snprintf(world->url, sizeof(world->url), "%s:%s/test.db", CONTRACT_BACKEND,
                  world->directory);
+    }
+    if (is_redis()) {
+        test_redis_clear();
+        test_redis_url("contract", world->url, sizeof(world->url));
     }
     if (world_is_postgres()) {
         test_postgres_clear("contract");

@@ -21,6 +21,7 @@
 #include "contract/dump.h"
 #include "contract/trace.h"
 #include "servers/postgres.h"
+#include "servers/redis.h"
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@ static const Backend backends[] = {
     {"sqlite, opened again and again", "sqlite:", true, true, false},
     {"postgres", "postgres:", false, false, false},
     {"postgres, two at once", "postgres:", false, false, true},
+    {"redis", "redis:", false, false, false},
+    {"redis, two at once", "redis:", false, false, true},
 };
 
 enum {
@@ -110,7 +113,21 @@ static void directory_name(pid_t process, char *ret_name, size_t size) {
     snprintf(ret_name, size, "%s/abide-diff-%ld", parent, (long)process);
 }
 
+static void server_url(Side *side, size_t place) {
+    char name[32];
+    snprintf(name, sizeof(name), "side_%zu", place);
+    if (strcmp(backends[place].scheme, "postgres:") == 0) {
+        test_postgres_clear(name);
+        test_postgres_url(name, side->url, sizeof(side->url));
+    } else if (strcmp(backends[place].scheme, "redis:") == 0) {
+        test_redis_url(name, side->url, sizeof(side->url));
+    } else {
+        snprintf(side->url, sizeof(side->url), "%s", backends[place].scheme);
+    }
+}
+
 static void contest_open(Contest *contest) {
+    test_redis_clear();
     directory_name(getpid(), contest->directory, sizeof(contest->directory));
     if (mkdir(contest->directory, 0700) != 0) { // left by an older process of that number
         remove_directory(contest->directory);
@@ -122,13 +139,8 @@ static void contest_open(Contest *contest) {
         if (backends[i].has_file) {
             snprintf(side->url, sizeof(side->url), "%s%s/%zu.db", backends[i].scheme,
                      contest->directory, i);
-        } else if (strcmp(backends[i].scheme, "postgres:") == 0) {
-            char schema[32];
-            snprintf(schema, sizeof(schema), "side_%zu", i);
-            test_postgres_clear(schema);
-            test_postgres_url(schema, side->url, sizeof(side->url));
         } else {
-            snprintf(side->url, sizeof(side->url), "%s", backends[i].scheme);
+            server_url(side, i);
         }
         side->store = side_open(side);
         if (backends[i].is_shared) side->other = side_open(side);

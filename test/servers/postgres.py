@@ -162,17 +162,6 @@ def is_zombie(pid):
         return True
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with Postgres() as server:
-        environment = {**os.environ, "ABIDE_TEST_POSTGRES": server.url}
-        # meson names programs relative to the build directory.
-        program = os.path.join(os.environ.get("ABIDE_BUILD_DIR", ""), sys.argv[1])
-        status = subprocess.run([program, *sys.argv[2:]], env=environment).returncode
-    sys.exit(status if status >= 0 else 128 - status)
-
-
 if __name__ == "__main__":
-    main()
+    import beside
+    beside.main(["postgres", *sys.argv[1:]])

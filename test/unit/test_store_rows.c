@@ -1,7 +1,8 @@
 // The contract of RowStore, [R1] to [R9] of rowstore.h: compiled once per backend.
-// ROWS_BACKEND is "memory", "sqlite" or "postgres".
+// ROWS_BACKEND is "memory", "sqlite", "postgres" or "redis".
 #include "base/env.h"
 #include "servers/postgres.h"
+#include "servers/redis.h"
 #include "store/rowstore.h"
 #include "store/store.h"
 #include "unit.h"
@@ -21,6 +22,7 @@ typedef struct Fixture {
 
 static bool is_sqlite(void) { return strcmp(ROWS_BACKEND, "sqlite") == 0; }
 static bool is_postgres(void) { return strcmp(ROWS_BACKEND, "postgres") == 0; }
+static bool is_redis(void) { return strcmp(ROWS_BACKEND, "redis") == 0; }
 
 static int set_up(void **state) {
     Fixture *f = calloc(1, sizeof(Fixture));
@@ -37,6 +39,12 @@ static int set_up(void **state) {
         test_postgres_url("rows", url, sizeof(url));
         StoreConfig config = {0};
         assert_ok(postgres_rows_open(str_from(url), &config, &f->pair, &f->diag));
+    } else if (is_redis()) {
+        char url[200];
+        test_redis_clear();
+        test_redis_url("rows", url, sizeof(url));
+        StoreConfig config = {0};
+        assert_ok(redis_rows_open(str_from(url), &config, &f->pair, &f->diag));
     } else {
         assert_ok(memory_rows_open(&f->pair, &f->diag));
     }
@@ -111,7 +119,8 @@ static void a_commit_shows_to_the_reader_all_at_once(void **state) {
     begin(f);
     insert_run(f, 1, "a");
     insert_run(f, 2, "b");
-    if (is_sqlite() || is_postgres()) { // the memory store makes a reader wait instead
+    bool is_memory = !is_sqlite() && !is_postgres() && !is_redis();
+    if (!is_memory) { // there a reader waits instead
         assert_ok(reader->ops->read_begin(reader, &f->diag));
         assert_false(has_run(f, reader, 1));
         reader->ops->read_end(reader);
@@ -121,6 +130,34 @@ static void a_commit_shows_to_the_reader_all_at_once(void **state) {
     assert_true(has_run(f, reader, 1));
     assert_true(has_run(f, reader, 2));
     reader->ops->read_end(reader);
+}
+
+// Redis keeps no old versions: the reader is told, and keeps writers out the second time.
+static void a_reader_whose_view_is_gone_begins_again(void **state) {
+    Fixture *f = *state;
+    RowStore *reader = f->pair.reader;
+    if (!is_redis()) return;
+    assert_ok(reader->ops->read_begin(reader, &f->diag));
+    reader->diag = &f->diag;
+    assert_false(has_run(f, reader, 1));
+    begin(f);
+    insert_run(f, 1, "a");
+    commit(f);
+    RunRow found;
+    assert_status(rows_get(reader, TABLE_RUNS, &(RunRow){.key = 1}, &f->arena, &found),
+                  ERR_UNAVAILABLE);
+    assert_true(reader->wants_restart);
+    assert_string_equal(f->diag.code, "STORE_CHANGED");
+    reader->ops->read_end(reader);
+    assert_ok(reader->ops->read_begin(reader, &f->diag));
+    assert_false(reader->wants_restart);
+    reader->is_retry = true;
+    assert_true(has_run(f, reader, 1));
+    assert_true(has_run(f, reader, 1));
+    reader->ops->read_end(reader);
+    begin(f); // nobody keeps it from that any more
+    insert_run(f, 2, "b");
+    commit(f);
 }
 
 static void a_reader_keeps_its_view_while_the_writer_commits(void **state) {
@@ -550,6 +587,7 @@ static void *watch_counters(void *context) {
     Watch *watch = context;
     Arena arena;
     arena_init(&arena);
+    bool is_retry = false; // [R10]: the second time it must be answered
     while (!atomic_load(watch->is_over)) {
         Diag diag;
         CounterRow a, b;
@@ -558,8 +596,13 @@ static void *watch_counters(void *context) {
             continue;
         }
         watch->reader->diag = &diag;
-        if (read_both(watch->reader, &arena, &a, &b) != OK) watch->error_count++;
-        else if (a.value != b.value) watch->torn_count++;
+        watch->reader->wants_restart = false;
+        watch->reader->is_retry = is_retry;
+        Status status = read_both(watch->reader, &arena, &a, &b);
+        bool is_gone = status != OK && watch->reader->wants_restart && !is_retry;
+        if (status == OK && a.value != b.value) watch->torn_count++;
+        if (status != OK && !is_gone) watch->error_count++;
+        is_retry = is_gone;
         watch->reader->ops->read_end(watch->reader);
         arena_reset(&arena);
     }
@@ -727,6 +770,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         ROWS_TEST(a_commit_shows_to_the_reader_all_at_once),
         ROWS_TEST(a_reader_keeps_its_view_while_the_writer_commits),
+        ROWS_TEST(a_reader_whose_view_is_gone_begins_again),
         ROWS_TEST(rollback_undoes_every_kind_of_change),
         ROWS_TEST(a_transaction_sees_its_own_writes),
         ROWS_TEST(update_writes_only_the_named_columns),

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Runs a command beside servers of its own, and ends with the command's status:
+
+    beside.py NAME[,NAME] COMMAND [ARGUMENT ...]
+
+Names are postgres and redis. The command finds their addresses in ABIDE_TEST_POSTGRES and
+ABIDE_TEST_REDIS.
+"""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+
+def server_of(name):
+    if name == "postgres":
+        import postgres
+        return postgres.Postgres()
+    if name == "redis":
+        import redis
+        return redis.Redis()
+    sys.exit(f"beside.py: there is no server {name}")
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    environment = dict(os.environ)
+    with contextlib.ExitStack() as stack:
+        for name in arguments[0].split(","):
+            server = stack.enter_context(server_of(name))
+            environment["ABIDE_TEST_" + name.upper()] = server.url
+        # meson names programs relative to the build directory.
+        program = os.path.join(os.environ.get("ABIDE_BUILD_DIR", ""), arguments[1])
+        status = subprocess.run([program, *arguments[2:]], env=environment).returncode
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
