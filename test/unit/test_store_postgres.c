@@ -317,6 +317,35 @@ static void names_of_schemas_are_checked(void **state) {
     }
 }
 
+// [T1] of store/step_database.h: the store holds the version before a step is called.
+static Status count_call(void *context, StepDatabase database, Arena *arena, Str *ret_data) {
+    assert_int_equal(database.kind, DATABASE_POSTGRES);
+    *ret_data = arena_str(arena, STR("1"));
+    (*(int *)context)++;
+    return OK;
+}
+
+static void a_step_is_not_called_for_a_batch_that_is_out_of_date(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 20; i++) { // the nodes take turns, so each finds the store changed
+        char id[2][8];
+        snprintf(id[0], sizeof(id[0]), "a%d", i);
+        snprintf(id[1], sizeof(id[1]), "b%d", i);
+        int64_t key = create(world, &world->one, id[0]);
+        int64_t epoch = world->batch.ready[0].epoch;
+        create(world, &world->two, id[1]);
+        int call_count = 0;
+        LogRow entry = {.kind = LOG_STEP, .attempt = 1, .name = STR("s")};
+        Op *op = begin(world, &world->one, OP_COMMIT_TURN);
+        op->turn = (TurnCommit){.run = key, .epoch = epoch, .next = NEXT_CONTINUE, .log = &entry,
+                                .log_count = 1, .participant = count_call,
+                                .participant_context = &call_count};
+        assert_ok(submit(world, &world->one));
+        assert_ok(op->status);
+        assert_int_equal(call_count, 1);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -334,6 +363,7 @@ int main(void) {
         CASE(a_newer_schema_is_left_alone),
         CASE(a_column_that_is_missing_is_added),
         CASE(names_of_schemas_are_checked),
+        CASE(a_step_is_not_called_for_a_batch_that_is_out_of_date),
     };
     return cmocka_run_group_tests_name("store on PostgreSQL", tests, NULL, NULL);
 }
