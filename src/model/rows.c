@@ -58,6 +58,7 @@ const char *log_kind_name(int64_t kind) {
         [LOG_RELOADED] = "reloaded",
         [LOG_FINISHED] = "finished",
         [LOG_LINE] = "line",
+        [LOG_UNHANDLED] = "unhandled",
     };
     bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
     return is_known ? names[kind] : "unknown";

@@ -108,6 +108,7 @@ typedef enum LogKind {
     LOG_RELOADED,
     LOG_FINISHED, // outcome; data: result or error
     LOG_LINE,     // console line; name: level
+    LOG_UNHANDLED, // a parked run wants no such signal: it is kept; name; data: is the run idle
     LOG_KIND_COUNT
 } LogKind;
 

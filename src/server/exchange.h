@@ -69,6 +69,8 @@ struct Exchange {
     ExchangeHeader headers[EXCHANGE_HEADERS_MAX];
     size_t header_count;
     struct Stream *stream; // NULL = the answer is `answer`
+    int64_t spilled_size;  // > 0: so much of it is in `spill_file`, before what is in `answer`
+    int spill_file;
     char *kept;            // texts of a stream's exchange, which has no arena; NULL = none
     // the engine's part
     ExchangeFunction next;         // when the engine has answered
@@ -105,6 +107,10 @@ void exchange_set_header(Exchange *exchange, const char *name, Str value);
 // Begins a JSON answer; the handler writes it to what this returns and ends with exchange_send.
 JsonWriter *exchange_begin(Exchange *exchange, int status);
 void exchange_send(Exchange *exchange);
+// For answers without a ceiling: moves what has been written so far out of memory once it is worth
+// it, into a file that has no name. False: that failed, and the exchange has been answered.
+bool exchange_spill(Exchange *exchange);
+void exchange_drop_spill(Exchange *exchange);
 // Text of another kind; `text` is copied.
 void exchange_send_text(Exchange *exchange, int status, const char *content_type, Str text);
 // RFC 9457 problem+json; the HTTP status follows from the two (problem.c).

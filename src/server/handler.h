@@ -23,6 +23,8 @@ const char *handler_status(int64_t state); // [A2]
 bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool is_unwrapped);
 // … as the whole answer: 202 while it goes on (or `running_status`), 200 completed, 500 otherwise.
 void handler_send(Exchange *exchange, const RunRow *run, int running_status, bool is_unwrapped);
+// … as the answer of who started it and does not wait: 200, however quickly it ended.
+void handler_send_started(Exchange *exchange, const RunRow *run);
 void handler_put_time(JsonWriter *json, const char *key, int64_t at_ms);
 
 // ---- handler_event.c ----
@@ -31,8 +33,11 @@ typedef struct HandlerEvent {
     Str value; // JSON
 } HandlerEvent;
 // What a client sent as an event: {"value", "type", …}, a bare object, or either as a JSON string.
-// `_data` is unwrapped.
+// `_data` is unwrapped. An event that is posted may have a type and no value.
 MUST_CHECK Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+                                     Diag *diag);
+// … to start with: `type` may be one of its own fields.
+MUST_CHECK Status handler_start_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
                                      Diag *diag);
 
 // ---- handler_stream.c ----

@@ -17,11 +17,12 @@ static const JsonValue *find_value(const JsonValue *object) {
     return value != NULL ? value : json_member(object, STR("data"));
 }
 
-// Whether all members are those of an event around its value.
+// Whether all members are those of an event around its value, which may be missing when there is
+// a type.
 static bool is_envelope(const JsonValue *object) {
     static const char *const names[] = {"value", "data", "type", "types", "qualified_name",
                                         "__is_pydantic"};
-    if (find_value(object) == NULL) return false;
+    if (object->count == 0) return false;
     JSON_EACH(member, object) {
         bool is_known = false;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -79,8 +80,8 @@ static Status read_type(const JsonValue *object, Str *ret_type, Diag *diag) {
     return OK;
 }
 
-Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
-                          Diag *diag) {
+static Status event_read(Arena *arena, const JsonValue *given, bool is_posted,
+                         HandlerEvent *ret_event, Diag *diag) {
     for (int deep = 0; given->kind == JSON_KIND_STRING && deep < STRINGS_DEEP; deep++) {
         JsonValue *parsed;
         TRY(json_parse(arena, given->string, &parsed, diag));
@@ -89,11 +90,23 @@ Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *re
     *ret_event = (HandlerEvent){.type = STR_NULL};
     if (given->kind != JSON_KIND_OBJECT)
         return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "an event is a JSON object");
-    if (!is_envelope(given)) {
+    const JsonValue *value = find_value(given);
+    bool is_whole = is_envelope(given) && (value != NULL || is_posted);
+    if (!is_whole) {
         ret_event->value = value_text(arena, given);
         return OK;
     }
     TRY(read_type(given, &ret_event->type, diag));
-    ret_event->value = value_text(arena, find_value(given));
+    ret_event->value = value != NULL ? value_text(arena, value) : STR("{}");
     return OK;
+}
+
+Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+                          Diag *diag) {
+    return event_read(arena, given, true, ret_event, diag);
+}
+
+Status handler_start_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+                          Diag *diag) {
+    return event_read(arena, given, false, ret_event, diag);
 }

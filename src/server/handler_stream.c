@@ -132,11 +132,31 @@ static Envelope step_of(Arena *arena, const StepChange *change) {
     json_put_string(&json, "name", change->name);
     json_put_cstr(&json, "step_state", change->state);
     json_put_cstr(&json, "worker_id", "0");
-    json_put_string(&json, "input_event_name", change->input);
+    json_put_string(&json, "input_event_name", // clients want a name
+                    str_is_null(change->input) ? change->name : change->input);
     json_put_string(&json, "output_event_name", change->output);
     json_write_object_end(&json);
     Envelope envelope = {.value = arena_str(arena, buf_str(&text)),
                          .type = STR("StepStateChanged"),
+                         .is_ours = true,
+                         .types = INTERNAL};
+    buf_done(&text);
+    return envelope;
+}
+
+static Envelope unhandled_of(Arena *arena, const LogRow *entry) {
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, 16 * LIMIT_NAME_SIZE);
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_string(&json, "event_type", entry->name);
+    json_put_string(&json, "qualified_name", entry->name);
+    json_put_null(&json, "step_name");
+    json_put_bool(&json, "idle", str_equal(entry->data, STR("true")));
+    json_write_object_end(&json);
+    Envelope envelope = {.value = arena_str(arena, buf_str(&text)),
+                         .type = STR("UnhandledEvent"),
                          .is_ours = true,
                          .types = INTERNAL};
     buf_done(&text);
@@ -161,6 +181,7 @@ static bool internal_of(EnvelopeFormat *format, Server *server, Arena *arena, co
     case LOG_IDLE: plain.type = STR("WorkflowIdleEvent"); break;
     case LOG_RELEASED: plain.type = STR("WorkflowReleasedEvent"); break;
     case LOG_RELOADED: plain.type = STR("WorkflowReloadedEvent"); break;
+    case LOG_UNHANDLED: *ret_envelope = unhandled_of(arena, entry); return true;
     case LOG_STARTED:
         change.name = str_from(format->workflow);
         change.input = STR("StartEvent");

@@ -115,6 +115,11 @@ bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool i
     return true;
 }
 
+void handler_send_started(Exchange *exchange, const RunRow *run) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    if (handler_put(exchange, json, run, false)) exchange_send(exchange);
+}
+
 void handler_send(Exchange *exchange, const RunRow *run, int running_status, bool is_unwrapped) {
     int status = run->state == RUN_COMPLETED            ? 200
                  : run_state_is_terminal(run->state) ? 500

@@ -62,6 +62,7 @@ static void exchange_free(Exchange *exchange) {
     pthread_mutex_unlock(&server->lock);
     buf_done(&exchange->body);
     buf_done(&exchange->answer);
+    exchange_drop_spill(exchange);
     arena_done(&exchange->arena);
     mem_free(exchange->kept);
     mem_free(exchange);
@@ -233,7 +234,16 @@ static void refuse_body(Exchange *exchange) {
                          "the body is over %zu bytes", exchange->body.max_size);
 }
 
+static struct MHD_Response *file_response(Exchange *exchange) {
+    uint64_t size = (uint64_t)exchange->spilled_size;
+    exchange->spilled_size = 0; // the response owns the file now
+    connection_sends(exchange, size);
+    atomic_fetch_add(&exchange->server->counters.bytes_out, (int64_t)size);
+    return MHD_create_response_from_fd64(size, exchange->spill_file);
+}
+
 static struct MHD_Response *buffer_response(Exchange *exchange) {
+    if (exchange->spilled_size > 0) return file_response(exchange);
     Buf buf = exchange->answer;
     exchange->answer = (Buf){0}; // the response owns it now
     connection_sends(exchange, buf.len);

@@ -236,9 +236,7 @@ static void get_representation(Exchange *exchange) {
 typedef struct Start {
     bool is_waiting;
     Str input;
-    Str handler_id;       // null = a new one
-    Request requests[2];  // purge and create, or create alone
-    size_t request_count; // 1 or 2
+    Str handler_id; // null = a new one
 } Start;
 
 // {"a": 1} and {"b": 2} -> both; the first wins.
@@ -281,7 +279,7 @@ static Status read_input(Exchange *exchange, const JsonValue *body, Start *start
     const JsonValue *kwargs = json_member(body, STR("kwargs"));
     HandlerEvent read = {.value = STR("{}")};
     if (event != NULL && event->kind != JSON_KIND_NULL)
-        TRY(handler_event_read(&exchange->arena, event, &read, diag));
+        TRY(handler_start_read(&exchange->arena, event, &read, diag));
     start->input = read.value;
     bool has_kwargs = kwargs != NULL && kwargs->kind == JSON_KIND_OBJECT && kwargs->count > 0;
     if (!has_kwargs) return OK;
@@ -317,12 +315,12 @@ static void send_started(Exchange *exchange) {
     if (start->is_waiting && !run_state_is_terminal(run.state) &&
         !server_is_stopping(exchange->server))
         exchange_await(exchange, start->handler_id, RUN_WAIT_MS, send_started);
-    else handler_send(exchange, &run, start->is_waiting ? 202 : 200, false);
+    else if (start->is_waiting) handler_send(exchange, &run, 202, false);
+    else handler_send_started(exchange, &run);
 }
 
 static void started(Exchange *exchange) {
-    Start *start = exchange->state;
-    const Op *op = &start->requests[start->request_count - 1].op;
+    const Op *op = &exchange->request->op;
     if (strcmp(op->diag.code, "WORKFLOW_NOT_FOUND") == 0 && op->status != OK)
         handler_refuse(exchange, 404, "Workflow not found");
     else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
@@ -330,9 +328,10 @@ static void started(Exchange *exchange) {
     else send_started(exchange);
 }
 
-static void fill_create(Exchange *exchange, const Start *start, Op *op) {
+static void fill_create(Exchange *exchange, const Start *start) {
     abide_engine *engine = exchange->server->engine;
-    op->kind = OP_CREATE_RUN;
+    Op *op = exchange_op(exchange, OP_CREATE_RUN);
+    op->create_run.is_replacing = true; // the id of one that has ended is used again
     op->create_run.spec = (RunSpec){
         .id = start->handler_id,
         .workflow = exchange->parameters[0],
@@ -341,28 +340,6 @@ static void fill_create(Exchange *exchange, const Start *start, Op *op) {
         .keep_ms = engine->run_retention_ms,
         .parent_position = -1,
     };
-}
-
-// One that has ended makes room for the new one in the same batch. False: it was answered.
-static bool make_room(Exchange *exchange, Start *start) {
-    Query query = {.kind = QUERY_RUN, .run_id = start->handler_id};
-    Diag diag;
-    diag_clear(&diag);
-    Status status =
-        store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
-    if (status == ERR_NOT_FOUND) return true;
-    if (status != OK) {
-        handler_refuse_diag(exchange, status, &diag);
-        return false;
-    }
-    if (!run_state_is_terminal(query.runs[0].state)) {
-        handler_refuse(exchange, 409, "Handler is already running");
-        return false;
-    }
-    Op *op = &start->requests[start->request_count++].op;
-    op->kind = OP_PURGE_RUN;
-    op->purge.run_id = start->handler_id;
-    return true;
 }
 
 static void start_workflow(Exchange *exchange, bool is_waiting) {
@@ -385,14 +362,12 @@ static void start_workflow(Exchange *exchange, bool is_waiting) {
         return;
     }
     IdText text;
-    bool is_named = !str_is_null(start->handler_id);
-    if (!is_named)
+    if (str_is_null(start->handler_id))
         start->handler_id =
             arena_str(&exchange->arena, engine_new_id(exchange->server->engine, "run_", &text));
-    else if (!make_room(exchange, start)) return;
-    fill_create(exchange, start, &start->requests[start->request_count++].op);
+    fill_create(exchange, start);
     exchange->state = start;
-    exchange_submit_all(exchange, start->requests, start->request_count, started);
+    exchange_submit_any(exchange, started);
 }
 
 static void run_waiting(Exchange *exchange) { start_workflow(exchange, true); }

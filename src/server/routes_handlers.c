@@ -62,11 +62,13 @@ static bool is_name_wanted(const Exchange *exchange, Str workflow) {
     return false;
 }
 
-// One page; false when the exchange has been answered.
+// One page; false when the exchange has been answered. What was read is forgotten and what was
+// written leaves memory on the way: there may be any number of pages.
 static bool put_page(Exchange *exchange, JsonWriter *json, const HandlerFilter *filter,
                      Query *query) {
     Diag diag;
     diag_clear(&diag);
+    ArenaMark mark = arena_mark(&exchange->arena);
     Status status = store_read(exchange->server->engine->store, &exchange->arena, query, &diag);
     if (status != OK) {
         handler_refuse_diag(exchange, status, &diag);
@@ -75,8 +77,11 @@ static bool put_page(Exchange *exchange, JsonWriter *json, const HandlerFilter *
     for (size_t i = 0; i < query->count; i++) {
         const RunRow *run = &query->runs[i];
         if (filter->has_names && !is_name_wanted(exchange, run->workflow)) continue;
-        if (!handler_put(exchange, json, run, false)) return false;
+        ArenaMark page = arena_mark(&exchange->arena);
+        if (!handler_put(exchange, json, run, false) || !exchange_spill(exchange)) return false;
+        arena_rewind(&exchange->arena, page);
     }
+    arena_rewind(&exchange->arena, mark);
     return true;
 }
 

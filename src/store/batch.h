@@ -93,6 +93,7 @@ typedef struct Op {
         } define;
         struct {
             RunSpec spec;
+            bool is_replacing; // a run of that id that has ended makes room: it is purged with it
             int64_t key;     // answer; also for duplicates
             bool is_new;     // answer: false = the id or dedupe key existed; same content. Other
                              // content under the dedupe key answers ERR_CONFLICT

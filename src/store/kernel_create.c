@@ -7,6 +7,8 @@
 //        same run, other content ERR_CONFLICT, and a run that was purged meanwhile is not
 //        started a second time.
 //   [C3] The first log entry is LOG_STARTED with the input; input_seq names it.
+//   [C4] A run that takes the place of one that has ended does so in one operation: nobody finds
+//        the id free, and when the new one is refused the old one is still there.
 //
 // Not here: what a turn does with its children (kernel_turn.c).
 #include "base/assert.h"
@@ -272,9 +274,26 @@ static Status dedupe_start(Kernel *kernel, const RunSpec *spec, Str digest,
     return OK;
 }
 
+// [C4] So nothing of the new run may be refused any more once the old one is gone.
+static Status make_room(Kernel *kernel, const RunSpec *spec) {
+    Run old;
+    Status status = run_load_id(kernel, spec->id, &old);
+    if (status == ERR_NOT_FOUND) return OK;
+    TRY(status);
+    if (!run_state_is_terminal(old.row.state)) return OK;
+    TRY(run_check_workflow(kernel, spec));
+    int64_t budget = INT64_MAX;
+    bool is_gone;
+    return run_purge(kernel, &old, &budget, &is_gone);
+}
+
 Status apply_create_run(Kernel *kernel, Op *op) {
     const RunSpec *spec = &op->create_run.spec;
     TRY(run_check_spec(kernel, spec));
+    if (op->create_run.is_replacing) {
+        ASSERT(str_is_null(spec->dedupe_key));
+        TRY(make_room(kernel, spec));
+    }
     bool has_key = !str_is_null(spec->dedupe_key);
     Str digest = has_key ? spec_digest(kernel, spec) : STR_NULL;
     RunCreated created = {0};

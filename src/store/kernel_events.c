@@ -207,6 +207,15 @@ static const WaitItem *signal_item(const WaitSet *set, Str name) {
     return NULL;
 }
 
+// The run waits, but not for this: its readers are told. One that executes may still come to it.
+static Status signal_note_unhandled(Kernel *kernel, Run *run, Str name) {
+    if (run->row.state != RUN_SUSPENDED) return OK;
+    LogRow entry = {.kind = LOG_UNHANDLED, .position = -1, .name = name,
+                    .data = run->row.idle_since_ms != 0 ? STR("true") : STR("false")};
+    grown_push(kernel, run);
+    return run_log(kernel, run, &entry);
+}
+
 // Delivered to a wait, or kept. Refuses when too many are kept already.
 static Status signal_put(Kernel *kernel, Run *run, const Signal *signal, bool *ret_is_delivered) {
     *ret_is_delivered = false;
@@ -227,7 +236,8 @@ static Status signal_put(Kernel *kernel, Run *run, const Signal *signal, bool *r
                              "the run \"%.*s\" has %lld unread signals, the limit",
                              STR_ARG(run->row.id), (long long)count);
     }
-    return signal_keep(kernel, run, signal);
+    TRY(signal_keep(kernel, run, signal));
+    return signal_note_unhandled(kernel, run, signal->name);
 }
 
 static Status signal_require_run(Kernel *kernel, Str run_id, Run *ret_run) {

@@ -132,6 +132,29 @@ static void one_open_task_counts_among_very_many(void **state) {
     check_one_open(*state, "newest", 99);
 }
 
+static void a_signal_that_no_wait_wants_is_noted_and_kept(void **state) {
+    World *world = *state;
+    park(world, create(world, "idle"), on_signal("go"));
+    park(world, create(world, "asleep"), on_timer(START_MS + 1000));
+    signal_run(world, "idle", "other", "1");
+    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.grown_count, 1); // readers of the log are told
+    assert_text(last_entry(world, "idle", LOG_UNHANDLED).name, "other");
+    assert_text(last_entry(world, "idle", LOG_UNHANDLED).data, "true");
+    assert_int_equal(get_run(world, "idle").idle_since_ms, START_MS); // it still is
+    assert_int_equal(idle_count(world, "idle"), 1);
+    signal_run(world, "asleep", "other", "1");
+    assert_text(last_entry(world, "asleep", LOG_UNHANDLED).data, "false");
+    signal_run(world, "idle", "go", "2"); // what it waits for wakes it as ever
+    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+                    OUTCOME_OK, "2");
+    Claimed claimed = ready_at(world, 0);
+    signal_run(world, "idle", "third", "3"); // it executes: perhaps it is about to wait for it
+    assert_int_equal(entry_count(world, "idle", LOG_UNHANDLED), 1);
+    Op *op = park(world, claimed, on_signal("other"));
+    assert_int_equal(op->turn.state, RUN_RUNNING); // what was kept is there
+}
+
 static void what_was_delivered_before_is_not_lost_behind_the_entry(void **state) {
     World *world = *state;
     RunSpec spec = spec_of("r1");
@@ -243,6 +266,7 @@ int contract_idle(void) {
         CASE(queued_work_keeps_a_run_from_being_idle_until_it_ends),
         CASE(a_task_in_backoff_keeps_its_run_from_being_idle),
         CASE(one_open_task_counts_among_very_many),
+        CASE(a_signal_that_no_wait_wants_is_noted_and_kept),
         CASE(what_was_delivered_before_is_not_lost_behind_the_entry),
         CASE(a_run_that_is_paused_and_resumed_becomes_idle_again),
         CASE(a_parked_run_is_noted_as_released_and_reloaded),

@@ -102,6 +102,41 @@ static void purged_id_can_be_used_again(void **state) {
     assert_false(op->signal.is_duplicate);
 }
 
+static Op *replace(World *world, const char *id) {
+    Op *op = op_new(world, OP_CREATE_RUN);
+    op->create_run.spec = spec_of(id);
+    op->create_run.is_replacing = true;
+    return op;
+}
+
+static void new_run_takes_the_place_of_one_that_ended(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    Op *op = replace(world, "r1"); // one that goes on stays
+    op_run(world, op, OK);
+    assert_false(op->create_run.is_new);
+    assert_int_equal(op->create_run.key, claimed.run);
+    cancel_run(world, "r1", 0);
+    Str before = world_dump(world);
+    op = replace(world, "r1"); // what cannot be started leaves the old one where it is
+    op->create_run.spec.kind = 0;
+    op->create_run.spec.workflow = STR("nobody defined this");
+    op_run(world, op, ERR_NOT_FOUND);
+    assert_refused(op, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND");
+    assert_unchanged(world, before);
+    op = replace(world, "r1");
+    op_run(world, op, OK);
+    assert_true(op->create_run.is_new);
+    assert_true(op->create_run.key != claimed.run);
+    assert_int_equal(get_run(world, "r1").state, RUN_RUNNING);
+    assert_int_equal(entry_count(world, "r1", LOG_CANCEL_REQUESTED), 0);
+    Query old = {.run = claimed.run};
+    assert_status(read_query(world, &old, QUERY_RUN), ERR_NOT_FOUND);
+    op = replace(world, "new"); // nobody has to make room
+    op_run(world, op, OK);
+    assert_true(op->create_run.is_new);
+}
+
 static void purged_parent_leaves_its_children_alone(void **state) {
     World *world = *state;
     Claimed parent = create(world, "parent");
@@ -302,6 +337,7 @@ int contract_keeping(void) {
         CASE(purge_after_a_crash_removes_everything_of_a_run),
         CASE(purge_of_a_live_run_is_refused),
         CASE(purged_id_can_be_used_again),
+        CASE(new_run_takes_the_place_of_one_that_ended),
         CASE(purged_parent_leaves_its_children_alone),
         CASE(kept_time_over_removes_the_run),
         CASE(kept_time_over_is_noticed_by_fire_due_as_well),

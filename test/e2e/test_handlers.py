@@ -207,6 +207,17 @@ class RunTest(HandlerTest):
         self.assertEqual((status, handler["status"], handler["error"], handler["result"]),
                          (500, "failed", "no good", None))
 
+    def test_who_does_not_wait_is_answered_200_however_quickly_it_fails(self):
+        for _ in range(20):
+            status, _ = self.client.handler("POST", "/workflows/bad/run-nowait")
+            self.assertEqual(status, 200)
+
+    def test_a_result_that_is_not_there_is_null(self):
+        self.server.deploy("silent", "const nothing = 1")
+        _, handler = self.client.handler("POST", "/workflows/silent/run", {"handler_id": "s"})
+        self.assertEqual(handler["result"]["value"], {})
+        self.assertEqual(self.client.handler("GET", "/results/s")[1]["result"], None)
+
     def test_bad_bodies(self):
         for body, detail in (("{bad", "line 1"), ("[1]", "object"),
                              ({"context": {"a": 1}}, "context"), ({"kwargs": 1}, "kwargs"),
@@ -322,6 +333,23 @@ class ListTest(HandlerTest):
         self.assertEqual(ids("?limit=3&cursor=" + value["next"]), ["a"])
 
 
+
+class LongListTest(HandlerTest):
+    def test_a_list_of_any_length_is_one_answer(self):
+        # Over the 64 MiB that other answers may have: 70 results of a megabyte each.
+        self.server.deploy("large", "return 'x'.repeat(1000000)")
+        for number in range(70):
+            self.client.handler("POST", "/workflows/large/run", {"handler_id": "l%d" % number})
+        self.start("small")
+        status, value = self.client.call("GET", "/handlers")
+        self.assertEqual((status, len(value["handlers"])), (200, 71))
+        results = [handler["result"]["value"]["result"] for handler in value["handlers"]
+                   if handler["result"]]
+        self.assertEqual(set(results), {"x" * 1000000})
+        _, one = self.client.call("GET", "/handlers?status=running")
+        self.assertEqual([handler["handler_id"] for handler in one["handlers"]], ["small"])
+
+
 class EventsTest(HandlerTest):
     def test_what_is_posted_is_checked(self):
         self.start("h1")
@@ -349,6 +377,35 @@ class EventsTest(HandlerTest):
             body = {"event": event, "step": "any"}
             self.assertEqual(self.client.call("POST", "/events/" + name, body)[0], 200)
             self.assertEqual(self.server.wait_for(name, "completed")["result"]["by"], "x")
+
+    def test_an_event_may_have_no_value(self):
+        self.server.deploy("bare", "return await Signal.next('Ping')")
+        self.client.handler("POST", "/workflows/bare/run-nowait", {"handler_id": "b"})
+        body = {"event": {"type": "Ping", "qualified_name": None}}
+        self.assertEqual(self.client.call("POST", "/events/b", body)[0], 200)
+        self.assertEqual(self.server.wait_for("b", "completed")["result"], {})
+        # A start event's own field may have that name.
+        _, handler = self.client.handler("POST", "/workflows/echo/run",
+                                         {"start_event": {"type": "car"}})
+        self.assertEqual(handler["result"]["value"], {"result": {"type": "car"}})
+
+    def test_readers_are_told_of_events_nobody_waits_for(self):
+        self.server.deploy("gate", "return await Signal.next('Go')")
+        self.client.handler("POST", "/workflows/gate/run-nowait", {"handler_id": "g"})
+        self.server.wait_for("g", "suspended")
+        for kind in ("Odd", "Go"):
+            body = {"event": {"type": kind, "value": {}}}
+            self.assertEqual(self.client.call("POST", "/events/g", body)[0], 200)
+        self.server.wait_for("g", "completed")
+        path = "/events/g?include_internal=true&after_sequence=-1"
+        seen = [envelope for _, envelope in self.client.stream(path)
+                if envelope["type"] == "UnhandledEvent"]
+        self.assertEqual([envelope["value"] for envelope in seen], [
+            {"event_type": "Odd", "qualified_name": "Odd", "step_name": None, "idle": True}])
+        self.assertEqual(seen[0]["types"], ["InternalDispatchEvent"])
+        plain = [envelope["type"] for _, envelope in
+                 self.client.stream("/events/g?after_sequence=-1")]
+        self.assertEqual(plain, ["StopEvent"])
 
     def test_an_event_is_kept_until_a_wait_takes_it(self):
         self.server.deploy("slow", "await Timer.delay('300ms')\nreturn Signal.next('Late')")
@@ -413,6 +470,7 @@ class EventsTest(HandlerTest):
         for event in internal:
             self.assertEqual(event["qualified_name"], "workflows.events." + event["type"])
             if event["type"] == "StepStateChanged":
+                self.assertIsInstance(event["value"]["input_event_name"], str)
                 self.assertEqual(set(event["value"]), {
                     "name", "step_state", "worker_id", "input_event_name", "output_event_name"})
         plain = list(self.client.stream("/events/h1?include_qualified_name=false"))
