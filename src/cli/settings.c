@@ -282,6 +282,7 @@ void settings_apply(const Settings *settings, bool is_reload, ServeConfig *confi
     config->max_resident_memory = values[SET_MAX_RESIDENT_MEMORY].number;
     config->idle_release_timeout = values[SET_IDLE_RELEASE_TIMEOUT].text;
     config->idle_timeouts = values[SET_IDLE_TIMEOUTS].text;
+    config->node_lease = values[SET_NODE_LEASE].text;
     config->max_active_runs = (int)values[SET_MAX_ACTIVE_RUNS].number;
     config->limits.header_size = (size_t)values[SET_MAX_HEADER_SIZE].number;
     config->limits.connections = values[SET_MAX_CONNECTIONS].number;

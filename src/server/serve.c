@@ -155,6 +155,7 @@ static Status open_engine(Serving *serving, Diag *diag) {
         .cancel_grace = text_or_null(arena, config->cancel_grace),
         .idle_release_timeout = text_or_null(arena, config->idle_release_timeout),
         .idle_timeouts = text_or_null(arena, config->idle_timeouts),
+        .lease = text_or_null(arena, config->node_lease),
         .max_resident_memory = config->max_resident_memory,
         .discard_step_events = 1,
         .on_log = write_line,

@@ -28,7 +28,7 @@ typedef struct ServeConfig {
     // The engine's: 0 or null = what include/abide.h says.
     int task_threads, max_resident_runs, max_active_runs, keep_snapshots;
     Str run_retention, event_retention, cancel_grace;
-    Str idle_release_timeout, idle_timeouts;
+    Str idle_release_timeout, idle_timeouts, node_lease;
     int64_t max_resident_memory;
     Logger *logger;
     void (*on_ready)(void *context, const Server *server); // it listens; may be NULL
