@@ -192,8 +192,11 @@ Status apply_complete_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(kernel_check_size(kernel, "the result", op->complete_task.result, LIMIT_PAYLOAD_SIZE));
     TRY(task_require(kernel, op->complete_task.id, &before));
-    bool is_repeated =
-        before.state == TASK_COMPLETED && before.token == op->complete_task.token;
+    // Said again because the answer was lost. Another result under the same token is not what
+    // counts, and must not hear that it does.
+    bool is_repeated = before.state == TASK_COMPLETED &&
+                       before.token == op->complete_task.token &&
+                       str_same(before.result, op->complete_task.result);
     if (is_repeated) return OK;
     TRY(task_check_lease(kernel, &before, op->complete_task.token));
     TaskRow after = before;

@@ -199,7 +199,22 @@ static void completion_repeated_with_its_token_is_answered_ok(void **state) {
     TaskRow task = lease_one(world, "default");
     complete_task(world, "t1", task.token, "1");
     Str before = world_dump(world);
-    complete_task(world, "t1", task.token, "2");
+    complete_task(world, "t1", task.token, "1");
+    assert_unchanged(world, before);
+}
+
+static void another_result_under_the_same_token_is_refused(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    complete_task(world, "t1", task.token, "1");
+    Str before = world_dump(world);
+    Op *other = op_new(world, OP_COMPLETE_TASK);
+    other->complete_task.id = STR("t1");
+    other->complete_task.token = task.token;
+    other->complete_task.result = STR("2");
+    op_run(world, other, ERR_FENCED);
     assert_unchanged(world, before);
     Op *op = op_new(world, OP_FAIL_TASK);
     op->fail_task.id = STR("t1");
@@ -727,6 +742,7 @@ int contract_tasks(void) {
         CASE(delayed_task_is_claimable_when_due),
         CASE(stale_token_changes_nothing),
         CASE(completion_repeated_with_its_token_is_answered_ok),
+        CASE(another_result_under_the_same_token_is_refused),
         CASE(task_that_is_not_leased_cannot_be_completed),
         CASE(failed_attempts_back_off_by_policy_and_survive_a_crash),
         CASE(retry_without_backoff_is_claimable_at_once),
