@@ -240,12 +240,11 @@ static Status signal_put(Kernel *kernel, Run *run, const Signal *signal, bool *r
     return signal_note_unhandled(kernel, run, signal->name);
 }
 
-static Status signal_require_run(Kernel *kernel, Str run_id, Run *ret_run) {
-    TRY(run_require(kernel, run_id, ret_run));
-    if (!run_state_is_terminal(ret_run->row.state)) return OK;
+static Status signal_check_run(Kernel *kernel, const Run *run) {
+    if (!run_state_is_terminal(run->row.state)) return OK;
     return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL",
-                         "the run \"%.*s\" has %s and takes no signals", STR_ARG(run_id),
-                         run_state_name(ret_run->row.state));
+                         "the run \"%.*s\" has %s and takes no signals", STR_ARG(run->row.id),
+                         run_state_name(run->row.state));
 }
 
 Status apply_signal(Kernel *kernel, Op *op) {
@@ -256,15 +255,16 @@ Status apply_signal(Kernel *kernel, Op *op) {
         TRY(kernel_check_name(kernel, "the signal id", op->signal.id, LIMIT_KEY_SIZE));
     }
     Run run;
-    TRY(signal_require_run(kernel, op->signal.run_id, &run));
+    TRY(run_require(kernel, op->signal.run_id, &run));
     DedupeRow used = {.id = op->signal.id, .run = run.row.key};
-    if (op->signal.is_deduplicated) {
+    if (op->signal.is_deduplicated) { // also when it was the one that ended the run
         DedupeRow known;
         used.scope = dedupe_signal_scope(kernel, run.row.key);
         Status status = dedupe_find(kernel, used.scope, used.id, &known);
         op->signal.is_duplicate = status == OK;
         if (status != ERR_NOT_FOUND) return status;
     }
+    TRY(signal_check_run(kernel, &run));
     Signal signal = {op->signal.name, op->signal.id, op->signal.payload};
     TRY(signal_put(kernel, &run, &signal, &op->signal.is_delivered));
     return op->signal.is_deduplicated ? dedupe_add(kernel, &used) : OK;
@@ -296,7 +296,8 @@ Status apply_replay_dead_letter(Kernel *kernel, Op *op) { // [V4]
         return dead_letter_drop(kernel, &letter);
     }
     Run run;
-    TRY(signal_require_run(kernel, letter.run_id, &run));
+    TRY(run_require(kernel, letter.run_id, &run));
+    TRY(signal_check_run(kernel, &run));
     Signal signal = {letter.name, letter.id, letter.payload};
     bool is_delivered;
     TRY(signal_put(kernel, &run, &signal, &is_delivered));

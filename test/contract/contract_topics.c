@@ -314,6 +314,27 @@ static void signal_with_a_known_id_is_taken_once(void **state) {
     assert_int_equal(entry_count(world, "r1", LOG_WAIT), 1);
 }
 
+static void signal_that_ended_its_run_is_a_duplicate_when_said_again(void **state) {
+    World *world = *state;
+    park(world, create(world, "r1"), on_signal("go"));
+    for (int i = 0; i < 2; i++) {
+        Op *op = op_new(world, OP_SIGNAL);
+        op->signal.run_id = STR("r1");
+        op->signal.name = STR("go");
+        op->signal.id = STR("s1");
+        op->signal.is_deduplicated = true;
+        op_run(world, op, OK);
+        assert_int_equal(op->signal.is_duplicate, i > 0);
+        if (i == 0) finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
+    }
+    Op *other = op_new(world, OP_SIGNAL);
+    other->signal.run_id = STR("r1");
+    other->signal.name = STR("go");
+    other->signal.id = STR("s2");
+    other->signal.is_deduplicated = true;
+    op_run(world, other, ERR_TERMINAL);
+}
+
 static void ids_that_were_not_the_callers_are_not_remembered(void **state) {
     World *world = *state;
     publish(world, "t", "1");
@@ -357,6 +378,7 @@ int contract_topics(void) {
         CASE(event_with_a_known_id_is_a_duplicate),
         CASE(event_id_is_known_after_it_was_consumed_and_after_a_crash),
         CASE(signal_with_a_known_id_is_taken_once),
+        CASE(signal_that_ended_its_run_is_a_duplicate_when_said_again),
         CASE(ids_that_were_not_the_callers_are_not_remembered),
         CASE(known_ids_are_forgotten_after_the_retention),
     };
