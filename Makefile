@@ -8,6 +8,7 @@
 #   make sim        the simulator                               make sim SEED=7 RUNS=500
 #   make fuzz-diff  random programs against node, until interrupted
 #   make fuzz-api   random requests against a server, until interrupted   make fuzz-api SEED=7
+#   make chaos      clusters under kills, cuts and failovers, ten minutes each   make chaos SCENARIO=cuts MINUTES=2
 #   make format tidy install clean
 #
 # BUILD=DIR builds elsewhere (the sanitizer builds go to DIR-asan, DIR-tsan, DIR-clang).
@@ -17,9 +18,11 @@ JOBS ?= 2
 SEED ?= 1
 RUNS ?= 200
 ONLY ?=
+SCENARIO ?= all
+MINUTES ?= 10
 export BUILD JOBS
 
-.PHONY: all run test check bench sim fuzz-diff fuzz-api format tidy install clean
+.PHONY: all run test check bench sim fuzz-diff fuzz-api chaos format tidy install clean
 
 all:
 	@tools/setup build
@@ -54,6 +57,10 @@ fuzz-diff: all
 
 fuzz-api: all
 	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/e2e/api_fuzz.py --forever --seed $(SEED) --threads 4
+
+chaos: all
+	@tools/setup test
+	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/cluster/nemesis.py $(SCENARIO) --minutes $(MINUTES) --seed $(SEED)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i
