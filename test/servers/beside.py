@@ -2,6 +2,7 @@
 """Runs a command beside servers of its own, and ends with the command's status:
 
     beside.py NAME[,NAME] COMMAND [ARGUMENT ...]
+    beside.py NAME[,NAME] --each PROGRAM [PROGRAM ...]     one after the other beside the same servers
 
 Names are postgres and redis. The command finds their addresses in ABIDE_TEST_POSTGRES and
 ABIDE_TEST_REDIS.
@@ -25,6 +26,15 @@ def server_of(name):
     sys.exit(f"beside.py: there is no server {name}")
 
 
+def run(command, environment):
+    # meson names programs relative to the build directory.
+    program = os.path.join(os.environ.get("ABIDE_BUILD_DIR", ""), command[0])
+    status = subprocess.run([program, *command[1:]], env=environment).returncode
+    if status != 0:
+        print(f"# {command[0]} ended with {status}", flush=True)
+    return status if status >= 0 else 128 - status
+
+
 def main(arguments):
     if len(arguments) < 2:
         sys.exit(__doc__)
@@ -34,10 +44,11 @@ def main(arguments):
         for name in arguments[0].split(","):
             server = stack.enter_context(server_of(name))
             environment["ABIDE_TEST_" + name.upper()] = server.url
-        # meson names programs relative to the build directory.
-        program = os.path.join(os.environ.get("ABIDE_BUILD_DIR", ""), arguments[1])
-        status = subprocess.run([program, *arguments[2:]], env=environment).returncode
-    sys.exit(status if status >= 0 else 128 - status)
+        commands = [arguments[1:]]
+        if arguments[1] == "--each":
+            commands = [[program] for program in arguments[2:]]
+        statuses = [run(command, environment) for command in commands]
+    sys.exit(next((status for status in statuses if status != 0), 0))
 
 
 if __name__ == "__main__":

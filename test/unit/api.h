@@ -1,6 +1,7 @@
-// What the tests of the C library share: an engine on a fresh store of either kind.
+// What the tests of the C library share: an engine on a fresh store of the kind API_BACKEND.
 #pragma once
 #include "abide.h"
+#include "servers/servers.h"
 #include "unit.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 typedef struct Fixture {
     char directory[64];
-    char url[128];
+    char url[256];
     abide_engine *engine;
     abide_options options;
 } Fixture;
@@ -29,6 +30,8 @@ static inline int setup(void **state) {
     snprintf(fixture->directory, sizeof fixture->directory, "/tmp/abide-test-XXXXXX");
     if (mkdtemp(fixture->directory) == NULL) return -1;
     if (strcmp(API_BACKEND, "memory") == 0) snprintf(fixture->url, sizeof fixture->url, "memory:");
+    else if (test_server_is(API_BACKEND))
+        test_server_store(API_BACKEND, "api", fixture->url, sizeof fixture->url);
     else snprintf(fixture->url, sizeof fixture->url, "sqlite:%s/test.db", fixture->directory);
     fixture_open(fixture);
     *state = fixture;

@@ -1,8 +1,8 @@
 // World: one store, one virtual clock and one node that has joined, for tests of the store.
 //
-// KERNEL_BACKEND names the store: "memory:" or "sqlite:". `begin` starts a batch, batch_add puts
-// operations into it, `commit` applies it. After each test the whole store is verified against
-// its invariants. Not every test file uses every helper.
+// KERNEL_BACKEND names the store: "memory:", "sqlite:", or one of test/servers. `begin` starts a
+// batch, batch_add puts operations into it, `commit` applies it. After each test the whole store is
+// verified against its invariants. Not every test file uses every helper.
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "servers/servers.h"
 #include "store/kernel.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,12 @@ typedef struct World {
     int64_t node;
     int64_t batch_number;
     int64_t claim_max;
-    char path[64];
+    char path[64]; // empty for stores without a file
+    char url[256];
 } World;
+
+// Closed and opened again it has what it had.
+static bool is_kept(void) { return strcmp(KERNEL_BACKEND, "memory:") != 0; }
 
 // A filter matches when the payload contains it.
 static bool filter_contains(Str filter, Str payload) {
@@ -72,9 +77,7 @@ static int64_t join(World *world, const char *name, int64_t lease_ms) {
 
 static void store_open_again(World *world) {
     StoreConfig config = {.filter_matches = filter_contains};
-    char url[80];
-    snprintf(url, sizeof(url), "%s%s", KERNEL_BACKEND, world->path);
-    Status status = store_open(str_from(url), &config, &world->store, &world->diag);
+    Status status = store_open(str_from(world->url), &config, &world->store, &world->diag);
     if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
     assert_int_equal(status, OK);
 }
@@ -89,6 +92,11 @@ static int setup(void **state) {
         assert_true(file >= 0);
         close(file);
         unlink(world->path);
+    }
+    if (test_server_is(KERNEL_BACKEND)) {
+        test_server_store(KERNEL_BACKEND, "kernel", world->url, sizeof(world->url));
+    } else {
+        snprintf(world->url, sizeof(world->url), "%s%s", KERNEL_BACKEND, world->path);
     }
     arena_init(&world->arena);
     store_open_again(world);

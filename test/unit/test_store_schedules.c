@@ -118,7 +118,7 @@ static void two_nodes_race_for_a_tick_and_one_run_starts(void **state) {
 
 static void a_restart_neither_repeats_nor_loses_a_tick(void **state) {
     World *world = *state;
-    if (!is_sqlite()) return; // what is in memory does not survive
+    if (!is_kept()) return; // what is in memory does not survive
     ScheduleRow row = every_minute("m", OVERLAP_ALLOW);
     row.catch_up_ms = 60 * MINUTE_MS;
     set(world, row);
@@ -234,7 +234,7 @@ static void a_queued_tick_survives_that_the_run_is_forgotten_in_memory(void **st
     fire_at(world, TICK_1);
     Claimed first = ready_at(world, 0);
     fire_at(world, TICK_2);
-    if (is_sqlite()) {
+    if (is_kept()) {
         store_close(world->store);
         store_open_again(world);
     }
