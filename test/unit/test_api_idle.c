@@ -335,31 +335,179 @@ static void released_runs_are_cancelled_paused_and_resumed(void **state) {
     assert_int_equal(release(fixture, "nobody", NULL, NULL), ABIDE_NOT_FOUND);
 }
 
-static void a_released_script_is_rewound(void **state) {
+static void released_runs_are_rewound(void **state) {
     Fixture *fixture = *state;
-    start_settled(fixture, "script", "r");
-    send(fixture, "r", "go", "1");
-    settle(fixture);
-    release_now(fixture, "r");
-    abide_error error;
-    int code = abide_rewind(fixture->engine, "r", "go", 0, &error);
-    if (code != ABIDE_OK) fail_msg("rewind: %s", error.message);
-    settle(fixture);
-    for (int i = 0; i < 3; i++) send(fixture, "r", "go", "7");
-    expect_result(fixture, "r", ABIDE_OK, "[7,7,7]");
+    for (int k = 0; k < 2; k++) {
+        start_settled(fixture, kinds[k], kinds[k]);
+        send(fixture, kinds[k], "go", "1");
+        settle(fixture);
+        release_now(fixture, kinds[k]);
+        abide_error error;
+        int code = abide_rewind(fixture->engine, kinds[k], "go", 0, &error);
+        if (code != ABIDE_OK) fail_msg("rewind: %s", error.message);
+        settle(fixture);
+        for (int i = 0; i < 3; i++) send(fixture, kinds[k], "go", "7");
+        expect_result(fixture, kinds[k], ABIDE_OK, "[7,7,7]");
+    }
+}
+
+static void released_runs_are_forked(void **state) {
+    Fixture *fixture = *state;
+    static const char *const forks[] = {"fork of native", "fork of script"};
+    for (int k = 0; k < 2; k++) {
+        start_settled(fixture, kinds[k], kinds[k]);
+        send(fixture, kinds[k], "go", "1");
+        settle(fixture);
+        release_now(fixture, kinds[k]);
+        abide_error error;
+        int code =
+            abide_fork(fixture->engine, kinds[k], NULL, 0, forks[k], NULL, &error);
+        if (code != ABIDE_OK) fail_msg("fork: %s", error.message);
+        settle(fixture);
+        assert_true(look(fixture, kinds[k]).is_released); // the old one is left as it was
+        for (int i = 0; i < 3; i++) send(fixture, forks[k], "go", "8");
+        expect_result(fixture, forks[k], ABIDE_OK, "[8,8,8]");
+        for (int i = 0; i < 2; i++) send(fixture, kinds[k], "go", "2");
+        expect_result(fixture, kinds[k], ABIDE_OK, "[1,2,2]");
+    }
+}
+
+static void overall_deadlines_end_released_runs(void **state) {
+    Fixture *fixture = *state;
+    for (int k = 0; k < 2; k++) {
+        abide_start_options options = {.id = kinds[k], .timeout = "10m"};
+        assert_int_equal(
+            abide_start(fixture->engine, kinds[k], NULL, &options, NULL, NULL), ABIDE_OK);
+        settle(fixture);
+        release_now(fixture, kinds[k]);
+    }
+    at(fixture, 10 * MINUTE_MS - 1);
+    for (int k = 0; k < 2; k++) assert_true(look(fixture, kinds[k]).is_released);
+    at(fixture, 10 * MINUTE_MS);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(look(fixture, kinds[k]).state, ABIDE_RUN_FAILED);
+        assert_false(look(fixture, kinds[k]).is_released);
+        assert_int_equal(stats_of(fixture).reloads, 0); // nothing had to be loaded for it
+    }
+}
+
+static int parent_native(abide_ctx *ctx, const char *input) {
+    abide_handle child;
+    const char *result;
+    abide_start_options options = {.id = "child of native"};
+    ABIDE_TRY(abide_child_start(ctx, "script", input, &options, &child));
+    ABIDE_TRY(abide_child_await(ctx, child, NULL, &result));
+    return abide_complete(ctx, result);
 }
 
 static void a_child_completes_into_a_released_parent(void **state) {
     Fixture *fixture = *state;
-    deploy_as(fixture, "parent.flow", "return await Workflow.run('native', 1, { id: 'child' })");
-    start_settled(fixture, "parent", "p");
-    assert_int_equal(look(fixture, "p").idle_since_ms, 0); // it waits for a run, not for the world
-    assert_int_equal(look(fixture, "child").idle_since_ms, begin_ms);
+    static const char *const parents[] = {"parent_native", "parent"};
+    static const char *const children[] = {"child of native", "child of script"};
+    add_workflow(fixture, "parent_native", parent_native, NULL);
+    deploy_as(fixture, "parent.flow",
+              "return await Workflow.run('native', 1, { id: 'child of script' })");
+    for (int k = 0; k < 2; k++) {
+        start_settled(fixture, parents[k], parents[k]);
+        // It waits for a run, not for the world.
+        assert_int_equal(look(fixture, parents[k]).idle_since_ms, 0);
+        assert_int_equal(look(fixture, children[k]).idle_since_ms, begin_ms);
+    }
     at(fixture, 61 * SECOND_MS);
-    assert_true(look(fixture, "p").is_released);
-    assert_true(look(fixture, "child").is_released);
-    for (int i = 0; i < 3; i++) send(fixture, "child", "go", "1");
-    expect_result(fixture, "p", ABIDE_OK, "[1,1,1]");
+    for (int k = 0; k < 2; k++) {
+        assert_true(look(fixture, parents[k]).is_released);
+        assert_true(look(fixture, children[k]).is_released);
+        for (int i = 0; i < 3; i++) send(fixture, children[k], "go", "1");
+        expect_result(fixture, parents[k], ABIDE_OK, "[1,1,1]");
+        assert_int_equal(entries(fixture, parents[k], "reloaded"), 1);
+    }
+}
+
+static int listen_and_sleep(abide_ctx *ctx, const char *input) {
+    (void)input;
+    const char *news;
+    ABIDE_TRY(abide_await_event(ctx, "news", NULL, &news));
+    ABIDE_TRY(abide_sleep(ctx, "1h"));
+    return abide_complete(ctx, news);
+}
+
+static void topic_events_and_timers_wake_released_runs(void **state) {
+    Fixture *fixture = *state;
+    static const char *const listeners[] = {"listener_native", "listener"};
+    add_workflow(fixture, "listener_native", listen_and_sleep, NULL);
+    deploy_as(fixture, "listener.flow", "const news = await Event.wait('news')\n"
+                                        "await Timer.delay('1h')\nreturn news");
+    for (int k = 0; k < 2; k++) {
+        start_settled(fixture, listeners[k], listeners[k]);
+        release_now(fixture, listeners[k]);
+        int64_t resumed = 0;
+        assert_int_equal(abide_emit(fixture->engine, "news", "5", NULL, &resumed, NULL), ABIDE_OK);
+        assert_int_equal(resumed, 1);
+        settle(fixture);
+        assert_int_equal(look(fixture, listeners[k]).idle_since_ms, 0); // it sleeps
+        release_now(fixture, listeners[k]);
+    }
+    at(fixture, 60 * MINUTE_MS - 1);
+    for (int k = 0; k < 2; k++) assert_true(look(fixture, listeners[k]).is_released);
+    at(fixture, 60 * MINUTE_MS);
+    for (int k = 0; k < 2; k++) {
+        expect_result(fixture, listeners[k], ABIDE_OK, "5");
+        assert_int_equal(entries(fixture, listeners[k], "reloaded"), 2);
+    }
+}
+
+static int tidy_up(abide_ctx *ctx, const char *input) {
+    (void)input;
+    const char *payload;
+    int code = abide_await_signal(ctx, "go", NULL, &payload);
+    if (code == ABIDE_CANCELLED) ABIDE_TRY(abide_stream_write(ctx, "cleaned", "true"));
+    return code;
+}
+
+static void cancelling_a_released_run_lets_it_clean_up(void **state) {
+    Fixture *fixture = *state;
+    static const char *const names[] = {"tidy_native", "tidy"};
+    add_workflow(fixture, "tidy_native", tidy_up, NULL);
+    deploy_as(fixture, "tidy.flow", "try { await Signal.next('go') }\n"
+                                    "finally { Stream.write(true, 'cleaned') }");
+    for (int k = 0; k < 2; k++) {
+        start_settled(fixture, names[k], names[k]);
+        release_now(fixture, names[k]);
+        assert_int_equal(abide_cancel(fixture->engine, names[k], NULL, NULL, NULL), ABIDE_OK);
+        settle(fixture);
+        assert_int_equal(look(fixture, names[k]).state, ABIDE_RUN_CANCELLED);
+        assert_int_equal(entries(fixture, names[k], "stream"), 1);
+        assert_int_equal(entries(fixture, names[k], "reloaded"), 1);
+    }
+}
+
+static int count_call(abide_call *call, const char *input) {
+    ++*(int *)abide_call_user_data(call);
+    return abide_return(call, input);
+}
+
+static int step_then_wait(abide_ctx *ctx, const char *input) {
+    const char *kept, *payload;
+    ABIDE_TRY(abide_step(ctx, "once", count_call, input, &kept));
+    for (int i = 0; i < 3; i++) ABIDE_TRY(abide_await_signal(ctx, "go", NULL, &payload));
+    return abide_complete(ctx, kept);
+}
+
+// What is released of a C function are its checkpoints; its steps are not done again for that.
+static void steps_of_a_reloaded_c_function_are_not_repeated(void **state) {
+    Fixture *fixture = *state;
+    int calls = 0;
+    add_workflow(fixture, "steps", step_then_wait, &calls);
+    start(fixture, "steps", "r", "\"kept\"");
+    settle(fixture);
+    for (int i = 0; i < 3; i++) {
+        release_now(fixture, "r");
+        send(fixture, "r", "go", "1");
+        settle(fixture);
+    }
+    expect_result(fixture, "r", ABIDE_OK, "\"kept\"");
+    assert_int_equal(calls, 1);
+    assert_int_equal(stats_of(fixture).reloads, 3);
 }
 
 // ---- how long, how many, how much ----
@@ -518,7 +666,12 @@ int main(void) {
         CASE(no_last_checkpoint_is_needed),
         CASE(timeouts_fire_for_released_runs),
         CASE(released_runs_are_cancelled_paused_and_resumed),
-        CASE(a_released_script_is_rewound),
+        CASE(released_runs_are_rewound),
+        CASE(released_runs_are_forked),
+        CASE(overall_deadlines_end_released_runs),
+        CASE(topic_events_and_timers_wake_released_runs),
+        CASE(cancelling_a_released_run_lets_it_clean_up),
+        CASE(steps_of_a_reloaded_c_function_are_not_repeated),
         CASE(a_child_completes_into_a_released_parent),
         CASE(each_workflow_may_have_its_own_timeout),
         CASE(the_least_recently_used_make_room),
