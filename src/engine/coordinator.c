@@ -325,10 +325,12 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
 // ---- gathering a batch ----
 
 static void add_requests(Coordinator *c, Turn *turn) {
-    while (c->request_count > 0 && turn->batch.count < LIMIT_BATCH_OPS) {
+    size_t most = c->alone_count > 0 ? turn->batch.count + 1 : LIMIT_BATCH_OPS;
+    while (c->request_count > 0 && turn->batch.count < most) {
         Request *request = container_of(list_first(&c->requests), Request, link);
         list_remove(&request->link);
         c->request_count--;
+        if (c->alone_count > 0) c->alone_count--;
         OpKind kind = request->op.kind;
         bool is_memory = kind == OP_NOTE_RELEASED || kind == OP_NOTE_RELOADED;
         if (is_memory && !idle_take_request(c, request)) continue;

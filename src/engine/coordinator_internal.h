@@ -44,6 +44,7 @@ struct Coordinator {
     Residents residents;
     List requests; // not yet in a batch
     size_t request_count;
+    size_t alone_count; // the first so many of them get a batch of their own each [O4]
     List executed; // executions whose output is to be committed
     List spare_executions;
     List spare_turns;

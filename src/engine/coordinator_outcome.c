@@ -7,9 +7,12 @@
 //
 //   [O1] While a failed turn is unsettled nothing else is prepared, so order is kept.
 //   [O2] Callers wait while the engine retries, for at most `store_retry_attempts`; then they are
-//        told ERR_UNAVAILABLE, and their operation is not submitted again.
+//        told ERR_UNAVAILABLE, and their operation is not submitted again. So are those who come
+//        later, as long as the store is away: of theirs nothing happened.
 //   [O3] A node that was fenced off forgets its runs, joins anew, and submits what callers asked
 //        for once more: nothing of a fenced batch happened.
+//   [O4] Damage to what one caller asks about is not the others' trouble: a batch that fails for it
+//        is not applied at all, and its requests are submitted again one by one.
 //
 // Not here: the normal course (coordinator.c).
 #include "base/limits.h"
@@ -42,6 +45,44 @@ static void refuse_requests(Coordinator *c, Turn *turn, Status status, const Dia
     }
     turn->items.count = kept;
     turn->batch.count = kept;
+}
+
+// [O2] Of those that wait for their turn.
+static void refuse_queue(Coordinator *c, Status status, const Diag *diag) {
+    while (c->request_count > 0) {
+        Request *request = container_of(list_first(&c->requests), Request, link);
+        list_remove(&request->link);
+        c->request_count--;
+        request_answer(c, request, status, diag);
+    }
+    c->alone_count = 0;
+}
+
+static size_t count_requests(const Turn *turn) {
+    size_t count = 0;
+    for (size_t i = 0; i < turn->items.count; i++) count += turn->items.data[i].request != NULL;
+    return count;
+}
+
+// [O4] Requests go back to the head of the queue, in order; the rest stays in the turn.
+static void take_out_requests(Coordinator *c, Turn *turn) {
+    size_t kept = turn->items.count;
+    batch_clear_answers(&turn->batch);
+    for (size_t i = turn->items.count; i-- > 0;) {
+        TurnItem item = turn->items.data[i];
+        if (item.request != NULL) {
+            idle_forget_request(c, item.op);
+            list_append(c->requests.next, &item.request->link); // before the first
+            c->request_count++;
+            c->alone_count++;
+            continue;
+        }
+        turn->items.data[--kept] = item;
+    }
+    turn->items.count -= kept;
+    memmove(turn->items.data, turn->items.data + kept, turn->items.count * sizeof(TurnItem));
+    turn->batch.count = turn->items.count;
+    for (size_t i = 0; i < turn->items.count; i++) turn->batch.ops[i] = turn->items.data[i].op;
 }
 
 // Others think we are dead and have taken our runs.
@@ -98,7 +139,10 @@ void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag)
     c->is_outcome_unknown = c->is_outcome_unknown || status == ERR_UNAVAILABLE;
     bool is_hopeless = status != ERR_UNAVAILABLE || c->is_stopping ||
                        c->retry_count >= c->config.store_retry_attempts;
-    if (is_hopeless) refuse_requests(c, turn, status, diag);
+    bool is_divisible = status == ERR_CORRUPT && count_requests(turn) > 1 && !c->is_stopping;
+    if (is_divisible) take_out_requests(c, turn);
+    else if (is_hopeless) refuse_requests(c, turn, status, diag);
+    if (is_hopeless && status == ERR_UNAVAILABLE) refuse_queue(c, status, diag);
     ASSERT(c->uncertain_count < 2);
     c->uncertain[c->uncertain_count++] = turn;
     schedule_retry(c);
@@ -166,6 +210,7 @@ static void give_up_requests(Coordinator *c, Status status) {
                    "the store does not answer; the outcome is unknown");
     for (size_t i = 0; i < c->uncertain_count; i++)
         refuse_requests(c, c->uncertain[i], status, &diag);
+    refuse_queue(c, status, &diag);
 }
 
 // Our row is gone, and with it the knowledge of what was applied.

@@ -1,4 +1,4 @@
-// What waiting runs cost in memory, counted by the allocator: bench-idle's figures, smaller, as bars.
+// What waiting runs cost in memory, counted by the allocator: the figures of bench-idle, as bars.
 //
 // The heap is what has been handed out and not given back. SQLite's part is left out: its pages are
 // a cache with a ceiling of its own, and it grows with the file until it is full.
