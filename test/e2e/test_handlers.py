@@ -461,8 +461,7 @@ class EventsTest(HandlerTest):
         self.server.wait_for("h1", "completed")
         seen = [envelope for _, envelope in self.client.stream("/events/h1?include_internal=true")]
         internal = [e for e in seen if e["types"] and "InternalDispatchEvent" in e["types"]]
-        self.assertEqual([e["type"] for e in internal if e["type"] == "WorkflowIdleEvent"],
-                         ["WorkflowIdleEvent"])
+        self.assertEqual([e["value"] for e in internal if e["type"] == "WorkflowIdleEvent"], [{}])
         steps = [(e["value"]["name"], e["value"]["step_state"]) for e in internal
                  if e["type"] == "StepStateChanged"]
         self.assertEqual(steps, [("greeter", "running"), ("greeter", "running"),

@@ -165,6 +165,15 @@ class Idle(Case):
         self.signal("r", 3)
         self.assertEqual(self.result("r")["result"], [1, 2, 3])
 
+    def test_releases_and_reloads_are_counted(self):
+        self.start("r")
+        self.release("r")
+        self.signal("r", 1)
+        self.until("r", lambda run: self.kinds("r").count("idle") == 2)
+        text = self.server.get("/metrics").body
+        for name in ("releases", "reloads"):
+            self.assertRegex(text, r"(?m)^abide_run_%s_total 1$" % name)
+
     def test_entries_say_what_became_of_steps(self):
         self.start("r")
         for number in (1, 2, 3):

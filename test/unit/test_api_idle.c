@@ -277,6 +277,17 @@ static void idle_runs_are_released_at_their_time(void **state) {
     assert_true(look(fixture, "native").is_released); // and released again
 }
 
+static void without_a_timeout_idle_runs_stay(void **state) {
+    Fixture *fixture = *state;
+    fixture->options.idle_release_timeout = "off";
+    open_again(fixture);
+    for (int k = 0; k < 2; k++) start_settled(fixture, kinds[k], kinds[k]);
+    at(fixture, 59 * MINUTE_MS);
+    assert_int_equal(stats_of(fixture).releases, 0);
+    assert_int_equal(stats_of(fixture).resident_runs, 2);
+    release_now(fixture, "script"); // by hand it works all the same
+}
+
 static void no_last_checkpoint_is_needed(void **state) {
     Fixture *fixture = *state;
     if (strcmp(API_BACKEND, "memory") == 0) return; // it ends with its engine
@@ -663,6 +674,7 @@ int main(void) {
         CASE(several_events_for_a_released_run_reload_it_once_and_keep_their_order),
         CASE(idle_and_immediately_active_again_is_not_released),
         CASE(idle_runs_are_released_at_their_time),
+        CASE(without_a_timeout_idle_runs_stay),
         CASE(no_last_checkpoint_is_needed),
         CASE(timeouts_fire_for_released_runs),
         CASE(released_runs_are_cancelled_paused_and_resumed),
