@@ -374,7 +374,6 @@ static void add_own(Coordinator *c, Turn *turn) {
     if (now >= c->renew_at_ms) {
         turn_add(turn, OP_RENEW, NULL, NULL)->renew.lease_ms = c->config.lease_ms;
         c->renew_at_ms = now + c->config.lease_ms / 3;
-        if (!c->config.is_exclusive) coordinator_look_around(c); // if no word of it has come
     }
     if (!c->is_working || c->is_stopping) return;
     if (!c->is_firing && c->next_due_ms > 0 && now >= c->next_due_ms) {
@@ -442,6 +441,9 @@ static void apply_fired(Coordinator *c, const Op *op) {
 
 static void apply_own(Coordinator *c, const Op *op) {
     switch (op->kind) {
+    case OP_RENEW: // if no word of what others did has come
+        if (!c->config.is_exclusive && !op->renew.is_quiet) coordinator_look_around(c);
+        break;
     case OP_FIRE_DUE: apply_fired(c, op); break;
     case OP_CLAIM:
         c->is_claiming = false;

@@ -102,6 +102,9 @@ static void op_clear_answers(Op *op) {
     case OP_JOIN:
         op->join.node = 0;
         break;
+    case OP_RENEW:
+        op->renew.is_quiet = false;
+        break;
     case OP_LEAVE:
         op->leave.released_count = 0;
         break;
@@ -224,7 +227,6 @@ static void op_clear_more_answers(Op *op) {
         op->memory.state = op->memory.last_seq = 0;
         break;
     case OP_SET_QUEUE:
-    case OP_RENEW:
     case OP_RELEASE:
     case OP_COMPLETE_TASK:
     case OP_SET_TOPIC:

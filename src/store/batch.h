@@ -6,7 +6,8 @@
 //   [S2] Operations apply in order; each sees what those before it did.
 //   [S3] If commit answers ERR_UNAVAILABLE the whole batch happened or none of it did; the batch
 //        number in the node's row tells which (QUERY_NODE). If it did happen, has_answers is set
-//        and the answers in it are true: they were found before the commit was tried.
+//        and the answers in it are true: they were found before the commit was tried. A batch
+//        that changes nothing need not leave its number.
 //   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
 //        `claim_max`, and listed in `ready`; past that they stay ready and unowned.
 //   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED. A
@@ -78,8 +79,8 @@ typedef struct Op {
             int64_t node; // answer: its key
         } join;
         struct {
-            int64_t lease_ms; // of batch.node. ERR_FENCED when its lease had run out and its
-                              // runs were taken over: the node must forget them and join anew
+            int64_t lease_ms; // ERR_FENCED when the runs of batch.node were taken over: join anew
+            bool is_quiet; // answer: nobody has written or died since: no need to look around
         } renew;
         struct {
             int64_t released_count; // answer
@@ -293,8 +294,7 @@ Op *batch_add(Batch *batch, OpKind kind);
 // An operation that lives elsewhere; it must outlive the batch.
 void batch_add_op(Batch *batch, Op *op);
 const char *op_kind_name(OpKind kind);
-// Room for one more answer behind `count` of them, each `size` bytes large: the same array, or a
-// larger copy.
+// Room for one more answer of `size` bytes behind `count`: the same array, or a larger copy.
 void *batch_reserve(Batch *batch, void *answers, size_t count, size_t *capacity, size_t size);
 // Forgets the answers so that the same operations can be submitted again.
 void batch_clear_answers(Batch *batch);

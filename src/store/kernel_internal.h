@@ -10,6 +10,7 @@
 //        a handle is open further up, except through that handle.
 #pragma once
 #include "base/limits.h"
+#include "base/vec.h"
 #include "store/kernel.h"
 #include "store/kernel_cache.h"
 
@@ -48,6 +49,9 @@ typedef struct Kernel {
     QueueCache queues;
     ZoneCache zones;
     WaitCache waits;
+    VEC(NodeBeat) beats;   // what nodes have said when we last asked (kernel_beats.c)
+    int64_t beats_at_ms;   // when that was
+    bool has_looked;       // at the beats, in the present batch
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;
     uint64_t node_batch_bit;
@@ -203,6 +207,18 @@ MUST_CHECK Status apply_renew(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_leave(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
 MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
+// ---- kernel_beats.c ----
+// When the lease of a node ends, or ended; < 0 = it was fenced off.
+MUST_CHECK Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms);
+// As that, from memory alone: good enough to tell somebody that he has company.
+int64_t node_lease_known(const Kernel *kernel, const NodeRow *node);
+// A batch that does nothing but renew the node's lease needs no transaction.
+bool batch_is_beat(const Kernel *kernel, const Batch *batch);
+MUST_CHECK Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag);
+// The batch is committed: leases it gave are also said outside of transactions.
+void beats_follow(Kernel *kernel, const Batch *batch);
+MUST_CHECK Status node_refuse_fenced(Diag *diag);
+
 MUST_CHECK Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms,
                              bool *ret_is_changed);
 MUST_CHECK Status apply_cancel(Kernel *kernel, Op *op);

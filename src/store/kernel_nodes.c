@@ -27,8 +27,11 @@ static Status owned_page(Kernel *kernel, int64_t owner, int64_t limit, RunRow **
     return kernel_scan(kernel, &scan, ret_rows, ret_count);
 }
 
-static bool node_is_dead(const Kernel *kernel, const NodeRow *node) {
-    return node->lease_until_ms <= kernel_now(kernel);
+static Status node_is_dead(Kernel *kernel, const NodeRow *node, bool *ret_is_dead) {
+    int64_t until_ms = 0;
+    TRY(node_lease(kernel, node, &until_ms));
+    *ret_is_dead = until_ms <= kernel_now(kernel);
+    return OK;
 }
 
 static Status node_fence(Kernel *kernel, const NodeRow *node) { // [O2]
@@ -176,8 +179,10 @@ Status apply_claim(Kernel *kernel, Op *op) {
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
     for (size_t i = 0; i < count && op->claim.count < op->claim.max; i++) {
-        if (nodes[i].key == kernel->batch->node || !node_is_dead(kernel, &nodes[i])) continue;
-        TRY(claim_from_dead(kernel, op, &nodes[i]));
+        if (nodes[i].key == kernel->batch->node) continue;
+        bool is_dead;
+        TRY(node_is_dead(kernel, &nodes[i], &is_dead));
+        if (is_dead) TRY(claim_from_dead(kernel, op, &nodes[i]));
     }
     return OK;
 }
@@ -189,7 +194,8 @@ static Status nodes_forget(Kernel *kernel) {
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
-        int64_t ended_ms = nodes[i].lease_until_ms;
+        int64_t ended_ms = 0;
+        TRY(node_lease(kernel, &nodes[i], &ended_ms));
         if (ended_ms < 0) ended_ms = -ended_ms;
         bool is_old = ended_ms + NODE_FORGET_MS <= kernel_now(kernel);
         if (!is_old || nodes[i].key == kernel->batch->node) continue;

@@ -107,14 +107,14 @@ static Status node_check(Kernel *kernel) {
     Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
     if (status == OK && node.lease_until_ms >= 0) return OK;
     if (status != OK && status != ERR_NOT_FOUND) return status;
-    return diag_set(&kernel->rows_diag, ERR_FENCED, "NODE_FENCED",
-                    "the lease of this node ran out and its runs were taken over");
+    return node_refuse_fenced(&kernel->rows_diag);
 }
 
-// One that leaves has no row any more.
-static Status node_store_batch(Kernel *kernel) {
+// One that leaves has no row any more. A batch that changed nothing may as well not have happened:
+// nobody is to be disturbed by it.
+static Status node_store_batch(Kernel *kernel, int64_t writes_before) {
     const Batch *batch = kernel->batch;
-    if (batch->node == 0) return OK;
+    if (batch->node == 0 || kernel->write_count == writes_before) return OK;
     NodeRow row = {.key = batch->node, .last_batch = batch->number};
     Status status = rows_update(kernel->writer, TABLE_NODES, &row, kernel->node_batch_bit);
     if (status == OK || status == ERR_NOT_FOUND) return OK;
@@ -144,6 +144,7 @@ static Status ready_settle(Kernel *kernel) {
 
 static Status batch_apply(Kernel *kernel) {
     Batch *batch = kernel->batch;
+    int64_t writes_before = kernel->write_count;
     TRY(kernel_expect(kernel));
     TRY(node_check(kernel));
     tasks_begin_batch(kernel);
@@ -161,7 +162,7 @@ static Status batch_apply(Kernel *kernel) {
     }
     TRY(ready_settle(kernel));
     TRY(queues_store(kernel));
-    return node_store_batch(kernel);
+    return node_store_batch(kernel, writes_before);
 }
 
 static void batch_undo(Kernel *kernel) {
@@ -220,8 +221,8 @@ static Status company_find(Kernel *kernel, RowStore *rows) {
     arena_reset(&kernel->scratch);
     TRY(kernel_scan(kernel, &scan, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
-        bool is_other = nodes[i].key != batch->node && nodes[i].lease_until_ms > batch->now_ms;
-        if (is_other) rows->has_company = true;
+        bool is_alive = node_lease_known(kernel, &nodes[i]) > batch->now_ms;
+        if (is_alive && nodes[i].key != batch->node) rows->has_company = true;
     }
     bool is_news = batch->unclaimed_count > 0 || batch->has_tasks || batch->ended_count > 0;
     rows->has_news = rows->has_company && is_news;
@@ -243,6 +244,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     diag_clear(&kernel->rows_diag);
     kernel->batch = batch;
     kernel->failure = OK;
+    kernel->has_looked = false;
     Status status = kernel->is_stale ? memory_reload(kernel) : OK;
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
     run_cache_begin(&kernel->runs);
@@ -273,8 +275,10 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
 static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     Kernel *kernel = (Kernel *)store;
     TRY(batch_check(kernel, batch, diag));
+    if (batch_is_beat(kernel, batch)) return batch_beat(kernel, batch, diag);
     for (int attempt = 1;;) {
         Status status = batch_commit(kernel, batch, diag);
+        if (status == OK) beats_follow(kernel, batch);
         if (status == OK) return OK;
         if (kernel->is_repetition_wanted) continue; // each time with one participant less
         if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;
@@ -291,6 +295,7 @@ static void kernel_close(Store *store) {
     queue_cache_done(&kernel->queues);
     zone_cache_done(&kernel->zones);
     wait_cache_done(&kernel->waits);
+    vec_free(&kernel->beats);
     arena_done(&kernel->scratch);
     mem_free(kernel);
 }

@@ -121,6 +121,8 @@ enum {
     PG_SHAPE_RAISE = 32, // the version goes up by one
     PG_SHAPE_KEEP = 40,  // the body of a version [E6]
     PG_SHAPE_TRIM = 48,  // those up to a version go
+    PG_SHAPE_BEAT = 64,  // a node's; answers as the next
+    PG_SHAPE_LOOK = 72,  // all beats, the version, and the lease in the node's own row
     PG_SHAPE_CHANGES = 56, // versions and bodies past a version, if the first one is there
 };
 void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape);
@@ -135,6 +137,9 @@ int64_t pg_take_i64(const PGresult *result);
 void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena *arena,
                      Changes *ret_changes);
 int64_t pg_text_i64(const PGresult *result, int column); // of one that came as text
+
+void pg_send_beat(PgLink *link, const Beat *beat);
+void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret_version);
 
 // ---- postgres_schema.c ----
 // Makes the schema or brings it up; refuses one that is not ours or newer.

@@ -143,6 +143,17 @@ static Status reader_get(RowStore *rows, TableNumber table, const void *key_row,
     return OK;
 }
 
+static Status reader_beat(RowStore *rows, Beat *beat, Arena *arena) {
+    PgReader *self = pg_reader(rows);
+    ASSERT(beat->node == 0);
+    int64_t version;
+    if (!pg_link_is_alive(&self->link)) return pg_lost(self->link.connection, rows->diag);
+    pg_send_beat(&self->link, beat);
+    TRY(pg_link_run(&self->link, rows->diag));
+    pg_take_beat(self->link.results.data[0], beat, arena, &version);
+    return OK;
+}
+
 // PostgreSQL checks its own pages when it is told to (checksums, amcheck); here it is enough that
 // every index delivers as many rows as it should, which the walk over all tables shows.
 static Status reader_check(RowStore *rows, Diag *diag) {
@@ -206,6 +217,7 @@ static const RowStoreOps reader_ops = {
     .scan = reader_scan,
     .expect = reader_expect,
     .database = reader_database,
+    .beat = reader_beat,
     .check = reader_check,
     .close = reader_close,
 };

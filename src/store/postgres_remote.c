@@ -219,6 +219,26 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
     return failed(self, pid, status, &detail);
 }
 
+static Status remote_beat(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,
+                          Diag *diag) {
+    PgRemote *self = pg_remote(remote);
+    PgLink *link = &self->link;
+    if (!pg_link_is_alive(link)) return pg_lost(link->connection, diag);
+    int pid = PQbackendPID(link->connection);
+    // [P5] of postgres_link.c; a transaction of its own ends with the pipeline.
+    if (!self->is_open && beat->node != 0) pg_link_send(link, "SET TRANSACTION READ WRITE");
+    pg_send_beat(link, beat);
+    Diag detail;
+    diag_clear(&detail);
+    Status status = pg_link_run(link, &detail);
+    if (status != OK) {
+        if (diag != NULL) *diag = detail;
+        return failed(self, pid, status, &detail);
+    }
+    pg_take_beat(link->results.data[0], beat, arena, ret_version);
+    return OK;
+}
+
 static void remote_rollback(Remote *remote) {
     PgRemote *self = pg_remote(remote);
     if (!self->is_open) return;
@@ -274,6 +294,7 @@ static const RemoteOps pg_remote_ops = {
     .connect = remote_connect,
     .fetch = remote_fetch,
     .commit = remote_commit,
+    .beat = remote_beat,
     .rollback = remote_rollback,
     .database_kind = DATABASE_POSTGRES,
     .savepoint = remote_savepoint,

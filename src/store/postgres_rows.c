@@ -124,6 +124,29 @@ void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena 
     *ret_changes = (Changes){bodies, (size_t)count, true};
 }
 
+void pg_send_beat(PgLink *link, const Beat *beat) {
+    uint64_t shape = beat->node != 0 ? PG_SHAPE_BEAT : PG_SHAPE_LOOK;
+    if (pg_link_is_unprepared(link, shape)) {
+        pg_sql_plain(&link->sql, link->address->schema, shape);
+    }
+    pg_param_i64(link, beat->node);
+    if (beat->node != 0) pg_param_i64(link, beat->until_ms);
+    pg_link_execute(link, shape);
+}
+
+void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret_version) {
+    int count = PQntuples(result);
+    ASSERT(count > 0);
+    *ret_version = read_i64(PQgetvalue(result, 0, 0));
+    beat->is_fenced = read_i64(PQgetvalue(result, 0, 1)) < 0;
+    beat->beats = ARENA_ARRAY(arena, NodeBeat, (size_t)count);
+    beat->count = 0;
+    for (int i = 0; i < count && !PQgetisnull(result, i, 2); i++) {
+        beat->beats[beat->count++] = (NodeBeat){read_i64(PQgetvalue(result, i, 2)),
+                                                read_i64(PQgetvalue(result, i, 3))};
+    }
+}
+
 void pg_take_rows(const PGresult *result, const Table *table, Arena *arena, char **ret_rows,
                   size_t *ret_count) {
     int count = PQntuples(result);

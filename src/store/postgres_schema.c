@@ -24,6 +24,9 @@ static const char functions_sql[] =
     "CREATE TABLE IF NOT EXISTS %1$s.store (is_abide boolean PRIMARY KEY CHECK (is_abide), "
     "version bigint NOT NULL, schema_version bigint NOT NULL, layout bigint NOT NULL) "
     "WITH (fillfactor = 10); "
+    // Written by each node three times per lease, in place.
+    "CREATE TABLE IF NOT EXISTS %1$s.beats (node bigint PRIMARY KEY, until_ms bigint NOT NULL) "
+    "WITH (fillfactor = 10); "
     // Lost in a crash of the server, which is a gap and no harm. Compressing it would cost more.
     "CREATE UNLOGGED TABLE IF NOT EXISTS %1$s.changes (version bigint PRIMARY KEY, "
     "body bytea NOT NULL); ALTER TABLE %1$s.changes ALTER COLUMN body SET STORAGE EXTERNAL; "

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "store/postgres_internal.h"
 
+enum { BEAT_KEEP_MS = 2 * 3600 * 1000 }; // of a node that is heard no more
 enum { SHAPE_SCAN = 1, SHAPE_REMOVE, SHAPE_UPDATE, SHAPE_INSERT };
 
 static const char *type_of(const Column *column) {
@@ -261,6 +262,14 @@ void pg_sql_write(Buf *sql, const char *schema, const RowWrite *write) {
                count + 1, table->name); // [Q4]
 }
 
+// One row per beat, or one with nulls.
+static void append_look(Buf *sql, const char *schema) {
+    buf_printf(sql,
+               "SELECT s.version, coalesce((SELECT lease_until_ms FROM %s.nodes WHERE key = "
+               "$1::bigint), -1), b.node, b.until_ms FROM %s.store s LEFT JOIN %s.beats b ON true",
+               schema, schema, schema);
+}
+
 void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
     buf_clear(sql);
     switch (shape) {
@@ -290,6 +299,17 @@ void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
                    "SELECT version, body FROM %s.changes WHERE version > $1::bigint AND EXISTS "
                    "(SELECT 1 FROM %s.changes WHERE version = $1::bigint + 1) ORDER BY version",
                    schema, schema);
+        return;
+    case PG_SHAPE_BEAT:
+        buf_printf(sql,
+                   "WITH old AS (DELETE FROM %s.beats WHERE until_ms < $2::bigint - %d), "
+                   "mine AS (INSERT INTO %s.beats VALUES ($1::bigint, $2::bigint) ON CONFLICT "
+                   "(node) DO UPDATE SET until_ms = excluded.until_ms) ",
+                   schema, BEAT_KEEP_MS, schema);
+        append_look(sql, schema);
+        return;
+    case PG_SHAPE_LOOK:
+        append_look(sql, schema);
         return;
     default:
         UNREACHABLE();

@@ -197,6 +197,21 @@ Status read_list_definitions(Reads *reads) {
 
 // ---- nodes ----
 
+// What nodes say beside their rows counts for more ([B1] of kernel_beats.c).
+static Status leases_fill(Reads *reads) {
+    RowStore *rows = reads->rows;
+    if (rows->ops->beat == NULL) return OK;
+    Beat look = {0};
+    TRY(rows->ops->beat(rows, &look, reads->arena));
+    for (size_t i = 0; i < reads->query->count; i++) {
+        NodeRow *node = &reads->query->nodes[i];
+        for (size_t k = 0; k < look.count && node->lease_until_ms >= 0; k++) {
+            if (look.beats[k].node == node->key) node->lease_until_ms = look.beats[k].until_ms;
+        }
+    }
+    return OK;
+}
+
 Status read_node(Reads *reads) {
     Query *query = reads->query;
     NodeRow wanted = {.key = query->run};
@@ -208,7 +223,7 @@ Status read_node(Reads *reads) {
     }
     TRY(status);
     query->count = 1;
-    return OK;
+    return leases_fill(reads);
 }
 
 Status read_list_nodes(Reads *reads) {
@@ -220,7 +235,7 @@ Status read_list_nodes(Reads *reads) {
     query->nodes = (NodeRow *)(void *)walk.rows;
     query->count = walk.count;
     query->next = walk.next;
-    return OK;
+    return leases_fill(reads);
 }
 
 // ---- schedules ----

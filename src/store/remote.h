@@ -80,6 +80,10 @@ typedef struct RemoteOps {
     // is checked.
     MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const WriteList *list,
                                 Diag *diag);
+    // As RowStoreOps.beat, is_changed excepted; also answers the present version. Inside of a
+    // transaction or outside. NULL = leases are kept in the rows of the nodes.
+    MUST_CHECK Status (*beat)(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,
+                              Diag *diag);
     void (*rollback)(Remote *remote); // does nothing when no transaction is open
     // For steps that take part in an open transaction (step_database.h); NULL where none can. What
     // savepoint_end answers is [R7] of rowstore.h; after ERR_INVALID no transaction is open.

@@ -349,6 +349,17 @@ static Status remote_check(RowStore *rows, Diag *diag) {
     UNREACHABLE(); // readers check
 }
 
+static Status remote_beat(RowStore *rows, Beat *beat, Arena *arena) {
+    RemoteRows *self = remote_rows(rows);
+    bool is_new = false;
+    if (!self->is_active) TRY(self->remote->ops->connect(self->remote, &is_new, rows->diag));
+    if (is_new) mirror_forget(self);
+    int64_t version = VERSION_ANY;
+    TRY(self->remote->ops->beat(self->remote, beat, arena, &version, rows->diag));
+    beat->is_changed = version != self->version;
+    return OK;
+}
+
 static void remote_listen(RowStore *rows, const struct StoreListener *listener) {
     RemoteRows *self = remote_rows(rows);
     self->remote->ops->listen(self->remote, listener);
@@ -393,6 +404,7 @@ static const RowStoreOps remote_ops = {
     .remove = remote_remove,
     .scan = remote_scan,
     .expect = remote_expect,
+    .beat = remote_beat,
     .listen = remote_listen,
     .database = remote_database,
     .check = remote_check,
@@ -403,6 +415,7 @@ RowStore *remote_rows_new(Remote *remote) {
     RemoteRows *self = mem_zalloc(sizeof(RemoteRows));
     self->ops = remote_ops;
     self->ops.name = remote->ops->name;
+    if (remote->ops->beat == NULL) self->ops.beat = NULL;
     self->base.ops = &self->ops;
     self->base.is_shared = true;
     self->remote = remote;

@@ -51,6 +51,21 @@ typedef struct Scan {
     int64_t limit;       // > 0
 } Scan;
 
+typedef struct NodeBeat {
+    int64_t node; // key
+    int64_t until_ms;
+} NodeBeat;
+
+// A sign of life, outside of transactions: it conflicts with nobody and concerns no row.
+typedef struct Beat {
+    int64_t node; // whose; 0 = nobody's, just look
+    int64_t until_ms;
+    NodeBeat *beats; // answer, in the arena: what every node has said last, about
+    size_t count;
+    bool is_fenced;  // answer: the node's row is gone, or says so
+    bool is_changed; // answer: somebody else has written since the last transaction
+} Beat;
+
 struct StoreListener;
 typedef struct RowStoreOps {
     const char *name;
@@ -76,6 +91,9 @@ typedef struct RowStoreOps {
     // The caller is about to ask for these: fetching them together spares round trips. Changes no
     // answer. NULL where a question costs nothing. What the scans match lives until they are asked.
     MUST_CHECK Status (*expect)(RowStore *rows, const Scan *scans, size_t count);
+    // NULL where leases are kept in the rows of the nodes alone. What a beat says counts for more
+    // than the row, unless the row says that the node was fenced off.
+    MUST_CHECK Status (*beat)(RowStore *rows, Beat *beat, Arena *arena);
     // As in store.h; NULL where nobody else writes.
     void (*listen)(RowStore *rows, const struct StoreListener *listener);
     // For participants, between savepoint and its end.

@@ -212,17 +212,23 @@ static void lost_answer_is_cleared_up_by_the_batch_number(void **state) {
     world->store = inner;
 }
 
-static void every_batch_of_a_node_leaves_its_number(void **state) {
+static void every_batch_that_changes_something_leaves_its_number(void **state) {
     World *world = *state;
+    static const char *const ids[] = {"one", "two", "three"};
     for (int i = 0; i < 3; i++) {
-        fire(world);
+        RunSpec spec = spec_of(ids[i]);
+        batch_new(world);
+        add_create(world, &spec);
+        batch_run(world);
         assert_int_equal(last_batch_of(world, world->node), world->batch.number);
     }
-    batch_new(world); // even an empty one
+    int64_t last = world->batch.number;
+    fire(world); // nothing is due
+    batch_new(world);
     batch_run(world);
-    assert_int_equal(last_batch_of(world, world->node), world->batch.number);
+    assert_in_range(last_batch_of(world, world->node), last, world->batch.number);
     world_reopen(world);
-    assert_int_equal(last_batch_of(world, world->node), world->batch_number);
+    assert_in_range(last_batch_of(world, world->node), last, world->batch_number);
 }
 
 static void batch_larger_than_allowed_is_refused_as_a_whole(void **state) {
@@ -438,7 +444,7 @@ int contract_batches(void) {
         CASE(event_published_and_awaited_in_one_batch_meet),
         CASE(same_batch_can_be_submitted_again_after_its_answers_are_cleared),
         CASE(lost_answer_is_cleared_up_by_the_batch_number),
-        CASE(every_batch_of_a_node_leaves_its_number),
+        CASE(every_batch_that_changes_something_leaves_its_number),
         CASE(batch_larger_than_allowed_is_refused_as_a_whole),
         CASE(ready_runs_are_claimed_up_to_the_limit),
         CASE(batch_of_no_node_claims_nothing),

@@ -27,11 +27,11 @@ QUICK = "return Inputs.n * 2"
 class Node(Server):
     """A server on the shared store."""
 
-    def __init__(self, store):
+    def __init__(self, store, *arguments):
         self.temporary = None
         self.folder = None
         self.store = store
-        self.arguments = ()
+        self.arguments = arguments
         self.listen = "127.0.0.1:0"
         self.document = None
         self.seen = set()
@@ -162,6 +162,78 @@ class PostgresTest(unittest.TestCase):
             counted = self.database.query(f"SELECT count(*) FROM {self.schema}.log WHERE kind = {kind}")
             self.assertEqual(counted, [[str(total + 1)]])
         proxy.close()
+
+
+class CountingTest(unittest.TestCase):
+    """What nodes say to the database, by its own count (BEGIN, COMMIT and the like included)."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.database = Postgres({"shared_preload_libraries": "pg_stat_statements"})
+        cls.database.start()
+        cls.database.query("CREATE EXTENSION pg_stat_statements")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.database.close()
+
+    def calls(self, condition="true"):
+        # Of the nodes, whose user asks nothing else than the connection that counts.
+        rows = self.database.query(f"SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE {condition} "
+                                   "AND query NOT LIKE '%pg_stat_statements%' AND query NOT LIKE '%pg_stat_activity%'")
+        return int(rows[0][0])
+
+    def wait_until(self, is_so, what, seconds=120):
+        deadline = time.monotonic() + seconds
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.1)
+
+    def settle(self):
+        """Until nothing but beats is said."""
+        other = "query NOT LIKE '%beats%' AND query NOT LIKE 'SET %'"
+        seen = [self.calls(other), self.calls("query LIKE '%beats%'")]
+
+        def is_quiet():
+            now = [self.calls(other), self.calls("query LIKE '%beats%'")]
+            if now[0] != seen[0]:
+                seen[:] = now
+            return now[1] - seen[1] >= 6
+
+        self.wait_until(is_quiet, "the nodes never came to rest")
+
+    def test_an_idle_cluster_says_little(self):
+        nodes = [Node(self.database.url + "&schema=idle", "--node-lease", "3s") for _ in range(3)]
+        try:
+            nodes[0].deploy("waiter", WAITER)
+            for i in range(60):
+                nodes[i % 3].post("/v1/runs", {"workflow": "waiter", "id": f"w{i}"})
+            for i in range(60):
+                nodes[0].wait_for(f"w{i}", "suspended")
+            self.settle()
+            self.database.query("SELECT pg_stat_statements_reset()")
+            begun = time.monotonic()
+            self.wait_until(lambda: self.calls("query LIKE '%beats%'") >= 18, "no beats")
+            beats, calls = self.calls("query LIKE '%beats%'"), self.calls()
+            # Three beats of two statements per second with this lease; with that of 10 s it is one.
+            self.assertLess(3 / 10 * calls / (time.monotonic() - begun), 5, f"{calls} statements, {beats} beats")
+            self.assertLessEqual(calls, 2 * beats + 8)  # a sweep now and then
+            versions = self.database.query("SELECT version FROM idle.store")
+            updates = self.database.query("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables "
+                                          "WHERE relname = 'beats' AND schemaname = 'idle'")[0]
+            self.assertEqual(updates[0], updates[1], "beats must not touch an index")
+            self.assertEqual(self.database.query("SELECT version FROM idle.store"), versions)
+            alive = [node for node in nodes[0].get("/v1/nodes").json["items"] if node["alive"]]
+            self.assertEqual(len(alive), 3)
+            # Nobody has slept too well: a dead one is noticed without any other event.
+            nodes[1].kill()
+            self.wait_until(lambda: sum(node["alive"] for node in nodes[0].get("/v1/nodes").json["items"]) == 2,
+                            "the dead node still counts as alive")
+            nodes[2].post("/v1/runs/w1/signals/go", 1)
+            self.assertEqual(nodes[0].wait_for("w1", "completed")["result"], {"word": 1})
+        finally:
+            for node in nodes:
+                node.close()
 
 
 if __name__ == "__main__":

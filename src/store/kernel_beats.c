@@ -1,0 +1,113 @@
+// Beats: leases that are kept beside the rows, where a store can do that (RowStoreOps.beat).
+//
+// A node that has nothing to do still has to say that it is alive, three times per lease. As a
+// batch that would be a transaction with a new version of the whole store, which every other node
+// has to follow; a beat is one statement and disturbs nobody. What it answers spares the node from
+// looking around: nobody has written, nobody has died.
+//
+//   [B1] What is fenced is decided by the rows alone, inside a transaction. A beat only says that
+//        it need not be done yet.
+//   [B2] A node counts as dead only after a look at the beats in the same batch.
+//   [B3] A batch that joins or renews says so in the node's row, and then as a beat. If that gets
+//        lost, the beat before it still holds for most of a lease.
+#include "base/assert.h"
+#include "store/kernel_internal.h"
+
+Status node_refuse_fenced(Diag *diag) {
+    return diag_set(diag, ERR_FENCED, "NODE_FENCED",
+                    "the lease of this node ran out and its runs were taken over");
+}
+
+int64_t node_lease_known(const Kernel *kernel, const NodeRow *node) {
+    if (node->lease_until_ms < 0) return node->lease_until_ms; // [B1]
+    for (size_t i = 0; i < kernel->beats.count; i++) {
+        if (kernel->beats.data[i].node == node->key) return kernel->beats.data[i].until_ms;
+    }
+    return node->lease_until_ms;
+}
+
+static void beats_note(Kernel *kernel, const Beat *beat, int64_t now_ms) {
+    vec_clear(&kernel->beats);
+    for (size_t i = 0; i < beat->count; i++) {
+        if (beat->beats[i].node != beat->node) vec_push(&kernel->beats, beat->beats[i]);
+    }
+    if (beat->node != 0) vec_push(&kernel->beats, (NodeBeat){beat->node, beat->until_ms});
+    kernel->beats_at_ms = now_ms;
+}
+
+Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms) {
+    RowStore *rows = kernel->writer;
+    *ret_until_ms = node_lease_known(kernel, node);
+    bool is_sure = *ret_until_ms < 0 || *ret_until_ms > kernel_now(kernel);
+    if (is_sure || rows->ops->beat == NULL || kernel->has_looked) return OK;
+    Beat look = {0}; // [B2]
+    ArenaMark mark = arena_mark(&kernel->scratch);
+    Status status = rows->ops->beat(rows, &look, &kernel->scratch);
+    if (status == OK) beats_note(kernel, &look, kernel_now(kernel));
+    kernel->has_looked = true;
+    arena_rewind(&kernel->scratch, mark);
+    if (status != OK) {
+        if (kernel->failure == OK) kernel->failure = status;
+        return status;
+    }
+    *ret_until_ms = node_lease_known(kernel, node);
+    return OK;
+}
+
+bool batch_is_beat(const Kernel *kernel, const Batch *batch) {
+    if (kernel->writer->ops->beat == NULL || batch->count != 1 || batch->node == 0) return false;
+    const Op *op = batch->ops[0];
+    return op->kind == OP_RENEW && op->renew.lease_ms > 0 &&
+           op->renew.lease_ms <= LIMIT_DURATION_MS;
+}
+
+// Somebody who was alive when we looked last is not any more.
+static bool has_died(const Kernel *kernel, const Beat *beat, int64_t now_ms) {
+    for (size_t i = 0; i < beat->count; i++) {
+        int64_t until_ms = beat->beats[i].until_ms;
+        bool is_other = beat->beats[i].node != beat->node;
+        if (is_other && until_ms <= now_ms && until_ms > kernel->beats_at_ms) return true;
+    }
+    return false;
+}
+
+Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag) {
+    RowStore *rows = kernel->writer;
+    Op *op = batch->ops[0];
+    Beat beat = {.node = batch->node, .until_ms = batch->now_ms + op->renew.lease_ms};
+    batch_clear_answers(batch);
+    arena_reset(&kernel->scratch);
+    diag_clear(&op->diag);
+    rows->diag = diag;
+    Status status = rows->ops->beat(rows, &beat, &kernel->scratch);
+    if (status != OK) return status;
+    if (beat.is_fenced) return node_refuse_fenced(diag);
+    op->status = OK;
+    op->renew.is_quiet = !beat.is_changed && !has_died(kernel, &beat, batch->now_ms);
+    batch->has_answers = true;
+    beats_note(kernel, &beat, batch->now_ms);
+    return OK;
+}
+
+static void beat_follow(Kernel *kernel, int64_t node, int64_t until_ms, int64_t now_ms) {
+    RowStore *rows = kernel->writer;
+    Diag ignored; // [B3]
+    rows->diag = &ignored;
+    arena_reset(&kernel->scratch);
+    Beat beat = {.node = node, .until_ms = until_ms};
+    if (rows->ops->beat(rows, &beat, &kernel->scratch) == OK) beats_note(kernel, &beat, now_ms);
+    rows->diag = NULL;
+}
+
+void beats_follow(Kernel *kernel, const Batch *batch) {
+    if (kernel->writer->ops->beat == NULL) return;
+    for (size_t i = 0; i < batch->count; i++) {
+        const Op *op = batch->ops[i];
+        if (op->status != OK) continue;
+        if (op->kind == OP_JOIN) {
+            beat_follow(kernel, op->join.node, batch->now_ms + op->join.lease_ms, batch->now_ms);
+        } else if (op->kind == OP_RENEW) {
+            beat_follow(kernel, batch->node, batch->now_ms + op->renew.lease_ms, batch->now_ms);
+        }
+    }
+}
