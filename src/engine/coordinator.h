@@ -117,9 +117,9 @@ typedef struct EngineMeasure {
                          // there was no such wait
     int64_t state;       // RunState or TaskState afterwards
     int64_t number;      // turns: the epoch; attempts: 1 = the first; timers: how many
-    int64_t last_seq;    // turns: of the run's log afterwards
+    int64_t before_seq, start_seq, turn_seq; // turns: see TurnCommit
     int64_t snapshot_size; // turns of scripts; 0 = none
-    int64_t run;         // attempts: key of the run; 0 = none
+    int64_t run;         // its key; attempts: of the run; 0 = none
     Str tags;            // of the run
 } EngineMeasure;
 

@@ -132,8 +132,8 @@ bool trace_of_run(Str run_id, Str tags, TraceParent *ret_run, TraceParent *ret_a
     return has_above;
 }
 
-TraceParent trace_of_turn(const TraceParent *run, Str run_id, int64_t epoch, int64_t last_seq) {
-    return below(run, SPAN_OF_TURN, run_id, (int64_t)((uint64_t)epoch << 40) ^ last_seq);
+TraceParent trace_of_turn(const TraceParent *run, Str run_id, int64_t turn_seq) {
+    return below(run, SPAN_OF_TURN, run_id, turn_seq);
 }
 
 TraceParent trace_of_attempt(const TraceParent *run, Str task_id, int64_t attempt) {

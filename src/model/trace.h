@@ -36,9 +36,9 @@ Str tags_with_trace(Arena *arena, Str tags, const TraceParent *parent);
 
 // The span of a run. *ret_above is what it was started under; false = nothing.
 bool trace_of_run(Str run_id, Str tags, TraceParent *ret_run, TraceParent *ret_above);
-// The span of one of its turns, by its epoch and the last entry of the log after it (a run that is
-// woken as it parks goes on under the same epoch); and of an attempt of a task.
-TraceParent trace_of_turn(const TraceParent *run, Str run_id, int64_t epoch, int64_t last_seq);
+// The span of one of its turns, by the last entry of the log when it had written its own; and of an
+// attempt of a task.
+TraceParent trace_of_turn(const TraceParent *run, Str run_id, int64_t turn_seq);
 TraceParent trace_of_attempt(const TraceParent *run, Str task_id, int64_t attempt);
 // A task that belongs to no run: a trace of its own, above which there is nothing.
 TraceParent trace_of_lone_task(Str task_id);

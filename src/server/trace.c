@@ -1,9 +1,11 @@
 // Gathering spans and sending them.
 //
 // Invariants [J1]-[J3] are in trace.h. A task's span needs the trace of its run, which the engine
-// does not know at that moment: it is read from the store here, beside the engine.
+// does not know at that moment, and a turn's span what its run's log says: they are read from the
+// store here, beside the engine.
 //
-// Not here: ids of spans (model/trace.c), what is sent (trace_json.c), settings (trace_config.c).
+// Not here: ids of spans (model/trace.c), links (trace_links.c), what is sent (trace_json.c),
+// settings (trace_config.c).
 #include "server/trace.h"
 #include "base/memory.h"
 #include "tasks/curl.h"
@@ -41,6 +43,9 @@ static Span span_of(SpanKind kind, const EngineMeasure *measure) {
     return (Span){
         .kind = kind,
         .run = measure->run,
+        .before_seq = measure->before_seq,
+        .start_seq = measure->start_seq,
+        .turn_seq = measure->turn_seq,
         .began_ns = began_ns,
         .ended_ns = ended_ns < began_ns ? began_ns : ended_ns,
         .state = measure->state,
@@ -60,7 +65,7 @@ static void notice_turn(Tracer *tracer, const EngineEvent *event) {
     TraceParent run;
     Span span = span_of(SPAN_TURN, event->measure);
     (void)trace_of_run(event->run_id, event->measure->tags, &run, NULL);
-    span.self = trace_of_turn(&run, event->run_id, span.number, event->measure->last_seq);
+    span.self = trace_of_turn(&run, event->run_id, span.turn_seq);
     set_parent(&span, &run);
     if (run.is_sampled) enqueue(tracer, &span, event->workflow, event->run_id);
 }
@@ -86,7 +91,12 @@ static void complete_task_span(Tracer *tracer, Arena *arena, Span *span) {
         set_parent(span, &above);
     }
     span->self = trace_of_attempt(&above, span->id, span->number);
-    arena_reset(arena);
+}
+
+static void complete_turn_span(Tracer *tracer, Arena *arena, Span *span) {
+    TraceParent run = span->self;
+    memcpy(run.span_id, span->parent_id, SPAN_ID_SIZE);
+    trace_link_turn(tracer, arena, &run, span);
 }
 
 // Drops what is not sampled [J3] and finds the rest's traces.
@@ -97,6 +107,8 @@ static void complete_spans(Tracer *tracer, Spans *spans) {
     for (size_t i = 0; i < spans->count; i++) {
         Span *span = &spans->data[i];
         if (span->kind == SPAN_TASK) complete_task_span(tracer, &arena, span);
+        if (span->kind == SPAN_TURN) complete_turn_span(tracer, &arena, span);
+        arena_reset(&arena);
         if (span->self.is_sampled) spans->data[kept++] = *span;
         else span_free(span);
     }

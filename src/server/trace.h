@@ -35,12 +35,23 @@ MUST_CHECK Status trace_config_read(Arena *arena, TraceConfig *ret_config, Diag 
 
 typedef enum SpanKind { SPAN_RUN, SPAN_TURN, SPAN_TASK } SpanKind;
 
+enum { SPAN_LINKS_MAX = 8 };
+
+typedef struct SpanLink {
+    TraceParent to;
+    const char *what; // "turn", "task" or "run"
+} SpanLink;
+
 typedef struct Span {
     SpanKind kind;
     TraceParent self;
     uint8_t parent_id[SPAN_ID_SIZE];
     bool has_parent;
     int64_t run; // tasks: key of the run, whose trace is found when it is sent; 0 = none
+    // Turns: see TurnCommit; their links are found when they are sent.
+    int64_t before_seq, start_seq, turn_seq;
+    SpanLink links[SPAN_LINKS_MAX];
+    size_t link_count;
     int64_t began_ns, ended_ns; // since 1970
     int64_t state;  // RunState or TaskState
     int64_t number; // turns: the epoch; tasks: the attempt
@@ -71,6 +82,10 @@ MUST_CHECK Status tracer_start(abide_engine *engine, Logger *logger, Tracer **re
 void tracer_notice(Tracer *tracer, const EngineEvent *event);
 // Sends what is left, within the time of one post. NULL is fine.
 void tracer_stop(Tracer *tracer);
+
+// ---- trace_links.c ----
+// On the tracer's thread: reads the log.
+void trace_link_turn(Tracer *tracer, Arena *arena, const TraceParent *run, Span *span);
 
 // ---- trace_json.c ----
 void span_free(Span *span);

@@ -63,7 +63,28 @@ static void put_attributes(JsonWriter *json, const Span *span) {
     put_text(json, is_task ? "abide.task.name" : "abide.workflow", span->name);
     put_text(json, is_task ? "abide.task.state" : "abide.run.state", str_from(state));
     if (is_task) put_number(json, "abide.task.attempt", span->number);
-    if (span->kind == SPAN_TURN) put_number(json, "abide.turn.epoch", span->number);
+    if (span->kind == SPAN_TURN) {
+        put_number(json, "abide.turn.epoch", span->number);
+        put_number(json, "abide.turn.seq", span->turn_seq);
+    }
+    json_write_array_end(json);
+}
+
+static void put_links(JsonWriter *json, const Span *span) {
+    if (span->link_count == 0) return;
+    json_write_key(json, STR("links"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < span->link_count; i++) {
+        const SpanLink *link = &span->links[i];
+        json_write_object_begin(json);
+        put_hex(json, "traceId", link->to.trace_id, TRACE_ID_SIZE);
+        put_hex(json, "spanId", link->to.span_id, SPAN_ID_SIZE);
+        json_write_key(json, STR("attributes"));
+        json_write_array_begin(json);
+        put_text(json, "abide.link", str_from(link->what));
+        json_write_array_end(json);
+        json_write_object_end(json);
+    }
     json_write_array_end(json);
 }
 
@@ -94,6 +115,7 @@ static void put_span(JsonWriter *json, const Span *span) {
     put_big(json, "startTimeUnixNano", span->began_ns);
     put_big(json, "endTimeUnixNano", span->ended_ns);
     put_attributes(json, span);
+    put_links(json, span);
     put_status(json, span);
     json_write_object_end(json);
 }

@@ -415,9 +415,11 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &run, &set));
     TRY(run_last_seq(kernel, &run));
     if (turn->participant) TRY(turn_participate(kernel, turn));
-    int64_t start_seq = run.facts.last_seq;
+    turn->before_seq = run.row.log_seq;
+    turn->start_seq = run.facts.last_seq;
     TRY(turn_effects(kernel, turn, &run));
-    TRY(snapshot_keep(kernel, turn, &run, start_seq)); // with the values from before this turn
+    turn->turn_seq = run.facts.last_seq;
+    TRY(snapshot_keep(kernel, turn, &run, turn->start_seq)); // with the values from before it
     for (size_t i = 0; i < turn->state_count; i++) {
         TRY(state_set(kernel, &run, &turn->states[i]));
     }

@@ -140,6 +140,9 @@ typedef struct TurnCommit {
     LogRow *resolved;       // LOG_WAIT entries made because waits were already satisfied, in the
     size_t resolved_count;  // order in which they settled
     int64_t last_seq;       // of the run's log
+    int64_t before_seq;     // where the turn before left the run's log, as far as its row knows
+    int64_t start_seq;      // its last entry before the turn's own ones
+    int64_t turn_seq;       // … and with them
     Str step_error;         // the participant's error object
     bool is_cancel_wanted;  // the run has been asked to end
     bool is_idle;           // it is parked and waits for the outside world only

@@ -162,9 +162,14 @@ class Server:
         """Until the run has the status, and `is_so`; answers it."""
         def look():
             look.run = self.get("/v1/runs/" + run_id).json
-            return look.run["status"] == status and is_so(look.run) and look.run
-        return wait_until(look, seconds,
-                          lambda: "%s is not %s but %s" % (run_id, status, look.run))
+            if look.run["status"] == status and is_so(look.run):
+                return look.run
+            assert look.run["status"] not in ("completed", "failed", "cancelled"), what()
+            return None
+
+        def what():
+            return "%s is not %s but %s" % (run_id, status, look.run)
+        return wait_until(look, seconds, what)
 
     def claim(self, wait="50s", worker="tester", **fields):
         answer = self.post("/v1/tasks/claim", {"worker": worker, "wait": wait, **fields})

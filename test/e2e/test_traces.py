@@ -182,6 +182,103 @@ class TracesTest(unittest.TestCase):
         self.assertEqual(traceparents, ["00-%s-%s-01" % (root["traceId"], span["spanId"])
                                         for span in attempts])
 
+    def turns_of(self, workflow, count):
+        """The spans of its turns, when there are so many, in order; and all spans by id."""
+        name = "turn " + workflow
+        spans = self.collector.wait_for(
+            lambda spans: [span["name"] for span in spans].count(name) >= count and
+            "run " + workflow in [span["name"] for span in spans])
+        turns = sorted((span for span in spans if span["name"] == name),
+                       key=lambda span: int(span["attributes"]["abide.turn.seq"]))
+        self.assertEqual(len(turns), count)
+        return turns, {span["spanId"]: span for span in spans}
+
+    def links(self, span, spans):
+        """[(what, name of the span)] of its links; they lead to spans of the same trace."""
+        answer = []
+        for link in span.get("links", []):
+            self.assertEqual(link["traceId"], span["traceId"])
+            self.assertEqual([item["key"] for item in link["attributes"]], ["abide.link"])
+            answer.append((link["attributes"][0]["value"]["stringValue"],
+                           spans[link["spanId"]]["name"]))
+        return answer
+
+    def assert_chain(self, turns):
+        """Each turn but the first is linked with the one before."""
+        for before, turn in zip(turns, turns[1:]):
+            self.assertEqual(turn["links"][0]["spanId"], before["spanId"])
+
+    def test_turns_are_linked_across_suspensions_and_with_what_ended_them(self):
+        server = self.begin()
+        server.deploy("linked", """
+            await Task.run("charge", null, { retry: { attempts: 2, delay: "1ms" } })
+            await Promise.all([Task.run("left"), Task.run("right")])
+            await Workflow.run("inner", 1)
+            await Timer.delay("1ms")
+            await Signal.next("go")
+            return 1""")
+        run = server.post("/v1/runs", {"workflow": "linked"}).json["id"]
+        task = server.claim(names=["charge"])[0]
+        server.post("/v1/tasks/complete", {"results": [
+            {"id": task["id"], "token": task["token"], "error": {"message": "again"}}]})
+        for name in ("charge", "left", "right"):
+            server.complete(server.claim(names=[name])[0], 1)
+        server.wait_for(run, "suspended", is_so=lambda run: "signal" in [
+            wait["on"] for wait in run["waits"]])
+        server.post("/v1/runs/%s/signals/go" % run, raw="1")
+        server.wait_for(run, "completed")
+        turns, spans = self.turns_of("linked", 6)
+        self.assertNotIn("links", turns[0])
+        self.assert_chain(turns)
+        self.assertEqual([self.links(turn, spans)[1:] for turn in turns[1:]], [
+            [("task", "task charge")], [("task", "task left"), ("task", "task right")],
+            [("run", "run inner")], [], []])  # a timer and a signal have no spans
+        self.assertEqual(spans[turns[1]["links"][1]["spanId"]]["attributes"]["abide.task.attempt"],
+                         "2")
+
+    def test_links_hold_across_release_and_restart(self):
+        server = self.begin()
+        server.deploy("sleepy", """
+            for (let i = 0; i < 3; i++) await Signal.next("go")
+            return 1""")
+        run = server.post("/v1/runs", {"workflow": "sleepy"}).json["id"]
+        for turn in range(3):
+            server.wait_for(run, "suspended", is_so=lambda run: run["idle_since"])
+            if turn == 1:
+                self.assertEqual(server.post("/v1/runs/%s/release" % run).status, 200)
+            if turn == 2:
+                self.collector.wait_for(lambda spans: len(spans) == 3)
+                server.kill()
+                server.restart_on_its_port()
+            server.post("/v1/runs/%s/signals/go" % run, raw="1")
+        server.wait_for(run, "completed")
+        turns, spans = self.turns_of("sleepy", 4)
+        self.assert_chain(turns)
+        self.assertEqual([self.links(turn, spans) for turn in turns[1:]],
+                         3 * [[("turn", "turn sleepy")]])
+
+    def test_a_run_that_continues_as_new_is_linked_and_one_that_is_set_back_is_not(self):
+        server = self.begin()
+        server.deploy("again", """
+            if (Inputs === 0) Workflow.continueAs(1)
+            await Task.run("t")
+            await Signal.next("go")
+            return 1""")
+        run = server.post("/v1/runs", {"workflow": "again", "input": 0}).json["id"]
+        server.complete(server.claim(names=["t"])[0], 1)
+        server.wait_for(run, "suspended", is_so=lambda run: "signal" in [
+            wait["on"] for wait in run["waits"]])
+        self.assertEqual(server.post("/v1/runs/%s/rewind" % run, {"step": "t"}).status, 200)
+        server.complete(server.claim(names=["t"])[0], 1)
+        server.wait_for(run, "suspended", is_so=lambda run: "signal" in [
+            wait["on"] for wait in run["waits"]])
+        server.post("/v1/runs/%s/signals/go" % run, raw="1")
+        server.wait_for(run, "completed")
+        turns, spans = self.turns_of("again", 6)
+        self.assertEqual([self.links(turn, spans) for turn in turns], [
+            [], [("turn", "turn again")], [("turn", "turn again"), ("task", "task t")], [],
+            [("turn", "turn again"), ("task", "task t")], [("turn", "turn again")]])
+
     def test_a_traceparent_is_taken_up_and_handed_on(self):
         self.begin()
         run, traceparents = self.run_order({"traceparent": TRACEPARENT})

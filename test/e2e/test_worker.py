@@ -186,7 +186,7 @@ class WorkerTest(WorkerCase, unittest.TestCase):
         self.assertEqual(worker.stop(), 0)
 
     def test_heartbeats_keep_a_long_task(self):
-        self.shell("sleep 3; echo 1", "--lease", "1s")
+        self.shell("sleep 5; echo 1", "--lease", "2s")
         task = self.result_of("job")
         self.assertEqual((task["status"], task["attempt"]), ("completed", 1))
 

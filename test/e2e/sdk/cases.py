@@ -376,13 +376,13 @@ class SdkTest(WorkerCase):
         self.assertEqual(most, 3)
 
     def test_heartbeats_keep_a_task_that_takes_longer_than_its_lease(self):
-        self.worker(lease="1s")
-        task = self.result_of("slow", {"seconds": 3})
+        self.worker(lease="2s")
+        task = self.result_of("slow", {"seconds": 5})
         self.assertEqual((task["status"], task["attempt"]), ("completed", 1))
 
     def test_a_short_heartbeat_time_out_is_kept(self):
         self.worker(lease="1h", heartbeat="1h")
-        task = self.result_of("slow", {"seconds": 3}, heartbeat_timeout="1s")
+        task = self.result_of("slow", {"seconds": 5}, heartbeat_timeout="2s")
         self.assertEqual((task["status"], task["attempt"]), ("completed", 1))
 
     def test_progress_is_shown(self):
