@@ -6,6 +6,7 @@
 //
 // Not here: the table and the kinds (setting_values.c), TOML (toml.c).
 #include "cli/settings.h"
+#include "store/store.h"
 #include "base/number.h"
 #include "cli/files.h"
 #include "cli/toml.h"
@@ -308,13 +309,7 @@ Str setting_source_text(const Settings *settings, SettingId id, Arena *arena) {
 
 Str setting_shown(const Settings *settings, SettingId id, Arena *arena) {
     Str text = settings->values[id].text;
-    const char *scheme = id == SET_STORE ? memmem(text.data, text.len, "://", 3) : NULL;
-    const char *at = scheme != NULL ? memrchr(text.data, '@', text.len) : NULL;
-    const char *colon =
-        at != NULL && at > scheme + 3 ? memchr(scheme + 3, ':', (size_t)(at - scheme - 3)) : NULL;
-    if (colon == NULL) return text;
-    return arena_printf(arena, "%.*s:***%.*s", (int)(colon - text.data), text.data,
-                        (int)(text.data + text.len - at), at);
+    return id == SET_STORE ? store_url_shown(text, arena) : text;
 }
 
 bool setting_is_same(const Settings *a, const Settings *b, SettingId id) {

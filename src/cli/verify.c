@@ -21,13 +21,13 @@ Status verify_store(Str url, int64_t *ret_row_count, Diag *diag) {
     return status;
 }
 
-static void print_json(Str url, int64_t row_count, const Diag *diag) {
+static void print_json(Str shown, int64_t row_count, const Diag *diag) {
     Buf text;
     JsonWriter json;
     buf_init(&text, 1 << 16);
     json_writer_init(&json, &text, STR("  "));
     json_write_object_begin(&json);
-    json_put_string(&json, "store", url);
+    json_put_string(&json, "store", shown);
     json_put_bool(&json, "ok", diag == NULL);
     if (diag == NULL) {
         json_put_i64(&json, "rows", row_count);
@@ -69,9 +69,13 @@ int cli_verify(int argument_count, char **arguments) {
     int64_t row_count = 0;
     Diag diag;
     Status status = verify_store(url, &row_count, &diag);
-    if (is_json) print_json(url, row_count, status == OK ? NULL : &diag);
+    Arena arena;
+    arena_init(&arena);
+    Str shown = store_url_shown(url, &arena);
+    if (is_json) print_json(shown, row_count, status == OK ? NULL : &diag);
     else if (status == OK)
-        printf("%.*s: %lld rows, all in order\n", STR_ARG(url), (long long)row_count);
+        printf("%.*s: %lld rows, all in order\n", STR_ARG(shown), (long long)row_count);
     if (status != OK) fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
+    arena_done(&arena);
     return session_exit_code(status, &diag, 0);
 }

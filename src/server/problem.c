@@ -20,7 +20,7 @@ static const CodeStatus special[] = {
     {"HOST_NOT_ALLOWED", 403},  {"ORIGIN_NOT_ALLOWED", 403}, {"TOO_MANY_TOKENS", 429},
     {"TOO_MANY_CONNECTIONS", 503}, {"HEADERS_TOO_LARGE", 431}, {"MEDIA_TYPE", 415},
     {"LENGTH_REQUIRED", 411},   {"CLOSED", 503},           {"FLOW_SYNTAX", 422},
-    {"SERVER_BUSY", 503},
+    {"SERVER_BUSY", 503},       {"STORE_FULL", 507},
 };
 
 static int find_status(const CodeStatus *codes, size_t count, const char *code) {
@@ -90,6 +90,7 @@ const char *problem_title(int http_status) {
     case 431: return "Headers too large";
     case 501: return "Not supported";
     case 503: return "Not available";
+    case 507: return "No room";
     default: return "Internal error";
     }
 }

@@ -185,7 +185,7 @@ const char *const *route_common_codes(size_t *ret_count) {
                                         "HOST_NOT_ALLOWED",   "ORIGIN_NOT_ALLOWED",
                                         "NO_SUCH_PATH",       "METHOD_NOT_ALLOWED",
                                         "STORE_UNAVAILABLE",  "SERVER_BUSY",
-                                        "BAD_HEADER"};
+                                        "STORE_FULL",         "BAD_HEADER"};
     *ret_count = sizeof codes / sizeof codes[0];
     return codes;
 }

@@ -117,7 +117,7 @@ static Status check_tokens(Serving *serving, const ServerConfig *config, Diag *d
     TRY(store_read(serving->engine->store, &serving->arena, &query, diag));
     if (query.count > 0) return OK;
     const char *how = "make one: abide token create --name NAME --scope admin --store";
-    Str store = serving->config->store;
+    Str store = store_url_shown(serving->config->store, &serving->arena);
     if (serving->is_loopback)
         return diag_set(diag, ERR_INVALID, "NO_TOKENS",
                         "tokens are required and the store has none; %s %.*s", how, STR_ARG(store));
@@ -183,8 +183,9 @@ static Status put_to_work(Serving *serving, Diag *diag) {
     abide_error error;
     if (abide_recover(serving->engine, &report, &error) != ABIDE_OK)
         return from_error(&error, diag);
+    Str store = store_url_shown(config->store, &serving->arena);
     LOG(config->logger, LOG_INFO, "store %.*s: %lld running and %lld suspended runs taken up",
-        STR_ARG(config->store), (long long)report.resumed_running, (long long)report.suspended);
+        STR_ARG(store), (long long)report.resumed_running, (long long)report.suspended);
     return OK;
 }
 

@@ -142,12 +142,16 @@ typedef struct StoreConfig {
 // "memory:", "sqlite:PATH" (a bare path means the same). Codes: STORE_URL, STORE_LOCKED,
 // STORE_NEWER, STORE_NOT_OURS, STORE_PATH, STORE_READ_ONLY, STORE_FULL, STORE_CORRUPT, STORE_IO.
 // "postgres://HOST/DATABASE?schema=NAME" as libpq takes them; codes besides: STORE_BUSY,
-// STORE_CHANGED.
+// STORE_CHANGED. "redis://HOST/DATABASE?prefix=NAME"; codes besides those: STORE_DENIED,
+// STORE_SERVER. What a Redis promises to keep is logged.
 MUST_CHECK Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag);
 
 // True when other processes may have the store open too: an engine on it needs a lease, and looks
 // around for what others have left.
 bool store_url_is_shared(Str url);
+
+// The URL for people to read: without its password.
+Str store_url_shown(Str url, Arena *arena);
 
 // For a program that is abide and nothing else, before it opens a store: settings of libraries that
 // hold for the whole process. The C library leaves them to its host.

@@ -33,6 +33,7 @@ SETTINGS = {
     "daemonize": "no",
 }
 START_SECONDS = 60
+STOP_SECONDS = 20
 
 
 class RedisError(Exception):
@@ -120,7 +121,10 @@ class Redis:
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait()
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:  # it does not listen while it writes its first log
+                self.kill()
 
     def kill(self):
         """As a power failure, except that what was written stays."""
