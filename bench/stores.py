@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The stores beside each other and beside what PostgreSQL itself can do, in one run.
+"""The stores beside each other and beside what PostgreSQL and Redis themselves can do, in one run.
 
 A PostgreSQL of our own, durable (fsync on), on the file system of the build. First its own limits, by
 pgbench: small transactions from eight clients, and rows of a checkpoint's size inserted 250 per
@@ -7,9 +7,14 @@ transaction by one client. Then the 10-step workload (bench/stores_load.c) on SQ
 A step is one row inserted durably, so the inserted rows are the limit that steps are held against; an
 engine with a transaction per step has the small transactions as its limit.
 
+The same for a Redis that flushes its log before it answers (appendfsync always): redis-benchmark's HSET of
+a row of that size, from 50 clients one at a time, and from one client with 250 in a pipeline.
+
 usage: bench/stores.py [--runs N] [--seconds N]
 """
 import argparse
+import csv
+import io
 import json
 import os
 import pathlib
@@ -23,6 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("ABIDE_BUILD_DIR", HERE.parent / "build"))
 sys.path.insert(0, str(HERE.parent / "test" / "servers"))
 import postgres  # noqa: E402
+import redis  # noqa: E402
 
 BATCH_ROWS = 250
 BATCH_SQL = f"""
@@ -61,6 +67,24 @@ def measure_server(server, seconds):
     return rows
 
 
+def redis_benchmark(server, *arguments):
+    command = [redis.find_program("redis-benchmark"), "-s", server.socket, "--csv", "-r", "1000000", *arguments,
+               "HSET", "rows", "__rand_int__", "x" * 90]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(next(csv.DictReader(io.StringIO(text)))["rps"])
+
+
+def measure_redis(runs, home):
+    """What was flushed counts: the log goes to the file system of the build, as the other stores do."""
+    with redis.Redis(folder=home) as server:
+        small = redis_benchmark(server, "-n", "50000", "-c", "50")
+        report("stores.redis.redis_benchmark", small, "commands/s")
+        rows = redis_benchmark(server, "-n", "500000", "-c", "1", "-P", str(BATCH_ROWS))
+        report("stores.redis.pipelined_hset", rows, "rows/s")
+        server.command("FLUSHALL")
+        measure_store(server.url, "redis", runs, rows)
+
+
 def measure_store(url, name, runs, limit):
     text = subprocess.run([BUILD / "bench" / "stores-load", url, name, str(runs)], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
@@ -86,6 +110,11 @@ def main():
             with server:
                 rows = measure_server(server, given.seconds)
                 measure_store(server.url, "postgres", given.runs, rows)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+        home = tempfile.mkdtemp(prefix="abide-bench-", dir="/var/tmp")
+        try:
+            measure_redis(given.runs, home)
         finally:
             shutil.rmtree(home, ignore_errors=True)
     finally:

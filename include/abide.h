@@ -176,8 +176,9 @@ typedef struct abide_options {
 } abide_options;
 
 /*
-** Opens a store and makes an engine on it. `url` is "sqlite:PATH" (or just a path), "memory:", or
-** "postgres://HOST/DATABASE?schema=NAME" (docs/postgres.md).
+** Opens a store and makes an engine on it. `url` is "sqlite:PATH" (or just a path), "memory:",
+** "postgres://HOST/DATABASE?schema=NAME" (docs/postgres.md) or "redis://HOST/DATABASE?prefix=NAME"
+** (docs/redis.md).
 ** Nothing executes yet: register the workflows, then call abide_recover.
 ** Errors: STORE_URL, STORE_LOCKED (another process owns the file), STORE_NEWER, STORE_NOT_OURS,
 ** STORE_READ_ONLY, STORE_FULL, STORE_IO, BAD_OPTION.

@@ -205,11 +205,19 @@ static void check_nodes(Doctor *doctor) {
 
 // ---- a store of one's own ----
 
+// What a server says that it keeps, and what not (docs/redis.md).
+static void hear_promise(void *context, LogLevel level, const char *line) {
+    bool is_warning = level >= LOG_WARN;
+    note(context, "promise", is_warning ? LEVEL_WARNING : LEVEL_OK,
+         is_warning ? "see docs/redis.md for the settings that promise more" : NULL, "%s", line);
+}
+
 static void check_store(Doctor *doctor) {
     Str url = doctor->session->store;
     int64_t row_count = 0;
     Diag diag;
-    if (verify_store(url, &row_count, &diag) != OK)
+    Logger logger = {.least = LOG_INFO, .write = hear_promise, .context = doctor};
+    if (verify_store(url, &logger, &row_count, &diag) != OK)
         note(doctor, "content", LEVEL_ERROR, "stop, and restore a backup", "%s", diag.message);
     else note(doctor, "content", LEVEL_OK, NULL, "%lld rows, all in order", (long long)row_count);
 }

@@ -10,10 +10,10 @@
 #include "json/write.h"
 #include "store/store.h"
 
-Status verify_store(Str url, int64_t *ret_row_count, Diag *diag) {
+Status verify_store(Str url, Logger *logger, int64_t *ret_row_count, Diag *diag) {
     TRY(local_check_exists(url, diag));
-    const StoreConfig config = {.is_read_only =
-                                    local_file(url).len > 0 || store_url_is_shared(url)};
+    bool is_read_only = local_file(url).len > 0 || store_url_is_shared(url);
+    const StoreConfig config = {.logger = logger, .is_read_only = is_read_only};
     Store *store;
     TRY(store_open(url, &config, &store, diag));
     Status status = store_verify(store, ret_row_count, diag);
@@ -68,7 +68,7 @@ int cli_verify(int argument_count, char **arguments) {
     Str url = str_from(operands.items[0]);
     int64_t row_count = 0;
     Diag diag;
-    Status status = verify_store(url, &row_count, &diag);
+    Status status = verify_store(url, NULL, &row_count, &diag);
     Arena arena;
     arena_init(&arena);
     Str shown = store_url_shown(url, &arena);

@@ -6,7 +6,11 @@
 #include "store/redis_internal.h"
 #include <stdio.h>
 
-enum { WAITS_MAX = 400, WAIT_MS_MAX = 1000 };
+enum {
+    WAITS_MAX = 400, // when others are always quicker
+    WAIT_MS_MIN = 20,
+    WAIT_MS_MAX = 1000,
+};
 
 static Status ticket_wait(RedisLink *link, int64_t wait_ms, Diag *diag) { // [T2]
     char seconds[24];
@@ -31,8 +35,9 @@ Status redis_call_patiently(RedisLink *link, const char *function, redisReply **
             return OK;
         }
         int64_t wait_ms = 0;
-        if (!redis_reply_i64(reply, 1, &wait_ms) || wait_ms < 1) wait_ms = 1;
-        if (wait_ms > WAIT_MS_MAX) wait_ms = WAIT_MS_MAX;
+        bool is_known = redis_reply_i64(reply, 1, &wait_ms) && wait_ms >= 0;
+        if (!is_known || wait_ms > WAIT_MS_MAX) wait_ms = WAIT_MS_MAX;
+        if (wait_ms < WAIT_MS_MIN) wait_ms = WAIT_MS_MIN;
         freeReplyObject(reply);
         waited_ms += wait_ms;
         TRY(ticket_wait(link, wait_ms, diag));

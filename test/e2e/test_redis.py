@@ -217,6 +217,8 @@ class RedisTest(unittest.TestCase):
                 said = "\n".join(node.lines)
                 self.assertIn(words, said)
                 self.assertIn("P1 is not promised", said)
+                asked = subprocess.run([ABIDE, "doctor", "--store", server.url], capture_output=True, text=True)
+                self.assertRegex(asked.stdout, "warning +promise: .*P1 is not promised")
                 self.nodes.remove(node)
                 node.close()
 

@@ -9,6 +9,6 @@ void test_redis_url(const char *prefix, char *ret_url, size_t size);
 void test_redis_clear(void);
 // A connection of one's own; the caller frees it.
 redisContext *test_redis_connect(void);
-// Runs a command that must succeed; answers a number, the length of a list, or 0.
-long long test_redis_command(redisContext *context, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+// Runs a command that must succeed, in hiredis's format (%s, and %b with its size); answers a
+// number, the length of a list, or 0.
+long long test_redis_command(redisContext *context, const char *format, ...);
