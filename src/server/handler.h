@@ -11,6 +11,8 @@
 #include "server/parts.h"
 #include "server/stream.h"
 
+enum { HANDLER_PAGE_SIZE = 8 << 20 }; // bytes of rows that a list reads at a time
+
 // ---- handler_view.c ----
 void handler_refuse(Exchange *exchange, int http_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -32,13 +32,15 @@ static void health(Exchange *exchange) {
 
 static void list_workflows(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
-    Query query = {.kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE};
+    Query query = {.kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE,
+                   .size_max = HANDLER_PAGE_SIZE};
     json_write_object_begin(json);
     json_write_key(json, STR("workflows"));
     json_write_array_begin(json);
     do {
         Diag diag;
         diag_clear(&diag);
+        ArenaMark mark = arena_mark(&exchange->arena); // a page has the sources of its workflows
         Status status =
             store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
         if (status != OK) {
@@ -49,6 +51,7 @@ static void list_workflows(Exchange *exchange) {
             if (query.definitions[i].is_current)
                 json_write_string(json, query.definitions[i].name);
         query.after = query.next;
+        arena_rewind(&exchange->arena, mark);
     } while (query.next != 0);
     json_write_array_end(json);
     json_write_object_end(json);

@@ -87,7 +87,8 @@ static bool put_page(Exchange *exchange, JsonWriter *json, const HandlerFilter *
 
 static void list_handlers(Exchange *exchange) {
     HandlerFilter filter = read_filter(exchange);
-    Query query = {.kind = QUERY_LIST_RUNS, .filter.states = filter.states};
+    Query query = {.kind = QUERY_LIST_RUNS, .filter.states = filter.states,
+                   .size_max = HANDLER_PAGE_SIZE};
     int64_t limit = 0;
     if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &limit) ||
         !exchange_query_count(exchange, "cursor", INT64_MAX, &query.filter.cursor) ||
