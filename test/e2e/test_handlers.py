@@ -19,6 +19,7 @@ from server import PATIENCE, Server, ServerTest  # noqa: E402
 
 HANDLER_KEYS = {"handler_id", "workflow_name", "run_id", "error", "result", "status",
                 "started_at", "updated_at", "completed_at"}
+SCALE = int(os.environ.get("ABIDE_TEST_SCALE", "100"))
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$")
 
 GREETER = """
@@ -336,13 +337,15 @@ class ListTest(HandlerTest):
 
 class LongListTest(HandlerTest):
     def test_a_list_of_any_length_is_one_answer(self):
-        # Over the 64 MiB that other answers may have: 70 results of a megabyte each.
+        # Over the 64 MiB that other answers may have: 70 results of a megabyte each. Sanitizers see
+        # the same with fewer: what leaves memory does so from one megabyte on.
+        count = 70 if SCALE >= 100 else 5
         self.server.deploy("large", "return 'x'.repeat(1000000)")
-        for number in range(70):
+        for number in range(count):
             self.client.handler("POST", "/workflows/large/run", {"handler_id": "l%d" % number})
         self.start("small")
         status, value = self.client.call("GET", "/handlers")
-        self.assertEqual((status, len(value["handlers"])), (200, 71))
+        self.assertEqual((status, len(value["handlers"])), (200, count + 1))
         results = [handler["result"]["value"]["result"] for handler in value["handlers"]
                    if handler["result"]]
         self.assertEqual(set(results), {"x" * 1000000})
