@@ -20,6 +20,7 @@
 #include <pthread.h>
 
 enum {
+    PG_SERVER_VERSION_MIN = 120000, // as PQserverVersion: plan_cache_mode
     PG_SCHEMA_VERSION = 1,     // raised when an older abide cannot work with it any more
     PG_SCHEMA_NAME_MAX = 40,
     PG_SQL_SIZE_MAX = 64 << 10,
@@ -100,6 +101,7 @@ MUST_CHECK Status pg_link_settle(PgLink *link, Diag *diag);
 // ---- postgres_error.c ----
 Status pg_error(const PGresult *result, Diag *diag);
 Status pg_lost(const PGconn *connection, Diag *diag);
+Status pg_refused(const PGconn *connection, Diag *diag); // of one that was not made
 
 // ---- postgres_sql.c: each replaces the content of `sql` ----
 void pg_sql_create_table(Buf *sql, const char *schema, const Table *table);

@@ -102,6 +102,14 @@ static void farewell_read(PgLink *link) {
     if (poll(&poll_for, 1, 0) > 0 && !PQconsumeInput(link->connection)) pg_link_drop(link);
 }
 
+static Status version_check(const PgLink *link, Diag *diag) {
+    int version = PQserverVersion(link->connection);
+    if (version >= PG_SERVER_VERSION_MIN) return OK;
+    return diag_set(diag, ERR_UNAVAILABLE, "STORE_SERVER",
+                    "PostgreSQL %d is too old to carry a store; abide needs version %d or later",
+                    version / 10000, PG_SERVER_VERSION_MIN / 10000);
+}
+
 Status pg_link_connect(PgLink *link, Diag *diag) {
     farewell_read(link);
     if (pg_link_is_alive(link)) return pg_link_settle(link, diag);
@@ -115,12 +123,13 @@ Status pg_link_connect(PgLink *link, Diag *diag) {
     link->connection = PQconnectdbParams(keys, values, 1);
     if (link->connection == NULL) out_of_memory();
     if (PQstatus(link->connection) != CONNECTION_OK) {
-        Status status = pg_lost(link->connection, diag);
+        Status status = pg_refused(link->connection, diag);
         pg_link_drop(link);
         return status;
     }
     pg_link_silence(link);
-    Status status = settings_apply(link, diag);
+    Status status = version_check(link, diag);
+    if (status == OK) status = settings_apply(link, diag);
     if (status == OK) status = pg_link_settle(link, diag);
     if (status != OK) pg_link_drop(link);
     return status;

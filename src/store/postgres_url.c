@@ -5,6 +5,7 @@
 // Everything else goes to libpq untouched: several hosts, TLS, service files, passwords.
 #include "base/memory.h"
 #include "store/postgres_internal.h"
+#include "store/store.h"
 #include <stdio.h>
 
 #define SCHEMA_KEY "schema="
@@ -57,19 +58,34 @@ static Status url_split(PgAddress *address, Str url, Diag *diag) {
     return status;
 }
 
-// What libpq makes of it; a mistake is said before anything is connected.
+// A password with a raw / or @ in it ends up where the port should be.
+static bool are_ports_good(const PQconninfoOption *options) {
+    for (; options->keyword != NULL; options++) {
+        if (strcmp(options->keyword, "port") != 0 || options->val == NULL) continue;
+        if (options->val[strspn(options->val, "0123456789,")] != '\0') return false;
+    }
+    return true;
+}
+
+// What libpq makes of it; a mistake is said before anything is connected. libpq's own words may
+// quote the password.
 static Status url_check(const char *url, Diag *diag) {
     char *text = NULL;
     PQconninfoOption *options = PQconninfoParse(url, &text);
-    if (options != NULL) {
-        PQconninfoFree(options);
-        return OK;
-    }
-    Str reason = str_trim(str_from(text != NULL ? text : "out of memory"));
+    bool is_good = options != NULL && are_ports_good(options);
+    PQconninfoFree(options);
+    if (is_good) return OK;
+    Arena arena;
+    arena_init(&arena);
+    Str whole = str_from(url);
+    bool is_secret = !str_equal(store_url_shown(whole, &arena), whole);
+    Str reason = str_trim(str_from(text != NULL && !is_secret ? text : "it has a mistake"));
     Status status = diag_set(diag, ERR_INVALID, "STORE_URL",
                              "libpq does not understand the URL of the store: %.*s; use "
-                             "postgres://USER@HOST/DATABASE?schema=abide",
+                             "postgres://USER@HOST/DATABASE?schema=abide, and in a password %%25 "
+                             "for %%, %%40 for @, %%2F for /",
                              STR_ARG(reason));
+    arena_done(&arena);
     PQfreemem(text);
     return status;
 }

@@ -64,16 +64,6 @@ bool store_url_is_shared(Str url) {
            str_equal(scheme, STR("postgresql"));
 }
 
-Str store_url_shown(Str url, Arena *arena) {
-    const char *scheme = memmem(url.data, url.len, "://", 3);
-    const char *at = scheme != NULL ? memrchr(url.data, '@', url.len) : NULL;
-    const char *colon =
-        at != NULL && at > scheme + 3 ? memchr(scheme + 3, ':', (size_t)(at - scheme - 3)) : NULL;
-    if (colon == NULL) return url;
-    return arena_printf(arena, "%.*s:***%.*s", (int)(colon - url.data), url.data,
-                        (int)(url.data + url.len - at), at);
-}
-
 Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag) {
     static const StoreConfig defaults = {0};
     if (config == NULL) config = &defaults;

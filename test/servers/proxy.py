@@ -7,7 +7,8 @@ class Proxy:
     """Forwards a port of the loopback interface to a socket file.
 
     `cut_after` is bytes: the next connection over which they travel to the server is cut once they have
-    arrived there, and its answer is lost. `is_down` refuses and cuts everything.
+    arrived there, and its answer is lost. `is_down` refuses and cuts everything. `rewrite` is two strings of
+    bytes, equally long: what the server says instead of what it said.
     """
 
     def __init__(self, target):
@@ -15,6 +16,7 @@ class Proxy:
         self.lock = threading.Lock()
         self.cut_after = None
         self.is_down = False
+        self.rewrite = None
         self.cut_count = 0
         self.pairs = set()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -62,6 +64,8 @@ class Proxy:
                     pair[0].shutdown(socket.SHUT_RDWR)
                     sink.sendall(data)
                     break
+                if not is_upstream and self.rewrite:
+                    data = data.replace(*self.rewrite)
                 sink.sendall(data)
             except OSError:
                 break
