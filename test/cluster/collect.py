@@ -12,15 +12,16 @@ PAGE = 500
 class Reader:
     def __init__(self, ports, seconds):
         self.caller = Caller(ports, random.Random(0))
-        self.deadline = time.monotonic() + seconds
+        self.patience = seconds
 
     def get(self, path, method="GET"):
         """Asks until somebody answers, or time is up."""
+        deadline = time.monotonic() + self.patience
         while True:
             try:
                 return self.caller.call(method, path, seconds=20)
             except NoAnswer:
-                if time.monotonic() > self.deadline:
+                if time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
 
@@ -39,7 +40,8 @@ class Reader:
 
     def wait_until_quiet(self):
         """Until every run has ended, or time is up; then the checker has something to say."""
-        while self.count_alive() > 0 and time.monotonic() < self.deadline:
+        deadline = time.monotonic() + self.patience
+        while self.count_alive() > 0 and time.monotonic() < deadline:
             time.sleep(0.5)
 
     def pause_schedules(self):
@@ -70,6 +72,5 @@ def write_state(ports, path, seconds):
     reader = Reader(ports, seconds)
     reader.pause_schedules()
     reader.wait_until_quiet()
-    reader.deadline = time.monotonic() + seconds
     with open(path, "w", encoding="utf-8") as file:
         json.dump(reader.state(), file)

@@ -9,6 +9,8 @@ Scenarios, each on a store of its own that is thrown away afterwards:
   database   PostgreSQL itself is killed (-9) and started again; a node dies now and then
   cuts       connections to PostgreSQL are cut after COMMIT was sent, all at once, or refused for a while
   standby    the primary is killed and its synchronous standby promoted; nodes know both by one URL
+  redis      as nodes, on Redis with appendfsync always
+  redis-server  as database, on Redis
   all        one after the other
 
 The seed decides what is done to whom, and what the clients do; when that meets what is decided by the machine.
@@ -113,7 +115,7 @@ class Nemesis:
         for node in self.nodes:
             node.kill()
         for node in self.nodes:
-            self.later(self.rng.uniform(0.1, 2), lambda node=node: node.is_up or node.start(False))
+            self.later(self.rng.uniform(0.1, 2), lambda node=node: node.start(False))
         return True
 
     # ---- the store ----
@@ -173,7 +175,7 @@ class Nemesis:
                 next_at = time.monotonic() + self.rng.expovariate(1 / self.pace)
             for node in self.nodes:
                 if node.note_end():
-                    self.later(0.5, lambda node=node: node.is_up or node.start(False))
+                    self.later(0.5, lambda node=node: node.start(False))
             time.sleep(0.02)
 
     def heal(self):
@@ -191,59 +193,90 @@ SCENARIOS = {
     "nodes": ("postgres", NODE_FAULTS, 4),
     "database": ("postgres", {"kill_store": 4, "kill_node": 2, "stop_node_shortly": 1}, 4),
     "cuts": ("cut", {"cut_commit": 12, "cut_everything": 3, "cut_off_node": 2, "kill_node": 1}, 0.5),
+    "redis": ("redis", NODE_FAULTS, 4),
+    "redis-server": ("redis", {"kill_store": 4, "kill_node": 2, "stop_node_shortly": 1}, 4),
     "standby": ("pair", {"promote": 1, "kill_node": 1, "stop_node_shortly": 1}, 15),
 }
 
 
-def verify(url):
-    done = subprocess.run([os.path.join(BUILD, "abide"), "verify", url], capture_output=True, text=True)
-    return [] if done.returncode == 0 else ["verify: " + (done.stdout + done.stderr).strip()[-2000:]]
+class Trial:
+    """Nodes on a store with a workload; conclude() says what is to be said against them."""
+
+    def __init__(self, store, options, folder):
+        self.store = store
+        self.options = options
+        self.log_path, self.state_path = (os.path.join(folder, name) for name in ("log.jsonl", "state.json"))
+        self.folder = folder
+        self.nodes = []
+        self.load = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.store.save_log(os.path.join(self.folder, "store.log"))
+        for node in self.nodes:
+            node.thaw()
+            node.kill()
+
+    def begin(self):
+        arguments = ["--node-lease", "%dms" % (self.options.lease * 1000), "--log-format", "json"]
+        for i in range(self.options.nodes):
+            # One has little room, so that its runs leave memory and come back all the time.
+            small = ["--max-resident-runs", "20", "--idle-release-timeout", "500ms"] if i == 0 else []
+            program = os.path.join(BUILD, "abide")
+            self.nodes.append(Node(i, program, self.store.url(i), self.folder, arguments + small))
+            self.nodes[-1].start()
+        self.load = Load([node.port for node in self.nodes], self.log_path, self.options.seed)
+        self.load.begin()
+
+    def conclude(self):
+        """When everything is well again. Answers findings and a summary of what was asked."""
+        findings = []
+        patience = self.options.patience
+        if not self.load.stop(patience):
+            findings.append("some clients got no answer in %d s after everything was well" % patience)
+        write_state(self.load.ports, self.state_path, patience)
+        self.load.finish()
+        findings += self.load.problems
+        for node in self.nodes:
+            node.note_end()
+            findings += ["node %d ended with %s" % (node.number, status) for status in node.ends]
+            findings += ["node %d: %s" % (node.number, line) for line in node.complaints()]
+            node.terminate()
+        findings += self.verify()
+        operations, faults = checker.check_files(self.log_path, self.state_path)
+        findings += ["%s: %s: %s" % fault for fault in faults]
+        return findings, checker.summary(operations)
+
+    def verify(self):
+        done = subprocess.run([self.nodes[0].program, "verify", self.store.url(0)], capture_output=True, text=True)
+        return [] if done.returncode == 0 else ["verify: " + (done.stdout + done.stderr).strip()[-2000:]]
+
+    def count_runs(self):
+        with open(self.state_path, encoding="utf-8") as state:
+            return len(json.load(state)["runs"])
+
+
+def patience_of(lease):
+    """Seconds in which a cluster that nobody disturbs any more has to come to rest."""
+    return 60 + 6 * lease
 
 
 def play(name, options, folder):
     """One scenario; answers its report."""
     kind, weights, pace = SCENARIOS[name]
     options.pace = pace if options.seconds > 120 else min(pace, options.seconds / (3 * len(weights)))
-    log_path, state_path = (os.path.join(folder, file) for file in ("log.jsonl", "state.json"))
     begun = time.monotonic()
-    nodes, findings = [], []
-    with STORES[kind](options.nodes) as store:
-        try:
-            arguments = ["--node-lease", "%dms" % (options.lease * 1000), "--log-format", "json"]
-            for i in range(options.nodes):
-                # One has little room, so that its runs leave memory and come back all the time.
-                small = ["--max-resident-runs", "20", "--idle-release-timeout", "500ms"] if i == 0 else []
-                nodes.append(Node(i, os.path.join(BUILD, "abide"), store.url(i), folder, arguments + small))
-                nodes[-1].start()
-            ports = [node.port for node in nodes]
-            load = Load(ports, log_path, options.seed)
-            load.begin()
-            nemesis = Nemesis(nodes, store, options)
-            nemesis.play(weights, options.seconds)
-            nemesis.heal()
-            if not load.stop(options.patience):
-                findings.append("some clients got no answer in %d s after everything was well" % options.patience)
-            write_state(ports, state_path, options.patience)
-            load.finish()
-            findings += load.problems
-            for node in nodes:
-                node.note_end()
-                findings += ["node %d ended with %s" % (node.number, status) for status in node.ends]
-                findings += ["node %d: %s" % (node.number, line) for line in node.complaints()]
-                node.terminate()
-            findings += verify(store.url(0))
-        finally:
-            store.save_log(os.path.join(folder, "store.log"))
-            for node in nodes:
-                node.thaw()
-                node.kill()
-    operations, faults = checker.check_files(log_path, state_path)
-    findings += ["%s: %s: %s" % fault for fault in faults]
-    with open(state_path, encoding="utf-8") as state:
-        run_count = len(json.load(state)["runs"])
-    return {"scenario": name, "seed": options.seed, "seconds": round(time.monotonic() - begun), "runs": run_count,
-            "disturbances": nemesis.done, "cuts": store.cut_count,
-            "failed_starts": sum(node.failed_starts for node in nodes), "operations": checker.summary(operations),
+    with STORES[kind](options.nodes) as store, Trial(store, options, folder) as trial:
+        trial.begin()
+        nemesis = Nemesis(trial.nodes, store, options)
+        nemesis.play(weights, options.seconds)
+        nemesis.heal()
+        findings, operations = trial.conclude()
+    return {"scenario": name, "seed": options.seed, "seconds": round(time.monotonic() - begun),
+            "runs": trial.count_runs(), "disturbances": nemesis.done, "cuts": store.cut_count,
+            "failed_starts": sum(node.failed_starts for node in trial.nodes), "operations": operations,
             "findings": findings}
 
 
@@ -260,7 +293,7 @@ def main():
     if options.minutes:
         options.seconds = options.minutes * 60
     options.lease = options.lease or (10 if options.seconds > 120 else 3)
-    options.patience = 60 + 6 * options.lease
+    options.patience = patience_of(options.lease)
     is_clean = True
     for name in SCENARIOS if options.scenario == "all" else [options.scenario]:
         parent = options.folder or tempfile.mkdtemp(prefix="abide-chaos-")

@@ -7,16 +7,16 @@ import time
 
 from servers.postgres import Postgres, find_program
 from servers.proxy import Proxy
+from servers.redis import Redis
 
 SOCKET = ".s.PGSQL.5432"
 PROMOTE_SECONDS = 60
 
 
-class PostgresStore:
+class OneServer:
+    """A store on one server that can be killed."""
     cut_count = 0
-
-    def __init__(self, node_count):
-        self.server = Postgres()
+    server = None
 
     def __enter__(self):
         self.start()
@@ -36,6 +36,18 @@ class PostgresStore:
 
     def save_log(self, path):
         shutil.copyfile(os.path.join(self.server.folder, "log"), path)
+
+
+class PostgresStore(OneServer):
+    def __init__(self, node_count):
+        self.server = Postgres()
+
+
+class RedisStore(OneServer):
+    """With appendfsync always: what was acknowledged is in its log."""
+
+    def __init__(self, node_count):
+        self.server = Redis()
 
 
 class CutStore(PostgresStore):
@@ -121,4 +133,4 @@ class PairStore:
         self.follow()
 
 
-STORES = {"postgres": PostgresStore, "cut": CutStore, "pair": PairStore}
+STORES = {"postgres": PostgresStore, "cut": CutStore, "pair": PairStore, "redis": RedisStore}

@@ -42,7 +42,7 @@ class ChaosTest(unittest.TestCase):
 
 
 for scenario in SCENARIOS:
-    setattr(ChaosTest, "test_" + scenario, lambda self, name=scenario: self.check(name))
+    setattr(ChaosTest, "test_" + scenario.replace("-", "_"), lambda self, name=scenario: self.check(name))
 
 
 if __name__ == "__main__":
