@@ -1,6 +1,7 @@
 // PostgreSQL's answers in the words of this code base.
 //
 //   AB001 the version is another one    ERR_CONFLICT     STORE_CHANGED
+//   AB003 a newer abide was here        ERR_UNAVAILABLE  STORE_NEWER
 //   AB002, duplicate key, damaged pages ERR_CORRUPT      STORE_CORRUPT
 //   53100 disk full                     ERR_LIMIT        STORE_FULL
 //   25006 a standby                     ERR_UNAVAILABLE  STORE_READ_ONLY
@@ -59,6 +60,11 @@ Status pg_error(const PGresult *result, Diag *diag) {
     if (state == NULL) state = "";
     if (is_state(state, PG_CHANGED)) {
         return diag_set(diag, ERR_CONFLICT, "STORE_CHANGED", "another node has written meanwhile");
+    }
+    if (is_state(state, PG_NEWER)) {
+        return diag_set(diag, ERR_UNAVAILABLE, "STORE_NEWER",
+                        "PostgreSQL: %s; a newer abide has brought the store up: replace this one",
+                        text);
     }
     if (is_state(state, PG_MISSING) || is_state(state, "23505") || is_state(state, "XX001") ||
         is_state(state, "XX002")) {

@@ -19,21 +19,30 @@
 #include <libpq-fe.h>
 #include <pthread.h>
 
+// A test builds a program as a later abide would be: one step ahead of this one.
+#ifndef ABIDE_SCHEMA_STEP
+#define ABIDE_SCHEMA_STEP 0
+#endif
+
 enum {
     PG_SERVER_VERSION_MIN = 120000, // as PQserverVersion: plan_cache_mode
-    PG_SCHEMA_VERSION = 1,     // raised when an older abide cannot work with it any more
+    // Raised when an older abide cannot work with it any more. [V2] of postgres_schema.c
+    PG_SCHEMA_VERSION = 1 + ABIDE_SCHEMA_STEP,
     PG_SCHEMA_NAME_MAX = 40,
     PG_SQL_SIZE_MAX = 64 << 10,
     PG_STATEMENT_NAME_SIZE = 32,
     PG_WIRE_SIZE_MAX = 1 << 30, // PostgreSQL takes no larger message
     PG_STATEMENTS_MAX = 512,    // prepared per connection; past it they are prepared anew
     PG_LOCK_TIMEOUT_MS = 10 * 1000,
+    PG_SCHEMA_LOCK_TIMEOUT_MS = 300, // well below the server's deadlock_timeout, a second
+    PG_SCHEMA_ATTEMPTS_MAX = 100,
     PG_STATEMENT_TIMEOUT_MS = 60 * 1000,
     PG_ANSWER_TIMEOUT_MS = 75 * 1000, // past it the connection counts as lost
     PG_IDLE_TIMEOUT_MS = 10 * 1000,   // of an open transaction; the server ends it then
 };
 #define PG_CHANGED "AB001" // SQLSTATE: the version is not the expected one
 #define PG_MISSING "AB002" // a row that must be there is not
+#define PG_NEWER "AB003"   // the schema has become one that this program does not know
 #define PG_GUARDED "AB003" // a step tried to end the transaction it takes part in
 #define PG_BEGIN   "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 #define PG_STATEMENT_PREFIX "abide_" // of the names of our prepared statements
@@ -48,6 +57,7 @@ typedef struct PgAddress { // shared by writer and reader; the last one frees it
     bool is_unsettled;
     int lost_pid;
     _Atomic int writer_pid; // what comes from there is no news to us
+    _Atomic bool is_newer;  // the writer was refused with PG_NEWER: the reader looks first
 } PgAddress;
 
 typedef struct PgParam {
@@ -107,7 +117,8 @@ Status pg_refused(const PGconn *connection, Diag *diag); // of one that was not 
 void pg_sql_create_table(Buf *sql, const char *schema, const Table *table);
 void pg_sql_add_column(Buf *sql, const char *schema, const Table *table, uint8_t column);
 void pg_sql_create_index(Buf *sql, const char *schema, const Table *table, uint8_t index);
-// Parameters: matched columns that are not null, min, max, key to start after, limit.
+// Parameters: matched columns that are not null, row to start after, min, max, key to start
+// after, limit.
 void pg_sql_scan(Buf *sql, const char *schema, const Scan *scan);
 uint64_t pg_shape_scan(const Scan *scan);
 // Parameters: one array per column (insert), key and changed column (update), key (remove); then,
@@ -117,6 +128,7 @@ uint64_t pg_shape_write(const RowWrite *write);
 // Statements that do not depend on tables have these shapes: multiples of eight, the others are
 // none.
 enum {
+    // All but the last raise PG_NEWER when the schema is beyond PG_SCHEMA_VERSION.
     PG_SHAPE_CHECK = 8,  // the version is as expected; raises PG_CHANGED
     PG_SHAPE_TAKE = 16,  // as that, and raises it: nobody else writes until the end
     PG_SHAPE_LOCK = 24,  // answers the version; nobody else writes until the end
@@ -146,6 +158,8 @@ void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret
 // ---- postgres_schema.c ----
 // Makes the schema or brings it up; refuses one that is not ours or newer.
 MUST_CHECK Status pg_schema_open(PgLink *link, bool is_read_only, Diag *diag);
+// Whether a schema that was ours still is one that this program knows.
+MUST_CHECK Status pg_schema_check(PgLink *link, Diag *diag);
 
 // ---- postgres_listen.c ----
 struct StoreListener;

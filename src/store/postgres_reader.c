@@ -8,6 +8,7 @@
 //   [D2] A read whose connection turns out to be lost at its first question asks again on a new
 //        one; later its view is gone, and it answers ERR_UNAVAILABLE.
 //   [D3] What a lost commit left open is settled before the first question. [E4]
+//   [D4] Once the writer has met a schema that it does not know, nothing is read from it either.
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/postgres_internal.h"
@@ -34,6 +35,11 @@ static Status reader_read_begin(RowStore *rows, Diag *diag) {
     pthread_mutex_lock(&self->mutex);
     self->is_open = false;
     Status status = pg_link_connect(&self->link, diag);
+    PgAddress *address = self->link.address;
+    if (status == OK && address->is_newer) { // [D4]
+        status = pg_schema_check(&self->link, diag);
+        if (status == OK) address->is_newer = false;
+    }
     if (status != OK) pthread_mutex_unlock(&self->mutex);
     return status;
 }

@@ -95,6 +95,8 @@ static Status failed(PgRemote *self, int pid, Status status, Diag *diag) {
     }
     bool is_busy = diag != NULL && strcmp(diag->code, "STORE_BUSY") == 0;
     if (is_busy) end_idle_holders(self);
+    bool is_newer = diag != NULL && strcmp(diag->code, "STORE_NEWER") == 0;
+    if (is_newer) self->link.address->is_newer = true;
     // A server that became a standby does not come back as a primary: look for another host.
     bool is_read_only = diag != NULL && strcmp(diag->code, "STORE_READ_ONLY") == 0;
     if (is_read_only) pg_link_drop(&self->link);

@@ -4,8 +4,14 @@
 //        may start at once, and a crash leaves the schema as it was.
 //   [V2] Bringing up only adds what the tables of this program have and the schema has not: an
 //        older abide goes on working beside a newer one. What it could not work with raises
-//        PG_SCHEMA_VERSION, and is then refused by the older one.
+//        PG_SCHEMA_VERSION: an older one does not open it then, and one that had it open is refused
+//        in its next transaction (PG_NEWER) and changes nothing any more.
 //   [V3] A schema with tables in it that are not ours is left untouched.
+//   [V4] The row of `store` is taken before any table is changed, as every writer does ([X1] of
+//        postgres_remote.c), so bringing up never waits in a circle with a batch. With a reader it
+//        could: so it waits shortly, lets go of everything, and tries again.
+//   [V5] Functions keep their meaning as long as the schema version stays: of two programs beside
+//        each other either may be the one that made them.
 //
 // `layout` is a digest of what was made, so that an open normally asks for one row and no more.
 #include "base/hash.h"
@@ -30,18 +36,29 @@ static const char functions_sql[] =
     // Lost in a crash of the server, which is a gap and no harm. Compressing it would cost more.
     "CREATE UNLOGGED TABLE IF NOT EXISTS %1$s.changes (version bigint PRIMARY KEY, "
     "body bytea NOT NULL); ALTER TABLE %1$s.changes ALTER COLUMN body SET STORAGE EXTERNAL; "
-    "CREATE OR REPLACE FUNCTION %1$s.check_version(expected bigint) RETURNS bigint "
-    "LANGUAGE plpgsql AS $$ DECLARE present bigint; BEGIN "
-    "SELECT version INTO present FROM %1$s.store; "
-    "IF present IS DISTINCT FROM expected THEN "
-    "RAISE EXCEPTION 'version %% instead of %%', present, expected USING ERRCODE = 'AB001'; "
-    "END IF; RETURN present; END $$; "
-    "CREATE OR REPLACE FUNCTION %1$s.take_version(expected bigint) RETURNS bigint "
-    "LANGUAGE plpgsql AS $$ BEGIN "
-    "UPDATE %1$s.store SET version = version + 1 WHERE version = expected; "
-    "IF NOT FOUND THEN "
+    // `known` is the schema version that the caller knows. [V2]
+    "CREATE OR REPLACE FUNCTION %1$s.check_schema(present bigint, known bigint) RETURNS bigint "
+    "LANGUAGE plpgsql AS $$ BEGIN IF present > known THEN "
+    "RAISE EXCEPTION 'the schema has version %%, this abide knows versions up to %%', "
+    "present, known USING ERRCODE = 'AB003'; END IF; RETURN present; END $$; "
+    "CREATE OR REPLACE FUNCTION %1$s.check_version(expected bigint, known bigint) "
+    "RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE present %1$s.store; BEGIN "
+    "SELECT * INTO present FROM %1$s.store; "
+    "PERFORM %1$s.check_schema(present.schema_version, known); "
+    "IF present.version IS DISTINCT FROM expected THEN "
+    "RAISE EXCEPTION 'version %% instead of %%', present.version, expected "
+    "USING ERRCODE = 'AB001'; END IF; RETURN expected; END $$; "
+    "CREATE OR REPLACE FUNCTION %1$s.take_version(expected bigint, known bigint) "
+    "RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN "
+    "UPDATE %1$s.store SET version = version + 1 WHERE version = expected "
+    "AND schema_version <= known; "
+    "IF NOT FOUND THEN PERFORM %1$s.check_schema(schema_version, known) FROM %1$s.store; "
     "RAISE EXCEPTION 'version %% is gone', expected USING ERRCODE = 'AB001'; "
     "END IF; RETURN expected; END $$; "
+    "CREATE OR REPLACE FUNCTION %1$s.lock_version(known bigint) "
+    "RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE present %1$s.store; BEGIN "
+    "SELECT * INTO present FROM %1$s.store FOR UPDATE; "
+    "PERFORM %1$s.check_schema(present.schema_version, known); RETURN present.version; END $$; "
     "CREATE OR REPLACE FUNCTION %1$s.expect(present bigint, expected bigint, name text) "
     "RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN "
     "IF present <> expected THEN "
@@ -100,6 +117,13 @@ static Status schema_look(PgLink *link, Found *ret_found, Diag *diag) {
     return OK;
 }
 
+static Status newer(const char *schema, int64_t version, Diag *diag) {
+    return diag_set(diag, ERR_UNSUPPORTED, "STORE_NEWER",
+                    "the schema \"%s\" has version %lld, this abide knows versions up to %d; "
+                    "upgrade abide to open it",
+                    schema, (long long)version, PG_SCHEMA_VERSION);
+}
+
 static Status found_check(const PgLink *link, const Found *found, Diag *diag) {
     const char *schema = link->address->schema;
     if (found->foreign_count > 0) { // [V3]
@@ -108,13 +132,17 @@ static Status found_check(const PgLink *link, const Found *found, Diag *diag) {
                         "untouched. Name another one: ?schema=NAME",
                         schema);
     }
-    if (found->version > PG_SCHEMA_VERSION) {
-        return diag_set(diag, ERR_UNSUPPORTED, "STORE_NEWER",
-                        "the schema \"%s\" has version %lld, this abide knows versions up to %d; "
-                        "upgrade abide to open it",
-                        schema, (long long)found->version, PG_SCHEMA_VERSION);
-    }
+    if (found->version > PG_SCHEMA_VERSION) return newer(schema, found->version, diag);
     return OK;
+}
+
+Status pg_schema_check(PgLink *link, Diag *diag) {
+    Found found;
+    TRY(schema_look(link, &found, diag));
+    if (found.version <= PG_SCHEMA_VERSION) return OK;
+    // Whoever waits for the store waits for somebody to act, as when it is away.
+    (void)newer(link->address->schema, found.version, diag);
+    return ERR_UNAVAILABLE;
 }
 
 // ---- making it ----
@@ -158,6 +186,7 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
     Buf all;
     buf_init(&all, SCRIPT_SIZE_MAX);
     if (!found->has_schema) buf_printf(&all, "CREATE SCHEMA IF NOT EXISTS %s; ", schema);
+    if (found->is_ours) buf_printf(&all, "SELECT 1 FROM %s.store FOR UPDATE; ", schema); // [V4]
     append_functions(&all, schema);
     append_tables(&all, &link->sql, schema);
     buf_printf(&all,
@@ -170,21 +199,37 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
     return status;
 }
 
-static Status schema_bring_up(PgLink *link, int64_t layout, Diag *diag) {
+// One attempt, in one transaction. [V1]
+static Status schema_try(PgLink *link, int64_t layout, Diag *diag) {
     buf_clear(&link->sql);
     buf_printf(&link->sql,
-               PG_BEGIN "; SELECT pg_advisory_xact_lock(hashtextextended('abide %s', 0))",
-               link->address->schema); // [V1]
+               PG_BEGIN "; SELECT pg_advisory_xact_lock(hashtextextended('abide %s', 0)); "
+               "SET LOCAL lock_timeout = %d",
+               link->address->schema, PG_SCHEMA_LOCK_TIMEOUT_MS); // [V4]
     TRY(pg_link_query(link, buf_cstr(&link->sql), NULL, diag));
     Found found; // somebody may have made it meanwhile
-    Status status = schema_look(link, &found, diag);
-    if (status == OK) status = found_check(link, &found, diag);
-    if (status == OK && !(found.is_ours && found.layout == layout)) {
-        status = schema_make(link, &found, layout, diag);
+    TRY(schema_look(link, &found, diag));
+    TRY(found_check(link, &found, diag));
+    if (!(found.is_ours && found.layout == layout)) {
+        TRY(schema_make(link, &found, layout, diag));
     }
-    if (status == OK) return pg_link_query(link, "COMMIT", NULL, diag);
-    pg_link_drop(link); // and with it the transaction
-    return status;
+    return pg_link_query(link, "COMMIT", NULL, diag);
+}
+
+static Status schema_bring_up(PgLink *link, int64_t layout, Diag *diag) {
+    Diag detail;
+    for (int attempt = 1;; attempt++) {
+        diag_clear(&detail);
+        Status status = schema_try(link, layout, &detail);
+        if (status == OK) return OK;
+        if (diag != NULL) *diag = detail;
+        bool is_busy = strcmp(detail.code, "STORE_BUSY") == 0;
+        if (!is_busy || attempt == PG_SCHEMA_ATTEMPTS_MAX) {
+            pg_link_drop(link); // and with it the transaction
+            return status;
+        }
+        TRY(pg_link_query(link, "ROLLBACK; SELECT pg_sleep(random() / 5)", NULL, diag));
+    }
 }
 
 Status pg_schema_open(PgLink *link, bool is_read_only, Diag *diag) {

@@ -262,25 +262,26 @@ void pg_sql_write(Buf *sql, const char *schema, const RowWrite *write) {
                count + 1, table->name); // [Q4]
 }
 
-// One row per beat, or one with nulls.
+// One row per beat, or one with nulls. A program that must not write has no lease to renew either.
 static void append_look(Buf *sql, const char *schema) {
     buf_printf(sql,
                "SELECT s.version, coalesce((SELECT lease_until_ms FROM %s.nodes WHERE key = "
-               "$1::bigint), -1), b.node, b.until_ms FROM %s.store s LEFT JOIN %s.beats b ON true",
-               schema, schema, schema);
+               "$1::bigint), -1), b.node, b.until_ms FROM %s.store s LEFT JOIN %s.beats b ON true "
+               "WHERE %s.check_schema(s.schema_version, %d) IS NOT NULL",
+               schema, schema, schema, schema, PG_SCHEMA_VERSION);
 }
 
 void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
     buf_clear(sql);
     switch (shape) {
     case PG_SHAPE_CHECK:
-        buf_printf(sql, "SELECT %s.check_version($1::bigint)", schema);
+        buf_printf(sql, "SELECT %s.check_version($1::bigint, %d)", schema, PG_SCHEMA_VERSION);
         return;
     case PG_SHAPE_TAKE:
-        buf_printf(sql, "SELECT %s.take_version($1::bigint)", schema);
+        buf_printf(sql, "SELECT %s.take_version($1::bigint, %d)", schema, PG_SCHEMA_VERSION);
         return;
     case PG_SHAPE_LOCK:
-        buf_printf(sql, "SELECT version FROM %s.store FOR UPDATE", schema);
+        buf_printf(sql, "SELECT %s.lock_version(%d)", schema, PG_SCHEMA_VERSION);
         return;
     case PG_SHAPE_RAISE:
         buf_printf(sql, "UPDATE %s.store SET version = version + 1", schema);
