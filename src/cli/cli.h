@@ -49,6 +49,7 @@ int cli_emit(int argument_count, char **arguments);
 int cli_deploy(int argument_count, char **arguments);
 int cli_doctor(int argument_count, char **arguments);
 int cli_verify(int argument_count, char **arguments);
+int cli_migrate(int argument_count, char **arguments);
 int cli_config_print(int argument_count, char **arguments);
 int cli_config_check(int argument_count, char **arguments);
 int cli_token_create(int argument_count, char **arguments);

@@ -56,6 +56,7 @@ static const CliCommand commands[] = {
     {"stats", "show the counters of a server", cli_stats, NULL},
     {"doctor", "look whether everything is well", cli_doctor, NULL},
     {"verify", "check the content of a store", cli_verify, NULL},
+    {"migrate", "move everything from one store to another", cli_migrate, NULL},
     {"config", "show and check the settings of a server", NULL, &config_group},
     {"token", "make, list and remove tokens", NULL, &token_group},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},

@@ -165,6 +165,12 @@ void session_init(Session *session, SessionUse use) {
     memcpy(session->options, options, sizeof options);
 }
 
+void session_init_bare(Session *session) {
+    session_init(session, SESSION_READS);
+    memset(session->options + 1, 0, sizeof session->options - sizeof *session->options);
+    session->options[0].value = "table|json";
+}
+
 static Str from_environment(Str given, const char *name) {
     const char *text = getenv(name);
     return str_is_null(given) && text != NULL && text[0] != 0 ? str_from(text) : given;

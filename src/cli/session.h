@@ -47,6 +47,9 @@ typedef struct Session {
 // Parses, opens the connection. SESSION_GO_ON, or the exit code of a command that is done already.
 // `table` needs no shared options; they are added. Set `use` before (session_init).
 void session_init(Session *session, SessionUse use);
+// For commands that talk to nobody: of the shared options only the form of the output remains.
+// No connection is made.
+void session_init_bare(Session *session);
 int session_begin(Session *session, OptionTable *table, int argument_count, char **arguments,
                   Operands *ret_operands);
 // The same in two parts, for commands whose options decide what becomes of a store.

@@ -5,6 +5,7 @@
 // and rows made later sort later. Times are milliseconds since 1970 (0 = none).
 #pragma once
 #include "model/column.h"
+#include "model/counter.h"
 #include "model/queue.h"
 #include "model/schedule.h"
 #include "model/snapshot.h"
@@ -276,25 +277,3 @@ typedef struct TagRow {
     Str tag;
     int64_t run;
 } TagRow;
-
-typedef struct CounterRow {
-    int64_t number; // Counter
-    int64_t value;
-} CounterRow;
-
-// Kept exact with every batch, so that statistics cost nothing.
-typedef enum Counter {
-    COUNTER_NEXT_KEY = 0, // the key sequence
-    COUNTER_RUNS_FIRST,   // + RunState: runs in that state
-    COUNTER_TASKS_FIRST = COUNTER_RUNS_FIRST + 16, // + TaskState
-    COUNTER_EVENTS = COUNTER_TASKS_FIRST + 16,     // pending topic events
-    COUNTER_SIGNALS,                               // pending signals
-    COUNTER_DEAD_LETTERS,
-    COUNTER_STARTED_TOTAL,
-    COUNTER_COMPLETED_TOTAL,
-    COUNTER_FAILED_TOTAL,
-    COUNTER_CANCELLED_TOTAL,
-    COUNTER_SCHEDULES,
-    COUNTER_RUNS_READY, // RUNNING and unowned: the resume tasks there are
-    COUNTER_COUNT = 64
-} Counter;

@@ -7,6 +7,8 @@
 //   [K3] When the transaction is rolled back, counters and caches are as before it. When the
 //        commit itself fails nobody knows whether it happened: memory is dropped and loaded again
 //        by the next batch.
+//   [K4] A store that is marked (model/rows.h) is changed by no batch: who opens it is refused, and
+//        so is who had it open before. One that was moved away may be looked at.
 //   [K7] A run that a batch made ready and then changed again is not announced in its old form.
 //
 // Not here: what the operations do (kernel_*.c), reads (reads_*.c).
@@ -98,6 +100,22 @@ static Status counters_store(Kernel *kernel, uint64_t *ret_stored) {
         }
     }
     return OK;
+}
+
+// [K4]
+static Status mark_check(const Kernel *kernel, Status refusal, Diag *diag) {
+    switch ((StoreMark)kernel->counters[COUNTER_MARK]) {
+    case MARK_NONE: return OK;
+    case MARK_FILLING:
+        return diag_set(diag, refusal, "STORE_FILLING",
+                        "this store is the half of a copy: `abide migrate` was interrupted, or "
+                        "still fills it; let it finish (--resume), or remove this store");
+    case MARK_MOVED:
+    case MARK_COUNT: break;
+    }
+    return diag_set(diag, refusal, "STORE_MOVED",
+                    "the content of this store was moved elsewhere by `abide migrate`; use the "
+                    "other one, or `abide migrate --reopen URL` if nothing works on that");
 }
 
 // A node that was fenced off may not change anything: what it holds belongs to others now. [S5]
@@ -246,6 +264,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     kernel->failure = OK;
     kernel->has_looked = false;
     Status status = kernel->is_stale ? memory_reload(kernel) : OK;
+    if (status == OK) status = mark_check(kernel, ERR_UNAVAILABLE, &kernel->rows_diag);
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
     run_cache_begin(&kernel->runs);
     wait_cache_clear(&kernel->waits);
@@ -337,6 +356,9 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
         status = counters_load(kernel, rows);
         rows->ops->read_end(rows);
     }
+    bool may_look = kernel->config.ignores_mark ||
+                    (kernel->config.is_read_only && kernel->counters[COUNTER_MARK] == MARK_MOVED);
+    if (status == OK && !may_look) status = mark_check(kernel, ERR_CONFLICT, diag);
     if (status != OK) {
         run_cache_done(&kernel->runs);
         task_cache_done(&kernel->tasks);

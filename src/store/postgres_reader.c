@@ -91,6 +91,7 @@ static Status reader_expect(RowStore *rows, const Scan *scans, size_t count) {
 }
 
 static bool is_same_scan(const Scan *a, const Scan *b) {
+    if (a->after_row != NULL || b->after_row != NULL) return false; // walks are not repeated
     bool is_same = a->table == b->table && a->index == b->index &&
                    a->match_count == b->match_count && a->has_min == b->has_min &&
                    a->has_max == b->has_max && a->after_key == b->after_key &&

@@ -39,6 +39,9 @@ void pg_send_scan(PgLink *link, const Scan *scan) {
         bool is_null = column->type != COLUMN_I64 && str_is_null(row_str(scan->match, column));
         if (!is_null) send_column(link, column, scan->match);
     }
+    for (int i = 0; scan->after_row != NULL && i < table->key_count; i++) {
+        send_column(link, &table->columns[i], scan->after_row);
+    }
     if (scan->has_min) pg_param_i64(link, scan->min);
     if (scan->has_max) pg_param_i64(link, scan->max);
     if (scan->after_key != 0) {

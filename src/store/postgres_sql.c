@@ -109,6 +109,7 @@ uint64_t pg_shape_scan(const Scan *scan) {
     shape = shape << 1 | scan->has_min;
     shape = shape << 1 | scan->has_max;
     shape = shape << 1 | (scan->after_key != 0);
+    shape = shape << 1 | (scan->after_row != NULL);
     shape = shape << 1 | scan->is_descending;
     return (shape << 8 | (uint64_t)scan->table) << 3 | SHAPE_SCAN;
 }
@@ -122,6 +123,20 @@ typedef struct Clause { // writes WHERE before the first condition and AND befor
 static void clause_next(Clause *clause) {
     buf_append_cstr(clause->sql, clause->has_condition ? " AND " : " WHERE ");
     clause->has_condition = true;
+}
+
+// ("a", "b") > ($1, $2): one step into the primary key's index.
+static void append_beyond(Clause *clause, const Table *table) {
+    Buf *sql = clause->sql;
+    clause_next(clause);
+    for (uint8_t i = 0; i < table->key_count; i++) {
+        buf_printf(sql, "%s\"%s\"", i > 0 ? ", " : "(", table->columns[i].name);
+    }
+    for (uint8_t i = 0; i < table->key_count; i++) {
+        buf_printf(sql, "%s$%d::%s", i > 0 ? ", " : ") > (", ++clause->param_count,
+                   type_of(&table->columns[i]));
+    }
+    buf_append_char(sql, ')');
 }
 
 static void append_bounds(Clause *clause, const Scan *scan, const RowOrder *order) {
@@ -139,6 +154,7 @@ static void append_bounds(Clause *clause, const Scan *scan, const RowOrder *orde
         clause_next(clause);
         buf_printf(sql, "\"%s\" <= $%d::bigint", bounded, ++clause->param_count);
     }
+    if (scan->after_row != NULL) append_beyond(clause, table);
     if (scan->after_key == 0) return;
     const char *key = table->columns[0].name;
     const char *sign = scan->is_descending ? "<" : ">";

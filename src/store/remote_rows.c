@@ -226,7 +226,9 @@ static Status remote_get(RowStore *rows, TableNumber table, const void *key_row,
 static Status remote_insert(RowStore *rows, TableNumber table, const void *row) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active);
-    TRY(mirror_fetch_conflicts(self, table, row, table_key_bits(&tables[table])));
+    if (!rows->is_filling) {
+        TRY(mirror_fetch_conflicts(self, table, row, table_key_bits(&tables[table])));
+    }
     mirror_rows(self)->diag = rows->diag;
     Status status = rows_insert(mirror_rows(self), table, row);
     mirror_rows(self)->diag = NULL;

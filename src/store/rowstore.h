@@ -112,6 +112,9 @@ struct RowStore { // first member of every implementation
     bool is_retry;      // [R10]
     bool has_news;      // set by the owner before commit: those who listen are to be told
     bool has_company;   // set by the owner before commit: other nodes are at work beside us
+    // Set by the owner: what it inserts is not there, and need not be looked for first. If it is
+    // there after all the commit may be what fails, with ERR_CONFLICT or ERR_CORRUPT.
+    bool is_filling;
 };
 
 static inline Status rows_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
@@ -141,12 +144,18 @@ static inline Status rows_check(RowStore *rows, Diag *diag) {
     return rows->ops->check(rows, diag);
 }
 
+// Whichever backend the URL names (store_open.c).
+struct StoreConfig;
+struct RowStorePair;
+MUST_CHECK Status rows_open(Str url, const struct StoreConfig *config,
+                            struct RowStorePair *ret_pair, Diag *diag);
+
 // Backends. `reader` is a second view for reads; it may be the same object.
 typedef struct RowStorePair {
     RowStore *writer;
     RowStore *reader;
 } RowStorePair;
-struct StoreConfig;
+void rows_close(RowStorePair pair);
 MUST_CHECK Status memory_rows_open(RowStorePair *ret_pair, Diag *diag);
 // `url` is the whole of it.
 MUST_CHECK Status postgres_rows_open(Str url, const struct StoreConfig *config,

@@ -54,7 +54,8 @@ void sqlite_sql_insert(Buf *sql, const Table *table);
 // Parameters: the changed columns in order, then the key columns.
 void sqlite_sql_update(Buf *sql, const Table *table, uint64_t changes);
 void sqlite_sql_remove(Buf *sql, const Table *table);
-// Parameters: matched columns, min, max, key to start after, limit: those that the scan has.
+// Parameters: matched columns, row to start after, min, max, key to start after, limit: those
+// that the scan has.
 void sqlite_sql_scan(Buf *sql, const Scan *scan);
 
 // ---- sqlite_error.c ----

@@ -364,7 +364,8 @@ Status sqlite_rows_open(Str path, const StoreConfig *config, RowStorePair *ret_p
     SqliteRows *writer = NULL, *reader = NULL;
     if (config->is_read_only) { // [Z4]
         if (!exists) {
-            return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s does not exist", resolved);
+            return diag_set(diag, ERR_NOT_FOUND, "STORE_NOT_FOUND", "there is no store %s",
+                            resolved);
         }
         if (eaccess(resolved, R_OK) != 0) {
             return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "%s cannot be read (%s)", resolved,

@@ -340,6 +340,7 @@ static uint64_t scan_shape(const Scan *scan) {
     shape = shape << 1 | scan->has_min;
     shape = shape << 1 | scan->has_max;
     shape = shape << 1 | (scan->after_key != 0);
+    shape = shape << 1 | (scan->after_row != NULL);
     return shape << 1 | scan->is_descending;
 }
 
@@ -349,6 +350,10 @@ static Status scan_bind(SqliteRows *self, sqlite3_stmt *statement, const Scan *s
     int place = 1, code = SQLITE_OK;
     for (int i = 0; i < scan->match_count && code == SQLITE_OK; i++) {
         code = bind_column(statement, place++, &table->columns[order.columns[i]], scan->match);
+    }
+    if (code == SQLITE_OK && scan->after_row != NULL) {
+        TRY(bind_keys(self, statement, place, table, scan->after_row));
+        place += table->key_count;
     }
     int64_t numbers[5];
     int count = 0;

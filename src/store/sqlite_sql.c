@@ -123,6 +123,17 @@ static void clause_next(Clause *clause) {
     clause->has_condition = true;
 }
 
+// ("a", "b") > (?, ?): SQLite walks its key with that.
+static void append_beyond(Buf *sql, const Table *table) {
+    for (uint8_t i = 0; i < table->key_count; i++) {
+        buf_printf(sql, "%s\"%s\"", i > 0 ? ", " : "(", table->columns[i].name);
+    }
+    for (uint8_t i = 0; i < table->key_count; i++) {
+        buf_append_cstr(sql, i > 0 ? ", ?" : ") > (?");
+    }
+    buf_append_char(sql, ')');
+}
+
 static void append_bounds(Clause *clause, const Scan *scan, const Table *table,
                           const RowOrder *order) {
     Buf *sql = clause->sql;
@@ -137,6 +148,10 @@ static void append_bounds(Clause *clause, const Scan *scan, const Table *table,
     if (scan->has_max) {
         clause_next(clause);
         buf_printf(sql, "\"%s\" <= ?", bounded);
+    }
+    if (scan->after_row != NULL) {
+        clause_next(clause);
+        append_beyond(sql, table);
     }
     if (scan->after_key == 0) return;
     const char *key = table->columns[0].name;

@@ -134,13 +134,15 @@ typedef struct StoreConfig {
     int64_t events_per_topic;    // default cap; 0 = LIMIT_EVENTS_PER_TOPIC
     int64_t event_retention_ms;  // 0 = 7 days
     int64_t busy_timeout_ms;     // SQLite; 0 = 5000
-    bool is_read_only;           // SQLite: beside a running engine
+    bool is_read_only;           // beside a running engine
+    bool ignores_mark;           // for reading what transfer.h has not finished
     // Decides WaitItem.filter against an event's payload; NULL = filters never match.
     bool (*filter_matches)(Str filter, Str payload);
 } StoreConfig;
 
 // "memory:", "sqlite:PATH" (a bare path means the same). Codes: STORE_URL, STORE_LOCKED,
-// STORE_NEWER, STORE_NOT_OURS, STORE_PATH, STORE_READ_ONLY, STORE_FULL, STORE_CORRUPT, STORE_IO.
+// STORE_NEWER, STORE_NOT_OURS, STORE_PATH, STORE_READ_ONLY, STORE_FULL, STORE_CORRUPT, STORE_IO,
+// STORE_MOVED, STORE_FILLING.
 // "postgres://HOST/DATABASE?schema=NAME" as libpq takes them; codes besides: STORE_BUSY,
 // STORE_CHANGED. "redis://HOST/DATABASE?prefix=NAME"; codes besides those: STORE_DENIED,
 // STORE_SERVER. What a Redis promises to keep is logged.

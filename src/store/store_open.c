@@ -30,7 +30,7 @@ static bool is_redis(Str scheme) {
     return str_equal(scheme, STR("redis")) || str_equal(scheme, STR("rediss"));
 }
 
-static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pair, Diag *diag) {
+Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pair, Diag *diag) {
     size_t len = scheme_len(url);
     Str scheme = {url.data, len};
     if (len == 0) {
@@ -58,6 +58,11 @@ static Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pa
                     STR_ARG(scheme));
 }
 
+void rows_close(RowStorePair pair) {
+    if (pair.reader != pair.writer) pair.reader->ops->close(pair.reader);
+    pair.writer->ops->close(pair.writer);
+}
+
 bool store_url_is_shared(Str url) {
     Str scheme = {url.data, scheme_len(url)};
     return is_redis(scheme) || str_equal(scheme, STR("postgres")) ||
@@ -71,7 +76,6 @@ Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *d
     TRY(rows_open(url, config, &pair, diag));
     Status status = kernel_store_new(pair, config, pair.writer->ops->name, ret_store, diag);
     if (status == OK) return OK;
-    if (pair.reader != pair.writer) pair.reader->ops->close(pair.reader);
-    pair.writer->ops->close(pair.writer);
+    rows_close(pair);
     return status;
 }

@@ -296,7 +296,7 @@ static void reading_beside_the_owner_sees_its_commits(void **state) {
 static void reading_makes_no_file(void **state) {
     Fixture *f = *state;
     f->config.is_read_only = true;
-    assert_refused(f, f->path, ERR_INVALID, "STORE_PATH");
+    assert_refused(f, f->path, ERR_NOT_FOUND, "STORE_NOT_FOUND");
     assert_false(exists(f, ""));
     write_file(f->path, "hello", 5);
     assert_refused(f, f->path, ERR_INVALID, "STORE_NOT_OURS");

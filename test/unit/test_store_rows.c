@@ -334,6 +334,90 @@ static void text_is_ordered_by_bytes(void **state) {
                 .limit = 3, .is_descending = true);
 }
 
+// All rows of a table in steps of `limit`, each beyond the last row of the one before, must be what
+// one long scan answers.
+static void assert_walk(Fixture *f, RowStore *rows, TableNumber table, int64_t limit) {
+    size_t row_size = tables[table].row_size;
+    char *all = NULL, *some = NULL;
+    size_t all_count = 0, some_count = 0, seen = 0;
+    Scan whole = {.table = table, .index = SCAN_PRIMARY, .limit = 999};
+    assert_ok(rows_scan(rows, &whole, &f->arena, &all, &all_count));
+    assert_true(all_count > 3);
+    Scan step = {.table = table, .index = SCAN_PRIMARY, .limit = limit};
+    do {
+        assert_ok(rows_scan(rows, &step, &f->arena, &some, &some_count));
+        for (size_t i = 0; i < some_count; i++) {
+            assert_true(seen < all_count);
+            assert_int_equal(
+                row_changes(&tables[table], all + seen * row_size, some + i * row_size), 0);
+            seen++;
+        }
+        if (some_count > 0) step.after_row = some + (some_count - 1) * row_size;
+    } while (some_count > 0);
+    assert_int_equal(seen, all_count);
+}
+
+static void a_walk_goes_on_beyond_a_row_whatever_its_key_is(void **state) {
+    Fixture *f = *state;
+    static const char *const words[] = {"", "a", "a\x01", "ab", "b", "\xC3\xA9"};
+    enum { WORDS = sizeof words / sizeof *words };
+    static const TableNumber walked[] = {TABLE_TOPICS, TABLE_DEDUPE, TABLE_LOG, TABLE_TAGS,
+                                         TABLE_STATES, TABLE_RUNS};
+    begin(f);
+    for (int i = 0; i < WORDS; i++) {
+        Str word = str_from(words[i]);
+        insert_run(f, i + 1, words[i]);
+        assert_ok(rows_insert(f->rows, TABLE_TOPICS, &(TopicRow){.name = word}));
+        for (int k = 0; k < WORDS; k++) {
+            DedupeRow dedupe = {.scope = word, .id = str_from(words[k])};
+            assert_ok(rows_insert(f->rows, TABLE_DEDUPE, &dedupe));
+            LogRow entry = {.run = i - 2, .seq = k - 2};
+            assert_ok(rows_insert(f->rows, TABLE_LOG, &entry));
+            assert_ok(rows_insert(f->rows, TABLE_TAGS, &(TagRow){.tag = word, .run = k - 2}));
+            StateRow value = {.run = i - 2, .name = str_from(words[k])};
+            assert_ok(rows_insert(f->rows, TABLE_STATES, &value));
+        }
+    }
+    commit(f);
+    RowStore *reader = f->pair.reader;
+    assert_ok(reader->ops->read_begin(reader, &f->diag));
+    reader->diag = &f->diag;
+    for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
+        for (int64_t limit = 1; limit < 8; limit += 3) assert_walk(f, reader, walked[i], limit);
+    }
+    reader->ops->read_end(reader);
+    for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
+        assert_walk(f, f->rows, walked[i], 4); // the writer too, past what it remembers
+    }
+}
+
+// Whoever fills a store knows that nothing is there; if he is wrong nothing is changed.
+static void filling_looks_for_nothing_and_overwrites_nothing(void **state) {
+    Fixture *f = *state;
+    f->rows->is_filling = true;
+    begin(f);
+    insert_run(f, 1, "a");
+    insert_run(f, 2, "b");
+    commit(f);
+    begin(f);
+    RunRow again = run_row(1, "c");
+    Status status = rows_insert(f->rows, TABLE_RUNS, &again);
+    if (status == OK) {
+        status = f->rows->ops->commit(f->rows, &f->diag);
+        assert_true(status == ERR_CONFLICT || status == ERR_CORRUPT);
+    } else {
+        assert_status(status, ERR_CONFLICT);
+        f->rows->ops->rollback(f->rows);
+    }
+    f->rows->is_filling = false;
+    RowStore *reader = f->pair.reader;
+    RunRow found;
+    assert_ok(reader->ops->read_begin(reader, &f->diag));
+    assert_ok(rows_get(reader, TABLE_RUNS, &(RunRow){.key = 1}, &f->arena, &found));
+    reader->ops->read_end(reader);
+    assert_true(str_equal(found.id, STR("a")));
+}
+
 static void null_text_comes_before_any_text(void **state) {
     Fixture *f = *state;
     begin(f);
@@ -778,6 +862,8 @@ int main(void) {
         ROWS_TEST(a_key_that_exists_is_a_conflict_and_changes_nothing),
         ROWS_TEST(the_primary_order_is_by_number),
         ROWS_TEST(text_is_ordered_by_bytes),
+        ROWS_TEST(a_walk_goes_on_beyond_a_row_whatever_its_key_is),
+        ROWS_TEST(filling_looks_for_nothing_and_overwrites_nothing),
         ROWS_TEST(null_text_comes_before_any_text),
         ROWS_TEST(a_match_takes_no_longer_text),
         ROWS_TEST(a_sparse_index_holds_only_its_own_rows),
