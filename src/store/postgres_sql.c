@@ -198,8 +198,13 @@ void pg_sql_scan(Buf *sql, const char *schema, const Scan *scan) {
     }
     append_bounds(&clause, scan, &order);
     for (int i = scan->match_count; i < order.count; i++) {
+        const Column *column = &table->columns[order.columns[i]];
         buf_append_cstr(sql, i == scan->match_count ? " ORDER BY " : ", ");
-        append_order(sql, &table->columns[order.columns[i]], scan->is_descending);
+        // A primary key has no nulls, and its index is not made for them: asking for an order of
+        // them would mean a sort.
+        bool is_plain = scan->index == SCAN_PRIMARY;
+        if (is_plain) buf_printf(sql, "\"%s\"%s", column->name, scan->is_descending ? " DESC" : "");
+        else append_order(sql, column, scan->is_descending);
     }
     buf_printf(sql, " LIMIT $%d::bigint", ++clause.param_count);
 }

@@ -1,0 +1,123 @@
+"""Several servers on one PostgreSQL: who does what, how often, and by which plans the database answers."""
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import tap  # noqa: E402
+from server import wait_until  # noqa: E402
+from servers.postgres import Postgres  # noqa: E402
+from test_postgres import QUICK, WAITER, Node  # noqa: E402
+
+NAPPER = """
+for (let i = 0; i < 5; i++) await Timer.delay(0.05)
+return "rested"
+"""
+WORKER = """
+await Task.run("log", { message: "hello" })
+State.set("stage", "waiting")
+const [word, event] = await Promise.all([Signal.when("go", { timeout: "1h" }), Event.wait("news")])
+return { word, event }
+"""
+
+
+def turns(node):
+    body = node.get("/metrics").body
+    text = body.decode() if isinstance(body, bytes) else body
+    return sum(float(n) for n in re.findall(r"^abide_turn_duration_seconds_count(?:\{[^}]*\})? ([0-9.]+)", text, re.M))
+
+
+class NodesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # Every plan goes into the server's log.
+        cls.database = Postgres({"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0",
+                                 "auto_explain.log_nested_statements": "on", "log_min_messages": "log"})
+        cls.database.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.database.close()
+
+    def setUp(self):
+        self.schema = "nodes_" + self.id().rsplit(".", 1)[1][5:30].lower()
+        self.nodes = []
+
+    def tearDown(self):
+        for node in self.nodes:
+            node.close()
+
+    def cluster(self, *arguments):
+        url = self.database.url + "&schema=" + self.schema
+        for _ in range(3):
+            self.nodes.append(Node(url, *arguments))
+        return self.nodes
+
+    def count(self, sql):
+        return int(self.database.query(sql.format(self.schema))[0][0])
+
+    def test_runs_that_one_node_cannot_take_are_done_by_the_others(self):
+        nodes = self.cluster("--max-active-runs", "4")
+        nodes[0].deploy("napper", NAPPER)
+        for i in range(120):
+            nodes[0].post("/v1/runs", {"workflow": "napper", "id": f"n{i}"})
+        for i in range(120):
+            self.assertEqual(nodes[i % 3].wait_for(f"n{i}", "completed", seconds=120)["result"], "rested")
+        done = [turns(node) for node in nodes]
+        self.assertGreater(min(done), 0, f"turns per node: {done}")
+        # Each turn was done once, whoever did it: one to begin with, and one per timer.
+        self.assertEqual(sum(done), 120 * 6)
+
+    def test_schedules_tick_once_per_cluster(self):
+        nodes = self.cluster()
+        nodes[0].deploy("quick", QUICK)
+        answer = nodes[1].call("PUT", "/v1/schedules/often",
+                               {"workflow": "quick", "input": {"n": 1}, "every": "1s", "overlap": "allow"})
+        self.assertIn(answer.status, (200, 201), answer.body)
+        wait_until(lambda: self.count("SELECT count(*) FROM {}.runs WHERE state = 5") >= 4, 120,
+                   lambda: "the schedule does not tick")
+        nodes[2].post("/v1/schedules/often/pause")
+        # Runs of a tick have its moment in their ids, so that two of one tick would be one run; what
+        # must not be is a moment between two ticks.
+        times = [int(row[0]) for row in self.database.query(
+            f"SELECT created_at_ms FROM {self.schema}.runs ORDER BY created_at_ms")]
+        ids = self.database.query(f"SELECT DISTINCT id FROM {self.schema}.runs")
+        self.assertEqual(len(ids), len(times))
+        seconds = (times[-1] - times[0]) / 1000
+        self.assertLessEqual(len(times), seconds + 2, times)
+
+    def test_every_statement_goes_through_an_index(self):
+        nodes = self.cluster("--node-lease", "2s")
+        nodes[0].deploy("worker", WORKER)
+        nodes[0].deploy("quick", QUICK)
+        self.database.query(
+            f"INSERT INTO {self.schema}.log SELECT 1000000000 + n, 1, 1, 9, -1, 0, 0, 0, 0 "
+            f"FROM generate_series(1, 50000) n; ANALYZE {self.schema}.log")
+        for i in range(30):
+            nodes[i % 3].post("/v1/runs", {"workflow": "worker", "id": f"w{i}", "tags": ["blue"]})
+        for i in range(30):
+            nodes[i % 3].wait_for(f"w{i}", "suspended")
+        for path in ("/v1/runs?status=suspended", "/v1/runs?tag=blue", "/v1/runs?workflow=worker",
+                     "/v1/runs?waiting_on=news", "/v1/tasks", "/v1/topics", "/v1/nodes", "/v1/runs/w1/steps"):
+            self.assertEqual(nodes[0].get(path).status, 200, path)
+        for i in range(30):
+            nodes[(i + 1) % 3].post(f"/v1/runs/w{i}/signals/go", i)
+            self.assertEqual(nodes[i % 3].post("/v1/events/news", {"n": i}).status, 202)
+        for i in range(30):
+            nodes[2].wait_for(f"w{i}", "completed")
+        with open(os.path.join(self.database.folder, "log"), errors="replace") as log:
+            text = log.read()
+        plans = re.findall(r"Query Text: (.*?)\n(.*?)(?=\n\d{4}-|\Z)", text, re.S)
+        ours = [(query, plan) for query, plan in plans if self.schema in query]
+        self.assertGreater(len(ours), 200)
+        # `store` has one row, `beats` and `changes` some: all of them are meant to be read whole.
+        small = rf"Seq Scan on (?:{self.schema}\.)?(store|beats|changes)\b"
+        bad = [(query, plan) for query, plan in ours if "Seq Scan" in re.sub(small, "", plan)]
+        self.assertEqual(bad[:3], [])
+        self.assertTrue(any("Index Scan" in plan for _, plan in ours))
+
+
+if __name__ == "__main__":
+    tap.main()
