@@ -9,7 +9,7 @@
 #include "cli/wf.h"
 
 typedef struct Start {
-    Str id, key, delay, at, queue, timeout, ttl, priority;
+    Str id, key, delay, at, queue, timeout, ttl, priority, leftovers, leftover_topic;
     OptionTexts tags;
     bool is_waiting;
     Str limit;
@@ -29,6 +29,8 @@ static Str make_body(Session *session, const Start *start, Str workflow, Str inp
     body_put_text(&body, "ttl", start->ttl);
     body_put_raw(&body, "priority", start->priority);
     body_put_texts(&body, "tags", &start->tags);
+    body_put_text(&body, "leftover_signals", start->leftovers);
+    body_put_text(&body, "leftover_topic", start->leftover_topic);
     return body_end(&body);
 }
 
@@ -78,6 +80,10 @@ int wf_start(int argument_count, char **arguments) {
         {"priority", 'p', OPTION_TEXT, &start.priority, "N", "-1000 to 1000, higher first"},
         {"queue", 'q', OPTION_TEXT, &start.queue, "QUEUE", "queue of the run"},
         {"timeout", 0, OPTION_TEXT, &start.timeout, "DURATION", "the run fails after this long"},
+        {"leftover-signals", 0, OPTION_TEXT, &start.leftovers, "POLICY",
+         "of signals nobody took when it ends: discard, topic or dead_letter"},
+        {"leftover-topic", 0, OPTION_TEXT, &start.leftover_topic, "TOPIC",
+         "where they are published, with --leftover-signals topic"},
         {"ttl", 0, OPTION_TEXT, &start.ttl, "DURATION", "how long it is kept once ended"},
         {"wait", 'w', OPTION_FLAG, &start.is_waiting, NULL, "wait and print the result"},
         {"wait-limit", 0, OPTION_TEXT, &start.limit, "DURATION", "wait at most this long"},

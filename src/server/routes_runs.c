@@ -24,6 +24,9 @@ static const Field start_fields[] = {
     {"timeout", "duration", false, "Overall time-out of the run."},
     {"ttl", "duration", false, "How long it is kept once ended."},
     {"tags", "strings", false, "Up to 16."},
+    {"leftover_signals", "string", false,
+     "What becomes of signals nobody took when it ends: discard, topic or dead_letter."},
+    {"leftover_topic", "string", false, "The topic, when that is topic."},
     {0},
 };
 static const Field wait_query[] = {
@@ -37,6 +40,30 @@ static Status read_times(Exchange *exchange, const JsonValue *body, RunSpec *spe
         spec->start_at_ms = env_now_ms(exchange->server->engine->driver.env) + delay_ms;
     TRY(json_get_duration_ms(body, "timeout", &spec->timeout_ms, diag));
     return json_get_duration_ms(body, "ttl", &spec->keep_ms, diag);
+}
+
+static Status read_leftovers(const JsonValue *body, RunSpec *spec, Diag *diag) {
+    static const char *const names[] = {
+        [LEFTOVER_DISCARD] = "discard",
+        [LEFTOVER_TO_TOPIC] = "topic",
+        [LEFTOVER_DEAD_LETTER] = "dead_letter",
+    };
+    Str policy = STR("discard");
+    int64_t count = (int64_t)(sizeof names / sizeof names[0]), found = 0;
+    TRY(json_get_string(body, "leftover_signals", &policy, diag));
+    TRY(json_get_string(body, "leftover_topic", &spec->leftover_topic, diag));
+    while (found < count && !str_equal(policy, str_from(names[found]))) found++;
+    if (found == count)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                        "leftover_signals: allowed are discard, topic and dead_letter");
+    bool has_topic = !str_is_null(spec->leftover_topic);
+    if (has_topic != (found == LEFTOVER_TO_TOPIC))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                        "leftover_topic: given if, and only if, leftover_signals is topic");
+    spec->leftover_policy = found;
+    if (!has_topic) return OK;
+    return api_check_text(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE,
+                          diag);
 }
 
 static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
@@ -55,6 +82,7 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
                         PRIORITY_MIN, PRIORITY_MAX);
     TRY(read_times(exchange, body, spec, diag));
+    TRY(read_leftovers(body, spec, diag));
     spec->dedupe_key = exchange_header(exchange, "Idempotency-Key");
     if (!str_is_null(spec->dedupe_key)) {
         TRY(api_check_text(spec->dedupe_key, "Idempotency-Key", "BAD_KEY", LIMIT_KEY_SIZE, diag));

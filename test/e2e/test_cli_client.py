@@ -197,6 +197,15 @@ class RunTest(CommandTest):
         self.assertEqual(self.ok("wf", "rm", self.run_id).out, self.run_id + ": removed\n")
         self.refused(4, "RUN_NOT_FOUND", "wf", "rm", self.run_id)
 
+    def test_start_says_what_becomes_of_signals_nobody_took(self):
+        run = self.ok("wf", "start", "order", "{}", "--leftover-signals", "dead_letter", "-o",
+                      "ids").lines[0]
+        self.ok("signal", run, "unwanted", '"%s"' % run)
+        self.ok("wf", "cancel", run)
+        self.server.wait_for(run, "cancelled")
+        self.assertIn(run, self.server.get("/v1/dead-letters?limit=1000").body)
+        self.refused(1, "BAD_FIELD", "wf", "start", "order", "--leftover-signals", "topic")
+
     def test_rewind_and_fork(self):
         self.server.complete(self.task_of(self.run_id), 1)
         self.server.wait_for(self.run_id, "suspended")

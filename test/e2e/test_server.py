@@ -292,6 +292,42 @@ class EventTest(ServerTest):
         names = [item["name"] for item in self.server.get("/v1/topics").json["items"]]
         self.assertIn("limited", names)
 
+    def end_with_leftovers(self, **fields):
+        """A run that ends while two signals nobody took are there; answers its id."""
+        self.server.deploy("leaves", "return await Signal.next('go')")
+        run_id = self.run_id()
+        start = {"workflow": "leaves", "id": run_id, **fields}
+        self.assertEqual(self.server.post("/v1/runs", start).status, 201)
+        for number in (1, 2):
+            self.server.post("/v1/runs/%s/signals/extra" % run_id, {"left": run_id, "n": number})
+        self.server.post("/v1/runs/%s/signals/go" % run_id, 1)
+        self.server.wait_for(run_id, "completed")
+        return run_id
+
+    def test_signals_nobody_took_go_where_the_start_says(self):
+        letters = lambda: self.server.get("/v1/dead-letters?limit=1000").body
+        for fields in ({}, {"leftover_signals": "discard"}):
+            self.assertNotIn(self.end_with_leftovers(**fields), letters())
+        kept = self.end_with_leftovers(leftover_signals="dead_letter")
+        found = [item["id"] for item in json.loads(letters())["items"]
+                 if kept in json.dumps(item)]
+        self.assertEqual(len(found), 2)
+        for letter in found:
+            self.assertEqual(self.server.call("DELETE", "/v1/dead-letters/" + letter).status,
+                             204)
+        self.server.deploy("takes", "return [await Event.wait('leftovers'), await Event.wait('leftovers')]")
+        sent = self.end_with_leftovers(leftover_signals="topic", leftover_topic="leftovers")
+        taken = self.server.run("takes")
+        self.assertEqual(taken["result"], [{"left": sent, "n": 1}, {"left": sent, "n": 2}])
+
+    def test_leftovers_that_make_no_sense_are_refused(self):
+        for fields, code in (({"leftover_signals": "keep"}, "BAD_FIELD"),
+                             ({"leftover_signals": 1}, "BAD_FIELD"),
+                             ({"leftover_signals": "topic"}, "BAD_FIELD"),
+                             ({"leftover_topic": "t"}, "BAD_FIELD"),
+                             ({"leftover_signals": "topic", "leftover_topic": ""}, "BAD_NAME")):
+            self.assert_problem(self.server.post("/v1/runs", {"workflow": "x", **fields}), 400, code)
+
     def test_dead_letters(self):
         self.assertEqual(self.server.get("/v1/dead-letters").json, {"items": [], "next": None})
         self.assert_problem(self.server.post("/v1/dead-letters/77/replay"), 404,
