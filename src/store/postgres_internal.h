@@ -67,6 +67,7 @@ typedef struct PgParam {
 
 typedef struct PgLink {
     PgAddress *address;
+    int answer_ms; // how long an answer may take; past it the connection counts as lost
     PGconn *connection; // NULL = none
     Map statements;     // shape -> its number
     uintptr_t statement_count;

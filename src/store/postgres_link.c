@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 void pg_link_init(PgLink *link, PgAddress *address) {
-    *link = (PgLink){.address = address};
+    *link = (PgLink){.address = address, .answer_ms = PG_ANSWER_TIMEOUT_MS};
     map_init(&link->statements);
     buf_init(&link->wire, PG_WIRE_SIZE_MAX);
     buf_init(&link->sql, PG_SQL_SIZE_MAX);
@@ -262,7 +262,7 @@ void pg_link_execute(PgLink *link, uint64_t shape) {
 static bool wait_for_answer(PgLink *link) {
     while (PQisBusy(link->connection)) {
         struct pollfd poll_for = {.fd = PQsocket(link->connection), .events = POLLIN};
-        int count = poll(&poll_for, 1, PG_ANSWER_TIMEOUT_MS);
+        int count = poll(&poll_for, 1, link->answer_ms);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0 || !PQconsumeInput(link->connection)) return false;
     }

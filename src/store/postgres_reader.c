@@ -4,7 +4,7 @@
 // BEGIN travels with its first question and its end with nobody waiting for it, so a read that
 // asks once costs one round trip.
 //
-//   [D1] One read at a time: readers beside each other wait at the mutex.
+//   [D1] One read at a time, and nobody waits for ever for those before (read_turn.h).
 //   [D2] A read whose connection turns out to be lost at its first question asks again on a new
 //        one; later its view is gone, and it answers ERR_UNAVAILABLE.
 //   [D3] What a lost commit left open is settled before the first question. [E4]
@@ -12,15 +12,16 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/postgres_internal.h"
+#include "store/read_turn.h"
 #include "store/store.h"
 
 typedef struct PgReader {
     RowStore base;
     PgLink link;
-    pthread_mutex_t mutex; // [D1]
-    bool is_open;          // the transaction is
-    VEC(Fetch) expected;   // answers that were fetched ahead, until the end of the read
-    Arena arena;           // theirs
+    ReadTurn turn; // [D1]
+    bool is_open;  // the transaction is
+    VEC(Fetch) expected; // answers that were fetched ahead, until the end of the read
+    Arena arena;         // theirs
 } PgReader;
 
 static const RowStoreOps reader_ops;
@@ -32,7 +33,7 @@ static PgReader *pg_reader(RowStore *rows) {
 
 static Status reader_read_begin(RowStore *rows, Diag *diag) {
     PgReader *self = pg_reader(rows);
-    pthread_mutex_lock(&self->mutex);
+    TRY(read_turn_take(&self->turn, diag));
     self->is_open = false;
     Status status = pg_link_connect(&self->link, diag);
     PgAddress *address = self->link.address;
@@ -40,7 +41,7 @@ static Status reader_read_begin(RowStore *rows, Diag *diag) {
         status = pg_schema_check(&self->link, diag);
         if (status == OK) address->is_newer = false;
     }
-    if (status != OK) pthread_mutex_unlock(&self->mutex);
+    if (status != OK) read_turn_give(&self->turn, true);
     return status;
 }
 
@@ -53,7 +54,7 @@ static void reader_read_end(RowStore *rows) {
     self->is_open = false;
     vec_clear(&self->expected);
     arena_reset(&self->arena);
-    pthread_mutex_unlock(&self->mutex);
+    read_turn_give(&self->turn, !pg_link_is_alive(&self->link));
 }
 
 static Status ask(PgReader *self, const Scan *scans, size_t count) {
@@ -202,7 +203,7 @@ static void reader_close(RowStore *rows) {
     pg_link_done(&self->link);
     vec_free(&self->expected);
     arena_done(&self->arena);
-    pthread_mutex_destroy(&self->mutex);
+    read_turn_done(&self->turn);
     pg_address_leave(address);
     mem_free(self);
 }
@@ -233,10 +234,11 @@ static Status reader_open(PgAddress *address, bool is_read_only, RowStore **ret_
                           Diag *diag) {
     PgReader *self = mem_zalloc(sizeof(PgReader));
     self->base.ops = &reader_ops;
-    pthread_mutex_init(&self->mutex, NULL);
+    read_turn_init(&self->turn);
     arena_init(&self->arena);
     address->user_count++;
     pg_link_init(&self->link, address);
+    self->link.answer_ms = READ_ANSWER_MS;
     Status status = pg_link_connect(&self->link, diag);
     if (status == OK && is_read_only) status = pg_schema_open(&self->link, true, diag);
     if (status != OK) {

@@ -1,22 +1,23 @@
 // The reader's side of a server, as a RowStore that can only be read.
 //
-//   [D1] One read at a time: readers beside each other wait at the mutex.
+//   [D1] One read at a time, and nobody waits for ever for those before (read_turn.h).
 //   [D2] What was expected is fetched together and answered from memory, until the end of the read.
 //   [D3] A read whose view is gone asks its owner to begin again ([R10] of rowstore.h).
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "store/read_turn.h"
 #include "store/remote.h"
 #include "store/row_key.h"
-#include <pthread.h>
 
 typedef struct Reader {
     RowStore base;
     RowStoreOps ops; // reader_ops with the name of the server
     RemoteReader *remote;
-    pthread_mutex_t mutex; // [D1]
-    VEC(Fetch) expected;   // [D2]
-    Arena arena;           // theirs
+    ReadTurn turn;       // [D1]
+    bool has_failed;     // the read has
+    VEC(Fetch) expected; // [D2]
+    Arena arena;         // theirs
 } Reader;
 
 static const RowStoreOps reader_ops;
@@ -28,10 +29,11 @@ static Reader *reader_of(RowStore *rows) {
 
 static Status reader_read_begin(RowStore *rows, Diag *diag) {
     Reader *self = reader_of(rows);
-    pthread_mutex_lock(&self->mutex);
+    TRY(read_turn_take(&self->turn, diag));
+    self->has_failed = false;
     rows->is_retry = rows->wants_restart = false;
     Status status = self->remote->ops->begin(self->remote, diag);
-    if (status != OK) pthread_mutex_unlock(&self->mutex);
+    if (status != OK) read_turn_give(&self->turn, true);
     return status;
 }
 
@@ -40,7 +42,7 @@ static void reader_read_end(RowStore *rows) {
     self->remote->ops->end(self->remote);
     vec_clear(&self->expected);
     arena_reset(&self->arena);
-    pthread_mutex_unlock(&self->mutex);
+    read_turn_give(&self->turn, self->has_failed);
 }
 
 static Status changed(RowStore *rows, Status status, Diag *diag) {
@@ -53,8 +55,9 @@ static Status changed(RowStore *rows, Status status, Diag *diag) {
 static Status ask(Reader *self, Fetch *fetches, size_t count, Arena *arena) {
     RowStore *rows = &self->base;
     FetchList list = {.fetches = fetches, .count = count, .arena = arena};
-    return changed(rows, self->remote->ops->ask(self->remote, &list, rows->is_retry, rows->diag),
-                   rows->diag);
+    Status status = self->remote->ops->ask(self->remote, &list, rows->is_retry, rows->diag);
+    self->has_failed = status == ERR_UNAVAILABLE;
+    return changed(rows, status, rows->diag);
 }
 
 static Status reader_expect(RowStore *rows, const Scan *scans, size_t count) {
@@ -170,7 +173,7 @@ static void reader_close(RowStore *rows) {
     self->remote->ops->close(self->remote);
     vec_free(&self->expected);
     arena_done(&self->arena);
-    pthread_mutex_destroy(&self->mutex);
+    read_turn_done(&self->turn);
     mem_free(self);
 }
 
@@ -201,7 +204,7 @@ RowStore *remote_reader_new(RemoteReader *remote) {
     self->ops.name = remote->ops->name;
     self->base.ops = &self->ops;
     self->remote = remote;
-    pthread_mutex_init(&self->mutex, NULL);
+    read_turn_init(&self->turn);
     arena_init(&self->arena);
     return &self->base;
 }

@@ -164,6 +164,58 @@ class PostgresTest(unittest.TestCase):
         proxy.close()
 
 
+class ReadinessTest(unittest.TestCase):
+    """Red while the store is away, green again by itself; alive all the time."""
+
+    def setUp(self):
+        self.database = Postgres()
+        self.database.start()
+        self.node = Node(self.database.url)
+        self.node.deploy("waiter", WAITER)
+        self.node.post("/v1/runs", {"workflow": "waiter", "id": "w"})
+        self.node.wait_for("w", "suspended")
+
+    def tearDown(self):
+        self.node.close()
+        self.database.close()
+
+    def wait_for_ready(self, status):
+        deadline = time.monotonic() + 120
+        while self.node.get("/readyz").status != status:
+            self.assertLess(time.monotonic(), deadline, self.node.get("/readyz").body)
+            time.sleep(0.1)
+
+    def check_away(self):
+        self.wait_for_ready(503)
+        self.assertEqual(self.node.get("/livez").status, 200)
+        answer = self.node.get("/v1/runs/w")
+        self.assertEqual((answer.status, answer.json["code"]), (503, "STORE_UNAVAILABLE"))
+
+    def check_back(self):
+        self.wait_for_ready(200)
+        self.assertEqual(self.node.get("/v1/runs/w").json["status"], "suspended")
+
+    def test_a_database_that_dies_and_comes_back(self):
+        self.database.kill()
+        self.check_away()
+        self.database.start()
+        self.check_back()
+
+    def test_a_database_that_stands_still(self):
+        self.database.freeze()
+        try:
+            # More than the server has threads: they must not all wait for it.
+            askers = [threading.Thread(target=self.node.get, args=("/v1/runs",)) for _ in range(16)]
+            for asker in askers:
+                asker.start()
+            self.check_away()
+        finally:
+            self.database.freeze(False)
+        for asker in askers:
+            asker.join()
+        self.check_back()
+
+
 class CountingTest(unittest.TestCase):
     """What nodes say to the database, by its own count (BEGIN, COMMIT and the like included)."""
 

@@ -112,10 +112,17 @@ class Postgres:
             self.process.send_signal(signal.SIGINT)
             self.process.wait()
 
+    def children(self):
+        return subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
+
+    def freeze(self, is_frozen=True):
+        """A machine that stands still, or goes on: connections stay, and nothing answers."""
+        for pid in [self.process.pid, *map(int, self.children())]:
+            os.kill(pid, signal.SIGSTOP if is_frozen else signal.SIGCONT)
+
     def kill(self):
         """As a power failure, except that what was written stays: kill -9, children included."""
-        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True,
-                                  text=True).stdout.split()
+        children = self.children()
         self.process.kill()
         self.process.wait()
         for child in children:
