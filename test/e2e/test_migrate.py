@@ -17,6 +17,7 @@ from test_cli_guide import pattern, squeeze  # noqa: E402
 from test_run_guide import BLOCK, commands, sessions  # noqa: E402
 from server import ABIDE, Server  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
+from servers.redis import Redis  # noqa: E402
 
 FLOWS = {
     "signalled": 'State.set("stage", "waiting")\nawait Signal.next("begin")\n'
@@ -283,6 +284,18 @@ class MigrateTest(unittest.TestCase):
         self.moved("--from", between, "--to", target)
         self.finish(self.node("sqlite:" + target))
         self.assertEqual(verify(target)[0], 0)
+
+    def test_there_and_back_by_way_of_redis(self):
+        with Redis() as redis:
+            source, back = self.copy(), os.path.join(self.folder, "from-redis.db")
+            before = rows_of(source)
+            one = self.moved("--from", source, "--to", redis.url + "&prefix=there")
+            self.assertEqual(verify(redis.url + "&prefix=there")[0], 0)
+            two = self.moved("--from", redis.url + "&prefix=there", "--to", back)
+            self.assertEqual((one["digest"], rows_of(back)), (two["digest"], before))
+            self.moved("--from", back, "--to", redis.url + "&prefix=again")
+            self.finish(self.node(redis.url + "&prefix=again"))
+            self.assertEqual(verify(redis.url + "&prefix=again")[0], 0)
 
     def test_what_a_killed_server_had_goes_on_too(self):
         folder = tempfile.mkdtemp(dir=self.folder)
