@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -458,6 +459,41 @@ def has_rows(path, table):
         return False
     finally:
         connection.close()
+
+
+class BackupTest(unittest.TestCase):
+    def test_a_backup_beside_a_server_at_work_goes_on(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        server = Server(folder=folder)
+        self.addCleanup(server.close)
+        server.deploy("waiter", "return await Signal.next('go')")
+        started, is_over = [], threading.Event()
+
+        def start_some():
+            while not is_over.is_set():
+                started.append(server.post("/v1/runs", {"workflow": "waiter"}).json["id"])
+
+        starter = threading.Thread(target=start_some)
+        starter.start()
+        try:
+            wait_until(lambda: len(started) >= 50)
+            known = list(started)
+            copy = os.path.join(folder, "backup.db")
+            subprocess.run(["sqlite3", "-cmd", ".timeout 20000", server.store.removeprefix("sqlite:"),
+                            f".backup {copy}"], check=True)
+            wait_until(lambda: len(started) >= len(known) + 20)
+        finally:
+            is_over.set()
+            starter.join()
+        self.assertEqual(verify(copy)[0], 0)
+        node = Node("sqlite:" + copy)
+        self.addCleanup(node.close)
+        for run in known:  # everything that was acknowledged before is in it, and goes on there
+            node.wait_for(run, "suspended")
+        node.post(f"/v1/runs/{known[0]}/signals/go", "there")
+        self.assertEqual(node.wait_for(known[0], "completed")["result"], "there")
+        self.assertEqual(server.get(f"/v1/runs/{known[0]}").json["status"], "suspended")
 
 
 if __name__ == "__main__":
