@@ -97,9 +97,11 @@ static void deliver_mail(Driver *driver, Mail *mail) {
 }
 
 // [D2] Waits for mail or until `until_ms` by the wall clock (which may be set: the kernel knows).
-static void sleep_until(Driver *driver, int64_t until_ms) {
+// Being asked to stop is mail too, unless that is what is being waited out.
+static void sleep_until(Driver *driver, int64_t until_ms, bool knows_stop) {
     pthread_mutex_lock(&driver->lock);
-    if (!has_mail(driver) && !driver->is_settle_new) {
+    bool is_stop_new = !knows_stop && driver->state == DRIVER_STOPS;
+    if (!has_mail(driver) && !driver->is_settle_new && !is_stop_new) {
         driver->is_asleep = true;
         struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
         int code = 0;
@@ -221,7 +223,9 @@ static bool rest(Driver *driver, bool is_committing) {
     bool is_resting = until_ms > env_now_ms(driver->env);
     if (is_resting && driver->is_virtual) until_ms = INT64_MAX;
     if (!is_committing) answer_settled(driver, false);
+    bool knows_stop = is_committing; // then the answers to come are what matters
     if (!is_committing && is_stopping(driver, &deadline_ms)) {
+        knows_stop = true;
         bool is_quiet = coordinator_is_quiet(coordinator);
         if (is_quiet || env_now_ms(env_system()) >= deadline_ms) {
             end_thread(driver, !is_quiet);
@@ -229,7 +233,7 @@ static bool rest(Driver *driver, bool is_committing) {
         }
         if (deadline_ms < until_ms) until_ms = deadline_ms;
     }
-    if (is_resting) sleep_until(driver, until_ms);
+    if (is_resting) sleep_until(driver, until_ms, knows_stop);
     return false;
 }
 

@@ -315,6 +315,16 @@ static void a_full_disk_refuses_and_recovers(void **state) {
     assert_int_equal(status, 0);
 }
 
+// The request to stop may come between the last look for it and falling asleep.
+static void an_engine_that_is_closed_at_once_ends(void **state) {
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        abide_engine *engine;
+        assert_int_equal(abide_open("memory:", NULL, &engine, NULL), ABIDE_OK);
+        abide_close(engine);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -327,6 +337,7 @@ int main(void) {
         TEST(bad_options_are_refused_at_open),
         TEST(a_name_is_registered_once),
         TEST(a_closed_engine_answers_closed),
+        cmocka_unit_test(an_engine_that_is_closed_at_once_ends),
         TEST(a_bad_call_inside_a_workflow_fails_the_run_and_names_it),
         TEST(files_that_are_not_ours_are_left_alone),
         TEST(a_second_process_is_told_who_has_the_file),
