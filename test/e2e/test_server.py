@@ -556,6 +556,7 @@ class RudenessTest(ServerTest):
     def send(self, data, read=True):
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as connection:
             connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)  # what is no request is waited for to become one
             return connection.recv(65536) if read else b""
 
     def test_malformed_requests(self):
