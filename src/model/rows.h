@@ -76,6 +76,8 @@ typedef struct RunRow {
     int64_t log_seq;          // last sequence number as of the last write of this row: a lower
                               // bound; entries past it are found in the log itself
     int64_t tasks_ended_key;  // its tasks with keys up to this have all ended; a lower bound
+    int64_t home;             // key of the node that has it in memory while nobody owns it: a hint;
+                              // 0 = none
     Str queue;                // null = default
     Str tags;                 // tags joined by '\n'; null = none
     Str leftover_topic;       // for LEFTOVER_TO_TOPIC
@@ -263,6 +265,8 @@ typedef struct NodeRow {
     int64_t lease_until_ms;
     int64_t started_at_ms;
     int64_t last_batch; // number of the last batch applied for this node
+    int64_t resident_count; // runs it had in memory when its row was written last
+    Str version;            // of its program
 } NodeRow;
 
 typedef struct DedupeRow { // remembers keys that must not be used twice

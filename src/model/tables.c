@@ -45,6 +45,7 @@
     COLUMN(RunRow, result_seq, COLUMN_I64)                                                         \
     COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
     COLUMN(RunRow, tasks_ended_key, COLUMN_I64)                                                    \
+    COLUMN(RunRow, home, COLUMN_I64)                                                               \
     COLUMN(RunRow, queue, COLUMN_TEXT)                                                             \
     COLUMN(RunRow, tags, COLUMN_TEXT)                                                              \
     COLUMN(RunRow, leftover_topic, COLUMN_TEXT)                                                    \
@@ -157,7 +158,9 @@
     COLUMN(NodeRow, name, COLUMN_TEXT)                                                             \
     COLUMN(NodeRow, lease_until_ms, COLUMN_I64)                                                    \
     COLUMN(NodeRow, started_at_ms, COLUMN_I64)                                                     \
-    COLUMN(NodeRow, last_batch, COLUMN_I64)
+    COLUMN(NodeRow, last_batch, COLUMN_I64)                                                        \
+    COLUMN(NodeRow, resident_count, COLUMN_I64)                                                    \
+    COLUMN(NodeRow, version, COLUMN_TEXT)
 
 #define DEDUPE_COLUMNS(COLUMN)                                                                     \
     COLUMN(DedupeRow, scope, COLUMN_TEXT)                                                          \

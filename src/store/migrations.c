@@ -197,6 +197,16 @@ static Status add_tasks_ended(sqlite3 *database, Buf *sql, Diag *diag) {
                           diag);
 }
 
+static const char homes_sql[] =
+    "ALTER TABLE abide_runs ADD COLUMN \"home\" INTEGER NOT NULL DEFAULT 0; "
+    "ALTER TABLE abide_nodes ADD COLUMN \"resident_count\" INTEGER NOT NULL DEFAULT 0; "
+    "ALTER TABLE abide_nodes ADD COLUMN \"version\" TEXT";
+
+static Status add_homes(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, homes_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
@@ -207,6 +217,7 @@ const Migration migrations[] = {
     {7, add_tokens},
     {8, add_code},
     {9, add_tasks_ended},
+    {10, add_homes},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -33,6 +33,7 @@ static const char functions_sql[] =
     // Written by each node three times per lease, in place.
     "CREATE TABLE IF NOT EXISTS %1$s.beats (node bigint PRIMARY KEY, until_ms bigint NOT NULL) "
     "WITH (fillfactor = 10); "
+    "ALTER TABLE %1$s.beats ADD COLUMN IF NOT EXISTS resident_count bigint NOT NULL DEFAULT 0; "
     // Lost in a crash of the server, which is a gap and no harm. Compressing it would cost more.
     "CREATE UNLOGGED TABLE IF NOT EXISTS %1$s.changes (version bigint PRIMARY KEY, "
     "body bytea NOT NULL); ALTER TABLE %1$s.changes ALTER COLUMN body SET STORAGE EXTERNAL; "

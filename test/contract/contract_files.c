@@ -112,6 +112,9 @@ static void file_of_version_8_is_brought_up_with_its_runs(void **state) {
     op_run(world, op, OK);
     Str before = world_dump(world);
     execute_closed(world, "ALTER TABLE abide_runs DROP COLUMN tasks_ended_key;"
+                          "ALTER TABLE abide_runs DROP COLUMN home;"
+                          "ALTER TABLE abide_nodes DROP COLUMN resident_count;"
+                          "ALTER TABLE abide_nodes DROP COLUMN version;"
                           "PRAGMA user_version = 8");
     assert_unchanged(world, before);
     complete_task(world, "t1", lease_one(world, "default").token, "1");
