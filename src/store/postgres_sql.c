@@ -10,7 +10,6 @@
 #include "base/assert.h"
 #include "store/postgres_internal.h"
 
-enum { BEAT_KEEP_MS = 2 * 3600 * 1000 }; // of a node that is heard no more
 enum { SHAPE_SCAN = 1, SHAPE_REMOVE, SHAPE_UPDATE, SHAPE_INSERT };
 
 static const char *type_of(const Column *column) {

@@ -95,8 +95,11 @@ static Status functions_load(RedisLink *link, Diag *diag) {
 }
 
 static bool is_read_only(const char *function) {
-    return strcmp(function, "read") == 0 || strcmp(function, "look") == 0 ||
-           strcmp(function, "count") == 0;
+    static const char *const names[] = {"read", "look", "count", "leases", NULL};
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (strcmp(function, names[i]) == 0) return true;
+    }
+    return false;
 }
 
 static Status call_once(RedisLink *link, const char *function, redisReply **ret_reply,

@@ -1,6 +1,6 @@
 #!lua name=abide_@ID@
 -- What abide asks of a Redis server, one call each. The server compares versions and moves bytes; it
--- never looks into a row. Everything that is touched is declared: KEYS holds the five keys below, then
+-- never looks into a row. Everything that is touched is declared: KEYS holds the six keys below, then
 -- those of the tables and indexes in question. ("Place" is a number in KEYS.)
 --
 --   rows       a hash per table: bytes of the primary key -> the row, encoded by the client
@@ -12,7 +12,7 @@
 --        itself: what protects the content is the version, which each commit must name and raises.
 --   [L3] ARGV begins with the holder, the version that is expected ('' = any) and the layout.
 
-local STORE, TICKET, FREED, WANTED, CHANGES = 1, 2, 3, 4, 5
+local STORE, TICKET, FREED, WANTED, CHANGES, BEATS = 1, 2, 3, 4, 5, 6
 local CHUNK = 1000 -- fields per command: what Lua can unpack is limited
 local WANTED_MS = 3000
 
@@ -238,6 +238,30 @@ local function give_back(keys, args)
   return {'ok'}
 end
 
+-- ---- signs of life ----
+-- A hash: node -> numbers apart by a space, of which the first says until when its lease lasts (ms). No
+-- version stands over it and no ticket is asked for: a beat disturbs nobody, and nobody holds it up.
+
+-- The version, and all beats as names and words in turn.
+local function leases(keys)
+  local version = redis.call('HGET', keys[STORE], 'version')
+  if not version then return {'missing'} end
+  return {'ok', version, redis.call('HGETALL', keys[BEATS])}
+end
+
+-- [L3], node, what it says, end of the leases that are forgotten, questions (its own row)
+local function beat(keys, args)
+  local refused, version = refusal(keys, args)
+  if refused then return refused end
+  redis.call('HSET', keys[BEATS], args[4], args[5])
+  local said = redis.call('HGETALL', keys[BEATS])
+  for i = 1, #said, 2 do
+    local until_ms = tonumber(string.match(said[i + 1], '^%d+'))
+    if not until_ms or until_ms < tonumber(args[6]) then redis.call('HDEL', keys[BEATS], said[i]) end
+  end
+  return answer(keys, args, 7, {'ok', version, said})
+end
+
 -- ---- the store as a whole ----
 
 local function words_of(text)
@@ -316,8 +340,10 @@ end
 register('read', read, {'no-writes', 'allow-oom'})
 register('look', function(keys, args) return open(keys, args, false) end, {'no-writes', 'allow-oom'})
 register('count', count, {'no-writes', 'allow-oom'})
+register('leases', leases, {'no-writes', 'allow-oom'})
 register('open', function(keys, args) return open(keys, args, true) end, {})
 register('fetch', fetch, {})
 register('commit', commit, {})
+register('beat', beat, {'allow-oom'}) -- who cannot write any more is alive all the same
 register('settle', settle, {'allow-oom'})
 register('release', give_back, {'allow-oom'})

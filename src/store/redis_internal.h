@@ -6,6 +6,7 @@
 // redis_ticket.c      keeping other writers out for a moment
 // redis_error.c       Redis's answers in our words
 // redis_server.c      what the server is and how it keeps what it is told
+// redis_beat.c        leases beside the rows
 // redis_layout.c      making the store, knowing its columns
 // redis_rows.c        rows to bytes and back, members of the indexes
 // redis_remote.c      the writer: what RemoteRows asks of a server
@@ -42,6 +43,7 @@ typedef enum RedisKeyKind { // the first ones are declared with every call, in t
     REDIS_KEY_FREED,   // list: pushed to when the ticket is given back
     REDIS_KEY_WANTED,  // text that expires: somebody waits for the ticket
     REDIS_KEY_CHANGES, // hash: version -> what it changed [E6]
+    REDIS_KEY_BEATS,   // hash: node -> until when its lease lasts
     REDIS_KEY_COMMON_COUNT,
 } RedisKeyKind;
 
@@ -187,6 +189,12 @@ typedef struct RedisPieces {
     int ends[2 * REDIS_PIECES_MAX];
 } RedisPieces;
 RedisPieces redis_pieces(const Table *table, int index);
+
+// ---- redis_beat.c ----
+
+// Says that the node lives, or with no node only looks; as RemoteOps.beat.
+MUST_CHECK Status redis_beat(RedisLink *link, Beat *beat, Arena *arena, int64_t *ret_version,
+                             Diag *diag);
 
 // ---- redis_remote.c ----
 

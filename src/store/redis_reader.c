@@ -88,6 +88,13 @@ static Status reader_ask(RemoteReader *reader, const FetchList *list, bool is_re
     return status;
 }
 
+static Status reader_beat(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag) {
+    RedisReader *self = redis_reader(reader);
+    int64_t version = VERSION_ANY;
+    if (!redis_link_is_alive(&self->link)) return redis_lost(NULL, diag);
+    return redis_beat(&self->link, beat, arena, &version, diag);
+}
+
 // ---- checking ----
 
 typedef struct Checked { // one table
@@ -182,6 +189,7 @@ static const RemoteReaderOps redis_reader_ops = {
     .name = "redis",
     .begin = reader_begin,
     .ask = reader_ask,
+    .beat = reader_beat,
     .end = reader_end,
     .check = reader_check,
     .close = reader_close,

@@ -177,6 +177,14 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
     return status == OK ? OK : failed(self, status);
 }
 
+static Status remote_beat(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,
+                          Diag *diag) {
+    RedisRemote *self = redis_remote(remote);
+    if (!redis_link_is_alive(&self->link)) return failed(self, redis_lost(NULL, diag));
+    Status status = redis_beat(&self->link, beat, arena, ret_version, diag);
+    return status == OK ? OK : failed(self, status);
+}
+
 static void remote_rollback(Remote *remote) {
     RedisRemote *self = redis_remote(remote);
     self->is_open = false;
@@ -204,6 +212,7 @@ static const RemoteOps redis_remote_ops = {
     .connect = remote_connect,
     .fetch = remote_fetch,
     .commit = remote_commit,
+    .beat = remote_beat,
     .rollback = remote_rollback,
     .listen = remote_listen,
     .close = remote_close,

@@ -63,6 +63,7 @@ enum {
     CHANGES_KEPT = 128, // versions whose bodies a server should keep: nobody lags further behind
                         // who is at work
     CHANGES_BODY_MAX = 4 << 20, // larger ones are not handed over
+    BEAT_KEEP_MS = 2 * 3600 * 1000, // the beat of a node that is heard no more, past its end
 };
 
 struct StoreListener;
@@ -113,6 +114,9 @@ typedef struct RemoteReaderOps {
     MUST_CHECK Status (*begin)(RemoteReader *reader, Diag *diag);
     MUST_CHECK Status (*ask)(RemoteReader *reader, const FetchList *list, bool is_retry,
                              Diag *diag);
+    // Nobody's beat, as RemoteOps.beat: the leases are of no version, [F1] says nothing of them.
+    // NULL = leases are kept in the rows of the nodes.
+    MUST_CHECK Status (*beat)(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag);
     void (*end)(RemoteReader *reader); // also after a failed ask
     MUST_CHECK Status (*check)(RemoteReader *reader, bool is_retry, Diag *diag); // as in rowstore.h
     void (*close)(RemoteReader *reader);

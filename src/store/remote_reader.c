@@ -133,6 +133,12 @@ static Status reader_get(RowStore *rows, TableNumber table, const void *key_row,
     return OK;
 }
 
+static Status reader_beat(RowStore *rows, Beat *beat, Arena *arena) {
+    Reader *self = reader_of(rows);
+    ASSERT(beat->node == 0);
+    return self->remote->ops->beat(self->remote, beat, arena, rows->diag);
+}
+
 static Status reader_check(RowStore *rows, Diag *diag) {
     Reader *self = reader_of(rows);
     return changed(rows, self->remote->ops->check(self->remote, rows->is_retry, diag), diag);
@@ -194,6 +200,7 @@ static const RowStoreOps reader_ops = {
     .scan = reader_scan,
     .expect = reader_expect,
     .database = reader_database,
+    .beat = reader_beat,
     .check = reader_check,
     .close = reader_close,
 };
@@ -202,6 +209,7 @@ RowStore *remote_reader_new(RemoteReader *remote) {
     Reader *self = mem_zalloc(sizeof(Reader));
     self->ops = reader_ops;
     self->ops.name = remote->ops->name;
+    if (remote->ops->beat == NULL) self->ops.beat = NULL;
     self->base.ops = &self->ops;
     self->remote = remote;
     read_turn_init(&self->turn);

@@ -1,6 +1,7 @@
 """Servers on one Redis: alone, beside each other, killed, cut off, and with the server away."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -52,8 +53,8 @@ class RedisTest(unittest.TestCase):
     def url(self):
         return self.redis.url + "&prefix=" + self.prefix
 
-    def node(self, url=None):
-        node = Node(url or self.url())
+    def node(self, url=None, *arguments):
+        node = Node(url or self.url(), *arguments)
         self.nodes.append(node)
         return node
 
@@ -121,6 +122,44 @@ class RedisTest(unittest.TestCase):
         for i in range(6, 12):
             self.assertEqual(two.wait_for(f"a{i}", "completed")["result"], {"id": i, "answer": i})
         self.verify()
+
+    def said(self):
+        """How often the nodes have spoken to the server, and how often that was a beat: nothing else in the
+        functions calls HGETALL."""
+        text = self.redis.command("INFO", "commandstats").decode()
+        calls = {name: int(count) for name, count in re.findall(r"cmdstat_(\w+):calls=(\d+)", text)}
+        return sum(calls.get(name, 0) for name in ("fcall", "fcall_ro", "blpop")), calls.get("hgetall", 0)
+
+    def test_an_idle_cluster_says_little(self):
+        nodes = [self.node(None, "--node-lease", "3s") for _ in range(3)]
+        nodes[0].deploy("approval", APPROVAL)
+        for i in range(60):
+            nodes[i % 3].post("/v1/runs", {"workflow": "approval", "id": f"w{i}", "input": {"id": i}})
+        for i in range(60):
+            nodes[0].wait_for(f"w{i}", "suspended")
+        rest = [self.said()]
+
+        def is_at_rest():  # for six beats in a row
+            now = self.said()
+            if now[0] - now[1] != rest[0][0] - rest[0][1]:
+                rest[0] = now
+            return now[1] - rest[0][1] >= 6
+
+        wait_until(is_at_rest, 120, lambda: "the nodes never came to rest")
+        version = self.redis.command("HGET", "{%s}:store" % self.prefix, "version")
+        begun = self.said()
+        wait_until(lambda: self.said()[1] - begun[1] >= 18, 120, lambda: "no beats")
+        now = self.said()
+        # Beats come three per lease and node, however long it takes until they were counted.
+        self.assertLessEqual(now[0] - begun[0], now[1] - begun[1] + 8)  # a sweep now and then
+        self.assertEqual(self.redis.command("HGET", "{%s}:store" % self.prefix, "version"), version)
+        self.assertEqual(sum(node["alive"] for node in nodes[0].get("/v1/nodes").json["items"]), 3)
+        # Nobody has slept too well: a dead one is noticed without any other event.
+        nodes[1].kill()
+        wait_until(lambda: sum(node["alive"] for node in nodes[0].get("/v1/nodes").json["items"]) == 2, 60,
+                   lambda: "the dead node still counts as alive")
+        nodes[2].post("/v1/runs/w1/signals/approve", 1)
+        self.assertEqual(nodes[0].wait_for("w1", "completed")["result"], {"id": 1, "answer": 1})
 
     def test_a_node_that_stood_still_is_fenced_and_joins_anew(self):
         one, two = self.node(), self.node()

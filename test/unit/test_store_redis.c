@@ -1,5 +1,6 @@
 // What only a store on Redis can get into: lost connections, nodes that stand still with the
 // ticket, columns of a newer abide, keys changed by hand. The rest is in test/contract.
+#include "base/number.h"
 #include "servers/redis.h"
 #include "store/redis_internal.h"
 #include "store/store.h"
@@ -245,6 +246,101 @@ static void columns_of_a_newer_abide_are_kept(void **state) {
     freeReplyObject(columns);
 }
 
+// ---- beats ----
+
+enum { LEASE_MS = 3600000 }; // as in join
+
+static bool renews_quietly(World *world, Node *node, int64_t now_ms) {
+    Op *op = begin(world, node, OP_RENEW);
+    world->batch.now_ms = now_ms;
+    op->renew.lease_ms = LEASE_MS;
+    assert_ok(submit(world, node));
+    assert_ok(op->status);
+    return op->renew.is_quiet;
+}
+
+static int64_t take_over(World *world, Node *node, int64_t now_ms) {
+    Op *op = begin(world, node, OP_CLAIM);
+    world->batch.now_ms = now_ms;
+    op->claim.max = 10;
+    assert_ok(submit(world, node));
+    return op->claim.taken_over;
+}
+
+static int64_t number_at(World *world, const char *key, const char *field) {
+    redisReply *reply = redisCommand(world->side, "HGET %s %s", key, field);
+    int64_t number = -1;
+    assert_int_equal(reply->type, REDIS_REPLY_STRING);
+    assert_true(number_parse_count((Str){reply->str, reply->len}, INT64_MAX, &number));
+    freeReplyObject(reply);
+    return number;
+}
+
+static void a_beat_is_one_call_without_a_version(void **state) {
+    World *world = *state;
+    int64_t version = number_at(world, "{lone}:store", "version");
+    renews_quietly(world, &world->one, NOW_MS);
+    test_redis_command(world->side, "CONFIG RESETSTAT");
+    renews_quietly(world, &world->one, NOW_MS);
+    redisReply *reply = redisCommand(world->side, "INFO commandstats");
+    assert_non_null(strstr(reply->str, "cmdstat_fcall:calls=1,"));
+    assert_null(strstr(reply->str, "cmdstat_fcall_ro"));
+    assert_null(strstr(reply->str, "scan"));
+    freeReplyObject(reply);
+    assert_int_equal(number_at(world, "{lone}:store", "version"), version);
+}
+
+static void a_beat_waits_for_no_ticket(void **state) {
+    World *world = *state;
+    test_redis_command(world->side, "SET {lone}:ticket stranger");
+    renews_quietly(world, &world->one, NOW_MS + 5);
+    char field[24];
+    snprintf(field, sizeof(field), "%lld", (long long)world->one.node);
+    assert_int_equal(number_at(world, "{lone}:beats", field), NOW_MS + 5 + LEASE_MS);
+    assert_int_equal(test_redis_command(world->side, "EXISTS {lone}:wanted"), 0);
+    test_redis_command(world->side, "DEL {lone}:ticket");
+}
+
+static void a_lost_connection_holds_up_no_beat(void **state) {
+    World *world = *state;
+    test_redis_command(world->side, "CLIENT KILL TYPE normal SKIPME yes");
+    renews_quietly(world, &world->one, NOW_MS);
+    test_redis_command(world->side, "FUNCTION FLUSH");
+    renews_quietly(world, &world->one, NOW_MS);
+}
+
+static void a_beat_goes_on_with_a_newer_layout(void **state) {
+    World *world = *state;
+    renews_quietly(world, &world->one, NOW_MS);
+    test_redis_command(world->side, "HINCRBY {lone}:store layout 1");
+    test_redis_command(world->side, "HINCRBY {lone}:store version 1");
+    assert_false(renews_quietly(world, &world->one, NOW_MS));
+    create(world, &world->one, "a");
+}
+
+// As after a restart of a server that had not flushed yet: the beat before the last one counts.
+static void nobody_is_taken_for_dead_for_a_lost_beat(void **state) {
+    World *world = *state;
+    create(world, &world->two, "a");
+    int64_t now_ms = NOW_MS + LEASE_MS + LEASE_MS / 2;
+    renews_quietly(world, &world->one, now_ms);
+    test_redis_command(world->side, "HSET {lone}:beats %lld %lld", (long long)world->two.node,
+                       (long long)now_ms - LEASE_MS / 3 + LEASE_MS);
+    assert_int_equal(take_over(world, &world->one, now_ms + LEASE_MS / 3), 0);
+    assert_int_equal(take_over(world, &world->one, now_ms + LEASE_MS), 1);
+}
+
+static void beats_of_the_long_dead_are_forgotten(void **state) {
+    World *world = *state;
+    test_redis_command(world->side, "HSET {lone}:beats 999 %d 998 nonsense", NOW_MS);
+    renews_quietly(world, &world->one, NOW_MS);
+    assert_int_equal(test_redis_command(world->side, "HEXISTS {lone}:beats 999"), 1);
+    assert_int_equal(test_redis_command(world->side, "HEXISTS {lone}:beats 998"), 0);
+    renews_quietly(world, &world->one, NOW_MS + BEAT_KEEP_MS + 1 - LEASE_MS);
+    assert_int_equal(test_redis_command(world->side, "HEXISTS {lone}:beats 999"), 0);
+    assert_int_equal(test_redis_command(world->side, "HLEN {lone}:beats"), 2);
+}
+
 // ---- changed by hand ----
 
 static void a_row_removed_by_hand_is_noticed_and_nothing_is_written(void **state) {
@@ -378,6 +474,12 @@ int main(void) {
         CASE(a_newer_format_is_left_alone),
         CASE(other_indexes_are_left_alone),
         CASE(columns_of_a_newer_abide_are_kept),
+        CASE(a_beat_is_one_call_without_a_version),
+        CASE(a_beat_waits_for_no_ticket),
+        CASE(a_lost_connection_holds_up_no_beat),
+        CASE(a_beat_goes_on_with_a_newer_layout),
+        CASE(nobody_is_taken_for_dead_for_a_lost_beat),
+        CASE(beats_of_the_long_dead_are_forgotten),
         CASE(a_row_removed_by_hand_is_noticed_and_nothing_is_written),
         CASE(an_index_changed_by_hand_is_found_by_verify),
         CASE(a_store_that_is_gone_is_not_made_anew_by_those_who_had_it),
