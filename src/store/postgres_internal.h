@@ -81,6 +81,7 @@ typedef struct PgLink {
 
 // ---- postgres_url.c ----
 MUST_CHECK Status pg_address_new(Str url, PgAddress **ret_address, Diag *diag);
+void pg_address_join(PgAddress *address);
 void pg_address_leave(PgAddress *address); // frees it with its last user
 
 // ---- postgres_link.c ----
@@ -163,10 +164,7 @@ MUST_CHECK Status pg_schema_open(PgLink *link, bool is_read_only, Diag *diag);
 MUST_CHECK Status pg_schema_check(PgLink *link, Diag *diag);
 
 // ---- postgres_listen.c ----
-struct StoreListener;
-typedef struct PgListener PgListener;
-PgListener *pg_listener_start(PgAddress *address, const struct StoreListener *listener);
-void pg_listener_stop(PgListener *listener); // NULL is fine; nothing is called after that
+struct RemoteListener *pg_listener_new(PgAddress *address); // of remote_listen.h
 
 // ---- postgres_steps.c: savepoint and savepoint_end of remote.h ----
 MUST_CHECK Status pg_step_begin(PgLink *link, Diag *diag);

@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/postgres_internal.h"
+#include "store/remote_listen.h"
 #include <stdio.h>
 
 enum { CHUNK_SIZE_MAX = 64 << 20 }; // bytes of one statement's rows
@@ -23,7 +24,7 @@ enum { CHUNK_SIZE_MAX = 64 << 20 }; // bytes of one statement's rows
 typedef struct PgRemote {
     Remote base;
     PgLink link;
-    PgListener *listener; // NULL = none
+    RemoteListener *listener; // NULL = none
     bool is_open;         // a transaction is
     bool is_first;        // nothing has been known yet
     int step_pid;         // the backend of the step that takes part
@@ -278,13 +279,15 @@ static Status remote_savepoint_end(Remote *remote, bool is_kept, Diag *diag) {
 
 static void remote_listen(Remote *remote, const struct StoreListener *listener) {
     PgRemote *self = pg_remote(remote);
-    pg_listener_stop(self->listener);
-    self->listener = listener != NULL ? pg_listener_start(self->link.address, listener) : NULL;
+    remote_listener_stop(self->listener);
+    self->listener = NULL;
+    if (listener == NULL) return;
+    self->listener = remote_listener_start(pg_listener_new(self->link.address), listener);
 }
 
 static void remote_close(Remote *remote) {
     PgRemote *self = pg_remote(remote);
-    pg_listener_stop(self->listener);
+    remote_listener_stop(self->listener);
     PgAddress *address = self->link.address;
     pg_link_done(&self->link);
     pg_address_leave(address);
@@ -309,7 +312,7 @@ Status pg_remote_open(PgAddress *address, Remote **ret_remote, Diag *diag) {
     PgRemote *self = mem_zalloc(sizeof(PgRemote));
     self->base.ops = &pg_remote_ops;
     self->is_first = true;
-    address->user_count++;
+    pg_address_join(address);
     pg_link_init(&self->link, address);
     Status status = pg_link_connect(&self->link, diag);
     if (status == OK) status = pg_schema_open(&self->link, false, diag);

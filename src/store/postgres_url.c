@@ -104,8 +104,15 @@ Status pg_address_new(Str url, PgAddress **ret_address, Diag *diag) {
         return status;
     }
     pthread_mutex_init(&address->mutex, NULL);
+    address->user_count = 1;
     *ret_address = address;
     return OK;
+}
+
+void pg_address_join(PgAddress *address) {
+    pthread_mutex_lock(&address->mutex);
+    address->user_count++;
+    pthread_mutex_unlock(&address->mutex);
 }
 
 void pg_address_leave(PgAddress *address) {

@@ -203,7 +203,4 @@ MUST_CHECK Status redis_remote_open(RedisAddress *address, Remote **ret_remote,
 
 // ---- redis_listen.c ----
 
-struct StoreListener;
-typedef struct RedisListener RedisListener;
-RedisListener *redis_listener_start(RedisAddress *address, const struct StoreListener *listener);
-void redis_listener_stop(RedisListener *listener); // NULL is fine; nothing is called after that
+struct RemoteListener *redis_listener_new(RedisAddress *address); // of remote_listen.h

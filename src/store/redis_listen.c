@@ -1,43 +1,21 @@
-// Hearing of what other nodes write: SUBSCRIBE on a connection of its own, waited for by a thread.
+// What Redis has to do for remote_listen.h: SUBSCRIBE.
 //
-// A commit that concerns others (work to be claimed, runs that ended) publishes to the store's
-// channel; Redis hands that on after the commit's effects are in its log.
+// A commit publishes to the store's channel when it concerns others; Redis hands that on after the
+// commit's effects are in its log.
 //
-//   [N1] Nothing depends on it: a node that heard nothing looks around when it renews its lease.
-//   [N2] After each connection the listener is called once, because something may have been missed.
-//   [N3] What our own writer sent is no news.
-//   [N4] A lost connection is made again, with pauses that grow.
+// Not here: the thread, and what a lost connection means (remote_listen.c); who sends
+// (redis_functions.lua).
 #include "base/memory.h"
 #include "store/redis_internal.h"
-#include "store/store.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
+#include "store/remote_listen.h"
 
-enum { PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 5000 };
-
-struct RedisListener {
+typedef struct RedisListener {
+    RemoteListener base;
     RedisLink link;
-    StoreListener listener;
-    pthread_t thread;
-    int stop_pipe[2]; // closing the writing end ends the thread
-};
+} RedisListener;
 
-// True when the thread is to end. -1 waits without end, and for the server too.
-static bool wait_for(const RedisListener *self, int timeout_ms) {
-    struct pollfd files[2] = {{.fd = self->stop_pipe[0], .events = POLLIN}};
-    nfds_t count = 1;
-    if (timeout_ms < 0) {
-        files[1] = (struct pollfd){.fd = self->link.context->fd, .events = POLLIN};
-        count = 2;
-    }
-    while (poll(files, count, timeout_ms) < 0 && errno == EINTR) {}
-    return files[0].revents != 0;
-}
-
-static Status subscribe(RedisListener *self) {
-    RedisLink *link = &self->link;
+static Status listener_connect(RemoteListener *listener) {
+    RedisLink *link = &((RedisListener *)listener)->link;
     redis_link_drop(link);
     TRY(redis_link_reach(link, NULL));
     redis_channel_name(&link->name, link->address);
@@ -48,62 +26,43 @@ static Status subscribe(RedisListener *self) {
     return OK;
 }
 
-// Takes what has arrived; true when some of it is news. [N3]
-static bool messages_take(RedisListener *self) {
-    RedisLink *link = &self->link;
+static int listener_file(const RemoteListener *listener) {
+    const RedisLink *link = &((const RedisListener *)listener)->link;
+    return redis_link_is_alive(link) ? link->context->fd : -1;
+}
+
+static bool listener_take(RemoteListener *listener) {
+    RedisLink *link = &((RedisListener *)listener)->link;
     bool is_news = false;
-    for (;;) {
-        void *reply = NULL;
-        if (redisGetReplyFromReader(link->context, &reply) != REDIS_OK) redis_link_drop(link);
-        if (reply == NULL) return is_news;
-        is_news |= !redis_reply_is(reply, 2, link->address->writer);
-        freeReplyObject(reply);
+    bool is_good = redisBufferRead(link->context) == REDIS_OK;
+    for (void *reply = NULL; is_good; freeReplyObject(reply)) {
+        is_good = redisGetReplyFromReader(link->context, &reply) == REDIS_OK;
+        if (!is_good || reply == NULL) break;
+        is_news |= !redis_reply_is(reply, 2, link->address->writer); // [N3]
     }
+    if (!is_good) redis_link_drop(link);
+    return is_news;
 }
 
-static void *listener_main(void *context) {
-    RedisListener *self = context;
-    for (int pause_ms = PAUSE_FIRST_MS;;) {
-        if (subscribe(self) != OK) { // [N4]
-            if (wait_for(self, pause_ms)) return NULL;
-            pause_ms = 2 * pause_ms < PAUSE_MAX_MS ? 2 * pause_ms : PAUSE_MAX_MS;
-            continue;
-        }
-        pause_ms = PAUSE_FIRST_MS;
-        bool is_news = true; // [N2]
-        while (redis_link_is_alive(&self->link)) {
-            if (is_news) self->listener.changed(self->listener.context);
-            if (wait_for(self, -1)) return NULL;
-            if (redisBufferRead(self->link.context) != REDIS_OK) redis_link_drop(&self->link);
-            is_news = redis_link_is_alive(&self->link) && messages_take(self);
-        }
-    }
-}
-
-RedisListener *redis_listener_start(RedisAddress *address, const StoreListener *listener) {
-    RedisListener *self = mem_zalloc(sizeof(RedisListener));
-    redis_address_join(address);
-    redis_link_init(&self->link, address);
-    self->listener = *listener;
-    bool is_made = pipe2(self->stop_pipe, O_CLOEXEC) == 0;
-    if (is_made && pthread_create(&self->thread, NULL, listener_main, self) == 0) return self;
-    if (is_made) {
-        close(self->stop_pipe[0]);
-        close(self->stop_pipe[1]);
-    }
-    redis_link_done(&self->link);
-    redis_address_leave(address);
-    mem_free(self);
-    return NULL; // [N1]
-}
-
-void redis_listener_stop(RedisListener *self) {
-    if (self == NULL) return;
-    close(self->stop_pipe[1]);
-    pthread_join(self->thread, NULL);
-    close(self->stop_pipe[0]);
+static void listener_close(RemoteListener *listener) {
+    RedisListener *self = (RedisListener *)listener;
     RedisAddress *address = self->link.address;
     redis_link_done(&self->link);
     redis_address_leave(address);
     mem_free(self);
+}
+
+static const RemoteListenerOps redis_listener_ops = {
+    .connect = listener_connect,
+    .file = listener_file,
+    .take = listener_take,
+    .close = listener_close,
+};
+
+RemoteListener *redis_listener_new(RedisAddress *address) {
+    RedisListener *self = mem_zalloc(sizeof(RedisListener));
+    self->base.ops = &redis_listener_ops;
+    redis_address_join(address);
+    redis_link_init(&self->link, address);
+    return &self->base;
 }

@@ -5,9 +5,6 @@
 // has come. A read that had to begin again takes the ticket, so that nobody writes until its end.
 //
 //   [D1] All answers of a read are of one version.
-//   [D2] A read whose connection turns out to be lost at its first question asks again on a new
-//        one.
-//   [D3] What a lost commit left open is settled before the first question. [E4]
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/redis_internal.h"
@@ -76,14 +73,8 @@ static Status answer_take(RedisReader *self, const redisReply *reply, const Fetc
 static Status reader_ask(RemoteReader *reader, const FetchList *list, bool is_retry, Diag *diag) {
     RedisReader *self = redis_reader(reader);
     redisReply *reply = NULL;
-    bool is_first = self->version == VERSION_ANY;
-    Status status = call(self, list, is_retry, &reply, diag);
-    if (status != OK && is_first && !redis_link_is_alive(&self->link)) { // [D2]
-        TRY(redis_link_connect(&self->link, diag));
-        status = call(self, list, is_retry, &reply, diag);
-    }
-    TRY(status);
-    status = answer_take(self, reply, list, diag);
+    TRY(call(self, list, is_retry, &reply, diag));
+    Status status = answer_take(self, reply, list, diag);
     freeReplyObject(reply);
     return status;
 }
@@ -93,6 +84,10 @@ static Status reader_beat(RemoteReader *reader, Beat *beat, Arena *arena, Diag *
     int64_t version = VERSION_ANY;
     if (!redis_link_is_alive(&self->link)) return redis_lost(NULL, diag);
     return redis_beat(&self->link, beat, arena, &version, diag);
+}
+
+static bool reader_is_lost(const RemoteReader *reader) {
+    return !redis_link_is_alive(&((const RedisReader *)reader)->link);
 }
 
 // ---- checking ----
@@ -189,6 +184,7 @@ static const RemoteReaderOps redis_reader_ops = {
     .name = "redis",
     .begin = reader_begin,
     .ask = reader_ask,
+    .is_lost = reader_is_lost,
     .beat = reader_beat,
     .end = reader_end,
     .check = reader_check,

@@ -17,11 +17,12 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/redis_internal.h"
+#include "store/remote_listen.h"
 
 typedef struct RedisRemote {
     Remote base;
     RedisLink link;
-    RedisListener *listener; // NULL = none
+    RemoteListener *listener; // NULL = none
     bool is_open;            // a transaction is
     bool has_ticket;
     bool is_first; // nothing has been known yet
@@ -193,13 +194,15 @@ static void remote_rollback(Remote *remote) {
 
 static void remote_listen(Remote *remote, const struct StoreListener *listener) {
     RedisRemote *self = redis_remote(remote);
-    redis_listener_stop(self->listener);
-    self->listener = listener != NULL ? redis_listener_start(self->link.address, listener) : NULL;
+    remote_listener_stop(self->listener);
+    self->listener = NULL;
+    if (listener == NULL) return;
+    self->listener = remote_listener_start(redis_listener_new(self->link.address), listener);
 }
 
 static void remote_close(Remote *remote) {
     RedisRemote *self = redis_remote(remote);
-    redis_listener_stop(self->listener);
+    remote_listener_stop(self->listener);
     RedisAddress *address = self->link.address;
     redis_link_done(&self->link);
     redis_address_leave(address);

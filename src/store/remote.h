@@ -107,6 +107,7 @@ RowStore *remote_rows_new(Remote *remote);
 //   [F1] Everything that is asked between begin and end is the content of one version, which is
 //        no older than begin. Where that cannot be had any more, ask answers ERR_CONFLICT: the read
 //        has to begin again. One that does so (is_retry) must not fail for that reason for ever.
+//   [F2] What a lost commit left open ([E4]) is settled by begin.
 typedef struct RemoteReader RemoteReader;
 
 typedef struct RemoteReaderOps {
@@ -114,11 +115,13 @@ typedef struct RemoteReaderOps {
     MUST_CHECK Status (*begin)(RemoteReader *reader, Diag *diag);
     MUST_CHECK Status (*ask)(RemoteReader *reader, const FetchList *list, bool is_retry,
                              Diag *diag);
+    bool (*is_lost)(const RemoteReader *reader); // the connection is, and with it the read's view
     // Nobody's beat, as RemoteOps.beat: the leases are of no version, [F1] says nothing of them.
     // NULL = leases are kept in the rows of the nodes.
     MUST_CHECK Status (*beat)(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag);
     void (*end)(RemoteReader *reader); // also after a failed ask
-    MUST_CHECK Status (*check)(RemoteReader *reader, bool is_retry, Diag *diag); // as in rowstore.h
+    // As in rowstore.h. NULL = what the walk over all rows shows is enough.
+    MUST_CHECK Status (*check)(RemoteReader *reader, bool is_retry, Diag *diag);
     void (*close)(RemoteReader *reader);
 } RemoteReaderOps;
 

@@ -3,6 +3,8 @@
 //   [D1] One read at a time, and nobody waits for ever for those before (read_turn.h).
 //   [D2] What was expected is fetched together and answered from memory, until the end of the read.
 //   [D3] A read whose view is gone asks its owner to begin again ([R10] of rowstore.h).
+//   [D4] One whose connection turns out to be lost at its first question begins again by itself,
+//        once; later it answers ERR_UNAVAILABLE.
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/vec.h"
@@ -15,7 +17,8 @@ typedef struct Reader {
     RowStoreOps ops; // reader_ops with the name of the server
     RemoteReader *remote;
     ReadTurn turn;       // [D1]
-    bool has_failed;     // the read has
+    bool has_asked;      // the read has, and was answered
+    bool has_failed;     // its last question has, because the server is away
     VEC(Fetch) expected; // [D2]
     Arena arena;         // theirs
 } Reader;
@@ -30,7 +33,7 @@ static Reader *reader_of(RowStore *rows) {
 static Status reader_read_begin(RowStore *rows, Diag *diag) {
     Reader *self = reader_of(rows);
     TRY(read_turn_take(&self->turn, diag));
-    self->has_failed = false;
+    self->has_asked = self->has_failed = false;
     rows->is_retry = rows->wants_restart = false;
     Status status = self->remote->ops->begin(self->remote, diag);
     if (status != OK) read_turn_give(&self->turn, true);
@@ -54,8 +57,14 @@ static Status changed(RowStore *rows, Status status, Diag *diag) {
 
 static Status ask(Reader *self, Fetch *fetches, size_t count, Arena *arena) {
     RowStore *rows = &self->base;
+    const RemoteReaderOps *ops = self->remote->ops;
     FetchList list = {.fetches = fetches, .count = count, .arena = arena};
-    Status status = self->remote->ops->ask(self->remote, &list, rows->is_retry, rows->diag);
+    Status status = ops->ask(self->remote, &list, rows->is_retry, rows->diag);
+    if (status != OK && !self->has_asked && ops->is_lost(self->remote)) { // [D4]
+        status = ops->begin(self->remote, rows->diag);
+        if (status == OK) status = ops->ask(self->remote, &list, rows->is_retry, rows->diag);
+    }
+    self->has_asked |= status == OK;
     self->has_failed = status == ERR_UNAVAILABLE;
     return changed(rows, status, rows->diag);
 }
@@ -69,27 +78,25 @@ static Status reader_expect(RowStore *rows, const Scan *scans, size_t count) {
     return OK;
 }
 
-// Two scans that begin and end at the same keys answer the same.
+static bool is_same_match(const Scan *a, const Scan *b) {
+    if (a->match_count != b->match_count) return false;
+    RowOrder order = row_order(&tables[a->table], a->index);
+    for (int i = 0; i < a->match_count; i++) {
+        const Column *column = &tables[a->table].columns[order.columns[i]];
+        bool is_same = column->type == COLUMN_I64
+                           ? row_i64(a->match, column) == row_i64(b->match, column)
+                           : str_same(row_str(a->match, column), row_str(b->match, column));
+        if (!is_same) return false;
+    }
+    return true;
+}
+
 static bool is_same_scan(const Scan *a, const Scan *b) {
-    enum { KEY_SIZE_MAX = 64 << 20 };
-    if (a->table != b->table || a->index != b->index || a->limit != b->limit ||
-        a->is_descending != b->is_descending) {
-        return false;
-    }
-    RowRange ranges[2];
-    const Scan *scans[2] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        buf_init(&ranges[i].low, KEY_SIZE_MAX);
-        buf_init(&ranges[i].high, KEY_SIZE_MAX);
-        row_range_set(&ranges[i], &tables[a->table], scans[i]);
-    }
-    bool is_same = str_equal(buf_str(&ranges[0].low), buf_str(&ranges[1].low)) &&
-                   str_equal(buf_str(&ranges[0].high), buf_str(&ranges[1].high));
-    for (int i = 0; i < 2; i++) {
-        buf_done(&ranges[i].low);
-        buf_done(&ranges[i].high);
-    }
-    return is_same;
+    if (a->after_row != NULL || b->after_row != NULL) return false; // walks are not repeated
+    return a->table == b->table && a->index == b->index && a->limit == b->limit &&
+           a->is_descending == b->is_descending && a->after_key == b->after_key &&
+           a->has_min == b->has_min && (!a->has_min || a->min == b->min) &&
+           a->has_max == b->has_max && (!a->has_max || a->max == b->max) && is_same_match(a, b);
 }
 
 static const Fetch *expected_find(const Reader *self, const Scan *scan) {
@@ -136,11 +143,14 @@ static Status reader_get(RowStore *rows, TableNumber table, const void *key_row,
 static Status reader_beat(RowStore *rows, Beat *beat, Arena *arena) {
     Reader *self = reader_of(rows);
     ASSERT(beat->node == 0);
-    return self->remote->ops->beat(self->remote, beat, arena, rows->diag);
+    Status status = self->remote->ops->beat(self->remote, beat, arena, rows->diag);
+    self->has_failed = status == ERR_UNAVAILABLE;
+    return status;
 }
 
 static Status reader_check(RowStore *rows, Diag *diag) {
     Reader *self = reader_of(rows);
+    if (self->remote->ops->check == NULL) return OK;
     return changed(rows, self->remote->ops->check(self->remote, rows->is_retry, diag), diag);
 }
 
