@@ -506,9 +506,16 @@ void turn_apply(Coordinator *c, Turn *turn) {
     }
 }
 
+static void tell_damage(Coordinator *c, const Turn *turn) {
+    if (str_is_null(turn->batch.damage)) return;
+    LOG(c->logger, LOG_ERROR, "%.*s", STR_ARG(turn->batch.damage));
+    notify(c, ENGINE_LOG_GREW, STR_NULL, STR_NULL, STR_NULL);
+}
+
 void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
     ASSERT(c->turns_out > 0);
     c->turns_out--;
+    tell_damage(c, turn);
     if (status != OK) {
         outcome_failed(c, turn, status, diag);
         return;
@@ -556,6 +563,7 @@ static Status recover_step(Coordinator *c, OpKind kind, Op *ret_op, Diag *diag) 
     if (kind == OP_CLAIM) op->claim.max = room_for_runs(c);
     else op->fire_due.max = LIMIT_LIST_PAGE;
     Status status = store_commit(c->store, &turn->batch, diag);
+    tell_damage(c, turn);
     if (status == OK) {
         turn_apply(c, turn);
         status = op->status;

@@ -81,6 +81,21 @@ const char *op_kind_name(OpKind kind) {
     return op_kind_names[kind];
 }
 
+Str op_run_id(const Op *op) {
+    switch (op->kind) {
+    case OP_SIGNAL: return op->signal.run_id;
+    case OP_CANCEL: return op->cancel.run_id;
+    case OP_PAUSE:
+    case OP_RESUME: return op->hold.run_id;
+    case OP_REWIND: return op->rewind.run_id;
+    case OP_FORK: return op->fork.run_id;
+    case OP_PURGE_RUN: return op->purge.run_id;
+    case OP_NOTE_RELEASED:
+    case OP_NOTE_RELOADED: return op->memory.run_id;
+    default: return STR_NULL;
+    }
+}
+
 static void turn_clear_answers(TurnCommit *turn) {
     turn->state = 0;
     turn->resolved = NULL;

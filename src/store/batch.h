@@ -272,20 +272,17 @@ typedef struct Batch {
     // answers
     bool has_answers; // after OK; and [S3]
     ReadyRun *ready;
-    size_t ready_count;
-    size_t ready_capacity;
+    size_t ready_count, ready_capacity;
     StartedRun *started;
-    size_t started_count;
-    size_t started_capacity;
+    size_t started_count, started_capacity;
     EndedRun *ended;
-    size_t ended_count;
-    size_t ended_capacity;
+    size_t ended_count, ended_capacity;
     GrownRun *grown;
-    size_t grown_count;
-    size_t grown_capacity;
+    size_t grown_count, grown_capacity;
     int64_t unclaimed_count; // runs made ready but left unowned because of claim_max
     int64_t earliest_due_ms; // the earliest due_at written by this batch; 0 = none
     bool has_tasks;          // tasks became claimable
+    Str damage; // what was found damaged and set aside, for people; null = nothing
 } Batch;
 
 void batch_init(Batch *batch, Arena *arena, int64_t now_ms);
@@ -294,6 +291,8 @@ Op *batch_add(Batch *batch, OpKind kind);
 // An operation that lives elsewhere; it must outlive the batch.
 void batch_add_op(Batch *batch, Op *op);
 const char *op_kind_name(OpKind kind);
+// The run that the caller named; null when it is not about one run.
+Str op_run_id(const Op *op);
 // Room for one more answer of `size` bytes behind `count`: the same array, or a larger copy.
 void *batch_reserve(Batch *batch, void *answers, size_t count, size_t *capacity, size_t size);
 // Forgets the answers so that the same operations can be submitted again.

@@ -88,14 +88,16 @@ static Status live_run_fire(Kernel *kernel, Run *run, Firing *firing) {
         if (is_over) return deadline_fire(kernel, run, firing);
         row->due_at_ms = row->deadline_at_ms;
         return run_store(kernel, run);
-    case RUN_PAUSED: // its start time came while it was held: it starts when it is resumed
+    case RUN_PAUSED:
+        if (is_over && run_is_cancel_wanted(row)) return deadline_fire(kernel, run, firing);
+        // Its start time came while it was held: it starts when it is resumed.
         if (row->paused_state == RUN_PENDING) {
             row->paused_state = RUN_RUNNING;
             row->updated_at_ms = row->due_at_ms;
         }
         row->due_at_ms = 0;
         return run_store(kernel, run);
-    default: return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run is in no known state");
+    default: UNREACHABLE();
     }
 }
 
@@ -106,6 +108,9 @@ static Status run_fire(Kernel *kernel, const RunRow *due, Firing *firing) {
     TRY(status);
     bool is_due = run.row.due_at_ms != 0 && run.row.due_at_ms <= kernel_now(kernel);
     if (!is_due) return OK; // something earlier in this batch changed it
+    if (run.row.state < RUN_PENDING || run.row.state >= RUN_STATE_COUNT) {
+        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run is in no known state");
+    }
     if (!run_state_is_terminal(run.row.state)) {
         return firing->is_sweep ? OK : live_run_fire(kernel, &run, firing); // [F4]
     }
@@ -181,7 +186,9 @@ static Status table_fire(Kernel *kernel, const DueIndex *index, Firing *firing) 
         int64_t write_count = kernel->write_count;
         TRY(due_page(kernel, index, limit, &rows, &count));
         for (size_t i = 0; i < count && firing->purge_budget > 0; i++) {
-            TRY(row_fire(kernel, index->table, rows + i * row_size, firing));
+            Status status = row_fire(kernel, index->table, rows + i * row_size, firing);
+            if (status == ERR_CORRUPT) row_blame(kernel, index->table, rows + i * row_size);
+            TRY(status);
             firing->fired_count++;
             firing->limit--;
         }

@@ -38,6 +38,7 @@ static Status waiter_serve(Kernel *kernel, const WaiterRow *waiter, const EventR
     Delivery delivery = {.item = item_of_waiter(&set, waiter->key), .outcome = OUTCOME_OK,
                          .data = event->payload};
     if (!delivery.item) {
+        run_blame(kernel, &run);
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a waiter is in no wait set");
     }
     if (!event_matches(kernel, delivery.item, event->payload)) return OK; // [V3]

@@ -24,6 +24,13 @@ enum {
     TASK_LEASE_DEFAULT_MS = 60 * 1000
 };
 
+// What a failed batch came upon, and can be applied without (kernel_aside.c).
+typedef struct Damage {
+    TableNumber table;
+    void *row;   // its key, and the id of a run; NULL = nothing
+    Str message; // both live in the batch's arena
+} Damage;
+
 typedef struct Kernel {
     Store base;
     StoreOps ops;
@@ -36,6 +43,7 @@ typedef struct Kernel {
     Arena scratch;      // [K5]
     Diag rows_diag;     // text of the last failed row verb
     Status failure;     // [K4]
+    Damage damage;
     bool is_repetition_wanted; // the batch failed because of a participant that is out now
     int64_t write_count;
     int64_t fresh_after; // rows with higher keys were made by the present operation
@@ -267,6 +275,15 @@ MUST_CHECK Status apply_note_memory(Kernel *kernel, Op *op);
 // ---- kernel_tokens.c ----
 MUST_CHECK Status apply_create_token(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_token(Kernel *kernel, Op *op);
+
+// ---- kernel_aside.c ----
+// To be called where the row is found to contradict itself, or what belongs to it.
+void run_blame(Kernel *kernel, const Run *run);
+void row_blame(Kernel *kernel, TableNumber table, const void *row);
+void damage_settle(Kernel *kernel, Status status);
+MUST_CHECK Status damage_set_aside(Kernel *kernel, const Damage *damage);
+// What was set aside, for people; behind what was `earlier`.
+Str damage_text(Arena *arena, const Damage *damage, Str earlier);
 
 // ---- kernel_expect.c ----
 MUST_CHECK Status kernel_expect(Kernel *kernel);

@@ -10,7 +10,8 @@
 //        task with an idempotency key ([W6] of kernel_wait.c).
 //   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
 //        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
-//        that a run paused before its start keeps the start time.
+//        that a run paused before its start keeps the start time, and one that was set aside
+//        while it was asked to end ([X1] of kernel_aside.c) the end of its grace.
 //   [N5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
 //        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was
 //        delivered to the workflow.
@@ -125,6 +126,7 @@ Status run_last_seq(Kernel *kernel, Run *run) {
                  .is_descending = true, .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) {
+        run_blame(kernel, run);
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run has no log");
     }
     run->facts.last_seq = rows[0].seq;
@@ -171,6 +173,7 @@ Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
         Status status =
             wait_cache_get(&kernel->waits, &run->before, &kernel->scratch, &run->waits);
         if (status != OK) {
+            run_blame(kernel, run);
             return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
                                "the wait set of a run cannot be read");
         }
@@ -188,7 +191,9 @@ Status run_drop_waiters(Kernel *kernel, Run *run) {
     for (size_t i = 0; i < set.count; i++) {
         if (set.items[i].waiter == 0) continue;
         WaiterRow waiter = {.key = set.items[i].waiter};
-        TRY(kernel_remove(kernel, TABLE_WAITERS, &waiter));
+        Status status = kernel_remove(kernel, TABLE_WAITERS, &waiter);
+        if (status == ERR_CORRUPT) run_blame(kernel, run);
+        TRY(status);
     }
     return OK;
 }

@@ -183,6 +183,12 @@ static Status batch_apply(Kernel *kernel) {
     return node_store_batch(kernel, writes_before);
 }
 
+static Status aside_apply(Kernel *kernel, const Damage *aside) {
+    TRY(node_check(kernel));
+    TRY(damage_set_aside(kernel, aside));
+    return queues_store(kernel);
+}
+
 static void batch_undo(Kernel *kernel) {
     memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
     run_cache_rollback(&kernel->runs);
@@ -252,7 +258,8 @@ static void kernel_listen(Store *store, const StoreListener *listener) {
     if (rows->ops->listen != NULL) rows->ops->listen(rows, listener);
 }
 
-static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
+// With something to set aside that alone is done, in a transaction of its own.
+static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *aside, Diag *diag) {
     batch_clear_answers(batch);
     RowStore *rows = kernel->writer;
     kernel->is_repetition_wanted = false;
@@ -269,17 +276,18 @@ static Status batch_commit(Kernel *kernel, Batch *batch, Diag *diag) {
     run_cache_begin(&kernel->runs);
     wait_cache_clear(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
-    if (status == OK) status = batch_apply(kernel);
+    if (status == OK) status = aside ? aside_apply(kernel, aside) : batch_apply(kernel);
     if (status == OK) status = counters_store(kernel, &stored_counters);
     if (status == OK) status = company_find(kernel, rows);
     if (status != OK) {
+        damage_settle(kernel, status);
         rows->ops->rollback(rows);
         batch_undo(kernel);
         return batch_failed(kernel, status, diag);
     }
     diag_clear(&kernel->rows_diag);
     status = rows->ops->commit(rows, &kernel->rows_diag);
-    batch->has_answers = status == OK || status == ERR_UNAVAILABLE; // [S3]
+    batch->has_answers = !aside && (status == OK || status == ERR_UNAVAILABLE); // [S3]
     if (status != OK) {
         kernel->is_stale = true; // [K3]
         return batch_failed(kernel, status, diag);
@@ -295,10 +303,20 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     Kernel *kernel = (Kernel *)store;
     TRY(batch_check(kernel, batch, diag));
     if (batch_is_beat(kernel, batch)) return batch_beat(kernel, batch, diag);
+    batch->damage = STR_NULL;
+    kernel->damage = (Damage){0};
     for (int attempt = 1;;) {
-        Status status = batch_commit(kernel, batch, diag);
-        if (status == OK) beats_follow(kernel, batch);
-        if (status == OK) return OK;
+        Damage damage = kernel->damage;
+        bool is_aside = damage.row != NULL;
+        kernel->damage.row = NULL;
+        Status status = batch_commit(kernel, batch, is_aside ? &damage : NULL, diag);
+        if (status == OK && !is_aside) {
+            beats_follow(kernel, batch);
+            return OK;
+        }
+        if (is_aside) kernel->damage.row = NULL;
+        if (status == OK) batch->damage = damage_text(batch->arena, &damage, batch->damage);
+        if (status == OK || kernel->damage.row != NULL) continue; // [X4] of kernel_aside.c
         if (kernel->is_repetition_wanted) continue; // each time with one participant less
         if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;
     }

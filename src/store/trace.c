@@ -75,14 +75,7 @@ static Str op_subject(const Op *op) {
     case OP_COMPLETE_TASK: return op->complete_task.id;
     case OP_FAIL_TASK: return op->fail_task.id;
     case OP_PUBLISH: return op->publish.event.topic;
-    case OP_SIGNAL: return op->signal.run_id;
-    case OP_CANCEL: return op->cancel.run_id;
-    case OP_PAUSE:
-    case OP_RESUME: return op->hold.run_id;
-    case OP_REWIND: return op->rewind.run_id;
-    case OP_FORK: return op->fork.run_id;
     case OP_SET_TOPIC: return op->set_topic.name;
-    case OP_PURGE_RUN: return op->purge.run_id;
     case OP_RETRY_TASK: return op->retry_task.id;
     case OP_RELEASE_TASK: return op->release_task.id;
     case OP_SET_SCHEDULE: return op->set_schedule.row.name;
@@ -97,9 +90,7 @@ static Str op_subject(const Op *op) {
     case OP_RESUME_QUEUE: return op->queue.name;
     case OP_CREATE_TOKEN: return op->create_token.id;
     case OP_REMOVE_TOKEN: return op->remove_token.id;
-    case OP_NOTE_RELEASED:
-    case OP_NOTE_RELOADED: return op->memory.run_id;
-    default: return STR_NULL;
+    default: return op_run_id(op);
     }
 }
 

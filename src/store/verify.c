@@ -120,7 +120,9 @@ static bool due_is_sane(const RunRow *run) { // [Z4]; parked runs: waits_verify
     switch ((RunState)run->state) {
     case RUN_PENDING: return run->due_at_ms > 0;
     case RUN_RUNNING: return run->due_at_ms == run->deadline_at_ms;
-    case RUN_PAUSED: return run->due_at_ms == 0 || run->paused_state == RUN_PENDING;
+    case RUN_PAUSED:
+        if (run_is_cancel_wanted(run) && run->due_at_ms == run->deadline_at_ms) return true;
+        return run->due_at_ms == 0 || run->paused_state == RUN_PENDING;
     case RUN_SUSPENDED: return true;
     default: return run->due_at_ms == (run->keep_ms < 0 ? 0 : run->finished_at_ms + run->keep_ms);
     }

@@ -2,6 +2,7 @@
 unknown (404) or has ended (409). The run is left as it was, and goes on once it can."""
 import os
 import sqlite3
+import subprocess
 import sys
 import threading
 import unittest
@@ -9,7 +10,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import Server, wait_until  # noqa: E402
+from server import ABIDE, PATIENCE, Server, wait_until  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 from test_handlers import Client  # noqa: E402
@@ -116,6 +117,28 @@ class Refused(Case):
         self.assertEqual((status, handler["status"], handler["error"]), (202, "running", None))
         self.change("UPDATE abide_runs SET waits = substr(waits, 2) WHERE id = 'h'")
         self.assert_goes_on("h")
+
+    def test_damaged_run_with_a_due_timer_is_paused_and_the_others_go_on(self):
+        self.server.deploy("nap", "return await Signal.when('up', {timeout: Inputs.time})")
+        self.server.run("nap", wait="0s", id="hurt", input={"time": "1h"})
+        self.server.wait_for("hurt", "suspended")
+        self.change("UPDATE abide_runs SET waits = CAST(x'ff' || waits AS BLOB), due_at_ms = 1 "
+                    "WHERE id = 'hurt'")
+        self.server.wait_for("hurt", "paused")
+        self.assertRegex("\n".join(self.server.lines), 'the run "hurt" is damaged and was paused')
+        entry = self.server.get("/v1/runs/hurt/log").json["items"][-1]
+        self.assertEqual((entry["kind"], entry["data"]["code"]), ("paused", "STORE_CORRUPT"))
+        late = self.server.run("nap", input={"time": "100ms"})
+        self.assertEqual((late["status"], late["error"]["type"]), ("failed", "TimeoutError"))
+        self.assert_goes_on("h")
+        verified = subprocess.run([ABIDE, "verify", self.server.store], capture_output=True,
+                                  text=True, timeout=PATIENCE)
+        self.assertNotEqual(verified.returncode, 0)
+        self.assertIn('a wait set cannot be read: "hurt"', verified.stdout + verified.stderr)
+        self.change("UPDATE abide_runs SET waits = substr(waits, 2) WHERE id = 'hurt'")
+        self.assertEqual(self.server.post("/v1/runs/hurt/resume").status, 200)
+        self.assertEqual(self.server.post("/v1/runs/hurt/signals/up", "awake").status, 202)
+        self.assertEqual(self.server.wait_for("hurt", "completed")["result"], "awake")
 
     def test_unknown_and_completed_while_released_answer_404_and_409(self):
         self.assert_refused(self.post("nobody", 1), 404, "^Handler not found$")
