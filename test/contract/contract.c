@@ -1,19 +1,16 @@
 // The fixture and helpers of the contract tests, and the program that runs all groups against the
-// store that CONTRACT_BACKEND names. This is the only file that knows which one that is.
+// store that the test was started for. This is the only file that knows which one that is.
 #include "contract/contract.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
+#include "servers/servers.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef CONTRACT_BACKEND
-#define CONTRACT_BACKEND "memory"
-#endif
-
-bool world_has_file(void) { return strcmp(CONTRACT_BACKEND, "sqlite") == 0; }
-bool world_is_postgres(void) { return strcmp(CONTRACT_BACKEND, "postgres") == 0; }
-static bool is_redis(void) { return strcmp(CONTRACT_BACKEND, "redis") == 0; }
+bool world_has_file(void) { return test_backend_is("sqlite"); }
+bool world_is_postgres(void) { return test_backend_is("postgres"); }
+static bool is_redis(void) { return test_backend_is("redis"); }
 bool world_is_kept(void) { return world_has_file() || world_is_postgres() || is_redis(); }
 
 // A filter matches when the payload contains it.
@@ -37,12 +34,12 @@ int world_setup(void **state) {
     world->now_ms = START_MS;
     world->claim_max = 100;
     world->config.filter_matches = filter_contains;
-    snprintf(world->url, sizeof(world->url), "%s:", CONTRACT_BACKEND);
+    snprintf(world->url, sizeof(world->url), "%s:", test_backend());
     if (world_has_file()) { // files in memory where there are such: flushing them costs nothing
         const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
         snprintf(world->directory, sizeof(world->directory), "%s/abide-contract-XXXXXX", parent);
         if (mkdtemp(world->directory) == NULL) return -1;
-        snprintf(world->url, sizeof(world->url), "%s:%s/test.db", CONTRACT_BACKEND,
+        snprintf(world->url, sizeof(world->url), "%s:%s/test.db", test_backend(),
                  world->directory);
     }
     if (is_redis()) {

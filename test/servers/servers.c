@@ -2,7 +2,15 @@
 #include "servers/servers.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
+#include <stdlib.h>
 #include <string.h>
+
+const char *test_backend(void) {
+    const char *name = getenv("ABIDE_TEST_BACKEND");
+    return name != NULL ? name : "memory";
+}
+
+bool test_backend_is(const char *backend) { return strcmp(test_backend(), backend) == 0; }
 
 bool test_server_is(const char *backend) {
     return strcmp(backend, "postgres") == 0 || strcmp(backend, "redis") == 0;

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def run(*arguments):
-    done = subprocess.run([SIM, *map(str, arguments)], capture_output=True, text=True, timeout=170)
+    done = subprocess.run([SIM, *map(str, arguments)], capture_output=True, text=True, timeout=590)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,4 +1,5 @@
-// What the tests of the C library share: an engine on a fresh store of the kind API_BACKEND.
+// What the tests of the C library share: an engine on a fresh store of the kind API_BACKEND,
+// which is the one the test was started for unless a test insists on one.
 #pragma once
 #include "abide.h"
 #include "servers/servers.h"
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 #ifndef API_BACKEND
-#define API_BACKEND "memory"
+#define API_BACKEND test_backend()
 #endif
 
 typedef struct Fixture {

@@ -1,6 +1,6 @@
 // World: one store, one virtual clock and one node that has joined, for tests of the store.
 //
-// KERNEL_BACKEND names the store: "memory:", "sqlite:", or one of test/servers. `begin` starts a
+// test_backend() names the store: "memory", "sqlite", or one of test/servers. `begin` starts a
 // batch, batch_add puts operations into it, `commit` applies it. After each test the whole store is
 // verified against its invariants. Not every test file uses every helper.
 #pragma once
@@ -35,7 +35,7 @@ typedef struct World {
 } World;
 
 // Closed and opened again it has what it had.
-static bool is_kept(void) { return strcmp(KERNEL_BACKEND, "memory:") != 0; }
+static bool is_kept(void) { return !test_backend_is("memory"); }
 
 // A filter matches when the payload contains it.
 static bool filter_contains(Str filter, Str payload) {
@@ -86,17 +86,17 @@ static int setup(void **state) {
     World *world = calloc(1, sizeof(World));
     world->now_ms = START_MS;
     world->claim_max = 100;
-    if (strcmp(KERNEL_BACKEND, "sqlite:") == 0) {
+    if (test_backend_is("sqlite")) {
         snprintf(world->path, sizeof(world->path), "/tmp/abide-kernel-XXXXXX");
         int file = mkstemp(world->path);
         assert_true(file >= 0);
         close(file);
         unlink(world->path);
     }
-    if (test_server_is(KERNEL_BACKEND)) {
-        test_server_store(KERNEL_BACKEND, "kernel", world->url, sizeof(world->url));
+    if (test_server_is(test_backend())) {
+        test_server_store(test_backend(), "kernel", world->url, sizeof(world->url));
     } else {
-        snprintf(world->url, sizeof(world->url), "%s%s", KERNEL_BACKEND, world->path);
+        snprintf(world->url, sizeof(world->url), "%s:%s", test_backend(), world->path);
     }
     arena_init(&world->arena);
     store_open_again(world);

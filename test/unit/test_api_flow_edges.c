@@ -259,7 +259,7 @@ static void a_roll_back_brings_the_old_version_back_for_new_runs_only(void **sta
     static const char *const ids[] = {"a", "b", "c"};
     static const char *const results[] = {"[\"old\",1]", "[\"new\",1]", "[\"old\",1]"};
     for (int i = 0; i < 3; i++) wait_parked(fixture, ids[i], "signal:go");
-    if (strcmp(API_BACKEND, "sqlite") == 0) { // and across a restart
+    if (test_backend_is("sqlite")) { // and across a restart
         abide_close(fixture->engine);
         reopen(fixture);
     }
@@ -300,7 +300,7 @@ static void expect_failure(Fixture *fixture, const char *text) {
 
 static void a_missing_definition_fails_the_run_and_is_not_tried_for_ever(void **state) {
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "sqlite") != 0) return; // there is no file to damage
+    if (!test_backend_is("sqlite")) return; // there is no file to damage
     park_and_damage(fixture, "DELETE FROM abide_definitions");
     expect_failure(fixture, "DEFINITION_MISSING");
     assert_true(turns_of(fixture) <= 1);
@@ -308,7 +308,7 @@ static void a_missing_definition_fails_the_run_and_is_not_tried_for_ever(void **
 
 static void a_damaged_definition_fails_the_run_with_the_finding(void **state) {
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "sqlite") != 0) return;
+    if (!test_backend_is("sqlite")) return;
     park_and_damage(fixture, "UPDATE abide_definitions SET source = 'return await ((('");
     expect_failure(fixture, "main.flow:1");
 }
@@ -316,7 +316,7 @@ static void a_damaged_definition_fails_the_run_with_the_finding(void **state) {
 // The source is there too; only runs parked in code that this build would not make are lost then.
 static void missing_or_damaged_code_is_compiled_anew(void **state) {
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "sqlite") != 0) return;
+    if (!test_backend_is("sqlite")) return;
     park_and_damage(fixture, "UPDATE abide_definitions SET code = NULL WHERE length(code) > 100");
     expect_result(fixture, "r", ABIDE_OK, "1");
     abide_close(fixture->engine);
@@ -335,7 +335,7 @@ static int find_reason(void *user, const abide_log_entry *entry) {
 
 static void persistence_failure_during_reload_leaves_the_run_intact(void **state) {
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "sqlite") != 0) return;
+    if (!test_backend_is("sqlite")) return;
     park_and_damage(fixture, "UPDATE abide_runs SET snapshot = CAST(x'00' || snapshot AS BLOB) "
                              "WHERE snapshot NOT NULL");
     for (int i = 0; i < 10000 && state_of(fixture, "r") != ABIDE_RUN_PAUSED; i++) usleep(1000);
@@ -431,5 +431,5 @@ int main(void) {
         TEST(a_filter_that_does_not_parse_names_its_column),
         TEST(an_unknown_task_waits_for_a_worker_and_times_out),
     };
-    return cmocka_run_group_tests_name("api_flow_edges_" API_BACKEND, tests, NULL, NULL);
+    return cmocka_run_group_tests_name("api_flow_edges", tests, NULL, NULL);
 }

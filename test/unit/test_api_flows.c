@@ -185,7 +185,7 @@ static void a_hundred_completions_do_not_make_a_hundred_turns(void **state) {
 
 static void a_parked_script_survives_a_restart(void **state) { // P1
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "memory") == 0) return; // nothing to survive in
+    if (test_backend_is("memory")) return; // nothing to survive in
     deploy(fixture, "main",
            "const kept = {map: new Map([['a', [1, 2]]]), when: new Date(5)}\n"
            "const add = n => { kept.map.get('a').push(n); return kept.map.get('a').length }\n"
@@ -216,7 +216,7 @@ static void *shut_down(void *engine) {
 // A claim made ahead of the threads must not cost the tasks their only attempt.
 static void tasks_not_begun_at_shutdown_keep_their_attempt(void **state) {
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "memory") == 0) return; // nothing is left to go on with
+    if (test_backend_is("memory")) return; // nothing is left to go on with
     abide_close(fixture->engine);
     fixture->options.threads = 1;
     fixture_open(fixture);
@@ -282,5 +282,5 @@ int main(void) {
         TEST(a_parked_script_survives_a_restart),
         TEST(tasks_not_begun_at_shutdown_keep_their_attempt),
     };
-    return cmocka_run_group_tests_name("api_flows_" API_BACKEND, tests, NULL, NULL);
+    return cmocka_run_group_tests_name("api_flows", tests, NULL, NULL);
 }

@@ -290,7 +290,7 @@ static void without_a_timeout_idle_runs_stay(void **state) {
 
 static void no_last_checkpoint_is_needed(void **state) {
     Fixture *fixture = *state;
-    if (strcmp(API_BACKEND, "memory") == 0) return; // it ends with its engine
+    if (test_backend_is("memory")) return; // it ends with its engine
     for (int k = 0; k < 2; k++) {
         start_settled(fixture, kinds[k], kinds[k]);
         send(fixture, kinds[k], "go", "1");
@@ -628,7 +628,7 @@ static void releasing_and_reloading_ten_thousand_times_leaks_nothing(void **stat
               "let n = 0\nwhile (await Signal.next('go')) n++\nreturn n");
     start_settled(fixture, "loop", "r");
     int64_t bytes = 0;
-    int rounds = strcmp(API_BACKEND, "memory") == 0 ? 10000 : 1000;
+    int rounds = test_backend_is("memory") ? 10000 : 1000;
     for (int i = 0; i < rounds; i++) {
         send(fixture, "r", "go", "true");
         settle(fixture);

@@ -96,7 +96,7 @@ static void a_wait_is_a_step_too_also_after_a_restart(void **state) {
     start(fixture, "main", "r", NULL);
     go(fixture, "r");
     wait_for(fixture, "r", "signal:end");
-    if (strcmp(API_BACKEND, "memory") != 0) {
+    if (!test_backend_is("memory")) {
         abide_close(fixture->engine);
         fixture_open(fixture);
         begin(fixture);

@@ -2,6 +2,7 @@
 //
 // The heap is what has been handed out and not given back. SQLite's part is left out: its pages are
 // a cache with a ceiling of its own, and it grows with the file until it is full.
+#define API_BACKEND "sqlite" // the heap must not be a store's
 #include "api.h"
 #include <malloc.h>
 #include <sqlite3.h>

@@ -533,5 +533,5 @@ int main(void) {
         TEST(a_delayed_start_is_pending_until_it_is_due),
         TEST(an_overall_timeout_ends_a_waiting_run),
     };
-    return cmocka_run_group_tests_name("api_workflows_" API_BACKEND, tests, NULL, NULL);
+    return cmocka_run_group_tests_name("api_workflows", tests, NULL, NULL);
 }

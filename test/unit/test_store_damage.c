@@ -1,6 +1,6 @@
 // Rows that contradict themselves: nobody else is to suffer for them ([X1]-[X5] of kernel_aside.c).
 //
-// One behaviour per test, on the store that KERNEL_BACKEND names; see store_world.h. Rows are
+// One behaviour per test, on the store that test_backend() names; see store_world.h. Rows are
 // damaged, and mended, past the kernel, so this file knows its inside.
 #include "store_world.h"
 #include "store/kernel_internal.h"

@@ -1,10 +1,10 @@
 // The store at its edges: limits, participants, long histories, large listings, reopening.
 //
-// One behaviour per test, on the store that KERNEL_BACKEND names; see store_world.h.
+// One behaviour per test, on the store the test was started for; see store_world.h.
 #include "store_world.h"
 #include <sqlite3.h>
 
-static bool is_sqlite(void) { return strcmp(KERNEL_BACKEND, "sqlite:") == 0; }
+static bool is_sqlite(void) { return test_backend_is("sqlite"); }
 
 // ---- participants ----
 
@@ -53,7 +53,7 @@ static int own_row_count(World *world) {
 
 static void participants_writes_commit_with_the_checkpoint_or_not_at_all(void **state) {
     World *world = *state;
-    if (test_server_is(KERNEL_BACKEND)) return; // test/contract/contract_steps.c
+    if (test_server_is(test_backend())) return; // test/contract/contract_steps.c
     Claimed claim = create(world, "r1");
     Participation failing = {.is_failing = true}, good = {0};
     Op *op = participate(world, claim, &failing);

@@ -1,5 +1,5 @@
-// The store kernel through store_open: one behaviour per test, on the store that KERNEL_BACKEND
-// names. After each test the whole store is verified against its invariants (store_world.h).
+// The store kernel through store_open: one behaviour per test, on the store that the test was
+// started for. After each test the whole store is verified against its invariants (store_world.h).
 //
 // Not here: limits, participants and long histories (test_store_edges.c), random traces
 // (test_store_random.c).

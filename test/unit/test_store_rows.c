@@ -1,8 +1,8 @@
-// The contract of RowStore, [R1] to [R9] of rowstore.h: compiled once per backend.
-// ROWS_BACKEND is "memory", "sqlite", "postgres" or "redis".
+// The contract of RowStore, [R1] to [R9] of rowstore.h: run once per backend.
 #include "base/env.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
+#include "servers/servers.h"
 #include "store/rowstore.h"
 #include "store/store.h"
 #include "unit.h"
@@ -20,9 +20,9 @@ typedef struct Fixture {
     char path[96];
 } Fixture;
 
-static bool is_sqlite(void) { return strcmp(ROWS_BACKEND, "sqlite") == 0; }
-static bool is_postgres(void) { return strcmp(ROWS_BACKEND, "postgres") == 0; }
-static bool is_redis(void) { return strcmp(ROWS_BACKEND, "redis") == 0; }
+static bool is_sqlite(void) { return test_backend_is("sqlite"); }
+static bool is_postgres(void) { return test_backend_is("postgres"); }
+static bool is_redis(void) { return test_backend_is("redis"); }
 
 static int set_up(void **state) {
     Fixture *f = calloc(1, sizeof(Fixture));
@@ -878,5 +878,5 @@ int main(void) {
         ROWS_TEST(random_changes_and_rollbacks_keep_rows_and_indexes_in_step),
         ROWS_TEST(every_table_takes_and_returns_its_own_rows),
     };
-    return cmocka_run_group_tests_name("rows of " ROWS_BACKEND, tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 enum { TICK_1 = 1020000, TICK_2 = TICK_1 + MINUTE_MS, TICK_3 = TICK_2 + MINUTE_MS };
 
-static bool is_sqlite(void) { return strcmp(KERNEL_BACKEND, "sqlite:") == 0; }
+static bool is_sqlite(void) { return test_backend_is("sqlite"); }
 
 static ScheduleRow every_minute(const char *name, SchedulePolicy overlap) {
     return (ScheduleRow){.name = str_from(name), .workflow = STR("report"), .run_kind = RUN_NATIVE,
@@ -864,5 +864,5 @@ int main(void) {
         KERNEL_TEST(a_tick_that_cannot_start_is_counted_and_holds_nothing_up),
         KERNEL_TEST(a_file_of_version_1_is_brought_up_and_goes_on),
     };
-    return cmocka_run_group_tests_name("store schedules on " KERNEL_BACKEND, tests, NULL, NULL);
+    return cmocka_run_group_tests_name("store schedules", tests, NULL, NULL);
 }
