@@ -90,6 +90,9 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
                              true, 100, DAY, NULL},
     [SET_MAX_WAIT] = {"max-wait", SETTING_DURATION, "60s", "DURATION", "longest long poll", true, 0,
                       DAY, NULL},
+    [SET_MAX_SPILL_SIZE] = {"max-spill-size", SETTING_SIZE, "1G", "SIZE",
+                            "of all long answers under way, in temporary files", true, KIB,
+                            1024LL * 1024 * MIB, NULL},
 };
 
 const char *const setting_log_levels[] = {"debug", "info", "warn", "error", NULL};

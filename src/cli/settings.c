@@ -260,6 +260,7 @@ static void apply_reloadable(const SettingValue *values, ServeConfig *config) {
     config->slow_ms = values[SET_SLOW_REQUEST].number;
     config->drain_ms = values[SET_DRAIN_TIMEOUT].number;
     config->limits.body_size = (size_t)values[SET_MAX_BODY_SIZE].number;
+    config->limits.spill_size = values[SET_MAX_SPILL_SIZE].number;
     config->limits.request_ms = values[SET_REQUEST_TIMEOUT].number;
     config->limits.wait_ms = values[SET_MAX_WAIT].number;
 }

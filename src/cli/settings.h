@@ -59,6 +59,7 @@ typedef enum SettingId {
     SET_IDLE_TIMEOUT,
     SET_REQUEST_TIMEOUT,
     SET_MAX_WAIT,
+    SET_MAX_SPILL_SIZE,
     SETTINGS_COUNT
 } SettingId;
 

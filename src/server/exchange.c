@@ -4,19 +4,15 @@
 // on its own thread once the commit answered; there the few answers that live only as long as the
 // batch are copied, and the connection is resumed: a server thread then runs the continuation.
 //
-// Not here: reading requests (exchange_request.c), the bytes on the wire (http.c).
+// Not here: reading requests (exchange_request.c), answers too long for memory
+// (exchange_spill.c), the bytes on the wire (http.c).
 #include "server/problem.h"
 #include "server/server.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <microhttpd.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum {
     ANSWER_SIZE_MAX = 64 << 20,
-    ANSWER_SPILL_SIZE = 1 << 20,
     ANSWER_ROWS_SIZE = 8 << 20 // a page of a list is cut there, and says where to go on
 };
 
@@ -24,51 +20,6 @@ void exchange_set_header(Exchange *exchange, const char *name, Str value) {
     ASSERT(exchange->header_count < EXCHANGE_HEADERS_MAX);
     exchange->headers[exchange->header_count++] =
         (ExchangeHeader){name, arena_str(&exchange->arena, value)};
-}
-
-// ---- answers that are too long for memory ----
-
-void exchange_drop_spill(Exchange *exchange) {
-    if (exchange->spilled_size > 0) close(exchange->spill_file);
-    exchange->spilled_size = 0;
-}
-
-static bool open_spill(Exchange *exchange) {
-    const char *folder = getenv("TMPDIR");
-    char path[1024];
-    snprintf(path, sizeof path, "%s/abide-XXXXXX", folder != NULL ? folder : "/tmp");
-    exchange->spill_file = mkostemp(path, O_CLOEXEC);
-    if (exchange->spill_file < 0) return false;
-    unlink(path);
-    return true;
-}
-
-static bool write_spill(Exchange *exchange) {
-    Str left = buf_str(&exchange->answer);
-    if (exchange->spilled_size == 0 && !open_spill(exchange)) return false;
-    exchange->spilled_size += (int64_t)left.len;
-    while (left.len > 0) {
-        ssize_t count = write(exchange->spill_file, left.data, left.len);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        left = (Str){left.data + count, left.len - (size_t)count};
-    }
-    buf_clear(&exchange->answer);
-    return true;
-}
-
-static bool spill(Exchange *exchange) {
-    if (exchange->answer.len == 0 || write_spill(exchange)) return true;
-    int error = errno;
-    exchange_drop_spill(exchange);
-    exchange_refuse_with(exchange, ERR_UNAVAILABLE, "SERVER_BUSY",
-                         "a long answer could not be written to a temporary file (%s): make room "
-                         "in $TMPDIR, or ask for fewer items with limit=", strerror(error));
-    return false;
-}
-
-bool exchange_spill(Exchange *exchange) {
-    return exchange->answer.len < ANSWER_SPILL_SIZE || spill(exchange);
 }
 
 // ---- answers ----
@@ -90,7 +41,7 @@ void exchange_send(Exchange *exchange) {
                              ANSWER_SIZE_MAX >> 20);
         return;
     }
-    if (exchange->spilled_size > 0 && !spill(exchange)) return;
+    if (exchange->spilled_size > 0 && !exchange_spill_rest(exchange)) return;
     exchange->stage = EXCHANGE_ANSWERED;
 }
 

@@ -71,6 +71,7 @@ struct Exchange {
     struct Stream *stream; // NULL = the answer is `answer`
     int64_t spilled_size;  // > 0: so much of it is in `spill_file`, before what is in `answer`
     int spill_file;
+    int64_t spill_held;    // its part of the server's spilled_bytes
     char *kept;            // texts of a stream's exchange, which has no arena; NULL = none
     // the engine's part
     ExchangeFunction next;         // when the engine has answered
@@ -110,6 +111,7 @@ void exchange_send(Exchange *exchange);
 // For answers without a ceiling: moves what has been written so far out of memory once it is worth
 // it, into a file that has no name. False: that failed, and the exchange has been answered.
 bool exchange_spill(Exchange *exchange);
+bool exchange_spill_rest(Exchange *exchange); // whatever its size
 void exchange_drop_spill(Exchange *exchange);
 // Text of another kind; `text` is copied.
 void exchange_send_text(Exchange *exchange, int status, const char *content_type, Str text);

@@ -13,7 +13,14 @@
 
 enum { HANDLER_PAGE_SIZE = 8 << 20 }; // bytes of rows that a list reads at a time
 
+// A route of that protocol, which is described elsewhere.
+#define HANDLER_ROUTE(method, pattern, scope, body, query, handle)                                 \
+    {method, pattern, NULL, NULL, scope, body, NULL, query, handler_answers, NULL, handle}
+extern const RouteAnswer handler_answers[];
+
 // ---- handler_view.c ----
+// {"status": word}
+void handler_send_word(Exchange *exchange, int http_status, const char *word);
 void handler_refuse(Exchange *exchange, int http_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Refused by the engine or the store: their text, with the status that fits.
@@ -41,6 +48,8 @@ MUST_CHECK Status handler_event_read(Arena *arena, const JsonValue *given, Handl
 // … to start with: `type` may be one of its own fields.
 MUST_CHECK Status handler_start_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
                                      Diag *diag);
+// The members of both objects; those of the first win, and `second` may be one of them.
+Str handler_join(Arena *arena, const JsonValue *first, const JsonValue *second);
 
 // ---- handler_stream.c ----
 typedef struct HandlerStream {

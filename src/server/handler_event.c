@@ -32,20 +32,22 @@ static bool is_envelope(const JsonValue *object) {
     return true;
 }
 
-static Str write_tree(Arena *arena, const JsonValue *value, const JsonValue *unwrapped) {
+static void put_member(JsonWriter *json, const JsonValue *member) {
+    json_write_key(json, member->key);
+    json_write_value(json, member);
+}
+
+Str handler_join(Arena *arena, const JsonValue *first, const JsonValue *second) {
     Buf text;
     JsonWriter json;
     buf_init(&text, LIMIT_PAYLOAD_SIZE);
     json_writer_init(&json, &text, STR_NULL);
     json_write_object_begin(&json);
-    JSON_EACH(member, value) {
-        if (member == unwrapped) continue;
-        json_write_key(&json, member->key);
-        json_write_value(&json, member);
+    JSON_EACH(member, first) {
+        if (member != second) put_member(&json, member);
     }
-    JSON_EACH(member, unwrapped) {
-        json_write_key(&json, member->key);
-        json_write_value(&json, member);
+    JSON_EACH(member, second) {
+        if (json_member(first, member->key) == NULL) put_member(&json, member);
     }
     json_write_object_end(&json);
     Str copy = arena_str(arena, buf_str(&text));
@@ -57,7 +59,7 @@ static Str value_text(Arena *arena, const JsonValue *value) {
     const JsonValue *dynamic =
         value->kind == JSON_KIND_OBJECT ? json_member(value, STR("_data")) : NULL;
     if (dynamic == NULL || dynamic->kind != JSON_KIND_OBJECT) return value->raw;
-    return write_tree(arena, value, dynamic);
+    return handler_join(arena, value, dynamic);
 }
 
 // "app.events.Approved" -> "Approved"

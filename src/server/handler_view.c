@@ -10,12 +10,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void send_detail(Exchange *exchange, int http_status, const char *detail) {
+const RouteAnswer handler_answers[] = {{200, "See HTTP.md.", NULL}, {0}};
+
+static void send_member(Exchange *exchange, int http_status, const char *key, const char *text) {
     JsonWriter *json = exchange_begin(exchange, http_status);
     json_write_object_begin(json);
-    json_put_cstr(json, "detail", detail);
+    json_put_cstr(json, key, text);
     json_write_object_end(json);
+    if (http_status == 503) exchange_set_header(exchange, "Retry-After", STR("1"));
     exchange_send(exchange);
+}
+
+void handler_send_word(Exchange *exchange, int http_status, const char *word) {
+    send_member(exchange, http_status, "status", word);
 }
 
 void handler_refuse(Exchange *exchange, int http_status, const char *format, ...) {
@@ -24,11 +31,11 @@ void handler_refuse(Exchange *exchange, int http_status, const char *format, ...
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    send_detail(exchange, http_status, text);
+    send_member(exchange, http_status, "detail", text);
 }
 
 void handler_refuse_diag(Exchange *exchange, Status status, const Diag *diag) {
-    send_detail(exchange, problem_status(status, diag->code), diag->message);
+    send_member(exchange, problem_status(status, diag->code), "detail", diag->message);
 }
 
 bool handler_find(Exchange *exchange, Str id, RunRow *ret_run) {

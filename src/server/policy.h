@@ -18,6 +18,7 @@ typedef struct ServerLimits {
     int64_t connections_per_address; // 0 = any number
     int64_t idle_seconds;   // a connection that sends or takes nothing for so long is closed
     int64_t wait_ms;        // longest long poll
+    int64_t spill_size;     // of all long answers under way, in temporary files
 } ServerLimits;
 
 typedef struct ServerPolicy {
@@ -26,8 +27,8 @@ typedef struct ServerPolicy {
     const Str *origins;   // pages that may call us (CORS); "*" = any
     size_t origin_count;
     int64_t slow_ms; // requests that take longer are logged as warnings; 0 = none
-    // Of these body_size, uri_size, request_ms and wait_ms follow a new policy; the others are
-    // the library's from the start.
+    // Of these body_size, uri_size, request_ms, wait_ms and spill_size follow a new policy; the
+    // others are the library's from the start.
     ServerLimits limits;
 } ServerPolicy;
 

@@ -21,11 +21,7 @@ static void health(Exchange *exchange) {
     bool is_well =
         !server_is_stopping(exchange->server) &&
         store_read(exchange->server->engine->store, &exchange->arena, &query, &diag) == OK;
-    JsonWriter *json = exchange_begin(exchange, is_well ? 200 : 503);
-    json_write_object_begin(json);
-    json_put_cstr(json, "status", is_well ? "healthy" : "unhealthy");
-    json_write_object_end(json);
-    exchange_send(exchange);
+    handler_send_word(exchange, is_well ? 200 : 503, is_well ? "healthy" : "unhealthy");
 }
 
 // ---- GET /workflows ----
@@ -242,28 +238,6 @@ typedef struct Start {
     Str handler_id; // null = a new one
 } Start;
 
-// {"a": 1} and {"b": 2} -> both; the first wins.
-static Str merge_objects(Exchange *exchange, const JsonValue *first, const JsonValue *second) {
-    Buf text;
-    JsonWriter json;
-    buf_init(&text, LIMIT_PAYLOAD_SIZE);
-    json_writer_init(&json, &text, STR_NULL);
-    json_write_object_begin(&json);
-    JSON_EACH(member, first) {
-        json_write_key(&json, member->key);
-        json_write_value(&json, member);
-    }
-    JSON_EACH(member, second) {
-        if (json_member(first, member->key) != NULL) continue;
-        json_write_key(&json, member->key);
-        json_write_value(&json, member);
-    }
-    json_write_object_end(&json);
-    Str copy = arena_str(&exchange->arena, buf_str(&text));
-    buf_done(&text);
-    return copy;
-}
-
 static Status check_start(const JsonValue *body, Diag *diag) {
     const JsonValue *context = json_member(body, STR("context"));
     bool has_context = context != NULL && context->kind != JSON_KIND_NULL &&
@@ -291,7 +265,7 @@ static Status read_input(Exchange *exchange, const JsonValue *body, Start *start
     if (value->kind != JSON_KIND_OBJECT)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD",
                         "kwargs: cannot be joined with a start event that is no object");
-    start->input = merge_objects(exchange, value, kwargs);
+    start->input = handler_join(&exchange->arena, value, kwargs);
     return OK;
 }
 
@@ -376,18 +350,15 @@ static void start_workflow(Exchange *exchange, bool is_waiting) {
 static void run_waiting(Exchange *exchange) { start_workflow(exchange, true); }
 static void run_nowait(Exchange *exchange) { start_workflow(exchange, false); }
 
-static const RouteAnswer any_answers[] = {{200, "See HTTP.md.", NULL}, {0}};
-
-#define FOREIGN(method, pattern, scope, body, handle)                                              \
-    {method, pattern, NULL, NULL, scope, body, NULL, NULL, any_answers, NULL, handle}
-
 static const Route routes[] = {
-    FOREIGN("GET", "/health", SCOPE_NONE, BODY_NONE, health),
-    FOREIGN("GET", "/workflows", SCOPE_READ, BODY_NONE, list_workflows),
-    FOREIGN("GET", "/workflows/{name}/schema", SCOPE_READ, BODY_NONE, get_schema),
-    FOREIGN("GET", "/workflows/{name}/events", SCOPE_READ, BODY_NONE, get_events),
-    FOREIGN("GET", "/workflows/{name}/representation", SCOPE_READ, BODY_NONE, get_representation),
-    FOREIGN("POST", "/workflows/{name}/run", SCOPE_CLIENT, BODY_PAYLOAD, run_waiting),
-    FOREIGN("POST", "/workflows/{name}/run-nowait", SCOPE_CLIENT, BODY_PAYLOAD, run_nowait),
+    HANDLER_ROUTE("GET", "/health", SCOPE_NONE, BODY_NONE, NULL, health),
+    HANDLER_ROUTE("GET", "/workflows", SCOPE_READ, BODY_NONE, NULL, list_workflows),
+    HANDLER_ROUTE("GET", "/workflows/{name}/schema", SCOPE_READ, BODY_NONE, NULL, get_schema),
+    HANDLER_ROUTE("GET", "/workflows/{name}/events", SCOPE_READ, BODY_NONE, NULL, get_events),
+    HANDLER_ROUTE("GET", "/workflows/{name}/representation", SCOPE_READ, BODY_NONE, NULL,
+                  get_representation),
+    HANDLER_ROUTE("POST", "/workflows/{name}/run", SCOPE_CLIENT, BODY_PAYLOAD, NULL, run_waiting),
+    HANDLER_ROUTE("POST", "/workflows/{name}/run-nowait", SCOPE_CLIENT, BODY_PAYLOAD, NULL,
+                  run_nowait),
 };
 const RouteTable routes_handler_flows = {routes, sizeof routes / sizeof routes[0]};

@@ -233,21 +233,18 @@ static void get_events(Exchange *exchange) {
 
 // ---- POST /events/{id} ----
 
-static void sent(Exchange *exchange) {
+// Whether the engine did what was asked for; otherwise it has been answered why not.
+static bool is_done(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    switch (op->status) {
-    case OK: {
-        JsonWriter *json = exchange_begin(exchange, 200);
-        json_write_object_begin(json);
-        json_put_cstr(json, "status", "sent");
-        json_write_object_end(json);
-        exchange_send(exchange);
-        return;
-    }
-    case ERR_NOT_FOUND: handler_refuse(exchange, 404, "Handler not found"); return;
-    case ERR_TERMINAL: handler_refuse(exchange, 409, "Workflow already completed"); return;
-    default: handler_refuse_diag(exchange, op->status, &op->diag);
-    }
+    if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
+    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
+    return op->status == OK;
+}
+
+static void sent(Exchange *exchange) {
+    if (exchange->request->op.status == ERR_TERMINAL)
+        handler_refuse(exchange, 409, "Workflow already completed");
+    else if (is_done(exchange)) handler_send_word(exchange, 200, "sent");
 }
 
 // The events the definition lists; NULL when it lists none.
@@ -340,29 +337,19 @@ static void post_event(Exchange *exchange) {
 static const Field cancel_query[] = {
     {"purge", "boolean", false, "Also remove it and all that belongs to it."}, {0}};
 
-static void send_word(Exchange *exchange, const char *word) {
-    JsonWriter *json = exchange_begin(exchange, 200);
-    json_write_object_begin(json);
-    json_put_cstr(json, "status", word);
-    json_write_object_end(json);
-    exchange_send(exchange);
+static void cancel_ended(Exchange *exchange) {
+    handler_send_word(exchange, 200, "cancelled");
 }
-
-static void cancel_ended(Exchange *exchange) { send_word(exchange, "cancelled"); }
 
 static void cancelled(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    if (op->status == ERR_NOT_FOUND || (op->status == OK && !op->cancel.is_changed))
-        handler_refuse(exchange, 404, "Handler not found");
-    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
+    if (!is_done(exchange)) return;
+    if (!op->cancel.is_changed) handler_refuse(exchange, 404, "Handler not found");
     else exchange_await(exchange, op->cancel.run_id, CANCEL_WAIT_MS, cancel_ended); // its cleanup
 }
 
 static void purged(Exchange *exchange) {
-    const Op *op = &exchange->request->op;
-    if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
-    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
-    else send_word(exchange, "deleted");
+    if (is_done(exchange)) handler_send_word(exchange, 200, "deleted");
 }
 
 static void purge(Exchange *exchange) {
@@ -371,10 +358,7 @@ static void purge(Exchange *exchange) {
 }
 
 static void cancelled_at_once(Exchange *exchange) {
-    const Op *op = &exchange->request->op;
-    if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
-    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
-    else purge(exchange);
+    if (is_done(exchange)) purge(exchange);
 }
 
 static void cancel_handler(Exchange *exchange) {
@@ -388,10 +372,7 @@ static void cancel_handler(Exchange *exchange) {
 // ---- POST /handlers/{id}/release ----
 
 static void released(Exchange *exchange) {
-    const Op *op = &exchange->request->op;
-    if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
-    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
-    else send_word(exchange, "released");
+    if (is_done(exchange)) handler_send_word(exchange, 200, "released");
 }
 
 static void release_handler(Exchange *exchange) {
@@ -399,19 +380,15 @@ static void release_handler(Exchange *exchange) {
     exchange_submit_any(exchange, released);
 }
 
-static const RouteAnswer any_answers[] = {{200, "See HTTP.md.", NULL}, {0}};
-
-#define FOREIGN(method, pattern, scope, body, query, handle)                                       \
-    {method, pattern, NULL, NULL, scope, body, NULL, query, any_answers, NULL, handle}
-
 static const Route routes[] = {
-    FOREIGN("GET", "/handlers", SCOPE_READ, BODY_NONE, list_query, list_handlers),
-    FOREIGN("GET", "/handlers/{id}", SCOPE_READ, BODY_NONE, NULL, get_handler),
-    FOREIGN("GET", "/results/{id}", SCOPE_READ, BODY_NONE, NULL, get_result),
-    FOREIGN("GET", "/events/{id}", SCOPE_READ, BODY_NONE, stream_query, get_events),
-    FOREIGN("POST", "/events/{id}", SCOPE_CLIENT, BODY_PAYLOAD, NULL, post_event),
-    FOREIGN("POST", "/handlers/{id}/cancel", SCOPE_CLIENT, BODY_PAYLOAD, cancel_query,
-            cancel_handler),
-    FOREIGN("POST", "/handlers/{id}/release", SCOPE_CLIENT, BODY_PAYLOAD, NULL, release_handler),
+    HANDLER_ROUTE("GET", "/handlers", SCOPE_READ, BODY_NONE, list_query, list_handlers),
+    HANDLER_ROUTE("GET", "/handlers/{id}", SCOPE_READ, BODY_NONE, NULL, get_handler),
+    HANDLER_ROUTE("GET", "/results/{id}", SCOPE_READ, BODY_NONE, NULL, get_result),
+    HANDLER_ROUTE("GET", "/events/{id}", SCOPE_READ, BODY_NONE, stream_query, get_events),
+    HANDLER_ROUTE("POST", "/events/{id}", SCOPE_CLIENT, BODY_PAYLOAD, NULL, post_event),
+    HANDLER_ROUTE("POST", "/handlers/{id}/cancel", SCOPE_CLIENT, BODY_PAYLOAD, cancel_query,
+                  cancel_handler),
+    HANDLER_ROUTE("POST", "/handlers/{id}/release", SCOPE_CLIENT, BODY_PAYLOAD, NULL,
+                  release_handler),
 };
 const RouteTable routes_handlers = {routes, sizeof routes / sizeof routes[0]};

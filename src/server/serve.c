@@ -72,6 +72,7 @@ static ServerLimits limits_of(const ServeConfig *given) {
     if (wanted->idle_seconds > 0) limits.idle_seconds = wanted->idle_seconds;
     if (wanted->request_ms > 0) limits.request_ms = wanted->request_ms;
     if (wanted->wait_ms > 0) limits.wait_ms = wanted->wait_ms;
+    if (wanted->spill_size > 0) limits.spill_size = wanted->spill_size;
     limits.connections_per_address = wanted->connections_per_address;
     return limits;
 }

@@ -30,6 +30,7 @@ ServerLimits server_default_limits(void) {
         .connections = 20000,
         .idle_seconds = 60,
         .wait_ms = 60000,
+        .spill_size = 1 << 30,
     };
 }
 

@@ -58,6 +58,7 @@ struct Server {
     ServerCounters counters;
     Metrics metrics;
     _Atomic int64_t held_bytes; // [V4]
+    _Atomic int64_t spill_count, spilled_bytes; // [S2] of exchange_spill.c
     Tracer *tracer; // NULL = no traces
     EngineWatcher watcher;
     Hub hub;

@@ -9,13 +9,14 @@ import os
 import re
 import socket
 import sys
+import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import PATIENCE, Server, ServerTest  # noqa: E402
+from server import PATIENCE, Server, ServerTest, wait_until  # noqa: E402
 
 HANDLER_KEYS = {"handler_id", "workflow_name", "run_id", "error", "result", "status",
                 "started_at", "updated_at", "completed_at"}
@@ -351,6 +352,77 @@ class LongListTest(HandlerTest):
         self.assertEqual(set(results), {"x" * 1000000})
         _, one = self.client.call("GET", "/handlers?status=running")
         self.assertEqual([handler["handler_id"] for handler in one["handlers"]], ["small"])
+
+
+class SlowReadersTest(unittest.TestCase):
+    """Long answers that nobody takes: their number and their size have a ceiling."""
+
+    FILES = 16
+
+    def setUp(self):
+        self.server = Server("--max-spill-size", "500M")
+        self.addCleanup(self.server.close)
+        self.server.deploy("large", "return 'x'.repeat(500000)")
+        for number in range(40):
+            self.server.run("large", id="l%d" % number)
+        self.readers = []
+        self.addCleanup(lambda: [reader.close() for reader in self.readers])
+
+    def read_slowly(self):
+        """Asks for all handlers and takes nothing but the head; answers the status."""
+        reader = socket.socket()
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        reader.settimeout(PATIENCE)
+        reader.connect(("127.0.0.1", self.server.port))
+        reader.sendall(b"GET /handlers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        self.readers.append(reader)
+        head = reader.recv(100).decode()
+        while "\r\n" not in head:
+            head += reader.recv(100).decode()
+        return int(head.split()[1])
+
+    def ask(self, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
+        connection.request("GET", path)
+        response = connection.getresponse()
+        answer = response.status, response.headers, response.read()
+        connection.close()
+        return answer
+
+    def files(self):
+        """What the server has open that has no name."""
+        folder = "/proc/%d/fd" % self.server.process.pid
+        count = 0
+        for name in os.listdir(folder):
+            try:
+                target = os.readlink(os.path.join(folder, name))
+            except FileNotFoundError:
+                continue
+            count += target.endswith("(deleted)") and os.path.dirname(target) == tempfile.gettempdir()
+        return count
+
+    def test_the_number_of_files_is_bounded_and_they_go_with_their_readers(self):
+        for _ in range(self.FILES):
+            self.assertEqual(self.read_slowly(), 200)
+        self.assertEqual(self.files(), self.FILES)
+        status, headers, body = self.ask("/handlers")
+        self.assertEqual((status, json.loads(body)["code"]), (503, "SERVER_BUSY"))
+        self.assertEqual(headers["Retry-After"], "1")
+        self.assertEqual(self.ask("/handlers?limit=1")[0], 200)
+        self.assertEqual(self.ask("/handlers/l1")[0], 200)
+        for reader in self.readers:
+            reader.close()
+        wait_until(lambda: self.ask("/handlers")[0] == 200)
+        wait_until(lambda: self.files() == 0)
+
+    def test_the_bytes_together_are_bounded(self):
+        self.server.stop()
+        self.server.arguments = ("--max-spill-size", "50M")
+        self.server.restart_on_its_port()
+        self.assertEqual([self.read_slowly() for _ in range(3)], [200, 200, 503])
+        self.assertEqual(self.files(), 2)
+        self.readers[0].close()
+        wait_until(lambda: self.ask("/handlers")[0] == 200)
 
 
 class EventsTest(HandlerTest):
