@@ -337,7 +337,12 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
         .logger = config->logger,
         .config = config->coordinator,
     };
-    TRY(coordinator_new(&setup, &driver->coordinator, diag));
+    Status status = coordinator_new(&setup, &driver->coordinator, diag);
+    if (status != OK) {
+        map_done(&driver->parked);
+        pthread_mutex_destroy(&driver->parked_lock);
+        return status;
+    }
     pthread_mutex_init(&driver->lock, NULL);
     pthread_cond_init(&driver->wake, NULL);
     pthread_cond_init(&driver->commit_wake, NULL);

@@ -8,6 +8,8 @@
 //        used leaves the old one in force.
 //   [E2] Where anybody can reach it, a server asks for tokens, unless it was told not to; and it
 //        does not start when there is no token to ask for.
+//   [E3] Who starts waits a minute for a store that another node holds: one that stands still with
+//        it is cut off by then. The same for a server that is still reading its data.
 //
 // Not here: flags and files (cli/), sockets (listen.c), the manager's protocol (service.c).
 #include "server/serve.h"
@@ -22,7 +24,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { PEM_SIZE_MAX = 1 << 20, DRAIN_DEFAULT_MS = 30000 };
+enum { PEM_SIZE_MAX = 1 << 20, DRAIN_DEFAULT_MS = 30000, BUSY_SECONDS_MAX = 60 };
 
 typedef struct Serving {
     const ServeConfig *config;
@@ -35,6 +37,7 @@ typedef struct Serving {
     abide_engine *engine;
     Server *server;
     int64_t drain_ms;
+    int64_t waits_until_ns; // for a store that is busy [E3]
 } Serving;
 
 // ---- configuration ----
@@ -139,6 +142,28 @@ static Status from_error(const abide_error *error, Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, error->name, "%s", error->message);
 }
 
+// [E3] True: try again. A signal to end ends the waiting.
+static bool is_worth_waiting(const Serving *serving, Status status, Diag *diag) {
+    if (status == OK || strcmp(diag->code, "STORE_BUSY") != 0) return false;
+    Diag reason = *diag;
+    int64_t left_ns = serving->waits_until_ns - (int64_t)env_monotonic_ns(env_system());
+    if (left_ns <= 0) {
+        (void)diag_set(diag, status, reason.code,
+                       "%s; gave up after %d seconds. Look for who holds it (in pg_stat_activity, "
+                       "or a node that was stopped), end that and start again",
+                       reason.message, BUSY_SECONDS_MAX);
+        return false;
+    }
+    LOG(serving->config->logger, LOG_WARN, "%s; trying again, for %lld more seconds at most",
+        reason.message, (long long)(left_ns / 1000000000 + 1));
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    struct timespec pause = {.tv_nsec = 300000000};
+    return sigtimedwait(&ends, NULL, &pause) < 0;
+}
+
 static const char *text_or_null(Arena *arena, Str text) {
     return str_is_null(text) ? NULL : arena_cstr(arena, text);
 }
@@ -169,10 +194,13 @@ static Status open_engine(Serving *serving, Diag *diag) {
         .user = config->logger,
     };
     abide_error error;
-    abide_engine *engine;
-    if (abide_open(arena_cstr(arena, config->store), &options, &engine, &error) != ABIDE_OK)
-        return from_error(&error, diag);
-    serving->engine = engine;
+    Status status;
+    do {
+        int code = abide_open(arena_cstr(arena, config->store), &options, &serving->engine, &error);
+        status = code == ABIDE_OK ? OK : from_error(&error, diag);
+    } while (is_worth_waiting(serving, status, diag));
+    TRY(status);
+    abide_engine *engine = serving->engine;
     if (abide_register_builtin_tasks(engine, &tasks, &error) != ABIDE_OK)
         return from_error(&error, diag);
     return OK;
@@ -182,8 +210,12 @@ static Status put_to_work(Serving *serving, Diag *diag) {
     const ServeConfig *config = serving->config;
     abide_recovery report;
     abide_error error;
-    if (abide_recover(serving->engine, &report, &error) != ABIDE_OK)
-        return from_error(&error, diag);
+    Status status;
+    do {
+        int code = abide_recover(serving->engine, &report, &error);
+        status = code == ABIDE_OK ? OK : from_error(&error, diag);
+    } while (is_worth_waiting(serving, status, diag));
+    TRY(status);
     Str store = store_url_shown(config->store, &serving->arena);
     LOG(config->logger, LOG_INFO, "store %.*s: %lld running and %lld suspended runs taken up",
         STR_ARG(store), (long long)report.resumed_running, (long long)report.suspended);
@@ -326,6 +358,8 @@ Status serve(const ServeConfig *config, Diag *diag) {
     Serving serving = {.config = config, .fd = -1, .drain_ms = config->drain_ms};
     arena_init(&serving.arena);
     block_signals(&serving.signals);
+    serving.waits_until_ns = (int64_t)env_monotonic_ns(env_system()) +
+                             (int64_t)BUSY_SECONDS_MAX * 1000000000;
     Status status = start(&serving, diag);
     if (serving.fd >= 0) close(serving.fd);
     if (status == ERR_LIMIT) return status; // functions still use the engine

@@ -183,6 +183,23 @@ Status pg_link_settle(PgLink *link, Diag *diag) {
     return OK;
 }
 
+// Who stands still between two statements is ended by the server itself; not so who stands still in
+// the middle of a pipeline, or does not take what it is sent. Those who only read, however long, as
+// pg_dump does, hold up nobody and have the one lock that is left alone here.
+void pg_link_end_idle_holders(PgLink *link) {
+    if (!pg_link_is_alive(link)) return;
+    buf_clear(&link->sql);
+    buf_printf(&link->sql,
+               "SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a "
+               "ON a.pid = l.pid WHERE l.relation = to_regclass('%s.store') AND l.granted "
+               "AND l.mode <> 'AccessShareLock' AND a.wait_event IN ('ClientRead', 'ClientWrite') "
+               "AND a.pid <> pg_backend_pid() "
+               "AND a.xact_start < now() - interval '%d milliseconds'",
+               link->address->schema, PG_LOCK_TIMEOUT_MS / 2);
+    Status status = pg_link_query(link, buf_cstr(&link->sql), NULL, NULL);
+    (void)status; // then the next one who waits does
+}
+
 // ---- collecting ----
 
 void pg_param_i64(PgLink *link, int64_t value) {

@@ -67,21 +67,6 @@ static void note_lost(PgRemote *self, int pid) {
     pthread_mutex_unlock(&address->mutex);
 }
 
-// [X3] Ends the transactions of others that hold the store and whose client says nothing.
-static void end_idle_holders(PgRemote *self) {
-    PgLink *link = &self->link;
-    if (!pg_link_is_alive(link)) return;
-    buf_clear(&link->sql);
-    buf_printf(&link->sql,
-               "SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a "
-               "ON a.pid = l.pid WHERE l.relation = '%s.store'::regclass AND l.granted "
-               "AND a.wait_event = 'ClientRead' AND a.pid <> pg_backend_pid() "
-               "AND a.xact_start < now() - interval '%d milliseconds'",
-               link->address->schema, PG_LOCK_TIMEOUT_MS / 2);
-    Status status = pg_link_query(link, buf_cstr(&link->sql), NULL, NULL);
-    (void)status; // then the server ends them, somewhat later
-}
-
 static Status failed(PgRemote *self, int pid, Status status, Diag *diag) {
     self->is_open = false;
     if (!pg_link_is_alive(&self->link)) {
@@ -95,7 +80,7 @@ static Status failed(PgRemote *self, int pid, Status status, Diag *diag) {
         note_lost(self, pid);
     }
     bool is_busy = diag != NULL && strcmp(diag->code, "STORE_BUSY") == 0;
-    if (is_busy) end_idle_holders(self);
+    if (is_busy) pg_link_end_idle_holders(&self->link);
     bool is_newer = diag != NULL && strcmp(diag->code, "STORE_NEWER") == 0;
     if (is_newer) self->link.address->is_newer = true;
     // A server that became a standby does not come back as a primary: look for another host.

@@ -230,6 +230,7 @@ static Status schema_bring_up(PgLink *link, int64_t layout, Diag *diag) {
             return status;
         }
         TRY(pg_link_query(link, "ROLLBACK; SELECT pg_sleep(random() / 5)", NULL, diag));
+        pg_link_end_idle_holders(link);
     }
 }
 

@@ -1,5 +1,7 @@
 """Servers on one PostgreSQL: alone, beside each other, killed, cut off, and with the database away."""
 import os
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -36,6 +38,62 @@ class Node(Server):
         self.document = None
         self.seen = set()
         self.start()
+
+
+class StillHolder:
+    """A session that stands still in the middle of a pipeline with the store in its hands, as one of a node that was
+    stopped there: no time-out of the server counts for it."""
+
+    def __init__(self, database, schema, sql="SELECT version FROM {}.store FOR UPDATE"):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(os.path.join(database.folder, ".s.PGSQL.5432"))
+        startup = struct.pack("!i", 3 << 16) + b"user\0abide\0database\0postgres\0\0"
+        self.socket.sendall(struct.pack("!i", 4 + len(startup)) + startup)
+        self.read_until(b"Z")
+        for statement in ("BEGIN", sql.format(schema)):
+            self.send(b"P", b"\0" + statement.encode() + b"\0\0\0")
+            self.send(b"B", b"\0\0" + bytes(6))
+            self.send(b"E", b"\0" + bytes(4))
+        self.send(b"H")  # flush, and no end of the pipeline
+        for _ in range(2):
+            self.read_until(b"C")
+
+    def send(self, kind, body=b""):
+        self.socket.sendall(kind + struct.pack("!i", 4 + len(body)) + body)
+
+    def take(self, size):
+        data = b""
+        while len(data) < size:
+            piece = self.socket.recv(size - len(data))
+            if not piece:
+                raise ConnectionError("the server has ended the session")
+            data += piece
+        return data
+
+    def read_until(self, wanted):
+        while True:
+            kind = self.take(1)
+            body = self.take(struct.unpack("!i", self.take(4))[0] - 4)
+            if kind == b"E":
+                raise ConnectionError(body.decode(errors="replace"))
+            if kind == wanted:
+                return
+
+    def is_cut_off(self):
+        self.socket.settimeout(1)
+        try:
+            self.read_until(b"-")
+        except TimeoutError:
+            return False
+        except ConnectionError:
+            return True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
 
 
 class PostgresTest(unittest.TestCase):
@@ -128,6 +186,28 @@ class PostgresTest(unittest.TestCase):
         one.kill()
         for i in range(5):
             self.assertEqual(two.wait_for(f"s{i}", "completed", seconds=60)["result"], "awake")
+
+    def test_d_a_node_that_starts_waits_for_one_that_stands_still_with_the_store(self):
+        self.node().stop()  # the store is there
+        with StillHolder(self.database, self.schema) as holder, \
+                StillHolder(self.database, self.schema, "SELECT version FROM {}.store") as reader:
+            node = self.node()  # once it cut the other one off and tried again
+            self.assertTrue(holder.is_cut_off())
+            self.assertFalse(reader.is_cut_off())  # holds up nobody
+        self.assertEqual(node.get("/readyz").status, 200)
+        self.assertIn("trying again", "\n".join(node.lines))
+        self.assertEqual(node.stop(), 0)
+
+    def test_d_a_node_at_work_outlives_one_that_stands_still_with_the_store(self):
+        node = self.node()
+        node.deploy("quick", QUICK)
+        with StillHolder(self.database, self.schema) as holder:
+            run = node.run("quick", {"n": 2})  # waits in the queue for the store, and cuts the other one off
+            self.assertTrue(holder.is_cut_off())
+        self.assertEqual(run["result"], 4)
+        self.assertIn("holds the store", "\n".join(node.lines))
+        self.assertEqual(node.get("/readyz").status, 200)
+        self.assertEqual(node.stop(), 0)
 
     def test_e_the_database_goes_away_and_comes_back(self):
         node = self.node()
