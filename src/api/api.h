@@ -67,4 +67,10 @@ MUST_CHECK Status api_check_start(const abide_start_options *options, int64_t no
 bool engine_knows(abide_engine *engine, Str workflow);
 // Nothing of the run is in this process's memory, and it waits.
 bool engine_has_released(abide_engine *engine, const RunRow *run);
+// This process as one of the nodes of its store, at this moment.
+typedef struct EngineNode {
+    int64_t key; // 0 = it has not joined, or has lost its lease and is about to join anew
+    int64_t resident_count, active_count;
+} EngineNode;
+EngineNode engine_node(abide_engine *engine);
 Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text);

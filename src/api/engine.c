@@ -9,6 +9,7 @@
 #include "base/duration.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/version.h"
 #include "engine/filter.h"
 #include "engine/flow_options.h"
 #include "flow/limits.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *abide_version(void) { return ABIDE_VERSION; }
+const char *abide_version(void) { return program_version; }
 
 const char *abide_code_name(int code) {
     switch (code) {

@@ -247,6 +247,20 @@ static void read_live(Coordinator *coordinator, void *context) {
     live->resident_size = coordinator_resident_size(coordinator);
 }
 
+static void read_node(Coordinator *coordinator, void *context) {
+    *(EngineNode *)context = (EngineNode){
+        .key = coordinator_node(coordinator),
+        .resident_count = (int64_t)coordinator_resident_count(coordinator),
+        .active_count = (int64_t)coordinator_active_count(coordinator),
+    };
+}
+
+EngineNode engine_node(abide_engine *engine) {
+    EngineNode node = {0};
+    driver_control(&engine->driver, read_node, &node);
+    return node;
+}
+
 int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error) {
     if (engine == NULL || ret_stats == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT",

@@ -11,6 +11,7 @@
 // (coordinator_await.c), threads (api/driver.c).
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/version.h"
 #include "engine/coordinator_internal.h"
 
 // ---- pools of executions and turns ----
@@ -129,6 +130,7 @@ Status coordinator_join(Coordinator *c, Diag *diag) {
     Turn *turn = turn_get(c);
     Op *op = turn_add(turn, OP_JOIN, NULL, NULL);
     op->join.name = c->config.node_name;
+    op->join.version = str_from(program_version);
     op->join.lease_ms = c->config.lease_ms;
     op->join.is_exclusive = c->config.is_exclusive;
     Status status = store_commit(c->store, &turn->batch, diag);
@@ -372,7 +374,9 @@ void coordinator_look_around(Coordinator *c) {
 static void add_own(Coordinator *c, Turn *turn) {
     int64_t now = turn->batch.now_ms;
     if (now >= c->renew_at_ms) {
-        turn_add(turn, OP_RENEW, NULL, NULL)->renew.lease_ms = c->config.lease_ms;
+        Op *op = turn_add(turn, OP_RENEW, NULL, NULL);
+        op->renew.lease_ms = c->config.lease_ms;
+        op->renew.resident_count = (int64_t)coordinator_resident_count(c);
         c->renew_at_ms = now + c->config.lease_ms / 3;
     }
     if (!c->is_working || c->is_stopping) return;

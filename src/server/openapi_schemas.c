@@ -280,9 +280,12 @@ static const Field backfilled[] = {{"started", "integer", true, "Runs."},
 static const Field node[] = {
     {"id", "integer", true, ""},
     {"name", "string", true, ""},
-    {"alive", "boolean", true, ""},
-    {"started_at", "instant?", true, ""},
-    {"lease_until", "instant?", true, ""},
+    {"version", "string?", true, "Of its program; null when it did not say."},
+    {"alive", "boolean", true, "Its lease lasts."},
+    {"started_at", "instant?", true, "When it joined."},
+    {"lease_until", "instant?", true, "Past: since when it counts as dead."},
+    {"executing", "integer", true, "Runs it executes, or is about to; 1000 are counted at most."},
+    {"resident", "integer", true, "Runs it has in memory, as of its last renewal."},
     {0}};
 static const Field node_list[] = {
     {"items", "[Node]", true, ""}, {"next", "string?", true, "Always null."}, {0}};

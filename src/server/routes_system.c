@@ -112,15 +112,31 @@ static void put_node(Exchange *exchange, JsonWriter *json, const Query *query, s
     json_write_object_begin(json);
     json_put_i64(json, "id", node->key);
     json_put_string(json, "name", node->name);
+    if (str_is_null(node->version)) json_put_null(json, "version");
+    else json_put_string(json, "version", node->version);
     json_put_bool(json, "alive", node->lease_until_ms > query->now_ms);
     render_instant(json, "started_at", node->started_at_ms);
-    render_instant(json, "lease_until", node->lease_until_ms);
+    int64_t until_ms = node->lease_until_ms; // < 0: the moment when it was fenced off
+    render_instant(json, "lease_until", until_ms < 0 ? -until_ms : until_ms);
+    json_put_i64(json, "executing", query->node_runs[index]);
+    json_put_i64(json, "resident", node->resident_count);
     json_write_object_end(json);
+}
+
+// Of ourselves we know it without asking.
+static void own_figures_fill(Exchange *exchange, Query *query) {
+    EngineNode own = engine_node(exchange->server->engine);
+    for (size_t i = 0; i < query->count; i++) {
+        if (query->nodes[i].key != own.key) continue;
+        query->nodes[i].resident_count = own.resident_count;
+        query->node_runs[i] = own.active_count;
+    }
 }
 
 static void list_nodes(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_NODES, .limit = LIMIT_LIST_PAGE};
     if (!exchange_read(exchange, &query)) return;
+    own_figures_fill(exchange, &query);
     query.next = 0; // there are never more than fit on a page
     parts_send_page(exchange, &query, put_node);
 }

@@ -72,7 +72,7 @@ typedef struct Op {
     Diag diag;     // text for people when status is not OK
     union {
         struct {
-            Str name;
+            Str name, version; // the latter of the program; null = not said
             int64_t lease_ms;
             bool is_exclusive; // the caller knows that no other node lives (it holds the file's
                                // lock): the leases of all others end now
@@ -80,6 +80,7 @@ typedef struct Op {
         } join;
         struct {
             int64_t lease_ms; // ERR_FENCED when the runs of batch.node were taken over: join anew
+            int64_t resident_count; // runs the node has in memory, for people to see
             bool is_quiet; // answer: nobody has written or died since: no need to look around
         } renew;
         struct {

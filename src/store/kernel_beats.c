@@ -31,7 +31,8 @@ static void beats_note(Kernel *kernel, const Beat *beat, int64_t now_ms) {
     for (size_t i = 0; i < beat->count; i++) {
         if (beat->beats[i].node != beat->node) vec_push(&kernel->beats, beat->beats[i]);
     }
-    if (beat->node != 0) vec_push(&kernel->beats, (NodeBeat){beat->node, beat->until_ms});
+    NodeBeat own = {beat->node, beat->until_ms, beat->resident_count};
+    if (beat->node != 0) vec_push(&kernel->beats, own);
     kernel->beats_at_ms = now_ms;
 }
 
@@ -74,7 +75,9 @@ static bool has_died(const Kernel *kernel, const Beat *beat, int64_t now_ms) {
 Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag) {
     RowStore *rows = kernel->writer;
     Op *op = batch->ops[0];
-    Beat beat = {.node = batch->node, .until_ms = batch->now_ms + op->renew.lease_ms};
+    Beat beat = {.node = batch->node,
+                 .until_ms = batch->now_ms + op->renew.lease_ms,
+                 .resident_count = op->renew.resident_count};
     batch_clear_answers(batch);
     arena_reset(&kernel->scratch);
     diag_clear(&op->diag);
@@ -89,12 +92,11 @@ Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag) {
     return OK;
 }
 
-static void beat_follow(Kernel *kernel, int64_t node, int64_t until_ms, int64_t now_ms) {
+static void beat_follow(Kernel *kernel, Beat beat, int64_t now_ms) {
     RowStore *rows = kernel->writer;
     Diag ignored; // [B3]
     rows->diag = &ignored;
     arena_reset(&kernel->scratch);
-    Beat beat = {.node = node, .until_ms = until_ms};
     if (rows->ops->beat(rows, &beat, &kernel->scratch) == OK) beats_note(kernel, &beat, now_ms);
     rows->diag = NULL;
 }
@@ -104,10 +106,14 @@ void beats_follow(Kernel *kernel, const Batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         const Op *op = batch->ops[i];
         if (op->status != OK) continue;
+        Beat beat = {.node = batch->node};
         if (op->kind == OP_JOIN) {
-            beat_follow(kernel, op->join.node, batch->now_ms + op->join.lease_ms, batch->now_ms);
+            beat.node = op->join.node;
+            beat.until_ms = batch->now_ms + op->join.lease_ms;
         } else if (op->kind == OP_RENEW) {
-            beat_follow(kernel, batch->node, batch->now_ms + op->renew.lease_ms, batch->now_ms);
-        }
+            beat.until_ms = batch->now_ms + op->renew.lease_ms;
+            beat.resident_count = op->renew.resident_count;
+        } else continue;
+        beat_follow(kernel, beat, batch->now_ms);
     }
 }

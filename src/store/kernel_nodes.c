@@ -37,6 +37,7 @@ static Status node_is_dead(Kernel *kernel, const NodeRow *node, bool *ret_is_dea
 static Status node_fence(Kernel *kernel, const NodeRow *node) { // [O2]
     NodeRow after = *node;
     after.lease_until_ms = -kernel_now(kernel);
+    after.resident_count = 0; // what it has in memory is worth nothing any more
     return kernel_update(kernel, TABLE_NODES, node, &after);
 }
 
@@ -67,10 +68,12 @@ static Status others_fence(Kernel *kernel) {
 
 Status apply_join(Kernel *kernel, Op *op) {
     TRY(kernel_check_name(kernel, "the node name", op->join.name, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the version of the node", op->join.version, LIMIT_NAME_SIZE));
     TRY(check_lease(kernel, op->join.lease_ms));
     if (op->join.is_exclusive) TRY(others_fence(kernel));
     NodeRow node = {.key = kernel_next_key(kernel),
                     .name = op->join.name,
+                    .version = op->join.version,
                     .lease_until_ms = kernel_now(kernel) + op->join.lease_ms,
                     .started_at_ms = kernel_now(kernel)};
     TRY(kernel_insert(kernel, TABLE_NODES, &node));
@@ -90,6 +93,7 @@ Status apply_renew(Kernel *kernel, Op *op) {
     TRY(status);
     NodeRow after = node;
     after.lease_until_ms = kernel_now(kernel) + op->renew.lease_ms;
+    after.resident_count = op->renew.resident_count;
     return kernel_update(kernel, TABLE_NODES, &node, &after);
 }
 

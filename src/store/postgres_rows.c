@@ -133,7 +133,10 @@ void pg_send_beat(PgLink *link, const Beat *beat) {
         pg_sql_plain(&link->sql, link->address->schema, shape);
     }
     pg_param_i64(link, beat->node);
-    if (beat->node != 0) pg_param_i64(link, beat->until_ms);
+    if (beat->node != 0) {
+        pg_param_i64(link, beat->until_ms);
+        pg_param_i64(link, beat->resident_count);
+    }
     pg_link_execute(link, shape);
 }
 
@@ -146,7 +149,8 @@ void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret
     beat->count = 0;
     for (int i = 0; i < count && !PQgetisnull(result, i, 2); i++) {
         beat->beats[beat->count++] = (NodeBeat){read_i64(PQgetvalue(result, i, 2)),
-                                                read_i64(PQgetvalue(result, i, 3))};
+                                                read_i64(PQgetvalue(result, i, 3)),
+                                                read_i64(PQgetvalue(result, i, 4))};
     }
 }
 

@@ -286,8 +286,9 @@ void pg_sql_write(Buf *sql, const char *schema, const RowWrite *write) {
 static void append_look(Buf *sql, const char *schema) {
     buf_printf(sql,
                "SELECT s.version, coalesce((SELECT lease_until_ms FROM %s.nodes WHERE key = "
-               "$1::bigint), -1), b.node, b.until_ms FROM %s.store s LEFT JOIN %s.beats b ON true "
-               "WHERE %s.check_schema(s.schema_version, %d) IS NOT NULL",
+               "$1::bigint), -1), b.node, b.until_ms, b.resident_count FROM %s.store s "
+               "LEFT JOIN %s.beats b ON true WHERE "
+               "%s.check_schema(s.schema_version, %d) IS NOT NULL",
                schema, schema, schema, schema, PG_SCHEMA_VERSION);
 }
 
@@ -324,8 +325,9 @@ void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
     case PG_SHAPE_BEAT:
         buf_printf(sql,
                    "WITH old AS (DELETE FROM %s.beats WHERE until_ms < $2::bigint - %d), "
-                   "mine AS (INSERT INTO %s.beats VALUES ($1::bigint, $2::bigint) ON CONFLICT "
-                   "(node) DO UPDATE SET until_ms = excluded.until_ms) ",
+                   "mine AS (INSERT INTO %s.beats (node, until_ms, resident_count) VALUES "
+                   "($1::bigint, $2::bigint, $3::bigint) ON CONFLICT (node) DO UPDATE SET "
+                   "until_ms = excluded.until_ms, resident_count = excluded.resident_count) ",
                    schema, BEAT_KEEP_MS, schema);
         append_look(sql, schema);
         return;

@@ -206,7 +206,10 @@ static Status leases_fill(Reads *reads) {
     for (size_t i = 0; i < reads->query->count; i++) {
         NodeRow *node = &reads->query->nodes[i];
         for (size_t k = 0; k < look.count && node->lease_until_ms >= 0; k++) {
-            if (look.beats[k].node == node->key) node->lease_until_ms = look.beats[k].until_ms;
+            if (look.beats[k].node != node->key) continue;
+            node->lease_until_ms = look.beats[k].until_ms;
+            node->resident_count = look.beats[k].resident_count;
+            break;
         }
     }
     return OK;
@@ -226,6 +229,16 @@ Status read_node(Reads *reads) {
     return leases_fill(reads);
 }
 
+static Status node_runs_count(Reads *reads, int64_t node, int64_t *ret_count) {
+    RunRow match = {.owner = node};
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match, .match_count = 1};
+    int64_t *keys;
+    size_t count;
+    TRY(keys_collect(reads, &scan, NODE_RUNS_COUNTED, &keys, &count));
+    *ret_count = (int64_t)count;
+    return OK;
+}
+
 Status read_list_nodes(Reads *reads) {
     Query *query = reads->query;
     Walk walk = {.table = TABLE_NODES, .is_descending = true, .after = query->after,
@@ -235,6 +248,10 @@ Status read_list_nodes(Reads *reads) {
     query->nodes = (NodeRow *)(void *)walk.rows;
     query->count = walk.count;
     query->next = walk.next;
+    query->node_runs = ARENA_ARRAY(reads->arena, int64_t, walk.count + 1);
+    for (size_t i = 0; i < walk.count; i++) {
+        TRY(node_runs_count(reads, query->nodes[i].key, &query->node_runs[i]));
+    }
     return leases_fill(reads);
 }
 

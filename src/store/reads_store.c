@@ -53,6 +53,7 @@ static void query_clear_answers(Query *query) {
     query->dead_letters = NULL;
     query->definitions = NULL;
     query->nodes = NULL;
+    query->node_runs = NULL;
     query->schedules = NULL;
     query->queues = NULL;
     query->values = NULL;

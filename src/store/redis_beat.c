@@ -15,7 +15,10 @@ static void call_begin(RedisLink *link, const Beat *beat) {
     if (beat->node == 0) return;
     redis_call_add_head(link, VERSION_ANY);
     redis_call_add_i64(link, beat->node);
-    redis_call_add_i64(link, beat->until_ms);
+    char words[48];
+    int len = snprintf(words, sizeof(words), "%lld %lld", (long long)beat->until_ms,
+                       (long long)beat->resident_count);
+    redis_call_add(link, (Str){words, (size_t)len});
     redis_call_add_i64(link, beat->until_ms - BEAT_KEEP_MS);
     NodeRow wanted = {.key = beat->node};
     Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
@@ -31,9 +34,10 @@ static void beats_take(const redisReply *reply, Beat *beat, Arena *arena) {
         NodeBeat found = {0};
         Str words = redis_reply_str(reply, i + 1), word;
         if (!redis_reply_i64(reply, i, &found.node) || !str_split(&words, ' ', &word)) continue;
-        if (number_parse_count(word, INT64_MAX, &found.until_ms)) {
-            beat->beats[beat->count++] = found;
-        }
+        if (!number_parse_count(word, INT64_MAX, &found.until_ms)) continue;
+        bool has_more = str_split(&words, ' ', &word);
+        if (has_more) (void)number_parse_count(word, INT64_MAX, &found.resident_count);
+        beat->beats[beat->count++] = found;
     }
 }
 

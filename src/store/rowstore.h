@@ -54,12 +54,14 @@ typedef struct Scan {
 typedef struct NodeBeat {
     int64_t node; // key
     int64_t until_ms;
+    int64_t resident_count; // runs it has in memory
 } NodeBeat;
 
 // A sign of life, outside of transactions: it conflicts with nobody and concerns no row.
 typedef struct Beat {
     int64_t node; // whose; 0 = nobody's, just look
     int64_t until_ms;
+    int64_t resident_count;
     NodeBeat *beats; // answer, in the arena: what every node has said last, about
     size_t count;
     bool is_fenced;  // answer: the node's row is gone, or says so

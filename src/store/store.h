@@ -70,6 +70,8 @@ typedef enum QueryKind {
     QUERY_KIND_COUNT
 } QueryKind;
 
+enum { NODE_RUNS_COUNTED = 1000 };
+
 typedef struct Query {
     QueryKind kind;
     // inputs
@@ -94,6 +96,7 @@ typedef struct Query {
     DeadLetterRow *dead_letters;
     DefinitionRow *definitions;
     NodeRow *nodes;
+    int64_t *node_runs; // QUERY_LIST_NODES: how many runs each owns; NODE_RUNS_COUNTED at most
     ScheduleRow *schedules;
     QueueStat *queues;
     StateRow *values;

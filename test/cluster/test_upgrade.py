@@ -64,6 +64,12 @@ class UpgradeTest(unittest.TestCase):
     def count_alive(self, node):
         return sum(other["alive"] for other in json.loads(get(node.port, "/v1/nodes")[1])["items"])
 
+    def versions(self, node):
+        """Of the programs, by whether their nodes are alive."""
+        nodes = json.loads(get(node.port, "/v1/nodes")[1])["items"]
+        return {is_alive: {other["version"] for other in nodes if other["alive"] == is_alive}
+                for is_alive in (True, False)}
+
     def let_work(self, count=150):
         """Until the clients have done so many operations more."""
         end = self.count_operations() + count
@@ -139,6 +145,10 @@ class UpgradeTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("STORE_NEWER", done.stderr)
         self.assertEqual(self.store.server.query("SELECT schema_version, layout FROM abide.store"), before)
+        here = json.loads(get(third.port, "/version")[1])["version"]
+        self.assertEqual(self.versions(third)[True], {here})
+        self.assertEqual(self.versions(third)[False], {here.replace("-next", "")})
+        self.assertTrue(here.endswith("-next"), here)
         for node in (first, second):
             node.kill()  # it cannot say good-bye: it may not write
             node.program = NEXT

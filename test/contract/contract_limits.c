@@ -273,6 +273,11 @@ static void oversized_definitions_topics_and_nodes_are_refused(void **state) {
     op->join.name = text_of(world, LIMIT_NAME_SIZE + 1);
     op->join.lease_ms = 1000;
     assert_too_large(world, op);
+    op = op_new(world, OP_JOIN);
+    op->join.name = STR("node-2");
+    op->join.version = text_of(world, LIMIT_NAME_SIZE + 1);
+    op->join.lease_ms = 1000;
+    assert_too_large(world, op);
     op = op_new(world, OP_CANCEL);
     op->cancel.run_id = STR("r1");
     op->cancel.reason = text_of(world, LIMIT_ERROR_SIZE + 1);

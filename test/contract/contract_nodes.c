@@ -31,6 +31,32 @@ static void node_joins_with_a_lease_and_is_listed(void **state) {
     assert_status(read_query(world, &query, QUERY_NODE), ERR_NOT_FOUND);
 }
 
+static void node_says_what_it_is_and_what_it_has(void **state) {
+    World *world = *state;
+    batch_new(world);
+    Op *op = op_add(world, OP_JOIN);
+    op->join.name = STR("node-2");
+    op->join.version = STR("1.2.3-beta");
+    op->join.lease_ms = HOUR_MS;
+    batch_run(world);
+    int64_t node = op->join.node;
+    assert_text(get_node(world, node).version, "1.2.3-beta");
+    assert_null(get_node(world, world->node).version.data);
+    create(world, "r1");
+    create(world, "r2");
+    op = op_new(world, OP_RENEW);
+    op->renew.lease_ms = HOUR_MS;
+    op->renew.resident_count = 17;
+    op_run(world, op, OK);
+    Query query = {0};
+    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
+    assert_int_equal(query.nodes[1].key, world->node);
+    assert_int_equal(query.nodes[1].resident_count, 17);
+    assert_int_equal(query.node_runs[1], 2);
+    assert_int_equal(query.nodes[0].resident_count, 0);
+    assert_int_equal(query.node_runs[0], 0);
+}
+
 static void node_of_the_same_name_joins_as_another(void **state) {
     World *world = *state;
     int64_t node = join(world, "node-1", 1000);
@@ -430,6 +456,7 @@ static void unknown_definitions_are_not_found(void **state) {
 int contract_nodes(void) {
     const struct CMUnitTest tests[] = {
         CASE(node_joins_with_a_lease_and_is_listed),
+        CASE(node_says_what_it_is_and_what_it_has),
         CASE(node_of_the_same_name_joins_as_another),
         CASE(renewing_extends_the_lease),
         CASE(late_node_that_lost_nothing_may_renew),

@@ -338,10 +338,14 @@ static void build_node_op(Maker *maker, Op *op) {
     switch (op->kind) {
     case OP_JOIN:
         op->join.name = numbered(maker, "node", 3);
+        if (chance(maker, 2)) op->join.version = numbered(maker, "0.1.", 3);
         op->join.lease_ms = leases[pick(maker, 3)];
         op->join.is_exclusive = chance(maker, 6);
         break;
-    case OP_RENEW: op->renew.lease_ms = leases[2]; break;
+    case OP_RENEW:
+        op->renew.lease_ms = leases[2];
+        op->renew.resident_count = between(maker, 0, 9);
+        break;
     case OP_LEAVE: break;
     case OP_CLAIM: op->claim.max = between(maker, 0, 6); break;
     case OP_DEFINE:

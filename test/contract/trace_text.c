@@ -320,7 +320,10 @@ static void put_question(Buf *text, const Op *op) {
         put(text, "lease", op->join.lease_ms);
         put(text, "exclusive", op->join.is_exclusive);
         break;
-    case OP_RENEW: put(text, "lease", op->renew.lease_ms); break;
+    case OP_RENEW:
+        put(text, "lease", op->renew.lease_ms);
+        put(text, "resident", op->renew.resident_count);
+        break;
     case OP_CREATE_RUN: put_spec(text, &op->create_run.spec); break;
     case OP_CLAIM: put(text, "max", op->claim.max); break;
     case OP_COMMIT_TURN: put_turn_question(text, &op->turn); break;

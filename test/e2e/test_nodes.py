@@ -29,6 +29,40 @@ def turns(node):
     return sum(float(n) for n in re.findall(r"^abide_turn_duration_seconds_count(?:\{[^}]*\})? ([0-9.]+)", text, re.M))
 
 
+def check_what_nodes_tell(case, one, two):
+    """Version and runs in memory of each node, seen from the other one; then one of them is killed."""
+    version = one.get("/version").json["version"]
+
+    def told(node):
+        return {item["id"]: item for item in node.get("/v1/nodes").json["items"]}
+
+    def resident(node):
+        return sorted(item["resident"] for item in told(node).values() if item["alive"])
+
+    one.deploy("waiter", WAITER)
+    for i in range(8):
+        (one, two)[i < 3].post("/v1/runs", {"workflow": "waiter", "id": f"w{i}"})
+    for i in range(8):
+        one.wait_for(f"w{i}", "suspended")
+    for node in (one, two):  # of itself a node knows it at once, of others after their next renewal
+        wait_until(lambda: resident(node) == [3, 5], 60, lambda: f"resident: {told(node)}")
+    before = told(two)
+    case.assertEqual({item["version"] for item in before.values()}, {version})
+    case.assertEqual({item["alive"] for item in before.values()}, {True})
+    case.assertEqual([item["executing"] for item in before.values()], [0, 0])
+    case.assertEqual(len({item["name"] for item in before.values()}), 2)
+    one.kill()
+    wait_until(lambda: resident(two) == [3], 60, lambda: f"the dead one is not shown as dead: {told(two)}")
+    [dead] = [item for item in told(two).values() if not item["alive"]]
+    case.assertEqual(dead["resident"], 5)  # what it said last
+    case.assertEqual(dead["started_at"], before[dead["id"]]["started_at"])
+    case.assertGreaterEqual(dead["lease_until"], before[dead["id"]]["lease_until"])
+    for i in range(8):
+        two.post(f"/v1/runs/w{i}/signals/go", i)
+        two.wait_for(f"w{i}", "completed")
+    wait_until(lambda: resident(two) == [0], 60, lambda: f"resident: {told(two)}")
+
+
 class NodesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -69,6 +103,11 @@ class NodesTest(unittest.TestCase):
         self.assertGreater(min(done), 0, f"turns per node: {done}")
         # Each turn was done once, whoever did it: one to begin with, and one per timer.
         self.assertEqual(sum(done), 120 * 6)
+
+    def test_each_node_tells_what_it_is_and_what_it_has_in_memory(self):
+        url = self.database.url + "&schema=" + self.schema
+        self.nodes = [Node(url, "--node-lease", "3s") for _ in range(2)]
+        check_what_nodes_tell(self, *self.nodes)
 
     def test_schedules_tick_once_per_cluster(self):
         nodes = self.cluster()

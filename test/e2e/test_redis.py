@@ -14,6 +14,7 @@ import tap  # noqa: E402
 from server import ABIDE, wait_until  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 from servers.redis import Redis, free_port  # noqa: E402
+from test_nodes import check_what_nodes_tell  # noqa: E402
 from test_postgres import Node  # noqa: E402
 
 APPROVAL = """
@@ -160,6 +161,9 @@ class RedisTest(unittest.TestCase):
                    lambda: "the dead node still counts as alive")
         nodes[2].post("/v1/runs/w1/signals/approve", 1)
         self.assertEqual(nodes[0].wait_for("w1", "completed")["result"], {"id": 1, "answer": 1})
+
+    def test_each_node_tells_what_it_is_and_what_it_has_in_memory(self):
+        check_what_nodes_tell(self, *(self.node(None, "--node-lease", "3s") for _ in range(2)))
 
     def test_a_node_that_stood_still_is_fenced_and_joins_anew(self):
         one, two = self.node(), self.node()

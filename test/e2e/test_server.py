@@ -45,8 +45,16 @@ class SystemTest(ServerTest):
     def test_stats_and_nodes(self):
         stats = self.server.get("/v1/stats").json
         self.assertIn("suspended", stats["runs"])
-        nodes = self.server.get("/v1/nodes").json
-        self.assertTrue(any(node["alive"] for node in nodes["items"]))
+        self.server.deploy("stays", "await Signal.when('go')")
+        before = self.server.get("/v1/stats").json["resident_runs"]
+        self.server.post("/v1/runs", {"workflow": "stays", "id": "stays"})
+        self.server.wait_for("stays", "suspended")
+        # The only node of a file renews nothing, and says what is so now.
+        [node] = [node for node in self.server.get("/v1/nodes").json["items"] if node["alive"]]
+        self.assertEqual(node["version"], self.server.get("/version").json["version"])
+        self.assertEqual(node["resident"], self.server.get("/v1/stats").json["resident_runs"])
+        self.assertGreater(node["resident"], before - 1)
+        self.assertEqual(node["executing"], self.server.get("/v1/stats").json["active_runs"])
 
 
 class WorkflowTest(ServerTest):

@@ -41,6 +41,7 @@ static void pass(Pair *pair, int64_t ms) {
 static Status renew(World *world, Op **ret_op) {
     *ret_op = start(world, OP_RENEW);
     (*ret_op)->renew.lease_ms = LEASE_MS;
+    (*ret_op)->renew.resident_count = world->now_ms % 1000;
     return store_commit(world->store, &world->batch, &world->diag);
 }
 
@@ -97,6 +98,24 @@ static void the_lease_shown_is_the_one_that_was_said_last(void **state) {
     assert_int_equal(node_seen_by(pair->two, pair->one->node).lease_until_ms, START_MS + LEASE_MS);
 }
 
+// Said by a beat, or by a batch that has more to do.
+static void runs_in_memory_are_told_with_each_renewal(void **state) {
+    Pair *pair = *state;
+    assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 0);
+    pass(pair, 7);
+    renews_quietly(pair->two);
+    assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 7);
+    pass(pair, 2);
+    Op *op = start(pair->two, OP_RENEW);
+    op->renew.lease_ms = LEASE_MS;
+    op->renew.resident_count = 12;
+    create_op(pair->two, "a");
+    finish(pair->two, op, OK);
+    assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 12);
+    renews_quietly(pair->two);
+    assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 9);
+}
+
 // The row of the other, and what was heard of it last, say that it is dead. [B2]
 static void who_has_said_so_meanwhile_is_alive(void **state) {
     Pair *pair = *state;
@@ -122,7 +141,9 @@ static void a_death_is_told_and_acted_on(void **state) {
     Op *op = NULL;
     assert_int_equal(renew(pair->two, &op), ERR_FENCED);
     assert_string_equal(pair->two->diag.code, "NODE_FENCED");
-    assert_true(node_seen_by(pair->one, pair->two->node).lease_until_ms < 0); // [B1]
+    NodeRow dead = node_seen_by(pair->one, pair->two->node);
+    assert_true(dead.lease_until_ms < 0); // [B1]
+    assert_int_equal(dead.resident_count, 0);
 }
 
 static void a_late_node_that_lost_nothing_goes_on(void **state) {
@@ -150,6 +171,7 @@ int main(void) {
         BEAT_TEST(renewals_disturb_nobody),
         BEAT_TEST(what_another_has_written_is_told_until_it_is_known),
         BEAT_TEST(the_lease_shown_is_the_one_that_was_said_last),
+        BEAT_TEST(runs_in_memory_are_told_with_each_renewal),
         BEAT_TEST(who_has_said_so_meanwhile_is_alive),
         BEAT_TEST(a_death_is_told_and_acted_on),
         BEAT_TEST(a_late_node_that_lost_nothing_goes_on),
