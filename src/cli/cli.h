@@ -43,6 +43,7 @@ int cli_serve(int argument_count, char **arguments);
 int cli_disasm(int argument_count, char **arguments);
 int cli_version(int argument_count, char **arguments);
 int cli_stats(int argument_count, char **arguments);
+int cli_nodes(int argument_count, char **arguments);
 int cli_worker(int argument_count, char **arguments);
 int cli_signal(int argument_count, char **arguments);
 int cli_emit(int argument_count, char **arguments);

@@ -54,6 +54,7 @@ static const CliCommand commands[] = {
     {"dead", "events and signals that reached nobody", NULL, &dead_group},
     {"workflow", "list and show deployed workflows", NULL, &workflow_group},
     {"stats", "show the counters of a server", cli_stats, NULL},
+    {"nodes", "list the processes that work on a store", cli_nodes, NULL},
     {"doctor", "look whether everything is well", cli_doctor, NULL},
     {"verify", "check the content of a store", cli_verify, NULL},
     {"migrate", "move everything from one store to another", cli_migrate, NULL},

@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -427,6 +428,13 @@ class DeployTest(CommandTest):
 
 
 class LookTest(CommandTest):
+    def test_nodes(self):
+        [node] = [node for node in self.ok("nodes", "-o", "json").json["items"] if node["alive"]]
+        version = json.loads(subprocess.check_output([ABIDE, "version", "-o", "json"]))["version"]
+        self.assertEqual(node["version"], version)
+        self.assertRegex(self.ok("nodes").out, rf"(?m)^ *{node['id']} +{node['name']} +{re.escape(version)} +yes ")
+        self.assertIn(str(node["id"]), self.ok("nodes", "-o", "ids").out.splitlines())
+
     def test_stats_and_doctor(self):
         self.assertRegex(self.ok("stats").out, r"(?m)^runs\.suspended +0$")
         self.assertEqual(self.ok("stats", "-o", "json").json["runs"]["failed"], 0)
