@@ -144,11 +144,14 @@ static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) 
     int64_t row_count;
     assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
     batch_new(world);
-    op_add(world, OP_PUBLISH)->publish.event =
-        (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("1")};
+    Op *op = op_add(world, OP_SIGNAL);
+    op->signal.run_id = STR("r1");
+    op->signal.name = STR("s");
+    op->signal.payload = STR("1");
     assert_status(batch_try(world), ERR_CORRUPT);
     assert_string_equal(world->diag.code, "STORE_CORRUPT");
-    assert_int_equal(get_events(world, "t").count, 0); // nothing of the batch was done
+    assert_int_equal(get_signals(world, "r1").count, 0); // nothing of the batch was done
+    assert_int_equal(get_run(world, "r1").state, RUN_SUSPENDED);
     store_close(world->store);
     assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
     sqlite3_exec(database, "UPDATE abide_runs SET waits = (SELECT waits FROM saved);"
