@@ -70,6 +70,7 @@ static const SimFlow flows[] = {
     {"flow_cleanup",
      "try { await Timer.delay('10m') } finally {\n"
      "  await Task.run('double', 5, {retry: {attempts: 40}})\n"
+     "  Task.run('tidy', 5, {retry: {attempts: 40}})\n"
      "}\n"
      "return 'rested'\n",
      "\"rested\""},

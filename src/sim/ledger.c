@@ -163,7 +163,40 @@ static void consume_from_logs(Sim *sim, StrMap *consumed) {
     arena_done(&arena);
 }
 
+static bool was_rewound(Sim *sim, Arena *arena, int64_t run) {
+    Query query = {.kind = QUERY_LOG, .run = run, .limit = LIMIT_LIST_PAGE};
+    Diag diag;
+    do {
+        if (store_read(sim->store, arena, &query, &diag) != OK) return true; // purged
+        for (size_t i = 0; i < query.count; i++) {
+            if (query.log[i].kind == LOG_REWOUND) return true;
+            query.after = query.log[i].seq;
+        }
+    } while (query.count == LIMIT_LIST_PAGE);
+    return false;
+}
+
+static void check_cleanup(Sim *sim) { // [X10]
+    Arena arena;
+    Query query = {.kind = QUERY_LIST_TASKS, .states = 1u << TASK_CANCELLED,
+                   .limit = LIMIT_LIST_PAGE};
+    Diag diag;
+    arena_init(&arena);
+    do {
+        query.after = query.next;
+        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
+        for (size_t i = 0; i < query.count; i++) {
+            const TaskRow *task = &query.tasks[i];
+            bool is_cleanup = str_equal(task->name, STR("tidy"));
+            if (is_cleanup && !was_rewound(sim, &arena, task->run))
+                sim_fail(sim, "[X10] task %.*s of a cleanup was cancelled", STR_ARG(task->id));
+        }
+    } while (query.next != 0);
+    arena_done(&arena);
+}
+
 void ledger_check(Sim *sim) {
+    check_cleanup(sim);
     StrMap consumed;
     strmap_init(&consumed);
     consume_from_logs(sim, &consumed);

@@ -12,6 +12,7 @@
 //   [X4] Timers do not fire early.
 //   [X5] A child or task is started once.
 //   [X6] In the end nothing is stuck, and the store's own verification passes.
+//   [X10] A task that a cancelled run queued for its cleanup is done, unless that was rewound.
 //   [X7], [X8] Ticks of schedules: see schedules.c.   [X9] Logs of scripts: see flows.c.
 #pragma once
 #include "abide.h"

@@ -176,7 +176,10 @@ static int careful(abide_ctx *ctx, const char *input) {
     int code = abide_sleep(ctx, "3m");
     if (code == ABIDE_SUSPENDED) return code;
     if (code == ABIDE_CANCELLED) {
+        abide_task_options options = {.retry = {.attempts = 40, .delay = "1s"}};
+        abide_handle forgotten;
         ABIDE_TRY(step(ctx, "cleanup", 0));
+        ABIDE_TRY(abide_task_start(ctx, "tidy", "1", &options, &forgotten));
         return ABIDE_CANCELLED;
     }
     return code == ABIDE_OK ? abide_complete(ctx, "\"rested\"") : code;
@@ -198,6 +201,8 @@ int sim_register(Sim *sim, Coordinator *coordinator) {
         ASSERT(status == OK);
     }
     Status status = coordinator_add_task(coordinator, STR("double"), double_it, sim);
+    ASSERT(status == OK);
+    status = coordinator_add_task(coordinator, STR("tidy"), double_it, sim);
     ASSERT(status == OK);
     status = coordinator_add_task(coordinator, STR("refuse"), refuse, sim);
     ASSERT(status == OK);

@@ -6,7 +6,8 @@
 //   [E2] Unread signals follow the run's policy; children follow their close policy; a parent that
 //        waits is woken; a schedule's tick that waits for the end starts. Tasks go on when the
 //        workflow ended by itself (nobody waits for them: fire and forget); when it was cut off
-//        they are cancelled, or told to stop at their next heartbeat.
+//        they are cancelled, or told to stop at their next heartbeat. Those that a cancelled run
+//        queued after it was told are its cleanup, and go on.
 //   [E3] Ending never recurses deeper than one child: a child ends at once only while it is
 //        PENDING, and such a run has no children.
 //   [E4] Purging removes the run's row last, so an interrupted purge is taken up again. Tasks that
@@ -119,6 +120,40 @@ static Status parent_wake(Kernel *kernel, const Run *run, Str result) {
     return wait_deliver_target(kernel, run->row.parent, WAIT_CHILD, run->row.key, &delivery);
 }
 
+// Of a cancelled run: the place from which on its tasks are those of its cleanup. Its log says what
+// it did since it was told, which is the first CANCELLED it saw after the request.
+static Status cleanup_find(Kernel *kernel, const Run *run, int64_t *ret_position) {
+    int64_t first = INT64_MAX; // of the tasks seen so far, from the end backwards
+    size_t count = PAGE_ROWS;
+    *ret_position = INT64_MAX;
+    for (int64_t before = INT64_MAX; count == PAGE_ROWS;) {
+        LogRow wanted = {.run = run->row.key}, *rows = NULL;
+        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                     .has_max = true, .max = before, .is_descending = true, .limit = PAGE_ROWS};
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            const LogRow *entry = &rows[i];
+            before = entry->seq - 1;
+            if (entry->kind == LOG_CANCEL_REQUESTED) return OK;
+            bool is_task = entry->kind == LOG_TASK && entry->position >= 0;
+            if (is_task && entry->position < first) first = entry->position;
+            bool is_telling = entry->kind == LOG_WAIT || entry->kind == LOG_STEP;
+            if (is_telling && entry->outcome == OUTCOME_CANCELLED) *ret_position = first;
+        }
+        arena_rewind(&kernel->scratch, mark);
+    }
+    return OK;
+}
+
+static Status tasks_settle(Kernel *kernel, Run *run, Outcome outcome) { // [E2]
+    int64_t cleanup = INT64_MAX;
+    if (outcome != OUTCOME_CANCELLED && outcome != OUTCOME_TIMEOUT) return OK;
+    if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
+    if (outcome == OUTCOME_CANCELLED) TRY(cleanup_find(kernel, run, &cleanup));
+    return tasks_cancel_before(kernel, run, cleanup);
+}
+
 Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     TRY(run_drop_waiters(kernel, run));
     LogRow finished = {.kind = LOG_FINISHED, .position = -1, .outcome = ending->outcome,
@@ -143,8 +178,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     ended_push(kernel, row);
     int64_t removed; // [E2]
     TRY(leftovers_settle(kernel, run));
-    bool is_cut_off = ending->outcome == OUTCOME_CANCELLED || ending->outcome == OUTCOME_TIMEOUT;
-    if (is_cut_off) TRY(tasks_cancel(kernel, run, INT64_MIN));
+    TRY(tasks_settle(kernel, run, ending->outcome));
     TRY(cursors_remove(kernel, run, &removed));
     TRY(children_cancel(kernel, run));
     TRY(parent_wake(kernel, run, ending->result));

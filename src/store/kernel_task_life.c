@@ -222,6 +222,14 @@ Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position) {
     return tasks_visit(kernel, run, cancel_from, from_position);
 }
 
+static Status cancel_before(Kernel *kernel, TaskRow *task, int64_t position) {
+    return task->position < position ? task_cancel(kernel, task) : OK;
+}
+
+Status tasks_cancel_before(Kernel *kernel, Run *run, int64_t position) {
+    return tasks_visit(kernel, run, cancel_before, position);
+}
+
 static bool task_has_ended(const TaskRow *task) {
     return task->state != TASK_QUEUED && task->state != TASK_LEASED;
 }

@@ -28,6 +28,8 @@ MUST_CHECK Status task_fire(Kernel *kernel, const TaskRow *due);
 MUST_CHECK Status tasks_end_leases(Kernel *kernel, Str worker);
 // Cancels the tasks of a run from a position on.
 MUST_CHECK Status tasks_cancel(Kernel *kernel, Run *run, int64_t from_position);
+// … up to one, which is not among them.
+MUST_CHECK Status tasks_cancel_before(Kernel *kernel, Run *run, int64_t position);
 // The run begins afresh: what is still to be done goes on and has no place in it any more.
 MUST_CHECK Status tasks_let_go(Kernel *kernel, Run *run);
 // The task's run is going: one that has ended is removed, any other stands alone from now on.

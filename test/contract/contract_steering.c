@@ -45,6 +45,71 @@ static void cancel_with_grace_reaches_a_running_run_at_its_next_wait(void **stat
     assert_int_equal(get_signals(world, "r1").count, 1); // nothing was consumed for it
 }
 
+// What a runner does: the task, and the entry of the log that has its place.
+static void queue_at(World *world, Op *op, const char *id, int64_t position) {
+    TaskSpec spec = task_of(id);
+    spec.position = position;
+    set_task(world, op, &spec);
+    op->turn.log = ARENA_NEW(&world->arena, LogRow);
+    *op->turn.log = (LogRow){.kind = LOG_TASK, .position = position, .name = spec.name};
+    op->turn.log_count = 1;
+}
+
+static void tasks_of_the_cleanup_outlive_a_cancelled_run(void **state) {
+    World *world = *state;
+    Op *op = turn(world, create(world, "r1"), NEXT_SUSPEND);
+    queue_at(world, op, "before", 1);
+    // The wait that hears of it may be older than what was queued last.
+    WaitItem item = on_signal("go");
+    item.position = 0;
+    set_waits(world, op, WAIT_FIRST, &item, 1);
+    op_run(world, op, OK);
+    cancel_run(world, "r1", HOUR_MS);
+    Claimed cleanup = ready_at(world, 0);
+    op = turn(world, cleanup, NEXT_CONTINUE);
+    queue_at(world, op, "cleanup", 2);
+    op_run(world, op, OK);
+    op = turn(world, cleanup, NEXT_CANCELLED);
+    queue_at(world, op, "last", 3);
+    op_run(world, op, OK);
+    assert_int_equal(get_task(world, "before").state, TASK_CANCELLED);
+    assert_int_equal(get_task(world, "cleanup").state, TASK_QUEUED);
+    assert_int_equal(get_task(world, "last").state, TASK_QUEUED);
+}
+
+static void tasks_of_a_cleanup_that_is_cut_off_go_on(void **state) {
+    World *world = *state;
+    Op *op = turn(world, create(world, "r1"), NEXT_SUSPEND);
+    queue_at(world, op, "before", 1);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    cancel_run(world, "r1", MINUTE_MS);
+    op = turn(world, ready_at(world, 0), NEXT_SUSPEND);
+    queue_at(world, op, "cleanup", 2);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    assert_int_equal(fire_at(world, START_MS + HOUR_MS)->fire_due.ended_count, 1);
+    assert_int_equal(get_task(world, "before").state, TASK_CANCELLED);
+    assert_int_equal(get_task(world, "cleanup").state, TASK_QUEUED);
+}
+
+static void task_queued_between_the_request_and_hearing_of_it_is_cancelled(void **state) {
+    World *world = *state;
+    Claimed claim = create(world, "r1");
+    cancel_run(world, "r1", HOUR_MS);
+    Op *op = turn(world, claim, NEXT_CONTINUE);
+    queue_at(world, op, "before", 1);
+    op_run(world, op, OK);
+    op = turn(world, claim, NEXT_SUSPEND);
+    set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
+    op_run(world, op, OK);
+    op = turn(world, claim, NEXT_CANCELLED);
+    queue_at(world, op, "cleanup", 5);
+    op_run(world, op, OK);
+    assert_int_equal(get_task(world, "before").state, TASK_CANCELLED);
+    assert_int_equal(get_task(world, "cleanup").state, TASK_QUEUED);
+}
+
 static void cancel_acknowledged_ends_cancelled_whatever_the_last_turn_says(void **state) {
     World *world = *state;
     Claimed a = create(world, "a"), b = create(world, "b"), c = create(world, "c");
@@ -397,6 +462,9 @@ int contract_steering(void) {
         CASE(cancel_of_a_run_nobody_has_in_memory_ends_it),
         CASE(cancel_with_grace_reaches_a_parked_run_at_its_wait),
         CASE(cancel_with_grace_reaches_a_running_run_at_its_next_wait),
+        CASE(tasks_of_the_cleanup_outlive_a_cancelled_run),
+        CASE(tasks_of_a_cleanup_that_is_cut_off_go_on),
+        CASE(task_queued_between_the_request_and_hearing_of_it_is_cancelled),
         CASE(cancel_acknowledged_ends_cancelled_whatever_the_last_turn_says),
         CASE(cancel_grace_over_ends_the_run_and_fences_its_executor),
         CASE(cancel_grace_over_ends_a_run_that_parked_again),

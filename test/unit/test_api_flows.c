@@ -129,6 +129,21 @@ static void cancellation_runs_the_cleanup(void **state) {
     assert_int_equal(atomic_load(&call_count), 1);
 }
 
+static void tasks_of_the_cleanup_outlive_the_cancelled_run(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "main",
+           "try { await Signal.next('never') }\n"
+           "finally { Task.run('double', 2, { delay: '100ms' }) }");
+    start(fixture, "main", "r", NULL);
+    wait_parked(fixture, "r", "signal:never");
+    assert_int_equal(abide_cancel(fixture->engine, "r", NULL, NULL, NULL), ABIDE_OK);
+    char *json = NULL;
+    assert_int_equal(abide_result(fixture->engine, "r", "20s", &json, NULL), ABIDE_CANCELLED);
+    abide_free(json);
+    for (int i = 0; i < 2000 && atomic_load(&call_count) == 0; i++) usleep(10000);
+    assert_int_equal(atomic_load(&call_count), 1);
+}
+
 static void an_uncaught_error_fails_the_run_with_its_place(void **state) {
     Fixture *fixture = *state;
     deploy(fixture, "main", "const a = 1\nnull.x");
@@ -274,6 +289,7 @@ int main(void) {
         TEST(children_give_results_and_typed_errors),
         TEST(continue_as_begins_again),
         TEST(cancellation_runs_the_cleanup),
+        TEST(tasks_of_the_cleanup_outlive_the_cancelled_run),
         TEST(an_uncaught_error_fails_the_run_with_its_place),
         TEST(a_script_that_never_waits_fails_alone),
         TEST(runs_finish_on_the_version_they_began_with),
