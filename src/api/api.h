@@ -3,6 +3,7 @@
 #include "abide.h"
 #include "api/clock.h"
 #include "api/driver.h"
+#include "base/name.h"
 #include <stdatomic.h>
 
 typedef struct Registered { // a workflow's runner; lives as long as the engine
@@ -49,9 +50,6 @@ int api_refuse(abide_error *error, int code, const char *name, const char *forma
     __attribute__((format(printf, 4, 5)));
 
 // Checks; a Diag says what is wrong with the argument called `what`.
-// Text: there, not empty, at most `max` bytes of UTF-8 without control characters.
-MUST_CHECK Status api_check_text(Str text, const char *what, const char *code, size_t max,
-                                 Diag *diag);
 MUST_CHECK Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag);
 MUST_CHECK Status api_check_run_id(const char *text, Str *ret_id, Diag *diag);
 MUST_CHECK Status api_check_payload(const char *json, const char *what, Str *ret_payload,

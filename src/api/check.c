@@ -7,7 +7,6 @@
 #include "api/api.h"
 #include "base/duration.h"
 #include "base/limits.h"
-#include "base/utf.h"
 #include "json/validate.h"
 #include <stdio.h>
 
@@ -50,32 +49,16 @@ int api_refuse(abide_error *error, int code, const char *name, const char *forma
     return code;
 }
 
-Status api_check_text(Str text, const char *what, const char *code, size_t max, Diag *diag) {
-    if (text.data == NULL || text.len == 0)
-        return diag_set(diag, ERR_INVALID, code, "%s is missing or empty", what);
-    if (text.len > max)
-        return diag_set(diag, ERR_INVALID, code, "%s has %zu bytes; at most %zu are allowed", what,
-                        text.len, max);
-    size_t valid = utf8_valid_prefix(text);
-    if (valid < text.len)
-        return diag_set(diag, ERR_INVALID, code, "%s is not valid UTF-8 at byte %zu", what, valid);
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
-            return diag_set(diag, ERR_INVALID, code, "%s has a control character at byte %zu", what,
-                            i);
-    return OK;
-}
-
 Status api_check_name(const char *text, const char *what, Str *ret_name, Diag *diag) {
     Str name = str_from(text);
-    TRY(api_check_text(name, what, "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(name, what, "BAD_NAME", LIMIT_NAME_SIZE, diag));
     *ret_name = name;
     return OK;
 }
 
 Status api_check_run_id(const char *text, Str *ret_id, Diag *diag) {
     Str id = str_from(text);
-    TRY(api_check_text(id, "the run id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
+    TRY(name_check(id, "the run id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
     *ret_id = id;
     return OK;
 }
@@ -116,7 +99,7 @@ static Status check_tags(const abide_start_options *options, Arena *arena, Str *
     Str joined = STR_NULL;
     for (int i = 0; i < options->tag_count; i++) {
         Str tag = str_from(options->tags[i]);
-        TRY(api_check_text(tag, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, diag));
+        TRY(name_check(tag, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, diag));
         joined = i == 0 ? arena_str(arena, tag)
                         : arena_printf(arena, "%.*s\n%.*s", STR_ARG(joined), STR_ARG(tag));
     }
@@ -141,7 +124,7 @@ Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena
     if (options->id != NULL) TRY(api_check_run_id(options->id, &spec->id, diag));
     if (options->key != NULL) {
         spec->dedupe_key = str_from(options->key);
-        TRY(api_check_text(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE,
+        TRY(name_check(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE,
                            diag));
     }
     int64_t delay_ms;

@@ -7,6 +7,7 @@
 #include "engine/flow_options.h"
 #include "base/duration.h"
 #include "base/limits.h"
+#include "base/name.h"
 #include "engine/filter.h"
 #include "json/value.h"
 
@@ -24,6 +25,13 @@ static Status parse_object(Arena *arena, Str json, const JsonValue **ret_object,
     return OK;
 }
 
+// A name, by the rule that holds for all of them; left alone when there is none.
+static Status get_name(const JsonValue *options, const char *member, Str *ret_name, Diag *diag) {
+    TRY(json_get_string(options, member, ret_name, diag));
+    if (str_is_null(*ret_name)) return OK;
+    return name_check(*ret_name, member, "BAD_OPTION", LIMIT_NAME_SIZE, diag);
+}
+
 static Status join_strings(Arena *arena, const JsonValue *array, const char *what, Str *ret_joined,
                            Diag *diag) {
     Str joined = STR_NULL;
@@ -31,6 +39,7 @@ static Status join_strings(Arena *arena, const JsonValue *array, const char *wha
         if (item->kind != JSON_KIND_STRING)
             return diag_set(diag, ERR_INVALID, "BAD_OPTION", "%s must be a list of strings", what);
         Str text = item->string;
+        TRY(name_check(text, what, "BAD_OPTION", LIMIT_NAME_SIZE, diag));
         joined = str_is_null(joined)
                      ? arena_str(arena, text)
                      : arena_printf(arena, "%.*s\n%.*s", STR_ARG(joined), STR_ARG(text));
@@ -80,14 +89,14 @@ Status flow_task_options(Arena *arena, Str options_json, TaskSpec *spec, Diag *d
     if (options == NULL) return OK;
     TRY(json_allow_only(options, allowed, diag));
     Str key = STR_NULL;
-    TRY(json_get_string(options, "queue", &spec->queue, diag));
+    TRY(get_name(options, "queue", &spec->queue, diag));
     TRY(json_get_i64(options, "priority", &spec->priority, diag));
     TRY(json_get_duration_ms(options, "timeout", &spec->run_timeout_ms, diag));
     TRY(json_get_duration_ms(options, "scheduleTimeout", &spec->start_timeout_ms, diag));
     TRY(json_get_duration_ms(options, "heartbeatTimeout", &spec->heartbeat_ms, diag));
     TRY(json_get_duration_ms(options, "delay", &spec->delay_ms, diag));
-    TRY(json_get_string(options, "concurrencyKey", &spec->concurrency_key, diag));
-    TRY(json_get_string(options, "key", &key, diag));
+    TRY(get_name(options, "concurrencyKey", &spec->concurrency_key, diag));
+    TRY(get_name(options, "key", &key, diag));
     if (!str_is_null(key)) spec->id = arena_printf(arena, "task:%.*s", STR_ARG(key));
     TRY(json_get_object(options, "retry", &retry, diag));
     TRY(check_priority(spec->priority, diag));
@@ -104,14 +113,14 @@ Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec 
     TRY(json_allow_only(options, allowed, diag));
     int64_t delay_ms = 0;
     Str close = STR_NULL;
-    TRY(json_get_string(options, "id", &spec->id, diag));
-    TRY(json_get_string(options, "key", &spec->dedupe_key, diag));
+    TRY(get_name(options, "id", &spec->id, diag));
+    TRY(get_name(options, "key", &spec->dedupe_key, diag));
     TRY(json_get_duration_ms(options, "delay", &delay_ms, diag));
     TRY(json_get_instant_ms(options, "startAt", &spec->start_at_ms, diag));
     TRY(json_get_duration_ms(options, "timeout", &spec->timeout_ms, diag));
     TRY(json_get_duration_ms(options, "ttl", &spec->keep_ms, diag));
     TRY(json_get_i64(options, "priority", &spec->priority, diag));
-    TRY(json_get_string(options, "queue", &spec->queue, diag));
+    TRY(get_name(options, "queue", &spec->queue, diag));
     TRY(json_get_array(options, "tags", &tags, diag));
     TRY(json_get_string(options, "parentClose", &close, diag));
     if (delay_ms > 0) spec->start_at_ms = now_ms + delay_ms;

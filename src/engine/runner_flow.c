@@ -11,6 +11,7 @@
 #include "engine/runner_flow.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/name.h"
 #include "engine/flow_machine.h"
 #include "engine/flow_options.h"
 #include "json/write.h"
@@ -73,9 +74,7 @@ static Status add_log(FlowTurn *turn, Entry entry, Diag *diag) {
 }
 
 static Status check_text(Str text, const char *what, Diag *diag) {
-    if (text.len > 0 && text.len <= LIMIT_NAME_SIZE) return OK;
-    return diag_set(diag, ERR_INVALID, "BAD_NAME", "%s must have 1 … %d bytes", what,
-                    LIMIT_NAME_SIZE);
+    return name_check(text, what, "BAD_NAME", LIMIT_NAME_SIZE, diag);
 }
 
 static Status check_size(Str json, const char *what, Diag *diag) {

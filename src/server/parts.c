@@ -51,7 +51,7 @@ void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render)
 
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code) {
     Diag diag;
-    Status status = api_check_text(text, what, code, LIMIT_NAME_SIZE, &diag);
+    Status status = name_check(text, what, code, LIMIT_NAME_SIZE, &diag);
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
     return false;
@@ -68,7 +68,7 @@ bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags) {
     if (status == OK && tags != NULL) JSON_EACH(tag, tags) {
         if (tag->kind != JSON_KIND_STRING)
             status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a tag is a string");
-        else status = api_check_text(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
+        else status = name_check(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
         if (status != OK) break;
         *ret_tags = str_is_null(*ret_tags)
                         ? tag->string

@@ -282,7 +282,7 @@ static Status read_start(Exchange *exchange, Start *start, Diag *diag) {
     bool is_empty = id != NULL && id->kind == JSON_KIND_STRING && id->string.len == 0;
     if (id == NULL || id->kind == JSON_KIND_NULL || is_empty) return OK;
     TRY(json_get_string(body, "handler_id", &start->handler_id, diag));
-    return api_check_text(start->handler_id, "handler_id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag);
+    return name_check(start->handler_id, "handler_id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag);
 }
 
 static void send_started(Exchange *exchange) {

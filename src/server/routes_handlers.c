@@ -305,7 +305,7 @@ static bool read_event(Exchange *exchange, HandlerEvent *ret_event) {
     if (status == OK && ret_event->type.len == 0)
         status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST", "the event has no type");
     if (status == OK)
-        status = api_check_text(ret_event->type, "the event's type", "BAD_NAME", LIMIT_NAME_SIZE,
+        status = name_check(ret_event->type, "the event's type", "BAD_NAME", LIMIT_NAME_SIZE,
                                 &diag);
     if (status == OK && ret_event->value.len > LIMIT_PAYLOAD_SIZE)
         status = diag_set(&diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE", "the event is too large");

@@ -62,7 +62,7 @@ static Status read_leftovers(const JsonValue *body, RunSpec *spec, Diag *diag) {
                         "leftover_topic: given if, and only if, leftover_signals is topic");
     spec->leftover_policy = found;
     if (!has_topic) return OK;
-    return api_check_text(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE,
+    return name_check(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE,
                           diag);
 }
 
@@ -70,13 +70,13 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
     abide_engine *engine = exchange->server->engine;
     *spec = (RunSpec){.keep_ms = engine->run_retention_ms, .parent_position = -1};
     TRY(json_get_string(body, "workflow", &spec->workflow, diag));
-    TRY(api_check_text(spec->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(spec->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
     TRY(json_get_string(body, "id", &spec->id, diag));
     if (!str_is_null(spec->id))
-        TRY(api_check_text(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
+        TRY(name_check(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
     TRY(json_get_string(body, "queue", &spec->queue, diag));
     if (!str_is_null(spec->queue))
-        TRY(api_check_text(spec->queue, "queue", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+        TRY(name_check(spec->queue, "queue", "BAD_NAME", LIMIT_NAME_SIZE, diag));
     TRY(json_get_i64(body, "priority", &spec->priority, diag));
     if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
@@ -85,7 +85,7 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
     TRY(read_leftovers(body, spec, diag));
     spec->dedupe_key = exchange_header(exchange, "Idempotency-Key");
     if (!str_is_null(spec->dedupe_key)) {
-        TRY(api_check_text(spec->dedupe_key, "Idempotency-Key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
+        TRY(name_check(spec->dedupe_key, "Idempotency-Key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
         spec->dedupe_key = arena_str(&exchange->arena, spec->dedupe_key);
     }
     spec->input = parts_raw(body, "input");

@@ -27,7 +27,7 @@ static const Field set_fields[] = {
 static bool parse_name(Exchange *exchange, Str *ret_name) {
     *ret_name = exchange->parameters[0];
     Diag diag;
-    Status status = api_check_text(*ret_name, "the schedule's name", "BAD_NAME",
+    Status status = name_check(*ret_name, "the schedule's name", "BAD_NAME",
                                    LIMIT_SCHEDULE_NAME_SIZE, &diag);
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
@@ -70,7 +70,7 @@ static Status read_schedule(Exchange *exchange, const JsonValue *body, ScheduleR
     row->keep_ms = engine->run_retention_ms;
     row->grace_ms = engine->cancel_grace_ms;
     TRY(json_get_string(body, "workflow", &row->workflow, diag));
-    TRY(api_check_text(row->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(row->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
     TRY(read_when(body, row, diag));
     TRY(json_get_duration_ms(body, "jitter", &row->jitter_ms, diag));
     TRY(json_get_duration_ms(body, "catch_up", &row->catch_up_ms, diag));

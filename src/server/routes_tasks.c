@@ -43,7 +43,7 @@ static Status read_retry(const JsonValue *body, TaskSpec *spec, Diag *diag) {
 static Status read_name(const JsonValue *body, const char *name, Str *ret_text, Diag *diag) {
     TRY(json_get_string(body, name, ret_text, diag));
     if (str_is_null(*ret_text)) return OK;
-    return api_check_text(*ret_text, name, "BAD_FIELD", LIMIT_NAME_SIZE, diag);
+    return name_check(*ret_text, name, "BAD_FIELD", LIMIT_NAME_SIZE, diag);
 }
 
 static Status read_task(const JsonValue *body, TaskSpec *spec, Diag *diag) {

@@ -56,7 +56,7 @@ static Status read_scopes(const JsonValue *body, int64_t *ret_scopes, Diag *diag
 static Status read_token(const JsonValue *body, int64_t now_ms, TokenRow *row, Diag *diag) {
     int64_t lifetime_ms = 0;
     TRY(json_get_string(body, "name", &row->name, diag));
-    TRY(api_check_text(row->name, "name", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(row->name, "name", "BAD_NAME", LIMIT_NAME_SIZE, diag));
     TRY(read_scopes(body, &row->scopes, diag));
     TRY(json_get_duration_ms(body, "expires", &lifetime_ms, diag));
     if (lifetime_ms > 0) row->expires_at_ms = now_ms + lifetime_ms;

@@ -70,7 +70,7 @@ static Status read_names(const JsonValue *body, const char *name, Arena *arena, 
     JSON_EACH(item, list) {
         if (item->kind != JSON_KIND_STRING)
             return diag_set(diag, ERR_INVALID, "BAD_FIELD", "%s: a list of strings", name);
-        TRY(api_check_text(item->string, name, "BAD_FIELD", LIMIT_NAME_SIZE, diag));
+        TRY(name_check(item->string, name, "BAD_FIELD", LIMIT_NAME_SIZE, diag));
         ret_names->items[ret_names->count++] = item->string;
     }
     return OK;
@@ -88,7 +88,7 @@ static Status read_claim(Exchange *exchange, const JsonValue *body, Claim *claim
     int64_t wait_ms = 0;
     claim->max = 1;
     TRY(json_get_string(body, "worker", &claim->worker, diag));
-    TRY(api_check_text(claim->worker, "worker", "BAD_FIELD", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(claim->worker, "worker", "BAD_FIELD", LIMIT_NAME_SIZE, diag));
     TRY(read_names(body, "queues", arena, &claim->queues, diag));
     TRY(read_names(body, "names", arena, &claim->names, diag));
     TRY(json_get_i64(body, "max", &claim->max, diag));
@@ -313,7 +313,7 @@ static Status read_token(const JsonValue *item, Str *ret_id, int64_t *ret_token,
     static const char *const required[] = {"id", "token", NULL};
     TRY(json_require(item, required, diag));
     TRY(json_get_string(item, "id", ret_id, diag));
-    TRY(api_check_text(*ret_id, "id", "BAD_FIELD", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(*ret_id, "id", "BAD_FIELD", LIMIT_NAME_SIZE, diag));
     return json_get_i64(item, "token", ret_token, diag);
 }
 

@@ -407,6 +407,35 @@ static void an_unknown_task_waits_for_a_worker_and_times_out(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_with_gate, teardown_gate)
 
+static void names_of_scripts_follow_the_rule_of_all_names(void **state) {
+    run_flow(*state,
+             "const refused = async start => {\n"
+             "  try { await start() } catch (e) { return e.message }\n"
+             "}\n"
+             "const odd = 'a\\nb', long = 'x'.repeat(256)\n"
+             "return [\n"
+             "  await refused(() => Task.run('double', 1, { queue: odd })),\n"
+             "  await refused(() => Task.run('double', 1, { queue: '' })),\n"
+             "  await refused(() => Task.run('double', 1, { queue: long })),\n"
+             "  await refused(() => Task.run('double', 1, { key: odd })),\n"
+             "  await refused(() => Task.run(odd, 1)),\n"
+             "  await refused(() => Signal.next(odd)),\n"
+             "  await refused(() => Event.wait('\\x01task 7')),\n"
+             "  await refused(() => Event.emit(odd, 1)),\n"
+             "  await refused(() => Workflow.start('main', 1, { tags: [odd] })),\n"
+             "  await refused(() => Task.run('double', 1, { queue: 'straße /7' })),\n"
+             "]",
+             NULL,
+             "[\"queue has a control character at byte 1\",\"queue is missing or empty\","
+             "\"queue has 256 bytes; at most 255 are allowed\","
+             "\"key has a control character at byte 1\","
+             "\"the task name has a control character at byte 1\","
+             "\"the signal name has a control character at byte 1\","
+             "\"the topic has a control character at byte 0\","
+             "\"the topic has a control character at byte 1\","
+             "\"tags has a control character at byte 1\",null]");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(handles_and_winners_carry_the_same_id),
@@ -430,6 +459,7 @@ int main(void) {
         TEST(a_signal_to_a_finished_run_is_refused_and_changes_nothing),
         TEST(a_filter_that_does_not_parse_names_its_column),
         TEST(an_unknown_task_waits_for_a_worker_and_times_out),
+        TEST(names_of_scripts_follow_the_rule_of_all_names),
     };
     return cmocka_run_group_tests_name("api_flow_edges", tests, NULL, NULL);
 }
