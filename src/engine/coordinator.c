@@ -578,8 +578,9 @@ static Status recover_step(Coordinator *c, OpKind kind, Op *ret_op, Diag *diag) 
     return status;
 }
 
-Status coordinator_recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
+static Status recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
     RecoveryReport report = {0};
+    if (c->node == 0) TRY(coordinator_join(c, diag));
     Query query = {.kind = QUERY_STATS};
     TRY(store_read(c->store, &c->scratch, &query, diag));
     arena_reset(&c->scratch);
@@ -601,6 +602,13 @@ Status coordinator_recover(Coordinator *c, RecoveryReport *ret_report, Diag *dia
     c->has_tasks = true;
     *ret_report = report;
     return OK;
+}
+
+Status coordinator_recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
+    Status status = recover(c, ret_report, diag);
+    if (status != ERR_FENCED) return status;
+    outcome_fenced_off(c); // it was stopped in the middle of it, for longer than its lease
+    return recover(c, ret_report, diag);
 }
 
 void coordinator_stop(Coordinator *c) {

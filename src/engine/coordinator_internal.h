@@ -136,6 +136,8 @@ void tasks_apply_heartbeat(Coordinator *c, const Op *op);
 // ---- coordinator_outcome.c ----
 // A commit did not answer OK: sorts out who is told and what is tried again.
 void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag);
+// Others think this node is dead and have taken its runs: it forgets them, and joins anew.
+void outcome_fenced_off(Coordinator *c);
 // The next failed turn to be submitted again, or NULL (not yet, or they turned out applied).
 Turn *outcome_retry(Coordinator *c);
 

@@ -85,8 +85,7 @@ static void take_out_requests(Coordinator *c, Turn *turn) {
     for (size_t i = 0; i < turn->items.count; i++) turn->batch.ops[i] = turn->items.data[i].op;
 }
 
-// Others think we are dead and have taken our runs.
-static void forget_runs(Coordinator *c) {
+void outcome_fenced_off(Coordinator *c) {
     LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
     static const Phase idle_phases[] = {PHASE_READY, PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING,
                                         PHASE_ORPHAN};
@@ -109,7 +108,7 @@ static void drop_run(Coordinator *c, Execution *execution) {
 
 // [O3] Requests go back to the head of the queue, in order.
 static void take_apart_fenced(Coordinator *c, Turn *turn) {
-    if (turn->batch.node == c->node) forget_runs(c);
+    if (turn->batch.node == c->node) outcome_fenced_off(c);
     tasks_forget_claims(c, turn);
     for (size_t i = turn->items.count; i-- > 0;) {
         TurnItem *item = &turn->items.data[i];
