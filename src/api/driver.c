@@ -81,7 +81,7 @@ static void deliver_mail(Driver *driver, Mail *mail) {
         call->function(coordinator, call->context);
         semaphore_post(call->done);
     }
-    if (mail->is_store_changed) coordinator_look_around(coordinator);
+    if (mail->is_store_changed) coordinator_hear(coordinator);
     LIST_EACH_SAFE(node, after, &mail->executed) {
         list_remove(node);
         coordinator_executed(coordinator, container_of(node, Execution, link));

@@ -350,7 +350,7 @@ static void add_executed(Coordinator *c, Turn *turn) {
         } else {
             Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
             runs_fill_children(c, execution);
-            runs_fill_commit(execution, &op->turn);
+            runs_fill_commit(c, execution, &op->turn);
             turn->made_tasks += op->turn.task_count;
         }
     }
@@ -363,11 +363,31 @@ static int64_t room_for_runs(const Coordinator *c) {
     return owned >= c->config.max_active_runs ? 0 : c->config.max_active_runs - owned;
 }
 
-void coordinator_look_around(Coordinator *c) {
-    c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
+void coordinator_hear(Coordinator *c) {
+    c->has_unclaimed = c->has_tasks = true;
     awaits_recheck(c);
     notify(c, ENGINE_LOG_GREW, STR_NULL, STR_NULL, STR_NULL);
     notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
+}
+
+// Others have written, or died.
+static void look_around(Coordinator *c) {
+    c->is_due_unknown = true;
+    coordinator_hear(c);
+}
+
+// Runs that were left to another node are claimed if it has not taken them in time.
+static void note_left(Coordinator *c, int64_t until_ms) {
+    if (until_ms <= c->left_until_ms) return;
+    c->left_until_ms = until_ms;
+    if (c->claim_again_ms == 0) c->claim_again_ms = until_ms;
+}
+
+static void look_at_left(Coordinator *c, int64_t now_ms) {
+    if (c->claim_again_ms == 0 || now_ms < c->claim_again_ms) return;
+    c->has_unclaimed = true;
+    c->claim_again_ms = c->left_until_ms > now_ms ? c->left_until_ms : 0;
+    if (c->claim_again_ms == 0) c->left_until_ms = 0;
 }
 
 // The engine's own operations. While it is stopping only the lease is kept.
@@ -385,6 +405,7 @@ static void add_own(Coordinator *c, Turn *turn) {
         c->is_firing = true;
         if (c->next_due_ms > DUE_AT_ONCE) c->firing_due_ms = c->next_due_ms;
     }
+    look_at_left(c, now);
     if (!c->is_claiming && c->has_unclaimed && room_for_runs(c) > 0) {
         turn_add(turn, OP_CLAIM, NULL, NULL)->claim.max = room_for_runs(c);
         c->is_claiming = true;
@@ -446,7 +467,7 @@ static void apply_fired(Coordinator *c, const Op *op) {
 static void apply_own(Coordinator *c, const Op *op) {
     switch (op->kind) {
     case OP_RENEW: // if no word of what others did has come
-        if (!c->config.is_exclusive && !op->renew.is_quiet) coordinator_look_around(c);
+        if (!c->config.is_exclusive && !op->renew.is_quiet) look_around(c);
         break;
     case OP_FIRE_DUE: apply_fired(c, op); break;
     case OP_CLAIM:
@@ -482,6 +503,7 @@ void turn_apply(Coordinator *c, Turn *turn) {
     c->stats.commits++;
     c->stats.operations += (int64_t)turn->batch.count;
     if (turn->batch.unclaimed_count > 0) c->has_unclaimed = true;
+    note_left(c, turn->batch.left_until_ms);
     if (turn->batch.has_tasks) {
         c->has_tasks = true;
         notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
@@ -549,6 +571,7 @@ int64_t coordinator_next_wake_ms(Coordinator *c) {
         if (due < at) at = due;
     }
     if (c->has_unclaimed && !c->is_claiming && room_for_runs(c) > 0) return 0;
+    if (c->claim_again_ms > 0 && c->claim_again_ms < at) at = c->claim_again_ms;
     first = heap_peek(&c->heartbeats);
     if (first != NULL && first->at < at) at = first->at;
     if (c->has_tasks && tasks_can_claim(c)) return 0;

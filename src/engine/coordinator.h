@@ -225,8 +225,9 @@ void coordinator_set_idle_timeout(Coordinator *coordinator, Str workflow, int64_
 MUST_CHECK Status coordinator_recover(Coordinator *coordinator, RecoveryReport *ret_report,
                                       Diag *diag);
 
-// Another node has written: looks for work to claim, for what is due, and for runs that ended.
-void coordinator_look_around(Coordinator *coordinator);
+// Another node says that there is work to claim, or that runs have ended. What is due by itself is
+// seen to by those who know of it as long as they live, and need not be asked for.
+void coordinator_hear(Coordinator *coordinator);
 
 void coordinator_submit(Coordinator *coordinator, Request *request);
 void coordinator_await(Coordinator *coordinator, Await *await);

@@ -73,6 +73,8 @@ struct Coordinator {
     bool is_due_unknown; // ask the store again
     bool has_unadopted;  // runs may be ours in the store that are not in memory
     bool has_unclaimed;  // ready runs wait for room
+    int64_t claim_again_ms; // when to look whether the runs that were left to other nodes are
+    int64_t left_until_ms;  // taken, and until when some are left; 0 = none
     bool has_tasks;      // tasks may be claimable
     bool was_window_full; // the last claim of tasks left some that it had no room for
     int64_t first_queue; // where the next claim of tasks begins: each queue gets its turn
@@ -99,7 +101,7 @@ void runs_dispatch(Coordinator *c);
 void runs_adopt(Coordinator *c);
 void runs_fill_children(Coordinator *c, Execution *execution);
 // Fills the commit operation from an execution's output.
-void runs_fill_commit(Execution *execution, TurnCommit *commit);
+void runs_fill_commit(const Coordinator *c, Execution *execution, TurnCommit *commit);
 
 // ---- coordinator_idle.c ----
 // The run's turn has parked it: it becomes PARKED, until its time or the room is up.

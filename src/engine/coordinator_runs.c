@@ -23,7 +23,7 @@ static void prepend_reloaded(Execution *execution, TurnCommit *commit) {
     commit->log_count++;
 }
 
-void runs_fill_commit(Execution *execution, TurnCommit *commit) {
+void runs_fill_commit(const Coordinator *c, Execution *execution, TurnCommit *commit) {
     const TurnOutput *output = &execution->output;
     *commit = (TurnCommit){
         .run = execution->run,
@@ -42,6 +42,7 @@ void runs_fill_commit(Execution *execution, TurnCommit *commit) {
         .waits = output->waits,
         .snapshot = output->snapshot,
         .keep_snapshots = output->keep_snapshots,
+        .is_kept = !c->config.is_exclusive,
         .result = output->result,
         .participant = output->participant,
         .participant_context = output->participant_context,

@@ -80,7 +80,8 @@ static int run_idle(const Arguments *arguments) {
 
 static int run_seeds(const Arguments *arguments) {
     uint64_t started = env_monotonic_ns(env_system());
-    int64_t calls = 0, faults = 0, crashes = 0, done = 0;
+    int64_t done = 0;
+    SimCounts counts = {0};
     for (; done < arguments->count; done++) {
         uint64_t elapsed = env_monotonic_ns(env_system()) - started;
         if (arguments->seconds > 0 && elapsed > (uint64_t)arguments->seconds * 1000000000u) break;
@@ -96,22 +97,20 @@ static int run_seeds(const Arguments *arguments) {
             .is_traced = arguments->is_traced,
         };
         char failure[512];
-        int64_t counts[3];
-        if (!sim_run(&options, failure, counts)) {
+        if (!sim_run(&options, failure, &counts)) {
             printf("seed %llu: %s\nrepeat with: abide-sim --seed %llu --nodes %d --runs %d "
                    "--schedules %d --flows %d --trace\n",
                    (unsigned long long)seed, failure, (unsigned long long)seed, options.node_count,
                    options.run_count, options.schedule_count, options.flow_count);
             return 1;
         }
-        calls += counts[0];
-        faults += counts[1];
-        crashes += counts[2];
     }
-    printf("seeds %llu..%llu clean: %lld store calls, %lld faults, %lld crashes\n",
+    printf("seeds %llu..%llu clean: %lld store calls, %lld faults, %lld crashes, "
+           "%lld batches left runs to other nodes, %lld were taken there\n",
            (unsigned long long)arguments->seed,
            (unsigned long long)(arguments->seed + (uint64_t)(done > 0 ? done - 1 : 0)),
-           (long long)calls, (long long)faults, (long long)crashes);
+           (long long)counts.store_calls, (long long)counts.faults, (long long)counts.crashes,
+           (long long)counts.left, (long long)counts.home);
     return 0;
 }
 

@@ -153,7 +153,7 @@ static void liveness_phase(Sim *sim, Clients *clients) {
     if (!sim_has_failed(sim)) describe_stuck(sim);
 }
 
-bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_counts[3]) {
+bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts) {
     Sim *sim = mem_zalloc(sizeof(Sim));
     sim->options = *options;
     sim->random_state = options->seed * 0x9E3779B97F4A7C15u + 1;
@@ -177,9 +177,11 @@ bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_count
     if (!sim_has_failed(sim)) verify_store(sim);
     bool is_clean = !sim_has_failed(sim);
     snprintf(ret_failure, 512, "%s", sim->failure);
-    ret_counts[0] = sim->store_calls;
-    ret_counts[1] = sim->fault_count;
-    ret_counts[2] = sim->crash_count;
+    counts->store_calls += sim->store_calls;
+    counts->faults += sim->fault_count;
+    counts->crashes += sim->crash_count;
+    counts->left += sim->left_count;
+    counts->home += sim->home_count;
     clients_free(&clients);
     store_close(sim->store);
     ledger_free(sim->ledger);

@@ -91,7 +91,13 @@ struct Sim {
     struct SimFlows *flows; // the generated ones
     char failure[512]; // empty while all is well
     int64_t crash_count, fault_count, event_count;
+    int64_t left_count; // batches that left runs to other nodes
+    int64_t home_count; // runs that their home then claimed
 };
+
+typedef struct SimCounts {
+    int64_t store_calls, faults, crashes, left, home; // as in Sim
+} SimCounts;
 
 uint64_t sim_random(Sim *sim, uint64_t below); // 0 … below - 1
 bool sim_chance(Sim *sim, int64_t percent);
@@ -137,7 +143,7 @@ void sim_flow_define(Sim *sim, Str name, Str source); // one more
 void sim_flows_check(Sim *sim); // at the end
 
 // run.c
-bool sim_run(const SimOptions *options, char ret_failure[512], int64_t ret_counts[3]);
+bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts); // adds to them
 // scenario.c: every crash point of every small scenario. Answers how many were tried, or < 0.
 int64_t sim_exhaustive(bool is_traced, char ret_failure[512]);
 // idle.c: every history of up to `longest` happenings. Answers how many were played, or < 0.

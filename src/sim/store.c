@@ -22,12 +22,28 @@ static Status fail(SimStore *self, Fault fault, Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "simulated fault %d", (int)fault);
 }
 
+// As a shared store does: the other nodes hear of what concerns them, mostly.
+static void spread_word(SimStore *self, const Batch *batch) {
+    Sim *sim = self->node->sim;
+    bool is_news = batch->unclaimed_count > 0 || batch->left_until_ms > 0 || batch->has_tasks ||
+                   batch->ended_count > 0;
+    if (batch->left_until_ms > 0) sim->left_count++;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->ops[i]->kind == OP_CLAIM) sim->home_count += batch->ops[i]->claim.home_count;
+    for (int i = 0; i < sim->options.node_count && is_news; i++) {
+        SimNode *node = &sim->nodes[i];
+        bool is_hearing = node != self->node && node->coordinator != NULL && !node->is_crashed;
+        if (is_hearing && sim_chance(sim, 80)) coordinator_hear(node->coordinator);
+    }
+}
+
 static Status sim_store_commit(Store *store, Batch *batch, Diag *diag) {
     SimStore *self = (SimStore *)store;
     if (self->node->is_crashed) return fail(self, FAULT_BEFORE, diag);
     Fault fault = draw_fault(self->node->sim);
     if (fault == FAULT_BEFORE || fault == FAULT_CRASH_BEFORE) return fail(self, fault, diag);
     Status status = store_commit(self->inner, batch, diag);
+    if (status == OK) spread_word(self, batch);
     return fault == FAULT_NONE ? status : fail(self, fault, diag);
 }
 

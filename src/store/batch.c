@@ -133,7 +133,7 @@ static void op_clear_answers(Op *op) {
         op->create_run.id = STR_NULL;
         break;
     case OP_CLAIM:
-        op->claim.count = op->claim.taken_over = 0;
+        op->claim.count = op->claim.taken_over = op->claim.home_count = 0;
         break;
     case OP_COMMIT_TURN:
         turn_clear_answers(&op->turn);
@@ -276,6 +276,7 @@ void batch_clear_answers(Batch *batch) {
     batch->started_count = batch->started_capacity = 0;
     batch->ended_count = batch->ended_capacity = 0;
     batch->unclaimed_count = 0;
+    batch->left_until_ms = 0;
     batch->earliest_due_ms = 0;
     batch->has_tasks = false;
 }

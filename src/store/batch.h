@@ -9,7 +9,8 @@
 //        and the answers in it are true: they were found before the commit was tried. A batch
 //        that changes nothing need not leave its number.
 //   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
-//        `claim_max`, and listed in `ready`; past that they stay ready and unowned.
+//        `claim_max`, and listed in `ready`; past that they stay ready and unowned. So do those
+//        that another node has in memory: they are left to it for a while (left_until_ms).
 //   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED. A
 //        batch of a node that was fenced off answers ERR_FENCED as a whole and changes nothing.
 //   [S6] Terminal runs never change, except by being purged.
@@ -106,6 +107,7 @@ typedef struct Op {
             int64_t max; // answers are in batch.ready
             int64_t count;
             int64_t taken_over; // answer: how many came from dead nodes
+            int64_t home_count; // answer: how many had been left to this node
         } claim;
         TurnCommit turn;
         struct {
@@ -248,19 +250,6 @@ typedef struct Op {
     };
 } Op;
 
-// A run that this batch made ready and claimed for the batch's node.
-typedef struct ReadyRun {
-    int64_t run;
-    int64_t epoch;
-    Str id;
-    Str workflow;
-    int64_t kind;
-    LogRow *resolved; // what woke it: LOG_WAIT entries already in its log
-    size_t resolved_count;
-    bool is_cancel_wanted;
-    int64_t last_seq;
-} ReadyRun;
-
 typedef struct Batch {
     Arena *arena;  // the caller's: operations' data and answers live here
     int64_t now_ms; // the caller's clock: the only one a store knows
@@ -281,6 +270,8 @@ typedef struct Batch {
     GrownRun *grown;
     size_t grown_count, grown_capacity;
     int64_t unclaimed_count; // runs made ready but left unowned because of claim_max
+    int64_t left_until_ms;   // runs were left to nodes that have them in memory; when somebody else
+                             // may claim them all; 0 = none were
     int64_t earliest_due_ms; // the earliest due_at written by this batch; 0 = none
     bool has_tasks;          // tasks became claimable
     Str damage; // what was found damaged and set aside, for people; null = nothing

@@ -233,7 +233,7 @@ Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated 
     bool is_unknown = pin_status == ERR_NOT_FOUND;
     if (!is_unknown) TRY(pin_status);
     Run run = {.row = run_row_new(kernel, spec, parent)};
-    if (run.row.state == RUN_RUNNING) run_set_ready(kernel, &run);
+    if (run.row.state == RUN_RUNNING) TRY(run_set_ready(kernel, &run));
     Status status = run_insert(kernel, &run, spec->input);
     if (status == ERR_CONFLICT) {
         kernel->counters[COUNTER_NEXT_KEY]--; // nothing was made with it
@@ -368,7 +368,7 @@ Status apply_fork(Kernel *kernel, Op *op) {
                     .leftover_policy = source.row.leftover_policy,
                     .leftover_topic = source.row.leftover_topic};
     Run run = {.row = run_row_new(kernel, &spec, NULL)};
-    run_set_ready(kernel, &run);
+    TRY(run_set_ready(kernel, &run));
     Status status = run_insert(kernel, &run, input);
     if (status == ERR_CONFLICT) {
         kernel->counters[COUNTER_NEXT_KEY]--;

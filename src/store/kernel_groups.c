@@ -35,11 +35,11 @@ Status group_has_open(Kernel *kernel, Run *run, const WaitSet *set, size_t place
     return OK;
 }
 
-Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_resolved) {
+Status deliveries_read(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_resolved) {
     *ret_resolved = (Resolved){0};
     TRY(run_last_seq(kernel, run));
     int64_t entry_count = run->facts.last_seq - run->row.log_seq;
-    if (run->row.kind != RUN_FLOW || entry_count <= 0) return OK;
+    if (entry_count <= 0) return OK;
     ret_resolved->rows = ARENA_ARRAY(arena, LogRow, (size_t)entry_count);
     size_t count = PAGE_ROWS;
     for (int64_t after = run->row.log_seq; count == PAGE_ROWS;) {
@@ -54,6 +54,12 @@ Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_re
         if (arena != &kernel->scratch) arena_rewind(&kernel->scratch, mark);
     }
     return OK;
+}
+
+Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_resolved) {
+    *ret_resolved = (Resolved){0};
+    if (run->row.kind != RUN_FLOW) return OK;
+    return deliveries_read(kernel, run, arena, ret_resolved);
 }
 
 Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved) { // [G1]

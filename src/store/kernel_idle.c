@@ -126,5 +126,7 @@ Status apply_note_memory(Kernel *kernel, Op *op) {
         grown_push(kernel, &run);
     }
     op->memory.last_seq = run.facts.last_seq;
-    return OK;
+    if (!is_release || run.row.home == 0 || run.row.home != kernel->batch->node) return OK;
+    run.row.home = 0;
+    return run_store(kernel, &run);
 }

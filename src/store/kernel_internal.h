@@ -131,7 +131,7 @@ typedef struct Resolved {
     size_t count;
     bool is_quiet; // it need not be woken for these
 } Resolved;
-void run_set_ready(Kernel *kernel, Run *run);
+MUST_CHECK Status run_set_ready(Kernel *kernel, Run *run);
 MUST_CHECK Status run_announce(Kernel *kernel, Run *run, Resolved resolved);
 MUST_CHECK Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved);
 // Becomes PAUSED; `reason` goes into the log (null = none).
@@ -204,29 +204,12 @@ MUST_CHECK Status apply_set_topic(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_replay_dead_letter(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_dead_letter(Kernel *kernel, Op *op);
 
-// ---- kernel_turn.c, kernel_due.c, kernel_nodes.c, kernel_change.c, kernel_define.c ----
+// ---- kernel_turn.c, kernel_due.c, kernel_change.c, kernel_define.c ----
 MUST_CHECK Status apply_commit_turn(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_release(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_append_log(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_fire_due(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_sweep(Kernel *kernel, Op *op);
-MUST_CHECK Status apply_join(Kernel *kernel, Op *op);
-MUST_CHECK Status apply_renew(Kernel *kernel, Op *op);
-MUST_CHECK Status apply_leave(Kernel *kernel, Op *op);
-MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
-MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
-// ---- kernel_beats.c ----
-// When the lease of a node ends, or ended; < 0 = it was fenced off.
-MUST_CHECK Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms);
-// As that, from memory alone: good enough to tell somebody that he has company.
-int64_t node_lease_known(const Kernel *kernel, const NodeRow *node);
-// A batch that does nothing but renew the node's lease needs no transaction.
-bool batch_is_beat(const Kernel *kernel, const Batch *batch);
-MUST_CHECK Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag);
-// The batch is committed: leases it gave are also said outside of transactions.
-void beats_follow(Kernel *kernel, const Batch *batch);
-MUST_CHECK Status node_refuse_fenced(Diag *diag);
-
 MUST_CHECK Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms,
                              bool *ret_is_changed);
 MUST_CHECK Status apply_cancel(Kernel *kernel, Op *op);
@@ -292,6 +275,7 @@ MUST_CHECK Status kernel_expect(Kernel *kernel);
 MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);
 MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);
 
+#include "store/kernel_nodes.h"
 #include "store/kernel_queues.h"
 #include "store/kernel_snapshots.h"
 #include "store/kernel_tasks.h"

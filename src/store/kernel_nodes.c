@@ -12,7 +12,10 @@
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 
-enum { NODES_MAX = 4096 }; // rows of the nodes table that are looked at
+enum {
+    NODES_MAX = 4096,  // rows of the nodes table that are looked at
+    PASSED_MAX = 1024, // runs left to other nodes that one claim looks past
+};
 
 static Status nodes_all(Kernel *kernel, NodeRow **ret_nodes, size_t *ret_count) {
     Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .limit = NODES_MAX};
@@ -136,28 +139,51 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     TRY(run_adopt(kernel, row, &run));
     if (is_taken_over) run.row.attempts++;
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
+    Resolved resolved;
+    TRY(home_deliveries(kernel, &run, &resolved));
+    op->claim.home_count += run.row.home != 0 && run.row.home == kernel->batch->node;
     run.row.owner = kernel->batch->node;
+    run.row.home = 0;
     run.row.epoch++; // [O3]
     TRY(run_store(kernel, &run));
     op->claim.count++;
     op->claim.taken_over += is_taken_over;
-    return run_announce(kernel, &run, (Resolved){0});
+    return run_announce(kernel, &run, resolved);
 }
 
-// Claims what `owner` (0 = nobody) has; *ret_is_all says that nothing is left of it.
-static Status claim_from(Kernel *kernel, Op *op, int64_t owner, bool *ret_is_all) {
-    *ret_is_all = false;
+// Claims what nobody owns, except what is left to others.
+static Status claim_ready(Kernel *kernel, Op *op) {
+    RunRow nobody = {.owner = 0};
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &nobody, .match_count = 1};
+    for (int64_t passed = 0; op->claim.count < op->claim.max && passed < PASSED_MAX;) {
+        RunRow *rows = NULL;
+        size_t count = 0;
+        int64_t room = op->claim.max - op->claim.count;
+        scan.limit = room < PAGE_ROWS ? room : PAGE_ROWS;
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            bool is_left;
+            TRY(run_is_left(kernel, &rows[i], &is_left));
+            if (!is_left) TRY(run_claim(kernel, op, &rows[i], false));
+            passed += is_left;
+        }
+        if ((int64_t)count < scan.limit) return OK;
+        scan.has_min = true;
+        scan.min = rows[count - 1].claim_rank;
+        scan.after_key = rows[count - 1].key;
+    }
+    return OK;
+}
+
+static Status claim_from(Kernel *kernel, Op *op, int64_t owner) {
     while (op->claim.count < op->claim.max) {
         int64_t room = op->claim.max - op->claim.count;
         int64_t limit = room < PAGE_ROWS ? room : PAGE_ROWS;
         RunRow *rows = NULL;
         size_t count = 0;
         TRY(owned_page(kernel, owner, limit, &rows, &count));
-        for (size_t i = 0; i < count; i++) TRY(run_claim(kernel, op, &rows[i], owner != 0));
-        if ((int64_t)count < limit) {
-            *ret_is_all = true;
-            return OK;
-        }
+        for (size_t i = 0; i < count; i++) TRY(run_claim(kernel, op, &rows[i], true));
+        if ((int64_t)count < limit) return OK;
     }
     return OK;
 }
@@ -168,16 +194,15 @@ static Status claim_from_dead(Kernel *kernel, Op *op, const NodeRow *node) {
     TRY(owned_page(kernel, node->key, 1, &rows, &count));
     if (count == 0) return OK; // it lost nothing and may come back
     if (node->lease_until_ms >= 0) TRY(node_fence(kernel, node));
-    bool is_all;
-    return claim_from(kernel, op, node->key, &is_all);
+    return claim_from(kernel, op, node->key);
 }
 
 Status apply_claim(Kernel *kernel, Op *op) {
     TRY(check_node(kernel));
     op->claim.count = 0;
     op->claim.taken_over = 0;
-    bool is_all;
-    TRY(claim_from(kernel, op, 0, &is_all));
+    op->claim.home_count = 0;
+    TRY(claim_ready(kernel, op));
     if (op->claim.count >= op->claim.max) return OK;
     NodeRow *nodes = NULL;
     size_t count = 0;

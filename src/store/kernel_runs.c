@@ -202,8 +202,9 @@ static bool batch_has_room(const Batch *batch) {
     return batch->node != 0 && (int64_t)batch->ready_count < batch->claim_max;
 }
 
-// The row of a run that can be executed now; claimed for the batch's node if it has room.
-void run_set_ready(Kernel *kernel, Run *run) {
+// The row of a run that can be executed now; claimed for the batch's node if it has room and no
+// other node has the run in memory.
+Status run_set_ready(Kernel *kernel, Run *run) {
     RunRow *row = &run->row;
     row->claim_rank = claim_rank(row->priority); // [N2]
     row->generation++;
@@ -213,10 +214,15 @@ void run_set_ready(Kernel *kernel, Run *run) {
     row->due_at_ms = row->deadline_at_ms; // [N4]
     if (row->started_at_ms == 0) row->started_at_ms = kernel_now(kernel);
     row->owner = 0;
+    bool is_left;
+    TRY(run_is_left(kernel, row, &is_left));
+    if (is_left) return OK;
+    row->home = 0; // [Y2]
     if (batch_has_room(kernel->batch)) {
         row->owner = kernel->batch->node;
         row->epoch++;
     }
+    return OK;
 }
 
 static void ready_push(Batch *batch, const ReadyRun *ready) {
@@ -228,7 +234,8 @@ static void ready_push(Batch *batch, const ReadyRun *ready) {
 // Tells the batch about a run that was made ready and stored.
 Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
     if (run->row.owner == 0) {
-        kernel->batch->unclaimed_count++;
+        if (run->row.home != 0) run_note_left(kernel);
+        else kernel->batch->unclaimed_count++;
         return OK;
     }
     TRY(run_last_seq(kernel, run));
@@ -249,7 +256,7 @@ Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
 Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved) {
     TRY(run_drop_waiters(kernel, run));
     run_set_state(kernel, run, RUN_RUNNING);
-    run_set_ready(kernel, run);
+    TRY(run_set_ready(kernel, run));
     TRY(run_store(kernel, run));
     return run_announce(kernel, run, resolved);
 }
@@ -263,6 +270,7 @@ Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
     row->is_pause_wanted = 0;
     row->owner = 0;
     row->claim_rank = 0;
+    row->home = 0; // [Y2]
     row->idle_since_ms = 0;
     if (paused_state != RUN_PENDING) row->due_at_ms = 0; // [N4]
     return run_store(kernel, run);

@@ -248,7 +248,8 @@ static Status company_find(Kernel *kernel, RowStore *rows) {
         bool is_alive = node_lease_known(kernel, &nodes[i]) > batch->now_ms;
         if (is_alive && nodes[i].key != batch->node) rows->has_company = true;
     }
-    bool is_news = batch->unclaimed_count > 0 || batch->has_tasks || batch->ended_count > 0;
+    bool is_news = batch->unclaimed_count > 0 || batch->left_until_ms > 0 || batch->has_tasks ||
+                   batch->ended_count > 0;
     rows->has_news = rows->has_company && is_news;
     return OK;
 }

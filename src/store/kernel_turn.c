@@ -333,6 +333,7 @@ static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *
     turn->resolved_count = resolved.count;
     if (resolved.count == 0 || resolved.is_quiet) {
         if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
+        run->row.home = turn->is_kept ? kernel->batch->node : 0;
         return wait_park(kernel, run, set);
     }
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);

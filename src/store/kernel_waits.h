@@ -8,7 +8,9 @@ bool outcome_is_quiet(const WaitItem *item, Outcome outcome);
 // Whether an item of the group of set->items[place] other than that one is open.
 MUST_CHECK Status group_has_open(Kernel *kernel, Run *run, const WaitSet *set, size_t place,
                                  bool *ret_is_it);
-// What was delivered since the run's snapshot, in order.
+// What was delivered since the run's row was written by its last turn, in order.
+MUST_CHECK Status deliveries_read(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_resolved);
+// As that, for a run with a snapshot; none for others.
 MUST_CHECK Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_resolved);
 // Puts what was delivered before it in front of what wakes the run now.
 MUST_CHECK Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved);

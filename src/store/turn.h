@@ -129,6 +129,8 @@ typedef struct TurnCommit {
                      // the store looks the key up, also for those started in this same turn
     Str snapshot;    // flow runs
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
+    bool is_kept;    // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
+                     // to it for a while (kernel_homes.c)
     Str result;
     TurnParticipant participant; // NULL, or fills the `data` of log[0]
     void *participant_context;
@@ -162,6 +164,19 @@ typedef struct MemoryNote {
     int64_t state;    // answer: RunState; 0 = there is no such run
     int64_t last_seq; // answer: of the run's log
 } MemoryNote;
+
+// A run that this batch made ready and claimed for the batch's node.
+typedef struct ReadyRun {
+    int64_t run;
+    int64_t epoch;
+    Str id;
+    Str workflow;
+    int64_t kind;
+    LogRow *resolved; // what woke it: LOG_WAIT entries already in its log
+    size_t resolved_count;
+    bool is_cancel_wanted;
+    int64_t last_seq;
+} ReadyRun;
 
 // ---- what a batch tells those who follow along ----
 // A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.

@@ -112,8 +112,10 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
 }
 
 static bool claim_is_sane(const RunRow *run) { // [Z4]
+    if (run->home != 0 && run->owner != 0) return false; // [Y2] of kernel_homes.c
     if (run->state == RUN_RUNNING) return run->claim_rank == claim_rank(run->priority);
-    return run->claim_rank == 0 && run->owner == 0;
+    return run->claim_rank == 0 && run->owner == 0 &&
+           (run->home == 0 || run->state == RUN_SUSPENDED);
 }
 
 static bool due_is_sane(const RunRow *run) { // [Z4]; parked runs: waits_verify

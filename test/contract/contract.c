@@ -560,6 +560,7 @@ int main(void) {
     failed += contract_idle();
     failed += contract_tokens();
     failed += contract_nodes();
+    failed += contract_homes();
     failed += contract_threads();
     failed += contract_keeping();
     failed += contract_limits();

@@ -176,6 +176,7 @@ int contract_states(void);
 int contract_idle(void);
 int contract_tokens(void);
 int contract_nodes(void);
+int contract_homes(void);
 int contract_threads(void);
 int contract_keeping(void);
 int contract_limits(void);

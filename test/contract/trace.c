@@ -234,6 +234,7 @@ static void build_turn(Maker *maker, Op *op) {
     for (size_t i = 0; i < turn->event_count; i++) turn->events[i] = some_event(maker);
     if (run->is_flow && chance(maker, 60)) turn->snapshot = payload(maker);
     turn->keep_snapshots = pick(maker, 4);
+    turn->is_kept = pick(maker, 2) == 0;
     turn->state_count = chance(maker, 30) ? 1 + pick(maker, 2) : 0;
     turn->states = ARENA_ARRAY(maker->arena, StateSpec, 2);
     for (size_t i = 0; i < turn->state_count; i++) {
