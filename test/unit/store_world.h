@@ -179,6 +179,7 @@ static void set_waits(World *world, Op *op, WaitMode mode, const WaitItem *items
 static Op *park(World *world, Claimed claim, WaitItem item) {
     Op *op = turn(world, claim, NEXT_SUSPEND);
     set_waits(world, op, WAIT_FIRST, &item, 1);
+    op->turn.is_kept = true;
     finish(world, op, OK);
     return op;
 }

@@ -267,11 +267,14 @@ static int64_t take_over(World *world, Node *node, int64_t now_ms) {
     return op->claim.taken_over;
 }
 
+// The first one, of several.
 static int64_t number_at(World *world, const char *key, const char *field) {
     redisReply *reply = redisCommand(world->side, "HGET %s %s", key, field);
     int64_t number = -1;
     assert_int_equal(reply->type, REDIS_REPLY_STRING);
-    assert_true(number_parse_count((Str){reply->str, reply->len}, INT64_MAX, &number));
+    Str numbers = {reply->str, reply->len}, first;
+    assert_true(str_split(&numbers, ' ', &first));
+    assert_true(number_parse_count(first, INT64_MAX, &number));
     freeReplyObject(reply);
     return number;
 }
