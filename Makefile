@@ -4,6 +4,7 @@
 #   make run        build, then serve examples/flows and start one run; Ctrl-C ends it
 #   make test       every test: normal, ASan+UBSan, TSan, clang, lint
 #   make check      the tests of the normal build only          make check ONLY=arena
+#   make soak       the tests of the normal build with ten times as many random cases   make soak ONLY=differential SCALE=5000
 #   make bench      every benchmark; make bench-core runs one
 #   make sim        the simulator                               make sim SEED=7 RUNS=500
 #   make fuzz-diff  random programs against node, until interrupted
@@ -18,11 +19,12 @@ JOBS ?= 2
 SEED ?= 1
 RUNS ?= 200
 ONLY ?=
+SCALE ?= 1000
 SCENARIO ?= all
 MINUTES ?= 10
 export BUILD JOBS
 
-.PHONY: all run test check bench sim fuzz-diff fuzz-api chaos format tidy install clean
+.PHONY: all run test check soak bench sim fuzz-diff fuzz-api chaos format tidy install clean
 
 all:
 	@tools/setup build
@@ -39,6 +41,10 @@ test:
 check:
 	@tools/setup test
 	@tools/test normal --only '$(ONLY)'
+
+soak:
+	@tools/setup test
+	@tools/test normal --only '$(ONLY)' --scale $(SCALE)
 
 bench:
 	@tools/setup bench

@@ -156,6 +156,11 @@ void check_text(Str actual, const char *expected, const char *file, int line); /
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
 
+// Runs the cases of a group, or some of them where all would take too long; answers how many
+// failed.
+#define run_group(name, cases) run_cases((name), (cases), sizeof(cases) / sizeof((cases)[0]))
+int run_cases(const char *name, const struct CMUnitTest *cases, size_t count);
+
 // ---- the groups, one per file ----
 int contract_verbs(void);
 int contract_batches(void);

@@ -460,5 +460,5 @@ int contract_batches(void) {
         CASE(times_come_from_the_caller_only),
         CASE(earliest_due_time_of_a_batch_is_answered),
     };
-    return cmocka_run_group_tests_name("batches", tests, NULL, NULL);
+    return run_group("batches", tests);
 }

@@ -382,5 +382,5 @@ int contract_eager(void) {
         CASE(task_that_exists_is_not_leased_again),
         CASE(batch_that_failed_hands_out_when_it_is_submitted_again),
     };
-    return cmocka_run_group_tests_name("eager", tests, NULL, NULL);
+    return run_group("eager", tests);
 }

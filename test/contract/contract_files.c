@@ -212,7 +212,7 @@ int contract_files(void) {
         CASE(wrong_counter_is_found_by_verify),
         CASE(second_opener_is_refused_and_a_reader_is_welcome),
     };
-    return cmocka_run_group_tests_name("files", tests, NULL, NULL);
+    return run_group("files", tests);
 }
 
 // ---- without a file ----
@@ -231,5 +231,5 @@ int contract_no_files(void) {
     const struct CMUnitTest tests[] = {
         CASE(stores_in_memory_are_separate),
     };
-    return cmocka_run_group_tests_name("no files", tests, NULL, NULL);
+    return run_group("no files", tests);
 }

@@ -409,5 +409,5 @@ int contract_history(void) {
         CASE(continue_as_for_ever_keeps_the_newest_of_its_log),
         CASE(steps_of_an_earlier_incarnation_cannot_be_rewound_to),
     };
-    return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+    return run_group("history", tests);
 }

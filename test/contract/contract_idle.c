@@ -274,5 +274,5 @@ int contract_idle(void) {
         CASE(work_under_way_is_released_by_force_only),
         CASE(asking_whether_it_could_be_released_writes_nothing),
     };
-    return cmocka_run_group_tests_name("idle", tests, NULL, NULL);
+    return run_group("idle", tests);
 }

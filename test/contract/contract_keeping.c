@@ -351,5 +351,5 @@ int contract_keeping(void) {
         CASE(counters_equal_a_recount),
         CASE(counters_survive_a_crash),
     };
-    return cmocka_run_group_tests_name("keeping", tests, NULL, NULL);
+    return run_group("keeping", tests);
 }

@@ -241,5 +241,5 @@ int contract_letters(void) {
         CASE(dead_letters_are_listed_newest_first_in_pages),
         CASE(signals_to_ended_and_missing_runs_are_refused),
     };
-    return cmocka_run_group_tests_name("letters", tests, NULL, NULL);
+    return run_group("letters", tests);
 }

@@ -301,5 +301,5 @@ int contract_limits(void) {
         CASE(oversized_task_answers_are_refused),
         CASE(oversized_definitions_topics_and_nodes_are_refused),
     };
-    return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
+    return run_group("limits", tests);
 }

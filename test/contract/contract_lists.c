@@ -403,5 +403,5 @@ int contract_lists(void) {
         CASE(tasks_are_listed_by_state_queue_name_and_run),
         CASE(pending_events_are_listed_oldest_first_in_pages),
     };
-    return cmocka_run_group_tests_name("lists", tests, NULL, NULL);
+    return run_group("lists", tests);
 }

@@ -483,5 +483,5 @@ int contract_nodes(void) {
         CASE(child_of_a_workflow_nobody_defined_is_born_failed),
         CASE(unknown_definitions_are_not_found),
     };
-    return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);
+    return run_group("nodes", tests);
 }

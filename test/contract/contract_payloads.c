@@ -419,5 +419,5 @@ int contract_payloads(void) {
         CASE(large_payloads_come_back_whole),
         CASE(numbers_keep_all_their_digits),
     };
-    return cmocka_run_group_tests_name("payloads", tests, NULL, NULL);
+    return run_group("payloads", tests);
 }

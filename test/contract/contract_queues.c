@@ -532,5 +532,5 @@ int contract_queues(void) {
         CASE(queues_are_listed_by_name_with_depth_and_age),
         CASE(queue_that_nobody_set_goes_with_its_last_task),
     };
-    return cmocka_run_group_tests_name("queues", tests, NULL, NULL);
+    return run_group("queues", tests);
 }

@@ -309,5 +309,5 @@ int contract_resume(void) {
         CASE(groups_are_for_scripts_and_what_ends),
         CASE(resume_tasks_take_their_place_among_the_others),
     };
-    return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
+    return run_group("resume", tests);
 }

@@ -447,5 +447,5 @@ int contract_rewind(void) {
         CASE(fork_of_a_live_script_leaves_its_tasks_and_has_what_ended),
         CASE(fork_from_the_first_turn_is_a_fresh_start),
     };
-    return cmocka_run_group_tests_name("rewind", tests, NULL, NULL);
+    return run_group("rewind", tests);
 }

@@ -183,5 +183,5 @@ int contract_states(void) {
         CASE(continue_as_forgets_the_values),
         CASE(rewind_and_fork_have_the_values_of_that_moment),
     };
-    return cmocka_run_group_tests_name("states", tests, NULL, NULL);
+    return run_group("states", tests);
 }

@@ -494,5 +494,5 @@ int contract_steering(void) {
         CASE(overall_deadline_of_a_delayed_run_counts_from_its_start),
         CASE(overall_deadline_wakes_the_parent_with_an_error),
     };
-    return cmocka_run_group_tests_name("steering", tests, NULL, NULL);
+    return run_group("steering", tests);
 }

@@ -206,7 +206,7 @@ int contract_steps(void) {
         CASE(result_that_is_too_large_undoes_the_step),
         CASE(step_that_breaks_the_transaction_is_left_out),
     };
-    return cmocka_run_group_tests_name("steps in the transaction", tests, NULL, NULL);
+    return run_group("steps in the transaction", tests);
 }
 
 // ---- where there is none to join ----
@@ -226,5 +226,5 @@ int contract_no_steps(void) {
     const struct CMUnitTest tests[] = {
         CASE(step_in_a_transaction_is_refused_and_not_called),
     };
-    return cmocka_run_group_tests_name("no steps in the transaction", tests, NULL, NULL);
+    return run_group("no steps in the transaction", tests);
 }

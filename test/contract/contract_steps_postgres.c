@@ -207,5 +207,5 @@ int contract_steps_postgres(void) {
         CASE(what_a_step_changes_of_the_session_ends_with_it),
         CASE(a_step_whose_connection_is_always_lost_is_left_out_in_the_end),
     };
-    return cmocka_run_group_tests_name("steps that misbehave", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("steps that misbehave", tests, NULL, NULL); // nowhere else
 }

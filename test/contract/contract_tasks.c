@@ -774,5 +774,5 @@ int contract_tasks(void) {
         CASE(loser_of_a_race_is_recorded_and_not_delivered),
         CASE(nonsense_task_specs_are_refused),
     };
-    return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);
+    return run_group("tasks", tests);
 }

@@ -307,5 +307,5 @@ int contract_terminal(void) {
         CASE(ending_parent_cancels_children_that_ask_for_it),
         CASE(children_are_listed_newest_first),
     };
-    return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);
+    return run_group("terminal", tests);
 }

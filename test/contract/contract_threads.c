@@ -206,5 +206,5 @@ int contract_threads(void) {
         CASE(readers_beside_a_writer_see_whole_batches),
         CASE(commits_may_come_from_different_threads),
     };
-    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("threads", tests, NULL, NULL); // all, with every sanitizer
 }

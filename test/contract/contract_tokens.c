@@ -135,5 +135,5 @@ int contract_tokens(void) {
         CASE(token_that_makes_no_sense_is_refused),
         CASE(tokens_are_counted_and_paged),
     };
-    return cmocka_run_group_tests_name("tokens", tests, NULL, NULL);
+    return run_group("tokens", tests);
 }

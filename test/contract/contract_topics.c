@@ -382,5 +382,5 @@ int contract_topics(void) {
         CASE(ids_that_were_not_the_callers_are_not_remembered),
         CASE(known_ids_are_forgotten_after_the_retention),
     };
-    return cmocka_run_group_tests_name("topics", tests, NULL, NULL);
+    return run_group("topics", tests);
 }

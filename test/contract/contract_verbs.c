@@ -358,5 +358,5 @@ int contract_verbs(void) {
         CASE(active_runs_are_one_query),
         CASE(update_for_continue_as_is_one_operation),
     };
-    return cmocka_run_group_tests_name("verbs", tests, NULL, NULL);
+    return run_group("verbs", tests);
 }

@@ -630,5 +630,5 @@ int contract_waits(void) {
         CASE(wait_remembers_since_when),
         CASE(wait_for_nothing_or_for_nonsense_is_refused),
     };
-    return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
+    return run_group("waits", tests);
 }

@@ -52,10 +52,10 @@ static const Backend backends[] = {
 
 enum {
     BACKENDS = sizeof(backends) / sizeof(backends[0]),
-    SEEDS = 36,
-    SEEDS_PER_POINT = 6,
+    SEEDS = 18,
+    SEEDS_PER_POINT = 3,
     BATCHES = 260,
-    STATE_EVERY = 20, // batches
+    STATE_EVERY = 65, // batches: it costs as much as thirty of them
     REOPEN_EVERY = 9,
     SHRINK_MAX = 500 // runs of smaller traces
 };

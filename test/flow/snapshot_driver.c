@@ -22,7 +22,7 @@ enum {
     TEXT_MAX = 64 << 20,
     INSTRUCTIONS_MAX = 3000000, // of a straight run; more is not compared
     SNAPSHOTS_MAX = 60000,      // of one program and mode; the rest runs straight
-    SNAPSHOT_WORK_MAX = 400 << 20, // heap bytes written, of one program and mode
+    SNAPSHOT_WORK_MAX = 40 << 20,  // heap bytes written, of one program and mode
 };
 
 typedef struct Host {

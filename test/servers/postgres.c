@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *server_url(void) {
     const char *url = getenv("ABIDE_TEST_POSTGRES");
@@ -37,6 +38,18 @@ long long test_postgres_query(PGconn *connection, const char *sql) {
     return value;
 }
 
+// One connection for all calls: a new one costs the server more than the clearing itself. A process
+// that was forked has one of its own.
+static PGconn *kept_connection(void) {
+    static PGconn *connection;
+    static pid_t owner;
+    if (connection == NULL || owner != getpid() || PQstatus(connection) != CONNECTION_OK) {
+        connection = test_postgres_connect();
+        owner = getpid();
+    }
+    return connection;
+}
+
 void test_postgres_clear(const char *schema) {
     char sql[512];
     snprintf(sql, sizeof(sql),
@@ -46,7 +59,5 @@ void test_postgres_clear(const char *schema) {
              "AND tablename <> 'store' LOOP EXECUTE 'DELETE FROM %s.' || t; END LOOP; "
              "END $$",
              schema, schema);
-    PGconn *connection = test_postgres_connect();
-    test_postgres_query(connection, sql);
-    PQfinish(connection);
+    test_postgres_query(kept_connection(), sql);
 }

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def run(*arguments):
-    done = subprocess.run([SIM, *map(str, arguments)], capture_output=True, text=True, timeout=590)
+    done = subprocess.run([SIM, *map(str, arguments)], capture_output=True, text=True, timeout=590 * max(SCALE, 100) / 100)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -24,21 +24,21 @@ class Simulator(unittest.TestCase):
         print("# " + output.strip().replace("\n", "\n# "))
 
     def test_fixed_seeds_are_clean(self):
-        self.expect_clean("--seed", 1, "--count", 1000 * SCALE // 100 if SCALE >= 100 else 60,
+        self.expect_clean("--seed", 1, "--count", 400 * SCALE // 100 if SCALE >= 100 else 40,
                           "--runs", 20)
 
     def test_long_histories_are_clean(self):
-        self.expect_clean("--seed", 500000, "--count", max(40 * SCALE // 100, 5), "--runs", 200)
+        self.expect_clean("--seed", 500000, "--count", max(20 * SCALE // 100, 3), "--runs", 200)
 
     def test_random_seeds_are_clean(self):
-        self.expect_clean("--count", 1000000, "--seconds", max(10 * SCALE // 100, 2), "--runs", 30)
+        self.expect_clean("--count", 1000000, "--seconds", max(6 * SCALE // 100, 2), "--runs", 30)
 
     def test_every_tick_of_a_schedule_is_accounted_for(self):
-        self.expect_clean("--seed", 1, "--count", max(300 * SCALE // 100, 30), "--runs", 20,
+        self.expect_clean("--seed", 1, "--count", max(150 * SCALE // 100, 20), "--runs", 20,
                           "--schedules", 4)
 
     def test_generated_scripts_answer_what_they_must(self):
-        self.expect_clean("--seed", 1, "--count", max(250 * SCALE // 100, 30), "--runs", 20,
+        self.expect_clean("--seed", 1, "--count", max(150 * SCALE // 100, 20), "--runs", 20,
                           "--flows", 8)
 
     if SCALE >= 100:  # under sanitizers it would take longer than all others together
