@@ -135,17 +135,3 @@ bool bulk_run(Session *session, const Operands *operands, const Bulk *bulk) {
     if (session_is_stopped() && session->exit_code == EXIT_CODE_OK) return interrupted(session);
     return progress.failed_count == 0;
 }
-
-int bulk_command(const OptionTable *given, const Bulk *bulk, int argument_count,
-                 char **arguments) {
-    Session session;
-    session_init(&session, SESSION_CHANGES);
-    OptionTable table = *given;
-    table.operand_min = 1;
-    table.operand_max = 100000;
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    (void)bulk_run(&session, &operands, bulk);
-    return session_end(&session);
-}

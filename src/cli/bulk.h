@@ -25,5 +25,3 @@ typedef struct Bulk {
 ClientRequest bulk_request(Session *session, const Bulk *bulk, Str id);
 // Always says what it did; false when one failed.
 bool bulk_run(Session *session, const Operands *operands, const Bulk *bulk);
-// A whole command that does nothing else, and has no options of its own.
-int bulk_command(const OptionTable *table, const Bulk *bulk, int argument_count, char **arguments);

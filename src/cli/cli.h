@@ -16,12 +16,14 @@ typedef enum ExitCode {
 typedef int (*CliFunction)(int argument_count, char **arguments);
 
 typedef struct CliGroup CliGroup;
+struct Verb;
 
-typedef struct CliCommand {
+typedef struct CliCommand { // one of the three is there
     const char *name;
-    const char *summary;   // one line for `--help` of what it belongs to
-    CliFunction run;       // NULL: it is a group
-    const CliGroup *group; // NULL: it is a command
+    const char *summary; // one line for `--help` of what it belongs to
+    CliFunction run;
+    const CliGroup *group;
+    const struct Verb *verb; // a command that is described as data (verb.h)
 } CliCommand;
 
 struct CliGroup {
@@ -33,6 +35,7 @@ struct CliGroup {
 
 extern const CliGroup cli_root; // commands.c
 
+int cli_command_run(const CliCommand *command, int argument_count, char **arguments);
 // Finds the command and runs it; answers an ExitCode.
 int cli_main(int argument_count, char **arguments);
 
@@ -43,7 +46,6 @@ int cli_serve(int argument_count, char **arguments);
 int cli_disasm(int argument_count, char **arguments);
 int cli_version(int argument_count, char **arguments);
 int cli_stats(int argument_count, char **arguments);
-int cli_nodes(int argument_count, char **arguments);
 int cli_worker(int argument_count, char **arguments);
 int cli_signal(int argument_count, char **arguments);
 int cli_emit(int argument_count, char **arguments);
@@ -53,8 +55,5 @@ int cli_verify(int argument_count, char **arguments);
 int cli_migrate(int argument_count, char **arguments);
 int cli_config_print(int argument_count, char **arguments);
 int cli_config_check(int argument_count, char **arguments);
-int cli_token_create(int argument_count, char **arguments);
-int cli_token_ls(int argument_count, char **arguments);
-int cli_token_rm(int argument_count, char **arguments);
 int cli_completion(int argument_count, char **arguments);
 int cli_man(int argument_count, char **arguments);

@@ -7,13 +7,14 @@
 // Not here: what the commands do.
 #include "cli/cli.h"
 #include "cli/groups.h"
+#include "cli/verb.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static const CliCommand config_commands[] = {
-    {"print", "show the settings and where they come from", cli_config_print, NULL},
-    {"check", "say what is wrong with the settings", cli_config_check, NULL},
+    {"print", "show the settings and where they come from", cli_config_print, NULL, NULL},
+    {"check", "say what is wrong with the settings", cli_config_check, NULL, NULL},
 };
 
 static const CliGroup config_group = {
@@ -23,47 +24,33 @@ static const CliGroup config_group = {
     .count = sizeof config_commands / sizeof *config_commands,
 };
 
-static const CliCommand token_commands[] = {
-    {"create", "make a token and print it", cli_token_create, NULL},
-    {"ls", "list the tokens", cli_token_ls, NULL},
-    {"rm", "remove tokens", cli_token_rm, NULL},
-};
-
-static const CliGroup token_group = {
-    .about = "Makes, lists and removes the tokens that servers ask for.",
-    .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
-               "abide token ls",
-    .commands = token_commands,
-    .count = sizeof token_commands / sizeof *token_commands,
-};
-
 static const CliCommand commands[] = {
-    {"check", "report what is wrong with workflow files", cli_check, NULL},
-    {"run", "run a workflow in the foreground", cli_run, NULL},
-    {"dev", "serve the flows of a folder, and deploy them as they change", cli_dev, NULL},
-    {"serve", "serve workflows over HTTP", cli_serve, NULL},
-    {"worker", "do tasks with a program", cli_worker, NULL},
-    {"deploy", "deploy workflow files", cli_deploy, NULL},
-    {"wf", "start, watch and steer runs", NULL, &wf_group},
-    {"signal", "send a signal to a run", cli_signal, NULL},
-    {"emit", "publish an event to a topic", cli_emit, NULL},
-    {"task", "list, queue and retry tasks", NULL, &task_group},
-    {"queue", "list, pause and resume queues", NULL, &queue_group},
-    {"schedule", "start runs by the clock", NULL, &schedule_group},
-    {"topic", "topics, their policies and waiters", NULL, &topic_group},
-    {"dead", "events and signals that reached nobody", NULL, &dead_group},
-    {"workflow", "list and show deployed workflows", NULL, &workflow_group},
-    {"stats", "show the counters of a server", cli_stats, NULL},
-    {"nodes", "list the processes that work on a store", cli_nodes, NULL},
-    {"doctor", "look whether everything is well", cli_doctor, NULL},
-    {"verify", "check the content of a store", cli_verify, NULL},
-    {"migrate", "move everything from one store to another", cli_migrate, NULL},
-    {"config", "show and check the settings of a server", NULL, &config_group},
-    {"token", "make, list and remove tokens", NULL, &token_group},
-    {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL},
-    {"completion", "print completions for a shell", cli_completion, NULL},
-    {"man", "print manual pages", cli_man, NULL},
-    {"version", "show the version", cli_version, NULL},
+    {"check", "report what is wrong with workflow files", cli_check, NULL, NULL},
+    {"run", "run a workflow in the foreground", cli_run, NULL, NULL},
+    {"dev", "serve the flows of a folder, and deploy them as they change", cli_dev, NULL, NULL},
+    {"serve", "serve workflows over HTTP", cli_serve, NULL, NULL},
+    {"worker", "do tasks with a program", cli_worker, NULL, NULL},
+    {"deploy", "deploy workflow files", cli_deploy, NULL, NULL},
+    {"wf", "start, watch and steer runs", NULL, &wf_group, NULL},
+    {"signal", "send a signal to a run", cli_signal, NULL, NULL},
+    {"emit", "publish an event to a topic", cli_emit, NULL, NULL},
+    {"task", "list, queue and retry tasks", NULL, &task_group, NULL},
+    {"queue", "list, pause and resume queues", NULL, &queue_group, NULL},
+    {"schedule", "start runs by the clock", NULL, &schedule_group, NULL},
+    {"topic", "topics, their policies and waiters", NULL, &topic_group, NULL},
+    {"dead", "events and signals that reached nobody", NULL, &dead_group, NULL},
+    {"workflow", "list and show deployed workflows", NULL, &workflow_group, NULL},
+    {"stats", "show the counters of a server", cli_stats, NULL, NULL},
+    {"nodes", "list the processes that work on a store", NULL, NULL, &nodes_verb},
+    {"doctor", "look whether everything is well", cli_doctor, NULL, NULL},
+    {"verify", "check the content of a store", cli_verify, NULL, NULL},
+    {"migrate", "move everything from one store to another", cli_migrate, NULL, NULL},
+    {"config", "show and check the settings of a server", NULL, &config_group, NULL},
+    {"token", "make, list and remove tokens", NULL, &token_group, NULL},
+    {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL, NULL},
+    {"completion", "print completions for a shell", cli_completion, NULL, NULL},
+    {"man", "print manual pages", cli_man, NULL, NULL},
+    {"version", "show the version", cli_version, NULL, NULL},
 };
 
 const CliGroup cli_root = {
@@ -96,6 +83,11 @@ static bool is_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
+int cli_command_run(const CliCommand *command, int argument_count, char **arguments) {
+    if (command->verb != NULL) return verb_run(command->verb, argument_count, arguments);
+    return command->run(argument_count, arguments);
+}
+
 int cli_main(int argument_count, char **arguments) {
     const CliGroup *group = &cli_root;
     char path[128] = "abide", help_word[] = "--help";
@@ -118,8 +110,10 @@ int cli_main(int argument_count, char **arguments) {
             fprintf(stderr, "abide: there is no command %s; see %s --help\n", word, path);
             return EXIT_CODE_USAGE;
         }
-        if (command->run != NULL && wants_help) return command->run(1, help_arguments);
-        if (command->run != NULL) return command->run(argument_count - i - 1, arguments + i + 1);
+        bool is_command = command->group == NULL;
+        if (is_command && wants_help) return cli_command_run(command, 1, help_arguments);
+        if (is_command)
+            return cli_command_run(command, argument_count - i - 1, arguments + i + 1);
         group = command->group;
         size_t len = strlen(path);
         snprintf(path + len, sizeof path - len, " %s", command->name);

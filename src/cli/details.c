@@ -69,23 +69,3 @@ void details_print(Session *session, const JsonValue *object, const char *id_fie
             print_member(session, member->key, value, label_width);
     }
 }
-
-bool details_show(Session *session, Str path, const char *id_field, const char *const *hidden) {
-    if (!session_get(session, path)) return false;
-    details_print(session, session->answer.json, id_field, hidden);
-    return true;
-}
-
-int details_command(const OptionTable *given, const char *path, const char *id_field,
-                    int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    OptionTable table = *given;
-    table.operand_min = table.operand_max = 1;
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Str id = str_from(operands.items[0]);
-    (void)details_show(&session, session_path(&session, path, id, STR_NULL), id_field, NULL);
-    return session_end(&session);
-}

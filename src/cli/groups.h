@@ -3,4 +3,5 @@
 #include "cli/cli.h"
 
 extern const CliGroup wf_group, topic_group, dead_group, task_group, queue_group, schedule_group,
-    workflow_group;
+    workflow_group, token_group;
+extern const struct Verb nodes_verb;

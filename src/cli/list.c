@@ -6,6 +6,7 @@
 //
 // Not here: filters and columns (the commands).
 #include "cli/list.h"
+#include "base/assert.h"
 #include "json/write.h"
 
 enum { PAGE_MAX = 1000, LIST_OUTPUT_MAX = 512 << 20 };
@@ -56,10 +57,36 @@ static void print_json(const ListItems *items, Str next) {
     buf_done(&text);
 }
 
+static void add_cell(Session *session, TextTable *table, const ListColumn *column,
+                     const JsonValue *item) {
+    const JsonValue *value;
+    Str text = STR_NULL;
+    if (column->text != NULL) text = column->text(session, item);
+    else switch (column->kind) {
+        case CELL_TEXT:
+        case CELL_STATUS: text = field_text(item, column->field); break;
+        case CELL_AGE:
+            text = output_relative(&session->arena, session->now_ms,
+                                   field_ms(item, column->field));
+            break;
+        case CELL_JSON:
+            value = json_member(item, str_from(column->field));
+            if (value != NULL) text = value->raw;
+            break;
+        }
+    bool is_status = column->kind == CELL_STATUS;
+    table_add_painted(table, text, is_status ? output_status_paint(text) : PAINT_NONE);
+}
+
 static void print_table(Session *session, const Listing *listing, const ListItems *items) {
     TextTable table;
-    table_init(&table, listing->columns, listing->column_count);
-    for (size_t i = 0; i < items->count; i++) listing->add_row(session, &table, items->data[i]);
+    TableColumn columns[LIST_COLUMNS_MAX];
+    ASSERT(listing->column_count <= LIST_COLUMNS_MAX);
+    for (size_t i = 0; i < listing->column_count; i++) columns[i] = listing->columns[i].column;
+    table_init(&table, columns, listing->column_count);
+    for (size_t i = 0; i < items->count; i++)
+        for (size_t k = 0; k < listing->column_count; k++)
+            add_cell(session, &table, &listing->columns[k], items->data[i]);
     table_print(&table, stdout, session->terminal);
     table_done(&table);
 }
@@ -83,23 +110,4 @@ bool list_show(Session *session, const Listing *listing) {
     }
     vec_free(&items);
     return is_ok;
-}
-
-int list_command(const OptionTable *given, Listing *listing, int argument_count,
-                 char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"limit", 'n', OPTION_COUNT, &listing->limit, "N", "how many to show; 100 unless given"},
-        {"cursor", 0, OPTION_TEXT, &listing->cursor, "CURSOR", "go on where a list ended"},
-    };
-    OptionTable table = *given;
-    table.options = options;
-    table.option_count = sizeof options / sizeof *options;
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    if (listing->limit == 0) (void)session_misuse(&session, "--limit is at least 1");
-    else (void)list_show(&session, listing);
-    return session_end(&session);
 }

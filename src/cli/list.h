@@ -5,16 +5,30 @@
 #pragma once
 #include "cli/session.h"
 
-enum { LIST_LIMIT = 100 };
+enum { LIST_LIMIT = 100, LIST_COLUMNS_MAX = 16 };
+
+typedef enum CellKind {
+    CELL_TEXT,   // as it is
+    CELL_STATUS, // painted by what it says
+    CELL_AGE,    // a time, as its distance from now
+    CELL_JSON,   // any value
+} CellKind;
+
+typedef struct ListColumn {
+    TableColumn column;
+    const char *field; // of the item
+    CellKind kind;
+    // The text in place of the field's; NULL: that.
+    Str (*text)(Session *session, const JsonValue *item);
+} ListColumn;
 
 typedef struct Listing {
     Str path;             // with the filters, without limit and cursor
     uint64_t limit;       // 0: the server answers everything in one page
     Str cursor;           // null: from the beginning
     const char *id_field; // what -o ids prints
-    const TableColumn *columns;
+    const ListColumn *columns;
     size_t column_count;
-    void (*add_row)(Session *session, TextTable *table, const JsonValue *item);
 } Listing;
 
 typedef VEC(const JsonValue *) ListItems; // in the session's arena
@@ -22,5 +36,3 @@ typedef VEC(const JsonValue *) ListItems; // in the session's arena
 // All items up to the limit; the caller frees the vector. *ret_next: null when there are no more.
 bool list_gather(Session *session, const Listing *listing, ListItems *items, Str *ret_next);
 bool list_show(Session *session, const Listing *listing);
-// A whole command that lists `listing`, with --limit and --cursor.
-int list_command(const OptionTable *table, Listing *listing, int argument_count, char **arguments);

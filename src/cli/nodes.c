@@ -4,43 +4,34 @@
 // store that is opened by this command itself has nobody alive but this command.
 //
 // Not here: whether all of them are well (doctor.c).
-#include "cli/list.h"
+#include "cli/groups.h"
+#include "cli/verb.h"
 
-static const TableColumn columns[] = {
-    {"ID", true, true},       {"NAME", false, true},       {"VERSION", false, false},
-    {"ALIVE", false, false},  {"STARTED", false, false},   {"LEASE UNTIL", false, false},
-    {"EXECUTING", true, false}, {"RESIDENT", true, false},
+static Str alive_text(Session *session, const JsonValue *node) {
+    (void)session;
+    return field_flag(node, "alive") ? STR("yes") : STR("no");
+}
+
+static const ListColumn columns[] = {
+    {{"ID", true, true}, "id", CELL_TEXT, NULL},
+    {{"NAME", false, true}, "name", CELL_TEXT, NULL},
+    {{"VERSION", false, false}, "version", CELL_TEXT, NULL},
+    {{"ALIVE", false, false}, NULL, CELL_TEXT, alive_text},
+    {{"STARTED", false, false}, "started_at", CELL_TEXT, NULL},
+    {{"LEASE UNTIL", false, false}, "lease_until", CELL_TEXT, NULL},
+    {{"EXECUTING", true, false}, "executing", CELL_TEXT, NULL},
+    {{"RESIDENT", true, false}, "resident", CELL_TEXT, NULL},
 };
 
-static void add_row(Session *session, TextTable *table, const JsonValue *node) {
-    (void)session;
-    table_add(table, field_text(node, "id"));
-    table_add(table, field_text(node, "name"));
-    table_add(table, field_text(node, "version"));
-    table_add(table, field_flag(node, "alive") ? STR("yes") : STR("no"));
-    table_add(table, field_text(node, "started_at"));
-    table_add(table, field_text(node, "lease_until"));
-    table_add(table, field_text(node, "executing"));
-    table_add(table, field_text(node, "resident"));
-}
-
-int cli_nodes(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    OptionTable table = {
-        .usage = "abide nodes [options]",
-        .about = "Lists the nodes of a store, newest first: versions, who is alive, runs executing "
-                 "and in memory.",
-        .example = "abide nodes\nabide nodes -o json --server http://10.0.0.7:7433",
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    const Listing listing = {.path = STR("/v1/nodes"),
-                             .id_field = "id",
-                             .columns = columns,
-                             .column_count = sizeof columns / sizeof *columns,
-                             .add_row = add_row};
-    (void)list_show(&session, &listing);
-    return session_end(&session);
-}
+const Verb nodes_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide nodes [options]",
+    .about = "Lists the nodes of a store, newest first: versions, who is alive, runs executing "
+             "and in memory.",
+    .example = "abide nodes\nabide nodes -o json --server http://10.0.0.7:7433",
+    .path = "/v1/nodes",
+    .id_field = "id",
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+    .is_whole = true,
+};

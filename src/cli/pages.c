@@ -26,7 +26,7 @@ static void walk_command(Walk *walk, const CliCommand *command, const char *path
         return;
     }
     options_observe(take_table, walk);
-    (void)command->run(0, NULL);
+    (void)cli_command_run(command, 0, NULL);
     options_observe(NULL, NULL);
 }
 

@@ -3,14 +3,8 @@
 // A queue that nobody has set limits for exists while it has tasks.
 //
 // Not here: the tasks in them (task.c).
-#include "cli/bulk.h"
 #include "cli/groups.h"
-#include "cli/list.h"
-
-static const TableColumn columns[] = {
-    {"QUEUE", false, true},  {"QUEUED", true, false},  {"BLOCKED", true, false},
-    {"RUNNING", true, false}, {"OLDEST", false, false}, {"LIMITS", false, true},
-};
+#include "cli/verb.h"
 
 static Str limits_text(Session *session, const JsonValue *queue) {
     Buf text;
@@ -27,65 +21,51 @@ static Str limits_text(Session *session, const JsonValue *queue) {
     return answer;
 }
 
-static void add_row(Session *session, TextTable *table, const JsonValue *queue) {
-    static const char *const fields[] = {"name", "queued", "blocked", "running"};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        table_add(table, field_text(queue, fields[i]));
-    table_add(table, output_relative(&session->arena, session->now_ms,
-                                     field_ms(queue, "oldest_at")));
-    table_add(table, limits_text(session, queue));
-}
+static const ListColumn columns[] = {
+    {{"QUEUE", false, true}, "name", CELL_TEXT, NULL},
+    {{"QUEUED", true, false}, "queued", CELL_TEXT, NULL},
+    {{"BLOCKED", true, false}, "blocked", CELL_TEXT, NULL},
+    {{"RUNNING", true, false}, "running", CELL_TEXT, NULL},
+    {{"OLDEST", false, false}, "oldest_at", CELL_AGE, NULL},
+    {{"LIMITS", false, true}, NULL, CELL_TEXT, limits_text},
+};
 
-static int queue_ls(int argument_count, char **arguments) {
-    Listing listing = {.path = STR("/v1/queues"),
-                       .limit = LIST_LIMIT,
-                       .id_field = "name",
-                       .columns = columns,
-                       .column_count = sizeof columns / sizeof *columns,
-                       .add_row = add_row};
-    const OptionTable table = {
-        .usage = "abide queue ls [options]",
-        .about = "Lists queues: how many tasks wait, are blocked by their key, are being done, and "
-                 "how old the oldest is.",
-        .example = "abide queue ls\nabide queue ls -o json",
-    };
-    return list_command(&table, &listing, argument_count, arguments);
-}
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide queue ls [options]",
+    .about = "Lists queues: how many tasks wait, are blocked by their key, are being done, and "
+             "how old the oldest is.",
+    .example = "abide queue ls\nabide queue ls -o json",
+    .path = "/v1/queues",
+    .id_field = "name",
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+};
 
-static int queue_pause(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide queue pause QUEUE... [options]",
-        .about = "Hands out nothing more of queues; what is being done goes on.",
-        .example = "abide queue pause mail",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/queues/%s/pause",
-                       .method = "POST",
-                       .id_field = "name",
-                       .done = "paused",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb pause_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide queue pause QUEUE... [options]",
+    .about = "Hands out nothing more of queues; what is being done goes on.",
+    .example = "abide queue pause mail",
+    .path = "/v1/queues/%s/pause",
+    .id_field = "name",
+    .done = "paused",
+};
 
-static int queue_resume(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide queue resume QUEUE... [options]",
-        .about = "Hands out tasks of paused queues again.",
-        .example = "abide queue resume mail",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/queues/%s/resume",
-                       .method = "POST",
-                       .id_field = "name",
-                       .done = "resumed",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb resume_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide queue resume QUEUE... [options]",
+    .about = "Hands out tasks of paused queues again.",
+    .example = "abide queue resume mail",
+    .path = "/v1/queues/%s/resume",
+    .id_field = "name",
+    .done = "resumed",
+};
 
 static const CliCommand commands[] = {
-    {"ls", "list queues", queue_ls, NULL},
-    {"pause", "hand out nothing more", queue_pause, NULL},
-    {"resume", "hand out tasks again", queue_resume, NULL},
+    {"ls", "list queues", NULL, NULL, &ls_verb},
+    {"pause", "hand out nothing more", NULL, NULL, &pause_verb},
+    {"resume", "hand out tasks again", NULL, NULL, &resume_verb},
 };
 
 const CliGroup queue_group = {

@@ -4,16 +4,9 @@
 //
 // `set` makes or replaces a schedule as a whole.
 #include "cli/body.h"
-#include "cli/bulk.h"
 #include "cli/details.h"
 #include "cli/groups.h"
-#include "cli/list.h"
-
-static const TableColumn columns[] = {
-    {"SCHEDULE", false, true}, {"WORKFLOW", false, true}, {"WHEN", false, true},
-    {"NEXT", false, false},    {"LAST", false, false},    {"STARTED", true, false},
-    {"FAILED", true, false},
-};
+#include "cli/verb.h"
 
 static Str when_text(Session *session, const JsonValue *schedule) {
     Str cron = field_text(schedule, "cron"), every = field_text(schedule, "every");
@@ -25,43 +18,40 @@ static Str when_text(Session *session, const JsonValue *schedule) {
     return arena_printf(&session->arena, "%.*s %.*s", STR_ARG(cron), STR_ARG(zone));
 }
 
-static void add_row(Session *session, TextTable *table, const JsonValue *schedule) {
-    Arena *arena = &session->arena;
-    bool is_paused = field_flag(schedule, "paused");
-    Str next = output_relative(arena, session->now_ms, field_ms(schedule, "next_at"));
-    table_add(table, field_text(schedule, "name"));
-    table_add(table, field_text(schedule, "workflow"));
-    table_add(table, when_text(session, schedule));
-    table_add_painted(table, is_paused ? STR("paused") : next,
-                      is_paused ? PAINT_YELLOW : PAINT_NONE);
-    table_add(table, output_relative(arena, session->now_ms, field_ms(schedule, "last_at")));
-    table_add(table, field_text(schedule, "started"));
-    table_add(table, field_text(schedule, "failed"));
+static Str next_text(Session *session, const JsonValue *schedule) {
+    if (field_flag(schedule, "paused")) return STR("paused");
+    return output_relative(&session->arena, session->now_ms, field_ms(schedule, "next_at"));
 }
 
-static int schedule_ls(int argument_count, char **arguments) {
-    Listing listing = {.path = STR("/v1/schedules"),
-                       .limit = LIST_LIMIT,
-                       .id_field = "name",
-                       .columns = columns,
-                       .column_count = sizeof columns / sizeof *columns,
-                       .add_row = add_row};
-    const OptionTable table = {
-        .usage = "abide schedule ls [options]",
-        .about = "Lists schedules.",
-        .example = "abide schedule ls",
-    };
-    return list_command(&table, &listing, argument_count, arguments);
-}
+static const ListColumn columns[] = {
+    {{"SCHEDULE", false, true}, "name", CELL_TEXT, NULL},
+    {{"WORKFLOW", false, true}, "workflow", CELL_TEXT, NULL},
+    {{"WHEN", false, true}, NULL, CELL_TEXT, when_text},
+    {{"NEXT", false, false}, NULL, CELL_STATUS, next_text},
+    {{"LAST", false, false}, "last_at", CELL_AGE, NULL},
+    {{"STARTED", true, false}, "started", CELL_TEXT, NULL},
+    {{"FAILED", true, false}, "failed", CELL_TEXT, NULL},
+};
 
-static int schedule_show(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide schedule show SCHEDULE [options]",
-        .about = "Shows a schedule: when it ticks, what it starts, what came of it.",
-        .example = "abide schedule show nightly",
-    };
-    return details_command(&table, "/v1/schedules/%s", "name", argument_count, arguments);
-}
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide schedule ls [options]",
+    .about = "Lists schedules.",
+    .example = "abide schedule ls",
+    .path = "/v1/schedules",
+    .id_field = "name",
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+};
+
+static const Verb show_verb = {
+    .kind = VERB_SHOW,
+    .usage = "abide schedule show SCHEDULE [options]",
+    .about = "Shows a schedule: when it ticks, what it starts, what came of it.",
+    .example = "abide schedule show nightly",
+    .path = "/v1/schedules/%s",
+    .id_field = "name",
+};
 
 // ---- set ----
 
@@ -147,55 +137,47 @@ static int schedule_set(int argument_count, char **arguments) {
 
 // ---- changes ----
 
-static Bulk change(const char *path, const char *method, const char *done) {
-    return (Bulk){.request = bulk_request,
-                  .path = path,
-                  .method = method,
-                  .id_field = "name",
-                  .done = done,
-                  .not_done = "unchanged"};
-}
+static const Verb rm_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide schedule rm SCHEDULE... [options]",
+    .about = "Removes schedules; runs they have started go on.",
+    .example = "abide schedule rm nightly",
+    .path = "/v1/schedules/%s",
+    .method = "DELETE",
+    .id_field = "name",
+    .done = "removed",
+};
 
-static int schedule_rm(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide schedule rm SCHEDULE... [options]",
-        .about = "Removes schedules; runs they have started go on.",
-        .example = "abide schedule rm nightly",
-    };
-    const Bulk bulk = change("/v1/schedules/%s", "DELETE", "removed");
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb pause_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide schedule pause SCHEDULE... [options]",
+    .about = "Lets the ticks of schedules pass by.",
+    .example = "abide schedule pause nightly",
+    .path = "/v1/schedules/%s/pause",
+    .id_field = "name",
+    .done = "paused",
+};
 
-static int schedule_pause(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide schedule pause SCHEDULE... [options]",
-        .about = "Lets the ticks of schedules pass by.",
-        .example = "abide schedule pause nightly",
-    };
-    const Bulk bulk = change("/v1/schedules/%s/pause", "POST", "paused");
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb resume_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide schedule resume SCHEDULE... [options]",
+    .about = "Lets paused schedules tick again.",
+    .example = "abide schedule resume nightly",
+    .path = "/v1/schedules/%s/resume",
+    .id_field = "name",
+    .done = "resumed",
+};
 
-static int schedule_resume(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide schedule resume SCHEDULE... [options]",
-        .about = "Lets paused schedules tick again.",
-        .example = "abide schedule resume nightly",
-    };
-    const Bulk bulk = change("/v1/schedules/%s/resume", "POST", "resumed");
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
-
-static int schedule_trigger(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide schedule trigger SCHEDULE... [options]",
-        .about = "Starts a run of each schedule now. -o ids prints the runs.",
-        .example = "abide schedule trigger nightly",
-    };
-    Bulk bulk = change("/v1/schedules/%s/trigger", "POST", "started");
-    bulk.product = "id";
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb trigger_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide schedule trigger SCHEDULE... [options]",
+    .about = "Starts a run of each schedule now. -o ids prints the runs.",
+    .example = "abide schedule trigger nightly",
+    .path = "/v1/schedules/%s/trigger",
+    .id_field = "name",
+    .done = "started",
+    .product = "id",
+};
 
 static int schedule_backfill(int argument_count, char **arguments) {
     Session session;
@@ -247,14 +229,14 @@ static int schedule_backfill(int argument_count, char **arguments) {
 }
 
 static const CliCommand commands[] = {
-    {"ls", "list schedules", schedule_ls, NULL},
-    {"show", "show a schedule", schedule_show, NULL},
-    {"set", "make or replace a schedule", schedule_set, NULL},
-    {"rm", "remove schedules", schedule_rm, NULL},
-    {"trigger", "start a run now", schedule_trigger, NULL},
-    {"pause", "let ticks pass by", schedule_pause, NULL},
-    {"resume", "tick again", schedule_resume, NULL},
-    {"backfill", "start the runs of past ticks", schedule_backfill, NULL},
+    {"ls", "list schedules", NULL, NULL, &ls_verb},
+    {"show", "show a schedule", NULL, NULL, &show_verb},
+    {"set", "make or replace a schedule", schedule_set, NULL, NULL},
+    {"rm", "remove schedules", NULL, NULL, &rm_verb},
+    {"trigger", "start a run now", NULL, NULL, &trigger_verb},
+    {"pause", "let ticks pass by", NULL, NULL, &pause_verb},
+    {"resume", "tick again", NULL, NULL, &resume_verb},
+    {"backfill", "start the runs of past ticks", schedule_backfill, NULL, NULL},
 };
 
 const CliGroup schedule_group = {

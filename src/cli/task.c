@@ -6,95 +6,64 @@
 // Not here: doing tasks (worker.c).
 #include "base/env.h"
 #include "cli/body.h"
-#include "cli/bulk.h"
-#include "cli/details.h"
 #include "cli/follow.h"
 #include "cli/groups.h"
-#include "cli/list.h"
+#include "cli/verb.h"
 #include <unistd.h>
 
-static const TableColumn columns[] = {
-    {"TASK", false, false},   {"NAME", false, true},    {"QUEUE", false, true},
-    {"STATUS", false, false}, {"ATTEMPT", true, false}, {"WORKER", false, true},
-    {"CREATED", false, false},
+static Str attempts_text(Session *session, const JsonValue *task) {
+    return arena_printf(&session->arena, "%lld/%lld", (long long)field_count(task, "attempt"),
+                        (long long)field_count(task, "max_attempts"));
+}
+
+static const ListColumn columns[] = {
+    {{"TASK", false, false}, "id", CELL_TEXT, NULL},
+    {{"NAME", false, true}, "name", CELL_TEXT, NULL},
+    {{"QUEUE", false, true}, "queue", CELL_TEXT, NULL},
+    {{"STATUS", false, false}, "status", CELL_STATUS, NULL},
+    {{"ATTEMPT", true, false}, NULL, CELL_TEXT, attempts_text},
+    {{"WORKER", false, true}, "worker", CELL_TEXT, NULL},
+    {{"CREATED", false, false}, "created_at", CELL_AGE, NULL},
 };
 
-static void add_row(Session *session, TextTable *table, const JsonValue *task) {
-    Str status = field_text(task, "status");
-    table_add(table, field_text(task, "id"));
-    table_add(table, field_text(task, "name"));
-    table_add(table, field_text(task, "queue"));
-    table_add_painted(table, status, output_status_paint(status));
-    table_add(table, arena_printf(&session->arena, "%lld/%lld",
-                                  (long long)field_count(task, "attempt"),
-                                  (long long)field_count(task, "max_attempts")));
-    table_add(table, field_text(task, "worker"));
-    table_add(table, output_relative(&session->arena, session->now_ms,
-                                     field_ms(task, "created_at")));
-}
+static const VerbOption filters[] = {
+    {"status", 's', "STATUS", "queued, leased, completed, failed, cancelled; several with commas",
+     false},
+    {"queue", 'q', "QUEUE", "of this queue", false},
+    {0},
+};
 
-static int task_ls(int argument_count, char **arguments) {
-    Session session;
-    Str status = STR_NULL, queue = STR_NULL;
-    Listing listing = {.limit = LIST_LIMIT,
-                       .id_field = "id",
-                       .columns = columns,
-                       .column_count = sizeof columns / sizeof *columns,
-                       .add_row = add_row};
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"status", 's', OPTION_TEXT, &status, "STATUS",
-         "queued, leased, completed, failed, cancelled; several with commas"},
-        {"queue", 'q', OPTION_TEXT, &queue, "QUEUE", "of this queue"},
-        {"limit", 'n', OPTION_COUNT, &listing.limit, "N", "how many to show; 100 unless given"},
-        {"cursor", 0, OPTION_TEXT, &listing.cursor, "CURSOR", "go on where a list ended"},
-    };
-    OptionTable table = {
-        .usage = "abide task ls [options]",
-        .about = "Lists tasks, newest first.",
-        .example = "abide task ls --status queued --queue mail",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    Buf path;
-    buf_init(&path, 1 << 16);
-    buf_append_cstr(&path, "/v1/tasks");
-    client_put_query(&path, "status", status);
-    client_put_query(&path, "queue", queue);
-    listing.path = buf_str(&path);
-    if (listing.limit == 0) (void)session_misuse(&session, "--limit is at least 1");
-    else (void)list_show(&session, &listing);
-    buf_done(&path);
-    return session_end(&session);
-}
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide task ls [options]",
+    .about = "Lists tasks, newest first.",
+    .example = "abide task ls --status queued --queue mail",
+    .path = "/v1/tasks",
+    .id_field = "id",
+    .options = filters,
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+};
 
-static int task_show(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide task show TASK [options]",
-        .about = "Shows a task: its status, attempts, input, result or error.",
-        .example = "abide task show mail-812",
-    };
-    return details_command(&table, "/v1/tasks/%s", "id", argument_count, arguments);
-}
+static const Verb show_verb = {
+    .kind = VERB_SHOW,
+    .usage = "abide task show TASK [options]",
+    .about = "Shows a task: its status, attempts, input, result or error.",
+    .example = "abide task show mail-812",
+    .path = "/v1/tasks/%s",
+    .id_field = "id",
+};
 
-static int task_retry(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide task retry TASK... [options]",
-        .about = "Queues failed stand-alone tasks again. \"-\" reads ids from standard input.",
-        .example = "abide task retry mail-812\n"
-                   "abide task ls --status failed -o ids | abide task retry -",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/tasks/%s/retry",
-                       .method = "POST",
-                       .id_field = "id",
-                       .done = "queued again",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb retry_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide task retry TASK... [options]",
+    .about = "Queues failed stand-alone tasks again. \"-\" reads ids from standard input.",
+    .example = "abide task retry mail-812\n"
+               "abide task ls --status failed -o ids | abide task retry -",
+    .path = "/v1/tasks/%s/retry",
+    .id_field = "id",
+    .done = "queued again",
+};
 
 // ---- run ----
 
@@ -223,10 +192,10 @@ static int task_run(int argument_count, char **arguments) {
 }
 
 static const CliCommand commands[] = {
-    {"ls", "list tasks", task_ls, NULL},
-    {"show", "show a task", task_show, NULL},
-    {"run", "queue a task that belongs to no run", task_run, NULL},
-    {"retry", "queue failed tasks again", task_retry, NULL},
+    {"ls", "list tasks", NULL, NULL, &ls_verb},
+    {"show", "show a task", NULL, NULL, &show_verb},
+    {"run", "queue a task that belongs to no run", task_run, NULL, NULL},
+    {"retry", "queue failed tasks again", NULL, NULL, &retry_verb},
 };
 
 const CliGroup task_group = {

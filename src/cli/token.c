@@ -7,8 +7,8 @@
 //        about it goes to stderr.
 //
 // Not here: what tokens are (model/token.h), who is asked for one (server/auth.c).
-#include "cli/bulk.h"
-#include "cli/session.h"
+#include "cli/groups.h"
+#include "cli/verb.h"
 #include "json/write.h"
 
 enum { TOKEN_BODY_MAX = 64 << 10 };
@@ -44,7 +44,7 @@ static void say_token(Session *session) {
             STR_ARG(field_text(token, "id")));
 }
 
-int cli_token_create(int argument_count, char **arguments) {
+static int token_create(int argument_count, char **arguments) {
     Session session;
     session_init(&session, SESSION_PREPARES);
     Str name = STR_NULL, expires = STR_NULL;
@@ -88,10 +88,6 @@ int cli_token_create(int argument_count, char **arguments) {
 
 // ---- list ----
 
-static const TableColumn columns[] = {{"ID", false, false},     {"NAME", false, true},
-                                      {"SCOPES", false, false}, {"ENDS WITH", false, false},
-                                      {"CREATED", false, false}, {"EXPIRES", false, false}};
-
 static Str scopes_text(Session *session, const JsonValue *token) {
     const JsonValue *scopes = json_member(token, STR("scopes"));
     Str text = STR("");
@@ -102,69 +98,55 @@ static Str scopes_text(Session *session, const JsonValue *token) {
     return text;
 }
 
-static void add_token(Session *session, TextTable *table, const JsonValue *token) {
-    Arena *arena = &session->arena;
+static Str expiry_text(Session *session, const JsonValue *token) {
     int64_t expires_ms = field_ms(token, "expires_at");
-    table_add(table, field_text(token, "id"));
-    table_add(table, field_text(token, "name"));
-    table_add(table, scopes_text(session, token));
-    table_add(table, field_text(token, "hint"));
-    table_add(table, output_relative(arena, session->now_ms, field_ms(token, "created_at")));
-    table_add(table, expires_ms == 0 ? STR("never")
-                                     : output_relative(arena, session->now_ms, expires_ms));
+    if (expires_ms == 0) return STR("never");
+    return output_relative(&session->arena, session->now_ms, expires_ms);
 }
 
-static void say_tokens(Session *session, const JsonValue *items) {
-    TextTable out;
-    table_init(&out, columns, sizeof columns / sizeof *columns);
-    JSON_EACH(token, items) {
-        if (session->format == OUTPUT_IDS) printf("%.*s\n", STR_ARG(field_text(token, "id")));
-        else add_token(session, &out, token);
-    }
-    if (session->format == OUTPUT_TABLE) table_print(&out, stdout, session->terminal);
-    table_done(&out);
-}
+static const ListColumn columns[] = {
+    {{"ID", false, false}, "id", CELL_TEXT, NULL},
+    {{"NAME", false, true}, "name", CELL_TEXT, NULL},
+    {{"SCOPES", false, false}, NULL, CELL_TEXT, scopes_text},
+    {{"ENDS WITH", false, false}, "hint", CELL_TEXT, NULL},
+    {{"CREATED", false, false}, "created_at", CELL_AGE, NULL},
+    {{"EXPIRES", false, false}, NULL, CELL_TEXT, expiry_text},
+};
 
-int cli_token_ls(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    OptionTable table = {
-        .usage = "abide token ls [options]",
-        .about = "Lists the tokens, newest first: all but their texts, which are not kept.",
-        .example = "abide token ls\nabide token ls -o json --store sqlite:abide.db",
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    if (session_get(&session, STR("/v1/tokens?limit=1000"))) { // all there can be
-        const JsonValue *items = json_member(session.answer.json, STR("items"));
-        if (session.format == OUTPUT_JSON) output_json(stdout, session.answer.json);
-        else if (items != NULL) say_tokens(&session, items);
-    }
-    return session_end(&session);
-}
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide token ls [options]",
+    .about = "Lists the tokens, newest first: all but their texts, which are not kept.",
+    .example = "abide token ls\nabide token ls -o json --store sqlite:abide.db",
+    .path = "/v1/tokens?limit=1000", // all there can be
+    .id_field = "id",
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+    .is_whole = true,
+};
 
-// ---- remove ----
+static const Verb rm_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide token rm ID... [options]",
+    .about = "Removes tokens; whoever uses one is refused from then on.",
+    .example = "abide token rm tok_01jczk7v9m4q8r2t6w0x5y3z1a",
+    .path = "/v1/tokens/%s",
+    .method = "DELETE",
+    .id_field = "id",
+    .done = "removed",
+    .is_aside = true,
+};
 
-int cli_token_rm(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    OptionTable table = {
-        .usage = "abide token rm ID... [options]",
-        .about = "Removes tokens; whoever uses one is refused from then on.",
-        .example = "abide token rm tok_01jczk7v9m4q8r2t6w0x5y3z1a",
-        .operand_min = 1,
-        .operand_max = 1000,
-    };
-    Operands ids;
-    int code = session_begin(&session, &table, argument_count, arguments, &ids);
-    if (code != SESSION_GO_ON) return code;
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/tokens/%s",
-                       .method = "DELETE",
-                       .id_field = "id",
-                       .done = "removed",
-                       .not_done = "unchanged"};
-    (void)bulk_run(&session, &ids, &bulk);
-    return session_end(&session);
-}
+static const CliCommand commands[] = {
+    {"create", "make a token and print it", token_create, NULL, NULL},
+    {"ls", "list the tokens", NULL, NULL, &ls_verb},
+    {"rm", "remove tokens", NULL, NULL, &rm_verb},
+};
+
+const CliGroup token_group = {
+    .about = "Makes, lists and removes the tokens that servers ask for.",
+    .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
+               "abide token ls",
+    .commands = commands,
+    .count = sizeof commands / sizeof *commands,
+};

@@ -7,43 +7,36 @@
 #include "cli/body.h"
 #include "cli/details.h"
 #include "cli/groups.h"
-#include "cli/list.h"
+#include "cli/verb.h"
 
-static const TableColumn columns[] = {
-    {"TOPIC", false, true},   {"CONSUME", false, false}, {"VISIBLE", false, false},
-    {"EXPIRE", false, false}, {"CAP", true, false},      {"PENDING", true, false},
+static const ListColumn columns[] = {
+    {{"TOPIC", false, true}, "name", CELL_TEXT, NULL},
+    {{"CONSUME", false, false}, "consume", CELL_TEXT, NULL},
+    {{"VISIBLE", false, false}, "visible", CELL_TEXT, NULL},
+    {{"EXPIRE", false, false}, "expire", CELL_TEXT, NULL},
+    {{"CAP", true, false}, "cap", CELL_TEXT, NULL},
+    {{"PENDING", true, false}, "pending", CELL_TEXT, NULL},
 };
 
-static void add_row(Session *session, TextTable *table, const JsonValue *topic) {
-    (void)session;
-    static const char *const fields[] = {"name", "consume", "visible", "expire", "cap", "pending"};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        table_add(table, field_text(topic, fields[i]));
-}
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide topic ls [options]",
+    .about = "Lists topics that have a policy or pending events, by name.",
+    .example = "abide topic ls\nabide topic ls -o json",
+    .path = "/v1/topics",
+    .id_field = "name",
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+};
 
-static int topic_ls(int argument_count, char **arguments) {
-    Listing listing = {.path = STR("/v1/topics"),
-                       .limit = LIST_LIMIT,
-                       .id_field = "name",
-                       .columns = columns,
-                       .column_count = sizeof columns / sizeof *columns,
-                       .add_row = add_row};
-    const OptionTable table = {
-        .usage = "abide topic ls [options]",
-        .about = "Lists topics that have a policy or pending events, by name.",
-        .example = "abide topic ls\nabide topic ls -o json",
-    };
-    return list_command(&table, &listing, argument_count, arguments);
-}
-
-static int topic_show(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide topic show TOPIC [options]",
-        .about = "Shows the policy of a topic, how many events are pending, and who waits.",
-        .example = "abide topic show prices",
-    };
-    return details_command(&table, "/v1/topics/%s", "name", argument_count, arguments);
-}
+static const Verb show_verb = {
+    .kind = VERB_SHOW,
+    .usage = "abide topic show TOPIC [options]",
+    .about = "Shows the policy of a topic, how many events are pending, and who waits.",
+    .example = "abide topic show prices",
+    .path = "/v1/topics/%s",
+    .id_field = "name",
+};
 
 typedef struct Policy {
     Str consume, visible, expire, cap;
@@ -101,9 +94,9 @@ static int topic_set(int argument_count, char **arguments) {
 }
 
 static const CliCommand commands[] = {
-    {"ls", "list topics", topic_ls, NULL},
-    {"show", "show the policy, pending events and waiters of a topic", topic_show, NULL},
-    {"set", "change the policy of a topic", topic_set, NULL},
+    {"ls", "list topics", NULL, NULL, &ls_verb},
+    {"show", "show the policy, pending events and waiters of a topic", NULL, NULL, &show_verb},
+    {"set", "change the policy of a topic", topic_set, NULL, NULL},
 };
 
 const CliGroup topic_group = {

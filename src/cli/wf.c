@@ -1,120 +1,78 @@
 // abide wf: the group of commands about runs.
 //
-// Changes that take one id each are rows here, done in bulk (bulk.h); what needs more is a file.
+// Changes that take one id each are data (verb.h); what needs more is a function.
 //
 // Not here: starting (wf_start.c), listing and showing (wf_list.c, wf_show.c).
 #include "cli/wf.h"
 #include "cli/body.h"
-#include "cli/bulk.h"
 #include "cli/follow.h"
+#include "cli/verb.h"
 
 // ---- changes of many runs ----
 
-static int wf_pause(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide wf pause RUN... [options]",
-        .about = "Holds runs: nothing of them executes until they are resumed. What arrives for "
-                 "them is kept.\n\"-\" reads ids from standard input.",
-        .example = "abide wf pause order-7\nabide wf ls --tag eu -o ids | abide wf pause -",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/runs/%s/pause",
-                       .method = "POST",
-                       .body = STR_NULL,
-                       .id_field = "id",
-                       .done = "paused",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb pause_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf pause RUN... [options]",
+    .about = "Holds runs: nothing of them executes until they are resumed. What arrives for "
+             "them is kept.\n\"-\" reads ids from standard input.",
+    .example = "abide wf pause order-7\nabide wf ls --tag eu -o ids | abide wf pause -",
+    .path = "/v1/runs/%s/pause",
+    .id_field = "id",
+    .done = "paused",
+};
 
-static int wf_release(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide wf release RUN... [options]",
-        .about = "Takes waiting runs out of the server's memory. They come back by themselves when "
-                 "something happens to them.\n\"-\" reads ids from standard input.",
-        .example = "abide wf release order-7\n"
-                   "abide wf ls --idle-before 2027-01-15T00:00:00Z -o ids | abide wf release -",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/runs/%s/release",
-                       .method = "POST",
-                       .body = STR_NULL,
-                       .id_field = "id",
-                       .done = "released",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb release_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf release RUN... [options]",
+    .about = "Takes waiting runs out of the server's memory. They come back by themselves when "
+             "something happens to them.\n\"-\" reads ids from standard input.",
+    .example = "abide wf release order-7\n"
+               "abide wf ls --idle-before 2027-01-15T00:00:00Z -o ids | abide wf release -",
+    .path = "/v1/runs/%s/release",
+    .id_field = "id",
+    .done = "released",
+};
 
-static int wf_resume(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide wf resume RUN... [options]",
-        .about = "Lets paused runs go on. \"-\" reads ids from standard input.",
-        .example = "abide wf resume order-7\n"
-                   "abide wf ls --status paused -o ids | abide wf resume -",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/runs/%s/resume",
-                       .method = "POST",
-                       .body = STR_NULL,
-                       .id_field = "id",
-                       .done = "resumed",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb resume_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf resume RUN... [options]",
+    .about = "Lets paused runs go on. \"-\" reads ids from standard input.",
+    .example = "abide wf resume order-7\nabide wf ls --status paused -o ids | abide wf resume -",
+    .path = "/v1/runs/%s/resume",
+    .id_field = "id",
+    .done = "resumed",
+};
 
-static int wf_rm(int argument_count, char **arguments) {
-    const OptionTable table = {
-        .usage = "abide wf rm RUN... [options]",
-        .about = "Removes ended runs and all that belongs to them. \"-\" reads ids from standard "
-                 "input.",
-        .example = "abide wf rm order-7\nabide wf ls --status failed -o ids | abide wf rm -",
-    };
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/runs/%s",
-                       .method = "DELETE",
-                       .body = STR_NULL,
-                       .id_field = "id",
-                       .done = "removed",
-                       .not_done = "unchanged"};
-    return bulk_command(&table, &bulk, argument_count, arguments);
-}
+static const Verb rm_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf rm RUN... [options]",
+    .about = "Removes ended runs and all that belongs to them. \"-\" reads ids from standard "
+             "input.",
+    .example = "abide wf rm order-7\nabide wf ls --status failed -o ids | abide wf rm -",
+    .path = "/v1/runs/%s",
+    .method = "DELETE",
+    .id_field = "id",
+    .done = "removed",
+};
 
-static int wf_cancel(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_CHANGES);
-    Str reason = STR_NULL, grace = STR_NULL;
-    const Option options[] = {
-        {"reason", 'r', OPTION_TEXT, &reason, "TEXT", "kept in the run's history"},
-        {"grace", 0, OPTION_TEXT, &grace, "DURATION", "time for cleanup, such as 30s"},
-    };
-    OptionTable table = {
-        .usage = "abide wf cancel RUN... [options]",
-        .about = "Asks runs to end. They see a CancelledError at their wait and may clean up.\n"
-                 "\"-\" reads ids from standard input.",
-        .example = "abide wf cancel order-7 --reason 'customer called'\n"
-                   "abide wf ls --workflow order -o ids | abide wf cancel -",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .operand_min = 1,
-        .operand_max = 100000,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Body body;
-    body_begin(&body, &session);
-    body_put_text(&body, "reason", reason);
-    body_put_text(&body, "grace", grace);
-    const Bulk bulk = {.request = bulk_request,
-                       .path = "/v1/runs/%s/cancel",
-                       .method = "POST",
-                       .body = body_end(&body),
-                       .id_field = "id",
-                       .done = "cancelled",
-                       .not_done = "unchanged: it has ended, or is being cancelled"};
-    (void)bulk_run(&session, &operands, &bulk);
-    return session_end(&session);
-}
+static const VerbOption cancel_options[] = {
+    {"reason", 'r', "TEXT", "kept in the run's history", false},
+    {"grace", 0, "DURATION", "time for cleanup, such as 30s", false},
+    {0},
+};
+static const Verb cancel_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf cancel RUN... [options]",
+    .about = "Asks runs to end. They see a CancelledError at their wait and may clean up.\n"
+             "\"-\" reads ids from standard input.",
+    .example = "abide wf cancel order-7 --reason 'customer called'\n"
+               "abide wf ls --workflow order -o ids | abide wf cancel -",
+    .path = "/v1/runs/%s/cancel",
+    .id_field = "id",
+    .options = cancel_options,
+    .done = "cancelled",
+    .not_done = "unchanged: it has ended, or is being cancelled",
+};
 
 // ---- rewind and fork ----
 
@@ -256,18 +214,18 @@ static int wf_watch(int argument_count, char **arguments) {
 }
 
 static const CliCommand commands[] = {
-    {"start", "start a run", wf_start, NULL},
-    {"ls", "list runs", wf_ls, NULL},
-    {"show", "show a run: where it stands, what it waits for, its steps", wf_show, NULL},
-    {"result", "print the result of a run", wf_result, NULL},
-    {"watch", "follow what happens to a run", wf_watch, NULL},
-    {"cancel", "ask runs to end", wf_cancel, NULL},
-    {"pause", "hold runs", wf_pause, NULL},
-    {"resume", "let paused runs go on", wf_resume, NULL},
-    {"release", "take waiting runs out of memory", wf_release, NULL},
-    {"rewind", "set a run back to a step", wf_rewind, NULL},
-    {"fork", "start a new run from a step of another one", wf_fork, NULL},
-    {"rm", "remove ended runs", wf_rm, NULL},
+    {"start", "start a run", wf_start, NULL, NULL},
+    {"ls", "list runs", NULL, NULL, &wf_ls_verb},
+    {"show", "show a run: where it stands, what it waits for, its steps", wf_show, NULL, NULL},
+    {"result", "print the result of a run", wf_result, NULL, NULL},
+    {"watch", "follow what happens to a run", wf_watch, NULL, NULL},
+    {"cancel", "ask runs to end", NULL, NULL, &cancel_verb},
+    {"pause", "hold runs", NULL, NULL, &pause_verb},
+    {"resume", "let paused runs go on", NULL, NULL, &resume_verb},
+    {"release", "take waiting runs out of memory", NULL, NULL, &release_verb},
+    {"rewind", "set a run back to a step", wf_rewind, NULL, NULL},
+    {"fork", "start a new run from a step of another one", wf_fork, NULL, NULL},
+    {"rm", "remove ended runs", NULL, NULL, &rm_verb},
 };
 
 const CliGroup wf_group = {

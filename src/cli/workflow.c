@@ -6,61 +6,47 @@
 // Not here: runs of workflows (wf*.c).
 #include "cli/details.h"
 #include "cli/groups.h"
-#include "cli/list.h"
 #include "cli/load.h"
+#include "cli/verb.h"
 #include "flow/source.h"
 #include "json/write.h"
 
-static const TableColumn columns[] = {
-    {"WORKFLOW", false, true}, {"VERSION", false, false}, {"CURRENT", false, false},
-    {"KIND", false, false},    {"DEPLOYED", false, false},
-};
-
-static void add_row(Session *session, TextTable *table, const JsonValue *workflow) {
+static Str version_text(Session *session, const JsonValue *workflow) {
+    (void)session;
     Str version = field_text(workflow, "version");
     if (version.len > 12) version.len = 12;
-    table_add(table, field_text(workflow, "name"));
-    table_add(table, version);
-    table_add(table, field_flag(workflow, "current") ? STR("yes") : STR_NULL);
-    table_add(table, field_text(workflow, "kind"));
-    table_add(table, output_relative(&session->arena, session->now_ms,
-                                     field_ms(workflow, "created_at")));
+    return version;
 }
 
-static int workflow_ls(int argument_count, char **arguments) {
-    Session session;
-    Str name = STR_NULL;
-    Listing listing = {.limit = LIST_LIMIT,
-                       .id_field = "name",
-                       .columns = columns,
-                       .column_count = sizeof columns / sizeof *columns,
-                       .add_row = add_row};
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"name", 0, OPTION_TEXT, &name, "WORKFLOW", "all versions of this one"},
-        {"limit", 'n', OPTION_COUNT, &listing.limit, "N", "how many to show; 100 unless given"},
-        {"cursor", 0, OPTION_TEXT, &listing.cursor, "CURSOR", "go on where a list ended"},
-    };
-    OptionTable table = {
-        .usage = "abide workflow ls [options]",
-        .about = "Lists deployed workflows and their versions, newest first.",
-        .example = "abide workflow ls\nabide workflow ls --name order",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    Buf path;
-    buf_init(&path, 1 << 16);
-    buf_append_cstr(&path, "/v1/workflows");
-    client_put_query(&path, "name", name);
-    listing.path = buf_str(&path);
-    if (listing.limit == 0) (void)session_misuse(&session, "--limit is at least 1");
-    else (void)list_show(&session, &listing);
-    buf_done(&path);
-    return session_end(&session);
+static Str current_text(Session *session, const JsonValue *workflow) {
+    (void)session;
+    return field_flag(workflow, "current") ? STR("yes") : STR_NULL;
 }
+
+static const ListColumn columns[] = {
+    {{"WORKFLOW", false, true}, "name", CELL_TEXT, NULL},
+    {{"VERSION", false, false}, NULL, CELL_TEXT, version_text},
+    {{"CURRENT", false, false}, NULL, CELL_TEXT, current_text},
+    {{"KIND", false, false}, "kind", CELL_TEXT, NULL},
+    {{"DEPLOYED", false, false}, "created_at", CELL_AGE, NULL},
+};
+
+static const VerbOption filters[] = {
+    {"name", 0, "WORKFLOW", "all versions of this one", false},
+    {0},
+};
+
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide workflow ls [options]",
+    .about = "Lists deployed workflows and their versions, newest first.",
+    .example = "abide workflow ls\nabide workflow ls --name order",
+    .path = "/v1/workflows",
+    .id_field = "name",
+    .options = filters,
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+};
 
 static int workflow_show(int argument_count, char **arguments) {
     static const char *const hidden[] = {"source", NULL};
@@ -102,8 +88,8 @@ static int workflow_show(int argument_count, char **arguments) {
 }
 
 static const CliCommand commands[] = {
-    {"ls", "list workflows and their versions", workflow_ls, NULL},
-    {"show", "show a workflow and its source", workflow_show, NULL},
+    {"ls", "list workflows and their versions", NULL, NULL, &ls_verb},
+    {"show", "show a workflow and its source", workflow_show, NULL, NULL},
 };
 
 const CliGroup workflow_group = {
