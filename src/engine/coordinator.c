@@ -464,11 +464,17 @@ static void apply_fired(Coordinator *c, const Op *op) {
     else c->is_due_unknown = true;
 }
 
+static void apply_renewed(Coordinator *c, const Op *op) {
+    if (c->config.is_exclusive) return;
+    if (!op->renew.is_quiet) look_around(c); // if no word of what others did has come
+    // The next renewal comes when somebody else would be dead: if he is, he is found at once.
+    int64_t next_ms = op->status == OK ? op->renew.next_end_ms : 0;
+    if (next_ms > 0 && next_ms < c->renew_at_ms) c->renew_at_ms = next_ms;
+}
+
 static void apply_own(Coordinator *c, const Op *op) {
     switch (op->kind) {
-    case OP_RENEW: // if no word of what others did has come
-        if (!c->config.is_exclusive && !op->renew.is_quiet) look_around(c);
-        break;
+    case OP_RENEW: apply_renewed(c, op); break;
     case OP_FIRE_DUE: apply_fired(c, op); break;
     case OP_CLAIM:
         c->is_claiming = false;

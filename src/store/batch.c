@@ -119,6 +119,7 @@ static void op_clear_answers(Op *op) {
         break;
     case OP_RENEW:
         op->renew.is_quiet = false;
+        op->renew.next_end_ms = 0;
         break;
     case OP_LEAVE:
         op->leave.released_count = 0;

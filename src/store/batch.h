@@ -75,14 +75,14 @@ typedef struct Op {
         struct {
             Str name, version; // the latter of the program; null = not said
             int64_t lease_ms;
-            bool is_exclusive; // the caller knows that no other node lives (it holds the file's
-                               // lock): the leases of all others end now
+            bool is_exclusive; // no other can live (the file is locked): all their leases end now
             int64_t node; // answer: its key
         } join;
         struct {
             int64_t lease_ms; // ERR_FENCED when the runs of batch.node were taken over: join anew
             int64_t resident_count; // runs the node has in memory, for people to see
             bool is_quiet; // answer: nobody has written or died since: no need to look around
+            int64_t next_end_ms; // answer: the next lease of another that ends; 0 = none is known
         } renew;
         struct {
             int64_t released_count; // answer

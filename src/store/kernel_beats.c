@@ -8,6 +8,8 @@
 //   [B1] What is fenced is decided by the rows alone, inside a transaction. A beat only says that
 //        it need not be done yet.
 //   [B2] A node counts as dead only after a look at the beats in the same batch.
+//        Who renews is told when the next lease of another one ends ([O5]), so that he can look
+//        at that moment and not before: as long as everybody lives nobody asks more often.
 //   [B3] A batch that joins or renews says so in the node's row, and then as a beat. If that gets
 //        lost, the beat before it still holds for most of a lease.
 #include "base/assert.h"
@@ -72,6 +74,16 @@ static bool has_died(const Kernel *kernel, const Beat *beat, int64_t now_ms) {
     return false;
 }
 
+static int64_t next_end(const Beat *beat, int64_t now_ms) {
+    int64_t next_ms = 0;
+    for (size_t i = 0; i < beat->count; i++) {
+        int64_t until_ms = beat->beats[i].until_ms;
+        if (beat->beats[i].node == beat->node || until_ms <= now_ms) continue;
+        if (next_ms == 0 || until_ms < next_ms) next_ms = until_ms;
+    }
+    return next_ms;
+}
+
 Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag) {
     RowStore *rows = kernel->writer;
     Op *op = batch->ops[0];
@@ -87,24 +99,29 @@ Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag) {
     if (beat.is_fenced) return node_refuse_fenced(diag);
     op->status = OK;
     op->renew.is_quiet = !beat.is_changed && !has_died(kernel, &beat, batch->now_ms);
+    op->renew.next_end_ms = next_end(&beat, batch->now_ms);
     batch->has_answers = true;
     beats_note(kernel, &beat, batch->now_ms);
     return OK;
 }
 
-static void beat_follow(Kernel *kernel, Beat beat, int64_t now_ms) {
+static void beat_follow(Kernel *kernel, Beat beat, int64_t now_ms, int64_t *ret_next_end_ms) {
     RowStore *rows = kernel->writer;
     Diag ignored; // [B3]
     rows->diag = &ignored;
     arena_reset(&kernel->scratch);
-    if (rows->ops->beat(rows, &beat, &kernel->scratch) == OK) beats_note(kernel, &beat, now_ms);
+    if (rows->ops->beat(rows, &beat, &kernel->scratch) == OK) {
+        *ret_next_end_ms = next_end(&beat, now_ms);
+        beats_note(kernel, &beat, now_ms);
+    }
     rows->diag = NULL;
 }
 
 void beats_follow(Kernel *kernel, const Batch *batch) {
     if (kernel->writer->ops->beat == NULL) return;
     for (size_t i = 0; i < batch->count; i++) {
-        const Op *op = batch->ops[i];
+        Op *op = batch->ops[i];
+        int64_t ignored, *next_end_ms = &ignored;
         if (op->status != OK) continue;
         Beat beat = {.node = batch->node};
         if (op->kind == OP_JOIN) {
@@ -113,7 +130,8 @@ void beats_follow(Kernel *kernel, const Batch *batch) {
         } else if (op->kind == OP_RENEW) {
             beat.until_ms = batch->now_ms + op->renew.lease_ms;
             beat.resident_count = op->renew.resident_count;
+            next_end_ms = &op->renew.next_end_ms;
         } else continue;
-        beat_follow(kernel, beat, batch->now_ms);
+        beat_follow(kernel, beat, batch->now_ms, next_end_ms);
     }
 }

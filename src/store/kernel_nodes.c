@@ -7,6 +7,8 @@
 //        last. A node that was merely late, and lost nothing, may renew.
 //   [O3] Every claim raises the run's epoch, so a stale executor is refused run by run as well.
 //   [O4] A run that is wanted paused is held instead of being claimed.
+//   [O5] A renewal answers when the next lease of another node ends: whoever looks then finds a
+//        node that has died at the first moment at which it counts as dead.
 //
 // Not here: claims made as runs become ready (kernel_runs.c).
 #include "base/assert.h"
@@ -84,6 +86,20 @@ Status apply_join(Kernel *kernel, Op *op) {
     return OK;
 }
 
+static Status next_end_find(Kernel *kernel, Op *op) { // [O5]
+    NodeRow *nodes = NULL;
+    size_t count = 0;
+    TRY(nodes_all(kernel, &nodes, &count));
+    int64_t *next_ms = &op->renew.next_end_ms;
+    *next_ms = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t until_ms = nodes[i].lease_until_ms;
+        if (nodes[i].key == kernel->batch->node || until_ms <= kernel_now(kernel)) continue;
+        if (*next_ms == 0 || until_ms < *next_ms) *next_ms = until_ms;
+    }
+    return OK;
+}
+
 Status apply_renew(Kernel *kernel, Op *op) {
     TRY(check_node(kernel));
     TRY(check_lease(kernel, op->renew.lease_ms));
@@ -97,7 +113,8 @@ Status apply_renew(Kernel *kernel, Op *op) {
     NodeRow after = node;
     after.lease_until_ms = kernel_now(kernel) + op->renew.lease_ms;
     after.resident_count = op->renew.resident_count;
-    return kernel_update(kernel, TABLE_NODES, &node, &after);
+    TRY(kernel_update(kernel, TABLE_NODES, &node, &after));
+    return kernel->writer->ops->beat == NULL ? next_end_find(kernel, op) : OK;
 }
 
 // Hands back up to *budget claims of a node.

@@ -72,6 +72,31 @@ static void renewing_extends_the_lease(void **state) {
     assert_refused(op, ERR_INVALID, "BAD_DURATION");
 }
 
+// Alone in its batch and beside something else.
+static void renewing_tells_when_the_next_lease_ends(void **state) {
+    World *world = *state;
+    int64_t first = world->node;
+    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, 0);
+    join(world, "node-2", 9000);
+    int64_t third = join(world, "node-3", 5000);
+    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, START_MS + 5000);
+    batch_new(world);
+    Op *op = op_add(world, OP_RENEW);
+    op->renew.lease_ms = HOUR_MS;
+    op_add(world, OP_SET_TOPIC)->set_topic.name = STR("t");
+    batch_run(world);
+    assert_int_equal(op->renew.next_end_ms, START_MS + 5000);
+    world->now_ms = START_MS + 1000;
+    world->node = third;
+    assert_int_equal(renew(world, 20000, OK)->renew.next_end_ms, START_MS + 9000);
+    world->node = first;
+    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, START_MS + 9000);
+    world->now_ms = START_MS + 9000; // the second is dead now
+    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, START_MS + 21000);
+    world->now_ms = START_MS + 21000;
+    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, 0);
+}
+
 static void late_node_that_lost_nothing_may_renew(void **state) {
     World *world = *state;
     create(world, "r1");
@@ -459,6 +484,7 @@ int contract_nodes(void) {
         CASE(node_says_what_it_is_and_what_it_has),
         CASE(node_of_the_same_name_joins_as_another),
         CASE(renewing_extends_the_lease),
+        CASE(renewing_tells_when_the_next_lease_ends),
         CASE(late_node_that_lost_nothing_may_renew),
         CASE(dead_nodes_runs_are_taken_over_and_it_is_fenced),
         CASE(runs_are_taken_over_a_page_at_a_time),
