@@ -105,7 +105,7 @@ class PairStore:
         """Makes the standby anew from the primary; from then on the primary waits for it."""
         shutil.rmtree(self.standby.data, ignore_errors=True)
         source = f"host={self.primary.folder} user=abide"
-        subprocess.run(self.standby.command([find_program("pg_basebackup"), "-d", source, "-D", self.standby.data,
+        subprocess.run(self.standby.as_user([find_program("pg_basebackup"), "-d", source, "-D", self.standby.data,
                                              "-R", "-c", "fast", "--no-sync"]),
                        check=True, cwd=self.standby.folder)
         # Once it is promoted there is nobody to wait for.

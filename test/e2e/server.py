@@ -42,10 +42,10 @@ class Answer:
 class Server:
     """One server process on a free port of the loopback interface."""
 
-    def __init__(self, *arguments, folder=None):
-        self.temporary = None if folder else tempfile.TemporaryDirectory()
-        self.folder = folder or self.temporary.name
-        self.store = "sqlite:" + os.path.join(self.folder, "test.db")
+    def __init__(self, *arguments, folder=None, store=None):
+        self.temporary = None if folder or store else tempfile.TemporaryDirectory()
+        self.folder = folder or (self.temporary.name if self.temporary else None)
+        self.store = store or "sqlite:" + os.path.join(self.folder, "test.db")
         self.arguments = arguments
         self.listen = "127.0.0.1:0"
         self.document = None  # what /openapi.json says
@@ -226,3 +226,10 @@ class ServerTest(unittest.TestCase):
 
     def run_id(self):
         return self.id() + "-" + str(time.monotonic_ns())
+
+
+class Node(Server):
+    """A server on a store that is there already, of others perhaps."""
+
+    def __init__(self, store, *arguments):
+        super().__init__(*arguments, store=store)

@@ -8,10 +8,9 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import wait_until  # noqa: E402
+from server import Node, wait_until  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.redis import Redis  # noqa: E402
-from test_postgres import Node  # noqa: E402
 
 COUNTER = """
 const words = []

@@ -16,7 +16,7 @@ import tap  # noqa: E402
 from cli import Output  # noqa: E402
 from test_cli_guide import pattern, squeeze  # noqa: E402
 from test_run_guide import BLOCK, commands, sessions  # noqa: E402
-from server import ABIDE, Server  # noqa: E402
+from server import ABIDE, Node, Server  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.redis import Redis  # noqa: E402
 
@@ -34,20 +34,6 @@ FLOWS = {
     "quick": "return Inputs",
     "broken": 'throw new Error("as it should")',
 }
-
-
-class Node(Server):
-    """A server on a store that exists."""
-
-    def __init__(self, store, *arguments):
-        self.temporary = None
-        self.folder = None
-        self.store = store
-        self.arguments = arguments
-        self.listen = "127.0.0.1:0"
-        self.document = None
-        self.seen = set()
-        self.start()
 
 
 def migrate(*arguments):

@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, Server  # noqa: E402
+from server import ABIDE, Node  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 
@@ -24,20 +24,6 @@ await Timer.delay("2s")
 return "awake"
 """
 QUICK = "return Inputs.n * 2"
-
-
-class Node(Server):
-    """A server on the shared store."""
-
-    def __init__(self, store, *arguments):
-        self.temporary = None
-        self.folder = None
-        self.store = store
-        self.arguments = arguments
-        self.listen = "127.0.0.1:0"
-        self.document = None
-        self.seen = set()
-        self.start()
 
 
 class StillHolder:

@@ -8,7 +8,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, PATIENCE, Server  # noqa: E402
+from server import ABIDE, PATIENCE, Node  # noqa: E402
 from servers.postgres import Postgres, find_program  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 
@@ -53,7 +53,7 @@ def make_secure(server):
 
 def make_standby(primary):
     standby = Postgres()
-    subprocess.run(standby.command([find_program("pg_basebackup"), "-d", f"host={primary.folder} user=abide",
+    subprocess.run(standby.as_user([find_program("pg_basebackup"), "-d", f"host={primary.folder} user=abide",
                                     "-D", standby.data, "-R", "-X", "stream", "--no-sync"]),
                    check=True, cwd=standby.folder)
     return standby.start()
@@ -149,7 +149,7 @@ class LinkTest(unittest.TestCase):
                             ["serve", "--listen", "0.0.0.0:0", "--store", url.replace("of_guest", "missing")]):
                 done = subprocess.run([ABIDE, *command], capture_output=True, text=True, timeout=PATIENCE)
                 seen += [done.stdout, done.stderr]
-            node = Node(url)
+            node = Node(url, "--log-level", "debug")  # says all it can
             try:
                 for path in ("/v1/nodes", "/v1/stats", "/metrics", "/readyz"):
                     seen.append(str(node.get(path).body))
@@ -160,21 +160,6 @@ class LinkTest(unittest.TestCase):
                 self.assertNotIn(SECRET, text)
                 self.assertNotIn(PLAIN, text)
             self.assertIn("***", seen[0])
-
-
-class Node(Server):
-    """A server on the shared store that says all it can."""
-
-    def __init__(self, store):
-        self.temporary = None
-        self.folder = None
-        self.store = store
-        self.arguments = ("--log-level", "debug")
-        self.listen = "127.0.0.1:0"
-        self.document = None
-        self.seen = set()
-        self.lines = []
-        self.start()
 
 
 if __name__ == "__main__":

@@ -11,11 +11,10 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, wait_until  # noqa: E402
+from server import ABIDE, Node, wait_until  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
-from servers.redis import Redis, free_port  # noqa: E402
+from servers.redis import Pretender, Redis, free_port  # noqa: E402
 from test_nodes import check_what_nodes_tell  # noqa: E402
-from test_postgres import Node  # noqa: E402
 
 APPROVAL = """
 const answer = await Signal.when("approve")
@@ -64,6 +63,11 @@ class RedisTest(unittest.TestCase):
         with self.assertRaises(RuntimeError) as caught:
             self.node(url)
         return str(caught.exception)
+
+    def answer_of_verify(self, url):
+        done = subprocess.run([ABIDE, "verify", url, "-o", "json"], capture_output=True, text=True, timeout=120)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        return json.loads(done.stdout)["error"]
 
     def verify(self):
         done = subprocess.run([ABIDE, "verify", self.url(), "-o", "json"], capture_output=True, text=True)
@@ -283,6 +287,54 @@ class RedisTest(unittest.TestCase):
             wait_until(lambda: b"master_link_status:up" in replica.command("INFO"))
             self.assertIn("STORE_READ_ONLY", self.refusal(replica.url))
         self.assertIn("STORE_URL", self.refusal("rediss://127.0.0.1"))
+
+    def test_what_a_server_answers_instead_is_explained(self):
+        """Which code, and which words for people; the server's own are among them."""
+        for answer, code, words in (
+                ("MOVED 3999 127.0.0.1:6381", "STORE_SERVER", "belong to the node named here"),
+                ("ASK 3999 127.0.0.1:6381", "STORE_SERVER", "moving the store's keys"),
+                ("CLUSTERDOWN Hash slot not served", "STORE_SERVER", "not complete"),
+                ("LOADING Redis is loading the dataset in memory", "STORE_BUSY", "still reading its data"),
+                ("NOREPLICAS Not enough good replicas", "STORE_READ_ONLY", "min-replicas-to-write"),
+                ("MASTERDOWN Link with MASTER is down", "STORE_READ_ONLY", "has lost its master"),
+                ("NOPERM No permissions to run the 'info' command", "STORE_DENIED", "commands in docs/redis.md"),
+                ("ERR something new", "STORE_IO", "something new")):
+            with self.subTest(answer), Pretender({None: f"-{answer}\r\n".encode()}) as server:
+                said = self.answer_of_verify(server.url)
+                self.assertEqual(said["code"], code, said)
+                self.assertIn(words, said["detail"])
+                self.assertIn(answer, said["detail"])
+
+    def test_servers_of_the_wrong_kind_are_refused(self):
+        for info, words in (("redis_version:6.2.14", "needs 7.0 or newer"), ("redis_version:", "needs 7.0 or newer"),
+                            ("redis_version:7.0.15\r\nredis_mode:sentinel", "name the server that it watches")):
+            text = f"# Server\r\n{info}\r\n".encode()
+            with self.subTest(info), Pretender({"INFO": b"$%d\r\n%s\r\n" % (len(text), text)}) as server:
+                said = self.answer_of_verify(server.url)
+                self.assertEqual(said["code"], "STORE_SERVER", said)
+                self.assertIn(words, said["detail"])
+
+    def test_a_server_that_cannot_save_takes_no_writes_and_loses_nothing(self):
+        with Redis() as server:
+            node = self.node(server.url)
+            node.deploy("double", DOUBLE)
+            self.assertEqual(node.run("double", {"n": 1})["result"], 2)
+            os.chmod(server.folder, 0o555)  # no new files
+            server.command("CONFIG", "SET", "save", "3600 1")
+            server.command("BGSAVE")
+            wait_until(lambda: b"rdb_last_bgsave_status:err" in server.command("INFO"))
+            answer = node.post("/v1/runs", {"workflow": "double", "id": "r", "input": {"n": 2}})
+            self.assertEqual((answer.status, answer.json["code"]), (503, "STORE_UNAVAILABLE"), answer.body)
+            self.assertIn("cannot save its data", answer.json["detail"])
+            os.chmod(server.folder, 0o755)
+            server.command("BGSAVE")
+            wait_until(lambda: b"rdb_last_bgsave_status:ok" in server.command("INFO"))
+            wait_until(lambda: node.get("/readyz").status == 200)
+            self.assertEqual(node.run("double", {"n": 3})["result"], 6)
+            again = node.post("/v1/runs?wait=50s", {"workflow": "double", "id": "r", "input": {"n": 2}})
+            self.assertEqual(again.json["result"], 4, again.body)  # whether or not the first one was kept
+            self.nodes.remove(node)
+            node.close()
 
     def test_keys_of_others_are_left_alone(self):
         self.redis.command("SET", "{%s}:runs:rows" % self.prefix, "mine")

@@ -10,11 +10,10 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, PATIENCE, Server, wait_until  # noqa: E402
+from server import ABIDE, PATIENCE, Node, Server, wait_until  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 from test_handlers import Client  # noqa: E402
-from test_postgres import Node  # noqa: E402
 
 THREE = """
 const seen = []

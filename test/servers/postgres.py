@@ -16,13 +16,14 @@ tests that need it are not skipped.
 """
 import glob
 import os
-import pwd
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from own import OwnServer  # noqa: E402
 
 SETTINGS = {
     "listen_addresses": "",
@@ -32,7 +33,6 @@ SETTINGS = {
     "max_wal_size": "256MB",
     "log_min_messages": "warning",
 }
-START_SECONDS = 60
 
 
 def find_program(name):
@@ -45,43 +45,24 @@ def find_program(name):
     return program
 
 
-def other_user():
-    """Whom to run as when we are root."""
-    for name in ("postgres", "nobody"):
-        try:
-            return pwd.getpwnam(name)
-        except KeyError:
-            continue
-    sys.exit("postgres.py: neither a user postgres nor nobody to run the server as")
+class Postgres(OwnServer):
+    NAME = "postgres"
+    USERS = ("postgres", "nobody")
+    SETTINGS = SETTINGS
+    DEATH_SIGNAL = "INT"
+    LOOK_SECONDS = 0.05
 
-
-class Postgres:
-    def __init__(self, settings=None, folder=None):
-        self.settings = {**SETTINGS, **(settings or {})}
-        self.is_ours = folder is None
-        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        self.folder = folder or tempfile.mkdtemp(prefix="abide-pg-", dir=parent)
-        self.data = os.path.join(self.folder, "data")
-        self.user = other_user() if os.geteuid() == 0 else None
-        self.process = None
-        if self.user:
-            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
-        os.chmod(self.folder, 0o755)
+    @property
+    def data(self):
+        return os.path.join(self.folder, "data")
 
     @property
     def url(self):
         return f"postgres:///postgres?host={self.folder}&user=abide"
 
-    def command(self, arguments):
-        """setpriv also ends the server when the test is killed."""
-        if not self.user:
-            return ["setpriv", "--pdeathsig", "INT", *arguments]
-        return ["setpriv", "--reuid", str(self.user.pw_uid), "--regid", str(self.user.pw_gid),
-                "--clear-groups", "--pdeathsig", "INT", *arguments]
-
     def make(self):
         subprocess.run(
-            self.command([find_program("initdb"), "-D", self.data, "-U", "abide", "-A", "trust",
+            self.as_user([find_program("initdb"), "-D", self.data, "-U", "abide", "-A", "trust",
                           "-E", "UTF8", "--no-locale", "--no-sync"]),
             check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
 
@@ -91,26 +72,15 @@ class Postgres:
         arguments = [find_program("postgres"), "-D", self.data, "-k", self.folder]
         for key, value in self.settings.items():
             arguments += ["-c", f"{key}={value}"]
-        self.log = open(os.path.join(self.folder, "log"), "ab")
-        self.process = subprocess.Popen(self.command(arguments), stdin=subprocess.DEVNULL,
-                                        stdout=self.log, stderr=self.log, cwd=self.folder)
-        self.wait_ready()
-        return self
+        return self.launch(arguments)
 
-    def wait_ready(self):
+    def is_ready(self):
         probe = [find_program("pg_isready"), "-q", "-h", self.folder, "-U", "abide"]
-        end = time.monotonic() + START_SECONDS
-        while subprocess.run(probe).returncode != 0:
-            if self.process.poll() is not None or time.monotonic() > end:
-                with open(self.log.name, "rb") as log:
-                    sys.stderr.buffer.write(log.read())
-                raise RuntimeError("PostgreSQL did not come up")
-            time.sleep(0.05)
+        return subprocess.run(probe).returncode == 0
 
-    def stop(self):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait()
+    def ask_to_stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
 
     def children(self):
         return subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
@@ -134,31 +104,12 @@ class Postgres:
             while os.path.exists(f"/proc/{child}") and not is_zombie(child):
                 time.sleep(0.01)
 
-    def restart(self):
-        self.stop()
-        self.start()
-
     def query(self, sql):
         """Rows as lists of text."""
         answer = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", self.folder, "-U", "abide",
                                  "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-c", sql],
                                 check=True, capture_output=True, text=True).stdout
         return [line.split("\t") for line in answer.splitlines()]
-
-    def __enter__(self):
-        try:
-            return self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.stop()
-        if self.is_ours:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def is_zombie(pid):

@@ -16,14 +16,15 @@ flushed with every commit (appendfsync always) unless told otherwise. When Redis
 fails; tests that need it are not skipped.
 """
 import os
-import pwd
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import time
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from own import OwnServer  # noqa: E402
 
 SETTINGS = {
     "port": "0",
@@ -32,7 +33,6 @@ SETTINGS = {
     "save": "",
     "daemonize": "no",
 }
-START_SECONDS = 60
 STOP_SECONDS = 20
 
 
@@ -52,28 +52,14 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def other_user():
-    """Whom to run as when we are root."""
-    for name in ("redis", "nobody"):
-        try:
-            return pwd.getpwnam(name)
-        except KeyError:
-            continue
-    sys.exit("redis.py: neither a user redis nor nobody to run the server as")
+class Redis(OwnServer):
+    NAME = "redis"
+    USERS = ("redis", "nobody")
+    SETTINGS = SETTINGS
 
-
-class Redis:
-    def __init__(self, settings=None, folder=None):
-        self.settings = {**SETTINGS, **(settings or {})}
-        self.is_ours = folder is None
-        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        self.folder = folder or tempfile.mkdtemp(prefix="abide-redis-", dir=parent)
-        self.socket = os.path.join(self.folder, "redis.sock")
-        self.user = other_user() if os.geteuid() == 0 else None
-        self.process = None
-        if self.user:
-            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
-        os.chmod(self.folder, 0o755)
+    @property
+    def socket(self):
+        return os.path.join(self.folder, "redis.sock")
 
     @property
     def url(self):
@@ -83,23 +69,12 @@ class Redis:
     def port(self):
         return int(self.settings["port"])
 
-    def privileges(self):
-        """setpriv also ends the server when the test is killed."""
-        if not self.user:
-            return ["setpriv", "--pdeathsig", "KILL"]
-        return ["setpriv", "--reuid", str(self.user.pw_uid), "--regid", str(self.user.pw_gid),
-                "--clear-groups", "--pdeathsig", "KILL"]
-
     def start(self):
         arguments = [find_program("redis-server"), "--unixsocket", self.socket, "--unixsocketperm", "777",
                      "--dir", self.folder, "--bind", "127.0.0.1"]
         for key, value in self.settings.items():
             arguments += ["--" + key, value]
-        self.log = open(os.path.join(self.folder, "log"), "ab")
-        self.process = subprocess.Popen(self.privileges() + arguments, stdin=subprocess.DEVNULL,
-                                        stdout=self.log, stderr=self.log, cwd=self.folder)
-        self.wait_ready()
-        return self
+        return self.launch(arguments)
 
     def is_ready(self):
         try:
@@ -109,31 +84,12 @@ class Redis:
         except OSError:
             return False
 
-    def wait_ready(self):
-        end = time.monotonic() + START_SECONDS
-        while not self.is_ready():
-            if self.process.poll() is not None or time.monotonic() > end:
-                with open(self.log.name, "rb") as log:
-                    sys.stderr.buffer.write(log.read())
-                raise RuntimeError("Redis did not come up")
-            time.sleep(0.02)
-
-    def stop(self):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:  # it does not listen while it writes its first log
-                self.kill()
-
-    def kill(self):
-        """As a power failure, except that what was written stays."""
-        self.process.kill()
-        self.process.wait()
-
-    def restart(self):
-        self.stop()
-        self.start()
+    def ask_to_stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:  # it does not listen while it writes its first log
+            self.kill()
 
     def command(self, *words, password=None):
         """The answer of one command: bytes, a number, None, or a list of them."""
@@ -146,20 +102,41 @@ class Redis:
             send(stream, words)
             return receive(stream)
 
+
+class Pretender:
+    """Speaks the protocol and nothing else: `answers` has the raw answer to a command's first word, or to any (None).
+
+    For what a real server cannot easily be made to say."""
+
+    def __init__(self, answers):
+        self.answers = answers
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "redis://127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                link, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(link,), daemon=True).start()
+
+    def serve(self, link):
+        with link, link.makefile("rwb") as stream:
+            try:
+                while True:
+                    word = receive(stream)[0].decode("utf-8").upper()
+                    stream.write(self.answers.get(word, self.answers.get(None, b"+OK\r\n")))
+                    stream.flush()
+            except OSError:  # its client has had enough
+                return
+
     def __enter__(self):
-        try:
-            return self.start()
-        except BaseException:
-            self.close()
-            raise
+        return self
 
     def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.stop()
-        if self.is_ours:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        self.listener.close()
 
 
 def send(stream, words):
