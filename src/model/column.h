@@ -23,7 +23,7 @@ typedef struct Column {
     uint16_t offset; // of the field in the row struct
 } Column;
 
-enum { INDEX_COLUMNS_MAX = 4, TABLE_INDEXES_MAX = 6, COLUMN_NONE = 255 };
+enum { INDEX_COLUMNS_MAX = 4, TABLE_INDEXES_MAX = 7, COLUMN_NONE = 255 };
 
 typedef struct IndexSpec {
     const char *name;

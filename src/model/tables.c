@@ -326,6 +326,8 @@ static const IndexSpec task_indexes[] = {
     [TASKS_BY_KEY] = {"by_key", 3,
                       {AT_TaskRow_queue, AT_TaskRow_concurrency_key, AT_TaskRow_key_rank},
                       AT_TaskRow_key_rank, false},
+    [TASKS_BY_NAME] = {"by_name", 3, {AT_TaskRow_queue, AT_TaskRow_name, AT_TaskRow_claim_rank},
+                       AT_TaskRow_claim_rank, false},
 };
 static const IndexSpec definition_indexes[] = {
     [DEFINITIONS_BY_NAME] = {"by_name", 1, {AT_DefinitionRow_name}, COLUMN_NONE, false},

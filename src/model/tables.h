@@ -50,7 +50,8 @@ enum {
     TASKS_BY_RUN,   // run, key; sparse
     TASKS_BY_DUE,   // due_at_ms; sparse
     TASKS_BY_STATE, // state, key
-    TASKS_BY_KEY    // queue, concurrency_key, key_rank, key; sparse on key_rank
+    TASKS_BY_KEY,   // queue, concurrency_key, key_rank, key; sparse on key_rank
+    TASKS_BY_NAME   // queue, name, claim_rank, key; sparse on claim_rank
 };
 enum {
     DEFINITIONS_BY_NAME, // name, key

@@ -1,7 +1,8 @@
 // Handing out tasks: claims by workers, and tasks that are leased as they are made.
 //
 //   [Q3] Claiming goes by priority, then first in, first out, queue after queue as asked for, and
-//        looks at a bounded number of rows however few of them are wanted.
+//        looks at a bounded number of rows. A claim for some names does not look at other tasks:
+//        however many of them there are, they hold nobody up.
 //   [Q4] No more is handed out than the limits of queue and concurrency key allow; what they hold
 //        back is not looked at.
 //   [Q5] A batch that ends with an eager claim hands its new tasks to that claim at once, which
@@ -13,28 +14,67 @@
 // Not here: what a worker says (kernel_tasks.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
+#include <stdlib.h>
 
 enum {
-    CLAIM_LOOKS_MAX = 2000,  // rows of one queue that one claim looks at
+    CLAIM_LOOKS_MAX = 2000,  // rows of one queue that one claim tries to lease
     CLAIM_QUEUES_MAX = 10000 // queues that a claim on any of them looks at
 };
 
 typedef struct QueueWalk { // claimable tasks of a queue, in the order they are handed out
     Str queue;
+    Str name;     // null = whatever they are called
     int64_t rank; // the last one seen; 0 = none yet
     int64_t key;
 } QueueWalk;
 
-static Status queue_page(Kernel *kernel, QueueWalk *walk, int64_t limit, TaskRow **ret_rows,
-                         size_t *ret_count) {
-    TaskRow wanted = {.queue = walk->queue};
+typedef struct Walks { // one per name that is asked for, or one over everything
+    QueueWalk *items;
+    size_t count;
+} Walks;
+
+typedef struct Candidate {
+    TaskRow *task;
+    QueueWalk *walk; // whose next one it is
+} Candidate;
+
+static Status walk_page(Kernel *kernel, const QueueWalk *walk, int64_t limit, TaskRow **ret_rows,
+                        size_t *ret_count) {
+    TaskRow wanted = {.queue = walk->queue, .name = walk->name};
     Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted, .match_count = 1,
                  .has_min = true, .min = walk->rank, .after_key = walk->key, .limit = limit};
-    TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
-    if (*ret_count > 0) {
-        walk->rank = (*ret_rows)[*ret_count - 1].claim_rank;
-        walk->key = (*ret_rows)[*ret_count - 1].key;
+    if (!str_is_null(walk->name)) {
+        scan.index = TASKS_BY_NAME;
+        scan.match_count = 2;
     }
+    return kernel_scan(kernel, &scan, ret_rows, ret_count);
+}
+
+static int candidate_compare(const void *left, const void *right) {
+    const TaskRow *a = ((const Candidate *)left)->task, *b = ((const Candidate *)right)->task;
+    if (a->claim_rank != b->claim_rank) return a->claim_rank < b->claim_rank ? -1 : 1;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+// The next tasks of all walks together. The first `limit` of them are in order; past those one of a
+// walk that was cut short may be missing.
+static Status walks_page(Kernel *kernel, const Walks *walks, int64_t limit,
+                         Candidate **ret_candidates, size_t *ret_count) {
+    size_t room = walks->count * (size_t)limit;
+    Candidate *candidates = ARENA_ARRAY(&kernel->scratch, Candidate, room);
+    size_t total = 0;
+    for (size_t i = 0; i < walks->count; i++) {
+        QueueWalk *walk = &walks->items[i];
+        TaskRow *rows = NULL;
+        size_t count = 0;
+        TRY(walk_page(kernel, walk, limit, &rows, &count));
+        for (size_t j = 0; j < count; j++) candidates[total++] = (Candidate){&rows[j], walk};
+    }
+    if (walks->count > 1 && total > 1) {
+        qsort(candidates, total, sizeof(Candidate), candidate_compare);
+    }
+    *ret_candidates = candidates;
+    *ret_count = total < (size_t)limit ? total : (size_t)limit;
     return OK;
 }
 
@@ -77,8 +117,18 @@ static Status task_lease(Kernel *kernel, Op *op, CachedQueue *queue, TaskRow *ta
     return OK;
 }
 
+static Walks walks_begin(Kernel *kernel, const Op *op, Str queue) {
+    size_t name_count = op->claim_tasks.name_count, count = name_count > 0 ? name_count : 1;
+    Walks walks = {ARENA_ARRAY(&kernel->scratch, QueueWalk, count), count};
+    for (size_t i = 0; i < count; i++) {
+        Str name = name_count > 0 ? op->claim_tasks.names[i] : STR_NULL;
+        walks.items[i] = (QueueWalk){.queue = queue, .name = name};
+    }
+    return walks;
+}
+
 static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
-    QueueWalk walk = {.queue = name};
+    Walks walks = walks_begin(kernel, op, name);
     CachedQueue *queue;
     int64_t looks = 0, open_at_ms;
     TRY(queue_load(kernel, name, &queue));
@@ -89,15 +139,17 @@ static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
     }
     while ((int64_t)op->claim_tasks.task_count < max && looks < CLAIM_LOOKS_MAX) { // [Q3]
         int64_t room = max - (int64_t)op->claim_tasks.task_count;
-        int64_t limit = op->claim_tasks.name_count > 0 || room > PAGE_ROWS ? PAGE_ROWS : room;
-        TaskRow *rows = NULL;
+        int64_t limit = 1 + PAGE_ROWS / (int64_t)walks.count;
+        Candidate *candidates = NULL;
         size_t count = 0;
-        TRY(queue_page(kernel, &walk, limit, &rows, &count));
+        TRY(walks_page(kernel, &walks, room < limit ? room : limit, &candidates, &count));
         if (count == 0) return OK;
         looks += (int64_t)count;
-        for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
-            if (!task_is_wanted(kernel, op, &rows[i])) continue;
-            TRY(task_lease(kernel, op, queue, &rows[i]));
+        for (size_t i = 0; i < count; i++) {
+            TaskRow *task = candidates[i].task;
+            candidates[i].walk->rank = task->claim_rank;
+            candidates[i].walk->key = task->key;
+            if (task_is_wanted(kernel, op, task)) TRY(task_lease(kernel, op, queue, task));
         }
     }
     return OK;

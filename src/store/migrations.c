@@ -207,6 +207,14 @@ static Status add_homes(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, homes_sql, diag);
 }
 
+static Status add_task_names(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database,
+                          "CREATE INDEX abide_tasks_by_name ON abide_tasks (\"queue\", \"name\", "
+                          "\"claim_rank\") WHERE \"claim_rank\" <> 0",
+                          diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
@@ -218,6 +226,7 @@ const Migration migrations[] = {
     {8, add_code},
     {9, add_tasks_ended},
     {10, add_homes},
+    {11, add_task_names},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -75,7 +75,7 @@ void sqlite_rows_protect(SqliteRows *self); // [L4], once the database is open
 MUST_CHECK Status sqlite_rows_check_schema(SqliteRows *self, Diag *diag);
 
 // ---- migrations.c ----
-enum { SCHEMA_VERSION = 10 };
+enum { SCHEMA_VERSION = 11 };
 typedef struct Migration {
     int version; // what the file has afterwards
     Status (*apply)(sqlite3 *database, Buf *sql, Diag *diag);

@@ -115,6 +115,7 @@ static void file_of_version_8_is_brought_up_with_its_runs(void **state) {
                           "ALTER TABLE abide_runs DROP COLUMN home;"
                           "ALTER TABLE abide_nodes DROP COLUMN resident_count;"
                           "ALTER TABLE abide_nodes DROP COLUMN version;"
+                          "DROP INDEX abide_tasks_by_name;"
                           "PRAGMA user_version = 8");
     assert_unchanged(world, before);
     complete_task(world, "t1", lease_one(world, "default").token, "1");

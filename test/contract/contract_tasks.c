@@ -117,6 +117,45 @@ static void higher_priority_first_then_first_in_first_out(void **state) {
     for (int i = 0; i < 5; i++) assert_text(lease_one(world, "default").id, expected[i]);
 }
 
+static Op *add_named(World *world, const char *id, const char *name, int64_t priority) {
+    TaskSpec task = task_of(id);
+    task.name = str_from(name);
+    task.priority = priority;
+    return add_task(world, &task);
+}
+
+// However many tasks of other names wait in front of them.
+static void other_names_hold_nobody_up(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 3; i++) {
+        batch_new(world);
+        for (int j = 0; j < 1000; j++) {
+            add_named(world, arena_printf(&world->arena, "m%d", i * 1000 + j).data, "mail", 0);
+        }
+        batch_run(world);
+    }
+    batch_new(world);
+    add_named(world, "s1", "ship", 0);
+    add_named(world, "p1", "pack", 0);
+    add_named(world, "s2", "ship", 5);
+    add_named(world, "p2", "pack", 0);
+    batch_run(world);
+    Op *op = op_new(world, OP_CLAIM_TASKS);
+    op->claim_tasks.worker = STR("worker");
+    op->claim_tasks.queues = (Str[]){STR("default")};
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.names = (Str[]){STR("pack"), STR("ship"), STR("pack"), STR("none")};
+    op->claim_tasks.name_count = 4;
+    op->claim_tasks.max = 3;
+    op->claim_tasks.lease_ms = MINUTE_MS;
+    op_run(world, op, OK);
+    static const char *const expected[] = {"s2", "s1", "p1"}; // by priority, then by age
+    assert_int_equal(op->claim_tasks.task_count, 3);
+    for (size_t i = 0; i < 3; i++) assert_text(op->claim_tasks.tasks[i].id, expected[i]);
+    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 1);
+    assert_int_equal(get_task(world, "m0").state, TASK_LEASED);
+}
+
 static void claim_can_ask_for_names(void **state) {
     World *world = *state;
     for (int i = 0; i < 6; i++) {
@@ -738,6 +777,7 @@ int contract_tasks(void) {
         CASE(queues_are_separate_and_served_in_the_order_asked_for),
         CASE(higher_priority_first_then_first_in_first_out),
         CASE(claim_can_ask_for_names),
+        CASE(other_names_hold_nobody_up),
         CASE(claim_without_a_queue_or_for_nothing_is_refused),
         CASE(delayed_task_is_claimable_when_due),
         CASE(stale_token_changes_nothing),
