@@ -6,6 +6,7 @@
 //
 // Not here: which members (the commands).
 #include "cli/body.h"
+#include "base/assert.h"
 
 void body_begin(Body *body, Session *session) {
     body->session = session;
@@ -35,4 +36,41 @@ void body_put_texts(Body *body, const char *name, const OptionTexts *texts) {
     json_write_array_begin(&body->json);
     for (size_t i = 0; i < texts->count; i++) json_write_cstr(&body->json, texts->items[i]);
     json_write_array_end(&body->json);
+}
+
+void body_name(const char *option, char ret_name[BODY_NAME_MAX]) {
+    snprintf(ret_name, BODY_NAME_MAX, "%s", option);
+    for (char *at = ret_name; *at; at++)
+        if (*at == '-') *at = '_';
+}
+
+static bool is_among(const char *name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0) return true;
+    return false;
+}
+
+bool body_put_options(Body *body, const OptionTable *table, const char *const *others) {
+    for (size_t i = 0; i < table->option_count; i++) {
+        const Option *option = &table->options[i];
+        char name[BODY_NAME_MAX], plural[BODY_NAME_MAX + 1];
+        if (is_among(option->name, others)) continue;
+        body_name(option->name, name);
+        snprintf(plural, sizeof plural, "%ss", name);
+        const Str *text = option->target;
+        switch (option->kind) {
+        case OPTION_TEXT: body_put_text(body, name, *text); break;
+        case OPTION_NUMBER:
+            if (!session_check_number(body->session, option->name, *text)) return false;
+            body_put_raw(body, name, *text);
+            break;
+        case OPTION_TEXTS: body_put_texts(body, plural, option->target); break;
+        case OPTION_FLAG:
+            if (*(const bool *)option->target) body_put_raw(body, name, STR("true"));
+            break;
+        case OPTION_COUNT:
+        case OPTION_SIZE: UNREACHABLE();
+        }
+    }
+    return true;
 }

@@ -102,6 +102,7 @@ bool options_parse_size(const char *text, uint64_t *ret_size) {
 static bool store_value(const Option *option, const char *text) {
     const char *rest;
     switch (option->kind) {
+    case OPTION_NUMBER:
     case OPTION_TEXT: *(Str *)option->target = str_from(text); return true;
     case OPTION_COUNT: return parse_count(text, option->target, &rest) && *rest == 0;
     case OPTION_SIZE: return options_parse_size(text, option->target);

@@ -8,6 +8,7 @@
 typedef enum OptionKind {
     OPTION_FLAG,  // bool
     OPTION_TEXT,  // Str
+    OPTION_NUMBER, // Str: a whole number that goes on as it was written; who sends it looks at it
     OPTION_COUNT, // uint64_t: a whole number
     OPTION_SIZE,  // uint64_t: bytes, with K, M or G behind the number
     OPTION_TEXTS, // OptionTexts: may be given several times

@@ -61,38 +61,21 @@ typedef struct Setting {
     bool is_paused;
 } Setting;
 
-static Str make_body(Session *session, const Setting *setting, Str workflow, Str input) {
+static bool set_schedule(Session *session, const OptionTable *table, const Operands *operands) {
+    static const char *const none[] = {NULL};
+    Str input = STR_NULL;
     Body body;
     body_begin(&body, session);
-    body_put_text(&body, "workflow", workflow);
+    bool is_ok = body_put_options(&body, table, none) &&
+                 session_payload(session, operands->count > 2 ? operands->items[2] : NULL, &input);
+    body_put_text(&body, "workflow", str_from(operands->items[1]));
     body_put_raw(&body, "input", input);
-    body_put_text(&body, "cron", setting->cron);
-    body_put_text(&body, "every", setting->every);
-    body_put_text(&body, "at", setting->at);
-    body_put_text(&body, "timezone", setting->timezone);
-    body_put_text(&body, "jitter", setting->jitter);
-    body_put_text(&body, "overlap", setting->overlap);
-    body_put_text(&body, "catch_up", setting->catch_up);
-    body_put_raw(&body, "priority", setting->priority);
-    body_put_text(&body, "timeout", setting->timeout);
-    body_put_text(&body, "ttl", setting->ttl);
-    body_put_texts(&body, "tags", &setting->tags);
-    body_put_raw(&body, "paused", setting->is_paused ? STR("true") : STR_NULL);
-    return body_end(&body);
-}
-
-static bool set_schedule(Session *session, const Setting *setting, const Operands *operands) {
-    Str input;
-    const char *payload = operands->count > 2 ? operands->items[2] : NULL;
-    if (!session_check_number(session, "priority", setting->priority) ||
-        !session_payload(session, payload, &input))
-        return false;
     const ClientRequest request = {
         .method = "PUT",
         .path = session_path(session, "/v1/schedules/%s", str_from(operands->items[0]), STR_NULL),
-        .body = make_body(session, setting, str_from(operands->items[1]), input),
+        .body = body_end(&body),
     };
-    if (!session_call(session, &request)) return false;
+    if (!is_ok || !session_call(session, &request)) return false;
     details_print(session, session->answer.json, "name", NULL);
     return true;
 }
@@ -112,7 +95,7 @@ static int schedule_set(int argument_count, char **arguments) {
          "while the run before goes on"},
         {"catch-up", 0, OPTION_TEXT, &setting.catch_up, "DURATION",
          "ticks missed by less than this still start"},
-        {"priority", 'p', OPTION_TEXT, &setting.priority, "N", "of the runs"},
+        {"priority", 'p', OPTION_NUMBER, &setting.priority, "N", "of the runs"},
         {"timeout", 0, OPTION_TEXT, &setting.timeout, "DURATION", "of the runs"},
         {"ttl", 0, OPTION_TEXT, &setting.ttl, "DURATION", "how long ended runs are kept"},
         {"tag", 't', OPTION_TEXTS, &setting.tags, "TAG", "of the runs; may be repeated"},
@@ -131,7 +114,7 @@ static int schedule_set(int argument_count, char **arguments) {
     Operands operands;
     int code = session_begin(&session, &table, argument_count, arguments, &operands);
     if (code != SESSION_GO_ON) return code;
-    (void)set_schedule(&session, &setting, &operands);
+    (void)set_schedule(&session, &table, &operands);
     return session_end(&session);
 }
 

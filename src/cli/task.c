@@ -73,19 +73,19 @@ typedef struct TaskRun {
     int64_t limit_ms;
 } TaskRun;
 
-static Str make_body(Session *session, const TaskRun *run, Str name, Str input) {
+// False: an option or the input is wrong, and that has been said.
+static bool make_body(Session *session, const OptionTable *table, const Operands *operands,
+                      Str *ret_body) {
+    static const char *const others[] = {"wait", "wait-limit", NULL};
+    Str input = STR_NULL;
     Body body;
     body_begin(&body, session);
-    body_put_text(&body, "name", name);
+    bool is_ok = body_put_options(&body, table, others) &&
+                 session_payload(session, operands->count > 1 ? operands->items[1] : NULL, &input);
+    body_put_text(&body, "name", str_from(operands->items[0]));
     body_put_raw(&body, "input", input);
-    body_put_text(&body, "id", run->id);
-    body_put_text(&body, "queue", run->queue);
-    body_put_raw(&body, "priority", run->priority);
-    body_put_text(&body, "delay", run->delay);
-    body_put_raw(&body, "attempts", run->attempts);
-    body_put_text(&body, "timeout", run->timeout);
-    body_put_text(&body, "concurrency_key", run->concurrency_key);
-    return body_end(&body);
+    *ret_body = body_end(&body);
+    return is_ok;
 }
 
 static bool has_ended(Str status) {
@@ -133,16 +133,11 @@ static bool print_outcome(Session *session, Str id) {
     return report_failure(session, "TASK_FAILED", id, why);
 }
 
-static bool run_task(Session *session, const TaskRun *run, const Operands *operands) {
-    Str input;
-    if (!session_check_number(session, "priority", run->priority) ||
-        !session_check_number(session, "attempts", run->attempts) ||
-        !session_payload(session, operands->count > 1 ? operands->items[1] : NULL, &input))
-        return false;
+static bool run_task(Session *session, const TaskRun *run, Str body) {
     const ClientRequest request = {
         .method = "POST",
         .path = STR("/v1/tasks"),
-        .body = make_body(session, run, str_from(operands->items[0]), input),
+        .body = body,
         .is_repeatable = !str_is_null(run->id), // one that exists makes nothing
     };
     if (!session_call(session, &request)) return false;
@@ -164,9 +159,9 @@ static int task_run(int argument_count, char **arguments) {
     const Option options[] = {
         {"id", 0, OPTION_TEXT, &run.id, "ID", "id of the task; one that exists makes nothing"},
         {"queue", 'q', OPTION_TEXT, &run.queue, "QUEUE", "default unless given"},
-        {"priority", 'p', OPTION_TEXT, &run.priority, "N", "-1000 to 1000, higher first"},
+        {"priority", 'p', OPTION_NUMBER, &run.priority, "N", "-1000 to 1000, higher first"},
         {"delay", 'd', OPTION_TEXT, &run.delay, "DURATION", "not before this long from now"},
-        {"attempts", 'a', OPTION_TEXT, &run.attempts, "N", "in all; 1 unless given"},
+        {"attempts", 'a', OPTION_NUMBER, &run.attempts, "N", "in all; 1 unless given"},
         {"timeout", 0, OPTION_TEXT, &run.timeout, "DURATION", "of an attempt"},
         {"concurrency-key", 0, OPTION_TEXT, &run.concurrency_key, "KEY",
          "tasks of one key do not run beside each other"},
@@ -186,8 +181,10 @@ static int task_run(int argument_count, char **arguments) {
     Operands operands;
     int code = session_begin(&session, &table, argument_count, arguments, &operands);
     if (code != SESSION_GO_ON) return code;
-    if (follow_read_limit(&session, "wait-limit", run.limit, &run.limit_ms))
-        (void)run_task(&session, &run, &operands);
+    Str body;
+    if (follow_read_limit(&session, "wait-limit", run.limit, &run.limit_ms) &&
+        make_body(&session, &table, &operands, &body))
+        (void)run_task(&session, &run, body);
     return session_end(&session);
 }
 

@@ -11,7 +11,7 @@
 #include "cli/bulk.h"
 #include "cli/details.h"
 
-enum { VERB_NAME_MAX = 32, OPERANDS_MAX = 100000 };
+enum { OPERANDS_MAX = 100000 };
 
 // A verb while it is run.
 typedef struct Doing {
@@ -41,19 +41,13 @@ static void begin(Doing *doing, const Verb *verb, SessionUse use) {
     };
 }
 
-static void name_of(const VerbOption *option, char ret_name[VERB_NAME_MAX]) { // [Y1]
-    snprintf(ret_name, VERB_NAME_MAX, "%s", option->name);
-    for (char *at = ret_name; *at; at++)
-        if (*at == '-') *at = '_';
-}
-
 // ---- lists ----
 
 static bool put_filters(Doing *doing, Buf *path) {
     for (size_t i = 0; i < doing->count; i++) {
         const VerbOption *option = &doing->verb->options[i];
-        char name[VERB_NAME_MAX];
-        name_of(option, name);
+        char name[BODY_NAME_MAX];
+        body_name(option->name, name); // [Y1]
         Str value = doing->values[i];
         if (option->is_past && !session_past(&doing->session, option->name, value, &value))
             return false;
@@ -109,14 +103,11 @@ static int run_show(const Verb *verb, int argument_count, char **arguments) {
 }
 
 static Str make_body(Doing *doing) {
+    static const char *const none[] = {NULL};
     if (doing->count == 0) return STR_NULL;
     Body body;
     body_begin(&body, &doing->session);
-    for (size_t i = 0; i < doing->count; i++) {
-        char name[VERB_NAME_MAX];
-        name_of(&doing->verb->options[i], name);
-        body_put_text(&body, name, doing->values[i]);
-    }
+    (void)body_put_options(&body, &doing->table, none); // [Y1]; they are all texts
     return body_end(&body);
 }
 

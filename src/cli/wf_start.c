@@ -16,22 +16,20 @@ typedef struct Start {
     int64_t limit_ms;
 } Start;
 
-static Str make_body(Session *session, const Start *start, Str workflow, Str input) {
+// False: an option or the input is wrong, and that has been said.
+static bool make_body(Session *session, const OptionTable *table, const Start *start,
+                      const Operands *operands, Str *ret_body) {
+    static const char *const others[] = {"key", "at", "wait", "wait-limit", NULL};
+    Str input = STR_NULL;
     Body body;
     body_begin(&body, session);
-    body_put_text(&body, "workflow", workflow);
+    bool is_ok = body_put_options(&body, table, others) &&
+                 session_payload(session, operands->count > 1 ? operands->items[1] : NULL, &input);
+    body_put_text(&body, "workflow", str_from(operands->items[0]));
     body_put_raw(&body, "input", input);
-    body_put_text(&body, "id", start->id);
-    body_put_text(&body, "delay", start->delay);
     body_put_text(&body, "start_at", start->at);
-    body_put_text(&body, "queue", start->queue);
-    body_put_text(&body, "timeout", start->timeout);
-    body_put_text(&body, "ttl", start->ttl);
-    body_put_raw(&body, "priority", start->priority);
-    body_put_texts(&body, "tags", &start->tags);
-    body_put_text(&body, "leftover_signals", start->leftovers);
-    body_put_text(&body, "leftover_topic", start->leftover_topic);
-    return body_end(&body);
+    *ret_body = body_end(&body);
+    return is_ok;
 }
 
 static void print_started(Session *session, Str id, bool is_new) {
@@ -49,15 +47,11 @@ static bool wait_and_print(Session *session, const Start *start, Str id) {
     return follow_print_result(session, id);
 }
 
-static bool start_run(Session *session, const Start *start, const Operands *operands) {
-    Str input;
-    const char *payload = operands->count > 1 ? operands->items[1] : NULL;
-    if (!session_check_number(session, "priority", start->priority)) return false;
-    if (!session_payload(session, payload, &input)) return false;
+static bool start_run(Session *session, const Start *start, Str body) {
     const ClientRequest request = {
         .method = "POST",
         .path = STR("/v1/runs"),
-        .body = make_body(session, start, str_from(operands->items[0]), input),
+        .body = body,
         .idempotency_key = start->key,
     };
     if (!session_call(session, &request)) return false;
@@ -77,7 +71,7 @@ int wf_start(int argument_count, char **arguments) {
         {"tag", 't', OPTION_TEXTS, &start.tags, "TAG", "a tag; may be repeated"},
         {"delay", 'd', OPTION_TEXT, &start.delay, "DURATION", "begin after this long, such as 10m"},
         {"at", 0, OPTION_TEXT, &start.at, "TIME", "begin at this time, RFC 3339"},
-        {"priority", 'p', OPTION_TEXT, &start.priority, "N", "-1000 to 1000, higher first"},
+        {"priority", 'p', OPTION_NUMBER, &start.priority, "N", "-1000 to 1000, higher first"},
         {"queue", 'q', OPTION_TEXT, &start.queue, "QUEUE", "queue of the run"},
         {"timeout", 0, OPTION_TEXT, &start.timeout, "DURATION", "the run fails after this long"},
         {"leftover-signals", 0, OPTION_TEXT, &start.leftovers, "POLICY",
@@ -103,7 +97,9 @@ int wf_start(int argument_count, char **arguments) {
     Operands operands;
     int code = session_begin(&session, &table, argument_count, arguments, &operands);
     if (code != SESSION_GO_ON) return code;
-    if (follow_read_limit(&session, "wait-limit", start.limit, &start.limit_ms))
-        (void)start_run(&session, &start, &operands);
+    Str body;
+    if (follow_read_limit(&session, "wait-limit", start.limit, &start.limit_ms) &&
+        make_body(&session, &table, &start, &operands, &body))
+        (void)start_run(&session, &start, body);
     return session_end(&session);
 }
