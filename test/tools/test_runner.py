@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import threading
 import unittest
 
 import tap
@@ -111,6 +112,45 @@ class RunnerTest(unittest.TestCase):
             return tally.summarize(), lines
         finally:
             del runner.print
+
+
+class StagesTest(unittest.TestCase):
+    """Stages with builds and tests of our own making."""
+
+    def run_stages(self, names, build, run):
+        kept = runner.build_stage, runner.run_tests
+        runner.build_stage = lambda name, options, tally, is_polite: build(name, is_polite)
+        runner.run_tests = lambda name, tests, options, tally: run(name, tests)
+        try:
+            runner.run_stages(names, None, None)
+        finally:
+            runner.build_stage, runner.run_tests = kept
+
+    def test_the_next_stage_is_built_while_one_is_tested(self):
+        built = {name: threading.Event() for name in ("normal", "asan", "tsan")}
+        manners, seen = {}, []
+
+        def build(name, is_polite):
+            manners[name] = is_polite
+            built[name].set()
+            return [name + "'s"]
+
+        def run(name, tests):
+            if name == "normal":
+                self.assertTrue(built["asan"].wait(30))
+            seen.append((name, tests))
+
+        self.run_stages(["normal", "asan", "tsan"], build, run)
+        self.assertEqual(seen, [(name, [name + "'s"]) for name in built])
+        # Nobody waits for the first but us; the others give way to the tests.
+        self.assertEqual(manners, {"normal": False, "asan": True, "tsan": True})
+
+    def test_an_accident_in_one_build_is_told(self):
+        def build(name, is_polite):
+            raise OSError("no compiler")
+
+        with self.assertRaises(OSError):
+            self.run_stages(["normal"], build, lambda name, tests: None)
 
 
 if __name__ == "__main__":
