@@ -270,6 +270,8 @@ Str damage_text(Arena *arena, const Damage *damage, Str earlier);
 
 // ---- kernel_expect.c ----
 MUST_CHECK Status kernel_expect(Kernel *kernel);
+// The same for runs that are about to be claimed.
+MUST_CHECK Status kernel_expect_claims(Kernel *kernel, const RunRow *runs, size_t count);
 
 // ---- reads_*.c, verify.c ----
 MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);

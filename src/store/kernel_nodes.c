@@ -178,6 +178,7 @@ static Status claim_ready(Kernel *kernel, Op *op) {
         int64_t room = op->claim.max - op->claim.count;
         scan.limit = room < PAGE_ROWS ? room : PAGE_ROWS;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_expect_claims(kernel, rows, count));
         for (size_t i = 0; i < count; i++) {
             bool is_left;
             TRY(run_is_left(kernel, &rows[i], &is_left));
@@ -199,6 +200,7 @@ static Status claim_from(Kernel *kernel, Op *op, int64_t owner) {
         RunRow *rows = NULL;
         size_t count = 0;
         TRY(owned_page(kernel, owner, limit, &rows, &count));
+        TRY(kernel_expect_claims(kernel, rows, count));
         for (size_t i = 0; i < count; i++) TRY(run_claim(kernel, op, &rows[i], true));
         if ((int64_t)count < limit) return OK;
     }

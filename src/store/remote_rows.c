@@ -327,14 +327,28 @@ static Status remote_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
     return brief_end(self, is_brief, scan_within(self, scan, arena, ret_rows, ret_count));
 }
 
+// A question for one row is looked up; what a range has to see is found by looking into it.
+static Status expect_known(RemoteRows *self, const Scan *scan, bool *ret_is_known) {
+    *ret_is_known = mirror_is_scan_known(self, scan);
+    if (*ret_is_known) return OK;
+    char *array = NULL;
+    size_t count = 0;
+    ArenaMark mark = arena_mark(&self->arena);
+    TRY(rows_scan(mirror_rows(self), scan, &self->arena, &array, &count));
+    *ret_is_known = mirror_is_covered(self, scan, array, count);
+    arena_rewind(&self->arena, mark);
+    return OK;
+}
+
 static Status remote_expect(RowStore *rows, const Scan *scans, size_t count) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active);
     Fetch *wanted = ARENA_ARRAY(&self->arena, Fetch, count);
     size_t wanted_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!mirror_is_scan_known(self, &scans[i]))
-            wanted[wanted_count++] = (Fetch){.scan = scans[i]};
+        bool is_known;
+        TRY(expect_known(self, &scans[i], &is_known));
+        if (!is_known) wanted[wanted_count++] = (Fetch){.scan = scans[i]};
     }
     return wanted_count > 0 ? mirror_fetch_all(self, wanted, wanted_count) : OK;
 }

@@ -115,6 +115,52 @@ static void nodes_see_what_the_other_has_written(void **state) {
     assert_true(has_run(world, &world->one, "b"));
 }
 
+static int64_t questions_asked(World *world) {
+    redisReply *reply = redisCommand(world->side, "INFO commandstats");
+    const char *name = "cmdstat_fcall_ro:calls=";
+    const char *found = strstr(reply->str, name);
+    int64_t count = 0;
+    if (found != NULL) {
+        found += strlen(name);
+        assert_true(number_parse_count((Str){found, strcspn(found, ",")}, INT64_MAX, &count));
+    }
+    freeReplyObject(reply);
+    return count;
+}
+
+// Of runs that another node has made nothing is known here: what a batch of them needs is asked for
+// together, whatever their number.
+static void many_runs_are_claimed_and_ended_with_few_questions(void **state) {
+    enum { RUNS = 40, QUESTIONS_MAX = 12 };
+    World *world = *state;
+    Op *op = begin_run(world, &world->one, "r0");
+    for (int i = 1; i < RUNS; i++) {
+        Op *more = batch_add(&world->batch, OP_CREATE_RUN);
+        more->create_run.spec = op->create_run.spec;
+        more->create_run.spec.id = arena_printf(&world->arena, "r%d", i);
+    }
+    world->batch.claim_max = 0;
+    assert_ok(submit(world, &world->one));
+    test_redis_command(world->side, "CONFIG RESETSTAT");
+    op = begin(world, &world->two, OP_CLAIM);
+    op->claim.max = RUNS;
+    assert_ok(submit(world, &world->two));
+    assert_int_equal(op->claim.count, RUNS);
+    assert_true(questions_asked(world) <= QUESTIONS_MAX);
+    ReadyRun ready[RUNS];
+    memcpy(ready, world->batch.ready, sizeof(ready));
+    test_redis_command(world->side, "CONFIG RESETSTAT");
+    for (int i = 0; i < RUNS; i++) {
+        op = i == 0 ? begin(world, &world->two, OP_COMMIT_TURN)
+                    : batch_add(&world->batch, OP_COMMIT_TURN);
+        op->turn = (TurnCommit){.run = ready[i].run, .epoch = ready[i].epoch,
+                                .next = NEXT_COMPLETE, .result = STR("1")};
+    }
+    assert_ok(submit(world, &world->two));
+    for (size_t i = 0; i < RUNS; i++) assert_ok(world->batch.ops[i]->status);
+    assert_true(questions_asked(world) <= QUESTIONS_MAX);
+}
+
 // As a node that was stopped after it had taken the ticket.
 static void a_ticket_that_nobody_gives_back_ends_by_itself(void **state) {
     World *world = *state;
@@ -468,6 +514,7 @@ static void members_hold_their_primary_key(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(nodes_see_what_the_other_has_written),
+        CASE(many_runs_are_claimed_and_ended_with_few_questions),
         CASE(a_ticket_that_nobody_gives_back_ends_by_itself),
         CASE(a_ticket_that_does_not_end_is_reported),
         CASE(a_writer_that_comes_late_is_refused_and_begins_again),
