@@ -141,7 +141,9 @@ typedef struct abide_options {
     const char *lease;         /* how long a node may be silent before others take over; "10s" */
     const char *node_name;     /* shown to operators; NULL = "node", or host and process */
     /* Storage retry policy: how the engine itself goes on when the store does not answer. */
-    int store_retry_attempts;         /* before callers are told ABIDE_UNAVAILABLE; 0 = 10 */
+    /* Before callers whose outcome is unknown are told ABIDE_UNAVAILABLE; 0 = 10. Others are told
+    ** when the store has been away for three seconds. */
+    int store_retry_attempts;
     const char *store_retry_delay;    /* first pause; "50ms" */
     const char *store_retry_max_delay; /* "5s" */
     const char *timer_resolution;     /* timers may be late by this much; "1ms" */

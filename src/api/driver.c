@@ -44,13 +44,13 @@ typedef struct Mail {
     Turn *committed; // NULL = none
     Status commit_status;
     Diag commit_diag;
-    bool is_store_changed;
+    bool is_store_changed, is_store_heard;
 } Mail;
 
 static bool has_mail(const Driver *driver) {
     return !list_is_empty(&driver->requests) || !list_is_empty(&driver->executed) ||
            !list_is_empty(&driver->awaits) || !list_is_empty(&driver->controls) ||
-           driver->committed != NULL || driver->is_store_changed;
+           driver->committed != NULL || driver->is_store_changed || driver->is_store_heard;
 }
 
 static void take_mail(Driver *driver, Mail *mail) {
@@ -69,6 +69,8 @@ static void take_mail(Driver *driver, Mail *mail) {
     driver->committed = NULL;
     mail->is_store_changed = driver->is_store_changed;
     driver->is_store_changed = false;
+    mail->is_store_heard = driver->is_store_heard;
+    driver->is_store_heard = false;
     driver->is_settle_new = false;
     pthread_mutex_unlock(&driver->lock);
 }
@@ -82,6 +84,7 @@ static void deliver_mail(Driver *driver, Mail *mail) {
         semaphore_post(call->done);
     }
     if (mail->is_store_changed) coordinator_hear(coordinator);
+    if (mail->is_store_heard) coordinator_store_heard(coordinator);
     LIST_EACH_SAFE(node, after, &mail->executed) {
         list_remove(node);
         coordinator_executed(coordinator, container_of(node, Execution, link));
@@ -213,6 +216,8 @@ static void publish_counts(Driver *driver) {
                           memory_order_relaxed);
     atomic_store_explicit(&driver->resident_size, coordinator_resident_size(c),
                           memory_order_relaxed);
+    atomic_store_explicit(&driver->is_store_away, coordinator_is_store_away(c),
+                          memory_order_relaxed);
 }
 
 // True when the thread is to end.
@@ -226,7 +231,7 @@ static bool rest(Driver *driver, bool is_committing) {
     bool knows_stop = is_committing; // then the answers to come are what matters
     if (!is_committing && is_stopping(driver, &deadline_ms)) {
         knows_stop = true;
-        bool is_quiet = coordinator_is_quiet(coordinator);
+        bool is_quiet = coordinator_is_quiet(coordinator) || coordinator_is_stranded(coordinator);
         if (is_quiet || env_now_ms(env_system()) >= deadline_ms) {
             end_thread(driver, !is_quiet);
             return true;
@@ -413,6 +418,21 @@ static Status say_closed(Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, "CLOSED", "the engine has been shut down");
 }
 
+static Status say_away(Diag *diag) {
+    return diag_set(diag, ERR_UNAVAILABLE, "STORE_UNAVAILABLE",
+                    "the store does not answer; nothing was done, try again later");
+}
+
+// [D5] True: it has been refused.
+static bool refuse_while_away(Driver *driver, Request *requests, size_t count) {
+    if (!atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return false;
+    for (size_t i = 0; i < count; i++) {
+        requests[i].op.status = say_away(&requests[i].op.diag);
+        requests[i].done(&requests[i]);
+    }
+    return true;
+}
+
 typedef struct PendingRequest {
     Semaphore semaphore;
     void (*copy)(Request *request);
@@ -426,12 +446,14 @@ static void request_done(Request *request) {
 
 void driver_submit(Driver *driver, Request *request) {
     list_init(&request->link);
+    if (refuse_while_away(driver, request, 1)) return;
     if (put_message(driver, &driver->requests, &request->link)) return;
     request->op.status = say_closed(&request->op.diag);
     request->done(request);
 }
 
 void driver_submit_all(Driver *driver, Request *requests, size_t count) {
+    if (refuse_while_away(driver, requests, count)) return;
     pthread_mutex_lock(&driver->lock);
     bool is_alive = driver->state != DRIVER_ENDED;
     for (size_t i = 0; i < count; i++) {
@@ -496,6 +518,15 @@ void driver_store_changed(Driver *driver) {
     driver->is_store_changed = driver->state != DRIVER_ENDED;
     wake_up(driver);
     pthread_mutex_unlock(&driver->lock);
+}
+
+bool driver_is_store_up(Driver *driver) {
+    if (!atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return true;
+    pthread_mutex_lock(&driver->lock);
+    driver->is_store_heard = driver->state != DRIVER_ENDED;
+    wake_up(driver);
+    pthread_mutex_unlock(&driver->lock);
+    return false;
 }
 
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {

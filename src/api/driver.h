@@ -9,6 +9,8 @@
 //   [D3] A function that blocks holds up its pool thread and nothing else.
 //       In virtual time deadlines come when the clock is moved, which is a message.
 //   [D4] One commit is under way at a time, and the next begins only when it answered OK.
+//   [D5] While the store is away, requests are refused on the spot, whatever the coordinator's
+//        thread is waiting for.
 #pragma once
 #include "engine/coordinator.h"
 #include <pthread.h>
@@ -59,6 +61,7 @@ typedef struct Driver {
     List controls;
     List settles;
     bool is_store_changed; // another node has written
+    bool is_store_heard;   // it answered a read while it was thought to be away
     bool is_settle_new; // one came that the coordinator's thread has not looked at
     Turn *to_commit; // for the committer; NULL = nothing
     Turn *committed; // back from it, with its outcome
@@ -76,6 +79,7 @@ typedef struct Driver {
     bool (*has_reader)(void *context, Str run_id); // on the coordinator's thread
     // As of the beginning of the coordinator's last round, for any thread.
     _Atomic size_t resident_count, active_count, resident_size;
+    _Atomic bool is_store_away; // [D5]
     pthread_mutex_t parked_lock; // guards what follows
     Map parked; // keys of the runs that wait and are in memory
 } Driver;
@@ -102,7 +106,7 @@ void driver_free(Driver *driver);
 // thread when it is there, to copy what lives only as long as the batch.
 Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request));
 // The same without waiting: `done` and `context` are the caller's; `done` is called once, on the
-// coordinator's thread, or on this one when the engine has been shut down.
+// coordinator's thread, or on this one when the engine has been shut down or the store is away.
 void driver_submit(Driver *driver, Request *request);
 // Many that come together: they are taken together, so they share a commit as far as one reaches.
 void driver_submit_all(Driver *driver, Request *requests, size_t count);
@@ -113,6 +117,9 @@ void driver_await(Driver *driver, Await *await);
 int64_t driver_settle(Driver *driver);
 // Another node has written to the store. From any thread.
 void driver_store_changed(Driver *driver);
+// False while the store is away. To be asked by somebody whom it has just answered: then the
+// coordinator does not wait any longer before it asks again. From any thread.
+bool driver_is_store_up(Driver *driver);
 // Whether a run that waits is in memory; any thread.
 bool driver_is_parked(Driver *driver, int64_t run);
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

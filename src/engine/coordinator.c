@@ -557,6 +557,7 @@ void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *d
         notify(c, ENGINE_STORE_UP, STR_NULL, STR_NULL, STR_NULL);
     }
     c->retry_count = 0;
+    if (c->uncertain_count == 0) c->down_since_ms = 0;
     turn_apply(c, turn);
     turn_put(c, turn);
     // At once, so that they execute while the next batch is being committed.
@@ -564,7 +565,7 @@ void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *d
 }
 
 int64_t coordinator_next_wake_ms(Coordinator *c) {
-    if (c->uncertain_count > 0 || c->node == 0) return c->retry_at_ms;
+    if (c->uncertain_count > 0 || c->node == 0) return outcome_next_ms(c);
     if (c->request_count > 0 || !list_is_empty(&c->executed)) return 0;
     int64_t at = c->renew_at_ms;
     HeapNode *first = heap_peek(&c->await_heap);
@@ -663,7 +664,23 @@ bool coordinator_is_idle(Coordinator *c, int64_t *ret_next_ms) {
     return true;
 }
 
+// What other nodes, or the next process, find by themselves.
+static void log_left(const Coordinator *c, const Diag *diag) {
+    size_t result_count = 0;
+    LIST_EACH(node, &c->executed) result_count++;
+    for (size_t i = 0; i < c->uncertain_count; i++) result_count += c->uncertain[i]->items.count;
+    LOG(c->logger, LOG_WARN,
+        "the store does not answer (%s): %zu runs are not handed back and %zu results are not "
+        "stored; they are taken up when the lease of this node is over, or by the next process",
+        diag->message, residents_owned(&c->residents), result_count);
+}
+
 Status coordinator_leave(Coordinator *c, Diag *diag) {
+    if (coordinator_is_stranded(c)) {
+        log_left(c, &c->down_reason);
+        *diag = c->down_reason;
+        return ERR_UNAVAILABLE;
+    }
     Turn *turn = turn_get(c);
     turn->batch.node = c->node;
     turn->batch.number = ++c->batch_number;
@@ -671,6 +688,7 @@ Status coordinator_leave(Coordinator *c, Diag *diag) {
     Op *op = turn_add(turn, OP_LEAVE, NULL, NULL);
     Status status = store_commit(c->store, &turn->batch, diag);
     if (status == OK) status = op->status;
+    else if (status == ERR_UNAVAILABLE) log_left(c, diag);
     turn_put(c, turn);
     return status;
 }

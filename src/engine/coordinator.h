@@ -250,6 +250,13 @@ bool coordinator_is_idle(Coordinator *coordinator, int64_t *ret_next_ms);
 void coordinator_stop(Coordinator *coordinator);
 // After coordinator_stop: true when everything that was executing has been committed.
 bool coordinator_is_quiet(Coordinator *coordinator);
+// After coordinator_stop: true when nothing executes any more and what is left cannot be committed,
+// because the store is away.
+bool coordinator_is_stranded(const Coordinator *coordinator);
+// The store has not answered for a while: of whatever is asked for now nothing would happen soon.
+bool coordinator_is_store_away(const Coordinator *coordinator);
+// Somebody else had an answer from it: what failed is tried again at once.
+void coordinator_store_heard(Coordinator *coordinator);
 // Hands back all claims; the last commit of a node. The coordinator does it itself.
 MUST_CHECK Status coordinator_leave(Coordinator *coordinator, Diag *diag);
 

@@ -66,6 +66,8 @@ struct Coordinator {
     int64_t retry_count;
     size_t turns_out;
     StoreHealth health;
+    int64_t down_since_ms; // when the batch was begun that failed first; 0 = all is settled
+    Diag down_reason;      // and what the store said last
 
     int64_t next_due_ms; // 0 = nothing is due by itself
     int64_t renew_at_ms;
@@ -142,6 +144,7 @@ void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag)
 void outcome_fenced_off(Coordinator *c);
 // The next failed turn to be submitted again, or NULL (not yet, or they turned out applied).
 Turn *outcome_retry(Coordinator *c);
+int64_t outcome_next_ms(const Coordinator *c); // when that, or a refusal, is due
 
 // ---- coordinator_await.c ----
 void awaits_init(Coordinator *c);

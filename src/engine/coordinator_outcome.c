@@ -6,9 +6,11 @@
 // their answers, and runs are read back.
 //
 //   [O1] While a failed turn is unsettled nothing else is prepared, so order is kept.
-//   [O2] Callers wait while the engine retries, for at most `store_retry_attempts`; then they are
-//        told ERR_UNAVAILABLE, and their operation is not submitted again. So are those who come
-//        later, as long as the store is away: of theirs nothing happened.
+//   [O2] Callers wait while the engine retries. Those of whom nothing can have happened (they wait
+//        for their turn, or their batch was never sent) are told ERR_UNAVAILABLE once the store has
+//        been away for AWAY_MS; those who come later at once. The others, whose outcome is unknown,
+//        wait for at most `store_retry_attempts`, or UNKNOWN_MS if the store cannot even be asked.
+//        Nothing of anybody who was told so is submitted again.
 //   [O3] A node that was fenced off forgets its runs, joins anew, and submits what callers asked
 //        for once more: nothing of a fenced batch happened.
 //   [O4] Damage to what one caller asks about is not the others' trouble: a batch that fails for it
@@ -17,6 +19,44 @@
 // Not here: the normal course (coordinator.c).
 #include "base/limits.h"
 #include "engine/coordinator_internal.h"
+
+enum { AWAY_MS = 3000, UNKNOWN_MS = 20000 };
+
+static int64_t down_ms(const Coordinator *c) { return env_now_ms(c->env) - c->down_since_ms; }
+
+static bool is_waiting(const Coordinator *c) { // for the store
+    return c->down_since_ms != 0 && (c->uncertain_count > 0 || c->node == 0);
+}
+
+bool coordinator_is_store_away(const Coordinator *c) {
+    return is_waiting(c) && c->retry_count > 1 && down_ms(c) >= AWAY_MS; // it was asked again
+}
+
+void coordinator_store_heard(Coordinator *c) {
+    if (is_waiting(c)) c->retry_at_ms = 0;
+}
+
+bool coordinator_is_stranded(const Coordinator *c) {
+    return c->is_stopping && coordinator_is_store_away(c) && c->executing_count == 0 &&
+           c->turns_out == 0;
+}
+
+int64_t outcome_next_ms(const Coordinator *c) {
+    bool is_urgent = is_waiting(c) && (c->request_count > 0 || c->is_stopping) &&
+                     down_ms(c) < AWAY_MS;
+    int64_t away_at_ms = c->down_since_ms + AWAY_MS;
+    return is_urgent && away_at_ms < c->retry_at_ms ? away_at_ms : c->retry_at_ms;
+}
+
+static void note_down(Coordinator *c, int64_t since_ms, const Diag *diag) {
+    c->stats.store_errors++;
+    c->down_reason = *diag;
+    if (c->down_since_ms == 0) c->down_since_ms = since_ms;
+    if (c->health == STORE_IS_DOWN) return;
+    c->health = STORE_IS_DOWN;
+    LOG(c->logger, LOG_ERROR, "the store does not answer: %s", diag->message);
+    notify(c, ENGINE_STORE_DOWN, STR_NULL, STR_NULL, str_from(diag->message));
+}
 
 static void schedule_retry(Coordinator *c) {
     RetryPolicy policy = {
@@ -56,6 +96,25 @@ static void refuse_queue(Coordinator *c, Status status, const Diag *diag) {
         request_answer(c, request, status, diag);
     }
     c->alone_count = 0;
+}
+
+static bool is_patience_over(const Coordinator *c) {
+    return c->is_stopping || c->retry_count >= c->config.store_retry_attempts;
+}
+
+// [O2] `is_over`: also those whose outcome is unknown.
+static void refuse_waiting(Coordinator *c, bool is_over) {
+    if (!is_over && !coordinator_is_store_away(c)) return;
+    Diag unknown;
+    (void)diag_set(&unknown, ERR_UNAVAILABLE, c->down_reason.code, "the outcome is unknown; %s",
+                   c->down_reason.message);
+    for (size_t i = 0; i < c->uncertain_count; i++) {
+        bool is_known = !c->uncertain[i]->batch.has_answers; // [S3] of store/batch.h
+        if (is_over || is_known)
+            refuse_requests(c, c->uncertain[i], ERR_UNAVAILABLE,
+                            is_known ? &c->down_reason : &unknown);
+    }
+    refuse_queue(c, ERR_UNAVAILABLE, &c->down_reason);
 }
 
 static size_t count_requests(const Turn *turn) {
@@ -129,22 +188,16 @@ void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag)
         take_apart_fenced(c, turn);
         return;
     }
-    c->stats.store_errors++;
-    if (c->health == STORE_IS_UP) {
-        c->health = STORE_IS_DOWN;
-        LOG(c->logger, LOG_ERROR, "the store does not answer: %s", diag->message);
-        notify(c, ENGINE_STORE_DOWN, STR_NULL, STR_NULL, str_from(diag->message));
-    }
+    note_down(c, turn->batch.now_ms, diag);
     c->is_outcome_unknown = c->is_outcome_unknown || status == ERR_UNAVAILABLE;
-    bool is_hopeless = status != ERR_UNAVAILABLE || c->is_stopping ||
-                       c->retry_count >= c->config.store_retry_attempts;
     bool is_divisible = status == ERR_CORRUPT && count_requests(turn) > 1 && !c->is_stopping;
     if (is_divisible) take_out_requests(c, turn);
-    else if (is_hopeless) refuse_requests(c, turn, status, diag);
-    if (is_hopeless && status == ERR_UNAVAILABLE) refuse_queue(c, status, diag);
+    else if (status != ERR_UNAVAILABLE) refuse_requests(c, turn, status, diag);
     ASSERT(c->uncertain_count < 2);
     c->uncertain[c->uncertain_count++] = turn;
+    bool is_over = is_patience_over(c);
     schedule_retry(c);
+    if (status == ERR_UNAVAILABLE) refuse_waiting(c, is_over);
 }
 
 // ---- applied after all ----
@@ -201,17 +254,6 @@ static Turn *take_first(Coordinator *c) {
     return turn;
 }
 
-// The store does not even answer reads: after some time callers need not wait any longer.
-static void give_up_requests(Coordinator *c, Status status) {
-    if (c->retry_count < c->config.store_retry_attempts && !c->is_stopping) return;
-    Diag diag;
-    (void)diag_set(&diag, status, "STORE_UNAVAILABLE",
-                   "the store does not answer; the outcome is unknown");
-    for (size_t i = 0; i < c->uncertain_count; i++)
-        refuse_requests(c, c->uncertain[i], status, &diag);
-    refuse_queue(c, status, &diag);
-}
-
 // Our row is gone, and with it the knowledge of what was applied.
 static void drop_uncertain(Coordinator *c) {
     Diag diag;
@@ -233,13 +275,26 @@ static Turn *submit_again(Coordinator *c, Turn *turn) {
 
 static Turn *rejoin(Coordinator *c) {
     Diag diag;
-    if (coordinator_join(c, &diag) != OK) schedule_retry(c);
-    else c->retry_count = 0;
+    int64_t began_ms = env_now_ms(c->env);
+    diag_clear(&diag);
+    if (coordinator_join(c, &diag) == OK) {
+        c->retry_count = 0;
+        c->down_since_ms = 0;
+        return NULL;
+    }
+    note_down(c, began_ms, &diag);
+    bool is_over = is_patience_over(c);
+    schedule_retry(c);
+    refuse_waiting(c, is_over);
     return NULL;
 }
 
 Turn *outcome_retry(Coordinator *c) {
-    if (c->turns_out > 0 || env_now_ms(c->env) < c->retry_at_ms) return NULL;
+    if (c->turns_out > 0) return NULL;
+    if (env_now_ms(c->env) < c->retry_at_ms) {
+        refuse_waiting(c, false);
+        return NULL;
+    }
     if (c->uncertain_count == 0) return rejoin(c);
     int64_t applied = -1;
     if (c->is_outcome_unknown) {
@@ -249,8 +304,9 @@ Turn *outcome_retry(Coordinator *c) {
             return NULL;
         }
         if (status != OK) {
-            give_up_requests(c, status);
+            bool is_over = is_patience_over(c) || down_ms(c) >= UNKNOWN_MS;
             schedule_retry(c);
+            refuse_waiting(c, is_over);
             return NULL;
         }
     }
@@ -263,5 +319,6 @@ Turn *outcome_retry(Coordinator *c) {
     }
     c->is_outcome_unknown = false;
     c->retry_count = 0;
+    c->down_since_ms = 0;
     return NULL;
 }

@@ -25,7 +25,11 @@ static void readyz(Exchange *exchange) {
         return;
     }
     Query query = {.kind = QUERY_STATS};
-    if (exchange_read(exchange, &query)) send_word(exchange, 200, "ready");
+    if (!exchange_read(exchange, &query)) return;
+    if (driver_is_store_up(&exchange->server->engine->driver)) send_word(exchange, 200, "ready");
+    else exchange_refuse_with(exchange, ERR_UNAVAILABLE, "STORE_UNAVAILABLE",
+                              "the store answers, but does not take what this node writes; it is "
+                              "asked again");
 }
 
 static void send_metrics(Exchange *exchange) {

@@ -277,6 +277,7 @@ static void start_run(History *history, bool is_flow) {
     for (int i = 0; i < 40 && state_of(sim, history) != RUN_SUSPENDED; i++) {
         settle(sim);
         wait_for_store(sim); // the history before may have ended with an error
+        if (!call->is_done && !call->is_out) submit(history, call);
     }
     ASSERT(call->is_done);
     history->call_count = 0;

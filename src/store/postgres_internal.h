@@ -38,6 +38,8 @@ enum {
     PG_SCHEMA_ATTEMPTS_MAX = 100,
     PG_STATEMENT_TIMEOUT_MS = 60 * 1000,
     PG_ANSWER_TIMEOUT_MS = 75 * 1000, // past it the connection counts as lost
+    PG_SILENCE_MS = 3 * 1000, // past it the server is asked whether it answers anybody
+    PG_SILENCE_KEPT_MS = 1000, // after it did not
     PG_IDLE_TIMEOUT_MS = 10 * 1000,   // of an open transaction; the server ends it then
 };
 #define PG_CHANGED "AB001" // SQLSTATE: the version is not the expected one
@@ -58,6 +60,7 @@ typedef struct PgAddress { // shared by writer and reader; the last one frees it
     int lost_pid;
     _Atomic int writer_pid; // what comes from there is no news to us
     _Atomic bool is_newer;  // the writer was refused with PG_NEWER: the reader looks first
+    _Atomic int64_t silent_until_ns; // the server answered nobody: nobody asks it again until then
 } PgAddress;
 
 typedef struct PgParam {

@@ -12,11 +12,15 @@
 //        grew since the last analysis is worthless, and all that is ever asked is in an index.
 //   [P5] Outside of the transactions that are begun for it nothing can be written here, not even by
 //        a step that ended its transaction and goes on.
+//   [P6] Nobody waits long for a server that stands still: after a few seconds without an answer a
+//        new connection is tried, and if that gets no word either, the server counts as away.
 #include "base/assert.h"
+#include "base/env.h"
 #include "base/memory.h"
 #include "store/postgres_internal.h"
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 void pg_link_init(PgLink *link, PgAddress *address) {
@@ -67,6 +71,67 @@ bool pg_link_is_alive(const PgLink *link) {
     return link->connection != NULL && PQstatus(link->connection) == CONNECTION_OK;
 }
 
+// ---- waiting ----
+
+// Whether the server takes note of a new client. One that works at something long does; one that
+// stands still, or is beyond a network that swallows everything, does not.
+static bool server_answers(const PgLink *link) {
+    const char *address = PQhostaddr(link->connection);
+    bool has_address = address != NULL && address[0] != '\0';
+    const char *const keys[] = {"host", "port", "connect_timeout",
+                                has_address ? "hostaddr" : NULL, NULL};
+    const char *const values[] = {PQhost(link->connection), PQport(link->connection), "3", address,
+                                  NULL};
+    return PQpingParams(keys, values, 0) != PQPING_NO_RESPONSE;
+}
+
+static int64_t now_ns(void) { return (int64_t)env_monotonic_ns(env_system()); }
+
+// [P6] So that those who have other connections, or come back at once, need not find out too.
+static void silence_note(PgLink *link) {
+    atomic_store(&link->address->silent_until_ns, now_ns() + PG_SILENCE_KEPT_MS * 1000000LL);
+}
+
+static bool is_silent(const PgLink *link) {
+    int64_t until_ns = atomic_load(&link->address->silent_until_ns);
+    return until_ns != 0 && now_ns() < until_ns;
+}
+
+static Status silent(Diag *diag) {
+    return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "PostgreSQL: the server does not answer");
+}
+
+// False: the connection is lost, or did not answer in time. [P2]
+static bool wait_for_answer(PgLink *link) {
+    int waited_ms = 0;
+    while (PQisBusy(link->connection)) {
+        int left_ms = link->answer_ms - waited_ms;
+        int wait_ms = left_ms < PG_SILENCE_MS ? left_ms : PG_SILENCE_MS;
+        struct pollfd poll_for = {.fd = PQsocket(link->connection), .events = POLLIN};
+        int count = poll(&poll_for, 1, wait_ms);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return false;
+        if (count == 0) {
+            waited_ms += wait_ms;
+            if (!server_answers(link)) {
+                silence_note(link);
+                return false;
+            }
+            if (waited_ms >= link->answer_ms) return false;
+            continue;
+        }
+        waited_ms = 0;
+        if (!PQconsumeInput(link->connection)) return false;
+    }
+    return true;
+}
+
+static Status lose(PgLink *link, Diag *diag) {
+    Status status = is_silent(link) ? silent(diag) : pg_lost(link->connection, diag);
+    pg_link_drop(link);
+    return status;
+}
+
 // ---- connecting ----
 
 static bool lazy_read(PgLink *link);
@@ -111,6 +176,7 @@ static Status version_check(const PgLink *link, Diag *diag) {
 }
 
 Status pg_link_connect(PgLink *link, Diag *diag) {
+    if (is_silent(link)) return silent(diag); // [P6]
     farewell_read(link);
     if (pg_link_is_alive(link)) return pg_link_settle(link, diag);
     pg_link_drop(link);
@@ -120,9 +186,11 @@ Status pg_link_connect(PgLink *link, Diag *diag) {
                                 "tcp_user_timeout", "target_session_attrs", "dbname", NULL};
     const char *const values[] = {"5", "abide", "10", "5", "3", "20000", "read-write",
                                   link->address->url, NULL};
+    int64_t began_ns = now_ns();
     link->connection = PQconnectdbParams(keys, values, 1);
     if (link->connection == NULL) out_of_memory();
     if (PQstatus(link->connection) != CONNECTION_OK) {
+        if (now_ns() - began_ns >= PG_SILENCE_MS * 1000000LL) silence_note(link);
         Status status = pg_refused(link->connection, diag);
         pg_link_drop(link);
         return status;
@@ -135,27 +203,37 @@ Status pg_link_connect(PgLink *link, Diag *diag) {
     return status;
 }
 
-Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result, Diag *diag) {
-    if (!lazy_read(link)) {
-        Status status = pg_lost(link->connection, diag);
-        pg_link_drop(link);
-        return status;
+// The last result of the statements; false: the connection is lost.
+static bool query_run(PgLink *link, const char *sql, PGresult **ret_last) {
+    *ret_last = NULL;
+    if (!PQsendQuery(link->connection, sql)) return false;
+    for (;;) {
+        PGresult *result = wait_for_answer(link) ? PQgetResult(link->connection) : NULL;
+        if (result == NULL) break;
+        PQclear(*ret_last);
+        *ret_last = result;
     }
+    bool is_whole = *ret_last != NULL && pg_link_is_alive(link) && !PQisBusy(link->connection);
+    if (!is_whole) PQclear(*ret_last);
+    return is_whole;
+}
+
+Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result, Diag *diag) {
+    if (!pg_link_is_alive(link) || !lazy_read(link)) return lose(link, diag);
     if (PQpipelineStatus(link->connection) != PQ_PIPELINE_OFF) {
         int is_off = PQexitPipelineMode(link->connection);
         ASSERT(is_off);
     }
-    PGresult *result = PQexec(link->connection, sql);
+    PGresult *result;
+    if (!query_run(link, sql, &result)) return lose(link, diag);
     ExecStatusType kind = PQresultStatus(result);
     if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK) {
         if (ret_result != NULL) *ret_result = result;
         else PQclear(result);
         return OK;
     }
-    Status status = pg_link_is_alive(link) ? pg_error(result, diag)
-                                           : pg_lost(link->connection, diag);
+    Status status = pg_error(result, diag);
     PQclear(result);
-    if (!pg_link_is_alive(link)) pg_link_drop(link);
     return status;
 }
 
@@ -275,17 +353,6 @@ void pg_link_execute(PgLink *link, uint64_t shape) {
 
 // ---- running ----
 
-// False: the connection is lost, or did not answer in time. [P2]
-static bool wait_for_answer(PgLink *link) {
-    while (PQisBusy(link->connection)) {
-        struct pollfd poll_for = {.fd = PQsocket(link->connection), .events = POLLIN};
-        int count = poll(&poll_for, 1, link->answer_ms);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0 || !PQconsumeInput(link->connection)) return false;
-    }
-    return true;
-}
-
 // The next result; NULL is the end of a statement's results. False: the connection is lost.
 static bool result_next(PgLink *link, PGresult **ret_result) {
     if (!wait_for_answer(link)) return false;
@@ -323,12 +390,6 @@ static bool lazy_read(PgLink *link) { // [P3]
     link->is_lazy = false;
     Status ignored = OK;
     return results_read(link, false, &ignored, NULL);
-}
-
-static Status lose(PgLink *link, Diag *diag) {
-    Status status = pg_lost(link->connection, diag);
-    pg_link_drop(link);
-    return status;
 }
 
 Status pg_link_run(PgLink *link, Diag *diag) {

@@ -27,6 +27,8 @@ enum {
     REDIS_VERSION_MIN = 7,
     REDIS_CONNECT_TIMEOUT_MS = 5 * 1000,
     REDIS_ANSWER_TIMEOUT_MS = 30 * 1000, // past it the connection counts as lost
+    REDIS_SILENCE_MS = 3 * 1000, // past it the server is asked whether it answers anybody
+    REDIS_SILENCE_KEPT_MS = 1000, // after it did not
     REDIS_TICKET_MS = 5 * 1000,          // how long a writer that stands still holds up others
     REDIS_BUSY_TIMEOUT_MS = 10 * 1000,   // how long we wait for others before we say so
     REDIS_CALL_SIZE_MAX = 1 << 30,
@@ -74,6 +76,7 @@ typedef struct RedisAddress { // shared by writer, reader and listener; the last
     // the version, so that nothing of them comes later.
     int64_t lost_number, settled_number;
     char writer[REDIS_HOLDER_SIZE + 1]; // what comes from there is no news to us
+    _Atomic int64_t silent_until_ns; // the server answered nobody: nobody asks it again until then
 } RedisAddress;
 
 MUST_CHECK Status redis_address_new(Str url, RedisAddress **ret_address, Diag *diag);
@@ -96,6 +99,7 @@ typedef struct RedisTableLayout {
 typedef struct RedisLink {
     RedisAddress *address;
     redisContext *context;              // NULL = not connected
+    bool is_new;    // the server has not said a word yet
     char holder[REDIS_HOLDER_SIZE + 1]; // who we are to the server
     char functions[16];                 // part of their names: a digest of their text
     char layout[24];                    // number of the layout we know; "" = none

@@ -7,12 +7,15 @@
 //        was known of the server. What became of a commit is settled before anything else is said
 //        to the server (remote.h).
 //   [P2] Every command is answered before the next one is sent.
+//   [P3] Nobody waits long for a server that stands still: after a few seconds without an answer a
+//        new connection is tried. One that is busy with a long function says at least that (BUSY).
 #include "base/env.h"
 #include "base/memory.h"
 #include "store/redis_internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -60,13 +63,58 @@ Status redis_link_send(RedisLink *link, Str bytes, Diag *diag) {
     return OK;
 }
 
-// False: nothing came in time, or nothing will come any more.
-static bool wait_for_bytes(RedisLink *link, int timeout_ms) {
-    struct pollfd poll_for = {.fd = link->context->fd, .events = POLLIN};
+static redisContext *context_new(const RedisAddress *address, int timeout_ms) {
+    struct timeval patience = {.tv_sec = timeout_ms / 1000};
+    return address->path != NULL
+               ? redisConnectUnixWithTimeout(address->path, patience)
+               : redisConnectWithTimeout(address->host, address->port, patience);
+}
+
+static bool wait_for_file(int file, int timeout_ms) {
+    struct pollfd poll_for = {.fd = file, .events = POLLIN};
     int count;
     do count = poll(&poll_for, 1, timeout_ms);
     while (count < 0 && errno == EINTR);
     return count > 0;
+}
+
+// Whether the server says anything to a new client. [P3]
+static bool server_answers(const RedisLink *link) {
+    redisContext *context = context_new(link->address, REDIS_SILENCE_MS);
+    if (context == NULL) return false;
+    static const char ping[] = "PING\r\n";
+    bool is_heard = context->err == 0 &&
+                    send(context->fd, ping, sizeof(ping) - 1, MSG_NOSIGNAL) > 0 &&
+                    wait_for_file(context->fd, REDIS_SILENCE_MS);
+    redisFree(context);
+    return is_heard;
+}
+
+static int64_t now_ns(void) { return (int64_t)env_monotonic_ns(env_system()); }
+
+// [P3] So that those who have other connections, or come back at once, need not find out too.
+static void silence_note(RedisLink *link) {
+    atomic_store(&link->address->silent_until_ns, now_ns() + REDIS_SILENCE_KEPT_MS * 1000000LL);
+}
+
+static bool is_silent(const RedisLink *link) {
+    int64_t until_ns = atomic_load(&link->address->silent_until_ns);
+    return until_ns != 0 && now_ns() < until_ns;
+}
+
+// False: nothing came in time, or nothing will come any more.
+static bool wait_for_bytes(RedisLink *link, int timeout_ms) {
+    for (int waited_ms = 0; waited_ms < timeout_ms;) {
+        int left_ms = timeout_ms - waited_ms;
+        int wait_ms = left_ms < REDIS_SILENCE_MS ? left_ms : REDIS_SILENCE_MS;
+        if (wait_for_file(link->context->fd, wait_ms)) return true;
+        waited_ms += wait_ms;
+        if (link->is_new || !server_answers(link)) {
+            silence_note(link);
+            return false;
+        }
+    }
+    return false;
 }
 
 Status redis_link_receive(RedisLink *link, int timeout_ms, redisReply **ret_reply, Diag *diag) {
@@ -130,17 +178,15 @@ static Status introduce(RedisLink *link, Diag *diag) {
 
 // A server that has gone away has said so: nothing else arrives while we ask nothing. [P2]
 static void farewell_read(RedisLink *link) {
-    if (link->context != NULL && wait_for_bytes(link, 0)) redis_link_drop(link);
+    if (link->context != NULL && wait_for_file(link->context->fd, 0)) redis_link_drop(link);
 }
 
 Status redis_link_reach(RedisLink *link, Diag *diag) {
+    if (is_silent(link)) return redis_lost("the server does not answer", diag); // [P3]
     farewell_read(link);
     if (link->context != NULL) return OK;
     const RedisAddress *address = link->address;
-    struct timeval patience = {.tv_sec = REDIS_CONNECT_TIMEOUT_MS / 1000};
-    link->context = address->path != NULL
-                        ? redisConnectUnixWithTimeout(address->path, patience)
-                        : redisConnectWithTimeout(address->host, address->port, patience);
+    link->context = context_new(address, REDIS_CONNECT_TIMEOUT_MS);
     if (link->context == NULL) return redis_lost("no memory for a connection", diag);
     if (link->context->err != 0) {
         char text[400];
@@ -157,7 +203,9 @@ Status redis_link_reach(RedisLink *link, Diag *diag) {
     struct timeval answer = {.tv_sec = REDIS_ANSWER_TIMEOUT_MS / 1000};
     (void)redisSetTimeout(link->context, answer); // of sending; for the rest there is poll
     if (address->path == NULL) (void)redisEnableKeepAlive(link->context);
+    link->is_new = true;
     Status status = introduce(link, diag);
+    link->is_new = false;
     if (status != OK) redis_link_drop(link);
     return status;
 }

@@ -256,16 +256,32 @@ class ReadinessTest(unittest.TestCase):
         self.assertEqual(self.node.get("/livez").status, 200)
         answer = self.node.get("/v1/runs/w")
         self.assertEqual((answer.status, answer.json["code"]), (503, "STORE_UNAVAILABLE"))
+        # Writes are refused as soon as it is known, not after all attempts, which take longer than this client waits.
+        for number in range(3):
+            answer = self.node.post("/v1/runs", {"workflow": "waiter", "id": f"late{number}"}, timeout=18)
+            self.assertEqual((answer.status, answer.json["code"]), (503, "STORE_UNAVAILABLE"))
+            self.assertEqual(answer.headers["Retry-After"], "1")
+
+    def check_end(self):
+        """Nothing can be handed back: it does not wait for the end of its drain time, which is 30 s, and says so."""
+        self.node.process.terminate()
+        self.assertEqual(self.node.process.wait(20), 0)
+        self.node.reader.join()
+        self.assertIn("not handed back", "\n".join(self.node.lines))
 
     def check_back(self):
         self.wait_for_ready(200)
         self.assertEqual(self.node.get("/v1/runs/w").json["status"], "suspended")
+        self.assertEqual(self.node.post("/v1/runs", {"workflow": "waiter", "id": "late0"}).status, 201)
 
     def test_a_database_that_dies_and_comes_back(self):
         self.database.kill()
         self.check_away()
         self.database.start()
         self.check_back()
+        self.database.kill()
+        self.node.post("/v1/runs", {"workflow": "waiter", "id": "lost"})  # something to be left behind
+        self.check_end()
 
     def test_a_database_that_stands_still(self):
         self.database.freeze()
@@ -280,6 +296,11 @@ class ReadinessTest(unittest.TestCase):
         for asker in askers:
             asker.join()
         self.check_back()
+        self.database.freeze()
+        try:
+            self.check_end()
+        finally:
+            self.database.freeze(False)
 
 
 class CountingTest(unittest.TestCase):

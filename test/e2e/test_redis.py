@@ -253,6 +253,20 @@ class RedisTest(unittest.TestCase):
             self.nodes.remove(node)
             node.close()
 
+    def test_a_node_whose_redis_stands_still_refuses_and_ends(self):
+        node = self.node()
+        node.deploy("double", DOUBLE)
+        os.kill(self.redis.process.pid, signal.SIGSTOP)
+        try:
+            answer = node.post("/v1/runs", {"workflow": "double", "id": "late"}, timeout=25)
+            self.assertEqual((answer.status, answer.json["code"]), (503, "STORE_UNAVAILABLE"))
+            node.process.terminate()
+            self.assertEqual(node.process.wait(20), 0)
+            node.reader.join()
+            self.assertIn("not handed back", "\n".join(node.lines))
+        finally:
+            os.kill(self.redis.process.pid, signal.SIGCONT)
+
     def test_what_is_not_promised_is_said(self):
         for settings, words in (
                 ({"appendfsync": "everysec"}, "the last two seconds"),
