@@ -134,6 +134,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_TASKS, TASKS_BY_DUE, "due_at_ms", false, true},
         {TABLE_TASKS, TASKS_BY_STATE, "state", false, false},
         {TABLE_TASKS, TASKS_BY_KEY, "queue", false, true},
+        {TABLE_TASKS, TASKS_BY_NAME, "queue", false, true},
         {TABLE_DEFINITIONS, DEFINITIONS_BY_NAME, "name", false, false},
         {TABLE_DEFINITIONS, DEFINITIONS_BY_VERSION, "name", true, false},
         {TABLE_DEDUPE, DEDUPE_BY_DUE, "due_at_ms", false, true},
