@@ -394,6 +394,8 @@ class SlowReadersTest(unittest.TestCase):
         folder = "/proc/%d/fd" % self.server.process.pid
         count = 0
         for name in os.listdir(folder):
+            if int(name) <= 2:  # where its words go may be such a file too
+                continue
             try:
                 target = os.readlink(os.path.join(folder, name))
             except FileNotFoundError:
