@@ -17,6 +17,9 @@
 //        as before when it has ended. It runs with the planner's own settings, not ours.
 //   [G6] A connection on which something is unread or under way, or which is in pipeline mode, is
 //        dropped: the server forgets the transaction with it.
+//   [G7] A step that has written to our tables is found out by the locks it holds: reading takes
+//        weaker ones, and what we write ourselves comes when the transaction is committed. Only the
+//        row of `store` is locked before, by us.
 //
 // Not here: what follows from the answer (kernel_turn.c), the transaction itself
 // (postgres_remote.c).
@@ -66,29 +69,39 @@ static Status connection_check(PgLink *link, Diag *diag) {
     return OK;
 }
 
-// Runs what ends a step; `first` is the part that decides whether it is kept.
-static Status end_with(PgLink *link, const char *first, Diag *diag) {
+// Runs what ends a step; `first` is the part that decides whether it is kept. *ret_has_written:
+// what is kept of it has changed our tables. [G7]
+static Status end_with(PgLink *link, const char *first, bool *ret_has_written, Diag *diag) {
     buf_clear(&link->sql);
     buf_append_cstr(&link->sql, first);
     buf_append_cstr(&link->sql, "; RESET ROLE; RESET ALL; UNLISTEN *; " // [G5]
                                 "SET LOCAL abide.step = 'off'; ");
     pg_append_settings(&link->sql);
-    buf_append_cstr(&link->sql, "; SELECT count(*) FROM pg_prepared_statements WHERE "
-                                "starts_with(name, '" PG_STATEMENT_PREFIX "')");
+    buf_printf(&link->sql,
+               "; SELECT (SELECT count(*) FROM pg_prepared_statements WHERE "
+               "starts_with(name, '" PG_STATEMENT_PREFIX "')), (SELECT count(*) FROM pg_locks l "
+               "JOIN pg_class c ON c.oid = l.relation WHERE l.pid = pg_backend_pid() AND "
+               "l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
+               "c.relnamespace = to_regnamespace('%s') AND c.relkind = 'r' AND "
+               "c.relname <> 'store' AND l.mode NOT IN ('AccessShareLock', 'RowShareLock'))",
+               link->address->schema);
     PGresult *result = NULL;
     TRY(pg_link_query(link, buf_cstr(&link->sql), &result, diag));
     // Some may be there that we do not know of ([P1] of postgres_link.c), but none may be missing.
     if (pg_text_i64(result, 0) < (int64_t)link->statements.count) {
         pg_link_forget_statements(link);
     }
+    *ret_has_written = pg_text_i64(result, 1) > 0;
     PQclear(result);
     return OK;
 }
 
 static Status undo(PgLink *link, Diag *diag) {
     Diag detail;
+    bool has_written; // and what it has is undone
     diag_clear(&detail);
-    Status status = end_with(link, "ROLLBACK TO abide_step; RELEASE abide_step", &detail);
+    Status status =
+        end_with(link, "ROLLBACK TO abide_step; RELEASE abide_step", &has_written, &detail);
     if (status == OK) return OK;
     if (pg_link_is_alive(link)) { // [G3]
         return expel(link, "has ended the transaction it takes part in", diag);
@@ -107,9 +120,11 @@ Status pg_step_end(PgLink *link, bool is_kept, Diag *diag) {
         (void)diag_set(&detail, ERR_CONFLICT, "STEP_UNDONE",
                        "a statement failed, and the step answered as if it had not");
     } else { // [G4]
+        bool has_written = false;
         Status status = end_with(link, "SET LOCAL abide.step = 'off'; SAVEPOINT abide_check; "
                                        "SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO abide_check; "
-                                       "RELEASE abide_step", &detail);
+                                       "RELEASE abide_step", &has_written, &detail);
+        if (has_written) return expel(link, "has written to the tables of abide", diag);
         if (status == OK) return OK;
         if (!pg_link_is_alive(link)) {
             if (diag != NULL) *diag = detail;

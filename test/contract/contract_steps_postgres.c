@@ -85,6 +85,29 @@ static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **st
     }
 }
 
+// [G7] Of abide's own tables a step may read.
+static void a_step_that_writes_to_the_store_is_expelled(void **state) {
+    World *world = *state;
+    const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
+    static const char *const writes[] = {
+        "UPDATE runs SET priority = 5", "DELETE FROM log", "TRUNCATE waiters",
+        "LOCK TABLE runs IN EXCLUSIVE MODE", "CREATE TABLE mine (n int)",
+        "UPDATE runs SET priority = 5 WHERE false"};
+    const char *schema = strstr(world->url, "schema=") + strlen("schema=");
+    for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+        char sql[200];
+        snprintf(sql, sizeof(sql), "SET LOCAL search_path = %s; %s", schema, writes[i]);
+        Part part = {.sql = sql};
+        assert_refused(run_between(world, claims, &part), ERR_CONFLICT, "STEP_EXPELLED");
+        assert_int_equal(balance(world), 16);
+    }
+    char sql[200];
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s.runs; SELECT 1 FROM %s.log FOR SHARE",
+             schema, schema);
+    Part reader = {.sql = sql};
+    assert_ok(run_between(world, claims, &reader)->status);
+}
+
 // [G2] The session of a step that has ended the transaction may not write by mistake.
 static bool could_write;
 static void write_after_rollback(StepDatabase database) {
@@ -201,6 +224,7 @@ static void a_step_whose_connection_is_always_lost_is_left_out_in_the_end(void *
 int contract_steps_postgres(void) {
     const struct CMUnitTest tests[] = {
         CASE(a_step_cannot_end_the_transaction_nor_spoil_the_connection),
+        CASE(a_step_that_writes_to_the_store_is_expelled),
         CASE(what_follows_a_rollback_of_its_own_is_refused),
         CASE(a_failed_statement_that_is_kept_quiet_undoes_the_step),
         CASE(a_deferred_constraint_is_the_step_s_own_error),
