@@ -47,10 +47,11 @@ class StrongCase(unittest.TestCase):
     def assert_finished(self, program):
         self.assertEqual(program.finish(), (0, ["done"]))
 
-    def kill_again_and_again(self, store):
+    def kill_again_and_again(self, store, steps):
+        """After so many steps each time, and those that are committed before the signal arrives."""
         kills = 0
         program = Program(store)
-        while program.hear(8):
+        while program.hear(steps):
             program.kill()
             kills += 1
             program = Program(store)
@@ -66,7 +67,7 @@ class StrongSqliteTest(StrongCase):
             with sqlite3.connect(path) as database:
                 database.execute("CREATE TABLE effects (run text, step text)")
             database.close()
-            self.kill_again_and_again("sqlite:" + path)
+            self.kill_again_and_again("sqlite:" + path, 2)
             with sqlite3.connect(path) as database:
                 written = database.execute("SELECT run, step FROM effects").fetchall()
             database.close()
@@ -93,7 +94,7 @@ class StrongPostgresTest(StrongCase):
         self.assertEqual(sorted(map(tuple, written)), EVERYTHING)
 
     def test_a_process_that_is_killed_writes_each_line_once(self):
-        self.kill_again_and_again(self.database.url)
+        self.kill_again_and_again(self.database.url, 8)
         self.assert_exactly_once()
 
     def test_connections_cut_at_commit_lose_and_double_nothing(self):
