@@ -2,17 +2,21 @@
 #
 #   make            build/abide, build/abide-sim, build/libabide.a, build/libabide.so
 #   make run        build, then serve examples/flows and start one run; Ctrl-C ends it
-#   make test       every test: normal, ASan+UBSan, TSan, clang, lint
-#   make check      the tests of the normal build only          make check ONLY=arena
+#   make test       every test, in the build that is shipped     make test ONLY=arena
+#   make test-all   the same with all random cases, again under ASan+UBSan and TSan; clang; lint
+#   make test-loaded  make test three times, beside four busy loops   make test-loaded TIMES=1
 #   make soak       the tests of the normal build with ten times as many random cases   make soak ONLY=differential SCALE=5000
 #   make bench      every benchmark; make bench-core runs one
 #   make sim        the simulator                               make sim SEED=7 RUNS=500
 #   make fuzz-diff  random programs against node, until interrupted
 #   make fuzz-api   random requests against a server, until interrupted   make fuzz-api SEED=7
 #   make chaos      clusters under kills, cuts and failovers, ten minutes each   make chaos SCENARIO=cuts MINUTES=2
-#   make format tidy install clean
+#   make load       herds of runs against a server, with the worst answer beside them   make load STORES=redis KINDS=workers HERD=100000
+#   make install    make install PREFIX=/usr DESTDIR=/tmp/package; make uninstall takes the last one back
+#   make format tidy clean
 #
 # BUILD=DIR builds elsewhere (the sanitizer builds go to DIR-asan, DIR-tsan, DIR-clang).
+# OPTIONS='-Dpostgres=disabled -Dredis=disabled' builds without these back ends; meson_options.txt has all.
 
 BUILD ?= build
 JOBS ?= 2
@@ -22,9 +26,14 @@ ONLY ?=
 SCALE ?= 1000
 SCENARIO ?= all
 MINUTES ?= 10
-export BUILD JOBS
+HERD ?= 12000
+TIMES ?= 3
+PREFIX ?= /usr/local
+DESTDIR ?=
+OPTIONS ?=
+export BUILD JOBS PREFIX DESTDIR OPTIONS
 
-.PHONY: all run test check soak bench sim fuzz-diff fuzz-api chaos format tidy install clean
+.PHONY: all run test test-all test-loaded soak bench sim fuzz-diff fuzz-api chaos load format tidy install uninstall clean
 
 all:
 	@tools/setup build
@@ -36,11 +45,15 @@ run: all
 
 test:
 	@tools/setup test
-	@tools/test
+	@tools/test normal --scale 30 --only '$(ONLY)'
 
-check:
+test-loaded:
 	@tools/setup test
-	@tools/test normal --only '$(ONLY)'
+	@tools/test normal --scale 30 --only '$(ONLY)' --busy 4 --times $(TIMES)
+
+test-all:
+	@tools/setup test
+	@tools/test
 
 soak:
 	@tools/setup test
@@ -68,6 +81,11 @@ chaos: all
 	@tools/setup test
 	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/cluster/nemesis.py $(SCENARIO) --minutes $(MINUTES) --seed $(SEED)
 
+load: all
+	@tools/setup test
+	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/load/herd.py --worst 1 --runs $(HERD) \
+		$(if $(STORES),--store $(STORES)) $(if $(KINDS),--kind $(KINDS))
+
 format:
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i
 
@@ -75,7 +93,10 @@ tidy:
 	@tools/tidy
 
 install: all
-	@meson install -C $(BUILD) --no-rebuild
+	@meson install -C $(BUILD) --no-rebuild --quiet
+
+uninstall:
+	@ninja -C $(BUILD) uninstall
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-clang
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-clang $(BUILD)-small

@@ -1,5 +1,5 @@
 // How fast Flow source becomes verified bytecode: flow_compile from text to module, in one piece
-// as the server does it, hash of the source included.
+// as the server does it, hash of the source included; with the check of check.h and without.
 //
 // The source is generated: the kinds of functions workflows are made of, with comments, names and
 // literals that differ, so that interning and scopes have the usual work. The fastest of several
@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "bench.h"
 #include "flow/flow.h"
+#include "flow/report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -98,7 +99,26 @@ static double processor_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void measure(const char *name, size_t size) {
+// At the door, where a script is also held to what can work.
+static Status compile_checked(Str text, FlowModule **ret_module, Diag *diag) {
+    Arena arena;
+    arena_init(&arena);
+    FlowSource source;
+    Status status = flow_source_init(&source, STR("bench.flow"), text, &arena, diag);
+    if (status == OK) {
+        FlowReport *report = ARENA_NEW(&arena, FlowReport);
+        flow_report_init(report, &source, &arena);
+        status = flow_compile_checked(report, ret_module, diag);
+    }
+    arena_done(&arena);
+    return status;
+}
+
+static Status compile_plain(Str text, FlowModule **ret_module, Diag *diag) {
+    return flow_compile(STR("bench.flow"), text, ret_module, NULL, diag);
+}
+
+static void measure(const char *name, size_t size, bool is_checked) {
     Buf source;
     Diag diag;
     FlowModule *module = NULL;
@@ -108,7 +128,9 @@ static void measure(const char *name, size_t size) {
     Str text = buf_str(&source);
     for (int i = 0; i < ROUNDS; i++) {
         double start = processor_seconds();
-        if (flow_compile(str_from("bench.flow"), text, &module, NULL, &diag) != OK) {
+        Status status = is_checked ? compile_checked(text, &module, &diag)
+                                   : compile_plain(text, &module, &diag);
+        if (status != OK) {
             fprintf(stderr, "bench: %s\n", diag.message);
             exit(1);
         }
@@ -121,7 +143,8 @@ static void measure(const char *name, size_t size) {
 }
 
 int main(void) {
-    measure("flow.compile", TYPICAL_SIZE);
-    measure("flow.compile_large", LARGE_SIZE); // most of it is new memory being zeroed
+    measure("flow.compile", TYPICAL_SIZE, false);
+    measure("flow.compile_checked", TYPICAL_SIZE, true);
+    measure("flow.compile_large", LARGE_SIZE, false); // most of it is new memory being zeroed
     return 0;
 }

@@ -35,6 +35,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("ABIDE_BUILD_DIR", HERE.parent / "build"))
 os.environ.setdefault("ABIDE_BUILD_DIR", str(BUILD))
 os.environ.setdefault("ABIDE_SOURCE_DIR", str(HERE.parent))
+os.environ.setdefault("ABIDE_MODULE_PATH", str(BUILD.absolute()))  # stores-load is elsewhere
 for folder in ("", "servers", "e2e"):
     sys.path.insert(0, str(HERE.parent / "test" / folder))
 import postgres  # noqa: E402

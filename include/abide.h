@@ -26,6 +26,14 @@
 **   - Every function of an engine may be called from any thread. There is no global state; a
 **     process may have many engines. Functions that take an abide_ctx or abide_call may only be
 **     called on the thread that runs the workflow or step, while it runs.
+**   - Structs that you fill in begin as zeros, and zero means the default: `{.id = "o-1"}`.
+**
+** Compatibility
+**   - The layout of a struct in a released header does not change while the library's number
+**     stays (libabide.so.0). What has to be added comes as a new struct and a new function whose
+**     names end in _v2; the old ones stay. So a program need not be compiled again for a newer
+**     library of that number, and no field is ever ignored because its struct is too short.
+**   - Constants keep their values; functions are not removed and keep their arguments.
 **
 ** Rules for workflow functions
 **   - Pass every code that is not ABIDE_OK up (ABIDE_TRY does), unless the code is one you
@@ -52,7 +60,21 @@ extern "C" {
 #define ABIDE_PRINTF(text, args)
 #endif
 
-/* "0.1.0" */
+/* ---- Version ----------------------------------------------------------------------------- */
+
+/*
+** The version of this header: as text, in parts, and as a number that can be compared, as in
+** `#if ABIDE_VERSION_NUMBER >= ABIDE_VERSION_OF(0, 2, 0)`.
+*/
+#define ABIDE_VERSION       "0.1.0"
+#define ABIDE_VERSION_MAJOR 0
+#define ABIDE_VERSION_MINOR 1
+#define ABIDE_VERSION_PATCH 0
+#define ABIDE_VERSION_OF(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
+#define ABIDE_VERSION_NUMBER                                                                       \
+    ABIDE_VERSION_OF(ABIDE_VERSION_MAJOR, ABIDE_VERSION_MINOR, ABIDE_VERSION_PATCH)
+
+/* The version of the library that the program runs with: "0.1.0". */
 ABIDE_API const char *abide_version(void);
 
 /* ---- Codes ------------------------------------------------------------------------------- */
@@ -105,11 +127,12 @@ typedef int (*abide_call_fn)(abide_call *call, const char *input);
 enum {
     ABIDE_EVENT_STARTED = 1, /* a run was created */
     ABIDE_EVENT_SUSPENDED,
-    ABIDE_EVENT_RESUMED,
+    ABIDE_EVENT_RESUMED,   /* something woke it; also when it had been released */
     ABIDE_EVENT_STEP,      /* a step finished; detail: its name */
+    /* Once per run that this process ends, also when nothing of it was in memory. */
     ABIDE_EVENT_COMPLETED,
     ABIDE_EVENT_FAILED,    /* detail: error JSON */
-    ABIDE_EVENT_CANCELLED,
+    ABIDE_EVENT_CANCELLED, /* detail likewise */
     ABIDE_EVENT_PAUSED,    /* detail: why, when the engine did it by itself */
     ABIDE_EVENT_RELEASED,  /* nothing of the run is in memory any more */
     ABIDE_EVENT_RELOADED,
@@ -118,7 +141,8 @@ enum {
     ABIDE_EVENT_LINE,    /* a script's console; name: "log", "warn" …; detail: a JSON string */
     ABIDE_EVENT_STREAM,  /* something was written to the run's stream; name: type; detail: value */
     ABIDE_EVENT_PUBLISHED, /* the run published an event; name: topic; detail: payload */
-    ABIDE_EVENT_IDLE       /* the run waits for the outside world and for nothing else */
+    ABIDE_EVENT_IDLE,      /* the run waits for the outside world and for nothing else */
+    ABIDE_EVENT_RETRIED    /* the run failed and begins again later; detail: error JSON */
 };
 
 typedef struct abide_event {
@@ -146,9 +170,12 @@ typedef struct abide_options {
     int store_retry_attempts;
     const char *store_retry_delay;    /* first pause; "50ms" */
     const char *store_retry_max_delay; /* "5s" */
-    const char *timer_resolution;     /* timers may be late by this much; "1ms" */
-    int isolate_child_failures;       /* 1 = abide_child answers ABIDE_OK and the error as a value:
-                                         failures do not propagate by themselves */
+    /* Timers that are due within one such span fire together at its end: never early, late by
+    ** less than this; "1ms". Coarser means fewer commits where many timers are close. */
+    const char *timer_resolution;
+    /* 1 = the failure of an awaited child is a value: abide_child answers ABIDE_OK and
+    ** {"error": …}, and so does a script's await. Failures do not propagate by themselves. */
+    int isolate_child_failures;
     int max_pending_events_per_topic; /* 0 = 10000 */
     const char *event_retention;      /* how long unread events are kept; "7d" */
     const char *run_retention;        /* how long ended runs are kept; "30d", "forever" */
@@ -175,6 +202,11 @@ typedef struct abide_options {
                                          (config.idleTimeout): "chat=10m, order=off" */
     int64_t max_resident_memory;      /* bytes of all runs in memory, about; 0 = 256 MiB,
                                          ABIDE_UNLIMITED */
+    int default_consume; /* ABIDE_CONSUME_… of topics that nobody has set with abide_set_topic */
+    /* A run whose executions are lost so many times in a row, because each time the process ended
+       before it got on, is paused with RUN_CRASHES and not tried again until it is resumed. An
+       orderly end does not count. 0 = 10, ABIDE_UNLIMITED */
+    int max_crashes;
 } abide_options;
 
 /*
@@ -183,7 +215,9 @@ typedef struct abide_options {
 ** (docs/redis.md).
 ** Nothing executes yet: register the workflows, then call abide_recover.
 ** Errors: STORE_URL, STORE_LOCKED (another process owns the file), STORE_NEWER, STORE_NOT_OURS,
-** STORE_READ_ONLY, STORE_FULL, STORE_IO, BAD_OPTION.
+** STORE_READ_ONLY, STORE_FULL, STORE_IO, BAD_OPTION. ABIDE_UNSUPPORTED when what this kind of store
+** needs is not there: STORE_NOT_BUILT, STORE_MODULE_NOT_FOUND, STORE_MODULE_LOAD,
+** STORE_MODULE_VERSION.
 */
 ABIDE_API int abide_open(const char *url, const abide_options *options, abide_engine **ret_engine,
                          abide_error *error);
@@ -226,30 +260,64 @@ ABIDE_API int abide_clock_set(abide_engine *engine, int64_t now_ms, abide_error 
 */
 ABIDE_API int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error);
 
-/* Frees the engine; shuts it down first if that was not done. NULL is fine. */
+/*
+** Frees the engine; shuts it down first if that was not done (at most 30 s). NULL is fine.
+** It waits no longer than that: a function that is still running then is left to itself. The store
+** is closed and can be opened again at once; what the function was doing is done anew by whoever
+** opens it, and its result is dropped. The engine's memory, and what abide_on_close was given,
+** goes when the last such function returns, on its thread; until then it may use its call and what
+** the host gave it, and must not call the engine.
+*/
 ABIDE_API void abide_close(abide_engine *engine);
 
 /* ---- Registering code -------------------------------------------------------------------- */
 
 /*
 ** `user` is handed to the function through abide_user_data. Names are up to 255 bytes. Registering
-** a name twice is ABIDE_CONFLICT. Runs of a workflow that is not registered in this process are
-** left alone until it is.
+** a name twice is ABIDE_CONFLICT (ALREADY_REGISTERED). The name is noted in the store, so that runs
+** can be started and scheduled from elsewhere; it cannot be that of a deployed script
+** (ABIDE_CONFLICT, WORKFLOW_KIND). Runs are executed by a process that has their workflow, whatever
+** process started or woke them; while none has it they wait.
 */
 ABIDE_API int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
                                       void *user, abide_error *error);
+
+/*
+** As abide_register_workflow, for tests: the store learns nothing of it, and in this process it
+** takes the place of a deployed script of that name.
+*/
+ABIDE_API int abide_mock_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
+                                  void *user, abide_error *error);
+typedef struct abide_workflow_options {
+    abide_workflow_fn fn;
+    void *user;
+    /* A run that failed begins again from its input, after a pause. NULL = it stays failed. Not
+    ** tried again: runs that were cancelled or timed out, and those whose function answered
+    ** ABIDE_INVALID. The run's time-out covers all attempts. */
+    const struct abide_retry *retry;
+} abide_workflow_options;
+
+/* As abide_register_workflow. `options` is copied. Errors: BAD_OPTION, BAD_DURATION … */
+ABIDE_API int abide_register_workflow_with(abide_engine *engine, const char *name,
+                                           const abide_workflow_options *options,
+                                           abide_error *error);
 
 typedef struct abide_deployment {
     char name[256];   /* of the workflow */
     char version[65]; /* SHA-256 of the source */
     int is_new;       /* 0 = this version was there already; it is current again */
+    /* What is probably a mistake in the file, as a JSON array; "[]" when there is nothing. Each has
+    ** code, message, hint, suggestion, file, line, column, excerpt. Lives during the call. */
+    const char *warnings;
 } abide_deployment;
 
 /*
 ** Deploys a `.flow` script: compiles `source` and makes each workflow in it current under its name
 ** (a file with a top-level body is the workflow called after `file_name`). Runs that are under way
-** finish on the version they began with. `visit` (may be NULL) is called for each workflow.
-** Errors: FLOW_SYNTAX with the first finding: file, line, column and what to do.
+** finish on the version they began with. If one of the workflows is refused, none of them changes.
+** `visit` (may be NULL) is called for each workflow once all are current.
+** Errors: the code of the first finding (FLOW_SYNTAX, FLOW_UNDECLARED … docs/errors.md) with file,
+** line, column and what to do; WORKFLOW_KIND: the name is that of a workflow in C.
 */
 ABIDE_API int abide_deploy(abide_engine *engine, const char *file_name, const char *source,
                            void (*visit)(void *user, const abide_deployment *deployment),
@@ -332,8 +400,9 @@ typedef struct abide_start_options {
     const char *id;       /* yours; NULL = generated. An existing id starts nothing */
     const char *key;      /* idempotency key: same key, same input: the same run */
     const char *delay;    /* begin after this duration … */
-    int64_t start_at_ms;  /* … or at this moment */
-    const char *timeout;  /* overall time-out; NULL = none */
+    int64_t start_at_ms;  /* … or at this moment; not both (BAD_OPTION) */
+    /* What a script says in its config counts where nothing is said here: NULL, 0, no tags. */
+    const char *timeout;  /* overall time-out, of all attempts together; NULL = none */
     const char *retention; /* keep this long once ended; NULL = the engine's */
     int priority;         /* -1000 … 1000, higher first */
     const char *const *tags; /* up to 16 */
@@ -350,7 +419,8 @@ typedef struct abide_start_options {
 ** Starts a run. When it answers ABIDE_OK the run is durable. `ret_id` (may be NULL) receives its
 ** id. An id or key that exists answers ABIDE_OK with the existing run and sets *ret_is_new = 0
 ** (may be NULL); the same key with other content is ABIDE_CONFLICT (DUPLICATE_KEY).
-** Errors: WORKFLOW_NOT_FOUND, BAD_JSON, BAD_ID, BAD_DURATION, PAYLOAD_TOO_LARGE …
+** Errors: WORKFLOW_NOT_FOUND, BAD_JSON, BAD_ID, BAD_DURATION, PAYLOAD_TOO_LARGE, BAD_INPUT (it does
+** not fit the schema in the script's config) …
 */
 ABIDE_API int abide_start(abide_engine *engine, const char *workflow, const char *input,
                           const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
@@ -368,14 +438,16 @@ typedef struct abide_emit_options {
 /*
 ** Publishes an event to a topic: durable when ABIDE_OK. *ret_resumed (may be NULL) is the number
 ** of runs it woke. With the default policy an event that nobody waits for is kept until a wait
-** takes it. ABIDE_LIMIT (TOPIC_FULL) when too many are pending.
+** takes it. ABIDE_LIMIT (TOPIC_FULL) when nobody waits for it and too many are pending:
+** abide_list_events shows them, abide_remove_events removes them.
 */
 ABIDE_API int abide_emit(abide_engine *engine, const char *topic, const char *payload,
                          const abide_emit_options *options, int64_t *ret_resumed,
                          abide_error *error);
 
 /*
-** Sends a signal to one run; kept until the run takes it. ABIDE_NOT_FOUND, ABIDE_TERMINAL.
+** Sends a signal to one run; kept until the run takes it. ABIDE_NOT_FOUND, ABIDE_TERMINAL,
+** ABIDE_LIMIT (TOO_MANY_SIGNALS).
 */
 ABIDE_API int abide_signal(abide_engine *engine, const char *run_id, const char *name,
                            const char *payload, const abide_emit_options *options,
@@ -388,10 +460,43 @@ typedef struct abide_topic_policy {
     int consume;        /* the oldest waiter gets it, or every waiter */
     int visible;        /* to whom: all, runs that existed, or only those waiting at that moment */
     const char *expire; /* NULL = event_retention */
-    int cap;            /* most pending events; 0 = max_pending_events_per_topic */
+    int cap;            /* most events that are kept; 0 = max_pending_events_per_topic */
 } abide_topic_policy;
+/* Sets the policy of a topic, for what is published from now on. Errors: BAD_NAME, BAD_DURATION. */
 ABIDE_API int abide_set_topic(abide_engine *engine, const char *topic,
                               const abide_topic_policy *policy, abide_error *error);
+
+/* An event that is kept on a topic, or a signal that a run has not taken yet. */
+typedef struct abide_pending {
+    int64_t id;           /* its number, by which it is removed */
+    const char *event_id; /* the sender's, or made for it */
+    const char *name;     /* of a signal; NULL for events */
+    const char *payload;  /* JSON; NULL = none */
+    int64_t created_at_ms;
+    int64_t expires_at_ms; /* 0 = never */
+    int is_taken;          /* ABIDE_CONSUME_ALL: a run has taken it, it is kept for others */
+} abide_pending;
+
+/*
+** What is pending on a topic or for a run: up to `limit` (0 = 100) of them, oldest first, beyond
+** the one with the id `after` (0 = from the beginning). `visit` answers 0 to go on.
+** ABIDE_NOT_FOUND when there is no such run.
+*/
+ABIDE_API int abide_list_events(abide_engine *engine, const char *topic, int64_t after, int limit,
+                                int (*visit)(void *user, const abide_pending *event), void *user,
+                                abide_error *error);
+ABIDE_API int abide_list_signals(abide_engine *engine, const char *run_id, int64_t after, int limit,
+                                 int (*visit)(void *user, const abide_pending *signal),
+                                 void *user, abide_error *error);
+/*
+** Removes what is pending: the one called `id`, or all that are there (0); signals also only those
+** of a name (NULL = any). *ret_removed (may be NULL) says how many. ABIDE_NOT_FOUND
+** (EVENT_NOT_FOUND, SIGNAL_NOT_FOUND) when that one is not pending any more.
+*/
+ABIDE_API int abide_remove_events(abide_engine *engine, const char *topic, int64_t id,
+                                  int64_t *ret_removed, abide_error *error);
+ABIDE_API int abide_remove_signals(abide_engine *engine, const char *run_id, const char *name,
+                                   int64_t id, int64_t *ret_removed, abide_error *error);
 
 /*
 ** Asks a run to end. *ret_changed = 0 when it had ended already (terminal states are final). The
@@ -413,17 +518,27 @@ ABIDE_API int abide_resume(abide_engine *engine, const char *run_id, int *ret_ch
 ABIDE_API int abide_release(abide_engine *engine, const char *run_id, int *ret_changed,
                             abide_error *error);
 /*
-** Drops the checkpoints from the named step on and runs it again from there. `iteration` counts
-** repeated names from 0. Not for ended runs (ABIDE_TERMINAL): use abide_fork. A script goes back to
-** the beginning of the turn that began the step: a task, a child, a wait for a signal or topic of
-** that name, or "timer". Only the last turns are kept (abide_options.keep_snapshots, or
-** keepSnapshots in the script's config), and the first: SNAPSHOT_NOT_KEPT.
+** Brings a released run back into memory, where it stays for its idle time-out. What the store has
+** of it is looked at: ABIDE_CORRUPT when that cannot be read. *ret_changed = 0 when it was in
+** memory. Errors besides: RUN_NOT_FOUND, RUN_TERMINAL, RUN_NOT_IDLE (it is paused, or has not
+** begun).
 */
+ABIDE_API int abide_load(abide_engine *engine, const char *run_id, int *ret_changed,
+                         abide_error *error);
+/*
+** Drops the checkpoints from the named step on and runs it again from there. `iteration` counts
+** repeated names from 0; ABIDE_LAST_ITERATION is the last of them. Not for ended runs
+** (ABIDE_TERMINAL): use abide_fork. A script goes back to the beginning of the turn that began the
+** step: a task, a child, a wait for a signal or topic of that name, or "timer". Only the last turns
+** are kept (abide_options.keep_snapshots, or keepSnapshots in the script's config), and the first:
+** SNAPSHOT_NOT_KEPT.
+*/
+enum { ABIDE_LAST_ITERATION = -1 };
 ABIDE_API int abide_rewind(abide_engine *engine, const char *run_id, const char *step,
                            int iteration, abide_error *error);
 /*
-** A new run with the old one's input and its checkpoints before `step` (NULL = none). The old
-** run is not changed. `new_id` may be NULL.
+** A new run with the old one's input and its checkpoints before `step` (NULL = none), of which
+** `iteration` says which, as for abide_rewind. The old run is not changed. `new_id` may be NULL.
 */
 ABIDE_API int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
                          const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
@@ -453,7 +568,7 @@ typedef struct abide_schedule {
     const char *cron;     /* "30 9 * * MON-FRI", "@daily" */
     const char *every;    /* a duration of a second or more; ticks at its multiples since 1970 */
     int64_t at_ms;        /* once */
-    const char *timezone; /* for cron: "Europe/Berlin"; NULL = "UTC" */
+    const char *timezone; /* for cron alone: "Europe/Berlin"; NULL = "UTC" */
     const char *jitter;   /* start up to this much after the tick; NULL = none */
     int overlap;          /* ABIDE_OVERLAP_… */
     const char *cancel_grace; /* ABIDE_OVERLAP_CANCEL_OLD; NULL = the engine's */
@@ -513,6 +628,7 @@ typedef struct abide_schedule_info {
     int64_t cursor;       /* of this entry, for abide_schedule_list */
 } abide_schedule_info;
 
+/* One schedule by its name. ABIDE_NOT_FOUND (SCHEDULE_NOT_FOUND). */
 ABIDE_API int abide_schedule_get(abide_engine *engine, const char *name,
                                  abide_schedule_info *ret_info, abide_error *error);
 /*
@@ -594,13 +710,14 @@ enum {
     ABIDE_RUN_FAILED,
     ABIDE_RUN_CANCELLED
 };
-ABIDE_API const char *abide_state_name(int state); /* "suspended" */
+/* "suspended" for ABIDE_RUN_SUSPENDED; never NULL. */
+ABIDE_API const char *abide_state_name(int state);
 
 typedef struct abide_run_info {
     char id[ABIDE_RUN_ID_SIZE];
     char workflow[256];
     int state;    /* ABIDE_RUN_… */
-    int attempts; /* executions that ended without a commit */
+    int attempts; /* executions in a row that were lost: their process ended before they did */
     int priority;
     int is_cancel_requested;
     int64_t created_at_ms, updated_at_ms, started_at_ms, finished_at_ms; /* 0 = not yet */
@@ -610,8 +727,11 @@ typedef struct abide_run_info {
     char parent_id[ABIDE_RUN_ID_SIZE]; /* "" = none; only from abide_status */
     char waiting_on[256]; /* "signal:approval, timer"; "" = nothing */
     int is_released;      /* it waits, and nothing of it is in this process's memory */
+    char pause_reason[512]; /* ABIDE_RUN_PAUSED: "SNAPSHOT_CORRUPT: what was found"; "" otherwise */
+    int attempt;          /* 1; +1 each time it failed and began again from its input */
 } abide_run_info;
 
+/* Where a run stands. ABIDE_NOT_FOUND (RUN_NOT_FOUND). */
 ABIDE_API int abide_status(abide_engine *engine, const char *run_id, abide_run_info *ret_info,
                            abide_error *error);
 
@@ -619,16 +739,17 @@ ABIDE_API int abide_status(abide_engine *engine, const char *run_id, abide_run_i
 ** The result of a run. Waits up to `wait` for it (NULL = do not wait). Answers
 **   ABIDE_OK         *ret_json is the result (NULL when the workflow gave none)
 **   ABIDE_FAILED     *ret_json is the error object {"type","message",…}
-**   ABIDE_CANCELLED  *ret_json likewise
+**   ABIDE_CANCELLED  *ret_json likewise; what a cleanup returned is not kept
 **   ABIDE_PENDING    not ended within `wait`
 ** Free *ret_json with abide_free.
 */
 ABIDE_API int abide_result(abide_engine *engine, const char *run_id, const char *wait,
                            char **ret_json, abide_error *error);
+/* Frees text that a function of an engine handed out. NULL is fine. */
 ABIDE_API void abide_free(void *memory);
 
 typedef struct abide_list_options {
-    const char *workflow;     /* NULL = any */
+    const char *workflow;     /* one name, or several separated by newlines; NULL = any */
     const char *tag;          /* NULL = any */
     const char *parent_id;    /* NULL = any */
     const char *waiting_on;   /* topic, signal, task or child id in the wait set */
@@ -670,12 +791,24 @@ typedef struct abide_log_entry {
     int64_t position; /* place among the durable calls; -1 = not a checkpoint */
     int iteration, attempt;
     int outcome; /* ABIDE_OK, ABIDE_FAILED, ABIDE_TIMEOUT, ABIDE_CANCELLED */
+    const char *target; /* "wait": the id of the task or child that ended; NULL = none */
 } abide_log_entry;
 
 /* History after sequence number `after`, oldest first, at most `limit` (0 = 100). */
 ABIDE_API int abide_history(abide_engine *engine, const char *run_id, int64_t after, int limit,
                             int (*visit)(void *user, const abide_log_entry *entry), void *user,
                             abide_error *error);
+
+/*
+** The result of one step of a run: of a C workflow's step, or of a task, a child or a wait for a
+** signal or topic, by its name. `iteration` counts repeated names from 0; ABIDE_LAST_ITERATION is
+** the last of them. ABIDE_OK, or as it went ABIDE_FAILED (then *ret_json is the error),
+** ABIDE_TIMEOUT, ABIDE_CANCELLED; ABIDE_PENDING when it was begun and has not ended.
+** ABIDE_NOT_FOUND: RUN_NOT_FOUND, STEP_NOT_FOUND. *ret_json is to be freed with abide_free; NULL =
+** no value.
+*/
+ABIDE_API int abide_read_step(abide_engine *engine, const char *run_id, const char *name,
+                              int iteration, char **ret_json, abide_error *error);
 
 typedef struct abide_stats {
     int64_t runs[8]; /* by ABIDE_RUN_… */
@@ -688,6 +821,8 @@ typedef struct abide_stats {
     int64_t turns, steps, reloads, releases;             /* this process */
     int64_t resident_bytes;                              /* of runs in memory, about */
 } abide_stats;
+
+/* Counts of the store as a whole and of this process. */
 ABIDE_API int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *error);
 
 /* ---- Inside a workflow ------------------------------------------------------------------- */
@@ -726,6 +861,7 @@ ABIDE_API int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn
                               const char *input, const abide_step_options *options,
                               const char **ret_result);
 
+/* Waits for a duration, or until a moment; at once when that is past. */
 ABIDE_API int abide_sleep(abide_ctx *ctx, const char *duration);
 ABIDE_API int abide_sleep_until(abide_ctx *ctx, int64_t at_ms);
 
@@ -733,7 +869,10 @@ typedef struct abide_wait {
     const char *timeout; /* NULL = for ever */
 } abide_wait;
 
-/* `wait` and `ret_payload` may be NULL. Answers ABIDE_OK, ABIDE_TIMEOUT, ABIDE_CANCELLED. */
+/*
+** Waits for an event on a topic, or for a signal to this run, and takes it. `wait` and
+** `ret_payload` may be NULL. Answers ABIDE_OK, ABIDE_TIMEOUT, ABIDE_CANCELLED.
+*/
 ABIDE_API int abide_await_event(abide_ctx *ctx, const char *topic, const abide_wait *wait,
                                 const char **ret_payload);
 ABIDE_API int abide_await_signal(abide_ctx *ctx, const char *name, const abide_wait *wait,
@@ -771,7 +910,7 @@ ABIDE_API int abide_child_start(abide_ctx *ctx, const char *workflow, const char
                                 const abide_start_options *options, abide_handle *ret_handle);
 ABIDE_API int abide_child_await(abide_ctx *ctx, abide_handle child, const abide_wait *wait,
                                 const char **ret_result);
-/* Both in one. */
+/* Starts a child run and waits for it: abide_child_start and abide_child_await in one. */
 ABIDE_API int abide_child(abide_ctx *ctx, const char *workflow, const char *input,
                           const char **ret_result);
 
@@ -806,6 +945,7 @@ ABIDE_API int abide_is_cancelled(abide_ctx *ctx);
 /* How a workflow function ends: `return abide_complete(ctx, json)`. NULL = no result. Returning
    ABIDE_OK without it completes the run with no result. */
 ABIDE_API int abide_complete(abide_ctx *ctx, const char *result);
+/* Fails the run, with an error of type "Error" or of one of your own. */
 ABIDE_API int abide_fail(abide_ctx *ctx, const char *message);
 ABIDE_API int abide_fail_with(abide_ctx *ctx, const char *type, const char *message);
 /* Ends this incarnation and begins again with fresh state under the same id. */
@@ -814,12 +954,22 @@ ABIDE_API int abide_continue_as(abide_ctx *ctx, const char *input);
 /* The error object of the last durable call that answered ABIDE_FAILED; NULL = none. */
 ABIDE_API const char *abide_error_json(abide_ctx *ctx);
 
+/* The id of this run. */
 ABIDE_API const char *abide_run_id(abide_ctx *ctx);
+/* The name of its workflow. */
 ABIDE_API const char *abide_workflow_name(abide_ctx *ctx);
-ABIDE_API const char *abide_parent_id(abide_ctx *ctx); /* NULL = none */
+/* The run that started it as a child; NULL = none. */
+ABIDE_API const char *abide_parent_id(abide_ctx *ctx);
+/* When it began to execute. */
 ABIDE_API int64_t abide_started_at(abide_ctx *ctx);
-ABIDE_API int abide_attempt(abide_ctx *ctx);     /* executions lost to crashes so far */
-ABIDE_API int abide_incarnation(abide_ctx *ctx); /* continue-as and rewinds so far */
+/* Executions of this run in a row that were lost: their process ended before they did. A run that
+   commits anything begins to count anew. */
+ABIDE_API int abide_attempt(abide_ctx *ctx);
+/* Which attempt of the whole run this is: 1; see abide_workflow_options. */
+ABIDE_API int abide_run_attempt(abide_ctx *ctx);
+/* How often it was continued (abide_continue_as) or rewound so far. */
+ABIDE_API int abide_incarnation(abide_ctx *ctx);
+/* What the workflow was registered with. */
 ABIDE_API void *abide_user_data(abide_ctx *ctx);
 /* Text in the execution's memory, e.g. to build payloads. */
 ABIDE_API const char *abide_printf(abide_ctx *ctx, const char *format, ...) ABIDE_PRINTF(2, 3);
@@ -840,14 +990,22 @@ ABIDE_API int abide_throw_final(abide_call *call, const char *type, const char *
 */
 ABIDE_API int abide_throw_with(abide_call *call, const char *type, const char *message,
                                const char *details, int is_final);
-ABIDE_API int abide_call_attempt(abide_call *call);         /* 1, 2, 3 … */
-ABIDE_API const char *abide_call_run_id(abide_call *call);  /* NULL for stand-alone tasks */
+/* 1, 2, 3 …: also those count that never answered, because their process ended. The retry policy
+   counts answers only; what ends the process is limited by abide_options.max_crashes. */
+ABIDE_API int abide_call_attempt(abide_call *call);
+/* The run it belongs to; NULL for stand-alone tasks. */
+ABIDE_API const char *abide_call_run_id(abide_call *call);
 /* W3C Trace Context of a task's attempt, for services it calls; NULL = it belongs to no trace. */
 ABIDE_API const char *abide_call_traceparent(abide_call *call);
+/* The tracestate that came with the run's traceparent, to be handed on with it; NULL = none. */
+ABIDE_API const char *abide_call_tracestate(abide_call *call);
+/* The name of the step or task. */
 ABIDE_API const char *abide_call_name(abide_call *call);
 /* Stable for all attempts of this step: hand it to services that deduplicate. */
 ABIDE_API const char *abide_call_key(abide_call *call);
+/* What the task, or the workflow of the step, was registered with. */
 ABIDE_API void *abide_call_user_data(abide_call *call);
+/* 1 when its run or task has been asked to end. */
 ABIDE_API int abide_call_is_cancelled(abide_call *call);
 /* Steps in a transaction: the engine's sqlite3 * or PGconn *, in mid-transaction; NULL outside of
    one and on other stores. Do not commit, roll back or close it, and read every result to its end.
@@ -855,6 +1013,7 @@ ABIDE_API int abide_call_is_cancelled(abide_call *call);
    kept; one that answers success although a statement of it failed, with STEP_UNDONE. */
 ABIDE_API void *abide_call_sqlite(abide_call *call);
 ABIDE_API void *abide_call_postgres(abide_call *call);
+/* Text in the memory of the call, which lives until the function returns. */
 ABIDE_API const char *abide_call_printf(abide_call *call, const char *format, ...)
     ABIDE_PRINTF(2, 3);
 

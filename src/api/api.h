@@ -9,6 +9,7 @@
 typedef struct Registered { // a workflow's runner; lives as long as the engine
     Str name;               // owned
     NativeRunner runner;
+    Arena arena; // texts of its retry policy
 } Registered;
 
 typedef struct Closer { // what abide_on_close was given
@@ -30,6 +31,7 @@ struct abide_engine {
     Store *store;
     Logger logger;
     char node_name[96]; // when the options have none
+    bool is_shared;     // other nodes may work on the store
     abide_options options; // callbacks and user pointer
     int64_t run_retention_ms;
     int64_t cancel_grace_ms;
@@ -40,6 +42,7 @@ struct abide_engine {
     IdSource ids;
     StrMap registered; // name -> Registered
     VEC(Closer) closers;
+    VEC(Str) task_names; // functions that this process has; owned
     bool is_recovered;
     abide_recovery recovery;
 };
@@ -57,14 +60,29 @@ MUST_CHECK Status api_check_payload(const char *json, const char *what, Str *ret
 // NULL gives `fallback_ms`.
 MUST_CHECK Status api_check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms,
                                      Diag *diag);
+// Texts live in the arena.
+MUST_CHECK Status api_check_retry(const abide_retry *retry, Arena *arena, RetryPolicy *policy,
+                                  Diag *diag);
 // Start options into a spec; `arena` holds joined tags. `options` may be NULL.
 MUST_CHECK Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
                                   RunSpec *spec, Diag *diag);
 
 // True when the workflow is registered.
 bool engine_knows(abide_engine *engine, Str workflow);
+// The workflow that may have been meant by a name that no workflow has, in the arena; NULL = none.
+const char *engine_nearest_workflow(abide_engine *engine, Arena *arena, Str name);
+// What this process is called among the nodes.
+Str engine_node_name(const abide_engine *engine);
+// The tasks that this process has functions for, in the order of registration. Lives in the arena.
+size_t engine_task_names(abide_engine *engine, Arena *arena, Str **ret_names);
 // Nothing of the run is in this process's memory, and it waits.
 bool engine_has_released(abide_engine *engine, const RunRow *run);
+// Why a run is paused, an error object; null when it is not.
+MUST_CHECK Status engine_pause_reason(abide_engine *engine, Arena *arena, const RunRow *run,
+                                      Str *ret_reason, Diag *diag);
+// Whether what the store has of a released run can be read, as far as that shows without bringing
+// it back. The row must have its snapshot: those of lists do not, and are OK.
+MUST_CHECK Status engine_check_released(abide_engine *engine, const RunRow *run, Diag *diag);
 // This process as one of the nodes of its store, at this moment.
 typedef struct EngineNode {
     int64_t key; // 0 = it has not joined, or has lost its lease and is about to join anew

@@ -89,11 +89,29 @@ Status api_check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms
     return duration_parse(str_from(text), ret_ms, diag);
 }
 
+Status api_check_retry(const abide_retry *retry, Arena *arena, RetryPolicy *policy, Diag *diag) {
+    if (retry->attempts < 0 || retry->factor < 0 || retry->jitter < 0 || retry->jitter > 1)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "retry: attempts and factor must not be negative, jitter is 0 … 1");
+    policy->max_attempts = retry->attempts == 0 ? 3 : retry->attempts;
+    policy->factor_pct = retry->factor == 0 ? 200 : (int64_t)(retry->factor * 100);
+    policy->jitter_pct = (int64_t)(retry->jitter * 100);
+    TRY(api_check_duration(retry->delay, 1000, &policy->delay_ms, diag));
+    TRY(api_check_duration(retry->max_delay, 3600000, &policy->max_delay_ms, diag));
+    Str joined = STR_NULL;
+    for (const char *const *type = retry->non_retryable; type != NULL && *type != NULL; type++)
+        joined = str_is_null(joined) ? arena_str(arena, str_from(*type))
+                                     : arena_printf(arena, "%.*s\n%s", STR_ARG(joined), *type);
+    policy->non_retryable = joined;
+    return OK;
+}
+
 static Status check_tags(const abide_start_options *options, Arena *arena, Str *ret_tags,
                          Diag *diag) {
     *ret_tags = STR_NULL;
     if (options->tag_count == 0) return OK;
-    if (options->tag_count < 0 || options->tag_count > LIMIT_TAG_COUNT || options->tags == NULL)
+    bool is_count = options->tag_count > 0 && options->tag_count <= (int)LIMIT_TAG_COUNT;
+    if (!is_count || options->tags == NULL)
         return diag_set(diag, ERR_INVALID, "BAD_TAG", "a run may have at most %d tags",
                         LIMIT_TAG_COUNT);
     Str joined = STR_NULL;
@@ -131,8 +149,12 @@ Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena
     TRY(api_check_duration(options->delay, 0, &delay_ms, diag));
     if (options->start_at_ms < 0)
         return diag_set(diag, ERR_INVALID, "BAD_TIME", "start_at_ms is negative");
+    if (delay_ms > 0 && options->start_at_ms > 0)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "set delay or start_at_ms, not both");
     spec->start_at_ms = delay_ms > 0 ? now_ms + delay_ms : options->start_at_ms;
     TRY(api_check_duration(options->timeout, 0, &spec->timeout_ms, diag));
+    if (options->retention != NULL) spec->given |= GIVEN_KEEP;
+    if (options->priority != 0) spec->given |= GIVEN_PRIORITY;
     if (options->retention != NULL && strcmp(options->retention, "forever") == 0)
         spec->keep_ms = -1;
     else TRY(api_check_duration(options->retention, spec->keep_ms, &spec->keep_ms, diag));

@@ -23,23 +23,6 @@ static int give(int code, Str text, const char **ret_text) {
 
 // ---- steps ----
 
-static Status check_retry(const abide_retry *retry, Arena *arena, RetryPolicy *policy, Diag *diag) {
-    if (retry->attempts < 0 || retry->factor < 0 || retry->jitter < 0 || retry->jitter > 1)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "retry: attempts and factor must not be negative, jitter is 0 … 1");
-    policy->max_attempts = retry->attempts == 0 ? 3 : retry->attempts;
-    policy->factor_pct = retry->factor == 0 ? 200 : (int64_t)(retry->factor * 100);
-    policy->jitter_pct = (int64_t)(retry->jitter * 100);
-    TRY(api_check_duration(retry->delay, 1000, &policy->delay_ms, diag));
-    TRY(api_check_duration(retry->max_delay, 3600000, &policy->max_delay_ms, diag));
-    Str joined = STR_NULL;
-    for (const char *const *type = retry->non_retryable; type != NULL && *type != NULL; type++)
-        joined = str_is_null(joined) ? arena_str(arena, str_from(*type))
-                                     : arena_printf(arena, "%.*s\n%s", STR_ARG(joined), *type);
-    policy->non_retryable = joined;
-    return OK;
-}
-
 int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn, const char *input,
                     const abide_step_options *options, const char **ret_result) {
     static const abide_step_options defaults = {0};
@@ -49,7 +32,7 @@ int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn, const ch
     Status status = api_check_name(name, "the step name", &step.name, &diag);
     if (status == OK && fn == NULL)
         status = diag_set(&diag, ERR_INVALID, "BAD_ARGUMENT", "step \"%s\" has no function", name);
-    if (status == OK) status = check_retry(&options->retry, ctx->arena, &step.retry, &diag);
+    if (status == OK) status = api_check_retry(&options->retry, ctx->arena, &step.retry, &diag);
     if (status != OK) return refuse(ctx, &diag);
     step.is_in_transaction = options->in_transaction != 0;
     if (step.is_in_transaction) step.input = arena_str(ctx->arena, step.input);
@@ -168,7 +151,7 @@ int abide_await_any(abide_ctx *ctx, const abide_any *items, int count, int *ret_
                     const char **ret_payload) {
     Diag diag;
     if (ctx->is_parked) return ABIDE_SUSPENDED;
-    if (items == NULL || count < 1 || count > LIMIT_WAITS_PER_RUN) {
+    if (items == NULL || count < 1 || count > (int)LIMIT_WAITS_PER_RUN) {
         (void)diag_set(&diag, ERR_INVALID, "BAD_OPTION", "await_any takes 1 … %d items",
                        LIMIT_WAITS_PER_RUN);
         return refuse(ctx, &diag);
@@ -227,7 +210,7 @@ static Status fill_task(abide_ctx *ctx, const abide_task_options *options, TaskS
     static const abide_task_options defaults = {0};
     if (options == NULL) options = &defaults;
     RetryPolicy policy = {0};
-    TRY(check_retry(&options->retry, ctx->arena, &policy, diag));
+    TRY(api_check_retry(&options->retry, ctx->arena, &policy, diag));
     spec->max_attempts = policy.max_attempts;
     spec->backoff_ms = policy.delay_ms;
     spec->backoff_max_ms = policy.max_delay_ms;
@@ -338,6 +321,7 @@ const char *abide_workflow_name(abide_ctx *ctx) { return ctx->view->workflow.dat
 const char *abide_parent_id(abide_ctx *ctx) { return ctx->view->parent_id.data; }
 int64_t abide_started_at(abide_ctx *ctx) { return ctx->view->started_at_ms; }
 int abide_attempt(abide_ctx *ctx) { return (int)ctx->view->attempts; }
+int abide_run_attempt(abide_ctx *ctx) { return (int)ctx->view->retries + 1; }
 int abide_incarnation(abide_ctx *ctx) { return (int)ctx->view->incarnation; }
 void *abide_user_data(abide_ctx *ctx) { return ctx->runner->user; }
 
@@ -414,9 +398,10 @@ int abide_throw_with(abide_call *call, const char *type, const char *message, co
     return code;
 }
 
-int abide_call_attempt(abide_call *call) { return (int)call->attempt; }
+int abide_call_attempt(abide_call *call) { return (int)(call->attempt + call->lost_count); }
 const char *abide_call_run_id(abide_call *call) { return call->run_id.data; }
 const char *abide_call_traceparent(abide_call *call) { return call->traceparent.data; }
+const char *abide_call_tracestate(abide_call *call) { return call->tracestate.data; }
 const char *abide_call_name(abide_call *call) { return call->name.data; }
 const char *abide_call_key(abide_call *call) { return call->key.data; }
 void *abide_call_user_data(abide_call *call) { return call->user; }

@@ -2,53 +2,68 @@
 //
 // The whole file is kept as the source of each workflow in it; the version is the hash of that
 // text, so deploying the same text twice changes nothing, and deploying an old one is a rollback.
+// The workflows of a file become current together: if one is refused, nothing has changed.
 //
 // Not here: compiling (flow/), pinning runs to versions (store/kernel_create.c).
 #include "api/api.h"
 #include "base/limits.h"
 #include "engine/definition.h"
-#include "engine/flow_options.h"
 #include "flow/flow.h"
+#include "flow/report.h"
 #include <stdio.h>
 
-enum { SOURCE_SIZE_MAX = 1 << 20 };
+enum { SOURCE_SIZE_MAX = 1 << 20, REPORT_SIZE_MAX = 4 << 20 };
 
 typedef struct Deploying {
-    abide_engine *engine;
     FlowModule *module;
-    Str source;
+    Buf warnings; // JSON array
     void (*visit)(void *user, const abide_deployment *deployment);
     void *user;
 } Deploying;
 
-static Status check_config(const FlowModule *module, Diag *diag) {
+static void tell(const Deploying *deploying, Str name, bool is_new) {
+    abide_deployment deployment = {.is_new = is_new, .warnings = deploying->warnings.data};
+    snprintf(deployment.name, sizeof deployment.name, "%.*s", STR_ARG(name));
+    snprintf(deployment.version, sizeof deployment.version, "%.*s",
+             STR_ARG(flow_module_hash(deploying->module)));
+    deploying->visit(deploying->user, &deployment);
+}
+
+static Status define(abide_engine *engine, const Deploying *deploying, Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    FlowConfig config = {0};
-    Status status = flow_config_options(&arena, flow_module_workflow(module, 0).config_json,
-                                        &config, diag);
+    Request request = {.op.kind = OP_DEFINE,
+                       .op.define.file = flow_module_file_name(deploying->module)};
+    Op *op = &request.op;
+    Status status = definition_fill(deploying->module, &arena, op, diag);
+    if (status == OK) {
+        status = driver_request(&engine->driver, &request, NULL);
+        if (status != OK) *diag = op->diag;
+    }
+    if (status == OK && deploying->visit != NULL) {
+        tell(deploying, op->define.name, op->define.is_new);
+        for (size_t i = 0; i < op->define.other_count; i++)
+            tell(deploying, op->define.others[i].name, op->define.others[i].is_new);
+    }
     arena_done(&arena);
     return status;
 }
 
-static Status define_workflow(const Deploying *deploying, uint32_t index, Diag *diag) {
+// Also held to what can work (flow/check.h): what is deployed from now on, not what is there.
+static Status compile(Deploying *deploying, Str name, Str text, Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    Request request = {.op.kind = OP_DEFINE};
-    Status status = definition_fill(deploying->module, index, &arena, &request.op, diag);
+    FlowSource source;
+    Status status = flow_source_init(&source, name, text, &arena, diag);
     if (status == OK) {
-        status = driver_request(&deploying->engine->driver, &request, NULL);
-        if (status != OK) *diag = request.op.diag;
+        FlowReport *report = ARENA_NEW(&arena, FlowReport);
+        flow_report_init(report, &source, &arena);
+        status = flow_compile_checked(report, &deploying->module, diag);
+        flow_report_render_json(report, &deploying->warnings);
+        buf_cstr(&deploying->warnings);
     }
     arena_done(&arena);
-    if (status != OK) return status;
-    if (deploying->visit == NULL) return OK;
-    abide_deployment deployment = {.is_new = request.op.define.is_new};
-    snprintf(deployment.name, sizeof deployment.name, "%.*s", STR_ARG(request.op.define.name));
-    snprintf(deployment.version, sizeof deployment.version, "%.*s",
-             STR_ARG(request.op.define.version));
-    deploying->visit(deploying->user, &deployment);
-    return OK;
+    return status;
 }
 
 int abide_deploy(abide_engine *engine, const char *file_name, const char *source,
@@ -56,21 +71,21 @@ int abide_deploy(abide_engine *engine, const char *file_name, const char *source
                  abide_error *error) {
     if (engine == NULL || source == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and source are required");
-    Deploying deploying = {
-        .engine = engine, .source = str_from(source), .visit = visit, .user = user};
+    Deploying deploying = {.visit = visit, .user = user};
     Diag diag;
-    Str name;
+    Str name, text = str_from(source);
     Status status = api_check_name(file_name, "the file name", &name, &diag);
-    if (status == OK && deploying.source.len > SOURCE_SIZE_MAX)
+    if (status == OK && text.len > SOURCE_SIZE_MAX)
         status = diag_set(&diag, ERR_LIMIT, "SOURCE_TOO_LARGE",
-                          "the source has %zu bytes; at most %d are allowed", deploying.source.len,
+                          "the source has %zu bytes; at most %d are allowed", text.len,
                           SOURCE_SIZE_MAX);
-    if (status == OK) status = flow_compile(name, deploying.source, &deploying.module, NULL, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    uint32_t count = flow_module_workflow_count(deploying.module);
-    status = check_config(deploying.module, &diag);
-    for (uint32_t i = 0; i < count && status == OK; i++)
-        status = define_workflow(&deploying, i, &diag);
-    flow_module_release(deploying.module);
+    buf_init(&deploying.warnings, REPORT_SIZE_MAX);
+    status = compile(&deploying, name, text, &diag);
+    if (status == OK) {
+        status = define(engine, &deploying, &diag);
+        flow_module_release(deploying.module);
+    }
+    buf_done(&deploying.warnings);
     return api_answer(error, status, &diag);
 }

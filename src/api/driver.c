@@ -12,6 +12,7 @@
 #include "api/driver.h"
 #include "api/pool.h"
 #include "api/semaphore.h"
+#include "base/thread.h"
 #include <errno.h>
 
 // ---- the mailbox ----
@@ -40,7 +41,8 @@ static void move_all(List *from, List *to) {
 }
 
 typedef struct Mail {
-    List requests, awaits, executed, controls;
+    List requests, awaits, called_off, executed, controls;
+    bool has_called_off; // owners take theirs back from the list, with the lock held
     Turn *committed; // NULL = none
     Status commit_status;
     Diag commit_diag;
@@ -49,18 +51,22 @@ typedef struct Mail {
 
 static bool has_mail(const Driver *driver) {
     return !list_is_empty(&driver->requests) || !list_is_empty(&driver->executed) ||
-           !list_is_empty(&driver->awaits) || !list_is_empty(&driver->controls) ||
-           driver->committed != NULL || driver->is_store_changed || driver->is_store_heard;
+           !list_is_empty(&driver->awaits) || !list_is_empty(&driver->called_off) ||
+           !list_is_empty(&driver->controls) || driver->committed != NULL ||
+           driver->is_store_changed || driver->is_store_heard;
 }
 
 static void take_mail(Driver *driver, Mail *mail) {
     list_init(&mail->requests);
     list_init(&mail->awaits);
+    list_init(&mail->called_off);
     list_init(&mail->executed);
     list_init(&mail->controls);
     pthread_mutex_lock(&driver->lock);
     move_all(&driver->requests, &mail->requests);
     move_all(&driver->awaits, &mail->awaits);
+    mail->has_called_off = !list_is_empty(&driver->called_off);
+    move_all(&driver->called_off, &mail->called_off);
     move_all(&driver->executed, &mail->executed);
     move_all(&driver->controls, &mail->controls);
     mail->committed = driver->committed;
@@ -73,6 +79,19 @@ static void take_mail(Driver *driver, Mail *mail) {
     driver->is_store_heard = false;
     driver->is_settle_new = false;
     pthread_mutex_unlock(&driver->lock);
+}
+
+// The next one that still waits; NULL = none is left. [D6]
+static Await *next_called_off(Driver *driver, Mail *mail) {
+    Await *found = NULL;
+    pthread_mutex_lock(&driver->lock);
+    for (List *node; found == NULL && (node = list_first(&mail->called_off)) != NULL;) {
+        Await *await = container_of(node, Await, called_off);
+        list_remove(node);
+        if (!list_is_empty(&await->link)) found = await;
+    }
+    pthread_mutex_unlock(&driver->lock);
+    return found;
 }
 
 static void deliver_mail(Driver *driver, Mail *mail) {
@@ -97,6 +116,8 @@ static void deliver_mail(Driver *driver, Mail *mail) {
         list_remove(node);
         coordinator_await(coordinator, container_of(node, Await, link));
     }
+    for (Await *await; mail->has_called_off && (await = next_called_off(driver, mail)) != NULL;)
+        coordinator_call_off(coordinator, await);
 }
 
 // [D2] Waits for mail or until `until_ms` by the wall clock (which may be set: the kernel knows).
@@ -187,12 +208,13 @@ static void *committer_main(void *context) {
     return NULL;
 }
 
-// Commits the next batch, if there is one: here, or by handing it over. True when it was here.
-static bool commit_next(Driver *driver, bool *is_committing) {
+// Commits the next batch, if there is one: here, or by handing it over. True when it was here. With
+// answers that were not dealt out yet it is handed over: turns are finished in their order.
+static bool commit_next(Driver *driver, bool has_answers, bool *is_committing) {
     Turn *turn = coordinator_prepare(driver->coordinator);
     pool_add_all(&driver->pool, &driver->outgoing); // runs beside the commit
     if (turn == NULL) return false;
-    if (turn->batch.count > COMMIT_INLINE_MAX) {
+    if (has_answers || turn->batch.count > COMMIT_INLINE_MAX) {
         pthread_mutex_lock(&driver->lock);
         driver->to_commit = turn;
         pthread_cond_signal(&driver->commit_wake);
@@ -218,12 +240,15 @@ static void publish_counts(Driver *driver) {
                           memory_order_relaxed);
     atomic_store_explicit(&driver->is_store_away, coordinator_is_store_away(c),
                           memory_order_relaxed);
+    atomic_store_explicit(&driver->is_store_full, coordinator_is_store_full(c),
+                          memory_order_relaxed);
 }
 
 // True when the thread is to end.
 static bool rest(Driver *driver, bool is_committing) {
     Coordinator *coordinator = driver->coordinator;
-    int64_t until_ms = is_committing ? INT64_MAX : coordinator_next_wake_ms(coordinator);
+    int64_t until_ms = is_committing ? coordinator_next_await_ms(coordinator)
+                                     : coordinator_next_wake_ms(coordinator);
     int64_t deadline_ms;
     bool is_resting = until_ms > env_now_ms(driver->env);
     if (is_resting && driver->is_virtual) until_ms = INT64_MAX;
@@ -250,12 +275,13 @@ static void *coordinator_main(void *context) {
         publish_counts(driver);
         take_mail(driver, &mail);
         deliver_mail(driver, &mail);
+        coordinator_expire_awaits(driver->coordinator);
         bool has_answers = mail.committed != NULL;
         if (has_answers) is_committing = false;
         // [D4] What gathered during a good commit is on its way before its answers are dealt out.
         bool has_acted = false;
         if (!is_committing && (!has_answers || mail.commit_status == OK))
-            has_acted = commit_next(driver, &is_committing);
+            has_acted = commit_next(driver, has_answers, &is_committing);
         if (has_answers) {
             coordinator_finish(driver->coordinator, mail.committed, mail.commit_status,
                                &mail.commit_diag);
@@ -270,15 +296,16 @@ static void *coordinator_main(void *context) {
 
 static void *pool_main(void *context) {
     Driver *driver = context;
-    for (;;) {
-        Execution *execution = pool_take(&driver->pool);
-        if (execution == NULL) return NULL;
+    Execution *execution = NULL;
+    while ((execution = pool_take(&driver->pool, execution != NULL)) != NULL) {
         execution_perform(execution, driver->env);
         if (put_message(driver, &driver->executed, &execution->link)) continue;
         pthread_mutex_lock(&driver->lock); // too late to be committed; driver_free sees to it
         list_append(&driver->executed, &execution->link);
         pthread_mutex_unlock(&driver->lock);
     }
+    if (pool_leave(&driver->pool)) driver->ended(driver->ended_context);
+    return NULL;
 }
 
 static void world_execute(World *world, Execution *execution) {
@@ -317,6 +344,39 @@ static const WorldOps driver_world = {.execute = world_execute,
 
 // ---- life ----
 
+static void close_committer(Driver *driver) {
+    pthread_mutex_lock(&driver->lock);
+    driver->is_committer_closed = true;
+    pthread_cond_signal(&driver->commit_wake);
+    pthread_mutex_unlock(&driver->lock);
+    pthread_join(driver->committer, NULL);
+}
+
+// All or none; without them the node leaves again.
+static Status start_threads(Driver *driver, int thread_count, Diag *diag) {
+    Status status = pool_start(&driver->pool, &(PoolPlan){thread_count, pool_main, driver}, diag);
+    bool has_committer = false;
+    if (status == OK) status = thread_start(&driver->committer, committer_main, driver, diag);
+    if (status == OK) {
+        has_committer = true;
+        status = thread_start(&driver->thread, coordinator_main, driver, diag);
+    }
+    if (status == OK) {
+        driver->has_thread = true;
+        return OK;
+    }
+    if (has_committer) close_committer(driver);
+    List none;
+    list_init(&none);
+    pool_close(&driver->pool, &none);
+    pool_join(&driver->pool);
+    Diag ignored;
+    if (coordinator_leave(driver->coordinator, &ignored) != OK) {
+        // Its lease runs out.
+    }
+    return status;
+}
+
 Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     *driver = (Driver){
         .world.ops = &driver_world,
@@ -331,6 +391,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     map_init(&driver->parked);
     list_init(&driver->requests);
     list_init(&driver->awaits);
+    list_init(&driver->called_off);
     list_init(&driver->executed);
     list_init(&driver->controls);
     list_init(&driver->settles);
@@ -351,13 +412,9 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     pthread_mutex_init(&driver->lock, NULL);
     pthread_cond_init(&driver->wake, NULL);
     pthread_cond_init(&driver->commit_wake, NULL);
-    pool_start(&driver->pool, config->thread_count, pool_main, driver);
-    int failed = pthread_create(&driver->committer, NULL, committer_main, driver);
-    ASSERT(failed == 0);
-    failed = pthread_create(&driver->thread, NULL, coordinator_main, driver);
-    ASSERT(failed == 0);
-    driver->has_thread = true;
-    return OK;
+    status = start_threads(driver, config->thread_count, diag);
+    if (status != OK) driver_free(driver);
+    return status;
 }
 
 static void stop_coordinator(Coordinator *coordinator, void *context) {
@@ -388,17 +445,21 @@ Status driver_stop(Driver *driver, int64_t timeout_ms) {
     take_back(driver);
     pthread_join(driver->thread, NULL);
     driver->has_thread = false;
-    pthread_mutex_lock(&driver->lock);
-    driver->is_committer_closed = true;
-    pthread_cond_signal(&driver->commit_wake);
-    pthread_mutex_unlock(&driver->lock);
-    pthread_join(driver->committer, NULL);
+    close_committer(driver);
     return driver->is_stop_late ? ERR_LIMIT : OK;
 }
 
-void driver_free(Driver *driver) {
+bool driver_end(Driver *driver, void (*ended)(void *context), void *context) {
     ASSERT(!driver->has_thread);
+    driver->ended = ended;
+    driver->ended_context = context;
+    if (driver->is_stop_late && !pool_is_ending(&driver->pool)) return false;
     pool_join(&driver->pool);
+    return true;
+}
+
+void driver_free(Driver *driver) {
+    pool_done(&driver->pool);
     // Results that came too late: their runs are executed again by the next process.
     LIST_EACH_SAFE(node, after, &driver->executed) {
         list_remove(node);
@@ -481,9 +542,21 @@ Status driver_request(Driver *driver, Request *request, void (*copy)(Request *re
 
 void driver_submit_await(Driver *driver, Await *await) {
     list_init(&await->link);
+    list_init(&await->called_off);
     if (put_message(driver, &driver->awaits, &await->link)) return;
     await->status = say_closed(&await->diag);
     await->done(await);
+}
+
+void driver_call_off(Driver *driver, Await *await) {
+    // Without a coordinator's thread it has been answered.
+    (void)put_message(driver, &driver->called_off, &await->called_off);
+}
+
+void driver_forget_call_off(Driver *driver, Await *await) {
+    pthread_mutex_lock(&driver->lock);
+    list_remove(&await->called_off);
+    pthread_mutex_unlock(&driver->lock);
 }
 
 static void await_done(Await *await) { semaphore_post(await->context); }
@@ -520,13 +593,14 @@ void driver_store_changed(Driver *driver) {
     pthread_mutex_unlock(&driver->lock);
 }
 
-bool driver_is_store_up(Driver *driver) {
-    if (!atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return true;
+Status driver_store_status(Driver *driver) {
+    bool is_full = atomic_load_explicit(&driver->is_store_full, memory_order_relaxed);
+    if (!is_full && !atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return OK;
     pthread_mutex_lock(&driver->lock);
     driver->is_store_heard = driver->state != DRIVER_ENDED;
     wake_up(driver);
     pthread_mutex_unlock(&driver->lock);
-    return false;
+    return is_full ? ERR_LIMIT : ERR_UNAVAILABLE;
 }
 
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {

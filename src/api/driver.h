@@ -11,6 +11,8 @@
 //   [D4] One commit is under way at a time, and the next begins only when it answered OK.
 //   [D5] While the store is away, requests are refused on the spot, whatever the coordinator's
 //        thread is waiting for.
+//   [D6] Of an await that was called off the coordinator's thread looks at nothing before it knows,
+//        with the mailbox locked, that it is not answered: its owner may free it from then on.
 #pragma once
 #include "engine/coordinator.h"
 #include <pthread.h>
@@ -22,8 +24,11 @@ typedef struct Pool {
     pthread_t *threads;
     int thread_count;
     int idle_count;
+    int busy_count; // threads that perform an execution
+    int left_count; // threads at their end
     List queue; // Executions to be performed
     bool is_closed;
+    bool is_left; // to its threads: the last one frees it
 } Pool;
 
 // Something to be done on the coordinator's thread while the caller waits.
@@ -57,6 +62,7 @@ typedef struct Driver {
     bool is_asleep;
     List requests;
     List awaits;
+    List called_off; // awaits
     List executed;
     List controls;
     List settles;
@@ -73,6 +79,8 @@ typedef struct Driver {
     enum { DRIVER_RUNS, DRIVER_STOPS, DRIVER_ENDED } state;
     int64_t stop_deadline_ms; // by the real clock
     bool is_stop_late; // functions were still running at the deadline
+    void (*ended)(void *context); // see driver_end
+    void *ended_context;
 
     void (*on_event)(void *context, const EngineEvent *event);
     void *on_event_context;
@@ -80,6 +88,7 @@ typedef struct Driver {
     // As of the beginning of the coordinator's last round, for any thread.
     _Atomic size_t resident_count, active_count, resident_size;
     _Atomic bool is_store_away; // [D5]
+    _Atomic bool is_store_full;
     pthread_mutex_t parked_lock; // guards what follows
     Map parked; // keys of the runs that wait and are in memory
 } Driver;
@@ -99,7 +108,10 @@ typedef struct DriverConfig {
 MUST_CHECK Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag);
 // Orderly stop; ERR_LIMIT when functions were still running after `timeout_ms`.
 MUST_CHECK Status driver_stop(Driver *driver, int64_t timeout_ms);
-// After driver_stop; waits for functions that still run.
+// After driver_stop. False when functions still run that did not end in time: then nobody waits for
+// them, and `ended` is called by the last of their threads, if it ever comes back.
+MUST_CHECK bool driver_end(Driver *driver, void (*ended)(void *context), void *context);
+// After driver_end, or by `ended`.
 void driver_free(Driver *driver);
 
 // Submits the operation and waits for its answer. `copy` (may be NULL) runs on the coordinator's
@@ -111,15 +123,20 @@ void driver_submit(Driver *driver, Request *request);
 // Many that come together: they are taken together, so they share a commit as far as one reaches.
 void driver_submit_all(Driver *driver, Request *requests, size_t count);
 void driver_submit_await(Driver *driver, Await *await);
+// Nobody waits any more: `done` is called soon. From any thread, while the owner keeps the await.
+void driver_call_off(Driver *driver, Await *await);
+// Takes it back; to be called before an await that was called off is freed. Harmless otherwise.
+void driver_forget_call_off(Driver *driver, Await *await);
 // Waits for a run to end, at most until the await's deadline.
 void driver_await(Driver *driver, Await *await);
 // Waits until nothing executes and nothing is due; answers when something will be, 0 = never.
 int64_t driver_settle(Driver *driver);
 // Another node has written to the store. From any thread.
 void driver_store_changed(Driver *driver);
-// False while the store is away. To be asked by somebody whom it has just answered: then the
-// coordinator does not wait any longer before it asks again. From any thread.
-bool driver_is_store_up(Driver *driver);
+// Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_LIMIT while it is
+// full. To be asked by somebody whom it has just answered: then the coordinator does not wait any
+// longer before it tries again. From any thread.
+MUST_CHECK Status driver_store_status(Driver *driver);
 // Whether a run that waits is in memory; any thread.
 bool driver_is_parked(Driver *driver, int64_t run);
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

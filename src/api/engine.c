@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/version.h"
 #include "engine/filter.h"
+#include "engine/start.h"
 #include "engine/flow_options.h"
 #include "flow/limits.h"
 #include "store/metrics.h"
@@ -76,7 +77,11 @@ static Status read_script_options(const abide_options *options, CoordinatorConfi
     return OK;
 }
 
-enum { RESIDENT_MEMORY_DEFAULT = 256 << 20, IDLE_RELEASE_DEFAULT_MS = 60000 };
+enum {
+    RESIDENT_MEMORY_DEFAULT = 256 << 20,
+    IDLE_RELEASE_DEFAULT_MS = 60000,
+    MAX_CRASHES_DEFAULT = 10,
+};
 
 static Status read_memory_options(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
     if (options->max_resident_memory < ABIDE_UNLIMITED)
@@ -84,10 +89,41 @@ static Status read_memory_options(const abide_options *options, CoordinatorConfi
     c->max_resident_size = options->max_resident_memory;
     if (c->max_resident_size == 0) c->max_resident_size = RESIDENT_MEMORY_DEFAULT;
     if (c->max_resident_size == ABIDE_UNLIMITED) c->max_resident_size = 0;
+    if (options->max_crashes < ABIDE_UNLIMITED)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "max_crashes is negative");
+    c->max_crashes = options->max_crashes == 0 ? MAX_CRASHES_DEFAULT : options->max_crashes;
+    if (c->max_crashes == ABIDE_UNLIMITED) c->max_crashes = 0;
     c->idle_release_ms = IDLE_RELEASE_DEFAULT_MS;
     if (options->idle_release_timeout == NULL) return OK;
     TRY(idle_timeout_parse(str_from(options->idle_release_timeout), &c->idle_release_ms, diag));
     if (c->idle_release_ms < 0) c->idle_release_ms = 0; // "off"
+    return OK;
+}
+
+static Status read_event_options(const abide_options *options, StoreConfig *store, Diag *diag) {
+    TRY(set_count(options->max_pending_events_per_topic, 0, "max_pending_events_per_topic",
+                  &store->events_per_topic, diag));
+    if (options->default_consume < CONSUME_ONE || options->default_consume > CONSUME_ALL)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "default_consume is %d; it is an "
+                        "ABIDE_CONSUME_ value", options->default_consume);
+    store->default_consume = options->default_consume;
+    return api_check_duration(options->event_retention, 0, &store->event_retention_ms, diag);
+}
+
+enum { TIMER_RESOLUTION_MAX_MS = 60000 };
+
+// How long the engine itself waits: for a store that does not answer, and for timers to gather.
+static Status read_pauses(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
+    TRY(api_check_duration(options->store_retry_delay, 50, &c->store_retry_ms, diag));
+    int64_t most_ms = c->store_retry_ms > 5000 ? c->store_retry_ms : 5000;
+    TRY(api_check_duration(options->store_retry_max_delay, most_ms, &c->store_retry_max_ms, diag));
+    if (c->store_retry_max_ms < c->store_retry_ms)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "store_retry_max_delay is shorter than store_retry_delay");
+    TRY(api_check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
+    if (c->timer_resolution_ms < 1 || c->timer_resolution_ms > TIMER_RESOLUTION_MAX_MS)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "timer_resolution is between 1ms and 1m");
     return OK;
 }
 
@@ -103,12 +139,8 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     TRY(set_count(options->max_active_runs, 4096, "max_active_runs", &c->max_active_runs, diag));
     TRY(set_count(options->store_retry_attempts, 10, "store_retry_attempts",
                   &c->store_retry_attempts, diag));
-    TRY(set_count(options->max_pending_events_per_topic, 0, "max_pending_events_per_topic",
-                  &settings->store.events_per_topic, diag));
-    TRY(api_check_duration(options->store_retry_delay, 50, &c->store_retry_ms, diag));
-    TRY(api_check_duration(options->store_retry_max_delay, 5000, &c->store_retry_max_ms, diag));
-    TRY(api_check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
-    TRY(api_check_duration(options->event_retention, 0, &settings->store.event_retention_ms, diag));
+    TRY(read_event_options(options, &settings->store, diag));
+    TRY(read_pauses(options, c, diag));
     TRY(api_check_duration(options->cancel_grace, 10000, &settings->cancel_grace_ms, diag));
     TRY(api_check_duration(options->lease, 10000, &c->lease_ms, diag));
     if (options->run_retention != NULL && strcmp(options->run_retention, "forever") == 0)
@@ -124,6 +156,7 @@ static Status read_options(const abide_options *options, bool is_exclusive, Sett
     c->task_lease_ms = 30000;
     c->sweep_ms = 60000;
     c->run_retention_ms = settings->run_retention_ms;
+    c->is_child_failure_isolated = options->isolate_child_failures != 0;
     c->keep_snapshots = options->keep_snapshots;
     if (options->keep_snapshots == 0) c->keep_snapshots = SNAPSHOTS_KEPT_DEFAULT;
     if (options->keep_snapshots == ABIDE_SNAPSHOTS_OFF) c->keep_snapshots = 0;
@@ -204,13 +237,17 @@ static void name_node(abide_engine *engine, bool is_shared) {
     }
 }
 
+Str engine_node_name(const abide_engine *engine) {
+    const char *name = engine->options.node_name;
+    return str_from(name != NULL ? name : engine->node_name);
+}
+
 static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     Settings settings = {0};
-    bool is_shared = store_url_is_shared(str_from(url));
+    bool is_shared = engine->is_shared = store_url_is_shared(str_from(url));
     name_node(engine, is_shared);
     TRY(read_options(&engine->options, !is_shared, &settings, diag));
-    const char *name = engine->options.node_name;
-    settings.coordinator.node_name = str_from(name != NULL ? name : engine->node_name);
+    settings.coordinator.node_name = engine_node_name(engine);
     Str idle_timeouts = str_from(engine->options.idle_timeouts);
     TRY(set_idle_timeouts(NULL, idle_timeouts, diag));
     if (engine->options.on_log != NULL)
@@ -220,6 +257,7 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     engine->is_child_failure_isolated = engine->options.isolate_child_failures != 0;
     settings.store.logger = &engine->logger;
     settings.store.filter_matches = filter_matches;
+    settings.store.run_prepare = start_prepare;
     Store *store;
     TRY(store_open(str_from(url), &settings.store, &store, diag));
     engine->store = metrics_store_new(store, env_system());
@@ -285,26 +323,42 @@ int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error
     return api_answer(error, OK, &diag);
 }
 
-void abide_close(abide_engine *engine) {
-    if (engine == NULL) return;
-    (void)abide_shutdown(engine, NULL, NULL);
-    store_listen(engine->store, NULL); // before the driver goes
+static void registered_free(Registered *entry) {
+    arena_done(&entry->arena);
+    mem_free((void *)(uintptr_t)entry->name.data);
+    mem_free(entry);
+}
+
+// All of it but the store.
+static void engine_free(void *context) {
+    abide_engine *engine = context;
     driver_free(&engine->driver);
-    store_close(engine->store);
     Str name;
     void *entry;
-    for (size_t at = 0; strmap_next(&engine->registered, &at, &name, &entry);) {
-        mem_free((void *)(uintptr_t)name.data);
-        mem_free(entry);
-    }
+    for (size_t at = 0; strmap_next(&engine->registered, &at, &name, &entry);)
+        registered_free(entry);
     strmap_done(&engine->registered);
     while (engine->closers.count > 0) {
         Closer closer = vec_pop(&engine->closers);
         closer.function(closer.user);
     }
     vec_free(&engine->closers);
+    for (size_t i = 0; i < engine->task_names.count; i++)
+        mem_free((void *)(uintptr_t)engine->task_names.data[i].data);
+    vec_free(&engine->task_names);
     pthread_mutex_destroy(&engine->lock);
     mem_free(engine);
+}
+
+void abide_close(abide_engine *engine) {
+    if (engine == NULL) return;
+    (void)abide_shutdown(engine, NULL, NULL);
+    Store *store = engine->store;
+    store_listen(store, NULL); // before the driver goes
+    // A function that does not end keeps its memory until it does; the store it does not keep.
+    bool is_ended = driver_end(&engine->driver, engine_free, engine);
+    store_close(store);
+    if (is_ended) engine_free(engine);
 }
 
 int abide_on_close(abide_engine *engine, void (*fn)(void *user), void *user, abide_error *error) {
@@ -353,30 +407,85 @@ static int register_function(abide_engine *engine, Registration *registration, a
     return api_answer(error, OK, NULL);
 }
 
-int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
-                            void *user, abide_error *error) {
-    if (engine == NULL || fn == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
-    Registration registration = {0};
-    Diag diag;
-    Status status = api_check_name(name, "the workflow name", &registration.name, &diag);
-    if (status != OK) return api_answer(error, status, &diag);
+// The store knows the workflows in C by name, so that they can be listed, started and scheduled
+// where they are not registered. Written when they appear for the first time.
+static Status define_native(abide_engine *engine, Str name, Diag *diag) {
+    Arena arena;
+    arena_init(&arena);
+    Query query = {.kind = QUERY_DEFINITION, .name = name, .version = VERSION_NATIVE};
+    Status status = store_read(engine->store, &arena, &query, diag);
+    arena_done(&arena);
+    if (status != ERR_NOT_FOUND) return status;
+    Request request = {.op.kind = OP_DEFINE};
+    request.op.define.name = name;
+    request.op.define.version = VERSION_NATIVE;
+    request.op.define.kind = RUN_NATIVE;
+    status = driver_request(&engine->driver, &request, NULL);
+    if (status != OK) *diag = request.op.diag;
+    return status;
+}
+
+static Status registered_new(const abide_engine *engine, const abide_workflow_options *options,
+                             Registered **ret_entry, Diag *diag) {
     Registered *entry = mem_zalloc(sizeof(Registered));
-    native_runner_init(&entry->runner, fn, user);
+    arena_init(&entry->arena);
+    native_runner_init(&entry->runner, options->fn, options->user);
     entry->runner.is_child_failure_isolated = engine->is_child_failure_isolated;
     entry->runner.child_keep_ms = engine->run_retention_ms;
-    registration.runner = &entry->runner.base;
+    Status status = OK;
+    if (options->retry != NULL)
+        status = api_check_retry(options->retry, &entry->arena, &entry->runner.retry, diag);
+    if (status == OK) *ret_entry = entry;
+    else registered_free(entry);
+    return status;
+}
+
+// Takes the entry over.
+static int register_entry(abide_engine *engine, Str name, Registered *entry, abide_error *error) {
+    Registration registration = {.name = name, .runner = &entry->runner.base};
     int code = register_function(engine, &registration, error);
     if (code != ABIDE_OK) {
-        mem_free(entry);
+        registered_free(entry);
         return code;
     }
-    entry->name =
-        (Str){mem_copy(registration.name.data, registration.name.len), registration.name.len};
+    entry->name = (Str){mem_copy(name.data, name.len), name.len};
     pthread_mutex_lock(&engine->lock);
     strmap_put(&engine->registered, entry->name, entry);
     pthread_mutex_unlock(&engine->lock);
     return ABIDE_OK;
+}
+
+static int register_workflow(abide_engine *engine, const char *name,
+                             const abide_workflow_options *options, bool is_defined,
+                             abide_error *error) {
+    if (engine == NULL || options == NULL || options->fn == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
+    Diag diag;
+    Str checked;
+    Registered *entry = NULL;
+    Status status = api_check_name(name, "the workflow name", &checked, &diag);
+    if (status == OK) status = registered_new(engine, options, &entry, &diag);
+    if (status == OK && is_defined) status = define_native(engine, checked, &diag);
+    if (status == OK) return register_entry(engine, checked, entry, error);
+    if (entry != NULL) registered_free(entry);
+    return api_answer(error, status, &diag);
+}
+
+int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
+                            void *user, abide_error *error) {
+    abide_workflow_options options = {.fn = fn, .user = user};
+    return register_workflow(engine, name, &options, true, error);
+}
+
+int abide_register_workflow_with(abide_engine *engine, const char *name,
+                                 const abide_workflow_options *options, abide_error *error) {
+    return register_workflow(engine, name, options, true, error);
+}
+
+int abide_mock_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn, void *user,
+                        abide_error *error) {
+    abide_workflow_options options = {.fn = fn, .user = user};
+    return register_workflow(engine, name, &options, false, error);
 }
 
 bool engine_has_released(abide_engine *engine, const RunRow *run) {
@@ -390,6 +499,26 @@ bool engine_knows(abide_engine *engine, Str workflow) {
     return answer;
 }
 
+static void note_task(abide_engine *engine, Str name) {
+    pthread_mutex_lock(&engine->lock);
+    size_t place = 0;
+    while (place < engine->task_names.count && !str_equal(engine->task_names.data[place], name))
+        place++;
+    if (place == engine->task_names.count)
+        vec_push(&engine->task_names, (Str){mem_copy(name.data, name.len), name.len});
+    pthread_mutex_unlock(&engine->lock);
+}
+
+size_t engine_task_names(abide_engine *engine, Arena *arena, Str **ret_names) {
+    pthread_mutex_lock(&engine->lock);
+    size_t count = engine->task_names.count;
+    *ret_names = ARENA_ARRAY(arena, Str, count + 1);
+    for (size_t i = 0; i < count; i++)
+        (*ret_names)[i] = arena_str(arena, engine->task_names.data[i]);
+    pthread_mutex_unlock(&engine->lock);
+    return count;
+}
+
 static int register_task(abide_engine *engine, const char *name, Registration *registration,
                          abide_error *error) {
     if (engine == NULL || registration->task == NULL)
@@ -397,7 +526,9 @@ static int register_task(abide_engine *engine, const char *name, Registration *r
     Diag diag;
     Status status = api_check_name(name, "the task name", &registration->name, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    return register_function(engine, registration, error);
+    int code = register_function(engine, registration, error);
+    if (code == ABIDE_OK) note_task(engine, registration->name);
+    return code;
 }
 
 int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn, void *user,

@@ -7,6 +7,8 @@
 #include "api/api.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "engine/flow_machine.h"
+#include "json/value.h"
 #include <stdio.h>
 
 const char *abide_state_name(int state) { return run_state_name(state); }
@@ -32,10 +34,47 @@ static void describe_waits(const RunRow *row, Arena *arena, char *ret_text, size
     }
 }
 
-static void describe_run(const RunRow *row, Arena *arena, abide_run_info *info) {
+Status engine_pause_reason(abide_engine *engine, Arena *arena, const RunRow *run, Str *ret_reason,
+                           Diag *diag) {
+    *ret_reason = STR_NULL;
+    if (run->state != RUN_PAUSED) return OK;
+    Query query = {.kind = QUERY_PAUSE_REASON, .run = run->key};
+    Status status = store_read(engine->store, arena, &query, diag);
+    if (status == ERR_NOT_FOUND) return OK; // it has just been removed
+    TRY(status);
+    *ret_reason = query.text;
+    return OK;
+}
+
+Status engine_check_released(abide_engine *engine, const RunRow *run, Diag *diag) {
+    bool has_snapshot = run->kind == RUN_FLOW && run->snapshot.len > 0;
+    if (!has_snapshot || !engine_has_released(engine, run)) return OK;
+    return flow_machine_check(run->snapshot, diag);
+}
+
+// "TypeError: message" of an error object.
+static void describe_error(Str error, Arena *arena, char *ret_text, size_t size) {
+    JsonValue *object;
+    Diag diag;
+    Str type = STR_NULL, message = STR_NULL;
+    ret_text[0] = 0;
+    if (str_is_null(error)) return;
+    bool is_read = json_parse(arena, error, &object, &diag) == OK &&
+                   object->kind == JSON_KIND_OBJECT &&
+                   json_get_string(object, "type", &type, &diag) == OK &&
+                   json_get_string(object, "message", &message, &diag) == OK;
+    if (!is_read) copy_text(ret_text, size, error);
+    else snprintf(ret_text, size, "%.*s: %.*s", STR_ARG(type), STR_ARG(message));
+}
+
+static Status describe_run(abide_engine *engine, const RunRow *row, Arena *arena,
+                           abide_run_info *info, Diag *diag) {
+    Str reason;
+    TRY(engine_pause_reason(engine, arena, row, &reason, diag));
     *info = (abide_run_info){
         .state = (int)row->state,
-        .attempts = (int)row->attempts,
+        .attempts = (int)run_lost(row),
+        .attempt = (int)row->retries + 1,
         .priority = (int)row->priority,
         .is_cancel_requested = row->cancel_at_ms != 0,
         .created_at_ms = row->created_at_ms,
@@ -44,10 +83,13 @@ static void describe_run(const RunRow *row, Arena *arena, abide_run_info *info) 
         .finished_at_ms = row->finished_at_ms,
         .wakes_at_ms = run_state_is_terminal(row->state) ? 0 : row->due_at_ms,
         .idle_since_ms = row->idle_since_ms,
+        .is_released = engine_has_released(engine, row),
     };
     copy_text(info->id, sizeof info->id, row->id);
     copy_text(info->workflow, sizeof info->workflow, row->workflow);
     describe_waits(row, arena, info->waiting_on, sizeof info->waiting_on);
+    describe_error(reason, arena, info->pause_reason, sizeof info->pause_reason);
+    return OK;
 }
 
 static Status read_status(abide_engine *engine, Str run_id, Arena *arena, abide_run_info *info,
@@ -55,8 +97,7 @@ static Status read_status(abide_engine *engine, Str run_id, Arena *arena, abide_
     Query query = {.kind = QUERY_RUN, .run_id = run_id};
     TRY(store_read(engine->store, arena, &query, diag));
     const RunRow *row = &query.runs[0];
-    describe_run(row, arena, info);
-    info->is_released = engine_has_released(engine, row);
+    TRY(describe_run(engine, row, arena, info, diag));
     Query steps = {.kind = QUERY_LIST_STEPS, .run_id = run_id, .limit = LIMIT_LIST_PAGE};
     do {
         TRY(store_read(engine->store, arena, &steps, diag));
@@ -142,11 +183,11 @@ int abide_result(abide_engine *engine, const char *run_id, const char *wait, cha
 static Status fill_filter(const abide_list_options *options, RunFilter *filter, Diag *diag) {
     *filter = (RunFilter){.limit = 100};
     if (options == NULL) return OK;
-    if (options->limit < 0 || options->limit > LIMIT_LIST_PAGE)
+    if (options->limit < 0 || options->limit > (int)LIMIT_LIST_PAGE)
         return diag_set(diag, ERR_INVALID, "BAD_OPTION", "limit is %d; at most %d are given",
                         options->limit, LIMIT_LIST_PAGE);
     if (options->limit > 0) filter->limit = options->limit;
-    filter->workflow = str_from(options->workflow);
+    filter->workflows = str_from(options->workflow);
     filter->tag = str_from(options->tag);
     filter->parent_id = str_from(options->parent_id);
     filter->waiting_on = str_from(options->waiting_on);
@@ -177,33 +218,36 @@ int abide_list(abide_engine *engine, const abide_list_options *options,
     status = store_read(engine->store, &arena, &query, &diag);
     for (size_t i = 0; status == OK && i < query.count; i++) {
         abide_run_info info;
-        describe_run(&query.runs[i], &arena, &info);
-        info.is_released = engine_has_released(engine, &query.runs[i]);
-        if (visit(user, &info) != 0) break;
+        status = describe_run(engine, &query.runs[i], &arena, &info, &diag);
+        if (status == OK && visit(user, &info) != 0) break;
     }
     if (status == OK && ret_next != NULL) *ret_next = query.next;
     arena_done(&arena);
     return api_answer(error, status, &diag);
 }
 
-static void describe_entry(const LogRow *row, Arena *arena, abide_log_entry *entry) {
+static int code_of_outcome(int64_t outcome) {
     static const int outcomes[OUTCOME_COUNT] = {
         [OUTCOME_OK] = ABIDE_OK,
         [OUTCOME_ERROR] = ABIDE_FAILED,
         [OUTCOME_TIMEOUT] = ABIDE_TIMEOUT,
         [OUTCOME_CANCELLED] = ABIDE_CANCELLED,
     };
+    return outcome >= 0 && outcome < OUTCOME_COUNT ? outcomes[outcome] : ABIDE_FAILED;
+}
+
+static void describe_entry(const LogRow *row, Arena *arena, abide_log_entry *entry) {
     *entry = (abide_log_entry){
         .seq = row->seq,
         .at_ms = row->at_ms,
         .kind = log_kind_name(row->kind),
-        .name = arena_str(arena, row->name).data,
+        .name = arena_str(arena, log_entry_name(row)).data,
+        .target = arena_str(arena, log_entry_target(row)).data,
         .data = arena_str(arena, row->data).data,
         .position = row->position,
         .iteration = (int)row->iteration,
         .attempt = (int)row->attempt,
-        .outcome = row->outcome >= 0 && row->outcome < OUTCOME_COUNT ? outcomes[row->outcome]
-                                                                     : ABIDE_FAILED,
+        .outcome = code_of_outcome(row->outcome),
     };
 }
 
@@ -212,7 +256,7 @@ int abide_history(abide_engine *engine, const char *run_id, int64_t after, int l
                   abide_error *error) {
     if (engine == NULL || visit == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and visit are required");
-    if (limit < 0 || limit > LIMIT_LIST_PAGE)
+    if (limit < 0 || limit > (int)LIMIT_LIST_PAGE)
         return api_refuse(error, ABIDE_INVALID, "BAD_OPTION", "limit is %d; at most %d are given",
                           limit, LIMIT_LIST_PAGE);
     Diag diag;
@@ -230,6 +274,34 @@ int abide_history(abide_engine *engine, const char *run_id, int64_t after, int l
     }
     arena_done(&arena);
     return api_answer(error, status, &diag);
+}
+
+int abide_read_step(abide_engine *engine, const char *run_id, const char *name, int iteration,
+                    char **ret_json, abide_error *error) {
+    if (engine == NULL || ret_json == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
+    *ret_json = NULL;
+    Query query = {.kind = QUERY_STEP, .iteration = iteration};
+    Diag diag;
+    Status status = api_check_run_id(run_id, &query.run_id, &diag);
+    if (status == OK) status = api_check_name(name, "the step name", &query.name, &diag);
+    if (status == OK && iteration < ABIDE_LAST_ITERATION)
+        status = diag_set(&diag, ERR_INVALID, "BAD_OPTION", "iteration is %d; they count from 0",
+                          iteration);
+    if (status != OK) return api_answer(error, status, &diag);
+    Arena arena;
+    arena_init(&arena);
+    status = store_read(engine->store, &arena, &query, &diag);
+    int code = api_answer(error, status, &diag);
+    if (status == OK) {
+        const LogRow *entry = &query.log[0];
+        bool has_begun = entry->kind == LOG_TASK || entry->kind == LOG_CHILD;
+        code = has_begun ? ABIDE_PENDING : code_of_outcome(entry->outcome);
+        if (!has_begun && !str_is_null(entry->data))
+            *ret_json = mem_copy(entry->data.data, entry->data.len);
+    }
+    arena_done(&arena);
+    return code;
 }
 
 // ---- statistics ----

@@ -6,19 +6,20 @@
 // Not here: what an execution does (engine/), where it goes afterwards (driver.c).
 #include "api/pool.h"
 #include "base/memory.h"
+#include "base/thread.h"
 
-void pool_start(Pool *pool, int thread_count, void *(*thread_main)(void *), void *context) {
+Status pool_start(Pool *pool, const PoolPlan *plan, Diag *diag) {
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     list_init(&pool->queue);
-    pool->is_closed = false;
-    pool->idle_count = 0;
-    pool->threads = mem_zalloc(sizeof(pthread_t) * (size_t)thread_count);
-    pool->thread_count = thread_count;
-    for (int i = 0; i < thread_count; i++) {
-        int failed = pthread_create(&pool->threads[i], NULL, thread_main, context);
-        ASSERT(failed == 0);
+    pool->is_closed = pool->is_left = false;
+    pool->idle_count = pool->busy_count = pool->thread_count = 0;
+    pool->threads = mem_zalloc(sizeof(pthread_t) * (size_t)plan->thread_count);
+    for (int i = 0; i < plan->thread_count; i++) {
+        TRY(thread_start(&pool->threads[i], plan->thread_main, plan->context, diag));
+        pool->thread_count++;
     }
+    return OK;
 }
 
 void pool_add_all(Pool *pool, List *executions) {
@@ -37,8 +38,9 @@ void pool_add_all(Pool *pool, List *executions) {
         for (int i = 0; i < added && i < idle_count; i++) pthread_cond_signal(&pool->wake);
 }
 
-Execution *pool_take(Pool *pool) {
+Execution *pool_take(Pool *pool, bool is_back) {
     pthread_mutex_lock(&pool->lock);
+    if (is_back) pool->busy_count--;
     while (list_is_empty(&pool->queue) && !pool->is_closed) {
         pool->idle_count++;
         pthread_cond_wait(&pool->wake, &pool->lock);
@@ -46,6 +48,7 @@ Execution *pool_take(Pool *pool) {
     }
     List *node = pool->is_closed ? NULL : list_first(&pool->queue);
     if (node != NULL) list_remove(node);
+    pool->busy_count += node != NULL;
     pthread_mutex_unlock(&pool->lock);
     return node != NULL ? container_of(node, Execution, link) : NULL;
 }
@@ -61,8 +64,29 @@ void pool_close(Pool *pool, List *ret_left) {
     pthread_cond_broadcast(&pool->wake);
 }
 
+bool pool_leave(Pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    pool->left_count++;
+    bool is_last = pool->is_left && pool->left_count == pool->thread_count;
+    pthread_mutex_unlock(&pool->lock);
+    return is_last;
+}
+
+bool pool_is_ending(Pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    ASSERT(pool->is_closed);
+    pool->is_left = pool->busy_count > 0;
+    for (int i = 0; i < pool->thread_count && pool->is_left; i++) pthread_detach(pool->threads[i]);
+    bool answer = !pool->is_left;
+    pthread_mutex_unlock(&pool->lock);
+    return answer;
+}
+
 void pool_join(Pool *pool) {
     for (int i = 0; i < pool->thread_count; i++) pthread_join(pool->threads[i], NULL);
+}
+
+void pool_done(Pool *pool) {
     mem_free(pool->threads);
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->wake);

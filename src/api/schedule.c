@@ -67,6 +67,7 @@ static Status check_runs(abide_engine *engine, const abide_schedule *schedule, A
     row->run_kind = engine_knows(engine, row->workflow) ? RUN_NATIVE : 0;
     row->timeout_ms = spec.timeout_ms;
     row->keep_ms = spec.keep_ms;
+    row->given = spec.given;
     row->priority = spec.priority;
     row->tags = spec.tags;
     return OK;

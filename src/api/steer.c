@@ -55,6 +55,16 @@ static Status fill_start(abide_engine *engine, const StartArguments *given, Aren
     return OK;
 }
 
+// "there is no workflow "ordr"; did you mean "order"?"
+static void suggest_workflow(abide_engine *engine, Arena *arena, Str name, abide_error *error) {
+    if (error == NULL || strcmp(error->name, "WORKFLOW_NOT_FOUND") != 0) return;
+    const char *nearest = engine_nearest_workflow(engine, arena, name);
+    size_t len = strlen(error->message);
+    if (nearest != NULL)
+        snprintf(error->message + len, sizeof error->message - len, "; did you mean \"%s\"?",
+                 nearest);
+}
+
 int abide_start_once(abide_engine *engine, const char *workflow, const char *input,
                      const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
                      int *ret_is_new, abide_error *error) {
@@ -77,6 +87,8 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
         if (code == ABIDE_OK) {
             if (ret_id != NULL) memcpy(ret_id, asked.id, sizeof asked.id);
             if (ret_is_new != NULL) *ret_is_new = asked.request.op.create_run.is_new;
+        } else if (code == ABIDE_NOT_FOUND) {
+            suggest_workflow(engine, &arena, spec->workflow, error);
         }
     }
     arena_done(&arena);
@@ -215,17 +227,33 @@ int abide_resume(abide_engine *engine, const char *run_id, int *ret_changed, abi
     return hold(engine, OP_RESUME, run_id, ret_changed, error);
 }
 
-int abide_release(abide_engine *engine, const char *run_id, int *ret_changed, abide_error *error) {
+static int move(abide_engine *engine, OpKind kind, const char *run_id, int *ret_changed,
+                abide_error *error) {
     if (engine == NULL) return missing_engine(error);
     Asked asked;
-    begin(&asked, OP_NOTE_RELEASED);
+    begin(&asked, kind);
     MemoryNote *note = &asked.request.op.memory;
+    note->is_asked = true;
     Diag diag;
     Status status = api_check_run_id(run_id, &note->run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     int code = finish(engine, &asked, NULL, error);
     if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = note->has_entry;
     return code;
+}
+
+int abide_release(abide_engine *engine, const char *run_id, int *ret_changed, abide_error *error) {
+    return move(engine, OP_NOTE_RELEASED, run_id, ret_changed, error);
+}
+
+int abide_load(abide_engine *engine, const char *run_id, int *ret_changed, abide_error *error) {
+    return move(engine, OP_NOTE_RELOADED, run_id, ret_changed, error);
+}
+
+static Status check_iteration(int given, int64_t *ret_iteration, Diag *diag) {
+    *ret_iteration = given;
+    if (given >= ABIDE_LAST_ITERATION) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_OPTION", "iteration is %d; they count from 0", given);
 }
 
 int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int iteration,
@@ -237,8 +265,8 @@ int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int
     Diag diag;
     Status status = api_check_run_id(run_id, &op->rewind.run_id, &diag);
     if (status == OK) status = api_check_name(step, "the step name", &op->rewind.step, &diag);
+    if (status == OK) status = check_iteration(iteration, &op->rewind.iteration, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    op->rewind.iteration = iteration;
     return finish(engine, &asked, NULL, error);
 }
 
@@ -254,8 +282,8 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
     if (status == OK && step != NULL)
         status = api_check_name(step, "the step name", &op->fork.step, &diag);
     if (status == OK && new_id != NULL) status = api_check_run_id(new_id, &op->fork.new_id, &diag);
+    if (status == OK) status = check_iteration(iteration, &op->fork.iteration, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    op->fork.iteration = iteration;
     if (new_id == NULL) op->fork.new_id = engine_new_id(engine, "run_", &text);
     int code = finish(engine, &asked, NULL, error);
     if (code == ABIDE_OK && ret_id != NULL)

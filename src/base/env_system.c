@@ -5,8 +5,10 @@
 //   [E1] No number is handed out twice, also not to the two sides of a fork: the child's first
 //        call sees another fork generation and throws its copy of the buffer away.
 //   [E2] A number is wiped from the buffer as it leaves, so memory does not keep old ids.
+//   [E3] Tables are keyed when the process starts (hash.h).
 #include "base/assert.h"
 #include "base/env.h"
+#include "base/hash.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,21 +33,31 @@ static void after_fork_in_child(void) {
 
 static void watch_forks(void) { ASSERT(pthread_atfork(NULL, NULL, after_fork_in_child) == 0); }
 
-static void random_refill(RandomBuffer *buffer, unsigned generation) {
-    pthread_once(&fork_once, watch_forks);
-    char *at = (char *)buffer->numbers;
-    size_t missing = sizeof(buffer->numbers);
-    while (missing > 0) {
-        ssize_t got = getrandom(at, missing, 0);
+static void fill_random(void *bytes, size_t size) {
+    char *at = bytes;
+    while (size > 0) {
+        ssize_t got = getrandom(at, size, 0);
         if (got < 0) {
             ASSERT(errno == EINTR); // it cannot fail otherwise once the kernel is up
             continue;
         }
         at += got;
-        missing -= (size_t)got;
+        size -= (size_t)got;
     }
+}
+
+static void random_refill(RandomBuffer *buffer, unsigned generation) {
+    pthread_once(&fork_once, watch_forks);
+    fill_random(buffer->numbers, sizeof(buffer->numbers));
     buffer->left = RANDOM_BUFFER_COUNT;
     buffer->fork_generation = generation;
+}
+
+// [E3] Before main, because a table that was made under another key could not be read any more.
+__attribute__((constructor)) static void seed_hashes(void) {
+    uint64_t key[HASH_KEY_WORDS];
+    fill_random(key, sizeof key);
+    hash_set_key(key);
 }
 
 static uint64_t system_random_u64(Env *env) {

@@ -1,21 +1,39 @@
-// Hashes for tables (hash_bytes, hash_u64) and for stored bytes (crc32c).
+// Hashes for tables (hash_bytes, hash_u64), for agreement between nodes (hash_fixed_*), and for
+// stored bytes (crc32c).
 //
-// hash_bytes folds sixteen bytes a step with a 64 x 64 -> 128 bit multiplication: the high half
-// of the product depends on all bits of both factors, so xoring the halves mixes well and cheaply.
-// It is neither keyed nor kept on disk; it may change between versions.
-//   [H1] hash_bytes and hash_u64 give the same on every run of one build: the simulator needs it.
+// Sixteen bytes a step are folded with a 64 x 64 -> 128 bit multiplication: the high half of the
+// product depends on all bits of both factors, so xoring the halves mixes well and cheaply.
+//   [H1] Tables are keyed. The key is random in a process that has the system Env and fixed in
+//        others: the simulator must repeat itself. Nothing that anybody sees depends on it.
 //   [H2] crc32c(crc32c(0, a), b) == crc32c(0, ab), with the hardware instruction and without.
+//   [H3] A factor of zero makes a product of zero, whatever the other one was. In tables both
+//        factors are therefore added to the product again: what came before is never lost.
+//   [H4] hash_fixed_* never change: nodes of different versions spread timers alike.
 #include "base/hash.h"
 
 __extension__ typedef unsigned __int128 Wide;
 
 // The fraction of pi: numbers with nothing up their sleeve and no pattern.
-static const uint64_t hash_secret[4] = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
-                                        0x082efa98ec4e6c89};
+static const uint64_t fixed_key[HASH_KEY_WORDS] = {0x243f6a8885a308d3, 0x13198a2e03707344,
+                                                   0xa4093822299f31d0, 0x082efa98ec4e6c89};
+static uint64_t table_key[HASH_KEY_WORDS] = {0x243f6a8885a308d3, 0x13198a2e03707344,
+                                             0xa4093822299f31d0, 0x082efa98ec4e6c89};
 
-static uint64_t fold(uint64_t a, uint64_t b) {
+void hash_set_key(const uint64_t key[HASH_KEY_WORDS]) {
+    memcpy(table_key, key, sizeof table_key);
+}
+
+void hash_fix_key(void) { hash_set_key(fixed_key); }
+
+typedef uint64_t Fold(uint64_t a, uint64_t b);
+
+static inline uint64_t fold(uint64_t a, uint64_t b) {
     Wide product = (Wide)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t fold_keeping(uint64_t a, uint64_t b) { // [H3]
+    return fold(a, b) + a + (b << 32 | b >> 32);
 }
 
 static uint64_t load_u64(const uint8_t *at) {
@@ -30,12 +48,12 @@ static uint64_t load_u32(const uint8_t *at) {
     return word;
 }
 
-uint64_t hash_bytes(const void *data, size_t len) {
-    const uint8_t *at = data;
-    uint64_t hash = hash_secret[0] ^ len;
+static inline __attribute__((always_inline)) uint64_t
+mix_bytes(const uint8_t *at, size_t len, const uint64_t *key, Fold *mix) {
+    uint64_t hash = key[0] ^ len;
     size_t left = len;
     for (; left > 16; left -= 16, at += 16) {
-        hash = fold(load_u64(at) ^ hash_secret[1], load_u64(at + 8) ^ hash);
+        hash = mix(load_u64(at) ^ key[1], load_u64(at + 8) ^ hash);
     }
     uint64_t a = 0, b = 0; // the last 0 to 16 bytes; the two loads may overlap
     if (left >= 8) {
@@ -47,11 +65,25 @@ uint64_t hash_bytes(const void *data, size_t len) {
     } else if (left > 0) {
         a = (uint64_t)at[0] << 16 | (uint64_t)at[left / 2] << 8 | at[left - 1];
     }
-    hash = fold(a ^ hash_secret[2], b ^ hash);
-    return fold(hash ^ hash_secret[3], hash_secret[1] ^ len);
+    hash = mix(a ^ key[2], b ^ hash);
+    return mix(hash ^ key[3], key[1] ^ len);
 }
 
-uint64_t hash_u64(uint64_t value) { return fold(value ^ hash_secret[1], hash_secret[2]); }
+uint64_t hash_bytes(const void *data, size_t len) {
+    return mix_bytes(data, len, table_key, fold_keeping);
+}
+
+// Twice: after one round, numbers that differ in a few bits alone crowd under one key in a hundred.
+uint64_t hash_u64(uint64_t value) {
+    uint64_t hash = fold_keeping(value ^ table_key[1], value + table_key[2]);
+    return fold_keeping(hash ^ table_key[3], table_key[0]);
+}
+
+uint64_t hash_fixed_bytes(const void *data, size_t len) { // [H4]
+    return mix_bytes(data, len, fixed_key, fold);
+}
+
+uint64_t hash_fixed_u64(uint64_t value) { return fold(value ^ fixed_key[1], fixed_key[2]); }
 
 // ---- CRC-32C (Castagnoli), reflected, polynomial 0x82f63b78
 

@@ -27,17 +27,10 @@ static void step(IdSource *source) {
     if (++source->last_high > ID_HIGH_MAX) draw(source, source->last_ms + 1); // [I1]
 }
 
-IdText id_next(IdSource *source, const char *prefix) {
+// 128 bits as two words, taken five at a time from the low end.
+static IdText write_id(const char *prefix, uint64_t high, uint64_t low) {
     size_t prefix_len = strlen(prefix);
     ASSERT(prefix_len <= ID_PREFIX_MAX);
-    int64_t now_ms = env_now_ms(source->env);
-    if (now_ms < 0) now_ms = 0;
-    if (now_ms > source->last_ms) draw(source, now_ms);
-    else step(source);
-
-    // 128 bits as two words, taken five at a time from the low end.
-    uint64_t high = (uint64_t)source->last_ms << 16 | source->last_high;
-    uint64_t low = source->last_low;
     IdText id;
     memcpy(id.text, prefix, prefix_len);
     char *body = id.text + prefix_len;
@@ -49,4 +42,17 @@ IdText id_next(IdSource *source, const char *prefix) {
     id.len = (uint8_t)(prefix_len + ID_BODY_SIZE);
     id.text[id.len] = '\0';
     return id;
+}
+
+IdText id_next(IdSource *source, const char *prefix) {
+    int64_t now_ms = env_now_ms(source->env);
+    if (now_ms < 0) now_ms = 0;
+    if (now_ms > source->last_ms) draw(source, now_ms);
+    else step(source);
+    uint64_t high = (uint64_t)source->last_ms << 16 | source->last_high;
+    return write_id(prefix, high, source->last_low);
+}
+
+IdText id_at(const char *prefix, int64_t at_ms, uint64_t number) {
+    return write_id(prefix, (uint64_t)at_ms << 16, number);
 }

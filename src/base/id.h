@@ -22,4 +22,6 @@ typedef struct IdSource {
 void id_source_init(IdSource *source, Env *env);
 // The prefix is taken as it is, so it brings its own separator: "run_".
 IdText id_next(IdSource *source, const char *prefix);
+// The same text for the same moment and number, always: an id for what has these two already.
+IdText id_at(const char *prefix, int64_t at_ms, uint64_t number);
 static inline Str id_str(const IdText *id) { return (Str){id->text, id->len}; }

@@ -7,7 +7,8 @@ typedef enum LogLevel { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVEL_COUN
 
 typedef struct Logger {
     LogLevel least; // lines below it are not formatted
-    // Called on whatever thread logs; must be thread-safe. `line` has no newline.
+    // Called on whatever thread logs; must be thread-safe. A line that did not come through
+    // log_line has to be cleaned by the writer.
     void (*write)(void *context, LogLevel level, const char *line);
     void *context;
 } Logger;
@@ -15,6 +16,9 @@ typedef struct Logger {
 const char *log_level_name(LogLevel level);
 void log_line(const Logger *logger, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Makes text fit for a log, in place: what steers a terminal or ends a line becomes a space, what
+// is not UTF-8 a question mark. [L1]
+void log_clean(char *line);
 static inline bool log_takes(const Logger *logger, LogLevel level) {
     return logger && logger->write && level >= __atomic_load_n(&logger->least, __ATOMIC_RELAXED);
 }

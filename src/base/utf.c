@@ -99,3 +99,10 @@ size_t utf8_encode(uint32_t code_point, char ret_bytes[4]) {
     ret_bytes[3] = (char)(0x80 | (code_point & 0x3F));
     return 4;
 }
+
+bool utf_is_control(uint32_t code_point) {
+    return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) || code_point == 0x061C ||
+           code_point == 0x200E || code_point == 0x200F ||
+           (code_point >= 0x2028 && code_point <= 0x202E) ||
+           (code_point >= 0x2066 && code_point <= 0x2069);
+}

@@ -12,3 +12,6 @@ size_t utf8_sequence_len(const char *at, const char *end);
 uint32_t utf8_decode(const char **at, const char *end);
 // Writes 1-4 bytes, answers how many. Encodes lone surrogates as three bytes (WTF-8).
 size_t utf8_encode(uint32_t code_point, char ret_bytes[4]);
+// What must not reach a terminal or a log as it is: control characters of both blocks (the second
+// has an escape of its own), separators of lines, and the marks that turn the direction of a line.
+bool utf_is_control(uint32_t code_point);

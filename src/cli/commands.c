@@ -5,12 +5,15 @@
 // (options.h).
 //
 // Not here: what the commands do.
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/groups.h"
 #include "cli/verb.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { COMMANDS_MAX = 64 }; // of a group, among which a mistyped word is looked for
 
 static const CliCommand config_commands[] = {
     {"print", "show the settings and where they come from", cli_config_print, NULL, NULL},
@@ -32,18 +35,21 @@ static const CliCommand commands[] = {
     {"worker", "do tasks with a program", cli_worker, NULL, NULL},
     {"deploy", "deploy workflow files", cli_deploy, NULL, NULL},
     {"wf", "start, watch and steer runs", NULL, &wf_group, NULL},
+    {"logs", "print the console lines of a run", cli_logs, NULL, NULL},
     {"signal", "send a signal to a run", cli_signal, NULL, NULL},
     {"emit", "publish an event to a topic", cli_emit, NULL, NULL},
     {"task", "list, queue and retry tasks", NULL, &task_group, NULL},
-    {"queue", "list, pause and resume queues", NULL, &queue_group, NULL},
+    {"queue", "list queues, set their limits", NULL, &queue_group, NULL},
     {"schedule", "start runs by the clock", NULL, &schedule_group, NULL},
     {"topic", "topics, their policies and waiters", NULL, &topic_group, NULL},
     {"dead", "events and signals that reached nobody", NULL, &dead_group, NULL},
     {"workflow", "list and show deployed workflows", NULL, &workflow_group, NULL},
     {"stats", "show the counters of a server", cli_stats, NULL, NULL},
+    {"workers", "list who asks for tasks, and the tasks nobody asks for", cli_workers, NULL, NULL},
     {"nodes", "list the processes that work on a store", NULL, NULL, &nodes_verb},
     {"doctor", "look whether everything is well", cli_doctor, NULL, NULL},
     {"verify", "check the content of a store", cli_verify, NULL, NULL},
+    {"backup", "copy an SQLite store, also while it is in use", cli_backup, NULL, NULL},
     {"migrate", "move everything from one store to another", cli_migrate, NULL, NULL},
     {"config", "show and check the settings of a server", NULL, &config_group, NULL},
     {"token", "make, list and remove tokens", NULL, &token_group, NULL},
@@ -79,6 +85,19 @@ static const CliCommand *find(const CliGroup *group, const char *name) {
     return NULL;
 }
 
+static int no_command(const CliGroup *group, const char *path, const char *word) {
+    const char *names[COMMANDS_MAX];
+    size_t count = 0;
+    for (; count < group->count && count < COMMANDS_MAX; count++)
+        names[count] = group->commands[count].name;
+    const char *nearest = suggest_nearest(word, names, count);
+    if (nearest != NULL)
+        fprintf(stderr, "abide: there is no command %s; did you mean %s %s? See %s --help\n", word,
+                path, nearest, path);
+    else fprintf(stderr, "abide: there is no command %s; see %s --help\n", word, path);
+    return EXIT_CODE_USAGE;
+}
+
 static bool is_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
@@ -106,10 +125,7 @@ int cli_main(int argument_count, char **arguments) {
         }
         if (group == &cli_root && strcmp(word, "--version") == 0) return cli_version(0, NULL);
         const CliCommand *command = find(group, word);
-        if (command == NULL) {
-            fprintf(stderr, "abide: there is no command %s; see %s --help\n", word, path);
-            return EXIT_CODE_USAGE;
-        }
+        if (command == NULL) return no_command(group, path, word);
         bool is_command = command->group == NULL;
         if (is_command && wants_help) return cli_command_run(command, 1, help_arguments);
         if (is_command)

@@ -105,28 +105,9 @@ static void print(const Settings *settings, bool is_json) {
     arena_done(&arena);
 }
 
-// ---- variables that mean nothing ----
-
-// Variables of other commands and of tools.
-static bool is_known_variable(Str name) {
-    static const char *const others[] = {"ABIDE_CONFIG", "ABIDE_SERVER",     "ABIDE_TOKEN",
-                                         "ABIDE_CA_FILE", "ABIDE_BUILD_DIR", "ABIDE_SOURCE_DIR",
-                                         "ABIDE_TEST_SCALE"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (str_equal(name, str_from(others[i]))) return true;
-    for (int i = 0; i < SETTINGS_COUNT; i++) {
-        char variable[64];
-        if (str_equal(name, str_from(setting_variable((SettingId)i, variable)))) return true;
-    }
-    return false;
-}
-
-static void note_variables(void) {
-    for (char **at = environ; *at != NULL; at++) {
-        Str name = {*at, strcspn(*at, "=")};
-        if (str_starts_with(name, STR("ABIDE_")) && !is_known_variable(name))
-            fprintf(stderr, "abide: %.*s is set, but is no setting\n", STR_ARG(name));
-    }
+static void note_variable(void *context, const char *message) {
+    (void)context;
+    fprintf(stderr, "abide: %s\n", message);
 }
 
 // ---- commands ----
@@ -188,7 +169,7 @@ int cli_config_check(int argument_count, char **arguments) {
     };
     int code = load_and(&table, argument_count, arguments, &flags, &settings);
     if (code >= 0) return code;
-    note_variables();
+    settings_tell_stray(false, note_variable, NULL);
     if (str_is_null(settings.file)) puts("no settings file; the settings are good");
     else printf("%.*s is good\n", STR_ARG(settings.file));
     settings_done(&settings);

@@ -30,7 +30,7 @@ static const Verb ls_verb = {
 
 static const Verb replay_verb = {
     .kind = VERB_CHANGE,
-    .usage = "abide dead replay ID... [options]",
+    .usage = "abide dead replay LETTER... [options]",
     .about = "Delivers dead letters again. \"-\" reads ids from standard input.",
     .example = "abide dead replay 12\nabide dead ls -o ids | abide dead replay -",
     .path = "/v1/dead-letters/%s/replay",
@@ -40,7 +40,7 @@ static const Verb replay_verb = {
 
 static const Verb rm_verb = {
     .kind = VERB_CHANGE,
-    .usage = "abide dead rm ID... [options]",
+    .usage = "abide dead rm LETTER... [options]",
     .about = "Removes dead letters. \"-\" reads ids from standard input.",
     .example = "abide dead rm 12\nabide dead ls -o ids | abide dead rm -",
     .path = "/v1/dead-letters/%s",

@@ -56,7 +56,7 @@ void details_print(Session *session, const JsonValue *object, const char *id_fie
                    const char *const *hidden) {
     switch (session->format) {
     case OUTPUT_JSON: output_json(stdout, object); return;
-    case OUTPUT_IDS: output_json_line(stdout, field_text(object, id_field)); return;
+    case OUTPUT_IDS: output_id(stdout, field_text(object, id_field)); return;
     case OUTPUT_TABLE: break;
     }
     size_t label_width = LABEL_MIN;

@@ -5,10 +5,13 @@
 // reach private addresses, because what is being developed usually lives there; programs are only
 // run when that was asked for (docs/dev.md says why).
 //
-// Not here: what serving is (server/serve.c), deploying on change (server/flow_folder.c).
+// Not here: what serving is (server/serve.c), deploying on change (server/flow_folder.c), lines
+// about runs (dev_log.c).
 #include "abide.h"
 #include "base/arena.h"
+#include "cli/advice.h"
 #include "cli/cli.h"
+#include "cli/dev_log.h"
 #include "cli/settings.h"
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +19,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { DEV_OPTIONS = SETTINGS_OPTIONS + 3 };
+
 typedef struct Dev {
     Str folder;
     Str listen;
     Str start, input; // a run to start; null = none
     bool is_terminal;
+    bool is_quiet; // says nothing of runs
+    DevLog log;
 } Dev;
 
 static void write_line(void *context, LogLevel level, const char *line) {
@@ -32,6 +39,10 @@ static void write_line(void *context, LogLevel level, const char *line) {
     fflush(stdout);
 }
 
+static void warn(void *context, const char *message) {
+    LOG((const Logger *)context, LOG_WARN, "%s", message);
+}
+
 static void start_run(const Dev *dev, Arena *arena, abide_engine *engine) {
     abide_error error;
     char id[ABIDE_RUN_ID_SIZE];
@@ -41,8 +52,18 @@ static void start_run(const Dev *dev, Arena *arena, abide_engine *engine) {
     else printf("cannot start %.*s: %s (%s)\n", STR_ARG(dev->start), error.message, error.name);
 }
 
+static void take_event(void *context, const abide_event *event) {
+    Dev *dev = context;
+    dev_log_notice(&dev->log, event);
+}
+
+static void stop_log(void *context) {
+    Dev *dev = context;
+    dev_log_stop(&dev->log);
+}
+
 static void say_ready(void *context, const Server *server) {
-    const Dev *dev = context;
+    Dev *dev = context;
     Arena arena;
     arena_init(&arena);
     if (!str_is_null(dev->start)) start_run(dev, &arena, server->engine);
@@ -53,6 +74,7 @@ static void say_ready(void *context, const Server *server) {
            is_v6 ? "[" : "", STR_ARG(host), is_v6 ? "]" : "", server->port, STR_ARG(dev->folder));
     fflush(stdout);
     arena_done(&arena);
+    if (!dev->is_quiet) dev_log_start(&dev->log, server->engine);
 }
 
 // The store below the folder, kept out of version control. False: it has been said why.
@@ -80,7 +102,13 @@ static int run_dev(Dev *dev, const Settings *settings) {
                      .write = write_line,
                      .context = dev};
     ServeConfig config = {.logger = &logger, .on_ready = say_ready, .context = dev};
+    dev_log_init(&dev->log, stdout);
+    if (!dev->is_quiet) {
+        config.on_event = take_event;
+        config.on_ending = stop_log;
+    }
     settings_apply(settings, false, &config);
+    settings_tell_stray(true, warn, &logger);
     config.directory = dev->folder;
     if (values[SET_ALLOW_PRIVATE].source == SOURCE_DEFAULT) config.is_private_allowed = true;
     Arena arena;
@@ -89,9 +117,14 @@ static int run_dev(Dev *dev, const Settings *settings) {
     int code = EXIT_CODE_FAILED;
     if (values[SET_STORE].source != SOURCE_DEFAULT ||
         make_store(&arena, dev->folder, &config.store)) {
-        if (serve(&config, &diag) == OK) code = EXIT_CODE_OK;
-        else fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
+        if (serve(&config, &diag) == OK) {
+            code = EXIT_CODE_OK;
+        } else {
+            advice_add(&diag);
+            fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
+        }
     }
+    dev_log_done(&dev->log);
     arena_done(&arena);
     return code;
 }
@@ -99,21 +132,24 @@ static int run_dev(Dev *dev, const Settings *settings) {
 int cli_dev(int argument_count, char **arguments) {
     Dev dev = {.folder = STR("."), .is_terminal = isatty(STDOUT_FILENO)};
     SettingFlags flags;
-    Option options[SETTINGS_OPTIONS + 2];
+    Option options[DEV_OPTIONS];
     settings_options(&flags, options);
     options[SETTINGS_OPTIONS] = (Option){"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW",
                                          "start a run of it at once"};
     options[SETTINGS_OPTIONS + 1] =
         (Option){"input", 'i', OPTION_TEXT, &dev.input, "JSON", "the input of that run"};
+    options[SETTINGS_OPTIONS + 2] =
+        (Option){"quiet", 'q', OPTION_FLAG, &dev.is_quiet, NULL, "say nothing of runs"};
     const OptionTable table = {
         .usage = "abide dev [DIR] [options]",
         .about = "Deploys the .flow files below DIR (the current folder unless given), deploys\n"
-                 "them again whenever they change, and shows their runs on a status page. The\n"
+                 "them again whenever they change, shows their runs on a status page and prints\n"
+                 "what happens to them: starts, ends, failures, waits, console lines. The\n"
                  "store is DIR/.abide/abide.db, and the task http may reach private addresses,\n"
                  "unless told otherwise; all other settings are those of abide serve.",
         .example = "abide dev\nabide dev flows --start hello --input '{\"name\": \"Ada\"}'",
         .options = options,
-        .option_count = SETTINGS_OPTIONS + 2,
+        .option_count = DEV_OPTIONS,
         .operand_max = 1,
     };
     Operands folders;

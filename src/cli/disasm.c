@@ -25,7 +25,7 @@ int cli_disasm(int argument_count, char **arguments) {
     Operands files;
     OptionsResult result = options_parse(&table, argument_count, arguments, &files);
     if (result != OPTIONS_OK) return result == OPTIONS_HELP ? EXIT_CODE_OK : EXIT_CODE_USAGE;
-    FlowModule *module = load_module(files.items[0], NULL);
+    FlowModule *module = load_module(files.items[0], LOAD_ANY, NULL, NULL);
     if (!module) return EXIT_CODE_USAGE;
     Buf listing;
     buf_init(&listing, LISTING_MAX);

@@ -11,6 +11,7 @@
 #include "cli/local.h"
 #include "cli/session.h"
 #include "cli/verify.h"
+#include "cli/wf_next.h"
 #include "json/write.h"
 
 enum {
@@ -163,6 +164,35 @@ static void check_stuck(Doctor *doctor) {
         note(doctor, "timers", LEVEL_OK, NULL, "no run is stuck, no timer late");
 }
 
+// Runs of workflows in C that no node has a function for.
+static void check_code(Doctor *doctor) {
+    const JsonValue *answer = ask(doctor, "workflows", "/v1/workflows?limit=1000",
+                                  "look at the server's log");
+    const JsonValue *workflows = answer != NULL ? json_member(answer, STR("items")) : NULL;
+    if (workflows == NULL || doctor->session->local != NULL) return; // a command has no plug-ins
+    JSON_EACH(workflow, workflows) {
+        if (json_member(workflow, STR("registered")) == NULL || field_flag(workflow, "registered"))
+            continue;
+        Str name = field_text(workflow, "name");
+        Buf path;
+        buf_init(&path, 1 << 12);
+        buf_append_cstr(&path, "/v1/runs?status=running&limit=1000");
+        client_put_query(&path, "workflow", name);
+        const JsonValue *runs = ask(doctor, "workflows",
+                                    arena_cstr(&doctor->session->arena, buf_str(&path)),
+                                    "look at the server's log");
+        buf_done(&path);
+        const JsonValue *items = runs != NULL ? json_member(runs, STR("items")) : NULL;
+        size_t waiting_count = 0;
+        if (items != NULL) JSON_EACH(run, items) waiting_count += field_flag(run, "waits_for_code");
+        if (waiting_count == 0) continue;
+        note(doctor, "workflows", LEVEL_WARNING,
+             "start a server with the plug-in that has it: abide serve --plugin FILE",
+             "%.*s is written in C; %zu runs of it wait for a server that has it",
+             STR_ARG(name), waiting_count);
+    }
+}
+
 static void check_queues(Doctor *doctor) {
     const JsonValue *answer = ask(doctor, "queues", "/v1/queues", "look at the server's log");
     const JsonValue *queues = answer != NULL ? json_member(answer, STR("items")) : NULL;
@@ -187,6 +217,45 @@ static void check_queues(Doctor *doctor) {
         bad++;
     }
     if (queues != NULL && bad == 0) note(doctor, "queues", LEVEL_OK, NULL, "none is held up");
+}
+
+// Tasks that wait, held against who asks for tasks.
+static void check_workers(Doctor *doctor) {
+    const JsonValue *answer = ask(doctor, "workers", "/v1/workers", "look at the server's log");
+    const JsonValue *unserved = answer != NULL ? json_member(answer, STR("unserved")) : NULL;
+    const JsonValue *workers = answer != NULL ? json_member(answer, STR("items")) : NULL;
+    if (unserved == NULL || workers == NULL) return;
+    int64_t present = 0, now_ms = doctor->session->now_ms;
+    Arena *arena = &doctor->session->arena;
+    JSON_EACH(worker, workers) if (field_flag(worker, "present")) present++;
+    JSON_EACH(one, unserved) {
+        Str text = next_unserved_text(arena, one);
+        Str since = output_relative(arena, now_ms, field_ms(one, "since"));
+        note(doctor, "workers", LEVEL_WARNING,
+             "start a worker that asks for it, or mend the name where the task is made",
+             "%.*s; the first one waits since %.*s: %.*s", STR_ARG(text), STR_ARG(since),
+             STR_ARG(field_text(one, "task_id")));
+    }
+    if (unserved->count == 0)
+        note(doctor, "workers", LEVEL_OK, NULL, "%lld ask for tasks; no task waits in vain",
+             (long long)present);
+}
+
+static void check_topics(Doctor *doctor) {
+    const JsonValue *answer = ask(doctor, "topics", "/v1/topics?limit=1000",
+                                  "look at the server's log");
+    const JsonValue *topics = answer != NULL ? json_member(answer, STR("items")) : NULL;
+    size_t bad = 0;
+    if (topics != NULL) JSON_EACH(topic, topics) {
+        if (!field_flag(topic, "full")) continue;
+        bad++;
+        note(doctor, "topics", LEVEL_WARNING,
+             "abide topic events TOPIC shows them, abide topic rm-events TOPIC --all removes them; "
+             "or raise the cap: abide topic set TOPIC --cap N",
+             "%.*s is full: %lld events are pending, and new ones are refused (TOPIC_FULL)",
+             STR_ARG(field_text(topic, "name")), (long long)field_count(topic, "pending"));
+    }
+    if (topics != NULL && bad == 0) note(doctor, "topics", LEVEL_OK, NULL, "none is full");
 }
 
 static void check_nodes(Doctor *doctor) {
@@ -278,6 +347,7 @@ static void report(Doctor *doctor) {
 int cli_doctor(int argument_count, char **arguments) {
     Session session;
     session_init(&session, SESSION_READS);
+    session_has_no_ids(&session);
     OptionTable table = {
         .usage = "abide doctor [options]",
         .about = "Looks whether a server, or a store, is well: reachable, the same version, the "
@@ -294,7 +364,10 @@ int cli_doctor(int argument_count, char **arguments) {
         if (check_ready(&doctor) && check_stats(&doctor)) {
             check_nodes(&doctor);
             check_stuck(&doctor);
+            check_code(&doctor);
             check_queues(&doctor);
+            if (session.local == NULL) check_workers(&doctor);
+            check_topics(&doctor);
         }
     }
     if (session.local != NULL) check_store(&doctor);

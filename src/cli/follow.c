@@ -7,14 +7,18 @@
 #include "cli/follow.h"
 #include "base/duration.h"
 #include "base/env.h"
+#include "cli/failure.h"
+#include "cli/wf_next.h"
 #include "json/write.h"
 #include <unistd.h>
 
 enum {
     POLL_MS = 20000,
     POLL_TERMINAL_MS = 1000,
+    EARLY_MS = 15000, // so long polls are short everywhere: something may be said
     AWAY_MS = 30000, // how long a server may take to come back
     AWAY_PAUSE_MS = 250,
+    SILENT_MS = 2000, // most runs have ended by then
 };
 
 bool follow_read_limit(Session *session, const char *option, Str text, int64_t *ret_ms) {
@@ -29,13 +33,20 @@ static bool has_ended(Str status) {
            str_equal(status, STR("cancelled"));
 }
 
-static bool not_ended(Session *session, Str run_id) {
+// `waited_ms`: how long it was waited for; 0 = not at all.
+static bool not_ended(Session *session, Str run_id, int64_t waited_ms) {
     Diag diag;
     Str status = field_text(session->answer.json, "status");
     if (str_is_null(status)) status = STR("out of reach"); // the server was away at the end
-    (void)diag_set(&diag, ERR_CONFLICT, "RUN_NOT_ENDED",
-                   "run %.*s has not ended, it is %.*s; --wait waits for its end", STR_ARG(run_id),
-                   STR_ARG(status));
+    if (waited_ms > 0)
+        (void)diag_set(&diag, ERR_CONFLICT, "RUN_NOT_ENDED",
+                       "run %.*s has not ended within %lld ms, it is %.*s; abide wf show %.*s says "
+                       "what it waits for",
+                       STR_ARG(run_id), (long long)waited_ms, STR_ARG(status), STR_ARG(run_id));
+    else
+        (void)diag_set(&diag, ERR_CONFLICT, "RUN_NOT_ENDED",
+                       "run %.*s has not ended, it is %.*s; --wait waits for its end",
+                       STR_ARG(run_id), STR_ARG(status));
     return session_fail(session, ERR_CONFLICT, &diag);
 }
 
@@ -48,14 +59,38 @@ static bool is_worth_waiting(const Diag *diag, Status status, int64_t answered_m
 
 // How long the next poll may take, when `gone_ms` of `limit_ms` (0: no limit) are over.
 static int64_t poll_ms(const Session *session, int64_t gone_ms, int64_t limit_ms) {
-    int64_t wait_ms = session->progress.is_terminal ? POLL_TERMINAL_MS : POLL_MS;
+    bool is_short = session->progress.is_terminal || gone_ms < EARLY_MS;
+    int64_t wait_ms = is_short ? POLL_TERMINAL_MS : POLL_MS;
     if (limit_ms > 0 && wait_ms > limit_ms - gone_ms) wait_ms = limit_ms - gone_ms;
     return wait_ms < 1 ? 1 : wait_ms;
+}
+
+// Says that it waits for a task nobody asks for. True: it was said, and that is enough.
+static bool say_unserved(Session *session, Str run_id) {
+    Diag diag;
+    const ClientRequest request = {
+        .method = "GET", .path = session_path(session, "/v1/runs/%s", run_id, STR_NULL)};
+    ClientAnswer kept = session->answer;
+    bool is_read = session_try(session, &request, &diag) == OK;
+    const JsonValue *waits = is_read ? json_member(session->answer.json, STR("waits")) : NULL;
+    const JsonValue *found = NULL;
+    if (waits != NULL) JSON_EACH(wait, waits)
+        if (found == NULL) found = json_member(wait, STR("unserved"));
+    session->answer = kept;
+    if (found == NULL) return false;
+    session_clear_progress(session);
+    Buf line;
+    buf_init(&line, 1 << 20);
+    output_clean(&line, next_unserved_text(&session->arena, found), 0);
+    fprintf(stderr, "abide: %.*s waits: %s\n", STR_ARG(run_id), buf_cstr(&line));
+    buf_done(&line);
+    return true;
 }
 
 bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
     Str base = session_path(session, "/v1/runs/%s/result", run_id, STR_NULL);
     int64_t began_ms = env_now_ms(env_system()), answered_ms = 0, gone_ms = 0;
+    bool is_said = false;
     for (;;) {
         ArenaMark mark = arena_mark(&session->arena);
         int64_t wait_ms = answered_ms == 0 ? 1 : poll_ms(session, gone_ms, limit_ms);
@@ -70,7 +105,8 @@ bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
         gone_ms = env_now_ms(env_system()) - began_ms;
         if (is_away) usleep(AWAY_PAUSE_MS * 1000);
         else answered_ms = began_ms + gone_ms;
-        if (limit_ms > 0 && gone_ms >= limit_ms) return not_ended(session, run_id);
+        if (limit_ms > 0 && gone_ms >= limit_ms) return not_ended(session, run_id, limit_ms);
+        if (!is_said && !is_away && gone_ms >= SILENT_MS) is_said = say_unserved(session, run_id);
         Str word = is_away ? STR("out of reach") : field_text(session->answer.json, "status");
         session_progress(session, "%.*s is %.*s … %llds", STR_ARG(run_id), STR_ARG(word),
                          (long long)(gone_ms / 1000));
@@ -81,13 +117,18 @@ bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
     return true;
 }
 
-// "TypeError: x is not a function", or the JSON when it has no such members.
-static Str error_text(Session *session, const JsonValue *error) {
-    Str type = field_text(error, "type"), message = field_text(error, "message");
-    if (str_is_null(type)) type = field_text(error, "name");
-    if (str_is_null(message)) return error != NULL ? error->raw : STR("no reason is recorded");
-    if (str_is_null(type)) return message;
-    return arena_printf(&session->arena, "%.*s: %.*s", STR_ARG(type), STR_ARG(message));
+// What the line of the complaint has no room for: the stack, causes, and all of a long message.
+static void print_failure(Session *session, const JsonValue *error) {
+    Buf text;
+    buf_init(&text, FAILURE_TEXT_MAX);
+    failure_append(&text, error, 0);
+    Str left = buf_str(&text), first;
+    (void)str_split(&left, '\n', &first);
+    bool is_whole = first.len < DIAG_MESSAGE_MAX / 2;
+    Str shown = is_whole ? left : buf_str(&text);
+    if (session->format != OUTPUT_JSON && shown.len > 0)
+        fprintf(stderr, "%.*s", STR_ARG(shown));
+    buf_done(&text);
 }
 
 static bool did_not_complete(Session *session, Str run_id, Str status, const JsonValue *error) {
@@ -95,8 +136,13 @@ static bool did_not_complete(Session *session, Str run_id, Str status, const Jso
     bool is_failed = str_equal(status, STR("failed"));
     (void)diag_set(&diag, ERR_CONFLICT, is_failed ? "RUN_FAILED" : "RUN_CANCELLED",
                    "run %.*s %s: %.*s", STR_ARG(run_id), is_failed ? "failed" : "was cancelled",
-                   STR_ARG(error_text(session, error)));
-    return session_complain(session, ERR_CONFLICT, &diag);
+                   STR_ARG(failure_headline(&session->arena, error)));
+    (void)session_complain(session, ERR_CONFLICT, &diag);
+    print_failure(session, error);
+    if (is_failed && session->format == OUTPUT_TABLE)
+        fprintf(stderr, "abide wf show %.*s   # says more, and what to do\n",
+                STR_ARG(next_shell_word(&session->arena, run_id)));
+    return false;
 }
 
 static void print_result_json(Str run_id, const JsonValue *answer) {
@@ -118,12 +164,12 @@ static void print_result_json(Str run_id, const JsonValue *answer) {
 bool follow_print_result(Session *session, Str run_id) {
     const JsonValue *answer = session->answer.json;
     Str status = field_text(answer, "status");
-    if (session->answer.http_status != 200) return not_ended(session, run_id);
+    if (session->answer.http_status != 200) return not_ended(session, run_id, 0);
     bool is_completed = str_equal(status, STR("completed"));
     Str raw = STR("null"); // a run that answers nothing
     json_get_raw(answer, "result", &raw);
     if (session->format == OUTPUT_JSON) print_result_json(run_id, answer);
-    else if (session->format == OUTPUT_IDS) output_json_line(stdout, run_id);
+    else if (session->format == OUTPUT_IDS) output_id(stdout, run_id);
     else if (is_completed) output_json_line(stdout, raw);
     if (is_completed) return true;
     return did_not_complete(session, run_id, status, json_member(answer, STR("error")));
@@ -176,25 +222,28 @@ static bool print_event(void *context, const ClientEvent *event) {
     return session_flush(session);
 }
 
-bool follow_print_log(Session *session, Str run_id) {
+bool follow_stream(Session *session, Str run_id, ClientEventFunction on_event) {
     Diag diag;
     const ClientStream stream = {
         .path = session_path(session, "/v1/runs/%s/events", run_id, STR_NULL),
-        .on_event = print_event,
+        .on_event = on_event,
         .context = session,
     };
     session->answer = (ClientAnswer){0};
     Status status = client_stream(session->client, &stream, &diag);
-    if (status != OK) {
-        session->answer.http_status = client_http_status(session->client);
-        return session_fail(session, status, &diag);
-    }
+    if (status == OK) return true;
+    session->answer.http_status = client_http_status(session->client);
+    return session_fail(session, status, &diag);
+}
+
+bool follow_print_log(Session *session, Str run_id) {
+    if (!follow_stream(session, run_id, print_event)) return false;
     if (!session_flush(session)) return true; // nobody reads any more
     if (!session_get(session, session_path(session, "/v1/runs/%s/result", run_id, STR_NULL)))
         return false;
     const JsonValue *answer = session->answer.json;
     Str word = field_text(answer, "status");
-    if (session->format == OUTPUT_IDS) output_json_line(stdout, run_id);
+    if (session->format == OUTPUT_IDS) output_id(stdout, run_id);
     if (!has_ended(word) || str_equal(word, STR("completed"))) return true;
     return did_not_complete(session, run_id, word, json_member(answer, STR("error")));
 }

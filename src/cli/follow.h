@@ -11,6 +11,9 @@ bool follow_print_result(Session *session, Str run_id);
 // Prints the history as it happens until the run ends: a line, or with -o json an object, each.
 // False when it failed; a run that did not complete is a failure too.
 bool follow_print_log(Session *session, Str run_id);
+// Hands on each entry of the history, as it happens, until the run ends or `on_event` (which gets
+// the session) has enough. False: it failed, and that has been said.
+bool follow_stream(Session *session, Str run_id, ClientEventFunction on_event);
 // One entry of a history in words: "12:30:01.250  step  charge  {"id":7}".
 void follow_append_entry(Session *session, Buf *line, const JsonValue *entry);
 // A duration option; null leaves *ret_ms alone.

@@ -1,12 +1,13 @@
 // Lists over the API's pages.
 //
-// Invariants [L1] and [L2] are in list.h.
+// Invariants [L1] to [L3] are in list.h.
 //
 // Pages are kept until all are there, because a table's columns are as wide as its widest cell.
 //
 // Not here: filters and columns (the commands).
 #include "cli/list.h"
 #include "base/assert.h"
+#include "base/map.h"
 #include "json/write.h"
 
 enum { PAGE_MAX = 1000, LIST_OUTPUT_MAX = 512 << 20 };
@@ -32,10 +33,9 @@ bool list_gather(Session *session, const Listing *listing, ListItems *items, Str
         uint64_t left = listing->limit - items->count;
         if (!session_get(session, page_path(session, listing, left, cursor))) return false;
         const JsonValue *page = json_member(session->answer.json, STR("items"));
-        size_t before = items->count;
         if (page != NULL) JSON_EACH(item, page) vec_push(items, item);
         cursor = field_text(session->answer.json, "next");
-        if (items->count == before) break;
+        // A page may be empty and not the last: nothing of what was looked at passed the filters.
     } while (!str_is_null(cursor) && items->count < listing->limit); // [L1]
     *ret_next = cursor;
     return true;
@@ -84,6 +84,7 @@ static void print_table(Session *session, const Listing *listing, const ListItem
     ASSERT(listing->column_count <= LIST_COLUMNS_MAX);
     for (size_t i = 0; i < listing->column_count; i++) columns[i] = listing->columns[i].column;
     table_init(&table, columns, listing->column_count);
+    table.has_no_titles = listing->has_no_titles;
     for (size_t i = 0; i < items->count; i++)
         for (size_t k = 0; k < listing->column_count; k++)
             add_cell(session, &table, &listing->columns[k], items->data[i]);
@@ -91,23 +92,34 @@ static void print_table(Session *session, const Listing *listing, const ListItem
     table_done(&table);
 }
 
+// [L3]
+static void print_ids(const Listing *listing, const ListItems *items) {
+    StrMap printed;
+    strmap_init(&printed);
+    for (size_t i = 0; i < items->count; i++) {
+        Str id = field_text(items->data[i], listing->id_field);
+        if (strmap_put(&printed, id, &printed) == NULL) output_id(stdout, id);
+    }
+    strmap_done(&printed);
+}
+
+void list_print(Session *session, const Listing *listing, const ListItems *items, Str next) {
+    switch (session->format) {
+    case OUTPUT_JSON: print_json(items, next); break;
+    case OUTPUT_TABLE: print_table(session, listing, items); break;
+    case OUTPUT_IDS: print_ids(listing, items); break;
+    }
+    if (str_is_null(next) || session->format == OUTPUT_JSON) return;
+    fflush(stdout); // [L2]
+    fprintf(stderr, "there is more: --cursor %.*s goes on, a larger --limit shows more\n",
+            STR_ARG(next));
+}
+
 bool list_show(Session *session, const Listing *listing) {
     ListItems items = {0};
     Str next = STR_NULL;
     bool is_ok = list_gather(session, listing, &items, &next);
-    if (is_ok) switch (session->format) {
-        case OUTPUT_JSON: print_json(&items, next); break;
-        case OUTPUT_TABLE: print_table(session, listing, &items); break;
-        case OUTPUT_IDS:
-            for (size_t i = 0; i < items.count; i++)
-                output_json_line(stdout, field_text(items.data[i], listing->id_field));
-            break;
-        }
-    if (is_ok && !str_is_null(next) && session->format != OUTPUT_JSON) { // [L2]
-        fflush(stdout);
-        fprintf(stderr, "there is more: --cursor %.*s goes on, a larger --limit shows more\n",
-                STR_ARG(next));
-    }
+    if (is_ok) list_print(session, listing, &items, next);
     vec_free(&items);
     return is_ok;
 }

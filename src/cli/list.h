@@ -2,6 +2,7 @@
 //
 //   [L1] A limit above the server's page size is served by several pages.
 //   [L2] When there is more than was asked for, stderr says how to go on; JSON has it in "next".
+//   [L3] -o ids names each thing once: a workflow has a row per version.
 #pragma once
 #include "cli/session.h"
 
@@ -29,6 +30,7 @@ typedef struct Listing {
     const char *id_field; // what -o ids prints
     const ListColumn *columns;
     size_t column_count;
+    bool has_no_titles; // a table goes on
 } Listing;
 
 typedef VEC(const JsonValue *) ListItems; // in the session's arena
@@ -36,3 +38,7 @@ typedef VEC(const JsonValue *) ListItems; // in the session's arena
 // All items up to the limit; the caller frees the vector. *ret_next: null when there are no more.
 bool list_gather(Session *session, const Listing *listing, ListItems *items, Str *ret_next);
 bool list_show(Session *session, const Listing *listing);
+// Prints what was gathered, in the form that was asked for.
+void list_print(Session *session, const Listing *listing, const ListItems *items, Str next);
+// Shows the list until it is interrupted, again whenever it has changed (list_watch.c).
+void list_watch(Session *session, const Listing *listing);

@@ -11,7 +11,14 @@
 
 enum { FINDINGS_MAX = 1 << 20 };
 
-static FlowModule *compile_file(Str name, Str text, Arena *arena) {
+typedef struct Loading {
+    LoadMode mode;
+    Arena arena;
+    const char *code;
+} Loading;
+
+static FlowModule *compile_file(Loading *loading, Str name, Str text) {
+    Arena *arena = &loading->arena;
     FlowSource source;
     FlowModule *module = NULL;
     Diag diag;
@@ -21,7 +28,10 @@ static FlowModule *compile_file(Str name, Str text, Arena *arena) {
     }
     FlowReport *report = ARENA_NEW(arena, FlowReport);
     flow_report_init(report, &source, arena);
-    Status status = flow_compile(source.name, source.text, &module, report, &diag);
+    Status status = loading->mode == LOAD_CHECKED
+                        ? flow_compile_checked(report, &module, &diag)
+                        : flow_compile(source.name, source.text, &module, report, &diag);
+    loading->code = flow_report_refusal(report);
     if (report->count > 0) {
         Buf findings;
         buf_init(&findings, FINDINGS_MAX);
@@ -32,17 +42,18 @@ static FlowModule *compile_file(Str name, Str text, Arena *arena) {
     return status == OK ? module : NULL;
 }
 
-FlowModule *load_module(const char *path, Buf *ret_source) {
-    Arena arena;
+FlowModule *load_module(const char *path, LoadMode mode, Buf *ret_source, const char **ret_code) {
+    Loading loading = {.mode = mode, .code = "FILE_NOT_READ"};
     Buf text;
     Diag diag;
     FlowModule *module = NULL;
-    arena_init(&arena);
+    arena_init(&loading.arena);
     buf_init(&text, FLOW_SOURCE_MAX);
     if (file_read(path, &text, &diag) != OK) fprintf(stderr, "abide: %s\n", diag.message);
-    else module = compile_file(str_from(path), buf_str(&text), &arena);
+    else module = compile_file(&loading, str_from(path), buf_str(&text));
+    if (ret_code) *ret_code = loading.code;
     if (ret_source) buf_append_str(ret_source, buf_str(&text));
     buf_done(&text);
-    arena_done(&arena);
+    arena_done(&loading.arena);
     return module;
 }

@@ -9,6 +9,7 @@
 #include "cli/local.h"
 #include "abide.h"
 #include "base/memory.h"
+#include "cli/advice.h"
 #include "server/server.h"
 #include <errno.h>
 #include <stdio.h>
@@ -35,8 +36,11 @@ struct LocalServer {
 // ---- the store ----
 
 static Status explain_open(const abide_error *error, Str store, Diag *diag) {
-    if (strcmp(error->name, "STORE_LOCKED") != 0)
-        return diag_set(diag, ERR_UNAVAILABLE, error->name, "%s", error->message);
+    if (strcmp(error->name, "STORE_LOCKED") != 0) {
+        Status status = diag_set(diag, ERR_UNAVAILABLE, error->name, "%s", error->message);
+        advice_add(diag);
+        return status;
+    }
     int len = (int)strcspn(error->message, ";"); // its own advice is for servers
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_LOCKED",
                     "a server owns %.*s (%.*s); talk to it with --server URL in place of --store",

@@ -1,19 +1,24 @@
 // Writing log lines. Invariant [J1] is in log_writer.h.
 //
 // A log that cannot be written is not worth ending a server for: what a full disk or a closed pipe
-// swallows is lost. The lines come without control characters (base/log.c).
+// swallows is lost. Lines are cleaned here once more: those of tasks and plug-ins are as somebody
+// outside wrote them.
 //
 // Not here: what is logged.
 #include "cli/log_writer.h"
 #include "base/duration.h"
 #include "base/env.h"
 #include "json/write.h"
+#include <stdio.h>
 #include <unistd.h>
 
-enum { LINE_SIZE_MAX = 16 << 10 };
+enum { LINE_SIZE_MAX = 16 << 10, MESSAGE_SIZE_MAX = 7 << 10 }; // also with every quote escaped
 
-static void write_line(void *context, LogLevel level, const char *line) {
+static void write_line(void *context, LogLevel level, const char *message) {
     LogWriter *writer = context;
+    char line[MESSAGE_SIZE_MAX];
+    snprintf(line, sizeof line, "%s", message);
+    log_clean(line);
     char time[INSTANT_TEXT_MAX];
     instant_format(env_now_ms(env_system()), time);
     Buf buf;

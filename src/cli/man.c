@@ -108,6 +108,7 @@ static void put_end(FILE *file) {
         {"ABIDE_TOKEN", "token for the server, as --token"},
         {"ABIDE_CA_FILE", "certificates to trust, as --ca-file"},
         {"ABIDE_STORE", "store to open when no server is named, as --store"},
+        {"ABIDE_MODULE_PATH", "folders where modules for stores on servers are looked for first"},
         {"NO_COLOR", "when set, no colours on terminals"},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -141,7 +142,8 @@ static void begin_page(Manual *manual, const char *name, const char *summary) {
     fputs(".TH \"", manual->file);
     for (const char *at = name; *at; at++)
         fputc(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, manual->file);
-    fputs("\" \"1\" \"\" \"abide " ABIDE_VERSION "\" \"abide\"\n.SH NAME\n", manual->file);
+    fputs("\" \"1\" \"" ABIDE_VERSION_DATE "\" \"abide " ABIDE_VERSION "\" \"abide\"\n.SH NAME\n",
+          manual->file);
     put(manual->file, name);
     fputs(" \\- ", manual->file);
     put_line(manual->file, summary);

@@ -6,6 +6,7 @@
 //
 // Not here: how it is done, and what a crash leaves (store/transfer.h).
 #include "base/env.h"
+#include "cli/advice.h"
 #include "cli/local.h"
 #include "cli/session.h"
 #include "json/write.h"
@@ -88,6 +89,12 @@ static void print_text(Migrate *self, const TransferReport *report) {
            (long long)report->copied_count, report->digest, STR_ARG(from));
 }
 
+static bool fail(Session *session, Status status, Diag *diag) {
+    bool is_locked = strcmp(diag->code, "STORE_LOCKED") == 0; // its advice is for servers
+    if (!is_locked) advice_add(diag);
+    return session_fail(session, status, diag);
+}
+
 static bool move(Migrate *self) {
     Session *session = &self->session;
     const TransferConfig config = {
@@ -106,7 +113,7 @@ static bool move(Migrate *self) {
     Status status = transfer_run(&config, &report, &diag);
     session_clear_progress(session);
     if (status != OK) {
-        (void)session_fail(session, status, &diag);
+        (void)fail(session, status, &diag);
         if (session_is_stopped()) session->exit_code = EXIT_CODE_INTERRUPTED;
         return false;
     }
@@ -119,7 +126,7 @@ static bool reopen(Migrate *self) {
     Session *session = &self->session;
     Diag diag;
     Status status = transfer_reopen(self->reopen, &diag);
-    if (status != OK) return session_fail(session, status, &diag);
+    if (status != OK) return fail(session, status, &diag);
     Str shown = store_url_shown(self->reopen, &session->arena);
     if (session->format != OUTPUT_JSON) {
         printf("%.*s: servers can work on it again\n", STR_ARG(shown));

@@ -7,9 +7,12 @@
 //   [O3] While a table is only asked for (options_observe) nothing is parsed or printed.
 
 #include "cli/options.h"
+#include "base/suggest.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { NAMES_MAX = 128 }; // options of a command, among which a mistyped one is looked for
 
 static OptionsObserver observer;
 static void *observer_context;
@@ -131,11 +134,25 @@ static const Option *find_option(const OptionTable *table, const char *argument)
     return NULL;
 }
 
+static OptionsResult no_option(const OptionTable *table, const char *argument) {
+    const char *names[NAMES_MAX] = {"help"};
+    size_t count = 1;
+    const Option *option;
+    for (size_t i = 0; count < NAMES_MAX && (option = options_at(table, i)) != NULL; i++)
+        names[count++] = option->name;
+    char name[64] = "";
+    if (argument[1] == '-')
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    const char *nearest = suggest_nearest(name, names, count);
+    if (nearest == NULL) return complain(table, "unknown option %s; see --help", argument);
+    return complain(table, "unknown option %s; did you mean --%s? See --help", argument, nearest);
+}
+
 // Handles the option at arguments[*at]; moves *at over a value in the next argument.
 static OptionsResult take_option(const OptionTable *table, int count, char **arguments, int *at) {
     const char *argument = arguments[*at];
     const Option *option = find_option(table, argument);
-    if (!option) return complain(table, "unknown option %s; see --help", argument);
+    if (!option) return no_option(table, argument);
     const char *value = NULL;
     if (argument[1] == '-') value = strchr(argument, '=');
     else if (argument[2]) value = argument + 1; // -oVALUE

@@ -47,12 +47,6 @@ Terminal terminal_look(FILE *file) {
 
 // ---- text ----
 
-// Also the marks that turn the direction of a line.
-static bool is_control(uint32_t code) {
-    return code < 32 || (code >= 127 && code < 160) || (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 // Columns of the character at *at, which is moved past it; *ret_is_shown is false for what must
 // not reach a terminal as it is.
 static size_t step(const char **at, const char *end, bool *ret_is_shown) {
@@ -63,7 +57,7 @@ static size_t step(const char **at, const char *end, bool *ret_is_shown) {
         return 1;
     }
     uint32_t code = utf8_decode(at, end);
-    if (is_control(code)) return 1;
+    if (utf_is_control(code)) return 1;
     *ret_is_shown = true;
     int width = wcwidth((wchar_t)code);
     return width < 0 ? 1 : (size_t)width;
@@ -199,7 +193,7 @@ void table_print(const TextTable *table, FILE *file, Terminal terminal) {
         if (width > widths[i % count]) widths[i % count] = width;
     }
     fit_widths(table, terminal.width, widths);
-    print_row(table, titles, widths, file, terminal);
+    if (!table->has_no_titles) print_row(table, titles, widths, file, terminal);
     for (size_t i = 0; i < table->cells.count; i += count)
         print_row(table, &table->cells.data[i], widths, file, terminal);
     arena_done(&arena);
@@ -213,13 +207,53 @@ void output_json(FILE *file, const JsonValue *value) {
     buf_init(&text, OUTPUT_MAX);
     json_writer_init(&writer, &text, STR("  "));
     json_write_value(&writer, value);
-    buf_append_char(&text, '\n');
-    fwrite(text.data, 1, text.len, file);
+    output_json_line(file, buf_str(&text));
     buf_done(&text);
 }
 
+// A program that reads ids sends them back, so it gets them as they are: marks that turn the
+// direction of a line steer nothing but terminals. Control characters and ends of lines reach
+// nobody.
+static void append_id(Buf *line, Str id) {
+    enum { CONTROLS_END = 0xA0, LINE_SEPARATOR = 0x2028, PARAGRAPH_SEPARATOR = 0x2029 };
+    for (const char *at = id.data, *end = at + id.len; at < end;) {
+        const char *from = at;
+        uint32_t code_point = utf8_decode(&at, end);
+        bool is_end = code_point == LINE_SEPARATOR || code_point == PARAGRAPH_SEPARATOR;
+        bool is_control = code_point < CONTROLS_END && utf_is_control(code_point);
+        if (is_control || is_end) buf_append_char(line, '?');
+        else buf_append(line, from, (size_t)(at - from));
+    }
+}
+
+void output_id(FILE *file, Str id) {
+    Buf line;
+    buf_init(&line, OUTPUT_MAX);
+    bool is_shown = isatty(fileno(file)) || !utf8_is_valid(id);
+    if (is_shown) output_clean(&line, id, 0);
+    else append_id(&line, id);
+    buf_append_char(&line, '\n');
+    fwrite(line.data, 1, line.len, file);
+    buf_done(&line);
+}
+
+// JSON may have DEL, C1 controls (U+009B begins a command as ESC [ does) and marks that turn the
+// direction of a line within strings. Written as escapes they mean the same and steer no terminal.
 void output_json_line(FILE *file, Str json) {
-    fwrite(json.data, 1, json.len, file);
+    const char *written = json.data;
+    const char *end = json.data + json.len;
+    for (const char *at = json.data; at < end;) {
+        const char *from = at;
+        size_t len = (unsigned char)*at < 0x7F ? 1 : utf8_sequence_len(at, end);
+        uint32_t code_point = len > 0 ? utf8_decode(&at, end) : 0;
+        if (len == 0) at++; // no UTF-8, and so no JSON
+        else if (code_point < 0x7F || !utf_is_control(code_point)) continue;
+        fwrite(written, 1, (size_t)(from - written), file);
+        if (len == 0) fputc('?', file);
+        else fprintf(file, "\\u%04x", (unsigned)code_point);
+        written = at;
+    }
+    fwrite(written, 1, (size_t)(end - written), file);
     fputc('\n', file);
 }
 

@@ -49,6 +49,7 @@ typedef struct TextTable {
     const TableColumn *columns;
     size_t column_count;
     VEC(TableCell) cells; // row by row
+    bool has_no_titles;   // rows alone
 } TextTable;
 
 void table_init(TextTable *table, const TableColumn *columns, size_t column_count);
@@ -62,7 +63,8 @@ void output_clean(Buf *buf, Str text, size_t width);
 void output_painted(Buf *buf, Terminal terminal, Paint paint, Str text);
 Paint output_status_paint(Str status); // of a run or a task
 void output_json(FILE *file, const JsonValue *value); // indented, and a newline
-void output_json_line(FILE *file, Str json);          // as it is, on one line
+void output_json_line(FILE *file, Str json); // as it is, but for what steers terminals
+void output_id(FILE *file, Str id);                   // one of -o ids, on a line [W3]
 
 // "3m ago", "in 2h", "now"; "-" for 0.
 Str output_relative(Arena *arena, int64_t now_ms, int64_t at_ms);

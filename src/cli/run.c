@@ -7,9 +7,11 @@
 #include "base/duration.h"
 #include "cli/batch.h"
 #include "cli/cli.h"
+#include "cli/failure.h"
 #include "cli/files.h"
 #include "cli/load.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/run_program.h"
 #include "flow/source.h"
 #include "json/validate.h"
@@ -102,15 +104,36 @@ static Status read_input(Str given, Buf *ret_text, Diag *diag) {
     return diag_set(diag, status, "BAD_INPUT", "the input is no JSON: %s", cause.message);
 }
 
-static int print_answer(const RunAnswer *answer) {
+static Str base_name(Str path) {
+    size_t start = path.len;
+    while (start > 0 && path.data[start - 1] != '/') start--;
+    return (Str){path.data + start, path.len - start};
+}
+
+// With its causes, and the line where it happened.
+static bool print_error(const RunRequest *request, const RunAnswer *answer, Arena *arena) {
+    JsonValue *error;
+    FailurePlace place;
+    if (str_is_null(answer->error_json)) return false;
+    if (json_parse(arena, answer->error_json, &error, NULL) != OK) return false;
+    Buf text;
+    buf_init(&text, FAILURE_TEXT_MAX);
+    buf_append_cstr(&text, "Uncaught ");
+    failure_append(&text, error, 0);
+    Str file = base_name(flow_module_file_name(request->module));
+    if (failure_place(error, &place) && str_equal(base_name(place.file), file))
+        failure_append_excerpt(&text, request->source, &place, 0);
+    fwrite(text.data, 1, text.len, stderr);
+    buf_done(&text);
+    return true;
+}
+
+static int print_answer(const RunRequest *request, const RunAnswer *answer, Arena *arena) {
     if (answer->is_completed) {
-        fwrite(answer->result_json.data, 1, answer->result_json.len, stdout);
-        putchar('\n');
+        output_json_line(stdout, answer->result_json);
         return EXIT_CODE_OK;
     }
-    if (answer->error_stack.len > 0)
-        fprintf(stderr, "Uncaught %.*s\n", STR_ARG(answer->error_stack));
-    else
+    if (!print_error(request, answer, arena))
         fprintf(stderr, "Uncaught %.*s: %.*s\n", STR_ARG(answer->error_name),
                 STR_ARG(answer->error_message));
     return EXIT_CODE_FAILED;
@@ -203,7 +226,7 @@ static int run_request(RunRequest *request, const RunArguments *arguments) {
         request->setting = &files.setting;
     }
     if (status == OK) status = run_program(request, &arena, &answer, &diag);
-    if (status == OK) exit_code = print_answer(&answer);
+    if (status == OK) exit_code = print_answer(request, &answer, &arena);
     else fprintf(stderr, "abide: %s\n", diag.message);
     buf_done(&files.mock_text);
     buf_done(&files.script_text);
@@ -215,7 +238,7 @@ static int run_file(const RunArguments *arguments, Str input) {
     Buf source;
     buf_init(&source, FLOW_SOURCE_MAX);
     int exit_code = EXIT_CODE_USAGE;
-    FlowModule *module = load_module(arguments->file, &source);
+    FlowModule *module = load_module(arguments->file, LOAD_CHECKED, &source, NULL);
     RunRequest request = {.module = module,
                           .source = buf_str(&source),
                           .input_json = input,

@@ -141,7 +141,7 @@ int mocks_register(Mocks *mocks, abide_engine *engine, abide_error *error) {
         if (mock->kind == MOCK_TASK)
             code = abide_replace_task(engine, mock->name, answer_task, mock, error);
         else if (mock->kind == MOCK_WORKFLOW)
-            code = abide_register_workflow(engine, mock->name, answer_workflow, mock, error);
+            code = abide_mock_workflow(engine, mock->name, answer_workflow, mock, error);
         if (code != ABIDE_OK) return code;
     }
     return ABIDE_OK;

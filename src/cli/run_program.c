@@ -5,14 +5,16 @@
 // Whether it needs one is read off the text: a program reaches the workflow API by its names alone
 // (or through globalThis, or with escapes in identifiers), so a text without any of these words
 // cannot. A word in a comment or string costs the milliseconds of an engine and changes nothing
-// else. Invariants [R1], [R2] are in run_program.h.
+// else. What has a config is the engine's, which knows what that means. Invariants [R1], [R2] are
+// in run_program.h.
 
 #include "cli/run_program.h"
 #include "base/env.h"
 #include "cli/run_session.h"
+#include "json/write.h"
 #include <stdio.h>
 
-enum { STEPS_PER_TURN = 50000000 };
+enum { STEPS_PER_TURN = 50000000, FAILURE_JSON_MAX = 4 << 20 };
 
 // ---- the world of a pure program: a console, a clock, random numbers ----
 
@@ -60,10 +62,28 @@ static void fail_with(PureRun *run, Str message) {
     run->answer = (RunAnswer){.error_name = STR("Error"), .error_message = message};
 }
 
+// The members that failed runs keep.
+static Str failure_json(Arena *arena, const FlowFailure *failure) {
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, FAILURE_JSON_MAX);
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_string(&json, "type", failure->name);
+    json_put_string(&json, "message", failure->message);
+    json_put_string(&json, "stack", failure->stack);
+    json_put_raw(&json, "value", failure->json);
+    json_write_object_end(&json);
+    Str answer = text.is_overflown ? STR_NULL : arena_str(arena, buf_str(&text));
+    buf_done(&text);
+    return answer;
+}
+
 static void take_failure(PureRun *run, const FlowFailure *failure) {
     run->answer = (RunAnswer){.error_name = arena_str(run->arena, failure->name),
                               .error_message = arena_str(run->arena, failure->message),
-                              .error_stack = arena_str(run->arena, failure->stack)};
+                              .error_stack = arena_str(run->arena, failure->stack),
+                              .error_json = failure_json(run->arena, failure)};
 }
 
 // Answers false when --max-steps is used up.
@@ -114,7 +134,8 @@ static Status run_pure(const RunRequest *request, Arena *arena, RunAnswer *ret_a
 }
 
 Status run_program(const RunRequest *request, Arena *arena, RunAnswer *ret_answer, Diag *diag) {
-    if (request->setting == NULL && is_pure(request->source))
+    Str config = flow_module_workflow(request->module, request->workflow_index).config_json;
+    if (request->setting == NULL && str_is_null(config) && is_pure(request->source))
         return run_pure(request, arena, ret_answer, diag);
     return run_session(request, arena, ret_answer, diag); // [R2]
 }

@@ -41,6 +41,7 @@ typedef struct RunAnswer { // texts live in the arena
     Str error_name;
     Str error_message;
     Str error_stack; // begins with name and message; null when there is none
+    Str error_json;  // all that is known of it, as runs keep it; null when there is nothing more
 } RunAnswer;
 
 // Not OK: it could not be begun; the Diag says why. How the script ended is in the answer.

@@ -265,6 +265,7 @@ static void take_error(Session *session, const char *json) {
     *answer = (RunAnswer){.error_name = STR("Error"), .error_message = STR("failed")};
     if (json == NULL) return;
     Str text = arena_str(session->arena, str_from(json));
+    answer->error_json = text;
     if (json_parse(session->arena, text, &error, &diag) != OK) return;
     Status status = json_get_string(error, "type", &answer->error_name, &diag);
     if (status == OK) status = json_get_string(error, "message", &answer->error_message, &diag);

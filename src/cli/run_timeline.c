@@ -69,7 +69,8 @@ static void remember(Timeline *timeline, const abide_log_entry *entry) {
 }
 
 static Str describe_wait(Timeline *timeline, const abide_log_entry *entry) {
-    Str id = str_from(entry->name != NULL ? entry->name : "");
+    const char *called = entry->target != NULL ? entry->target : entry->name;
+    Str id = str_from(called != NULL ? called : "");
     Str name = timeline_name(timeline, id);
     Str data = excerpt(timeline, entry->data);
     bool is_started = name.data != id.data; // a task or child of ours
@@ -93,9 +94,11 @@ static Str describe(Timeline *timeline, const abide_log_entry *entry) {
         {"child", "child", true, false},         {"emit", "event", true, true},
         {"stream", "stream", true, true},        {"continued", "begins again", false, true},
         {"paused", "paused", false, true},       {"resumed", "resumed", false, false},
-        {"cancel_requested", "cancel", false, true},
+        {"cancel_requested", "cancel", false, true}, {"retry", "fails, tries again", false, true},
     };
     Arena *arena = timeline->arena;
+    // Written with the entry of the attempt that failed, which says when this one begins.
+    if (strcmp(entry->kind, "started") == 0 && entry->attempt > 1) return STR_NULL;
     if (strcmp(entry->kind, "wait") == 0) return describe_wait(timeline, entry);
     if (strcmp(entry->kind, "line") == 0)
         return arena_printf(arena, "> %.*s", STR_ARG(unquote(timeline, entry->data)));
@@ -131,8 +134,7 @@ static int take_entry(void *user, const abide_log_entry *entry) {
     duration_format(passed_ms > 0 ? passed_ms : 0, when);
     TimelineLine line = {.at_ms = entry->at_ms, .run = timeline->reading, .after = SIZE_MAX};
     line.text = arena_printf(timeline->arena, "[+%s] %s: %.*s", when, workflow, STR_ARG(text));
-    if (strcmp(entry->kind, "wait") == 0 && entry->name != NULL)
-        line.after = find_run(timeline, entry->name);
+    if (entry->target != NULL) line.after = find_run(timeline, entry->target);
     vec_push(&timeline->lines, line);
     return 0;
 }

@@ -201,7 +201,7 @@ static int schedule_backfill(int argument_count, char **arguments) {
         if (session_call(&session, &request)) {
             const JsonValue *answer = session.answer.json;
             if (session.format == OUTPUT_JSON) output_json(stdout, answer);
-            else if (session.format == OUTPUT_IDS) output_json_line(stdout, name);
+            else if (session.format == OUTPUT_IDS) output_id(stdout, name);
             else
                 printf("%.*s: %lld started, %lld existed\n", STR_ARG(name),
                        (long long)field_count(answer, "started"),

@@ -4,6 +4,7 @@
 // still running at the end of the drain time-out, 2 for bad arguments and settings.
 //
 // Not here: what serving is (server/serve.c), the settings (settings.c).
+#include "cli/advice.h"
 #include "cli/cli.h"
 #include "cli/log_writer.h"
 #include "cli/settings.h"
@@ -74,6 +75,10 @@ static Status reload(void *context, Arena *arena, ServeConfig *config, Diag *dia
 
 // ---- the command ----
 
+static void warn(void *context, const char *message) {
+    LOG((const Logger *)context, LOG_WARN, "%s", message);
+}
+
 static int run(ServeCommand *command) {
     const SettingValue *values = command->settings.values;
     log_writer_init(&command->log, STDERR_FILENO, (LogLevel)values[SET_LOG_LEVEL].number,
@@ -83,9 +88,11 @@ static int run(ServeCommand *command) {
     settings_apply(&command->settings, false, &config);
     if (!str_is_null(command->settings.file))
         LOG(config.logger, LOG_INFO, "settings of %.*s", STR_ARG(command->settings.file));
+    settings_tell_stray(true, warn, config.logger);
     Diag diag;
     Status status = serve(&config, &diag);
     if (status == OK) return EXIT_CODE_OK;
+    advice_add(&diag);
     fprintf(stderr, "abide: %s (%s)\n", diag.message, diag.code);
     if (status == ERR_LIMIT) _exit(EXIT_CODE_FAILED); // functions still use what exit would free
     return EXIT_CODE_FAILED;

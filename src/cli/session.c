@@ -47,10 +47,15 @@ int session_exit_code(Status status, const Diag *diag, int http_status) {
     if (status == OK) return EXIT_CODE_OK;
     if (strcmp(diag->code, "INTERRUPTED") == 0) return EXIT_CODE_INTERRUPTED;
     if (http_status == 401 || http_status == 403) return EXIT_CODE_AUTH;
+    // What the server refuses because of how it is written was not tried.
+    if (http_status == 400 || http_status == 413 || strcmp(diag->code, "FLOW_SYNTAX") == 0)
+        return EXIT_CODE_USAGE;
     if (http_status != 0) return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;
     static const char *const usage[] = {"FILE_NOT_READ", "FILE_TOO_LARGE", "BAD_JSON",
                                         "JSON_TOO_DEEP", "BAD_SERVER_URL", "BAD_ARGUMENT",
-                                        "BAD_TIME",      "BAD_DURATION",   "STORE_URL"};
+                                        "BAD_TIME",      "BAD_DURATION",   "STORE_URL",
+                                        "TRANSFER_SAME", "BACKUP_EXISTS", "BACKUP_TARGET",
+                                        "BACKUP_UNSUPPORTED"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++)
         if (strcmp(diag->code, usage[i]) == 0) return EXIT_CODE_USAGE;
     return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;
@@ -165,10 +170,12 @@ void session_init(Session *session, SessionUse use) {
     memcpy(session->options, options, sizeof options);
 }
 
+void session_has_no_ids(Session *session) { session->options[0].value = "table|json"; }
+
 void session_init_bare(Session *session) {
     session_init(session, SESSION_READS);
     memset(session->options + 1, 0, sizeof session->options - sizeof *session->options);
-    session->options[0].value = "table|json";
+    session_has_no_ids(session);
 }
 
 static Str from_environment(Str given, const char *name) {
@@ -178,12 +185,14 @@ static Str from_environment(Str given, const char *name) {
 
 static bool read_format(Session *session) {
     static const char *const names[] = {"table", "json", "ids"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bool has_ids = strcmp(session->options[0].value, "table|json") != 0;
+    for (size_t i = 0; i < (has_ids ? 3 : 2); i++) {
         if (!str_equal(session->output, str_from(names[i]))) continue;
         session->format = (OutputFormat)i;
         return true;
     }
-    return session_misuse(session, "-o takes table, json or ids, not %.*s",
+    return session_misuse(session, "-o takes %s, not %.*s",
+                          has_ids ? "table, json or ids" : "table or json",
                           STR_ARG(session->output));
 }
 
@@ -194,6 +203,9 @@ static bool connect_session(Session *session) {
             session->store = from_environment(session->store, "ABIDE_STORE");
     } else if (!str_is_null(session->server) && !str_is_null(session->store)) {
         return session_misuse(session, "--server and --store exclude each other");
+    } else if (!str_is_null(session->store) &&
+               (!str_is_null(session->token) || !str_is_null(session->ca_file))) {
+        return session_misuse(session, "--token and --ca-file are for a server, not for --store");
     }
     ClientConfig config = {
         .server = session->server,

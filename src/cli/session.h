@@ -50,6 +50,7 @@ void session_init(Session *session, SessionUse use);
 // For commands that talk to nobody: of the shared options only the form of the output remains.
 // No connection is made.
 void session_init_bare(Session *session);
+void session_has_no_ids(Session *session); // -o ids is refused: it shows no list
 int session_begin(Session *session, OptionTable *table, int argument_count, char **arguments,
                   Operands *ret_operands);
 // The same in two parts, for commands whose options decide what becomes of a store.

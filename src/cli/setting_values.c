@@ -5,6 +5,7 @@
 //
 // Not here: where values come from (settings.c), what they do (server/serve.h).
 #include "base/duration.h"
+#include "base/name.h"
 #include "base/number.h"
 #include "cli/settings.h"
 #include <stdio.h>
@@ -14,6 +15,18 @@
 #define SECOND ((int64_t)1000)
 #define DAY (24 * 3600 * SECOND)
 #define FOREVER (36500 * DAY)
+
+// "https://app.example:8443", or "*".
+static bool is_origin(Str text) {
+    if (str_equal(text, STR("*"))) return true;
+    size_t scheme = str_starts_with(text, STR("https://"))  ? 8
+                    : str_starts_with(text, STR("http://")) ? 7
+                                                            : 0;
+    if (scheme == 0 || text.len == scheme) return false;
+    for (size_t i = scheme; i < text.len; i++)
+        if (text.data[i] == '/' || (unsigned char)text.data[i] <= ' ') return false;
+    return true;
+}
 
 const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_STORE] = {"store", SETTING_TEXT, "sqlite:abide.db", "URL", "where everything is kept",
@@ -53,11 +66,20 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_EVENT_RETENTION] = {"event-retention", SETTING_DURATION, "7d", "DURATION",
                              "how long events that nobody took are kept", false, SECOND, FOREVER,
                              NULL},
+    [SET_EVENT_CONSUME] = {"event-consume", SETTING_CHOICE, "one", "one|all",
+                           "who gets an event of a topic that has no policy: one waiter, or all",
+                           false, 0, 0, NULL},
+    [SET_MAX_PENDING_EVENTS] = {"max-pending-events-per-topic", SETTING_COUNT, "10000", "N",
+                                "events kept that nobody took, unless the topic says otherwise",
+                                false, 1, 1000000000, NULL},
     [SET_CANCEL_GRACE] = {"cancel-grace", SETTING_DURATION, "10s", "DURATION",
                           "time a cancelled run has for cleanup", false, 0, FOREVER, NULL},
     [SET_KEEP_SNAPSHOTS] = {"keep-snapshots", SETTING_COUNT, "10", "N",
                             "beginnings of turns kept per run, to rewind to", false, 1, 1000,
                             NULL},
+    [SET_MAX_CRASHES] = {"max-crashes", SETTING_COUNT, "10", "N",
+                         "processes a run may end in a row before it is paused; 0 is any number",
+                         false, 0, 1000000, NULL},
     [SET_MAX_RESIDENT_RUNS] = {"max-resident-runs", SETTING_COUNT, "10000", "N",
                                "parked runs kept in memory", false, 1, 100000000, NULL},
     [SET_MAX_RESIDENT_MEMORY] = {"max-resident-memory", SETTING_SIZE, "256M", "SIZE",
@@ -74,15 +96,32 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_NODE_LEASE] = {"node-lease", SETTING_DURATION, "10s", "DURATION",
                         "how long a node may be silent before others take over its runs", false,
                         SECOND, DAY, NULL},
+    [SET_TIMER_RESOLUTION] = {"timer-resolution", SETTING_DURATION, "1ms", "DURATION",
+                              "timers due within such a span fire together at its end", false, 1,
+                              60 * SECOND, NULL},
+    [SET_ISOLATE_CHILD_FAILURES] = {"isolate-child-failures", SETTING_FLAG, "false", NULL,
+                                    "a child's failure is a value for its parent, not an error",
+                                    false, 0, 0, NULL},
+    [SET_STORE_RETRY_ATTEMPTS] = {"store-retry-attempts", SETTING_COUNT, "10", "N",
+                                  "before callers whose outcome is unknown are told so", false, 1,
+                                  1000000, NULL},
+    [SET_STORE_RETRY_DELAY] = {"store-retry-delay", SETTING_DURATION, "50ms", "DURATION",
+                               "first pause when the store does not answer; then twice as long",
+                               false, 1, 60 * SECOND, NULL},
+    [SET_STORE_RETRY_MAX_DELAY] = {"store-retry-max-delay", SETTING_DURATION, "5s", "DURATION",
+                                   "longest of these pauses", false, 1, 3600 * SECOND, NULL},
+    [SET_PLUGIN] = {"plugin", SETTING_LIST, "", "FILE",
+                    "a shared object with tasks and workflows in C; may be repeated", false, 0, 0,
+                    NULL},
     [SET_MAX_BODY_SIZE] = {"max-body-size", SETTING_SIZE, "4160K", "SIZE", "body of a request",
                            true, KIB, 64 * MIB, NULL},
     [SET_MAX_HEADER_SIZE] = {"max-header-size", SETTING_SIZE, "7K", "SIZE",
                              "all headers of a request", false, 4 * KIB, MIB, NULL},
     [SET_MAX_CONNECTIONS] = {"max-connections", SETTING_COUNT, "20000", "N", "open at a time",
                              false, 4, 1000000, NULL},
-    [SET_MAX_CONNECTIONS_PER_ADDRESS] = {"max-connections-per-address", SETTING_COUNT, "0", "N",
-                                         "of one client; 0 is any number", false, 0, 1000000,
-                                         NULL},
+    [SET_MAX_CONNECTIONS_PER_ADDRESS] = {"max-connections-per-address", SETTING_COUNT, "10000", "N",
+                                         "of one client, at most half of all; 0 is any number",
+                                         false, 0, 1000000, NULL},
     [SET_IDLE_TIMEOUT] = {"idle-timeout", SETTING_DURATION, "60s", "DURATION",
                           "silent connections are closed after so long", false, SECOND, DAY, NULL},
     [SET_REQUEST_TIMEOUT] = {"request-timeout", SETTING_DURATION, "60s", "DURATION",
@@ -94,9 +133,6 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
                             "of all long answers under way, in temporary files", true, KIB,
                             1024LL * 1024 * MIB, NULL},
 };
-
-const char *const setting_log_levels[] = {"debug", "info", "warn", "error", NULL};
-const char *const setting_log_formats[] = {"text", "json", NULL};
 
 // ---- kinds ----
 
@@ -150,28 +186,16 @@ static Status read_duration(const SettingInfo *info, SettingValue *value, Diag *
 }
 
 static Status read_choice(const SettingInfo *info, SettingValue *value, Diag *diag) {
-    const char *const *choices =
-        info == &setting_infos[SET_LOG_LEVEL] ? setting_log_levels : setting_log_formats;
-    for (int64_t i = 0; choices[i] != NULL; i++) {
-        if (!str_equal(value->text, str_from(choices[i]))) continue;
-        value->number = i;
-        return OK;
+    int64_t number = 0;
+    for (const char *at = info->value; *at != 0; number++) { // "text|json"
+        size_t len = strcspn(at, "|");
+        value->number = number;
+        if (str_equal(value->text, (Str){at, len})) return OK;
+        at += len + (at[len] == '|');
     }
     char what[96];
     snprintf(what, sizeof what, "one of %s", info->value);
     return refuse(info, value->text, what, diag);
-}
-
-// "https://app.example:8443", or "*".
-static bool is_origin(Str text) {
-    if (str_equal(text, STR("*"))) return true;
-    size_t scheme = str_starts_with(text, STR("https://"))  ? 8
-                    : str_starts_with(text, STR("http://")) ? 7
-                                                            : 0;
-    if (scheme == 0 || text.len == scheme) return false;
-    for (size_t i = scheme; i < text.len; i++)
-        if (text.data[i] == '/' || (unsigned char)text.data[i] <= ' ') return false;
-    return true;
 }
 
 static Status read_list(const SettingInfo *info, SettingValue *value, Arena *arena, Diag *diag) {
@@ -185,7 +209,8 @@ static Status read_list(const SettingInfo *info, SettingValue *value, Arena *are
         Str item = str_trim((Str){text.data + from, to - from});
         from = to + 1;
         if (item.len == 0) continue;
-        if (!is_origin(item))
+        bool is_fit = info != &setting_infos[SET_CORS_ORIGINS] || is_origin(item);
+        if (!is_fit)
             return refuse(info, item, "an origin such as https://app.example (no path), or *",
                           diag);
         items[value->count++] = item;
@@ -217,38 +242,11 @@ Status setting_read(SettingId id, Str text, Arena *arena, SettingValue *ret_valu
 
 // ---- names ----
 
-enum { NAME_MAX_LEN = 48, NEAR_MAX = 3 };
-
-// How many letters have to be put in, left out or replaced.
-static size_t distance(Str a, Str b) {
-    size_t row[NAME_MAX_LEN + 1];
-    if (a.len > NAME_MAX_LEN || b.len > NAME_MAX_LEN) return NAME_MAX_LEN;
-    for (size_t j = 0; j <= b.len; j++) row[j] = j;
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            size_t replaced = diagonal + (a.data[i - 1] != b.data[j - 1]);
-            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < other ? replaced : other;
-        }
-    }
-    return row[b.len];
-}
-
 const char *setting_nearest(Str name) {
-    char plain[NAME_MAX_LEN + 1];
-    size_t len = name.len < NAME_MAX_LEN ? name.len : NAME_MAX_LEN;
+    char plain[64];
+    size_t len = name.len < sizeof plain ? name.len : sizeof plain;
     for (size_t i = 0; i < len; i++) plain[i] = name.data[i] == '_' ? '-' : name.data[i];
-    const char *best = NULL;
-    size_t best_distance = NEAR_MAX + 1;
-    for (int i = 0; i < SETTINGS_COUNT; i++) {
-        size_t found = distance((Str){plain, len}, str_from(setting_infos[i].name));
-        if (found < best_distance) {
-            best = setting_infos[i].name;
-            best_distance = found;
-        }
-    }
-    return best;
+    NameGuess guess = {.wanted = {plain, len}};
+    for (int i = 0; i < SETTINGS_COUNT; i++) name_guess(&guess, setting_infos[i].name);
+    return guess.best;
 }

@@ -22,7 +22,7 @@ typedef enum SettingKind {
     SETTING_COUNT,    // number, min to max
     SETTING_SIZE,     // number of bytes, min to max
     SETTING_DURATION, // number of milliseconds, min to max
-    SETTING_CHOICE,   // number is the place in `choices`
+    SETTING_CHOICE,   // number is the place among the words of `value`: "one|all"
     SETTING_LIST      // items
 } SettingKind;
 
@@ -44,14 +44,23 @@ typedef enum SettingId {
     SET_DRAIN_TIMEOUT,
     SET_RUN_RETENTION,
     SET_EVENT_RETENTION,
+    SET_EVENT_CONSUME,
+    SET_MAX_PENDING_EVENTS,
     SET_CANCEL_GRACE,
     SET_KEEP_SNAPSHOTS,
+    SET_MAX_CRASHES,
     SET_MAX_RESIDENT_RUNS,
     SET_MAX_RESIDENT_MEMORY,
     SET_IDLE_RELEASE_TIMEOUT,
     SET_IDLE_TIMEOUTS,
     SET_MAX_ACTIVE_RUNS,
     SET_NODE_LEASE,
+    SET_TIMER_RESOLUTION,
+    SET_ISOLATE_CHILD_FAILURES,
+    SET_STORE_RETRY_ATTEMPTS,
+    SET_STORE_RETRY_DELAY,
+    SET_STORE_RETRY_MAX_DELAY,
+    SET_PLUGIN,
     SET_MAX_BODY_SIZE,
     SET_MAX_HEADER_SIZE,
     SET_MAX_CONNECTIONS,
@@ -107,9 +116,6 @@ typedef struct Settings {
 } Settings;
 
 extern const SettingInfo setting_infos[SETTINGS_COUNT];
-// "debug", "info", … and "text", "json"; ended by NULL.
-extern const char *const setting_log_levels[];
-extern const char *const setting_log_formats[];
 
 // The flags of all settings and --config, with targets in `flags`, for a command's table.
 void settings_options(SettingFlags *flags, Option ret_options[SETTINGS_OPTIONS]);
@@ -126,6 +132,12 @@ Str setting_source_text(const Settings *settings, SettingId id, Arena *arena);
 // The value for people: passwords in URLs are left out.
 Str setting_shown(const Settings *settings, SettingId id, Arena *arena);
 bool setting_is_same(const Settings *a, const Settings *b, SettingId id);
+
+// ---- setting_stray.c ----
+typedef void (*SettingStraySaid)(void *context, const char *message);
+// Calls `say` for each variable ABIDE_… that is no setting and nothing else of ours; with
+// `is_near_only` just for those that a setting is written like.
+void settings_tell_stray(bool is_near_only, SettingStraySaid say, void *context);
 
 // ---- setting_values.c ----
 // Reads `text` as the setting's kind; the Diag says what is wrong, without saying where.

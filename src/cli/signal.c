@@ -73,7 +73,7 @@ static void print_published(Session *session, Str topic) {
     const JsonValue *answer = session->answer.json;
     switch (session->format) {
     case OUTPUT_JSON: output_json(stdout, answer); return;
-    case OUTPUT_IDS: output_json_line(stdout, field_text(answer, "event_id")); return;
+    case OUTPUT_IDS: output_id(stdout, field_text(answer, "event_id")); return;
     case OUTPUT_TABLE: break;
     }
     int64_t resumed = field_count(answer, "resumed");

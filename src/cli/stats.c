@@ -30,6 +30,7 @@ static void add_members(Session *session, TextTable *table, Str prefix, const Js
 int cli_stats(int argument_count, char **arguments) {
     Session session;
     session_init(&session, SESSION_READS);
+    session_has_no_ids(&session);
     OptionTable table = {
         .usage = "abide stats [options]",
         .about = "Shows how many runs and tasks there are in each state, and other counters.",

@@ -27,9 +27,11 @@ static const ListColumn columns[] = {
 };
 
 static const VerbOption filters[] = {
-    {"status", 's', "STATUS", "queued, leased, completed, failed, cancelled; several with commas",
-     false},
-    {"queue", 'q', "QUEUE", "of this queue", false},
+    {"status", 's', "TASK-STATUS",
+     "queued, leased, completed, failed, cancelled; several with commas", VALUE_LIST},
+    {"queue", 'q', "QUEUE", "of this queue", VALUE_TEXT},
+    {"name", 0, "NAME", "of this name", VALUE_TEXT},
+    {"run", 'r', "RUN", "of this run", VALUE_TEXT},
     {0},
 };
 
@@ -37,7 +39,8 @@ static const Verb ls_verb = {
     .kind = VERB_LIST,
     .usage = "abide task ls [options]",
     .about = "Lists tasks, newest first.",
-    .example = "abide task ls --status queued --queue mail",
+    .example = "abide task ls --status queued --queue mail\n"
+               "abide task ls --run order-7\nabide task ls --name charge --status failed",
     .path = "/v1/tasks",
     .id_field = "id",
     .options = filters,
@@ -57,12 +60,15 @@ static const Verb show_verb = {
 static const Verb retry_verb = {
     .kind = VERB_CHANGE,
     .usage = "abide task retry TASK... [options]",
-    .about = "Queues failed stand-alone tasks again. \"-\" reads ids from standard input.",
+    .about = "Makes the next attempt due now: of tasks that wait for it, also those of runs, and "
+             "of failed\nones that belong to no run, which are queued again. \"-\" reads ids from "
+             "standard input.",
     .example = "abide task retry mail-812\n"
                "abide task ls --status failed -o ids | abide task retry -",
     .path = "/v1/tasks/%s/retry",
     .id_field = "id",
-    .done = "queued again",
+    .done = "due now",
+    .not_done = "unchanged: it is due already",
 };
 
 // ---- run ----
@@ -124,7 +130,7 @@ static bool print_outcome(Session *session, Str id) {
     bool is_completed = str_equal(status, STR("completed"));
     session_clear_progress(session);
     if (session->format == OUTPUT_JSON) output_json(stdout, task);
-    else if (session->format == OUTPUT_IDS) output_json_line(stdout, id);
+    else if (session->format == OUTPUT_IDS) output_id(stdout, id);
     else if (is_completed) output_json_line(stdout, result != NULL ? result->raw : STR("null"));
     if (is_completed) return true;
     if (!has_ended(status))
@@ -145,7 +151,7 @@ static bool run_task(Session *session, const TaskRun *run, Str body) {
     if (run->is_waiting || run->limit_ms > 0)
         return wait_for_task(session, id, run->limit_ms) && print_outcome(session, id);
     if (session->format == OUTPUT_JSON) output_json(stdout, session->answer.json);
-    else if (session->format == OUTPUT_IDS) output_json_line(stdout, id);
+    else if (session->format == OUTPUT_IDS) output_id(stdout, id);
     else
         printf("%.*s: %s\n", STR_ARG(id),
                session->answer.http_status == 201 ? "queued" : "exists already");
@@ -192,7 +198,7 @@ static const CliCommand commands[] = {
     {"ls", "list tasks", NULL, NULL, &ls_verb},
     {"show", "show a task", NULL, NULL, &show_verb},
     {"run", "queue a task that belongs to no run", task_run, NULL, NULL},
-    {"retry", "queue failed tasks again", NULL, NULL, &retry_verb},
+    {"retry", "make the next attempt due now", NULL, NULL, &retry_verb},
 };
 
 const CliGroup task_group = {

@@ -36,7 +36,7 @@ static void say_token(Session *session) {
         return;
     }
     if (session->format == OUTPUT_IDS) {
-        printf("%.*s\n", STR_ARG(field_text(token, "id")));
+        output_id(stdout, field_text(token, "id"));
         return;
     }
     printf("%.*s\n", STR_ARG(field_text(token, "token"))); // [B1]
@@ -127,7 +127,7 @@ static const Verb ls_verb = {
 
 static const Verb rm_verb = {
     .kind = VERB_CHANGE,
-    .usage = "abide token rm ID... [options]",
+    .usage = "abide token rm TOKEN-ID... [options]",
     .about = "Removes tokens; whoever uses one is refused from then on.",
     .example = "abide token rm tok_01jczk7v9m4q8r2t6w0x5y3z1a",
     .path = "/v1/tokens/%s",

@@ -112,6 +112,8 @@ static Status read_key_part(TomlReader *reader, Str *ret_key) {
     return OK;
 }
 
+typedef enum KeyUse { KEY_OF_HEADER, KEY_OF_PAIR } KeyUse;
+
 // The table called `key` below *table; made when there is none.
 static Status enter(TomlReader *reader, TomlValue **table, Str key, const char *at) {
     TomlValue *inner = find(*table, key);
@@ -129,8 +131,19 @@ static Status enter(TomlReader *reader, TomlValue **table, Str key, const char *
     return OK;
 }
 
+// [M1] A dotted key defines the tables it passes, below the header it stands under.
+static Status define_by_dots(TomlReader *reader, TomlValue *table, const char *at) {
+    bool is_foreign = table->dotted_below != 0 && table->dotted_below != reader->header;
+    if (table->has_header || is_foreign)
+        return toml_fail(reader, at, "the table \"%.*s\" is complete, it was defined on line %zu",
+                         STR_ARG(table->key), table->line);
+    table->dotted_below = reader->header;
+    return OK;
+}
+
 // "a.b.c": walks into the tables a and b; *ret_key is c.
-static Status read_key(TomlReader *reader, TomlValue **table, Str *ret_key, const char **ret_at) {
+static Status read_key(TomlReader *reader, KeyUse use, TomlValue **table, Str *ret_key,
+                       const char **ret_at) {
     for (int depth = 0;; depth++) {
         skip_blanks(reader);
         *ret_at = reader->at;
@@ -140,6 +153,7 @@ static Status read_key(TomlReader *reader, TomlValue **table, Str *ret_key, cons
         if (!toml_starts(reader, ".")) return OK;
         reader->at++;
         TRY(enter(reader, table, *ret_key, *ret_at));
+        if (use == KEY_OF_PAIR) TRY(define_by_dots(reader, *table, *ret_at));
     }
 }
 
@@ -170,7 +184,7 @@ static Status read_array(TomlReader *reader, TomlValue *array, int depth) {
 static Status read_pair(TomlReader *reader, TomlValue *table, int depth) {
     Str key;
     const char *at;
-    TRY(read_key(reader, &table, &key, &at));
+    TRY(read_key(reader, KEY_OF_PAIR, &table, &key, &at));
     const TomlValue *known = find(table, key);
     if (known != NULL) // [M1]
         return toml_fail(reader, at, "\"%.*s\" is given twice, first on line %zu", STR_ARG(key),
@@ -252,8 +266,11 @@ static Status read_header(TomlReader *reader, TomlValue *root, TomlValue **ret_t
     TomlValue *table = root;
     Str key;
     const char *at;
-    TRY(read_key(reader, &table, &key, &at));
+    TRY(read_key(reader, KEY_OF_HEADER, &table, &key, &at));
     TRY(enter(reader, &table, key, at));
+    if (table->dotted_below != 0)
+        return toml_fail(reader, at, "dotted keys define \"%.*s\" already, on line %zu",
+                         STR_ARG(key), table->line); // [M1]
     if (table->has_header)
         return toml_fail(reader, at, "the table [%.*s] stands there twice, first on line %zu",
                          STR_ARG(key), table->line); // [M1]
@@ -261,13 +278,14 @@ static Status read_header(TomlReader *reader, TomlValue *root, TomlValue **ret_t
     toml_place(reader, at, table);
     if (!toml_starts(reader, "]")) return toml_fail(reader, reader->at, "a ] should stand here");
     reader->at++;
+    reader->header++;
     *ret_table = table;
     return end_line(reader);
 }
 
 Status toml_parse(Arena *arena, const char *file, Str text, TomlValue **ret_root, Diag *diag) {
     TomlReader reader = {.arena = arena, .file = file, .start = text.data, .at = text.data,
-                         .end = text.data + text.len, .diag = diag};
+                         .end = text.data + text.len, .header = 1, .diag = diag};
     if (text.len > TOML_SIZE_MAX) return toml_fail(&reader, reader.at, "the file is over 1 MiB");
     size_t valid = utf8_valid_prefix(text);
     if (valid < text.len) return toml_fail(&reader, text.data + valid, "the text is not UTF-8");

@@ -6,6 +6,7 @@ typedef struct TomlReader {
     Arena *arena;
     const char *file;
     const char *start, *at, *end;
+    size_t header; // 1 = before the first one, 2 = below the first one …
     Diag *diag;
 } TomlReader;
 

@@ -42,7 +42,11 @@ static bool skip_line_end(TomlReader *reader) {
     while (at < reader->end && (*at == ' ' || *at == '\t')) at++;
     if (at < reader->end && *at == '\r') at++;
     if (at >= reader->end || *at != '\n') return false;
-    while (at < reader->end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
+    while (at < reader->end) {
+        bool is_line_end = *at == '\r' && at + 1 < reader->end && at[1] == '\n';
+        if (*at != ' ' && *at != '\t' && *at != '\n' && !is_line_end) break;
+        at++;
+    }
     reader->at = at;
     return true;
 }
@@ -146,68 +150,89 @@ static bool is_date(Str word) {
     return digits == 2 && word.len > 2 && word.data[2] == ':';
 }
 
-// Copies the word without underscores; false when one does not stand between two digits.
-static bool strip_underscores(Str word, Buf *text) {
-    for (size_t i = 0; i < word.len; i++) {
-        if (word.data[i] != '_') {
-            buf_append_char(text, word.data[i]);
-            continue;
-        }
-        if (i == 0 || i + 1 == word.len || hex_digit(word.data[i - 1]) < 0 ||
-            hex_digit(word.data[i + 1]) < 0)
-            return false;
+// Takes the digits at the front of *rest, with underscores between two of them, and appends them
+// to `text` without these; false when there is none, or an underscore stands elsewhere.
+static bool take_digits(Str *rest, unsigned base, Buf *text) {
+    bool was_digit = false;
+    while (rest->len > 0) {
+        int digit = hex_digit(rest->data[0]);
+        bool is_digit = digit >= 0 && (unsigned)digit < base;
+        if (!is_digit && (rest->data[0] != '_' || !was_digit)) break;
+        if (is_digit) buf_append_char(text, rest->data[0]);
+        was_digit = is_digit;
+        *rest = (Str){rest->data + 1, rest->len - 1};
     }
+    return was_digit;
+}
+
+static bool take_char(Str *rest, const char *chars, Buf *text) {
+    if (rest->len == 0 || rest->data[0] == 0 || strchr(chars, rest->data[0]) == NULL) return false;
+    buf_append_char(text, rest->data[0]);
+    *rest = (Str){rest->data + 1, rest->len - 1};
     return true;
 }
 
-static bool read_based(Str digits, unsigned base, int64_t *ret_value) {
-    uint64_t value = 0;
+static bool read_digits(Str digits, unsigned base, bool is_negative, int64_t *ret_value) {
+    uint64_t value = 0, max = (uint64_t)INT64_MAX + is_negative;
     for (size_t i = 0; i < digits.len; i++) {
-        int digit = hex_digit(digits.data[i]);
-        if (digit < 0 || (unsigned)digit >= base) return false;
-        if (value > (INT64_MAX - (uint64_t)digit) / base) return false;
-        value = value * base + (uint64_t)digit;
+        uint64_t digit = (uint64_t)hex_digit(digits.data[i]);
+        if (value > (max - digit) / base) return false;
+        value = value * base + digit;
     }
-    *ret_value = (int64_t)value;
-    return digits.len > 0;
-}
-
-static bool read_integer(Str word, int64_t *ret_value) {
-    if (str_starts_with(word, STR("0x")))
-        return read_based((Str){word.data + 2, word.len - 2}, 16, ret_value);
-    if (str_starts_with(word, STR("0o")))
-        return read_based((Str){word.data + 2, word.len - 2}, 8, ret_value);
-    if (str_starts_with(word, STR("0b")))
-        return read_based((Str){word.data + 2, word.len - 2}, 2, ret_value);
-    bool has_sign = word.len > 0 && (word.data[0] == '+' || word.data[0] == '-');
-    Str digits = {word.data + has_sign, word.len - has_sign};
-    if (digits.len > 1 && digits.data[0] == '0') return false;
-    if (!read_based(digits, 10, ret_value)) return false;
-    if (word.data[0] == '-') *ret_value = -*ret_value;
+    *ret_value = is_negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
 }
 
-static bool read_float(Str word, double *ret_value) {
-    bool has_sign = word.len > 0 && (word.data[0] == '+' || word.data[0] == '-');
-    Str rest = {word.data + has_sign, word.len - has_sign};
-    double sign = has_sign && word.data[0] == '-' ? -1 : 1;
-    if (str_equal(rest, STR("inf")) || str_equal(rest, STR("nan"))) {
-        *ret_value = sign * (rest.data[0] == 'i' ? __builtin_inf() : __builtin_nan(""));
-        return true;
-    }
-    bool has_mark = memchr(rest.data, '.', rest.len) != NULL ||
-                    memchr(rest.data, 'e', rest.len) != NULL ||
-                    memchr(rest.data, 'E', rest.len) != NULL; // otherwise an integer too large
-    bool is_form_right = has_mark && rest.len > 0 && is_decimal(rest.data[0]) &&
-                         (rest.len == 1 || rest.data[0] != '0' || !is_decimal(rest.data[1]));
-    for (size_t i = 0; i < rest.len && is_form_right; i++) // a point has digits on both sides
-        if (rest.data[i] == '.')
-            is_form_right = i > 0 && is_decimal(rest.data[i - 1]) && i + 1 < rest.len &&
-                            is_decimal(rest.data[i + 1]);
-    double value;
-    if (!is_form_right || number_parse(rest.data, rest.len, &value) != rest.len) return false;
-    *ret_value = sign * value;
+// "0xff", "0o755", "0b1010": no sign.
+static bool read_based(Str word, Buf *text, int64_t *ret_value) {
+    unsigned base = word.data[1] == 'x' ? 16 : word.data[1] == 'o' ? 8 : 2;
+    Str rest = {word.data + 2, word.len - 2};
+    return take_digits(&rest, base, text) && rest.len == 0 &&
+           read_digits(buf_str(text), base, false, ret_value);
+}
+
+static bool read_special(Str word, double *ret_value) {
+    bool is_negative = str_starts_with(word, STR("-"));
+    bool has_sign = is_negative || str_starts_with(word, STR("+"));
+    Str name = {word.data + has_sign, word.len - has_sign};
+    bool is_inf = str_equal(name, STR("inf"));
+    if (!is_inf && !str_equal(name, STR("nan"))) return false;
+    double value = is_inf ? __builtin_inf() : __builtin_nan("");
+    *ret_value = is_negative ? -value : value;
     return true;
+}
+
+// An integer, or with a fraction or an exponent a float.
+static bool read_decimal(Str word, Buf *text, TomlValue *value) {
+    Str rest = word;
+    bool has_sign = take_char(&rest, "+-", text);
+    size_t from = text->len;
+    if (!take_digits(&rest, 10, text)) return false;
+    Str whole = {text->data + from, text->len - from};
+    if (whole.len > 1 && whole.data[0] == '0') return false;
+    if (rest.len == 0) {
+        value->kind = TOML_INTEGER;
+        return read_digits(whole, 10, has_sign && word.data[0] == '-', &value->integer);
+    }
+    value->kind = TOML_FLOAT;
+    if (take_char(&rest, ".", text) && !take_digits(&rest, 10, text)) return false;
+    if (take_char(&rest, "eE", text)) {
+        (void)take_char(&rest, "+-", text);
+        if (!take_digits(&rest, 10, text)) return false;
+    }
+    Str plain = buf_str(text);
+    size_t skipped = has_sign && plain.data[0] == '+';
+    return rest.len == 0 && number_parse(plain.data + skipped, plain.len - skipped,
+                                         &value->number) == plain.len - skipped;
+}
+
+static bool read_word(Str word, Buf *text, TomlValue *value) {
+    value->kind = TOML_INTEGER;
+    bool is_based = word.len > 2 && word.data[0] == '0' && strchr("xob", word.data[1]) != NULL;
+    if (is_based) return read_based(word, text, &value->integer);
+    if (read_decimal(word, text, value)) return true;
+    value->kind = TOML_FLOAT;
+    return read_special(word, &value->number);
 }
 
 Status toml_read_number(TomlReader *reader, TomlValue *value) {
@@ -219,12 +244,8 @@ Status toml_read_number(TomlReader *reader, TomlValue *value) {
                          "dates and times are not used in settings; write a string if one is "
                          "meant");
     Buf text;
-    buf_init(&text, 256);
-    bool is_good = word.len > 0 && word.len < 200 && strip_underscores(word, &text);
-    Str plain = buf_str(&text);
-    if (is_good && read_integer(plain, &value->integer)) value->kind = TOML_INTEGER;
-    else if (is_good && read_float(plain, &value->number)) value->kind = TOML_FLOAT;
-    else is_good = false;
+    buf_init(&text, TOML_SIZE_MAX);
+    bool is_good = word.len > 0 && read_word(word, &text, value);
     buf_done(&text);
     if (is_good) return OK;
     return toml_fail(reader, from, word.len > 0 ? "\"%.*s\" is no value; strings need quotes"

@@ -3,10 +3,11 @@
 // The API replaces a policy as a whole; `set` reads it first and changes what was named, so that
 // nobody has to repeat the rest.
 //
-// Not here: publishing (signal.c).
+// Not here: publishing (signal.c), pending events (pending.c).
 #include "cli/body.h"
 #include "cli/details.h"
 #include "cli/groups.h"
+#include "cli/pending.h"
 #include "cli/verb.h"
 
 static const ListColumn columns[] = {
@@ -66,7 +67,8 @@ static int topic_set(int argument_count, char **arguments) {
         {"visible", 0, OPTION_TEXT, &policy.visible, "all|after-create|after-wait",
          "to whom: also to those who come later or not"},
         {"expire", 0, OPTION_TEXT, &policy.expire, "DURATION", "how long unread events are kept"},
-        {"cap", 0, OPTION_TEXT, &policy.cap, "N", "most pending events; 0: the server's setting"},
+        {"cap", 0, OPTION_TEXT, &policy.cap, "N",
+         "most events that are kept; 0: the server's setting"},
     };
     OptionTable table = {
         .usage = "abide topic set TOPIC [options]",
@@ -97,6 +99,8 @@ static const CliCommand commands[] = {
     {"ls", "list topics", NULL, NULL, &ls_verb},
     {"show", "show the policy, pending events and waiters of a topic", NULL, NULL, &show_verb},
     {"set", "change the policy of a topic", topic_set, NULL, NULL},
+    {"events", "list the events that are kept on a topic", NULL, NULL, &topic_events_verb},
+    {"rm-events", "remove pending events of a topic", topic_rm_events, NULL, NULL},
 };
 
 const CliGroup topic_group = {

@@ -18,7 +18,8 @@ typedef struct Doing {
     const Verb *verb;
     Session session;
     Str values[VERB_OPTIONS_MAX]; // of the verb's own options
-    Option options[VERB_OPTIONS_MAX + 2];
+    OptionTexts lists[VERB_OPTIONS_MAX]; // of those that are lists
+    Option options[VERB_OPTIONS_MAX + 3];
     size_t count; // of the verb's own
     OptionTable table;
 } Doing;
@@ -29,8 +30,10 @@ static void begin(Doing *doing, const Verb *verb, SessionUse use) {
     for (const VerbOption *own = verb->options; own != NULL && own->name != NULL; own++) {
         size_t at = doing->count++;
         ASSERT(at < VERB_OPTIONS_MAX);
-        doing->options[at] = (Option){own->name,  own->letter, OPTION_TEXT, &doing->values[at],
-                                      own->value, own->help};
+        bool is_list = own->kind == VALUE_LIST;
+        void *target = is_list ? (void *)&doing->lists[at] : (void *)&doing->values[at];
+        doing->options[at] = (Option){own->name, own->letter, is_list ? OPTION_TEXTS : OPTION_TEXT,
+                                      target,    own->value,  own->help};
     }
     doing->table = (OptionTable){
         .usage = verb->usage,
@@ -49,8 +52,10 @@ static bool put_filters(Doing *doing, Buf *path) {
         char name[BODY_NAME_MAX];
         body_name(option->name, name); // [Y1]
         Str value = doing->values[i];
-        if (option->is_past && !session_past(&doing->session, option->name, value, &value))
-            return false;
+        for (size_t j = 0; j < doing->lists[i].count; j++)
+            client_put_query(path, name, str_from(doing->lists[i].items[j]));
+        bool is_past = option->kind == VALUE_PAST;
+        if (is_past && !session_past(&doing->session, option->name, value, &value)) return false;
         client_put_query(path, name, value);
     }
     return true;
@@ -70,17 +75,25 @@ static int run_list(const Verb *verb, int argument_count, char **arguments) {
                                                   "CURSOR", "go on where a list ended"};
         doing.table.option_count += 2;
     }
-    Operands none;
-    int code = session_begin(&doing.session, &doing.table, argument_count, arguments, &none);
+    bool is_watching = false;
+    if (verb->is_watchable)
+        doing.options[doing.table.option_count++] = (Option){
+            "watch", 0, OPTION_FLAG, &is_watching, NULL, "show it again whenever it has changed"};
+    bool is_of_one = strstr(verb->path, "%s") != NULL;
+    doing.table.operand_min = doing.table.operand_max = is_of_one;
+    Operands operands;
+    int code = session_begin(&doing.session, &doing.table, argument_count, arguments, &operands);
     if (code != SESSION_GO_ON) return code;
+    Str whose = is_of_one ? str_from(operands.items[0]) : STR_NULL;
     Buf path;
     buf_init(&path, 1 << 16);
-    buf_append_cstr(&path, verb->path);
+    buf_append_str(&path, session_path(&doing.session, verb->path, whose, STR_NULL));
     if (listing.limit == 0 && !verb->is_whole)
         (void)session_misuse(&doing.session, "--limit is at least 1");
     else if (put_filters(&doing, &path)) {
         listing.path = buf_str(&path);
-        (void)list_show(&doing.session, &listing);
+        if (is_watching) list_watch(&doing.session, &listing);
+        else (void)list_show(&doing.session, &listing);
     }
     buf_done(&path);
     return session_end(&doing.session);

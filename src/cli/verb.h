@@ -1,6 +1,7 @@
 // Verbs: commands of the three common shapes, described as data.
 //
 //   VERB_LIST     abide task ls [--status S …] [--limit N] [--cursor C]   pages of a resource
+//                 abide topic events TOPIC [--limit N] [--cursor C]       … of one thing
 //   VERB_SHOW     abide task show TASK                                    one thing, in full
 //   VERB_CHANGE   abide wf cancel RUN... [--reason TEXT …]                the same to each of many
 //
@@ -14,11 +15,17 @@ enum { VERB_OPTIONS_MAX = 12 };
 
 typedef enum VerbKind { VERB_LIST, VERB_SHOW, VERB_CHANGE } VerbKind;
 
+typedef enum VerbValue {
+    VALUE_TEXT,
+    VALUE_PAST, // a time, or how long ago; sent as a time
+    VALUE_LIST, // of lists: may be given several times, or with commas
+} VerbValue;
+
 typedef struct VerbOption {
     const char *name; // NULL ends a list
     char letter;      // 0: none
     const char *value, *help;
-    bool is_past; // a time, or how long ago; sent as a time
+    VerbValue kind;
 } VerbOption;
 
 typedef struct Verb {
@@ -31,6 +38,7 @@ typedef struct Verb {
     const ListColumn *columns;
     size_t column_count;
     bool is_whole; // the answer has all there are: no --limit and no --cursor
+    bool is_watchable; // has --watch
     // VERB_CHANGE
     const char *method;   // NULL: POST
     const char *done;     // "paused"

@@ -6,6 +6,7 @@
 #include "cli/wf.h"
 #include "cli/body.h"
 #include "cli/follow.h"
+#include "cli/pending.h"
 #include "cli/verb.h"
 
 // ---- changes of many runs ----
@@ -33,6 +34,17 @@ static const Verb release_verb = {
     .done = "released",
 };
 
+static const Verb load_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf load RUN... [options]",
+    .about = "Brings released runs back into the server's memory, and says when what is kept of "
+             "one cannot be read.\n\"-\" reads ids from standard input.",
+    .example = "abide wf load order-7\nabide wf ls --tag eu -o ids | abide wf load -",
+    .path = "/v1/runs/%s/load",
+    .id_field = "id",
+    .done = "in memory",
+};
+
 static const Verb resume_verb = {
     .kind = VERB_CHANGE,
     .usage = "abide wf resume RUN... [options]",
@@ -56,8 +68,8 @@ static const Verb rm_verb = {
 };
 
 static const VerbOption cancel_options[] = {
-    {"reason", 'r', "TEXT", "kept in the run's history", false},
-    {"grace", 0, "DURATION", "time for cleanup, such as 30s", false},
+    {"reason", 'r', "TEXT", "kept in the run's history", VALUE_TEXT},
+    {"grace", 0, "DURATION", "time for cleanup, such as 30s", VALUE_TEXT},
     {0},
 };
 static const Verb cancel_verb = {
@@ -116,7 +128,7 @@ static int wf_rewind(int argument_count, char **arguments) {
         session_post(&session, session_path(&session, "/v1/runs/%s/rewind", id, STR_NULL),
                      step_body(&session, &choice))) {
         if (session.format == OUTPUT_JSON) output_json(stdout, session.answer.json);
-        else if (session.format == OUTPUT_IDS) output_json_line(stdout, id);
+        else if (session.format == OUTPUT_IDS) output_id(stdout, id);
         else
             printf("%.*s: set back to %.*s, %lld checkpoints dropped\n", STR_ARG(id),
                    STR_ARG(choice.step),
@@ -223,9 +235,12 @@ static const CliCommand commands[] = {
     {"pause", "hold runs", NULL, NULL, &pause_verb},
     {"resume", "let paused runs go on", NULL, NULL, &resume_verb},
     {"release", "take waiting runs out of memory", NULL, NULL, &release_verb},
+    {"load", "bring released runs back into memory", NULL, NULL, &load_verb},
     {"rewind", "set a run back to a step", wf_rewind, NULL, NULL},
     {"fork", "start a new run from a step of another one", wf_fork, NULL, NULL},
     {"rm", "remove ended runs", NULL, NULL, &rm_verb},
+    {"signals", "list signals that a run has not taken", NULL, NULL, &wf_signals_verb},
+    {"rm-signals", "remove signals that a run has not taken", wf_rm_signals, NULL, NULL},
 };
 
 const CliGroup wf_group = {

@@ -1,12 +1,17 @@
 // abide wf show: one run, as somebody who wonders why it does not go on wants to see it.
 //
 // Status, what it waits for and since when, when it wakes by itself, where its script stands, its
-// steps, its result or error. JSON has the run as the API shows it, with "steps" and "snapshot".
+// tasks and steps, its result or error, and what to do next. JSON has the run as the API shows it,
+// with "steps" and "snapshot".
+//   [H1] An error is never cut, however narrow the terminal.
 //
-// Not here: following (follow.c).
+// Not here: following (follow.c), errors as text (failure.c), tasks and advice (wf_next.c).
+#include "base/map.h"
+#include "cli/failure.h"
 #include "cli/follow.h"
 #include "cli/list.h"
 #include "cli/wf.h"
+#include "cli/wf_next.h"
 #include "json/write.h"
 
 enum {
@@ -43,6 +48,28 @@ static void print_line(Session *session, const char *label, Str value, Paint pai
     output_json_line(stdout, buf_str(&text));
     buf_done(&text);
     buf_done(&clean);
+}
+
+// Lines below each other, none cut [H1].
+static void print_painted_block(Session *session, const char *label, Str lines, Paint paint) {
+    Str left = lines, line;
+    while (str_split(&left, '\n', &line)) {
+        if (line.len == 0 && str_is_null(left)) return; // what ends with a newline
+        Buf text, clean;
+        buf_init(&text, SHOW_MAX);
+        buf_init(&clean, SHOW_MAX);
+        output_clean(&clean, line, 0);
+        output_painted(&text, session->terminal, paint, buf_str(&clean));
+        print_label(session, label);
+        output_json_line(stdout, buf_str(&text));
+        buf_done(&text);
+        buf_done(&clean);
+        label = "";
+    }
+}
+
+static void print_block(Session *session, const char *label, Str lines) {
+    print_painted_block(session, label, lines, PAINT_NONE);
 }
 
 // "3m ago (2026-11-15T19:33:44.952Z)"
@@ -94,6 +121,68 @@ static void print_waits(Session *session, const JsonValue *run, const ListItems 
     }
 }
 
+// The script it is pinned to; null when it cannot be had.
+static Str get_source(Session *session, const JsonValue *run, Str *ret_file) {
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, session_path(session, "/v1/workflows/%s", field_text(run, "workflow"),
+                                       STR_NULL));
+    client_put_query(&path, "version", field_text(run, "version"));
+    const ClientRequest request = {.method = "GET",
+                                   .path = arena_str(&session->arena, buf_str(&path))};
+    buf_done(&path);
+    Diag diag;
+    if (session_try(session, &request, &diag) != OK) return STR_NULL;
+    Str file = field_text(session->answer.json, "file");
+    *ret_file = !str_is_null(file)
+                    ? file
+                    : arena_printf(&session->arena, "%.*s.flow",
+                                   STR_ARG(field_text(run, "workflow")));
+    return field_text(session->answer.json, "source");
+}
+
+static void print_error(Session *session, const JsonValue *run) {
+    const JsonValue *error = json_member(run, STR("error"));
+    if (error == NULL || error->kind == JSON_KIND_NULL) return;
+    Buf text;
+    buf_init(&text, SHOW_MAX);
+    failure_append(&text, error, 0);
+    print_painted_block(session, "error", buf_str(&text), PAINT_RED);
+    buf_clear(&text);
+    FailurePlace place;
+    Str file = STR_NULL;
+    Str source = failure_place(error, &place) ? get_source(session, run, &file) : STR_NULL;
+    if (!str_is_null(source) && str_equal(file, place.file)) {
+        failure_append_excerpt(&text, source, &place, 0);
+        print_block(session, "", buf_str(&text));
+    }
+    buf_done(&text);
+}
+
+// What it was started with: the first entry of its history.
+static void print_input(Session *session, Str id) {
+    Diag diag;
+    const ClientRequest request = {
+        .method = "GET", .path = session_path(session, "/v1/runs/%s/log?limit=1", id, STR_NULL)};
+    if (session_try(session, &request, &diag) != OK) return;
+    const JsonValue *items = json_member(session->answer.json, STR("items"));
+    const JsonValue *entry = items != NULL ? items->first : NULL;
+    if (entry == NULL || !str_equal(field_text(entry, "kind"), STR("started"))) return;
+    Str input = next_short_json(&session->arena, json_member(entry, STR("data")));
+    if (!str_is_null(input)) print_block(session, "input", input);
+}
+
+// Why it is paused.
+static void print_reason(Session *session, const JsonValue *run) {
+    const JsonValue *reason = json_member(run, STR("pause_reason"));
+    if (reason == NULL || reason->kind != JSON_KIND_OBJECT) return;
+    Buf text;
+    buf_init(&text, SHOW_MAX);
+    failure_append(&text, reason, 0);
+    print_painted_block(session, "because", buf_str(&text), PAINT_RED);
+    buf_done(&text);
+}
+
 static void print_tags(Session *session, const JsonValue *run) {
     const JsonValue *tags = json_member(run, STR("tags"));
     if (tags == NULL || tags->count == 0) return;
@@ -119,10 +208,17 @@ static void print_run(Session *session, const JsonValue *run, const ListItems *s
     if (field_flag(run, "cancel_requested") && str_is_null(field_text(run, "finished_at")))
         status = arena_printf(&session->arena, "%.*s, asked to end", STR_ARG(status));
     print_line(session, "status", status, output_status_paint(field_text(run, "status")));
+    print_reason(session, run);
+    if (field_flag(run, "waits_for_code"))
+        print_line(session, "no code",
+                   STR("it waits for a node that has a C function of that name; "
+                       "abide serve --plugin FILE loads it"),
+                   PAINT_YELLOW);
     print_waits(session, run, steps);
     print_time(session, "next wake", run, "next_wake_at");
     print_time(session, "deadline", run, "deadline_at");
     print_time(session, "idle since", run, "idle_since");
+    print_line(session, "attempt", field_text(run, "attempt"), PAINT_NONE);
     print_line(session, "attempts", field_text(run, "attempts"), PAINT_NONE);
     print_line(session, "parent", field_text(run, "parent_id"), PAINT_NONE);
     print_tags(session, run);
@@ -133,7 +229,8 @@ static void print_run(Session *session, const JsonValue *run, const ListItems *s
     print_time(session, "started", run, "started_at");
     print_time(session, "updated", run, "updated_at");
     print_time(session, "finished", run, "finished_at");
-    print_line(session, "error", field_text(run, "error"), PAINT_RED);
+    print_input(session, field_text(run, "id"));
+    print_error(session, run);
     if (str_equal(field_text(run, "status"), STR("completed"))) {
         const JsonValue *result = json_member(run, STR("result"));
         print_line(session, "result", result != NULL ? result->raw : STR("null"), PAINT_NONE);
@@ -158,8 +255,21 @@ static void print_place(Session *session, const JsonValue *snapshot) {
                    PAINT_NONE);
 }
 
+// Names that occur more than once: their steps are numbered.
+static void find_repeated(const ListItems *steps, StrMap *repeated) {
+    strmap_init(repeated);
+    for (size_t i = 0; i < steps->count; i++) {
+        const JsonValue *step = steps->data[i];
+        Str name = field_text(step, "name");
+        if (field_count(step, "iteration") > 0 && !str_is_null(name))
+            strmap_put(repeated, name, repeated);
+    }
+}
+
 static void print_steps(Session *session, const ListItems *steps) {
     if (steps->count == 0) return;
+    StrMap repeated;
+    find_repeated(steps, &repeated);
     size_t from = steps->count > STEPS_SHOWN ? steps->count - STEPS_SHOWN : 0;
     TextTable table;
     table_init(&table, step_columns, sizeof step_columns / sizeof *step_columns);
@@ -167,24 +277,28 @@ static void print_steps(Session *session, const ListItems *steps) {
         const JsonValue *step = steps->data[i];
         Str outcome = field_text(step, "outcome"), name = field_text(step, "name");
         int64_t iteration = field_count(step, "iteration"), attempt = field_count(step, "attempt");
-        if (iteration > 0)
+        if (!str_is_null(name) && strmap_get(&repeated, name) != NULL)
             name = arena_printf(&session->arena, "%.*s [%lld]", STR_ARG(name),
                                 (long long)iteration);
         if (attempt > 1)
             outcome = arena_printf(&session->arena, "%.*s (attempt %lld)", STR_ARG(outcome),
                                    (long long)attempt);
         const JsonValue *data = json_member(step, STR("data"));
+        bool is_error = str_equal(field_text(step, "outcome"), STR("error"));
+        Str shown = data == NULL ? STR_NULL : is_error ? failure_headline(&session->arena, data)
+                                                       : data->raw;
         table_add(&table, field_text(step, "position"));
         table_add(&table, field_text(step, "kind"));
         table_add(&table, name);
         table_add_painted(&table, outcome, output_status_paint(field_text(step, "outcome")));
         table_add(&table, output_relative(&session->arena, session->now_ms, field_ms(step, "at")));
-        table_add(&table, data != NULL ? data->raw : STR_NULL);
+        table_add(&table, shown);
     }
     putchar('\n');
     if (from > 0) printf("%zu earlier steps are left out; -o json has all\n", from);
     table_print(&table, stdout, session->terminal);
     table_done(&table);
+    strmap_done(&repeated);
 }
 
 static void print_json(const JsonValue *run, const ListItems *steps, const JsonValue *snapshot) {
@@ -229,11 +343,13 @@ static bool show_run(Session *session, Str id) {
     if (is_ok && session->format == OUTPUT_JSON) {
         print_json(run, &steps, snapshot);
     } else if (is_ok && session->format == OUTPUT_IDS) {
-        output_json_line(stdout, field_text(run, "id"));
+        output_id(stdout, field_text(run, "id"));
     } else if (is_ok) {
         print_run(session, run, &steps);
         print_place(session, snapshot);
+        next_print_tasks(session, run, &steps, print_block);
         print_steps(session, &steps);
+        next_print_hints(session, run, &steps, print_block);
     }
     vec_free(&steps);
     return is_ok && session_flush(session);
@@ -250,7 +366,8 @@ int wf_show(int argument_count, char **arguments) {
     OptionTable table = {
         .usage = "abide wf show RUN [--follow] [options]",
         .about = "Shows a run: its status, what it waits for and since when, when it wakes by "
-                 "itself, where its\nscript stands, its steps, its result or error.",
+                 "itself, where its\nscript stands, its tasks and steps, its result or error, "
+                 "and what to do next.",
         .example = "abide wf show order-7\nabide wf show order-7 --follow",
         .options = options,
         .option_count = sizeof options / sizeof *options,

@@ -35,7 +35,7 @@ static bool make_body(Session *session, const OptionTable *table, const Start *s
 static void print_started(Session *session, Str id, bool is_new) {
     switch (session->format) {
     case OUTPUT_JSON: output_json(stdout, session->answer.json); break;
-    case OUTPUT_IDS: output_json_line(stdout, id); break;
+    case OUTPUT_IDS: output_id(stdout, id); break;
     case OUTPUT_TABLE:
         printf("%.*s: %s\n", STR_ARG(id), is_new ? "started" : "exists already");
         break;

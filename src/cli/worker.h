@@ -29,7 +29,7 @@ typedef struct Job { // one task, from being claimed to being performed
     List link;       // in todo, then in running
     Arena arena;     // holds what belongs to it
     Str id, name, queue, input;
-    Str run_id, traceparent; // null: none
+    Str run_id, traceparent, tracestate; // null: none
     int64_t attempt, token;
     int64_t step;    // < 0: none
     int64_t interval_ms;     // between heartbeats

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/env.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "cli/worker.h"
 #include "json/write.h"
 #include <signal.h>
@@ -319,7 +320,8 @@ static Status claim(Worker *worker, Client *client, Arena *arena, int64_t max,
 static bool read_job(const WorkerConfig *config, const JsonValue *task, Job *job) {
     int64_t lease_ms = config->lease_ms;
     job->step = -1;
-    job->id = job->name = job->queue = job->run_id = job->traceparent = STR_NULL;
+    job->id = job->name = job->queue = job->run_id = STR_NULL;
+    job->traceparent = job->tracestate = STR_NULL;
     job->input = STR("null");
     json_get_raw(task, "input", &job->input);
     if (json_get_string(task, "id", &job->id, NULL) != OK ||
@@ -327,13 +329,14 @@ static bool read_job(const WorkerConfig *config, const JsonValue *task, Job *job
         json_get_string(task, "queue", &job->queue, NULL) != OK ||
         json_get_string(task, "run_id", &job->run_id, NULL) != OK ||
         json_get_string(task, "traceparent", &job->traceparent, NULL) != OK ||
+        json_get_string(task, "tracestate", &job->tracestate, NULL) != OK ||
         json_get_i64(task, "attempt", &job->attempt, NULL) != OK ||
         json_get_i64(task, "token", &job->token, NULL) != OK ||
         json_get_i64(task, "step", &job->step, NULL) != OK ||
         json_get_i64(task, "lease_ms", &lease_ms, NULL) != OK || str_is_null(job->id))
         return false;
     Str *const texts[] = {&job->id,    &job->name,   &job->queue,
-                          &job->input, &job->run_id, &job->traceparent};
+                          &job->input, &job->run_id, &job->traceparent, &job->tracestate};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = arena_str(&job->arena, *texts[i]);
     // The server may give less than was asked for: the task's own heartbeat time-out.
@@ -578,20 +581,24 @@ Status worker_run(const WorkerConfig *config, int *ret_http_status, Diag *diag) 
     init(&worker, config);
     size_t count = (size_t)config->concurrency + 3;
     pthread_t *threads = mem_alloc(count * sizeof *threads);
-    for (size_t i = 0; i < count; i++) {
-        void *(*const first[])(void *) = {claim_forever, send_forever, beat_forever};
-        int failed = pthread_create(&threads[i], NULL, i < 3 ? first[i] : perform_forever, &worker);
-        ASSERT(failed == 0);
+    size_t started = 0;
+    Status status = OK;
+    for (; status == OK && started < count; started += status == OK) {
+        void *(*const first[])(void *) = {perform_forever, send_forever, beat_forever};
+        bool is_last = started == count - 1; // claims begin when everybody is there
+        void *(*const body)(void *) = is_last ? claim_forever : first[started < 3 ? started : 0];
+        status = thread_start(&threads[started], body, &worker, diag);
     }
-    wait_for_signal();
+    if (status == OK) wait_for_signal();
     LOG(config->logger, LOG_INFO, "stopping");
     wind_up(&worker);
-    for (size_t i = 0; i < count; i++) pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
     free_items(&worker, &worker.outbox);
     mem_free(threads);
     pthread_cond_destroy(&worker.changed);
     pthread_mutex_destroy(&worker.lock);
     *ret_http_status = worker.failure != OK ? worker.failure_http_status : 0;
+    if (status != OK) return status;
     if (worker.failure != OK) *diag = worker.failure_diag;
     return worker.failure;
 }

@@ -46,6 +46,7 @@ static char **make_environment(const ProgramConfig *config, Job *job) {
                                      : arena_printf(arena, "%lld", (long long)job->step)},
         {"ABIDE_WORKER", config->worker},
         {"TRACEPARENT", job->traceparent},
+        {"TRACESTATE", job->tracestate},
     };
     const size_t added_count = sizeof added / sizeof *added;
     _Static_assert(sizeof added / sizeof *added < VARIABLES_MAX, "the list has to end");

@@ -32,7 +32,7 @@ static const ListColumn columns[] = {
 };
 
 static const VerbOption filters[] = {
-    {"name", 0, "WORKFLOW", "all versions of this one", false},
+    {"name", 0, "WORKFLOW", "all versions of this one", VALUE_TEXT},
     {0},
 };
 
@@ -47,6 +47,19 @@ static const Verb ls_verb = {
     .columns = columns,
     .column_count = sizeof columns / sizeof *columns,
 };
+
+static void print_source(Str source, bool is_after_details, bool is_ended) {
+    if (is_after_details) putchar('\n');
+    fwrite(source.data, 1, source.len, stdout);
+    if (is_ended && source.data[source.len - 1] != '\n') putchar('\n');
+}
+
+static bool refuse_source(Session *session, const char *name) {
+    Diag diag;
+    Status status = diag_set(&diag, ERR_NOT_FOUND, "WORKFLOW_KIND",
+                             "\"%s\" is written in C: it has no source here", name);
+    return session_fail(session, status, &diag);
+}
 
 static int workflow_show(int argument_count, char **arguments) {
     static const char *const hidden[] = {"source", NULL};
@@ -79,9 +92,9 @@ static int workflow_show(int argument_count, char **arguments) {
         Str source = field_text(session.answer.json, "source");
         bool is_table = session.format == OUTPUT_TABLE;
         if (!is_source) details_print(&session, session.answer.json, "name", hidden);
-        if (!is_source && is_table) putchar('\n');
-        if (is_source || is_table) fwrite(source.data, 1, source.len, stdout);
-        if (is_table && source.len > 0 && source.data[source.len - 1] != '\n') putchar('\n');
+        if (source.len > 0 && (is_source || is_table))
+            print_source(source, !is_source, is_table);
+        if (source.len == 0 && is_source) (void)refuse_source(&session, operands.items[0]);
     }
     buf_done(&path);
     return session_end(&session);
@@ -132,14 +145,31 @@ static void print_deployed(Deployment *deployment, const char *file) {
     json_put_string(json, "version", version);
     json_write_key(json, STR("workflows"));
     json_write_value(json, workflows);
+    const JsonValue *warnings = json_member(answer, STR("warnings"));
+    if (warnings != NULL) { // an older server answers none
+        json_write_key(json, STR("warnings"));
+        json_write_value(json, warnings);
+    }
     json_write_object_end(json);
     JSON_EACH(workflow, workflows) {
         Str name = field_text(workflow, "name");
-        if (session->format == OUTPUT_IDS) output_json_line(stdout, name);
+        if (session->format == OUTPUT_IDS) output_id(stdout, name);
         if (session->format == OUTPUT_TABLE)
             printf("%.*s: %s, version %.12s\n", STR_ARG(name),
                    field_flag(workflow, "new") ? "deployed" : "unchanged", version.data);
     }
+}
+
+// The file's name goes with it, so that stacks of its runs name it.
+static Str deploy_path(Session *session, Str workflow, const char *file) {
+    const char *slash = strrchr(file, '/');
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, session_path(session, "/v1/workflows/%s", workflow, STR_NULL));
+    client_put_query(&path, "file", str_from(slash != NULL ? slash + 1 : file));
+    Str text = arena_str(&session->arena, buf_str(&path));
+    buf_done(&path);
+    return text;
 }
 
 static void deploy_file(Deployment *deployment, const char *file) {
@@ -147,17 +177,17 @@ static void deploy_file(Deployment *deployment, const char *file) {
     Buf source;
     Diag diag;
     buf_init(&source, FLOW_SOURCE_MAX);
-    FlowModule *module = load_module(file, &source);
+    const char *why;
+    FlowModule *module = load_module(file, LOAD_CHECKED, &source, &why);
     session->answer = (ClientAnswer){0};
     Status status = OK;
     if (module == NULL) { // why has been said
-        const char *why = source.len == 0 ? "FILE_NOT_READ" : "FLOW_SYNTAX";
         status = diag_set(&diag, ERR_INVALID, why, "%s was not deployed", file);
     } else {
         Str name = flow_module_workflow(module, 0).name;
         const ClientRequest request = {
             .method = "PUT",
-            .path = session_path(session, "/v1/workflows/%s", name, STR_NULL),
+            .path = deploy_path(session, name, file),
             .body = buf_str(&source),
             .content_type = "text/plain; charset=utf-8",
         };

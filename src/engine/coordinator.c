@@ -42,7 +42,9 @@ void execution_put(Coordinator *c, Execution *execution) {
     execution->slice_count = 0;
     arena_reset(&execution->arena);
     turn_output_clear(&execution->output);
+    execution->output.retry = (RetryPolicy){0};
     execution->is_repaired = execution->is_undone = execution->is_reloaded = false;
+    execution->is_attempt = false;
     execution->woken_ns = execution->began_ns = execution->took_ns = 0;
     list_append(&c->spare_executions, &execution->link);
 }
@@ -73,6 +75,10 @@ Turn *turn_get(Coordinator *c) {
         arena_init(&spare->turn.arena);
     }
     batch_init(&spare->turn.batch, &spare->turn.arena, env_now_ms(c->env));
+    spare->turn.most = LIMIT_BATCH_OPS;
+    spare->turn.batch.secret = c->lease_secret;
+    spare->turn.executes = workflow_set_retain(c->executes);
+    spare->turn.batch.executes = spare->turn.executes;
     return &spare->turn;
 }
 
@@ -80,6 +86,8 @@ void turn_put(Coordinator *c, Turn *turn) {
     SpareTurn *spare = container_of(turn, SpareTurn, turn);
     vec_clear(&turn->items);
     turn->made_tasks = 0;
+    workflow_set_release(turn->executes);
+    turn->executes = NULL;
     arena_reset(&turn->arena);
     list_append(&c->spare_turns, &spare->link);
 }
@@ -88,19 +96,6 @@ static void spare_turn_free(SpareTurn *spare) {
     vec_free(&spare->turn.items);
     arena_done(&spare->turn.arena);
     mem_free(spare);
-}
-
-Op *turn_add(Turn *turn, OpKind kind, Request *request, Execution *execution) {
-    Op *op;
-    if (request != NULL) {
-        op = &request->op;
-        batch_add_op(&turn->batch, op);
-    } else {
-        op = batch_add(&turn->batch, kind);
-    }
-    TurnItem item = {.op = op, .request = request, .execution = execution};
-    vec_push(&turn->items, item);
-    return op;
 }
 
 void notify(Coordinator *c, EngineEventKind kind, Str run_id, Str workflow, Str detail) {
@@ -151,13 +146,16 @@ static void tell_parked(void *context, int64_t run, bool is_parked) {
 Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordinator, Diag *diag) {
     Coordinator *c = mem_zalloc(sizeof(Coordinator));
     c->env = setup->env;
+    for (int i = 0; i < 4; i++) c->lease_secret.words[i] = env_random_u64(c->env);
     c->store = setup->store;
     c->world = setup->world;
     c->logger = setup->logger;
     c->config = setup->config;
     strmap_init(&c->runners);
+    c->executes = workflow_set_new();
     strmap_init(&c->tasks);
     flow_runner_init(&c->flow_runner, c->config.run_retention_ms, c->config.keep_snapshots);
+    c->flow_runner.is_child_failure_isolated = c->config.is_child_failure_isolated;
     if (c->config.slice_instructions > 0)
         c->flow_runner.limits.instructions_per_turn = (uint64_t)c->config.slice_instructions;
     if (c->config.script_memory > 0)
@@ -176,6 +174,7 @@ Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordina
     arena_init(&c->scratch);
     c->is_due_unknown = true;
     c->task_window = c->config.first_tasks;
+    c->batch_most = LIMIT_BATCH_OPS;
     c->sweep_at_ms = env_now_ms(c->env) + c->config.sweep_ms;
     Status status = coordinator_join(c, diag);
     if (status != OK) {
@@ -228,6 +227,7 @@ void coordinator_free(Coordinator *c) {
     execution_free(container_of(node, Execution, link));
     LIST_EACH_SAFE(node, after, &c->spare_turns)
     spare_turn_free(container_of(node, SpareTurn, link));
+    workflow_set_release(c->executes);
     free_registered(&c->runners);
     free_registered(&c->tasks);
     free_registered(&c->idle_timeouts);
@@ -246,10 +246,10 @@ Status coordinator_add_runner(Coordinator *c, Str workflow, Runner *runner) {
     entry->name = (Str){mem_copy(workflow.data, workflow.len), workflow.len};
     entry->runner = runner;
     strmap_put(&c->runners, entry->name, entry);
-    LIST_EACH_SAFE(node, after, &c->residents.phases[PHASE_ORPHAN]) {
-        ResidentRun *run = container_of(node, ResidentRun, link);
-        if (str_equal(run->workflow, workflow)) residents_move(&c->residents, run, PHASE_READY);
-    }
+    WorkflowSet *before = c->executes;
+    c->executes = workflow_set_with(before, entry->name);
+    workflow_set_release(before);
+    c->has_unclaimed = true; // there may be runs that wait for it
     return OK;
 }
 
@@ -264,7 +264,7 @@ Status coordinator_add_task(Coordinator *c, Str name, NativeCallFunction functio
         .name = {mem_copy(name.data, name.len), name.len}, .function = function, .user = user};
     strmap_put(&c->tasks, entry->name, entry);
     vec_push(&c->task_names, entry->name);
-    c->has_tasks = true;
+    c->has_tasks = c->has_heard = true;
     return OK;
 }
 
@@ -304,12 +304,13 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
         ASSERT(c->task_count > 0);
         c->task_count--;
         heap_remove(&c->heartbeats, &execution->heartbeat);
-        list_append(&c->executed, &execution->link);
+        executed_add(c, execution);
         return;
     }
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_EXECUTING);
-    bool is_cut_short = execution->output.is_preempted && c->is_stopping;
+    bool is_cut_short = execution->output.is_preempted &&
+                        (c->is_stopping || !runs_is_owned(c, execution));
     if (run->epoch != execution->epoch || execution->is_undone || is_cut_short) {
         // The run was taken from under it (rewind, forced change): the output is worthless.
         // A script's VM went with the execution; its snapshot is in the store.
@@ -321,50 +322,25 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
     if (execution->output.is_preempted && runs_continue(c, execution)) return;
     c->stats.turns++;
     residents_move(&c->residents, run, PHASE_COMMITTING);
-    list_append(&c->executed, &execution->link);
+    executed_add(c, execution);
 }
 
-// ---- gathering a batch ----
+// ---- preparing a batch ----
 
-static void add_requests(Coordinator *c, Turn *turn) {
-    size_t most = c->alone_count > 0 ? turn->batch.count + 1 : LIMIT_BATCH_OPS;
-    while (c->request_count > 0 && turn->batch.count < most) {
-        Request *request = container_of(list_first(&c->requests), Request, link);
-        list_remove(&request->link);
-        c->request_count--;
-        if (c->alone_count > 0) c->alone_count--;
-        OpKind kind = request->op.kind;
-        bool is_memory = kind == OP_NOTE_RELEASED || kind == OP_NOTE_RELOADED;
-        if (is_memory && !idle_take_request(c, request)) continue;
-        (void)turn_add(turn, kind, request, NULL);
-        turn->made_tasks += kind == OP_CREATE_TASK;
-    }
+// [C5] When the next timer fires, with all others that are due by then; 0 = there is none.
+int64_t fires_at_ms(const Coordinator *c) {
+    int64_t span_ms = c->config.timer_resolution_ms, due_ms = c->next_due_ms;
+    bool is_exact = span_ms <= 1 || due_ms <= DUE_AT_ONCE || due_ms % span_ms == 0;
+    return is_exact ? due_ms : due_ms - due_ms % span_ms + span_ms;
 }
 
-static void add_executed(Coordinator *c, Turn *turn) {
-    while (!list_is_empty(&c->executed) && turn->batch.count < LIMIT_BATCH_OPS) {
-        Execution *execution = container_of(list_first(&c->executed), Execution, link);
-        list_remove(&execution->link);
-        if (execution->kind == EXECUTE_TASK) {
-            tasks_fill_result(c, execution, turn);
-        } else {
-            Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
-            runs_fill_children(c, execution);
-            runs_fill_commit(c, execution, &op->turn);
-            turn->made_tasks += op->turn.task_count;
-        }
-    }
-}
-
-enum { DUE_AT_ONCE = 1 }; // next_due_ms when a firing was cut short: the moment itself is unknown
-
-static int64_t room_for_runs(const Coordinator *c) {
+int64_t runs_room(const Coordinator *c) {
     int64_t owned = (int64_t)residents_owned(&c->residents);
     return owned >= c->config.max_active_runs ? 0 : c->config.max_active_runs - owned;
 }
 
 void coordinator_hear(Coordinator *c) {
-    c->has_unclaimed = c->has_tasks = true;
+    c->has_unclaimed = c->has_tasks = c->has_heard = true;
     awaits_recheck(c);
     notify(c, ENGINE_LOG_GREW, STR_NULL, STR_NULL, STR_NULL);
     notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
@@ -383,40 +359,11 @@ static void note_left(Coordinator *c, int64_t until_ms) {
     if (c->claim_again_ms == 0) c->claim_again_ms = until_ms;
 }
 
-static void look_at_left(Coordinator *c, int64_t now_ms) {
+void look_at_left(Coordinator *c, int64_t now_ms) {
     if (c->claim_again_ms == 0 || now_ms < c->claim_again_ms) return;
     c->has_unclaimed = true;
     c->claim_again_ms = c->left_until_ms > now_ms ? c->left_until_ms : 0;
     if (c->claim_again_ms == 0) c->left_until_ms = 0;
-}
-
-// The engine's own operations. While it is stopping only the lease is kept.
-static void add_own(Coordinator *c, Turn *turn) {
-    int64_t now = turn->batch.now_ms;
-    if (now >= c->renew_at_ms) {
-        Op *op = turn_add(turn, OP_RENEW, NULL, NULL);
-        op->renew.lease_ms = c->config.lease_ms;
-        op->renew.resident_count = (int64_t)coordinator_resident_count(c);
-        c->renew_at_ms = now + c->config.lease_ms / 3;
-    }
-    if (!c->is_working || c->is_stopping) return;
-    if (!c->is_firing && c->next_due_ms > 0 && now >= c->next_due_ms) {
-        turn_add(turn, OP_FIRE_DUE, NULL, NULL)->fire_due.max = LIMIT_LIST_PAGE;
-        c->is_firing = true;
-        if (c->next_due_ms > DUE_AT_ONCE) c->firing_due_ms = c->next_due_ms;
-    }
-    look_at_left(c, now);
-    if (!c->is_claiming && c->has_unclaimed && room_for_runs(c) > 0) {
-        turn_add(turn, OP_CLAIM, NULL, NULL)->claim.max = room_for_runs(c);
-        c->is_claiming = true;
-    }
-    if (now >= c->sweep_at_ms) {
-        turn_add(turn, OP_SWEEP, NULL, NULL)->sweep.max = LIMIT_LIST_PAGE;
-        c->sweep_at_ms = now + c->config.sweep_ms;
-        c->has_unclaimed = true; // also look for runs of nodes that died
-    }
-    idle_add_ops(c, turn);
-    tasks_add_ops(c, turn);
 }
 
 static void refresh_due(Coordinator *c) {
@@ -431,27 +378,15 @@ static void refresh_due(Coordinator *c) {
 }
 
 Turn *coordinator_prepare(Coordinator *c) {
+    coordinator_expire_awaits(c); // whatever the store does
     if (c->uncertain_count > 0 || c->node == 0) return outcome_retry(c);
-    int64_t now = env_now_ms(c->env);
-    awaits_expire(c, now);
+    notices_flush(c, env_now_ms(c->env));
     if (c->is_working && !c->is_stopping) {
         refresh_due(c);
         if (c->has_unadopted) runs_adopt(c);
         runs_dispatch(c);
     }
-    Turn *turn = turn_get(c);
-    turn->batch.node = c->node;
-    add_executed(c, turn);
-    add_requests(c, turn);
-    add_own(c, turn);
-    if (turn->batch.count == 0) {
-        turn_put(c, turn);
-        return NULL;
-    }
-    turn->batch.number = ++c->batch_number;
-    turn->batch.claim_max = c->is_working && !c->is_stopping ? room_for_runs(c) : 0;
-    c->turns_out++;
-    return turn;
+    return turn_gather(c);
 }
 
 // ---- dealing out the answers ----
@@ -473,12 +408,15 @@ static void apply_renewed(Coordinator *c, const Op *op) {
 }
 
 static void apply_own(Coordinator *c, const Op *op) {
+    if (op->status != OK) own_refused(c, op);
     switch (op->kind) {
     case OP_RENEW: apply_renewed(c, op); break;
     case OP_FIRE_DUE: apply_fired(c, op); break;
     case OP_CLAIM:
         c->is_claiming = false;
-        if (op->status == OK && op->claim.count < op->claim.max) c->has_unclaimed = false;
+        if (op->status != OK || op->claim.count >= op->claim.max || op->claim.is_cut)
+            c->has_unclaimed = true;
+        if (op->status == OK) notice_taken_over(c, op->claim.taken_over);
         break;
     case OP_CLAIM_TASKS: tasks_apply_claimed(c, op); break;
     case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(c, op); break;
@@ -520,13 +458,17 @@ void turn_apply(Coordinator *c, Turn *turn) {
         const StartedRun *started = &turn->batch.started[i];
         notify(c, ENGINE_RUN_STARTED, started->id, started->workflow, STR_NULL);
     }
+    for (size_t i = 0; i < turn->batch.reserved_count; i++) {
+        const ReservedRun *reserved = &turn->batch.reserved[i];
+        notice_run(c, NOTICE_RESERVED, reserved->id, reserved->workflow);
+    }
     measure_tasks(c, turn);
     // Runs first: those parked here may have been woken by a later operation of the same batch.
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];
         if (item->execution == NULL) continue;
         if (item->execution->kind == EXECUTE_RUN) runs_apply_commit(c, item->execution, item->op);
-        else tasks_apply_result(c, item->execution);
+        else tasks_apply_result(c, item->execution, item->op);
     }
     runs_apply_ready(c, turn);
     runs_apply_ended(c, turn);
@@ -558,32 +500,31 @@ void coordinator_finish(Coordinator *c, Turn *turn, Status status, const Diag *d
     }
     c->retry_count = 0;
     if (c->uncertain_count == 0) c->down_since_ms = 0;
+    pace_good(c, turn);
     turn_apply(c, turn);
     turn_put(c, turn);
     // At once, so that they execute while the next batch is being committed.
     if (c->is_working && !c->is_stopping) runs_dispatch(c);
 }
 
-int64_t coordinator_next_wake_ms(Coordinator *c) {
+static int64_t next_work_ms(Coordinator *c) {
     if (c->uncertain_count > 0 || c->node == 0) return outcome_next_ms(c);
     if (c->request_count > 0 || !list_is_empty(&c->executed)) return 0;
     int64_t at = c->renew_at_ms;
-    HeapNode *first = heap_peek(&c->await_heap);
-    if (first != NULL && first->at < at) at = first->at;
     if (!c->is_working || c->is_stopping) return at;
     if (!list_is_empty(&c->residents.phases[PHASE_READY])) return 0;
     if ((c->is_due_unknown && !c->is_firing) || c->has_unadopted) return 0;
-    if (!c->is_firing && c->next_due_ms > 0) {
-        int64_t due = c->next_due_ms;
-        if (due < at) at = due;
-    }
-    if (c->has_unclaimed && !c->is_claiming && room_for_runs(c) > 0) return 0;
     if (c->claim_again_ms > 0 && c->claim_again_ms < at) at = c->claim_again_ms;
-    first = heap_peek(&c->heartbeats);
+    HeapNode *first = heap_peek(&c->heartbeats);
     if (first != NULL && first->at < at) at = first->at;
-    if (c->has_tasks && tasks_can_claim(c)) return 0;
-    if (idle_next_ms(c) < at) at = idle_next_ms(c);
-    return c->sweep_at_ms < at ? c->sweep_at_ms : at;
+    if (notices_next_ms(c) < at) at = notices_next_ms(c);
+    int64_t own_at = own_next_ms(c);
+    return own_at < at ? own_at : at;
+}
+
+int64_t coordinator_next_wake_ms(Coordinator *c) {
+    int64_t work_ms = next_work_ms(c), await_ms = coordinator_next_await_ms(c);
+    return await_ms < work_ms ? await_ms : work_ms;
 }
 
 // ---- beginning and end ----
@@ -592,10 +533,10 @@ static Status recover_step(Coordinator *c, OpKind kind, Op *ret_op, Diag *diag) 
     Turn *turn = turn_get(c);
     turn->batch.node = c->node;
     turn->batch.number = ++c->batch_number;
-    turn->batch.claim_max = room_for_runs(c);
+    turn->batch.claim_max = runs_room(c);
     Op *op = turn_add(turn, kind, NULL, NULL);
-    if (kind == OP_CLAIM) op->claim.max = room_for_runs(c);
-    else op->fire_due.max = LIMIT_LIST_PAGE;
+    if (kind == OP_CLAIM) op->claim.max = runs_room(c);
+    else op->fire_due.max = LIMIT_FIRE_ROWS;
     Status status = store_commit(c->store, &turn->batch, diag);
     tell_damage(c, turn);
     if (status == OK) {
@@ -625,7 +566,7 @@ static Status recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
         report.timers_due += op.fire_due.woken_count;
         report.starts_due += op.fire_due.started_count;
         // What is due beyond one table of active runs is fired in the normal course.
-    } while (op.fire_due.has_more && room_for_runs(c) > 0);
+    } while (op.fire_due.has_more && runs_room(c) > 0);
     TRY(store_read(c->store, &c->scratch, &query, diag));
     arena_reset(&c->scratch);
     report.suspended = query.stats.counters[COUNTER_RUNS_FIRST + RUN_SUSPENDED];
@@ -660,7 +601,7 @@ bool coordinator_is_idle(Coordinator *c, int64_t *ret_next_ms) {
         refresh_due(c);
         if (c->is_due_unknown) return false; // the store is away
     }
-    *ret_next_ms = c->is_working ? c->next_due_ms : 0;
+    *ret_next_ms = c->is_working ? fires_at_ms(c) : 0;
     return true;
 }
 
@@ -681,15 +622,18 @@ Status coordinator_leave(Coordinator *c, Diag *diag) {
         *diag = c->down_reason;
         return ERR_UNAVAILABLE;
     }
-    Turn *turn = turn_get(c);
-    turn->batch.node = c->node;
-    turn->batch.number = ++c->batch_number;
-    tasks_release_all(c, turn);
-    Op *op = turn_add(turn, OP_LEAVE, NULL, NULL);
-    Status status = store_commit(c->store, &turn->batch, diag);
-    if (status == OK) status = op->status;
-    else if (status == ERR_UNAVAILABLE) log_left(c, diag);
-    turn_put(c, turn);
+    Status status = OK;
+    for (bool has_more = true; has_more && status == OK;) {
+        Turn *turn = turn_get(c);
+        turn->batch.node = c->node;
+        turn->batch.number = ++c->batch_number;
+        has_more = !tasks_release(c, turn);
+        Op *op = has_more ? NULL : turn_add(turn, OP_LEAVE, NULL, NULL);
+        status = store_commit(c->store, &turn->batch, diag);
+        if (status == OK && op != NULL) status = op->status;
+        else if (status == ERR_UNAVAILABLE) log_left(c, diag);
+        turn_put(c, turn);
+    }
     return status;
 }
 

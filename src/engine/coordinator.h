@@ -13,6 +13,9 @@
 //        when it was not applied; so every operation happens once.
 //   [C3] A run has at most one execution under way, and none while its output is in a batch.
 //   [C4] What is in memory is bounded: active runs, parked runs, operations in a batch.
+//   [C5] Timers fire at multiples of the timer resolution: those due within one span share a
+//        commit, none is early, and none is late by a whole span for this reason. What is due
+//        already when a run parks, or when the node begins, is not a timer that is waited for.
 #pragma once
 #include "base/heap.h"
 #include "base/id.h"
@@ -35,7 +38,8 @@ typedef struct Request {
 
 // Somebody waits for a run to end.
 typedef struct Await {
-    List link;
+    List link;       // the coordinator's; an empty list before it is there and once it is answered
+    List called_off; // the driver's
     HeapNode deadline; // .at in ms
     Str run_id;        // owned by the caller until done
     void (*done)(struct Await *await);
@@ -63,6 +67,7 @@ typedef struct Execution {
     TurnOutput output;
     bool is_repaired; // its output was replaced because the store refused the first one
     bool is_reloaded; // the run had to be brought back for it: its commit says so
+    bool is_attempt;  // nothing was executed yet: see TurnCommit
     int64_t slice_count; // preemptions so far
     bool is_undone;   // set by the world: it was given back without having been performed
     // What it took, for those who measure.
@@ -97,6 +102,7 @@ typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide
     ENGINE_STREAM,
     ENGINE_PUBLISHED,
     ENGINE_RUN_IDLE,
+    ENGINE_RUN_RETRIED, // it failed and begins again later; detail: the error
     // for those who follow along, not for callbacks of include/abide.h
     ENGINE_LOG_GREW,   // of run_id; null = of any, answers were lost
     ENGINE_TASKS_READY, // some task became claimable
@@ -121,6 +127,7 @@ typedef struct EngineMeasure {
     int64_t snapshot_size; // turns of scripts; 0 = none
     int64_t run;         // its key; attempts: of the run; 0 = none
     Str tags;            // of the run
+    Str worker;          // attempts: who makes it
 } EngineMeasure;
 
 typedef struct EngineEvent {
@@ -158,14 +165,16 @@ typedef struct CoordinatorConfig {
     int64_t max_tasks;       // and at most
     int64_t store_retry_attempts;
     int64_t store_retry_ms, store_retry_max_ms;
-    int64_t timer_resolution_ms;
+    int64_t timer_resolution_ms; // [C5]; 0 = 1
     int64_t sweep_ms; // how often leftovers are looked for
     int64_t task_lease_ms;
     int64_t run_retention_ms;  // of runs that scripts start; < 0 = for ever
     int64_t keep_snapshots;    // of flow runs, for rewinding; 0 = none
     int64_t slice_instructions; // a script is preempted after so many; 0 = the VM's default
+    int64_t max_crashes;       // executions lost in a row after which a run is paused; 0 = no limit
     int64_t max_turn_slices;   // preemptions after which a script that does not wait fails
     int64_t script_memory;     // bytes a script may use; 0 = the default
+    bool is_child_failure_isolated; // the failure of a script's child is a value
 } CoordinatorConfig;
 
 typedef struct CoordinatorStats {
@@ -182,7 +191,10 @@ typedef struct Turn {
     Arena arena;
     Batch batch;
     VEC(struct TurnItem) items;
+    size_t most;       // operations it may have
+    uint64_t began_ns; // when it was gathered (monotonic)
     size_t made_tasks; // that its operations queue
+    WorkflowSet *executes; // what the batch refers to
 } Turn;
 
 typedef struct TurnItem {
@@ -233,6 +245,8 @@ void coordinator_submit(Coordinator *coordinator, Request *request);
 void coordinator_await(Coordinator *coordinator, Await *await);
 // The caller no longer waits; `done` is not called.
 void coordinator_forget(Coordinator *coordinator, Await *await);
+// The same; it is answered as if its deadline had come. Only one that is not answered yet.
+void coordinator_call_off(Coordinator *coordinator, Await *await);
 void coordinator_executed(Coordinator *coordinator, Execution *execution);
 
 // The next batch, or NULL when there is nothing to commit now. At most two turns are out at a
@@ -255,6 +269,11 @@ bool coordinator_is_quiet(Coordinator *coordinator);
 bool coordinator_is_stranded(const Coordinator *coordinator);
 // The store has not answered for a while: of whatever is asked for now nothing would happen soon.
 bool coordinator_is_store_away(const Coordinator *coordinator);
+// It has no room for what was written last, and is asked again until it has.
+bool coordinator_is_store_full(const Coordinator *coordinator);
+// Answers those whose patience is over; also while a batch is being committed.
+void coordinator_expire_awaits(Coordinator *coordinator);
+int64_t coordinator_next_await_ms(const Coordinator *coordinator); // INT64_MAX = nobody waits
 // Somebody else had an answer from it: what failed is tried again at once.
 void coordinator_store_heard(Coordinator *coordinator);
 // Hands back all claims; the last commit of a node. The coordinator does it itself.

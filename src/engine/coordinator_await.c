@@ -1,7 +1,8 @@
 // Waiting for results: callers park here until a run ends or their patience does.
 //
 // A waiter is registered only after the store said that the run has not ended; the coordinator's
-// thread does both, and it is also the one that learns of ends, so none is missed.
+// thread does both, and it is also the one that learns of ends, so none is missed. Their patience
+// ends on time also while the store takes nothing.
 //
 // Not here: reading the result itself (the caller does, from the store).
 #include "base/memory.h"
@@ -99,13 +100,22 @@ void awaits_ended(Coordinator *c, Str run_id, int64_t state) {
     group_free(c, group);
 }
 
-void awaits_expire(Coordinator *c, int64_t now_ms) {
+void coordinator_call_off(Coordinator *c, Await *await) {
+    coordinator_forget(c, await);
+    answer(await, ERR_LIMIT, 0);
+}
+
+int64_t coordinator_next_await_ms(const Coordinator *c) {
+    const HeapNode *first = heap_peek(&c->await_heap);
+    return first != NULL ? first->at : INT64_MAX;
+}
+
+void coordinator_expire_awaits(Coordinator *c) {
+    int64_t now_ms = env_now_ms(c->env);
     for (;;) {
         HeapNode *node = heap_peek(&c->await_heap);
         if (node == NULL || node->at > now_ms) return;
-        Await *await = container_of(node, Await, deadline);
-        coordinator_forget(c, await);
-        answer(await, ERR_LIMIT, 0);
+        coordinator_call_off(c, container_of(node, Await, deadline));
     }
 }
 

@@ -11,13 +11,18 @@
 //   [J2] Nothing is scanned: deadlines are in a heap, the least recently used run is the first of
 //        its list. A run with a reader leaves that list, and is looked at again after a while.
 //   [J3] Runs with work under way (a task, a backoff) leave only to make room.
+//   [J4] A time-out counts from when the run became idle, which may be later than when it parked:
+//        a task nobody waits for may still have been under way. The store knows, and says so when
+//        it refuses the release; then the run is looked at again when its time has come.
 //
 // Not here: what idle is (model/waits.h, store/kernel_idle.c), loading (coordinator_runs.c).
+#include "base/limits.h"
 #include "base/memory.h"
 #include "engine/coordinator_internal.h"
-#include "engine/flow_options.h"
+#include "engine/flow_machine.h"
+#include "flow/config.h"
 
-enum { RELEASES_PER_BATCH = 256, WATCHED_LOOK_MS = 5000 };
+enum { WATCHED_LOOK_MS = 5000 };
 
 static bool has_reader(Coordinator *c, const ResidentRun *run) {
     const WorldOps *ops = c->world->ops;
@@ -70,7 +75,8 @@ static void watch(Coordinator *c, ResidentRun *run, int64_t now_ms) { // [J2]
 static void release(Coordinator *c, Turn *turn, ResidentRun *run, bool is_forced) {
     Op *op = turn_add(turn, OP_NOTE_RELEASED, NULL, NULL);
     op->memory = (MemoryNote){
-        .run = run->key, .epoch = run->epoch, .is_forced = is_forced, .has_entry = true};
+        .run = run->key, .epoch = run->epoch, .is_forced = is_forced, .has_entry = true,
+        .idle_ms = is_forced ? 0 : run->idle_timeout_ms};
     residents_move(&c->residents, run, PHASE_RELEASING);
 }
 
@@ -96,8 +102,9 @@ bool idle_is_crowded(const Coordinator *c) {
            (c->config.max_resident_size > 0 && (int64_t)size > c->config.max_resident_size);
 }
 
-void idle_add_ops(Coordinator *c, Turn *turn) {
-    size_t most = turn->batch.count + RELEASES_PER_BATCH;
+void idle_add_ops(Coordinator *c, Turn *turn, size_t count) {
+    if (count > LIMIT_RELEASES_PER_BATCH) count = LIMIT_RELEASES_PER_BATCH;
+    size_t most = turn->batch.count + count;
     for (HeapNode *node = heap_peek(&c->residents.releases);
          node != NULL && node->at <= turn->batch.now_ms && turn->batch.count < most;
          node = heap_peek(&c->residents.releases)) {
@@ -124,7 +131,10 @@ static void apply_released(Coordinator *c, const Op *op) {
     bool is_noted = op->status == OK && op->memory.has_entry;
     if (is_noted) c->stats.releases++;
     if (run == NULL) return;
-    if (is_noted) notify(c, ENGINE_RUN_RELEASED, run->id, run->workflow, STR_NULL);
+    if (is_noted) {
+        notify(c, ENGINE_RUN_RELEASED, run->id, run->workflow, STR_NULL);
+        notice_run(c, NOTICE_RELEASED, run->id, run->workflow);
+    }
     if (run->phase != PHASE_RELEASING) {
         // It was woken by the same batch: after the entry says so, it is not in memory.
         if (is_noted) run->is_stale = run->is_absent = true;
@@ -136,7 +146,8 @@ static void apply_released(Coordinator *c, const Op *op) {
         return;
     }
     residents_move(&c->residents, run, PHASE_PARKED);
-    run->parked_at_ms = env_now_ms(c->env);
+    int64_t since_ms = op->memory.idle_since_ms; // [J4]
+    run->parked_at_ms = since_ms > 0 ? since_ms : env_now_ms(c->env);
     schedule(c, run);
 }
 
@@ -152,6 +163,7 @@ static void apply_reloaded(Coordinator *c, const Op *op) {
     run->is_absent = false;
     c->stats.reloads++;
     notify(c, ENGINE_RUN_RELOADED, run->id, run->workflow, STR_NULL);
+    notice_run(c, NOTICE_RELOADED, run->id, run->workflow);
 }
 
 void idle_apply(Coordinator *c, const Op *op) {
@@ -166,19 +178,36 @@ static int64_t configured_timeout(Coordinator *c, const RunRow *row) {
     Diag diag;
     if (row->kind != RUN_FLOW || modules_get(c, row->definition, &module, &diag) != OK) return 0;
     if (flow_module_find_workflow(module, row->workflow, &index) != OK) return 0;
-    Str json = flow_module_workflow(module, index).config_json;
-    if (flow_config_options(&c->scratch, json, &config, &diag) != OK) return 0;
+    flow_config_read(&c->scratch, flow_module_workflow(module, index).config_json, &config);
     return config.idle_timeout_ms;
 }
 
+static Status require_loadable(const RunRow *row, Diag *diag) {
+    if (run_state_is_terminal(row->state))
+        return diag_set(diag, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
+                        STR_ARG(row->id), run_state_name(row->state));
+    if (row->state != RUN_SUSPENDED && row->state != RUN_RUNNING)
+        return diag_set(diag, ERR_CONFLICT, "RUN_NOT_IDLE",
+                        "the run \"%.*s\" is %s; only runs that wait are brought into memory",
+                        STR_ARG(row->id), run_state_name(row->state));
+    bool has_snapshot = row->kind == RUN_FLOW && row->snapshot.len > 0;
+    return has_snapshot ? flow_machine_check(row->snapshot, diag) : OK;
+}
+
 // What a reader needs of a run is in its log; so its row is enough to stand for it, and what it
-// needs to go on is read when it wakes.
+// needs to go on is read when it wakes: it may have gone on elsewhere. Who asks for the run itself
+// is told now whether that can be read; its log can be read in any case.
 static Status reload(Coordinator *c, Op *op, bool *ret_is_noted) {
     Query query = {.kind = QUERY_RUN, .run_id = op->memory.run_id};
     TRY(store_read(c->store, &c->scratch, &query, &op->diag));
     RunRow row = query.runs[0];
     op->memory.run = row.key;
     op->memory.state = row.state;
+    Status status = op->memory.is_asked ? require_loadable(&row, &op->diag) : OK;
+    if (status == ERR_CORRUPT || status == ERR_UNSUPPORTED)
+        LOG(c->logger, LOG_ERROR, "run %.*s (%.*s) cannot be brought back into memory: %s (%s)",
+            STR_ARG(row.id), STR_ARG(row.workflow), op->diag.message, op->diag.code);
+    TRY(status);
     *ret_is_noted = row.state == RUN_SUSPENDED && residents_get(&c->residents, row.key) == NULL;
     if (!*ret_is_noted) return OK;
     row.snapshot = STR_NULL;
@@ -204,6 +233,18 @@ static Status ask_release(Coordinator *c, Op *op) {
                         "somebody reads the stream of the run \"%.*s\"", STR_ARG(run->id));
     residents_move(&c->residents, run, PHASE_RELEASING);
     return OK;
+}
+
+void idle_undo(Coordinator *c, const Op *op) {
+    if (op->kind != OP_NOTE_RELEASED && op->kind != OP_NOTE_RELOADED) return;
+    ResidentRun *run = residents_get(&c->residents, op->memory.run);
+    if (run == NULL) return;
+    if (op->kind == OP_NOTE_RELOADED && phase_is_parked(run->phase)) {
+        residents_remove(&c->residents, run);
+    } else if (run->phase == PHASE_RELEASING) {
+        residents_move(&c->residents, run, PHASE_PARKED);
+        schedule(c, run);
+    }
 }
 
 void idle_forget_request(Coordinator *c, const Op *op) {

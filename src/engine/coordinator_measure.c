@@ -60,6 +60,7 @@ static void measure_claimed(Coordinator *c, const TaskRow *task, int64_t now_ms)
         .state = task->state,
         .number = task->attempt,
         .run = task->run,
+        .worker = task->worker,
     };
     EngineEvent event = {
         .kind = ENGINE_TASK_CLAIMED, .name = task->name, .detail = task->id, .measure = &measure};
@@ -81,6 +82,7 @@ static void measure_attempt(Coordinator *c, const TurnItem *item, int64_t now_ms
         .state = is_failure ? failed : TASK_COMPLETED,
         .number = attempt->number,
         .run = attempt->run,
+        .worker = attempt->worker,
     };
     if (item->execution != NULL) measure.took_ns = (int64_t)item->execution->took_ns; // exact
     EngineEvent event = {.kind = ENGINE_TASK_ENDED,

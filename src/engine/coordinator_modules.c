@@ -4,13 +4,13 @@
 // there are too many (runs that execute them hold their own reference).
 //
 // Not here: deploying (the store's OP_DEFINE), executing (runner_flow.c).
+#include "base/limits.h"
 #include "engine/coordinator_internal.h"
 #include "engine/definition.h"
 
-enum { MODULES_MAX = 1000 };
 
 static void make_room(Coordinator *c) {
-    if (c->modules.count < MODULES_MAX) return;
+    if (c->modules.count < LIMIT_CACHED_MODULES) return;
     size_t at = 0;
     uint64_t key;
     void *module;

@@ -7,8 +7,12 @@
 // executed, so that a crowd of ready runs does not fill the memory.
 //
 // Not here: gathering batches (coordinator.c), interpreting a run (native.c).
+#include "base/limits.h"
 #include "engine/coordinator_internal.h"
+#include "json/value.h"
 #include "model/trace.h"
+
+enum { FIRST_EPOCH = 1 }; // of the claim that begins a run: there was nothing to be brought back
 
 // ---- the output of a turn, as an operation ----
 
@@ -21,6 +25,33 @@ static void prepend_reloaded(Execution *execution, TurnCommit *commit) {
     if (rest > 0) memcpy(&log[first + 1], &commit->log[first], rest * sizeof(LogRow));
     commit->log = log;
     commit->log_count++;
+}
+
+// Whether the error itself says that the run need not be tried again: {retryable: false} of what a
+// script has thrown. *ret_type is its type.
+static bool error_is_final(Arena *arena, Str error, Str *ret_type) {
+    JsonValue *object;
+    *ret_type = STR_NULL;
+    if (str_is_null(error) || json_parse(arena, error, &object, NULL) != OK) return false;
+    const JsonValue *type = json_member(object, STR("type"));
+    if (type != NULL && type->kind == JSON_KIND_STRING) *ret_type = type->string;
+    const JsonValue *value = json_member(object, STR("value"));
+    const JsonValue *retryable = value != NULL ? json_member(value, STR("retryable")) : NULL;
+    return retryable != NULL && retryable->kind == JSON_KIND_BOOL && !retryable->boolean;
+}
+
+// A run that has failed begins again from its input, if its workflow says so.
+static void fill_retry(const Coordinator *c, Execution *execution, TurnCommit *commit) {
+    const TurnOutput *output = &execution->output;
+    int64_t attempt = execution->view.retries + 1;
+    if (commit->next != NEXT_FAIL || output->is_final || attempt >= output->retry.max_attempts)
+        return;
+    Str type;
+    if (error_is_final(&execution->arena, output->result, &type)) return;
+    if (!retry_is_allowed(&output->retry, attempt, type)) return;
+    commit->next = NEXT_RETRY;
+    commit->retry_at_ms = env_now_ms(c->env) +
+                          retry_delay_ms(&output->retry, attempt, env_random_u64(c->env));
 }
 
 void runs_fill_commit(const Coordinator *c, Execution *execution, TurnCommit *commit) {
@@ -43,11 +74,13 @@ void runs_fill_commit(const Coordinator *c, Execution *execution, TurnCommit *co
         .snapshot = output->snapshot,
         .keep_snapshots = output->keep_snapshots,
         .is_kept = !c->config.is_exclusive,
+        .is_attempt = execution->is_attempt,
         .result = output->result,
         .participant = output->participant,
         .participant_context = output->participant_context,
     };
-    if (execution->is_reloaded) prepend_reloaded(execution, commit);
+    fill_retry(c, execution, commit);
+    if (execution->is_reloaded && !output->is_unreadable) prepend_reloaded(execution, commit);
 }
 
 void coordinator_trace_children(Coordinator *c) { c->is_traced = true; }
@@ -58,7 +91,8 @@ static void hand_on_trace(const Coordinator *c, Execution *execution, RunSpec *c
     if (!c->is_traced && str_is_null(tags_trace(view->tags))) return;
     TraceParent run;
     (void)trace_of_run(view->id, view->tags, &run, NULL);
-    child->tags = tags_with_trace(&execution->arena, child->tags, &run);
+    child->tags =
+        tags_with_trace(&execution->arena, child->tags, &run, tags_trace_state(view->tags));
 }
 
 // A child that names a workflow registered here is native; any other is a script's.
@@ -103,33 +137,44 @@ static void notify_said(Coordinator *c, const ResidentRun *run, const TurnCommit
     }
 }
 
-static void notify_end(Coordinator *c, const ResidentRun *run, int64_t state, Str result) {
-    switch ((RunState)state) {
-    case RUN_COMPLETED: notify(c, ENGINE_RUN_COMPLETED, run->id, run->workflow, STR_NULL); break;
-    case RUN_FAILED: notify(c, ENGINE_RUN_FAILED, run->id, run->workflow, result); break;
-    case RUN_CANCELLED: notify(c, ENGINE_RUN_CANCELLED, run->id, run->workflow, STR_NULL); break;
-    default: UNREACHABLE();
-    }
+// It was brought back for this turn, and the turn has seen what was kept of it.
+static void tell_reloaded(Coordinator *c, ResidentRun *run) {
+    run->is_reloaded = false;
+    c->stats.reloads++;
+    notify(c, ENGINE_RUN_RELOADED, run->id, run->workflow, STR_NULL);
+    notice_run(c, NOTICE_RELOADED, run->id, run->workflow);
 }
 
-static void apply_committed(Coordinator *c, ResidentRun *run, Execution *execution,
-                            const TurnCommit *commit) {
-    run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
-    run->last_seq = commit->last_seq;
-    run->woken_ns = 0;
-    if (execution->is_reloaded) {
-        run->is_reloaded = false;
-        c->stats.reloads++;
-        notify(c, ENGINE_RUN_RELOADED, run->id, run->workflow, STR_NULL);
-    }
+static void apply_paused(Coordinator *c, ResidentRun *run, const Execution *execution) {
+    bool is_own = execution->output.next == NEXT_PAUSE; // and not asked for
+    notify(c, ENGINE_RUN_PAUSED, run->id, run->workflow,
+           is_own ? execution->output.result : STR_NULL);
+    if (is_own) notice_paused(c, run, execution);
+    residents_remove(&c->residents, run);
+}
+
+static void apply_output(Coordinator *c, ResidentRun *run, Execution *execution,
+                         const TurnCommit *commit) {
+    run->attempts = 0;
+    run->is_attempt = false;
     measure_turn(c, execution, commit);
-    notify(c, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
     resident_clear_deliveries(&c->residents, run);
     notify_said(c, run, commit);
     if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
     else add_entries(c, run, commit);
     resident_set_machine(&c->residents, run, execution->output.machine);
     execution->output.machine = NULL;
+}
+
+static void apply_committed(Coordinator *c, ResidentRun *run, Execution *execution,
+                            const TurnCommit *commit) {
+    run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
+    run->last_seq = commit->last_seq;
+    if (!execution->is_attempt) run->woken_ns = 0;
+    if (execution->is_reloaded && !execution->output.is_unreadable) tell_reloaded(c, run);
+    notify(c, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
+    if (execution->is_attempt) run->is_attempt = true;
+    else apply_output(c, run, execution, commit);
     switch ((RunState)commit->state) {
     case RUN_RUNNING: residents_move(&c->residents, run, PHASE_READY); break;
     case RUN_SUSPENDED:
@@ -137,33 +182,33 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
         notify(c, ENGINE_RUN_SUSPENDED, run->id, run->workflow, STR_NULL);
         if (commit->is_idle) notify(c, ENGINE_RUN_IDLE, run->id, run->workflow, STR_NULL);
         break;
-    case RUN_PAUSED:
-        notify(c, ENGINE_RUN_PAUSED, run->id, run->workflow, commit->result);
+    case RUN_PENDING:
+        notify(c, ENGINE_RUN_RETRIED, run->id, run->workflow, commit->result);
         residents_remove(&c->residents, run);
         break;
-    default:
-        notify_end(c, run, commit->state, commit->result);
-        residents_remove(&c->residents, run);
+    case RUN_PAUSED: apply_paused(c, run, execution); break;
+    default: residents_remove(&c->residents, run); // runs_apply_ended tells
     }
 }
 
-// The store will not take this output (too large, a bad name …): the run fails with that reason.
-static void replace_refused(Coordinator *c, Execution *execution, const Op *op) {
+void runs_refused(Coordinator *c, Execution *execution, Status status, const Diag *diag) {
     if (execution->is_repaired) {
         LOG(c->logger, LOG_ERROR, "run %.*s: the store refused its failure too: %s",
-            STR_ARG(execution->view.id), op->diag.message);
+            STR_ARG(execution->view.id), diag->message);
         ResidentRun *run = residents_get(&c->residents, execution->run);
         if (run != NULL) residents_remove(&c->residents, run);
         execution_put(c, execution);
         return;
     }
-    Str code = str_from(op->diag.code), message = str_from(op->diag.message);
+    Str code = str_from(diag->code), message = str_from(diag->message);
     Str error = error_object(&execution->arena, code.len > 0 ? code : STR("Refused"), message);
     turn_output_clear(&execution->output);
-    execution->output.next = NEXT_FAIL;
+    // What is damaged may be mended: the run waits for that.
+    execution->output.next = status == ERR_CORRUPT ? NEXT_PAUSE : NEXT_FAIL;
     execution->output.result = error;
     execution->is_repaired = true;
-    list_append(&c->executed, &execution->link);
+    execution->is_attempt = false;
+    executed_add(c, execution);
 }
 
 void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
@@ -175,10 +220,10 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
         if (execution->output.participant != NULL) {
             native_participant_failed(execution->output.participant_context, &execution->output,
                                       op);
-            list_append(&c->executed, &execution->link);
+            executed_add(c, execution);
             return;
         }
-        replace_refused(c, execution, op);
+        runs_refused(c, execution, op->status, &op->diag);
         return;
     case ERR_FENCED:
     case ERR_TERMINAL:
@@ -190,7 +235,7 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
             residents_remove(&c->residents, run);
         }
         break;
-    default: replace_refused(c, execution, op); return;
+    default: runs_refused(c, execution, op->status, &op->diag); return;
     }
     execution_put(c, execution);
 }
@@ -230,6 +275,8 @@ static ResidentRun *take_new(Coordinator *c, const Turn *turn, const ReadyRun *r
     run->is_stale = spec == NULL || ready->kind == RUN_FLOW;
     run->is_absent = true;
     run->is_cancel_wanted = ready->is_cancel_wanted;
+    if (ready->epoch > FIRST_EPOCH)
+        notify(c, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
     return run;
 }
 
@@ -269,15 +316,26 @@ void runs_apply_grown(Coordinator *c, const Turn *turn) {
         notify(c, ENGINE_LOG_GREW, turn->batch.grown[i].id, STR_NULL, STR_NULL);
 }
 
+// Once per run, wherever it was when it ended: executing, in memory or released.
+static void notify_end(Coordinator *c, const EndedRun *ended) {
+    EngineEventKind kind = 0;
+    switch ((RunState)ended->state) {
+    case RUN_COMPLETED: kind = ENGINE_RUN_COMPLETED; break;
+    case RUN_FAILED: kind = ENGINE_RUN_FAILED; break;
+    case RUN_CANCELLED: kind = ENGINE_RUN_CANCELLED; break;
+    default: UNREACHABLE();
+    }
+    notify(c, kind, ended->id, ended->workflow, ended->error);
+}
+
 void runs_apply_ended(Coordinator *c, const Turn *turn) {
     for (size_t i = 0; i < turn->batch.ended_count; i++) {
         const EndedRun *ended = &turn->batch.ended[i];
         ResidentRun *run = residents_get(&c->residents, ended->run);
         // One that is executing meets its end when it commits.
-        if (run != NULL && run->phase != PHASE_EXECUTING && run->phase != PHASE_COMMITTING) {
-            notify_end(c, run, ended->state, STR_NULL);
+        if (run != NULL && run->phase != PHASE_EXECUTING && run->phase != PHASE_COMMITTING)
             residents_remove(&c->residents, run);
-        }
+        notify_end(c, ended);
         notify(c, ENGINE_LOG_GREW, ended->id, STR_NULL, STR_NULL);
         measure_ended(c, ended, turn->batch.now_ms);
         awaits_ended(c, ended->id, ended->state);
@@ -286,8 +344,12 @@ void runs_apply_ended(Coordinator *c, const Turn *turn) {
 
 // ---- loading ----
 
-typedef enum LoadAnswer { LOAD_DONE, LOAD_GONE, LOAD_LATER } LoadAnswer;
-enum { FIRST_EPOCH = 1 }; // of the claim that begins a run: there was nothing to be brought back
+typedef enum LoadAnswer {
+    LOAD_DONE,
+    LOAD_GONE,   // it is not ours any more
+    LOAD_LATER,  // the store is away
+    LOAD_BROKEN, // what the store has of it is damaged
+} LoadAnswer;
 
 static Str load_parent_id(Coordinator *c, int64_t parent) {
     if (parent == 0) return STR_NULL;
@@ -298,14 +360,14 @@ static Str load_parent_id(Coordinator *c, int64_t parent) {
 }
 
 // Replaces what is in memory by what the store says.
-static LoadAnswer load(Coordinator *c, ResidentRun **run) {
+static LoadAnswer load(Coordinator *c, ResidentRun **run, Diag *diag) {
     int64_t key = (*run)->key;
     Query query = {.kind = QUERY_RUN_LOAD, .run = key};
-    Diag diag;
-    Status status = store_read(c->store, &c->scratch, &query, &diag);
+    Status status = store_read(c->store, &c->scratch, &query, diag);
     if (status == ERR_NOT_FOUND) return LOAD_GONE;
+    if (status == ERR_CORRUPT) return LOAD_BROKEN;
     if (status != OK) {
-        LOG(c->logger, LOG_ERROR, "loading run %.*s: %s", STR_ARG((*run)->id), diag.message);
+        LOG(c->logger, LOG_ERROR, "loading run %.*s: %s", STR_ARG((*run)->id), diag->message);
         return LOAD_LATER;
     }
     const RunRow *row = &query.runs[0];
@@ -322,10 +384,10 @@ static LoadAnswer load(Coordinator *c, ResidentRun **run) {
     return LOAD_DONE;
 }
 
-// Brings memory up to the store if it is behind. LOAD_GONE: the run is not ours and was dropped.
-static LoadAnswer make_fresh(Coordinator *c, ResidentRun **run) {
+// Brings memory up to the store if it is behind. LOAD_GONE: the run was dropped.
+static LoadAnswer make_fresh(Coordinator *c, ResidentRun **run, Diag *diag) {
     if (!(*run)->is_stale) return LOAD_DONE;
-    LoadAnswer answer = load(c, run);
+    LoadAnswer answer = load(c, run, diag);
     arena_reset(&c->scratch);
     if (answer == LOAD_GONE) residents_remove(&c->residents, *run);
     return answer;
@@ -335,10 +397,11 @@ void runs_adopt(Coordinator *c) {
     int64_t after = 0;
     c->has_unadopted = true;
     for (;;) {
-        Query query = {.kind = QUERY_OWNED, .run = c->node, .after = after, .limit = 256};
+        Query query = {
+            .kind = QUERY_OWNED, .run = c->node, .after = after, .limit = LIMIT_ADOPT_ROWS};
         Diag diag;
         if (store_read(c->store, &c->scratch, &query, &diag) != OK) break;
-        c->has_unadopted = query.count == 256;
+        c->has_unadopted = query.count == LIMIT_ADOPT_ROWS;
         for (size_t i = 0; i < query.count; i++) {
             const RunRow *row = &query.runs[i];
             after = row->key;
@@ -346,7 +409,7 @@ void runs_adopt(Coordinator *c) {
             ResidentRun *run = residents_add(&c->residents, row, STR_NULL, STR_NULL);
             run->is_stale = run->is_absent = true;
         }
-        bool is_last = query.count < 256;
+        bool is_last = query.count < LIMIT_ADOPT_ROWS;
         arena_reset(&c->scratch);
         if (is_last) break;
     }
@@ -366,19 +429,76 @@ static Execution *execution_of(Coordinator *c, ResidentRun *run) {
     return execution;
 }
 
-// The run cannot be executed at all: it fails with the reason instead of being tried for ever.
-static void fail_unexecuted(Coordinator *c, ResidentRun *run, const Diag *diag) {
+// The run cannot be executed at all: it is held with the reason instead of being tried for ever,
+// and goes on from where it is once that is mended.
+static void pause_unexecuted(Coordinator *c, ResidentRun *run, const Diag *diag) {
     Execution *execution = execution_of(c, run);
     flow_runner_drop(execution->view.machine);
     execution->view.machine = NULL;
-    execution->output.next = NEXT_FAIL;
+    execution->output.next = NEXT_PAUSE;
+    execution->output.is_unreadable = true;
     execution->output.result =
         error_object(&execution->arena, str_from(diag->code), str_from(diag->message));
     residents_move(&c->residents, run, PHASE_COMMITTING);
-    list_append(&c->executed, &execution->link);
+    executed_add(c, execution);
+}
+
+// A run whose executions were lost: the store is told before it is tried again, so that it is known
+// who was under way if this process ends too; and one that was lost too often is not tried again.
+static void begin_again(Coordinator *c, ResidentRun *run) {
+    bool is_given_up = c->config.max_crashes > 0 && run->attempts >= c->config.max_crashes;
+    Execution *execution = execution_get(c);
+    execution->kind = EXECUTE_RUN;
+    execution->run = run->key;
+    execution->epoch = run->epoch;
+    execution->is_reloaded = run->is_reloaded;
+    execution->view = (RunView){.id = arena_str(&execution->arena, run->id)};
+    execution->is_attempt = !is_given_up;
+    execution->output.next = is_given_up ? NEXT_PAUSE : NEXT_CONTINUE;
+    if (is_given_up) {
+        execution->output.result = arena_printf(
+            &execution->arena,
+            "{\"type\":\"CrashError\",\"code\":\"RUN_CRASHES\",\"message\":\"%lld processes in a "
+            "row ended while this run was under way; mend what its next step does, then resume "
+            "it\"}", (long long)run->attempts);
+    }
+    residents_move(&c->residents, run, PHASE_COMMITTING);
+    executed_add(c, execution);
+}
+
+static bool is_suspect(const Coordinator *c, const ResidentRun *run) {
+    enum { LAST_TRIES = 2 };
+    int64_t limit = c->config.max_crashes;
+    return limit > 0 && run->attempts >= (limit > LAST_TRIES ? limit - LAST_TRIES : 1);
+}
+
+// When a process ends everything that was under way is lost, whoever ended it. So the last tries of
+// a run that loses one execution after the other are made one run at a time: who is lost then was
+// the cause, and those who were merely beside it get on.
+static bool must_wait(const Coordinator *c, const ResidentRun *run) {
+    if (!is_suspect(c, run)) return false;
+    const ResidentRun *other = residents_get(&c->residents, c->suspect);
+    return other != NULL && other != run && is_suspect(c, other) &&
+           (other->is_attempt || other->phase == PHASE_COMMITTING);
+}
+
+static void let_next_suspect_try(Coordinator *c) {
+    List *node = list_first(&c->residents.phases[PHASE_SUSPECT]);
+    if (node == NULL) return;
+    ResidentRun *run = container_of(node, ResidentRun, link);
+    if (!must_wait(c, run)) residents_move(&c->residents, run, PHASE_READY);
 }
 
 static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule *module) {
+    if (must_wait(c, run)) {
+        residents_move(&c->residents, run, PHASE_SUSPECT);
+        return;
+    }
+    if (is_suspect(c, run)) c->suspect = run->key;
+    if (run->attempts > 0 && !run->is_attempt) {
+        begin_again(c, run);
+        return;
+    }
     Execution *execution = execution_of(c, run);
     execution->runner = runner;
     execution->view.module = module != NULL ? flow_module_retain(module) : NULL;
@@ -389,13 +509,8 @@ static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule
 
 static bool dispatch_native(Coordinator *c, ResidentRun *run) {
     RunnerEntry *entry = strmap_get(&c->runners, run->workflow);
-    if (entry == NULL) {
-        LOG(c->logger, LOG_WARN, "run %.*s waits for workflow \"%.*s\" to be registered",
-            STR_ARG(run->id), STR_ARG(run->workflow));
-        residents_move(&c->residents, run, PHASE_ORPHAN);
-    } else {
-        execute(c, run, entry->runner, NULL);
-    }
+    ASSERT(entry != NULL); // [S4] of store/batch.h
+    execute(c, run, entry->runner, NULL);
     return true;
 }
 
@@ -407,8 +522,24 @@ static bool dispatch_flow(Coordinator *c, ResidentRun *run) {
     arena_reset(&c->scratch);
     if (status == ERR_UNAVAILABLE) return false;
     if (status == OK) execute(c, run, &c->flow_runner.base, module);
-    else fail_unexecuted(c, run, &diag);
+    else pause_unexecuted(c, run, &diag);
     return true;
+}
+
+// Whether the run is still this execution's: it may have ended meanwhile (time-out, cancellation),
+// or have been taken over. In doubt it is.
+bool runs_is_owned(Coordinator *c, const Execution *execution) {
+    Query query = {.kind = QUERY_RUN, .run = execution->run};
+    Diag diag;
+    Status status = store_read(c->store, &c->scratch, &query, &diag);
+    bool is_owned = status != ERR_NOT_FOUND;
+    if (status == OK) {
+        const RunRow *row = &query.runs[0];
+        is_owned = row->state == RUN_RUNNING && row->epoch == execution->epoch &&
+                   row->owner == c->node;
+    }
+    arena_reset(&c->scratch);
+    return is_owned;
 }
 
 bool runs_continue(Coordinator *c, Execution *execution) {
@@ -427,15 +558,21 @@ bool runs_continue(Coordinator *c, Execution *execution) {
     return false;
 }
 
+enum { DISPATCH_MS = 50 }; // spent on loading runs before others get their turn
+
 void runs_dispatch(Coordinator *c) {
+    let_next_suspect_try(c);
     size_t count = c->residents.counts[PHASE_READY];
-    for (size_t i = 0; i < count; i++) {
+    uint64_t until_ns = env_monotonic_ns(c->env) + DISPATCH_MS * 1000000u;
+    for (size_t i = 0; i < count && env_monotonic_ns(c->env) <= until_ns; i++) {
         List *node = list_first(&c->residents.phases[PHASE_READY]);
         if (node == NULL) return;
         ResidentRun *run = container_of(node, ResidentRun, link);
-        LoadAnswer answer = make_fresh(c, &run);
-        if (answer == LOAD_LATER) return; // the store is away
-        if (answer == LOAD_GONE) continue;
+        Diag diag;
+        LoadAnswer answer = make_fresh(c, &run, &diag);
+        if (answer == LOAD_LATER) return;
+        if (answer == LOAD_BROKEN) pause_unexecuted(c, run, &diag);
+        if (answer != LOAD_DONE) continue;
         bool is_flow = run->kind == RUN_FLOW;
         bool is_dispatched = is_flow ? dispatch_flow(c, run) : dispatch_native(c, run);
         if (!is_dispatched) return;

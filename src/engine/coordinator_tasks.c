@@ -11,15 +11,16 @@
 //        takes so long that its lease must be renewed. So short tasks flow in large batches, and
 //        long ones are left to whoever has a thread for them.
 //   [T2] What was done and waits to be committed does not count, but nothing more is claimed while
-//        there is more of it than one batch takes: that bounds how much there can be.
+//        there is more of it than one batch takes (coordinator_gather.c): that bounds how much
+//        there can be.
 //
 // Not here: what a task is and how it is retried (store/kernel_tasks.c).
 #include "base/limits.h"
 #include "engine/coordinator_internal.h"
 #include "model/trace.h"
 
-static void add_heartbeats(Coordinator *c, Turn *turn) {
-    for (;;) {
+void tasks_add_heartbeats(Coordinator *c, Turn *turn) {
+    while (turn_room(turn) > 0) {
         HeapNode *node = heap_peek(&c->heartbeats);
         if (node == NULL || node->at > turn->batch.now_ms) return;
         (void)heap_pop(&c->heartbeats);
@@ -34,16 +35,16 @@ static void add_heartbeats(Coordinator *c, Turn *turn) {
     }
 }
 
-void tasks_release_all(Coordinator *c, Turn *turn) {
-    size_t count = c->heartbeats.count < LIMIT_BATCH_OPS / 2 ? c->heartbeats.count
-                                                             : LIMIT_BATCH_OPS / 2;
-    for (size_t i = 1; i <= count; i++) { // the first place of a heap is unused
-        const Execution *execution =
-            container_of(c->heartbeats.nodes[i], Execution, heartbeat);
+bool tasks_release(Coordinator *c, Turn *turn) {
+    while (turn_room(turn) > 0) {
+        HeapNode *node = heap_pop(&c->heartbeats);
+        if (node == NULL) return true;
+        const Execution *execution = container_of(node, Execution, heartbeat);
         Op *op = turn_add(turn, OP_RELEASE_TASK, NULL, NULL);
         op->release_task.id = arena_str(&turn->arena, execution->task.id);
         op->release_task.token = execution->task.token;
     }
+    return false;
 }
 
 static int64_t room_for_tasks(const Coordinator *c) {
@@ -64,27 +65,28 @@ static void widen_window(Coordinator *c) { // [T1]
 // next batch is gathered before this one is answered, and has tasks of its own to lease.
 static int64_t tasks_to_ask(const Coordinator *c, const Turn *turn) {
     int64_t room = room_for_tasks(c), made = (int64_t)turn->made_tasks;
-    if (room > LIMIT_BATCH_OPS) room = LIMIT_BATCH_OPS;
+    if (room > (int64_t)turn->most) room = (int64_t)turn->most;
     if (made >= room) return room;
     return c->has_tasks ? made + (room - made + 1) / 2 : made;
 }
 
-void tasks_add_ops(Coordinator *c, Turn *turn) {
-    add_heartbeats(c, turn);
-    if (!c->has_tasks && turn->made_tasks == 0) return;
+void tasks_add_claim(Coordinator *c, Turn *turn) {
     widen_window(c);
-    if (!tasks_can_claim(c) || !list_is_empty(&c->executed)) return; // [T2]
     int64_t asked = tasks_to_ask(c, turn);
     Op *op = turn_add(turn, OP_CLAIM_TASKS, NULL, NULL);
     op->claim_tasks.worker = c->config.node_name;
     op->claim_tasks.is_any_queue = true;
     op->claim_tasks.is_eager = true; // nothing is added behind it
     op->claim_tasks.first_queue = c->first_queue++;
-    op->claim_tasks.names = c->task_names.data;
-    op->claim_tasks.name_count = c->task_names.count;
+    // A copy: more may be registered while the batch is on its way.
+    size_t count = c->task_names.count;
+    op->claim_tasks.names = ARENA_ARRAY(&turn->arena, Str, count);
+    if (count > 0) memcpy(op->claim_tasks.names, c->task_names.data, count * sizeof(Str));
+    op->claim_tasks.name_count = count;
     op->claim_tasks.max = asked;
     op->claim_tasks.lease_ms = c->config.task_lease_ms;
     c->tasks_asked += asked;
+    c->has_heard = false;
 }
 
 static void set_trace(const Coordinator *c, Execution *execution, Str run_id, Str tags) {
@@ -94,6 +96,7 @@ static void set_trace(const Coordinator *c, Execution *execution, Str run_id, St
     TraceParent attempt = trace_of_attempt(&run, execution->task.id, execution->task.attempt);
     TraceParentText text = trace_parent_format(&attempt);
     execution->call.traceparent = arena_str(&execution->arena, str_from(text.text));
+    execution->call.tracestate = arena_str(&execution->arena, tags_trace_state(tags));
 }
 
 // What its function may ask about the run that a task belongs to. The run has mostly just parked
@@ -139,9 +142,12 @@ void tasks_apply_claimed(Coordinator *c, const Op *op) {
     if (op->status != OK) return;
     for (size_t i = 0; i < op->claim_tasks.task_count; i++)
         execute_task(c, &op->claim_tasks.tasks[i]);
-    bool has_all = (int64_t)op->claim_tasks.task_count == op->claim_tasks.max;
-    if (!has_all) c->has_tasks = false;
-    c->was_window_full = c->has_tasks; // there are more than it was allowed to ask for
+    size_t count = op->claim_tasks.task_count;
+    bool has_all = (int64_t)count == op->claim_tasks.max;
+    // One that was cut short comes further the next time only if it got something out of the way.
+    bool has_more = has_all || (op->claim_tasks.is_cut && count > 0);
+    c->has_tasks = has_more || c->has_heard;
+    c->was_window_full = has_more; // there are more than it was allowed to ask for
 }
 
 void tasks_forget_claims(Coordinator *c, const Turn *turn) {
@@ -173,9 +179,30 @@ void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn) {
     }
 }
 
-// Refused (fenced, gone) or taken: either way this attempt is over.
-void tasks_apply_result(Coordinator *c, Execution *execution) {
-    execution_put(c, execution);
+void tasks_refused(Coordinator *c, Execution *execution, Status status, const Diag *diag) {
+    LOG(c->logger, LOG_ERROR, "task %.*s: the store refuses what came of it: %s",
+        STR_ARG(execution->task.id), diag->message);
+    if (execution->is_repaired || execution->is_undone) { // its lease runs out
+        execution_put(c, execution);
+        return;
+    }
+    NativeCall *call = &execution->call;
+    Str code = str_from(diag->code);
+    if (code.len == 0) code = str_from(status_name(status));
+    call->error_type = arena_str(&execution->arena, code);
+    call->error = error_object(&execution->arena, code, str_from(diag->message));
+    if (!call->has_error) call->is_final = true; // it would come to the same result
+    call->has_error = true;
+    execution->is_repaired = true;
+    executed_add(c, execution);
+}
+
+// Taken, or not wanted any more (fenced, gone): either way this attempt is over.
+void tasks_apply_result(Coordinator *c, Execution *execution, const Op *op) {
+    bool is_over = op->status == OK || op->status == ERR_FENCED || op->status == ERR_NOT_FOUND ||
+                   op->status == ERR_TERMINAL || op->status == ERR_CONFLICT;
+    if (is_over) execution_put(c, execution);
+    else tasks_refused(c, execution, op->status, &op->diag);
 }
 
 void tasks_apply_heartbeat(Coordinator *c, const Op *op) {

@@ -160,18 +160,32 @@ static bool read_tables(ByteReader *reader, FlowMachine *machine) {
     return !reader->is_bad;
 }
 
+// The engine's part of a snapshot; *ret_rest is the VM's.
+static Status read_own(Str bytes, FlowMachine *machine, Str *ret_rest, Diag *diag) {
+    ByteReader reader = bytes_reader(bytes);
+    if (!read_tables(&reader, machine))
+        return diag_set(diag, ERR_CORRUPT, "SNAPSHOT_CORRUPT",
+                        "the run's snapshot cannot be read; it was left as it is");
+    *ret_rest = (Str){(const char *)reader.at, bytes_left(&reader)};
+    return OK;
+}
+
+Status flow_machine_check(Str bytes, Diag *diag) {
+    FlowMachine *machine = mem_zalloc(sizeof(FlowMachine));
+    Str rest;
+    char hash[65];
+    Status status = read_own(bytes, machine, &rest, diag);
+    if (status == OK) status = flow_snapshot_module_hash(rest, hash, diag);
+    flow_machine_free(machine);
+    return status;
+}
+
 Status flow_machine_restore(Str bytes, const FlowVmOptions *options, FlowMachine **ret_machine,
                             Diag *diag) {
     FlowMachine *machine = mem_zalloc(sizeof(FlowMachine));
-    ByteReader reader = bytes_reader(bytes);
-    Status status = OK;
-    if (!read_tables(&reader, machine))
-        status = diag_set(diag, ERR_CORRUPT, "SNAPSHOT_CORRUPT",
-                          "the run's snapshot cannot be read; it was left as it is");
-    if (status == OK) {
-        Str rest = {(const char *)reader.at, bytes_left(&reader)};
-        status = flow_snapshot_read(rest, options, &machine->vm, diag);
-    }
+    Str rest;
+    Status status = read_own(bytes, machine, &rest, diag);
+    if (status == OK) status = flow_snapshot_read(rest, options, &machine->vm, diag);
     if (status != OK) {
         flow_machine_free(machine);
         return status;

@@ -8,6 +8,7 @@
 #pragma once
 #include "base/env.h"
 #include "base/vec.h"
+#include "engine/retry.h"
 #include "flow/flow.h"
 #include "model/waits.h"
 
@@ -27,6 +28,7 @@ typedef struct FlowMachine {
     VEC(struct FlowStateEntry) state; // State.set: what the script may get back
     int64_t keep_snapshots;           // of its run; not part of the snapshot
     int64_t idle_timeout_ms;          // likewise; see FlowConfig
+    RetryPolicy retry;                // likewise
 } FlowMachine;
 
 typedef struct FlowStateEntry {
@@ -44,5 +46,8 @@ Str flow_machine_get_state(const FlowMachine *machine, Str key); // null = unkno
 MUST_CHECK Status flow_machine_start(const FlowVmOptions *options, FlowMachine **ret_machine,
                                      Diag *diag);
 MUST_CHECK Status flow_machine_snapshot(FlowMachine *machine, Buf *ret_bytes, Diag *diag);
+// Whether the bytes can be read at all: their form, versions and checksum. That they go with the
+// code they are restored to is for flow_machine_restore to find out.
+MUST_CHECK Status flow_machine_check(Str bytes, Diag *diag);
 MUST_CHECK Status flow_machine_restore(Str bytes, const FlowVmOptions *options,
                                        FlowMachine **ret_machine, Diag *diag);

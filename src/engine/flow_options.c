@@ -1,7 +1,8 @@
 // Options of the workflow API: what may stand in the third argument of Task.run and its like.
 //
-// A misspelt member is an error and not ignored: a retry policy that silently does not apply is
-// found out in production. Durations are as everywhere: "2s", "PT15M", or a number of seconds.
+// Which members there are, and what each may be, is the table of the API (flow/check_api.h): the VM
+// has held the options to it before they come here, so that a misspelt one is an error and not
+// ignored. Durations are as everywhere: "2s", "PT15M", or a number of seconds.
 //
 // Not here: what the options do (the store's specs).
 #include "engine/flow_options.h"
@@ -9,6 +10,7 @@
 #include "base/limits.h"
 #include "base/name.h"
 #include "engine/filter.h"
+#include "engine/start.h"
 #include "json/value.h"
 
 static Status parse_object(Arena *arena, Str json, const JsonValue **ret_object, Diag *diag) {
@@ -49,9 +51,6 @@ static Status join_strings(Arena *arena, const JsonValue *array, const char *wha
 }
 
 static Status read_retry(Arena *arena, const JsonValue *retry, TaskSpec *spec, Diag *diag) {
-    static const char *const allowed[] = {"attempts", "delay",        "factor", "maxDelay",
-                                          "jitter",   "nonRetryable", NULL};
-    TRY(json_allow_only(retry, allowed, diag));
     double factor = (double)spec->backoff_factor_pct / 100, jitter = 0;
     const JsonValue *types = NULL;
     TRY(json_get_i64(retry, "attempts", &spec->max_attempts, diag));
@@ -60,9 +59,6 @@ static Status read_retry(Arena *arena, const JsonValue *retry, TaskSpec *spec, D
     TRY(json_get_number(retry, "factor", &factor, diag));
     TRY(json_get_number(retry, "jitter", &jitter, diag));
     TRY(json_get_array(retry, "nonRetryable", &types, diag));
-    if (spec->max_attempts < 1 || factor < 0 || factor > 1000 || jitter < 0 || jitter > 1)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "retry: attempts must be at least 1, factor 0 … 1000, jitter 0 … 1");
     spec->backoff_factor_pct = (int64_t)(factor * 100);
     spec->jitter_pct = (int64_t)(jitter * 100);
     if (types != NULL)
@@ -70,16 +66,7 @@ static Status read_retry(Arena *arena, const JsonValue *retry, TaskSpec *spec, D
     return OK;
 }
 
-static Status check_priority(int64_t priority, Diag *diag) {
-    if (priority >= PRIORITY_MIN && priority <= PRIORITY_MAX) return OK;
-    return diag_set(diag, ERR_INVALID, "BAD_PRIORITY", "priority is %lld; allowed are %d … %d",
-                    (long long)priority, PRIORITY_MIN, PRIORITY_MAX);
-}
-
 Status flow_task_options(Arena *arena, Str options_json, TaskSpec *spec, Diag *diag) {
-    static const char *const allowed[] = {
-        "queue", "priority",       "retry", "timeout", "scheduleTimeout", "heartbeatTimeout",
-        "key",   "concurrencyKey", "delay", NULL};
     spec->max_attempts = 3;
     spec->backoff_ms = 1000;
     spec->backoff_max_ms = 3600000;
@@ -87,7 +74,6 @@ Status flow_task_options(Arena *arena, Str options_json, TaskSpec *spec, Diag *d
     const JsonValue *options = NULL, *retry = NULL;
     if (!str_is_null(options_json)) TRY(parse_object(arena, options_json, &options, diag));
     if (options == NULL) return OK;
-    TRY(json_allow_only(options, allowed, diag));
     Str key = STR_NULL;
     TRY(get_name(options, "queue", &spec->queue, diag));
     TRY(json_get_i64(options, "priority", &spec->priority, diag));
@@ -99,18 +85,13 @@ Status flow_task_options(Arena *arena, Str options_json, TaskSpec *spec, Diag *d
     TRY(get_name(options, "key", &key, diag));
     if (!str_is_null(key)) spec->id = arena_printf(arena, "task:%.*s", STR_ARG(key));
     TRY(json_get_object(options, "retry", &retry, diag));
-    TRY(check_priority(spec->priority, diag));
     return retry != NULL ? read_retry(arena, retry, spec, diag) : OK;
 }
 
 Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec *spec, Diag *diag) {
-    static const char *const allowed[] = {"id",      "key",         "delay", "startAt",
-                                          "timeout", "priority",    "queue", "tags",
-                                          "ttl",     "parentClose", NULL};
     const JsonValue *options = NULL, *tags = NULL;
     if (!str_is_null(options_json)) TRY(parse_object(arena, options_json, &options, diag));
     if (options == NULL) return OK;
-    TRY(json_allow_only(options, allowed, diag));
     int64_t delay_ms = 0;
     Str close = STR_NULL;
     TRY(get_name(options, "id", &spec->id, diag));
@@ -123,15 +104,12 @@ Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec 
     TRY(get_name(options, "queue", &spec->queue, diag));
     TRY(json_get_array(options, "tags", &tags, diag));
     TRY(json_get_string(options, "parentClose", &close, diag));
+    if (delay_ms > 0 && spec->start_at_ms != 0)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "give delay or startAt, not both");
     if (delay_ms > 0) spec->start_at_ms = now_ms + delay_ms;
-    TRY(check_priority(spec->priority, diag));
+    spec->given = start_given(options);
     if (tags != NULL) TRY(join_strings(arena, tags, "tags", &spec->tags, diag));
-    if (str_is_null(close) || str_equal(close, STR("abandon"))) return OK;
-    if (!str_equal(close, STR("cancel")))
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "parentClose is \"%.*s\"; allowed are \"abandon\" and \"cancel\"",
-                        STR_ARG(close));
-    spec->close_policy = CLOSE_CANCEL;
+    if (str_equal(close, STR("cancel"))) spec->close_policy = CLOSE_CANCEL;
     return OK;
 }
 
@@ -146,37 +124,11 @@ Status idle_timeout_parse(Str text, int64_t *ret_ms, Diag *diag) {
                     "the idle timeout \"%.*s\" is neither a duration nor \"off\"", STR_ARG(text));
 }
 
-static Status read_idle_timeout(const JsonValue *config, int64_t *ret_ms, Diag *diag) {
-    const JsonValue *member = json_member(config, STR("idleTimeout"));
-    if (member == NULL || member->kind == JSON_KIND_NULL) return OK;
-    if (member->kind == JSON_KIND_STRING) return idle_timeout_parse(member->string, ret_ms, diag);
-    TRY(json_get_duration_ms(config, "idleTimeout", ret_ms, diag));
-    if (*ret_ms > 0) return OK;
-    return diag_set(diag, ERR_INVALID, "BAD_OPTION", "idleTimeout is not a duration");
-}
-
-Status flow_config_options(Arena *arena, Str config_json, FlowConfig *ret_config, Diag *diag) {
-    const JsonValue *config = NULL;
-    if (!str_is_null(config_json)) TRY(parse_object(arena, config_json, &config, diag));
-    if (config == NULL) return OK;
-    TRY(read_idle_timeout(config, &ret_config->idle_timeout_ms, diag));
-    int64_t keep = ret_config->keep_snapshots;
-    TRY(json_get_i64(config, "keepSnapshots", &keep, diag));
-    if (keep < 0 || keep > SNAPSHOTS_KEPT_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "keepSnapshots is %lld; it lies between 0 and %d", (long long)keep,
-                        SNAPSHOTS_KEPT_MAX);
-    ret_config->keep_snapshots = keep;
-    return OK;
-}
-
 Status flow_event_options(Arena *arena, Str options_json, Str *ret_filter, Diag *diag) {
-    static const char *const allowed[] = {"timeout", "filter", NULL};
     *ret_filter = STR_NULL;
     const JsonValue *options = NULL;
     if (!str_is_null(options_json)) TRY(parse_object(arena, options_json, &options, diag));
     if (options == NULL) return OK;
-    TRY(json_allow_only(options, allowed, diag));
     json_get_raw(options, "filter", ret_filter);
     return str_is_null(*ret_filter) ? OK : filter_check(*ret_filter, diag);
 }

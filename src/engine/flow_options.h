@@ -2,19 +2,11 @@
 #pragma once
 #include "store/batch.h"
 
-// Task.run(name, input, options). Unknown members, wrong types and bad durations are refused, and
-// the message names the member.
+// Task.run(name, input, options). The VM has refused unknown members and impossible values.
 MUST_CHECK Status flow_task_options(Arena *arena, Str options_json, TaskSpec *spec, Diag *diag);
 // Workflow.run / Workflow.start.
 MUST_CHECK Status flow_run_options(Arena *arena, Str options_json, int64_t now_ms, RunSpec *spec,
                                    Diag *diag);
-// `export const config`: members that the engine heeds; what is not said stays as it was.
-typedef struct FlowConfig {
-    int64_t keep_snapshots;
-    int64_t idle_timeout_ms; // 0 = not said; < 0 = "off": it is not released for its idleness
-} FlowConfig;
-MUST_CHECK Status flow_config_options(Arena *arena, Str config_json, FlowConfig *config,
-                                      Diag *diag);
 // A time that idle runs stay in memory: a duration of at least a millisecond, or "off" (< 0).
 MUST_CHECK Status idle_timeout_parse(Str text, int64_t *ret_ms, Diag *diag);
 // Event.wait: the filter as JSON text; null when there is none.

@@ -234,6 +234,7 @@ int native_step(NativeContext *context, const NativeStep *step, Str *ret_result)
         .name = arena_str(context->arena, step->name),
         .run_id = context->view->id,
         .attempt = context->view->next_attempts + 1,
+        .lost_count = context->view->attempts,
         .user = context->runner->user,
         .is_cancelled = context->view->is_cancel_wanted,
     };
@@ -437,6 +438,7 @@ static void conclude(NativeContext *context, int code) {
         break;
     default:
         output->next = NEXT_FAIL;
+        output->is_final = code == NATIVE_INVALID; // as for steps
         output->result =
             !str_is_null(context->error)
                 ? context->error
@@ -450,6 +452,7 @@ static void native_turn(Runner *base, const RunView *view, Env *env, Arena *aren
     NativeRunner *runner = (NativeRunner *)base;
     NativeContext context = {
         .view = view, .runner = runner, .env = env, .arena = arena, .output = output};
+    output->retry = runner->retry;
     int code = runner->function(&context, view->input.data);
     if (context.is_parked) return;
     if (context.position < (int64_t)view->checkpoint_count) {

@@ -36,6 +36,7 @@ typedef struct NativeRunner {
     void *user;
     int64_t child_keep_ms;          // retention of the children it starts
     bool is_child_failure_isolated; // a failed child is a value, not NATIVE_FAILED
+    RetryPolicy retry;              // of whole runs; its texts live as long as the runner
 } NativeRunner;
 void native_runner_init(NativeRunner *runner, NativeFunction function, void *user);
 
@@ -58,6 +59,8 @@ struct abide_call {
     Str name;
     Str run_id; // null for stand-alone tasks
     Str traceparent; // of the attempt; null = it belongs to no trace
+    Str tracestate;  // that of its run; null = none
+    int64_t lost_count; // attempts beside those that answered: their process ended before they did
     Str key;    // stable over all attempts
     int64_t attempt;
     void *user;
@@ -72,18 +75,6 @@ struct abide_call {
 };
 // Runs the function and sorts out what it said and what it answered.
 void native_call_run(NativeCall *call, NativeCallFunction function, Str input);
-
-typedef struct RetryPolicy {
-    int64_t max_attempts; // >= 1
-    int64_t delay_ms;
-    int64_t max_delay_ms;
-    int64_t factor_pct;
-    int64_t jitter_pct;
-    Str non_retryable; // types joined by '\n'
-} RetryPolicy;
-// The pause after `attempt` failed attempts; `random` feeds the jitter.
-int64_t retry_delay_ms(const RetryPolicy *policy, int64_t attempt, uint64_t random);
-bool retry_is_allowed(const RetryPolicy *policy, int64_t attempt, Str error_type);
 
 typedef struct NativeStep {
     Str name;

@@ -41,7 +41,9 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     run->key = row->key;
     run->epoch = row->epoch;
     run->incarnation = row->incarnation;
-    run->attempts = row->attempts;
+    run->attempts = run_lost(row);
+    run->is_attempt = row->attempts < 0;
+    run->retries = row->retries;
     run->started_at_ms = row->started_at_ms;
     run->kind = row->kind;
     run->definition = row->definition;
@@ -196,6 +198,7 @@ void resident_restart(Residents *residents, ResidentRun *run, Str input) {
     disown(&run->input);
     run->input = own(input);
     run->incarnation++;
+    run->retries = 0;
     resident_clear_deliveries(residents, run);
     resident_set_machine(residents, run, NULL);
 }
@@ -224,6 +227,7 @@ void resident_view(ResidentRun *run, RunView *ret_view) {
         .parent_id = run->parent_id,
         .incarnation = run->incarnation,
         .attempts = run->attempts,
+        .retries = run->retries,
         .started_at_ms = run->started_at_ms,
         .is_cancel_wanted = run->is_cancel_wanted,
         .checkpoints = run->checkpoints.data,

@@ -19,7 +19,7 @@ typedef enum Phase {
     PHASE_PARKED,     // not owned: suspended, kept only to be quick when it wakes
     PHASE_WATCHED,    // as PARKED, but somebody reads its stream: it is not released
     PHASE_RELEASING,  // as PARKED; a batch on its way notes that it leaves memory
-    PHASE_ORPHAN,     // owned, but its workflow is not registered here
+    PHASE_SUSPECT,    // owned; makes its last tries alone, and waits until another one is through
     PHASE_COUNT
 } Phase;
 
@@ -29,7 +29,9 @@ typedef struct ResidentRun {
     int64_t key;
     int64_t epoch;
     int64_t incarnation;
-    int64_t attempts;
+    int64_t attempts;   // executions in a row that were lost before this one
+    bool is_attempt;    // the store knows that one more is under way
+    int64_t retries;    // attempts of the whole run that failed before this one
     int64_t started_at_ms;
     int64_t kind;       // RunKind
     int64_t definition; // flow runs: the version they are pinned to
@@ -84,7 +86,7 @@ void residents_schedule(Residents *residents, ResidentRun *run, int64_t at_ms);
 ResidentRun *residents_find_parked(const Residents *residents, Str id); // looks at each
 static inline size_t residents_owned(const Residents *residents) {
     return residents->counts[PHASE_READY] + residents->counts[PHASE_EXECUTING] +
-           residents->counts[PHASE_COMMITTING] + residents->counts[PHASE_ORPHAN];
+           residents->counts[PHASE_COMMITTING] + residents->counts[PHASE_SUSPECT];
 }
 
 // Adds a checkpoint or failed attempt from the log, for flow runs a delivery; other entries are

@@ -4,7 +4,7 @@
 // failures at once do not come back at once. Attempts are persisted by those who call this.
 //
 // Not here: who waits for the pause (the run's wait set, the task's due time).
-#include "engine/native.h"
+#include "engine/retry.h"
 
 int64_t retry_delay_ms(const RetryPolicy *policy, int64_t attempt, uint64_t random) {
     double delay = (double)policy->delay_ms;

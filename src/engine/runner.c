@@ -30,7 +30,9 @@ void turn_output_clear(TurnOutput *output) {
     output->result = STR_NULL;
     output->participant = NULL;
     output->participant_context = NULL;
+    output->is_unreadable = false;
     output->is_preempted = false;
+    output->is_final = false;
     output->idle_timeout_ms = 0;
 }
 

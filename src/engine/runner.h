@@ -6,6 +6,7 @@
 #pragma once
 #include "base/env.h"
 #include "base/vec.h"
+#include "engine/retry.h"
 #include "store/batch.h"
 
 // What a runner sees of a run; read-only while the turn lasts.
@@ -16,7 +17,8 @@ typedef struct RunView {
     Str input;     // null = none
     Str parent_id; // null = none
     int64_t incarnation;
-    int64_t attempts;
+    int64_t attempts; // executions in a row that were lost before this one
+    int64_t retries;  // attempts of the whole run that failed before this one
     int64_t started_at_ms;
     bool is_cancel_wanted;
     // checkpoints[p] is the one at position p; none is missing.
@@ -46,9 +48,12 @@ typedef struct TurnOutput {
     int64_t keep_snapshots;
     int64_t idle_timeout_ms; // flow runs: see FlowConfig
     Str result; // result, error object or next input, depending on `next`
+    RetryPolicy retry; // of the whole run, in case it has failed
+    bool is_final;     // NEXT_FAIL: a further attempt would make no sense
     TurnParticipant participant;
     void *participant_context;
     void *machine;     // flow runs: kept in memory for the next turn; NULL = none
+    bool is_unreadable; // what was kept of the run cannot be read: `result` says why
     bool is_preempted; // not at its end: execute it again with this same output
 } TurnOutput;
 

@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "engine/flow_machine.h"
 #include "engine/flow_options.h"
+#include "flow/config.h"
 #include "json/write.h"
 #include "model/trace.h"
 
@@ -244,7 +245,7 @@ static Status host_context(FlowHost *host, Str *ret_json, Diag *diag) {
     json_put_string(&writer, "runId", view->id);
     json_put_string(&writer, "workflow", view->workflow);
     json_put_string(&writer, "version", flow_module_hash(view->module));
-    json_put_i64(&writer, "attempt", view->attempts + 1); // counted from 1, as tasks are
+    json_put_i64(&writer, "attempt", view->retries + 1); // counted from 1, as tasks are
     json_put_string(&writer, "parentId", view->parent_id);
     json_put_instant(&writer, "startedAt", view->started_at_ms);
     json_write_key(&writer, STR("tags"));
@@ -299,6 +300,26 @@ static void fill_rejection(FlowTurn *turn, const LogRow *entry, const FlowPendin
     settlement->cause_json = entry->data;
 }
 
+// A failure that does not propagate: the value that abide_child answers with, too.
+static Str isolated_failure(FlowTurn *turn, const FlowSettlement *rejected) {
+    Buf text;
+    buf_init(&text, LIMIT_PAYLOAD_SIZE + LIMIT_ERROR_SIZE);
+    JsonWriter writer;
+    json_writer_init(&writer, &text, STR_NULL);
+    json_write_object_begin(&writer);
+    json_write_key(&writer, STR("error"));
+    json_write_object_begin(&writer);
+    json_put_cstr(&writer, "type", rejected->error_class);
+    json_put_string(&writer, "message", rejected->message);
+    json_put_raw(&writer, "cause", rejected->cause_json);
+    json_write_object_end(&writer);
+    json_write_object_end(&writer);
+    ASSERT(!text.is_overflown); // entries of the log have limits, and names too
+    Str json = arena_str(turn->arena, buf_str(&text));
+    buf_done(&text);
+    return json;
+}
+
 static Status settle(FlowTurn *turn, const LogRow *entry, Diag *diag) {
     FlowMachine *machine = turn->machine;
     if (entry->outcome == OUTCOME_CANCELLED) {
@@ -310,6 +331,12 @@ static Status settle(FlowTurn *turn, const LogRow *entry, Diag *diag) {
     FlowSettlement settlement = {.id = (uint32_t)entry->slot};
     if (entry->outcome == OUTCOME_OK) settlement.json = entry->data;
     else fill_rejection(turn, entry, pending, &settlement);
+    bool is_isolated = settlement.is_rejected && pending->kind == WAIT_CHILD &&
+                       entry->outcome == OUTCOME_ERROR && turn->runner->is_child_failure_isolated;
+    if (is_isolated) {
+        settlement = (FlowSettlement){.id = settlement.id,
+                                      .json = isolated_failure(turn, &settlement)};
+    }
     Status status = flow_vm_settle(machine->vm, &settlement, diag);
     flow_machine_remove(machine, entry->slot);
     return status == ERR_NOT_FOUND ? OK : status;
@@ -348,10 +375,15 @@ _Static_assert((int)FLOW_QUIET_FULFILLED == (int)WAIT_QUIET_OK &&
                "the same bits");
 
 // Only what ends by itself: a signal or an event is consumed by being delivered.
-static void set_group(WaitItem *item, const FlowWait *wait) {
+static void set_group(const FlowTurn *turn, WaitItem *item, const FlowWait *wait) {
     if (item->kind != WAIT_TASK && item->kind != WAIT_CHILD) return;
     item->group = wait->group;
     item->quiet = wait->quiet;
+    if (item->kind != WAIT_CHILD || !turn->runner->is_child_failure_isolated) return;
+    // Its failure will fulfil the promise, so it counts as a success does.
+    bool is_quiet = wait->quiet & WAIT_QUIET_OK;
+    item->quiet = is_quiet ? WAIT_QUIET_OK | WAIT_QUIET_ERROR : 0;
+    if (!is_quiet) item->group = 0;
 }
 
 // [L3] The wait set is what the script waits for now.
@@ -373,7 +405,7 @@ static void end_parked(FlowTurn *turn, const FlowRunResult *result) {
                               str_is_null(pending->target_id) ? pending->name : pending->target_id),
             .filter = arena_str(turn->arena, pending->filter),
         };
-        set_group(&items[count - 1], &result->waits[i]);
+        set_group(turn, &items[count - 1], &result->waits[i]);
     }
     if (count == 0 || result->is_stuck) {
         fail_turn(turn, STR("StuckError"),
@@ -419,15 +451,18 @@ static void end_turn(FlowTurn *turn, const FlowRunResult *result) {
 
 // ---- the turn ----
 
-static Status read_config(FlowTurn *turn, Diag *diag) {
+static Status read_config(FlowTurn *turn) {
     const RunView *view = turn->view;
     uint32_t index;
     FlowConfig config = {.keep_snapshots = turn->runner->keep_snapshots};
     TRY(flow_module_find_workflow(view->module, view->workflow, &index));
-    FlowWorkflowInfo info = flow_module_workflow(view->module, index);
-    TRY(flow_config_options(turn->arena, info.config_json, &config, diag));
+    flow_config_read(turn->arena, flow_module_workflow(view->module, index).config_json, &config);
     turn->machine->keep_snapshots = config.keep_snapshots;
     turn->machine->idle_timeout_ms = config.idle_timeout_ms;
+    turn->machine->retry = (RetryPolicy){.max_attempts = config.retry.attempts,
+                                         .delay_ms = config.retry.delay_ms,
+                                         .max_delay_ms = config.retry.max_delay_ms,
+                                         .factor_pct = config.retry.factor_pct};
     return OK;
 }
 
@@ -449,11 +484,11 @@ static Status take_machine(FlowTurn *turn, Diag *diag) {
         turn->is_restoring = true;
         TRY(flow_machine_restore(view->snapshot, &options, &turn->machine, diag));
         turn->is_restoring = false;
-        TRY(read_config(turn, diag));
+        TRY(read_config(turn));
     } else {
         TRY(flow_module_find_workflow(view->module, view->workflow, &options.workflow_index));
         TRY(flow_machine_start(&options, &turn->machine, diag));
-        TRY(read_config(turn, diag));
+        TRY(read_config(turn));
     }
     flow_vm_set_host(turn->machine->vm, &turn->host);
     return OK;
@@ -477,6 +512,7 @@ static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
         status = settle(&turn, &view->deliveries[i], &diag);
     if (turn.is_restoring) { // [L4]
         output->next = NEXT_PAUSE;
+        output->is_unreadable = true;
         output->result = error_object(arena, str_from(diag.code), str_from(diag.message));
     } else if (status != OK) {
         fail_turn(&turn, str_from(diag.code), str_from(diag.message));
@@ -484,6 +520,7 @@ static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
         FlowRunResult result;
         output->keep_snapshots = turn.machine->keep_snapshots;
         output->idle_timeout_ms = turn.machine->idle_timeout_ms;
+        output->retry = turn.machine->retry;
         flow_vm_run(turn.machine->vm, &result);
         end_turn(&turn, &result);
     }

@@ -15,6 +15,7 @@ typedef struct FlowRunner {
     FlowLimits limits;
     int64_t keep_ms; // retention of the runs it starts
     int64_t keep_snapshots; // beginnings of turns kept per run, unless its config says otherwise
+    bool is_child_failure_isolated; // a child that failed fulfils its promise with {error: …}
 } FlowRunner;
 void flow_runner_init(FlowRunner *runner, int64_t keep_ms, int64_t keep_snapshots);
 // What RunView.machine and TurnOutput.machine point at, when it is no longer needed.

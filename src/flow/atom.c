@@ -75,6 +75,7 @@ FlowString *flow_atom(FlowVm *vm, FlowString *s) {
     if (flow_string_is_atom(s)) return s;
     FlowString *flat = flow_string_flat(vm, s);
     if (flow_string_is_atom(flat)) return flat;
+    vm->fuel -= flow_string_length(flat) / 32; // for its hash, and for comparing it
     uint32_t hash = flow_string_hash(flat);
     FlowString *atom = flow_atoms_find(&vm->realm->atoms, flat, hash);
     if (!atom && vm->module) atom = flow_atoms_find(vm->module->atoms, flat, hash);

@@ -22,6 +22,7 @@ static bool protos_are_bare(FlowVm *vm, FlowObject *proto) {
         const FlowObject *body = flow_object_body(vm, proto);
         if (body->elements || proto->cell.kind == KIND_STRING_OBJECT) return false;
         proto = body->shape->proto;
+        vm->fuel--;
     }
     return true;
 }
@@ -170,13 +171,14 @@ static FlowNativeResult array_index_of(FlowVm *vm, FlowNativeCall *call) {
     bool is_exact = is_by_bits(wanted);
     for (uint32_t i = start; i < count; i++) {
         FlowValue value = flow_array_at(array, i);
+        if (!is_exact && flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
         if (is_exact ? value.bits == wanted.bits
                      : !flow_is_hole(value) && flow_strict_equal(vm, value, wanted)) {
-            flow_native_charge(vm, i - start);
+            flow_native_charge(vm, (uint64_t)(i - start) * (is_exact ? 1 : 4));
             return flow_native_return(call, flow_uint(i));
         }
     }
-    if (count > start) flow_native_charge(vm, count - start);
+    if (count > start) flow_native_charge(vm, (uint64_t)(count - start) * (is_exact ? 1 : 4));
     return flow_native_return(call, flow_int(-1));
 }
 
@@ -190,14 +192,15 @@ static FlowNativeResult array_includes(FlowVm *vm, FlowNativeCall *call) {
     uint32_t count = flow_array_count(array);
     uint32_t start = (uint32_t)flow_relative_index(from, array->length);
     bool is_found = flow_is_undefined(wanted) && count < array->length && start < array->length;
-    if (count > start) flow_native_charge(vm, count - start);
     bool is_exact = is_by_bits(wanted);
+    if (count > start) flow_native_charge(vm, (uint64_t)(count - start) * (is_exact ? 1 : 4));
     for (uint32_t i = start; i < count && !is_found; i++) {
         FlowValue value = flow_array_at(array, i);
         if (is_exact) {
             is_found = value.bits == wanted.bits;
             continue;
         }
+        if (flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
         if (flow_is_hole(value)) value = FLOW_UNDEFINED;
         is_found = flow_same_value_zero(vm, value, wanted);
     }
@@ -216,9 +219,10 @@ static FlowNativeResult array_last_index_of(FlowVm *vm, FlowNativeCall *call) {
     if (from < 0) from += array->length;
     if (from < 0 || count == 0) return flow_native_return(call, flow_int(-1));
     uint32_t end = from >= count ? count : (uint32_t)from + 1;
-    flow_native_charge(vm, end);
+    flow_native_charge(vm, (uint64_t)end * 4);
     for (uint32_t i = end; i-- > 0;) {
         FlowValue value = flow_array_at(array, i);
+        if (flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
         if (!flow_is_hole(value) && flow_strict_equal(vm, value, wanted)) {
             return flow_native_return(call, flow_uint(i));
         }
@@ -252,12 +256,16 @@ static FlowNativeResult join_plain(FlowVm *vm, FlowNativeCall *call, const FlowA
     flow_builder_init(&out, vm);
     bool has_separator = flow_string_length(separator) > 0;
     uint32_t count = flow_array_count(array);
-    flow_native_charge(vm, array->length);
+    flow_native_charge(vm, (uint64_t)array->length * 16);
     for (uint32_t i = 0; i < array->length && !out.is_too_long; i++) {
         if (i > 0 && has_separator) flow_builder_string(&out, separator);
         if (i >= count && !has_separator) break; // only holes are left, and nothing between them
         FlowValue value = flow_array_at(array, i);
         if (flow_is_nullish(value) || flow_is_hole(value)) continue;
+        if (!flow_is_number(value) && flow_native_is_overdrawn(vm)) {
+            flow_builder_done(&out);
+            return flow_native_slow(vm, call);
+        }
         flow_builder_string(&out, flow_is_string(value) ? flow_as_string(value)
                                                         : flow_to_string(vm, value));
     }
@@ -438,6 +446,7 @@ static FlowNativeResult last_hole(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult is_joining(FlowVm *vm, FlowNativeCall *call) {
     const FlowFrame *top = &vm->frames[vm->frame_count - 1];
     FlowValue self = vm->stack[top->base];
+    vm->fuel -= vm->frame_count / 2;
     for (uint32_t i = vm->frame_count - 1; i-- > 0;) {
         const FlowFrame *frame = &vm->frames[i];
         bool is_same = frame->kind == FRAME_SCRIPT && frame->closure == top->closure &&

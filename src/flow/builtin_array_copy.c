@@ -8,7 +8,7 @@
 #include "flow/object_internal.h"
 #include "flow/vm.h"
 
-enum { FLAT_DEPTH_MAX = 10000 };
+enum { FLAT_DEPTH_MAX = 10000, FLAT_STEPS = 4096 };
 
 // [start, end) of `from` behind `at` in `to`; holes stay holes.
 static void copy_range(FlowArray *to, uint32_t at, const FlowArray *from, uint32_t start,
@@ -316,7 +316,11 @@ typedef enum FlatOutcome { FLAT_DONE, FLAT_UNSURE, FLAT_TOO_DEEP, FLAT_TOO_LONG 
 static FlatOutcome flatten(FlowVm *vm, FlowArray *result, FlatLevel **levels, double depth) {
     uint32_t capacity = 8;
     uint32_t used = 1;
-    while (used) {
+    for (uint64_t steps = 1; used; steps++) {
+        if (steps % FLAT_STEPS == 0) { // holes and empty arrays take no room in the result
+            flow_native_charge(vm, 8 * FLAT_STEPS);
+            if (flow_native_is_overdrawn(vm)) return FLAT_UNSURE;
+        }
         FlatLevel *level = &(*levels)[used - 1];
         if (level->next >= flow_array_count(level->array)) {
             used--;

@@ -32,8 +32,10 @@ static bool is_before(FlowVm *vm, const SortItem *a, const SortItem *b) {
     return flow_string_compare(vm, a->text, b->text) < 0;
 }
 
-static void insertion_sort(FlowVm *vm, SortItem *items, uint32_t count) {
+// False, here and below: comparing takes too long for a native, the items are in no order.
+static bool insertion_sort(FlowVm *vm, SortItem *items, uint32_t count) {
     for (uint32_t i = 1; i < count; i++) {
+        if (flow_native_is_overdrawn(vm)) return false;
         SortItem item = items[i];
         uint32_t at = i;
         while (at > 0 && is_before(vm, &item, &items[at - 1])) {
@@ -42,37 +44,43 @@ static void insertion_sort(FlowVm *vm, SortItem *items, uint32_t count) {
         }
         items[at] = item;
     }
+    return true;
 }
 
 // Merges items[0, middle) and items[middle, count); `spare` has room for the first of them.
-static void merge(FlowVm *vm, SortItem *items, uint32_t middle, uint32_t count, SortItem *spare) {
-    if (!is_before(vm, &items[middle], &items[middle - 1])) return; // already in order
+static bool merge(FlowVm *vm, SortItem *items, uint32_t middle, uint32_t count, SortItem *spare) {
+    if (!is_before(vm, &items[middle], &items[middle - 1])) return true; // already in order
     memcpy(spare, items, middle * sizeof *items);
     uint32_t left = 0;
     uint32_t right = middle;
     uint32_t out = 0;
     while (left < middle && right < count) {
+        if (flow_native_is_overdrawn(vm)) return false;
         bool is_right = is_before(vm, &items[right], &spare[left]);
         items[out++] = is_right ? items[right++] : spare[left++];
     }
     memcpy(items + out, spare + left, (middle - left) * sizeof *items);
+    return true;
 }
 
 // Bottom up: runs of SORT_INSERTION_MAX, then ever longer ones.
-static void sort_items(FlowVm *vm, SortItem *items, uint32_t count) {
-    for (uint32_t i = 0; i < count; i += SORT_INSERTION_MAX) {
+static bool sort_items(FlowVm *vm, SortItem *items, uint32_t count) {
+    bool is_done = true;
+    for (uint32_t i = 0; i < count && is_done; i += SORT_INSERTION_MAX) {
         uint32_t rest = count - i;
-        insertion_sort(vm, items + i, rest < SORT_INSERTION_MAX ? rest : SORT_INSERTION_MAX);
+        is_done = insertion_sort(vm, items + i,
+                                 rest < SORT_INSERTION_MAX ? rest : SORT_INSERTION_MAX);
     }
-    if (count <= SORT_INSERTION_MAX) return;
+    if (count <= SORT_INSERTION_MAX) return is_done;
     SortItem *spare = mem_alloc(count * sizeof *spare);
-    for (uint64_t width = SORT_INSERTION_MAX; width < count; width *= 2) {
-        for (uint64_t i = 0; i + width < count; i += 2 * width) {
+    for (uint64_t width = SORT_INSERTION_MAX; width < count && is_done; width *= 2) {
+        for (uint64_t i = 0; i + width < count && is_done; i += 2 * width) {
             uint64_t end = i + 2 * width < count ? i + 2 * width : count;
-            merge(vm, items + i, (uint32_t)width, (uint32_t)(end - i), spare);
+            is_done = merge(vm, items + i, (uint32_t)width, (uint32_t)(end - i), spare);
         }
     }
     mem_free(spare);
+    return is_done;
 }
 
 static SortItem sort_item(FlowVm *vm, FlowValue text, FlowValue value) {
@@ -84,7 +92,13 @@ static SortItem sort_item(FlowVm *vm, FlowValue text, FlowValue value) {
 static void charge_sort(FlowVm *vm, uint32_t count) {
     uint64_t rounds = 1;
     for (uint32_t n = count; n > 1; n /= 2) rounds++;
-    flow_native_charge(vm, rounds * count);
+    flow_native_charge(vm, rounds * count * 8);
+}
+
+// Sorting takes memory outside of the heap, which must not outgrow its budget.
+static FlowNativeResult sort_room(FlowVm *vm, FlowNativeCall *call, uint32_t count) {
+    size_t bytes = 2 * sizeof(SortItem) * (size_t)count;
+    return flow_heap_has_room(&vm->heap, bytes) ? NATIVE_OK : flow_native_room(vm, call, bytes);
 }
 
 FlowNativeResult flow_array_sort_by_keys(FlowVm *vm, FlowNativeCall *call) {
@@ -92,44 +106,57 @@ FlowNativeResult flow_array_sort_by_keys(FlowVm *vm, FlowNativeCall *call) {
     const FlowArray *keys = flow_as_array(flow_argument(call, 1));
     uint32_t count = list->length;
     ASSERT(keys->length == count && flow_array_count(list) == count);
-    if (count < 2) return NATIVE_OK;
+    if (count < 2) return flow_native_return(call, FLOW_TRUE);
+    FlowNativeResult room = sort_room(vm, call, count);
+    if (room != NATIVE_OK) return room;
     SortItem *items = mem_alloc(count * sizeof *items);
-    for (uint32_t i = 0; i < count; i++) {
+    bool is_done = true;
+    for (uint32_t i = 0; i < count && is_done; i++) {
         items[i] = sort_item(vm, flow_array_at(keys, i), flow_array_at(list, i));
+        is_done = !flow_native_is_overdrawn(vm); // flat keys take room
     }
-    sort_items(vm, items, count);
-    for (uint32_t i = 0; i < count; i++) flow_array_values(list)[i] = items[i].value;
+    is_done = is_done && sort_items(vm, items, count);
+    for (uint32_t i = 0; i < count && is_done; i++) flow_array_values(list)[i] = items[i].value;
     mem_free(items);
     charge_sort(vm, count);
-    return NATIVE_OK;
+    return flow_native_return(call, flow_bool(is_done));
 }
 
-// Every element has a text that needs no script code.
+// Every element has a text that needs no script code and little room.
 static bool is_sortable(const FlowArray *array) {
     for (uint32_t i = 0; i < flow_array_count(array); i++) {
         FlowValue value = flow_array_at(array, i);
-        if (flow_is_object(value) || flow_is_symbol(value)) return false;
+        if (flow_is_object(value) || flow_is_symbol(value) || flow_is_bigint(value)) return false;
     }
     return true;
 }
 
 // Sorts the elements of `from` into `to` (which may be the same storage): first the values, then
-// undefined. Holes are dropped; the answer is the number of elements.
+// undefined. Holes are dropped; the answer is the number of elements. SORT_GIVEN_UP: nothing has
+// changed, comparing takes too long.
+enum { SORT_GIVEN_UP = UINT32_MAX };
+
 static uint32_t sort_values(FlowVm *vm, const FlowArray *from, FlowValue *to) {
     uint32_t count = flow_array_count(from);
     SortItem *items = mem_alloc((count ? count : 1) * sizeof *items);
     uint32_t used = 0;
     uint32_t undefined_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    bool is_done = true;
+    for (uint32_t i = 0; i < count && is_done; i++) {
         FlowValue value = flow_array_at(from, i);
         if (flow_is_undefined(value)) undefined_count++;
         else if (!flow_is_hole(value)) items[used++] = sort_item(vm, value, value);
+        is_done = !flow_native_is_overdrawn(vm); // flat strings take room
     }
-    sort_items(vm, items, used);
+    is_done = is_done && sort_items(vm, items, used);
+    charge_sort(vm, count);
+    if (!is_done) {
+        mem_free(items);
+        return SORT_GIVEN_UP;
+    }
     for (uint32_t i = 0; i < used; i++) to[i] = items[i].value;
     for (uint32_t i = 0; i < undefined_count; i++) to[used + i] = FLOW_UNDEFINED;
     mem_free(items);
-    charge_sort(vm, count);
     return used + undefined_count;
 }
 
@@ -248,8 +275,12 @@ FlowNativeResult flow_array_sort(FlowVm *vm, FlowNativeCall *call) {
                    sort_here(flow_as_array(self), flow_argument(call, 0), &order);
     if (!is_fast) return flow_native_slow(vm, call);
     FlowArray *array = flow_as_array(self);
+    FlowNativeResult room = sort_room(vm, call, flow_array_count(array));
+    if (room != NATIVE_OK) return room;
     FlowStorage *storage = flow_dense(&array->object);
-    if (storage) storage->count = sort_into(vm, array, storage->values, order);
+    uint32_t used = storage ? sort_into(vm, array, storage->values, order) : 0;
+    if (used == SORT_GIVEN_UP) return flow_native_slow(vm, call);
+    if (storage) storage->count = used;
     return flow_native_return(call, self);
 }
 
@@ -261,9 +292,11 @@ FlowNativeResult flow_array_to_sorted(FlowVm *vm, FlowNativeCall *call) {
     if (!is_fast) return flow_native_slow(vm, call);
     const FlowArray *array = flow_as_array(self);
     FlowNativeResult room = flow_array_room(vm, call, array->length);
+    if (room == NATIVE_OK) room = sort_room(vm, call, flow_array_count(array));
     if (room != NATIVE_OK) return room;
     FlowArray *result = flow_array_make(vm, array->length);
     uint32_t used = array->length ? sort_into(vm, array, flow_array_values(result), order) : 0;
+    if (used == SORT_GIVEN_UP) return flow_native_slow(vm, call);
     for (uint32_t i = used; i < result->length; i++) {
         flow_array_values(result)[i] = FLOW_UNDEFINED;
     }

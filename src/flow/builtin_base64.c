@@ -31,6 +31,7 @@ static FlowNativeResult global_btoa(FlowVm *vm, FlowNativeCall *call) {
         return throw_named(vm, "InvalidCharacterError", "Invalid character");
     }
     uint32_t length = flow_string_length(s);
+    flow_native_charge(vm, (uint64_t)length * 4);
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
     for (uint32_t i = 0; i < length; i += 3) {
@@ -86,6 +87,7 @@ static FlowNativeResult global_atob(FlowVm *vm, FlowNativeCall *call) {
     if (r != NATIVE_OK) return r;
     size_t room = flow_string_length(s);
     if (!flow_heap_has_room(&vm->heap, room * 2)) return flow_native_room(vm, call, room * 2);
+    flow_native_charge(vm, room * 4);
     FlowString *letters = flow_string_alloc(vm, room, false);
     uint32_t count;
     bool is_valid = collect_letters(s, letters->latin1, &count);

@@ -4,6 +4,7 @@
 //   [B1] Every result has at most BIGINT_BITS_MAX bits; more is a RangeError before the work is
 //        done. V8 allows more; a workflow that computes with numbers of 80,000 digits is lost.
 //   [B2] Bitwise operators see negative numbers as infinite two's complement, as the language says.
+#include "base/hash.h"
 #include "flow/builtin_bigint_math.h"
 #include "flow/builtin_primitives.h"
 #include "flow/opcodes.h"
@@ -256,9 +257,8 @@ FlowBigInt *flow_bigint_from_double(FlowVm *vm, double whole) {
 }
 
 uint32_t flow_bigint_hash(const FlowBigInt *value) {
-    uint32_t hash = value->is_negative;
-    for (uint32_t i = 0; i < value->cell.aux; i++) hash = (hash ^ value->digits[i]) * 0x01000193u;
-    return hash ^ hash >> 15;
+    uint64_t hash = hash_bytes(value->digits, sizeof(uint32_t) * value->cell.aux);
+    return (uint32_t)(hash ^ hash >> 32) ^ value->is_negative;
 }
 
 // --- text
@@ -300,6 +300,7 @@ FlowBigInt *flow_bigint_parse(FlowVm *vm, FlowString *text) {
     FlowString *flat = flow_string_flat(vm, text);
     uint32_t at = 0;
     uint32_t end = flow_string_length(flat);
+    flow_native_charge(vm, (uint64_t)end * 8);
     while (at < end && flow_is_space(flow_string_at(flat, at))) at++;
     while (end > at && flow_is_space(flow_string_at(flat, end - 1))) end--;
     if (at == end) return bigint_from_int(vm, 0);

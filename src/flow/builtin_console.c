@@ -14,6 +14,7 @@ enum { LINE_SIZE_MAX = 1 << 20 };
 static const char *const level_names[] = {"log", "info", "debug", "warn", "error"};
 
 static void append_string(FlowVm *vm, Buf *out, FlowValue text) {
+    flow_native_charge(vm, (uint64_t)flow_string_length(flow_as_string(text)) * 8);
     flow_string_to_utf8(vm, flow_as_string(text), out);
 }
 
@@ -52,8 +53,9 @@ static uint32_t append_format(FlowVm *vm, Buf *out, const FlowValue *values, uin
     uint32_t length = flow_string_length(format);
     uint32_t used = 1;
     uint32_t start = 0;
-    for (uint32_t i = 0; i + 1 < length; i++) {
+    for (uint32_t i = 0; i + 1 < length && !out->is_overflown; i++) {
         if (flow_string_at(format, i) != '%') continue;
+        if (flow_native_is_overdrawn(vm)) break;
         uint16_t directive = flow_string_at(format, i + 1);
         bool is_percent = directive == '%' && count > 1;
         bool is_known = directive < 128 && directive && strchr("sdifjoOc", (char)directive);
@@ -72,7 +74,7 @@ static uint32_t append_format(FlowVm *vm, Buf *out, const FlowValue *values, uin
 static void append_line(FlowVm *vm, Buf *out, const FlowValue *values, uint32_t count) {
     uint32_t at = 0;
     if (count && flow_is_string(values[0])) at = append_format(vm, out, values, count);
-    for (; at < count; at++) {
+    for (; at < count && !out->is_overflown && !flow_native_is_overdrawn(vm); at++) {
         if (at > 0) buf_append_char(out, ' ');
         if (flow_is_string(values[at])) append_string(vm, out, values[at]);
         else flow_console_inspect(vm, out, values[at]);

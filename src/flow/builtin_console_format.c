@@ -6,11 +6,16 @@
 //
 //   [I1] Recursion ends at INSPECT_DEPTH_MAX levels, so the C stack is safe.
 //   [I2] No script code runs: accessors are shown as [Getter], errors by their stack.
+//   [I3] After INSPECT_TEXT_MAX bytes, or when the call has used up far more than its turn, nothing
+//        is added any more: the line ends long before, and a value that is met a thousand times in
+//        a thousand others must take neither time nor memory for each.
 #include "flow/builtin_console_format.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "flow/builtin_date.h"
 #include "flow/builtin_objects.h"
+#include "flow/builtin_primitives.h"
+#include "flow/object_internal.h"
 #include "flow/promise.h"
 #include "flow/vm.h"
 
@@ -20,6 +25,8 @@ enum {
     INSPECT_ITEMS_MAX = 100,
     INSPECT_COMPACT = 3,   // levels of nesting that may share a line
     INSPECT_PART_MAX = 1 << 16,
+    INSPECT_PART_WORK = 4096,
+    INSPECT_TEXT_MAX = 4 << 20, // of all parts; a line has at most 1 MiB
     INSPECT_OPEN_MAX = INSPECT_DEPTH_MAX + 2,
     INSPECT_CIRCLES_MAX = 8,
 };
@@ -32,6 +39,7 @@ typedef struct Inspector {
     uint32_t indentation; // columns
     const FlowObject *circles[INSPECT_CIRCLES_MAX]; // met again inside themselves: <ref *1> …
     uint32_t circle_count;
+    size_t written; // bytes of all parts so far [I3]
 } Inspector;
 
 typedef struct Parts { // of one object
@@ -41,6 +49,13 @@ typedef struct Parts { // of one object
 } Parts;
 
 static void inspect_value(Inspector *self, Buf *out, FlowValue value);
+
+// [I3] Asked before each part; counts the one before.
+static bool has_room(Inspector *self, const Parts *parts) {
+    flow_native_charge(self->vm, INSPECT_PART_WORK);
+    if (parts->count) self->written += parts->items[parts->count - 1].len;
+    return self->written < INSPECT_TEXT_MAX && !flow_native_is_overdrawn(self->vm);
+}
 
 static Buf *parts_add(Parts *parts) {
     if (parts->count == parts->capacity) {
@@ -63,6 +78,7 @@ static void parts_done(Parts *parts) {
 static void inspect_string(FlowVm *vm, Buf *out, FlowString *s) {
     FlowString *flat = flow_string_flat(vm, s);
     uint32_t length = flow_string_length(flat);
+    flow_native_charge(vm, length);
     bool has_single = false;
     bool has_double = false;
     bool has_back = false;
@@ -216,20 +232,17 @@ static void add_elements(Inspector *self, Parts *parts, const FlowArray *array) 
     FlowObject *object = (FlowObject *)(uintptr_t)&array->object;
     uint32_t shown = 0;
     uint32_t i = 0;
-    for (; i < array->length && shown < INSPECT_ITEMS_MAX; shown++) {
+    for (; i < array->length && shown < INSPECT_ITEMS_MAX && has_room(self, parts); shown++) {
         FlowProperty element;
         if (flow_object_get_own(self->vm, object, flow_key_index(i), &element)) {
             append_property(self, parts_add(parts), &element);
             i++;
             continue;
         }
-        uint32_t holes = 0;
-        while (i < array->length &&
-               !flow_object_get_own(self->vm, object, flow_key_index(i), &element) &&
-               holes < UINT16_MAX) {
-            holes++;
-            i++;
-        }
+        uint32_t next = flow_elements_next(flow_object_body(self->vm, object), i);
+        uint32_t holes = (next < array->length ? next : array->length) - i;
+        flow_native_charge(self->vm, holes);
+        i += holes;
         buf_printf(parts_add(parts), "<%u empty item%s>", holes, holes == 1 ? "" : "s");
     }
     if (i < array->length) {
@@ -241,8 +254,10 @@ static void add_elements(Inspector *self, Parts *parts, const FlowArray *array) 
 static void add_entries(Inspector *self, Parts *parts, const FlowSlotObject *collection) {
     FlowTable *table = flow_as_pointer(collection->internal[0]);
     uint32_t shown = 0;
-    for (FlowTableEntry *entry = flow_table_next(table, 0); entry && shown < INSPECT_ITEMS_MAX;
-         entry = flow_table_next(table, entry->sequence + 1), shown++) {
+    uint32_t holes;
+    for (FlowTableEntry *entry = flow_table_next(table, 0, &holes);
+         entry && shown < INSPECT_ITEMS_MAX && has_room(self, parts);
+         entry = flow_table_next(table, entry->sequence + 1, &holes), shown++) {
         Buf *out = parts_add(parts);
         inspect_value(self, out, entry->key);
         if (collection->object.cell.kind != KIND_MAP) continue;
@@ -276,6 +291,7 @@ static void add_properties(Inspector *self, Parts *parts, FlowObject *object) {
                                                                object->cell.kind ==
                                                                    KIND_STRING_OBJECT);
             if (is_shown_already) continue;
+            if (!has_room(self, parts)) return;
             Buf *out = parts_add(parts);
             append_key(self, out, key);
             buf_append_cstr(out, ": ");

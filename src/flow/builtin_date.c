@@ -34,6 +34,7 @@ static bool date_now(FlowVm *vm, double *ret_time) {
 static double parse_string(FlowVm *vm, FlowString *s) {
     FlowString *flat = flow_string_flat(vm, s);
     uint32_t length = flow_string_length(flat);
+    flow_native_charge(vm, (uint64_t)length * 16);
     if (flow_string_is_wide(flat)) return date_parse(flat->wide, length);
     uint16_t short_text[64];
     uint16_t *units = length <= 64 ? short_text : mem_alloc(sizeof(uint16_t) * length);

@@ -151,7 +151,7 @@ FlowNativeResult flow_object_own_descriptors(FlowVm *vm, FlowNativeCall *call) {
     if (!object) return NATIVE_THROW;
     FlowObject *result = flow_object_plain(vm);
     FlowArray *keys = flow_object_keys(vm, object, KEYS_STRINGS | KEYS_SYMBOLS);
-    flow_native_charge(vm, (uint64_t)keys->length * 16);
+    flow_native_charge(vm, (uint64_t)keys->length * 256);
     for (uint32_t i = 0; i < keys->length; i++) {
         FlowKey key;
         FlowProperty property;

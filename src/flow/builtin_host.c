@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "flow/builtin_core.h"
+#include "flow/check_api.h"
 #include "flow/vm.h"
 #include <stdio.h>
 
@@ -23,14 +24,18 @@ static Str text_argument(FlowVm *vm, const FlowNativeCall *call, uint32_t index,
     return (Str){ret_buf->data, ret_buf->len};
 }
 
-static FlowNativeResult throw_diag(FlowVm *vm, const Diag *diag) {
-    flow_throw_error(vm, ERROR_KIND_ERROR, "%s", diag->message);
+static FlowNativeResult throw_diag_as(FlowVm *vm, FlowErrorKind kind, const Diag *diag) {
+    flow_throw_error(vm, kind, "%s", diag->message);
     FlowObject *error = flow_as_object(vm->exception);
     if (diag->code[0]) {
         FlowString *code = flow_string_cstr(vm, diag->code);
         flow_object_put(vm, error, FLOW_KEY(vm, code), flow_from_string(code));
     }
     return NATIVE_THROW;
+}
+
+static FlowNativeResult throw_diag(FlowVm *vm, const Diag *diag) {
+    return throw_diag_as(vm, ERROR_KIND_ERROR, diag);
 }
 
 static FlowNativeResult throw_unavailable(FlowVm *vm, const char *what) {
@@ -80,8 +85,49 @@ static FlowNativeResult check_sizes(FlowVm *vm, const FlowStart *start) {
     return NATIVE_OK;
 }
 
+// Options are held to the table of the API, whatever host there is: one that is misspelt would
+// otherwise be one that silently does not apply.
+static FlowNativeResult check_options(FlowVm *vm, const FlowStart *start, const char *call_name) {
+    if (str_is_null(start->options_json)) return NATIVE_OK;
+    Arena arena;
+    arena_init(&arena);
+    Diag diag;
+    Status status = flow_api_read_options(call_name, start->options_json, &arena, &diag);
+    arena_done(&arena);
+    return status == OK ? NATIVE_OK : throw_diag_as(vm, ERROR_KIND_TYPE, &diag);
+}
+
+static const char *const call_names[FLOW_AWAIT_COUNT] = {
+    [FLOW_AWAIT_TASK] = "Task.run",     [FLOW_AWAIT_TIMER] = "Timer.delay",
+    [FLOW_AWAIT_SIGNAL] = "Signal.when", [FLOW_AWAIT_EVENT] = "Event.wait",
+    [FLOW_AWAIT_WORKFLOW] = "Workflow.run",
+};
+
+// What the script gets: a promise that knows its id. `handle == id` and `${handle}` mean the id
+// (Symbol.toPrimitive), so that the `item_id` of a race can be compared with either.
+static FlowPromise *handle_new(FlowVm *vm, FlowAwaitKind kind, Str id) {
+    FlowPromise *promise = flow_promise_new(vm);
+    flow_vm_awaitable_add(vm, promise, kind);
+    FlowValue text = flow_from_string(flow_string_utf8(vm, id));
+    flow_object_define(vm, &promise->object, FLOW_KEY(vm, id), text, 0);
+    FlowKey key = FLOW_SYMBOL(vm, SYMBOL_TO_PRIMITIVE);
+    FlowValue convert = flow_object_get_data(vm, vm->realm->protos[PROTO_HANDLE], key);
+    flow_object_define(vm, &promise->object, key, convert, 0);
+    return promise;
+}
+
+static FlowNativeResult handle_to_primitive(FlowVm *vm, FlowNativeCall *call) {
+    FlowValue self = *call->this_value;
+    if (!flow_is_kind(self, KIND_PROMISE)) {
+        return flow_native_throw(vm, ERROR_KIND_TYPE, "not a handle of a task or wait");
+    }
+    return flow_native_return(
+        call, flow_object_get_data(vm, flow_as_object(self), FLOW_KEY(vm, id)));
+}
+
 static FlowNativeResult start_awaitable(FlowVm *vm, FlowNativeCall *call, FlowStart *start) {
     FlowNativeResult checked = check_sizes(vm, start);
+    if (checked == NATIVE_OK) checked = check_options(vm, start, call_names[start->kind]);
     if (checked != NATIVE_OK) return checked;
     if (!vm->host || !vm->host->ops->start) {
         return flow_native_throw(vm, ERROR_KIND_ERROR, "no handler for %s '%.*s'",
@@ -97,13 +143,10 @@ static FlowNativeResult start_awaitable(FlowVm *vm, FlowNativeCall *call, FlowSt
     Diag diag = {0};
     Status status = vm->host->ops->start(vm->host, start, &handle_id, &diag); // [H1]
     if (status != OK) return throw_diag(vm, &diag);
-    FlowPromise *promise = flow_promise_new(vm);
-    flow_vm_awaitable_add(vm, promise, start->kind);
     char number[24];
     snprintf(number, sizeof number, "%u", start->id);
-    FlowString *id = flow_string_utf8(vm, str_is_null(handle_id) ? str_from(number) : handle_id);
-    flow_object_define(vm, &promise->object, FLOW_KEY(vm, id), flow_from_string(id), 0);
-    return flow_native_return(call, flow_from_object(promise));
+    Str id = str_is_null(handle_id) ? str_from(number) : handle_id;
+    return flow_native_return(call, flow_from_object(handle_new(vm, start->kind, id)));
 }
 
 static FlowNativeResult host_start(FlowVm *vm, FlowNativeCall *call) {
@@ -119,6 +162,7 @@ static FlowNativeResult host_start_run(FlowVm *vm, FlowNativeCall *call) {
     HostTexts texts;
     FlowStart start = start_request(vm, call, &texts);
     FlowNativeResult result = check_sizes(vm, &start);
+    if (result == NATIVE_OK) result = check_options(vm, &start, "Workflow.start");
     if (result == NATIVE_OK && (!vm->host || !vm->host->ops->start_run)) {
         result = throw_unavailable(vm, "Workflow.start");
     }
@@ -294,6 +338,12 @@ const FlowClassEntry flow_class_stream = NAMESPACE("Stream", stream_members);
 const FlowClassEntry flow_class_state = NAMESPACE("State", state_members);
 const FlowClassEntry flow_class_crypto = {
     .name = "crypto", .statics = crypto_members, .tag = "Crypto"};
+
+static const FlowNativeEntry handle_members[] = {
+    NATIVE("@@toPrimitive", handle_to_primitive, 1), NATIVE_END,
+};
+const FlowClassEntry flow_class_handle = {
+    .name = "%Handle", .members = handle_members, .proto_id = 1 + PROTO_HANDLE};
 
 const FlowNativeEntry flow_intrinsics_host[] = {
     NATIVE("hostStart", host_start, 7),

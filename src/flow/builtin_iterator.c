@@ -85,7 +85,9 @@ static FlowIteratorStep collection_advance(FlowVm *vm, FlowSlotObject *iterator,
     const FlowSlotObject *collection = flow_as_pointer(iterator->internal[0]);
     FlowTable *table = flow_as_pointer(collection->internal[0]);
     uint32_t from = (uint32_t)flow_as_number(iterator->internal[1]);
-    const FlowTableEntry *entry = flow_table_next(table, from);
+    uint32_t holes;
+    const FlowTableEntry *entry = flow_table_next(table, from, &holes);
+    vm->fuel -= holes / 8;
     if (!entry) {
         iterator->internal[0] = FLOW_UNDEFINED;
         return ITERATOR_END;

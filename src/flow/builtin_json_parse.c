@@ -364,7 +364,7 @@ static void add_member(JsonParser *p, FlowObject *object, FlowKey key, FlowValue
     uint32_t slot;
     uint32_t attributes;
     if (flow_key_is_index(key)) {
-        flow_elements_put(p->vm, object, flow_key_as_index(key), value, PROPERTY_DEFAULT);
+        flow_elements_append(p->vm, object, flow_key_as_index(key), value);
     } else if (flow_shape_find(object->shape, key, &slot, &attributes)) {
         object->slots[slot] = value; // a repeated key: the last one counts
     } else {
@@ -481,7 +481,7 @@ FlowNativeResult flow_json_parse(FlowVm *vm, FlowNativeCall *call) {
     p->countdown = ROOM_CHECK_EVERY;
     if (flow_string_is_wide(text)) p->wide = text->wide;
     else p->latin1 = text->latin1;
-    flow_native_charge(vm, p->end);
+    flow_native_charge(vm, (uint64_t)p->end * 8);
     FlowValue value = FLOW_UNDEFINED;
     if (!parse_text(p, &value)) result = throw_fault(p, call);
     mem_free(p->levels);

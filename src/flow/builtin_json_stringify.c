@@ -13,7 +13,12 @@
 #include "flow/vm.h"
 #include "json/escape.h"
 
-enum { WRITE_DEPTH_MAX = 4000, GAP_MAX = 10 };
+enum {
+    WRITE_DEPTH_MAX = 4000,
+    GAP_MAX = 10,
+    WRITE_SKIP_WORK = 64,       // of a member that has no value to write
+    WRITE_WORK_MAX = 100 << 20, // besides writing; then the prelude takes over
+};
 
 typedef struct WriteLevel {
     FlowObject *object;
@@ -32,6 +37,8 @@ typedef struct JsonWriter {
     FlowString *gap;     // NULL: no line breaks
     FlowKey to_json;
     bool has_plain_protos; // Object.prototype and Array.prototype have no toJSON
+    uint64_t work;         // besides writing
+    bool is_data;          // for outside: errors keep name, message and cause
 } JsonWriter;
 
 typedef enum WriteStep {
@@ -81,7 +88,8 @@ static bool has_to_json(JsonWriter *w, FlowObject *object) {
     return flow_object_has(w->vm, object, w->to_json);
 }
 
-static bool is_open(const JsonWriter *w, const FlowObject *object) {
+static bool is_open(JsonWriter *w, const FlowObject *object) {
+    w->work += w->depth;
     for (uint32_t i = 0; i < w->depth; i++) {
         if (w->levels[i].object == object) return true;
     }
@@ -91,6 +99,7 @@ static bool is_open(const JsonWriter *w, const FlowObject *object) {
 static WriteStep open_object(JsonWriter *w, FlowObject *object) {
     bool is_array = object->cell.kind == KIND_ARRAY;
     if (is_array && !flow_array_is_plain(w->vm, flow_from_object(object))) return WRITE_UNSURE;
+    if (flow_native_is_overdrawn(w->vm)) return WRITE_UNSURE; // looking for toJSON took too long
     if (w->depth == WRITE_DEPTH_MAX || is_open(w, object)) return WRITE_UNSURE;
     if (w->depth == w->capacity) {
         w->capacity = w->capacity ? w->capacity * 2 : 8;
@@ -113,6 +122,7 @@ static WriteStep write_value(JsonWriter *w, FlowValue value) {
         if (has_to_json(w, flow_as_object(value))) return WRITE_UNSURE;
         FlowKind kind = flow_kind_of(value);
         if (kind >= KIND_BOOLEAN_OBJECT && kind <= KIND_BIGINT_OBJECT) return WRITE_UNSURE;
+        if (w->is_data && kind == KIND_ERROR) return WRITE_UNSURE;
         if (flow_is_callable(value)) return WRITE_SKIPPED;
         return open_object(w, flow_as_object(value));
     } else if (flow_is_null(value)) {
@@ -177,6 +187,9 @@ static WriteStep write_text(JsonWriter *w, FlowValue value) {
     while (step != WRITE_UNSURE && w->depth && !w->out.is_overflown) {
         WriteLevel *level = &w->levels[w->depth - 1];
         step = level->is_array ? write_item(w, level) : write_member(w, level);
+        if (step != WRITE_SKIPPED) continue; // what is written is bounded by the room for it
+        w->work += WRITE_SKIP_WORK;
+        if (w->work > WRITE_WORK_MAX) step = WRITE_UNSURE; // the prelude can be stopped
     }
     return step;
 }
@@ -208,12 +221,11 @@ static FlowNativeResult give_text(JsonWriter *w, FlowNativeCall *call) {
     if (!flow_heap_has_room(&w->vm->heap, w->out.len)) {
         return flow_native_room(w->vm, call, w->out.len);
     }
-    flow_native_charge(w->vm, w->out.len);
     return flow_native_return(call, flow_from_string(flow_string_utf8(w->vm, buf_str(&w->out))));
 }
 
-FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call) {
-    JsonWriter w = {.vm = vm, .to_json = FLOW_KEY(vm, toJSON)};
+static FlowNativeResult stringify(FlowVm *vm, FlowNativeCall *call, bool is_data) {
+    JsonWriter w = {.vm = vm, .to_json = FLOW_KEY(vm, toJSON), .is_data = is_data};
     if (flow_is_object(flow_argument(call, 1)) || !gap_of(vm, flow_argument(call, 2), &w.gap)) {
         return flow_native_slow(vm, call);
     }
@@ -224,6 +236,7 @@ FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call) {
     size_t max = vm->limits.string_length;
     buf_init(&w.out, vm->heap.limit < max ? vm->heap.limit : max);
     WriteStep step = write_text(&w, flow_argument(call, 0));
+    flow_native_charge(vm, w.work + w.out.len * 8);
     FlowNativeResult result;
     if (step == WRITE_UNSURE) result = flow_native_slow(vm, call);
     else if (step == WRITE_SKIPPED && w.out.len == 0) result = NATIVE_OK;
@@ -233,13 +246,29 @@ FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call) {
     return result;
 }
 
+FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call) {
+    return stringify(vm, call, false);
+}
+
 // --- intrinsics of the prelude's way
+
+// %dataStringify(value): what leaves the run; prelude/json.js says how it differs.
+static FlowNativeResult data_stringify(FlowVm *vm, FlowNativeCall *call) {
+    return stringify(vm, call, true);
+}
+
+// %isError(value): made by an Error constructor or a subclass.
+static FlowNativeResult is_error(FlowVm *vm, FlowNativeCall *call) {
+    (void)vm;
+    return flow_native_return(call, flow_bool(flow_is_kind(flow_argument(call, 0), KIND_ERROR)));
+}
 
 // %jsonQuote(string)
 static FlowNativeResult json_quote(FlowVm *vm, FlowNativeCall *call) {
     JsonWriter w = {.vm = vm};
     buf_init(&w.out, vm->limits.string_length);
     append_quoted(&w, flow_as_string(flow_argument(call, 0)));
+    flow_native_charge(vm, w.out.len * 4);
     FlowNativeResult result = give_text(&w, call);
     buf_done(&w.out);
     return result;
@@ -277,7 +306,8 @@ static FlowNativeResult constructor_name(FlowVm *vm, FlowNativeCall *call) {
 }
 
 const FlowNativeEntry flow_intrinsics_json[] = {
-    NATIVE_SLOW("jsonStringify", flow_json_stringify, "JSON_stringify", 3),
+    NATIVE_SLOW("dataStringify", data_stringify, "dataStringify", 3),
+    NATIVE("isError", is_error, 1),
     NATIVE("jsonQuote", json_quote, 1),
     NATIVE("boxedKind", boxed_kind, 1),
     NATIVE("boxedValue", boxed_value, 1),

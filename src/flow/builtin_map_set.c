@@ -158,6 +158,7 @@ static FlowNativeResult map_construct(FlowVm *vm, FlowNativeCall *call) {
     for (uint32_t i = 0; i < array->length; i++) {
         const FlowArray *pair = flow_as_array(flow_array_at(array, i));
         if (!collection_put(vm, map, item_of(pair, 0), item_of(pair, 1))) return NATIVE_THROW;
+        if (flow_native_is_overdrawn(vm)) return fill_slowly(vm, call, "mapFill", map);
     }
     return flow_native_return(call, flow_from_object(map));
 }
@@ -223,6 +224,7 @@ static FlowNativeResult set_construct(FlowVm *vm, FlowNativeCall *call) {
     flow_native_charge(vm, (uint64_t)array->length * 16);
     for (uint32_t i = 0; i < array->length; i++) {
         if (!collection_put(vm, set, item_of(array, i), FLOW_UNDEFINED)) return NATIVE_THROW;
+        if (flow_native_is_overdrawn(vm)) return fill_slowly(vm, call, "setFill", set);
     }
     return flow_native_return(call, flow_from_object(set));
 }
@@ -246,26 +248,27 @@ static FlowNativeResult collection_check(FlowVm *vm, FlowNativeCall *call) {
                              flow_describe(vm, flow_argument(call, 0), text));
 }
 
-static FlowTableEntry *entry_at(const FlowNativeCall *call) {
+static FlowTableEntry *entry_at(FlowVm *vm, const FlowNativeCall *call) {
     FlowTable *table = table_of(flow_as_pointer(flow_argument(call, 0)));
-    return flow_table_next(table, (uint32_t)flow_as_number(flow_argument(call, 1)));
+    uint32_t from = (uint32_t)flow_as_number(flow_argument(call, 1));
+    uint32_t holes;
+    FlowTableEntry *entry = flow_table_next(table, from, &holes);
+    vm->fuel -= holes / 8;
+    return entry;
 }
 
 // %collectionNext(collection, from): sequence number of the next entry, or -1.
 static FlowNativeResult collection_next(FlowVm *vm, FlowNativeCall *call) {
-    (void)vm;
-    FlowTableEntry *entry = entry_at(call);
+    FlowTableEntry *entry = entry_at(vm, call);
     return flow_native_return(call, entry ? flow_uint(entry->sequence) : flow_int(-1));
 }
 
 static FlowNativeResult collection_key(FlowVm *vm, FlowNativeCall *call) {
-    (void)vm;
-    return flow_native_return(call, entry_at(call)->key);
+    return flow_native_return(call, entry_at(vm, call)->key);
 }
 
 static FlowNativeResult collection_value(FlowVm *vm, FlowNativeCall *call) {
-    (void)vm;
-    return flow_native_return(call, entry_at(call)->value);
+    return flow_native_return(call, entry_at(vm, call)->value);
 }
 
 // %collectionPut(collection, key, value): for structuredClone.

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"
+#include <stdlib.h>
 
 static FlowNativeResult number_constructor(FlowVm *vm, FlowNativeCall *call) {
     FlowValue result = flow_int(0);
@@ -73,6 +74,13 @@ static FlowNativeResult return_text(FlowNativeCall *call, const FlowString *text
     return text ? flow_native_return(call, flow_from_string(text)) : NATIVE_THROW;
 }
 
+// Digits of numbers that are very large or very small are computed one by one.
+static void charge_digits(FlowVm *vm, double value) {
+    int exponent = 0;
+    frexp(value, &exponent);
+    flow_native_charge(vm, 16 * (64 + 4 * (uint64_t)abs(exponent)));
+}
+
 static FlowNativeResult number_to_string(FlowVm *vm, FlowNativeCall *call) {
     double value = 0;
     if (!this_number(vm, call, "toString", &value)) return NATIVE_THROW;
@@ -85,6 +93,7 @@ static FlowNativeResult number_to_string(FlowVm *vm, FlowNativeCall *call) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
                                  "toString() radix argument must be between 2 and 36");
     }
+    if (radix != 10) charge_digits(vm, value);
     return return_text(call, flow_number_to_radix(vm, value, (uint32_t)radix));
 }
 
@@ -104,6 +113,7 @@ static FlowNativeResult number_to_fixed(FlowVm *vm, FlowNativeCall *call) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
                                  "toFixed() digits argument must be between 0 and 100");
     }
+    charge_digits(vm, value);
     return return_text(call, flow_number_to_fixed(vm, value, (uint32_t)digits));
 }
 
@@ -119,6 +129,7 @@ static FlowNativeResult number_to_exponential(FlowVm *vm, FlowNativeCall *call) 
                                  "toExponential() argument must be between 0 and 100");
     }
     int count = flow_is_undefined(flow_argument(call, 0)) ? -1 : (int)digits;
+    charge_digits(vm, value);
     return return_text(call, flow_number_to_exponential(vm, value, count));
 }
 
@@ -136,6 +147,7 @@ static FlowNativeResult number_to_precision(FlowVm *vm, FlowNativeCall *call) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
                                  "toPrecision() argument must be between 1 and 100");
     }
+    charge_digits(vm, value);
     return return_text(call, flow_number_to_precision(vm, value, (uint32_t)precision));
 }
 
@@ -155,6 +167,7 @@ static FlowNativeResult intrinsic_number_locale(FlowVm *vm, FlowNativeCall *call
     FlowValue grouping = flow_argument(call, 3);
     if (!flow_is_undefined(grouping)) locale.has_grouping = flow_to_boolean(grouping);
     double value = flow_as_number(flow_argument(call, 0));
+    charge_digits(vm, value);
     return return_text(call, flow_number_to_locale(vm, value, &locale));
 }
 
@@ -246,6 +259,7 @@ static FlowNativeResult global_parse_int(FlowVm *vm, FlowNativeCall *call) {
     if (radix == 0) radix = 10;
     uint32_t end = at;
     while (end < length && digit_value(flow_string_at(s, end)) < (uint32_t)radix) end++;
+    flow_native_charge(vm, (uint64_t)end * 4);
     if (end == at) return flow_native_return(call, FLOW_NAN);
     double value = 0;
     if (radix == 10) value = parse_decimal(s, at, end);
@@ -284,6 +298,7 @@ static FlowNativeResult global_parse_float(FlowVm *vm, FlowNativeCall *call) {
                strchr("0123456789.eE+-", flow_string_at(s, end)) && flow_string_at(s, end)) {
             end++;
         }
+        flow_native_charge(vm, (uint64_t)end * 8);
         if (end == at || strchr("+-", flow_string_at(s, at))) {
             return flow_native_return(call, FLOW_NAN);
         }

@@ -88,7 +88,7 @@ static FlowNativeResult own_keys(FlowVm *vm, FlowNativeCall *call, uint32_t whic
     FlowObject *object = flow_to_object(vm, flow_argument(call, 0));
     if (!object) return NATIVE_THROW;
     FlowArray *keys = flow_object_keys(vm, object, which);
-    flow_native_charge(vm, keys->length);
+    flow_native_charge(vm, (uint64_t)keys->length * 16);
     return flow_native_return(call, flow_from_object(keys));
 }
 
@@ -119,7 +119,7 @@ static FlowNativeResult values_or_entries(FlowVm *vm, FlowNativeCall *call, bool
                         is_entries ? flow_from_object(flow_array_from(vm, pair, 2))
                                    : property.value);
     }
-    flow_native_charge(vm, (uint64_t)result->length * 4);
+    flow_native_charge(vm, (uint64_t)result->length * (is_entries ? 128 : 16));
     return flow_native_return(call, flow_from_object(result));
 }
 
@@ -160,6 +160,7 @@ static FlowNativeResult object_from_entries(FlowVm *vm, FlowNativeCall *call) {
         FlowKey key;
         if (!flow_key_from_value(vm, item_of(pair, 0), &key)) UNREACHABLE();
         flow_object_put(vm, result, key, item_of(pair, 1));
+        if (flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
     }
     return flow_native_return(call, flow_from_object(result));
 }
@@ -178,10 +179,10 @@ static bool assign_from(FlowVm *vm, FlowObject *target, FlowValue source) {
         while (flow_own_next(&cursor, &key, &property)) {
             FlowValue setter;
             if (property.attributes & PROPERTY_ACCESSOR) return false;
+            flow_native_charge(vm, 64);
             FlowSetResult set = flow_object_set(vm, target, key, property.value, &setter);
             if (set != SET_DONE) return false;
         }
-        flow_native_charge(vm, (uint64_t)cursor.slot * 8);
     }
     return true;
 }
@@ -191,7 +192,8 @@ static FlowNativeResult object_assign(FlowVm *vm, FlowNativeCall *call) {
     if (!target) return NATIVE_THROW;
     if (!flow_is_object(flow_argument(call, 0))) return flow_native_slow(vm, call);
     for (uint32_t i = 1; i < call->count; i++) {
-        if (!assign_from(vm, target, call->arguments[i])) return flow_native_slow(vm, call);
+        bool is_done = assign_from(vm, target, call->arguments[i]);
+        if (!is_done || flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
     }
     return flow_native_return(call, flow_from_object(target));
 }

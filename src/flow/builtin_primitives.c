@@ -6,6 +6,8 @@
 #include "flow/builtin_primitives.h"
 #include "flow/vm.h"
 
+enum { NATIVE_OVERDRAFT = 5000000 }; // instructions beyond a turn, half of one by default
+
 FlowObject *flow_constructor_prototype(FlowVm *vm, const FlowNativeCall *call, FlowProtoId id) {
     if (flow_is_object(call->new_target) && !flow_same_bits(call->new_target, call->function)) {
         FlowValue own = flow_object_get_data(vm, flow_as_object(call->new_target),
@@ -32,6 +34,10 @@ FlowNativeResult flow_native_wrap(FlowVm *vm, FlowNativeCall *call, FlowKind kin
 }
 
 void flow_native_charge(FlowVm *vm, uint64_t work) { vm->fuel -= (int64_t)(work / 16); }
+
+bool flow_native_is_overdrawn(const FlowVm *vm) {
+    return vm->fuel < -NATIVE_OVERDRAFT || vm->heap.bytes > vm->heap.limit;
+}
 
 FlowValue flow_prelude_function(FlowVm *vm, const char *name) {
     uint32_t index = flow_module_find_routine(vm->realm->prelude, str_from(name));

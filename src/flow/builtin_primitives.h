@@ -47,6 +47,10 @@ FlowNativeResult flow_native_wrap(FlowVm *vm, FlowNativeCall *call, FlowKind kin
                                   FlowValue primitive);
 // Takes `work` elementary steps out of the turn's fuel, so that long natives are paid for.
 void flow_native_charge(FlowVm *vm, uint64_t work);
+// Whether the call has used much more time than a turn has, or more memory than the run has. What
+// visits many values, each of which may be long, asks after each and leaves the work to its prelude
+// routine then, which can be stopped and collected in between.
+bool flow_native_is_overdrawn(const FlowVm *vm);
 // The prelude routine of that name, to be called by NATIVE_CALL.
 FlowValue flow_prelude_function(FlowVm *vm, const char *name);
 // Ends the native by a call of a prelude routine with these arguments and undefined as `this`.

@@ -12,7 +12,12 @@
 #include "flow/builtin_string.h"
 #include "flow/vm.h"
 
-enum { MATCH_MEMORY_MAX = 32 << 20 };
+enum {
+    MATCH_MEMORY_MAX = 32 << 20,
+    SHOWN_MAX = 120,    // units of a pattern in a message
+    MATCH_FUEL = 32,    // what the smallest match costs
+    SEARCH_MATCHES = 8, // a search has the steps of so many matches
+};
 
 // --- units of strings
 
@@ -31,7 +36,10 @@ static void throw_syntax(FlowVm *vm, FlowString *source, FlowString *flags, cons
     Buf text;
     buf_init(&text, 1 << 12);
     buf_append_cstr(&text, "Invalid regular expression: /");
+    uint32_t length = flow_string_length(source);
+    if (length > SHOWN_MAX) source = flow_string_substring(vm, source, 0, SHOWN_MAX);
     flow_string_to_utf8(vm, source, &text);
+    if (length > SHOWN_MAX) buf_append_cstr(&text, "...");
     buf_append_char(&text, '/');
     flow_string_to_utf8(vm, flags, &text);
     buf_printf(&text, ": %s", message);
@@ -56,21 +64,28 @@ static bool read_flags(FlowVm *vm, FlowString *flags, uint32_t *ret_bits) {
 
 // --- making
 
-static FlowValue bytes_cell(FlowVm *vm, RegexpPattern *pattern) {
+// A step of an engine costs about half of what an instruction costs.
+static void charge_steps(FlowVm *vm, uint64_t steps) { flow_native_charge(vm, steps * 8); }
+
+// The compiled pattern as a value; undefined: SyntaxError pending. Its memory counts for the run
+// that had it made: patterns from the cache are shared with others, and the cache has a limit.
+static FlowValue compile(FlowVm *vm, FlowString *source, FlowString *flags, uint32_t bits) {
+    RegexpMade made;
+    uint16_t *copy;
+    const uint16_t *units = wide_units(source, &copy);
+    RegexpPattern *pattern = regexp_pattern_get(units, flow_string_length(source), bits, &made);
+    mem_free(copy);
+    charge_steps(vm, made.work);
+    if (!pattern) {
+        throw_syntax(vm, source, flags, made.message);
+        return FLOW_UNDEFINED;
+    }
     FlowBytes *bytes = flow_heap_alloc(&vm->heap, KIND_BYTES, sizeof *bytes);
     bytes->data = pattern;
     bytes->release = regexp_pattern_release;
+    if (made.is_new) bytes->size = pattern->arena.used_size;
+    vm->heap.bytes += bytes->size;
     return flow_from_cell(bytes);
-}
-
-static RegexpPattern *compile(FlowVm *vm, FlowString *source, FlowString *flags, uint32_t bits) {
-    char message[REGEXP_MESSAGE_MAX];
-    uint16_t *copy;
-    const uint16_t *units = wide_units(source, &copy);
-    RegexpPattern *pattern = regexp_pattern_get(units, flow_string_length(source), bits, message);
-    mem_free(copy);
-    if (!pattern) throw_syntax(vm, source, flags, message);
-    return pattern;
 }
 
 static FlowObject *regexp_create(FlowVm *vm, FlowString *source, FlowString *flags,
@@ -79,12 +94,12 @@ static FlowObject *regexp_create(FlowVm *vm, FlowString *source, FlowString *fla
     flags = flow_string_flat(vm, flags);
     uint32_t bits;
     if (!read_flags(vm, flags, &bits)) return NULL;
-    RegexpPattern *pattern = compile(vm, source, flags, bits);
-    if (!pattern) return NULL;
+    FlowValue pattern = compile(vm, source, flags, bits);
+    if (flow_is_undefined(pattern)) return NULL;
     FlowSlotObject *regexp = flow_slot_object_new(vm, KIND_REGEXP, proto);
     regexp->internal[0] = flow_from_string(source);
     regexp->internal[1] = flow_from_string(flags);
-    regexp->internal[2] = bytes_cell(vm, pattern);
+    regexp->internal[2] = pattern;
     regexp->internal[3] = flow_int((int32_t)bits);
     flow_object_define(vm, &regexp->object, FLOW_KEY(vm, lastIndex), flow_int(0),
                        PROPERTY_WRITABLE);
@@ -117,9 +132,9 @@ static RegexpPattern *pattern_of(FlowVm *vm, FlowSlotObject *regexp) {
         FlowString *flags = flow_string_flat(vm, flow_as_string(regexp->internal[1]));
         uint32_t bits;
         if (!read_flags(vm, flags, &bits)) return NULL;
-        RegexpPattern *pattern = compile(vm, source, flags, bits);
-        if (!pattern) return NULL;
-        regexp->internal[2] = bytes_cell(vm, pattern);
+        FlowValue pattern = compile(vm, source, flags, bits);
+        if (flow_is_undefined(pattern)) return NULL;
+        regexp->internal[2] = pattern;
         regexp->internal[3] = flow_int((int32_t)bits);
     }
     return ((FlowBytes *)flow_as_pointer(regexp->internal[2]))->data;
@@ -197,31 +212,52 @@ void flow_regexp_found_done(RegexpFound *found) {
     found->captures = found->few;
 }
 
-FlowNativeResult flow_regexp_find(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject,
-                                  uint32_t start, RegexpFound *found) {
-    RegexpPattern *pattern = pattern_of(vm, regexp);
+RegexpSearch flow_regexp_search(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject) {
+    return (RegexpSearch){.vm = vm,
+                          .regexp = regexp,
+                          .subject = flow_string_flat(vm, subject),
+                          .steps = (uint64_t)vm->limits.regexp_steps * SEARCH_MATCHES};
+}
+
+static FlowNativeResult out_of_budget(const RegexpSearch *search, RegexpOutcome outcome) {
+    if (outcome == REGEXP_OUT_OF_MEMORY) {
+        return flow_native_throw(search->vm, ERROR_KIND_RANGE,
+                                 "Regular expression took too much memory");
+    }
+    uint32_t most = search->vm->limits.regexp_steps;
+    if (search->steps > 0) {
+        return flow_native_throw(search->vm, ERROR_KIND_RANGE,
+                                 "Regular expression took more than %u steps to match", most);
+    }
+    return flow_native_throw(search->vm, ERROR_KIND_RANGE,
+                             "Regular expression took more than %llu steps to go through a text",
+                             (unsigned long long)most * SEARCH_MATCHES);
+}
+
+FlowNativeResult flow_regexp_find(RegexpSearch *search, uint32_t start, RegexpFound *found) {
+    FlowVm *vm = search->vm;
+    RegexpPattern *pattern = pattern_of(vm, search->regexp);
     if (!pattern) return NATIVE_THROW;
     found->capture_count = pattern->tree.capture_count;
     uint32_t words = 2 * (found->capture_count + 1);
     found->captures = words <= 32 ? found->few : mem_alloc(sizeof(int32_t) * words);
-    FlowString *flat = flow_string_flat(vm, subject);
+    const FlowString *flat = search->subject;
     bool is_wide = flow_string_is_wide(flat);
     RegexpSubject text = {is_wide ? NULL : flat->latin1, is_wide ? flat->wide : NULL,
                           flow_string_length(flat)};
-    RegexpBudget budget = {vm->limits.regexp_steps, MATCH_MEMORY_MAX};
+    uint64_t steps = vm->limits.regexp_steps;
+    if (steps > search->steps) steps = search->steps;
+    RegexpBudget budget = {steps, MATCH_MEMORY_MAX};
     if (budget.memory_size > vm->heap.limit) budget.memory_size = vm->heap.limit;
+    regexp_pay(&budget, 1 + words / 8);
     RegexpOutcome outcome = regexp_pattern_match(pattern, &text, start, &budget, found->captures);
-    flow_native_charge(vm, vm->limits.regexp_steps - budget.steps);
+    search->steps -= steps - budget.steps;
+    charge_steps(vm, steps - budget.steps);
+    vm->fuel -= MATCH_FUEL;
     found->is_found = outcome == REGEXP_MATCH;
     if (outcome == REGEXP_MATCH) return NATIVE_OK;
     flow_regexp_found_done(found);
-    if (outcome == REGEXP_NO_MATCH) return NATIVE_OK;
-    if (outcome == REGEXP_OUT_OF_STEPS) {
-        return flow_native_throw(vm, ERROR_KIND_RANGE,
-                                 "Regular expression took more than %u steps to match",
-                                 vm->limits.regexp_steps);
-    }
-    return flow_native_throw(vm, ERROR_KIND_RANGE, "Regular expression took too much memory");
+    return outcome == REGEXP_NO_MATCH ? NATIVE_OK : out_of_budget(search, outcome);
 }
 
 // --- results
@@ -313,7 +349,8 @@ static FlowNativeResult exec_step(FlowVm *vm, FlowSlotObject *regexp, FlowString
     found->is_found = false;
     if (!is_moving) last_index = 0;
     if (last_index <= flow_string_length(subject)) {
-        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, (uint32_t)last_index, found));
+        RegexpSearch search = flow_regexp_search(vm, regexp, subject);
+        TRY_NATIVE(flow_regexp_find(&search, (uint32_t)last_index, found));
     }
     if (!found->is_found && is_moving && !flow_regexp_set_last_index(vm, regexp, 0)) {
         return NATIVE_THROW;

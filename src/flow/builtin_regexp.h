@@ -23,9 +23,17 @@ void flow_regexp_found_done(RegexpFound *found);
 // and the built-in prototype and constructor as they were. Then everything it does is known.
 bool flow_regexp_is_pristine(FlowVm *vm, FlowValue value);
 uint32_t flow_regexp_flags(const FlowSlotObject *regexp); // REGEXP_*
+// What one native does with a RegExp and a string, however many matches that takes: a native cannot
+// be stopped in the middle, so all of them together have a limit.
+typedef struct RegexpSearch {
+    FlowVm *vm;
+    FlowSlotObject *regexp;
+    FlowString *subject; // flat
+    uint64_t steps;      // left for all of it
+} RegexpSearch;
+RegexpSearch flow_regexp_search(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject);
 // Matches from `start` on. Answers NATIVE_OK, or what the native must return at once.
-FlowNativeResult flow_regexp_find(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject,
-                                  uint32_t start, RegexpFound *ret_found);
+FlowNativeResult flow_regexp_find(RegexpSearch *search, uint32_t start, RegexpFound *ret_found);
 // RegExpBuiltinExec with `last_index` already converted: updates lastIndex; null or the match.
 FlowNativeResult flow_regexp_exec(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
                                   FlowString *subject, double last_index);

@@ -16,7 +16,8 @@
 
 enum {
     CACHE_SIZE = 256,
-    CACHED_LENGTH_MAX = 2048, // longer patterns are rare, and would make the cache large
+    CACHED_LENGTH_MAX = 2048,    // longer patterns are rare, and would make the cache large
+    CACHED_MEMORY_MAX = 256 << 10, // likewise: the cache has at most CACHE_SIZE times that
     FAST_WORK_MIN = 4096,     // PCRE2 compiles to machine code: worth it after so many units
 };
 
@@ -41,7 +42,7 @@ static bool is_pattern(const RegexpPattern *pattern, const uint16_t *source, uin
 }
 
 static RegexpPattern *pattern_new(const uint16_t *source, uint32_t length, uint32_t flags,
-                                  char ret_message[REGEXP_MESSAGE_MAX]) {
+                                  RegexpMade *ret_made) {
     RegexpPattern *pattern = mem_zalloc(sizeof *pattern);
     atomic_init(&pattern->reference_count, 1);
     arena_init(&pattern->arena);
@@ -50,11 +51,13 @@ static RegexpPattern *pattern_new(const uint16_t *source, uint32_t length, uint3
     pattern->source = arena_alloc(&pattern->arena, sizeof(uint16_t) * ((size_t)length + 1));
     if (length) memcpy(pattern->source, source, sizeof(uint16_t) * length);
     RegexpSource text = {pattern->source, length, flags};
-    bool is_fine = regexp_parse(&pattern->arena, &text, &pattern->tree, ret_message);
+    bool is_fine = regexp_parse(&pattern->arena, &text, &pattern->tree, ret_made->message);
     if (is_fine && !regexp_compile(&pattern->arena, &pattern->tree, &pattern->program)) {
-        memcpy(ret_message, "Regular expression too large", 29);
+        memcpy(ret_made->message, "Regular expression too large", 29);
         is_fine = false;
     }
+    ret_made->is_new = true;
+    ret_made->work = pattern->tree.work + length;
     if (is_fine) return pattern;
     arena_done(&pattern->arena);
     mem_free(pattern);
@@ -62,7 +65,8 @@ static RegexpPattern *pattern_new(const uint16_t *source, uint32_t length, uint3
 }
 
 RegexpPattern *regexp_pattern_get(const uint16_t *source, uint32_t length, uint32_t flags,
-                                  char ret_message[REGEXP_MESSAGE_MAX]) {
+                                  RegexpMade *ret_made) {
+    *ret_made = (RegexpMade){.work = length / 16};
     uint32_t hash = hash_pattern(source, length, flags);
     RegexpPattern **slot = &cache[hash % CACHE_SIZE];
     lock();
@@ -71,8 +75,9 @@ RegexpPattern *regexp_pattern_get(const uint16_t *source, uint32_t length, uint3
     if (is_hit) atomic_fetch_add(&pattern->reference_count, 1);
     unlock();
     if (is_hit) return pattern;
-    pattern = pattern_new(source, length, flags, ret_message);
+    pattern = pattern_new(source, length, flags, ret_made);
     if (!pattern || length > CACHED_LENGTH_MAX) return pattern;
+    if (pattern->arena.used_size > CACHED_MEMORY_MAX) return pattern;
     pattern->hash = hash;
     atomic_fetch_add(&pattern->reference_count, 1); // [P2]
     lock();
@@ -92,13 +97,15 @@ void regexp_pattern_release(void *data) {
 }
 
 // The PCRE2 code, made when the pattern has been used enough; NULL: not, or not yet.
-static RegexpFast *fast_code(RegexpPattern *pattern, const RegexpSubject *subject) {
+static RegexpFast *fast_code(RegexpPattern *pattern, const RegexpSubject *subject,
+                             RegexpBudget *budget) {
     int which = subject->wide ? 1 : 0;
     RegexpFast *code = atomic_load_explicit(&pattern->fast[which].code, memory_order_acquire);
     if (code || atomic_load(&pattern->fast[which].is_unusable)) return code;
     uint32_t work = atomic_fetch_add(&pattern->fast[which].work, subject->length + 1);
     if (work < FAST_WORK_MIN) return NULL;
     RegexpFast *made = regexp_fast_new(&pattern->tree, subject->wide != NULL);
+    regexp_pay(budget, made ? regexp_fast_work(made) : pattern->tree.work);
     if (!made) {
         atomic_store(&pattern->fast[which].is_unusable, true);
         return NULL;
@@ -110,7 +117,7 @@ static RegexpFast *fast_code(RegexpPattern *pattern, const RegexpSubject *subjec
 
 RegexpOutcome regexp_pattern_match(RegexpPattern *pattern, const RegexpSubject *subject,
                                    uint32_t start, RegexpBudget *budget, int32_t *ret_captures) {
-    RegexpFast *fast = fast_code(pattern, subject);
+    RegexpFast *fast = fast_code(pattern, subject, budget);
     if (fast) {
         RegexpOutcome outcome = regexp_fast_match(fast, subject, start, budget, ret_captures);
         if (outcome != REGEXP_UNUSABLE) return outcome;
@@ -165,15 +172,15 @@ bool flow_regexp_check(Str pattern, Str flags, char ret_message[FLOW_REGEXP_MESS
         mem_free(units);
         return false;
     }
-    char message[REGEXP_MESSAGE_MAX];
-    RegexpPattern *made = regexp_pattern_get(units, utf16_of(pattern, units), bits, message);
+    RegexpMade made;
+    RegexpPattern *read = regexp_pattern_get(units, utf16_of(pattern, units), bits, &made);
     mem_free(units);
-    if (made) {
-        regexp_pattern_release(made);
+    if (read) {
+        regexp_pattern_release(read);
         return true;
     }
     Str shown = {pattern.data, pattern.len < 120 ? pattern.len : 120};
     snprintf(ret_message, FLOW_REGEXP_MESSAGE_MAX, "Invalid regular expression: /%.*s/%.*s: %s",
-             STR_ARG(shown), STR_ARG(flags), message);
+             STR_ARG(shown), STR_ARG(flags), made.message);
     return false;
 }

@@ -19,9 +19,14 @@ typedef struct RegexpPattern {
     } fast[2]; // Latin-1 subjects, wide ones
 } RegexpPattern;
 
-// NULL: the pattern is wrong, and `ret_message` says why.
+typedef struct RegexpMade { // what regexp_pattern_get did
+    bool is_new; // it was not in the cache
+    uint32_t work;
+    char message[REGEXP_MESSAGE_MAX];
+} RegexpMade;
+// NULL: the pattern is wrong, and the message says why.
 RegexpPattern *regexp_pattern_get(const uint16_t *source, uint32_t length, uint32_t flags,
-                                  char ret_message[REGEXP_MESSAGE_MAX]);
+                                  RegexpMade *ret_made);
 void regexp_pattern_release(void *pattern);
 // By whichever engine suits.
 RegexpOutcome regexp_pattern_match(RegexpPattern *pattern, const RegexpSubject *subject,

@@ -8,7 +8,9 @@
 //
 //   [R1] A tree or program never changes once made, so threads may share it.
 //   [R2] Both engines work on UTF-16 units or Latin-1 bytes, as the string is stored.
-//   [R3] Every match has a budget of steps and of memory; beyond it is a script error.
+//   [R3] Every match has a budget of steps and of memory; beyond it is a script error. A step is
+//        a few nanoseconds on either engine, whatever pattern and subject are.
+//   [R4] Reading a pattern has a budget as well: REGEXP_WORK_MAX steps, REGEXP_MEMORY_MAX bytes.
 #pragma once
 #include "base/arena.h"
 #include "base/vec.h"
@@ -31,6 +33,8 @@ enum {
     REGEXP_CAPTURES_MAX = 1 << 15,
     REGEXP_PROGRAM_MAX = 1 << 20, // words of a program
     REGEXP_REPEAT_MAX = INT32_MAX,
+    REGEXP_WORK_MAX = 1 << 25,    // [R4]
+    REGEXP_MEMORY_MAX = 16 << 20, // [R4] tree and program
 };
 #define REGEXP_FOREVER UINT32_MAX // max of a quantifier without one
 
@@ -108,6 +112,7 @@ typedef struct RegexpTree {
     uint32_t name_count;
     bool has_reference;
     bool has_look_behind;
+    uint32_t work; // steps that reading it took [R4]
 } RegexpTree;
 
 typedef struct RegexpSource {
@@ -149,6 +154,10 @@ typedef struct RegexpBudget {
     size_t memory_size;   // bytes for what backtracking remembers
 } RegexpBudget;
 
+static inline void regexp_pay(RegexpBudget *budget, uint64_t steps) {
+    budget->steps = budget->steps > steps ? budget->steps - steps : 0;
+}
+
 typedef enum RegexpOutcome {
     REGEXP_NO_MATCH,
     REGEXP_MATCH,
@@ -167,5 +176,6 @@ typedef struct RegexpFast RegexpFast;
 // NULL: the pattern is not one that means the same there. For Latin-1 or wide subjects.
 RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide);
 void regexp_fast_free(RegexpFast *fast); // NULL is fine
+uint64_t regexp_fast_work(const RegexpFast *fast); // steps that making it took, about
 RegexpOutcome regexp_fast_match(RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
                                 RegexpBudget *budget, int32_t *ret_captures);

@@ -7,8 +7,9 @@
 //   [X1] Every change of a capture or register pushes its undo first, so whatever a choice finds
 //        when it is taken is what was there when it was pushed.
 //   [X2] A lookaround that has matched drops the choices inside it and keeps the undos.
-//   [X3] Each instruction is a step, each character of a run an eighth of one; a start position
-//        that is passed over by the first-character test costs nothing.
+//   [X3] Each instruction is a step. A character that is looked at outside of one (in a run, a
+//        reference, on the way to the next start, in the search for the required one) and a capture
+//        that is cleared are an eighth of one; a letter beyond ASCII that is folded is FOLD_STEPS.
 #include "flow/builtin_regexp_internal.h"
 #include "flow/builtin_regexp_program.h"
 #include "base/memory.h"
@@ -106,10 +107,13 @@ static void undo(Matcher *m, const Entry *entry) {
     else if (entry->kind == ENTRY_REGISTER) m->registers[entry->pc] = entry->position;
 }
 
-static inline void pay(Matcher *m, int32_t units) {
-    uint64_t cost = (uint64_t)units / 8; // [X3]
+enum { FOLD_STEPS = 256 };
+
+static inline void pay_steps(Matcher *m, uint64_t cost) {
     m->steps = m->steps > cost ? m->steps - cost : 0;
 }
+
+static inline void pay(Matcher *m, int32_t units) { pay_steps(m, (uint64_t)units / 8); } // [X3]
 
 // --- assertions
 
@@ -158,6 +162,7 @@ static bool match_reference(Matcher *m, uint32_t number, bool is_backward, int32
         uint32_t a = next_character(m, &i);
         uint32_t b = next_character(m, &j);
         if (a == b) continue;
+        if (a > 127 || b > 127) pay_steps(m, FOLD_STEPS);
         if (regexp_canonicalize(a, m->is_unicode) != regexp_canonicalize(b, m->is_unicode)) {
             return false;
         }
@@ -285,6 +290,7 @@ static bool backtrack(Matcher *m, uint32_t *ret_pc, int32_t *ret_at) {
 // [X2] The marker of the lookaround is at `height`.
 static void drop_choices(Matcher *m, size_t height) {
     size_t out = height;
+    pay(m, (int32_t)(m->stack_count - height));
     for (size_t i = height; i < m->stack_count; i++) {
         uint32_t kind = m->stack[i].kind;
         if (kind == ENTRY_CAPTURE || kind == ENTRY_REGISTER) m->stack[out++] = m->stack[i];
@@ -389,6 +395,7 @@ static RegexpOutcome run(Matcher *m, int32_t start) {
             pc += 3;
             break;
         case REGEXP_OP_RESET:
+            pay(m, (int32_t)(2 * (code[2] - code[1])));
             for (uint32_t i = 2 * code[1]; i < 2 * code[2]; i++) set_capture(m, i, -1);
             pc += 3;
             break;
@@ -433,29 +440,34 @@ static RegexpOutcome run(Matcher *m, int32_t start) {
 }
 
 // The next position at or after `at` where a match could begin; length + 1: none.
-static int32_t next_start(const Matcher *m, int32_t at) {
+static int32_t next_start(Matcher *m, int32_t at) {
     const RegexpProgram *program = m->program;
     if (!program->has_first) return at;
+    int32_t from = at;
     for (; at < m->length; at++) {
         uint32_t unit = unit_at(m, at);
         if (unit > 255 ? program->is_first_wide : program->first[unit / 32] >> unit % 32 & 1) {
-            return at;
+            break;
         }
     }
-    return m->length + 1;
+    pay(m, at - from);
+    return at < m->length ? at : m->length + 1;
 }
 
 // The last position where a match could begin, by where the required character is.
-static int32_t last_start(const Matcher *m, int32_t start) {
+static int32_t last_start(Matcher *m, int32_t start) {
     if (!m->program->has_required) return m->length;
     uint16_t required = m->program->required;
     int32_t at = m->length - 1;
     if (m->subject.latin1 && required < 256 && start < m->length) {
         const uint8_t *found = memrchr(m->subject.latin1 + start, required,
                                        (size_t)(m->length - start));
-        return found ? (int32_t)(found - m->subject.latin1) : -1;
+        at = found ? (int32_t)(found - m->subject.latin1) : -1;
+        pay(m, (m->length - (at < start ? start : at)) / 8);
+        return at;
     }
     while (at >= start && unit_at(m, at) != required) at--;
+    pay(m, m->length - at);
     return at >= start ? at : -1;
 }
 
@@ -472,6 +484,7 @@ static RegexpOutcome search(Matcher *m, int32_t start) {
         if (!is_sticky) at = next_start(m, at);
         if (at > last) break;
         for (uint32_t i = 0; i < capture_words; i++) m->captures[i] = -1;
+        pay(m, (int32_t)capture_words);
         m->stack_count = 0;
         RegexpOutcome outcome = run(m, at);
         if (outcome != REGEXP_NO_MATCH || is_sticky) return outcome;

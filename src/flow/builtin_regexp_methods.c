@@ -38,9 +38,10 @@ static FlowNativeResult match_global(FlowVm *vm, FlowNativeCall *call, FlowSlotO
                                      FlowString *subject) {
     bool is_unicode = flow_regexp_flags(regexp) & REGEXP_UNICODE;
     FlowArray *matches = flow_array_new(vm, 0);
+    RegexpSearch search = flow_regexp_search(vm, regexp, subject);
     for (uint32_t start = 0; start <= flow_string_length(subject);) {
         RegexpFound found;
-        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, start, &found));
+        TRY_NATIVE(flow_regexp_find(&search, start, &found));
         if (!found.is_found) break;
         uint32_t from = (uint32_t)found.captures[0];
         uint32_t to = (uint32_t)found.captures[1];
@@ -78,10 +79,11 @@ FlowNativeResult flow_string_match_native(FlowVm *vm, FlowNativeCall *call) {
 
 // --- search
 
-static FlowNativeResult search(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
-                               FlowString *subject) {
+static FlowNativeResult search_first(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
+                                     FlowString *subject) {
     RegexpFound found;
-    TRY_NATIVE(flow_regexp_find(vm, regexp, subject, 0, &found));
+    RegexpSearch search = flow_regexp_search(vm, regexp, subject);
+    TRY_NATIVE(flow_regexp_find(&search, 0, &found));
     int32_t index = found.is_found ? found.captures[0] : -1;
     if (found.is_found) flow_regexp_found_done(&found);
     return flow_native_return(call, flow_int(index));
@@ -91,7 +93,7 @@ FlowNativeResult flow_regexp_symbol_search(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
     FlowString *subject;
     TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
-    return search(vm, call, flow_as_pointer(*call->this_value), subject);
+    return search_first(vm, call, flow_as_pointer(*call->this_value), subject);
 }
 
 FlowNativeResult flow_string_search_native(FlowVm *vm, FlowNativeCall *call) {
@@ -99,7 +101,7 @@ FlowNativeResult flow_string_search_native(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_regexp_is_pristine(vm, pattern)) return flow_native_slow(vm, call);
     FlowString *subject;
     TRY_NATIVE(flow_this_string(vm, call, "String.prototype.search", &subject));
-    return search(vm, call, flow_as_pointer(pattern), subject);
+    return search_first(vm, call, flow_as_pointer(pattern), subject);
 }
 
 // --- replace
@@ -129,9 +131,10 @@ static FlowNativeResult replace(FlowVm *vm, FlowNativeCall *call, FlowSlotObject
     uint32_t last_index = 0;
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
+    RegexpSearch search = flow_regexp_search(vm, regexp, subject);
     for (uint32_t start = from <= length ? (uint32_t)from : length + 1; start <= length;) {
         RegexpFound found;
-        FlowNativeResult r = flow_regexp_find(vm, regexp, subject, start, &found);
+        FlowNativeResult r = flow_regexp_find(&search, start, &found);
         if (r != NATIVE_OK) {
             flow_builder_done(&builder);
             return r;
@@ -223,9 +226,10 @@ FlowNativeResult flow_regexp_intrinsic_matches(FlowVm *vm, FlowNativeCall *call)
     FlowArray *matches = flow_array_new(vm, 0);
     uint32_t last_index = 0;
     uint32_t length = flow_string_length(subject);
+    RegexpSearch search = flow_regexp_search(vm, regexp, subject);
     for (uint32_t start = from <= length ? (uint32_t)from : length + 1; start <= length;) {
         RegexpFound found;
-        TRY_NATIVE(flow_regexp_find(vm, regexp, subject, start, &found));
+        TRY_NATIVE(flow_regexp_find(&search, start, &found));
         if (!found.is_found) break;
         FlowNativeResult r = need_room(vm, call, captured_units(&found) + 64);
         if (r == NATIVE_OK) {
@@ -281,19 +285,19 @@ static FlowNativeResult put_match(Splitter *s, uint32_t piece_start, const Regex
 }
 
 static FlowNativeResult split(Splitter *s, FlowSlotObject *regexp) {
-    FlowVm *vm = s->vm;
     bool is_unicode = flow_regexp_flags(regexp) & REGEXP_UNICODE;
     uint32_t length = flow_string_length(s->subject);
     uint32_t piece = 0; // where the piece that is still open begins
     RegexpFound found;
+    RegexpSearch search = flow_regexp_search(s->vm, regexp, s->subject);
     if (length == 0) {
-        TRY_NATIVE(flow_regexp_find(vm, regexp, s->subject, 0, &found));
+        TRY_NATIVE(flow_regexp_find(&search, 0, &found));
         if (!found.is_found) return put_piece(s, 0, 0);
         flow_regexp_found_done(&found);
         return NATIVE_OK;
     }
     for (uint32_t at = 0; at < length;) {
-        TRY_NATIVE(flow_regexp_find(vm, regexp, s->subject, at, &found));
+        TRY_NATIVE(flow_regexp_find(&search, at, &found));
         if (!found.is_found && !(flow_regexp_flags(regexp) & REGEXP_STICKY)) break;
         if (!found.is_found) { // split looks everywhere, whatever y says
             at = flow_regexp_advance(s->subject, at, is_unicode);

@@ -20,6 +20,13 @@ void regexp_fail(RegexpParser *p, const char *message) {
     p->at = p->end;
 }
 
+void regexp_work(RegexpParser *p, size_t steps) {
+    size_t left = REGEXP_WORK_MAX - p->tree->work;
+    bool is_much = steps > left || p->arena->used_size > REGEXP_MEMORY_MAX;
+    p->tree->work += (uint32_t)(steps < left ? steps : left);
+    if (is_much) regexp_fail(p, "Regular expression too large");
+}
+
 bool regexp_is_unicode(const RegexpParser *p) { return p->tree->flags & REGEXP_UNICODE; }
 
 uint32_t regexp_peek(const RegexpParser *p, size_t ahead) {
@@ -44,14 +51,27 @@ uint32_t regexp_take(RegexpParser *p) {
 
 // --- nodes
 
+enum { NODE_WORK = 16, CLOSE_CASE_WORK = 4000 };
+
 static RegexpNode *new_node(RegexpParser *p, RegexpNodeKind kind) {
+    regexp_work(p, NODE_WORK);
     RegexpNode *node = ARENA_NEW(p->arena, RegexpNode);
     node->kind = (uint8_t)kind;
     node->first_capture = node->end_capture = p->next_capture;
     return node;
 }
 
+// Under the flag i. Beyond ASCII this goes through a table of all letters that have a case.
+static void close_case(RegexpParser *p, RegexpRanges *ranges) {
+    if (ranges->count == 0) return;
+    bool is_ascii = true;
+    for (size_t i = 0; i < ranges->count && is_ascii; i++) is_ascii = ranges->data[i].last < 128;
+    if (!is_ascii) regexp_work(p, CLOSE_CASE_WORK);
+    regexp_ranges_close_case(ranges, regexp_is_unicode(p));
+}
+
 static RegexpNode *set_node(RegexpParser *p, RegexpRanges *ranges) {
+    regexp_work(p, 8 * ranges->count);
     regexp_ranges_normalize(ranges);
     RegexpNode *node = new_node(p, REGEXP_NODE_SET);
     node->set = regexp_set_new(p->arena, ranges);
@@ -63,7 +83,7 @@ static RegexpNode *character_node(RegexpParser *p, uint32_t character) {
     if (p->tree->flags & REGEXP_IGNORE_CASE) { // [Q2]
         RegexpRanges ranges = {0};
         regexp_ranges_add(&ranges, character, character);
-        regexp_ranges_close_case(&ranges, regexp_is_unicode(p));
+        close_case(p, &ranges);
         bool is_alone = ranges.count == 1 && ranges.data[0].first == ranges.data[0].last;
         if (!is_alone) return set_node(p, &ranges);
         vec_free(&ranges);
@@ -88,9 +108,7 @@ static RegexpNode *class_node(RegexpParser *p) {
     bool is_negated = regexp_skip(p, '^');
     RegexpRanges ranges = {0};
     regexp_read_class(p, &ranges);
-    if (p->tree->flags & REGEXP_IGNORE_CASE) {
-        regexp_ranges_close_case(&ranges, regexp_is_unicode(p));
-    }
+    if (p->tree->flags & REGEXP_IGNORE_CASE) close_case(p, &ranges);
     if (is_negated) regexp_ranges_invert(&ranges);
     return set_node(p, &ranges);
 }
@@ -106,7 +124,10 @@ static bool is_name_character(uint32_t c, bool is_first) {
 
 // Reads `name>`; false: it is none (and the caller fails).
 static bool read_name(RegexpParser *p, RegexpName *ret_name) {
-    uint16_t *units = arena_alloc(p->arena, sizeof(uint16_t) * (size_t)(p->end - p->at + 1));
+    const uint16_t *end = p->at;
+    while (end < p->end && *end != '>') end++;
+    if (end == p->end) return false;
+    uint16_t *units = arena_alloc(p->arena, sizeof(uint16_t) * (size_t)(end - p->at + 1));
     uint32_t length = 0;
     for (;;) {
         if (p->at == p->end) return false;
@@ -134,6 +155,7 @@ static bool same_name(const RegexpName *a, const RegexpName *b) {
 }
 
 static void add_name(RegexpParser *p, RegexpName name, uint32_t capture) {
+    regexp_work(p, p->names.count / 4);
     for (size_t i = 0; i < p->names.count; i++) {
         if (same_name(&p->names.data[i], &name)) {
             regexp_fail(p, "Duplicate capture group name");
@@ -257,9 +279,7 @@ static RegexpNode *read_escape(RegexpParser *p, bool *ret_can_repeat) {
     RegexpRanges ranges = {0};
     uint32_t character = 0;
     if (regexp_read_class_escape(p, &ranges)) {
-        if (p->tree->flags & REGEXP_IGNORE_CASE) {
-            regexp_ranges_close_case(&ranges, regexp_is_unicode(p));
-        }
+        if (p->tree->flags & REGEXP_IGNORE_CASE) close_case(p, &ranges);
         return set_node(p, &ranges);
     }
     vec_free(&ranges);
@@ -439,6 +459,7 @@ static void count_groups(RegexpParser *p) {
 static void resolve_names(RegexpParser *p) {
     for (size_t i = 0; i < p->references.count; i++) {
         RegexpNameUse *use = &p->references.data[i];
+        regexp_work(p, p->names.count / 4);
         for (size_t j = 0; j < p->names.count; j++) {
             if (same_name(&p->names.data[j], &use->name)) {
                 use->node->a = p->names.data[j].capture;

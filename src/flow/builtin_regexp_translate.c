@@ -14,6 +14,11 @@
 //   [T3] A compiled pattern is never changed after it was made: threads may share it. Of the memory
 //        a match needs, one piece is kept; exchanges of the pointer decide whose it is.
 //   [T4] Memory is ours (base/memory.h); limits are set for each match.
+//   [T5] PCRE2's own limit counts what may multiply, not characters: `a+b` on a row of n times `a`
+//        is n steps to it and n * n / 2 comparisons to us. So callouts stand around everything that
+//        may take many characters, and behind every CALLOUT_NODES others; each counts one step
+//        and an eighth of one for each character between it and the callout before, or the start
+//        of the attempt. What remains uncounted between two of them is bounded by the pattern.
 #define PCRE2_CODE_UNIT_WIDTH 0
 #include "base/buf.h"
 #include "base/memory.h"
@@ -21,7 +26,23 @@
 #include <pcre2.h>
 #include <stdatomic.h>
 
-enum { PATTERN_SIZE_MAX = 1 << 18, LOOK_BEHIND_MAX = 255, REPEAT_MAX = 65535, NOT_FIXED = -1 };
+enum {
+    PATTERN_SIZE_MAX = 1 << 13,
+    LOOK_BEHIND_MAX = 255,
+    REPEAT_MAX = 65535,
+    GROUP_REPEAT_MAX = 255, // PCRE2 writes the group out as often
+    RANGES_MAX = 64,        // of a class on wide subjects: PCRE2 tries one after the other
+    NOT_FIXED = -1,
+    CALLOUT_NODES = 16,     // [T5]
+    MAKING_STEPS = 32,      // for each byte of PCRE2's code, above all to make machine code of it
+};
+
+// [T5] What the callouts of one match have counted.
+typedef struct Counter {
+    uint64_t steps; // left
+    size_t last;    // where the callout before was
+    size_t start;   // of the attempt that one belonged to
+} Counter;
 
 // What a match needs besides the code. Made once and kept for the next match.
 typedef struct Scratch {
@@ -31,6 +52,7 @@ typedef struct Scratch {
     pcre2_general_context_16 *memory_16;
     pcre2_match_context_16 *context_16;
     pcre2_match_data_16 *data_16;
+    Counter counter;
 } Scratch;
 
 struct RegexpFast {
@@ -79,7 +101,7 @@ static int32_t fixed_length(const RegexpNode *node) {
         break;
     case REGEXP_NODE_CHOICE:
         total = fixed_length(node->child);
-        for (const RegexpNode *child = node->child; child; child = child->next) {
+        for (const RegexpNode *child = node->child->next; child; child = child->next) {
             if (fixed_length(child) != total) return NOT_FIXED;
         }
         break;
@@ -108,6 +130,9 @@ static bool are_children_same(Check *check, const RegexpNode *node) {
 static bool is_repeat_same(Check *check, const RegexpNode *node) {
     const RegexpNode *child = node->child;
     if (node->a > REPEAT_MAX || (node->b > REPEAT_MAX && node->b != REGEXP_FOREVER)) return false;
+    bool is_single = child->kind == REGEXP_NODE_CHARACTER || child->kind == REGEXP_NODE_SET;
+    uint32_t copies = node->b == REGEXP_FOREVER ? node->a : node->b;
+    if (!is_single && copies > GROUP_REPEAT_MAX) return false;
     if (regexp_node_can_be_empty(child)) return false;
     if (node->b > 1 && child->first_capture != child->end_capture) {
         check->has_loop_capture = true;
@@ -163,6 +188,8 @@ typedef struct Writer {
     Buf text;
     uint32_t max; // the largest character of the subject: 255 or 65535
     uint32_t flags;
+    uint32_t uncounted; // nodes since the last callout [T5]
+    bool is_slow;       // there it would be slower than here
 } Writer;
 
 static void write_unit(Writer *w, uint32_t character) {
@@ -200,6 +227,7 @@ static void write_set(Writer *w, const RegexpSet *set) {
     } else {
         bool is_inverted = outside.count < inside.count;
         const RegexpRanges *shown = is_inverted ? &outside : &inside;
+        if (w->max > 255 && shown->count > RANGES_MAX) w->is_slow = true;
         buf_append_cstr(&w->text, is_inverted ? "[^" : "[");
         for (size_t i = 0; i < shown->count; i++) {
             write_range(w, shown->data[i].first, shown->data[i].last);
@@ -218,6 +246,16 @@ static void write_line_edge(Writer *w, bool is_start) {
 }
 
 static void write_node(Writer *w, const RegexpNode *node);
+static void write_plain(Writer *w, const RegexpNode *node);
+
+static void write_callout(Writer *w) { // [T5]
+    buf_append_cstr(&w->text, "(?C)");
+    w->uncounted = 0;
+}
+
+static void count_node(Writer *w) {
+    if (++w->uncounted >= CALLOUT_NODES) write_callout(w);
+}
 
 static void write_group(Writer *w, const char *open, const RegexpNode *node) {
     buf_append_cstr(&w->text, open);
@@ -228,14 +266,32 @@ static void write_group(Writer *w, const char *open, const RegexpNode *node) {
 // A single character or class goes without a group: those loops need no stack.
 static void write_repeat(Writer *w, const RegexpNode *node) {
     uint8_t kind = node->child->kind;
-    if (kind == REGEXP_NODE_CHARACTER || kind == REGEXP_NODE_SET) write_node(w, node->child);
+    if (kind == REGEXP_NODE_CHARACTER || kind == REGEXP_NODE_SET) write_plain(w, node->child);
     else write_group(w, "(?:", node->child);
     if (node->b == REGEXP_FOREVER) buf_printf(&w->text, "{%u,}", node->a);
     else buf_printf(&w->text, "{%u,%u}", node->a, node->b);
     if (!node->is_greedy) buf_append_char(&w->text, '?');
 }
 
+// The node with what counts it.
 static void write_node(Writer *w, const RegexpNode *node) {
+    bool is_long = node->kind == REGEXP_NODE_REFERENCE ||
+                   (node->kind == REGEXP_NODE_REPEAT && node->b > CALLOUT_NODES);
+    if (is_long && w->text.len > 0) write_callout(w); // an attempt counts from its start anyway
+    write_plain(w, node);
+    if (is_long) {
+        write_callout(w);
+        return;
+    }
+    switch ((RegexpNodeKind)node->kind) {
+    case REGEXP_NODE_EMPTY:
+    case REGEXP_NODE_SEQUENCE:
+    case REGEXP_NODE_CHOICE: return; // their children are counted
+    default: count_node(w);
+    }
+}
+
+static void write_plain(Writer *w, const RegexpNode *node) {
     const RegexpNode *child = node->child;
     switch ((RegexpNodeKind)node->kind) {
     case REGEXP_NODE_EMPTY: return;
@@ -250,6 +306,7 @@ static void write_node(Writer *w, const RegexpNode *node) {
     case REGEXP_NODE_CHOICE:
         buf_append_cstr(&w->text, "(?:");
         for (; child; child = child->next) {
+            count_node(w);
             write_node(w, child);
             if (child->next) buf_append_char(&w->text, '|');
         }
@@ -331,7 +388,7 @@ RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide) {
     RegexpFast *fast = mem_zalloc(sizeof *fast);
     fast->capture_count = tree->capture_count;
     fast->is_sticky = tree->flags & REGEXP_STICKY;
-    if (!writer.text.is_overflown) {
+    if (!writer.text.is_overflown && !writer.is_slow) {
         if (is_wide) fast->wide = compile_wide(&writer.text, compile_options(has_look));
         else fast->narrow = compile_narrow(&writer.text, compile_options(has_look));
     }
@@ -339,6 +396,34 @@ RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide) {
     if (fast->wide || fast->narrow) return fast;
     mem_free(fast); // too large for PCRE2
     return NULL;
+}
+
+uint64_t regexp_fast_work(const RegexpFast *fast) {
+    size_t size = 0;
+    if (fast->narrow) pcre2_pattern_info_8(fast->narrow, PCRE2_INFO_SIZE, &size);
+    else pcre2_pattern_info_16(fast->wide, PCRE2_INFO_SIZE, &size);
+    return (uint64_t)size * MAKING_STEPS;
+}
+
+static int count_steps(Counter *counter, size_t start, size_t at) {
+    if (start != counter->start) counter->start = counter->last = start;
+    size_t moved = at > counter->last ? at - counter->last : counter->last - at;
+    uint64_t cost = 1 + moved / 8;
+    counter->last = at;
+    if (counter->steps <= cost) {
+        counter->steps = 0;
+        return PCRE2_ERROR_CALLOUT;
+    }
+    counter->steps -= cost;
+    return 0;
+}
+
+static int callout_narrow(pcre2_callout_block_8 *block, void *counter) {
+    return count_steps(counter, block->start_match, block->current_position);
+}
+
+static int callout_wide(pcre2_callout_block_16 *block, void *counter) {
+    return count_steps(counter, block->start_match, block->current_position);
 }
 
 static Scratch *scratch_take(RegexpFast *fast) {
@@ -385,7 +470,8 @@ void regexp_fast_free(RegexpFast *fast) {
 static RegexpOutcome outcome_of(int code) {
     if (code > 0) return REGEXP_MATCH;
     if (code == PCRE2_ERROR_NOMATCH) return REGEXP_NO_MATCH;
-    if (code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT) {
+    if (code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT ||
+        code == PCRE2_ERROR_CALLOUT) {
         return REGEXP_OUT_OF_STEPS;
     }
     if (code == PCRE2_ERROR_HEAPLIMIT) return REGEXP_OUT_OF_MEMORY;
@@ -407,8 +493,10 @@ static uint32_t limit_of(uint64_t steps) {
 
 static int match_narrow(const RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
                         const RegexpBudget *budget, Scratch *scratch) {
+    Counter *counter = &scratch->counter;
     pcre2_set_match_limit_8(scratch->context_8, limit_of(budget->steps));
     pcre2_set_heap_limit_8(scratch->context_8, (uint32_t)(budget->memory_size >> 10));
+    pcre2_set_callout_8(scratch->context_8, callout_narrow, counter);
     return pcre2_match_8(fast->narrow, subject->latin1, subject->length, start,
                          fast->is_sticky ? PCRE2_ANCHORED : 0, scratch->data_8,
                          scratch->context_8);
@@ -416,8 +504,10 @@ static int match_narrow(const RegexpFast *fast, const RegexpSubject *subject, ui
 
 static int match_wide(const RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
                       const RegexpBudget *budget, Scratch *scratch) {
+    Counter *counter = &scratch->counter;
     pcre2_set_match_limit_16(scratch->context_16, limit_of(budget->steps));
     pcre2_set_heap_limit_16(scratch->context_16, (uint32_t)(budget->memory_size >> 10));
+    pcre2_set_callout_16(scratch->context_16, callout_wide, counter);
     return pcre2_match_16(fast->wide, subject->wide, subject->length, start,
                           fast->is_sticky ? PCRE2_ANCHORED : 0, scratch->data_16,
                           scratch->context_16);
@@ -427,14 +517,20 @@ RegexpOutcome regexp_fast_match(RegexpFast *fast, const RegexpSubject *subject, 
                                 RegexpBudget *budget, int32_t *ret_captures) {
     ASSERT(fast->narrow ? subject->latin1 != NULL : subject->wide != NULL);
     Scratch *scratch = scratch_take(fast);
+    scratch->counter = (Counter){.steps = budget->steps, .last = start, .start = start};
     int code = fast->narrow ? match_narrow(fast, subject, start, budget, scratch)
                             : match_wide(fast, subject, start, budget, scratch);
+    budget->steps = scratch->counter.steps;
+    uint32_t end = subject->length;
     if (code > 0) {
         copy_captures(fast, code,
                       fast->narrow ? pcre2_get_ovector_pointer_8(scratch->data_8)
                                    : pcre2_get_ovector_pointer_16(scratch->data_16),
                       ret_captures);
+        end = (uint32_t)ret_captures[1];
     }
+    // What lies before the match was looked at as well, and all of it when there is none.
+    if (!fast->is_sticky || code > 0) regexp_pay(budget, end > start ? (end - start) / 8 : 0);
     scratch_put_back(fast, scratch);
     return outcome_of(code);
 }

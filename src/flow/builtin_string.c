@@ -167,13 +167,22 @@ static uint32_t clamp(double position, uint32_t length) {
     return position <= 0 ? 0 : position >= length ? length : (uint32_t)position;
 }
 
-static bool has_at(const FlowString *s, const FlowString *needle, uint32_t at) {
+static bool has_at(FlowVm *vm, const FlowString *s, const FlowString *needle, uint32_t at) {
     uint32_t count = flow_string_length(needle);
     if (count > flow_string_length(s) - at) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (flow_string_at(s, at + i) != flow_string_at(needle, i)) return false;
-    }
-    return true;
+    uint32_t i = 0;
+    while (i < count && flow_string_at(s, at + i) == flow_string_at(needle, i)) i++;
+    flow_native_charge(vm, i);
+    return i == count;
+}
+
+int64_t flow_string_find_paid(FlowVm *vm, const FlowString *s, const FlowString *needle,
+                              uint32_t from) {
+    int64_t found = flow_string_find(s, needle, from);
+    uint64_t seen = (found < 0 ? flow_string_length(s) : (uint64_t)found) - from;
+    uint64_t work = seen + flow_string_length(needle);
+    flow_native_charge(vm, flow_string_is_wide(s) ? work * 4 : work); // Latin-1 is memmem's
+    return found;
 }
 
 static FlowNativeResult string_includes(FlowVm *vm, FlowNativeCall *call) {
@@ -182,7 +191,7 @@ static FlowNativeResult string_includes(FlowVm *vm, FlowNativeCall *call) {
     double from;
     TRY_NATIVE(this_and_needle(vm, call, "String.prototype.includes", &s, &needle));
     TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
-    int64_t found = flow_string_find(s, needle, clamp(from, flow_string_length(s)));
+    int64_t found = flow_string_find_paid(vm, s, needle, clamp(from, flow_string_length(s)));
     return flow_native_return(call, flow_bool(found >= 0));
 }
 
@@ -193,7 +202,7 @@ static FlowNativeResult string_starts_with(FlowVm *vm, FlowNativeCall *call) {
     TRY_NATIVE(this_and_needle(vm, call, "String.prototype.startsWith", &s, &needle));
     TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
     return flow_native_return(call,
-                              flow_bool(has_at(s, needle, clamp(from, flow_string_length(s)))));
+                              flow_bool(has_at(vm, s, needle, clamp(from, flow_string_length(s)))));
 }
 
 static FlowNativeResult string_ends_with(FlowVm *vm, FlowNativeCall *call) {
@@ -206,7 +215,7 @@ static FlowNativeResult string_ends_with(FlowVm *vm, FlowNativeCall *call) {
     }
     uint32_t stop = clamp(end, flow_string_length(s));
     uint32_t count = flow_string_length(needle);
-    bool is_there = count <= stop && has_at(s, needle, stop - count);
+    bool is_there = count <= stop && has_at(vm, s, needle, stop - count);
     return flow_native_return(call, flow_bool(is_there));
 }
 
@@ -217,7 +226,7 @@ static FlowNativeResult string_index_of(FlowVm *vm, FlowNativeCall *call) {
     TRY_NATIVE(flow_this_string(vm, call, "String.prototype.indexOf", &s));
     TRY_NATIVE(flow_argument_string(vm, call, 0, &needle));
     TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
-    int64_t found = flow_string_find(s, needle, clamp(from, flow_string_length(s)));
+    int64_t found = flow_string_find_paid(vm, s, needle, clamp(from, flow_string_length(s)));
     return flow_native_return(call, flow_int((int32_t)found));
 }
 
@@ -232,11 +241,9 @@ static FlowNativeResult string_last_index_of(FlowVm *vm, FlowNativeCall *call) {
     uint32_t count = flow_string_length(needle);
     if (count > length) return flow_native_return(call, flow_int(-1));
     uint32_t at = isnan(from) ? length - count : clamp(trunc(from), length - count);
-    flow_native_charge(vm, at);
-    for (;; at--) {
-        if (has_at(s, needle, at)) return flow_native_return(call, flow_int((int32_t)at));
-        if (at == 0) return flow_native_return(call, flow_int(-1));
-    }
+    int64_t found = flow_string_find_last(s, needle, at);
+    flow_native_charge(vm, ((uint64_t)(found < 0 ? at : at - (uint32_t)found) + count) * 4);
+    return flow_native_return(call, flow_int((int32_t)found));
 }
 
 // --- parts
@@ -308,6 +315,7 @@ static FlowNativeResult string_trim(FlowVm *vm, FlowNativeCall *call) {
     uint32_t end = flow_string_length(s);
     while (which & TRIM_START && start < end && flow_is_space(flow_string_at(s, start))) start++;
     while (which & TRIM_END && end > start && flow_is_space(flow_string_at(s, end - 1))) end--;
+    flow_native_charge(vm, (uint64_t)(flow_string_length(s) - (end - start)) * 4);
     return return_part(vm, call, s, start, end);
 }
 
@@ -319,10 +327,12 @@ static FlowNativeResult string_concat(FlowVm *vm, FlowNativeCall *call) {
     for (uint32_t i = 0; i < call->count; i++) {
         FlowString *part;
         TRY_NATIVE(flow_argument_string(vm, call, (int)i, &part));
+        if (flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
     }
     for (uint32_t i = 0; i < call->count; i++) {
         FlowString *part = NULL;
         TRY_NATIVE(flow_argument_string(vm, call, (int)i, &part));
+        if (flow_native_is_overdrawn(vm)) return flow_native_slow(vm, call);
         s = flow_string_concat(vm, s, part);
         if (!s) return flow_native_throw(vm, ERROR_KIND_RANGE, "Invalid string length");
     }
@@ -392,6 +402,7 @@ static FlowNativeResult string_pad(FlowVm *vm, FlowNativeCall *call) {
     }
     size_t bytes = (size_t)target * 4;
     if (!flow_heap_has_room(&vm->heap, bytes)) return flow_native_room(vm, call, bytes);
+    flow_native_charge(vm, (uint64_t)target - length);
     FlowString *padding = repeat_units(vm, filler, (size_t)target - length);
     return flow_native_string(call, is_start ? flow_string_concat(vm, padding, s)
                                              : flow_string_concat(vm, s, padding));
@@ -410,6 +421,7 @@ static FlowNativeResult string_case(FlowVm *vm, FlowNativeCall *call) {
     TRY_NATIVE(flow_this_string(vm, call, names[which], &s));
     size_t bytes = (size_t)flow_string_length(s) * 6;
     if (!flow_heap_has_room(&vm->heap, bytes)) return flow_native_room(vm, call, bytes);
+    flow_native_charge(vm, (uint64_t)flow_string_length(s) * 8);
     bool is_upper = which == CASE_UPPER || which == CASE_LOCALE_UPPER;
     return flow_native_string(call,
                               is_upper ? flow_string_upper(vm, s) : flow_string_lower(vm, s));
@@ -431,6 +443,7 @@ static FlowNativeResult string_normalize(FlowVm *vm, FlowNativeCall *call) {
         return flow_native_throw(vm, ERROR_KIND_RANGE, "The normalization form should be one of "
                                                        "NFC, NFD, NFKC, NFKD.");
     }
+    flow_native_charge(vm, flow_string_length(s));
     return flow_native_string(call, flow_string_normalize(vm, s, (NormalForm)form));
 }
 
@@ -459,6 +472,7 @@ static uint32_t find_lone_surrogate(const FlowString *s) {
 static FlowNativeResult string_is_well_formed(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
     TRY_NATIVE(flow_this_string(vm, call, "String.prototype.isWellFormed", &s));
+    flow_native_charge(vm, flow_string_length(s));
     bool is_well = find_lone_surrogate(s) == flow_string_length(s);
     return flow_native_return(call, flow_bool(is_well));
 }
@@ -467,6 +481,7 @@ static FlowNativeResult string_to_well_formed(FlowVm *vm, FlowNativeCall *call) 
     FlowString *s;
     TRY_NATIVE(flow_this_string(vm, call, "String.prototype.toWellFormed", &s));
     uint32_t length = flow_string_length(s);
+    flow_native_charge(vm, (uint64_t)length * 4);
     if (find_lone_surrogate(s) == length) return flow_native_string(call, s);
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
@@ -533,7 +548,7 @@ static FlowNativeResult intrinsic_find(FlowVm *vm, FlowNativeCall *call) {
     FlowString *needle = flow_string_flat(vm, flow_as_string(flow_argument(call, 1)));
     double from = flow_as_number(flow_argument(call, 2));
     if (from > flow_string_length(s)) return flow_native_return(call, flow_int(-1));
-    int64_t found = flow_string_find(s, needle, clamp(from, flow_string_length(s)));
+    int64_t found = flow_string_find_paid(vm, s, needle, clamp(from, flow_string_length(s)));
     return flow_native_return(call, flow_int((int32_t)found));
 }
 
@@ -577,7 +592,7 @@ static const FlowNativeEntry string_members[] = {
     NATIVE("charAt", string_char_at, 1),
     NATIVE("charCodeAt", string_char_code_at, 1),
     NATIVE("codePointAt", string_code_point_at, 1),
-    NATIVE("concat", string_concat, 1),
+    NATIVE_SLOW("concat", string_concat, "String_prototype_concat", 1),
     NATIVE("endsWith", string_ends_with, 1),
     NATIVE("includes", string_includes, 1),
     NATIVE("indexOf", string_index_of, 1),

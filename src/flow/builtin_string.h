@@ -2,6 +2,10 @@
 #pragma once
 #include "flow/builtin_primitives.h"
 
+// flow_string_find, paid for. `from` is at most the length.
+int64_t flow_string_find_paid(FlowVm *vm, const FlowString *s, const FlowString *needle,
+                              uint32_t from);
+
 // --- case and normalization (builtin_string_case.c); NULL: exception pending
 FlowString *flow_string_lower(FlowVm *vm, FlowString *flat);
 FlowString *flow_string_upper(FlowVm *vm, FlowString *flat);

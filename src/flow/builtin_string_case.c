@@ -11,6 +11,8 @@
 #include "flow/builtin_unicode_tables.h"
 #include "flow/vm.h"
 
+enum { CASE_RANGES_MAX = 1024, SIGMA_WORK = 1024 };
+
 static uint32_t code_point_at(const FlowString *s, uint32_t at, uint32_t *ret_size) {
     uint32_t unit = flow_string_at(s, at);
     *ret_size = 1;
@@ -34,26 +36,49 @@ static uint32_t code_point_before(const FlowString *s, uint32_t at, uint32_t *re
 
 // --- case
 
-static bool is_cased(uint32_t code_point) {
-    static const FlowUnicodeProperty *_Atomic property; // found once, whoever comes first
-    if (!property) property = flow_unicode_property("Cased", 5, NULL, 0);
-    return flow_unicode_has_property(code_point, property);
+// The tables are packed and can only be read from the start, which a text full of sigmas would have
+// us do for each. So the two that are needed are unpacked once for a text with a sigma.
+typedef struct CodePointSet {
+    uint32_t count;
+    uint32_t firsts[CASE_RANGES_MAX], lasts[CASE_RANGES_MAX]; // inclusive, ascending
+} CodePointSet;
+
+typedef struct CaseSets {
+    CodePointSet cased, ignorable; // count 0: not unpacked
+} CaseSets;
+
+static void unpack(CodePointSet *set, const char *name) {
+    FlowUnicodeRanges ranges =
+        flow_unicode_ranges(flow_unicode_property(name, strlen(name), NULL, 0));
+    while (flow_unicode_next_range(&ranges, &set->firsts[set->count], &set->lasts[set->count])) {
+        set->count++;
+        ASSERT(set->count < CASE_RANGES_MAX);
+    }
 }
 
-static bool is_case_ignorable(uint32_t code_point) {
-    static const FlowUnicodeProperty *_Atomic property; // found once, whoever comes first
-    if (!property) property = flow_unicode_property("Case_Ignorable", 14, NULL, 0);
-    return flow_unicode_has_property(code_point, property);
+static bool set_has(const CodePointSet *set, uint32_t code_point) {
+    uint32_t low = 0;
+    uint32_t high = set->count;
+    while (low < high) { // the first range that ends at or behind it
+        uint32_t middle = (low + high) / 2;
+        if (set->lasts[middle] < code_point) low = middle + 1;
+        else high = middle;
+    }
+    return low < set->count && code_point >= set->firsts[low];
 }
 
 // A cased letter before it and none after it, marks and the like not counted.
-static bool is_final_sigma(const FlowString *s, uint32_t at) {
+static bool is_final_sigma(CaseSets *sets, const FlowString *s, uint32_t at) {
+    if (sets->cased.count == 0) {
+        unpack(&sets->cased, "Cased");
+        unpack(&sets->ignorable, "Case_Ignorable");
+    }
     uint32_t before = at;
     bool has_letter = false;
     while (before > 0) {
         uint32_t code_point = code_point_before(s, before, &before);
-        if (is_case_ignorable(code_point)) continue;
-        has_letter = is_cased(code_point);
+        if (set_has(&sets->ignorable, code_point)) continue;
+        has_letter = set_has(&sets->cased, code_point);
         break;
     }
     if (!has_letter) return false;
@@ -61,7 +86,7 @@ static bool is_final_sigma(const FlowString *s, uint32_t at) {
         uint32_t size;
         uint32_t code_point = code_point_at(s, after, &size);
         after += size;
-        if (!is_case_ignorable(code_point)) return !is_cased(code_point);
+        if (!set_has(&sets->ignorable, code_point)) return !set_has(&sets->cased, code_point);
     }
     return true;
 }
@@ -93,13 +118,16 @@ static FlowString *convert_case(FlowVm *vm, FlowString *s, bool is_upper) {
         FlowString *result = convert_ascii(vm, s, is_upper, &is_done);
         if (is_done) return result;
     }
+    CaseSets sets;
+    sets.cased.count = sets.ignorable.count = 0;
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
     uint32_t size;
     for (uint32_t i = 0; i < flow_string_length(s); i += size) {
         uint32_t code_point = code_point_at(s, i, &size);
         if (code_point == 0x3A3 && !is_upper) {
-            flow_builder_unit(&builder, is_final_sigma(s, i) ? 0x3C2 : 0x3C3);
+            flow_native_charge(vm, SIGMA_WORK);
+            flow_builder_unit(&builder, is_final_sigma(&sets, s, i) ? 0x3C2 : 0x3C3);
             continue;
         }
         uint32_t to[UNICODE_CASE_MAX];
@@ -199,12 +227,17 @@ FlowString *flow_string_normalize(FlowVm *vm, FlowString *flat, NormalForm form)
         flow_throw_memory(vm);
         return NULL;
     }
-    flow_native_charge(vm, (uint64_t)length * 16);
+    flow_native_charge(vm, (uint64_t)length * 256);
     CodePoints text = {0};
     uint32_t size;
     bool is_compat = form == FORM_NFKC || form == FORM_NFKD;
     for (uint32_t i = 0; i < length; i += size) {
         append_decomposed(&text, code_point_at(flat, i, &size), is_compat);
+        if (text.count * sizeof *text.data > vm->heap.limit) { // one may become eighteen
+            vec_free(&text);
+            flow_throw_memory(vm);
+            return NULL;
+        }
     }
     order_marks(&text);
     if (form == FORM_NFC || form == FORM_NFKC) compose(&text);

@@ -225,7 +225,7 @@ int flow_string_compare_locale(FlowVm *vm, FlowString *a, FlowString *b, uint32_
     if (flow_string_equal(vm, a, b)) return 0;
     a = flow_string_flat(vm, a);
     b = flow_string_flat(vm, b);
-    flow_native_charge(vm, (uint64_t)flow_string_length(a) + flow_string_length(b));
+    flow_native_charge(vm, ((uint64_t)flow_string_length(a) + flow_string_length(b)) * 32);
     Elements left = elements_of(a, flags);
     Elements right = elements_of(b, flags);
     int order = compare_primary(&left, &right);
@@ -241,6 +241,13 @@ int flow_string_compare_locale(FlowVm *vm, FlowString *a, FlowString *b, uint32_
     return order;
 }
 
+// The elements of both are outside of the heap, but must not outgrow its budget.
+static FlowNativeResult compare_room(FlowVm *vm, FlowNativeCall *call, const FlowString *a,
+                                     const FlowString *b) {
+    size_t bytes = ((size_t)flow_string_length(a) + flow_string_length(b)) * 2 * sizeof(Element);
+    return flow_heap_has_room(&vm->heap, bytes) ? NATIVE_OK : flow_native_room(vm, call, bytes);
+}
+
 // Plain comparison; locales and options are read by the prelude.
 FlowNativeResult flow_string_locale_compare_native(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_is_undefined(flow_argument(call, 1)) || !flow_is_undefined(flow_argument(call, 2))) {
@@ -250,6 +257,7 @@ FlowNativeResult flow_string_locale_compare_native(FlowVm *vm, FlowNativeCall *c
     FlowString *other;
     FlowNativeResult r = flow_this_string(vm, call, "String.prototype.localeCompare", &s);
     if (r == NATIVE_OK) r = flow_argument_string(vm, call, 0, &other);
+    if (r == NATIVE_OK) r = compare_room(vm, call, s, other);
     if (r != NATIVE_OK) return r;
     return flow_native_return(call, flow_int(flow_string_compare_locale(vm, s, other, 0)));
 }
@@ -259,5 +267,7 @@ FlowNativeResult flow_intrinsic_locale_compare(FlowVm *vm, FlowNativeCall *call)
     FlowString *a = flow_as_string(flow_argument(call, 0));
     FlowString *b = flow_as_string(flow_argument(call, 1));
     uint32_t flags = (uint32_t)flow_as_int(flow_argument(call, 2));
+    FlowNativeResult room = compare_room(vm, call, a, b);
+    if (room != NATIVE_OK) return room;
     return flow_native_return(call, flow_int(flow_string_compare_locale(vm, a, b, flags)));
 }

@@ -91,7 +91,7 @@ static FlowNativeResult replace_plain(FlowVm *vm, FlowNativeCall *call, const ch
     TRY_NATIVE(flow_argument_string(vm, call, 1, &template));
     uint32_t needle_length = flow_string_length(needle);
     uint32_t length = flow_string_length(subject);
-    int64_t at = flow_string_find(subject, needle, 0);
+    int64_t at = flow_string_find_paid(vm, subject, needle, 0);
     if (at < 0) return flow_native_string(call, subject);
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
@@ -101,12 +101,14 @@ static FlowNativeResult replace_plain(FlowVm *vm, FlowNativeCall *call, const ch
         flow_builder_range(&builder, subject, done, start);
         StringMatch match = {.subject = subject, .start = start, .end = start + needle_length};
         flow_string_substitute(&builder, template, &match);
+        flow_native_charge(vm, 16 + flow_string_length(template));
         done = start + needle_length;
         uint32_t next = needle_length ? done : done + 1;
         if (!is_all || next > length) break;
-        at = flow_string_find(subject, needle, next);
+        at = flow_string_find_paid(vm, subject, needle, next);
     }
     flow_builder_range(&builder, subject, done, length);
+    flow_native_charge(vm, builder.length / 4);
     return flow_native_string(call, flow_builder_finish(&builder));
 }
 
@@ -134,6 +136,7 @@ static FlowNativeResult push_piece(FlowVm *vm, FlowNativeCall *call, FlowArray *
         return flow_native_throw(vm, ERROR_KIND_RANGE, "Invalid array length");
     }
     flow_array_push(vm, pieces, flow_from_string(piece));
+    vm->fuel -= 2;
     if (pieces->length % 256 == 0 && !flow_heap_has_room(&vm->heap, 256 * 64)) {
         return flow_native_room(vm, call, 256 * 64);
     }
@@ -177,8 +180,8 @@ FlowNativeResult flow_string_split_native(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_heap_has_room(&vm->heap, bytes)) return flow_native_room(vm, call, bytes);
     FlowArray *pieces = flow_array_new(vm, 4);
     uint32_t done = 0;
-    for (int64_t at = flow_string_find(subject, separator, 0); at >= 0;
-         at = flow_string_find(subject, separator, done)) {
+    for (int64_t at = flow_string_find_paid(vm, subject, separator, 0); at >= 0;
+         at = flow_string_find_paid(vm, subject, separator, done)) {
         FlowString *piece = flow_string_substring(vm, subject, done, (uint32_t)at);
         TRY_NATIVE(push_piece(vm, call, pieces, piece));
         if (pieces->length >= limit) return flow_native_return(call, flow_from_object(pieces));

@@ -27,7 +27,7 @@ static FlowNativeResult symbol_for(FlowVm *vm, FlowNativeCall *call) {
     if (flow_is_undefined(vm->symbols)) vm->symbols = flow_from_object(flow_array_new(vm, 4));
     FlowArray *registry = flow_as_array(vm->symbols);
     FlowValue *known = flow_array_dense(registry);
-    flow_native_charge(vm, registry->length);
+    flow_native_charge(vm, (uint64_t)registry->length * 8);
     for (uint32_t i = 0; i < registry->length; i++) {
         FlowValue text = flow_as_symbol(known[i])->description;
         if (flow_string_equal(vm, flow_as_string(text), key)) {

@@ -43,6 +43,7 @@ static FlowNativeResult global_encode(FlowVm *vm, FlowNativeCall *call) {
     if (r != NATIVE_OK) return r;
     bool is_whole_uri = flow_native_magic(call) == 1;
     uint32_t length = flow_string_length(s);
+    flow_native_charge(vm, (uint64_t)length * 16);
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
     for (uint32_t i = 0; i < length; i++) {
@@ -108,6 +109,7 @@ static FlowNativeResult global_decode(FlowVm *vm, FlowNativeCall *call) {
     if (r != NATIVE_OK) return r;
     bool is_whole_uri = flow_native_magic(call) == 1;
     uint32_t length = flow_string_length(s);
+    flow_native_charge(vm, (uint64_t)length * 16);
     FlowStringBuilder builder;
     flow_builder_init(&builder, vm);
     for (uint32_t i = 0; i < length;) {

@@ -215,7 +215,7 @@ static EnterResult enter_native(FlowVm *vm, FlowInvocation *in, bool has_collect
     flow_native_call_init(&call, &vm->stack[in->base], in->count, in->function);
     call.new_target = in->new_target;
     call.has_collected = has_collected;
-    vm->fuel -= 4;
+    vm->fuel -= 4 + (int64_t)in->count;
     if (vm->checks_intrinsics && !flow_intrinsic_accepts(function->entry, &call)) {
         flow_throw_error(vm, ERROR_KIND_ERROR, "internal error: damaged execution state");
         return ENTER_THROWN;
@@ -261,6 +261,7 @@ static EnterResult finish_native(FlowVm *vm, FlowInvocation *in, FlowNativeCall 
 static bool unpack_bound(FlowVm *vm, FlowInvocation *in) {
     FlowBoundFunction *bound = flow_as_pointer(in->function);
     uint32_t extra = bound->count;
+    vm->fuel -= 4 + (int64_t)extra;
     if (!flow_vm_reserve_stack(vm, in->base + 1 + in->count + extra)) return false;
     FlowValue *arguments = vm->stack + in->base + 1;
     memmove(arguments + extra, arguments, in->count * sizeof *arguments);

@@ -3,9 +3,13 @@
 // A workflow's settings are read without running it, so they are data by construction.
 //
 // The parser accepted literals only: objects, arrays, strings, numbers, booleans, null and signs.
+//
+// Not here: which keys there are and what they take (config.c).
 
 #include "base/number.h"
 #include "flow/compile_nodes.h"
+#include "flow/config.h"
+#include "flow/report.h"
 
 enum { CONFIG_SIZE_MAX = 1 << 20 };
 
@@ -96,4 +100,57 @@ Str config_json(Arena *arena, const FlowNode *object) {
     Str json = arena_str(arena, buf_str(&out));
     buf_done(&out);
     return json;
+}
+
+// ---- what is wrong with it, at its place in the file
+
+// The part of the literal that became `wanted`, which lies at or below `value`; its property when
+// it is a member of an object. NULL when it lies elsewhere. Text and tree have the same order.
+static const FlowNode *find_node(const FlowNode *node, const JsonValue *value,
+                                 const JsonValue *wanted) {
+    if (value == wanted) return node;
+    const JsonValue *child = value->first;
+    bool is_container = value->kind == JSON_KIND_OBJECT || value->kind == JSON_KIND_ARRAY;
+    for (uint32_t i = 0; is_container && child != NULL; i++, child = child->next) {
+        const FlowNode *item = node->list.items[i];
+        if (child == wanted) return item;
+        const FlowNode *inner = item->kind == NODE_PROPERTY ? item->property.value : item;
+        const FlowNode *found = find_node(inner, child, wanted);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+typedef struct ConfigReport {
+    FlowReport *report;
+    const FlowNode *node;
+    const JsonValue *config;
+} ConfigReport;
+
+static void report_fault(void *context, const JsonFault *fault) {
+    const ConfigReport *self = context;
+    const FlowNode *node = find_node(self->node, self->config, fault->at);
+    ASSERT(node != NULL);
+    if (node->kind == NODE_PROPERTY)
+        node = fault->is_key ? node->property.key : node->property.value;
+    flow_report_add(self->report,
+                    &(FlowFinding){.code = FLOW_ERROR_CONFIG, .start = node->start,
+                                   .end = node->end,
+                                   .hint = str_is_null(fault->hint) ? NULL : fault->hint.data},
+                    "%.*s", STR_ARG(fault->message));
+}
+
+void config_check(const FlowNode *object, Arena *arena, FlowReport *report) {
+    JsonValue *config;
+    Diag diag;
+    Status status = json_parse(arena, config_json(arena, object), &config, &diag);
+    if (status != OK) { // nested too deep to be JSON
+        flow_report_add(report,
+                        &(FlowFinding){.code = FLOW_ERROR_CONFIG, .start = object->start,
+                                       .end = object->end},
+                        "`config` cannot be read: %s", diag.message);
+        return;
+    }
+    ConfigReport context = {report, object, config};
+    flow_config_check(config, arena, report_fault, &context);
 }

@@ -119,3 +119,5 @@ FlowValue describe_node(FlowCompiler *c, const FlowNode *node);
 FlowValue describe_callee(FlowCompiler *c, const FlowNode *call);
 FlowValue describe_iterated(FlowCompiler *c, const FlowNode *node); // what an iterator is made of
 Str config_json(Arena *arena, const FlowNode *object);
+// Reports every fault of `config` by the table in config.h.
+void config_check(const FlowNode *object, Arena *arena, FlowReport *report);

@@ -7,6 +7,7 @@
 //   [U3] A module leaves here verified (verify.c): the interpreter trusts it.
 
 #include "base/memory.h"
+#include "flow/check.h"
 #include "flow/compile_nodes.h"
 #include "flow/fuse.h"
 #include "flow/verify.h"
@@ -214,12 +215,24 @@ FlowModule *flow_compile_program(const FlowProgram *program, const FlowSource *s
 }
 
 // --- from text
-static Status compile_text(const FlowSource *source, FlowParseMode mode, FlowReport *report,
+typedef enum TextKind {
+    TEXT_NEW,    // a file of the user
+    TEXT_CHECKED, // the same, held to what can work [check.h]
+    TEXT_STORED, // one that was accepted before: its config is not looked at again [config.h C2]
+    TEXT_PRELUDE
+} TextKind;
+
+static Status compile_text(const FlowSource *source, TextKind kind, FlowReport *report,
                            FlowModule **ret_module) {
     Arena arena;
     arena_init(&arena);
     FlowModule *module = NULL;
+    FlowParseMode mode = kind == TEXT_PRELUDE ? FLOW_PARSE_PRELUDE : FLOW_PARSE_WORKFLOW;
     FlowProgram *program = flow_parse(source, mode, &arena, report);
+    bool is_new = kind == TEXT_NEW || kind == TEXT_CHECKED;
+    if (program && program->config && is_new) config_check(program->config, &arena, report);
+    if (program && kind == TEXT_CHECKED) flow_check(program, &arena, report);
+    if (report->error_count > 0) program = NULL;
     if (program) module = flow_compile_program(program, source, report);
     arena_done(&arena);
     if (!module) return ERR_INVALID;
@@ -227,7 +240,7 @@ static Status compile_text(const FlowSource *source, FlowParseMode mode, FlowRep
     return OK;
 }
 
-static Status compile_without_report(Str file_name, Str text, FlowParseMode mode,
+static Status compile_without_report(Str file_name, Str text, TextKind kind,
                                      FlowModule **ret_module, Diag *diag) {
     Arena arena;
     FlowSource source;
@@ -236,7 +249,7 @@ static Status compile_without_report(Str file_name, Str text, FlowParseMode mode
     if (status == OK) {
         FlowReport *report = ARENA_NEW(&arena, FlowReport);
         flow_report_init(report, &source, &arena);
-        status = compile_text(&source, mode, report, ret_module);
+        status = compile_text(&source, kind, report, ret_module);
         if (status != OK) flow_report_first(report, diag);
     }
     arena_done(&arena);
@@ -246,12 +259,22 @@ static Status compile_without_report(Str file_name, Str text, FlowParseMode mode
 Status flow_compile(Str file_name, Str source, FlowModule **ret_module, FlowReport *report,
                     Diag *diag) {
     if (!report)
-        return compile_without_report(file_name, source, FLOW_PARSE_WORKFLOW, ret_module, diag);
-    Status status = compile_text(report->source, FLOW_PARSE_WORKFLOW, report, ret_module);
+        return compile_without_report(file_name, source, TEXT_NEW, ret_module, diag);
+    Status status = compile_text(report->source, TEXT_NEW, report, ret_module);
+    if (status != OK) flow_report_first(report, diag);
+    return status;
+}
+
+Status flow_compile_checked(FlowReport *report, FlowModule **ret_module, Diag *diag) {
+    Status status = compile_text(report->source, TEXT_CHECKED, report, ret_module);
     if (status != OK) flow_report_first(report, diag);
     return status;
 }
 
 Status flow_compile_prelude(Str file_name, Str source, FlowModule **ret_module, Diag *diag) {
-    return compile_without_report(file_name, source, FLOW_PARSE_PRELUDE, ret_module, diag);
+    return compile_without_report(file_name, source, TEXT_PRELUDE, ret_module, diag);
+}
+
+Status flow_compile_stored(Str file_name, Str source, FlowModule **ret_module, Diag *diag) {
+    return compile_without_report(file_name, source, TEXT_STORED, ret_module, diag);
 }

@@ -4,8 +4,11 @@
 // a sorted list otherwise. Arrays keep their length apart, so `new Array(1e9)` costs nothing.
 //
 //   [E1] Dense: count <= capacity, values[i] is HOLE for a missing element; the last is none.
-//   [E2] Sparse: entries ascend by index, accessors are marked by PROPERTY_ACCESSOR.
+//   [E2] Sparse: entries ascend by index, accessors are marked by PROPERTY_ACCESSOR. Readers of
+//        JSON append them as they come (flow_elements_append); who looks next sorts them
+//        (flow_sparse).
 //   [E3] An array's length is above every index in use.
+#include "base/memory.h"
 #include "flow/object_internal.h"
 #include "flow/vm.h"
 
@@ -144,6 +147,19 @@ void flow_elements_to_sparse(FlowVm *vm, FlowObject *body) {
     body->elements = &sparse->cell;
 }
 
+// The entries, with room for one more.
+static FlowSparse *sparse_reserve(FlowVm *vm, FlowObject *body) {
+    FlowSparse *sparse = (FlowSparse *)body->elements;
+    if (sparse->count < sparse->cell.aux) return sparse;
+    FlowSparse *grown = sparse_new(vm, grown_capacity(sparse->count));
+    memcpy(grown->entries, sparse->entries, sparse->count * sizeof *sparse->entries);
+    grown->count = sparse->count;
+    grown->is_sorted = sparse->is_sorted;
+    if (!(sparse->cell.flags & CELL_SHARED)) flow_heap_free(&vm->heap, sparse);
+    body->elements = &grown->cell;
+    return grown;
+}
+
 static void sparse_put(FlowVm *vm, FlowObject *body, struct FlowSparseEntry entry) {
     FlowSparse *sparse = flow_sparse(body);
     uint32_t at = sparse_find(sparse, entry.index);
@@ -151,18 +167,55 @@ static void sparse_put(FlowVm *vm, FlowObject *body, struct FlowSparseEntry entr
         sparse->entries[at] = entry;
         return;
     }
-    if (sparse->count == sparse->cell.aux) {
-        FlowSparse *grown = sparse_new(vm, grown_capacity(sparse->count));
-        memcpy(grown->entries, sparse->entries, sparse->count * sizeof *sparse->entries);
-        grown->count = sparse->count;
-        if (!(sparse->cell.flags & CELL_SHARED)) flow_heap_free(&vm->heap, sparse);
-        sparse = grown;
-        body->elements = &sparse->cell;
-    }
+    sparse = sparse_reserve(vm, body);
+    vm->fuel -= (sparse->count - at) / 4;
     memmove(sparse->entries + at + 1, sparse->entries + at,
             (sparse->count - at) * sizeof *sparse->entries);
     sparse->entries[at] = entry;
     sparse->count++;
+}
+
+// Moving the later entries for each that comes would make many in any order cost their square.
+static void sparse_append(FlowVm *vm, FlowObject *body, struct FlowSparseEntry entry) {
+    FlowSparse *sparse = sparse_reserve(vm, body);
+    if (sparse->count && entry.index <= sparse->entries[sparse->count - 1].index) {
+        sparse->is_sorted = 0;
+    }
+    sparse->entries[sparse->count++] = entry;
+    vm->fuel -= 4;
+}
+
+static void merge_entries(struct FlowSparseEntry *to, const struct FlowSparseEntry *from,
+                          size_t middle, size_t count) {
+    for (size_t left = 0, right = middle, at = 0; at < count; at++) {
+        bool is_right = left == middle || (right < count && from[right].index < from[left].index);
+        to[at] = is_right ? from[right++] : from[left++];
+    }
+}
+
+void flow_sparse_sort(FlowSparse *sparse) {
+    size_t count = sparse->count;
+    struct FlowSparseEntry *from = sparse->entries;
+    struct FlowSparseEntry *spare = mem_alloc(count * sizeof *spare);
+    struct FlowSparseEntry *to = spare;
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t i = 0; i < count; i += 2 * width) {
+            size_t rest = count - i;
+            merge_entries(to + i, from + i, width < rest ? width : rest,
+                          2 * width < rest ? 2 * width : rest);
+        }
+        struct FlowSparseEntry *merged = to;
+        to = from;
+        from = merged;
+    }
+    uint32_t kept = 0;
+    for (size_t i = 0; i < count; i++) { // of entries for one index the last counts
+        if (i + 1 < count && from[i].index == from[i + 1].index) continue;
+        sparse->entries[kept++] = from[i];
+    }
+    mem_free(spare);
+    sparse->count = kept;
+    sparse->is_sorted = 1;
 }
 
 // --- by index
@@ -227,6 +280,13 @@ static bool dense_put(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue va
     return true;
 }
 
+void flow_elements_append(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue value) {
+    bool is_sparse = body->elements && body->elements->kind == KIND_SPARSE;
+    struct FlowSparseEntry entry = {index, PROPERTY_DEFAULT, value};
+    if (is_sparse) sparse_append(vm, body, entry);
+    else flow_elements_put(vm, body, index, value, PROPERTY_DEFAULT);
+}
+
 bool flow_elements_put(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue value,
                        uint32_t attributes) {
     FlowStorage *dense = flow_dense(body);
@@ -258,6 +318,7 @@ void flow_elements_remove(FlowVm *vm, FlowObject *body, uint32_t index) {
     } else if (sparse) {
         uint32_t at = sparse_find(sparse, index);
         if (at == sparse->count || sparse->entries[at].index != index) return;
+        vm->fuel -= (sparse->count - at) / 4;
         memmove(sparse->entries + at, sparse->entries + at + 1,
                 (sparse->count - at - 1) * sizeof *sparse->entries);
         sparse->count--;

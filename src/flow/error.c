@@ -8,14 +8,23 @@
 //        -1 - index into the prelude; place is the pc, plus STACK_CONSTRUCT for `new`.
 //   [E2] Capturing allocates a few words and runs no script code; neither does the text.
 //   [E3] The first line is made with the text: a constructor that sets `name` after super() shows.
+//   [E4] An error that came from outside was thrown by no function. Its frames are those that wait
+//        for it when it first reaches a reaction, and they stay. A frame whose instruction is AWAIT
+//        is shown as "async".
 #include "flow/error.h"
 #include "flow/builtin_objects.h"
 #include "flow/object_internal.h"
+#include "flow/opcodes.h"
 #include "flow/vm.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { STACK_FRAMES_MAX = 10, STACK_CONSTRUCT = 1 << 28, MESSAGE_MAX = 512 };
+enum {
+    STACK_FRAMES_MAX = 10,
+    STACK_CONSTRUCT = 1 << 28,
+    MESSAGE_MAX = 512,
+    WAITING_STEPS_MAX = 256, // from promise to promise, in search of who waits
+};
 
 static FlowProtoId error_proto(FlowErrorKind kind) {
     static const FlowProtoId protos[ERROR_KIND_COUNT] = {
@@ -75,27 +84,98 @@ static bool is_hidden_prelude(const FlowRoutine *routine) {
     return name->latin1[0] < 'A' || name->latin1[0] > 'Z';
 }
 
-void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
-    FlowValue entries[STACK_FRAMES_MAX * 2];
-    uint32_t count = 0;
-    for (uint32_t i = vm->frame_count; i-- > 0 && count < STACK_FRAMES_MAX * 2;) {
-        const FlowFrame *frame = &vm->frames[i];
-        if (frame->kind != FRAME_SCRIPT) continue;
-        const FlowRoutine *routine = frame->closure->routine;
-        bool is_prelude = routine->flags & ROUTINE_PRELUDE;
-        if (is_prelude && is_hidden_prelude(routine)) continue;
-        int32_t index = (int32_t)routine->index;
-        int32_t place = frame->pc ? (int32_t)(frame->pc - 1) : 0;
-        if (frame->flags & FRAME_CONSTRUCT) place |= STACK_CONSTRUCT;
-        entries[count++] = flow_int(is_prelude ? -1 - index : index);
-        entries[count++] = flow_int(place);
+typedef struct StackCapture {
+    FlowValue entries[STACK_FRAMES_MAX * 2]; // [E1]
+    uint32_t count;
+} StackCapture;
+
+static bool is_full(const StackCapture *capture) { return capture->count == STACK_FRAMES_MAX * 2; }
+
+static void capture_frame(StackCapture *capture, const FlowRoutine *routine, int32_t place) {
+    bool is_prelude = routine->flags & ROUTINE_PRELUDE;
+    if (is_full(capture) || (is_prelude && is_hidden_prelude(routine))) return;
+    int32_t index = (int32_t)routine->index;
+    capture->entries[capture->count++] = flow_int(is_prelude ? -1 - index : index);
+    capture->entries[capture->count++] = flow_int(place);
+}
+
+static const FlowPromise *promise_or_null(FlowValue value) {
+    return flow_is_kind(value, KIND_PROMISE) ? flow_as_pointer(value) : NULL;
+}
+
+// The promise that has the outcome of a coroutine; NULL when nobody can wait for it.
+static const FlowPromise *outcome_of(const FlowCoroutine *coroutine) {
+    if (coroutine->promise) return coroutine->promise;
+    return coroutine->first_request ? coroutine->first_request->promise : NULL;
+}
+
+// Captures the function that a reaction resumes, if it does, and answers which promise has the
+// outcome of the reaction.
+static const FlowPromise *capture_reaction(StackCapture *capture, const FlowReaction *reaction) {
+    switch ((FlowReactionKind)reaction->cell.small) {
+    case REACTION_AWAIT:
+    case REACTION_GENERATOR_RETURN: {
+        const FlowCoroutine *coroutine = flow_as_pointer(reaction->target);
+        const FlowClosure *closure = flow_as_pointer(coroutine->function);
+        bool is_waiting = coroutine->state == COROUTINE_SUSPENDED && coroutine->is_awaiting;
+        if (is_waiting) capture_frame(capture, closure->routine, (int32_t)coroutine->pc);
+        return outcome_of(coroutine);
     }
+    case REACTION_COMBINATOR:
+        return promise_or_null(((FlowCombinator *)flow_as_pointer(reaction->target))->promise);
+    case REACTION_THEN:
+    case REACTION_FINALLY:
+    case REACTION_FINALLY_VALUE:
+    case REACTION_RESOLVE:
+    case REACTION_SYNC_ITERATOR: return promise_or_null(reaction->promise);
+    }
+    return NULL;
+}
+
+// [E4] Who waits for `promise`, who waits for that, and so on: what a stack would show if awaiting
+// were calling. Of several that wait for one promise, the one that came first.
+static void capture_waiting(StackCapture *capture, const FlowPromise *promise) {
+    for (int i = 0; promise && promise->first && i < WAITING_STEPS_MAX && !is_full(capture); i++)
+        promise = capture_reaction(capture, promise->first);
+}
+
+static void capture_store(FlowVm *vm, FlowErrorObject *error, const StackCapture *capture) {
+    uint32_t count = capture->count;
     FlowStorage *storage = flow_heap_alloc(
         &vm->heap, KIND_ELEMENTS, sizeof *storage + (count + 1) * sizeof(FlowValue));
     storage->cell.aux = storage->count = count + 1;
     storage->values[0] = flow_from_string(flow_string_empty(vm)); // [E3]
-    memcpy(storage->values + 1, entries, count * sizeof *entries);
+    memcpy(storage->values + 1, capture->entries, count * sizeof *capture->entries);
     error->frames = flow_from_cell(storage);
+}
+
+void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
+    StackCapture capture = {.count = 0};
+    const FlowCoroutine *bottom = NULL;
+    for (uint32_t i = vm->frame_count; i-- > 0;) {
+        const FlowFrame *frame = &vm->frames[i];
+        if (frame->kind != FRAME_SCRIPT) continue;
+        int32_t place = frame->pc ? (int32_t)(frame->pc - 1) : 0;
+        if (frame->flags & FRAME_CONSTRUCT) place |= STACK_CONSTRUCT;
+        capture_frame(&capture, frame->closure->routine, place);
+        bottom = frame->coroutine;
+        if (is_full(&capture)) break;
+    }
+    bool is_handler = vm->driver == DRIVER_REACTION || vm->driver == DRIVER_FINALLY;
+    if (bottom) capture_waiting(&capture, outcome_of(bottom));
+    else if (is_handler && capture.count > 0)
+        capture_waiting(&capture, promise_or_null(vm->driver_reaction->promise));
+    capture_store(vm, error, &capture);
+}
+
+void flow_error_place(FlowVm *vm, FlowValue value, const FlowReaction *reaction) {
+    if (!flow_is_kind(value, KIND_ERROR)) return;
+    FlowErrorObject *error = flow_as_pointer(value);
+    if (!flow_is_cell(error->frames)) return; // its text was read
+    if (((FlowStorage *)flow_as_pointer(error->frames))->count > 1) return; // it has a place
+    StackCapture capture = {.count = 0};
+    capture_waiting(&capture, capture_reaction(&capture, reaction));
+    if (capture.count > 0) capture_store(vm, error, &capture);
 }
 
 // "Array_prototype_map" is shown as "Array.map".
@@ -118,6 +198,11 @@ static void append_place(FlowStringBuilder *out, const FlowModule *module, const
     flow_builder_ascii(out, text);
 }
 
+static bool is_at_await(const FlowRoutine *routine, int32_t place) {
+    uint32_t pc = (uint32_t)(place & ~STACK_CONSTRUCT);
+    return pc < routine->code_count && routine->code[pc].op == OP_AWAIT;
+}
+
 static void append_frame(FlowStringBuilder *out, int32_t index, int32_t place) {
     FlowVm *vm = out->vm;
     const FlowModule *module = index < 0 ? vm->realm->prelude : vm->module;
@@ -130,6 +215,7 @@ static void append_frame(FlowStringBuilder *out, int32_t index, int32_t place) {
         return;
     }
     bool has_name = flow_string_length(name) && !(routine->flags & ROUTINE_MODULE);
+    if (is_at_await(routine, place)) flow_builder_ascii(out, "async ");
     if (place & STACK_CONSTRUCT) flow_builder_ascii(out, "new ");
     if (has_name) {
         flow_builder_string(out, name);

@@ -21,6 +21,13 @@ typedef struct FlowReport FlowReport; // report.h: findings with position, excer
 // was initialised by flow_report_init, or is NULL (then only `diag` tells the first error).
 MUST_CHECK Status flow_compile(Str file_name, Str source, FlowModule **ret_module,
                                FlowReport *report, Diag *diag);
+// The same for what people write now, where it is deployed or tried out: the source of the report
+// is also held to what can work (check.h). What is deployed already is not.
+MUST_CHECK Status flow_compile_checked(FlowReport *report, FlowModule **ret_module, Diag *diag);
+// The same for a source that a build of abide accepted before: what it says in its config is not
+// held against today's rules, because runs go on in it.
+MUST_CHECK Status flow_compile_stored(Str file_name, Str source, FlowModule **ret_module,
+                                      Diag *diag);
 FlowModule *flow_module_retain(FlowModule *module);
 void flow_module_release(FlowModule *module); // NULL is fine
 // The workflows of a file: at least one.

@@ -17,6 +17,7 @@
 enum {
     CHUNK_FIRST_SIZE = 2048,
     CHUNK_MAX_SIZE = 256 << 10,
+    LARGE_BYTES_PER_FUEL = 64,     // bytes that are written in the time of an instruction
     COLLECT_MIN_BYTES = 512 << 10, // heaps below it are not worth a collection
 };
 
@@ -102,6 +103,7 @@ static void *heap_alloc_slow(FlowHeap *heap, size_t size) {
 }
 
 static void *heap_alloc_large(FlowHeap *heap, size_t size) {
+    if (heap->fuel) *heap->fuel -= (int64_t)(size / LARGE_BYTES_PER_FUEL); // [H4]
     FlowLargeCell *large = mem_alloc(sizeof *large + size);
     large->size = size;
     large->unused = 0;
@@ -199,6 +201,7 @@ static void cell_finalize(FlowHeap *heap, FlowCell *cell) {
     } else if (cell->kind == KIND_BYTES) {
         FlowBytes *bytes = (FlowBytes *)cell;
         if (bytes->data && bytes->release) bytes->release(bytes->data);
+        heap->bytes -= bytes->size;
     }
 }
 

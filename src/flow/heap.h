@@ -10,6 +10,7 @@
 //   [H2] `bytes` counts every byte handed out. Code that is about to allocate by a size the
 //        script controls asks flow_heap_has_room() first (natives: see NATIVE_NEEDS_ROOM).
 //   [H3] Cells with CELL_SHARED are never marked or freed here.
+//   [H4] Large cells are paid for by their size, because whoever asks for one also fills it.
 #pragma once
 #include "flow/value.h"
 
@@ -39,6 +40,7 @@ struct FlowHeap {
     FlowCell **mark_stack;
     size_t mark_count;
     size_t mark_capacity;
+    int64_t *fuel;         // of the VM; large cells take some. NULL: for free
     bool is_shared;        // the realm's: every cell gets CELL_SHARED
 };
 
@@ -73,6 +75,7 @@ typedef struct FlowBytes {
     FlowCell cell;
     void *data;
     void (*release)(void *data); // called when the cell is swept
+    size_t size;                 // of what is behind `data`, as far as it counts in heap->bytes
 } FlowBytes;
 
 // Memory outside cells that belongs to a cell (hash indices): counted, freed by the owner.

@@ -28,7 +28,7 @@ typedef struct FlowStart {
     uint32_t id;       // the awaitable's number
     Str name;          // task, signal, topic, workflow; null for timers
     Str input_json;    // null when the script gave none (undefined)
-    Str options_json;  // null when the script gave none
+    Str options_json;  // null when the script gave none; names and values fit check_api.h
     int64_t delay_ms;  // timers with a duration; -1 otherwise
     int64_t at_ms;     // Timer.until; -1 otherwise
     int64_t timeout_ms; // Signal.when, Event.wait with a timeout; -1 otherwise

@@ -57,7 +57,8 @@ static const IntrinsicType types[] = {
     {"iteratorMove", "tY"}, {"collectionCheck", "vvv"}, {"collectionNext", "mw"},
     {"collectionKey", "mw"}, {"collectionValue", "mw"}, {"collectionPut", "mvv"},
     // JSON, functions, clones
-    {"jsonStringify", "vvv"}, {"jsonQuote", "s"}, {"boxedKind", "v"}, {"boxedValue", "X"},
+    {"dataStringify", "vvv"}, {"isError", "v"}, {"jsonQuote", "s"}, {"boxedKind", "v"},
+    {"boxedValue", "X"},
     {"constructorName", "o"}, {"bind", "fv"}, {"cloneKind", "v"}, {"cloneSlots", "x"},
     {"cloneCollection", "v"}, {"cloneMemory", ""}, {"cloneFind", "mv"}, {"cloneError", "ov"},
     {"cloneRefuse", "v"},
@@ -199,8 +200,9 @@ static bool can_sort(const FlowNativeCall *call) {
 static bool has_entry(const FlowNativeCall *call) {
     const FlowSlotObject *collection = flow_as_pointer(flow_argument(call, 0));
     double from = flow_as_number(flow_argument(call, 1));
+    uint32_t holes;
     return from <= UINT32_MAX &&
-           flow_table_next(flow_as_pointer(collection->internal[0]), (uint32_t)from);
+           flow_table_next(flow_as_pointer(collection->internal[0]), (uint32_t)from, &holes);
 }
 
 // Without both functions there must be a promise of ours, or (then) nothing at all.

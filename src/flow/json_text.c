@@ -36,14 +36,15 @@ static FlowValue event_scalar(FlowVm *vm, const JsonEvent *event) {
 
 static void place_value(FlowVm *vm, FlowValue container, FlowKey key, FlowValue value) {
     if (flow_is_array(container)) flow_array_push(vm, flow_as_array(container), value);
-    else flow_object_put(vm, flow_as_object(container), key, value);
+    else if (!flow_key_is_index(key)) flow_object_put(vm, flow_as_object(container), key, value);
+    else flow_elements_append(vm, flow_as_object(container), flow_key_as_index(key), value);
 }
 
 Status flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag) {
     JsonReader reader;
     JsonEvent event;
-    FlowValue open[LIMIT_JSON_DEPTH + 1]; // [J1]
-    FlowKey keys[LIMIT_JSON_DEPTH + 1];
+    FlowValue open[LIMIT_JSON_DEPTH_MAX + 1]; // [J1]
+    FlowKey keys[LIMIT_JSON_DEPTH_MAX + 1];
     size_t depth = 0;
     FlowValue result = FLOW_UNDEFINED;
     json_reader_init(&reader, json);
@@ -90,6 +91,39 @@ static bool append_scalar(FlowVm *vm, FlowValue value, Buf *out) {
     return true;
 }
 
+static void append_value(FlowVm *vm, FlowValue value, uint32_t depth, Buf *out);
+
+static void append_member(FlowVm *vm, FlowObject *object, FlowValue name, uint32_t depth,
+                          Buf *out) {
+    if (out->data[out->len - 1] != '{') buf_append_char(out, ',');
+    FlowKey key = flow_key_string(vm, flow_as_string(name));
+    append_text(vm, flow_as_string(name), out);
+    buf_append_char(out, ':');
+    append_value(vm, flow_object_get_data(vm, object, key), depth + 1, out);
+}
+
+// An error as errorData() of prelude/json.js has it: name and message first, hidden fields too, no
+// stack.
+static void append_object(FlowVm *vm, FlowObject *object, uint32_t depth, Buf *out) {
+    bool is_error = object->cell.kind == KIND_ERROR;
+    FlowArray *keys = flow_object_keys(
+        vm, object, is_error ? KEYS_STRINGS : KEYS_STRINGS | KEYS_ENUMERABLE_ONLY);
+    buf_append_char(out, '{');
+    if (is_error) {
+        append_member(vm, object, FLOW_NAME(vm, name), depth, out);
+        append_member(vm, object, FLOW_NAME(vm, message), depth, out);
+    }
+    for (uint32_t i = 0; i < keys->length && !out->is_overflown; i++) {
+        FlowValue name = flow_object_element(vm, &keys->object, i);
+        FlowKey key = flow_key_string(vm, flow_as_string(name));
+        bool is_done = key.bits == FLOW_NAME(vm, stack).bits ||
+                       key.bits == FLOW_NAME(vm, name).bits ||
+                       key.bits == FLOW_NAME(vm, message).bits;
+        if (!is_error || !is_done) append_member(vm, object, name, depth, out);
+    }
+    buf_append_char(out, '}');
+}
+
 // Depth is bounded [J2], so recursion is safe here.
 static void append_value(FlowVm *vm, FlowValue value, uint32_t depth, Buf *out) {
     if (append_scalar(vm, value, out)) return;
@@ -108,22 +142,7 @@ static void append_value(FlowVm *vm, FlowValue value, uint32_t depth, Buf *out) 
         buf_append_char(out, ']');
         return;
     }
-    buf_append_char(out, '{');
-    bool is_error = object->cell.kind == KIND_ERROR;
-    FlowArray *keys = flow_object_keys(
-        vm, object, is_error ? KEYS_STRINGS : KEYS_STRINGS | KEYS_ENUMERABLE_ONLY);
-    bool is_first = true;
-    for (uint32_t i = 0; i < keys->length && !out->is_overflown; i++) {
-        FlowValue name = flow_object_element(vm, &keys->object, i);
-        FlowKey key = flow_key_string(vm, flow_as_string(name));
-        if (is_error && key.bits == FLOW_NAME(vm, stack).bits) continue;
-        if (!is_first) buf_append_char(out, ',');
-        is_first = false;
-        append_text(vm, flow_as_string(name), out);
-        buf_append_char(out, ':');
-        append_value(vm, flow_object_get_data(vm, object, key), depth + 1, out);
-    }
-    buf_append_char(out, '}');
+    append_object(vm, object, depth, out);
 }
 
 void flow_json_from_value(FlowVm *vm, FlowValue value, Buf *out) {

@@ -100,6 +100,7 @@ static void run_sync_iterator(FlowVm *vm, FlowReaction *reaction, FlowValue argu
 static void run_reaction(FlowVm *vm, const FlowJob *job) {
     FlowReaction *reaction = flow_as_pointer(job->a);
     bool is_rejected = job->is_rejected;
+    if (is_rejected) flow_error_place(vm, job->b, reaction);
     switch ((FlowReactionKind)reaction->cell.small) {
     case REACTION_THEN: run_then(vm, reaction, job->b, is_rejected); return;
     case REACTION_AWAIT: run_await(vm, reaction, job->b, is_rejected); return;

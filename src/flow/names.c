@@ -4,6 +4,7 @@
 // keeps the hash in the name and compares bytes only when the hashes agree. A name and its text
 // are one block, so that a hit costs two cache lines: the slot and the name.
 //   [M1] [M2] see names.h; names are never removed, they go with the arena.
+#include "base/hash.h"
 #include "flow/names.h"
 #include "base/assert.h"
 
@@ -17,28 +18,8 @@ const FlowTokenInfo flow_token_info[TOKEN_COUNT] = {
 };
 
 uint32_t flow_name_hash(Str text) {
-    uint64_t hash = text.len * UINT64_C(0x9E3779B97F4A7C15);
-    const char *at = text.data;
-    size_t left = text.len;
-    for (; left >= 8; at += 8, left -= 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        hash = (hash ^ word) * UINT64_C(0xFF51AFD7ED558CCD);
-        hash ^= hash >> 32;
-    }
-    uint64_t word = 0;
-    if (left >= 4) {
-        uint32_t low;
-        uint32_t high;
-        memcpy(&low, at, 4);
-        memcpy(&high, at + left - 4, 4);
-        word = low | (uint64_t)high << 32;
-    } else if (left > 0) {
-        word = (unsigned char)at[0] | (uint64_t)(unsigned char)at[left / 2] << 8 |
-               (uint64_t)(unsigned char)at[left - 1] << 16;
-    }
-    hash = (hash ^ word) * UINT64_C(0xFF51AFD7ED558CCD);
-    return (uint32_t)(hash >> 32);
+    uint64_t hash = hash_bytes(text.data, text.len);
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static void names_grow(FlowNames *names) {

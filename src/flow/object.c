@@ -191,6 +191,7 @@ FlowObject *flow_object_writable_body(FlowVm *vm, FlowObject *object) {
 // --- prototypes
 
 FlowObject *flow_object_proto(FlowVm *vm, FlowObject *object) {
+    vm->fuel--; // chains may be long
     return flow_object_body(vm, object)->shape->proto;
 }
 

@@ -88,7 +88,7 @@ typedef struct FlowStorage {
     FlowValue values[];
 } FlowStorage;
 
-typedef struct FlowSparse { // elements by index, sorted by index on demand
+typedef struct FlowSparse { // elements by index, sorted by index when somebody looks
     FlowCell cell;  // aux = capacity
     uint32_t count;
     uint32_t is_sorted;

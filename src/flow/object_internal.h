@@ -24,15 +24,21 @@ static inline FlowStorage *flow_dense(const FlowObject *body) {
     bool is_dense = body->elements && body->elements->kind == KIND_ELEMENTS;
     return is_dense ? (FlowStorage *)body->elements : NULL;
 }
+// By index; of entries for one index the last one stays.
+void flow_sparse_sort(FlowSparse *sparse);
 static inline FlowSparse *flow_sparse(const FlowObject *body) {
     bool is_sparse = body->elements && body->elements->kind == KIND_SPARSE;
-    return is_sparse ? (FlowSparse *)body->elements : NULL;
+    FlowSparse *sparse = is_sparse ? (FlowSparse *)body->elements : NULL;
+    if (sparse && !sparse->is_sorted) flow_sparse_sort(sparse);
+    return sparse;
 }
 // Own element; false when absent. Attributes include the object's frozen/sealed flags.
 bool flow_elements_get(const FlowObject *body, uint32_t index, FlowProperty *ret);
 // Adds or replaces. False: too large.
 bool flow_elements_put(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue value,
                        uint32_t attributes);
+// The same of a plain value, for many in any order: nothing is sorted before somebody looks.
+void flow_elements_append(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue value);
 void flow_elements_remove(FlowVm *vm, FlowObject *body, uint32_t index);
 void flow_elements_to_sparse(FlowVm *vm, FlowObject *body);
 // Index after the last element; 0 without any.

@@ -90,6 +90,7 @@ bool flow_strict_equal_slowly(FlowVm *vm, FlowValue a, FlowValue b) {
         return flow_string_equal(vm, flow_as_string(a), flow_as_string(b));
     }
     if (flow_is_bigint(a) && flow_is_bigint(b)) {
+        vm->fuel -= flow_as_bigint(a)->cell.aux / 4;
         return flow_bigint_compare(flow_as_bigint(a), flow_as_bigint(b)) == 0;
     }
     return false;

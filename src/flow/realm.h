@@ -53,7 +53,7 @@ typedef enum FlowProtoId { // prototypes and objects C code needs
     PROTO_CANCELLED_ERROR,
     PROTO_CHILD_ERROR,
     PROTO_URL,
-    PROTO_HOST_OBJECT,
+    PROTO_HANDLE, // not a prototype of anything: holds what each handle gets as its own
     PROTO_COUNT
 } FlowProtoId;
 

@@ -60,6 +60,7 @@ const FlowClassEntry *const flow_realm_classes[] = {
     &flow_class_stream,
     &flow_class_state,
     &flow_class_crypto,
+    &flow_class_handle,
     NULL,
 };
 

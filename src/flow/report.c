@@ -17,6 +17,7 @@
 #include "json/write.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     EXCERPT_WIDTH = 100, // characters of a line that are shown
@@ -31,6 +32,9 @@ static const char *const code_names[FLOW_CODE_COUNT] = {
     [FLOW_ERROR_PRIVATE] = "FLOW_PRIVATE",       [FLOW_ERROR_REFUSED] = "FLOW_REFUSED",
     [FLOW_ERROR_FORM] = "FLOW_FORM",             [FLOW_ERROR_CONFIG] = "FLOW_CONFIG",
     [FLOW_ERROR_NESTING] = "FLOW_NESTING",       [FLOW_ERROR_LIMIT] = "FLOW_LIMIT",
+    [FLOW_ERROR_UNDECLARED] = "FLOW_UNDECLARED", [FLOW_ERROR_MEMBER] = "FLOW_MEMBER",
+    [FLOW_ERROR_ARGUMENT] = "FLOW_ARGUMENT",     [FLOW_ERROR_OPTION] = "FLOW_OPTION",
+    [FLOW_WARNING_UNAWAITED] = "FLOW_UNAWAITED",
 };
 
 const char *flow_code_name(FlowCode code) {
@@ -49,6 +53,21 @@ void flow_report_add(FlowReport *report, const FlowFinding *finding, const char 
     va_end(arguments);
 }
 
+// The place for one more; NULL when it is only counted. [R2]
+static FlowDiagnostic *next_place(FlowReport *report, FlowSeverity severity) {
+    if (!flow_report_is_full(report)) return &report->items[report->count++];
+    report->dropped_count++;
+    for (uint32_t i = report->count; severity == FLOW_SEVERITY_ERROR && i > 0; i--)
+        if (report->items[i - 1].severity != FLOW_SEVERITY_ERROR) return &report->items[i - 1];
+    return NULL;
+}
+
+static Str hint_text(const FlowReport *report, const FlowFinding *finding) {
+    if (finding->hint) return arena_str(report->arena, str_from(finding->hint));
+    if (!finding->suggestion) return STR_NULL;
+    return arena_printf(report->arena, "Did you mean `%s`?", finding->suggestion);
+}
+
 void flow_report_add_list(FlowReport *report, const FlowFinding *finding, const char *format,
                           va_list arguments) {
     if (finding->severity == FLOW_SEVERITY_ERROR) {
@@ -58,23 +77,23 @@ void flow_report_add_list(FlowReport *report, const FlowFinding *finding, const 
                 return;
         report->error_count++;
     }
-    if (flow_report_is_full(report)) {
-        report->dropped_count++; // [R2]
-        return;
-    }
+    FlowDiagnostic *place = next_place(report, finding->severity);
+    if (!place) return;
     char text[MESSAGE_MAX];
     int len = vsnprintf(text, sizeof(text), format, arguments);
     if (len < 0) len = 0;
     if ((size_t)len >= sizeof(text)) len = (int)sizeof(text) - 1;
     Str message = {text, (size_t)len};
     message.len = utf8_valid_prefix(message); // a cut may have split a character
-    report->items[report->count++] = (FlowDiagnostic){
+    Str suggestion = str_from(finding->suggestion);
+    *place = (FlowDiagnostic){
         .code = finding->code,
         .severity = finding->severity,
         .start = finding->start,
         .end = finding->end > finding->start ? finding->end : finding->start + 1,
         .message = arena_str(report->arena, message),
-        .hint = finding->hint ? arena_str(report->arena, str_from(finding->hint)) : STR_NULL,
+        .hint = hint_text(report, finding),
+        .suggestion = finding->suggestion ? arena_str(report->arena, suggestion) : STR_NULL,
     };
 }
 
@@ -142,6 +161,19 @@ static void render_excerpt(Buf *text, Str line, uint32_t line_start, const FlowD
     buf_done(&carets);
 }
 
+// The line of a finding, as people are shown it.
+static void put_excerpt(JsonWriter *writer, const FlowReport *report, const FlowDiagnostic *item,
+                        uint32_t line) {
+    Buf text;
+    buf_init(&text, 8 * EXCERPT_WIDTH + 64);
+    render_excerpt(&text, flow_source_line(report->source, line),
+                   report->source->line_starts[line - 1], item);
+    const char *end = memchr(text.data, '\n', text.len);
+    json_put_string(writer, "excerpt",
+                    (Str){text.data, end ? (size_t)(end - text.data) : text.len});
+    buf_done(&text);
+}
+
 static void render_item(const FlowReport *report, const FlowDiagnostic *item, Buf *text) {
     const FlowSource *source = report->source;
     FlowPosition position = flow_source_position(source, item->start);
@@ -177,6 +209,7 @@ void flow_report_render_json(FlowReport *report, Buf *ret_json) {
         json_put_cstr(&writer, "code", flow_code_name(item->code));
         json_put_string(&writer, "message", item->message);
         json_put_string(&writer, "hint", item->hint);
+        json_put_string(&writer, "suggestion", item->suggestion);
         json_put_string(&writer, "file", report->source->name);
         json_put_i64(&writer, "line", from.line);
         json_put_i64(&writer, "column", from.column);
@@ -184,9 +217,16 @@ void flow_report_render_json(FlowReport *report, Buf *ret_json) {
         json_put_i64(&writer, "endColumn", to.column);
         json_put_i64(&writer, "start", item->start);
         json_put_i64(&writer, "end", item->end);
+        put_excerpt(&writer, report, item, from.line);
         json_write_object_end(&writer);
     }
     json_write_array_end(&writer);
+}
+
+const char *flow_report_refusal(const FlowReport *report) {
+    for (uint32_t i = 0; i < report->count; i++)
+        if (report->items[i].code < FLOW_ERROR_UNDECLARED) return "FLOW_SYNTAX";
+    return "FLOW_CHECK";
 }
 
 void flow_report_first(FlowReport *report, Diag *diag) {
@@ -195,8 +235,11 @@ void flow_report_first(FlowReport *report, Diag *diag) {
         const FlowDiagnostic *item = &report->items[i];
         if (item->severity != FLOW_SEVERITY_ERROR) continue;
         FlowPosition at = flow_source_position(report->source, item->start);
-        (void)diag_set(diag, ERR_INVALID, flow_code_name(item->code), "%.*s:%u:%u: %.*s",
-                       STR_ARG(report->source->name), at.line, at.column, STR_ARG(item->message));
+        bool is_guessed = !str_is_null(item->suggestion);
+        (void)diag_set(diag, ERR_INVALID, flow_code_name(item->code), "%.*s:%u:%u: %.*s%s%.*s%s",
+                       STR_ARG(report->source->name), at.line, at.column, STR_ARG(item->message),
+                       is_guessed ? "; did you mean `" : "", STR_ARG(item->suggestion),
+                       is_guessed ? "`?" : "");
         return;
     }
     diag_clear(diag);

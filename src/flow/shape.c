@@ -159,6 +159,7 @@ static void transition_add(FlowVm *vm, FlowShape *shape, FlowShape *child) {
 
 static FlowShape *dictionary_add(FlowVm *vm, FlowShape *shape, FlowKey key, uint32_t attributes) {
     FlowKeys *keys = shape->keys;
+    vm->fuel -= 16; // a key of its own, and a place in the index
     if (!keys || keys->count == keys->cell.aux) {
         uint32_t count = keys ? keys->count : 0;
         shape->keys = keys_copy(vm, keys, count, count < 8 ? 16 : count * 2);

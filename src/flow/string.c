@@ -1,5 +1,5 @@
 // Strings: making them, ropes, comparing. Conversions and the builder are in string_convert.c,
-// interning in atom.c; see string.h for the invariants.
+// searching is in string_find.c, interning in atom.c; see string.h for the invariants.
 //
 // Why ropes: `s += part` in a loop would be quadratic otherwise. A rope node is 32 bytes, so short
 // results are copied at once (ROPE_MIN_LENGTH).
@@ -90,8 +90,9 @@ FlowString *flow_string_concat(FlowVm *vm, FlowString *a, FlowString *b) {
     uint64_t length = (uint64_t)flow_string_length(a) + flow_string_length(b);
     if (flow_string_length(a) == 0) return b;
     if (flow_string_length(b) == 0) return a;
-    if (length > vm->limits.string_length) return NULL;
     bool is_wide = (a->cell.flags | b->cell.flags) & STRING_WIDE;
+    // A rope that could never be made flat is not made at all.
+    if (length > vm->limits.string_length || length << is_wide > vm->heap.limit) return NULL;
     if (length < ROPE_MIN_LENGTH) {
         FlowString *left = flow_string_flat(vm, a);
         FlowString *right = flow_string_flat(vm, b);
@@ -148,6 +149,7 @@ FlowString *flow_string_concat_number(FlowVm *vm, FlowString *text, FlowValue nu
 FlowString *flow_string_flatten(FlowVm *vm, FlowString *rope) {
     if (!rope->right) return rope->left; // [S2]
     FlowString *flat = flow_string_alloc(vm, flow_string_length(rope), flow_string_is_wide(rope));
+    vm->fuel -= flow_string_length(rope) / STRING_BYTES_PER_FUEL;
     // From the end, so that the usual left-deep rope needs a stack of one.
     size_t end = flow_string_length(rope);
     VEC(FlowString *) pending = {0};
@@ -168,6 +170,8 @@ FlowString *flow_string_flatten(FlowVm *vm, FlowString *rope) {
     vec_free(&pending);
     rope->left = flat;
     rope->right = NULL;
+    // Comparing strings is no place to collect at: the turn ends, and the next begins with it.
+    if (vm->heap.bytes > vm->heap.limit && vm->fuel > 0) vm->fuel = 0;
     return flat;
 }
 
@@ -181,6 +185,21 @@ uint32_t flow_string_hash(FlowString *flat) {
     return flat->hash;
 }
 
+enum { COMPARE_BLOCK = 256 }; // bytes that a comparison looks at for nothing
+
+// memcmp, paid for as far as it went.
+static int compare_bytes(FlowVm *vm, const uint8_t *a, const uint8_t *b, size_t size) {
+    while (size > COMPARE_BLOCK) {
+        int order = memcmp(a, b, COMPARE_BLOCK);
+        if (order) return order;
+        vm->fuel -= COMPARE_BLOCK / STRING_BYTES_PER_FUEL;
+        a += COMPARE_BLOCK;
+        b += COMPARE_BLOCK;
+        size -= COMPARE_BLOCK;
+    }
+    return memcmp(a, b, size);
+}
+
 bool flow_string_equal(FlowVm *vm, FlowString *a, FlowString *b) {
     if (a == b) return true;
     if (flow_string_length(a) != flow_string_length(b)) return false;
@@ -189,7 +208,7 @@ bool flow_string_equal(FlowVm *vm, FlowString *a, FlowString *b) {
     b = flow_string_flat(vm, b);
     if (flow_string_is_wide(a) != flow_string_is_wide(b)) return false; // [S3]
     size_t count = flow_string_length(a);
-    return memcmp(a->latin1, b->latin1, flow_string_is_wide(a) ? count * 2 : count) == 0;
+    return compare_bytes(vm, a->latin1, b->latin1, flow_string_is_wide(a) ? count * 2 : count) == 0;
 }
 
 int flow_string_compare(FlowVm *vm, FlowString *a, FlowString *b) {
@@ -200,14 +219,13 @@ int flow_string_compare(FlowVm *vm, FlowString *a, FlowString *b) {
     uint32_t b_length = flow_string_length(b);
     uint32_t common = a_length < b_length ? a_length : b_length;
     if (!flow_string_is_wide(a) && !flow_string_is_wide(b)) {
-        int order = memcmp(a->latin1, b->latin1, common);
+        int order = compare_bytes(vm, a->latin1, b->latin1, common);
         if (order) return order < 0 ? -1 : 1;
     } else {
-        for (uint32_t i = 0; i < common; i++) {
-            uint16_t x = flow_string_at(a, i);
-            uint16_t y = flow_string_at(b, i);
-            if (x != y) return x < y ? -1 : 1;
-        }
+        uint32_t i = 0;
+        while (i < common && flow_string_at(a, i) == flow_string_at(b, i)) i++;
+        vm->fuel -= i / 8;
+        if (i < common) return flow_string_at(a, i) < flow_string_at(b, i) ? -1 : 1;
     }
     return a_length == b_length ? 0 : a_length < b_length ? -1 : 1;
 }
@@ -216,56 +234,6 @@ bool flow_string_equals_ascii(FlowVm *vm, FlowString *s, const char *ascii) {
     size_t length = strlen(ascii);
     if (flow_string_length(s) != length || flow_string_is_wide(s)) return false;
     return memcmp(flow_string_flat(vm, s)->latin1, ascii, length) == 0;
-}
-
-static int64_t find_unit(const FlowString *flat, uint16_t unit, uint32_t from) {
-    uint32_t length = flow_string_length(flat);
-    if (!flow_string_is_wide(flat)) {
-        if (unit > 255 || from >= length) return -1;
-        const uint8_t *hit = memchr(flat->latin1 + from, unit, length - from);
-        return hit ? hit - flat->latin1 : -1;
-    }
-    for (uint32_t i = from; i < length; i++) {
-        if (flat->wide[i] == unit) return i;
-    }
-    return -1;
-}
-
-enum { FIND_SHORT = 256 }; // units in which memmem does not pay for its preparations
-
-static int64_t find_short(const FlowString *flat, const FlowString *needle, uint32_t from) {
-    uint32_t count = flow_string_length(needle);
-    const uint8_t *at = flat->latin1 + from;
-    const uint8_t *last = flat->latin1 + flow_string_length(flat) - count;
-    for (; at <= last; at++) {
-        at = memchr(at, needle->latin1[0], (size_t)(last - at) + 1);
-        if (!at) return -1;
-        if (memcmp(at + 1, needle->latin1 + 1, count - 1) == 0) return at - flat->latin1;
-    }
-    return -1;
-}
-
-int64_t flow_string_find(const FlowString *flat, const FlowString *needle, uint32_t from) {
-    uint32_t length = flow_string_length(flat);
-    uint32_t count = flow_string_length(needle);
-    if (count > length || from > length - count) return -1;
-    if (count == 0) return from;
-    if (!flow_string_is_wide(flat)) {
-        if (flow_string_is_wide(needle)) return -1;
-        if (count == 1) return find_unit(flat, needle->latin1[0], from);
-        if (length - from <= FIND_SHORT) return find_short(flat, needle, from);
-        const void *hit =
-            memmem(flat->latin1 + from, length - from, needle->latin1, count);
-        return hit ? (const uint8_t *)hit - flat->latin1 : -1;
-    }
-    uint16_t first = flow_string_at(needle, 0);
-    for (int64_t at = find_unit(flat, first, from); at >= 0 && at <= length - count;
-         at = find_unit(flat, first, (uint32_t)at + 1)) {
-        uint32_t i = 1;
-        while (i < count && flat->wide[at + i] == flow_string_at(needle, i)) i++;
-        if (i == count) return at;
-    }
-    return -1;
 }
 
 bool flow_string_to_index(const FlowString *flat, uint32_t *ret_index) {

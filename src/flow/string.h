@@ -25,6 +25,8 @@ enum { // FlowCell.flags of a string
     STRING_IS_INDEX = 1 << 6, // an atom that is a canonical array index: never used as a key
 };
 
+enum { STRING_BYTES_PER_FUEL = 64 }; // copied or compared in the time of an instruction
+
 struct FlowString {
     FlowCell cell; // aux = length in units
     uint32_t hash; // valid with STRING_HASHED
@@ -96,6 +98,8 @@ bool flow_string_equals_ascii(FlowVm *vm, FlowString *s, const char *ascii);
 bool flow_string_to_index(const FlowString *flat, uint32_t *ret_index);
 // First position >= from, or -1. Both flat.
 int64_t flow_string_find(const FlowString *flat, const FlowString *needle, uint32_t from);
+// Last position <= from, or -1. Both flat.
+int64_t flow_string_find_last(const FlowString *flat, const FlowString *needle, uint32_t from);
 void flow_string_to_utf8(FlowVm *vm, FlowString *s, Buf *out); // WTF-8: lone surrogates kept
 double flow_string_to_number(FlowVm *vm, FlowString *s);       // ToNumber of a string
 size_t flow_wtf8_to_utf16(Str text, uint16_t *ret_units); // room for text.len units

@@ -164,6 +164,7 @@ double flow_string_to_number(FlowVm *vm, FlowString *s) {
     FlowString *flat = flow_string_flat(vm, s);
     uint32_t start = 0;
     uint32_t end = flow_string_length(flat);
+    vm->fuel -= end / 4;
     while (start < end && flow_is_space(flow_string_at(flat, start))) start++;
     while (end > start && flow_is_space(flow_string_at(flat, end - 1))) end--;
     if (!flow_string_is_wide(flat)) {
@@ -198,6 +199,7 @@ void flow_builder_done(FlowStringBuilder *builder) {
 // Moves what there is into a buffer of its own.
 static void builder_grow(FlowStringBuilder *builder, size_t capacity, bool is_wide) {
     void *old = builder->data;
+    builder->vm->fuel -= (int64_t)(capacity / STRING_BYTES_PER_FUEL);
     void *data = mem_alloc(capacity * (is_wide ? 2 : 1));
     if (is_wide && !builder->is_wide) {
         for (size_t i = 0; i < builder->length; i++) ((uint16_t *)data)[i] = builder->latin1[i];
@@ -222,6 +224,7 @@ static bool builder_reserve(FlowStringBuilder *builder, size_t extra, bool needs
     if (needed > builder->capacity || (needs_wide && !builder->is_wide)) {
         size_t capacity = builder->capacity * 2;
         if (needed <= builder->capacity) capacity = builder->capacity;
+        if (capacity > builder->vm->heap.limit) capacity = builder->vm->heap.limit;
         if (capacity < needed) capacity = needed;
         builder_grow(builder, capacity, builder->is_wide || needs_wide);
     }

@@ -3,6 +3,7 @@
 // Buckets are chains of entry indices, as many as there is room for entries. Deleting unlinks the
 // entry and leaves a HOLE key in its place; when more than half of the entries are holes they are
 // moved together. Sequence numbers stay with their entries, so iterators do not notice.
+#include "base/hash.h"
 #include "flow/error.h"
 #include "flow/operators.h"
 #include "flow/vm.h"
@@ -10,18 +11,14 @@
 
 enum { TABLE_CAPACITY_MIN = 4, TABLE_CAPACITY_MAX = 1 << 26, TABLE_COMPACT_MIN = 16 };
 
-static uint32_t mix(uint64_t bits) {
-    bits ^= bits >> 32;
-    bits *= 0x9E3779B97F4A7C15ull;
-    return (uint32_t)(bits >> 32);
-}
-
+// Keyed (base/hash.h): a script or its input cannot choose keys that share a bucket.
 static uint32_t hash_of(FlowVm *vm, FlowValue key) {
-    if (flow_is_string(key)) {
-        return mix(flow_string_hash(flow_string_flat(vm, flow_as_string(key))));
+    if (flow_is_string(key)) return flow_string_hash(flow_string_flat(vm, flow_as_string(key)));
+    if (flow_is_bigint(key)) {
+        vm->fuel -= flow_as_bigint(key)->cell.aux / 4;
+        return flow_bigint_hash(flow_as_bigint(key));
     }
-    if (flow_is_bigint(key)) return mix(flow_bigint_hash(flow_as_bigint(key)));
-    return mix(key.bits);
+    return (uint32_t)hash_u64(key.bits);
 }
 
 // -0 is 0; every int32 is stored as such, so that equal numbers have equal bits.
@@ -37,6 +34,7 @@ static bool keys_equal(FlowVm *vm, FlowValue a, FlowValue b) {
         return flow_string_equal(vm, flow_as_string(a), flow_as_string(b));
     }
     if (flow_is_bigint(a) && flow_is_bigint(b)) {
+        vm->fuel -= flow_as_bigint(a)->cell.aux / 4;
         return flow_bigint_compare(flow_as_bigint(a), flow_as_bigint(b)) == 0;
     }
     return false;
@@ -174,11 +172,11 @@ static uint32_t table_search(const FlowTable *table, uint32_t from) {
     return low;
 }
 
-FlowTableEntry *flow_table_next(FlowTable *table, uint32_t from) {
+FlowTableEntry *flow_table_next(FlowTable *table, uint32_t from, uint32_t *ret_holes) {
     uint32_t at = table_search(table, from);
     if (at < table->first_live) at = table->first_live;
-    for (; at < table->count; at++) {
-        if (!flow_is_hole(table->entries[at].key)) return &table->entries[at];
-    }
-    return NULL;
+    uint32_t first = at;
+    while (at < table->count && flow_is_hole(table->entries[at].key)) at++;
+    *ret_holes = at - first;
+    return at < table->count ? &table->entries[at] : NULL;
 }

@@ -39,4 +39,5 @@ FlowTable *flow_table_put(FlowVm *vm, FlowTable *table, FlowValue key, FlowValue
 bool flow_table_remove(FlowVm *vm, FlowTable *table, FlowValue key);
 FlowTable *flow_table_clear(FlowVm *vm, FlowTable *table);
 // The first entry with a sequence number >= `from` that is not deleted; NULL at the end.
-FlowTableEntry *flow_table_next(FlowTable *table, uint32_t from);
+// `ret_holes`: how many deleted ones it had to pass, for those who pay for it.
+FlowTableEntry *flow_table_next(FlowTable *table, uint32_t from, uint32_t *ret_holes);

@@ -8,6 +8,8 @@
 //   [W2] Jobs run only when no frame is left, one at a time.
 //   [W3] The run has ended when the promise of the top level is settled and the queue is empty;
 //        awaitables that nobody waits for do not hold it up.
+//   [W4] Natives cannot be stopped, but are paid for by what they did; what they took beyond the
+//        fuel of a turn is missing in the next ones.
 #include "base/memory.h"
 #include "flow/object_internal.h"
 #include "flow/vm.h"
@@ -21,6 +23,7 @@ static void vm_init(FlowVm *vm, const FlowVmOptions *options) {
     vm->limits = options->limits;
     vm->workflow_index = options->workflow_index;
     flow_heap_init(&vm->heap, (size_t)vm->limits.heap_bytes, false);
+    vm->heap.fuel = &vm->fuel;
     vm->exception = FLOW_HOLE;
     vm->symbols = vm->inputs = vm->cancel_reason = vm->result = FLOW_UNDEFINED;
     vm->context = FLOW_HOLE;
@@ -390,11 +393,16 @@ void flow_vm_run(FlowVm *vm, FlowRunResult *ret_result) {
     int64_t budget = vm->limits.instructions_per_turn > INT64_MAX / 2
                          ? INT64_MAX / 2
                          : (int64_t)vm->limits.instructions_per_turn;
-    vm->fuel = budget;
+    // [W4] A native that took more than there was is paid for by the slices to come.
+    int64_t debt = vm->is_in_debt && !vm->limits.is_exact ? vm->fuel : 0;
+    int64_t start = budget + debt;
+    vm->fuel = start;
     if (vm->state == VM_NEW) vm_start(vm);
-    FlowOutcome outcome;
-    while (vm_step(vm, &outcome)) {}
-    vm->executed += (uint64_t)(budget - vm->fuel);
+    FlowOutcome outcome = FLOW_PREEMPTED;
+    if (start > 0)
+        while (vm_step(vm, &outcome)) {}
+    vm->executed += (uint64_t)(start - vm->fuel);
+    vm->is_in_debt = outcome == FLOW_PREEMPTED && vm->fuel < 0;
     flow_vm_fill_result(vm, outcome, ret_result);
 }
 

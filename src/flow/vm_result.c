@@ -183,6 +183,10 @@ static FlowErrorKind error_kind_of(const char *class_name) {
     return ERROR_KIND_ERROR;
 }
 
+static void set_cause(FlowVm *vm, FlowObject *error, FlowValue cause) {
+    flow_object_define(vm, error, FLOW_KEY(vm, cause), cause, PROPERTY_HIDDEN);
+}
+
 static void copy_own(FlowVm *vm, FlowObject *target, FlowValue source) {
     if (!flow_is_object(source)) return;
     FlowArray *keys = flow_object_keys(vm, flow_as_object(source), KEYS_STRINGS);
@@ -190,20 +194,46 @@ static void copy_own(FlowVm *vm, FlowObject *target, FlowValue source) {
         FlowValue name = flow_object_element(vm, &keys->object, i);
         FlowKey key = flow_key_string(vm, flow_as_string(name));
         bool is_reserved = key.bits == FLOW_NAME(vm, message).bits ||
-                           key.bits == FLOW_NAME(vm, stack).bits;
+                           key.bits == FLOW_NAME(vm, stack).bits ||
+                           key.bits == FLOW_NAME(vm, cause).bits;
         if (is_reserved) continue;
         flow_object_put(vm, target, key, flow_object_get_data(vm, flow_as_object(source), key));
     }
 }
 
-// {"name", "message", …} becomes an Error that shows them; other data stays data.
+enum { CAUSES_MAX = 32 }; // of causes; what lies deeper stays data
+
+static FlowValue field_of(FlowVm *vm, FlowValue data, FlowKey key) {
+    bool is_record = flow_is_object(data) && !flow_is_array(data);
+    return is_record ? flow_object_get_data(vm, flow_as_object(data), key) : FLOW_UNDEFINED;
+}
+
+// {"name" or "type", "message", …} becomes an Error that shows them, and so do its causes; other
+// data stays data. A failed run keeps what was thrown, with its cause, in "value".
 static FlowValue cause_from_data(FlowVm *vm, FlowValue data) {
-    if (!flow_is_object(data) || flow_is_array(data)) return data;
-    FlowValue message = flow_object_get_data(vm, flow_as_object(data), FLOW_KEY(vm, message));
-    if (!flow_is_string(message)) return data;
-    FlowObject *error = flow_error_new(vm, ERROR_KIND_ERROR, flow_as_string(message));
-    copy_own(vm, error, data);
-    return flow_from_object(error);
+    FlowValue first = data;
+    FlowObject *effect = NULL; // what `data` is the cause of
+    for (int i = 0; i < CAUSES_MAX; i++) {
+        FlowValue message = field_of(vm, data, FLOW_KEY(vm, message));
+        if (!flow_is_string(message)) break;
+        FlowObject *error = flow_error_new(vm, ERROR_KIND_ERROR, flow_as_string(message));
+        copy_own(vm, error, data);
+        FlowValue type = field_of(vm, data, flow_key_cstr(vm, "type"));
+        if (flow_is_string(type) && !flow_is_string(field_of(vm, data, FLOW_KEY(vm, name)))) {
+            flow_object_define(vm, error, FLOW_KEY(vm, name), type, PROPERTY_HIDDEN);
+        }
+        if (effect) set_cause(vm, effect, flow_from_object(error));
+        else first = flow_from_object(error);
+        FlowValue cause = field_of(vm, data, FLOW_KEY(vm, cause));
+        if (flow_is_undefined(cause)) {
+            cause = field_of(vm, field_of(vm, data, FLOW_KEY(vm, value)), FLOW_KEY(vm, cause));
+        }
+        if (flow_is_undefined(cause)) break;
+        set_cause(vm, error, cause);
+        effect = error;
+        data = cause;
+    }
+    return first;
 }
 
 static Status settlement_error(FlowVm *vm, const FlowSettlement *settlement, FlowValue *ret,
@@ -225,8 +255,7 @@ static Status settlement_error(FlowVm *vm, const FlowSettlement *settlement, Flo
         flow_object_put(vm, error, FLOW_KEY(vm, code), flow_from_string(code));
     }
     if (!str_is_null(settlement->cause_json)) {
-        flow_object_define(vm, error, FLOW_KEY(vm, cause), cause_from_data(vm, cause),
-                           PROPERTY_HIDDEN);
+        set_cause(vm, error, cause_from_data(vm, cause));
     }
     *ret = flow_from_object(error);
     return OK;

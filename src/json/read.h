@@ -50,7 +50,7 @@ typedef struct JsonReader {
     size_t depth;
     size_t error_at; // byte position of the fault, once json_next has not answered OK
     JsonExpect expect;
-    uint64_t is_object[LIMIT_JSON_DEPTH / 64]; // a bit per open container, outermost first
+    uint64_t is_object[LIMIT_JSON_DEPTH_MAX / 64]; // a bit per open container, outermost first
 } JsonReader;
 
 void json_reader_init(JsonReader *reader, Str text);

@@ -10,15 +10,17 @@
 #include "base/vec.h"
 #include "json/escape.h"
 #include "json/read.h"
+#include <stdalign.h>
 
 typedef struct Builder {
     Arena *arena;
+    Arena *texts;
     JsonValue *root;
     size_t depth;
     struct {
         JsonValue *container;
         JsonValue **tail;     // where the next child goes
-    } open[LIMIT_JSON_DEPTH]; // [J1]
+    } open[LIMIT_JSON_DEPTH_MAX]; // [J1]
     Str key;                  // of the member whose value comes next
 } Builder;
 
@@ -59,7 +61,7 @@ static Str string_raw(const JsonEvent *event) { // with its quotes
 static void add_event(Builder *builder, const JsonReader *reader, const JsonEvent *event) {
     const char *start = reader->start + event->at;
     switch (event->kind) {
-    case JSON_KEY: builder->key = json_string_arena(builder->arena, event); break;
+    case JSON_KEY: builder->key = json_string_arena(builder->texts, event); break;
     case JSON_NULL: add_value(builder, JSON_KIND_NULL, event->raw); break;
     case JSON_FALSE: add_value(builder, JSON_KIND_BOOL, event->raw); break;
     case JSON_TRUE: add_value(builder, JSON_KIND_BOOL, event->raw)->boolean = true; break;
@@ -68,7 +70,7 @@ static void add_event(Builder *builder, const JsonReader *reader, const JsonEven
         break;
     case JSON_STRING:
         add_value(builder, JSON_KIND_STRING, string_raw(event))->string =
-            json_string_arena(builder->arena, event);
+            json_string_arena(builder->texts, event);
         break;
     case JSON_ARRAY_BEGIN: open_value(builder, JSON_KIND_ARRAY, start); break;
     case JSON_OBJECT_BEGIN: open_value(builder, JSON_KIND_OBJECT, start); break;
@@ -79,11 +81,29 @@ static void add_event(Builder *builder, const JsonReader *reader, const JsonEven
     }
 }
 
+// Every value but the first follows a comma or an opening bracket; quotes hide theirs.
+size_t json_tree_size(Str text) {
+    size_t count = 1;
+    bool is_string = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (is_string && c == '\\') i++;
+        else if (c == '"') is_string = !is_string;
+        else if (!is_string && (c == ',' || c == '[' || c == '{')) count++;
+    }
+    return count * (sizeof(JsonValue) + alignof(max_align_t));
+}
+
 Status json_parse(Arena *arena, Str text, JsonValue **ret_value, Diag *diag) {
+    return json_parse_apart(arena, arena, text, ret_value, diag);
+}
+
+Status json_parse_apart(Arena *tree, Arena *texts, Str text, JsonValue **ret_value, Diag *diag) {
     JsonReader reader;
     JsonEvent event;
     Builder builder;
-    builder.arena = arena;
+    builder.arena = tree;
+    builder.texts = texts;
     builder.root = NULL;
     builder.depth = 0;
     builder.key = STR_NULL;

@@ -35,6 +35,13 @@ typedef struct JsonValue {
 // The faults are those of json_next (json/read.h).
 MUST_CHECK Status json_parse(Arena *arena, Str text, JsonValue **ret_value, Diag *diag);
 
+// The same, with what is decoded (strings and keys with escapes) in `texts`, so that the tree can
+// be given back before the texts that were taken from it.
+MUST_CHECK Status json_parse_apart(Arena *tree, Arena *texts, Str text, JsonValue **ret_value,
+                                   Diag *diag);
+// At least as many bytes as the tree of `text` takes, its texts not counted. Cheap.
+size_t json_tree_size(Str text);
+
 #define JSON_EACH(item, container)                                                                 \
     for (const JsonValue *item = (container)->first; item; item = item->next)
 
@@ -51,6 +58,7 @@ bool json_equal(const JsonValue *a, const JsonValue *b);
 // ---- fields of a request. They write `ret_x` only when the field is there with the right type;
 // absent and null leave it alone, so that the caller's default stays. A wrong type is ERR_INVALID,
 // code BAD_FIELD, and the message names the field.
+bool json_has(const JsonValue *object, const char *name); // it is there, and not null
 MUST_CHECK Status json_get_string(const JsonValue *object, const char *name, Str *ret_value,
                                   Diag *diag);
 MUST_CHECK Status json_get_bool(const JsonValue *object, const char *name, bool *ret_value,

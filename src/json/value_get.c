@@ -10,6 +10,7 @@
 //   [G2] null and absent mean the same, except to json_get_raw: payloads may be null.
 #include "base/duration.h"
 #include "base/limits.h"
+#include "base/name.h"
 #include "json/read.h"
 #include "json/value.h"
 
@@ -24,6 +25,8 @@ static const JsonValue *present(const JsonValue *object, const char *name) {
     const JsonValue *value = json_member(object, str_from(name));
     return value && value->kind != JSON_KIND_NULL ? value : NULL;
 }
+
+bool json_has(const JsonValue *object, const char *name) { return present(object, name) != NULL; }
 
 Status json_get_string(const JsonValue *object, const char *name, Str *ret_value, Diag *diag) {
     const JsonValue *value = present(object, name);
@@ -148,8 +151,13 @@ Status json_allow_only(const JsonValue *object, const char *const *names, Diag *
     }
     JSON_EACH(member, object) {
         if (is_named(member->key, names)) continue;
-        return diag_set(diag, ERR_INVALID, "UNKNOWN_FIELD", "field \"%.*s\" is not known here",
-                        STR_ARG(member->key));
+        NameGuess guess = {.wanted = member->key};
+        for (size_t i = 0; names[i] != NULL; i++) name_guess(&guess, names[i]);
+        bool is_near = guess.best != NULL;
+        return diag_set(diag, ERR_INVALID, "UNKNOWN_FIELD",
+                        "field \"%.*s\" is not known here%s%s%s", STR_ARG(member->key),
+                        is_near ? "; did you mean \"" : "", is_near ? guess.best : "",
+                        is_near ? "\"?" : "");
     }
     return OK;
 }

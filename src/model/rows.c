@@ -1,9 +1,11 @@
-// Rows: names of the numbers that stand in their columns.
+// Rows: names of the numbers that stand in their columns, how entries of the log are named,
+// and how taken events are marked.
 //
 //   [N1] Names are part of the API on the wire: lower case, never changed.
 //   [N2] A number that has no name answers "unknown"; it never stops the process, because it may
 //        come from a damaged file.
 #include "model/rows.h"
+#include "base/hash.h"
 
 static const char *const run_state_names[RUN_STATE_COUNT] = {
     [RUN_PENDING] = "pending",     [RUN_RUNNING] = "running",     [RUN_SUSPENDED] = "suspended",
@@ -59,6 +61,7 @@ const char *log_kind_name(int64_t kind) {
         [LOG_FINISHED] = "finished",
         [LOG_LINE] = "line",
         [LOG_UNHANDLED] = "unhandled",
+        [LOG_RETRY] = "retry",
     };
     bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
     return is_known ? names[kind] : "unknown";
@@ -67,14 +70,55 @@ const char *log_kind_name(int64_t kind) {
 const char *log_step_state(const LogRow *entry) {
     switch ((LogKind)entry->kind) {
     case LOG_STARTED:
-    case LOG_CONTINUED:
-    case LOG_WAIT: return "running"; // the body goes on; also what leaving idle shows as
+    case LOG_CONTINUED: return "running";
+    case LOG_WAIT: // a task has ended; or the body goes on, which is also how leaving idle shows
+        return str_is_null(log_entry_target(entry)) ? "running" : "not_running";
     case LOG_TASK:
     case LOG_CHILD:
-    case LOG_STEP_ATTEMPT: return "preparing";
+    case LOG_STEP_ATTEMPT:
+    case LOG_RETRY: return "preparing";
     case LOG_STEP:
     case LOG_IDLE:
     case LOG_FINISHED: return "not_running";
     default: return NULL;
     }
+}
+
+Str log_entry_name(const LogRow *entry) {
+    if (entry->kind != LOG_WAIT) return entry->name;
+    Str left = entry->name, name = entry->name;
+    (void)str_split(&left, '\n', &name);
+    return name;
+}
+
+// An id that was made for a run or task, and no name that somebody gave a signal.
+static bool is_made_id(Str text, Str prefix) {
+    enum { MADE_LEN_MIN = 20 };
+    if (!str_starts_with(text, prefix) || text.len < prefix.len + MADE_LEN_MIN) return false;
+    for (size_t i = prefix.len; i < text.len; i++) {
+        char c = text.data[i];
+        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z')) return false;
+    }
+    return true;
+}
+
+Str log_entry_target(const LogRow *entry) {
+    if (entry->kind != LOG_WAIT) return STR_NULL;
+    Str left = entry->name, name = STR_NULL;
+    if (str_split(&left, '\n', &name) && !str_is_null(left)) return left;
+    bool is_id = entry->attempt > 0 || is_made_id(entry->name, STR("run_")) ||
+                 is_made_id(entry->name, STR("task_"));
+    return is_id ? entry->name : STR_NULL;
+}
+
+// Part of the format: the same number in every version and on every machine.
+int64_t event_taken_mark(Str topic) {
+    Sha256 sha;
+    uint8_t digest[SHA256_SIZE];
+    sha256_init(&sha);
+    sha256_update(&sha, topic.data, topic.len);
+    sha256_final(&sha, digest);
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++) number = number << 8 | digest[i];
+    return -1 - (int64_t)(number >> 2);
 }

@@ -4,6 +4,7 @@
 // Keys: one ascending sequence serves all tables of a store, so a key never names two things
 // and rows made later sort later. Times are milliseconds since 1970 (0 = none).
 #pragma once
+#include "base/limits.h"
 #include "model/column.h"
 #include "model/counter.h"
 #include "model/queue.h"
@@ -14,7 +15,7 @@
 
 typedef enum RunState {
     RUN_PENDING = 1, // not yet due to start; due_at_ms says when
-    RUN_RUNNING,     // claimed by `owner`, or ready to be claimed when owner is 0
+    RUN_RUNNING,     // claimed by `owner`, or ready to be claimed when nobody owns it
     RUN_SUSPENDED,   // parked on `waits`; nobody owns it
     RUN_PAUSED,      // held for a person; `paused_state` says what it was
     RUN_COMPLETED,
@@ -27,7 +28,6 @@ static inline bool run_state_is_terminal(int64_t state) { return state >= RUN_CO
 const char *run_state_name(int64_t state); // "suspended"
 bool run_state_parse(Str name, RunState *ret_state);
 
-enum { PRIORITY_MIN = -1000, PRIORITY_MAX = 1000 };
 // Positive and smaller for higher priorities: what the claim indexes are ordered by.
 static inline int64_t claim_rank(int64_t priority) { return 1 + PRIORITY_MAX - priority; }
 
@@ -48,10 +48,10 @@ typedef struct RunRow {
     int64_t definition;       // key of the DefinitionRow it is pinned to; 0 for native runs
     int64_t kind;             // RunKind
     int64_t state;            // RunState
-    int64_t owner;            // key of the node that executes it; 0 = nobody
+    int64_t owner;            // key of the node that executes it; <= 0 = nobody (workflow_set.h)
     int64_t epoch;            // +1 with each claim and each forced change; fences stale writers
     int64_t generation;       // +1 with each suspension and wake-up; fences stale timers
-    int64_t incarnation;      // +1 with each continue-as and rewind
+    int64_t incarnation;      // +1 with each continue-as, rewind and retry
     int64_t priority;         // higher first; PRIORITY_MIN … PRIORITY_MAX
     int64_t claim_rank;       // while RUNNING: claim_rank(priority), > 0; otherwise 0
     int64_t due_at_ms;        // the next thing to happen by itself; the state says what
@@ -70,7 +70,8 @@ typedef struct RunRow {
     int64_t paused_state;     // RunState it goes back to; 0 unless paused or to be paused
     int64_t is_pause_wanted;  // a running turn becomes PAUSED at its next commit
     int64_t cancel_at_ms;     // when cancellation was asked for; 0 = never
-    int64_t attempts;         // turns that ended without a commit (crashes, take-overs)
+    int64_t attempts;         // executions in a row that were lost: their node was gone before it
+                              // committed; < 0: so many, and one more is under way. See run_lost
     int64_t input_seq;        // log entry that holds the input
     int64_t result_seq;       // log entry that holds the result or error
     int64_t log_seq;          // last sequence number as of the last write of this row: a lower
@@ -78,16 +79,22 @@ typedef struct RunRow {
     int64_t tasks_ended_key;  // its tasks with keys up to this have all ended; a lower bound
     int64_t home;             // key of the node that has it in memory while nobody owns it: a hint;
                               // 0 = none
-    Str queue;                // null = default
+    int64_t retries;          // how often it began again from its input after it had failed
+    Str queue;                // of its tasks that name none; null = default
     Str tags;                 // tags joined by '\n'; null = none
     Str leftover_topic;       // for LEFTOVER_TO_TOPIC
     Str waits;                // encoded WaitSet (model/waits.h); null = none
     Str snapshot;             // flow runs: the parked VM
 } RunRow;
 
+// How many executions in a row were lost, whether one more is under way or not.
+static inline int64_t run_lost(const RunRow *run) {
+    return run->attempts < 0 ? -run->attempts : run->attempts;
+}
+
 // Ready to be executed, and nobody does yet.
 static inline bool run_is_ready(const RunRow *run) {
-    return run->state == RUN_RUNNING && run->owner == 0;
+    return run->state == RUN_RUNNING && run->owner <= 0;
 }
 
 typedef enum LogKind {
@@ -112,6 +119,7 @@ typedef enum LogKind {
     LOG_FINISHED, // outcome; data: result or error
     LOG_LINE,     // console line; name: level
     LOG_UNHANDLED, // a parked run wants no such signal: it is kept; name; data: is the run idle
+    LOG_RETRY, // attempt `attempt` failed; data: {"error":…,"next_at":"…"}; LOG_STARTED follows
     LOG_KIND_COUNT
 } LogKind;
 
@@ -143,9 +151,12 @@ typedef struct LogRow {
     int64_t attempt;   // attempts used
     int64_t outcome;   // Outcome
     int64_t slot;      // LOG_WAIT: which item of the wait set
-    Str name;
+    Str name;          // LOG_WAIT of a script's task or child: "name\nid"; else the id alone
     Str data; // JSON text; null = no value at all (JSON null is the text "null")
 } LogRow;
+
+Str log_entry_name(const LogRow *entry); // without the id
+Str log_entry_target(const LogRow *entry); // LOG_WAIT: id of a task or child; null = other things
 
 typedef struct WaiterRow { // a parked run that wants an event of a topic
     int64_t key;           // also the order of arrival
@@ -157,7 +168,7 @@ typedef struct WaiterRow { // a parked run that wants an event of a topic
 
 typedef struct EventRow { // published, not consumed yet
     int64_t key;          // also the order of arrival
-    int64_t run;          // signals: the run it is addressed to; 0 for topic events
+    int64_t run;          // signals: the run; events: 0, < 0 once a run took it (event_taken_mark)
     Str topic;            // topic events; null for signals
     Str name;             // signals; null for topic events
     Str id;               // caller's or generated
@@ -165,6 +176,10 @@ typedef struct EventRow { // published, not consumed yet
     int64_t due_at_ms; // expiry; 0 = never
     Str payload;
 } EventRow;
+
+static inline bool event_is_signal(const EventRow *event) { return event->run > 0; }
+static inline bool event_is_taken(const EventRow *event) { return event->run < 0; }
+int64_t event_taken_mark(Str topic); // `run` of its taken events: a digest that lists them
 
 typedef enum TopicConsume { CONSUME_ONE = 0, CONSUME_ALL } TopicConsume;
 typedef enum TopicVisible {
@@ -178,7 +193,7 @@ typedef struct TopicRow {
     int64_t consume;       // TopicConsume
     int64_t visible;       // TopicVisible
     int64_t expire_ms;     // 0 = the store's event retention
-    int64_t cap;           // most pending events; 0 = the store's default
+    int64_t cap;           // most events that are kept; 0 = the store's default
     int64_t pending_count; // EventRows of this topic
     int64_t is_explicit;   // set by a person, so it is kept although nothing is pending
 } TopicRow;
@@ -223,7 +238,7 @@ typedef struct TaskRow {
     int64_t claim_rank;        // claim_rank(priority) while it can be claimed; otherwise 0
     int64_t key_rank;          // its place among those of its concurrency key (model/queue.h)
     int64_t attempt;           // leases given so far
-    int64_t token;             // fencing token of the present lease
+    int64_t token;             // fencing token of the present lease; below 2^53
     int64_t max_attempts;
     int64_t backoff_ms;        // first delay
     int64_t backoff_max_ms;
@@ -247,26 +262,28 @@ typedef struct TaskRow {
     Str progress; // last heartbeat's
 } TaskRow;
 
+#define VERSION_NATIVE STR("native") // of workflows in C: whatever is registered under the name
+
 typedef struct DefinitionRow {
     int64_t key;
     Str name;
-    Str version; // SHA-256 of the source, hex
-    int64_t kind;
+    Str version; // SHA-256 of the source, hex; or VERSION_NATIVE
+    int64_t kind; // RunKind; a name has one kind
     int64_t is_current;
     int64_t created_at_ms;
-    Str config;
-    Str source;
+    Str config, source;
     Str code; // what it was compiled to (flow/image.h); null for those deployed before it was kept
+    Str file; // the name of its file, without folders, for people to see; null: nobody said
 } DefinitionRow;
 
 typedef struct NodeRow {
     int64_t key;
     Str name;
-    int64_t lease_until_ms;
-    int64_t started_at_ms;
+    int64_t lease_until_ms, started_at_ms;
     int64_t last_batch; // number of the last batch applied for this node
     int64_t resident_count; // runs it had in memory when its row was written last
     Str version;            // of its program
+    Str workers; // who asks it for tasks, as it said last: JSON, for the other nodes; null: nobody
 } NodeRow;
 
 typedef struct DedupeRow { // remembers keys that must not be used twice

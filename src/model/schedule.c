@@ -97,7 +97,7 @@ size_t ticker_preview(const Ticker *ticker, int64_t after_ms, int64_t *ret_ticks
 
 int64_t schedule_jitter_ms(Str name, int64_t tick_ms, int64_t jitter_ms) {
     if (jitter_ms <= 0) return 0;
-    uint64_t hash = hash_u64(hash_bytes(name.data, name.len) ^ (uint64_t)tick_ms);
+    uint64_t hash = hash_fixed_u64(hash_fixed_bytes(name.data, name.len) ^ (uint64_t)tick_ms);
     return (int64_t)(hash % ((uint64_t)jitter_ms + 1));
 }
 

@@ -30,6 +30,10 @@ typedef enum SchedulePolicy {
 const char *overlap_name(int64_t policy); // "cancel-old"
 bool overlap_parse(Str name, SchedulePolicy *ret_policy);
 
+// Of what a run is started with: said by somebody, so that the workflow's own word does not count.
+// (A time-out of 0, a queue or tags that are null say nothing.)
+typedef enum SpecGiven { GIVEN_PRIORITY = 1 << 0, GIVEN_KEEP = 1 << 1 } SpecGiven;
+
 typedef struct ScheduleRow {
     int64_t key;
     Str name; // unique
@@ -42,6 +46,7 @@ typedef struct ScheduleRow {
     int64_t priority;
     int64_t timeout_ms;
     int64_t keep_ms;
+    int64_t given; // SpecGiven bits
     // when
     int64_t kind;        // ScheduleKind
     Str spec;

@@ -10,8 +10,6 @@
 #include "base/str.h"
 #include <stdint.h>
 
-enum { SNAPSHOTS_KEPT_DEFAULT = 10, SNAPSHOTS_KEPT_MAX = 1000 };
-
 typedef struct SnapshotRow {
     int64_t run;
     int64_t number; // 1, 2, 3 … within the incarnation

@@ -46,6 +46,7 @@
     COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
     COLUMN(RunRow, tasks_ended_key, COLUMN_I64)                                                    \
     COLUMN(RunRow, home, COLUMN_I64)                                                               \
+    COLUMN(RunRow, retries, COLUMN_I64)                                                            \
     COLUMN(RunRow, queue, COLUMN_TEXT)                                                             \
     COLUMN(RunRow, tags, COLUMN_TEXT)                                                              \
     COLUMN(RunRow, leftover_topic, COLUMN_TEXT)                                                    \
@@ -151,7 +152,8 @@
     COLUMN(DefinitionRow, created_at_ms, COLUMN_I64)                                               \
     COLUMN(DefinitionRow, config, COLUMN_TEXT)                                                     \
     COLUMN(DefinitionRow, source, COLUMN_TEXT)                                                     \
-    COLUMN(DefinitionRow, code, COLUMN_BYTES)
+    COLUMN(DefinitionRow, code, COLUMN_BYTES)                                                      \
+    COLUMN(DefinitionRow, file, COLUMN_TEXT)
 
 #define NODE_COLUMNS(COLUMN)                                                                       \
     COLUMN(NodeRow, key, COLUMN_I64)                                                               \
@@ -160,7 +162,8 @@
     COLUMN(NodeRow, started_at_ms, COLUMN_I64)                                                     \
     COLUMN(NodeRow, last_batch, COLUMN_I64)                                                        \
     COLUMN(NodeRow, resident_count, COLUMN_I64)                                                    \
-    COLUMN(NodeRow, version, COLUMN_TEXT)
+    COLUMN(NodeRow, version, COLUMN_TEXT)                                                          \
+    COLUMN(NodeRow, workers, COLUMN_TEXT)
 
 #define DEDUPE_COLUMNS(COLUMN)                                                                     \
     COLUMN(DedupeRow, scope, COLUMN_TEXT)                                                          \
@@ -188,6 +191,7 @@
     COLUMN(ScheduleRow, priority, COLUMN_I64)                                                      \
     COLUMN(ScheduleRow, timeout_ms, COLUMN_I64)                                                    \
     COLUMN(ScheduleRow, keep_ms, COLUMN_I64)                                                       \
+    COLUMN(ScheduleRow, given, COLUMN_I64)                                                         \
     COLUMN(ScheduleRow, kind, COLUMN_I64)                                                          \
     COLUMN(ScheduleRow, spec, COLUMN_TEXT)                                                         \
     COLUMN(ScheduleRow, zone, COLUMN_TEXT)                                                         \

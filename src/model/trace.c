@@ -65,32 +65,69 @@ TraceParentText trace_parent_format(const TraceParent *parent) {
     return answer;
 }
 
+// "key=value", with what the standard allows in either.
+static bool is_state_member(Str member) {
+    const char *equals = memchr(member.data, '=', member.len);
+    if (equals == NULL || equals == member.data) return false;
+    for (size_t i = 0; i < member.len; i++) {
+        char c = member.data[i];
+        bool is_key = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                      (c != 0 && strchr("_-*/@", c) != NULL);
+        if (member.data + i < equals && !is_key) return false;
+        if (member.data + i > equals && (c < ' ' || c > '~' || c == '=')) return false;
+    }
+    return equals + 1 < member.data + member.len;
+}
+
+Str trace_state_read(Str text) {
+    size_t end = 0;
+    Str left = text, piece;
+    if (str_is_null(text)) return text;
+    while (str_split(&left, ',', &piece)) {
+        Str member = str_trim(piece);
+        if (member.len > 0 && !is_state_member(member)) return STR_NULL;
+        size_t piece_end = (size_t)(piece.data - text.data) + piece.len;
+        if (member.len > 0 && piece_end <= TRACESTATE_SIZE_MAX) end = piece_end;
+    }
+    Str state = str_trim((Str){text.data, end});
+    return state.len > 0 ? state : STR_NULL;
+}
+
 // ---- tags ----
 
-// How many bytes before the last tag, which is a traceparent; < 0 = it is not.
-static ptrdiff_t trace_place(Str tags) {
-    if (tags.len < TAG_SIZE) return -1;
-    size_t at = tags.len - TAG_SIZE;
-    if (at > 0 && tags.data[at - 1] != '\n') return -1;
-    return memcmp(tags.data + at, TAG_PREFIX, TAG_PREFIX_SIZE) == 0 ? (ptrdiff_t)at : -1;
+// The last tag, when it is a traceparent: "traceparent=…", or the same, a space and a tracestate.
+// Null = it is not.
+static Str trace_tag(Str tags) {
+    size_t at = tags.len;
+    while (at > 0 && tags.data[at - 1] != '\n') at--;
+    Str tag = {tags.data + at, tags.len - at};
+    if (tag.len < TAG_SIZE || memcmp(tag.data, TAG_PREFIX, TAG_PREFIX_SIZE) != 0) return STR_NULL;
+    return tag.len == TAG_SIZE || tag.data[TAG_SIZE] == ' ' ? tag : STR_NULL;
 }
 
 Str tags_trace(Str tags) {
-    ptrdiff_t at = trace_place(tags);
-    return at < 0 ? STR_NULL : (Str){tags.data + at + TAG_PREFIX_SIZE, TRACEPARENT_SIZE};
+    Str tag = trace_tag(tags);
+    return str_is_null(tag) ? tag : (Str){tag.data + TAG_PREFIX_SIZE, TRACEPARENT_SIZE};
+}
+
+Str tags_trace_state(Str tags) {
+    Str tag = trace_tag(tags);
+    if (tag.len <= TAG_SIZE) return STR_NULL;
+    return (Str){tag.data + TAG_SIZE + 1, tag.len - TAG_SIZE - 1};
 }
 
 Str tags_without_trace(Str tags) {
-    ptrdiff_t at = trace_place(tags);
-    if (at < 0) return tags;
-    return at == 0 ? STR_NULL : (Str){tags.data, (size_t)at - 1};
+    Str tag = trace_tag(tags);
+    if (str_is_null(tag)) return tags;
+    return tag.len == tags.len ? STR_NULL : (Str){tags.data, tags.len - tag.len - 1};
 }
 
-Str tags_with_trace(Arena *arena, Str tags, const TraceParent *parent) {
+Str tags_with_trace(Arena *arena, Str tags, const TraceParent *parent, Str state) {
     TraceParentText text = trace_parent_format(parent);
     Str others = tags_without_trace(tags);
-    const char *between = others.len > 0 ? "\n" : "";
-    return arena_printf(arena, "%.*s%s" TAG_PREFIX "%s", STR_ARG(others), between, text.text);
+    const char *between = others.len > 0 ? "\n" : "", *space = state.len > 0 ? " " : "";
+    return arena_printf(arena, "%.*s%s" TAG_PREFIX "%s%s%.*s", STR_ARG(others), between, text.text,
+                        space, STR_ARG(state));
 }
 
 // ---- ids ----

@@ -5,16 +5,17 @@
 // run belong together however long it slept in between and whichever process executed them.
 //
 // A run that was started with a W3C `traceparent` belongs to that trace; it is kept as the last of
-// the run's tags, which people are not shown.
+// the run's tags, which people are not shown, with the `tracestate` that came along behind it. That
+// is handed on as it is: what others keep in it is theirs.
 //
 //   [R1] The same run, turn or attempt is the same span on every node and after every restart.
-//   [R2] A malformed traceparent is as good as none.
+//   [R2] A malformed traceparent is as good as none, and so is a tracestate.
 #pragma once
 #include "base/arena.h"
 #include "base/str.h"
 #include <stdint.h>
 
-enum { TRACE_ID_SIZE = 16, SPAN_ID_SIZE = 8, TRACEPARENT_SIZE = 55 };
+enum { TRACE_ID_SIZE = 16, SPAN_ID_SIZE = 8, TRACEPARENT_SIZE = 55, TRACESTATE_SIZE_MAX = 512 };
 
 typedef struct TraceParent { // a span, as one below it sees it
     uint8_t trace_id[TRACE_ID_SIZE];
@@ -29,10 +30,16 @@ typedef struct TraceParentText { // NUL-terminated
 bool trace_parent_parse(Str text, TraceParent *ret_parent); // [R2]
 TraceParentText trace_parent_format(const TraceParent *parent);
 
-// The traceparent among tags, null = none; the tags without it; the tags with this one.
+// The part of a tracestate that is handed on: its first members, as many as TRACESTATE_SIZE_MAX
+// holds; null when it is malformed or has none. [R2]
+Str trace_state_read(Str text);
+
+// The traceparent among tags, and its tracestate, null = none; the tags without both; the tags with
+// these (`state` may be null).
 Str tags_trace(Str tags);
+Str tags_trace_state(Str tags);
 Str tags_without_trace(Str tags);
-Str tags_with_trace(Arena *arena, Str tags, const TraceParent *parent);
+Str tags_with_trace(Arena *arena, Str tags, const TraceParent *parent, Str state);
 
 // The span of a run. *ret_above is what it was started under; false = nothing.
 bool trace_of_run(Str run_id, Str tags, TraceParent *ret_run, TraceParent *ret_above);

@@ -3,7 +3,8 @@
 //   u8 version · u8 mode · varint count · items
 //   item: u8 kind · u8 fields · varint slot · varint position, then the fields that are there, in
 //   this order: iteration, deadline_at_ms, target, since_ms, waiter (zigzag), name, filter (str),
-//   group and quiet (one u8)
+//   group and quiet (one u8). Waits for children and tasks have no filter; their label stands in
+//   its place.
 //
 //   [E1] A field that is zero or null costs nothing; a wait for one signal takes about 20 bytes.
 //   [E2] Decoding never reads outside the bytes, allocates no more than they could describe, and
@@ -39,11 +40,23 @@ const char *wait_kind_name(int64_t kind) {
     return wait_kind_names[kind];
 }
 
+bool wait_item_has_target(const WaitItem *item) {
+    return item->kind == WAIT_CHILD || item->kind == WAIT_TASK;
+}
+
+bool wait_item_is_called(const WaitItem *item, Str name) {
+    if (!str_is_null(item->name) && str_equal(item->name, name)) return true;
+    return !str_is_null(item->label) && str_equal(item->label, name);
+}
+
+static Str filter_or_label(const WaitItem *item) {
+    return wait_item_has_target(item) ? item->label : item->filter;
+}
+
 bool wait_item_has_good_group(const WaitItem *item) {
     if (item->group == 0) return item->quiet == 0;
-    bool has_target = item->kind == WAIT_CHILD || item->kind == WAIT_TASK;
-    return has_target && item->group > 0 && item->group <= WAIT_GROUP_MAX && item->quiet > 0 &&
-           item->quiet <= (WAIT_QUIET_OK | WAIT_QUIET_ERROR);
+    return wait_item_has_target(item) && item->group > 0 && item->group <= WAIT_GROUP_MAX &&
+           item->quiet > 0 && item->quiet <= (WAIT_QUIET_OK | WAIT_QUIET_ERROR);
 }
 
 static uint8_t item_fields(const WaitItem *item) {
@@ -54,7 +67,7 @@ static uint8_t item_fields(const WaitItem *item) {
     if (item->since_ms != 0) fields |= FIELD_SINCE;
     if (item->waiter != 0) fields |= FIELD_WAITER;
     if (!str_is_null(item->name)) fields |= FIELD_NAME;
-    if (!str_is_null(item->filter)) fields |= FIELD_FILTER;
+    if (!str_is_null(filter_or_label(item))) fields |= FIELD_FILTER;
     if (item->group != 0) fields |= FIELD_GROUP;
     return (uint8_t)fields;
 }
@@ -72,7 +85,7 @@ static void item_encode(Buf *buf, const WaitItem *item) {
     if (fields & FIELD_SINCE) bytes_put_zigzag(buf, item->since_ms);
     if (fields & FIELD_WAITER) bytes_put_zigzag(buf, item->waiter);
     if (fields & FIELD_NAME) bytes_put_str(buf, item->name);
-    if (fields & FIELD_FILTER) bytes_put_str(buf, item->filter);
+    if (fields & FIELD_FILTER) bytes_put_str(buf, filter_or_label(item));
     if (fields & FIELD_GROUP) {
         bytes_put_u8(buf, (uint8_t)(item->group << QUIET_BITS | item->quiet));
     }
@@ -104,7 +117,11 @@ static bool item_decode(Arena *arena, ByteReader *reader, WaitItem *ret_item) {
     if (fields & FIELD_SINCE) item.since_ms = bytes_get_zigzag(reader);
     if (fields & FIELD_WAITER) item.waiter = bytes_get_zigzag(reader);
     if (fields & FIELD_NAME) item.name = arena_str(arena, bytes_get_str(reader));
-    if (fields & FIELD_FILTER) item.filter = arena_str(arena, bytes_get_str(reader));
+    if (fields & FIELD_FILTER) {
+        Str text = arena_str(arena, bytes_get_str(reader));
+        if (wait_item_has_target(&item)) item.label = text;
+        else item.filter = text;
+    }
     if (fields & FIELD_GROUP) {
         uint8_t byte = bytes_get_u8(reader);
         item.group = byte >> QUIET_BITS;

@@ -41,8 +41,11 @@ typedef struct WaitItem {
     int64_t waiter;         // key of its WaiterRow while parked; written by the store
     int64_t group;          // WAIT_CHILD, WAIT_TASK: 1 … WAIT_GROUP_MAX; 0 = none
     int64_t quiet;          // WaitQuiet bits; 0 exactly when it has no group
-    Str name;
+    Str name;   // of what it waits for; WAIT_CHILD, WAIT_TASK: its id
     Str filter; // WAIT_EVENT: condition on the payload, or null
+    // WAIT_CHILD: the workflow; WAIT_TASK: the task's name. Written by the store; null in sets that
+    // were parked before it was kept.
+    Str label;
 } WaitItem;
 
 typedef struct WaitSet {
@@ -52,6 +55,10 @@ typedef struct WaitSet {
 } WaitSet;
 
 bool wait_item_has_good_group(const WaitItem *item);
+bool wait_item_has_target(const WaitItem *item); // WAIT_CHILD, WAIT_TASK
+// Is it a wait for something of that name? Tasks are known by id and by name, children by id and by
+// workflow.
+bool wait_item_is_called(const WaitItem *item, Str name);
 Str wait_set_encode(Arena *arena, const WaitSet *set);
 // ERR_CORRUPT when the bytes are not a wait set.
 MUST_CHECK Status wait_set_decode(Arena *arena, Str bytes, WaitSet *ret_set);

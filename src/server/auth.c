@@ -12,6 +12,7 @@
 //
 // Not here: which route it is (route.c), the tokens (tokens.c).
 #include "server/auth.h"
+#include <strings.h>
 
 // ---- pages of other sites ----
 
@@ -24,16 +25,20 @@ static Str without_port(Str host) {
     return colon == NULL ? host : (Str){host.data, (size_t)(colon - host.data)};
 }
 
+// "localhost" and names under it, which RFC 6761 keeps for this machine. No other name without a
+// dot: a top-level domain may have an address, and a search list of the resolver or a network's own
+// server may point any of them here.
+static bool is_localhost(Str name) {
+    Str local = STR("localhost");
+    if (name.len < local.len ||
+        strncasecmp(name.data + name.len - local.len, local.data, local.len) != 0)
+        return false;
+    return name.len == local.len || name.data[name.len - local.len - 1] == '.';
+}
+
 static bool is_this_machine(Str host) {
     Str name = without_port(host);
-    if (str_equal(name, STR("::1"))) return true;
-    // Names without a dot are not to be had on the internet, so no stranger can point one here.
-    bool is_address = memchr(name.data, ':', name.len) != NULL;
-    if (!is_address && memchr(name.data, '.', name.len) == NULL) return true;
-    Str local = STR(".localhost");
-    if (name.len > local.len &&
-        str_equal((Str){name.data + name.len - local.len, local.len}, local))
-        return true;
+    if (str_equal(name, STR("::1")) || is_localhost(name)) return true;
     if (!str_starts_with(name, STR("127."))) return false;
     for (size_t i = 0; i < name.len; i++) // digits and dots only: 127.evil.example is a name
         if (name.data[i] != '.' && (name.data[i] < '0' || name.data[i] > '9')) return false;
@@ -85,7 +90,7 @@ bool auth_cross_origin(Exchange *exchange, Str method, Str path) { // [A2]
     exchange_set_header(exchange, "Access-Control-Allow-Methods", (Str){allowed, len});
     exchange_set_header(exchange, "Access-Control-Allow-Headers",
                         STR("Authorization, Content-Type, Idempotency-Key, Last-Event-ID, "
-                            "Traceparent"));
+                            "Traceparent, Tracestate"));
     exchange_set_header(exchange, "Access-Control-Max-Age", STR("600"));
     exchange_send_text(exchange, 204, NULL, STR(""));
     return true;
@@ -108,8 +113,10 @@ static bool read_bearer(Exchange *exchange, Str *ret_token) {
     if (str_is_null(header))
         return refuse_token(exchange, "Bearer realm=\"abide\"",
                             "this server asks for a token; send Authorization: Bearer abide_…");
-    size_t len = strlen("Bearer ");
-    if (header.len < len || strncasecmp(header.data, "Bearer ", len) != 0)
+    size_t len = strlen("Bearer");
+    bool is_bearer = header.len >= len && strncasecmp(header.data, "Bearer", len) == 0 &&
+                     (header.len == len || header.data[len] == ' ');
+    if (!is_bearer)
         return refuse_token(exchange, "Bearer realm=\"abide\"",
                             "this server takes Authorization: Bearer abide_… only");
     *ret_token = str_trim((Str){header.data + len, header.len - len});

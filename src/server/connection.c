@@ -2,10 +2,11 @@
 //
 // Cutting is shutdown(2): the library notices at once and cleans up as if the client had gone.
 //
-// Not here: silent connections (the library's own time-out), waiting requests (exchange.c).
+// Not here: silent connections (the library's own time-out), waiting requests (exchange_wait.c).
 #include "base/memory.h"
 #include "server/connection.h"
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 enum {
@@ -21,6 +22,7 @@ struct Connection {
     int64_t phase_end_ms; // then it is cut
 };
 
+// Nothing more comes, and all that came has been read.
 static bool is_hung_up(int fd) {
     char byte;
     ssize_t len = recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
@@ -114,7 +116,14 @@ void connection_ended(Exchange *exchange, bool is_whole) {
     if (is_whole) show_end(connection->fd); // no reason to wait for the first look
 }
 
-bool connection_is_hung_up(const Exchange *exchange) {
+void connection_watch(const Exchange *exchange, Watch *watch) {
     const Connection *connection = connection_of(exchange);
-    return connection == NULL || is_hung_up(connection->fd);
+    if (connection != NULL) server_watch(exchange->server, watch, connection->fd);
+}
+
+bool connection_has_left(const Exchange *exchange) {
+    const Connection *connection = connection_of(exchange);
+    if (connection == NULL) return true;
+    struct pollfd end = {.fd = connection->fd, .events = POLLRDHUP};
+    return poll(&end, 1, 0) > 0;
 }

@@ -29,6 +29,9 @@ void connection_notify(void *context, struct MHD_Connection *library, void **soc
 void connection_received(Exchange *exchange); // all of the request is there
 void connection_sends(Exchange *exchange, size_t answer_size);
 void connection_ended(Exchange *exchange, bool is_whole); // the next request may begin
-// The client has ended its side, or is gone. Nobody watches a suspended connection, so its end
-// shows only to those who look.
-bool connection_is_hung_up(const Exchange *exchange);
+// Tells when the client of an exchange that waits has left (ticker.h).
+void connection_watch(const Exchange *exchange, Watch *watch);
+// The client has ended its side, or is gone. The library does not look at a suspended connection,
+// so its end shows only to those who look or watch. Bytes that nobody has read, as the goodbye of
+// TLS, do not hide it.
+bool connection_has_left(const Exchange *exchange);

@@ -4,8 +4,8 @@
 // on its own thread once the commit answered; there the few answers that live only as long as the
 // batch are copied, and the connection is resumed: a server thread then runs the continuation.
 //
-// Not here: reading requests (exchange_request.c), answers too long for memory
-// (exchange_spill.c), the bytes on the wire (http.c).
+// Not here: reading requests (exchange_request.c), waiting for the end of a run (exchange_wait.c),
+// answers too long for memory (exchange_spill.c), the bytes on the wire (http.c).
 #include "server/problem.h"
 #include "server/server.h"
 #include <microhttpd.h>
@@ -52,15 +52,42 @@ void exchange_send_text(Exchange *exchange, int status, const char *content_type
     exchange_send(exchange);
 }
 
-void exchange_refuse(Exchange *exchange, Status status, const Diag *diag) {
+// The name of the workflow that was not found; null when it is not in the request.
+static Str workflow_asked_for(const Exchange *exchange) {
+    const Op *op = exchange->request != NULL ? &exchange->request->op : NULL;
+    if (op != NULL && op->kind == OP_CREATE_RUN) return op->create_run.spec.workflow;
+    bool is_route = exchange->route != NULL &&
+                    strncmp(exchange->route->pattern, "/v1/workflows/", 14) == 0;
+    return is_route ? exchange->parameters[0] : STR_NULL;
+}
+
+static void suggest_workflow(Exchange *exchange, Diag *diag) {
+    Str name = workflow_asked_for(exchange);
+    if (str_is_null(name)) return;
+    const char *nearest =
+        engine_nearest_workflow(exchange->server->engine, &exchange->arena, name);
+    size_t len = strlen(diag->message);
+    if (nearest != NULL)
+        snprintf(diag->message + len, sizeof diag->message - len, "; did you mean \"%s\"?",
+                 nearest);
+}
+
+void exchange_refuse(Exchange *exchange, Status status, const Diag *given) {
+    Diag copy = *given;
+    const Diag *diag = &copy;
+    if (strcmp(copy.code, "WORKFLOW_NOT_FOUND") == 0) suggest_workflow(exchange, &copy);
     const char *code = diag->code[0] != 0 ? diag->code : status_name(status);
     // However a store is away, clients do the same about it: come back later.
     bool is_store_away = status == ERR_UNAVAILABLE && strncmp(code, "STORE_", 6) == 0;
     if (is_store_away) code = "STORE_UNAVAILABLE";
     int http_status = problem_status(status, code);
     JsonWriter *json = exchange_begin(exchange, http_status);
-    exchange->content_type = "application/problem+json";
-    problem_write(json, http_status, code, diag->message);
+    if (exchange->route != NULL && route_is_foreign(exchange->route)) {
+        problem_write_detail(json, diag->message);
+    } else {
+        exchange->content_type = "application/problem+json";
+        problem_write(json, http_status, code, diag->message);
+    }
     if (http_status == 503) exchange_set_header(exchange, "Retry-After", STR("1"));
     exchange->stage = EXCHANGE_ANSWERED;
     atomic_fetch_add(&exchange->server->counters.problems, 1);
@@ -126,7 +153,7 @@ static void copy_answers(Exchange *exchange) {
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }
 
-static void suspend(Exchange *exchange, ExchangeFunction next) {
+void exchange_suspend(Exchange *exchange, ExchangeFunction next) {
     exchange->next = next;
     exchange->stage = EXCHANGE_WAITING;
     MHD_suspend_connection(exchange->connection);
@@ -141,7 +168,7 @@ static void request_done(Request *request) { // on the coordinator's thread
 void exchange_submit_any(Exchange *exchange, ExchangeFunction next) {
     exchange->request->done = request_done;
     exchange->request->context = exchange;
-    suspend(exchange, next);
+    exchange_suspend(exchange, next);
     driver_submit(&exchange->server->engine->driver, exchange->request);
 }
 
@@ -163,31 +190,10 @@ static void one_done(Request *request) { // on the coordinator's thread
 void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
                          ExchangeFunction next) {
     atomic_store(&exchange->open_count, count);
-    suspend(exchange, next);
+    exchange_suspend(exchange, next);
     for (size_t i = 0; i < count; i++) {
         requests[i].done = one_done;
         requests[i].context = exchange;
     }
     driver_submit_all(&exchange->server->engine->driver, requests, count);
-}
-
-static void await_done(Await *await) { // on the coordinator's thread
-    Exchange *exchange = await->context;
-    exchange_wake(exchange);
-}
-
-void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next) {
-    Server *server = exchange->server;
-    int64_t longest_ms = exchange->policy->limits.wait_ms;
-    if (wait_ms > longest_ms) wait_ms = longest_ms;
-    exchange->is_patient = true;
-    if (exchange->await == NULL) exchange->await = ARENA_NEW(&exchange->arena, Await);
-    *exchange->await = (Await){
-        .deadline.at = env_now_ms(server->engine->driver.env) + wait_ms,
-        .run_id = run_id,
-        .done = await_done,
-        .context = exchange,
-    };
-    suspend(exchange, next);
-    driver_submit_await(&server->engine->driver, exchange->await);
 }

@@ -4,16 +4,20 @@
 // operation to the engine and goes on in another function when that is committed, or it turns the
 // answer into a stream. Nothing here blocks a server thread except short reads of the store.
 //
-//   [X1] An exchange belongs to one server thread. Between exchange_submit (or exchange_await) and
-//        its continuation the coordinator's thread may touch `request` and `await`, nothing else.
+//   [X1] An exchange belongs to one server thread. Between exchange_submit and its continuation the
+//        coordinator's thread may touch `request`, nothing else; of one that waits for a run it
+//        knows the wait alone (exchange_wait.c).
 //   [X2] Nothing is answered before the commit that records it (the engine's [C1]).
 //   [X3] Everything of an exchange lives in its arena and goes with it.
 //   [X4] A connection may end whenever it is not suspended, also between a wake-up and the
 //        continuation: who registers an exchange anywhere sets `abandoned`.
+//   [X5] The tree of a body is gone when its handler returns: what a continuation needs are texts,
+//        which live as long as the exchange. An exchange that is answered keeps its answer only.
 #pragma once
 #include "api/api.h"
 #include "base/limits.h"
 #include "json/write.h"
+#include "server/holding.h"
 #include "server/route.h"
 
 typedef struct Server Server;
@@ -31,6 +35,10 @@ typedef struct ExchangeHeader {
 typedef struct QueryParameter {
     Str name, value; // decoded
 } QueryParameter;
+
+typedef struct RequestHeader {
+    Str name, value; // in the library's memory, without the white space around them
+} RequestHeader;
 
 typedef enum ExchangeStage {
     EXCHANGE_HEAD,    // the request's line and headers are there
@@ -54,13 +62,20 @@ struct Exchange {
     Str caller; // name of the token it came with; null = none was asked for
     const Route *route;
     Str uri; // as it came
+    const char *target; // the same where the library has it, to be compared only
+    RequestHeader *received;
+    size_t received_count;
+    int64_t declared_size; // of the body; -1 = it comes in chunks, or there is none
+    bool has_body;         // by what the headers say
     Str parameters[ROUTE_PARAMETERS_MAX]; // of the path, decoded
     QueryParameter *query;
     size_t query_count;
     Buf body;
     size_t received_size; // of the body, what was dropped included
     bool is_body_dropped; // there was no room for it
-    size_t held_size;     // its part of the server's held_bytes
+    Holding holding;
+    Arena tree;           // of the body as JSON, while its handler runs [X5]
+    size_t tree_size;     // what of it is held
     // the answer
     int status;
     Buf answer;
@@ -76,11 +91,13 @@ struct Exchange {
     // the engine's part
     ExchangeFunction next;         // when the engine has answered
     ExchangeFunction after_commit; // when it answered OK
+    ExchangeFunction after_wait;   // when exchange_await is over
     // The connection ended while it was EXCHANGE_WAITING, and `next` will not be called: lets go of
     // what others know of the exchange. NULL = nothing.
     ExchangeFunction abandoned;
     Request *request; // of exchange_op; NULL = none yet
-    Await *await;     // of exchange_await; NULL = none yet
+    struct RunWait *wait; // of exchange_await; NULL = none
+    bool has_left; // the client did while it waited: nothing is worth waiting for any more
     _Atomic size_t open_count; // of exchange_submit_all
     void *state;      // what the handler keeps for its continuation
 };
@@ -89,13 +106,20 @@ struct Exchange {
 
 // The value of a query parameter; null = absent.
 Str exchange_query(const Exchange *exchange, const char *name);
-// The value of a header; null = absent.
+// The value of a header, the first if it repeats; null = absent.
 Str exchange_header(const Exchange *exchange, const char *name);
+size_t exchange_header_count(const Exchange *exchange, const char *name);
+// The value of the one with that number among those of the name; false = there are not as many.
+bool exchange_header_at(const Exchange *exchange, const char *name, size_t number, Str *ret_value);
 // Durations, numbers and times of the query. Absent leaves *ret_value alone. False when it was
 // malformed: then the exchange has been answered.
 bool exchange_query_duration(Exchange *exchange, const char *name, int64_t *ret_ms);
 bool exchange_query_count(Exchange *exchange, const char *name, int64_t max, int64_t *ret_value);
 bool exchange_query_instant(Exchange *exchange, const char *name, int64_t *ret_ms);
+// JSON that came with the request, as a tree; it is gone when the handler returns, its texts are
+// not. Faults are those of json_parse, and SERVER_BUSY when there is no room for it. [X5]
+MUST_CHECK Status exchange_parse(Exchange *exchange, Str text, JsonValue **ret_value, Diag *diag);
+void exchange_drop_tree(Exchange *exchange);
 // The body as a JSON object with only the route's fields, all required ones among them. NULL: the
 // exchange has been answered.
 const JsonValue *exchange_object(Exchange *exchange);
@@ -134,7 +158,9 @@ void exchange_submit_any(Exchange *exchange, ExchangeFunction next);
 // Several at once (in the arena), answered together: `next` looks at each status itself.
 void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
                          ExchangeFunction next);
-// `next` goes on when the run has ended or `wait_ms` have passed; exchange->await says which.
+// `next` goes on when the run has ended, when `wait_ms` have passed, or when the client has left.
 void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next);
+// Suspends the connection until somebody wakes the exchange; then `next` goes on.
+void exchange_suspend(Exchange *exchange, ExchangeFunction next);
 // Lets the continuation of one that is EXCHANGE_WAITING run. Any thread.
 void exchange_wake(Exchange *exchange);

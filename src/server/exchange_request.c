@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "json/validate.h"
 #include "server/server.h"
-#include <microhttpd.h>
+#include <strings.h>
 
 Str exchange_query(const Exchange *exchange, const char *name) {
     Str wanted = str_from(name);
@@ -17,8 +17,30 @@ Str exchange_query(const Exchange *exchange, const char *name) {
     return STR_NULL;
 }
 
+static bool is_header(const RequestHeader *header, const char *name) {
+    return header->name.len == strlen(name) &&
+           strncasecmp(header->name.data, name, header->name.len) == 0;
+}
+
+bool exchange_header_at(const Exchange *exchange, const char *name, size_t number, Str *ret_value) {
+    for (size_t i = 0; i < exchange->received_count; i++) {
+        if (!is_header(&exchange->received[i], name) || number-- > 0) continue;
+        *ret_value = exchange->received[i].value;
+        return true;
+    }
+    return false;
+}
+
 Str exchange_header(const Exchange *exchange, const char *name) {
-    return str_from(MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name));
+    Str value;
+    return exchange_header_at(exchange, name, 0, &value) ? value : STR_NULL;
+}
+
+size_t exchange_header_count(const Exchange *exchange, const char *name) {
+    Str value;
+    size_t count = 0;
+    while (exchange_header_at(exchange, name, count, &value)) count++;
+    return count;
 }
 
 bool exchange_query_duration(Exchange *exchange, const char *name, int64_t *ret_ms) {
@@ -72,6 +94,26 @@ static bool check_fields(Exchange *exchange, const JsonValue *object) {
     return status == OK || refuse_json(exchange, status, &diag);
 }
 
+Status exchange_parse(Exchange *exchange, Str text, JsonValue **ret_value, Diag *diag) {
+    size_t size = json_tree_size(text);
+    bool has_escapes = text.len > 0 && memchr(text.data, '\\', text.len) != NULL;
+    size_t texts_size = has_escapes ? text.len : 0;
+    if (holding_is_over(&exchange->holding, size + texts_size))
+        return diag_set(diag, ERR_UNAVAILABLE, "SERVER_BUSY",
+                        "the requests under way, this one as a tree of %zu KiB among them, would "
+                        "take over %d MiB together; try again",
+                        size >> 10, HELD_BYTES_MAX >> 20);
+    holding_add(&exchange->holding, size + texts_size);
+    exchange->tree_size += size;
+    return json_parse_apart(&exchange->tree, &exchange->arena, text, ret_value, diag);
+}
+
+void exchange_drop_tree(Exchange *exchange) { // [X5]
+    arena_done(&exchange->tree);
+    holding_remove(&exchange->holding, exchange->tree_size);
+    exchange->tree_size = 0;
+}
+
 const JsonValue *exchange_object(Exchange *exchange) {
     Str text = buf_str(&exchange->body);
     if (text.len == 0 && exchange->route->body == BODY_OPTIONAL_OBJECT) text = STR("{}");
@@ -82,7 +124,7 @@ const JsonValue *exchange_object(Exchange *exchange) {
     }
     JsonValue *value;
     Diag diag;
-    Status status = json_parse(&exchange->arena, text, &value, &diag);
+    Status status = exchange_parse(exchange, text, &value, &diag);
     if (status != OK) {
         refuse_json(exchange, status, &diag);
         return NULL;

@@ -9,6 +9,7 @@
 // Not here: finding files and changes (flow_tree.c), what a definition is (api/deploy.c).
 #include "server/flow_folder.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "flow/flow.h"
 #include "flow/report.h"
 #include "server/flow_tree.h"
@@ -79,7 +80,7 @@ static FlowModule *compile(const FlowFolder *folder, const Known *file, Str text
     ASSERT(status == OK); // its size was checked
     FlowReport *report = ARENA_NEW(&arena, FlowReport);
     flow_report_init(report, &source, &arena);
-    status = flow_compile(source.name, source.text, &module, report, &diag);
+    status = flow_compile_checked(report, &module, &diag);
     if (status != OK) module = NULL;
     if (status != OK && report->count == 0)
         LOG(folder->logger, LOG_WARN, "%s: %s", file->path, diag.message);
@@ -289,12 +290,11 @@ Status flow_folder_open(abide_engine *engine, Str path, const Logger *logger,
     strmap_init(&folder->owners);
     Status status = flow_tree_open(&folder->tree, folder->root, diag);
     if (status == OK) status = update(folder, diag);
+    if (status == OK) status = thread_start(&folder->thread, watch_main, folder, diag);
     if (status != OK) {
         folder_free(folder);
         return status;
     }
-    int failed = pthread_create(&folder->thread, NULL, watch_main, folder);
-    ASSERT(failed == 0);
     *ret_folder = folder;
     return OK;
 }

@@ -7,16 +7,17 @@
 //   [A1] Errors are {"detail": text}; all keys of a handler and of an envelope are always there.
 //   [A2] A status is running, completed, failed or cancelled: whatever has not ended is running.
 //   [A3] Every envelope is one line of JSON.
+//   [A4] A handler_id is used again by a new run once its run has ended; a run_id is one run's.
 #pragma once
 #include "server/parts.h"
 #include "server/stream.h"
 
 enum { HANDLER_PAGE_SIZE = 8 << 20 }; // bytes of rows that a list reads at a time
 
-// A route of that protocol, which is described elsewhere.
-#define HANDLER_ROUTE(method, pattern, scope, body, query, handle)                                 \
-    {method, pattern, NULL, NULL, scope, body, NULL, query, handler_answers, NULL, handle}
-extern const RouteAnswer handler_answers[];
+// What every route of that protocol may answer, and what those of one handler do.
+#define HANDLER_MALFORMED {400, "The request is malformed.", "Detail"}
+#define HANDLER_UNKNOWN {404, "There is no such handler.", "Detail"}
+#define HANDLER_NO_WORKFLOW {404, "There is no such workflow.", "Detail"}
 
 // ---- handler_view.c ----
 // {"status": word}
@@ -43,11 +44,16 @@ typedef struct HandlerEvent {
 } HandlerEvent;
 // What a client sent as an event: {"value", "type", …}, a bare object, or either as a JSON string.
 // `_data` is unwrapped. An event that is posted may have a type and no value.
-MUST_CHECK Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
-                                     Diag *diag);
+MUST_CHECK Status handler_event_read(Exchange *exchange, const JsonValue *given,
+                                     HandlerEvent *ret_event, Diag *diag);
 // … to start with: `type` may be one of its own fields.
-MUST_CHECK Status handler_start_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
-                                     Diag *diag);
+MUST_CHECK Status handler_start_read(Exchange *exchange, const JsonValue *given,
+                                     HandlerEvent *ret_event, Diag *diag);
+// "app.events.Approved" -> "Approved"
+Str handler_last_part(Str name);
+// Whether it may be the name of a class, and whether it is one of the protocol's own events.
+bool handler_is_class(Str name);
+bool handler_is_own(Str type);
 // The members of both objects; those of the first win, and `second` may be one of them.
 Str handler_join(Arena *arena, const JsonValue *first, const JsonValue *second);
 

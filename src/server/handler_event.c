@@ -62,8 +62,27 @@ static Str value_text(Arena *arena, const JsonValue *value) {
     return handler_join(arena, value, dynamic);
 }
 
-// "app.events.Approved" -> "Approved"
-static Str last_part(Str name) {
+bool handler_is_class(Str name) {
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char byte = (unsigned char)name.data[i];
+        bool is_letter = (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+        bool is_digit = i > 0 && byte >= '0' && byte <= '9';
+        if (!is_letter && !is_digit && byte != '_' && byte < 0x80) return false;
+    }
+    return name.len > 0;
+}
+
+bool handler_is_own(Str type) {
+    static const char *const names[] = {
+        "Event",          "StartEvent",       "StopEvent",           "InputRequiredEvent",
+        "HumanResponseEvent", "InternalDispatchEvent", "StepStateChanged", "WorkflowIdleEvent",
+        "UnhandledEvent", "WorkflowFailedEvent", "WorkflowTimedOutEvent", "WorkflowCancelledEvent"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (str_equal(type, str_from(names[i]))) return true;
+    return false;
+}
+
+Str handler_last_part(Str name) {
     size_t from = name.len;
     while (from > 0 && name.data[from - 1] != '.') from--;
     return (Str){name.data + from, name.len - from};
@@ -78,20 +97,22 @@ static Status read_type(const JsonValue *object, Str *ret_type, Diag *diag) {
         TRY(json_get_string(object, "type", ret_type, diag));
     if (name != NULL && name->kind != JSON_KIND_NULL)
         TRY(json_get_string(object, "qualified_name", &qualified, diag));
-    if (str_is_null(*ret_type) && qualified.len > 0) *ret_type = last_part(qualified);
+    if (str_is_null(*ret_type) && qualified.len > 0) *ret_type = handler_last_part(qualified);
     return OK;
 }
 
-static Status event_read(Arena *arena, const JsonValue *given, bool is_posted,
+static Status event_read(Exchange *exchange, const JsonValue *given, bool is_posted,
                          HandlerEvent *ret_event, Diag *diag) {
+    Arena *arena = &exchange->arena;
     for (int deep = 0; given->kind == JSON_KIND_STRING && deep < STRINGS_DEEP; deep++) {
         JsonValue *parsed;
-        TRY(json_parse(arena, given->string, &parsed, diag));
+        TRY(exchange_parse(exchange, given->string, &parsed, diag));
         given = parsed;
     }
     *ret_event = (HandlerEvent){.type = STR_NULL};
     if (given->kind != JSON_KIND_OBJECT)
-        return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "an event is a JSON object");
+        return diag_set(diag, ERR_INVALID, "BAD_REQUEST",
+                        "an event must be a JSON object, or one as a string");
     const JsonValue *value = find_value(given);
     bool is_whole = is_envelope(given) && (value != NULL || is_posted);
     if (!is_whole) {
@@ -103,12 +124,12 @@ static Status event_read(Arena *arena, const JsonValue *given, bool is_posted,
     return OK;
 }
 
-Status handler_event_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+Status handler_event_read(Exchange *exchange, const JsonValue *given, HandlerEvent *ret_event,
                           Diag *diag) {
-    return event_read(arena, given, true, ret_event, diag);
+    return event_read(exchange, given, true, ret_event, diag);
 }
 
-Status handler_start_read(Arena *arena, const JsonValue *given, HandlerEvent *ret_event,
+Status handler_start_read(Exchange *exchange, const JsonValue *given, HandlerEvent *ret_event,
                           Diag *diag) {
-    return event_read(arena, given, false, ret_event, diag);
+    return event_read(exchange, given, false, ret_event, diag);
 }

@@ -12,13 +12,15 @@
 typedef struct Envelope {
     Str value; // JSON object
     Str type;
-    bool is_ours; // of the protocol's own module
-    Str types;    // parents, joined by '\n'; null = none
+    Str module; // that a client finds the class in; null = the protocol's own
+    Str loaded; // the class it is loaded as, if not `type`: the nearest one every client has
+    Str types;  // parents, joined by '\n'; null = none
 } Envelope;
 
 typedef struct EnvelopeFormat {
     StreamFormat base;
     HandlerStream options;
+    int64_t timeout_ms; // overall time-out of the run; 0 = none
     char workflow[]; // its name
 } EnvelopeFormat;
 
@@ -43,13 +45,19 @@ Str handler_one_line(Arena *arena, Str json) {
     return copy;
 }
 
+static void put_full_name(JsonWriter *json, const Envelope *envelope) {
+    char name[2 * LIMIT_NAME_SIZE_MAX + 32];
+    Str module = str_is_null(envelope->module) ? STR("workflows.events") : envelope->module;
+    Str class_name = str_is_null(envelope->loaded) ? envelope->type : envelope->loaded;
+    int len = snprintf(name, sizeof name, "%.*s.%.*s", STR_ARG(module), STR_ARG(class_name));
+    json_put_string(json, "qualified_name", (Str){name, (size_t)len});
+}
+
 static void put_envelope(JsonWriter *json, const Envelope *envelope, bool has_full_name) {
-    char name[LIMIT_NAME_SIZE + 32];
     json_write_object_begin(json);
     json_put_raw(json, "value", envelope->value);
-    int len = snprintf(name, sizeof name, "workflows.events.%.*s", STR_ARG(envelope->type));
-    bool is_named = has_full_name && envelope->is_ours && len > 0 && (size_t)len < sizeof name;
-    json_put_cstr(json, "qualified_name", is_named ? name : NULL);
+    if (has_full_name) put_full_name(json, envelope);
+    else json_put_null(json, "qualified_name");
     json_put_string(json, "type", envelope->type);
     json_write_key(json, STR("types"));
     if (str_is_null(envelope->types)) {
@@ -74,7 +82,7 @@ static Str object_of(Arena *arena, Str json) {
 void handler_put_stop(JsonWriter *json, Arena *arena, Str result, bool has_full_name) {
     Str line = handler_one_line(arena, result);
     bool is_null = str_is_null(line) || str_equal(line, STR("null"));
-    Envelope envelope = {.type = STOP, .is_ours = true};
+    Envelope envelope = {.type = STOP};
     envelope.value = is_null ? STR("{}") : arena_printf(arena, "{\"result\":%.*s}", STR_ARG(line));
     put_envelope(json, &envelope, has_full_name);
 }
@@ -86,7 +94,16 @@ static Str text_or(const JsonValue *object, const char *name, Str otherwise) {
     return member && member->kind == JSON_KIND_STRING ? member->string : otherwise;
 }
 
-static Str error_value(Arena *arena, const EnvelopeFormat *format, Str error) {
+// What clients must find in the event of a time-out.
+static void put_timeout(JsonWriter *json, const EnvelopeFormat *format) {
+    json_put_number(json, "timeout", (double)format->timeout_ms / 1000);
+    json_write_key(json, STR("active_steps"));
+    json_write_array_begin(json);
+    json_write_cstr(json, format->workflow);
+    json_write_array_end(json);
+}
+
+static Str error_value(Arena *arena, const EnvelopeFormat *format, Outcome outcome, Str error) {
     JsonValue *parsed = NULL;
     Diag diag;
     if (!str_is_null(error) && json_parse(arena, error, &parsed, &diag) != OK) parsed = NULL;
@@ -100,6 +117,7 @@ static Str error_value(Arena *arena, const EnvelopeFormat *format, Str error) {
     json_put_string(&json, "exception_type", text_or(object, "type", STR("Error")));
     json_put_string(&json, "exception_message", text_or(object, "message", STR("")));
     json_put_string(&json, "traceback", text_or(object, "stack", STR("")));
+    if (outcome == OUTCOME_TIMEOUT) put_timeout(&json, format);
     json_write_object_end(&json);
     Str copy = arena_str(arena, buf_str(&text));
     buf_done(&text);
@@ -107,11 +125,14 @@ static Str error_value(Arena *arena, const EnvelopeFormat *format, Str error) {
 }
 
 static Envelope end_of(Arena *arena, const EnvelopeFormat *format, const LogRow *entry) {
-    Envelope envelope = {.is_ours = true, .types = STOP};
-    envelope.value = error_value(arena, format, entry->data);
+    Envelope envelope = {.types = STOP};
+    envelope.value = error_value(arena, format, (Outcome)entry->outcome, entry->data);
     switch ((Outcome)entry->outcome) {
     case OUTCOME_TIMEOUT: envelope.type = STR("WorkflowTimedOutEvent"); break;
-    case OUTCOME_CANCELLED: envelope.type = STR("WorkflowCancelledEvent"); break;
+    case OUTCOME_CANCELLED:
+        envelope.type = STR("WorkflowCancelledEvent");
+        envelope.value = STR("{}"); // it has no fields of its own
+        break;
     default: envelope.type = STR("WorkflowFailedEvent"); break;
     }
     return envelope;
@@ -138,7 +159,6 @@ static Envelope step_of(Arena *arena, const StepChange *change) {
     json_write_object_end(&json);
     Envelope envelope = {.value = arena_str(arena, buf_str(&text)),
                          .type = STR("StepStateChanged"),
-                         .is_ours = true,
                          .types = INTERNAL};
     buf_done(&text);
     return envelope;
@@ -157,30 +177,39 @@ static Envelope unhandled_of(Arena *arena, const LogRow *entry) {
     json_write_object_end(&json);
     Envelope envelope = {.value = arena_str(arena, buf_str(&text)),
                          .type = STR("UnhandledEvent"),
-                         .is_ours = true,
                          .types = INTERNAL};
     buf_done(&text);
     return envelope;
 }
 
-// The name of the task a delivery came from; its own name when it came from something else.
-static bool find_task(Server *server, Arena *arena, Str id, Str *ret_name) {
-    Query query = {.kind = QUERY_TASK, .name = id};
+// The name of the task or child that has ended; false when something else was delivered. Older
+// entries have the id alone.
+static bool find_ended(Server *server, Arena *arena, const LogRow *entry, Str *ret_name) {
+    Str target = log_entry_target(entry);
+    *ret_name = log_entry_name(entry);
+    if (str_is_null(target)) return false;
+    if (!str_equal(*ret_name, target)) return true;
+    Query query = {.kind = QUERY_TASK, .name = target};
     Diag diag;
-    bool may_be = str_starts_with(id, STR("task_")) || str_starts_with(id, STR("task:"));
-    if (!may_be || store_read(server->engine->store, arena, &query, &diag) != OK) return false;
+    if (store_read(server->engine->store, arena, &query, &diag) != OK) return false;
     *ret_name = query.tasks[0].name;
     return true;
 }
 
 static bool internal_of(EnvelopeFormat *format, Server *server, Arena *arena, const LogRow *entry,
                         Envelope *ret_envelope) {
-    Envelope plain = {.value = STR("{}"), .is_ours = true, .types = INTERNAL};
+    Envelope plain = {.value = STR("{}"), .types = INTERNAL};
     StepChange change = {.name = entry->name, .state = "running"};
     switch ((LogKind)entry->kind) {
     case LOG_IDLE: plain.type = STR("WorkflowIdleEvent"); break;
-    case LOG_RELEASED: plain.type = STR("WorkflowReleasedEvent"); break;
-    case LOG_RELOADED: plain.type = STR("WorkflowReloadedEvent"); break;
+    case LOG_RELEASED: // this and the next are ours: clients do not have the class
+        plain.type = STR("WorkflowReleasedEvent");
+        plain.loaded = INTERNAL;
+        break;
+    case LOG_RELOADED:
+        plain.type = STR("WorkflowReloadedEvent");
+        plain.loaded = INTERNAL;
+        break;
     case LOG_UNHANDLED: *ret_envelope = unhandled_of(arena, entry); return true;
     case LOG_STARTED:
         change.name = str_from(format->workflow);
@@ -190,11 +219,11 @@ static bool internal_of(EnvelopeFormat *format, Server *server, Arena *arena, co
     case LOG_CHILD: change.state = "preparing"; break;
     case LOG_STEP: change.state = "not_running"; break;
     case LOG_WAIT:
-        if (find_task(server, arena, entry->name, &change.name)) {
+        if (find_ended(server, arena, entry, &change.name)) {
             change.state = "not_running";
         } else {
             change.name = str_from(format->workflow);
-            change.input = entry->name;
+            change.input = log_entry_name(entry);
         }
         break;
     default: return false;
@@ -205,13 +234,32 @@ static bool internal_of(EnvelopeFormat *format, Server *server, Arena *arena, co
 
 // ---- the stream ----
 
+// What a client without the class can load an event as: the first of its parents that is one of the
+// protocol's, or Event, which takes any fields.
+static Str nearest_of(const Envelope *envelope) {
+    for (Str left = envelope->types, type; str_split(&left, '\n', &type);)
+        if (handler_is_own(type)) return type;
+    return STR("Event");
+}
+
+// A type may be written with the module of its class: "app.events.Progress".
+static void name_written(Envelope *envelope) {
+    Str full = envelope->type, last = handler_last_part(full);
+    bool has_module = last.len > 0 && last.len + 1 < full.len;
+    if (has_module) {
+        envelope->type = last;
+        envelope->module = (Str){full.data, full.len - last.len - 1};
+    } else if (!handler_is_own(full)) {
+        envelope->loaded = nearest_of(envelope);
+    }
+}
+
 static Envelope written_of(Arena *arena, const LogRow *entry) {
     Str left = entry->name, type = STR_NULL;
     Envelope envelope = {.value = object_of(arena, entry->data), .type = STR("StreamEvent")};
-    if (str_is_null(left)) return envelope;
     if (str_split(&left, '\n', &type)) envelope.type = type;
     envelope.types = str_is_null(left) ? STR_NULL : left;
-    envelope.is_ours = str_equal(type, STOP);
+    name_written(&envelope);
     return envelope;
 }
 
@@ -262,11 +310,14 @@ void handler_stream_begin(Exchange *exchange, const HandlerStream *options, cons
     EnvelopeFormat *format = mem_zalloc(sizeof *format + run->workflow.len + 1);
     format->base = (StreamFormat){
         .write = write_envelope,
-        .content_type = options->is_sse ? "text/event-stream" : "application/x-ndjson",
+        .content_type =
+            options->is_sse ? "text/event-stream; charset=utf-8" : "application/x-ndjson",
         .heartbeat = options->is_sse ? ": heartbeat\n\n" : NULL,
         .is_owned = true,
     };
     format->options = *options;
+    if (run->deadline_at_ms > run->started_at_ms && run->started_at_ms > 0)
+        format->timeout_ms = run->deadline_at_ms - run->started_at_ms;
     memcpy(format->workflow, run->workflow.data, run->workflow.len);
     stream_begin(exchange, &format->base, run->id, after);
 }

@@ -1,6 +1,6 @@
 // Runs as handlers.
 //
-// Invariants [A1], [A2] are in handler.h. A handler's id is its run's id; what a client starts
+// Invariants [A1] to [A4] are in handler.h. A handler's id is its run's id; what a client starts
 // under the name of one that has ended takes its place.
 //
 // Not here: events (handler_event.c, handler_stream.c), the routes (routes_handlers.c).
@@ -9,8 +9,6 @@
 #include "server/problem.h"
 #include <stdarg.h>
 #include <stdio.h>
-
-const RouteAnswer handler_answers[] = {{200, "See HTTP.md.", NULL}, {0}};
 
 static void send_member(Exchange *exchange, int http_status, const char *key, const char *text) {
     JsonWriter *json = exchange_begin(exchange, http_status);
@@ -83,12 +81,17 @@ static Str error_text(Arena *arena, Str error) {
     return is_text ? message->string : error;
 }
 
+// Of one that has not ended: why it does not go on. Null when nothing keeps it.
+static Str hindrance(Exchange *exchange, const RunRow *run, const RunMore *more) {
+    if (run->state == RUN_PAUSED) return more->pause_reason;
+    return parts_unreadable(exchange, run);
+}
+
 static void put_end(Exchange *exchange, JsonWriter *json, const RunRow *run, Str end,
                     bool is_unwrapped) {
     Arena *arena = &exchange->arena;
     bool is_completed = run->state == RUN_COMPLETED;
-    bool has_failed = run_state_is_terminal(run->state) && !is_completed;
-    json_put_string(json, "error", has_failed ? error_text(arena, end) : STR_NULL);
+    json_put_string(json, "error", is_completed ? STR_NULL : error_text(arena, end));
     json_write_key(json, STR("result"));
     if (!is_completed) json_write_null(json);
     else if (is_unwrapped) json_write_raw(json, handler_one_line(arena, end));
@@ -107,17 +110,20 @@ bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool i
             return false;
         }
     }
+    RunMore more = parts_run_more(exchange, run);
+    if (!run_state_is_terminal(run->state)) query.text = hindrance(exchange, run, &more);
     json_write_object_begin(json);
     json_put_string(json, "handler_id", run->id);
     json_put_string(json, "workflow_name", run->workflow);
-    json_put_string(json, "run_id", run->id);
+    IdText run_id = id_at("run_", run->created_at_ms, (uint64_t)run->key); // [A4]
+    json_put_string(json, "run_id", id_str(&run_id));
     put_end(exchange, json, run, query.text, is_unwrapped);
     json_put_cstr(json, "status", handler_status(run->state));
     handler_put_time(json, "started_at", run->created_at_ms);
     handler_put_time(json, "updated_at", run->updated_at_ms);
     handler_put_time(json, "completed_at", run->finished_at_ms);
     handler_put_time(json, "idle_since", run->idle_since_ms);
-    json_put_bool(json, "released", engine_has_released(exchange->server->engine, run));
+    json_put_bool(json, "released", more.is_released);
     json_write_object_end(json);
     return true;
 }

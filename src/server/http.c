@@ -8,7 +8,7 @@
 //
 // Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/suggest.h"
 #include "server/auth.h"
 #include "server/connection.h"
 #include "server/framing.h"
@@ -16,11 +16,9 @@
 #include "server/server.h"
 #include "server/stream.h"
 #include <microhttpd.h>
+#include <stdio.h>
 
-enum {
-    BODY_DROP_FACTOR = 8,
-    HELD_BYTES_MAX = 256 << 20 // bodies and answers of all requests together [V4]
-};
+enum { BODY_DROP_FACTOR = 8 };
 
 // ---- the life of an exchange ----
 
@@ -29,6 +27,8 @@ static Exchange *exchange_new(Server *server, struct MHD_Connection *connection,
     exchange->server = server;
     exchange->connection = connection;
     arena_init(&exchange->arena);
+    arena_init(&exchange->tree);
+    holding_init(&exchange->holding, &server->held);
     exchange->uri = arena_str(&exchange->arena, uri);
     exchange->began_at_ms = env_now_ms(server->engine->driver.env);
     exchange->began_ns = env_monotonic_ns(server->engine->driver.env);
@@ -43,19 +43,8 @@ static Exchange *exchange_new(Server *server, struct MHD_Connection *connection,
     return exchange;
 }
 
-// Counts bytes that the exchange holds on to until its end. [V4]
-static void hold(Exchange *exchange, size_t size) {
-    exchange->held_size += size;
-    atomic_fetch_add(&exchange->server->held_bytes, (int64_t)size);
-}
-
-static bool is_too_much_held(const Exchange *exchange) {
-    return atomic_load(&exchange->server->held_bytes) > HELD_BYTES_MAX;
-}
-
 static void exchange_free(Exchange *exchange) {
     Server *server = exchange->server;
-    atomic_fetch_sub(&server->held_bytes, (int64_t)exchange->held_size);
     pthread_mutex_lock(&server->lock);
     list_remove(&exchange->link);
     if (list_is_empty(&server->exchanges)) pthread_cond_broadcast(&server->idle);
@@ -63,6 +52,8 @@ static void exchange_free(Exchange *exchange) {
     buf_done(&exchange->body);
     buf_done(&exchange->answer);
     exchange_drop_spill(exchange);
+    exchange_drop_tree(exchange);
+    holding_done(&exchange->holding);
     arena_done(&exchange->arena);
     mem_free(exchange->kept);
     mem_free(exchange);
@@ -70,7 +61,9 @@ static void exchange_free(Exchange *exchange) {
 
 // Called by the library before anything else is known, with the raw request target.
 void *http_begin_request(void *context, const char *uri, struct MHD_Connection *connection) {
-    return exchange_new(context, connection, str_from(uri));
+    Exchange *exchange = exchange_new(context, connection, str_from(uri));
+    exchange->target = uri;
+    return exchange;
 }
 
 static Str path_of(const Exchange *exchange) {
@@ -174,27 +167,56 @@ static bool read_query(Exchange *exchange) {
     return true;
 }
 
-static bool knows_parameter(const Route *route, Str name) {
-    for (const Field *field = route->query; field != NULL && field->name != NULL; field++)
-        if (str_equal(str_from(field->name), name)) return true;
+static bool is_repeated(const Exchange *exchange, size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (str_equal(exchange->query[i].name, exchange->query[index].name)) return true;
     return false;
 }
 
+static void refuse_parameter(Exchange *exchange, const Route *route, Str name) {
+    const char *names[ROUTE_FIELDS_MAX];
+    size_t count = 0;
+    for (const Field *field = route->query; field != NULL && field->name != NULL; field++)
+        if (count < ROUTE_FIELDS_MAX) names[count++] = field->name;
+    const char *nearest = suggest_nearest(arena_cstr(&exchange->arena, name), names, count);
+    exchange_refuse_with(exchange, ERR_INVALID, "UNKNOWN_PARAMETER",
+                         "%s %s has no query parameter \"%.*s\"%s%s%s", route->method,
+                         route->pattern, STR_ARG(name), nearest != NULL ? "; did you mean \"" : "",
+                         nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+}
+
+// An established protocol has clients of other versions, which may say more than is known here.
 static bool check_query(Exchange *exchange) {
+    const Route *route = exchange->route;
+    if (route_is_foreign(route)) return true;
     for (size_t i = 0; i < exchange->query_count; i++) {
         Str name = exchange->query[i].name;
-        if (route_is_foreign(exchange->route) || knows_parameter(exchange->route, name)) continue;
-        exchange_refuse_with(exchange, ERR_INVALID, "UNKNOWN_PARAMETER",
-                             "%s %s has no query parameter \"%.*s\"", exchange->route->method,
-                             exchange->route->pattern, STR_ARG(name));
-        return false;
+        const Field *field = route_parameter(route, name);
+        if (field == NULL) {
+            refuse_parameter(exchange, route, name);
+            return false;
+        }
+        if (strcmp(field->type, "strings") != 0 && is_repeated(exchange, i)) {
+            exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "%s: it is given twice",
+                                 field->name);
+            return false;
+        }
     }
     return true;
 }
 
 // ---- the stages of a request ----
 
+// A space or a control character belongs in no target.
+static bool is_target(Str uri) {
+    for (size_t i = 0; i < uri.len; i++)
+        if ((unsigned char)uri.data[i] <= ' ' || uri.data[i] == 0x7F) return false;
+    return true;
+}
+
 static bool find_route(Exchange *exchange, Str method) {
+    if (!is_target(exchange->uri))
+        return refuse_uri(exchange, "the request target has a space or a control character in it");
     if (exchange->uri.len > exchange->policy->limits.uri_size)
         return refuse_uri(exchange, "the request target is too long");
     Str path = path_of(exchange);
@@ -222,11 +244,8 @@ static bool find_route(Exchange *exchange, Str method) {
 
 // A body that is too large is read to its end and dropped, so that the client hears why; one that
 // is out of all proportion is not even read.
-static bool is_body_readable(Exchange *exchange) {
-    Str length = exchange_header(exchange, "Content-Length");
-    if (str_is_null(length)) return true; // chunked: counted as it comes
-    int64_t size;
-    return number_parse_count(length, (int64_t)(exchange->body.max_size * BODY_DROP_FACTOR), &size);
+static bool is_body_readable(const Exchange *exchange) { // chunks are counted as they come
+    return exchange->declared_size <= (int64_t)(exchange->body.max_size * BODY_DROP_FACTOR);
 }
 
 static void refuse_body(Exchange *exchange) {
@@ -247,12 +266,20 @@ static struct MHD_Response *buffer_response(Exchange *exchange) {
     Buf buf = exchange->answer;
     exchange->answer = (Buf){0}; // the response owns it now
     connection_sends(exchange, buf.len);
-    hold(exchange, buf.capacity);
+    holding_add(&exchange->holding, buf.capacity);
     atomic_fetch_add(&exchange->server->counters.bytes_out, (int64_t)buf.len);
     return MHD_create_response_from_buffer_with_free_callback(buf.len, buf.data, mem_free);
 }
 
-// A stream may be open for days and needs nothing of its request but what is logged at its end.
+static void drop_body(Exchange *exchange) {
+    size_t max_size = exchange->body.max_size;
+    holding_remove(&exchange->holding, exchange->body.capacity);
+    buf_done(&exchange->body);
+    buf_init(&exchange->body, max_size);
+}
+
+// An answer may be read slowly, and a stream for days: of the request nothing stays but what is
+// logged at its end. [X5]
 static void slim(Exchange *exchange) {
     Str path = path_of(exchange), caller = exchange->caller;
     char *kept = mem_alloc(path.len + caller.len + 1);
@@ -263,17 +290,31 @@ static void slim(Exchange *exchange) {
     if (!str_is_null(caller)) exchange->caller = (Str){kept + path.len, caller.len};
     arena_done(&exchange->arena);
     arena_init(&exchange->arena);
-    buf_done(&exchange->body);
+    drop_body(exchange);
     exchange->query = NULL;
     exchange->request = NULL;
-    exchange->await = NULL;
     exchange->state = NULL;
-    exchange->query_count = exchange->header_count = 0;
+    exchange->received = NULL;
+    exchange->query_count = exchange->header_count = exchange->received_count = 0;
     for (size_t i = 0; i < ROUTE_PARAMETERS_MAX; i++) exchange->parameters[i] = STR_NULL;
+}
+
+static void refuse_busy(Exchange *exchange) {
+    exchange_refuse_with(exchange, ERR_UNAVAILABLE, "SERVER_BUSY",
+                         "requests and answers under way take %d MiB together; try again",
+                         (exchange->holding.is_admitted ? HELD_BYTES_MAX : HELD_PUBLIC_MAX) >> 20);
+}
+
+// [N2], [N3]
+static bool is_answer_too_much(const Exchange *exchange) {
+    size_t size = exchange->answer.capacity;
+    return !exchange->holding.is_admitted && size > HELD_SMALL &&
+           holding_is_over(&exchange->holding, size);
 }
 
 static enum MHD_Result answer(Exchange *exchange) {
     Server *server = exchange->server;
+    if (is_answer_too_much(exchange)) refuse_busy(exchange);
     uint64_t now_ns = env_monotonic_ns(server->engine->driver.env);
     metrics_answered(&server->metrics, exchange->route, exchange->status,
                      (int64_t)(now_ns - exchange->began_ns));
@@ -290,7 +331,7 @@ static enum MHD_Result answer(Exchange *exchange) {
     enum MHD_Result result =
         MHD_queue_response(exchange->connection, (unsigned)exchange->status, response);
     MHD_destroy_response(response); // the library keeps it as long as it needs it
-    if (exchange->stream != NULL) slim(exchange);
+    slim(exchange);
     return result;
 }
 
@@ -301,29 +342,29 @@ static enum MHD_Result conclude(Exchange *exchange) {
     return answer(exchange);
 }
 
-static void refuse_busy(Exchange *exchange) {
-    exchange_refuse_with(exchange, ERR_UNAVAILABLE, "SERVER_BUSY",
-                         "requests and answers under way take %d MiB together; try again",
-                         HELD_BYTES_MAX >> 20);
+// Everything that can be refused before the body is read. False: it has been answered.
+static bool is_head_sound(Exchange *exchange, const char *method, const char *version) {
+    if (!framing_read(exchange, method, version)) return false;
+    if (auth_cross_origin(exchange, str_from(method), path_of(exchange))) return false;
+    if (!find_route(exchange, str_from(method)) || !auth_allows(exchange)) return false;
+    if (exchange->route->scope != SCOPE_NONE) holding_admit(&exchange->holding); // [N2]
+    if (exchange->route->body == BODY_NONE && exchange->has_body)
+        exchange_refuse_with(exchange, ERR_INVALID, "BODY_UNEXPECTED", "%s %s takes no body",
+                             exchange->route->method, exchange->route->pattern);
+    else if (!is_body_readable(exchange)) refuse_body(exchange);
+    else if (exchange->holding.is_admitted && holding_is_over(&exchange->holding, 0))
+        refuse_busy(exchange);
+    else return true;
+    return false;
 }
 
-static enum MHD_Result serve_head(Exchange *exchange, Str method, Str version) {
+static enum MHD_Result serve_head(Exchange *exchange, const char *method, const char *version) {
     exchange->stage = EXCHANGE_BODY;
-    size_t room = sizeof exchange->method - 1;
-    memcpy(exchange->method, method.data, method.len < room ? method.len : room);
-    if (!framing_is_sound(exchange, version)) return answer(exchange);
-    if (auth_cross_origin(exchange, method, path_of(exchange))) return answer(exchange);
-    if (!find_route(exchange, method)) return answer(exchange);
-    if (!auth_allows(exchange)) return answer(exchange);
-    if (!is_body_readable(exchange)) {
-        refuse_body(exchange);
-        return answer(exchange);
-    }
-    if (exchange->route->scope != SCOPE_NONE && is_too_much_held(exchange)) {
-        refuse_busy(exchange);
-        return answer(exchange);
-    }
-    return MHD_YES;
+    snprintf(exchange->method, sizeof exchange->method, "%s", method);
+    if (is_head_sound(exchange, method, version)) return MHD_YES;
+    if (exchange->has_body) // it is not read, so what comes next on this connection is not known
+        exchange_set_header(exchange, "Connection", STR("close"));
+    return answer(exchange);
 }
 
 // A body that is over its limit, or that there is no room for, is refused at its end: the library
@@ -334,13 +375,9 @@ static enum MHD_Result serve_body(Exchange *exchange, const char *data, size_t *
     atomic_fetch_add(&exchange->server->counters.bytes_in, (int64_t)*size);
     if (!exchange->is_body_dropped) buf_append(&exchange->body, data, *size);
     *size = 0;
-    hold(exchange, exchange->body.capacity - capacity);
-    if (!exchange->is_body_dropped && is_too_much_held(exchange)) { // [V4]
-        size_t max_size = exchange->body.max_size;
-        atomic_fetch_sub(&exchange->server->held_bytes, (int64_t)exchange->held_size);
-        exchange->held_size = 0;
-        buf_done(&exchange->body);
-        buf_init(&exchange->body, max_size);
+    holding_add(&exchange->holding, exchange->body.capacity - capacity);
+    if (!exchange->is_body_dropped && holding_is_over(&exchange->holding, 0)) { // [V4]
+        drop_body(exchange);
         exchange->is_body_dropped = true;
     }
     return exchange->received_size <= exchange->body.max_size * BODY_DROP_FACTOR ? MHD_YES : MHD_NO;
@@ -348,15 +385,14 @@ static enum MHD_Result serve_body(Exchange *exchange, const char *data, size_t *
 
 static enum MHD_Result serve_complete(Exchange *exchange) {
     connection_received(exchange);
+    if (!framing_is_whole(exchange)) return answer(exchange);
     if (exchange->is_body_dropped) {
         refuse_busy(exchange);
     } else if (exchange->body.is_overflown) {
         refuse_body(exchange);
-    } else if (exchange->route->body == BODY_NONE && exchange->body.len > 0) {
-        exchange_refuse_with(exchange, ERR_INVALID, "BODY_UNEXPECTED", "%s %s takes no body",
-                             exchange->route->method, exchange->route->pattern);
     } else {
         exchange->route->handle(exchange);
+        exchange_drop_tree(exchange); // [X5]
     }
     return conclude(exchange);
 }
@@ -369,7 +405,7 @@ enum MHD_Result http_serve(void *context, struct MHD_Connection *connection, con
     (void)url;
     Exchange *exchange = *request;
     switch (exchange->stage) {
-    case EXCHANGE_HEAD: return serve_head(exchange, str_from(method), str_from(version));
+    case EXCHANGE_HEAD: return serve_head(exchange, method, version);
     case EXCHANGE_BODY:
         return *data_size > 0 ? serve_body(exchange, data, data_size) : serve_complete(exchange);
     case EXCHANGE_WAITING:

@@ -5,6 +5,7 @@
 //
 // Not here: accepting connections (the HTTP library), settings (cli/settings.c).
 #include "server/listen.h"
+#include "server/listen_holder.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -46,6 +47,13 @@ static Status listen_error(Str host, uint16_t port, const char *why, Diag *diag)
                     STR_ARG(host), port, why);
 }
 
+static Status in_use(Str host, uint16_t port, Diag *diag) {
+    char holder[LISTEN_HOLDER_MAX], why[LISTEN_HOLDER_MAX + 32];
+    listen_holder(port, holder);
+    snprintf(why, sizeof why, "%s has it already", holder[0] ? holder : "another program");
+    return listen_error(host, port, why, diag);
+}
+
 Status listen_open(Str host, uint16_t port, int *ret_fd, Diag *diag) {
     char name[256], service[8];
     snprintf(name, sizeof name, "%.*s", STR_ARG(host));
@@ -63,6 +71,9 @@ Status listen_open(Str host, uint16_t port, int *ret_fd, Diag *diag) {
     freeaddrinfo(found);
     if (!is_bound) {
         if (fd >= 0) close(fd);
+        if (failure == EADDRINUSE) return in_use(host, port, diag);
+        if (failure == EACCES)
+            return listen_error(host, port, "ports below 1024 are for privileged programs", diag);
         return listen_error(host, port, strerror(failure), diag);
     }
     *ret_fd = fd;

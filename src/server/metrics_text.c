@@ -368,6 +368,21 @@ static void write_server(Buf *text, Server *server) {
                 (double)metrics_worker_count(&server->metrics, now_ms));
 }
 
+// What nobody asks for, as the last look found it (workers_watch.c).
+static void write_unserved(Buf *text, Server *server, Arena *arena) {
+    static const char name[] = "abide_task_unserved_seconds";
+    Unserved *found;
+    size_t count = workers_get_unserved(&server->workers, arena, &found);
+    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    write_head(text, name, "gauge", "How long the first task that nobody asks for has waited.");
+    for (size_t i = 0; i < count; i++) {
+        Str task = metrics_is_label(found[i].name) ? found[i].name : STR("other");
+        Str queue = metrics_is_label(found[i].queue) ? found[i].queue : STR("other");
+        Sample sample = {.labels = {{"queue", queue}, {"task", task}}};
+        write_sample(text, name, &sample, (double)(now_ms - found[i].since_ms) / 1000);
+    }
+}
+
 static void write_process(Buf *text) {
     ProcessFigures figures;
     process_figures(&figures);
@@ -393,5 +408,6 @@ void metrics_write(Server *server, Arena *arena, Buf *text) {
     write_rows(server, arena, text);
     write_store(text, server);
     write_server(text, server);
+    write_unserved(text, server, arena);
     write_process(text);
 }

@@ -52,14 +52,27 @@ static void put_type(JsonWriter *json, const char *type, bool is_nullable) {
     json_write_array_end(json);
 }
 
-static void put_items(JsonWriter *json, Str item) {
-    put_type(json, "array", false);
+static void put_items(JsonWriter *json, Str item, bool is_nullable) {
+    put_type(json, "array", is_nullable);
     json_write_key(json, STR("items"));
     json_write_object_begin(json);
     const PlainType *plain = find_plain(item);
     if (plain != NULL) put_type(json, plain->type, false);
     else put_ref(json, "schemas", item);
     json_write_object_end(json);
+}
+
+// Another schema, or null.
+static void put_maybe(JsonWriter *json, Str schema) {
+    json_write_key(json, STR("anyOf"));
+    json_write_array_begin(json);
+    json_write_object_begin(json);
+    put_ref(json, "schemas", schema);
+    json_write_object_end(json);
+    json_write_object_begin(json);
+    json_put_cstr(json, "type", "null");
+    json_write_object_end(json);
+    json_write_array_end(json);
 }
 
 // Members of a schema object for a field's type.
@@ -72,12 +85,14 @@ static void put_schema(JsonWriter *json, const char *type_text) {
         if (plain->type != NULL) put_type(json, plain->type, is_nullable);
         if (plain->format != NULL) json_put_cstr(json, "format", plain->format);
     } else if (str_equal(type, STR("strings"))) {
-        put_items(json, STR("string"));
+        put_items(json, STR("string"), is_nullable);
     } else if (str_equal(type, STR("objects"))) {
-        put_items(json, STR("object"));
+        put_items(json, STR("object"), is_nullable);
+    } else if (type.data[0] == '[') {
+        put_items(json, (Str){type.data + 1, type.len - 2}, is_nullable);
     } else {
-        ASSERT(type.data[0] == '[' && !is_nullable);
-        put_items(json, (Str){type.data + 1, type.len - 2});
+        ASSERT(is_nullable); // one that is always there has never been needed
+        put_maybe(json, type);
     }
 }
 
@@ -169,7 +184,10 @@ static const Header headers[] = {
       "The same key and body answer the same run; the same key and another body are refused."}},
     {"startRun",
      {"traceparent", "string", false, "W3C Trace Context: the run and its tasks belong to it."}},
+    {"startRun",
+     {"tracestate", "string", false, "What belongs to traceparent; handed on with it."}},
     {"streamEvents", {"Last-Event-ID", "integer", false, "Begin after this sequence number."}},
+    {"streamHandlerEvents", {"Last-Event-ID", "string", false, "Wins over after_sequence."}},
 };
 
 static void put_headers(JsonWriter *json, const char *operation) {
@@ -188,7 +206,7 @@ static void put_parameters(JsonWriter *json, const Route *route) {
     json_write_array_end(json);
 }
 
-static void put_fields(JsonWriter *json, const Field *fields) {
+static void put_fields(JsonWriter *json, const Field *fields, bool is_open) {
     put_type(json, "object", false);
     json_write_key(json, STR("properties"));
     json_write_object_begin(json);
@@ -202,15 +220,17 @@ static void put_fields(JsonWriter *json, const Field *fields) {
     for (const Field *field = fields; field != NULL && field->name != NULL; field++)
         if (field->is_required) json_write_cstr(json, field->name);
     json_write_array_end(json);
-    json_put_bool(json, "additionalProperties", false);
+    json_put_bool(json, "additionalProperties", is_open);
 }
 
 static void put_body(JsonWriter *json, const Route *route) {
     if (route->body == BODY_NONE) return;
     bool is_text = route->body == BODY_TEXT;
+    bool is_payload = route->body == BODY_PAYLOAD && route->fields == NULL; // any JSON at all
+    bool is_optional = is_payload || route->body == BODY_OPTIONAL_OBJECT;
     json_write_key(json, STR("requestBody"));
     json_write_object_begin(json);
-    json_put_bool(json, "required", is_text || route->body == BODY_OBJECT);
+    json_put_bool(json, "required", !is_optional);
     json_write_key(json, STR("content"));
     json_write_object_begin(json);
     json_write_key(json, is_text ? STR("text/plain") : STR("application/json"));
@@ -218,7 +238,7 @@ static void put_body(JsonWriter *json, const Route *route) {
     json_write_key(json, STR("schema"));
     json_write_object_begin(json);
     if (is_text) put_type(json, "string", false);
-    else if (route->body != BODY_PAYLOAD) put_fields(json, route->fields);
+    else if (!is_payload) put_fields(json, route->fields, route_is_foreign(route));
     json_write_object_end(json);
     json_write_object_end(json);
     json_write_object_end(json);
@@ -235,17 +255,24 @@ static void begin_response(JsonWriter *json, int status, const char *about) {
     json_put_cstr(json, "description", about);
 }
 
-static void put_content(JsonWriter *json, const char *content_type, const char *schema) {
-    json_write_key(json, STR("content"));
-    json_write_object_begin(json);
-    json_write_key(json, str_from(content_type));
+// One media type; a body without a schema of its own is text, or some JSON object.
+static void put_media(JsonWriter *json, Str media_type, const char *schema) {
+    json_write_key(json, media_type);
     json_write_object_begin(json);
     json_write_key(json, STR("schema"));
     json_write_object_begin(json);
+    bool is_json = str_equal(media_type, STR("application/json"));
     if (schema != NULL) put_ref(json, "schemas", str_from(schema));
-    else put_type(json, "string", false);
+    else put_type(json, is_json ? "object" : "string", false);
     json_write_object_end(json);
     json_write_object_end(json);
+}
+
+static void put_content(JsonWriter *json, const char *media_types, const char *schema) {
+    json_write_key(json, STR("content"));
+    json_write_object_begin(json);
+    for (Str left = str_from(media_types), one; str_split(&left, ' ', &one);)
+        put_media(json, one, schema);
     json_write_object_end(json);
 }
 
@@ -284,7 +311,7 @@ static void put_responses(JsonWriter *json, const Route *route) {
     json_write_object_begin(json);
     for (const RouteAnswer *answer = route->answers; answer->status != 0; answer++)
         put_answer(json, answer);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !route_is_foreign(route); i++) {
         int status = problem_code_status(codes[i]); // a test finds those that are missing there
         if (status == 0 || answers_with(route, status) || !is_first_of_status(codes, i)) continue;
         begin_response(json, status, problem_title(status));
@@ -294,7 +321,7 @@ static void put_responses(JsonWriter *json, const Route *route) {
     }
     json_write_key(json, STR("default"));
     json_write_object_begin(json);
-    put_ref(json, "responses", STR("Problem"));
+    put_ref(json, "responses", route_is_foreign(route) ? STR("Detail") : STR("Problem"));
     json_write_object_end(json);
     json_write_object_end(json);
 }
@@ -315,13 +342,65 @@ static void put_security(JsonWriter *json, const Route *route) {
     json_write_array_end(json);
 }
 
-// "/v1/runs/{id}" belongs to runs, "/livez" to system.
-static void put_tag(JsonWriter *json, const char *pattern) {
-    Str tag = STR("system");
-    if (strncmp(pattern, "/v1/", 4) == 0) tag = (Str){pattern + 4, strcspn(pattern + 4, "/")};
+// "/v1/runs/{id}" belongs to runs, "/livez" to system, all of the handler API to handlers.
+static Str tag_of(const Route *route) {
+    const char *pattern = route->pattern;
+    if (route_is_foreign(route)) return STR("handlers");
+    if (strncmp(pattern, "/v1/", 4) != 0) return STR("system");
+    return (Str){pattern + 4, strcspn(pattern + 4, "/")};
+}
+
+static void put_tag(JsonWriter *json, const Route *route) {
     json_write_key(json, STR("tags"));
     json_write_array_begin(json);
-    json_write_string(json, tag);
+    json_write_string(json, tag_of(route));
+    json_write_array_end(json);
+}
+
+static bool is_first_of_tag(size_t number) {
+    for (size_t i = 0; i < number; i++)
+        if (str_equal(tag_of(route_at(i)), tag_of(route_at(number)))) return false;
+    return true;
+}
+
+typedef struct TagText {
+    const char *tag, *about;
+} TagText;
+
+static const TagText tag_texts[] = {
+    {"tasks", "Work for workers, of runs and on its own."},
+    {"runs", "Workflows that are, or were, at work."},
+    {"events", "Publishing."},
+    {"topics", "What is published, and who waits for it."},
+    {"dead-letters", "Events and signals nobody took."},
+    {"workflows", "Scripts that are deployed."},
+    {"check", "Scripts that are not deployed."},
+    {"schedules", "Runs that begin by the clock."},
+    {"queues", "Limits on tasks."},
+    {"tokens", "Who may call."},
+    {"system", "The server itself."},
+    {"stats", "Counters."},
+    {"nodes", "The processes on the store."},
+    {"workers", "Who asks for tasks."},
+    {"handlers", "Runs as an established protocol has them."},
+};
+
+static const char *tag_text(Str tag) {
+    for (size_t i = 0; i < sizeof tag_texts / sizeof tag_texts[0]; i++)
+        if (str_equal(tag, str_from(tag_texts[i].tag))) return tag_texts[i].about;
+    return NULL; // a test finds it
+}
+
+static void put_tags(JsonWriter *json) {
+    json_write_key(json, STR("tags"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < route_count(); i++) {
+        if (!is_first_of_tag(i)) continue;
+        json_write_object_begin(json);
+        json_put_string(json, "name", tag_of(route_at(i)));
+        json_put_cstr(json, "description", tag_text(tag_of(route_at(i))));
+        json_write_object_end(json);
+    }
     json_write_array_end(json);
 }
 
@@ -333,7 +412,7 @@ static void put_operation(JsonWriter *json, const Route *route) {
     json_write_object_begin(json);
     json_put_cstr(json, "operationId", route->operation);
     json_put_cstr(json, "summary", route->summary);
-    put_tag(json, route->pattern);
+    put_tag(json, route);
     put_security(json, route);
     put_parameters(json, route);
     put_body(json, route);
@@ -352,7 +431,7 @@ static void put_paths(JsonWriter *json) {
     json_write_key(json, STR("paths"));
     json_write_object_begin(json);
     for (size_t i = 0; i < count; i++) {
-        if (route_is_foreign(route_at(i)) || !is_first_of_path(i)) continue;
+        if (!is_first_of_path(i)) continue;
         json_write_key(json, str_from(route_at(i)->pattern));
         json_write_object_begin(json);
         for (size_t j = i; j < count; j++)
@@ -377,6 +456,11 @@ static void put_common_problem(JsonWriter *json) {
                   "path, the store is away. Retry-After comes with 503.");
     put_codes(json, codes, count, 0);
     put_content(json, "application/problem+json", "Problem");
+    json_write_object_end(json);
+    json_write_key(json, STR("Detail"));
+    json_write_object_begin(json);
+    json_put_cstr(json, "description", "The same for routes of the handler API.");
+    put_content(json, "application/json", "Detail");
     json_write_object_end(json);
     json_write_object_end(json);
 }
@@ -405,6 +489,17 @@ static void put_components(JsonWriter *json) {
     json_write_object_end(json);
 }
 
+// Paths count from where this document is, whatever name and port it was asked for under.
+static void put_servers(JsonWriter *json) {
+    json_write_key(json, STR("servers"));
+    json_write_array_begin(json);
+    json_write_object_begin(json);
+    json_put_cstr(json, "url", "/");
+    json_put_cstr(json, "description", "The server that this document comes from.");
+    json_write_object_end(json);
+    json_write_array_end(json);
+}
+
 void openapi_write(JsonWriter *json) {
     json_write_object_begin(json);
     json_put_cstr(json, "openapi", "3.1.0");
@@ -413,7 +508,14 @@ void openapi_write(JsonWriter *json) {
     json_put_cstr(json, "title", "abide");
     json_put_cstr(json, "summary", "Durable workflows");
     json_put_cstr(json, "version", abide_version());
+    json_write_key(json, STR("license"));
+    json_write_object_begin(json);
+    json_put_cstr(json, "name", "Apache License 2.0");
+    json_put_cstr(json, "identifier", "Apache-2.0");
     json_write_object_end(json);
+    json_write_object_end(json);
+    put_servers(json);
+    put_tags(json);
     put_paths(json);
     put_components(json);
     json_write_object_end(json);

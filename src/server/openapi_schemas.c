@@ -22,10 +22,12 @@ static const Field changed[] = {{"changed", "boolean", true, "False: it was so a
 
 static const Field wait[] = {
     {"on", "string", true, "event, signal, task, child or timer"},
-    {"name", "string?", true, "Topic, signal, task or run; null for timers."},
+    {"name", "string?", true, "Topic, signal, or the id of a task or run; null for timers."},
+    {"label", "string", false, "The task's name, or the workflow of the run."},
     {"since", "instant?", true, "When it began to wait."},
     {"deadline", "instant?", true, "When it stops waiting."},
     {"filter", "string", false, "Which events it wants."},
+    {"unserved", "Unserved?", false, "Of a task that nobody asks for. Not in lists."},
     {0}};
 static const Field run_item[] = {
     {"id", "string", true, ""},
@@ -36,8 +38,10 @@ static const Field run_item[] = {
     {"priority", "integer", true, "Higher first."},
     {"tags", "strings", true, ""},
     {"waits", "[Wait]", true, "What a parked run waits for: the first of them wakes it."},
-    {"attempts", "integer", true, "Turns that ended without a commit."},
-    {"incarnation", "integer", true, "+1 with each continue-as and rewind."},
+    {"attempt", "integer", true,
+     "1, and +1 each time it failed and began again from its input (config.retry)."},
+    {"attempts", "integer", true, "Executions in a row whose process ended before they did."},
+    {"incarnation", "integer", true, "+1 with each continue-as, rewind and further attempt."},
     {"cancel_requested", "boolean", true, ""},
     {"created_at", "instant?", true, ""},
     {"started_at", "instant?", true, ""},
@@ -47,14 +51,19 @@ static const Field run_item[] = {
     {"deadline_at", "instant?", true, "Overall time-out."},
     {"idle_since", "instant?", true, "Since when it waits for the outside world only."},
     {"released", "boolean", true, "It waits, and nothing of it is in memory."},
+    {"waits_for_code", "boolean", true,
+     "It could go on, and waits for a node that has its workflow in C."},
+    {"pause_reason", "any", true, "Why it is paused: an error object; null when it is not."},
     {0}};
 static const Field run[] = {
     {"parent_id", "string?", true, "The run that started it."},
     {"traceparent", "string?", true, "The W3C trace it was started under."},
+    {"registered", "boolean", true, "This node has its code; that of scripts always."},
     {"version", "string?", true, "Of the script it is pinned to."},
     {"state", "object", true, "What its script has set with State.set."},
     {"result", "any", true, "Null until it has completed."},
-    {"error", "any", true, "Null unless it failed or was cancelled."},
+    {"error", "any", true,
+     "Null unless it failed, was cancelled, or what is kept of it cannot be read."},
     {0}};
 static const Field run_list[] = {
     {"items", "[RunItem]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
@@ -67,7 +76,8 @@ static const Field entry[] = {
     {"seq", "integer", true, "1, 2, 3 … within the run."},
     {"at", "instant?", true, ""},
     {"kind", "string", true, "started, step, wait, task, line, finished …"},
-    {"name", "string?", true, ""},
+    {"name", "string?", true, "Of the step, task, signal, topic, workflow …"},
+    {"target", "string", false, "Of a task or child that has ended: its id."},
     {"outcome", "string", true, "ok, error, timeout or cancelled"},
     {"step_state", "string", false,
      "preparing, running or not_running: what became of the step or task, or of the run itself"},
@@ -125,7 +135,8 @@ static const Field topic_item[] = {
     {"visible", "string", true, "all, after-create or after-wait"},
     {"expire", "duration?", true, ""},
     {"cap", "integer", true, "0: the server's setting."},
-    {"pending", "integer", true, ""},
+    {"pending", "integer", true, "Events that are kept."},
+    {"full", "boolean", true, "An event that nobody waits for would be refused."},
     {0}};
 static const Field topic[] = {{"waiters", "strings", true, "Ids of runs, oldest first."}, {0}};
 static const Field topic_list[] = {
@@ -144,6 +155,19 @@ static const Field dead_letter[] = {
 static const Field dead_letter_list[] = {{"items", "[DeadLetter]", true, ""},
                                          {"next", "string?", true, "Cursor of the next page."},
                                          {0}};
+static const Field pending[] = {
+    {"id", "string", true, "Its number."},
+    {"event_id", "string?", true, "The sender's, or made for it."},
+    {"name", "string", false, "Of a signal."},
+    {"taken", "boolean", false, "Of an event: a run has taken it, it is kept for others."},
+    {"created_at", "instant?", true, ""},
+    {"expires_at", "instant?", true, ""},
+    {"payload", "any", true, ""},
+    {0}};
+static const Field pending_list[] = {{"items", "[Pending]", true, ""},
+                                     {"next", "string?", true, "Cursor of the next page."},
+                                     {0}};
+static const Field removed[] = {{"removed", "integer", true, "How many are gone."}, {0}};
 static const Field replayed[] = {{"resumed", "integer", true, "Runs it woke."}, {0}};
 
 // ---- tasks ----
@@ -167,6 +191,7 @@ static const Field task[] = {
     {"result", "any", true, ""},
     {"error", "any", true, "The last one."},
     {"progress", "any", true, "What the worker said last."},
+    {"unserved", "Unserved?", false, "When nobody asks for it. Not in lists."},
     {0}};
 static const Field task_list[] = {
     {"items", "[Task]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
@@ -176,12 +201,14 @@ static const Field claimed_task[] = {
     {"queue", "string", true, ""},
     {"input", "any", true, ""},
     {"attempt", "integer", true, "1 is the first."},
-    {"token", "integer", true, "To be sent with the result: it fences."},
+    {"token", "integer", true,
+     "To be sent with the result: it fences. Random, and below 2^53."},
     {"lease_until", "instant?", true, ""},
     {"lease_ms", "integer", true, "How long the lease is."},
     {"run_id", "string?", true, "The run it belongs to."},
     {"step", "integer?", true, "Its place in the run."},
     {"traceparent", "string?", true, "The W3C trace that its work belongs to; null: none."},
+    {"tracestate", "string?", true, "What came with it, to be handed on; null: none."},
     {0}};
 static const Field claimed[] = {{"tasks", "[ClaimedTask]", true, ""}, {0}};
 static const Field verdict[] = {
@@ -215,11 +242,13 @@ static const Field queue_list[] = {
 
 static const Field workflow_item[] = {
     {"name", "string", true, ""},
-    {"version", "string", true, "SHA-256 of the source."},
-    {"kind", "string", true, "flow or native"},
+    {"version", "string", true, "SHA-256 of the source; native for C functions."},
+    {"kind", "string", true, "flow: a script; native: a C function"},
     {"current", "boolean", true, "New runs begin with it."},
     {"created_at", "instant?", true, ""},
+    {"file", "string?", true, "Name of its file, if it was deployed with one."},
     {"config", "any", true, "What the script exports as config."},
+    {"registered", "boolean", true, "This node can execute it; scripts always."},
     {0}};
 static const Field workflow[] = {{"source", "string?", true, ""}, {0}};
 static const Field workflow_list[] = {{"items", "[WorkflowItem]", true, ""},
@@ -229,12 +258,14 @@ static const Field deployed_workflow[] = {
     {"name", "string", true, ""}, {"new", "boolean", true, "This version is new."}, {0}};
 static const Field deployed[] = {{"version", "string", true, "SHA-256 of the source."},
                                  {"workflows", "[DeployedWorkflow]", true, ""},
+                                 {"warnings", "[Finding]", true, "What is probably a mistake."},
                                  {0}};
 static const Field finding[] = {
     {"severity", "string", true, "error or warning"},
     {"code", "string", true, ""},
     {"message", "string", true, ""},
     {"hint", "string?", true, ""},
+    {"suggestion", "string?", true, "What to write instead of what is between start and end."},
     {"file", "string", true, ""},
     {"line", "integer", true, ""},
     {"column", "integer", true, ""},
@@ -242,6 +273,7 @@ static const Field finding[] = {
     {"endColumn", "integer", true, ""},
     {"start", "integer", true, "Byte in the source."},
     {"end", "integer", true, ""},
+    {"excerpt", "string", true, "The line, cut around the place when it is long."},
     {0}};
 static const Field findings[] = {{"ok", "boolean", true, "It could be deployed."},
                                  {"workflows", "strings", true, "What it holds."},
@@ -277,6 +309,41 @@ static const Field backfilled[] = {{"started", "integer", true, "Runs."},
 
 // ---- the system ----
 
+static const Field unserved[] = {
+    {"queue", "string", true, ""},
+    {"name", "string", true, "Of the task."},
+    {"task_id", "string", true, "One of that name that waits."},
+    {"since", "instant?", true, "When it was made."},
+    {"asked", "strings", true, "Names that workers ask its queue for."},
+    {"other_queues", "strings", true, "Queues in which its name is asked for."},
+    {"did_you_mean", "string?", true, "The name that is nearest, if one is near."},
+    {0}};
+static const Field worker_ask[] = {
+    {"queues", "strings", true, ""}, {"names", "any", true, "Null: any."}, {0}};
+static const Field worker[] = {
+    {"id", "string", true, "As it calls itself."},
+    {"node", "string", true, "The node that it asks."},
+    {"queues", "strings", true, "Of its last claim."},
+    {"names", "any", true, "Of its last claim; null: any."},
+    {"asks", "[WorkerAsk]", true, "All kinds of claims it makes, the last one first."},
+    {"present", "boolean", true, "A claim of it waits, or did within ten seconds."},
+    {"waiting", "integer", false, "Claims of it that wait now."},
+    {"first_claim_at", "instant?", false, ""},
+    {"last_claim_at", "instant?", false, ""},
+    {"handed_out", "integer", false, "Tasks it was given."},
+    {"completed", "integer", false, "Of those, completed."},
+    {"failed", "integer", false, "Attempts that failed."},
+    {0}};
+static const Field node_functions[] = {
+    {"node", "string", true, ""},
+    {"names", "strings", true, "Tasks it executes itself, of any queue: built-ins and plug-ins."},
+    {0}};
+static const Field worker_list[] = {
+    {"items", "[Worker]", true, "At most 1000 per node."},
+    {"next", "string?", true, "Always null."},
+    {"functions", "[NodeFunctions]", true, "What needs no worker."},
+    {"unserved", "[Unserved]", true, "Tasks that nobody asks for, one per queue and name."},
+    {0}};
 static const Field node[] = {
     {"id", "integer", true, ""},
     {"name", "string", true, ""},
@@ -322,6 +389,43 @@ static const Field new_token[] = {{"token", "string", true, "Its text, shown thi
 static const Field token_list[] = {
     {"items", "[Token]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
 
+// ---- the handler API ----
+
+static const Field detail[] = {{"detail", "string", true, "What is wrong, for people."}, {0}};
+static const Field word[] = {
+    {"status", "string", true, "healthy, unhealthy, sent, cancelled, deleted or released"}, {0}};
+static const Field workflow_names[] = {{"workflows", "strings", true, "Their names."}, {0}};
+static const Field start_and_stop[] = {
+    {"start", "object", true, "JSON Schema of what a run is started with."},
+    {"stop", "object", true, "JSON Schema of its result."},
+    {0}};
+static const Field event_schemas[] = {{"events", "objects", true, "A JSON Schema each."}, {0}};
+static const Field graph[] = {
+    {"graph", "object", true, "Name, nodes, edges and description."}, {0}};
+static const Field envelope[] = {
+    {"value", "object", true, "The fields of the event."},
+    {"qualified_name", "string?", true, "Module and class that a client can load it as."},
+    {"type", "string", true, "Name of its class."},
+    {"types", "strings?", true, "Names of the classes it is derived from."},
+    {0}};
+#define HANDLER_FIELDS                                                                             \
+    {"handler_id", "string", true, "The id of its run in /v1."},                                   \
+        {"workflow_name", "string", true, ""},                                                     \
+        {"run_id", "string?", true, "Tells the runs under one handler_id apart."},                 \
+        {"error", "string?", true, "Why it failed, was cancelled, or does not go on."},            \
+        {"status", "string", true, "running, completed, failed or cancelled"},                     \
+        {"started_at", "instant", true, ""}, {"updated_at", "instant?", true, ""},                 \
+        {"completed_at", "instant?", true, ""},                                                    \
+        {"idle_since", "instant?", true, "Since when it waits for the outside world only."},       \
+        {"released", "boolean", true, "It waits, and nothing of it is in memory."}
+static const Field handler[] = {
+    HANDLER_FIELDS, {"result", "Envelope?", true, "Null until it has completed."}, {0}};
+static const Field handler_result[] = {
+    HANDLER_FIELDS, {"result", "any", true, "What the workflow returned."}, {0}};
+static const Field handler_list[] = {{"handlers", "[Handler]", true, "Oldest first."},
+                                     {"next", "string?", false, "With limit: of the next page."},
+                                     {0}};
+
 static const Schema schemas[] = {
     {"Problem", "RFC 9457", NULL, problem},
     {"Health", "", NULL, health},
@@ -346,7 +450,12 @@ static const Schema schemas[] = {
     {"DeadLetter", "An event nobody took.", NULL, dead_letter},
     {"DeadLetterList", "", NULL, dead_letter_list},
     {"Replayed", "", NULL, replayed},
+    {"Pending", "An event or signal that is kept.", NULL, pending},
+    {"PendingList", "", NULL, pending_list},
+    {"Removed", "", NULL, removed},
     {"Task", "", NULL, task},
+    {"RetriedTask", "A task after a retry; `changed` is false when it was due already.", "Task",
+     changed},
     {"TaskList", "", NULL, task_list},
     {"ClaimedTask", "A task as a worker gets it.", NULL, claimed_task},
     {"Claimed", "", NULL, claimed},
@@ -367,10 +476,25 @@ static const Schema schemas[] = {
     {"Backfilled", "", NULL, backfilled},
     {"Node", "", NULL, node},
     {"NodeList", "", NULL, node_list},
+    {"Unserved", "A task that nobody asks for.", NULL, unserved},
+    {"WorkerAsk", "", NULL, worker_ask},
+    {"Worker", "", NULL, worker},
+    {"NodeFunctions", "", NULL, node_functions},
+    {"WorkerList", "", NULL, worker_list},
     {"Stats", "", NULL, stats},
     {"Token", "", NULL, token},
     {"NewToken", "", "Token", new_token},
     {"TokenList", "", NULL, token_list},
+    {"Detail", "", NULL, detail},
+    {"Word", "", NULL, word},
+    {"WorkflowNames", "", NULL, workflow_names},
+    {"StartAndStop", "", NULL, start_and_stop},
+    {"EventSchemas", "", NULL, event_schemas},
+    {"Graph", "", NULL, graph},
+    {"Envelope", "An event.", NULL, envelope},
+    {"Handler", "A run as clients of the handler API know it.", NULL, handler},
+    {"HandlerResult", "The same with its bare result.", NULL, handler_result},
+    {"HandlerList", "", NULL, handler_list},
 };
 
 const Schema *openapi_schemas(size_t *ret_count) {

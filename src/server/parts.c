@@ -6,6 +6,7 @@
 // Not here: rows as JSON (render.c), fields of one route only (routes_*.c).
 #include "server/parts.h"
 #include "base/number.h"
+#include "engine/runner.h"
 #include "model/trace.h"
 
 // ---- pages ----
@@ -86,6 +87,74 @@ Str parts_raw(const JsonValue *body, const char *name) {
     return raw;
 }
 
+static void add_item(Buf *list, Str item) {
+    item = str_trim(item);
+    if (item.len == 0) return;
+    if (list->len > 0) buf_append_cstr(list, "\n");
+    buf_append_str(list, item);
+}
+
+Str parts_query_list(Exchange *exchange, const char *name, bool has_commas) {
+    Buf list;
+    bool is_given = false;
+    buf_init(&list, 2 * exchange->uri.len + 2); // each value at most twice
+    for (size_t i = 0; i < exchange->query_count; i++) {
+        const QueryParameter *parameter = &exchange->query[i];
+        if (!str_equal(parameter->name, str_from(name))) continue;
+        is_given = true;
+        add_item(&list, parameter->value);
+        bool is_list = has_commas && parameter->value.len > 0 &&
+                       memchr(parameter->value.data, ',', parameter->value.len) != NULL;
+        if (!is_list) continue;
+        for (Str left = parameter->value, item; str_split(&left, ',', &item);)
+            add_item(&list, item);
+    }
+    Str answer = is_given ? arena_str(&exchange->arena, buf_str(&list)) : STR_NULL;
+    buf_done(&list);
+    return answer;
+}
+
+typedef struct StateNames {
+    const char *(*name_of)(int64_t state);
+    int64_t count;
+} StateNames;
+
+static void refuse_state(Exchange *exchange, Str name, const StateNames *names) {
+    Buf list;
+    buf_init(&list, DIAG_MESSAGE_MAX);
+    for (int64_t state = 1; state < names->count; state++)
+        buf_printf(&list, "%s%s", state > 1 ? ", " : "", names->name_of(state));
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
+                         "status: there is no state \"%.*s\"; the states are %.*s", STR_ARG(name),
+                         STR_ARG(buf_str(&list)));
+    buf_done(&list);
+}
+
+static bool add_states(Exchange *exchange, Str text, const StateNames *names, uint32_t *states) {
+    for (Str left = text, name; str_split(&left, ',', &name);) {
+        int64_t state = 1;
+        while (state < names->count && !str_equal(name, str_from(names->name_of(state)))) state++;
+        if (state == names->count) {
+            refuse_state(exchange, name, names);
+            return false;
+        }
+        *states |= 1u << state;
+    }
+    return true;
+}
+
+bool parts_query_states(Exchange *exchange, const char *(*name_of)(int64_t state),
+                        int64_t state_count, uint32_t *ret_states) {
+    const StateNames names = {name_of, state_count};
+    *ret_states = 0;
+    for (size_t i = 0; i < exchange->query_count; i++) {
+        const QueryParameter *parameter = &exchange->query[i];
+        if (!str_equal(parameter->name, STR("status"))) continue;
+        if (!add_states(exchange, parameter->value, &names, ret_states)) return false;
+    }
+    return true;
+}
+
 void parts_send_changed(Exchange *exchange, bool is_changed) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
@@ -95,6 +164,10 @@ void parts_send_changed(Exchange *exchange, bool is_changed) {
 }
 
 // ---- one run ----
+
+bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow) {
+    return kind == RUN_FLOW || engine_knows(exchange->server->engine, workflow);
+}
 
 static bool put_version(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
@@ -115,13 +188,57 @@ static void put_parent(Exchange *exchange, JsonWriter *json, const RunRow *run) 
     json_put_string(json, "parent_id", has_parent ? query.runs[0].id : STR_NULL);
 }
 
+RunMore parts_run_more(Exchange *exchange, const RunRow *run) {
+    abide_engine *engine = exchange->server->engine;
+    RunMore more = {.is_released = engine_has_released(engine, run)};
+    Diag diag;
+    diag_clear(&diag);
+    if (engine_pause_reason(engine, &exchange->arena, run, &more.pause_reason, &diag) != OK)
+        more.pause_reason =
+            error_object(&exchange->arena, str_from(diag.code), str_from(diag.message));
+    return more;
+}
+
+enum { UNSERVED_LOOKED_AT = 20 }; // tasks of one run
+
+// Only of tasks that have been waited for some time: a run that goes on well costs nothing.
+static void find_unserved(Exchange *exchange, const RunRow *run, RunMore *more) {
+    WaitSet set = {0};
+    Server *server = exchange->server;
+    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    bool has_waits = run->state == RUN_SUSPENDED && !str_is_null(run->waits) &&
+                     wait_set_decode(&exchange->arena, run->waits, &set) == OK;
+    Unserved *found = ARENA_ARRAY(&exchange->arena, Unserved, UNSERVED_LOOKED_AT);
+    more->unserved = found;
+    size_t looked_at = 0;
+    for (size_t i = 0; has_waits && i < set.count && looked_at < UNSERVED_LOOKED_AT; i++) {
+        const WaitItem *item = &set.items[i];
+        if (item->kind != WAIT_TASK || now_ms - item->since_ms < UNSERVED_MS) continue;
+        Query query = {.kind = QUERY_TASK, .name = item->name};
+        Diag diag;
+        looked_at++;
+        if (store_read(server->engine->store, &exchange->arena, &query, &diag) == OK &&
+            workers_is_unserved(server, &exchange->arena, &query.tasks[0],
+                                &found[more->unserved_count]))
+            more->unserved_count++;
+    }
+}
+
+Str parts_unreadable(Exchange *exchange, const RunRow *run) {
+    Diag diag;
+    diag_clear(&diag);
+    if (engine_check_released(exchange->server->engine, run, &diag) == OK) return STR_NULL;
+    return error_object(&exchange->arena, str_from(diag.code), str_from(diag.message));
+}
+
 static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     bool has_ended = run_state_is_terminal(run->state);
     Query query = {.kind = QUERY_RESULT, .run_id = run->id};
     if (has_ended && !exchange_read(exchange, &query)) return false;
     bool is_result = run->state == RUN_COMPLETED;
-    json_put_raw(json, "result", has_ended && is_result ? query.text : STR_NULL);
-    json_put_raw(json, "error", has_ended && !is_result ? query.text : STR_NULL);
+    Str error = has_ended ? query.text : parts_unreadable(exchange, run);
+    json_put_raw(json, "result", is_result ? query.text : STR_NULL);
+    json_put_raw(json, "error", is_result ? STR_NULL : error);
     return true;
 }
 
@@ -145,10 +262,12 @@ void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
     const RunRow *run = &query.runs[0];
     JsonWriter *json = exchange_begin(exchange, http_status);
     json_write_object_begin(json);
-    bool is_released = engine_has_released(exchange->server->engine, run);
-    render_run_members(json, &exchange->arena, run, is_released);
+    RunMore more = parts_run_more(exchange, run);
+    find_unserved(exchange, run, &more);
+    render_run_members(json, &exchange->arena, run, &more);
     put_parent(exchange, json, run);
     json_put_string(json, "traceparent", tags_trace(run->tags));
+    json_put_bool(json, "registered", parts_is_registered(exchange, run->kind, run->workflow));
     if (!put_version(exchange, json, run) || !put_state(exchange, json, run) ||
         !put_end(exchange, json, run))
         return;

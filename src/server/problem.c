@@ -20,6 +20,7 @@ static const CodeStatus special[] = {
     {"HOST_NOT_ALLOWED", 403},  {"ORIGIN_NOT_ALLOWED", 403}, {"TOO_MANY_TOKENS", 429},
     {"TOO_MANY_CONNECTIONS", 503}, {"HEADERS_TOO_LARGE", 431}, {"MEDIA_TYPE", 415},
     {"LENGTH_REQUIRED", 411},   {"CLOSED", 503},           {"FLOW_SYNTAX", 422},
+    {"FLOW_CHECK", 422},
     {"SERVER_BUSY", 503},       {"STORE_FULL", 507},
 };
 
@@ -51,21 +52,24 @@ int problem_status(Status status, const char *code) {
 // Where a code is refused with its Status alone; openapi.c has no other way to know.
 static const CodeStatus ordinary[] = {
     {"BAD_CRON", 400},           {"BAD_DURATION", 400},       {"BAD_FIELD", 400},
-    {"BAD_HEADER", 400},         {"BAD_ID", 400},             {"BAD_JSON", 400},
+    {"BAD_HEADER", 400},         {"BAD_ID", 400},             {"BAD_INPUT", 400},
+    {"BAD_JSON", 400},
     {"BAD_KEY", 400},            {"BAD_NAME", 400},           {"BAD_QUERY", 400},
     {"BAD_QUEUE_LIMIT", 400},    {"BAD_REQUEST", 400},        {"BAD_SCHEDULE", 400},
     {"BAD_SCOPE", 400},          {"TOKEN_NOT_FOUND", 404},
     {"BAD_TAG", 400},            {"BAD_TIME", 400},           {"BAD_TIMEZONE", 400},
     {"BAD_URI", 400},            {"BODY_REQUIRED", 400},      {"BODY_UNEXPECTED", 400},
     {"DEAD_LETTER_NOT_FOUND", 404}, {"JSON_TOO_DEEP", 422},   {"MISSING_FIELD", 400},
-    {"NO_SUCH_PATH", 404},       {"RUN_EXISTS", 409},         {"RUN_NOT_FOUND", 404},
+    {"NO_SUCH_PATH", 404},       {"EVENT_NOT_FOUND", 404},
+    {"SIGNAL_NOT_FOUND", 404},   {"RUN_EXISTS", 409},         {"RUN_NOT_FOUND", 404},
     {"RUN_NOT_IDLE", 409},       {"RUN_HAS_READER", 409},
     {"RUN_NOT_TERMINAL", 409},   {"RUN_PURGED", 409},         {"RUN_TERMINAL", 409},
     {"SCHEDULE_NOT_FOUND", 404},
+    {"SNAPSHOT_CORRUPT", 500},   {"SNAPSHOT_VERSION", 501},
     {"SNAPSHOT_NOT_KEPT", 409},  {"STEP_NOT_FOUND", 404},     {"STORE_UNAVAILABLE", 503},
     {"TASK_HAS_RUN", 409},       {"TASK_NOT_FAILED", 409},    {"TASK_NOT_FOUND", 404},
     {"UNKNOWN_FIELD", 400},      {"UNKNOWN_PARAMETER", 400},  {"WORKFLOW_NAME", 400},
-    {"WORKFLOW_NOT_FOUND", 404},
+    {"WORKFLOW_NOT_FOUND", 404}, {"WORKFLOW_KIND", 409},
 };
 
 int problem_code_status(const char *code) {
@@ -93,6 +97,13 @@ const char *problem_title(int http_status) {
     case 507: return "No room";
     default: return "Internal error";
     }
+}
+
+void problem_write_detail(JsonWriter *writer, const char *detail) {
+    json_write_object_begin(writer);
+    json_write_key(writer, STR("detail"));
+    json_write_cstr(writer, detail);
+    json_write_object_end(writer);
 }
 
 void problem_write(JsonWriter *writer, int http_status, const char *code, const char *detail) {

@@ -10,3 +10,5 @@ int problem_code_status(const char *code);
 const char *problem_title(int http_status);
 // {"type","title","status","code","detail"}
 void problem_write(JsonWriter *writer, int http_status, const char *code, const char *detail);
+// As routes of the handler API have it: {"detail": text}.
+void problem_write_detail(JsonWriter *writer, const char *detail);

@@ -7,6 +7,7 @@
 #include "server/render.h"
 #include "base/duration.h"
 #include "model/trace.h"
+#include "server/workers.h"
 #include <stdio.h>
 
 void render_instant(JsonWriter *json, const char *key, int64_t at_ms) {
@@ -33,7 +34,16 @@ void render_tags(JsonWriter *json, Str tags) {
     json_write_array_end(json);
 }
 
-void render_waits(JsonWriter *json, Arena *arena, const RunRow *run) {
+static void put_unserved(JsonWriter *json, const RunMore *more, Str task_id) {
+    for (size_t i = 0; i < more->unserved_count; i++) {
+        if (!str_equal(more->unserved[i].task_id, task_id)) continue;
+        json_write_key(json, STR("unserved"));
+        render_unserved(json, &more->unserved[i]);
+        return;
+    }
+}
+
+void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const RunMore *more) {
     json_write_key(json, STR("waits"));
     json_write_array_begin(json);
     WaitSet set = {0};
@@ -47,21 +57,24 @@ void render_waits(JsonWriter *json, Arena *arena, const RunRow *run) {
             render_instant(json, "since", item->since_ms);
             render_instant(json, "deadline", item->deadline_at_ms);
             if (!str_is_null(item->filter)) json_put_string(json, "filter", item->filter);
+            if (!str_is_null(item->label)) json_put_string(json, "label", item->label);
+            if (item->kind == WAIT_TASK) put_unserved(json, more, item->name);
             json_write_object_end(json);
         }
     }
     json_write_array_end(json);
 }
 
-void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, bool is_released) {
+void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, const RunMore *more) {
     json_put_string(json, "id", run->id);
     json_put_string(json, "workflow", run->workflow);
     json_put_cstr(json, "kind", run->kind == RUN_FLOW ? "flow" : "native");
     json_put_cstr(json, "status", run_state_name(run->state));
     json_put_i64(json, "priority", run->priority);
     render_tags(json, run->tags);
-    render_waits(json, arena, run);
-    json_put_i64(json, "attempts", run->attempts);
+    render_waits(json, arena, run, more);
+    json_put_i64(json, "attempt", run->retries + 1);
+    json_put_i64(json, "attempts", run_lost(run));
     json_put_i64(json, "incarnation", run->incarnation);
     json_put_bool(json, "cancel_requested", run->cancel_at_ms != 0);
     render_instant(json, "created_at", run->created_at_ms);
@@ -72,7 +85,9 @@ void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, bool 
     render_instant(json, "next_wake_at", has_ended ? 0 : run->due_at_ms);
     render_instant(json, "deadline_at", run->deadline_at_ms);
     render_instant(json, "idle_since", run->idle_since_ms);
-    json_put_bool(json, "released", is_released);
+    json_put_bool(json, "released", more->is_released);
+    json_put_bool(json, "waits_for_code", run->owner < 0);
+    json_put_raw(json, "pause_reason", more->pause_reason);
 }
 
 static const char *outcome_name(int64_t outcome) {
@@ -102,7 +117,9 @@ void render_log_entry(JsonWriter *json, const LogRow *entry) {
     render_instant(json, "at", entry->at_ms);
     json_put_cstr(json, "kind", log_kind_name(entry->kind));
     if (entry->kind == LOG_STREAM) put_types(json, entry->name);
-    else json_put_string(json, "name", entry->name);
+    else json_put_string(json, "name", log_entry_name(entry));
+    Str target = log_entry_target(entry);
+    if (!str_is_null(target)) json_put_string(json, "target", target);
     json_put_cstr(json, "outcome", outcome_name(entry->outcome));
     const char *step_state = log_step_state(entry);
     if (step_state != NULL) json_put_cstr(json, "step_state", step_state);
@@ -113,8 +130,7 @@ void render_log_entry(JsonWriter *json, const LogRow *entry) {
     json_write_object_end(json);
 }
 
-void render_task(JsonWriter *json, const TaskRow *task) {
-    json_write_object_begin(json);
+void render_task_members(JsonWriter *json, const TaskRow *task) {
     json_put_string(json, "id", task->id);
     json_put_string(json, "name", task->name);
     json_put_string(json, "queue", task->queue);
@@ -133,10 +149,15 @@ void render_task(JsonWriter *json, const TaskRow *task) {
     json_put_raw(json, "result", task->result);
     json_put_raw(json, "error", task->error);
     json_put_raw(json, "progress", task->progress);
+}
+
+void render_task(JsonWriter *json, const TaskRow *task) {
+    json_write_object_begin(json);
+    render_task_members(json, task);
     json_write_object_end(json);
 }
 
-void render_topic_members(JsonWriter *json, const TopicRow *topic) {
+void render_topic_members(JsonWriter *json, const TopicRow *topic, bool is_full) {
     static const char *const visible[] = {"all", "after-create", "after-wait"};
     json_put_string(json, "name", topic->name);
     json_put_cstr(json, "consume", topic->consume == CONSUME_ALL ? "all" : "one");
@@ -145,13 +166,31 @@ void render_topic_members(JsonWriter *json, const TopicRow *topic) {
     else json_put_null(json, "expire");
     json_put_i64(json, "cap", topic->cap);
     json_put_i64(json, "pending", topic->pending_count);
+    json_put_bool(json, "full", is_full);
+}
+
+// The number by which one is named on the wire: a text, since JavaScript would round it.
+static void put_key(JsonWriter *json, int64_t key) {
+    char text[24];
+    int len = snprintf(text, sizeof text, "%lld", (long long)key);
+    json_put_string(json, "id", (Str){text, (size_t)len});
+}
+
+void render_event(JsonWriter *json, const EventRow *event) {
+    json_write_object_begin(json);
+    put_key(json, event->key);
+    json_put_string(json, "event_id", event->id);
+    if (event_is_signal(event)) json_put_string(json, "name", event->name);
+    else json_put_bool(json, "taken", event_is_taken(event));
+    render_instant(json, "created_at", event->created_at_ms);
+    render_instant(json, "expires_at", event->due_at_ms);
+    json_put_raw(json, "payload", event->payload);
+    json_write_object_end(json);
 }
 
 void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter) {
     json_write_object_begin(json);
-    char key[24];
-    int len = snprintf(key, sizeof key, "%lld", (long long)letter->key);
-    json_put_string(json, "id", (Str){key, (size_t)len});
+    put_key(json, letter->key);
     json_put_string(json, "event_id", letter->id);
     json_put_string(json, "run_id", letter->run_id);
     json_put_string(json, "topic", letter->topic);
@@ -163,16 +202,14 @@ void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter) {
     json_write_object_end(json);
 }
 
-void render_definition(JsonWriter *json, const DefinitionRow *definition, bool has_source) {
-    json_write_object_begin(json);
+void render_definition(JsonWriter *json, const DefinitionRow *definition) {
     json_put_string(json, "name", definition->name);
     json_put_string(json, "version", definition->version);
     json_put_cstr(json, "kind", definition->kind == RUN_FLOW ? "flow" : "native");
     json_put_bool(json, "current", definition->is_current != 0);
     render_instant(json, "created_at", definition->created_at_ms);
+    json_put_string(json, "file", definition->file);
     json_put_raw(json, "config", definition->config);
-    if (has_source) json_put_string(json, "source", definition->source);
-    json_write_object_end(json);
 }
 
 static const char *spec_name(int64_t kind) {

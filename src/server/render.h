@@ -8,13 +8,23 @@ void render_instant(JsonWriter *json, const char *key, int64_t at_ms);
 void render_duration(JsonWriter *json, const char *key, int64_t duration_ms);
 void render_tags(JsonWriter *json, Str tags); // joined by '\n'
 // "waits": what a parked run waits for.
-void render_waits(JsonWriter *json, Arena *arena, const RunRow *run);
+struct RunMore;
+void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const struct RunMore *more);
 // The members of a run as lists show them, without the braces, for those who add more;
-// `is_released` says that it waits and nothing of it is in memory.
-void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, bool is_released);
+// what is not in its row stands in `more`.
+typedef struct RunMore {
+    bool is_released; // it waits and nothing of it is in memory
+    Str pause_reason; // error object; null = it is not paused
+    const struct Unserved *unserved; // tasks it waits for that nobody asks for
+    size_t unserved_count;
+} RunMore;
+void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, const RunMore *more);
 void render_log_entry(JsonWriter *json, const LogRow *entry);
 void render_task(JsonWriter *json, const TaskRow *task);
-void render_topic_members(JsonWriter *json, const TopicRow *topic);
+void render_task_members(JsonWriter *json, const TaskRow *task);
+void render_topic_members(JsonWriter *json, const TopicRow *topic, bool is_full);
+void render_event(JsonWriter *json, const EventRow *event); // pending, or a signal
 void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter);
-void render_definition(JsonWriter *json, const DefinitionRow *definition, bool has_source);
+// The members of a definition.
+void render_definition(JsonWriter *json, const DefinitionRow *definition);
 void render_schedule(JsonWriter *json, const ScheduleRow *schedule);

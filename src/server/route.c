@@ -12,7 +12,8 @@ static const RouteTable *const tables[] = {&routes_work,     &routes_runs,   &ro
                                            &routes_tasks,    &routes_events, &routes_workflows,
                                            &routes_schedules, &routes_queues, &routes_inspect,
                                            &routes_tokens,    &routes_system, &routes_page,
-                                           &routes_handlers,  &routes_handler_flows};
+                                           &routes_handlers,  &routes_handler_flows,
+                                           &routes_pending,   &routes_workers};
 enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
 
 // The segment that begins after the slash at *at; moves *at to the next slash or the end.
@@ -62,6 +63,12 @@ RouteMatch route_find(Str method, Str path, const Route **ret_route,
         }
     }
     return answer;
+}
+
+const Field *route_parameter(const Route *route, Str name) {
+    for (const Field *field = route->query; field != NULL && field->name != NULL; field++)
+        if (str_equal(str_from(field->name), name)) return field;
+    return NULL;
 }
 
 static void add_method(char *text, size_t size, size_t *at, const char *method) {
@@ -115,6 +122,8 @@ const Route *route_at(size_t number) {
 }
 
 // ---- codes ----
+
+const char *const foreign_codes[] = {NULL};
 
 typedef struct CodeList {
     const char **codes;
@@ -172,9 +181,7 @@ size_t route_codes(const Route *route, const char *ret_codes[ROUTE_CODES_MAX]) {
     for (size_t i = 0; route->codes != NULL && route->codes[i] != NULL; i++)
         add_code(&list, route->codes[i]);
     add_body_codes(&list, route);
-    bool has_bad_query = has_type(route->query, "integer") || has_type(route->query, "duration") ||
-                         has_type(route->query, "instant");
-    if (has_bad_query) add_code(&list, "BAD_QUERY");
+    if (route->query != NULL) add_code(&list, "BAD_QUERY");
     add_code(&list, "BAD_URI");
     add_code(&list, "UNKNOWN_PARAMETER");
     return list.count;
@@ -185,7 +192,8 @@ const char *const *route_common_codes(size_t *ret_count) {
                                         "HOST_NOT_ALLOWED",   "ORIGIN_NOT_ALLOWED",
                                         "NO_SUCH_PATH",       "METHOD_NOT_ALLOWED",
                                         "STORE_UNAVAILABLE",  "SERVER_BUSY",
-                                        "STORE_FULL",         "BAD_HEADER"};
+                                        "STORE_FULL",         "BAD_HEADER",
+                                        "CLOSED"};
     *ret_count = sizeof codes / sizeof codes[0];
     return codes;
 }

@@ -21,7 +21,7 @@ typedef enum BodyKind {
 typedef struct Field { // of a body, a query or an answer
     const char *name;  // NULL ends a list
     const char *type;  // "string", "integer", "number", "boolean", "duration", "instant", "any",
-                       // "object", "strings"
+                       // "object", "strings" (of a query: may be repeated)
     bool is_required;
     const char *about;
 } Field;
@@ -29,14 +29,14 @@ typedef struct Field { // of a body, a query or an answer
 typedef struct RouteAnswer {
     int status; // 0 ends a list
     const char *about;
-    const char *schema; // name of a schema in openapi_schemas.c; or a media type ("text/html") when
-                        // the body is not JSON; NULL = there is no body
+    const char *schema; // name of a schema in openapi_schemas.c; or media types ("text/html"),
+                        // separated by blanks, of a body that has none; NULL = there is no body
 } RouteAnswer;
 
 typedef struct Route {
     const char *method;
     const char *pattern; // "/v1/runs/{id}/cancel"
-    const char *operation; // "cancelRun"; NULL: see route_is_foreign
+    const char *operation; // "cancelRun"
     const char *summary;
     Scope scope;
     BodyKind body;
@@ -48,9 +48,10 @@ typedef struct Route {
     ExchangeFunction handle;
 } Route;
 
-// Of an established protocol: parameters it does not know are passed over, and /openapi.json is
-// silent about it.
-static inline bool route_is_foreign(const Route *route) { return route->operation == NULL; }
+// The codes of a route of an established protocol, which knows none: it refuses with {"detail":
+// text}. Fields and parameters that nobody knows are passed over, unless the route minds.
+extern const char *const foreign_codes[];
+static inline bool route_is_foreign(const Route *route) { return route->codes == foreign_codes; }
 
 typedef struct RouteTable {
     const Route *routes;
@@ -62,6 +63,7 @@ typedef enum RouteMatch { ROUTE_FOUND, ROUTE_NO_PATH, ROUTE_NO_METHOD } RouteMat
 // Raw path, without the query. The parameters are slices of it, still encoded.
 RouteMatch route_find(Str method, Str path, const Route **ret_route,
                       Str ret_parameters[ROUTE_PARAMETERS_MAX]);
+const Field *route_parameter(const Route *route, Str name); // of its query; NULL = unknown
 // "GET, HEAD, PUT" for a path that has routes; empty otherwise.
 size_t route_allowed(Str path, char *ret_text, size_t size);
 // Routes by number, 0 … route_count() - 1, in the order of the tables. NULL beyond.
@@ -77,4 +79,4 @@ const RouteTable *const *route_tables(size_t *ret_count);
 
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
     routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page,
-    routes_tokens, routes_handlers, routes_handler_flows;
+    routes_tokens, routes_handlers, routes_handler_flows, routes_pending, routes_workers;

@@ -1,4 +1,4 @@
-// Changing runs: signals, cancel, pause, resume, release, rewind, fork, delete.
+// Changing runs: signals, cancel, pause, resume, release, load, rewind, fork, delete.
 //
 // Every answer says whether anything changed; what has ended does not change (P8). An answer leaves
 // after the commit that records the change (P1).
@@ -58,31 +58,52 @@ static void resume_run(Exchange *exchange) { hold_run(exchange, OP_RESUME); }
 static const char *const release_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "RUN_NOT_IDLE",
                                             "RUN_HAS_READER", NULL};
 
-static void released(Exchange *exchange) {
+static const char *const load_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "RUN_NOT_IDLE",
+                                         "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", NULL};
+
+static void moved(Exchange *exchange) {
     parts_send_changed(exchange, exchange->request->op.memory.has_entry);
 }
 
-static void release_run(Exchange *exchange) {
+static void move_run(Exchange *exchange, OpKind kind) {
     if (exchange_object(exchange) == NULL) return;
-    exchange_op(exchange, OP_NOTE_RELEASED)->memory.run_id = exchange->parameters[0];
-    exchange_submit(exchange, released);
+    Op *op = exchange_op(exchange, kind);
+    op->memory.run_id = exchange->parameters[0];
+    op->memory.is_asked = true;
+    exchange_submit(exchange, moved);
 }
+
+static void release_run(Exchange *exchange) { move_run(exchange, OP_NOTE_RELEASED); }
+static void load_run(Exchange *exchange) { move_run(exchange, OP_NOTE_RELOADED); }
 
 // ---- rewind and fork ----
 
 static const Field rewind_fields[] = {
     {"step", "string", true, "Name of the step to go back to."},
-    {"iteration", "integer", false, "Which of several of that name; 0 is the first."},
+    {"iteration", "integer", false,
+     "Which of several of that name; 0 is the first. The last unless given."},
     {0}};
 static const Field fork_fields[] = {
     {"step", "string", false, "Name of the step to begin at; from the start unless given."},
-    {"iteration", "integer", false, "Which of several of that name; 0 is the first."},
+    {"iteration", "integer", false,
+     "Which of several of that name; 0 is the first. The last unless given."},
     {"id", "string", false, "Id of the new run."},
     {0}};
 static const char *const rewind_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "RUN_TERMINAL",
                                            "SNAPSHOT_NOT_KEPT", NULL};
 static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNAPSHOT_NOT_KEPT",
                                          "BAD_ID", "RUN_EXISTS", NULL};
+
+// Left as it is when it is not given: the last one.
+static Status read_iteration(const JsonValue *body, int64_t *ret_iteration, Diag *diag) {
+    int64_t iteration = 0;
+    *ret_iteration = -1;
+    if (json_member(body, STR("iteration")) == NULL) return OK;
+    TRY(json_get_i64(body, "iteration", &iteration, diag));
+    if (iteration < 0) return diag_set(diag, ERR_INVALID, "BAD_FIELD", "iteration: not below 0");
+    *ret_iteration = iteration;
+    return OK;
+}
 
 static void rewound(Exchange *exchange) {
     const Op *op = &exchange->request->op;
@@ -100,10 +121,9 @@ static void rewind_run(Exchange *exchange) {
     if (body == NULL) return;
     Op *op = exchange_op(exchange, OP_REWIND);
     op->rewind.run_id = exchange->parameters[0];
-    op->rewind.iteration = -1;
     Diag diag;
     Status status = json_get_string(body, "step", &op->rewind.step, &diag);
-    if (status == OK) status = json_get_i64(body, "iteration", &op->rewind.iteration, &diag);
+    if (status == OK) status = read_iteration(body, &op->rewind.iteration, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else if (parts_check(exchange, op->rewind.step, "step", "BAD_FIELD"))
         exchange_submit(exchange, rewound);
@@ -118,10 +138,9 @@ static void fork_run(Exchange *exchange) {
     if (body == NULL) return;
     Op *op = exchange_op(exchange, OP_FORK);
     op->fork.run_id = exchange->parameters[0];
-    op->fork.iteration = -1;
     Diag diag;
     Status status = json_get_string(body, "step", &op->fork.step, &diag);
-    if (status == OK) status = json_get_i64(body, "iteration", &op->fork.iteration, &diag);
+    if (status == OK) status = read_iteration(body, &op->fork.iteration, &diag);
     if (status == OK) status = json_get_string(body, "id", &op->fork.new_id, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
@@ -193,6 +212,8 @@ static const Route routes[] = {
      BODY_OPTIONAL_OBJECT, NULL, NULL, changed_answers, change_codes, resume_run},
     {"POST", "/v1/runs/{id}/release", "releaseRun", "Take a waiting run out of memory",
      SCOPE_CLIENT, BODY_OPTIONAL_OBJECT, NULL, NULL, changed_answers, release_codes, release_run},
+    {"POST", "/v1/runs/{id}/load", "loadRun", "Bring a released run into memory", SCOPE_CLIENT,
+     BODY_OPTIONAL_OBJECT, NULL, NULL, changed_answers, load_codes, load_run},
     {"POST", "/v1/runs/{id}/rewind", "rewindRun", "Go back to a step", SCOPE_CLIENT, BODY_OBJECT,
      rewind_fields, NULL, rewind_answers, rewind_codes, rewind_run},
     {"POST", "/v1/runs/{id}/fork", "forkRun", "A new run from a step of this one", SCOPE_CLIENT,

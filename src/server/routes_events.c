@@ -3,7 +3,7 @@
 // A topic needs not to be made before it is used; setting its policy is all there is to it. Topics
 // are listed by name, everything else newest first.
 //
-// Not here: signals to one run (routes_changes.c).
+// Not here: signals to one run (routes_changes.c), what is pending (routes_pending.c).
 #include "base/duration.h"
 #include "base/number.h"
 #include "server/parts.h"
@@ -48,7 +48,7 @@ static const Field topic_fields[] = {
     {"consume", "string", false, "`one`: the oldest waiter gets an event; `all`: every waiter."},
     {"visible", "string", false, "To whom: `all`, `after-create` or `after-wait`."},
     {"expire", "duration", false, "How long unread events are kept."},
-    {"cap", "integer", false, "Most pending events; 0 is the server's setting."},
+    {"cap", "integer", false, "Most events that are kept; 0 is the server's setting."},
     {0}};
 
 static Status read_choice(const JsonValue *body, const char *name, const char *const *choices,
@@ -72,7 +72,7 @@ static void send_topic(Exchange *exchange) {
     if (!exchange_read(exchange, &query) || !exchange_read(exchange, &waiters)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    render_topic_members(json, &query.topics[0]);
+    render_topic_members(json, &query.topics[0], query.are_full[0]);
     json_write_key(json, STR("waiters"));
     json_write_array_begin(json);
     for (size_t i = 0; i < waiters.count; i++) json_write_string(json, waiters.runs[i].id);
@@ -93,6 +93,7 @@ static void set_topic(Exchange *exchange) {
     if (body == NULL) return;
     TopicRow *row = &exchange_op(exchange, OP_SET_TOPIC)->set_topic;
     row->name = exchange->parameters[0];
+    row->consume = exchange->server->engine->options.default_consume;
     if (!parts_check(exchange, row->name, "the topic", "BAD_NAME")) return;
     Diag diag;
     Status status = read_choice(body, "consume", consumes, &row->consume, &diag);
@@ -108,7 +109,7 @@ static void set_topic(Exchange *exchange) {
 static void put_topic(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
     (void)exchange;
     json_write_object_begin(json);
-    render_topic_members(json, &query->topics[index]);
+    render_topic_members(json, &query->topics[index], query->are_full[index]);
     json_write_object_end(json);
 }
 

@@ -236,6 +236,7 @@ typedef struct Start {
     bool is_waiting;
     Str input;
     Str handler_id; // null = a new one
+    Str config;     // of the workflow; null = none
 } Start;
 
 static Status check_start(const JsonValue *body, Diag *diag) {
@@ -244,37 +245,78 @@ static Status check_start(const JsonValue *body, Diag *diag) {
                        !(context->kind == JSON_KIND_OBJECT && context->count == 0);
     if (has_context)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                        "context: a run's state is kept by the server and cannot be sent");
+                        "Context API is disabled: a run's state is kept by the server");
     const JsonValue *kwargs = json_member(body, STR("kwargs"));
     if (kwargs != NULL && kwargs->kind != JSON_KIND_OBJECT && kwargs->kind != JSON_KIND_NULL)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "kwargs: must be an object");
     return OK;
 }
 
-static Status read_input(Exchange *exchange, const JsonValue *body, Start *start, Diag *diag) {
+static Status read_event(Exchange *exchange, const JsonValue *body, HandlerEvent *ret_event,
+                         Diag *diag) {
     const JsonValue *event = json_member(body, STR("start_event"));
     const JsonValue *kwargs = json_member(body, STR("kwargs"));
-    HandlerEvent read = {.value = STR("{}")};
+    *ret_event = (HandlerEvent){.value = STR("{}")};
     if (event != NULL && event->kind != JSON_KIND_NULL)
-        TRY(handler_start_read(&exchange->arena, event, &read, diag));
-    start->input = read.value;
+        TRY(handler_start_read(exchange, event, ret_event, diag));
     bool has_kwargs = kwargs != NULL && kwargs->kind == JSON_KIND_OBJECT && kwargs->count > 0;
     if (!has_kwargs) return OK;
     JsonValue *value;
-    TRY(json_parse(&exchange->arena, read.value, &value, diag));
+    TRY(exchange_parse(exchange, ret_event->value, &value, diag));
     if (value->kind != JSON_KIND_OBJECT)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                        "kwargs: cannot be joined with a start event that is no object");
-    start->input = handler_join(&exchange->arena, value, kwargs);
+                        "kwargs cannot be joined with a start event that is no object");
+    ret_event->value = handler_join(&exchange->arena, value, kwargs);
     return OK;
+}
+
+// The class of a workflow's start event is the title of `config.input`, if that is the name of one;
+// null otherwise.
+static Str start_class(Exchange *exchange, Str config_json) {
+    JsonValue *config;
+    Diag diag;
+    if (str_is_null(config_json) ||
+        json_parse(&exchange->arena, config_json, &config, &diag) != OK ||
+        config->kind != JSON_KIND_OBJECT)
+        return STR_NULL;
+    const JsonValue *input = json_member(config, STR("input"));
+    const JsonValue *title = input != NULL && input->kind == JSON_KIND_OBJECT
+                                 ? json_member(input, STR("title"))
+                                 : NULL;
+    if (title == NULL || title->kind != JSON_KIND_STRING) return STR_NULL;
+    return handler_is_class(title->string) ? title->string : STR_NULL;
+}
+
+// A start event that says what it is must be one of the workflow's. Which other class is one nobody
+// here can know, unless the workflow says it, or it is one of the protocol's own.
+static Status check_class(Str type, Str wanted, Diag *diag) {
+    bool is_start = type.len == 0 || str_equal(type, STR("StartEvent")) || str_equal(type, wanted);
+    if (is_start || (str_is_null(wanted) && !handler_is_own(type))) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                    "Start event must be an instance of %.*s, not of %.*s",
+                    STR_ARG(str_is_null(wanted) ? STR("StartEvent") : wanted), STR_ARG(type));
+}
+
+static Status read_input(Exchange *exchange, const JsonValue *body, Start *start, Diag *diag) {
+    HandlerEvent event;
+    Diag found;
+    Status status = read_event(exchange, body, &event, &found);
+    if (status != OK)
+        return diag_set(diag, status, found.code, "Validation error for 'start_event': %s",
+                        found.message);
+    start->input = event.value;
+    return check_class(event.type, start_class(exchange, start->config), diag);
 }
 
 static Status read_start(Exchange *exchange, Start *start, Diag *diag) {
     JsonValue *body;
-    Str text = exchange->body.len > 0 ? buf_str(&exchange->body) : STR("{}");
-    TRY(json_parse(&exchange->arena, text, &body, diag));
+    Diag found;
+    Status status = exchange_parse(exchange, buf_str(&exchange->body), &body, &found);
+    if (status != OK)
+        return diag_set(diag, status, found.code, "Invalid JSON body: %s", found.message);
     if (body->kind != JSON_KIND_OBJECT)
-        return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "the body must be a JSON object");
+        return diag_set(diag, ERR_INVALID, "BAD_REQUEST",
+                        "Error processing request body: it must be a JSON object");
     TRY(check_start(body, diag));
     TRY(read_input(exchange, body, start, diag));
     const JsonValue *id = json_member(body, STR("handler_id"));
@@ -289,7 +331,7 @@ static void send_started(Exchange *exchange) {
     Start *start = exchange->state;
     RunRow run;
     if (!handler_find(exchange, start->handler_id, &run)) return;
-    if (start->is_waiting && !run_state_is_terminal(run.state) &&
+    if (start->is_waiting && !run_state_is_terminal(run.state) && !exchange->has_left &&
         !server_is_stopping(exchange->server))
         exchange_await(exchange, start->handler_id, RUN_WAIT_MS, send_started);
     else if (start->is_waiting) handler_send(exchange, &run, 202, false);
@@ -333,6 +375,7 @@ static void start_workflow(Exchange *exchange, bool is_waiting) {
         handler_refuse(exchange, 404, "Workflow not found");
         return;
     }
+    if (status == OK && !is_native) start->config = known.definitions[0].config;
     if (status == OK) status = read_start(exchange, start, &diag);
     if (status != OK) {
         handler_refuse_diag(exchange, status, &diag);
@@ -350,15 +393,51 @@ static void start_workflow(Exchange *exchange, bool is_waiting) {
 static void run_waiting(Exchange *exchange) { start_workflow(exchange, true); }
 static void run_nowait(Exchange *exchange) { start_workflow(exchange, false); }
 
+static const Field run_fields[] = {
+    {"start_event", "any", false, "The fields, an Envelope, or either as a JSON string."},
+    {"kwargs", "object", false, "More fields."},
+    {"handler_id", "string", false, "A new one unless given."},
+    {"context", "any", false, "Must be empty: a run's state is kept by the server."},
+    {0}};
+static const RouteAnswer health_answers[] = {
+    {200, "All is well.", "Word"}, {503, "The store is away.", "Word"}, HANDLER_MALFORMED, {0}};
+static const RouteAnswer names_answers[] = {
+    {200, "Deployed workflows.", "WorkflowNames"}, HANDLER_MALFORMED, {0}};
+static const RouteAnswer schema_answers[] = {
+    {200, "JSON Schemas.", "StartAndStop"}, HANDLER_MALFORMED, HANDLER_NO_WORKFLOW, {0}};
+static const RouteAnswer events_answers[] = {
+    {200, "JSON Schemas.", "EventSchemas"}, HANDLER_MALFORMED, HANDLER_NO_WORKFLOW, {0}};
+static const RouteAnswer graph_answers[] = {
+    {200, "Its graph.", "Graph"}, HANDLER_MALFORMED, HANDLER_NO_WORKFLOW, {0}};
+static const RouteAnswer run_answers[] = {
+    {200, "It has completed.", "Handler"},
+    {202, "The server stops first; the run goes on.", "Handler"},
+    {500, "It failed or was cancelled.", "Handler"},
+    HANDLER_MALFORMED,
+    HANDLER_NO_WORKFLOW,
+    {409, "A handler of that id is still running.", "Detail"},
+    {0}};
+static const RouteAnswer started_answers[] = {
+    {200, "It was started.", "Handler"},
+    HANDLER_MALFORMED,
+    HANDLER_NO_WORKFLOW,
+    {409, "A handler of that id is still running.", "Detail"},
+    {0}};
+
 static const Route routes[] = {
-    HANDLER_ROUTE("GET", "/health", SCOPE_NONE, BODY_NONE, NULL, health),
-    HANDLER_ROUTE("GET", "/workflows", SCOPE_READ, BODY_NONE, NULL, list_workflows),
-    HANDLER_ROUTE("GET", "/workflows/{name}/schema", SCOPE_READ, BODY_NONE, NULL, get_schema),
-    HANDLER_ROUTE("GET", "/workflows/{name}/events", SCOPE_READ, BODY_NONE, NULL, get_events),
-    HANDLER_ROUTE("GET", "/workflows/{name}/representation", SCOPE_READ, BODY_NONE, NULL,
-                  get_representation),
-    HANDLER_ROUTE("POST", "/workflows/{name}/run", SCOPE_CLIENT, BODY_PAYLOAD, NULL, run_waiting),
-    HANDLER_ROUTE("POST", "/workflows/{name}/run-nowait", SCOPE_CLIENT, BODY_PAYLOAD, NULL,
-                  run_nowait),
+    {"GET", "/health", "health", "Can it serve?", SCOPE_NONE, BODY_NONE, NULL, NULL, health_answers,
+     foreign_codes, health},
+    {"GET", "/workflows", "listWorkflowNames", "Names of workflows", SCOPE_READ, BODY_NONE, NULL,
+     NULL, names_answers, foreign_codes, list_workflows},
+    {"GET", "/workflows/{name}/schema", "getWorkflowSchema", "What a workflow takes and answers",
+     SCOPE_READ, BODY_NONE, NULL, NULL, schema_answers, foreign_codes, get_schema},
+    {"GET", "/workflows/{name}/events", "listWorkflowEvents", "Events of a workflow", SCOPE_READ,
+     BODY_NONE, NULL, NULL, events_answers, foreign_codes, get_events},
+    {"GET", "/workflows/{name}/representation", "getWorkflowGraph", "A workflow as a graph",
+     SCOPE_READ, BODY_NONE, NULL, NULL, graph_answers, foreign_codes, get_representation},
+    {"POST", "/workflows/{name}/run", "runWorkflow", "Start a workflow and wait for its end",
+     SCOPE_CLIENT, BODY_PAYLOAD, run_fields, NULL, run_answers, foreign_codes, run_waiting},
+    {"POST", "/workflows/{name}/run-nowait", "runWorkflowNowait", "Start a workflow", SCOPE_CLIENT,
+     BODY_PAYLOAD, run_fields, NULL, started_answers, foreign_codes, run_nowait},
 };
 const RouteTable routes_handler_flows = {routes, sizeof routes / sizeof routes[0]};

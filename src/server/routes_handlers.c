@@ -15,8 +15,9 @@ enum { CANCEL_WAIT_MS = 10000 };
 // ---- GET /handlers ----
 
 static const Field list_query[] = {
-    {"status", "string", false, "Repeatable."},
-    {"workflow_name", "string", false, "Repeatable."},
+    {"handler_id", "strings", false, "Repeatable."},
+    {"status", "strings", false, "Repeatable; one that nobody knows finds nothing."},
+    {"workflow_name", "strings", false, "Repeatable."},
     {"idle_before", "instant", false, "Idle since before that time."},
     {"limit", "integer", false, "Most to answer; all unless given."},
     {"cursor", "string", false, "`next` of the page before."},
@@ -32,40 +33,37 @@ static uint32_t states_of(Str status) {
     return 0;
 }
 
-typedef struct HandlerFilter {
-    bool has_status; // one was given, known or not
-    uint32_t states;
-    bool has_names;
-} HandlerFilter;
-
-static HandlerFilter read_filter(const Exchange *exchange) {
-    HandlerFilter filter = {0};
-    for (size_t i = 0; i < exchange->query_count; i++) {
-        const QueryParameter *parameter = &exchange->query[i];
-        if (parameter->value.len == 0) continue; // empty ones are ignored
-        if (str_equal(parameter->name, STR("status"))) {
-            filter.has_status = true;
-            filter.states |= states_of(parameter->value);
-        }
-        if (str_equal(parameter->name, STR("workflow_name"))) filter.has_names = true;
-    }
-    return filter;
+// A list of a query; null when it has nothing but empty values, which are ignored.
+static Str read_list(Exchange *exchange, const char *name) {
+    Str list = parts_query_list(exchange, name, false);
+    return list.len > 0 ? list : STR_NULL;
 }
 
-static bool is_name_wanted(const Exchange *exchange, Str workflow) {
+// A filter that is passed over would answer too much.
+static bool check_known(Exchange *exchange) {
     for (size_t i = 0; i < exchange->query_count; i++) {
-        const QueryParameter *parameter = &exchange->query[i];
-        if (str_equal(parameter->name, STR("workflow_name")) &&
-            str_equal(parameter->value, workflow))
-            return true;
+        Str name = exchange->query[i].name;
+        if (route_parameter(exchange->route, name) != NULL) continue;
+        handler_refuse(exchange, 400, "Unknown parameter: %.*s", STR_ARG(name));
+        return false;
     }
-    return false;
+    return true;
+}
+
+// False when nothing can match.
+static bool read_filter(Exchange *exchange, RunFilter *filter) {
+    Str statuses = read_list(exchange, "status"), status;
+    bool is_any = str_is_null(statuses);
+    while (str_split(&statuses, '\n', &status)) filter->states |= states_of(status);
+    filter->workflows = read_list(exchange, "workflow_name");
+    filter->ids = read_list(exchange, "handler_id");
+    filter->is_oldest_first = true;
+    return is_any || filter->states != 0;
 }
 
 // One page; false when the exchange has been answered. What was read is forgotten and what was
 // written leaves memory on the way: there may be any number of pages.
-static bool put_page(Exchange *exchange, JsonWriter *json, const HandlerFilter *filter,
-                     Query *query) {
+static bool put_page(Exchange *exchange, JsonWriter *json, Query *query) {
     Diag diag;
     diag_clear(&diag);
     ArenaMark mark = arena_mark(&exchange->arena);
@@ -75,10 +73,9 @@ static bool put_page(Exchange *exchange, JsonWriter *json, const HandlerFilter *
         return false;
     }
     for (size_t i = 0; i < query->count; i++) {
-        const RunRow *run = &query->runs[i];
-        if (filter->has_names && !is_name_wanted(exchange, run->workflow)) continue;
         ArenaMark page = arena_mark(&exchange->arena);
-        if (!handler_put(exchange, json, run, false) || !exchange_spill(exchange)) return false;
+        if (!handler_put(exchange, json, &query->runs[i], false) || !exchange_spill(exchange))
+            return false;
         arena_rewind(&exchange->arena, page);
     }
     arena_rewind(&exchange->arena, mark);
@@ -86,22 +83,21 @@ static bool put_page(Exchange *exchange, JsonWriter *json, const HandlerFilter *
 }
 
 static void list_handlers(Exchange *exchange) {
-    HandlerFilter filter = read_filter(exchange);
-    Query query = {.kind = QUERY_LIST_RUNS, .filter.states = filter.states,
-                   .size_max = HANDLER_PAGE_SIZE};
+    Query query = {.kind = QUERY_LIST_RUNS, .size_max = HANDLER_PAGE_SIZE};
+    bool is_empty = !read_filter(exchange, &query.filter);
     int64_t limit = 0;
-    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &limit) ||
+    if (!check_known(exchange) ||
+        !exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &limit) ||
         !exchange_query_count(exchange, "cursor", INT64_MAX, &query.filter.cursor) ||
         !exchange_query_instant(exchange, "idle_before", &query.filter.idle_before_ms))
         return;
     query.filter.limit = limit > 0 ? limit : LIMIT_LIST_PAGE;
-    bool is_empty = filter.has_status && filter.states == 0;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_write_key(json, STR("handlers"));
     json_write_array_begin(json);
     while (!is_empty) {
-        if (!put_page(exchange, json, &filter, &query)) return;
+        if (!put_page(exchange, json, &query)) return;
         if (limit > 0 || query.next == 0) break;
         query.filter.cursor = query.next;
     }
@@ -181,7 +177,8 @@ static bool read_start(Exchange *exchange, const RunRow *run, int64_t *ret_after
     Str text = exchange_query(exchange, "after_sequence");
     if (text.len == 0 || is_word(text, STR("now"))) return find_last(exchange, run, ret_after);
     if (read_sequence(text, ret_after)) return true;
-    handler_refuse(exchange, 400, "after_sequence must be an integer or 'now'");
+    handler_refuse(exchange, 400, "Invalid after_sequence: '%.*s'; it is an integer or now",
+                   STR_ARG(text));
     return false;
 }
 
@@ -284,44 +281,62 @@ static bool is_empty(const JsonValue *event) {
     return event->kind == JSON_KIND_OBJECT && event->count == 0;
 }
 
-static bool read_event(Exchange *exchange, HandlerEvent *ret_event) {
+// The member "event" of the body; NULL: it was refused.
+static const JsonValue *find_event(Exchange *exchange) {
     JsonValue *body;
     Diag diag;
-    Status status = json_parse(&exchange->arena, buf_str(&exchange->body), &body, &diag);
-    if (exchange->body.len == 0) {
-        handler_refuse(exchange, 400, "Event data is required");
-        return false;
-    }
-    const JsonValue *event = NULL;
+    Status status = exchange_parse(exchange, buf_str(&exchange->body), &body, &diag);
     if (status == OK && body->kind != JSON_KIND_OBJECT)
         status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST", "the body must be a JSON object");
-    if (status == OK) event = json_member(body, STR("event"));
-    bool is_missing = status == OK && is_empty(event);
-    if (is_missing) {
-        handler_refuse(exchange, 400, "Event data is required");
-        return false;
+    if (status != OK) {
+        handler_refuse(exchange, 400, "Error processing request: %s", diag.message);
+        return NULL;
     }
-    if (status == OK) status = handler_event_read(&exchange->arena, event, ret_event, &diag);
+    const JsonValue *event = json_member(body, STR("event"));
+    if (!is_empty(event)) return event;
+    handler_refuse(exchange, 400, "Event data is required");
+    return NULL;
+}
+
+static bool read_event(Exchange *exchange, const JsonValue *given, HandlerEvent *ret_event) {
+    Diag diag;
+    Status status = handler_event_read(exchange, given, ret_event, &diag);
     if (status == OK && ret_event->type.len == 0)
-        status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST", "the event has no type");
+        status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST",
+                          "it must have a type or a qualified name");
     if (status == OK)
         status = name_check(ret_event->type, "the event's type", "BAD_NAME", LIMIT_NAME_SIZE,
-                                &diag);
+                            &diag);
     if (status == OK && ret_event->value.len > LIMIT_PAYLOAD_SIZE)
         status = diag_set(&diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE", "the event is too large");
-    if (status != OK) handler_refuse(exchange, status == ERR_LIMIT ? 413 : 400, "%s", diag.message);
+    if (status != OK)
+        handler_refuse(exchange, status == ERR_LIMIT ? 413 : 400, "Failed to deserialize event: %s",
+                       diag.message);
     return status == OK;
+}
+
+// Where it is known already that nothing could come of an event, it is not taken.
+static bool check_kept(Exchange *exchange, const RunRow *run) {
+    Diag diag;
+    if (engine_check_released(exchange->server->engine, run, &diag) == OK) return true;
+    LOG(exchange->server->config.logger, LOG_ERROR,
+        "run %.*s (%.*s) cannot be brought back into memory: %s (%s)", STR_ARG(run->id),
+        STR_ARG(run->workflow), diag.message, diag.code);
+    handler_refuse(exchange, 500, "%s (%s)", diag.message, diag.code);
+    return false;
 }
 
 static void post_event(Exchange *exchange) {
     RunRow run;
     HandlerEvent event;
-    if (!handler_find(exchange, exchange->parameters[0], &run)) return;
+    const JsonValue *given = find_event(exchange);
+    if (given == NULL || !handler_find(exchange, exchange->parameters[0], &run)) return;
     if (run_state_is_terminal(run.state)) {
         handler_refuse(exchange, 409, "Workflow already completed");
         return;
     }
-    if (!read_event(exchange, &event) || !check_listed(exchange, &run, event.type)) return;
+    if (!read_event(exchange, given, &event) || !check_listed(exchange, &run, event.type)) return;
+    if (!check_kept(exchange, &run)) return;
     Op *op = exchange_op(exchange, OP_SIGNAL);
     IdText text;
     op->signal.run_id = exchange->parameters[0];
@@ -380,15 +395,59 @@ static void release_handler(Exchange *exchange) {
     exchange_submit_any(exchange, released);
 }
 
+static const Field event_fields[] = {
+    {"event", "any", true, "An Envelope, or one as a JSON string; `data` stands for `value`."},
+    {"step", "string", false, "Not needed: whoever waits for that type gets it."},
+    {0}};
+static const RouteAnswer list_answers[] = {
+    {200, "All there are, or a page.", "HandlerList"}, HANDLER_MALFORMED, {0}};
+static const RouteAnswer handler_answers[] = {{200, "It has completed.", "Handler"},
+                                              {202, "It goes on.", "Handler"},
+                                              {500, "It failed or was cancelled.", "Handler"},
+                                              HANDLER_MALFORMED,
+                                              HANDLER_UNKNOWN,
+                                              {0}};
+static const RouteAnswer result_answers[] = {{200, "It has completed.", "HandlerResult"},
+                                             {202, "It goes on.", "HandlerResult"},
+                                             {500, "It failed or was cancelled.", "HandlerResult"},
+                                             HANDLER_MALFORMED,
+                                             HANDLER_UNKNOWN,
+                                             {0}};
+static const RouteAnswer stream_answers[] = {
+    {200, "One Envelope per event; id: its number.", "text/event-stream application/x-ndjson"},
+    {204, "The run has ended and nothing is left to be read.", NULL},
+    HANDLER_MALFORMED,
+    HANDLER_UNKNOWN,
+    {0}};
+static const RouteAnswer sent_answers[] = {
+    {200, "It is durable.", "Word"},
+    HANDLER_MALFORMED,
+    HANDLER_UNKNOWN,
+    {409, "The run has ended.", "Detail"},
+    {500, "What is kept of the run cannot be read.", "Detail"},
+    {0}};
+static const RouteAnswer cancel_answers[] = {
+    {200, "It was cancelled, or removed.", "Word"}, HANDLER_MALFORMED, HANDLER_UNKNOWN, {0}};
+static const RouteAnswer release_answers[] = {{200, "It is out of memory.", "Word"},
+                                              HANDLER_MALFORMED,
+                                              HANDLER_UNKNOWN,
+                                              {409, "It is not idle, or is being read.", "Detail"},
+                                              {0}};
+
 static const Route routes[] = {
-    HANDLER_ROUTE("GET", "/handlers", SCOPE_READ, BODY_NONE, list_query, list_handlers),
-    HANDLER_ROUTE("GET", "/handlers/{id}", SCOPE_READ, BODY_NONE, NULL, get_handler),
-    HANDLER_ROUTE("GET", "/results/{id}", SCOPE_READ, BODY_NONE, NULL, get_result),
-    HANDLER_ROUTE("GET", "/events/{id}", SCOPE_READ, BODY_NONE, stream_query, get_events),
-    HANDLER_ROUTE("POST", "/events/{id}", SCOPE_CLIENT, BODY_PAYLOAD, NULL, post_event),
-    HANDLER_ROUTE("POST", "/handlers/{id}/cancel", SCOPE_CLIENT, BODY_PAYLOAD, cancel_query,
-                  cancel_handler),
-    HANDLER_ROUTE("POST", "/handlers/{id}/release", SCOPE_CLIENT, BODY_PAYLOAD, NULL,
-                  release_handler),
+    {"GET", "/handlers", "listHandlers", "List handlers, oldest first", SCOPE_READ, BODY_NONE, NULL,
+     list_query, list_answers, foreign_codes, list_handlers},
+    {"GET", "/handlers/{id}", "getHandler", "Show a handler", SCOPE_READ, BODY_NONE, NULL, NULL,
+     handler_answers, foreign_codes, get_handler},
+    {"GET", "/results/{id}", "getHandlerResult", "Show a handler with its bare result", SCOPE_READ,
+     BODY_NONE, NULL, NULL, result_answers, foreign_codes, get_result},
+    {"GET", "/events/{id}", "streamHandlerEvents", "The events of a handler", SCOPE_READ, BODY_NONE,
+     NULL, stream_query, stream_answers, foreign_codes, get_events},
+    {"POST", "/events/{id}", "sendHandlerEvent", "Send an event to a handler", SCOPE_CLIENT,
+     BODY_PAYLOAD, event_fields, NULL, sent_answers, foreign_codes, post_event},
+    {"POST", "/handlers/{id}/cancel", "cancelHandler", "Cancel a handler, or remove it",
+     SCOPE_CLIENT, BODY_PAYLOAD, NULL, cancel_query, cancel_answers, foreign_codes, cancel_handler},
+    {"POST", "/handlers/{id}/release", "releaseHandler", "Take an idle handler out of memory",
+     SCOPE_CLIENT, BODY_PAYLOAD, NULL, NULL, release_answers, foreign_codes, release_handler},
 };
 const RouteTable routes_handlers = {routes, sizeof routes / sizeof routes[0]};

@@ -51,7 +51,7 @@ static void send_snapshot(Exchange *exchange, const RunRow *run, const JsonValue
     json_put_cstr(json, "status", run_state_name(run->state));
     json_put_i64(json, "bytes", (int64_t)run->snapshot.len);
     render_instant(json, "taken_at", run->snapshot.len > 0 ? run->updated_at_ms : 0);
-    render_waits(json, &exchange->arena, run);
+    render_waits(json, &exchange->arena, run, &(RunMore){0});
     put_part(json, "frames", found, "waitingAt");
     put_part(json, "variables", found, "variables");
     json_write_object_end(json);

@@ -6,6 +6,7 @@
 // Not here: changing them (routes_changes.c).
 #include "base/number.h"
 #include "engine/runner.h"
+#include "engine/start.h"
 #include "json/validate.h"
 #include "model/trace.h"
 #include "server/parts.h"
@@ -18,10 +19,10 @@ static const Field start_fields[] = {
     {"input", "any", false, "What the run gets as `Inputs`; kept byte for byte."},
     {"id", "string", false, "Your id; one that exists starts nothing and answers that run."},
     {"start_at", "instant", false, "Begin at this time …"},
-    {"delay", "duration", false, "… or after this long."},
+    {"delay", "duration", false, "… or after this long; not both."},
     {"priority", "integer", false, "-1000 to 1000, higher first."},
-    {"queue", "string", false, "Queue of the run."},
-    {"timeout", "duration", false, "Overall time-out of the run."},
+    {"queue", "string", false, "Queue of those of its tasks that name none."},
+    {"timeout", "duration", false, "Overall time-out of the run, all its attempts together."},
     {"ttl", "duration", false, "How long it is kept once ended."},
     {"tags", "strings", false, "Up to 16."},
     {"leftover_signals", "string", false,
@@ -36,6 +37,8 @@ static Status read_times(Exchange *exchange, const JsonValue *body, RunSpec *spe
     int64_t delay_ms = 0;
     TRY(json_get_instant_ms(body, "start_at", &spec->start_at_ms, diag));
     TRY(json_get_duration_ms(body, "delay", &delay_ms, diag));
+    if (delay_ms > 0 && spec->start_at_ms != 0)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "delay: give it or start_at, not both");
     if (delay_ms > 0)
         spec->start_at_ms = env_now_ms(exchange->server->engine->driver.env) + delay_ms;
     TRY(json_get_duration_ms(body, "timeout", &spec->timeout_ms, diag));
@@ -81,6 +84,7 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
     if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
                         PRIORITY_MIN, PRIORITY_MAX);
+    spec->given = start_given(body);
     TRY(read_times(exchange, body, spec, diag));
     TRY(read_leftovers(body, spec, diag));
     spec->dedupe_key = exchange_header(exchange, "Idempotency-Key");
@@ -110,6 +114,16 @@ static void started(Exchange *exchange) {
     else exchange_await(exchange, op->create_run.id, wait_ms, send_started);
 }
 
+// Of several headers one list.
+static Str read_trace_state(Exchange *exchange) {
+    Str all = STR_NULL, value;
+    for (size_t i = 0; exchange_header_at(exchange, "tracestate", i, &value); i++)
+        all = str_is_null(all) ? value
+                               : arena_printf(&exchange->arena, "%.*s,%.*s", STR_ARG(all),
+                                              STR_ARG(value));
+    return trace_state_read(all);
+}
+
 static void start_run(Exchange *exchange) {
     int64_t wait_ms = 0;
     const JsonValue *body = exchange_object(exchange);
@@ -124,8 +138,10 @@ static void start_run(Exchange *exchange) {
     }
     if (!parts_tags(exchange, body, &spec->tags)) return;
     TraceParent parent;
-    if (trace_parent_parse(exchange_header(exchange, "traceparent"), &parent))
-        spec->tags = tags_with_trace(&exchange->arena, spec->tags, &parent);
+    if (exchange_header_count(exchange, "traceparent") == 1 && // of two, neither is to be trusted
+        trace_parent_parse(exchange_header(exchange, "traceparent"), &parent))
+        spec->tags =
+            tags_with_trace(&exchange->arena, spec->tags, &parent, read_trace_state(exchange));
     IdText text;
     if (str_is_null(spec->id))
         spec->id = arena_str(&exchange->arena,
@@ -136,14 +152,14 @@ static void start_run(Exchange *exchange) {
 static const RouteAnswer start_answers[] = {
     {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
 static const char *const start_codes[] = {
-    "BAD_NAME", "BAD_ID", "BAD_KEY", "BAD_TAG", "WORKFLOW_NOT_FOUND", "PAYLOAD_TOO_LARGE",
-    "DUPLICATE_KEY", "RUN_PURGED", NULL};
+    "BAD_NAME", "BAD_ID", "BAD_KEY", "BAD_TAG", "BAD_INPUT", "WORKFLOW_NOT_FOUND",
+    "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY", "RUN_PURGED", NULL};
 
 // ---- GET /v1/runs ----
 
 static const Field list_query[] = {
-    {"status", "string", false, "One or more states, separated by commas."},
-    {"workflow", "string", false, "Name of the workflow."},
+    {"status", "strings", false, "States; repeat it, or separate them by commas."},
+    {"workflow", "strings", false, "Names of workflows; likewise."},
     {"tag", "string", false, "A tag."},
     {"parent", "string", false, "Id of the parent run."},
     {"waiting_on", "string", false, "Topic, signal, task or child id in the wait set."},
@@ -155,27 +171,6 @@ static const Field list_query[] = {
     PAGE_FIELDS,
     {0},
 };
-
-static bool read_states(Exchange *exchange, uint32_t *ret_states) {
-    Str text = exchange_query(exchange, "status");
-    *ret_states = 0;
-    size_t from = 0;
-    for (size_t i = 0; !str_is_null(text) && i <= text.len; i++) {
-        if (i < text.len && text.data[i] != ',') continue;
-        Str name = {text.data + from, i - from};
-        from = i + 1;
-        RunState state;
-        if (!run_state_parse(name, &state)) {
-            exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
-                                 "status: there is no state \"%.*s\"; the states are pending, "
-                                 "running, suspended, paused, completed, failed, cancelled",
-                                 STR_ARG(name));
-            return false;
-        }
-        *ret_states |= 1u << state;
-    }
-    return true;
-}
 
 // "KEY=VALUE"; a value that is no JSON is a string.
 static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
@@ -197,8 +192,8 @@ static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
 static void put_run(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
     const RunRow *run = &query->runs[index];
     json_write_object_begin(json);
-    bool is_released = engine_has_released(exchange->server->engine, run);
-    render_run_members(json, &exchange->arena, run, is_released);
+    RunMore more = parts_run_more(exchange, run);
+    render_run_members(json, &exchange->arena, run, &more);
     json_write_object_end(json);
 }
 
@@ -206,8 +201,8 @@ static void list_runs(Exchange *exchange) {
     Query query = {.kind = QUERY_LIST_RUNS};
     RunFilter *filter = &query.filter;
     if (!parts_page(exchange, &filter->cursor, &filter->limit)) return;
-    if (!read_states(exchange, &filter->states)) return;
-    filter->workflow = exchange_query(exchange, "workflow");
+    if (!parts_query_states(exchange, run_state_name, RUN_STATE_COUNT, &filter->states)) return;
+    filter->workflows = parts_query_list(exchange, "workflow", true);
     filter->tag = exchange_query(exchange, "tag");
     filter->parent_id = exchange_query(exchange, "parent");
     filter->waiting_on = exchange_query(exchange, "waiting_on");
@@ -259,8 +254,20 @@ static void send_entries(Exchange *exchange, const Query *query) {
     parts_send_page(exchange, query, put_entry);
 }
 
+static const Field steps_query[] = {
+    {"name", "string", false, "Only those of this name: of a step, task, child, signal or topic."},
+    {"iteration", "integer", false, "With `name`: which of several, from 0; all unless given."},
+    PAGE_FIELDS,
+    {0}};
+
 static void list_steps(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_STEPS, .run_id = exchange->parameters[0]};
+    Query query = {.kind = QUERY_LIST_STEPS, .run_id = exchange->parameters[0], .iteration = -1};
+    query.name = exchange_query(exchange, "name");
+    if (!exchange_query_count(exchange, "iteration", INT64_MAX, &query.iteration)) return;
+    if (query.iteration >= 0 && str_is_null(query.name)) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "iteration goes with a name");
+        return;
+    }
     if (!parts_page(exchange, &query.after, &query.limit)) return;
     if (exchange_read(exchange, &query)) send_entries(exchange, &query);
 }
@@ -342,7 +349,6 @@ static const RouteAnswer stream_answers[] = {
 static const char *const run_codes[] = {"RUN_NOT_FOUND", NULL};
 static const char *const stream_codes[] = {"RUN_NOT_FOUND", "BAD_HEADER", NULL};
 
-static const Field page_query[] = {PAGE_FIELDS, {0}};
 
 static const Route routes[] = {
     {"POST", "/v1/runs", "startRun", "Start a run", SCOPE_CLIENT, BODY_OBJECT, start_fields,
@@ -354,7 +360,7 @@ static const Route routes[] = {
     {"GET", "/v1/runs/{id}/result", "getResult", "The result of a run, when it has one", SCOPE_READ,
      BODY_NONE, NULL, wait_query, result_answers, run_codes, get_result},
     {"GET", "/v1/runs/{id}/steps", "listSteps", "Checkpoints of a run in order", SCOPE_READ,
-     BODY_NONE, NULL, page_query, entries_answers, run_codes, list_steps},
+     BODY_NONE, NULL, steps_query, entries_answers, run_codes, list_steps},
     {"GET", "/v1/runs/{id}/log", "listLog", "History of a run", SCOPE_READ, BODY_NONE, NULL,
      log_query, entries_answers, run_codes, list_log},
     {"GET", "/v1/runs/{id}/events", "streamEvents", "Live stream of a run's history", SCOPE_READ,

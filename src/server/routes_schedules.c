@@ -5,6 +5,7 @@
 //
 // Not here: when ticks are (model/schedule.c).
 #include "base/duration.h"
+#include "engine/start.h"
 #include "server/parts.h"
 
 static const Field set_fields[] = {
@@ -77,6 +78,7 @@ static Status read_schedule(Exchange *exchange, const JsonValue *body, ScheduleR
     TRY(json_get_duration_ms(body, "timeout", &row->timeout_ms, diag));
     TRY(json_get_duration_ms(body, "ttl", &row->keep_ms, diag));
     TRY(json_get_i64(body, "priority", &row->priority, diag));
+    row->given = start_given(body);
     if (row->priority < PRIORITY_MIN || row->priority > PRIORITY_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
                         PRIORITY_MIN, PRIORITY_MAX);
@@ -217,8 +219,9 @@ static const RouteAnswer run_answers[] = {{201, "The run it started.", "Run"}, {
 static const RouteAnswer backfill_answers[] = {{200, "How many were started.", "Backfilled"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "ScheduleList"}, {0}};
 static const char *const schedule_codes[] = {"SCHEDULE_NOT_FOUND", NULL};
-static const char *const set_codes[] = {"BAD_NAME", "BAD_TAG", "BAD_SCHEDULE", "BAD_CRON",
-                                        "BAD_TIMEZONE", "WORKFLOW_NOT_FOUND", NULL};
+static const char *const set_codes[] = {"BAD_NAME",     "BAD_TAG",      "BAD_SCHEDULE",
+                                        "BAD_CRON",     "BAD_TIMEZONE", "BAD_INPUT",
+                                        "WORKFLOW_NOT_FOUND", NULL};
 static const char *const change_codes[] = {"SCHEDULE_NOT_FOUND", "BAD_NAME", NULL};
 
 static const Route routes[] = {

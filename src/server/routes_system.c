@@ -1,7 +1,7 @@
 // Health, version, statistics.
 //
 // livez says that the process answers; readyz that it can do its work, so it goes red when the
-// store is away or the server is stopping, and green again by itself.
+// store is away or full or the server is stopping, and green again by itself.
 //
 // Not here: what the counters count (store/, engine/).
 #include "server/openapi.h"
@@ -26,10 +26,18 @@ static void readyz(Exchange *exchange) {
     }
     Query query = {.kind = QUERY_STATS};
     if (!exchange_read(exchange, &query)) return;
-    if (driver_is_store_up(&exchange->server->engine->driver)) send_word(exchange, 200, "ready");
-    else exchange_refuse_with(exchange, ERR_UNAVAILABLE, "STORE_UNAVAILABLE",
-                              "the store answers, but does not take what this node writes; it is "
-                              "asked again");
+    Status status = driver_store_status(&exchange->server->engine->driver);
+    if (status == OK) {
+        send_word(exchange, 200, "ready");
+    } else if (status == ERR_LIMIT) {
+        exchange_refuse_with(exchange, status, "STORE_FULL",
+                             "the store has no room for what this node writes; it can be read; "
+                             "make room, it is tried again");
+    } else {
+        exchange_refuse_with(exchange, ERR_UNAVAILABLE, "STORE_UNAVAILABLE",
+                             "the store answers, but does not take what this node writes; it is "
+                             "asked again");
+    }
 }
 
 static void send_metrics(Exchange *exchange) {

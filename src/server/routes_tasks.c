@@ -1,7 +1,7 @@
 // Stand-alone tasks: making, listing, trying again.
 //
-// A task that belongs to a run is made by the run; here it can only be looked at. Trying again is
-// for tasks nobody waits for any more.
+// A task that belongs to a run is made by the run; here it can be looked at, and hurried while it
+// waits for its next attempt. One that has failed is tried again only if no run waits for it.
 //
 // Not here: what workers ask for (routes_work.c).
 #include "server/parts.h"
@@ -37,6 +37,13 @@ static Status read_retry(const JsonValue *body, TaskSpec *spec, Diag *diag) {
     if (!(factor >= 1 && factor <= 100))
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "retry_factor: from 1 to 100");
     spec->backoff_factor_pct = (int64_t)(factor * 100);
+    static const char *const policy[] = {"retry_delay", "retry_max_delay", "retry_factor"};
+    bool is_decided = json_member(body, STR("attempts")) != NULL;
+    for (size_t i = 0; i < 3 && !is_decided; i++)
+        if (json_member(body, str_from(policy[i])) != NULL)
+            return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                            "%s: goes with attempts: without that the task is not tried again",
+                            policy[i]);
     return OK;
 }
 
@@ -70,7 +77,15 @@ static Status read_task(const JsonValue *body, TaskSpec *spec, Diag *diag) {
 static void send_task(Exchange *exchange, int http_status, Str id) {
     Query query = {.kind = QUERY_TASK, .name = id};
     if (!exchange_read(exchange, &query)) return;
-    render_task(exchange_begin(exchange, http_status), &query.tasks[0]);
+    JsonWriter *json = exchange_begin(exchange, http_status);
+    Unserved unserved;
+    json_write_object_begin(json);
+    render_task_members(json, &query.tasks[0]);
+    if (workers_is_unserved(exchange->server, &exchange->arena, &query.tasks[0], &unserved)) {
+        json_write_key(json, STR("unserved"));
+        render_unserved(json, &unserved);
+    }
+    json_write_object_end(json);
     exchange_send(exchange);
 }
 
@@ -98,7 +113,16 @@ static void create_task(Exchange *exchange) {
 
 static void get_task(Exchange *exchange) { send_task(exchange, 200, exchange->parameters[0]); }
 
-static void retried(Exchange *exchange) { send_task(exchange, 200, exchange->parameters[0]); }
+static void retried(Exchange *exchange) {
+    Query query = {.kind = QUERY_TASK, .name = exchange->parameters[0]};
+    if (!exchange_read(exchange, &query)) return;
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_bool(json, "changed", exchange->request->op.retry_task.is_changed);
+    render_task_members(json, &query.tasks[0]);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
 
 static void retry_task(Exchange *exchange) {
     exchange_op(exchange, OP_RETRY_TASK)->retry_task.id = exchange->parameters[0];
@@ -106,30 +130,12 @@ static void retry_task(Exchange *exchange) {
 }
 
 static const Field list_query[] = {
-    {"status", "string", false, "One or more of queued, leased, completed, failed, cancelled."},
+    {"status", "strings", false, "States; repeat it, or separate them by commas."},
     {"queue", "string", false, "Of this queue."},
+    {"name", "string", false, "Of this name."},
+    {"run", "string", false, "Of the run with this id; without it, those of all and of none."},
     PAGE_FIELDS,
     {0}};
-
-static bool read_states(Exchange *exchange, uint32_t *ret_states) {
-    Str text = exchange_query(exchange, "status");
-    size_t from = 0;
-    for (size_t i = 0; !str_is_null(text) && i <= text.len; i++) {
-        if (i < text.len && text.data[i] != ',') continue;
-        Str name = {text.data + from, i - from};
-        from = i + 1;
-        int64_t state = TASK_QUEUED;
-        while (state < TASK_STATE_COUNT && !str_equal(name, str_from(task_state_name(state))))
-            state++;
-        if (state == TASK_STATE_COUNT) {
-            exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
-                                 "status: there is no state \"%.*s\"", STR_ARG(name));
-            return false;
-        }
-        *ret_states |= 1u << state;
-    }
-    return true;
-}
 
 static void put_task(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
     (void)exchange;
@@ -137,17 +143,24 @@ static void put_task(Exchange *exchange, JsonWriter *json, const Query *query, s
 }
 
 static void list_tasks(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_TASKS, .queue = exchange_query(exchange, "queue")};
+    Query query = {.kind = QUERY_LIST_TASKS,
+                   .queue = exchange_query(exchange, "queue"),
+                   .name = exchange_query(exchange, "name"),
+                   .run_id = exchange_query(exchange, "run")};
     if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (!read_states(exchange, &query.states) || !exchange_read(exchange, &query)) return;
+    if (!parts_query_states(exchange, task_state_name, TASK_STATE_COUNT, &query.states)) return;
+    if (!exchange_read(exchange, &query)) return;
     parts_send_page(exchange, &query, put_task);
 }
 
 static const RouteAnswer create_answers[] = {
     {201, "It is queued.", "Task"}, {200, "It existed already.", "Task"}, {0}};
 static const RouteAnswer task_answers[] = {{200, "The task.", "Task"}, {0}};
+static const RouteAnswer retry_answers[] = {
+    {200, "The task, and whether anything changed.", "RetriedTask"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "TaskList"}, {0}};
 static const char *const create_codes[] = {"PAYLOAD_TOO_LARGE", NULL};
+static const char *const list_codes[] = {"RUN_NOT_FOUND", NULL};
 static const char *const task_codes[] = {"TASK_NOT_FOUND", NULL};
 static const char *const retry_codes[] = {"TASK_NOT_FOUND", "TASK_NOT_FAILED", "TASK_HAS_RUN",
                                           NULL};
@@ -156,10 +169,11 @@ static const Route routes[] = {
     {"POST", "/v1/tasks", "createTask", "Queue a task that belongs to no run", SCOPE_CLIENT,
      BODY_OBJECT, task_fields, NULL, create_answers, create_codes, create_task},
     {"GET", "/v1/tasks", "listTasks", "List tasks", SCOPE_READ, BODY_NONE, NULL, list_query,
-     list_answers, NULL, list_tasks},
+     list_answers, list_codes, list_tasks},
     {"GET", "/v1/tasks/{id}", "getTask", "Show a task", SCOPE_READ, BODY_NONE, NULL, NULL,
      task_answers, task_codes, get_task},
-    {"POST", "/v1/tasks/{id}/retry", "retryTask", "Queue a failed task again", SCOPE_CLIENT,
-     BODY_NONE, NULL, NULL, task_answers, retry_codes, retry_task},
+    {"POST", "/v1/tasks/{id}/retry", "retryTask",
+     "Make the next attempt of a task due now, or queue a failed one again", SCOPE_CLIENT,
+     BODY_NONE, NULL, NULL, retry_answers, retry_codes, retry_task},
 };
 const RouteTable routes_tasks = {routes, sizeof routes / sizeof routes[0]};

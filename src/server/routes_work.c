@@ -6,7 +6,9 @@
 //   [K1] A worker gets each task with a fencing token; whoever answers with an old one is told so.
 //   [K2] Items of one request are answered one by one: a fenced one does not spoil the others.
 //   [K3] Nothing is leased for a worker that is known to be gone: one whose connection is closed,
-//        or that has called its waiting claims off. Whoever steps back wakes the next.
+//        or that has called its waiting claims off. Whoever steps back wakes the next. What was
+//        leased while it left is handed back, so that nobody waits for the lease to run out.
+//   [K4] A claim that waits is watched: one whose client has left does not wait on.
 #include "model/trace.h"
 #include "server/connection.h"
 #include "server/parts.h"
@@ -43,12 +45,14 @@ typedef struct Claim {
     HubWaiter waiter;
     Sleeper sleeper;
     Deadline deadline;
+    Watch watch;
     Exchange *exchange;
     int64_t until_ms;
     _Atomic bool is_called_off;
     Str worker;
     Names queues, names;
     int64_t max, lease_ms;
+    bool is_waiting; // and counted as such
 } Claim;
 
 static void tasks_are_ready(HubWaiter *waiter) {
@@ -58,6 +62,13 @@ static void tasks_are_ready(HubWaiter *waiter) {
 static void claim_is_due(Deadline *deadline) {
     sleeper_wake(&container_of(deadline, Claim, deadline)->sleeper);
 }
+
+static void call_claim_off(Claim *claim) {
+    atomic_store(&claim->is_called_off, true);
+    sleeper_wake(&claim->sleeper);
+}
+
+static void worker_left(Watch *watch) { call_claim_off(container_of(watch, Claim, watch)); } // [K4]
 
 static Status read_names(const JsonValue *body, const char *name, Arena *arena, Names *ret_names,
                          Diag *diag) {
@@ -131,6 +142,7 @@ static void put_trace(Exchange *exchange, JsonWriter *json, const TaskRow *task,
     bool is_told = run != NULL && !str_is_null(tags_trace(run->tags));
     if (!is_told && exchange->server->tracer == NULL) {
         json_put_null(json, "traceparent");
+        json_put_null(json, "tracestate");
         return;
     }
     TraceParent above;
@@ -138,6 +150,7 @@ static void put_trace(Exchange *exchange, JsonWriter *json, const TaskRow *task,
     else above = trace_of_lone_task(task->id);
     TraceParent attempt = trace_of_attempt(&above, task->id, task->attempt);
     json_put_cstr(json, "traceparent", trace_parent_format(&attempt).text);
+    json_put_string(json, "tracestate", run != NULL ? tags_trace_state(run->tags) : STR_NULL);
 }
 
 static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *task) {
@@ -159,12 +172,42 @@ static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *
     json_write_object_end(json);
 }
 
+static Str join_names(Arena *arena, const Names *names) {
+    Str joined = STR("");
+    for (size_t i = 0; i < names->count; i++)
+        joined = arena_printf(arena, "%.*s%s%.*s", STR_ARG(joined), i > 0 ? "\n" : "",
+                              STR_ARG(names->items[i]));
+    return joined;
+}
+
+static void note_asked(Exchange *exchange, const Claim *claim) {
+    WorkerAsk ask = {.queues = join_names(&exchange->arena, &claim->queues),
+                     .names = join_names(&exchange->arena, &claim->names)};
+    workers_asked(&exchange->server->workers, claim->worker, ask, exchange->began_at_ms);
+}
+
+static void set_waiting(Claim *claim, bool is_waiting) {
+    Server *server = claim->exchange->server;
+    if (claim->is_waiting == is_waiting) return;
+    claim->is_waiting = is_waiting;
+    workers_waiting(&server->workers, claim->worker, is_waiting ? 1 : -1,
+                    env_now_ms(server->engine->driver.env));
+}
+
+// Nobody wakes it any more.
+static void withdraw(Claim *claim) {
+    Server *server = claim->exchange->server;
+    set_waiting(claim, false);
+    hub_remove(&server->hub, &claim->waiter);
+    server_clear_deadline(server, &claim->deadline);
+    server_unwatch(server, &claim->watch);
+}
+
 static void end_claim(Claim *claim) {
     Exchange *exchange = claim->exchange;
     Server *server = exchange->server;
     const Op *op = &exchange->request->op;
-    hub_remove(&server->hub, &claim->waiter);
-    server_clear_deadline(server, &claim->deadline);
+    withdraw(claim);
     size_t count = op->claim_tasks.task_count;
     if ((int64_t)count == claim->max) hub_more_tasks(&server->hub, claim->waiter.key);
     JsonWriter *json = exchange_begin(exchange, 200);
@@ -190,19 +233,39 @@ static void step_back(Claim *claim) { // [K3]
 // The client went away after a wake-up that it will not follow: another of its kind shall. [K3]
 static void abandon_claim(Exchange *exchange) {
     Claim *claim = exchange->state;
-    hub_remove(&exchange->server->hub, &claim->waiter);
-    server_clear_deadline(exchange->server, &claim->deadline);
+    withdraw(claim);
     hub_more_tasks(&exchange->server->hub, claim->waiter.key);
+}
+
+static void handed_back(Exchange *exchange) { step_back(exchange->state); }
+
+static void hand_back(Exchange *exchange) { // [K3]
+    const Op *op = &exchange->request->op;
+    size_t count = op->claim_tasks.task_count;
+    Request *requests = ARENA_ARRAY(&exchange->arena, Request, count);
+    for (size_t i = 0; i < count; i++) {
+        requests[i].op.kind = OP_RELEASE_TASK;
+        requests[i].op.release_task.id = op->claim_tasks.tasks[i].id;
+        requests[i].op.release_task.token = op->claim_tasks.tasks[i].token;
+    }
+    exchange_submit_all(exchange, requests, count, handed_back);
 }
 
 static void claimed(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
     const Op *op = &exchange->request->op;
+    if (op->status != OK && strcmp(op->diag.code, "CLOSED") == 0) {
+        step_back(claim); // there are none for it here any more
+        return;
+    }
     if (op->status != OK) {
-        hub_remove(&server->hub, &claim->waiter);
-        server_clear_deadline(server, &claim->deadline);
+        withdraw(claim);
         exchange_refuse(exchange, op->status, &op->diag);
+        return;
+    }
+    if (op->claim_tasks.task_count > 0 && connection_has_left(exchange)) {
+        hand_back(exchange);
         return;
     }
     bool is_over = env_now_ms(server->engine->driver.env) >= claim->until_ms;
@@ -210,17 +273,19 @@ static void claimed(Exchange *exchange) {
         end_claim(claim);
         return;
     }
+    set_waiting(claim, true);
     exchange->next = ask_for_tasks;
     exchange->is_patient = true;
     exchange->stage = EXCHANGE_WAITING;
     server_set_deadline(server, &claim->deadline, claim->until_ms);
+    if (!claim->watch.is_set) connection_watch(exchange, &claim->watch);
     sleeper_sleep(&claim->sleeper);
 }
 
 static void ask_for_tasks(Exchange *exchange) {
     Claim *claim = exchange->state;
     sleeper_begin(&claim->sleeper);
-    bool is_unwanted = atomic_load(&claim->is_called_off) || connection_is_hung_up(exchange);
+    bool is_unwanted = atomic_load(&claim->is_called_off) || connection_has_left(exchange);
     if (is_unwanted || server_is_stopping(exchange->server)) {
         step_back(claim);
         return;
@@ -239,9 +304,7 @@ static void ask_for_tasks(Exchange *exchange) {
 static void call_off(HubWaiter *waiter, const void *context) { // with the hub locked
     Claim *claim = container_of(waiter, Claim, waiter);
     const Str *worker = context;
-    if (!str_equal(claim->worker, *worker)) return;
-    atomic_store(&claim->is_called_off, true);
-    sleeper_wake(&claim->sleeper);
+    if (str_equal(claim->worker, *worker)) call_claim_off(claim);
 }
 
 static void call_off_claims(Exchange *exchange, const Claim *claim) {
@@ -267,11 +330,14 @@ static void claim_tasks(Exchange *exchange) {
     }
     metrics_saw_worker(&exchange->server->metrics, claim->worker, exchange->began_at_ms);
     if (claim->max == 0) {
+        workers_left(&exchange->server->workers, claim->worker);
         call_off_claims(exchange, claim);
         return;
     }
+    note_asked(exchange, claim);
     claim->exchange = exchange;
     claim->deadline.due = claim_is_due;
+    claim->watch.left = worker_left;
     sleeper_init(&claim->sleeper, exchange->connection);
     claim->waiter = (HubWaiter){
         .kind = HUB_CLAIMERS, .key = kind_of(&exchange->arena, claim), .wake = tasks_are_ready};

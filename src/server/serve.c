@@ -134,8 +134,13 @@ static Status check_tokens(Serving *serving, const ServerConfig *config, Diag *d
 // ---- the engine ----
 
 static void write_line(void *user, int level, const char *line) {
-    const Logger *logger = user;
+    const Logger *logger = ((const ServeConfig *)user)->logger;
     if (log_takes(logger, (LogLevel)level)) logger->write(logger->context, (LogLevel)level, line);
+}
+
+static void pass_event(void *user, const abide_event *event) {
+    const ServeConfig *config = user;
+    config->on_event(config->context, event);
 }
 
 static Status from_error(const abide_error *error, Diag *diag) {
@@ -168,6 +173,18 @@ static const char *text_or_null(Arena *arena, Str text) {
     return str_is_null(text) ? NULL : arena_cstr(arena, text);
 }
 
+static Status load_plugins(Serving *serving, Diag *diag) {
+    const ServeConfig *config = serving->config;
+    for (size_t i = 0; i < config->plugin_count; i++) {
+        abide_error error;
+        const char *path = arena_cstr(&serving->arena, config->plugins[i]);
+        if (abide_load_plugin(serving->engine, path, &error) != ABIDE_OK)
+            return from_error(&error, diag);
+        LOG(config->logger, LOG_INFO, "plug-in %s", path);
+    }
+    return OK;
+}
+
 static Status open_engine(Serving *serving, Diag *diag) {
     const ServeConfig *config = serving->config;
     Arena *arena = &serving->arena;
@@ -176,6 +193,7 @@ static Status open_engine(Serving *serving, Diag *diag) {
         .max_resident_runs = config->max_resident_runs,
         .max_active_runs = config->max_active_runs,
         .keep_snapshots = config->keep_snapshots,
+        .max_crashes = config->max_crashes > 0 ? config->max_crashes : ABIDE_UNLIMITED,
         .run_retention = text_or_null(arena, config->run_retention),
         .event_retention = text_or_null(arena, config->event_retention),
         .cancel_grace = text_or_null(arena, config->cancel_grace),
@@ -183,15 +201,23 @@ static Status open_engine(Serving *serving, Diag *diag) {
         .idle_timeouts = text_or_null(arena, config->idle_timeouts),
         .lease = text_or_null(arena, config->node_lease),
         .max_resident_memory = config->max_resident_memory,
+        .default_consume = config->event_consume,
+        .max_pending_events_per_topic = config->max_pending_events_per_topic,
+        .timer_resolution = text_or_null(arena, config->timer_resolution),
+        .isolate_child_failures = config->is_child_failure_isolated,
+        .store_retry_attempts = config->store_retry_attempts,
+        .store_retry_delay = text_or_null(arena, config->store_retry_delay),
+        .store_retry_max_delay = text_or_null(arena, config->store_retry_max_delay),
         .discard_step_events = 1,
+        .on_event = config->on_event != NULL ? pass_event : NULL,
         .on_log = write_line,
-        .user = config->logger,
+        .user = (void *)(uintptr_t)config,
     };
     abide_builtin_options tasks = {
         .allow_exec = config->is_exec_allowed,
         .allow_private = config->is_private_allowed,
         .on_log = write_line,
-        .user = config->logger,
+        .user = (void *)(uintptr_t)config,
     };
     abide_error error;
     Status status;
@@ -203,7 +229,7 @@ static Status open_engine(Serving *serving, Diag *diag) {
     abide_engine *engine = serving->engine;
     if (abide_register_builtin_tasks(engine, &tasks, &error) != ABIDE_OK)
         return from_error(&error, diag);
-    return OK;
+    return load_plugins(serving, diag);
 }
 
 static Status put_to_work(Serving *serving, Diag *diag) {
@@ -261,6 +287,7 @@ static void block_signals(sigset_t *ret_set) {
     sigaddset(ret_set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, ret_set, NULL); // threads made later inherit it
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is a store that is full
 }
 
 static void unblock_signals(const sigset_t *set) {
@@ -340,6 +367,7 @@ static Status serve_engine(Serving *serving, const ServerConfig *server_config, 
                    serving->server->port);
     wait_for_end(serving);
     flow_folder_close(folder);
+    if (config->on_ending != NULL) config->on_ending(config->context);
     return wind_down(serving, diag);
 }
 

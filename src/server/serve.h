@@ -26,12 +26,20 @@ typedef struct ServeConfig {
     int64_t drain_ms;    // 0 = 30 seconds
     ServerLimits limits; // members that are 0 have their default, but for connections_per_address
     // The engine's: 0 or null = what include/abide.h says.
-    int task_threads, max_resident_runs, max_active_runs, keep_snapshots;
+    int task_threads, max_resident_runs, max_active_runs, keep_snapshots, max_crashes;
     Str run_retention, event_retention, cancel_grace;
     Str idle_release_timeout, idle_timeouts, node_lease;
     int64_t max_resident_memory;
+    int event_consume, max_pending_events_per_topic, store_retry_attempts;
+    Str timer_resolution, store_retry_delay, store_retry_max_delay;
+    bool is_child_failure_isolated;
+    const Str *plugins; // shared objects with tasks and workflows
+    size_t plugin_count;
     Logger *logger;
     void (*on_ready)(void *context, const Server *server); // it listens; may be NULL
+    void (*on_ending)(void *context); // it is about to end, and the engine still there; may be NULL
+    // What happens to runs, on a thread of the engine (abide_options.on_event); may be NULL.
+    void (*on_event)(void *context, const abide_event *event);
     // Reads the settings again into *config, which comes as it is in force; texts live in `arena`.
     // Members that cannot change while it runs are left alone. May be NULL.
     Status (*reload)(void *context, Arena *arena, struct ServeConfig *config, Diag *diag);

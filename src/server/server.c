@@ -1,8 +1,8 @@
-// The server's life: listening, deadlines, draining.
+// The server's life: listening and draining.
 //
 // Invariants [V1]-[V4] are in server.h.
 //
-// Not here: requests (http.c), configuration files and flags (cli/).
+// Not here: requests (http.c), deadlines (ticker.c), configuration files and flags (cli/).
 #include "server/server.h"
 #include "base/memory.h"
 #include "server/connection.h"
@@ -28,66 +28,20 @@ ServerLimits server_default_limits(void) {
         .header_size = 7 << 10, // an open stream holds it all the time
         .request_ms = 60000,
         .connections = 20000,
+        .connections_per_address = 10000,
         .idle_seconds = 60,
         .wait_ms = 60000,
         .spill_size = 1 << 30,
     };
 }
 
-// ---- the ticker ----
+// ---- what the engine says ----
 
 bool server_is_stopping(Server *server) {
     pthread_mutex_lock(&server->lock);
     bool answer = server->is_stopping;
     pthread_mutex_unlock(&server->lock);
     return answer;
-}
-
-void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms) {
-    pthread_mutex_lock(&server->lock);
-    heap_remove(&server->deadlines, &deadline->node);
-    deadline->node.at = at_ms;
-    heap_push(&server->deadlines, &deadline->node);
-    if (at_ms < server->tick_at_ms) pthread_cond_signal(&server->tick);
-    pthread_mutex_unlock(&server->lock);
-}
-
-void server_repeat_deadline(Server *server, Deadline *deadline, int64_t at_ms) {
-    deadline->node.at = at_ms;
-    heap_push(&server->deadlines, &deadline->node);
-}
-
-void server_clear_deadline(Server *server, Deadline *deadline) {
-    pthread_mutex_lock(&server->lock);
-    heap_remove(&server->deadlines, &deadline->node);
-    pthread_mutex_unlock(&server->lock);
-}
-
-// With the server locked. Answers when to look again.
-static int64_t fire_deadlines(Server *server, int64_t now_ms) {
-    for (HeapNode *node; (node = heap_peek(&server->deadlines)) != NULL;) {
-        if (node->at > now_ms) return node->at;
-        (void)heap_pop(&server->deadlines);
-        Deadline *deadline = container_of(node, Deadline, node);
-        deadline->due(deadline);
-    }
-    return INT64_MAX;
-}
-
-static void *ticker_main(void *context) {
-    Server *server = context;
-    Env *env = server->engine->driver.env;
-    pthread_mutex_lock(&server->lock);
-    while (!server->is_stopping) {
-        // A deadline that is cleared leaves the time as it is: moving one about, as every request
-        // does, wakes nobody.
-        int64_t next_ms = server->tick_at_ms = fire_deadlines(server, env_now_ms(env));
-        struct timespec at = {.tv_sec = next_ms / 1000, .tv_nsec = next_ms % 1000 * 1000000};
-        if (next_ms == INT64_MAX) pthread_cond_wait(&server->tick, &server->lock);
-        else pthread_cond_timedwait(&server->tick, &server->lock, &at);
-    }
-    pthread_mutex_unlock(&server->lock);
-    return NULL;
 }
 
 static bool has_reader(void *context, Str run_id) { // on the coordinator's thread
@@ -97,6 +51,7 @@ static bool has_reader(void *context, Str run_id) { // on the coordinator's thre
 static void notice(void *context, const EngineEvent *event) { // on the coordinator's thread
     Server *server = context;
     metrics_notice(&server->metrics, event);
+    workers_notice(&server->workers, event);
     if (server->tracer != NULL) tracer_notice(server->tracer, event);
     if (event->kind == ENGINE_LOG_GREW && str_is_null(event->run_id)) hub_wake_all(&server->hub);
     else if (event->kind == ENGINE_LOG_GREW) hub_log_grew(&server->hub, event->run_id);
@@ -127,8 +82,9 @@ static int64_t connection_limit(const ServerConfig *config) {
         (void)getrlimit(RLIMIT_NOFILE, &files);
     }
     if (files.rlim_cur >= wanted) return config->limits.connections;
+    // Of a small limit half: accepting, the store, tasks and files of answers need some, always.
     int64_t room = files.rlim_cur > 2 * SPARE_FILES ? (int64_t)files.rlim_cur - SPARE_FILES
-                                                   : SPARE_FILES;
+                                                   : (int64_t)files.rlim_cur / 2;
     if (room >= FEW_CONNECTIONS) return room;
     LOG(config->logger, LOG_WARN, "at most %lld connections instead of %lld: the limit on open "
                                   "files is %lld (ulimit -n)",
@@ -136,8 +92,17 @@ static int64_t connection_limit(const ServerConfig *config) {
     return room;
 }
 
+// One client cannot take every connection, at most half: that is enough for a proxy, which is one
+// address to us.
+static int64_t address_limit(const ServerConfig *config, int64_t connections) {
+    int64_t wanted = config->limits.connections_per_address;
+    int64_t half = connections > 1 ? connections / 2 : 1;
+    return wanted < half ? wanted : half; // 0 = any number
+}
+
 static struct MHD_Daemon *start_daemon(Server *server, int fd) {
     const ServerConfig *config = &server->config;
+    int64_t connections = connection_limit(config);
     unsigned flags =
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
     struct MHD_OptionItem options[16];
@@ -146,11 +111,11 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
     options[count++] =
         (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, config->thread_count, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_LIMIT,
-                                               (intptr_t)connection_limit(config), NULL};
+                                               (intptr_t)connections, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_TIMEOUT,
                                                (intptr_t)config->limits.idle_seconds, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                                               (intptr_t)config->limits.connections_per_address,
+                                               (intptr_t)address_limit(config, connections),
                                                NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                                (intptr_t)config->limits.header_size, NULL};
@@ -166,6 +131,7 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
         flags |= MHD_USE_TLS;
         options[count++] =
             (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls_callback()};
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, tls_versions()};
     }
     options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     return MHD_start_daemon(flags, 0, NULL, NULL, http_serve, server, MHD_OPTION_ARRAY, options,
@@ -204,36 +170,38 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     server->started_at_ms = env_now_ms(engine->driver.env);
     hub_init(&server->hub);
     metrics_init(&server->metrics);
+    workers_init(&server->workers);
     ServerPolicy policy = policy_of(config);
     policy_init(&server->policy, &policy);
     tokens_init(&server->tokens, engine->store);
     pthread_mutex_init(&server->lock, NULL);
-    pthread_cond_init(&server->tick, NULL);
     pthread_cond_init(&server->idle, NULL);
     list_init(&server->exchanges);
-    heap_init(&server->deadlines);
-    int failed = pthread_create(&server->ticker, NULL, ticker_main, server);
-    ASSERT(failed == 0);
-    Status status = tracer_start(engine, config->logger, &server->tracer, diag);
+    Status status = ticker_start(server, diag);
+    if (status == OK) status = tracer_start(engine, config->logger, &server->tracer, diag);
     server->watcher = (EngineWatcher){notice, server, has_reader};
     atomic_store(&engine->watcher, &server->watcher);
     if (status == OK) server->daemon = start_daemon(server, fd);
     if (server->daemon != NULL) {
+        workers_watch_start(server);
         *ret_server = server;
         return OK;
     }
     if (config->listen_fd < 0) close(fd);
     server_free(server);
     if (status != OK) return status;
-    return diag_set(diag, ERR_UNAVAILABLE, "LISTEN_FAILED", "the HTTP library did not start");
+    return diag_set(diag, ERR_UNAVAILABLE, "LISTEN_FAILED",
+                    "the HTTP library did not start; if memory or threads are limited (ulimit -v, "
+                    "ulimit -u), allow more, or set fewer threads and max-connections");
 }
 
 void server_drain(Server *server) {
     pthread_mutex_lock(&server->lock);
     server->is_stopping = true;
-    pthread_cond_signal(&server->tick);
+    ticker_stir(server);
     pthread_mutex_unlock(&server->lock);
-    pthread_join(server->ticker, NULL);
+    ticker_join(server);
+    workers_watch_stop(server);
     int fd = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
     if (fd >= 0) close(fd);
     hub_wake_all(&server->hub);
@@ -260,11 +228,11 @@ void server_free(Server *server) {
     tracer_stop(server->tracer);
     hub_done(&server->hub);
     metrics_done(&server->metrics);
+    workers_done(&server->workers);
     tokens_done(&server->tokens);
     policy_done(&server->policy);
     if (!str_is_null(server->config.certificate)) tls_forget();
-    heap_done(&server->deadlines);
-    pthread_cond_destroy(&server->tick);
+    ticker_done(server);
     pthread_cond_destroy(&server->idle);
     pthread_mutex_destroy(&server->lock);
     mem_free(server);

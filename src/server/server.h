@@ -7,8 +7,8 @@
 //   [V2] Stopping: no new connections, waiting ones are answered or dropped so that their clients
 //        come back, then the engine stops, then the threads end. Nothing acknowledged is lost.
 //   [V3] Every size a client controls has a ceiling (ServerLimits).
-//   [V4] Bodies and answers under way have a ceiling together: over it requests are answered 503,
-//        so that many clients with large bodies cannot take all memory.
+//   [V4] What requests and streams hold has a ceiling, together (holding.h): over it requests are
+//        answered 503, so that many clients with large bodies cannot take all memory.
 #pragma once
 #include "api/api.h"
 #include "server/exchange.h"
@@ -16,7 +16,9 @@
 #include "server/metrics.h"
 #include "server/trace.h"
 #include "server/policy.h"
+#include "server/ticker.h"
 #include "server/tokens.h"
+#include "server/workers.h"
 #include <stdatomic.h>
 
 typedef struct ServerConfig {
@@ -43,12 +45,6 @@ typedef struct ServerCounters { // for /metrics
     _Atomic int64_t bytes_in, bytes_out;
 } ServerCounters;
 
-// Something that is to happen at a time, unless it is cleared before.
-typedef struct Deadline {
-    HeapNode node;
-    void (*due)(struct Deadline *deadline); // on the ticker's thread, with the server locked
-} Deadline;
-
 struct Server {
     abide_engine *engine; // not owned
     ServerConfig config;
@@ -57,20 +53,18 @@ struct Server {
     int64_t started_at_ms;
     ServerCounters counters;
     Metrics metrics;
-    _Atomic int64_t held_bytes; // [V4]
+    Workers workers;
+    HeldBytes held; // [V4]
     _Atomic int64_t spill_count, spilled_bytes; // [S2] of exchange_spill.c
     Tracer *tracer; // NULL = no traces
     EngineWatcher watcher;
     Hub hub;
     PolicyHolder policy;
     TokenCache tokens;
-    pthread_t ticker; // of the deadlines
+    ServerTicker ticker;
     pthread_mutex_t lock; // guards what follows
-    pthread_cond_t tick;
-    int64_t tick_at_ms; // until then the ticker sleeps
     pthread_cond_t idle; // no exchange is left
     List exchanges;
-    Heap deadlines;
     bool is_stopping;
 };
 
@@ -83,7 +77,3 @@ void server_free(Server *server); // NULL is fine
 // Takes over what of `config` can change while it runs, and reads the tokens again.
 MUST_CHECK Status server_reload(Server *server, const ServerConfig *config, Diag *diag);
 bool server_is_stopping(Server *server);
-void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms); // moves it
-// Of a deadline that is due, by its `due` and nobody else.
-void server_repeat_deadline(Server *server, Deadline *deadline, int64_t at_ms);
-void server_clear_deadline(Server *server, Deadline *deadline);

@@ -1,11 +1,13 @@
 // Streams of a run's log, written as the reader takes them.
 //
 // The library asks for bytes when the socket has room. When there is nothing to say the stream
-// sleeps; the hub wakes it when the log has grown, the ticker when it has been silent too long.
+// sleeps; the hub wakes it when the log has grown, the ticker when it has been silent too long or
+// its reader has left.
 //
-// Invariants [T1]-[T3] are in stream.h.
+// Invariants [T1]-[T6] are in stream.h.
 #include "server/stream.h"
 #include "base/memory.h"
+#include "server/connection.h"
 #include "server/render.h"
 #include "server/sleeper.h"
 #include <microhttpd.h>
@@ -22,13 +24,16 @@ struct Stream {
     HubWaiter waiter;
     Sleeper sleeper;
     Deadline heartbeat;
+    Watch watch;
     Server *server;
     StreamFormat *format;
     int64_t after;
     Buf pending;
+    Holding holding; // of `pending`
     size_t sent;
     bool has_finished;
     _Atomic bool is_heartbeat_due;
+    _Atomic bool has_left; // its reader did
 };
 
 static void log_has_grown(HubWaiter *waiter) {
@@ -41,15 +46,39 @@ static void heartbeat_is_due(Deadline *deadline) {
     sleeper_wake(&stream->sleeper);
 }
 
+static void reader_left(Watch *watch) {
+    struct Stream *stream = container_of(watch, struct Stream, watch);
+    atomic_store(&stream->has_left, true);
+    sleeper_wake(&stream->sleeper);
+}
+
+// One line of data per line of text: payloads are as they came, and may have line ends between
+// their tokens. A reader joins them again.
+static void append_data(Buf *out, Str text) {
+    size_t from = 0;
+    for (size_t i = 0; i <= text.len; i++) {
+        if (i < text.len && text.data[i] != '\n' && text.data[i] != '\r') continue;
+        buf_append_cstr(out, "data: ");
+        buf_append(out, text.data + from, i - from);
+        buf_append_char(out, '\n');
+        if (i + 1 < text.len && text.data[i] == '\r' && text.data[i + 1] == '\n') i++;
+        from = i + 1;
+    }
+    buf_append_char(out, '\n');
+}
+
 static bool write_log_entry(StreamFormat *format, Server *server, const LogRow *entry, Buf *out) {
     (void)format;
     (void)server;
+    Buf data;
     JsonWriter json;
-    json_writer_init(&json, out, STR_NULL);
-    buf_printf(out, "id: %lld\nevent: %s\ndata: ", (long long)entry->seq,
-               log_kind_name(entry->kind));
+    buf_init(&data, STREAM_PENDING_MAX);
+    json_writer_init(&json, &data, STR_NULL);
     render_log_entry(&json, entry);
-    buf_append_cstr(out, "\n\n");
+    buf_printf(out, "id: %lld\nevent: %s\n", (long long)entry->seq, log_kind_name(entry->kind));
+    append_data(out, buf_str(&data));
+    out->is_overflown |= data.is_overflown;
+    buf_done(&data);
     return entry->kind != LOG_FINISHED;
 }
 
@@ -57,7 +86,15 @@ StreamFormat stream_log_sse = {.write = write_log_entry,
                                .content_type = "text/event-stream",
                                .heartbeat = ": heartbeat\n\n"};
 
-// False when the store does not answer: the reader comes back later.
+// Counts what is pending. False when there is too much together. [T6]
+static bool has_room(struct Stream *stream) {
+    Holding *holding = &stream->holding;
+    holding_remove(holding, holding->size);
+    holding_add(holding, stream->pending.capacity);
+    return stream->pending.capacity <= HELD_SMALL || !holding_is_over(holding, 0);
+}
+
+// False when the store does not answer, or there is no room: the reader comes back later.
 static bool read_more(struct Stream *stream) {
     Arena arena;
     arena_init(&arena);
@@ -77,7 +114,7 @@ static bool read_more(struct Stream *stream) {
             !format->write(format, stream->server, &query.log[i], &stream->pending);
     }
     arena_done(&arena);
-    return status == OK && !stream->pending.is_overflown;
+    return status == OK && !stream->pending.is_overflown && has_room(stream);
 }
 
 static void schedule_heartbeat(struct Stream *stream) {
@@ -111,6 +148,8 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     if (is_silent && stream->format->heartbeat != NULL)
         buf_append_cstr(&stream->pending, stream->format->heartbeat);
     if (stream->pending.len > 0) return take_pending(stream, buffer, room);
+    if (atomic_load(&stream->has_left)) return MHD_CONTENT_READER_END_WITH_ERROR; // [T5]
+    holding_done(&stream->holding);
     buf_done(&stream->pending); // [T3] one that sleeps holds no buffer
     buf_init(&stream->pending, STREAM_PENDING_MAX);
     sleeper_sleep(&stream->sleeper);
@@ -122,7 +161,9 @@ static void stream_free(void *context) {
     Server *server = stream->server;
     hub_remove(&server->hub, &stream->waiter);
     server_clear_deadline(server, &stream->heartbeat);
+    server_unwatch(server, &stream->watch);
     atomic_fetch_sub(&server->counters.streams, 1);
+    holding_done(&stream->holding);
     buf_done(&stream->pending);
     if (stream->format->is_owned) mem_free(stream->format);
     mem_free((void *)(uintptr_t)stream->waiter.key.data);
@@ -135,9 +176,12 @@ void stream_begin(Exchange *exchange, StreamFormat *format, Str run_id, int64_t 
     stream->server = server;
     sleeper_init(&stream->sleeper, exchange->connection);
     stream->heartbeat.due = heartbeat_is_due;
+    stream->watch.left = reader_left;
     stream->format = format;
     stream->after = after;
     buf_init(&stream->pending, STREAM_PENDING_MAX);
+    holding_init(&stream->holding, &server->held);
+    holding_admit(&stream->holding);
     stream->waiter = (HubWaiter){
         .kind = HUB_READERS,
         .key = {mem_copy(run_id.data, run_id.len), run_id.len},
@@ -146,6 +190,7 @@ void stream_begin(Exchange *exchange, StreamFormat *format, Str run_id, int64_t 
     list_init(&stream->waiter.link);
     hub_add(&server->hub, &stream->waiter);
     schedule_heartbeat(stream);
+    connection_watch(exchange, &stream->watch);
     atomic_fetch_add(&server->counters.streams, 1);
     exchange->stream = stream;
     exchange->is_patient = true;

@@ -4,7 +4,7 @@
 // pointers. Whether key and certificate belong together is decided by the library itself, by
 // letting it load the pair. Invariants [L1] and [L2] are in tls.h.
 //
-// Not here: files (serve.c), protocol versions (the library's defaults: TLS 1.2 and 1.3).
+// Not here: files (serve.c).
 #include "server/tls.h"
 #include "base/memory.h"
 #include <gnutls/abstract.h>
@@ -116,4 +116,9 @@ void *tls_callback(void) {
     void *answer;
     memcpy(&answer, &function, sizeof answer); // a function's address as the library wants it
     return answer;
+}
+
+void *tls_versions(void) {
+    static char text[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE";
+    return text;
 }

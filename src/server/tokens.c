@@ -27,7 +27,7 @@ static Status read_locked(TokenCache *cache, int64_t now_ms, Diag *diag) {
     Arena arena;
     arena_init(&arena);
     Query query = {.kind = QUERY_LIST_TOKENS, .limit = LIMIT_TOKEN_COUNT, .now_ms = now_ms};
-    static_assert((int)LIMIT_TOKEN_COUNT <= (int)LIMIT_LIST_PAGE, "one page holds all tokens");
+    static_assert((int)LIMIT_TOKEN_COUNT_MAX <= (int)LIMIT_LIST_PAGE_MAX, "a page holds them all");
     Status status = store_read(cache->store, &arena, &query, diag);
     cache->read_at_ms = now_ms;
     if (status != OK) { // [K2]

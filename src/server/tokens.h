@@ -21,7 +21,7 @@ typedef struct TokenCache {
 } TokenCache;
 
 typedef struct TokenFound {
-    char name[LIMIT_NAME_SIZE + 1];
+    char name[LIMIT_NAME_SIZE_MAX + 1];
     int64_t scopes; // granted ones
     int64_t expires_at_ms;
 } TokenFound;

@@ -8,6 +8,7 @@
 // settings (trace_config.c).
 #include "server/trace.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "tasks/curl.h"
 
 enum { POST_SIZE_MAX = 8 << 20, POST_ATTEMPTS = 4, RETRY_MS = 500 };
@@ -238,6 +239,14 @@ static void trace_children(Coordinator *coordinator, void *context) {
     coordinator_trace_children(coordinator);
 }
 
+static void tracer_free(Tracer *tracer) {
+    vec_free(&tracer->queue);
+    pthread_mutex_destroy(&tracer->lock);
+    pthread_cond_destroy(&tracer->wake);
+    arena_done(&tracer->arena);
+    mem_free(tracer);
+}
+
 Status tracer_start(abide_engine *engine, Logger *logger, Tracer **ret_tracer, Diag *diag) {
     *ret_tracer = NULL;
     Tracer *tracer = mem_zalloc(sizeof(Tracer));
@@ -255,8 +264,11 @@ Status tracer_start(abide_engine *engine, Logger *logger, Tracer **ret_tracer, D
     pthread_mutex_init(&tracer->lock, NULL);
     pthread_cond_init(&tracer->wake, NULL);
     driver_control(&engine->driver, trace_children, NULL);
-    int failed = pthread_create(&tracer->thread, NULL, tracer_main, tracer);
-    ASSERT(failed == 0);
+    status = thread_start(&tracer->thread, tracer_main, tracer, diag);
+    if (status != OK) {
+        tracer_free(tracer);
+        return status;
+    }
     LOG(logger, LOG_INFO, "sending traces to %.*s", STR_ARG(tracer->config.url));
     *ret_tracer = tracer;
     return OK;
@@ -269,9 +281,5 @@ void tracer_stop(Tracer *tracer) {
     pthread_cond_signal(&tracer->wake);
     pthread_mutex_unlock(&tracer->lock);
     pthread_join(tracer->thread, NULL);
-    vec_free(&tracer->queue);
-    pthread_mutex_destroy(&tracer->lock);
-    pthread_cond_destroy(&tracer->wake);
-    arena_done(&tracer->arena);
-    mem_free(tracer);
+    tracer_free(tracer);
 }

@@ -46,15 +46,16 @@ static void add_link(Span *span, const char *what, const TraceParent *to) {
 // The task or the child whose end the entry tells. Signals, events and timers have no spans.
 static void link_waker(Tracer *tracer, Arena *arena, Span *span, const LogRow *entry) {
     TraceParent to;
-    if (entry->kind != LOG_WAIT) return;
+    Str target = log_entry_target(entry);
+    if (str_is_null(target)) return;
     if (entry->attempt > 0) {
-        to = trace_of_attempt(&span->self, entry->name, entry->attempt);
+        to = trace_of_attempt(&span->self, target, entry->attempt);
         add_link(span, "task", &to);
         return;
     }
     Diag diag;
-    Query query = {.kind = QUERY_RUN, .run_id = entry->name};
-    if (!str_starts_with(entry->name, STR("run_")) ||
+    Query query = {.kind = QUERY_RUN, .run_id = target};
+    if (!str_starts_with(target, STR("run_")) ||
         store_read(tracer->engine->store, arena, &query, &diag) != OK ||
         query.runs[0].parent != span->run)
         return;

@@ -12,6 +12,7 @@
 // Not acknowledged; or stopping a schedule whose making is still on its way.
 static bool must_ask_again(const Op *op, Sim *sim) {
     if (op->status == ERR_UNAVAILABLE) return true;
+    if (strcmp(op->diag.code, "STORE_TOO_BIG") == 0 && op->status == ERR_LIMIT) return true;
     // Sent before the start of its run got through.
     bool is_early = op->kind == OP_SIGNAL && op->status == ERR_NOT_FOUND &&
                     str_equal(op->signal.name, STR("sure"));
@@ -38,6 +39,8 @@ static void call_done(Request *request) {
     bool is_accepted = request->op.status == OK;
     if (request->op.kind == OP_PUBLISH && is_accepted && call->text[0] == '"')
         ledger_acknowledge(sim, str_from(call->text));
+    if (request->op.kind == OP_REMOVE_EVENTS && is_accepted)
+        ledger_note_removed(sim, str_from(call->text));
     if (request->op.kind == OP_CREATE_RUN && !is_accepted)
         sim_fail(sim, "start of %s answered %s", call->run_id, request->op.diag.message);
     if (request->op.kind == OP_SET_SCHEDULE && !is_accepted)
@@ -130,6 +133,23 @@ static void call_event(Clients *clients) {
                                                  .payload = str_from(call->text)};
 }
 
+// Removes the oldest pending event, unless a run is quicker.
+static void call_removal(Clients *clients) {
+    Sim *sim = clients->sim;
+    Arena arena;
+    arena_init(&arena);
+    Query query = {.kind = QUERY_EVENTS, .name = STR("jobs"), .limit = 1};
+    Diag diag;
+    if (store_read(sim->store, &arena, &query, &diag) == OK && query.count == 1) {
+        ClientCall *call = clients_call(clients, OP_REMOVE_EVENTS);
+        snprintf(call->text, sizeof call->text, "%.*s", STR_ARG(query.events[0].payload));
+        call->request.op.remove_events =
+            (EventRemoval){.topic = STR("jobs"), .key = query.events[0].key};
+        ledger_want_removed(sim, str_from(call->text));
+    }
+    arena_done(&arena);
+}
+
 static void call_signal(Clients *clients) {
     ClientCall *call = clients_call(clients, OP_SIGNAL);
     pick_run(clients, call);
@@ -170,6 +190,7 @@ void clients_act(Clients *clients) {
     if (sim_chance(sim, 10)) call_event(clients);
     if (sim_chance(sim, 10)) call_signal(clients);
     if (sim_chance(sim, 4)) call_change(clients);
+    if (sim_chance(sim, 1)) call_removal(clients);
 }
 
 bool clients_send(Clients *clients) {

@@ -14,6 +14,7 @@
 // Not here: random histories (run.c), crashes (scenario.c).
 #include "base/memory.h"
 #include "engine/filter.h"
+#include "engine/start.h"
 #include "sim/sim.h"
 #include <stdio.h>
 #include <string.h>
@@ -304,7 +305,7 @@ static Sim *open_sim(NativeRunner *runner, bool is_traced) {
     sim->now_ms = 1800000000000;
     sim->crash_at_call = INT64_MAX;
     sim->ledger = ledger_new(sim);
-    StoreConfig config = {.filter_matches = filter_matches};
+    StoreConfig config = {.filter_matches = filter_matches, .run_prepare = start_prepare};
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);

@@ -2,7 +2,7 @@
 //
 // Workflow functions run many times; every time they get an answer from a durable call they write
 // it here, and the second time it must be the same [X1]. Consumed events are written with the
-// place that consumed them; two places are one too many [X2].
+// place that consumed them; two places are one too many, and so is one when it was removed [X2].
 //
 // Not here: who writes (workload.c, run.c).
 #include "base/limits.h"
@@ -15,6 +15,7 @@ typedef struct Entry {
     Str key;   // owned
     Str value; // owned; null for acknowledged events
     bool is_acknowledged;
+    bool is_removal_wanted, is_removed; // events
 } Entry;
 
 struct Ledger {
@@ -93,6 +94,14 @@ void ledger_acknowledge(Sim *sim, Str event) {
     entry_at(&sim->ledger->events, event)->is_acknowledged = true;
 }
 
+void ledger_want_removed(Sim *sim, Str event) {
+    entry_at(&sim->ledger->events, event)->is_removal_wanted = true;
+}
+
+void ledger_note_removed(Sim *sim, Str event) {
+    entry_at(&sim->ledger->events, event)->is_removed = true;
+}
+
 void ledger_terminal(Sim *sim, Str run_id, int64_t state) {
     const char *name = run_state_name(state);
     Entry *entry = entry_at(&sim->ledger->ends, run_id);
@@ -163,17 +172,21 @@ static void consume_from_logs(Sim *sim, StrMap *consumed) {
     arena_done(&arena);
 }
 
-static bool was_rewound(Sim *sim, Arena *arena, int64_t run) {
+// It was rewound, or it ended in the turn during which it was cancelled: nothing was cleaned up.
+static bool is_excused(Sim *sim, Arena *arena, int64_t run) {
+    bool was_told = false; // that it is cancelled
     Query query = {.kind = QUERY_LOG, .run = run, .limit = LIMIT_LIST_PAGE};
     Diag diag;
     do {
         if (store_read(sim->store, arena, &query, &diag) != OK) return true; // purged
         for (size_t i = 0; i < query.count; i++) {
-            if (query.log[i].kind == LOG_REWOUND) return true;
+            const LogRow *row = &query.log[i];
+            if (row->kind == LOG_REWOUND) return true;
+            was_told = was_told || (row->kind == LOG_WAIT && row->outcome == OUTCOME_CANCELLED);
             query.after = query.log[i].seq;
         }
     } while (query.count == LIMIT_LIST_PAGE);
-    return false;
+    return !was_told;
 }
 
 static void check_cleanup(Sim *sim) { // [X10]
@@ -188,8 +201,9 @@ static void check_cleanup(Sim *sim) { // [X10]
         for (size_t i = 0; i < query.count; i++) {
             const TaskRow *task = &query.tasks[i];
             bool is_cleanup = str_equal(task->name, STR("tidy"));
-            if (is_cleanup && !was_rewound(sim, &arena, task->run))
-                sim_fail(sim, "[X10] task %.*s of a cleanup was cancelled", STR_ARG(task->id));
+            if (is_cleanup && !is_excused(sim, &arena, task->run))
+                sim_fail(sim, "[X10] task %.*s of the cleanup of run %lld was cancelled",
+                         STR_ARG(task->id), (long long)task->run);
         }
     } while (query.next != 0);
     arena_done(&arena);
@@ -204,7 +218,10 @@ void ledger_check(Sim *sim) {
     void *value;
     for (size_t at = 0; strmap_next(&sim->ledger->events, &at, &event, &value);) {
         const Entry *entry = value;
-        if (!entry->is_acknowledged || strmap_get(&consumed, event) != NULL) continue;
+        bool is_consumed = strmap_get(&consumed, event) != NULL;
+        if (entry->is_removed && (is_consumed || is_pending(sim, event)))
+            sim_fail(sim, "[X2] event %.*s was removed and is still there", STR_ARG(event));
+        if (!entry->is_acknowledged || is_consumed || entry->is_removal_wanted) continue;
         if (!is_pending(sim, event))
             sim_fail(sim, "[X2] event %.*s was acknowledged and is lost", STR_ARG(event));
     }

@@ -44,6 +44,7 @@ static const WorldOps sim_world_ops = {
     .execute = world_execute, .notify = world_notify, .has_reader = world_has_reader};
 
 void node_init(Sim *sim, SimNode *node, int number) {
+    if (sim->room.active_runs == 0) sim->room = sim_room_usual;
     *node = (SimNode){.world.ops = &sim_world_ops, .sim = sim, .number = number};
     node->env = (SimEnv){.base.ops = &sim_env_ops, .sim = sim};
     node->env.random_state = sim->options.seed * 31 + (uint64_t)number;
@@ -62,11 +63,11 @@ void node_start(SimNode *node) {
     setup.config = (CoordinatorConfig){
         .node_name = STR("sim"),
         .lease_ms = 10000,
-        .max_active_runs = 16, // small, so that runs also wait for room
-        .max_parked_runs = 4,  // small, so that runs are loaded again often
+        .max_active_runs = node->sim->room.active_runs,
+        .max_parked_runs = node->sim->room.parked_runs,
         .idle_release_ms = 700,
-        .first_tasks = 2,
-        .max_tasks = 8,
+        .first_tasks = node->sim->room.first_tasks,
+        .max_tasks = node->sim->room.max_tasks,
         .store_retry_attempts = 3,
         .store_retry_ms = 50,
         .store_retry_max_ms = 2000,
@@ -84,7 +85,7 @@ void node_start(SimNode *node) {
         node->coordinator = NULL;
         return;
     }
-    (void)sim_register(node->sim, node->coordinator);
+    sim_register(node);
     node->is_recovered = false;
 }
 

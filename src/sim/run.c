@@ -11,6 +11,7 @@
 // (ledger.c).
 #include "base/memory.h"
 #include "engine/filter.h"
+#include "engine/start.h"
 #include "sim/clients.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -147,6 +148,7 @@ static void liveness_phase(Sim *sim, Clients *clients) {
     int64_t limit = 20000 + 3000 * (int64_t)sim->options.run_count;
     for (int64_t i = 0; i < limit && !sim_has_failed(sim); i++) {
         one_round(sim, clients);
+        if (i % 5000 == 4999) clients_resume_all(clients); // a pause may have come late
         if (i % 200 != 0 || !list_is_empty(&clients->calls)) continue;
         if (count_unfinished(sim, clients) == 0) return;
     }
@@ -158,12 +160,14 @@ bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts
     sim->options = *options;
     sim->random_state = options->seed * 0x9E3779B97F4A7C15u + 1;
     sim->now_ms = 1800000000000;
+    sim_limits_begin(sim);
     sim->ledger = ledger_new(sim);
-    StoreConfig config = {.filter_matches = filter_matches};
+    StoreConfig config = {.filter_matches = filter_matches, .run_prepare = start_prepare};
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);
     sim_flows_define(sim);
+    sim_workflows_define(sim);
     for (int i = 0; i < options->node_count; i++) node_init(sim, &sim->nodes[i], i);
     Clients clients = {.sim = sim, .to_start = options->run_count};
     list_init(&clients.calls);
@@ -182,10 +186,13 @@ bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts
     counts->crashes += sim->crash_count;
     counts->left += sim->left_count;
     counts->home += sim->home_count;
+    counts->reserved += sim->reserved_count;
+    counts->refusals += sim->refusal_count;
     clients_free(&clients);
     store_close(sim->store);
     ledger_free(sim->ledger);
     sim_flows_done(sim);
+    sim_limits_end();
     mem_free(sim);
     return is_clean;
 }

@@ -8,6 +8,7 @@
 // Not here: random histories (run.c).
 #include "base/memory.h"
 #include "engine/filter.h"
+#include "engine/start.h"
 #include "sim/clients.h"
 #include <stdio.h>
 
@@ -244,7 +245,7 @@ static int64_t play_once(const Scenario *scenario, int64_t crash_at, Fault kind,
     sim->crash_at_call = crash_at;
     sim->crash_kind = kind;
     sim->ledger = ledger_new(sim);
-    StoreConfig config = {.filter_matches = filter_matches};
+    StoreConfig config = {.filter_matches = filter_matches, .run_prepare = start_prepare};
     Diag diag;
     Status status = store_open(STR("memory:"), &config, &sim->store, &diag);
     ASSERT(status == OK);

@@ -179,14 +179,17 @@ void schedules_check(Sim *sim) {
     arena_init(&arena);
     Query query = {.kind = QUERY_LIST_SCHEDULES, .limit = LIMIT_LIST_PAGE};
     Diag diag;
-    if (store_read(sim->store, &arena, &query, &diag) != OK)
-        sim_fail(sim, "the schedules cannot be listed: %s", diag.message);
     int found = 0;
-    for (size_t i = 0; i < query.count && !sim_has_failed(sim); i++) {
-        if (!str_starts_with(query.schedules[i].name, STR("kept"))) continue;
-        check_schedule(sim, &query.schedules[i]);
-        found++;
-    }
+    do {
+        query.after = query.next;
+        if (store_read(sim->store, &arena, &query, &diag) != OK)
+            sim_fail(sim, "the schedules cannot be listed: %s", diag.message);
+        for (size_t i = 0; i < query.count && !sim_has_failed(sim); i++) {
+            if (!str_starts_with(query.schedules[i].name, STR("kept"))) continue;
+            check_schedule(sim, &query.schedules[i]);
+            found++;
+        }
+    } while (query.next != 0 && !sim_has_failed(sim));
     if (found != sim->options.schedule_count)
         sim_fail(sim, "[X7] there are %d schedules instead of %d", found,
                  sim->options.schedule_count);

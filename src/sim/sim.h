@@ -12,7 +12,8 @@
 //   [X4] Timers do not fire early.
 //   [X5] A child or task is started once.
 //   [X6] In the end nothing is stuck, and the store's own verification passes.
-//   [X10] A task that a cancelled run queued for its cleanup is done, unless that was rewound.
+//   [X10] A task that a cancelled run queued for its cleanup is done, unless that was rewound. It
+//         is a cleanup if the run had been told that it is cancelled.
 //   [X7], [X8] Ticks of schedules: see schedules.c.   [X9] Logs of scripts: see flows.c.
 #pragma once
 #include "abide.h"
@@ -29,6 +30,18 @@ typedef enum Fault {
     FAULT_CRASH_BEFORE, // the node dies at this call
     FAULT_CRASH_AFTER   // the node dies when it was done
 } Fault;
+
+// An operation that the store refuses for good, and every batch with it, until it stands alone.
+typedef struct Guilty {
+    OpKind kind; // 0 = nobody is
+    int64_t key; // of a run
+    char id[64]; // of a task, or what a client named
+} Guilty;
+
+// What a node may have at a time; drawn from the seed with the limits.
+typedef struct SimRoom {
+    int64_t active_runs, parked_runs, first_tasks, max_tasks;
+} SimRoom;
 
 typedef struct SimStore {
     Store base;
@@ -72,6 +85,7 @@ typedef struct SimOptions {
     int schedule_count; // schedules of either sort; see schedules.c
     int flow_count;    // scripts generated from the seed; see generate.c
     int64_t fault_pct; // share of store calls that fail, in the safety phase
+    const char *limits; // as limits_read takes them; NULL = drawn from the seed
     bool has_crashes;
     bool is_traced;
 } SimOptions;
@@ -90,13 +104,17 @@ struct Sim {
     struct Ledger *ledger;
     struct SimFlows *flows; // the generated ones
     char failure[512]; // empty while all is well
+    Guilty guilty;
+    SimRoom room; // all 0 = the usual
     int64_t crash_count, fault_count, event_count;
+    int64_t refusal_count; // operations that were refused alone
     int64_t left_count; // batches that left runs to other nodes
     int64_t home_count; // runs that their home then claimed
+    int64_t reserved_count; // runs met by a node that lacks their workflow
 };
 
 typedef struct SimCounts {
-    int64_t store_calls, faults, crashes, left, home; // as in Sim
+    int64_t store_calls, faults, crashes, left, home, reserved, refusals; // as in Sim
 } SimCounts;
 
 uint64_t sim_random(Sim *sim, uint64_t below); // 0 … below - 1
@@ -121,12 +139,16 @@ void ledger_free(struct Ledger *ledger);
 void ledger_observe(Sim *sim, Str run_id, int64_t incarnation, const char *what, Str value);
 void ledger_consume(Sim *sim, Str event, Str run_id, int64_t place);
 void ledger_acknowledge(Sim *sim, Str event);
+// A client wants it removed from its topic; then: it was told that it is gone.
+void ledger_want_removed(Sim *sim, Str event);
+void ledger_note_removed(Sim *sim, Str event);
 void ledger_terminal(Sim *sim, Str run_id, int64_t state);
 void ledger_check(Sim *sim); // at the end
 
 // workload.c
 extern const char *const sim_workflow_names[];
-int sim_register(Sim *sim, Coordinator *coordinator);
+void sim_workflows_define(Sim *sim); // by name, as registering does
+void sim_register(SimNode *node);
 
 // schedules.c: the checks at the end
 void schedules_check(Sim *sim);
@@ -141,6 +163,12 @@ const struct GeneratedFlow *sim_flow_generated(const Sim *sim, Str name);
 void sim_flows_define(Sim *sim);
 void sim_flow_define(Sim *sim, Str name, Str source); // one more
 void sim_flows_check(Sim *sim); // at the end
+
+// limits.c
+extern const SimRoom sim_room_usual;
+// Sets limits and room for a history.
+void sim_limits_begin(Sim *sim);
+void sim_limits_end(void);
 
 // run.c
 bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts); // adds to them

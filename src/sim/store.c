@@ -2,7 +2,8 @@
 //
 // A fault happens before the call (nothing was done) or after it (done, but the caller is not
 // told); a crash does the same and takes the node with it. Which call meets which fault is drawn
-// from the seed, or set for one call in the exhaustive mode.
+// from the seed, or set for one call in the exhaustive mode. Now and then an operation is refused
+// for good, with every batch that it is a part of, until it stands alone.
 //
 // Not here: what a node does after a fault (engine/), tearing a crashed node down (node.c).
 #include "sim/sim.h"
@@ -17,6 +18,76 @@ static Fault draw_fault(Sim *sim) {
     return (Fault)(FAULT_BEFORE + sim_random(sim, kinds));
 }
 
+// ---- operations that are refused for good ----
+
+static Str guilty_name(const Op *op) {
+    if (op->kind == OP_COMPLETE_TASK) return op->complete_task.id;
+    if (op->kind == OP_FAIL_TASK) return op->fail_task.id;
+    if (op->kind == OP_CREATE_RUN) return op->create_run.spec.id;
+    if (op->kind == OP_PUBLISH) return op->publish.event.id;
+    if (op->kind == OP_SIGNAL) return op->signal.id;
+    return STR("");
+}
+
+static bool is_guilty(const Guilty *guilty, const Op *op) {
+    if (guilty->kind != op->kind) return false;
+    if (op->kind == OP_COMMIT_TURN) return op->turn.run == guilty->key;
+    return str_equal(guilty_name(op), str_from(guilty->id));
+}
+
+// Scripts must come to the answer that is known for them; others take a failure as one.
+static bool is_of_script(Sim *sim, const Op *op) {
+    Query task = {.kind = QUERY_TASK}, run = {.kind = QUERY_RUN};
+    Arena arena;
+    Diag diag;
+    bool is_known = true;
+    arena_init(&arena);
+    if (op->kind != OP_COMMIT_TURN) {
+        task.name = guilty_name(op);
+        is_known = store_read(sim->store, &arena, &task, &diag) == OK;
+        if (is_known) run.run = task.tasks[0].run;
+    } else {
+        run.run = op->turn.run;
+    }
+    is_known = is_known && store_read(sim->store, &arena, &run, &diag) == OK;
+    bool answer = !is_known || run.runs[0].kind != RUN_NATIVE;
+    arena_done(&arena);
+    return answer;
+}
+
+static bool may_be_guilty(Sim *sim, const Op *op) {
+    bool is_work = op->kind == OP_COMMIT_TURN || op->kind == OP_COMPLETE_TASK ||
+                   op->kind == OP_FAIL_TASK;
+    if (is_work && is_of_script(sim, op)) return false;
+    return op->kind != OP_JOIN && op->kind != OP_LEAVE &&
+           guilty_name(op).len < sizeof sim->guilty.id;
+}
+
+static void draw_guilty(Sim *sim, const Batch *batch) {
+    if (sim->guilty.kind != 0 || sim->crash_at_call > 0 || !sim->has_faults) return;
+    if (sim_random(sim, 1000) >= (uint64_t)sim->options.fault_pct) return;
+    const Op *op = batch->ops[sim_random(sim, batch->count)];
+    if (!may_be_guilty(sim, op)) return;
+    Str name = guilty_name(op);
+    sim->guilty = (Guilty){.kind = op->kind};
+    if (op->kind == OP_COMMIT_TURN) sim->guilty.key = op->turn.run;
+    memcpy(sim->guilty.id, name.data, name.len);
+}
+
+static bool is_refused(Sim *sim, const Batch *batch) {
+    if (batch->count == 0) return false;
+    draw_guilty(sim, batch);
+    bool has_guilty = false;
+    for (size_t i = 0; i < batch->count; i++)
+        has_guilty = has_guilty || is_guilty(&sim->guilty, batch->ops[i]);
+    if (!has_guilty) return false;
+    if (batch->count == 1) {
+        sim->guilty = (Guilty){0};
+        sim->refusal_count++;
+    }
+    return true;
+}
+
 static Status fail(SimStore *self, Fault fault, Diag *diag) {
     if (fault == FAULT_CRASH_BEFORE || fault == FAULT_CRASH_AFTER) self->node->is_crashed = true;
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "simulated fault %d", (int)fault);
@@ -25,8 +96,9 @@ static Status fail(SimStore *self, Fault fault, Diag *diag) {
 // As a shared store does: the other nodes hear of what concerns them, mostly.
 static void spread_word(SimStore *self, const Batch *batch) {
     Sim *sim = self->node->sim;
-    bool is_news = batch->unclaimed_count > 0 || batch->left_until_ms > 0 || batch->has_tasks ||
-                   batch->ended_count > 0;
+    bool is_news = batch->unclaimed_count > 0 || batch->reserved_count > 0 ||
+                   batch->left_until_ms > 0 || batch->has_tasks || batch->ended_count > 0;
+    sim->reserved_count += (int64_t)batch->reserved_count;
     if (batch->left_until_ms > 0) sim->left_count++;
     for (size_t i = 0; i < batch->count; i++)
         if (batch->ops[i]->kind == OP_CLAIM) sim->home_count += batch->ops[i]->claim.home_count;
@@ -40,6 +112,8 @@ static void spread_word(SimStore *self, const Batch *batch) {
 static Status sim_store_commit(Store *store, Batch *batch, Diag *diag) {
     SimStore *self = (SimStore *)store;
     if (self->node->is_crashed) return fail(self, FAULT_BEFORE, diag);
+    if (is_refused(self->node->sim, batch))
+        return diag_set(diag, ERR_LIMIT, "STORE_TOO_BIG", "simulated refusal");
     Fault fault = draw_fault(self->node->sim);
     if (fault == FAULT_BEFORE || fault == FAULT_CRASH_BEFORE) return fail(self, fault, diag);
     Status status = store_commit(self->inner, batch, diag);

@@ -191,11 +191,41 @@ const char *const sim_workflow_names[] = {"chain",     "sleeper", "consumer", "l
 static const abide_workflow_fn functions[] = {chain, sleeper, consumer, listener,  parent,
                                               racer, looper,  tasker,   publisher, careful};
 
-int sim_register(Sim *sim, Coordinator *coordinator) {
-    int count = 0;
-    for (; sim_workflow_names[count] != NULL; count++) {
+void sim_workflows_define(Sim *sim) {
+    Arena arena;
+    arena_init(&arena);
+    Batch batch;
+    for (int i = 0; sim_workflow_names[i] != NULL; i++) {
+        batch_init(&batch, &arena, sim->now_ms);
+        Op *op = batch_add(&batch, OP_DEFINE);
+        op->define.name = str_from(sim_workflow_names[i]);
+        op->define.version = VERSION_NATIVE;
+        op->define.kind = RUN_NATIVE;
+        Diag diag;
+        Status status = store_commit(sim->store, &batch, &diag);
+        ASSERT(status == OK && op->status == OK);
+        arena_reset(&arena);
+    }
+    arena_done(&arena);
+}
+
+// The first node has every workflow; in every third history the others lack some, and others of
+// them after a crash.
+static uint64_t lacking(const SimNode *node) {
+    const Sim *sim = node->sim;
+    if (node->number == 0 || sim->options.seed % 3 != 0) return 0;
+    return hash_fixed_u64(sim->options.seed * 1000 + (uint64_t)sim->crash_count * 10 +
+                          (uint64_t)node->number);
+}
+
+void sim_register(SimNode *node) {
+    Sim *sim = node->sim;
+    Coordinator *coordinator = node->coordinator;
+    uint64_t lacks = lacking(node);
+    for (int count = 0; sim_workflow_names[count] != NULL; count++) {
         native_runner_init(&sim->runners[count], functions[count], sim);
         sim->runners[count].child_keep_ms = -1;
+        if (lacks >> count & 1) continue;
         Status status = coordinator_add_runner(coordinator, str_from(sim_workflow_names[count]),
                                                &sim->runners[count].base);
         ASSERT(status == OK);
@@ -206,5 +236,4 @@ int sim_register(Sim *sim, Coordinator *coordinator) {
     ASSERT(status == OK);
     status = coordinator_add_task(coordinator, STR("refuse"), refuse, sim);
     ASSERT(status == OK);
-    return count;
 }

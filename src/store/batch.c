@@ -34,6 +34,7 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_JOIN] = "join",
     [OP_RENEW] = "renew",
     [OP_LEAVE] = "leave",
+    [OP_DESCRIBE_NODE] = "describe_node",
     [OP_DEFINE] = "define",
     [OP_CREATE_RUN] = "create_run",
     [OP_CLAIM] = "claim",
@@ -74,6 +75,8 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_REMOVE_TOKEN] = "remove_token",
     [OP_NOTE_RELEASED] = "note_released",
     [OP_NOTE_RELOADED] = "note_reloaded",
+    [OP_REMOVE_EVENTS] = "remove_events",
+    [OP_REMOVE_SIGNALS] = "remove_signals",
 };
 
 const char *op_kind_name(OpKind kind) {
@@ -89,6 +92,7 @@ Str op_run_id(const Op *op) {
     case OP_RESUME: return op->hold.run_id;
     case OP_REWIND: return op->rewind.run_id;
     case OP_FORK: return op->fork.run_id;
+    case OP_REMOVE_SIGNALS: return op->remove_events.run_id;
     case OP_PURGE_RUN: return op->purge.run_id;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED: return op->memory.run_id;
@@ -127,6 +131,10 @@ static void op_clear_answers(Op *op) {
     case OP_DEFINE:
         op->define.key = 0;
         op->define.is_new = false;
+        for (size_t i = 0; i < op->define.other_count; i++) {
+            op->define.others[i].key = 0;
+            op->define.others[i].is_new = false;
+        }
         break;
     case OP_CREATE_RUN:
         op->create_run.key = op->create_run.state = 0;
@@ -135,6 +143,8 @@ static void op_clear_answers(Op *op) {
         break;
     case OP_CLAIM:
         op->claim.count = op->claim.taken_over = op->claim.home_count = 0;
+        op->claim.reserved_count = 0;
+        op->claim.is_cut = false;
         break;
     case OP_COMMIT_TURN:
         turn_clear_answers(&op->turn);
@@ -147,6 +157,7 @@ static void op_clear_answers(Op *op) {
         op->claim_tasks.tasks = NULL;
         op->claim_tasks.task_count = op->claim_tasks.task_capacity = 0;
         op->claim_tasks.open_at_ms = 0;
+        op->claim_tasks.is_cut = false;
         break;
     case OP_HEARTBEAT_TASK:
         op->heartbeat.is_cancel_wanted = false;
@@ -217,6 +228,11 @@ static void op_clear_more_answers(Op *op) {
     case OP_REMOVE_DEAD_LETTER:
         op->dead_letter.resumed_count = 0;
         break;
+    case OP_REMOVE_EVENTS:
+    case OP_REMOVE_SIGNALS:
+        op->remove_events.removed_count = 0;
+        op->remove_events.next_key = op->remove_events.newest_key = 0;
+        break;
     case OP_SWEEP:
         op->sweep.purged_runs = op->sweep.expired_events = 0;
         op->sweep.expired_keys = op->sweep.reclaimed_runs = 0;
@@ -240,16 +256,17 @@ static void op_clear_more_answers(Op *op) {
         break;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
-        op->memory.state = op->memory.last_seq = 0;
+        op->memory.state = op->memory.last_seq = op->memory.idle_since_ms = 0;
         break;
+    case OP_RETRY_TASK: op->retry_task.is_changed = false; break;
     case OP_SET_QUEUE:
     case OP_RELEASE:
     case OP_COMPLETE_TASK:
     case OP_SET_TOPIC:
     case OP_PURGE_RUN:
     case OP_APPEND_LOG:
-    case OP_RETRY_TASK:
     case OP_RELEASE_TASK:
+    case OP_DESCRIBE_NODE:
     case OP_REMOVE_TOKEN:
         break; // their answer is the status
     default:
@@ -273,6 +290,8 @@ void batch_clear_answers(Batch *batch) {
     batch->ended = NULL;
     batch->grown = NULL;
     batch->grown_count = batch->grown_capacity = 0;
+    batch->reserved = NULL;
+    batch->reserved_count = batch->reserved_capacity = 0;
     batch->ready_count = batch->ready_capacity = 0;
     batch->started_count = batch->started_capacity = 0;
     batch->ended_count = batch->ended_capacity = 0;

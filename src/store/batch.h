@@ -10,7 +10,9 @@
 //        that changes nothing need not leave its number.
 //   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
 //        `claim_max`, and listed in `ready`; past that they stay ready and unowned. So do those
-//        that another node has in memory: they are left to it for a while (left_until_ms).
+//        that another node has in memory: they are left to it for a while (left_until_ms). Runs of
+//        a workflow in C that is not in `executes` are never claimed for `node`: they are listed in
+//        `reserved`, and a node that has the workflow claims them.
 //   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED. A
 //        batch of a node that was fenced off answers ERR_FENCED as a whole and changes nothing.
 //   [S6] Terminal runs never change, except by being purged.
@@ -24,7 +26,8 @@ typedef enum OpKind {
     OP_JOIN = 1,       // a node comes up
     OP_RENEW,          // its lease
     OP_LEAVE,          // orderly end: hands back all its claims
-    OP_DEFINE,         // a workflow definition becomes current
+    OP_DESCRIBE_NODE,  // who asks the node for tasks, for the others to see
+    OP_DEFINE,         // the workflows of a file become current: all of them, or none
     OP_CREATE_RUN,
     OP_CLAIM,          // runs that are ready and unowned, or whose node is dead
     OP_COMMIT_TURN,
@@ -48,7 +51,7 @@ typedef enum OpKind {
     OP_PURGE_RUN,
     OP_SWEEP,
     OP_APPEND_LOG,     // an entry that changes nothing else (idle, released, reloaded)
-    OP_RETRY_TASK,     // a failed stand-alone task is queued again
+    OP_RETRY_TASK,     // a delayed task is due now; a failed stand-alone one is queued again
     OP_RELEASE_TASK,   // a lease is handed back unused: the attempt does not count
     OP_SET_SCHEDULE,   // makes or replaces one
     OP_REMOVE_SCHEDULE, // its runs stay
@@ -64,6 +67,8 @@ typedef enum OpKind {
     OP_REMOVE_TOKEN,
     OP_NOTE_RELEASED,  // nothing of a parked run is in memory any more
     OP_NOTE_RELOADED,  // a parked run is in memory again
+    OP_REMOVE_EVENTS,  // pending ones of a topic
+    OP_REMOVE_SIGNALS, // pending ones of a run
     OP_KIND_COUNT
 } OpKind;
 
@@ -84,15 +89,17 @@ typedef struct Op {
             bool is_quiet; // answer: nobody has written or died since: no need to look around
             int64_t next_end_ms; // answer: the next lease of another that ends; 0 = none is known
         } renew;
-        struct {
-            int64_t released_count; // answer
-        } leave;
+        struct { int64_t released_count; } leave; // answer
+        struct { Str workers; } describe_node; // JSON; null = nobody
         struct {
             Str name, version, config, source;
             Str code; // what the source was compiled to; null = not kept
+            Str file; // the name of its file; null = not known, and one that was known stays
             int64_t kind;
             int64_t key;      // answer
             bool is_new;      // answer: false when this version existed
+            DefinedWorkflow *others; // further workflows of the same source, version and kind
+            size_t other_count;
         } define;
         struct {
             RunSpec spec;
@@ -103,16 +110,9 @@ typedef struct Op {
             Str id;          // answer: of the run that exists
             int64_t state;   // answer
         } create_run;
-        struct {
-            int64_t max; // answers are in batch.ready
-            int64_t count;
-            int64_t taken_over; // answer: how many came from dead nodes
-            int64_t home_count; // answer: how many had been left to this node
-        } claim;
+        RunClaim claim;
         TurnCommit turn;
-        struct {
-            int64_t run, epoch;
-        } release;
+        struct { int64_t run, epoch; } release;
         struct {
             TaskSpec spec;
             int64_t key;
@@ -133,6 +133,7 @@ typedef struct Op {
             TaskRow *tasks; // answer
             size_t task_count;
             size_t task_capacity; // the store's own
+            bool is_cut; // answer: it looked at as many in vain as it may; there may be more
             int64_t open_at_ms; // answer: when a rate limit that held tasks back lets more pass;
                                 // 0 = none did. FIRE_DUE then says so with has_tasks
         } claim_tasks;
@@ -196,14 +197,14 @@ typedef struct Op {
         struct {
             Str run_id;
             Str step;
-            int64_t iteration; // < 0 = its first
+            int64_t iteration; // < 0 = its last
             int64_t position;  // answer: what was dropped begins here
             int64_t dropped_count;
         } rewind;
         struct {
             Str run_id;
             Str step; // null = from the start
-            int64_t iteration;
+            int64_t iteration; // < 0 = its last
             Str new_id;
             int64_t key;
         } fork;
@@ -212,6 +213,7 @@ typedef struct Op {
             int64_t key;
             int64_t resumed_count;
         } dead_letter;
+        EventRemoval remove_events; // OP_REMOVE_EVENTS, OP_REMOVE_SIGNALS
         struct {
             Str run_id;
         } purge;
@@ -228,6 +230,7 @@ typedef struct Op {
         } append_log;
         struct {
             Str id;
+            bool is_changed; // answer; false: it was claimable already
         } retry_task;
         struct {
             Str id;
@@ -255,10 +258,13 @@ typedef struct Batch {
     int64_t now_ms; // the caller's clock: the only one a store knows
     int64_t node;   // 0 = not a node: nothing is claimed
     int64_t number; // ascending per node
+    LeaseSecret secret; // the caller's: the only randomness a store knows
     int64_t claim_max;
+    const WorkflowSet *executes; // the workflows in C that `node` has; NULL = all there are
     Op **ops;
     size_t count;
     size_t capacity;
+    bool is_probe; // something is to be written in any case: is there room?
     // answers
     bool has_answers; // after OK; and [S3]
     ReadyRun *ready;
@@ -269,6 +275,8 @@ typedef struct Batch {
     size_t ended_count, ended_capacity;
     GrownRun *grown;
     size_t grown_count, grown_capacity;
+    ReservedRun *reserved; // [S4]
+    size_t reserved_count, reserved_capacity;
     int64_t unclaimed_count; // runs made ready but left unowned because of claim_max
     int64_t left_until_ms;   // runs were left to nodes that have them in memory; when somebody else
                              // may claim them all; 0 = none were

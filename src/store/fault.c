@@ -1,6 +1,6 @@
 // Fault: decides per call, through its owner's callback, whether a call gets through.
 //
-//   [F1]-[F4] of fault.h.
+//   [F1]-[F4] and [F6] of fault.h.
 //   [F5] What the inner store answers to a read after a fault is thrown away, so that no caller can
 //        lean on answers that a real failure would not have given it. A batch keeps its answers, as
 //        it does when a commit's answer is lost ([S3]).
@@ -45,12 +45,14 @@ static FaultChoice choose(FaultStore *self, const Batch *batch, const Query *que
 }
 
 static bool is_before(FaultChoice choice) {
-    return choice == FAULT_BEFORE || choice == FAULT_CRASH_BEFORE;
+    return choice == FAULT_BEFORE || choice == FAULT_CRASH_BEFORE || choice == FAULT_REFUSE;
 }
 
 static Status fault_commit(Store *store, Batch *batch, Diag *diag) {
     FaultStore *self = fault_store(store);
     FaultChoice choice = choose(self, batch, NULL);
+    if (choice == FAULT_REFUSE) // [F6]
+        return diag_set(diag, ERR_LIMIT, "STORE_TOO_BIG", "the store refuses this batch");
     if (is_before(choice)) return fault_error(diag); // [F1]
     Status status = store_commit(self->inner, batch, diag);
     if (choice == FAULT_NONE) return status;

@@ -6,6 +6,8 @@
 //   [F3] A crash is a fault after which every call fails, until the owner throws the store away:
 //        it stands for the end of the process that called.
 //   [F4] Calls are numbered 1, 2, 3 … so that "fail the n-th call" can be tried for each n.
+//   [F6] FAULT_REFUSE: the inner store is not asked; a commit gets ERR_LIMIT, which will not go
+//        away as long as the batch stays as it is. A read gets ERR_UNAVAILABLE.
 #pragma once
 #include "store/store.h"
 
@@ -14,7 +16,8 @@ typedef enum FaultChoice {
     FAULT_BEFORE,
     FAULT_AFTER,
     FAULT_CRASH_BEFORE,
-    FAULT_CRASH_AFTER
+    FAULT_CRASH_AFTER,
+    FAULT_REFUSE
 } FaultChoice;
 
 typedef struct FaultCall {

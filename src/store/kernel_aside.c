@@ -98,7 +98,7 @@ static Status run_set_aside(Kernel *kernel, Run *run, Str message) { // [X1]
     TRY(reason_note(kernel, run, message));
     // One that has not begun begins when it is resumed.
     row->paused_state = row->state == RUN_SUSPENDED ? RUN_SUSPENDED : RUN_RUNNING;
-    if (row->owner != 0) row->epoch++;
+    if (row->owner > 0) row->epoch++;
     row->owner = row->home = row->claim_rank = row->idle_since_ms = row->is_pause_wanted = 0;
     row->due_at_ms = run_is_cancel_wanted(row) ? row->deadline_at_ms : 0;
     run_set_state(kernel, run, RUN_PAUSED);

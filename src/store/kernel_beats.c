@@ -59,6 +59,7 @@ Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms) {
 
 bool batch_is_beat(const Kernel *kernel, const Batch *batch) {
     if (kernel->writer->ops->beat == NULL || batch->count != 1 || batch->node == 0) return false;
+    if (batch->is_probe) return false; // a beat is taken also where there is no room
     const Op *op = batch->ops[0];
     return op->kind == OP_RENEW && op->renew.lease_ms > 0 &&
            op->renew.lease_ms <= LIMIT_DURATION_MS;

@@ -6,18 +6,15 @@
 //
 // Not here: deciding what is written (kernel_runs.c).
 #include "store/kernel_cache.h"
+#include "base/limits.h"
 #include "base/memory.h"
 
 enum {
     CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
     CACHED_SNAPSHOT_MAX = 2 << 10, // bytes; a larger one is read again when it is needed
     CACHED_TASK_MAX = 4 << 10,   // bytes of text; a larger task is left out
-    CACHED_TASKS_MAX = 8 << 20,  // bytes of all of them
-    CACHED_TOPICS_MAX = 4096,
-    CACHED_QUEUES_MAX = 4096,
     CACHED_ZONES_MAX = 64,
     CACHED_WAITS_MIN = 512,      // bytes; a smaller set is decoded as fast as it is found
-    CACHED_WAITS_MAX = 16 << 20, // bytes per batch
 };
 
 const Str RUN_SNAPSHOT_KEPT = {"", 0};
@@ -270,7 +267,7 @@ void task_cache_write(TaskCache *cache, const TaskRow *row) {
     list_append(&cache->uses, &entry->use);
     cache->size += entry->size;
     strmap_put(&cache->by_id, entry->row.id, entry);
-    while (cache->size > CACHED_TASKS_MAX) { // [H3]
+    while (cache->size > LIMIT_TASK_CACHE_SIZE) { // [H3]
         task_cache_free_entry(cache, container_of(cache->uses.next, CachedTask, use));
     }
 }
@@ -300,7 +297,7 @@ const CachedTopic *topic_cache_find(const TopicCache *cache, Str name) {
 void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored) {
     CachedTopic *entry = strmap_get(&cache->by_name, row->name);
     if (!entry) {
-        if (cache->by_name.count >= CACHED_TOPICS_MAX) topic_cache_clear(cache); // [H3]
+        if (cache->by_name.count >= LIMIT_CACHED_TOPICS) topic_cache_clear(cache); // [H3]
         entry = mem_zalloc(sizeof(CachedTopic) + row->name.len + 1);
         if (row->name.len > 0) memcpy(entry->text, row->name.data, row->name.len);
         strmap_put(&cache->by_name, (Str){entry->text, row->name.len}, entry);
@@ -330,7 +327,7 @@ void queue_cache_done(QueueCache *cache) {
 }
 
 void queue_cache_trim(QueueCache *cache) {
-    if (cache->by_name.count > CACHED_QUEUES_MAX) queue_cache_clear(cache);
+    if (cache->by_name.count > LIMIT_CACHED_QUEUES) queue_cache_clear(cache);
 }
 
 CachedQueue *queue_cache_find(const QueueCache *cache, Str name) {
@@ -363,7 +360,7 @@ void wait_cache_clear(WaitCache *cache) {
 
 Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch, WaitSet *ret_set) {
     bool is_worth_it = row->waits.len >= CACHED_WAITS_MIN &&
-                       cache->size + row->waits.len <= CACHED_WAITS_MAX; // [H3]
+                       cache->size + row->waits.len <= LIMIT_WAIT_CACHE_SIZE; // [H3]
     for (size_t i = 0; i < CACHED_WAIT_SETS; i++) {
         const CachedWaits *entry = &cache->entries[i];
         if (entry->run != row->key || entry->generation != row->generation) continue;

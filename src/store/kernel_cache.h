@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "model/rows.h"
 #include "model/waits.h"
+#include "store/turn.h"
 
 extern const Str RUN_SNAPSHOT_KEPT;
 
@@ -102,6 +103,13 @@ const TaskRow *task_cache_find(const TaskCache *cache, Str id); // NULL when abs
 // The row was written: it is kept if it is leased, and forgotten otherwise.
 void task_cache_write(TaskCache *cache, const TaskRow *row);
 void task_cache_remove(TaskCache *cache, Str id);
+
+// The last digest that tokens of leases were taken from ([Q2] of kernel_tasks.c).
+typedef struct LeaseDigest {
+    LeaseSecret secret;
+    uint64_t block; // 0 = none yet
+    uint64_t words[4];
+} LeaseDigest;
 
 typedef struct CachedTopic {
     TopicRow row;

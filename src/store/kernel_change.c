@@ -90,7 +90,7 @@ Status apply_pause(Kernel *kernel, Op *op) {
     if (row->state == RUN_PAUSED || row->is_pause_wanted) return OK;
     if (run_is_cancel_wanted(row)) return OK; // [G2]
     op->hold.is_changed = true;
-    bool is_executed = row->state == RUN_RUNNING && row->owner != 0;
+    bool is_executed = row->state == RUN_RUNNING && row->owner > 0;
     if (!is_executed) return run_hold(kernel, &run, (RunState)row->state, STR_NULL);
     row->is_pause_wanted = 1;
     return run_store(kernel, &run);
@@ -118,8 +118,10 @@ Status apply_resume(Kernel *kernel, Op *op) {
         row->is_pause_wanted = 0;
         return run_store(kernel, &run);
     }
+    row->attempts = 0; // who resumes it wants it tried again
     switch ((RunState)row->paused_state) {
     case RUN_PENDING: // its start time was kept; if it is past, it starts with the next FIRE_DUE
+        if (row->started_at_ms != 0) run_shift_deadline(kernel, &run); // [G3] between two attempts
         run_set_state(kernel, &run, RUN_PENDING);
         row->paused_state = 0;
         kernel_note_due(kernel, row->due_at_ms);
@@ -162,21 +164,25 @@ static bool step_matches(const LogRow *entry, Str step, int64_t iteration) {
     return str_equal(entry->name, step) && (iteration < 0 || entry->iteration == iteration);
 }
 
-Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
+Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
                  int64_t *ret_position) {
-    int64_t found = INT64_MAX;
+    int64_t found = -1, wanted = *iteration;
     size_t count = PAGE_ROWS;
     for (int64_t after = run->input_seq; count == PAGE_ROWS;) { // [U5]
         ArenaMark mark = arena_mark(&kernel->scratch);
         LogRow *rows = NULL;
         TRY(log_page(kernel, run->key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            if (!step_matches(&rows[i], step, iteration)) continue;
-            if (rows[i].position < found) found = rows[i].position;
+            int64_t position = rows[i].position;
+            if (!step_matches(&rows[i], step, wanted)) continue;
+            bool is_better = wanted < 0 ? position > found : position < found;
+            if (found >= 0 && !is_better) continue;
+            found = position;
+            *iteration = rows[i].iteration;
         }
         arena_rewind(&kernel->scratch, mark);
     }
-    if (found == INT64_MAX) {
+    if (found < 0) {
         return kernel_refuse(kernel, ERR_NOT_FOUND, "STEP_NOT_FOUND",
                              "the run \"%.*s\" has no checkpoint of a step \"%.*s\"",
                              STR_ARG(run->id), STR_ARG(step));
@@ -211,16 +217,18 @@ Status apply_rewind(Kernel *kernel, Op *op) { // [G4]
         return refuse_terminal(kernel, &run, " and is final; fork it to try again from a step");
     }
     if (run.row.kind == RUN_FLOW) return flow_rewind(kernel, op, &run);
-    TRY(step_find(kernel, &run.row, op->rewind.step, op->rewind.iteration, &position));
+    int64_t iteration = op->rewind.iteration;
+    TRY(step_find(kernel, &run.row, op->rewind.step, &iteration, &position));
     TRY(checkpoints_drop(kernel, &run, position, &op->rewind.dropped_count));
     TRY(tasks_cancel(kernel, &run, position));
     LogRow rewound = {.kind = LOG_REWOUND, .position = position, .name = op->rewind.step,
-                      .iteration = op->rewind.iteration};
+                      .iteration = iteration};
     TRY(run_log(kernel, &run, &rewound));
     op->rewind.position = position;
     run_shift_deadline(kernel, &run);
     run.row.epoch++;
     run.row.incarnation++;
+    run.row.attempts = 0;
     run.row.is_pause_wanted = 0;
     run.row.snapshot = STR_NULL;
     run.row.log_seq = run.facts.last_seq;

@@ -9,6 +9,9 @@
 //   [C3] The first log entry is LOG_STARTED with the input; input_seq names it.
 //   [C4] A run that takes the place of one that has ended does so in one operation: nobody finds
 //        the id free, and when the new one is refused the old one is still there.
+//   [C5] What the definition says about its runs is applied here, where the definition is known and
+//        nothing can come between: defaults are filled in, and an input that the workflow does not
+//        take is refused; a child is then born failed, as its parent learns by awaiting it.
 //
 // Not here: what a turn does with its children (kernel_turn.c).
 #include "base/assert.h"
@@ -16,7 +19,7 @@
 #include "base/hash.h"
 #include "store/kernel_internal.h"
 
-enum { TAGS_SIZE_MAX = LIMIT_TAG_COUNT * (LIMIT_TAG_SIZE + 1) };
+enum { TAGS_SIZE_MAX = LIMIT_TAG_COUNT_MAX * (LIMIT_TAG_SIZE_MAX + 1) };
 
 typedef struct TagReader {
     Str rest;
@@ -40,7 +43,7 @@ static Status tags_check(Kernel *kernel, Str tags) {
     tags = tags_without_trace(tags); // which comes on top of what people may give
     TagReader reader = {tags};
     Str tag;
-    int count = 0;
+    uint32_t count = 0;
     while (tag_next(&reader, &tag)) {
         TRY(kernel_check_size(kernel, "a tag", tag, LIMIT_TAG_SIZE));
         if (++count > LIMIT_TAG_COUNT) {
@@ -85,13 +88,11 @@ Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
     return OK;
 }
 
-// Pins a spec that only names a workflow to its current definition. ERR_NOT_FOUND: there is none.
-static Status spec_pin(Kernel *kernel, RunSpec *spec) {
-    if (spec->kind != 0) return OK;
-    spec->kind = RUN_FLOW;
+// The current definition of a workflow. ERR_NOT_FOUND: there is none.
+static Status definition_find(Kernel *kernel, Str workflow, DefinitionRow *ret_definition) {
     int64_t after = 0;
     for (;;) {
-        DefinitionRow wanted = {.name = spec->workflow}, *rows = NULL;
+        DefinitionRow wanted = {.name = workflow}, *rows = NULL;
         size_t count = 0;
         Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
                      .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
@@ -99,28 +100,63 @@ static Status spec_pin(Kernel *kernel, RunSpec *spec) {
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
-            if (rows[i].is_current) spec->definition = rows[i].key;
+            if (!rows[i].is_current) continue;
+            *ret_definition = rows[i];
+            return OK;
         }
         arena_rewind(&kernel->scratch, mark);
-        if (spec->definition != 0) return OK;
         if (count < PAGE_ROWS) return ERR_NOT_FOUND;
     }
 }
 
-Status run_check_workflow(Kernel *kernel, const RunSpec *spec) {
-    RunSpec pinned = *spec;
-    Status status = spec_pin(kernel, &pinned);
-    if (status != ERR_NOT_FOUND) return status;
-    return kernel_refuse(kernel, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
-                         "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
+// Why a run cannot be started as it is asked for.
+typedef struct Refusal {
+    Status status; // OK = it can
+    Str error;     // error object, for a child that is born failed
+    Diag diag;
+} Refusal;
+
+static const Str ERROR_NO_WORKFLOW = STR(
+    "{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of that name\"}");
+
+// Pins a spec that only names a workflow to its current definition, and applies what that says
+// [C5]; a native one has its name and nothing else. The status is that of the rows; whether the run
+// is refused is an answer.
+static Status spec_pin(Kernel *kernel, RunSpec *spec, Refusal *ret_refusal) {
+    *ret_refusal = (Refusal){0};
+    if (spec->kind != 0) return OK;
+    spec->kind = RUN_FLOW;
+    DefinitionRow definition;
+    Status status = definition_find(kernel, spec->workflow, &definition);
+    if (status == ERR_NOT_FOUND) {
+        ret_refusal->error = ERROR_NO_WORKFLOW;
+        ret_refusal->status = diag_set(&ret_refusal->diag, status, "WORKFLOW_NOT_FOUND",
+                                       "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
+        return OK;
+    }
+    TRY(status);
+    spec->kind = definition.kind;
+    if (definition.kind != RUN_FLOW) return OK;
+    spec->definition = definition.key;
+    if (!kernel->config.run_prepare) return OK;
+    ret_refusal->status = kernel->config.run_prepare(&definition, spec, &kernel->scratch,
+                                                     &ret_refusal->error, &ret_refusal->diag);
+    return OK;
 }
 
-// A child whose workflow does not exist is born failed: its parent learns it by awaiting it.
-static Status end_unknown(Kernel *kernel, Run *run) {
-    Ending ending = {RUN_FAILED, OUTCOME_ERROR,
-                     STR("{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of "
-                         "that name\"}")};
-    return run_end(kernel, run, &ending);
+static Status refuse_start(Kernel *kernel, const Refusal *refusal) {
+    return kernel_refuse(kernel, refusal->status, refusal->diag.code, "%s",
+                         refusal->diag.message);
+}
+
+Status run_check_workflow(Kernel *kernel, const RunSpec *spec) {
+    RunSpec pinned = *spec;
+    Refusal refusal;
+    ArenaMark mark = arena_mark(&kernel->scratch);
+    Status status = spec_pin(kernel, &pinned, &refusal);
+    arena_rewind(&kernel->scratch, mark);
+    TRY(status);
+    return refusal.status == OK ? OK : refuse_start(kernel, &refusal);
 }
 
 static void digest_add(Sha256 *sha, Str s) {
@@ -214,24 +250,17 @@ static Status existing_run(Kernel *kernel, Str id, RunCreated *ret_created) {
     return OK;
 }
 
-Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated *ret_created) {
-    if (run_cache_find_id(&kernel->runs, given->id)) {
-        return existing_run(kernel, given->id, ret_created);
-    }
-    RunSpec pinned = *given;
-    const RunSpec *spec = &pinned;
-    Status pin_status = spec_pin(kernel, &pinned);
-    if (pin_status == ERR_NOT_FOUND && !parent) {
+static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Refusal *refusal,
+                                Run *parent, RunCreated *ret_created) {
+    bool is_refused = refusal->status != OK;
+    if (is_refused && !parent) {
         Run taken; // a taken id answers its run, whatever else the spec says
-        Status found = run_load_id(kernel, given->id, &taken);
+        Status found = run_load_id(kernel, spec->id, &taken);
         if (found != ERR_NOT_FOUND) {
-            return found == OK ? existing_run(kernel, given->id, ret_created) : found;
+            return found == OK ? existing_run(kernel, spec->id, ret_created) : found;
         }
-        return kernel_refuse(kernel, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
-                             "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
+        return refuse_start(kernel, refusal);
     }
-    bool is_unknown = pin_status == ERR_NOT_FOUND;
-    if (!is_unknown) TRY(pin_status);
     Run run = {.row = run_row_new(kernel, spec, parent)};
     if (run.row.state == RUN_RUNNING) TRY(run_set_ready(kernel, &run));
     Status status = run_insert(kernel, &run, spec->input);
@@ -246,9 +275,27 @@ Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated 
     }
     *ret_created = (RunCreated){.key = run.row.key, .is_new = true, .id = spec->id,
                                 .state = run.row.state};
-    if (is_unknown) return end_unknown(kernel, &run);
+    if (is_refused) {
+        Ending ending = {RUN_FAILED, OUTCOME_ERROR, refusal->error};
+        return run_end(kernel, &run, &ending);
+    }
     if (run.row.state != RUN_RUNNING) return OK;
     return run_announce(kernel, &run, (Resolved){0});
+}
+
+Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated *ret_created) {
+    if (run_cache_find_id(&kernel->runs, given->id)) {
+        return existing_run(kernel, given->id, ret_created);
+    }
+    RunSpec pinned = *given;
+    Refusal refusal;
+    ArenaMark mark = arena_mark(&kernel->scratch); // a definition is large, and children are many
+    Status status = spec_pin(kernel, &pinned, &refusal);
+    if (status == OK) {
+        status = run_create_pinned(kernel, &pinned, &refusal, parent, ret_created);
+    }
+    arena_rewind(&kernel->scratch, mark);
+    return status;
 }
 
 // [C2] OK: *ret_created is the run that was started with the key. ERR_NOT_FOUND: it is new.
@@ -347,13 +394,13 @@ Status apply_fork(Kernel *kernel, Op *op) {
     Run source;
     TRY(kernel_check_name(kernel, "the run id", op->fork.new_id, LIMIT_RUN_ID_SIZE));
     TRY(run_require(kernel, op->fork.run_id, &source));
-    int64_t position = 0;
+    int64_t position = 0, iteration = op->fork.iteration;
     FlowPoint point = {0};
     bool is_flow = source.row.kind == RUN_FLOW;
     if (!str_is_null(op->fork.step) && is_flow) {
-        TRY(flow_point_find(kernel, &source.row, op->fork.step, op->fork.iteration, &point));
+        TRY(flow_point_find(kernel, &source.row, op->fork.step, &iteration, &point));
     } else if (!str_is_null(op->fork.step)) {
-        TRY(step_find(kernel, &source.row, op->fork.step, op->fork.iteration, &position));
+        TRY(step_find(kernel, &source.row, op->fork.step, &iteration, &position));
     }
     Str input;
     TRY(run_input(kernel, &source.row, &input));

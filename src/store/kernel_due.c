@@ -14,7 +14,7 @@
 #include "store/kernel_internal.h"
 #include <stdlib.h>
 
-enum { FIRE_MAX = 100000, PURGE_ROWS_MAX = 20000 };
+enum { FIRE_MAX = 100000 };
 
 typedef struct Firing {
     int64_t limit; // rows this round may still take
@@ -93,7 +93,9 @@ static Status live_run_fire(Kernel *kernel, Run *run, Firing *firing) {
         // Its start time came while it was held: it starts when it is resumed.
         if (row->paused_state == RUN_PENDING) {
             row->paused_state = RUN_RUNNING;
-            row->updated_at_ms = row->due_at_ms;
+            // The deadline of one that never began counts from here; between two attempts it has
+            // been standing still since it was paused.
+            if (row->started_at_ms == 0) row->updated_at_ms = row->due_at_ms;
         }
         row->due_at_ms = 0;
         return run_store(kernel, run);
@@ -193,7 +195,7 @@ static Status table_fire(Kernel *kernel, const DueIndex *index, Firing *firing) 
             firing->limit--;
         }
         if ((int64_t)count < limit || firing->purge_budget <= 0) return OK;
-        if (kernel->write_count == write_count || firing->is_sweep) return OK;
+        if (kernel->write_count == write_count) return OK;
     }
     return OK;
 }
@@ -232,7 +234,7 @@ static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
 static int64_t clamp_max(int64_t max) { return max <= 0 || max > FIRE_MAX ? FIRE_MAX : max; }
 
 Status apply_fire_due(Kernel *kernel, Op *op) {
-    Firing firing = {.purge_budget = PURGE_ROWS_MAX};
+    Firing firing = {.purge_budget = LIMIT_PURGE_ROWS};
     TRY(due_fire(kernel, clamp_max(op->fire_due.max), &firing));
     op->fire_due.fired_count = firing.fired_count;
     op->fire_due.started_count = firing.started_count;
@@ -246,7 +248,7 @@ Status apply_fire_due(Kernel *kernel, Op *op) {
 
 Status apply_sweep(Kernel *kernel, Op *op) {
     int64_t max = clamp_max(op->sweep.max);
-    Firing firing = {.purge_budget = PURGE_ROWS_MAX, .is_sweep = true};
+    Firing firing = {.purge_budget = LIMIT_PURGE_ROWS, .is_sweep = true};
     TRY(due_fire(kernel, max, &firing));
     TRY(nodes_sweep(kernel, max, &op->sweep.reclaimed_runs));
     op->sweep.purged_runs = firing.purged_count;

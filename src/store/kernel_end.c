@@ -9,7 +9,8 @@
 //        they are cancelled, or told to stop at their next heartbeat. Those that a cancelled run
 //        queued after it was told are its cleanup, and go on.
 //   [E3] Ending never recurses deeper than one child: a child ends at once only while it is
-//        PENDING, and such a run has no children.
+//        PENDING, and such a run has no children that would: it has not begun, or it begins again
+//        and those of its failed attempt were asked to end with that ([R3] of kernel_retry.c).
 //   [E4] Purging removes the run's row last, so an interrupted purge is taken up again. Tasks that
 //        still have to be done outlive their run and stand alone from then on.
 //
@@ -28,7 +29,8 @@ static const int64_t total_of_state[RUN_STATE_COUNT] = {
     [RUN_CANCELLED] = COUNTER_CANCELLED_TOTAL,
 };
 
-static void ended_push(Kernel *kernel, const RunRow *row) {
+static void ended_push(Kernel *kernel, const RunRow *row, const Ending *ending) {
+    bool is_well = ending->state == RUN_COMPLETED;
     Batch *batch = kernel->batch;
     batch->ended = batch_reserve(batch, batch->ended, batch->ended_count, &batch->ended_capacity,
                                  sizeof(EndedRun));
@@ -39,6 +41,7 @@ static void ended_push(Kernel *kernel, const RunRow *row) {
         .tags = kernel_answer(kernel, row->tags),
         .state = row->state,
         .created_at_ms = row->created_at_ms,
+        .error = is_well ? STR_NULL : kernel_answer(kernel, ending->result),
     };
 }
 
@@ -73,7 +76,7 @@ static Status leftovers_settle(Kernel *kernel, Run *run) {
     return OK;
 }
 
-static Status children_cancel(Kernel *kernel, Run *run) {
+Status children_cancel(Kernel *kernel, Run *run) {
     if (!(run->facts.may_have & MAY_HAVE_CHILDREN)) return OK;
     int64_t after = 0;
     for (;;) {
@@ -176,7 +179,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     row->snapshot = STR_NULL;
     TRY(run_store(kernel, run)); // [E1]
     kernel_count(kernel, total_of_state[ending->state], 1);
-    ended_push(kernel, row);
+    ended_push(kernel, row, ending);
     int64_t removed; // [E2]
     TRY(leftovers_settle(kernel, run));
     TRY(tasks_settle(kernel, run, ending->outcome));

@@ -1,4 +1,4 @@
-// Events: publishing to a topic, signalling a run, replaying dead letters.
+// Events: publishing to a topic, signalling a run, replaying dead letters, removing what is kept.
 //
 //   publish -> waiters in order of arrival -> else kept -> expired, or taken by a later wait
 //
@@ -7,6 +7,9 @@
 //        stays for later ones; each run's cursor keeps it from seeing it twice.
 //   [V3] A waiter whose filter does not match is passed over and keeps its place.
 //   [V4] A replayed dead letter behaves like a fresh event, and is removed in the same operation.
+//   [V5] Who waits is served, however full the topic is. The cap is for what is kept for later:
+//        events that nobody has taken are never dropped for room, those that somebody has taken
+//        are, oldest first. A new one that was taken at once and finds no room is not kept.
 //
 // Not here: policies, cursors, used keys (kernel_topics.c); waits (kernel_wait.c).
 #include "base/assert.h"
@@ -82,7 +85,9 @@ static Status event_refuse(Kernel *kernel, const EventSpec *event, WhenFull when
                            int64_t cap) {
     if (when_full == FULL_REFUSES) {
         return kernel_refuse(kernel, ERR_LIMIT, "TOPIC_FULL",
-                             "the topic \"%.*s\" has %lld pending events, its limit",
+                             "the topic \"%.*s\" has %lld pending events, its limit, and nobody "
+                             "waits for this one: let runs take some, remove some, or raise the "
+                             "cap",
                              STR_ARG(event->topic), (long long)cap);
     }
     DeadLetterRow letter = {.id = event->id, .topic = event->topic, .reason = STR("topic full"),
@@ -100,6 +105,29 @@ static EventRow event_row_new(const Kernel *kernel, const EventSpec *event,
                       .due_at_ms = kernel_now(kernel) + expire_ms, .payload = event->payload};
 }
 
+typedef struct Room { // on a topic, for one more event
+    bool is_there;    // once these are gone
+    EventRow *taken;
+    size_t taken_count;
+} Room;
+
+static Status room_find(Kernel *kernel, const TopicRow *topic, int64_t cap, Room *ret_room) {
+    int64_t excess = topic->pending_count - cap + 1;
+    *ret_room = (Room){.is_there = excess <= 0};
+    if (ret_room->is_there || topic->consume == CONSUME_ONE) return OK;
+    EventRow wanted = {.run = event_taken_mark(topic->name)}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
+                 .match_count = 1, .limit = excess < ROOM_ROWS_MAX ? excess : ROOM_ROWS_MAX};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    ret_room->is_there = (int64_t)count == scan.limit; // a lowered cap takes several events
+    ret_room->taken = rows;
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(rows[i].topic, topic->name)) rows[ret_room->taken_count++] = rows[i];
+    }
+    return OK;
+}
+
 static Status event_route(Kernel *kernel, const EventSpec *event, WhenFull when_full,
                           Published *ret_published) {
     TopicRow topic;
@@ -107,21 +135,24 @@ static Status event_route(Kernel *kernel, const EventSpec *event, WhenFull when_
     TRY(topic_load(kernel, event->topic, &topic, &is_stored));
     EventRow row = event_row_new(kernel, event, &topic);
     int64_t cap = topic.cap > 0 ? topic.cap : kernel->config.events_per_topic;
-    bool is_kept = topic.visible != VISIBLE_AFTER_WAIT;
+    int64_t *resumed_count = &ret_published->resumed_count;
+    Room room = {0};
     if (topic.consume == CONSUME_ONE) {
-        TRY(waiters_serve(kernel, &row, 1, &ret_published->resumed_count));
-        if (ret_published->resumed_count == 1) return OK;
+        TRY(waiters_serve(kernel, &row, 1, resumed_count));
+        if (*resumed_count == 1) return OK;
     }
-    if (is_kept && topic.pending_count >= cap) {
-        return event_refuse(kernel, event, when_full, cap);
-    }
-    if (is_kept) {
-        row.key = kernel_next_key(kernel);
+    if (topic.visible != VISIBLE_AFTER_WAIT) TRY(room_find(kernel, &topic, cap, &room));
+    if (room.is_there) row.key = kernel_next_key(kernel);
+    if (topic.consume == CONSUME_ALL) TRY(waiters_serve(kernel, &row, INT64_MAX, resumed_count));
+    if (*resumed_count > 0) row.run = event_taken_mark(topic.name);
+    if (room.is_there) {
         TRY(event_keep(kernel, &row));
+        for (size_t i = 0; i < room.taken_count; i++) TRY(event_remove(kernel, &room.taken[i]));
         ret_published->is_kept = true;
+        return OK;
     }
-    if (topic.consume == CONSUME_ONE) return OK;
-    return waiters_serve(kernel, &row, INT64_MAX, &ret_published->resumed_count);
+    if (*resumed_count > 0 || topic.visible == VISIBLE_AFTER_WAIT) return OK; // [V5]
+    return event_refuse(kernel, event, when_full, cap);
 }
 
 Status event_publish(Kernel *kernel, const EventSpec *event, WhenFull when_full,
@@ -269,6 +300,80 @@ Status apply_signal(Kernel *kernel, Op *op) {
     Signal signal = {op->signal.name, op->signal.id, op->signal.payload};
     TRY(signal_put(kernel, &run, &signal, &op->signal.is_delivered));
     return op->signal.is_deduplicated ? dedupe_add(kernel, &used) : OK;
+}
+
+// ---- removing what is pending ----
+
+static Status pending_remove(Kernel *kernel, Run *run, const EventRow *event) {
+    return run ? signal_remove(kernel, run, event) : event_remove(kernel, event);
+}
+
+static bool pending_is_meant(const EventRemoval *removal, const Run *run, const EventRow *event) {
+    if (!run) return !event_is_signal(event) && str_equal(event->topic, removal->topic);
+    if (event->run != run->row.key) return false;
+    return str_is_null(removal->name) || str_equal(event->name, removal->name);
+}
+
+static Status pending_remove_one(Kernel *kernel, Run *run, EventRemoval *removal) {
+    EventRow wanted = {.key = removal->key}, event;
+    Status status = kernel_get(kernel, TABLE_EVENTS, &wanted, &event);
+    if (status != OK && status != ERR_NOT_FOUND) return status;
+    if (status == OK && pending_is_meant(removal, run, &event)) {
+        removal->removed_count = 1;
+        return pending_remove(kernel, run, &event);
+    }
+    if (run) {
+        return kernel_refuse(kernel, ERR_NOT_FOUND, "SIGNAL_NOT_FOUND",
+                             "the run \"%.*s\" has no such pending signal %lld",
+                             STR_ARG(run->row.id), (long long)removal->key);
+    }
+    return kernel_refuse(kernel, ERR_NOT_FOUND, "EVENT_NOT_FOUND",
+                         "the topic \"%.*s\" has no pending event %lld", STR_ARG(removal->topic),
+                         (long long)removal->key);
+}
+
+// Those that are there now, a part at a time: what comes meanwhile is not meant.
+static Status pending_remove_all(Kernel *kernel, Run *run, EventRemoval *removal) {
+    EventRow wanted = {.run = run ? run->row.key : 0, .topic = removal->topic};
+    int64_t after = removal->after_key, newest = removal->up_to_key;
+    if (newest == 0) newest = kernel->counters[COUNTER_NEXT_KEY];
+    removal->newest_key = newest;
+    for (uint32_t seen = 0; seen < LIMIT_REMOVED_EVENTS; seen += REMOVE_PAGE_ROWS) {
+        EventRow *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_EVENTS, .index = run ? EVENTS_BY_RUN : EVENTS_BY_TOPIC,
+                     .match = &wanted, .match_count = 1, .after_key = after,
+                     .limit = REMOVE_PAGE_ROWS};
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count && rows[i].key <= newest; i++) {
+            after = rows[i].key;
+            if (!pending_is_meant(removal, run, &rows[i])) continue;
+            TRY(pending_remove(kernel, run, &rows[i]));
+            removal->removed_count++;
+        }
+        bool is_last = count < REMOVE_PAGE_ROWS || rows[count - 1].key > newest;
+        arena_rewind(&kernel->scratch, mark);
+        if (is_last) return OK;
+    }
+    removal->next_key = after;
+    return OK;
+}
+
+static Status pending_remove_meant(Kernel *kernel, Run *run, EventRemoval *removal) {
+    if (removal->key != 0) return pending_remove_one(kernel, run, removal);
+    return pending_remove_all(kernel, run, removal);
+}
+
+Status apply_remove_events(Kernel *kernel, Op *op) {
+    TRY(kernel_check_name(kernel, "the topic", op->remove_events.topic, LIMIT_TOPIC_SIZE));
+    return pending_remove_meant(kernel, NULL, &op->remove_events);
+}
+
+Status apply_remove_signals(Kernel *kernel, Op *op) {
+    Run run;
+    TRY(run_require(kernel, op->remove_events.run_id, &run));
+    return pending_remove_meant(kernel, &run, &op->remove_events);
 }
 
 // ---- dead letters ----

@@ -10,7 +10,6 @@
 // Not here: what the operations do (kernel_*.c), what is known already (remote_rows.c).
 #include "store/kernel_internal.h"
 
-enum { EXPECT_MAX = 16384 }; // lookups per batch
 
 typedef struct Expecting {
     Kernel *kernel;
@@ -18,7 +17,7 @@ typedef struct Expecting {
 } Expecting;
 
 static void expect_scan(Expecting *all, const Scan *scan) {
-    if (all->scans.count < EXPECT_MAX) vec_push(&all->scans, *scan);
+    if (all->scans.count < LIMIT_EXPECT_LOOKUPS) vec_push(&all->scans, *scan);
 }
 
 static Status expect_ask(Expecting *all) {
@@ -100,7 +99,7 @@ static void expect_turn(Expecting *all, const TurnCommit *turn) {
     if (cached == NULL) expect_run(all, turn->run);
     expect_log_end(all, turn->run, cached);
     bool is_end = turn->next == NEXT_COMPLETE || turn->next == NEXT_FAIL ||
-                  turn->next == NEXT_CANCELLED;
+                  turn->next == NEXT_CANCELLED || turn->next == NEXT_RETRY;
     if (is_end) expect_leftovers(all, turn->run, cached);
     for (size_t i = 0; i < turn->child_count; i++) expect_run_id(all, turn->children[i].id);
     for (size_t i = 0; i < turn->task_count; i++) expect_task_id(all, turn->tasks[i].id);

@@ -12,6 +12,8 @@
 //        each task of a run is passed once, however many it has.
 //   [I3] RELEASED and RELOADED entries are written for parked runs of the named epoch only: an
 //        event that came first has made the run RUNNING, and then there is nothing to release.
+//   [I4] Who releases a run for its time-out says how long it is to have been idle: a run may have
+//        been parked for longer, while a task of it was open.
 //
 // Not here: when runs leave memory (engine/coordinator_idle.c), waking (kernel_wait.c).
 #include "store/kernel_internal.h"
@@ -94,6 +96,14 @@ static Status require_parked(Kernel *kernel, const Run *run, int64_t epoch) {
                          STR_ARG(row->id), run_state_name(row->state));
 }
 
+static Status require_idle_since(Kernel *kernel, const Run *run, int64_t idle_ms) { // [I4]
+    int64_t since_ms = run->row.idle_since_ms, now_ms = kernel_now(kernel);
+    if (since_ms == 0 || now_ms - since_ms >= idle_ms) return OK;
+    return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",
+                         "the run \"%.*s\" has been idle for %lld ms only",
+                         STR_ARG(run->row.id), (long long)(now_ms - since_ms));
+}
+
 static Status require_quiet(Kernel *kernel, Run *run) {
     WaitSet set;
     bool is_busy;
@@ -118,8 +128,12 @@ Status apply_note_memory(Kernel *kernel, Op *op) {
     bool is_release = op->kind == OP_NOTE_RELEASED;
     op->memory.run = run.row.key;
     op->memory.state = run.row.state;
+    op->memory.idle_since_ms = run.row.idle_since_ms;
     TRY(require_parked(kernel, &run, op->memory.epoch));
-    if (is_release && !op->memory.is_forced) TRY(require_quiet(kernel, &run));
+    if (is_release && !op->memory.is_forced) {
+        TRY(require_quiet(kernel, &run));
+        TRY(require_idle_since(kernel, &run, op->memory.idle_ms));
+    }
     TRY(run_last_seq(kernel, &run));
     if (op->memory.has_entry) {
         TRY(run_note(kernel, &run, is_release ? LOG_RELEASED : LOG_RELOADED, STR_NULL));

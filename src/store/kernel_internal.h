@@ -14,14 +14,16 @@
 #include "store/kernel.h"
 #include "store/kernel_cache.h"
 
+#define PAGE_ROWS LIMIT_PAGE_ROWS // rows read at a time by loops without a limit
 enum { READ_ATTEMPTS_MAX = 8 }; // of one read, when others write in between; the second is safe
 
 enum {
-    PAGE_ROWS = 256,                       // rows read at a time by loops without a limit
     SETTLE_GRACE_MS = 10 * 1000,           // time for children that are cancelled with a parent
     NODE_FORGET_MS = 3600 * 1000,          // a dead node without runs is forgotten after this
     DEDUPE_KEEP_MIN_MS = 24 * 3600 * 1000, // how long used keys are remembered at least
-    TASK_LEASE_DEFAULT_MS = 60 * 1000
+    TASK_LEASE_DEFAULT_MS = 60 * 1000,
+    ROOM_ROWS_MAX = 32,   // events dropped from a full topic for a new one, whatever their size
+    REMOVE_PAGE_ROWS = 32 // events read at a time to be removed, whatever their size
 };
 
 // What a failed batch came upon, and can be applied without (kernel_aside.c).
@@ -60,6 +62,7 @@ typedef struct Kernel {
     VEC(NodeBeat) beats;   // what nodes have said when we last asked (kernel_beats.c)
     int64_t beats_at_ms;   // when that was
     bool has_looked;       // at the beats, in the present batch
+    LeaseDigest lease_digest;
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;
     uint64_t node_batch_bit;
@@ -174,10 +177,19 @@ MUST_CHECK Status run_cancel_now(Kernel *kernel, Run *run);
 MUST_CHECK Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone);
 MUST_CHECK Status apply_purge_run(Kernel *kernel, Op *op);
 
+// Those that are to end with it are asked to.
+MUST_CHECK Status children_cancel(Kernel *kernel, Run *run);
+
+// ---- kernel_retry.c ----
+// A RUNNING run has failed with `error` and begins again from its input at `at_ms`.
+MUST_CHECK Status run_retry(Kernel *kernel, Run *run, Str error, int64_t at_ms);
+
 // ---- kernel_events.c, kernel_topics.c ----
 MUST_CHECK Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_stored);
 MUST_CHECK Status topic_change_pending(Kernel *kernel, Str name, int64_t delta);
 MUST_CHECK Status event_remove(Kernel *kernel, const EventRow *event);
+// A run has taken it, and it stays for others.
+MUST_CHECK Status event_note_taken(Kernel *kernel, const EventRow *event);
 MUST_CHECK Status signal_remove(Kernel *kernel, Run *run, const EventRow *event);
 MUST_CHECK Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count);
 MUST_CHECK Status cursor_set(Kernel *kernel, Run *run, Str topic, int64_t event);
@@ -200,12 +212,16 @@ MUST_CHECK Status dedupe_add(Kernel *kernel, const DedupeRow *row);
 Str dedupe_signal_scope(Kernel *kernel, int64_t run);
 MUST_CHECK Status apply_publish(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_signal(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_remove_events(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_remove_signals(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_set_topic(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_replay_dead_letter(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_dead_letter(Kernel *kernel, Op *op);
 
 // ---- kernel_turn.c, kernel_due.c, kernel_change.c, kernel_define.c ----
 MUST_CHECK Status apply_commit_turn(Kernel *kernel, Op *op);
+// Removes what the log holds of earlier beginnings beyond LIMIT_EARLIER_LOG entries.
+MUST_CHECK Status earlier_log_trim(Kernel *kernel, const Run *run);
 MUST_CHECK Status apply_release(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_append_log(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_fire_due(Kernel *kernel, Op *op);
@@ -218,8 +234,8 @@ MUST_CHECK Status apply_resume(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_rewind(Kernel *kernel, Op *op);
 void run_shift_deadline(const Kernel *kernel, Run *run); // of one that was paused, by that time
 MUST_CHECK Status apply_define(Kernel *kernel, Op *op);
-// The checkpoint that a person names by step and iteration (< 0 = its first).
-MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
+// The checkpoint that a person names by step and iteration; < 0 = the last, and is set to it.
+MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
                             int64_t *ret_position);
 // Takes checkpoints from a position on (and the failed attempts there) out of the run's sequence.
 MUST_CHECK Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position,

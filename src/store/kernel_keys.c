@@ -16,7 +16,6 @@
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 
-enum { SETTLE_STEPS_MAX = 1000 }; // tasks of one key that one operation moves
 
 static Status key_load(Kernel *kernel, const TaskRow *task, KeyChange *change) {
     TaskKeyRow wanted = {.queue = task->queue, .name = task->concurrency_key}, *rows = NULL;
@@ -158,7 +157,7 @@ static Status settle_step(Kernel *kernel, KeyChange *change, bool *ret_is_settle
 
 static Status key_settle(Kernel *kernel, KeyChange *change, bool *ret_is_settled) {
     *ret_is_settled = false;
-    for (int i = 0; i < SETTLE_STEPS_MAX && !*ret_is_settled; i++) {
+    for (uint32_t i = 0; i < LIMIT_SETTLE_STEPS && !*ret_is_settled; i++) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(settle_step(kernel, change, ret_is_settled));
         arena_rewind(&kernel->scratch, mark);

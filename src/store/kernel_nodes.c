@@ -7,6 +7,11 @@
 //        last. A node that was merely late, and lost nothing, may renew.
 //   [O3] Every claim raises the run's epoch, so a stale executor is refused run by run as well.
 //   [O4] A run that is wanted paused is held instead of being claimed.
+//   [O6] A run that is taken over has lost an execution. One that had lost some before has lost
+//        another only if it was begun again (TurnCommit.is_attempt): its node may have died of
+//        another run before it came to this one. An orderly end loses nothing.
+//   [O7] A run that the node cannot execute is reserved instead of being claimed. Nodes that have
+//        its workflow hear of it, and claim such runs before any other: they were passed over once.
 //   [O5] A renewal answers when the next lease of another node ends: whoever looks then finds a
 //        node that has died at the first moment at which it counts as dead.
 //
@@ -100,21 +105,35 @@ static Status next_end_find(Kernel *kernel, Op *op) { // [O5]
     return OK;
 }
 
-Status apply_renew(Kernel *kernel, Op *op) {
+// The row of the batch's own node, unless it was fenced off.
+static Status own_get(Kernel *kernel, NodeRow *ret_node) {
     TRY(check_node(kernel));
+    NodeRow wanted = {.key = kernel->batch->node};
+    Status status = kernel_get(kernel, TABLE_NODES, &wanted, ret_node);
+    if (status != ERR_NOT_FOUND && (status != OK || ret_node->lease_until_ms >= 0)) return status;
+    return kernel_refuse(kernel, ERR_FENCED, "NODE_FENCED",
+                         "the lease of this node ran out and its runs were taken over");
+}
+
+Status apply_renew(Kernel *kernel, Op *op) {
     TRY(check_lease(kernel, op->renew.lease_ms));
-    NodeRow wanted = {.key = kernel->batch->node}, node;
-    Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
-    if (status == ERR_NOT_FOUND || (status == OK && node.lease_until_ms < 0)) {
-        return kernel_refuse(kernel, ERR_FENCED, "NODE_FENCED",
-                             "the lease of this node ran out and its runs were taken over");
-    }
-    TRY(status);
+    NodeRow node;
+    TRY(own_get(kernel, &node));
     NodeRow after = node;
     after.lease_until_ms = kernel_now(kernel) + op->renew.lease_ms;
     after.resident_count = op->renew.resident_count;
     TRY(kernel_update(kernel, TABLE_NODES, &node, &after));
     return kernel->writer->ops->beat == NULL ? next_end_find(kernel, op) : OK;
+}
+
+Status apply_describe_node(Kernel *kernel, Op *op) {
+    NodeRow node;
+    TRY(kernel_check_size(kernel, "the list of workers", op->describe_node.workers,
+                          LIMIT_ERROR_SIZE));
+    TRY(own_get(kernel, &node));
+    NodeRow after = node;
+    after.workers = op->describe_node.workers;
+    return kernel_update(kernel, TABLE_NODES, &node, &after);
 }
 
 // Hands back up to *budget claims of a node.
@@ -151,11 +170,33 @@ Status apply_leave(Kernel *kernel, Op *op) {
 
 // ---- claim ----
 
+bool run_is_executable(const Kernel *kernel, const RunRow *row) {
+    return row->kind != RUN_NATIVE || workflow_set_has(kernel->batch->executes, row->workflow);
+}
+
+static Status run_reserve(Kernel *kernel, Op *op, Run *run) { // [O7]
+    int64_t number = workflow_number(run->row.workflow);
+    if (run->row.owner == number) return OK; // its number is shared, [W2] of workflow_set.h
+    run->row.owner = number;
+    run->row.home = 0; // [Y2]
+    op->claim.reserved_count++;
+    TRY(run_store(kernel, run));
+    return run_announce(kernel, run, (Resolved){0});
+}
+
+// Whether the operation may look at more. The runs it reserved are out of the way of the next one.
+static bool claim_goes_on(Op *op) {
+    op->claim.is_cut = op->claim.reserved_count >= LIMIT_CLAIM_LOOKS;
+    return op->claim.count < op->claim.max && !op->claim.is_cut;
+}
+
 static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken_over) {
     Run run;
     TRY(run_adopt(kernel, row, &run));
-    if (is_taken_over) run.row.attempts++;
+    bool was_begun = run.row.attempts <= 0;
+    if (is_taken_over && was_begun) run.row.attempts = run_lost(&run.row) + 1; // [O6]
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
+    if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
     TRY(home_deliveries(kernel, &run, &resolved));
     op->claim.home_count += run.row.home != 0 && run.row.home == kernel->batch->node;
@@ -168,11 +209,12 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     return run_announce(kernel, &run, resolved);
 }
 
-// Claims what nobody owns, except what is left to others.
-static Status claim_ready(Kernel *kernel, Op *op) {
-    RunRow nobody = {.owner = 0};
+// Claims what nobody owns, except what is left to others. `owner` is 0, or the number of a workflow
+// that the runs are reserved for.
+static Status claim_ready(Kernel *kernel, Op *op, int64_t owner) {
+    RunRow nobody = {.owner = owner};
     Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &nobody, .match_count = 1};
-    for (int64_t passed = 0; op->claim.count < op->claim.max && passed < PASSED_MAX;) {
+    for (int64_t passed = 0; claim_goes_on(op) && passed < PASSED_MAX;) {
         RunRow *rows = NULL;
         size_t count = 0;
         int64_t room = op->claim.max - op->claim.count;
@@ -193,8 +235,29 @@ static Status claim_ready(Kernel *kernel, Op *op) {
     return OK;
 }
 
+// Claims what is reserved for workflows of this node: the numbers it has and those that stand in
+// rows are walked together, so one that is on one side only costs no look. [O7]
+static Status claim_reserved(Kernel *kernel, Op *op) {
+    const WorkflowSet *executes = kernel->batch->executes;
+    int64_t number = workflow_set_next(executes, INT64_MIN);
+    while (number < 0 && claim_goes_on(op)) {
+        RunRow *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true, .min = number,
+                     .has_max = true, .max = -1, .limit = 1};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        if (count == 0) return OK;
+        int64_t found = rows[0].owner;
+        number = workflow_set_next(executes, found);
+        if (number != found) continue;
+        TRY(claim_ready(kernel, op, number));
+        number = workflow_set_next(executes, number + 1);
+    }
+    return OK;
+}
+
 static Status claim_from(Kernel *kernel, Op *op, int64_t owner) {
-    while (op->claim.count < op->claim.max) {
+    while (claim_goes_on(op)) {
         int64_t room = op->claim.max - op->claim.count;
         int64_t limit = room < PAGE_ROWS ? room : PAGE_ROWS;
         RunRow *rows = NULL;
@@ -220,13 +283,14 @@ Status apply_claim(Kernel *kernel, Op *op) {
     TRY(check_node(kernel));
     op->claim.count = 0;
     op->claim.taken_over = 0;
-    op->claim.home_count = 0;
-    TRY(claim_ready(kernel, op));
-    if (op->claim.count >= op->claim.max) return OK;
+    op->claim.home_count = op->claim.reserved_count = 0;
+    TRY(claim_reserved(kernel, op));
+    TRY(claim_ready(kernel, op, 0));
+    if (!claim_goes_on(op)) return OK;
     NodeRow *nodes = NULL;
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
-    for (size_t i = 0; i < count && op->claim.count < op->claim.max; i++) {
+    for (size_t i = 0; i < count && claim_goes_on(op); i++) {
         if (nodes[i].key == kernel->batch->node) continue;
         bool is_dead;
         TRY(node_is_dead(kernel, &nodes[i], &is_dead));

@@ -5,9 +5,11 @@
 // ---- kernel_nodes.c: leases, claims, taking over ----
 MUST_CHECK Status apply_join(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_renew(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_describe_node(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_leave(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
 MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
+bool run_is_executable(const Kernel *kernel, const RunRow *row); // by the batch's node
 
 // ---- kernel_beats.c ----
 // When the lease of a node ends, or ended; < 0 = it was fenced off.

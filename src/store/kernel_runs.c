@@ -5,7 +5,8 @@
 //
 //   [N1] Counters by state follow run_set_state and run_create, nothing else; the counter of runs
 //        that are ready and unowned follows the row itself.
-//   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then.
+//   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. owner < 0 is the number of
+//        the run's workflow: nobody owns it, and a node without the function has met it.
 //   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one per
 //        task with an idempotency key ([W6] of kernel_wait.c).
 //   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
@@ -202,8 +203,8 @@ static bool batch_has_room(const Batch *batch) {
     return batch->node != 0 && (int64_t)batch->ready_count < batch->claim_max;
 }
 
-// The row of a run that can be executed now; claimed for the batch's node if it has room and no
-// other node has the run in memory.
+// The row of a run that can be executed now; claimed for the batch's node if that has its workflow
+// and room, and no other node has the run in memory.
 Status run_set_ready(Kernel *kernel, Run *run) {
     RunRow *row = &run->row;
     row->claim_rank = claim_rank(row->priority); // [N2]
@@ -218,7 +219,9 @@ Status run_set_ready(Kernel *kernel, Run *run) {
     TRY(run_is_left(kernel, row, &is_left));
     if (is_left) return OK;
     row->home = 0; // [Y2]
-    if (batch_has_room(kernel->batch)) {
+    if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
+        row->owner = workflow_number(row->workflow);
+    } else if (batch_has_room(kernel->batch)) {
         row->owner = kernel->batch->node;
         row->epoch++;
     }
@@ -231,10 +234,19 @@ static void ready_push(Batch *batch, const ReadyRun *ready) {
     batch->ready[batch->ready_count++] = *ready;
 }
 
+static void reserved_push(Kernel *kernel, const RunRow *row) {
+    Batch *batch = kernel->batch;
+    batch->reserved = batch_reserve(batch, batch->reserved, batch->reserved_count,
+                                    &batch->reserved_capacity, sizeof(ReservedRun));
+    batch->reserved[batch->reserved_count++] = (ReservedRun){
+        .id = kernel_answer(kernel, row->id), .workflow = kernel_answer(kernel, row->workflow)};
+}
+
 // Tells the batch about a run that was made ready and stored.
 Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
-    if (run->row.owner == 0) {
+    if (run->row.owner <= 0) {
         if (run->row.home != 0) run_note_left(kernel);
+        else if (run->row.owner < 0) reserved_push(kernel, &run->row);
         else kernel->batch->unclaimed_count++;
         return OK;
     }
@@ -269,6 +281,7 @@ Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
     row->paused_state = paused_state;
     row->is_pause_wanted = 0;
     row->owner = 0;
+    row->attempts = run_lost(row);
     row->claim_rank = 0;
     row->home = 0; // [Y2]
     row->idle_since_ms = 0;
@@ -280,5 +293,6 @@ Status run_unclaim(Kernel *kernel, Run *run) {
     ASSERT(run->row.state == RUN_RUNNING);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     run->row.owner = 0;
+    run->row.attempts = run_lost(&run->row); // what was under way was not lost, [O6]
     return run_store(kernel, run);
 }

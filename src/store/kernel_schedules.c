@@ -54,12 +54,22 @@ RunSpec schedule_spec(const ScheduleRow *row, Str id) {
                      .priority = row->priority,
                      .timeout_ms = row->timeout_ms,
                      .keep_ms = row->keep_ms,
+                     .given = row->given,
                      .parent_position = -1};
 }
 
 // ---- set ----
 
 static bool is_duration(int64_t ms) { return ms >= 0 && ms <= LIMIT_DURATION_MS; }
+
+// Ticks of intervals and single times are the same moments everywhere.
+static Status check_zone(Kernel *kernel, const ScheduleRow *row) {
+    bool is_used = row->kind == SCHEDULE_CRON || str_is_null(row->zone);
+    if (is_used || str_equal(row->zone, STR("UTC"))) return OK;
+    return kernel_refuse(kernel, ERR_INVALID, "BAD_SCHEDULE",
+                         "a time zone goes with cron alone; \"%.*s\" would be ignored",
+                         STR_ARG(row->zone));
+}
 
 static Status schedule_check(Kernel *kernel, const ScheduleRow *row) {
     TRY(kernel_check_name(kernel, "the schedule name", row->name, LIMIT_SCHEDULE_NAME_SIZE));
@@ -90,6 +100,7 @@ static ScheduleRow schedule_replace(const ScheduleRow *stored, const ScheduleRow
     row.priority = given->priority;
     row.timeout_ms = given->timeout_ms;
     row.keep_ms = given->keep_ms;
+    row.given = given->given;
     row.kind = given->kind;
     row.spec = given->spec;
     row.zone = given->zone;
@@ -134,6 +145,7 @@ Status apply_set_schedule(Kernel *kernel, Op *op) {
     TRY(schedule_check(kernel, &set->row));
     Ticker ticker;
     TRY(schedule_ticker(kernel, &set->row, &ticker, &op->diag)); // [J1]
+    TRY(check_zone(kernel, &set->row));
     int64_t next_at_ms = ticker_next(&ticker, kernel_now(kernel));
     ScheduleRow stored;
     Status status = schedule_find(kernel, set->row.name, &stored);

@@ -73,7 +73,7 @@ Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t s
     }
     bool is_kept = run->row.kind == RUN_FLOW && turn->keep_snapshots > 0 &&
                    position != INT64_MAX && !str_is_null(run->before.snapshot) &&
-                   turn->next != NEXT_CONTINUE_AS;
+                   turn->next != NEXT_CONTINUE_AS && turn->next != NEXT_RETRY;
     if (!is_kept) return OK;
     Str snapshot;
     TRY(snapshot_stored(kernel, run, &snapshot));
@@ -114,25 +114,29 @@ Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number) {
 
 typedef struct StepSearch {
     Str name;
-    int64_t left;  // occurrences to pass over
-    int64_t seq;   // of what was found; 0 = nothing
+    int64_t iteration; // < 0 = the last
+    int64_t count;     // occurrences seen
+    int64_t seq;       // of what was found; 0 = nothing
     bool is_first; // it was begun in the first turn: nothing had been delivered before it
 } StepSearch;
 
 static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search) {
     size_t count = PAGE_ROWS;
-    search->is_first = true;
+    bool is_first = true;
     for (int64_t after = run->input_seq; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         LogRow *rows = NULL;
         TRY(log_page(kernel, run->key, &after, &rows, &count));
-        for (size_t i = 0; i < count && search->seq == 0; i++) {
-            if (rows[i].kind == LOG_WAIT && rows[i].position >= 0) search->is_first = false;
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].kind == LOG_WAIT && rows[i].position >= 0) is_first = false;
             if (!log_begins_step(&rows[i]) || !str_equal(rows[i].name, search->name)) continue;
-            if (search->left-- == 0) search->seq = rows[i].seq;
+            int64_t iteration = search->count++;
+            if (search->iteration >= 0 && search->iteration != iteration) continue;
+            search->seq = rows[i].seq;
+            search->is_first = is_first;
         }
         arena_rewind(&kernel->scratch, mark);
-        if (search->seq != 0) return OK;
+        if (search->iteration >= 0 && search->seq != 0) return OK;
     }
     return OK;
 }
@@ -153,15 +157,16 @@ static Status kept_find(Kernel *kernel, const RunRow *run, FlowPoint *point) {
     }
 }
 
-Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t iteration,
+Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
                        FlowPoint *ret_point) { // [B5]
-    StepSearch search = {.name = step, .left = iteration > 0 ? iteration : 0};
+    StepSearch search = {.name = step, .iteration = *iteration};
     TRY(step_search(kernel, run, &search));
     if (search.seq == 0) {
         return kernel_refuse(kernel, ERR_NOT_FOUND, "STEP_NOT_FOUND",
                              "the run \"%.*s\" has not begun a step \"%.*s\" so often",
                              STR_ARG(run->id), STR_ARG(step));
     }
+    if (*iteration < 0) *iteration = search.count - 1;
     *ret_point = (FlowPoint){.step_seq = search.seq};
     if (search.is_first) {
         ret_point->row.log_seq = ret_point->row.start_seq = run->input_seq;
@@ -218,12 +223,13 @@ static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_positi
 
 Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     FlowPoint point;
-    TRY(flow_point_find(kernel, &run->row, op->rewind.step, op->rewind.iteration, &point));
+    int64_t iteration = op->rewind.iteration;
+    TRY(flow_point_find(kernel, &run->row, op->rewind.step, &iteration, &point));
     const SnapshotRow *row = &point.row;
     TRY(log_drop(kernel, run, row->start_seq, &op->rewind.dropped_count)); // [B3]
     TRY(tasks_cancel(kernel, run, row->position));
     LogRow rewound = {.kind = LOG_REWOUND, .position = row->position, .name = op->rewind.step,
-                      .iteration = op->rewind.iteration};
+                      .iteration = iteration};
     TRY(run_log(kernel, run, &rewound));
     TRY(snapshots_drop(kernel, run, row->number));
     TRY(states_clear(kernel, run));
@@ -232,6 +238,7 @@ Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     run_shift_deadline(kernel, run);
     run->row.epoch++;
     run->row.incarnation++;
+    run->row.attempts = 0;
     run->row.is_pause_wanted = 0;
     run->row.snapshot = row->snapshot;
     run->row.log_seq = row->log_seq;

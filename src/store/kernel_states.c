@@ -15,8 +15,8 @@
 
 // The runner keeps to LIMIT_STATES_PER_RUN; these are for what comes another way.
 enum {
-    STATES_MAX = 10 * LIMIT_STATES_PER_RUN,
-    STATES_SIZE_MAX = 2 * STATES_MAX * LIMIT_STATE_SIZE
+    STATES_MAX = 10 * LIMIT_STATES_PER_RUN_MAX,
+    STATES_SIZE_MAX = 2 * STATES_MAX * LIMIT_STATE_SIZE_MAX
 };
 
 int64_t state_digest(Str value) { // [I3]

@@ -17,7 +17,6 @@
 #include "store/kernel_internal.h"
 
 enum {
-    RUN_CACHE_SIZE = 32 << 20,
     ATTEMPTS_MAX = 8 // of one batch, when other nodes write in between; the second is safe
 };
 #define EVENT_RETENTION_MS (7LL * 24 * 3600 * 1000)
@@ -28,6 +27,7 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_JOIN] = apply_join,
     [OP_RENEW] = apply_renew,
     [OP_LEAVE] = apply_leave,
+    [OP_DESCRIBE_NODE] = apply_describe_node,
     [OP_DEFINE] = apply_define,
     [OP_CREATE_RUN] = apply_create_run,
     [OP_CLAIM] = apply_claim,
@@ -68,6 +68,8 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_REMOVE_TOKEN] = apply_remove_token,
     [OP_NOTE_RELEASED] = apply_note_memory,
     [OP_NOTE_RELOADED] = apply_note_memory,
+    [OP_REMOVE_EVENTS] = apply_remove_events,
+    [OP_REMOVE_SIGNALS] = apply_remove_signals,
 };
 
 static Status counters_load(Kernel *kernel, RowStore *rows) {
@@ -108,14 +110,14 @@ static Status mark_check(const Kernel *kernel, Status refusal, Diag *diag) {
     case MARK_NONE: return OK;
     case MARK_FILLING:
         return diag_set(diag, refusal, "STORE_FILLING",
-                        "this store is the half of a copy: `abide migrate` was interrupted, or "
-                        "still fills it; let it finish (--resume), or remove this store");
+                        "this store is the half of a copy that was interrupted, or that is still "
+                        "being made; let it be finished, or remove this store");
     case MARK_MOVED:
     case MARK_COUNT: break;
     }
     return diag_set(diag, refusal, "STORE_MOVED",
-                    "the content of this store was moved elsewhere by `abide migrate`; use the "
-                    "other one, or `abide migrate --reopen URL` if nothing works on that");
+                    "the content of this store was moved to another one; use that, or open this "
+                    "one again if nothing works on the other");
 }
 
 // A node that was fenced off may not change anything: what it holds belongs to others now. [S5]
@@ -202,10 +204,7 @@ static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
     kernel->batch = NULL;
     kernel->op = NULL;
     if (kernel->rows_diag.code[0] && diag) *diag = kernel->rows_diag;
-    if (status == ERR_UNAVAILABLE || status == ERR_CORRUPT || status == ERR_LIMIT ||
-        status == ERR_FENCED) {
-        return status;
-    }
+    if (status != ERR_CONFLICT && status != ERR_NOT_FOUND && status != ERR_TERMINAL) return status;
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "the %s store answered %s within a batch",
                     kernel->ops.name, status_name(status));
 }
@@ -248,8 +247,8 @@ static Status company_find(Kernel *kernel, RowStore *rows) {
         bool is_alive = node_lease_known(kernel, &nodes[i]) > batch->now_ms;
         if (is_alive && nodes[i].key != batch->node) rows->has_company = true;
     }
-    bool is_news = batch->unclaimed_count > 0 || batch->left_until_ms > 0 || batch->has_tasks ||
-                   batch->ended_count > 0;
+    bool is_news = batch->unclaimed_count > 0 || batch->reserved_count > 0 ||
+                   batch->left_until_ms > 0 || batch->has_tasks || batch->ended_count > 0;
     rows->has_news = rows->has_company && is_news;
     return OK;
 }
@@ -360,7 +359,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     kernel->run_snapshot_bit = column_bit(TABLE_RUNS, offsetof(RunRow, snapshot));
     kernel->log_position_bit = column_bit(TABLE_LOG, offsetof(LogRow, position));
     kernel->node_batch_bit = column_bit(TABLE_NODES, offsetof(NodeRow, last_batch));
-    run_cache_init(&kernel->runs, RUN_CACHE_SIZE);
+    run_cache_init(&kernel->runs, LIMIT_RUN_CACHE_SIZE);
     task_cache_init(&kernel->tasks);
     topic_cache_init(&kernel->topics);
     queue_cache_init(&kernel->queues);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 enum {
-    CLAIM_LOOKS_MAX = 2000,  // rows of one queue that one claim tries to lease
     CLAIM_QUEUES_MAX = 10000 // queues that a claim on any of them looks at
 };
 
@@ -90,7 +89,7 @@ static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
     task->state = TASK_LEASED;
     task->claim_rank = 0;
     task->attempt++;
-    task->token = kernel_next_key(kernel); // [Q2] of kernel_tasks.c
+    task->token = lease_token(kernel, task->token); // [Q2] of kernel_tasks.c
     task->worker = claim->claim_tasks.worker;
     task->started_at_ms = kernel_now(kernel);
     task->close_at_ms = task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
@@ -137,21 +136,23 @@ static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
     if (allowed < max - (int64_t)op->claim_tasks.task_count) {
         max = (int64_t)op->claim_tasks.task_count + allowed;
     }
-    while ((int64_t)op->claim_tasks.task_count < max && looks < CLAIM_LOOKS_MAX) { // [Q3]
+    while ((int64_t)op->claim_tasks.task_count < max && looks < LIMIT_CLAIM_LOOKS) { // [Q3]
         int64_t room = max - (int64_t)op->claim_tasks.task_count;
         int64_t limit = 1 + PAGE_ROWS / (int64_t)walks.count;
         Candidate *candidates = NULL;
         size_t count = 0;
         TRY(walks_page(kernel, &walks, room < limit ? room : limit, &candidates, &count));
         if (count == 0) return OK;
-        looks += (int64_t)count;
+        int64_t leased = (int64_t)op->claim_tasks.task_count;
         for (size_t i = 0; i < count; i++) {
             TaskRow *task = candidates[i].task;
             candidates[i].walk->rank = task->claim_rank;
             candidates[i].walk->key = task->key;
             if (task_is_wanted(kernel, op, task)) TRY(task_lease(kernel, op, queue, task));
         }
+        looks += (int64_t)count - ((int64_t)op->claim_tasks.task_count - leased); // in vain
     }
+    if (looks >= LIMIT_CLAIM_LOOKS) op->claim_tasks.is_cut = true;
     return OK;
 }
 

@@ -90,8 +90,9 @@ static int64_t backoff_of(const TaskRow *task) {
     }
     if (delay > max) delay = max;
     if (task->jitter_pct > 0) {
-        uint64_t hash = hash_bytes(task->id.data, task->id.len) ^ hash_u64((uint64_t)task->attempt);
-        double spread = (double)(hash_u64(hash) % 20001) / 10000 - 1; // -1 … 1
+        uint64_t hash = hash_fixed_bytes(task->id.data, task->id.len) ^
+                        hash_fixed_u64((uint64_t)task->attempt);
+        double spread = (double)(hash_fixed_u64(hash) % 20001) / 10000 - 1; // -1 … 1
         double jitter = (double)(task->jitter_pct < 100 ? task->jitter_pct : 100) / 100;
         delay += delay * jitter * spread;
     }

@@ -1,16 +1,46 @@
 // Tasks as callers and workers see them: queue, heartbeat, complete, fail, retry.
 //
 //   [Q1] The id of a task is unique; queueing it again answers the one that is there.
-//   [Q2] Each lease has its own token, from the key sequence; what comes with another token, or
-//        for a task that is not leased, answers ERR_FENCED and changes nothing. A completion that
-//        is repeated with the token that completed it answers OK.
+//   [Q2] Each lease of a task has a token of its own; what comes with another token, or for a task
+//        that is not leased, answers ERR_FENCED and changes nothing. A completion that is repeated
+//        with the token that completed it answers OK. A token is a digest of the next key and the
+//        batch's secret, so it cannot be guessed from others; of 53 bits, because workers in
+//        JavaScript read it as a number.
 //
 // Not here: handing them out (kernel_task_claims.c), what follows from an outcome
 // (kernel_task_life.c).
 #include "base/assert.h"
+#include "base/hash.h"
 #include "store/kernel_internal.h"
 
+enum { LEASE_TOKEN_BITS = 53 };
+
 const Str QUEUE_DEFAULT = STR("default");
+
+// A digest has the tokens of four keys that follow each other.
+static uint64_t lease_digest_word(Kernel *kernel, uint64_t key) {
+    LeaseDigest *last = &kernel->lease_digest;
+    const LeaseSecret *secret = &kernel->batch->secret;
+    uint64_t block = key / 4 + 1;
+    if (last->block != block || memcmp(&last->secret, secret, sizeof(*secret)) != 0) {
+        uint8_t digest[SHA256_SIZE];
+        Sha256 sha;
+        sha256_init(&sha);
+        sha256_update(&sha, secret->words, sizeof(secret->words));
+        sha256_update(&sha, &block, sizeof(block));
+        sha256_final(&sha, digest);
+        *last = (LeaseDigest){.secret = *secret, .block = block};
+        memcpy(last->words, digest, sizeof(last->words));
+    }
+    return last->words[key % 4];
+}
+
+int64_t lease_token(Kernel *kernel, int64_t last_token) {
+    uint64_t word = lease_digest_word(kernel, (uint64_t)kernel_next_key(kernel));
+    int64_t token = (int64_t)(word >> (64 - LEASE_TOKEN_BITS));
+    while (token == 0 || token == last_token) token++;
+    return token;
+}
 
 static bool is_duration(int64_t ms) { return ms >= 0 && ms <= LIMIT_DURATION_MS; }
 
@@ -38,6 +68,11 @@ Status task_check_spec(Kernel *kernel, const TaskSpec *spec) {
     return OK;
 }
 
+static Str task_queue(const TaskSpec *spec, const Run *run) {
+    if (spec->queue.len > 0) return spec->queue;
+    return run && run->row.queue.len > 0 ? run->row.queue : QUEUE_DEFAULT;
+}
+
 static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run) {
     TaskRow task = {
         .key = kernel_next_key(kernel),
@@ -45,7 +80,7 @@ static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run
         .run = run ? run->row.key : 0,
         .position = run ? spec->position : -1,
         .name = spec->name,
-        .queue = spec->queue.len > 0 ? spec->queue : QUEUE_DEFAULT,
+        .queue = task_queue(spec, run),
         .state = TASK_QUEUED,
         .priority = spec->priority,
         .max_attempts = spec->max_attempts > 0 ? spec->max_attempts : 1,
@@ -135,7 +170,7 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
         TRY(task_find_existing(kernel, spec->id, run, ret_key, &is_free));
         if (!is_free) return OK;
         task.key = kernel_next_key(kernel);
-        if (is_leased) task.token = kernel_next_key(kernel);
+        if (is_leased) task.token = lease_token(kernel, task.token);
         else kernel->batch->has_tasks = true;
         status = kernel_insert(kernel, TABLE_TASKS, &task);
     }
@@ -182,6 +217,7 @@ Status apply_heartbeat_task(Kernel *kernel, Op *op) {
 static TaskAttempt attempt_of(Kernel *kernel, const TaskRow *task) {
     return (TaskAttempt){
         .name = kernel_answer(kernel, task->name),
+        .worker = kernel_answer(kernel, task->worker),
         .run = task->run,
         .number = task->attempt,
         .started_at_ms = task->started_at_ms,
@@ -236,17 +272,33 @@ Status apply_release_task(Kernel *kernel, Op *op) {
     return task_store(kernel, &before, &after);
 }
 
+// A task that waits for its next attempt, or for the end of a delay, becomes claimable at once,
+// whoever it belongs to: its run notices nothing but that the attempt comes earlier.
+static Status retry_waiting(Kernel *kernel, const TaskRow *before, Op *op) {
+    // [L1] of kernel_task_life.c
+    bool is_delayed = before->claim_rank == 0 && before->key_rank == 0;
+    if (!is_delayed) return OK; // a worker may take it, or others of its key go first
+    TaskRow after = *before;
+    task_set_claimable(kernel, &after);
+    op->retry_task.is_changed = true;
+    return task_store(kernel, before, &after);
+}
+
 Status apply_retry_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(task_require(kernel, op->retry_task.id, &before));
+    if (before.state == TASK_QUEUED) return retry_waiting(kernel, &before, op);
     if (before.run != 0) {
         return kernel_refuse(kernel, ERR_CONFLICT, "TASK_HAS_RUN",
-                             "the task \"%.*s\" belongs to a run, which decides about retries",
-                             STR_ARG(before.id));
+                             "the task \"%.*s\" is %s and belongs to a run, which decides about "
+                             "further attempts; only one that waits for its next attempt can be "
+                             "hurried",
+                             STR_ARG(before.id), task_state_name(before.state));
     }
     if (before.state != TASK_FAILED && before.state != TASK_CANCELLED) {
         return kernel_refuse(kernel, ERR_CONFLICT, "TASK_NOT_FAILED",
-                             "the task \"%.*s\" is %s; only failed and cancelled ones are retried",
+                             "the task \"%.*s\" is %s; only failed and cancelled ones, and those "
+                             "that wait for their next attempt, are retried",
                              STR_ARG(before.id), task_state_name(before.state));
     }
     TaskRow after = before;
@@ -254,5 +306,6 @@ Status apply_retry_task(Kernel *kernel, Op *op) {
     after.is_cancel_wanted = 0;
     after.finished_at_ms = 0;
     task_set_claimable(kernel, &after);
+    op->retry_task.is_changed = true;
     return task_store(kernel, &before, &after);
 }

@@ -19,6 +19,7 @@ MUST_CHECK Status task_end(Kernel *kernel, const TaskRow *before, TaskRow *after
 MUST_CHECK Status task_attempt_failed(Kernel *kernel, const TaskRow *before, TaskRow *after,
                                       Str type);
 void task_set_claimable(Kernel *kernel, TaskRow *task);
+int64_t lease_token(Kernel *kernel, int64_t last_token); // for a new lease; another than the last
 void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms);
 // For rows that were read before other tasks changed.
 MUST_CHECK Status task_refresh(Kernel *kernel, TaskRow *task);

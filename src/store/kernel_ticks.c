@@ -14,8 +14,6 @@
 #include "store/kernel_internal.h"
 
 enum {
-    FIRE_TICKS_MAX = 2000, // [L3] ticks looked at
-    FIRE_STARTS_MAX = 100, // and those of them that want a run
     ZONE_RETRY_MS = 60 * 1000
 };
 
@@ -106,7 +104,7 @@ static bool is_wanted(const Kernel *kernel, const ScheduleRow *row, int64_t tick
 
 static Status ticks_fire(Kernel *kernel, ScheduleRow *row, Ticks *ticks) {
     while (row->next_at_ms != 0 && row->next_at_ms <= kernel_now(kernel)) {
-        bool is_full = ticks->count >= FIRE_TICKS_MAX || ticks->start_count >= FIRE_STARTS_MAX;
+        bool is_full = ticks->count >= LIMIT_FIRE_TICKS || ticks->start_count >= LIMIT_FIRE_STARTS;
         if (is_full) return OK; // [L3]
         int64_t tick = row->next_at_ms;
         int64_t next = ticker_next(&ticks->ticker, tick);

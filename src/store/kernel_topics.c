@@ -22,7 +22,8 @@ Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_st
     Status status = kernel_get(kernel, TABLE_TOPICS, &wanted, ret_topic);
     *ret_is_stored = status == OK;
     if (status == ERR_NOT_FOUND) {
-        *ret_topic = (TopicRow){.consume = CONSUME_ONE, .visible = VISIBLE_ALL};
+        *ret_topic = (TopicRow){.consume = kernel->config.default_consume,
+                                 .visible = VISIBLE_ALL};
         status = OK;
     }
     TRY(status);
@@ -57,6 +58,14 @@ Status event_remove(Kernel *kernel, const EventRow *event) {
     TRY(kernel_remove(kernel, TABLE_EVENTS, event));
     kernel_count(kernel, COUNTER_EVENTS, -1);
     return topic_change_pending(kernel, event->topic, -1);
+}
+
+Status event_note_taken(Kernel *kernel, const EventRow *event) {
+    if (event_is_taken(event)) return OK;
+    EventRow taken = *event;
+    taken.run = event_taken_mark(event->topic);
+    return kernel_update_columns(kernel, TABLE_EVENTS, &taken,
+                                 column_bit(TABLE_EVENTS, offsetof(EventRow, run)));
 }
 
 bool event_is_visible(const TopicRow *topic, const EventRow *event, const RunRow *run,

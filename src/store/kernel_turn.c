@@ -10,7 +10,7 @@
 //   [U5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
 //        looking for checkpoints begins at input_seq.
 //
-// Not here: parking (kernel_wait.c), endings (kernel_end.c).
+// Not here: parking (kernel_wait.c), endings (kernel_end.c), further attempts (kernel_retry.c).
 #include "base/assert.h"
 #include "store/kernel_internal.h"
 
@@ -157,12 +157,14 @@ static Status target_lookup(Kernel *kernel, const Run *run, WaitItem *item) {
         Run child;
         status = run_load_id(kernel, item->name, &child);
         if (status == OK) item->target = child.row.key;
+        if (status == OK) item->label = child.row.workflow;
         bool is_foreign = status == OK && child.row.parent != run->row.key;
         if (is_foreign) TRY(fork_find_child(kernel, run, item));
     } else {
         TaskRow task;
         status = task_load_id(kernel, item->name, &task);
         if (status == OK) item->target = task.key;
+        if (status == OK) item->label = task.name;
         bool is_foreign = status == OK && task.run != run->row.key;
         if (is_foreign) TRY(fork_find_task(kernel, run, item));
     }
@@ -183,9 +185,8 @@ static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, const Run 
     TurnIds ids = turn_ids(turn);
     for (size_t i = 0; i < ret_set->count; i++) {
         WaitItem *item = &ret_set->items[i];
-        bool has_target = item->kind == WAIT_CHILD || item->kind == WAIT_TASK;
         size_t place;
-        if (!has_target || item->target != 0) continue;
+        if (!wait_item_has_target(item) || item->target != 0) continue;
         IdList *list = item->kind == WAIT_CHILD ? &ids.children : &ids.tasks;
         if (!id_find(list, item->name, &place)) TRY(target_lookup(kernel, run, item));
     }
@@ -200,8 +201,10 @@ static void targets_fill(const TurnCommit *turn, WaitSet *set) {
         if (item->target != 0) continue;
         if (item->kind == WAIT_CHILD && id_find(&ids.children, item->name, &place)) {
             item->target = turn->child_keys[place];
+            item->label = turn->children[place].workflow;
         } else if (item->kind == WAIT_TASK && id_find(&ids.tasks, item->name, &place)) {
             item->target = turn->task_keys[place];
+            item->label = turn->tasks[place].name;
         }
     }
 }
@@ -319,7 +322,8 @@ static Status next_continue(Kernel *kernel, TurnCommit *turn, Run *run) { // [U2
     turn_keep_snapshot(run, turn);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     bool is_changed = !str_is_null(turn->snapshot) ||
-                      run->row.cancel_at_ms != run->before.cancel_at_ms;
+                      run->row.cancel_at_ms != run->before.cancel_at_ms ||
+                      run->row.attempts != run->before.attempts;
     return is_changed ? run_store(kernel, run) : OK;
 }
 
@@ -342,9 +346,14 @@ static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *
 
 static Status next_end(Kernel *kernel, TurnCommit *turn, Run *run) {
     Ending ending = {RUN_COMPLETED, OUTCOME_OK, turn->result};
-    if (turn->next == NEXT_FAIL) ending = (Ending){RUN_FAILED, OUTCOME_ERROR, turn->result};
+    if (turn->next == NEXT_FAIL || turn->next == NEXT_RETRY) {
+        ending = (Ending){RUN_FAILED, OUTCOME_ERROR, turn->result};
+    }
     if (turn->next == NEXT_CANCELLED || run_is_cancel_wanted(&run->row)) { // [U4]
-        ending = (Ending){RUN_CANCELLED, OUTCOME_CANCELLED, turn->result};
+        // What a cleanup returns is no error: the run ends with one all the same.
+        bool has_error = turn->next != NEXT_COMPLETE && !str_is_null(turn->result);
+        ending = (Ending){RUN_CANCELLED, OUTCOME_CANCELLED,
+                          has_error ? turn->result : ERROR_RUN_CANCELLED};
     }
     return run_end(kernel, run, &ending);
 }
@@ -355,8 +364,15 @@ static Status next_pause(Kernel *kernel, TurnCommit *turn, Run *run) {
     return run_hold(kernel, run, RUN_RUNNING, turn->result);
 }
 
+static Status next_retry(Kernel *kernel, TurnCommit *turn, Run *run) {
+    int64_t deadline = run->row.deadline_at_ms;
+    bool is_late = deadline != 0 && deadline <= turn->retry_at_ms;
+    if (is_late || run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
+    return run_retry(kernel, run, turn->result, turn->retry_at_ms);
+}
+
 // A run may go on as a new one for ever; its history must not grow for ever.
-static Status earlier_log_trim(Kernel *kernel, const Run *run) {
+Status earlier_log_trim(Kernel *kernel, const Run *run) {
     int64_t last = run->facts.last_seq - LIMIT_EARLIER_LOG;
     bool is_done = last <= 0;
     for (int64_t after = 0; !is_done;) {
@@ -382,11 +398,19 @@ static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
     TRY(states_clear(kernel, run));
     TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
     run->row.incarnation++;
+    run->row.retries = 0; // what begins now has all its attempts before it
     run->row.input_seq = run->facts.last_seq; // [U5]
     run->row.log_seq = run->facts.last_seq;
     run->row.snapshot = STR_NULL;
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     return run_store(kernel, run);
+}
+
+// Lost executions are counted in a row, [O6]: a run that commits got on. One that is paused keeps
+// the count, for people to see.
+static void turn_count_attempt(const TurnCommit *turn, Run *run) {
+    if (turn->is_attempt) run->row.attempts = -run_lost(&run->row);
+    else if (turn->next != NEXT_PAUSE) run->row.attempts = 0;
 }
 
 static Status turn_next(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
@@ -398,6 +422,7 @@ static Status turn_next(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set
     case NEXT_CANCELLED: return next_end(kernel, turn, run);
     case NEXT_PAUSE: return next_pause(kernel, turn, run);
     case NEXT_CONTINUE_AS: return next_continue_as(kernel, turn, run);
+    case NEXT_RETRY: return next_retry(kernel, turn, run);
     }
     UNREACHABLE();
 }
@@ -409,7 +434,7 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     TRY(claim_require(kernel, turn->run, turn->epoch, &run));
     turn->state = run.row.state;
     turn->is_cancel_wanted = run_is_cancel_wanted(&run.row);
-    if (turn->next < NEXT_CONTINUE || turn->next > NEXT_CONTINUE_AS) {
+    if (turn->next < NEXT_CONTINUE || turn->next > NEXT_RETRY) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
     }
     TRY(effects_check(kernel, turn, &run));
@@ -424,6 +449,7 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     for (size_t i = 0; i < turn->state_count; i++) {
         TRY(state_set(kernel, &run, &turn->states[i]));
     }
+    turn_count_attempt(turn, &run);
     TRY(turn_next(kernel, turn, &run, &set));
     turn->state = run.row.state;
     turn->last_seq = run.facts.last_seq;

@@ -43,25 +43,25 @@ typedef struct Settled { // an item that is satisfied
 
 Delivery child_delivery(const RunRow *child, Str result) {
     ASSERT(run_state_is_terminal(child->state));
-    if (child->state == RUN_CANCELLED) {
-        return (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_CANCELLED};
-    }
-    Outcome outcome = child->state == RUN_COMPLETED ? OUTCOME_OK : OUTCOME_ERROR;
-    return (Delivery){.outcome = outcome, .data = result};
+    Delivery delivery = {.outcome = OUTCOME_ERROR, .data = result, .name = child->workflow};
+    if (child->state == RUN_CANCELLED) delivery.data = ERROR_CHILD_CANCELLED;
+    if (child->state == RUN_COMPLETED) delivery.outcome = OUTCOME_OK;
+    return delivery;
 }
 
 void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
+    *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .name = task->name};
     switch (task->state) {
     case TASK_COMPLETED:
-        *ret_delivery =
-            (Delivery){.outcome = OUTCOME_OK, .data = task->result, .attempt = task->attempt};
+        ret_delivery->outcome = OUTCOME_OK;
+        ret_delivery->data = task->result;
+        ret_delivery->attempt = task->attempt;
         return;
     case TASK_FAILED:
-        *ret_delivery =
-            (Delivery){.outcome = OUTCOME_ERROR, .data = task->error, .attempt = task->attempt};
+        ret_delivery->data = task->error;
+        ret_delivery->attempt = task->attempt;
         return;
-    default:
-        *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_TASK_CANCELLED};
+    default: ret_delivery->data = ERROR_TASK_CANCELLED;
     }
 }
 
@@ -207,6 +207,7 @@ static Status settled_consume(Kernel *kernel, Run *run, const Settled *settled) 
         return signal_remove(kernel, run, &settled->event);
     }
     if (settled->topic.consume == CONSUME_ALL) {
+        TRY(event_note_taken(kernel, &settled->event));
         return cursor_set(kernel, run, settled->event.topic, settled->event_key);
     }
     return event_remove(kernel, &settled->event);
@@ -219,13 +220,20 @@ static int settled_compare(const void *left, const void *right) { // [W3]
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
+// A script finds what was delivered by its slot; a C workflow that is replayed knows it by the id.
+static Str delivery_name(Kernel *kernel, const Run *run, const Delivery *delivery) {
+    if (run->row.kind != RUN_FLOW || str_is_null(delivery->name)) return delivery->item->name;
+    return arena_printf(&kernel->scratch, "%.*s\n%.*s", STR_ARG(delivery->name),
+                        STR_ARG(delivery->item->name));
+}
+
 // Writes the entry; the copy that is answered lives in the batch's arena.
 static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, LogRow *ret_row) {
     const WaitItem *item = delivery->item;
     LogRow entry = {.kind = LOG_WAIT, .position = item->position, .iteration = item->iteration,
-                    .outcome = delivery->outcome, .slot = item->slot, .name = item->name,
-                    .attempt = delivery->attempt,
-                    .data = delivery->data};
+                    .outcome = delivery->outcome, .slot = item->slot,
+                    .name = delivery_name(kernel, run, delivery),
+                    .attempt = delivery->attempt, .data = delivery->data};
     TRY(run_log(kernel, run, &entry));
     entry.name = kernel_answer(kernel, entry.name);
     entry.data = kernel_answer(kernel, entry.data);

@@ -26,6 +26,7 @@ typedef struct Delivery {
     Outcome outcome;
     Str data;
     int64_t attempt; // tasks: attempts used
+    Str name;        // of the task, or the child's workflow; null = something else
 } Delivery;
 // Only for SUSPENDED runs: logs and makes the run ready.
 MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);

@@ -215,6 +215,23 @@ static Status add_task_names(sqlite3 *database, Buf *sql, Diag *diag) {
                           diag);
 }
 
+static const char retries_sql[] =
+    "ALTER TABLE abide_runs ADD COLUMN \"retries\" INTEGER NOT NULL DEFAULT 0; "
+    "ALTER TABLE abide_schedules ADD COLUMN \"given\" INTEGER NOT NULL DEFAULT 0";
+
+static Status add_retries(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, retries_sql, diag);
+}
+
+static const char files_sql[] = "ALTER TABLE abide_definitions ADD COLUMN \"file\" TEXT; "
+                                "ALTER TABLE abide_nodes ADD COLUMN \"workers\" TEXT";
+
+static Status add_files(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, files_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},
     {2, add_schedules},
@@ -227,6 +244,8 @@ const Migration migrations[] = {
     {9, add_tasks_ended},
     {10, add_homes},
     {11, add_task_names},
+    {12, add_retries},
+    {13, add_files},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
 

@@ -10,9 +10,10 @@
 // every index delivers the rows it should is shown by the walk over all tables.
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/version.h"
+#include "store/module.h"
 #include "store/postgres_internal.h"
 #include "store/read_turn.h"
-#include "store/store.h"
 
 typedef struct PgReader {
     RemoteReader base;
@@ -117,8 +118,7 @@ static Status reader_open(PgAddress *address, bool is_read_only, RemoteReader **
     return OK;
 }
 
-Status postgres_rows_open(Str url, const struct StoreConfig *config, RowStorePair *ret_pair,
-                          Diag *diag) {
+static Status open_both(Str url, const StoreConfig *config, RemotePair *ret_pair, Diag *diag) {
     PgAddress *address = NULL;
     TRY(pg_address_new(url, &address, diag)); // ours, until both have theirs
     Remote *remote = NULL;
@@ -127,10 +127,9 @@ Status postgres_rows_open(Str url, const struct StoreConfig *config, RowStorePai
     if (!config->is_read_only) status = pg_remote_open(address, &remote, diag);
     if (status == OK) status = reader_open(address, config->is_read_only, &reader, diag);
     if (status != OK && remote != NULL) remote->ops->close(remote);
-    if (status == OK) {
-        RowStore *rows = remote_reader_new(reader);
-        *ret_pair = (RowStorePair){remote != NULL ? remote_rows_new(remote) : rows, rows};
-    }
+    if (status == OK) *ret_pair = (RemotePair){remote, reader};
     pg_address_leave(address);
     return status;
 }
+
+STORE_MODULE(postgres) = {program_version, store_interface, open_both};

@@ -24,7 +24,6 @@ enum { CHUNK_SIZE_MAX = 64 << 20 }; // bytes of one statement's rows
 typedef struct PgRemote {
     Remote base;
     PgLink link;
-    RemoteListener *listener; // NULL = none
     bool is_open;         // a transaction is
     bool is_first;        // nothing has been known yet
     int step_pid;         // the backend of the step that takes part
@@ -262,17 +261,12 @@ static Status remote_savepoint_end(Remote *remote, bool is_kept, Diag *diag) {
     return status == ERR_CONFLICT ? status : failed(self, self->step_pid, status, &detail);
 }
 
-static void remote_listen(Remote *remote, const struct StoreListener *listener) {
-    PgRemote *self = pg_remote(remote);
-    remote_listener_stop(self->listener);
-    self->listener = NULL;
-    if (listener == NULL) return;
-    self->listener = remote_listener_start(pg_listener_new(self->link.address), listener);
+static RemoteListener *remote_listener_new(Remote *remote) {
+    return pg_listener_new(pg_remote(remote)->link.address);
 }
 
 static void remote_close(Remote *remote) {
     PgRemote *self = pg_remote(remote);
-    remote_listener_stop(self->listener);
     PgAddress *address = self->link.address;
     pg_link_done(&self->link);
     pg_address_leave(address);
@@ -289,7 +283,7 @@ static const RemoteOps pg_remote_ops = {
     .database_kind = DATABASE_POSTGRES,
     .savepoint = remote_savepoint,
     .savepoint_end = remote_savepoint_end,
-    .listen = remote_listen,
+    .listener_new = remote_listener_new,
     .close = remote_close,
 };
 

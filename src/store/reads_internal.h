@@ -8,10 +8,8 @@
 #include "store/kernel_internal.h"
 
 enum {
-    READ_CHUNK = 128,          // rows fetched at a time
-    READ_CHUNK_CAREFUL = 16,   // the same at first, and while rows are large
+    READ_CHUNK_CAREFUL = 16,   // rows fetched at a time at first, and while rows are large
     READ_CHUNK_SIZE = 1 << 20, // bytes that make a chunk of rows large
-    READ_LOOKS_MAX = 4000,     // rows looked at for one page
     READ_SIZE_MAX = 64 << 20,  // bytes of one page
     READ_STREAMS_MAX = RUN_STATE_COUNT
 };
@@ -74,6 +72,9 @@ int64_t read_chunk(size_t size);
 // Keys of the rows in an index whose last column is a number, in its order; at most `max`.
 MUST_CHECK Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64_t **ret_keys,
                                size_t *ret_count);
+// The same into an array with room for `max`, of which *count are there.
+MUST_CHECK Status keys_append(Reads *reads, const Scan *scan, size_t max, int64_t *keys,
+                              size_t *count);
 MUST_CHECK Status read_find_run(Reads *reads, Str run_id, int64_t run, RunRow *ret_run);
 // Calls `seen` for each entry with seq > after until it answers false. Entries live in the
 // scratch arena, until the next chunk.
@@ -92,12 +93,14 @@ MUST_CHECK Status read_list_steps(Reads *reads);
 MUST_CHECK Status read_log(Reads *reads);
 MUST_CHECK Status read_input(Reads *reads);
 MUST_CHECK Status read_result(Reads *reads);
+MUST_CHECK Status read_pause_reason(Reads *reads);
 MUST_CHECK Status read_events(Reads *reads);
 MUST_CHECK Status read_topic(Reads *reads);
 MUST_CHECK Status read_list_topics(Reads *reads);
 MUST_CHECK Status read_dead_letters(Reads *reads);
 MUST_CHECK Status read_task(Reads *reads);
 MUST_CHECK Status read_list_tasks(Reads *reads);
+MUST_CHECK Status read_claimable(Reads *reads);
 MUST_CHECK Status read_definition(Reads *reads);
 MUST_CHECK Status read_list_definitions(Reads *reads);
 MUST_CHECK Status read_node(Reads *reads);

@@ -5,9 +5,15 @@
 //        entries past log_seq. Any other run is replayed from its checkpoints; the failed attempts
 //        of its steps come with them, so that retries are counted across restarts.
 //   [H3] Checkpoints of the present incarnation stand past input_seq ([U5] of kernel_turn.c).
+//   [H4] Why a run is paused stands in its log, and nearly always at the very end: while it is held
+//        nothing executes that could add to it. So the log is looked through from its end.
+//   [H5] The end of a task or child has the name and iteration of its beginning: the one of the
+//        same position in a script, the one with its id in a C workflow. Scripts do not number
+//        iterations; they are counted here, as rewinding does (kernel_snapshots.c).
 //
 // Not here: what a runner makes of them.
 #include "store/reads_internal.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include <stdlib.h>
 
@@ -39,7 +45,7 @@ typedef struct LogList { // entries copied into the arena of the answers
     size_t capacity;
 } LogList;
 
-static void log_list_add(LogList *list, const LogRow *entry) {
+static LogRow *log_list_room(LogList *list) {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? list->capacity * 2 : 16;
         LogRow *grown = ARENA_ARRAY(list->arena, LogRow, capacity);
@@ -47,7 +53,12 @@ static void log_list_add(LogList *list, const LogRow *entry) {
         list->rows = grown;
         list->capacity = capacity;
     }
-    row_copy(&tables[TABLE_LOG], list->arena, entry, &list->rows[list->count++]);
+    return &list->rows[list->count++];
+}
+
+static void log_list_add(LogList *list, const LogRow *entry) {
+    LogRow *room = log_list_room(list);
+    row_copy(&tables[TABLE_LOG], list->arena, entry, room);
 }
 
 static int position_compare(const void *left, const void *right) { // [H1]
@@ -103,22 +114,104 @@ Status read_run_load(Reads *reads) { // [H2]
 
 // ---- steps ----
 
-typedef struct StepSearch {
-    Str name;
-    int64_t iteration; // < 0 = the first
-    int64_t position;  // of what was found; INT64_MAX = nothing
-    int64_t seq;
-} StepSearch;
+typedef struct StepName {
+    Str text;
+    int64_t count; // of a script: how often it was begun
+} StepName;
 
-static bool step_seen(const LogRow *entry, void *context) {
-    StepSearch *search = context;
-    if (!log_is_checkpoint(entry) || !str_equal(entry->name, search->name)) return true;
-    if (search->iteration >= 0 && entry->iteration != search->iteration) return true;
-    if (entry->position < search->position) {
-        search->position = entry->position;
-        search->seq = entry->seq;
+// A task, a child or a wait that was begun. [H5]
+typedef struct Begun {
+    const StepName *name;
+    int64_t iteration;
+    int64_t result_seq; // 0 = it has not ended
+} Begun;
+
+typedef struct StepPlace {
+    int64_t position;
+    int64_t seq;
+    const StepName *name;
+    int64_t iteration;
+    const Begun *begun; // NULL = nothing was begun here
+} StepPlace;
+
+typedef struct StepBook { // all checkpoints of a run
+    Arena arena;
+    bool is_flow;
+    StrMap names;
+    StrMap by_id;    // C workflows: what was begun, by its id in quotes
+    Map by_position; // scripts: the same by its position + 1
+    VEC(StepPlace) places;
+} StepBook;
+
+static StepName *book_name(StepBook *book, Str text) {
+    StepName *name = strmap_get(&book->names, text);
+    if (name) return name;
+    name = ARENA_NEW(&book->arena, StepName);
+    name->text = arena_str(&book->arena, text);
+    strmap_put(&book->names, name->text, name);
+    return name;
+}
+
+static Begun *book_begin(StepBook *book, const LogRow *entry) {
+    Begun *begun = ARENA_NEW(&book->arena, Begun);
+    StepName *name = book_name(book, entry->name);
+    begun->name = name;
+    begun->iteration = book->is_flow ? name->count++ : entry->iteration;
+    if (book->is_flow) map_put(&book->by_position, (uint64_t)entry->position + 1, begun);
+    else strmap_put(&book->by_id, arena_str(&book->arena, entry->data), begun);
+    return begun;
+}
+
+// What the delivery is the end of; NULL when it began nowhere that we know.
+static Begun *book_end(StepBook *book, const LogRow *entry) {
+    Begun *begun;
+    if (book->is_flow) {
+        begun = map_get(&book->by_position, (uint64_t)entry->position + 1);
+    } else {
+        ArenaMark mark = arena_mark(&book->arena);
+        Str id = arena_printf(&book->arena, "\"%.*s\"", STR_ARG(entry->name));
+        begun = strmap_get(&book->by_id, id);
+        arena_rewind(&book->arena, mark);
     }
+    if (begun) begun->result_seq = entry->seq;
+    return begun;
+}
+
+static bool book_seen(const LogRow *entry, void *context) {
+    StepBook *book = context;
+    if (entry->position < 0) return true;
+    bool is_task = entry->kind == LOG_TASK || entry->kind == LOG_CHILD;
+    Begun *begun = NULL;
+    if (is_task || (book->is_flow && entry->kind == LOG_WAITING)) begun = book_begin(book, entry);
+    if (entry->kind == LOG_WAIT) begun = book_end(book, entry);
+    if (!log_is_checkpoint(entry)) return true;
+    StepPlace place = {.position = entry->position, .seq = entry->seq, .begun = begun};
+    place.name = begun ? begun->name : book_name(book, log_entry_name(entry));
+    place.iteration = begun ? begun->iteration : entry->iteration;
+    vec_push(&book->places, place);
     return true;
+}
+
+static Status book_fill(Reads *reads, const RunRow *run, StepBook *ret_book) {
+    *ret_book = (StepBook){.is_flow = run->kind == RUN_FLOW};
+    arena_init(&ret_book->arena);
+    strmap_init(&ret_book->names);
+    strmap_init(&ret_book->by_id);
+    map_init(&ret_book->by_position);
+    return log_walk(reads, run->key, run->input_seq, book_seen, ret_book);
+}
+
+static void book_done(StepBook *book) {
+    vec_free(&book->places);
+    map_done(&book->by_position);
+    strmap_done(&book->by_id);
+    strmap_done(&book->names);
+    arena_done(&book->arena);
+}
+
+static bool place_is_meant(const StepPlace *place, Str name, int64_t iteration) {
+    if (str_is_null(name)) return true;
+    return str_equal(place->name->text, name) && (iteration < 0 || place->iteration == iteration);
 }
 
 static Status log_entry(Reads *reads, int64_t run, int64_t seq, LogRow *ret_entry) {
@@ -126,40 +219,53 @@ static Status log_entry(Reads *reads, int64_t run, int64_t seq, LogRow *ret_entr
     return rows_get(reads->rows, TABLE_LOG, &wanted, reads->arena, ret_entry);
 }
 
-Status read_step(Reads *reads) {
-    Query *query = reads->query;
-    RunRow run;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
-    StepSearch search = {.name = query->name, .iteration = query->iteration,
-                         .position = INT64_MAX};
-    TRY(log_walk(reads, run.key, run.input_seq, step_seen, &search));
-    if (search.position == INT64_MAX) {
-        return diag_set(reads->diag, ERR_NOT_FOUND, "STEP_NOT_FOUND",
-                        "the run \"%.*s\" has no checkpoint of a step \"%.*s\"", STR_ARG(run.id),
-                        STR_ARG(query->name));
-    }
-    query->log = ARENA_NEW(reads->arena, LogRow);
-    TRY(log_entry(reads, run.key, search.seq, query->log));
-    query->count = query->log_count = 1;
+// The entry, with the name and the iteration that people know it by.
+static Status place_entry(Reads *reads, int64_t run, const StepPlace *place, LogRow *ret_entry) {
+    TRY(log_entry(reads, run, place->seq, ret_entry));
+    Str target = log_entry_target(ret_entry), name = place->name->text;
+    bool is_named = str_is_null(target) || str_equal(target, name);
+    ret_entry->name = is_named ? arena_str(reads->arena, name)
+                               : arena_printf(reads->arena, "%.*s\n%.*s", STR_ARG(name),
+                                              STR_ARG(target));
+    ret_entry->iteration = place->iteration;
     return OK;
 }
 
-typedef struct StepPlace {
-    int64_t position;
-    int64_t seq;
-} StepPlace;
-
-typedef struct StepPlaces {
-    VEC(StepPlace) places;
-    int64_t from_position;
-} StepPlaces;
-
-static bool place_seen(const LogRow *entry, void *context) {
-    StepPlaces *steps = context;
-    if (log_is_checkpoint(entry) && entry->position >= steps->from_position) {
-        vec_push(&steps->places, (StepPlace){entry->position, entry->seq});
+// The last one of the name, or the first of that iteration; of a task or child that has ended its
+// end, which has the result.
+static bool book_find(const StepBook *book, const Query *query, StepPlace *ret_place) {
+    bool is_found = false;
+    for (size_t i = 0; i < book->places.count; i++) {
+        const StepPlace *place = &book->places.data[i];
+        if (!place_is_meant(place, query->name, query->iteration)) continue;
+        bool is_later = is_found && place->position > ret_place->position;
+        if (is_found && is_later != (query->iteration < 0)) continue;
+        *ret_place = *place;
+        is_found = true;
     }
-    return true;
+    if (is_found && ret_place->begun && ret_place->begun->result_seq != 0) {
+        ret_place->seq = ret_place->begun->result_seq;
+    }
+    return is_found;
+}
+
+Status read_step(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    StepBook book;
+    StepPlace place;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    Status status = book_fill(reads, &run, &book);
+    if (status == OK && !book_find(&book, query, &place)) {
+        status = diag_set(reads->diag, ERR_NOT_FOUND, "STEP_NOT_FOUND",
+                          "the run \"%.*s\" has no checkpoint of a step \"%.*s\"", STR_ARG(run.id),
+                          STR_ARG(query->name));
+    }
+    query->log = ARENA_NEW(reads->arena, LogRow);
+    if (status == OK) status = place_entry(reads, run.key, &place, query->log);
+    if (status == OK) query->count = query->log_count = 1;
+    book_done(&book);
+    return status;
 }
 
 static int place_compare(const void *left, const void *right) {
@@ -168,36 +274,43 @@ static int place_compare(const void *left, const void *right) {
     return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-static Status steps_answer(Reads *reads, const RunRow *run, const StepPlaces *steps) {
+// A page may be longer than it was asked to be: what began and ended at one position is not torn
+// apart, because the next page begins with a position.
+static Status steps_answer(Reads *reads, const RunRow *run, const StepBook *book) {
     Query *query = reads->query;
-    size_t limit = (size_t)read_limit(query->limit);
-    size_t count = steps->places.count < limit ? steps->places.count : limit;
-    size_t start_size = reads->arena->used_size;
-    query->log = ARENA_ARRAY(reads->arena, LogRow, count > 0 ? count : 1);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && reads->arena->used_size - start_size > read_size_max(query)) break;
-        TRY(log_entry(reads, run->key, steps->places.data[i].seq, &query->log[i]));
-        query->count = i + 1;
+    size_t limit = (size_t)read_limit(query->limit), start_size = reads->arena->used_size;
+    LogList list = {.arena = reads->arena};
+    int64_t last = -1;
+    for (size_t i = 0; i < book->places.count; i++) {
+        const StepPlace *place = &book->places.data[i];
+        bool is_wanted = place->position >= query->after &&
+                         place_is_meant(place, query->name, query->iteration);
+        if (!is_wanted) continue;
+        bool is_cut = list.count >= limit ||
+                      reads->arena->used_size - start_size > read_size_max(query);
+        if (is_cut && list.count > 0 && place->position != last) {
+            query->next = place->position;
+            break;
+        }
+        last = place->position;
+        TRY(place_entry(reads, run->key, place, log_list_room(&list)));
     }
-    query->log_count = query->count;
-    if (query->count < steps->places.count) query->next = steps->places.data[query->count].position;
+    query->log = list.rows;
+    query->count = query->log_count = list.count;
     return OK;
 }
 
 // `after` is the lowest position that is wanted, and `next` the one to go on with.
 Status read_list_steps(Reads *reads) {
-    Query *query = reads->query;
     RunRow run;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
-    StepPlaces steps = {.from_position = query->after};
-    Status status = log_walk(reads, run.key, run.input_seq, place_seen, &steps);
-    if (status == OK) {
-        if (steps.places.count > 0) {
-            qsort(steps.places.data, steps.places.count, sizeof(StepPlace), place_compare);
-        }
-        status = steps_answer(reads, &run, &steps);
+    StepBook book;
+    TRY(read_find_run(reads, reads->query->run_id, reads->query->run, &run));
+    Status status = book_fill(reads, &run, &book);
+    if (status == OK && book.places.count > 0) {
+        qsort(book.places.data, book.places.count, sizeof(StepPlace), place_compare);
     }
-    vec_free(&steps.places);
+    if (status == OK) status = steps_answer(reads, &run, &book);
+    book_done(&book);
     return status;
 }
 
@@ -258,3 +371,46 @@ static Status read_entry_text(Reads *reads, bool is_result) {
 
 Status read_input(Reads *reads) { return read_entry_text(reads, false); }
 Status read_result(Reads *reads) { return read_entry_text(reads, true); }
+
+// ---- why it is paused ----
+
+static const Str PAUSE_ASKED_FOR =
+    STR("{\"type\":\"PauseRequested\",\"message\":\"somebody asked for it\"}");
+static const Str PAUSE_UNKNOWN =
+    STR("{\"type\":\"Unknown\",\"message\":\"its log does not say why\"}");
+
+// [H4] The last LOG_PAUSED entry among the last LIMIT_READ_LOOKS.
+static Status find_pause(Reads *reads, int64_t run, LogRow *ret_entry) {
+    int64_t limit = 1;
+    size_t count = 1;
+    for (int64_t before = INT64_MAX, looks = 0; count > 0 && looks < LIMIT_READ_LOOKS;) {
+        LogRow wanted = {.run = run}, *rows = NULL;
+        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                     .has_max = true, .max = before, .is_descending = true, .limit = limit};
+        arena_reset(&reads->scratch);
+        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            before = rows[i].seq - 1;
+            if (rows[i].kind != LOG_PAUSED) continue;
+            row_copy(&tables[TABLE_LOG], reads->arena, &rows[i], ret_entry);
+            return OK;
+        }
+        looks += (int64_t)count;
+        limit = LIMIT_READ_CHUNK;
+    }
+    return ERR_NOT_FOUND;
+}
+
+Status read_pause_reason(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    LogRow entry;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    query->text = STR_NULL;
+    if (run.state != RUN_PAUSED) return OK;
+    Status status = find_pause(reads, run.key, &entry);
+    if (status == ERR_NOT_FOUND) entry.data = PAUSE_UNKNOWN;
+    else TRY(status);
+    query->text = str_is_null(entry.data) ? PAUSE_ASKED_FOR : entry.data;
+    return OK;
+}

@@ -25,6 +25,15 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [X4]
     }
 }
 
+// Those of one priority stand in the order in which they came, so what nobody takes comes first.
+Status read_claimable(Reads *reads) {
+    Query *query = reads->query;
+    TaskRow wanted = {.queue = query->queue};
+    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted, .match_count = 1,
+                 .has_min = true, .min = 1, .limit = query->limit};
+    return rows_scan(reads->rows, &scan, reads->arena, &query->tasks, &query->count);
+}
+
 static Status stat_fill(Reads *reads, QueueStat *stat) {
     TRY(oldest_find(reads, stat));
     return str_equal(stat->row.name, RESUME_QUEUE) ? resume_count(reads, stat) : OK;

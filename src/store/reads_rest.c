@@ -31,6 +31,29 @@ Status read_events(Reads *reads) {
     return OK;
 }
 
+// [V5] of kernel_events.c
+static Status topic_is_full(Reads *reads, const TopicRow *topic, bool *ret_is_full) {
+    int64_t cap = topic->cap > 0 ? topic->cap : reads->kernel->config.events_per_topic;
+    *ret_is_full = topic->visible != VISIBLE_AFTER_WAIT && topic->pending_count >= cap;
+    if (!*ret_is_full || topic->consume == CONSUME_ONE) return OK;
+    EventRow match = {.run = event_taken_mark(topic->name)}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &match, .match_count = 1,
+                 .limit = 1};
+    TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+    *ret_is_full = count == 0;
+    return OK;
+}
+
+static Status topics_look(Reads *reads) {
+    Query *query = reads->query;
+    query->are_full = ARENA_ARRAY(reads->arena, bool, query->count + 1);
+    for (size_t i = 0; i < query->count; i++) {
+        TRY(topic_is_full(reads, &query->topics[i], &query->are_full[i]));
+    }
+    return OK;
+}
+
 Status read_topic(Reads *reads) {
     Query *query = reads->query;
     TopicRow wanted = {.name = query->name};
@@ -38,10 +61,11 @@ Status read_topic(Reads *reads) {
     Status status = rows_get(reads->rows, TABLE_TOPICS, &wanted, reads->arena, query->topics);
     if (status != OK && status != ERR_NOT_FOUND) return status;
     if (status == ERR_NOT_FOUND) {
-        *query->topics = (TopicRow){.name = arena_str(reads->arena, query->name)};
+        *query->topics = (TopicRow){.name = arena_str(reads->arena, query->name),
+                                    .consume = reads->kernel->config.default_consume};
     }
     query->count = 1;
-    return OK;
+    return topics_look(reads);
 }
 
 Status read_list_topics(Reads *reads) { // [X2]
@@ -62,7 +86,7 @@ Status read_list_topics(Reads *reads) { // [X2]
     }
     query->count = found;
     query->next = count - first > limit;
-    return OK;
+    return topics_look(reads);
 }
 
 Status read_dead_letters(Reads *reads) {
@@ -188,7 +212,8 @@ Status read_definition(Reads *reads) {
     }
     if (query->count > 0) return OK;
     return diag_set(reads->diag, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
-                    "there is no workflow \"%.*s\" of that version", STR_ARG(query->name));
+                    "there is no workflow \"%.*s\"%s", STR_ARG(query->name),
+                    str_is_null(query->version) ? "" : " of that version");
 }
 
 Status read_list_definitions(Reads *reads) {

@@ -63,19 +63,45 @@ static int key_compare(const void *left, const void *right) { // newest first
     return a > b ? -1 : a < b;
 }
 
+// Ready runs have no owner; those of some workflows in C are reserved under their numbers
+// (model/workflow_set.h). The next such number, or 0, that is not below *number; false = none.
+static Status ready_next(Reads *reads, int64_t *number, bool *ret_is_there) {
+    RunRow *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true, .min = *number,
+                 .has_max = true, .max = 0, .limit = 1};
+    arena_reset(&reads->scratch);
+    TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+    *ret_is_there = count > 0;
+    if (count > 0) *number = rows[0].owner;
+    return OK;
+}
+
+static Status ready_collect(Reads *reads, int64_t *keys, size_t *ret_count) {
+    *ret_count = 0;
+    for (int64_t number = INT64_MIN;; number++) {
+        bool is_there;
+        TRY(ready_next(reads, &number, &is_there));
+        if (!is_there) return OK;
+        RunRow match = {.owner = number};
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match,
+                     .match_count = 1};
+        TRY(keys_append(reads, &scan, RESUME_KEYS_MAX, keys, ret_count));
+    }
+}
+
 // Keys of ready runs within the page: below its cursor, above where it ends.
 static Status ready_keys(Reads *reads, int64_t **ret_keys, size_t *ret_count) {
     const Query *query = reads->query;
-    RunRow match = {.owner = 0};
-    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match, .match_count = 1};
-    int64_t *keys, run = query->run;
+    int64_t *keys = arena_alloc(reads->arena, RESUME_KEYS_MAX * sizeof(int64_t));
+    int64_t run = query->run;
     size_t count, kept = 0;
     if (!str_is_null(query->run_id)) {
         RunRow row;
         TRY(read_find_run(reads, query->run_id, 0, &row));
         run = row.key;
     }
-    TRY(keys_collect(reads, &scan, RESUME_KEYS_MAX, &keys, &count));
+    TRY(ready_collect(reads, keys, &count));
     for (size_t i = 0; i < count; i++) {
         bool is_inside = (query->after == 0 || keys[i] < query->after) && keys[i] > query->next &&
                          (run == 0 || keys[i] == run);
@@ -114,22 +140,31 @@ Status resume_merge(Reads *reads) {
     return OK;
 }
 
+static Status ready_oldest(Reads *reads, int64_t number, QueueStat *stat) {
+    for (int64_t rank = 1;;) { // the oldest run of each priority
+        RunRow wanted = {.owner = number}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &wanted,
+                     .match_count = 1, .has_min = true, .min = rank, .limit = 1};
+        arena_reset(&reads->scratch);
+        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+        if (count == 0) return OK;
+        stat->oldest_at_ms = earliest_of(stat->oldest_at_ms, rows[0].updated_at_ms);
+        rank = rows[0].claim_rank + 1;
+    }
+}
+
 Status resume_count(Reads *reads, QueueStat *stat) {
     StoreStats *counters = &reads->query->stats;
     TRY(read_stats(reads));
     int64_t ready = counters->counters[COUNTER_RUNS_READY];
     stat->row.queued_count += ready;
     stat->row.running_count += counters->counters[COUNTER_RUNS_FIRST + RUN_RUNNING] - ready;
-    for (int64_t rank = 1; ready > 0;) { // the oldest run of each priority
-        RunRow wanted = {.owner = 0}, *rows = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &wanted,
-                     .match_count = 1, .has_min = true, .min = rank, .limit = 1};
-        arena_reset(&reads->scratch);
-        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
-        if (count == 0) break;
-        stat->oldest_at_ms = earliest_of(stat->oldest_at_ms, rows[0].updated_at_ms);
-        rank = rows[0].claim_rank + 1;
+    for (int64_t number = INT64_MIN; ready > 0; number++) {
+        bool is_there;
+        TRY(ready_next(reads, &number, &is_there));
+        if (!is_there) return OK;
+        TRY(ready_oldest(reads, number, stat));
     }
     return OK;
 }

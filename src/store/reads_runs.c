@@ -9,7 +9,7 @@
 #include "store/reads_internal.h"
 #include <stdlib.h>
 
-enum { IDLE_KEYS_MAX = READ_LOOKS_MAX, OWNED_KEYS_MAX = 100000 };
+enum { IDLE_KEYS_MAX = LIMIT_READ_LOOKS_MAX, OWNED_KEYS_MAX = 100000 };
 
 Status read_find_run(Reads *reads, Str run_id, int64_t run, RunRow *ret_run) {
     Status status;
@@ -58,14 +58,10 @@ typedef struct Filtering {
     Arena arena;    // wait sets that are looked into
 } Filtering;
 
-static bool tags_have(Str tags, Str tag) {
-    while (tags.len > 0) {
-        const char *end = memchr(tags.data, '\n', tags.len);
-        size_t len = end ? (size_t)(end - tags.data) : tags.len;
-        if (str_equal((Str){tags.data, len}, tag)) return true;
-        size_t step = end ? len + 1 : len;
-        tags = (Str){tags.data + step, tags.len - step};
-    }
+// Lists are joined by '\n'.
+static bool list_has(Str list, Str wanted) {
+    for (Str left = list, item; str_split(&left, '\n', &item);)
+        if (str_equal(item, wanted)) return true;
     return false;
 }
 
@@ -75,9 +71,8 @@ static bool waits_name(Filtering *filtering, const RunRow *run, Str name) {
     arena_reset(&filtering->arena);
     // A set that cannot be read is for verify to report; a listing just leaves it out.
     if (wait_set_decode(&filtering->arena, run->waits, &set) != OK) return false;
-    for (size_t i = 0; i < set.count; i++) {
-        if (!str_is_null(set.items[i].name) && str_equal(set.items[i].name, name)) return true;
-    }
+    for (size_t i = 0; i < set.count; i++)
+        if (wait_item_is_called(&set.items[i], name)) return true;
     return false;
 }
 
@@ -87,20 +82,25 @@ static bool run_is_wanted(const void *row, void *context) {
     const RunRow *run = row;
     if (filtering->states && !(filtering->states & (1u << run->state))) return false;
     if (filtering->parent && run->parent != filtering->parent) return false;
-    if (!str_is_null(filter->workflow) && !str_equal(run->workflow, filter->workflow)) return false;
+    if (!str_is_null(filter->workflows) && !list_has(filter->workflows, run->workflow))
+        return false;
     if (filter->created_before_ms && run->created_at_ms >= filter->created_before_ms) return false;
     if (filter->created_after_ms && run->created_at_ms <= filter->created_after_ms) return false;
     if (filter->idle_before_ms &&
         (run->idle_since_ms == 0 || run->idle_since_ms >= filter->idle_before_ms)) {
         return false;
     }
-    if (!str_is_null(filter->tag) && !tags_have(run->tags, filter->tag)) return false;
+    if (!str_is_null(filter->tag) && !list_has(run->tags, filter->tag)) return false;
     return str_is_null(filter->waiting_on) || waits_name(filtering, run, filter->waiting_on);
 }
 
 static int key_compare_descending(const void *left, const void *right) {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a > b ? -1 : a < b;
+}
+
+static int key_compare_ascending(const void *left, const void *right) {
+    return key_compare_descending(right, left);
 }
 
 typedef struct RunList {
@@ -139,7 +139,7 @@ static void answer_list(Query *query, const RunList *list) {
 // A source of run keys, newest first: those below `below` (0 = from the newest). Rows that it has
 // looked at count, whether their runs are wanted or not; a key of 0 is passed over.
 typedef struct KeyPage {
-    int64_t keys[READ_CHUNK];
+    int64_t keys[LIMIT_READ_CHUNK_MAX];
     int64_t last; // run of the last row
     size_t count; // rows
 } KeyPage;
@@ -149,7 +149,7 @@ static Status tagged_page(Reads *reads, int64_t below, Arena *arena, KeyPage *re
     TagRow wanted = {.tag = reads->query->filter.tag}, *rows = NULL;
     Scan scan = {.table = TABLE_TAGS, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
                  .has_max = below != 0, .max = below - 1, .is_descending = true,
-                 .limit = READ_CHUNK};
+                 .limit = LIMIT_READ_CHUNK};
     TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
     for (size_t i = 0; i < ret_page->count; i++) {
         ret_page->last = ret_page->keys[i] = rows[i].run;
@@ -163,7 +163,7 @@ static Status state_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret
     StateRow *rows = NULL;
     Scan scan = {.table = TABLE_STATES, .index = STATES_BY_VALUE, .match = &wanted,
                  .match_count = 2, .has_max = below != 0, .max = below - 1,
-                 .is_descending = true, .limit = READ_CHUNK};
+                 .is_descending = true, .limit = LIMIT_READ_CHUNK};
     TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
     for (size_t i = 0; i < ret_page->count; i++) {
         bool is_same = str_equal(rows[i].value, filter->state_value); // not just its digest
@@ -175,10 +175,11 @@ static Status state_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret
 
 static Status list_by_keys(Reads *reads, Filtering *filtering, KeySource source) {
     Query *query = reads->query;
+    ASSERT(!query->filter.is_oldest_first);
     RunList list = list_new(reads, query->filter.limit);
     size_t start_size = reads->arena->used_size;
     int64_t last_key = query->filter.cursor;
-    for (int64_t looks = 0;; looks += READ_CHUNK) {
+    for (int64_t looks = 0;; looks += LIMIT_READ_CHUNK) {
         KeyPage page = {0};
         Arena arena;
         arena_init(&arena);
@@ -193,14 +194,58 @@ static Status list_by_keys(Reads *reads, Filtering *filtering, KeySource source)
         arena_done(&arena);
         TRY(status);
         answer_list(query, &list);
-        bool is_cut = looks + READ_CHUNK >= READ_LOOKS_MAX ||
+        bool is_cut = looks + LIMIT_READ_CHUNK >= LIMIT_READ_LOOKS ||
                       reads->arena->used_size - start_size > READ_SIZE_MAX;
-        if (!is_full && page.count < READ_CHUNK) return OK;
+        if (!is_full && page.count < LIMIT_READ_CHUNK) return OK;
         if (!is_full) last_key = page.last;
         if (!is_full && !is_cut) continue;
         query->next = last_key;
         return OK;
     }
+}
+
+// Whether a page that goes on at the cursor has that key behind it.
+static bool is_passed(const RunFilter *filter, int64_t key) {
+    if (filter->cursor == 0) return false;
+    return filter->is_oldest_first ? key <= filter->cursor : key >= filter->cursor;
+}
+
+// The page of those among `keys` that are wanted; sorts them.
+static Status list_of_keys(Reads *reads, Filtering *filtering, int64_t *keys, size_t count) {
+    Query *query = reads->query;
+    const RunFilter *filter = &query->filter;
+    qsort(keys, count, sizeof(int64_t),
+          filter->is_oldest_first ? key_compare_ascending : key_compare_descending);
+    RunList list = list_new(reads, filter->limit);
+    int64_t last_key = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_full, is_repeated = i > 0 && keys[i] == keys[i - 1];
+        if (is_repeated || is_passed(filter, keys[i])) continue;
+        TRY(list_add(reads, &list, keys[i], filtering, &is_full));
+        if (is_full) {
+            query->next = last_key;
+            break;
+        }
+        last_key = keys[i];
+    }
+    answer_list(query, &list);
+    return OK;
+}
+
+// Runs that are asked for by name.
+static Status list_by_ids(Reads *reads, Filtering *filtering) {
+    Str left = reads->query->filter.ids, id;
+    size_t most = 1, count = 0;
+    for (size_t i = 0; i < left.len; i++) most += left.data[i] == '\n';
+    int64_t *keys = ARENA_ARRAY(reads->arena, int64_t, most);
+    while (str_split(&left, '\n', &id)) {
+        RunRow run;
+        Status status = read_find_run(reads, id, 0, &run);
+        if (status == ERR_NOT_FOUND) continue;
+        TRY(status);
+        keys[count++] = run.key;
+    }
+    return list_of_keys(reads, filtering, keys, count);
 }
 
 // Idle runs, if they are few enough to be sorted by key here; otherwise *ret_is_done is false.
@@ -213,28 +258,15 @@ static Status list_by_idle(Reads *reads, Filtering *filtering, bool *ret_is_done
     TRY(keys_collect(reads, &scan, IDLE_KEYS_MAX, &keys, &count));
     *ret_is_done = count < IDLE_KEYS_MAX;
     if (!*ret_is_done) return OK;
-    qsort(keys, count, sizeof(int64_t), key_compare_descending);
-    RunList list = list_new(reads, query->filter.limit);
-    int64_t last_key = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool is_full;
-        if (query->filter.cursor && keys[i] >= query->filter.cursor) continue;
-        TRY(list_add(reads, &list, keys[i], filtering, &is_full));
-        if (is_full) {
-            query->next = last_key;
-            break;
-        }
-        last_key = keys[i];
-    }
-    answer_list(query, &list);
-    return OK;
+    return list_of_keys(reads, filtering, keys, count);
 }
 
 static Status list_by_walk(Reads *reads, Filtering *filtering) {
     Query *query = reads->query;
     RunRow matches[RUN_STATE_COUNT] = {0};
-    Walk walk = {.table = TABLE_RUNS, .is_descending = true, .after = query->filter.cursor,
-                 .limit = query->filter.limit, .wanted = run_is_wanted, .context = filtering};
+    Walk walk = {.table = TABLE_RUNS, .is_descending = !query->filter.is_oldest_first,
+                 .after = query->filter.cursor, .limit = query->filter.limit,
+                 .wanted = run_is_wanted, .context = filtering};
     if (filtering->parent) {
         matches[0].parent = filtering->parent;
         walk_add(&walk, RUNS_BY_PARENT, &matches[0], 1);
@@ -254,6 +286,7 @@ static Status list_by_walk(Reads *reads, Filtering *filtering) {
 
 static Status list_choose(Reads *reads, Filtering *filtering) { // [L2]
     const RunFilter *filter = filtering->filter;
+    if (!str_is_null(filter->ids)) return list_by_ids(reads, filtering);
     bool has_state = !str_is_null(filter->state_key) && !str_is_null(filter->state_value);
     if (has_state) return list_by_keys(reads, filtering, state_page);
     if (!filtering->parent && !str_is_null(filter->tag)) {
@@ -338,8 +371,8 @@ Status read_due_runs(Reads *reads) {
     Query *query = reads->query;
     RunList list = list_new(reads, query->limit);
     Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_DUE, .has_max = true,
-                 .max = query->now_ms, .limit = READ_CHUNK};
-    for (int64_t looks = 0; looks < READ_LOOKS_MAX; looks += READ_CHUNK) {
+                 .max = query->now_ms, .limit = LIMIT_READ_CHUNK};
+    for (int64_t looks = 0; looks < LIMIT_READ_LOOKS; looks += LIMIT_READ_CHUNK) {
         RunRow *rows = NULL;
         size_t count = 0;
         arena_reset(&reads->scratch);
@@ -349,17 +382,13 @@ Status read_due_runs(Reads *reads) {
             rows[i].snapshot = STR_NULL;
             row_copy(&tables[TABLE_RUNS], reads->arena, &rows[i], &list.rows[list.count++]);
         }
-        if (count < READ_CHUNK || (int64_t)list.count == list.limit) break;
+        if (count < LIMIT_READ_CHUNK || (int64_t)list.count == list.limit) break;
         scan.has_min = true;
         scan.min = rows[count - 1].due_at_ms;
         scan.after_key = rows[count - 1].key;
     }
     answer_list(query, &list);
     return OK;
-}
-
-static int key_compare_ascending(const void *left, const void *right) {
-    return key_compare_descending(right, left);
 }
 
 Status read_owned(Reads *reads) {

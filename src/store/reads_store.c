@@ -2,7 +2,7 @@
 //
 // A walk merges up to a handful of ordered sources by key and keeps the rows that are wanted, so
 // that "runs in state a or b" costs what its page costs, however many other runs there are.
-//   [R2] It stops after a page, after READ_LOOKS_MAX rows looked at, or after READ_SIZE_MAX bytes.
+//   [R2] It stops after a page, after LIMIT_READ_LOOKS rows, or after READ_SIZE_MAX bytes.
 //
 // Not here: the queries (reads_*.c by noun).
 #include "base/assert.h"
@@ -19,6 +19,7 @@ static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_LOG] = read_log,
     [QUERY_INPUT] = read_input,
     [QUERY_RESULT] = read_result,
+    [QUERY_PAUSE_REASON] = read_pause_reason,
     [QUERY_WAITERS] = read_waiters,
     [QUERY_EVENTS] = read_events,
     [QUERY_TOPIC] = read_topic,
@@ -26,6 +27,7 @@ static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_DEAD_LETTERS] = read_dead_letters,
     [QUERY_TASK] = read_task,
     [QUERY_LIST_TASKS] = read_list_tasks,
+    [QUERY_CLAIMABLE] = read_claimable,
     [QUERY_DEFINITION] = read_definition,
     [QUERY_LIST_DEFINITIONS] = read_list_definitions,
     [QUERY_NODE] = read_node,
@@ -58,6 +60,7 @@ static void query_clear_answers(Query *query) {
     query->queues = NULL;
     query->values = NULL;
     query->tokens = NULL;
+    query->are_full = NULL;
     query->count = query->log_count = 0;
     query->next = query->number = 0;
     query->text = STR_NULL;
@@ -105,7 +108,9 @@ size_t read_size_max(const Query *query) {
 }
 
 int64_t read_chunk(size_t size) {
-    return size == 0 || size > READ_CHUNK_SIZE ? READ_CHUNK_CAREFUL : READ_CHUNK;
+    bool is_careful = size == 0 || size > READ_CHUNK_SIZE;
+    return is_careful && READ_CHUNK_CAREFUL < LIMIT_READ_CHUNK ? READ_CHUNK_CAREFUL
+                                                                : LIMIT_READ_CHUNK;
 }
 
 // ---- walks ----
@@ -177,7 +182,7 @@ static Status walk_all(Reads *reads, Walk *walk) {
     int64_t last_key = 0; // the last row that is dealt with
     for (int64_t looks = 0;; looks++) {
         char *row;
-        bool is_cut = looks >= READ_LOOKS_MAX ||
+        bool is_cut = looks >= LIMIT_READ_LOOKS ||
                       reads->arena->used_size - start_size > read_size_max(reads->query); // [R2]
         TRY(walk_next(reads, walk, &row));
         if (!row) return OK;
@@ -203,27 +208,32 @@ Status walk_run(Reads *reads, Walk *walk) {
     return status;
 }
 
-Status keys_collect(Reads *reads, const Scan *which, size_t max, int64_t **ret_keys,
-                    size_t *ret_count) {
+Status keys_append(Reads *reads, const Scan *which, size_t max, int64_t *keys, size_t *count) {
     const Table *table = &tables[which->table];
     const IndexSpec *index = &table->indexes[which->index];
     const Column *column = &table->columns[index->columns[index->column_count - 1]];
-    int64_t *keys = arena_alloc(reads->arena, max * sizeof(int64_t));
-    size_t count = 0;
     Scan scan = *which;
-    while (count < max) {
+    while (*count < max) {
         char *rows = NULL;
         size_t found = 0;
         arena_reset(&reads->scratch);
-        scan.limit = max - count < READ_CHUNK ? (int64_t)(max - count) : READ_CHUNK;
+        scan.limit = max - *count < LIMIT_READ_CHUNK ? (int64_t)(max - *count) : LIMIT_READ_CHUNK;
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &found));
-        for (size_t i = 0; i < found; i++) keys[count++] = key_of(rows + i * table->row_size);
+        for (size_t i = 0; i < found; i++) keys[(*count)++] = key_of(rows + i * table->row_size);
         if ((int64_t)found < scan.limit) break;
         const void *last = rows + (found - 1) * table->row_size;
         scan.has_min = true;
         scan.min = row_i64(last, column);
         scan.after_key = key_of(last);
     }
+    return OK;
+}
+
+Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64_t **ret_keys,
+                    size_t *ret_count) {
+    int64_t *keys = arena_alloc(reads->arena, max * sizeof(int64_t));
+    size_t count = 0;
+    TRY(keys_append(reads, scan, max, keys, &count));
     *ret_keys = keys;
     *ret_count = count;
     return OK;

@@ -7,8 +7,9 @@
 //   [D1] All answers of a read are of one version.
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/version.h"
+#include "store/module.h"
 #include "store/redis_internal.h"
-#include "store/store.h"
 #include <stdio.h>
 
 enum { CHECK_ROWS = 500 };
@@ -210,8 +211,7 @@ static Status reader_open(RedisAddress *address, RemoteReader **ret_reader, Redi
     return OK;
 }
 
-Status redis_rows_open(Str url, const struct StoreConfig *config, RowStorePair *ret_pair,
-                       Diag *diag) {
+static Status open_both(Str url, const StoreConfig *config, RemotePair *ret_pair, Diag *diag) {
     RedisAddress *address = NULL;
     TRY(redis_address_new(url, &address, diag)); // ours, until both have theirs
     Remote *remote = NULL;
@@ -223,10 +223,11 @@ Status redis_rows_open(Str url, const struct StoreConfig *config, RowStorePair *
     if (status == OK) status = reader_open(address, &reader, is_writing ? NULL : &server, diag);
     if (status != OK && remote != NULL) remote->ops->close(remote);
     if (status == OK) {
-        RowStore *rows = remote_reader_new(reader);
-        *ret_pair = (RowStorePair){remote != NULL ? remote_rows_new(remote) : rows, rows};
+        *ret_pair = (RemotePair){remote, reader};
         LOG(config->logger, server.is_promised ? LOG_INFO : LOG_WARN, "%s", server.promise);
     }
     redis_address_leave(address);
     return status;
 }
+
+STORE_MODULE(redis) = {program_version, store_interface, open_both};

@@ -22,7 +22,6 @@
 typedef struct RedisRemote {
     Remote base;
     RedisLink link;
-    RemoteListener *listener; // NULL = none
     bool is_open;            // a transaction is
     bool has_ticket;
     bool is_first; // nothing has been known yet
@@ -192,17 +191,12 @@ static void remote_rollback(Remote *remote) {
     ticket_release(self);
 }
 
-static void remote_listen(Remote *remote, const struct StoreListener *listener) {
-    RedisRemote *self = redis_remote(remote);
-    remote_listener_stop(self->listener);
-    self->listener = NULL;
-    if (listener == NULL) return;
-    self->listener = remote_listener_start(redis_listener_new(self->link.address), listener);
+static RemoteListener *remote_listener_new(Remote *remote) {
+    return redis_listener_new(redis_remote(remote)->link.address);
 }
 
 static void remote_close(Remote *remote) {
     RedisRemote *self = redis_remote(remote);
-    remote_listener_stop(self->listener);
     RedisAddress *address = self->link.address;
     redis_link_done(&self->link);
     redis_address_leave(address);
@@ -217,7 +211,7 @@ static const RemoteOps redis_remote_ops = {
     .commit = remote_commit,
     .beat = remote_beat,
     .rollback = remote_rollback,
-    .listen = remote_listen,
+    .listener_new = remote_listener_new,
     .close = remote_close,
 };
 

@@ -66,7 +66,7 @@ enum {
     BEAT_KEEP_MS = 2 * 3600 * 1000, // the beat of a node that is heard no more, past its end
 };
 
-struct StoreListener;
+struct RemoteListener;
 typedef struct RemoteOps {
     const char *name;
     bool wants_before; // fills RowWrite.before
@@ -91,7 +91,8 @@ typedef struct RemoteOps {
     DatabaseKind database_kind;
     MUST_CHECK Status (*savepoint)(Remote *remote, void **ret_database, Diag *diag);
     MUST_CHECK Status (*savepoint_end)(Remote *remote, bool is_kept, Diag *diag);
-    void (*listen)(Remote *remote, const struct StoreListener *listener); // as in store.h
+    // One that is not started yet (remote_listen.h). It is stopped before the remote is closed.
+    struct RemoteListener *(*listener_new)(Remote *remote);
     void (*close)(Remote *remote);
 } RemoteOps;
 

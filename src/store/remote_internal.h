@@ -50,6 +50,7 @@ typedef struct RemoteRows {
     RowStore base;
     RowStoreOps ops; // remote_ops with the name of the remote
     Remote *remote;
+    struct RemoteListener *listener; // NULL = none
     RowStorePair mirror;
     size_t mirror_size; // about
     RemoteTable tables[TABLE_COUNT];

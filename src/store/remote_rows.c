@@ -12,14 +12,14 @@
 //
 // Not here: a protocol (postgres_*.c).
 #include "base/assert.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "store/remote_internal.h"
+#include "store/remote_listen.h"
 
 enum {
     REMOTE_KEY_MAX = 64 << 20,
-    MIRROR_SIZE_MAX = 96 << 20,
     FETCH_ROWS_FIRST = 32, // of a scan with an end, past which we look ahead
-    FETCH_ROWS_MAX = 4096,
     CROWD_PATIENCE = 8, // transactions that begin on the server after others were met
 };
 
@@ -75,7 +75,7 @@ static Status remote_begin(RowStore *rows, Diag *diag) {
     rows->wants_restart = rows->has_news = rows->has_company = false;
     bool is_new = false;
     TRY(self->remote->ops->connect(self->remote, &is_new, diag));
-    if (is_new || self->mirror_size > MIRROR_SIZE_MAX) mirror_forget(self);
+    if (is_new || self->mirror_size > LIMIT_MIRROR_SIZE) mirror_forget(self);
     self->is_checked = false;
     bool is_changed = false, is_afresh = self->version == VERSION_ANY;
     if (!is_afresh && self->crowd > 0) TRY(catch_up(self, &is_changed, &is_afresh, diag));
@@ -315,7 +315,7 @@ static Status scan_within(RemoteRows *self, const Scan *scan, Arena *arena, void
         arena_rewind(arena, mark);
         Scan ahead = scan_ahead(scan, limit);
         TRY(mirror_fetch_one(self, &ahead));
-        limit = limit < FETCH_ROWS_MAX ? 2 * limit : limit + FETCH_ROWS_MAX;
+        limit = limit < LIMIT_FETCH_ROWS ? 2 * limit : limit + LIMIT_FETCH_ROWS;
     }
 }
 
@@ -378,12 +378,17 @@ static Status remote_beat(RowStore *rows, Beat *beat, Arena *arena) {
 
 static void remote_listen(RowStore *rows, const struct StoreListener *listener) {
     RemoteRows *self = remote_rows(rows);
-    self->remote->ops->listen(self->remote, listener);
+    remote_listener_stop(self->listener);
+    self->listener = NULL;
+    if (listener == NULL) return;
+    RemoteListener *its = self->remote->ops->listener_new(self->remote);
+    self->listener = remote_listener_start(its, listener);
 }
 
 static void remote_close(RowStore *rows) {
     RemoteRows *self = remote_rows(rows);
     if (self->is_active) remote_rollback(rows);
+    remote_listener_stop(self->listener);
     self->remote->ops->close(self->remote);
     mirror_close(self);
     for (int table = 0; table < TABLE_COUNT; table++) {

@@ -5,10 +5,10 @@
 //
 // Not here: the rows themselves, which are in the mirror (remote_mirror.c).
 #include "base/assert.h"
+#include "base/limits.h"
 #include "store/remote_internal.h"
 #include <stdlib.h>
 
-enum { REPLAY_MAX = 4096 }; // rows that are fetched ahead after a restart
 
 void writes_clear(RemoteRows *self) {
     for (int table = 0; table < TABLE_COUNT; table++) {
@@ -59,7 +59,7 @@ void writes_note_before(Write *write, const void *before) {
 void writes_note_replay(RemoteRows *self) {
     for (int number = 0; number < TABLE_COUNT; number++) {
         const OrderedNode *node = ordered_first_from(&self->tables[number].writes, STR(""));
-        for (; node != NULL && self->replay.count < REPLAY_MAX; node = ordered_next(node)) {
+        for (; node != NULL && self->replay.count < LIMIT_REPLAY_ROWS; node = ordered_next(node)) {
             const Write *write = ordered_value(node);
             if (!write->existed) continue;
             void *key_row = arena_alloc(&self->replay_arena, tables[number].row_size);

@@ -159,10 +159,5 @@ typedef struct RowStorePair {
 } RowStorePair;
 void rows_close(RowStorePair pair);
 MUST_CHECK Status memory_rows_open(RowStorePair *ret_pair, Diag *diag);
-// `url` is the whole of it.
-MUST_CHECK Status postgres_rows_open(Str url, const struct StoreConfig *config,
-                                     RowStorePair *ret_pair, Diag *diag);
-MUST_CHECK Status redis_rows_open(Str url, const struct StoreConfig *config,
-                                  RowStorePair *ret_pair, Diag *diag);
 MUST_CHECK Status sqlite_rows_open(Str path, const struct StoreConfig *config,
                                    RowStorePair *ret_pair, Diag *diag);

@@ -12,25 +12,26 @@
 #include "store/sqlite_internal.h"
 #include <errno.h>
 
-static bool is_space_errno(int reason) {
+bool sqlite_is_full(int code, int reason) {
+    if ((code & 0xFF) == SQLITE_FULL) return true;
     return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 }
 
 // SQLite knows a full disk by itself, but takes a quota or a limit on file sizes for an I/O error.
 // Which of its two files failed is not told, so both are asked for the last error they saw.
 static bool is_out_of_space(sqlite3 *database, int code) {
-    if ((code & 0xFF) == SQLITE_FULL) return true;
+    if (sqlite_is_full(code, 0)) return true;
     if ((code & 0xFF) != SQLITE_IOERR || database == NULL) return false;
-    if (is_space_errno(sqlite3_system_errno(database))) return true;
+    if (sqlite_is_full(code, sqlite3_system_errno(database))) return true;
     int reason = 0;
     sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &reason);
-    if (is_space_errno(reason)) return true;
+    if (sqlite_is_full(code, reason)) return true;
     sqlite3_file *log = NULL;
     sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     if (log == NULL || log->pMethods == NULL) return false;
     reason = 0;
     log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &reason);
-    return is_space_errno(reason);
+    return sqlite_is_full(code, reason);
 }
 
 static bool is_key_conflict(int code) {

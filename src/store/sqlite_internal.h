@@ -3,7 +3,9 @@
 // sqlite_sql.c    writes SQL text from the tables
 // sqlite_rows.c   the RowStore verbs over prepared statements
 // sqlite_error.c  SQLite's answers in our words
+// sqlite_backup.c copies of a store that goes on (backup.h)
 // sqlite_lock.c   one owner per file
+// sqlite_log.c    what a process did not write itself is made durable first
 // sqlite_open.c   opening, refusing, settings
 // migrations.c    the schema, version by version
 #pragma once
@@ -62,6 +64,17 @@ void sqlite_sql_scan(Buf *sql, const Scan *scan);
 // What a result code means; SQLITE_CONSTRAINT on a key is ERR_CONFLICT. Sets `diag`.
 Status sqlite_error(sqlite3 *database, int code, const char *path, Diag *diag);
 
+// Whether a result code, or the reason the system gave, says that there is no room.
+bool sqlite_is_full(int code, int reason);
+
+// ---- sqlite_log.c: before anything is acknowledged, with the lock held ----
+enum { SQLITE_NO_LOG = -1 };
+// Writes the log anew that a process before us left, and flushes it; before SQLite reads it.
+MUST_CHECK Status sqlite_log_renew(const char *path, int64_t *ret_frame_count, Diag *diag);
+// Refuses an index of the log that claims more frames than sqlite_log_renew has found.
+MUST_CHECK Status sqlite_index_check(SqliteRows *self, int64_t frame_count, Diag *diag);
+MUST_CHECK Status sqlite_file_flush(SqliteRows *self, Diag *diag); // and its directory
+
 // ---- sqlite_lock.c ----
 // ERR_CONFLICT/STORE_LOCKED when somebody has it, in this process or another.
 MUST_CHECK Status sqlite_lock_take(const char *path, SqliteLock *ret_lock, Diag *diag);
@@ -75,7 +88,7 @@ void sqlite_rows_protect(SqliteRows *self); // [L4], once the database is open
 MUST_CHECK Status sqlite_rows_check_schema(SqliteRows *self, Diag *diag);
 
 // ---- migrations.c ----
-enum { SCHEMA_VERSION = 11 };
+enum { SCHEMA_VERSION = 13 };
 typedef struct Migration {
     int version; // what the file has afterwards
     Status (*apply)(sqlite3 *database, Buf *sql, Diag *diag);

@@ -4,13 +4,15 @@
 // locks SQLite holds on it in this process.
 //   [X1] The lock belongs to the open file description (OFD), so a second open in the same
 //        process is refused as one in another process is, and a crash frees it.
-//   [X2] The file holds the owner's process id, for the message only.
+//   [X2] The file holds the owner's process id, for the message only: one that has ended is not
+//        named.
 //   [X3] The file is removed by its owner while the lock is held; who took the lock on a file
 //        that is no longer at its path tries again.
 #include "base/memory.h"
 #include "store/sqlite_internal.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -22,12 +24,15 @@ static Status locked_error(const char *path, int fd, Diag *diag) {
     char text[32] = {0};
     ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
     long owner = len > 0 ? strtol(text, NULL, 10) : 0;
-    const char *advice = "talk to the running server, or name another file with --store";
+    const char *advice = "let that one do the work, or use another file";
     if (owner == (long)getpid()) {
         return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED",
                         "%s is already open in this process; close it first", path);
     }
-    if (owner > 0) {
+    // Who it names may be the one before, if the owner could not write itself down; or have left
+    // the lock to a child.
+    bool is_alive = owner > 0 && (kill((pid_t)owner, 0) == 0 || errno == EPERM);
+    if (is_alive) {
         return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by process %ld; %s",
                         path, owner, advice);
     }
@@ -76,7 +81,7 @@ Status sqlite_lock_take(const char *path, SqliteLock *ret_lock, Diag *diag) {
     memcpy(lock_path + len, "-lock", sizeof("-lock"));
     Status status = OK;
     for (int i = 0; i < LOCK_TRIES; i++) {
-        int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0) {
             status = open_error(lock_path, errno, diag);
             break;

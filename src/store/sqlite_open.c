@@ -1,12 +1,14 @@
 // Opening an SQLite file, or saying clearly why not.
 //
-// Order: look at the path -> take the lock -> look into the file without touching it -> open it
-// -> bring its schema up -> settings -> a second connection for reads.
+// Order: look at the path -> take the lock -> look into the file without touching it -> write its
+// log anew -> open it -> bring its schema up -> settings -> flush -> a second connection for reads.
 //   [Z1] A file that is not ours, or newer than this program, is left byte for byte as it was.
 //   [Z2] The path is made absolute first: a later change of directory changes nothing, and
 //        symbolic links to one file share its lock.
 //   [Z3] A new file gets its whole schema in one transaction with a rollback journal, and becomes
 //        a WAL file after that. So the header of any of our files names us, whatever crashed.
+//   [Z5] Our files are their owner's alone (0600): they hold what workflows were given. SQLite
+//        gives the files beside a database its mode. What exists keeps the mode it has.
 //   [Z4] Read-only opening takes no lock and may stand beside the owner.
 #include "base/assert.h"
 #include "store/sqlite_internal.h"
@@ -280,13 +282,14 @@ static Status schema_check(SqliteRows *self, Diag *diag) {
                     detail.message);
 }
 
-static Status writer_prepare(SqliteRows *self, Diag *diag) {
+static Status writer_prepare(SqliteRows *self, int64_t frame_count, Diag *diag) {
     FileIdentity identity = {0};
     TRY(sqlite_execute(self->database, "PRAGMA page_size = 4096", diag));
     // Until the file is known to be ours, closing it must not move anything into it.
     sqlite3_db_config(self->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     TRY(identity_read(self->database, &identity, diag));
     if (!identity_is_blank(&identity)) TRY(identity_check(self->path, &identity, diag));
+    TRY(sqlite_index_check(self, frame_count, diag));
     sqlite3_db_config(self->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     TRY(settings_apply(self, WRITER_CACHE_KIB, diag));
     TRY(migrations_run(self->database, migrations, migration_count, diag)); // [Z3]
@@ -295,6 +298,7 @@ static Status writer_prepare(SqliteRows *self, Diag *diag) {
     // writer last removes the files beside the database even if it never wrote.
     TRY(identity_read(self->database, &identity, diag));
     TRY(schema_check(self, diag));
+    TRY(sqlite_file_flush(self, diag));
     sqlite_rows_protect(self);
     return OK;
 }
@@ -333,6 +337,12 @@ static void leave_no_log(SqliteRows *self) {
     sqlite3_db_config(self->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 }
 
+// [Z5] An empty file is a database without pages to SQLite. If it cannot be made SQLite says why.
+static void file_make(const char *path) {
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0) close(file);
+}
+
 static Status writer_open(const char *path, bool exists, const StoreConfig *config,
                           SqliteRows **ret_writer, Diag *diag) {
     if (exists && eaccess(path, R_OK | W_OK) != 0) {
@@ -343,11 +353,14 @@ static Status writer_open(const char *path, bool exists, const StoreConfig *conf
     writer->is_writer = true;
     Status status = sqlite_lock_take(path, &writer->lock, diag);
     if (status == OK && exists) status = file_probe(path, diag);
+    int64_t frame_count = SQLITE_NO_LOG;
+    if (status == OK && exists) status = sqlite_log_renew(path, &frame_count, diag);
+    if (status == OK && !exists) file_make(path);
     if (status == OK) {
         int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         status = connection_open(writer, config, flags, diag);
     }
-    if (status == OK) status = writer_prepare(writer, diag);
+    if (status == OK) status = writer_prepare(writer, frame_count, diag);
     if (status != OK) {
         leave_no_log(writer);
         writer->base.ops->close(&writer->base);

@@ -4,8 +4,8 @@
 //   [S1]-[S7] of batch.h for commit, and
 //   [S8] Reads see every batch that was acknowledged before the read began.
 //   [S9] commit is called by one thread at a time; read by any number, also beside a commit.
-//   [S10] Listings are newest first by key, in a stable order, at most LIMIT_LIST_PAGE rows, and
-//        a cursor stays valid while rows come and go.
+//   [S10] Listings are newest first by key (runs also oldest first), in a stable order, at most
+//        LIMIT_LIST_PAGE rows, and a cursor stays valid while rows come and go.
 //   [S11] Nothing here reads a clock: `now_ms` comes with the batch or query.
 //   [S12] Corruption answers ERR_CORRUPT; a file that is not ours or newer than we are is refused
 //        at open and left untouched.
@@ -16,15 +16,17 @@
 typedef struct Store Store;
 
 typedef struct RunFilter {
-    Str workflow;            // null = any
+    Str ids;                 // joined by '\n'; null = any
+    Str workflows;           // names joined by '\n'; null = any
     uint32_t states;         // bit (1 << RunState); 0 = any
     Str tag;                 // null = any
     Str parent_id;           // null = any
-    Str waiting_on;          // topic, signal, task or child name in the wait set; null = any
+    Str waiting_on;          // topic, signal, or a task's or child's id or name; null = any
     Str state_key, state_value; // null = any; otherwise runs that have set this key to this JSON
     int64_t idle_before_ms;  // 0 = any; otherwise idle since before that moment
     int64_t created_before_ms, created_after_ms; // 0 = any
-    int64_t cursor;          // 0 = from the newest; otherwise the last key seen
+    bool is_oldest_first;    // not with tag or state_key
+    int64_t cursor;          // 0 = from the newest (oldest); otherwise the last key seen
     int64_t limit;           // 1 … LIMIT_LIST_PAGE
 } RunFilter;
 
@@ -39,11 +41,14 @@ typedef enum QueryKind {
                        // the LOG_STEP_ATTEMPT entries before them, in order of position; text:
                        // its input
     QUERY_LIST_RUNS,   // without snapshots, as all lists of runs
-    QUERY_STEP,        // one checkpoint: run_id, name, iteration
-    QUERY_LIST_STEPS,  // checkpoints in order of position, from position `after` on
+    QUERY_STEP,        // one checkpoint: run_id, name, iteration (< 0 = the last); of a task or
+                       // child that has ended its end
+    QUERY_LIST_STEPS,  // checkpoints in order of position, from position `after` on; with a name
+                       // only those of it, of that iteration (< 0 = all)
     QUERY_LOG,         // entries with seq > after, oldest first
     QUERY_INPUT,       // text: the run's input
     QUERY_RESULT,      // text: the run's result or error; number: its state
+    QUERY_PAUSE_REASON, // text: why a paused run is held, an error object; null = it is not paused
     QUERY_WAITERS,     // runs parked on a topic, oldest first
     QUERY_EVENTS,      // pending events of a topic, or pending signals of a run
     QUERY_TOPIC,       // its policy (the default one when none was set)
@@ -51,6 +56,7 @@ typedef enum QueryKind {
     QUERY_DEAD_LETTERS,
     QUERY_TASK,        // by name = task id
     QUERY_LIST_TASKS,
+    QUERY_CLAIMABLE,   // tasks of `queue` that could be claimed now, in the order of claims
     QUERY_DEFINITION,  // by name and version (null = current), or by `run` = definition key
     QUERY_LIST_DEFINITIONS,
     QUERY_NODE,        // by run = node key
@@ -78,7 +84,7 @@ typedef struct Query {
     Str run_id;
     int64_t run;
     Str name;    // step, topic, task id, workflow …
-    Str queue;   // QUERY_LIST_TASKS; null = any
+    Str queue;   // QUERY_LIST_TASKS; null = any; QUERY_CLAIMABLE
     Str version;
     int64_t iteration;
     int64_t after; // keyset cursor or sequence number
@@ -93,6 +99,7 @@ typedef struct Query {
     EventRow *events;
     TaskRow *tasks;
     TopicRow *topics;
+    bool *are_full; // of the topics: an event that nobody waits for would be refused
     DeadLetterRow *dead_letters;
     DefinitionRow *definitions;
     NodeRow *nodes;
@@ -136,11 +143,18 @@ typedef struct StoreConfig {
     Logger *logger;              // may be NULL
     int64_t events_per_topic;    // default cap; 0 = LIMIT_EVENTS_PER_TOPIC
     int64_t event_retention_ms;  // 0 = 7 days
+    int64_t default_consume;     // TopicConsume of topics that nobody has set
     int64_t busy_timeout_ms;     // SQLite; 0 = 5000
     bool is_read_only;           // beside a running engine
     bool ignores_mark;           // for reading what transfer.h has not finished
     // Decides WaitItem.filter against an event's payload; NULL = filters never match.
     bool (*filter_matches)(Str filter, Str payload);
+    // What a definition says about a run that is about to be created: fills in what the spec leaves
+    // open, and holds its input to what the workflow wants. An answer that is not OK refuses the
+    // run, with *ret_error as an error object. Called inside the transaction, so it only looks at
+    // what it is given. Texts live in the arena. NULL = definitions say nothing.
+    Status (*run_prepare)(const DefinitionRow *definition, RunSpec *spec, Arena *arena,
+                          Str *ret_error, Diag *diag);
 } StoreConfig;
 
 // "memory:", "sqlite:PATH" (a bare path means the same). Codes: STORE_URL, STORE_LOCKED,

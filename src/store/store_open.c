@@ -5,8 +5,9 @@
 // What is wrong with a URL is said with the forms that are accepted.
 //
 // Not here: what a backend needs to open (sqlite_open.c, memory_rows.c, postgres_reader.c,
-// redis_reader.c).
+// redis_reader.c); where the code for a server comes from (module_load.c).
 #include "store/kernel.h"
+#include "store/module.h"
 #include "store/rowstore.h"
 #include "store/store.h"
 
@@ -28,6 +29,17 @@ static size_t scheme_len(Str url) {
 
 static bool is_redis(Str scheme) {
     return str_equal(scheme, STR("redis")) || str_equal(scheme, STR("rediss"));
+}
+
+static Status remote_open(ModuleName name, Str url, const StoreConfig *config,
+                          RowStorePair *ret_pair, Diag *diag) {
+    const StoreModule *module = NULL;
+    RemotePair pair = {0};
+    TRY(store_module_get(name, &module, diag));
+    TRY(module->open(url, config, &pair, diag));
+    RowStore *reader = remote_reader_new(pair.reader);
+    *ret_pair = (RowStorePair){pair.remote != NULL ? remote_rows_new(pair.remote) : reader, reader};
+    return OK;
 }
 
 Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pair, Diag *diag) {
@@ -52,8 +64,10 @@ Status rows_open(Str url, const StoreConfig *config, RowStorePair *ret_pair, Dia
         return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" names no file; " ACCEPTED,
                         STR_ARG(url));
     }
-    if (is_redis(scheme)) return redis_rows_open(url, config, ret_pair, diag);
-    if (store_url_is_shared(url)) return postgres_rows_open(url, config, ret_pair, diag);
+    if (store_url_is_shared(url)) {
+        ModuleName module = is_redis(scheme) ? MODULE_REDIS : MODULE_POSTGRES;
+        return remote_open(module, url, config, ret_pair, diag);
+    }
     return diag_set(diag, ERR_INVALID, "STORE_URL", "\"%.*s\" is not a kind of store; " ACCEPTED,
                     STR_ARG(scheme));
 }

@@ -33,6 +33,7 @@ static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_LOG] = "log",
     [QUERY_INPUT] = "input",
     [QUERY_RESULT] = "result",
+    [QUERY_PAUSE_REASON] = "pause_reason",
     [QUERY_WAITERS] = "waiters",
     [QUERY_EVENTS] = "events",
     [QUERY_TOPIC] = "topic",
@@ -40,6 +41,7 @@ static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_DEAD_LETTERS] = "dead_letters",
     [QUERY_TASK] = "task",
     [QUERY_LIST_TASKS] = "list_tasks",
+    [QUERY_CLAIMABLE] = "claimable",
     [QUERY_DEFINITION] = "definition",
     [QUERY_LIST_DEFINITIONS] = "list_definitions",
     [QUERY_NODE] = "node",
@@ -76,6 +78,7 @@ static Str op_subject(const Op *op) {
     case OP_FAIL_TASK: return op->fail_task.id;
     case OP_PUBLISH: return op->publish.event.topic;
     case OP_SET_TOPIC: return op->set_topic.name;
+    case OP_REMOVE_EVENTS: return op->remove_events.topic;
     case OP_RETRY_TASK: return op->retry_task.id;
     case OP_RELEASE_TASK: return op->release_task.id;
     case OP_SET_SCHEDULE: return op->set_schedule.row.name;

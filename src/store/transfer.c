@@ -60,8 +60,7 @@ static Status stop_check(const Transfer *self) {
     const atomic_bool *stop = self->config->stop;
     if (stop == NULL || !atomic_load(stop)) return OK;
     return diag_set(self->diag, ERR_UNAVAILABLE, "TRANSFER_STOPPED",
-                    "stopped by request; --resume goes on from here, `abide migrate --reopen` "
-                    "gives the source back");
+                    "stopped by request; what was copied is kept");
 }
 
 static void tell(Transfer *self, TransferPhase phase, const char *table, int64_t row_count) {
@@ -258,7 +257,7 @@ static Status urls_check(const Transfer *self) {
                    is_same_file(&self->from, &self->to);
     if (!is_same) return OK;
     return diag_set(self->diag, ERR_INVALID, "TRANSFER_SAME",
-                    "source and target are the same store; name another one with --to");
+                    "source and target are the same store");
 }
 
 // Opening for writing would make a store that is not there; looking does not.
@@ -328,8 +327,7 @@ static Status source_check(Transfer *self, RowStore *rows, StoreMark *ret_mark) 
     }
     if (*ret_mark == MARK_MOVED && !self->config->is_resume) {
         return diag_set(self->diag, ERR_CONFLICT, "STORE_MOVED",
-                        "the source was moved already, or a migration of it was interrupted; "
-                        "--resume goes on, `abide migrate --reopen URL` takes the mark away");
+                        "the source was moved already, or a copy of it was interrupted");
     }
     return self->from.is_shared ? nodes_check(self, rows) : OK;
 }
@@ -356,8 +354,8 @@ static Status target_check(Transfer *self, RowStore *rows, StoreMark *ret_mark) 
     if (*ret_mark == MARK_FILLING) {
         if (self->config->is_resume) return OK;
         return diag_set(self->diag, ERR_CONFLICT, "STORE_FILLING",
-                        "the target is the half of a copy that was interrupted; --resume goes on "
-                        "with it, or remove it and start afresh");
+                        "the target is the half of a copy that was interrupted; finish that, or "
+                        "remove it and start afresh");
     }
     for (int number = 0; number < TABLE_COUNT; number++) {
         char *found = NULL;
@@ -557,8 +555,8 @@ static Status moved_unmark(Transfer *self, RowStore *rows) {
     if (mark == MARK_MOVED) return mark_set(rows, MARK_NONE);
     if (mark == MARK_FILLING) {
         return diag_set(self->diag, ERR_CONFLICT, "STORE_FILLING",
-                        "this store is the half of a copy, there is nothing to reopen; finish it "
-                        "with --resume, or remove it");
+                        "this store is the half of a copy, there is nothing to reopen; finish "
+                        "the copy, or remove it");
     }
     return diag_set(self->diag, ERR_CONFLICT, "STORE_NOT_MOVED",
                     "this store was not moved; servers can open it as it is");

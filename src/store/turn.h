@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "model/rows.h"
 #include "model/waits.h"
+#include "model/workflow_set.h"
 #include "store/step_database.h"
 
 // ---- what a run is started with ----
@@ -18,8 +19,9 @@ typedef struct RunSpec {
     Str dedupe_key;    // idempotency key, or null
     int64_t start_at_ms; // 0 or past = now
     int64_t priority;
-    int64_t timeout_ms; // overall; 0 = none
+    int64_t timeout_ms; // overall; 0 = what the definition says, or none
     int64_t keep_ms;    // kept this long once terminal; < 0 = for ever
+    int64_t given;      // SpecGiven bits: what was said for this run and is no default
     Str queue;
     Str tags; // joined by '\n'
     int64_t leftover_policy;
@@ -28,6 +30,13 @@ typedef struct RunSpec {
     int64_t parent_position; // < 0 = not awaited
     int64_t close_policy;
 } RunSpec;
+
+// ---- a workflow beside others of the same file ----
+typedef struct DefinedWorkflow {
+    Str name, config;
+    int64_t key; // answer
+    bool is_new; // answer: false when this version existed
+} DefinedWorkflow;
 
 // ---- what a task is queued with ----
 typedef struct TaskSpec {
@@ -51,6 +60,25 @@ typedef struct EventSpec {
     bool is_deduplicated; // the id was the caller's: remember it
     Str payload;
 } EventSpec;
+
+// What the tokens of leases are made of: random bits of whoever submits batches, never stored. Who
+// does not know them cannot tell a token from others that were seen.
+typedef struct LeaseSecret {
+    uint64_t words[4];
+} LeaseSecret;
+
+// One pending event or signal, or all that are there, LIMIT_REMOVED_EVENTS at a time.
+typedef struct EventRemoval {
+    Str topic;         // OP_REMOVE_EVENTS
+    Str run_id;        // OP_REMOVE_SIGNALS
+    Str name;          // OP_REMOVE_SIGNALS: only those called so; null = all
+    int64_t key;       // this one; 0 = all
+    int64_t after_key; // those past it; 0 at first, then what next_key answered
+    int64_t up_to_key; // no later ones; 0 at first: those that are there now, then newest_key
+    int64_t removed_count; // answer
+    int64_t next_key;      // answer: there may be more past it; 0 = that was all
+    int64_t newest_key;    // answer
+} EventRemoval;
 
 typedef struct StateSpec { // State.set
     Str name;
@@ -100,7 +128,9 @@ typedef enum TurnNext {
     NEXT_FAIL,         // `result` is the error object
     NEXT_CANCELLED,    // the workflow ended because it was cancelled; `result` is the error
     NEXT_PAUSE,        // hold it for a person; `result` is the error that led here
-    NEXT_CONTINUE_AS   // `result` is the new input; checkpoints are dropped, state is fresh
+    NEXT_CONTINUE_AS,  // `result` is the new input; checkpoints are dropped, state is fresh
+    NEXT_RETRY         // it failed with `result` and begins again from its input at `retry_at_ms`;
+                       // one that was asked to end, or whose deadline comes first, ends instead
 } TurnNext;
 
 // Called inside the transaction so that a step's own writes commit with its checkpoint (P4).
@@ -131,7 +161,10 @@ typedef struct TurnCommit {
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
     bool is_kept;    // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
                      // to it for a while (kernel_homes.c)
+    bool is_attempt; // NEXT_CONTINUE: nothing was done yet; the run, which has lost executions, is
+                     // about to be executed again. Any other turn says that it got on
     Str result;
+    int64_t retry_at_ms; // NEXT_RETRY
     TurnParticipant participant; // NULL, or fills the `data` of log[0]
     void *participant_context;
     // Kept by the store while the same operation is submitted again; null and 0 at first.
@@ -160,7 +193,12 @@ typedef struct MemoryNote {
     bool is_forced; // RELEASED: also while tasks of the run are open or it backs off; otherwise
                     // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
                     // that has ended ERR_TERMINAL
+    bool is_asked;  // RELOADED: for its own sake, not for a reader: one that has ended, is paused
+                    // or cannot be read is refused. The engine looks, not the store
+    int64_t idle_ms; // RELEASED: one that has been idle for less is ERR_CONFLICT (RUN_NOT_IDLE)
+                     // too; 0 = at once
     bool has_entry; // false: only tells what would be answered
+    int64_t idle_since_ms; // answer: of the run; 0 = it is not idle
     int64_t state;    // answer: RunState; 0 = there is no such run
     int64_t last_seq; // answer: of the run's log
 } MemoryNote;
@@ -178,12 +216,28 @@ typedef struct ReadyRun {
     int64_t last_seq;
 } ReadyRun;
 
+// What a node asks for when it looks for runs.
+typedef struct RunClaim {
+    int64_t max; // answers are in batch.ready
+    int64_t count;
+    int64_t taken_over;     // answer: how many came from dead nodes
+    int64_t home_count;     // answer: how many had been left to this node
+    int64_t reserved_count; // answer: how many were met that the node cannot execute
+    bool is_cut; // answer: those were as many as it may meet; there may be more to claim
+} RunClaim;
+
 // ---- what a batch tells those who follow along ----
 // A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.
 typedef struct StartedRun {
     Str id;
     Str workflow;
 } StartedRun;
+
+// A run that is ready and that this node cannot execute: it has no function for the workflow.
+typedef struct ReservedRun {
+    Str id;
+    Str workflow;
+} ReservedRun;
 
 // A run whose log grew while it sleeps on, for those who read it.
 typedef struct GrownRun {
@@ -199,11 +253,13 @@ typedef struct EndedRun {
     Str tags; // joined by '\n'
     int64_t state;
     int64_t created_at_ms;
+    Str error; // null when it completed
 } EndedRun;
 
 // The attempt of a task that an operation ended, for those who measure.
 typedef struct TaskAttempt {
     Str name; // null when the operation ended none: it was said before
+    Str worker; // who made it
     int64_t run; // key of its run; 0 = it stands alone
     int64_t number; // 1 = the first
     int64_t started_at_ms;

@@ -113,6 +113,9 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
 
 static bool claim_is_sane(const RunRow *run) { // [Z4]
     if (run->home != 0 && run->owner != 0) return false; // [Y2] of kernel_homes.c
+    bool is_reserved = run->owner < 0;
+    if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
+        return false; // [N2] of kernel_runs.c
     if (run->state == RUN_RUNNING) return run->claim_rank == claim_rank(run->priority);
     return run->claim_rank == 0 && run->owner == 0 &&
            (run->home == 0 || run->state == RUN_SUSPENDED);
@@ -290,9 +293,12 @@ static TopicCount *topic_count(Verify *verify, Str name) {
 
 static Status event_check(Verify *verify, const void *row) {
     const EventRow *event = row;
-    if (event->run == 0) {
+    if (!event_is_signal(event)) {
         if (str_is_null(event->topic)) {
             return bad_key(verify, "an event is addressed to nobody", event->key);
+        }
+        if (event_is_taken(event) && event->run != event_taken_mark(event->topic)) {
+            return bad_key(verify, "an event is marked as taken on another topic", event->key);
         }
         verify->counts[COUNTER_EVENTS]++;
         topic_count(verify, event->topic)->count++;

@@ -25,12 +25,18 @@ static void load(void) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     bool is_found = library != NULL && find(library, "curl_global_init", &curl.global_init) &&
                     find(library, "curl_easy_init", &curl.easy_init) &&
+                    find(library, "curl_easy_reset", &curl.easy_reset) &&
                     find(library, "curl_easy_setopt", &curl.easy_setopt) &&
                     find(library, "curl_easy_perform", &curl.easy_perform) &&
                     find(library, "curl_easy_getinfo", &curl.easy_getinfo) &&
                     find(library, "curl_easy_cleanup", &curl.easy_cleanup) &&
                     find(library, "curl_slist_append", &curl.slist_append) &&
-                    find(library, "curl_slist_free_all", &curl.slist_free_all);
+                    find(library, "curl_slist_free_all", &curl.slist_free_all) &&
+                    find(library, "curl_url", &curl.url) &&
+                    find(library, "curl_url_set", &curl.url_set) &&
+                    find(library, "curl_url_get", &curl.url_get) &&
+                    find(library, "curl_url_cleanup", &curl.url_cleanup) &&
+                    find(library, "curl_free", &curl.free);
     if (!is_found) {
         const char *text = dlerror();
         snprintf(trouble, sizeof trouble, "%s", text != NULL ? text : "a function is missing");

@@ -9,12 +9,18 @@
 typedef struct Curl {
     CURLcode (*global_init)(long flags);
     CURL *(*easy_init)(void);
+    void (*easy_reset)(CURL *handle);
     CURLcode (*easy_setopt)(CURL *handle, CURLoption option, ...);
     CURLcode (*easy_perform)(CURL *handle);
     CURLcode (*easy_getinfo)(CURL *handle, CURLINFO info, ...);
     void (*easy_cleanup)(CURL *handle);
     struct curl_slist *(*slist_append)(struct curl_slist *list, const char *line);
     void (*slist_free_all)(struct curl_slist *list);
+    CURLU *(*url)(void);
+    CURLUcode (*url_set)(CURLU *url, CURLUPart part, const char *text, unsigned int flags);
+    CURLUcode (*url_get)(const CURLU *url, CURLUPart part, char **ret_text, unsigned int flags);
+    void (*url_cleanup)(CURLU *url);
+    void (*free)(void *text); // what url_get answered
 } Curl;
 
 // Thread-safe; loads once for the process. NULL: it is not there, `diag` says so.

@@ -170,7 +170,7 @@ int task_exec(abide_call *call, const char *input) {
     const TaskSettings *settings = abide_call_user_data(call);
     if (!settings->is_exec_allowed)
         return abide_throw_final(call, "ExecDisabledError",
-                                 "exec is off; allow_exec (abide run: --allow-exec) turns it on");
+                                 "exec is off; the setting allow_exec turns it on");
     Arena arena;
     Diag diag;
     ExecInput wanted;

@@ -12,12 +12,12 @@
 //        attempts, unless the flow sets one.
 //
 // Not here: libcurl itself (curl.c), which addresses are public (address.c), reading the input
-// (http_input.c).
+// (http_input.c), the head of an answer (http_head.c), where a redirect leads (http_hop.c).
 #include "tasks/http.h"
 #include "base/limits.h"
 #include "json/validate.h"
 #include "json/write.h"
-#include "tasks/curl.h"
+#include "tasks/http_head.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -25,22 +25,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REDIRECTS_MAX = 10, HEADERS_MAX = 256 << 10, EXCERPT_MAX = 1000 };
+enum { REDIRECTS_MAX = 10, EXCERPT_MAX = 1000, REDIRECT_BODY_MAX = 1 << 20 };
 
-typedef struct HttpHeader {
-    Str name, value; // name in lower case
-} HttpHeader;
-
-typedef struct Exchange { // one request under way
+typedef struct Exchange { // one request under way, with its redirects
     const HttpRequest *request;
     const Curl *curl;
     Arena *arena;
     const TaskSettings *settings;
+    HttpHop hop;
+    HttpHead head; // of the last answer
     Buf body;
-    size_t header_bytes;
-    VEC(HttpHeader) headers; // of the last response
+    size_t skipped_bytes; // of bodies that only say where to go
+    int64_t left_ms;      // of the time-out, for what is to come
     char refused[INET6_ADDRSTRLEN]; // the address that was refused; empty = none
-    bool is_too_large;
+    bool is_body_too_large;
+    bool is_head_too_large;
     long status;
 } Exchange;
 
@@ -76,55 +75,48 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+// Whether what arrives now only leads somewhere else.
+static bool is_leading_on(const Exchange *exchange) {
+    bool is_redirect = exchange->head.status >= 300 && exchange->head.status < 400;
+    return exchange->request->is_following && is_redirect &&
+           strmap_get(&exchange->head.by_name, STR("location")) != NULL;
+}
+
 static size_t take_body(char *data, size_t size, size_t count, void *context) {
     Exchange *exchange = context;
-    buf_append(&exchange->body, data, size * count);
-    if (!exchange->body.is_overflown) return size * count;
-    exchange->is_too_large = true;
-    return 0; // libcurl ends the transfer
-}
-
-static Str to_lower(Arena *arena, Str text) {
-    char *copy = arena_cstr(arena, text);
-    for (size_t i = 0; i < text.len; i++)
-        if (copy[i] >= 'A' && copy[i] <= 'Z') copy[i] = (char)(copy[i] - 'A' + 'a');
-    return (Str){copy, text.len};
-}
-
-static void add_header(Exchange *exchange, Str name, Str value) {
-    for (size_t i = 0; i < exchange->headers.count; i++) {
-        HttpHeader *known = &exchange->headers.data[i];
-        if (!str_equal(known->name, name)) continue;
-        known->value = arena_printf(exchange->arena, "%.*s, %.*s", STR_ARG(known->value),
-                                    STR_ARG(value));
-        return;
+    if (is_leading_on(exchange)) {
+        exchange->skipped_bytes += size * count;
+        exchange->is_body_too_large = exchange->skipped_bytes > REDIRECT_BODY_MAX;
+    } else {
+        buf_append(&exchange->body, data, size * count);
+        exchange->is_body_too_large = exchange->body.is_overflown;
     }
-    HttpHeader header = {name, arena_str(exchange->arena, value)};
-    vec_push(&exchange->headers, header);
+    return exchange->is_body_too_large ? 0 : size * count; // 0: libcurl ends the transfer
 }
 
 static size_t take_header(char *data, size_t size, size_t count, void *context) {
     Exchange *exchange = context;
-    Str line = {data, size * count};
-    exchange->header_bytes += line.len;
-    if (exchange->header_bytes > HEADERS_MAX) {
-        exchange->is_too_large = true;
-        return 0;
-    }
-    if (str_starts_with(line, STR("HTTP/"))) { // another response begins, after a redirect
-        vec_clear(&exchange->headers);
-        buf_clear(&exchange->body);
-        return line.len;
-    }
-    const char *colon = memchr(line.data, ':', line.len);
-    if (colon == NULL) return line.len;
-    Str name = {line.data, (size_t)(colon - line.data)};
-    Str value = {colon + 1, line.len - name.len - 1};
-    add_header(exchange, to_lower(exchange->arena, str_trim(name)), str_trim(value));
-    return line.len;
+    if (http_head_line(&exchange->head, (Str){data, size * count})) return size * count;
+    exchange->is_head_too_large = true;
+    return 0;
 }
 
 // ---- the request ----
+
+typedef struct HeaderList {
+    const Exchange *exchange;
+    struct curl_slist *list;
+} HeaderList;
+
+static void send_header(HeaderList *headers, Str name, Str value) {
+    const Exchange *exchange = headers->exchange;
+    if (!http_hop_sends(&exchange->hop, name)) return;
+    // libcurl's way to say "an empty value" is a semicolon.
+    Str line = value.len > 0 ? arena_printf(exchange->arena, "%.*s: %.*s", STR_ARG(name),
+                                            STR_ARG(value))
+                             : arena_printf(exchange->arena, "%.*s;", STR_ARG(name));
+    headers->list = exchange->curl->slist_append(headers->list, line.data);
+}
 
 static bool is_named(const JsonValue *header, const char *name) {
     size_t len = strlen(name);
@@ -134,36 +126,32 @@ static bool is_named(const JsonValue *header, const char *name) {
 static struct curl_slist *make_headers(const Exchange *exchange, abide_call *call) {
     const char *key = abide_call_key(call), *trace = abide_call_traceparent(call);
     const HttpRequest *request = exchange->request;
-    const Curl *curl = exchange->curl;
-    struct curl_slist *list = NULL;
-    bool has_type = false, has_key = false, has_trace = false;
+    HeaderList headers = {.exchange = exchange};
+    bool has_type = false, has_key = false, has_trace = false, has_state = false;
     static const JsonValue no_headers = {.kind = JSON_KIND_OBJECT};
     JSON_EACH(header, request->headers != NULL ? request->headers : &no_headers) {
-        Str name = header->key, value = header->string;
         has_type = has_type || is_named(header, "Content-Type");
         has_key = has_key || is_named(header, "Idempotency-Key");
         has_trace = has_trace || is_named(header, "traceparent");
-        // libcurl's way to say "an empty value" is a semicolon.
-        Str line = value.len > 0 ? arena_printf(exchange->arena, "%.*s: %.*s", STR_ARG(name),
-                                                STR_ARG(value))
-                                 : arena_printf(exchange->arena, "%.*s;", STR_ARG(name));
-        list = curl->slist_append(list, line.data);
+        has_state = has_state || is_named(header, "tracestate");
+        send_header(&headers, header->key, header->string);
     }
-    if (!str_is_null(request->body) && !has_type)
-        list = curl->slist_append(list, request->is_json
-                                            ? "Content-Type: application/json"
-                                            : "Content-Type: text/plain; charset=utf-8");
-    if (request->is_change && !has_key && key != NULL) // [H4]
-        list = curl->slist_append(
-            list, arena_printf(exchange->arena, "Idempotency-Key: %s", key).data);
-    if (!has_trace && trace != NULL)
-        list = curl->slist_append(list,
-                                  arena_printf(exchange->arena, "traceparent: %s", trace).data);
-    return curl->slist_append(list, "Expect:"); // no pause before larger bodies
+    if (!str_is_null(exchange->hop.body) && !has_type)
+        send_header(&headers, STR("Content-Type"),
+                    request->is_json ? STR("application/json") : STR("text/plain; charset=utf-8"));
+    if (http_method_changes(exchange->hop.method) && !has_key && key != NULL) // [H4]
+        send_header(&headers, STR("Idempotency-Key"), str_from(key));
+    if (!has_trace && trace != NULL) {
+        const char *trace_state = abide_call_tracestate(call);
+        send_header(&headers, STR("traceparent"), str_from(trace));
+        if (trace_state != NULL && !has_state)
+            send_header(&headers, STR("tracestate"), str_from(trace_state));
+    }
+    return exchange->curl->slist_append(headers.list, "Expect:"); // no pause before larger bodies
 }
 
 static void set_method(const Exchange *exchange, CURL *handle) {
-    const HttpRequest *request = exchange->request;
+    const HttpHop *request = &exchange->hop;
     const Curl *curl = exchange->curl;
     bool has_body = !str_is_null(request->body);
     bool is_post = str_equal(request->method, STR("POST"));
@@ -178,16 +166,13 @@ static void set_method(const Exchange *exchange, CURL *handle) {
 }
 
 static void set_options(Exchange *exchange, CURL *handle, struct curl_slist *headers) {
-    const HttpRequest *request = exchange->request;
     const Curl *curl = exchange->curl;
-    curl->easy_setopt(handle, CURLOPT_URL, request->url.data);
+    curl->easy_setopt(handle, CURLOPT_URL, exchange->hop.url.data);
     curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https"); // [H1]
-    curl->easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     curl->easy_setopt(handle, CURLOPT_PROXY, "");
     curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-    curl->easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
-    curl->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, request->is_following ? 1L : 0L);
-    curl->easy_setopt(handle, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    curl->easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)exchange->left_ms);
+    curl->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L); // http_hop.c does it
     curl->easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "");
     curl->easy_setopt(handle, CURLOPT_USERAGENT, "abide/" ABIDE_VERSION);
     curl->easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
@@ -203,16 +188,15 @@ static void set_options(Exchange *exchange, CURL *handle, struct curl_slist *hea
 // ---- the answer ----
 
 static bool is_json_type(const Exchange *exchange) {
-    for (size_t i = 0; i < exchange->headers.count; i++) {
-        if (!str_equal(exchange->headers.data[i].name, STR("content-type"))) continue;
-        Str value = to_lower(exchange->arena, exchange->headers.data[i].value);
-        const char *end = memchr(value.data, ';', value.len);
-        if (end != NULL) value = str_trim((Str){value.data, (size_t)(end - value.data)});
-        bool has_suffix =
-            value.len > 5 && memcmp(value.data + value.len - 5, "+json", 5) == 0;
-        return has_suffix || str_equal(value, STR("application/json"));
-    }
-    return false;
+    Str value = http_head_value(&exchange->head, STR("content-type"));
+    if (str_is_null(value)) return false;
+    const char *end = memchr(value.data, ';', value.len);
+    if (end != NULL) value = str_trim((Str){value.data, (size_t)(end - value.data)});
+    static const char json[] = "application/json", suffix[] = "+json";
+    size_t suffix_len = sizeof suffix - 1;
+    if (value.len == sizeof json - 1) return strncasecmp(value.data, json, value.len) == 0;
+    return value.len > suffix_len &&
+           strncasecmp(value.data + value.len - suffix_len, suffix, suffix_len) == 0;
 }
 
 static int answer(abide_call *call, const Exchange *exchange) {
@@ -224,12 +208,7 @@ static int answer(abide_call *call, const Exchange *exchange) {
     json_write_object_begin(&writer);
     json_put_i64(&writer, "status", exchange->status);
     json_write_key(&writer, STR("headers"));
-    json_write_object_begin(&writer);
-    for (size_t i = 0; i < exchange->headers.count; i++) {
-        json_write_key(&writer, exchange->headers.data[i].name);
-        json_write_string(&writer, exchange->headers.data[i].value);
-    }
-    json_write_object_end(&writer);
+    http_head_write(&exchange->head, &writer);
     Str body = buf_str(&exchange->body);
     if (is_json_type(exchange) && json_validate(body, &diag) == OK)
         json_put_raw(&writer, "json", body);
@@ -246,7 +225,8 @@ static int answer(abide_call *call, const Exchange *exchange) {
 // `code` is NULL for answers that have a status.
 static int fail(abide_call *call, const Exchange *exchange, const char *code, const char *message) {
     bool is_final = code != NULL && (strcmp(code, "ADDRESS_REFUSED") == 0 ||
-                                     strcmp(code, "BODY_TOO_LARGE") == 0);
+                                     strcmp(code, "BODY_TOO_LARGE") == 0 ||
+                                     strcmp(code, "HEADERS_TOO_LARGE") == 0);
     long status = exchange->status;
     if (code == NULL) is_final = status < 500 && status != 408 && status != 429; // [H3]
     Buf details;
@@ -270,7 +250,11 @@ static int fail(abide_call *call, const Exchange *exchange, const char *code, co
 
 static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const char *detail) {
     const HttpRequest *request = exchange->request;
-    if (exchange->is_too_large)
+    if (exchange->is_head_too_large)
+        return fail(call, exchange, "HEADERS_TOO_LARGE",
+                    abide_call_printf(call, "the answer has more than %d bytes of headers",
+                                      HTTP_HEAD_MAX));
+    if (exchange->is_body_too_large)
         return fail(call, exchange, "BODY_TOO_LARGE",
                     abide_call_printf(call, "the answer has more than %zu bytes",
                                       exchange->body.max_size));
@@ -281,9 +265,8 @@ static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const c
     if (code != CURLE_OK && exchange->refused[0] != 0)
         return fail(call, exchange, "ADDRESS_REFUSED",
                     abide_call_printf(call,
-                                      "%.*s leads to %s, which is no public address; "
-                                      "allow_addresses or allow_private (abide run: "
-                                      "--allow-address, --allow-private) let it",
+                                      "%.*s leads to %s, which is no public address; the "
+                                      "settings allow_private and allow_addresses let it",
                                       STR_ARG(request->url), exchange->refused));
     if (code == CURLE_TOO_MANY_REDIRECTS)
         return fail(call, exchange, "TOO_MANY_REDIRECTS",
@@ -301,19 +284,50 @@ static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const c
                                   exchange->status));
 }
 
-static int perform(abide_call *call, Exchange *exchange) {
+static CURLcode send_once(abide_call *call, Exchange *exchange, CURL *handle, char *detail) {
     const Curl *curl = exchange->curl;
-    char detail[CURL_ERROR_SIZE] = "";
-    CURL *handle = curl->easy_init();
-    if (handle == NULL) return abide_throw(call, "HttpError", "libcurl has no handle to give");
+    if (exchange->left_ms <= 0) return CURLE_OPERATION_TIMEDOUT; // 0 would be no limit
     struct curl_slist *headers = make_headers(exchange, call);
+    curl->easy_reset(handle);
     curl->easy_setopt(handle, CURLOPT_ERRORBUFFER, detail);
     set_options(exchange, handle, headers);
     CURLcode code = curl->easy_perform(handle);
+    curl_off_t spent_us = 0;
+    curl->easy_getinfo(handle, CURLINFO_TOTAL_TIME_T, &spent_us);
     curl->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange->status);
-    int answered = sort_out(call, exchange, code, detail);
-    curl->easy_cleanup(handle);
+    exchange->left_ms -= spent_us / 1000;
     curl->slist_free_all(headers);
+    return code;
+}
+
+static CURLcode send_and_follow(abide_call *call, Exchange *exchange, CURL *handle, char *detail) {
+    for (int redirects = 0;; redirects++) {
+        char *url = NULL;
+        CURLcode code = send_once(call, exchange, handle, detail);
+        if (code != CURLE_OK || !exchange->request->is_following) return code;
+        exchange->curl->easy_getinfo(handle, CURLINFO_REDIRECT_URL, &url);
+        if (url == NULL) return code;
+        if (redirects == REDIRECTS_MAX) return CURLE_TOO_MANY_REDIRECTS;
+        Str copy = arena_str(exchange->arena, str_from(url));
+        http_hop_follow(exchange->curl, &exchange->hop, exchange->status, copy);
+    }
+}
+
+static int perform(abide_call *call, Exchange *exchange) {
+    const Curl *curl = exchange->curl;
+    const HttpRequest *request = exchange->request;
+    char detail[CURL_ERROR_SIZE] = "";
+    CURL *handle = curl->easy_init();
+    if (handle == NULL) return abide_throw(call, "HttpError", "libcurl has no handle to give");
+    buf_init(&exchange->body, (size_t)request->max_bytes);
+    http_head_init(&exchange->head, exchange->arena);
+    exchange->left_ms = request->timeout_ms;
+    exchange->hop = (HttpHop){request->url, request->method, request->body, false, false};
+    CURLcode code = send_and_follow(call, exchange, handle, detail);
+    int answered = sort_out(call, exchange, code, detail);
+    http_head_done(&exchange->head);
+    buf_done(&exchange->body);
+    curl->easy_cleanup(handle);
     return answered;
 }
 
@@ -330,10 +344,7 @@ int task_http(abide_call *call, const char *input) {
     } else if ((exchange.curl = curl_get(&diag)) == NULL) {
         code = abide_throw_final(call, "HttpError", diag.message);
     } else {
-        buf_init(&exchange.body, (size_t)request.max_bytes);
         code = perform(call, &exchange);
-        buf_done(&exchange.body);
-        vec_free(&exchange.headers);
     }
     arena_done(&arena);
     return code;

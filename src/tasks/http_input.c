@@ -6,6 +6,7 @@
 // Not here: the request itself (http.c).
 #include "base/limits.h"
 #include "tasks/http.h"
+#include <strings.h>
 
 enum {
     TIMEOUT_DEFAULT_MS = 30000,
@@ -13,6 +14,8 @@ enum {
     BYTES_DEFAULT = 1 << 20,
     URL_MAX = 8192,
     METHOD_MAX = 16,
+    HEADERS_MAX = 100,
+    HEADERS_SIZE_MAX = 64 << 10,
 };
 
 static Status refuse(Diag *diag, const char *message) {
@@ -47,11 +50,37 @@ static Status check_header(const JsonValue *header, Diag *diag) {
     if (header->kind != JSON_KIND_STRING)
         return diag_set(diag, ERR_INVALID, "TASK_INPUT", "headers: %.*s must be a string",
                         STR_ARG(name));
+    if (http_header_is_ours(name))
+        return diag_set(diag, ERR_INVALID, "TASK_INPUT",
+                        "headers: %.*s follows from the url, the body and the connection; leave "
+                        "it out",
+                        STR_ARG(name));
     for (size_t i = 0; i < header->string.len; i++) {
         unsigned char c = (unsigned char)header->string.data[i];
         if ((c < ' ' && c != '\t') || c == 0x7F)
             return diag_set(diag, ERR_INVALID, "TASK_INPUT",
                             "headers: the value of %.*s holds a control character", STR_ARG(name));
+    }
+    return OK;
+}
+
+// Names differ in more than case: which of two values a server believes is anybody's guess.
+static Status check_headers(const JsonValue *headers, Diag *diag) {
+    size_t count = 0, size = 0;
+    JSON_EACH(header, headers) {
+        TRY(check_header(header, diag));
+        size += header->key.len + header->string.len;
+        if (++count > HEADERS_MAX || size > HEADERS_SIZE_MAX)
+            return refuse(diag, "headers: more than 100, or more than 65536 bytes");
+        JSON_EACH(other, headers) {
+            if (other == header) break;
+            if (other->key.len != header->key.len ||
+                strncasecmp(other->key.data, header->key.data, other->key.len) != 0)
+                continue;
+            return diag_set(diag, ERR_INVALID, "TASK_INPUT",
+                            "headers: %.*s and %.*s are the same header; give one of them",
+                            STR_ARG(other->key), STR_ARG(header->key));
+        }
     }
     return OK;
 }
@@ -63,9 +92,6 @@ static Status read_method(Arena *arena, Str given, HttpRequest *request, Diag *d
     for (size_t i = 0; i < given.len; i++)
         if (method[i] >= 'a' && method[i] <= 'z') method[i] = (char)(method[i] - 'a' + 'A');
     request->method = (Str){method, given.len};
-    bool is_safe = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 ||
-                   strcmp(method, "OPTIONS") == 0;
-    request->is_change = !is_safe;
     if (strcmp(method, "CONNECT") == 0 || strcmp(method, "TRACE") == 0)
         return refuse(diag, "method must not be CONNECT or TRACE");
     return OK;
@@ -109,8 +135,7 @@ Status http_read_input(Arena *arena, const char *input, HttpRequest *ret_request
     if (str_is_null(method)) method = str_is_null(ret_request->body) ? STR("GET") : STR("POST");
     TRY(read_method(arena, method, ret_request, diag));
     TRY(json_get_object(object, "headers", &ret_request->headers, diag));
-    if (ret_request->headers != NULL)
-        JSON_EACH(header, ret_request->headers) TRY(check_header(header, diag));
+    if (ret_request->headers != NULL) TRY(check_headers(ret_request->headers, diag));
     TRY(json_get_duration_ms(object, "timeout", &ret_request->timeout_ms, diag));
     TRY(json_get_bool(object, "followRedirects", &ret_request->is_following, diag));
     TRY(json_get_i64(object, "maxBytes", &ret_request->max_bytes, diag));

@@ -3,6 +3,7 @@
 // {level?, message, …}: further members are appended to the line as JSON. A bare string is a
 // message. Unlike console.log, which belongs to the run's own log, the line goes where the
 // embedding program sends it (abide_builtin_options.on_log; standard error by default).
+#include "base/log.h"
 #include "json/write.h"
 #include "tasks/tasks.h"
 
@@ -69,7 +70,9 @@ int task_log(abide_call *call, const char *input) {
     if (make_line(&arena, input, &line, &level, &diag) != OK) {
         code = task_refuse(call, &diag);
     } else {
-        settings->on_log(settings->user, level, buf_cstr(&line));
+        (void)buf_cstr(&line); // ends it
+        log_clean(line.data);  // a flow's text must not forge lines
+        settings->on_log(settings->user, level, line.data);
         code = abide_return(call, "null");
     }
     buf_done(&line);

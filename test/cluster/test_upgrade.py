@@ -100,11 +100,19 @@ class UpgradeTest(unittest.TestCase):
         self.assertGreater(operations["signal"], 0)
         self.assertGreater(operations["complete"], 0)
 
-    def wait_until_red(self, node):
+    def wait_for(self, is_so, what):
         deadline = time.monotonic() + SECONDS
-        while get(node.port, "/readyz")[0] != 503:
-            self.assertLess(time.monotonic(), deadline, "node %d stays green" % node.number)
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, what)
             time.sleep(0.1)
+
+    def wait_until_red(self, node):
+        self.wait_for(lambda: get(node.port, "/readyz")[0] == 503, "node %d stays green" % node.number)
+
+    def refusal(self, node):
+        status, body = get(node.port, "/v1/runs")
+        self.assertEqual(status, 503)
+        return body
 
     def test_nodes_are_replaced_under_load_and_the_schema_grows(self):
         old, middle, new = self.trial.nodes
@@ -128,10 +136,8 @@ class UpgradeTest(unittest.TestCase):
         self.assertEqual(self.store.server.query("SELECT schema_version FROM abide.store"), [["2"]])
         for node in (first, second):
             self.wait_until_red(node)
-            status, body = get(node.port, "/v1/runs")
-            self.assertEqual(status, 503)
-            self.assertIn("this abide knows versions up to 1", body)
-            self.assertIn("replace this one", node.log_text())
+            self.wait_for(lambda: "this abide knows versions up to 1" in self.refusal(node), "no reason is given")
+            self.wait_for(lambda: "replace this one" in node.log_text(), "no advice is given")
         # They are out of the game: what they had goes on at the third.
         deadline = time.monotonic() + SECONDS
         while self.count_alive(third) != 1:

@@ -27,6 +27,7 @@ typedef struct World {
     int64_t node; // who submits; 0 = not a node
     int64_t batch_number;
     int64_t claim_max;
+    const WorkflowSet *executes; // NULL = it has every workflow in C
     char directory[64]; // empty for stores without files
     char url[128];
 } World;
@@ -166,6 +167,7 @@ int contract_verbs(void);
 int contract_batches(void);
 int contract_waits(void);
 int contract_topics(void);
+int contract_pending(void);
 int contract_letters(void);
 int contract_terminal(void);
 int contract_steering(void);
@@ -177,13 +179,16 @@ int contract_queues(void);
 int contract_eager(void);
 int contract_rewind(void);
 int contract_resume(void);
+int contract_retry(void);
 int contract_states(void);
 int contract_idle(void);
 int contract_tokens(void);
 int contract_nodes(void);
 int contract_homes(void);
+int contract_reserved(void);
 int contract_threads(void);
 int contract_keeping(void);
+int contract_edges(void);
 int contract_limits(void);
 int contract_files(void); // stores with a file
 int contract_no_files(void);

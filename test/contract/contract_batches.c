@@ -30,6 +30,9 @@ static void add_refused_for_missing_things(World *world) {
     op->fork.new_id = STR("copy");
     op_add(world, OP_REPLAY_DEAD_LETTER)->dead_letter.key = 999999;
     op_add(world, OP_REMOVE_DEAD_LETTER)->dead_letter.key = 999999;
+    op = op_add(world, OP_REMOVE_EVENTS);
+    op->remove_events = (EventRemoval){.topic = STR("no topic"), .key = 999999};
+    op_add(world, OP_REMOVE_SIGNALS)->remove_events.run_id = STR("no run");
     op_add(world, OP_PURGE_RUN)->purge.run_id = STR("no run");
     op = op_add(world, OP_APPEND_LOG);
     op->append_log.run = 999999;
@@ -60,7 +63,7 @@ static void operations_without_names_are_invalid_and_change_nothing(void **state
     batch_new(world);
     const OpKind kinds[] = {OP_JOIN,   OP_RENEW,       OP_LEAVE,   OP_CLAIM,       OP_DEFINE,
                             OP_CREATE_RUN, OP_CREATE_TASK, OP_CLAIM_TASKS, OP_PUBLISH,
-                            OP_SIGNAL, OP_SET_TOPIC,   OP_FORK};
+                            OP_SIGNAL, OP_SET_TOPIC,   OP_FORK,    OP_DESCRIBE_NODE};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) op_add(world, kinds[i]);
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {
@@ -235,7 +238,7 @@ static void batch_larger_than_allowed_is_refused_as_a_whole(void **state) {
     World *world = *state;
     Str before = world_dump(world);
     batch_new(world);
-    for (int i = 0; i <= LIMIT_BATCH_OPS; i++) op_add(world, OP_FIRE_DUE);
+    for (int i = 0; i <= (int)LIMIT_BATCH_OPS; i++) op_add(world, OP_FIRE_DUE);
     assert_status(batch_try(world), ERR_LIMIT);
     assert_string_equal(world->diag.code, "BATCH_TOO_LARGE");
     assert_unchanged(world, before);
@@ -304,7 +307,7 @@ static void stale_epoch_changes_nothing(void **state) {
     assert_true(ready_at(world, 0).epoch > claimed.epoch);
     Str before = world_dump(world);
     const TurnNext all[] = {NEXT_CONTINUE, NEXT_SUSPEND, NEXT_COMPLETE,   NEXT_FAIL,
-                            NEXT_CANCELLED, NEXT_PAUSE,  NEXT_CONTINUE_AS};
+                            NEXT_CANCELLED, NEXT_PAUSE,  NEXT_CONTINUE_AS, NEXT_RETRY};
     batch_new(world);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         Op *op = add_turn(world, claimed, all[i]);

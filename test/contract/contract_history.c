@@ -244,6 +244,21 @@ static Op *fork_run(World *world, const char *step, int64_t iteration, Status ex
     return op;
 }
 
+static void step_without_an_iteration_is_the_last_of_its_name(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r1");
+    for (int i = 0; i < 6; i++) {
+        const char *name = i % 2 == 0 ? "loop" : "other";
+        save_entry(world, claimed, log_step(name, i, i / 2, "1"));
+    }
+    fork_run(world, "loop", -1, OK);
+    assert_int_equal(get_load(world, "copy").log_count, 4);
+    assert_int_equal(rewind_run(world, "r1", "loop", -1)->rewind.position, 4);
+    assert_int_equal(last_entry(world, "r1", LOG_REWOUND).iteration, 2);
+    assert_int_equal(rewind_run(world, "r1", "loop", -1)->rewind.position, 2);
+    assert_int_equal(rewind_run(world, "r1", "loop", 0)->rewind.position, 0);
+}
+
 static void fork_copies_what_came_before_the_step_and_leaves_the_old_run(void **state) {
     World *world = *state;
     RunSpec spec = spec_of("r1");
@@ -390,6 +405,7 @@ int contract_history(void) {
         CASE(steps_written_out_of_order_are_read_in_order),
         CASE(steps_are_listed_in_pages),
         CASE(more_than_ten_iterations_of_one_name_are_told_apart),
+        CASE(step_without_an_iteration_is_the_last_of_its_name),
         CASE(attempts_are_persisted),
         CASE(log_is_numbered_without_gaps_and_read_in_pages),
         CASE(log_goes_on_where_it_was_after_a_crash),

@@ -1,4 +1,4 @@
-// Idle runs: [I1]-[I3] of src/store/kernel_idle.c, per store.
+// Idle runs: [I1]-[I4] of src/store/kernel_idle.c, per store.
 #include "contract/contract.h"
 #include <stdio.h>
 
@@ -213,6 +213,29 @@ static void a_parked_run_is_noted_as_released_and_reloaded(void **state) {
                     OUTCOME_OK, "1");
 }
 
+static void a_run_that_has_not_been_idle_for_long_enough_is_not_released(void **state) { // [I4]
+    World *world = *state;
+    park_beside_task(world, create(world, "r1"), "t1");
+    TaskRow task = lease_one(world, "default");
+    world->now_ms += 1000; // parked for that long, and idle from now on
+    complete_task(world, "t1", task.token, "1");
+    world->now_ms += 999;
+    Op *op = note(world, OP_NOTE_RELEASED, "r1", -1);
+    op->memory.idle_ms = 1000;
+    op_run(world, op, ERR_CONFLICT);
+    assert_refused(op, ERR_CONFLICT, "RUN_NOT_IDLE");
+    assert_int_equal(op->memory.idle_since_ms, START_MS + 1000);
+    world->now_ms += 1;
+    op = note(world, OP_NOTE_RELEASED, "r1", -1);
+    op->memory.idle_ms = 1000;
+    op_run(world, op, OK);
+    // One that only sleeps is never idle: its time counts from when it parked.
+    park(world, create(world, "asleep"), on_timer(world->now_ms + 9));
+    op = note(world, OP_NOTE_RELEASED, "asleep", -1);
+    op->memory.idle_ms = 1000;
+    op_run(world, op, OK);
+}
+
 static void what_is_not_parked_or_not_ours_is_not_released(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
@@ -270,6 +293,7 @@ int contract_idle(void) {
         CASE(what_was_delivered_before_is_not_lost_behind_the_entry),
         CASE(a_run_that_is_paused_and_resumed_becomes_idle_again),
         CASE(a_parked_run_is_noted_as_released_and_reloaded),
+        CASE(a_run_that_has_not_been_idle_for_long_enough_is_not_released),
         CASE(what_is_not_parked_or_not_ours_is_not_released),
         CASE(work_under_way_is_released_by_force_only),
         CASE(asking_whether_it_could_be_released_writes_nothing),

@@ -135,7 +135,7 @@ static void too_many_waits_are_refused_and_the_most_allowed_work(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     WaitItem *items = ARENA_ARRAY(&world->arena, WaitItem, LIMIT_WAITS_PER_RUN + 1);
-    for (int i = 0; i <= LIMIT_WAITS_PER_RUN; i++) items[i] = on_timer(START_MS + 1000 + i);
+    for (int i = 0; i <= (int)LIMIT_WAITS_PER_RUN; i++) items[i] = on_timer(START_MS + 1000 + i);
     Op *op = turn(world, claimed, NEXT_SUSPEND);
     set_waits(world, op, WAIT_EACH, items, LIMIT_WAITS_PER_RUN + 1);
     op_run(world, op, ERR_LIMIT);
@@ -165,12 +165,12 @@ static void wait_names_and_filters_have_limits(void **state) {
 static void children_nest_only_so_deep(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "d0");
-    for (int i = 1; i <= LIMIT_CHILD_DEPTH + 1; i++) {
+    for (int i = 1; i <= (int)LIMIT_CHILD_DEPTH + 1; i++) {
         RunSpec spec = spec_of(arena_printf(&world->arena, "d%d", i).data);
         Op *op = turn(world, claimed, NEXT_CONTINUE);
         op->turn.children = &spec;
         op->turn.child_count = 1;
-        op_run(world, op, i <= LIMIT_CHILD_DEPTH ? OK : ERR_LIMIT);
+        op_run(world, op, i <= (int)LIMIT_CHILD_DEPTH ? OK : ERR_LIMIT);
         if (op->status != OK) {
             assert_refused(op, ERR_LIMIT, "CHILD_DEPTH");
             break;
@@ -206,7 +206,7 @@ static void oversized_events_and_signals_are_refused(void **state) {
 static void too_many_unread_signals_are_refused(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
-    for (int i = 0; i < LIMIT_SIGNALS_PER_RUN; i += 1000) {
+    for (int i = 0; i < (int)LIMIT_SIGNALS_PER_RUN; i += 1000) {
         batch_new(world);
         for (int j = 0; j < 1000; j++) {
             Op *op = op_add(world, OP_SIGNAL);

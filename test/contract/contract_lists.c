@@ -119,7 +119,7 @@ static void page_is_never_larger_than_the_limit_of_pages(void **state) {
     World *world = *state;
     world->claim_max = 0;
     batch_new(world);
-    for (int i = 0; i < LIMIT_LIST_PAGE + 10; i++) {
+    for (int i = 0; i < (int)LIMIT_LIST_PAGE + 10; i++) {
         RunSpec spec = spec_of(arena_printf(&world->arena, "r%d", i).data);
         add_create(world, &spec);
     }
@@ -177,9 +177,40 @@ static void filter_by_workflow(void **state) {
     spec.workflow = STR("invoice");
     create_from(world, &spec);
     create(world, "b");
-    assert_string_equal(ids(world, (RunFilter){.workflow = STR("invoice")}), "a");
-    assert_string_equal(ids(world, (RunFilter){.workflow = STR("order")}), "b");
-    assert_string_equal(ids(world, (RunFilter){.workflow = STR("inv")}), ""); // whole names
+    assert_string_equal(ids(world, (RunFilter){.workflows = STR("invoice")}), "a");
+    assert_string_equal(ids(world, (RunFilter){.workflows = STR("order")}), "b");
+    assert_string_equal(ids(world, (RunFilter){.workflows = STR("inv")}), ""); // whole names
+    assert_string_equal(ids(world, (RunFilter){.workflows = STR("invoice\nnone\norder")}), "b a");
+}
+
+static void filter_by_ids(void **state) {
+    World *world = *state;
+    const char *const names[] = {"a", "b", "c", "d"};
+    Claimed claimed[4];
+    for (size_t i = 0; i < 4; i++) claimed[i] = create(world, names[i]);
+    park(world, claimed[2], on_signal("go"));
+    assert_string_equal(ids(world, (RunFilter){.ids = STR("d\na\nnobody\na")}), "d a");
+    assert_string_equal(ids(world, (RunFilter){.ids = STR("nobody")}), "");
+    RunFilter both = {.ids = STR("b\nc"), .states = 1u << RUN_SUSPENDED};
+    assert_string_equal(ids(world, both), "c");
+}
+
+static void oldest_first(void **state) {
+    World *world = *state;
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++) create(world, names[i]);
+    RunFilter filter = {.is_oldest_first = true, .limit = 3};
+    Query query = list(world, filter);
+    assert_int_equal(query.count, 3);
+    assert_text(query.runs[0].id, "a");
+    filter.cursor = query.next;
+    assert_string_equal(ids(world, filter), "d");
+    filter = (RunFilter){.is_oldest_first = true, .ids = STR("d\nb\na"), .limit = 2};
+    query = list(world, filter);
+    assert_int_equal(query.count, 2);
+    assert_text(query.runs[1].id, "b");
+    filter.cursor = query.next;
+    assert_string_equal(ids(world, filter), "d");
 }
 
 static void filter_by_tag(void **state) {
@@ -217,6 +248,30 @@ static void filter_by_parent(void **state) {
     cancel_run(world, "c1", 0);
     RunFilter filter = {.parent_id = STR("parent"), .states = 1u << RUN_RUNNING};
     assert_string_equal(ids(world, filter), "c2");
+}
+
+static void filter_by_the_name_of_a_task_or_child_that_is_waited_for(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.name = STR("charge");
+    Op *op = turn(world, create(world, "same-turn"), NEXT_SUSPEND);
+    set_task(world, op, &spec);
+    const WaitItem waits[] = {on_task("t1"), on_signal("go")};
+    set_waits(world, op, WAIT_FIRST, waits, 2);
+    op_run(world, op, OK);
+    Claimed later = create(world, "later");
+    op = turn(world, later, NEXT_CONTINUE);
+    spec = task_of("t2");
+    spec.name = STR("charge");
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    park(world, later, on_task("t2"));
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("charge")}), "later same-turn");
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("t1")}), "same-turn");
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("go")}), "same-turn");
+    RunFilter filter = {.waiting_on = STR("charge"), .limit = 1};
+    assert_string_equal(ids(world, filter), "later");
+    assert_string_equal(ids(world, (RunFilter){.waiting_on = STR("chargeback")}), "");
 }
 
 static void filter_by_what_is_waited_for(void **state) {
@@ -274,12 +329,12 @@ static void filters_combine(void **state) {
         Claimed claimed = create_from(world, &spec);
         if (i % 3 == 0) park(world, claimed, on_signal("go"));
     }
-    RunFilter filter = {.tag = STR("odd"), .workflow = STR("low"),
+    RunFilter filter = {.tag = STR("odd"), .workflows = STR("low"),
                         .states = 1u << RUN_SUSPENDED};
     assert_string_equal(ids(world, filter), "r3");
     filter = (RunFilter){.tag = STR("even"), .states = 1u << RUN_RUNNING};
     assert_string_equal(ids(world, filter), "r4 r2");
-    filter = (RunFilter){.workflow = STR("high"), .waiting_on = STR("go")};
+    filter = (RunFilter){.workflows = STR("high"), .waiting_on = STR("go")};
     assert_string_equal(ids(world, filter), "r6");
 }
 
@@ -298,7 +353,7 @@ static void rare_rows_among_many_are_found_page_by_page(void **state) {
     int found = 0, pages = 0;
     int64_t cursor = 0;
     do {
-        Query query = list(world, (RunFilter){.workflow = STR("rare"), .cursor = cursor});
+        Query query = list(world, (RunFilter){.workflows = STR("rare"), .cursor = cursor});
         found += (int)query.count;
         pages++;
         assert_true(query.next == 0 || cursor == 0 || query.next < cursor);
@@ -392,8 +447,11 @@ int contract_lists(void) {
         CASE(listings_leave_out_snapshots),
         CASE(filter_by_each_state_and_by_several),
         CASE(filter_by_workflow),
+        CASE(filter_by_ids),
+        CASE(oldest_first),
         CASE(filter_by_tag),
         CASE(filter_by_parent),
+        CASE(filter_by_the_name_of_a_task_or_child_that_is_waited_for),
         CASE(filter_by_what_is_waited_for),
         CASE(filter_by_idleness),
         CASE(filter_by_time_of_creation),

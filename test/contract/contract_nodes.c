@@ -31,6 +31,21 @@ static void node_joins_with_a_lease_and_is_listed(void **state) {
     assert_status(read_query(world, &query, QUERY_NODE), ERR_NOT_FOUND);
 }
 
+static void node_says_who_asks_it_for_tasks(void **state) {
+    World *world = *state;
+    assert_null(get_node(world, world->node).workers.data);
+    Op *op = op_new(world, OP_DESCRIBE_NODE);
+    op->describe_node.workers = STR("{\"workers\":[]}");
+    op_run(world, op, OK);
+    assert_text(get_node(world, world->node).workers, "{\"workers\":[]}");
+    op = op_new(world, OP_RENEW);
+    op->renew.lease_ms = HOUR_MS;
+    op_run(world, op, OK);
+    assert_text(get_node(world, world->node).workers, "{\"workers\":[]}");
+    op_run(world, op_new(world, OP_DESCRIBE_NODE), OK);
+    assert_null(get_node(world, world->node).workers.data);
+}
+
 static void node_says_what_it_is_and_what_it_has(void **state) {
     World *world = *state;
     batch_new(world);
@@ -133,6 +148,56 @@ static void dead_nodes_runs_are_taken_over_and_it_is_fenced(void **state) {
     assert_status(batch_try(world), ERR_FENCED);
     assert_unchanged(world, before);
     assert_true(get_node(world, dead).lease_until_ms < 0); // it can still look itself up
+}
+
+static void next_process(World *world, const char *name) {
+    world->now_ms += HOUR_MS;
+    world->node = join(world, name, HOUR_MS);
+    assert_int_equal(claim(world, 10)->claim.taken_over, 1);
+}
+
+static void begin_again(World *world) {
+    RunRow run = get_run(world, "a");
+    Op *op = turn(world, (Claimed){run.key, run.epoch}, NEXT_CONTINUE);
+    op->turn.is_attempt = true;
+    op_run(world, op, OK);
+}
+
+static void lost_executions_are_counted_in_a_row(void **state) {
+    World *world = *state;
+    create(world, "a");
+    next_process(world, "two");
+    assert_int_equal(get_run(world, "a").attempts, 1);
+    next_process(world, "three"); // "two" never came to it
+    assert_int_equal(get_run(world, "a").attempts, 1);
+    begin_again(world);
+    assert_int_equal(run_lost(&(RunRow){.attempts = get_run(world, "a").attempts}), 1);
+    next_process(world, "four");
+    assert_int_equal(get_run(world, "a").attempts, 2);
+    begin_again(world);
+    op_run(world, op_new(world, OP_LEAVE), OK); // an orderly end loses nothing
+    assert_int_equal(get_run(world, "a").attempts, 2);
+    world->node = join(world, "five", HOUR_MS);
+    assert_int_equal(claim(world, 10)->claim.count, 1);
+    Claimed claimed = ready_at(world, 0);
+    begin_again(world);
+    save_step(world, claimed, "a", 0); // it got on
+    assert_int_equal(get_run(world, "a").attempts, 0);
+}
+
+static void a_resumed_run_counts_lost_executions_anew(void **state) {
+    World *world = *state;
+    create(world, "a");
+    next_process(world, "two");
+    pause_run(world, "a");
+    Claimed claimed = {get_run(world, "a").key, get_run(world, "a").epoch};
+    finish(world, claimed, NEXT_PAUSE, "{}");
+    assert_state(world, "a", RUN_PAUSED);
+    assert_int_equal(get_run(world, "a").attempts, 1); // for people to see
+    Op *op = op_new(world, OP_RESUME);
+    op->hold.run_id = STR("a");
+    op_run(world, op, OK);
+    assert_int_equal(get_run(world, "a").attempts, 0);
 }
 
 static void runs_are_taken_over_a_page_at_a_time(void **state) {
@@ -399,6 +464,72 @@ static void defining_an_old_version_again_rolls_back(void **state) {
     assert_int_equal(query.definitions[0].is_current + query.definitions[1].is_current, 1);
 }
 
+static Op *define_file(World *world, const char *version, int64_t kind, Status expected) {
+    static const char *const names[] = {"b", "c"};
+    Op *op = op_new(world, OP_DEFINE);
+    op->define.name = STR("a");
+    op->define.version = str_from(version);
+    op->define.kind = kind;
+    op->define.source = STR("three of them");
+    op->define.other_count = 2;
+    op->define.others = ARENA_ARRAY(&world->arena, DefinedWorkflow, 2);
+    for (int i = 0; i < 2; i++) op->define.others[i].name = str_from(names[i]);
+    op_run(world, op, expected);
+    return op;
+}
+
+static void workflows_of_a_file_become_current_together(void **state) {
+    World *world = *state;
+    define(world, "b", "v1", "one");
+    Op *op = define_file(world, "v2", RUN_FLOW, OK);
+    assert_true(op->define.is_new && op->define.others[0].is_new && op->define.others[1].is_new);
+    assert_true(op->define.key < op->define.others[0].key);
+    assert_text(current(world, "a").version, "v2");
+    assert_text(current(world, "b").version, "v2");
+    assert_text(current(world, "c").version, "v2");
+    op = define_file(world, "v2", RUN_FLOW, OK);
+    assert_false(op->define.is_new || op->define.others[0].is_new || op->define.others[1].is_new);
+}
+
+static void file_with_one_workflow_that_is_refused_changes_nothing(void **state) {
+    World *world = *state;
+    define(world, "a", "v1", "one");
+    Op *op = op_new(world, OP_DEFINE);
+    op->define.name = STR("c");
+    op->define.version = VERSION_NATIVE;
+    op->define.kind = RUN_NATIVE;
+    op_run(world, op, OK);
+    Str before = world_dump(world);
+    assert_refused(define_file(world, "v2", RUN_FLOW, ERR_CONFLICT), ERR_CONFLICT, "WORKFLOW_KIND");
+    assert_unchanged(world, before);
+    op = op_new(world, OP_DEFINE);
+    op->define.name = STR("a");
+    op->define.version = STR("v2");
+    op->define.kind = RUN_FLOW;
+    op->define.other_count = 1;
+    op->define.others = ARENA_ARRAY(&world->arena, DefinedWorkflow, 1);
+    op->define.others[0].name = arena_printf(&world->arena, "%0*d", (int)LIMIT_NAME_SIZE + 1, 7);
+    op_run(world, op, ERR_LIMIT);
+    assert_unchanged(world, before);
+}
+
+static void the_name_of_the_file_is_the_one_said_last(void **state) {
+    World *world = *state;
+    define(world, "w", "v1", "one");
+    assert_null(current(world, "w").file.data);
+    Op *op = op_new(world, OP_DEFINE);
+    op->define.name = STR("w");
+    op->define.version = STR("v1");
+    op->define.kind = RUN_FLOW;
+    op->define.source = STR("one");
+    op->define.file = STR("saga.flow");
+    op_run(world, op, OK);
+    assert_false(op->define.is_new);
+    assert_text(current(world, "w").file, "saga.flow");
+    define(world, "w", "v1", "one"); // whoever does not say it changes nothing
+    assert_text(current(world, "w").file, "saga.flow");
+}
+
 static void run_stays_with_the_version_it_started_with(void **state) {
     World *world = *state;
     int64_t first = define(world, "w", "v1", "one")->define.key;
@@ -482,11 +613,14 @@ int contract_nodes(void) {
     const struct CMUnitTest tests[] = {
         CASE(node_joins_with_a_lease_and_is_listed),
         CASE(node_says_what_it_is_and_what_it_has),
+        CASE(node_says_who_asks_it_for_tasks),
         CASE(node_of_the_same_name_joins_as_another),
         CASE(renewing_extends_the_lease),
         CASE(renewing_tells_when_the_next_lease_ends),
         CASE(late_node_that_lost_nothing_may_renew),
         CASE(dead_nodes_runs_are_taken_over_and_it_is_fenced),
+        CASE(lost_executions_are_counted_in_a_row),
+        CASE(a_resumed_run_counts_lost_executions_anew),
         CASE(runs_are_taken_over_a_page_at_a_time),
         CASE(living_nodes_runs_are_not_taken),
         CASE(own_runs_are_not_claimed_twice),
@@ -503,6 +637,9 @@ int contract_nodes(void) {
         CASE(dead_node_without_runs_is_forgotten_by_the_sweep),
         CASE(defined_version_becomes_current),
         CASE(defining_an_old_version_again_rolls_back),
+        CASE(workflows_of_a_file_become_current_together),
+        CASE(file_with_one_workflow_that_is_refused_changes_nothing),
+        CASE(the_name_of_the_file_is_the_one_said_last),
         CASE(run_stays_with_the_version_it_started_with),
         CASE(start_by_name_alone_takes_the_current_definition),
         CASE(start_by_a_name_nobody_defined_is_refused),

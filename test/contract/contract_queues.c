@@ -354,7 +354,7 @@ static void many_keys_follow_a_new_limit_page_by_page(void **state) {
     set_queue(world, (QueueRow){.max_per_key = 2});
     assert_true(queue_of(world).row.blocked_count > 0);
     assert_int_equal(world->batch.earliest_due_ms, world->now_ms);
-    for (int i = 0; i < 5 && queue_of(world).row.due_at_ms != 0; i++) fire(world);
+    for (int i = 0; i < KEYS && queue_of(world).row.due_at_ms != 0; i++) fire(world);
     assert_int_equal(queue_of(world).row.blocked_count, 0);
     assert_int_equal(queue_of(world).row.adjust_from, 0);
     set_queue(world, (QueueRow){.max_per_key = 1}); // a claim keeps to it before they follow
@@ -488,6 +488,28 @@ static void queues_are_listed_by_name_with_depth_and_age(void **state) {
     assert_int_equal(query.queues[0].oldest_at_ms, begun_at);
 }
 
+static void claimable_tasks_are_listed_in_the_order_of_claims(void **state) {
+    World *world = *state;
+    add_keyed(world, "t1", NULL);
+    add_keyed(world, "t2", "k");
+    add_keyed(world, "t3", "k"); // waits for its key
+    TaskSpec urgent = keyed("t4", NULL), delayed = keyed("t5", NULL), other = task_of("t6");
+    urgent.priority = 5;
+    delayed.delay_ms = HOUR_MS;
+    create_task(world, &urgent);
+    create_task(world, &delayed);
+    create_task(world, &other); // in another queue
+    Query query = {.queue = STR("q"), .limit = 10};
+    assert_ok(read_query(world, &query, QUERY_CLAIMABLE));
+    assert_int_equal(query.count, 3);
+    assert_text(query.tasks[0].id, "t4");
+    assert_text(query.tasks[1].id, "t1");
+    assert_text(query.tasks[2].id, "t2");
+    query = (Query){.queue = STR("q"), .limit = 1};
+    assert_ok(read_query(world, &query, QUERY_CLAIMABLE));
+    assert_int_equal(query.count, 1);
+}
+
 static void queue_that_nobody_set_goes_with_its_last_task(void **state) {
     World *world = *state;
     add_many(world, 1);
@@ -530,6 +552,7 @@ int contract_queues(void) {
         CASE(paused_queue_hands_out_nothing_and_what_runs_goes_on),
         CASE(limits_out_of_range_are_refused),
         CASE(queues_are_listed_by_name_with_depth_and_age),
+        CASE(claimable_tasks_are_listed_in_the_order_of_claims),
         CASE(queue_that_nobody_set_goes_with_its_last_task),
     };
     return run_group("queues", tests);

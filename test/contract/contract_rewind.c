@@ -123,6 +123,24 @@ static void snapshots_of_all_sizes_come_back(void **state) {
     }
 }
 
+static void step_without_an_iteration_is_the_last_that_was_begun(void **state) {
+    World *world = *state;
+    static const char *const snapshots[] = {"p0", "p1", "p2", "p3"};
+    Claimed claimed = start_flow(world, "r");
+    for (int i = 0; i < 4; i++) {
+        if (i > 0) claimed = send(world, "go");
+        await_signal(world, claimed, "go", i, snapshots[i]);
+    }
+    fork_to(world, "go", OK);
+    assert_text(get_run(world, "copy").snapshot, "p2"); // from before the last
+    assert_int_equal(rewind_to(world, "go", -1, OK)->rewind.position, 3);
+    assert_int_equal(last_entry(world, "r", LOG_REWOUND).iteration, 3);
+    assert_int_equal(rewind_to(world, "go", -1, OK)->rewind.position, 2);
+    assert_text(get_run(world, "r").snapshot, "p1");
+    assert_int_equal(rewind_to(world, "go", 1, OK)->rewind.position, 1);
+    assert_refused(rewind_to(world, "go", 1, ERR_NOT_FOUND), ERR_NOT_FOUND, "STEP_NOT_FOUND");
+}
+
 static void rewind_restores_the_turn_that_began_the_step(void **state) {
     World *world = *state;
     park_through(world, 3);
@@ -427,8 +445,114 @@ static void fork_from_the_first_turn_is_a_fresh_start(void **state) {
     assert_int_equal(tasks.count, 0);
 }
 
+// ---- names ----
+
+// Does the task `id`, called "charge", at a position, and waits for it.
+static Claimed charge(World *world, Claimed claimed, const char *id, int64_t position) {
+    TaskSpec task = task_of(id);
+    task.name = STR("charge");
+    task.position = position;
+    LogRow begun = begins(LOG_TASK, "charge", position);
+    WaitItem wait = at(on_task(id), position);
+    flow_turn(world, claimed, (Park){.snapshot = "p", .log = &begun, .log_count = 1, .task = &task,
+                                     .waits = &wait, .wait_count = 1});
+    complete_task(world, id, lease_one(world, "default").token,
+                  arena_printf(&world->arena, "%lld", (long long)position * 10).data);
+    return ready_at(world, 0);
+}
+
+static Query step_called(World *world, const char *name, int64_t iteration, Status expected) {
+    Query query = {.run_id = STR("r"), .name = str_from(name), .iteration = iteration};
+    assert_status(read_query(world, &query, QUERY_STEP), expected);
+    return query;
+}
+
+static void task_results_of_a_script_stand_under_the_name_and_iteration(void **state) {
+    World *world = *state;
+    Claimed claimed = charge(world, start_flow(world, "r"), "task_a", 0);
+    claimed = charge(world, claimed, "task_b", 1);
+    LogRow entry = last_entry(world, "r", LOG_WAIT);
+    assert_text(log_entry_name(&entry), "charge");
+    assert_text(log_entry_target(&entry), "task_b");
+    assert_text(step_called(world, "charge", 0, OK).log[0].data, "0");
+    assert_text(step_called(world, "charge", 1, OK).log[0].data, "10");
+    Query last = step_called(world, "charge", -1, OK);
+    assert_text(last.log[0].data, "10");
+    assert_int_equal(last.log[0].iteration, 1);
+    step_called(world, "charge", 2, ERR_NOT_FOUND);
+    await_signal(world, claimed, "go", 2, "p");
+    Query all = {.run_id = STR("r"), .iteration = -1, .limit = 1};
+    for (int64_t position = 0; position < 2; position++) { // both entries of one position together
+        assert_ok(read_query(world, &all, QUERY_LIST_STEPS));
+        assert_int_equal(all.count, 2);
+        for (int i = 0; i < 2; i++) {
+            assert_text(log_entry_name(&all.log[i]), "charge");
+            assert_int_equal(all.log[i].iteration, position);
+        }
+        all.after = all.next;
+    }
+    assert_int_equal(all.next, 0);
+    Query named = {.run_id = STR("r"), .name = STR("charge"), .iteration = 1};
+    assert_ok(read_query(world, &named, QUERY_LIST_STEPS));
+    assert_int_equal(named.count, 2);
+    assert_int_equal(named.log[1].kind, LOG_WAIT);
+    rewind_to(world, "charge", -1, OK); // goes where the name stands last
+    step_called(world, "charge", 1, ERR_NOT_FOUND);
+}
+
+static void step_that_was_begun_is_found_before_it_ends(void **state) {
+    World *world = *state;
+    TaskSpec task = task_of("task_a");
+    LogRow begun = begins(LOG_TASK, "charge", 0);
+    WaitItem wait = at(on_task("task_a"), 0);
+    flow_turn(world, start_flow(world, "r"),
+              (Park){.snapshot = "p", .log = &begun, .log_count = 1, .task = &task, .waits = &wait,
+                     .wait_count = 1});
+    assert_int_equal(step_called(world, "charge", -1, OK).log[0].kind, LOG_TASK);
+}
+
+// As versions before this one wrote it.
+static void entries_that_have_the_id_alone_are_named_by_their_beginning(void **state) {
+    World *world = *state;
+    static const char id[] = "task_00112233445566778899aabbccddeeff";
+    Claimed claimed = start_flow(world, "r");
+    LogRow log[] = {begins(LOG_TASK, "charge", 0), begins(LOG_WAIT, id, 0)};
+    log[1].data = STR("7");
+    WaitItem wait = at(on_signal("go"), 1);
+    flow_turn(world, claimed, (Park){.snapshot = "p", .log = log, .log_count = 2, .waits = &wait,
+                                     .wait_count = 1});
+    Query query = step_called(world, "charge", -1, OK);
+    assert_text(query.log[0].data, "7");
+    assert_text(log_entry_name(&query.log[0]), "charge");
+    assert_text(log_entry_target(&query.log[0]), id);
+}
+
+static void task_results_of_a_c_workflow_stand_under_the_name_too(void **state) {
+    World *world = *state;
+    Claimed claimed = create(world, "r");
+    TaskSpec task = task_of("t1");
+    LogRow begun = {.kind = LOG_TASK, .name = STR("charge"), .iteration = 4,
+                    .data = STR("\"t1\"")};
+    Op *op = turn(world, claimed, NEXT_SUSPEND);
+    set_log(world, op, begun);
+    set_task(world, op, &task);
+    WaitItem wait = on_task("t1");
+    set_waits(world, op, WAIT_FIRST, &wait, 1);
+    op->turn.waits.items[0].position = 1;
+    op_run(world, op, OK);
+    complete_task(world, "t1", lease_one(world, "default").token, "7");
+    assert_text(last_entry(world, "r", LOG_WAIT).name, "t1"); // what it is replayed by
+    assert_text(step_called(world, "charge", 4, OK).log[0].data, "7");
+    assert_text(step_called(world, "charge", -1, OK).log[0].data, "7");
+}
+
 int contract_rewind(void) {
     const struct CMUnitTest tests[] = {
+        CASE(task_results_of_a_script_stand_under_the_name_and_iteration),
+        CASE(step_that_was_begun_is_found_before_it_ends),
+        CASE(entries_that_have_the_id_alone_are_named_by_their_beginning),
+        CASE(task_results_of_a_c_workflow_stand_under_the_name_too),
+        CASE(step_without_an_iteration_is_the_last_that_was_begun),
         CASE(rewind_restores_the_turn_that_began_the_step),
         CASE(snapshots_of_all_sizes_come_back),
         CASE(rewind_past_several_turns_forgets_what_was_delivered_since),

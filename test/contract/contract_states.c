@@ -106,7 +106,7 @@ static void runs_are_found_by_value_page_by_page(void **state) {
     assert_int_equal(found, RUNS - RUNS / 3);
     Query query = find_runs(world, (RunFilter){.state_key = STR("phase"),
                                                .state_value = STR("\"few\""),
-                                               .workflow = STR("odd"), .limit = 1000});
+                                               .workflows = STR("odd"), .limit = 1000});
     assert_int_equal(query.count, RUNS / 6);
     query = find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("few")});
     assert_int_equal(query.count, 0);

@@ -122,7 +122,7 @@ static void cancel_acknowledged_ends_cancelled_whatever_the_last_turn_says(void 
     assert_state(world, "a", RUN_CANCELLED);
     assert_state(world, "b", RUN_CANCELLED);
     assert_state(world, "c", RUN_CANCELLED);
-    assert_text(get_result(world, "a"), "\"done\"");
+    assert_text(get_result(world, "b"), "{\"type\":\"Error\"}");
 }
 
 static void cancel_grace_over_ends_the_run_and_fences_its_executor(void **state) {
@@ -202,7 +202,64 @@ static void cancel_with_a_nonsense_grace_is_refused(void **state) {
     assert_unchanged(world, before);
 }
 
+static void what_a_cancelled_run_returns_is_not_its_error(void **state) {
+    World *world = *state;
+    const TurnNext ends[] = {NEXT_COMPLETE, NEXT_FAIL, NEXT_CANCELLED, NEXT_CANCELLED};
+    const char *const given[] = {"{\"refunded\":true}", "{\"type\":\"Mine\"}",
+                                 "{\"type\":\"Mine\"}", NULL};
+    const char *const ours = "{\"type\":\"CancelledError\",\"message\":\"the run was cancelled\"}";
+    for (size_t i = 0; i < 4; i++) {
+        const char *id = arena_printf(&world->arena, "r%zu", i).data;
+        park(world, create(world, id), on_signal("go"));
+        cancel_run(world, id, 1000);
+        finish(world, ready_at(world, 0), ends[i], given[i]);
+        assert_state(world, id, RUN_CANCELLED);
+        assert_int_equal(world->batch.ended_count, 1); // who follows along is told the same
+        const char *error = i == 1 || i == 2 ? given[i] : ours;
+        assert_text(world->batch.ended[0].error, error);
+        assert_text(get_result(world, id), error);
+    }
+}
+
 // ---- pause and resume ----
+
+static const char *pause_reason(World *world, const char *id) {
+    Query query = {.run_id = str_from(id)};
+    assert_ok(read_query(world, &query, QUERY_PAUSE_REASON));
+    return str_is_null(query.text) ? "" : arena_cstr(&world->arena, query.text);
+}
+
+static void a_paused_run_says_why(void **state) {
+    World *world = *state;
+    const char *const asked = "{\"type\":\"PauseRequested\",\"message\":\"somebody asked for it\"}";
+    Claimed executing = create(world, "executing"), own = create(world, "own");
+    park(world, create(world, "parked"), on_signal("go"));
+    assert_string_equal(pause_reason(world, "parked"), "");
+    pause_run(world, "parked");
+    assert_string_equal(pause_reason(world, "parked"), asked);
+    pause_run(world, "executing");
+    assert_string_equal(pause_reason(world, "executing"), ""); // not yet
+    park(world, executing, on_signal("go"));
+    assert_string_equal(pause_reason(world, "executing"), asked);
+    finish(world, own, NEXT_PAUSE, "{\"type\":\"WorkflowChanged\"}");
+    assert_string_equal(pause_reason(world, "own"), "{\"type\":\"WorkflowChanged\"}");
+    for (int i = 0; i < 200; i++) { // whatever is noted meanwhile
+        Op *op = op_new(world, OP_APPEND_LOG);
+        op->append_log.run = own.run;
+        op->append_log.epoch = op->append_log.idle_since_ms = -1;
+        op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .data = STR("1")};
+        op_run(world, op, OK);
+    }
+    assert_string_equal(pause_reason(world, "own"), "{\"type\":\"WorkflowChanged\"}");
+    resume_run(world, "own");
+    own = ready_of(world, own.run);
+    assert_string_equal(pause_reason(world, "own"), "");
+    pause_run(world, "own");
+    finish(world, own, NEXT_CONTINUE_AS, "1");
+    assert_string_equal(pause_reason(world, "own"), asked); // the last one counts
+    Query query = {.run_id = STR("nobody")};
+    assert_int_equal(read_query(world, &query, QUERY_PAUSE_REASON), ERR_NOT_FOUND);
+}
 
 static void pause_of_a_parked_run_holds_it_and_its_events_wait(void **state) {
     World *world = *state;
@@ -473,6 +530,8 @@ int contract_steering(void) {
         CASE(cancel_of_a_paused_run_lets_it_clean_up),
         CASE(cancel_of_a_paused_run_without_grace_ends_it),
         CASE(cancel_with_a_nonsense_grace_is_refused),
+        CASE(what_a_cancelled_run_returns_is_not_its_error),
+        CASE(a_paused_run_says_why),
         CASE(pause_of_a_parked_run_holds_it_and_its_events_wait),
         CASE(resume_of_a_parked_run_parks_it_again_when_nothing_came),
         CASE(wait_that_came_due_while_paused_is_delivered_on_resume),

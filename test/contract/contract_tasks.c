@@ -202,6 +202,44 @@ static void delayed_task_is_claimable_when_due(void **state) {
 
 // ---- fencing ----
 
+static Op *lease_with_secret(World *world, uint64_t secret, int64_t max) {
+    static const Str queues[] = {STR("default")};
+    batch_new(world);
+    world->batch.secret = (LeaseSecret){{secret, secret, secret, secret}};
+    Op *op = op_add(world, OP_CLAIM_TASKS);
+    op->claim_tasks.worker = STR("worker-1");
+    op->claim_tasks.queues = (Str *)(uintptr_t)queues;
+    op->claim_tasks.queue_count = 1;
+    op->claim_tasks.max = max;
+    op->claim_tasks.lease_ms = MINUTE_MS;
+    batch_run(world);
+    return op;
+}
+
+static void token_of_a_lease_cannot_be_told_from_others(void **state) {
+    World *world = *state;
+    enum { COUNT = 24 };
+    int64_t tokens[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        TaskSpec spec = task_of(arena_printf(&world->arena, "t%d", i).data);
+        create_task(world, &spec);
+    }
+    for (int i = 0; i < COUNT; i += 8) { // the first of each eight alone
+        Op *op = lease_with_secret(world, (uint64_t)i, 1);
+        tokens[i] = op->claim_tasks.tasks[0].token;
+        op = lease_with_secret(world, (uint64_t)i, 7);
+        for (int k = 0; k < 7; k++) tokens[i + 1 + k] = op->claim_tasks.tasks[k].token;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_in_range(tokens[i], 1, (INT64_C(1) << 53) - 1);
+        for (int k = 0; k < i; k++) {
+            int64_t distance = tokens[i] - tokens[k];
+            assert_true(llabs(distance) > INT64_C(1) << 30); // no way to guess
+        }
+    }
+    complete_task(world, "t0", tokens[0], "1");
+}
+
 static void stale_token_changes_nothing(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
@@ -377,6 +415,55 @@ static void retry_task_queues_a_failed_one_again(void **state) {
     op_run(world, op, ERR_CONFLICT);
     assert_refused(op, ERR_CONFLICT, "TASK_NOT_FAILED");
     complete_task(world, "t1", task.token, "1");
+}
+
+static Op *retry_task(World *world, const char *id, Status expected) {
+    Op *op = op_new(world, OP_RETRY_TASK);
+    op->retry_task.id = str_from(id);
+    op_run(world, op, expected);
+    return op;
+}
+
+static void retry_task_makes_one_in_backoff_claimable_at_once(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.max_attempts = 3;
+    spec.backoff_ms = 3600 * 1000;
+    Op *op = turn(world, create(world, "r1"), NEXT_CONTINUE); // also one that belongs to a run
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    TaskRow task = lease_one(world, "default");
+    fail_task(world, "t1", task.token, "{}");
+    assert_int_equal(get_task(world, "t1").claim_rank, 0);
+    assert_int_equal(get_task(world, "t1").due_at_ms, world->now_ms + 3600 * 1000);
+    assert_true(retry_task(world, "t1", OK)->retry_task.is_changed);
+    assert_true(world->batch.has_tasks);
+    assert_int_equal(get_task(world, "t1").due_at_ms, 0);
+    assert_int_equal(get_task(world, "t1").max_attempts, 3); // no attempt is given on top
+    assert_false(retry_task(world, "t1", OK)->retry_task.is_changed); // it is due already
+    task = lease_one(world, "default");
+    assert_int_equal(task.attempt, 2);
+    assert_refused(retry_task(world, "t1", ERR_CONFLICT), ERR_CONFLICT, "TASK_HAS_RUN");
+    complete_task(world, "t1", task.token, "1");
+}
+
+static void retry_task_of_a_key_waits_for_the_others_of_the_key(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 2; i++) {
+        TaskSpec spec = task_of(i == 0 ? "t1" : "t2");
+        spec.concurrency_key = STR("k");
+        spec.max_attempts = 2;
+        spec.backoff_ms = 3600 * 1000;
+        create_task(world, &spec);
+    }
+    fail_task(world, "t1", lease_one(world, "default").token, "{}");
+    TaskRow second = lease_one(world, "default");
+    assert_true(str_equal(second.id, STR("t2")));
+    assert_true(retry_task(world, "t1", OK)->retry_task.is_changed);
+    assert_false(retry_task(world, "t1", OK)->retry_task.is_changed); // blocked by t2 now
+    assert_int_equal(get_task(world, "t1").claim_rank, 0);
+    complete_task(world, "t2", second.token, "1");
+    assert_true(str_equal(lease_one(world, "default").id, STR("t1")));
 }
 
 static void retry_task_of_a_run_is_refused(void **state) {
@@ -780,6 +867,7 @@ int contract_tasks(void) {
         CASE(other_names_hold_nobody_up),
         CASE(claim_without_a_queue_or_for_nothing_is_refused),
         CASE(delayed_task_is_claimable_when_due),
+        CASE(token_of_a_lease_cannot_be_told_from_others),
         CASE(stale_token_changes_nothing),
         CASE(completion_repeated_with_its_token_is_answered_ok),
         CASE(another_result_under_the_same_token_is_refused),
@@ -789,6 +877,8 @@ int contract_tasks(void) {
         CASE(jitter_stays_within_its_bounds_and_is_the_same_everywhere),
         CASE(final_and_non_retryable_errors_are_not_retried),
         CASE(retry_task_queues_a_failed_one_again),
+        CASE(retry_task_makes_one_in_backoff_claimable_at_once),
+        CASE(retry_task_of_a_key_waits_for_the_others_of_the_key),
         CASE(retry_task_of_a_run_is_refused),
         CASE(released_task_is_claimed_again_as_if_it_had_never_been),
         CASE(released_task_of_a_cancelled_run_ends),

@@ -109,7 +109,7 @@ static void token_that_makes_no_sense_is_refused(void **state) {
 
 static void tokens_are_counted_and_paged(void **state) {
     World *world = *state;
-    for (int i = 0; i < LIMIT_TOKEN_COUNT; i++) {
+    for (int i = 0; i < (int)LIMIT_TOKEN_COUNT; i++) {
         char *name = arena_alloc(&world->arena, 16);
         snprintf(name, 16, "tok_%d", i);
         op_run(world, token_op(world, name, name), OK);

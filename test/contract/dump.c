@@ -156,7 +156,7 @@ static void runs_add(Dump *dump) {
         Query query = {.filter = {.cursor = cursor, .limit = dump->options->page_limit}};
         query_run(dump, &query, QUERY_LIST_RUNS);
         size_t count = query.count;
-        int64_t keys[LIMIT_LIST_PAGE];
+        int64_t keys[LIMIT_LIST_PAGE_MAX];
         for (size_t i = 0; i < count; i++) keys[i] = query.runs[i].key;
         cursor = query.next;
         for (size_t i = 0; i < count; i++) run_add(dump, keys[i]);
@@ -293,7 +293,7 @@ static void owned_add(Dump *dump, int64_t node) {
 }
 
 static void nodes_add(Dump *dump) {
-    int64_t keys[LIMIT_LIST_PAGE];
+    int64_t keys[LIMIT_LIST_PAGE_MAX];
     size_t count = 0;
     for (int64_t after = 0;;) {
         Query query = {.after = after, .limit = dump->options->page_limit};

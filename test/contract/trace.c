@@ -213,7 +213,7 @@ static void build_turn(Maker *maker, Op *op) {
         NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE,
         NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,
         NEXT_SUSPEND,  NEXT_COMPLETE, NEXT_COMPLETE, NEXT_FAIL,     NEXT_PAUSE,    NEXT_CANCELLED,
-        NEXT_CONTINUE_AS};
+        NEXT_CONTINUE_AS, NEXT_RETRY, NEXT_RETRY};
     TurnCommit *turn = &op->turn;
     const KnownRun *run = some_claim(maker, &turn->epoch);
     turn->run = run->key;
@@ -241,6 +241,7 @@ static void build_turn(Maker *maker, Op *op) {
         turn->states[i] = (StateSpec){numbered(maker, "key", 3), payload(maker)};
     }
     turn->result = payload(maker);
+    if (turn->next == NEXT_RETRY) turn->retry_at_ms = later(maker, -500, 4000);
     if (turn->next == NEXT_SUSPEND) build_waits(maker, turn);
 }
 
@@ -322,6 +323,15 @@ static void build_outside(Maker *maker, Op *op) {
         op->fork.iteration = -1;
         op->fork.new_id = run_name(maker->arena, 20 + pick(maker, TRACE_RUNS - 20));
         break;
+    case OP_REMOVE_EVENTS:
+        op->remove_events.topic = some_topic(maker);
+        if (chance(maker, 60)) op->remove_events.key = between(maker, 1, 300);
+        break;
+    case OP_REMOVE_SIGNALS:
+        op->remove_events.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        if (chance(maker, 50)) op->remove_events.name = numbered(maker, "go", 3);
+        if (chance(maker, 30)) op->remove_events.key = between(maker, 1, 300);
+        break;
     case OP_PURGE_RUN: op->purge.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS); break;
     case OP_SET_TOPIC:
         op->set_topic = (TopicRow){.name = some_topic(maker), .consume = pick(maker, 2),
@@ -348,6 +358,9 @@ static void build_node_op(Maker *maker, Op *op) {
         op->renew.resident_count = between(maker, 0, 9);
         break;
     case OP_LEAVE: break;
+    case OP_DESCRIBE_NODE:
+        if (chance(maker, 80)) op->describe_node.workers = numbered(maker, "workers", 3);
+        break;
     case OP_CLAIM: op->claim.max = between(maker, 0, 6); break;
     case OP_DEFINE:
         op->define.name = numbered(maker, "workflow", 2);
@@ -479,7 +492,8 @@ static void build_op(Maker *maker, Op *op) {
     if (is_turn && !has_claim(maker) && chance(maker, 95)) {
         op->kind = maker->node != 0 && chance(maker, 50) ? OP_CLAIM : OP_CREATE_RUN;
     }
-    bool is_nodes = op->kind == OP_CLAIM || op->kind == OP_RENEW || op->kind == OP_LEAVE;
+    bool is_nodes = op->kind == OP_CLAIM || op->kind == OP_RENEW || op->kind == OP_LEAVE ||
+                    op->kind == OP_DESCRIBE_NODE;
     if (is_nodes && maker->knowledge->node_count == 0 && chance(maker, 90)) op->kind = OP_JOIN;
     switch (op->kind) {
     case OP_COMMIT_TURN: build_turn(maker, op); return;
@@ -496,11 +510,14 @@ static void build_op(Maker *maker, Op *op) {
     case OP_RESUME:
     case OP_REWIND:
     case OP_FORK:
+    case OP_REMOVE_EVENTS:
+    case OP_REMOVE_SIGNALS:
     case OP_PURGE_RUN:
     case OP_SET_TOPIC: build_outside(maker, op); return;
     case OP_JOIN:
     case OP_RENEW:
     case OP_LEAVE:
+    case OP_DESCRIBE_NODE:
     case OP_CLAIM:
     case OP_DEFINE:
     case OP_FIRE_DUE:
@@ -534,12 +551,12 @@ static const struct {
     {OP_PURGE_RUN, 5},      {OP_SET_TOPIC, 2},    {OP_REPLAY_DEAD_LETTER, 2},
     {OP_REMOVE_DEAD_LETTER, 1}, {OP_SWEEP, 3},    {OP_APPEND_LOG, 1},    {OP_RETRY_TASK, 1},
     {OP_RELEASE, 2},        {OP_DEFINE, 1},       {OP_RENEW, 2},         {OP_JOIN, 2},
-    {OP_LEAVE, 1},          {OP_SET_SCHEDULE, 4}, {OP_REMOVE_SCHEDULE, 1},
+    {OP_LEAVE, 1},          {OP_DESCRIBE_NODE, 1}, {OP_SET_SCHEDULE, 4}, {OP_REMOVE_SCHEDULE, 1},
     {OP_PAUSE_SCHEDULE, 1}, {OP_RESUME_SCHEDULE, 1}, {OP_TRIGGER_SCHEDULE, 2},
     {OP_BACKFILL_SCHEDULE, 1}, {OP_RELEASE_TASK, 1},
     {OP_SET_QUEUE, 2}, {OP_REMOVE_QUEUE, 1},
     {OP_PAUSE_QUEUE, 1},    {OP_RESUME_QUEUE, 2}, {OP_CREATE_TOKEN, 1}, {OP_REMOVE_TOKEN, 1},
-    {OP_NOTE_RELEASED, 3},  {OP_NOTE_RELOADED, 2},
+    {OP_NOTE_RELEASED, 3},  {OP_NOTE_RELOADED, 2}, {OP_REMOVE_EVENTS, 2}, {OP_REMOVE_SIGNALS, 2},
 };
 
 static OpKind some_kind(uint64_t *random) {
@@ -583,6 +600,15 @@ void trace_advance(Knowledge *knowledge, const TraceBatch *from) {
     knowledge->batch_number++;
 }
 
+// Every third node lacks the workflow "order".
+static const WorkflowSet *executes_of(int64_t node, Arena *arena) {
+    if (node % 3 != 0) return NULL;
+    WorkflowSet *set = arena_zalloc(arena, sizeof(WorkflowSet) + sizeof(WorkflowName));
+    set->count = 1;
+    set->names[0] = (WorkflowName){.number = workflow_number(STR("mail")), .name = STR("mail")};
+    return set;
+}
+
 void trace_build(const Knowledge *knowledge, const TraceBatch *from, Arena *arena,
                  Batch *ret_batch) {
     batch_init(ret_batch, arena, knowledge->now_ms);
@@ -594,6 +620,7 @@ void trace_build(const Knowledge *knowledge, const TraceBatch *from, Arena *aren
         size_t back = from->node % 7 < 5 ? from->node % 2 : from->node % knowledge->node_count;
         if (back >= knowledge->node_count) back = 0;
         ret_batch->node = knowledge->nodes[knowledge->node_count - 1 - back];
+        ret_batch->executes = executes_of(ret_batch->node, arena);
     }
     for (size_t i = 0; i < from->count; i++) {
         Maker maker = {from->ops[i].seed, knowledge, arena, ret_batch->node};

@@ -155,6 +155,11 @@ static void put_answer(Buf *text, const Op *op) {
         put(text, "delivered", op->signal.is_delivered);
         put(text, "duplicate", op->signal.is_duplicate);
         break;
+    case OP_REMOVE_EVENTS:
+    case OP_REMOVE_SIGNALS:
+        put(text, "removed", op->remove_events.removed_count);
+        put(text, "next", op->remove_events.next_key);
+        break;
     case OP_CANCEL: put(text, "changed", op->cancel.is_changed); break;
     case OP_PAUSE:
     case OP_RESUME: put(text, "changed", op->hold.is_changed); break;
@@ -170,6 +175,7 @@ Str trace_answers(Arena *arena, Status status, const Diag *diag, const Batch *ba
     buf_init(&text, TEXT_SIZE_MAX);
     buf_printf(&text, "batch: %s %s", status_name(status), status == OK ? "" : diag->code);
     put(&text, "unclaimed", batch->unclaimed_count);
+    put(&text, "reserved", (int64_t)batch->reserved_count);
     put(&text, "due", batch->earliest_due_ms);
     put(&text, "has_tasks", batch->has_tasks);
     buf_append_char(&text, '\n');
@@ -233,10 +239,12 @@ static void put_event(Buf *text, const EventSpec *event) {
 
 static void put_turn_question(Buf *text, const TurnCommit *turn) {
     static const char *const names[] = {"",     "continue", "suspend", "complete",
-                                        "fail", "cancelled", "pause",  "continue_as"};
+                                        "fail", "cancelled", "pause",  "continue_as",
+                                        "retry"};
     put(text, "run", turn->run);
     put(text, "epoch", turn->epoch);
     buf_printf(text, " next=%s", names[turn->next]);
+    put(text, "retry_at", turn->retry_at_ms);
     put_str(text, "snapshot", turn->snapshot);
     for (size_t i = 0; i < turn->log_count; i++) put_row(text, TABLE_LOG, &turn->log[i]);
     for (size_t i = 0; i < turn->child_count; i++) {
@@ -290,6 +298,13 @@ static void put_outside_question(Buf *text, const Op *op) {
     case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->set_topic); break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER: put(text, "key", op->dead_letter.key); break;
+    case OP_REMOVE_EVENTS:
+    case OP_REMOVE_SIGNALS:
+        put_str(text, "topic", op->remove_events.topic);
+        put_str(text, "run", op->remove_events.run_id);
+        put_str(text, "name", op->remove_events.name);
+        put(text, "key", op->remove_events.key);
+        break;
     case OP_SET_QUEUE: put_row(text, TABLE_QUEUES, &op->set_queue); break;
     case OP_CREATE_TOKEN: put_row(text, TABLE_TOKENS, &op->create_token); break;
     case OP_REMOVE_TOKEN: put_str(text, "id", op->remove_token.id); break;
@@ -324,6 +339,7 @@ static void put_question(Buf *text, const Op *op) {
         put(text, "lease", op->renew.lease_ms);
         put(text, "resident", op->renew.resident_count);
         break;
+    case OP_DESCRIBE_NODE: put_str(text, "workers", op->describe_node.workers); break;
     case OP_CREATE_RUN: put_spec(text, &op->create_run.spec); break;
     case OP_CLAIM: put(text, "max", op->claim.max); break;
     case OP_COMMIT_TURN: put_turn_question(text, &op->turn); break;

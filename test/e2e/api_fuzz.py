@@ -60,31 +60,8 @@ ENVELOPE = {"type": "object", "properties": {"value": {}, "type": {"type": "stri
                                              "qualified_name": {"type": "string"}}}
 
 
-def handler_operation(name, parameters, properties=None):
-    """A route of the handler API, which the description leaves out: clients have their own."""
-    content = {"application/json": {"schema": {"type": "object", "properties": properties}}}
-    return {"operationId": name, "is_handler": True,
-            "parameters": [{"name": each.strip("{}"), "in": "path" if each[0] == "{" else "query",
-                            "schema": {"type": "string"}} for each in parameters],
-            "requestBody": {"content": content} if properties else {}, "responses": {}}
-
-
-# Not here: what waits for the end of a run.
-HANDLER_OPERATIONS = [
-    ("/health", "GET", handler_operation("health", [])),
-    ("/workflows", "GET", handler_operation("workflowNames", [])),
-    ("/workflows/{name}/schema", "GET", handler_operation("schema", ["{name}"])),
-    ("/workflows/{name}/events", "GET", handler_operation("eventSchemas", ["{name}"])),
-    ("/workflows/{name}/representation", "GET", handler_operation("graph", ["{name}"])),
-    ("/workflows/{name}/run-nowait", "POST", handler_operation("runNowait", ["{name}"], {
-        "start_event": ENVELOPE, "handler_id": {"type": "string"}, "context": {}, "kwargs": {}})),
-    ("/handlers", "GET", handler_operation("handlers", ["status", "workflow_name", "limit"])),
-    ("/handlers/{id}", "GET", handler_operation("handler", ["{id}"])),
-    ("/results/{id}", "GET", handler_operation("handlerResult", ["{id}"])),
-    ("/events/{id}", "GET", handler_operation("handlerEvents", ["{id}", "sse", "after_sequence"])),
-    ("/events/{id}", "POST", handler_operation("sendEvent", ["{id}"], {
-        "event": ENVELOPE, "step": {"type": "string"}})),
-]
+def is_handler(operation):
+    return operation["tags"] == ["handlers"]
 
 
 class Broken(Exception):
@@ -102,6 +79,7 @@ class Pools:
     def __init__(self):
         self.lock = threading.Lock()
         self.items = {"run": [], "task": [], "leased": [], "letter": [], "token": [], "cursor": [],
+                      "pending": [],
                       "workflow": ["flow-%d" % i for i in range(5)] + ["one", "two"],
                       "topic": ["topic-1", "topic-2"], "schedule": ["nightly", "often"],
                       "queue": ["default", "q2", "system"], "signal": ["go", "never"]}
@@ -128,7 +106,8 @@ class Fuzzer:
         self.common = set(description["components"]["responses"]["Problem"]["x-codes"])
         self.operations = [(path, method.upper(), operation)
                            for path, methods in sorted(description["paths"].items())
-                           for method, operation in sorted(methods.items())] + HANDLER_OPERATIONS
+                           for method, operation in sorted(methods.items())
+                           if operation["operationId"] != "runWorkflow"]  # it waits for the end
         self.connection = None
         self.counts = {}
         self.request = None
@@ -160,6 +139,8 @@ class Fuzzer:
                              ("/tokens/", "token")):
             if word in path and not (word == "/signals/{name}" and name == "id"):
                 kind = wanted
+        if path.endswith("/events/{id}") and name == "id":
+            kind = "pending"
         value = self.pools.pick(self.dice, kind) if kind else None
         if value is None or self.chance(12):
             value = self.dice.choice(ODD_TEXTS)
@@ -188,6 +169,8 @@ class Fuzzer:
     def value_for(self, name, schema):
         if self.chance(6):
             return self.any_json()
+        if name in ("event", "start_event"):
+            schema = ENVELOPE
         kinds = schema.get("type", "any")
         kind = kinds if isinstance(kinds, str) else "duration"
         if kind == "object" and "properties" in schema:
@@ -268,7 +251,8 @@ class Fuzzer:
                 target = target.replace("{%s}" % name, urllib.parse.quote(value, safe="") or "%20")
             elif where == "query" and self.chance(35):
                 value = "20ms" if name == "wait" else self.value_for(name, parameter["schema"])
-                query.append((name, value if isinstance(value, str) else json.dumps(value)))
+                for each in value if isinstance(value, list) else [value]:  # such may be repeated
+                    query.append((name, each if isinstance(each, str) else json.dumps(each)))
             elif where == "header" and self.chance(35):
                 headers[name] = self.dice.choice(["k1", "k2", "7", "x" * 300, "0", "-1"])
         if self.chance(2):
@@ -319,7 +303,7 @@ class Fuzzer:
             self.pools.add("run", answer["handler_id"])
 
     def check(self, method, operation, response, data):
-        if "is_handler" in operation:
+        if is_handler(operation):
             self.check_handler(method, response, data)
             return
         status, kind = response.status, response.headers.get("Content-Type", "")
@@ -360,6 +344,9 @@ class Fuzzer:
         elif name == "listDeadLetters":
             for letter in answer["items"]:
                 self.pools.add("letter", letter["id"])
+        elif name in ("listEvents", "listSignals"):
+            for item in answer["items"]:
+                self.pools.add("pending", item["id"])
         elif name in ("listRuns", "listTasks"):
             for item in answer["items"][:5]:
                 self.pools.add("run" if name == "listRuns" else "task", item["id"])

@@ -3,6 +3,7 @@ import http.client
 import json
 import os
 import re
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -18,6 +19,15 @@ PATIENCE = 120
 ABIDE = os.path.join(os.environ["ABIDE_BUILD_DIR"], "abide")
 
 
+def in_time(function, seconds=30):
+    """What it answers, if that comes within so many seconds: for waits that are much shorter."""
+    began = time.monotonic()
+    answer = function()
+    took = time.monotonic() - began
+    assert took < seconds, f"answered after {took:.1f} s"
+    return answer
+
+
 def wait_until(condition, seconds=PATIENCE, what="it did not happen"):
     """Until `condition()` is true; answers what it answered. `what` may be a function."""
     deadline = time.monotonic() + seconds
@@ -26,6 +36,23 @@ def wait_until(condition, seconds=PATIENCE, what="it did not happen"):
             raise AssertionError(what() if callable(what) else what)
         time.sleep(0.01)
     return answer
+
+
+def build_plugin(path, text, *flags):
+    """A shared object of that C source; answers its path."""
+    with open(path + ".c", "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", *flags,
+                    "-I", os.path.join(os.environ["ABIDE_SOURCE_DIR"], "include"), path + ".c",
+                    "-o", path], check=True, timeout=60)
+    return path
+
+
+def example_plugin(name):
+    """The source of the plug-in of that name in examples/."""
+    with open(os.path.join(os.environ["ABIDE_SOURCE_DIR"], "examples", name, "plugin.c"),
+              encoding="utf-8") as file:
+        return file.read()
 
 
 class Answer:
@@ -233,3 +260,22 @@ class Node(Server):
 
     def __init__(self, store, *arguments):
         super().__init__(*arguments, store=store)
+
+
+def certificate(folder, name):
+    """A self-made one for localhost; answers the paths of certificate and key."""
+    paths = tuple(os.path.join(folder, name + end) for end in (".pem", ".key"))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out",
+                    paths[0], "-keyout", paths[1]], check=True, capture_output=True)
+    return paths
+
+
+class TlsServer(Server):
+    """Talks TLS to it; `authority` is the certificate that is trusted."""
+    authority = None
+
+    def connect(self, timeout=PATIENCE):
+        context = ssl.create_default_context(cafile=self.authority)
+        return http.client.HTTPSConnection("localhost", self.port, timeout=timeout, context=context)

@@ -223,7 +223,7 @@ class CommandTest(unittest.TestCase):
             done = abide("token", "create", "--name", "x", "--scope", "admin", "--store", store)
             self.assertRegex(done.stdout, r"^abide_[0-9a-z]{59}\n$")
             bad = abide("token", "create", "--name", "x", "--scope", "king", "--store", store)
-            self.assertEqual((bad.returncode, bad.stdout), (1, ""))
+            self.assertEqual((bad.returncode, bad.stdout), (2, ""))
             self.assertIn("BAD_SCOPE", bad.stderr)
             for arguments in ((), ("--name", "x"), ("--scope", "read"), ("--colour", "red")):
                 bad = abide("token", "create", "--store", store, *arguments)
@@ -279,10 +279,10 @@ class ForeignPageTest(ServerTest):
 
     def test_names_that_were_pointed_here_are_refused(self):
         for host in ("evil.example", "127.0.0.1.evil.example", "127.evil.example:7433",
-                     "192.0.2.1", "[::2]:80"):
+                     "192.0.2.1", "[::2]:80", "ai", "intranet:7433", "2130706433", "notlocalhost"):
             answer = self.server.call("GET", "/v1/runs", headers={"Host": host})
             self.assert_problem(answer, 403, "HOST_NOT_ALLOWED")
-        for host in ("localhost", "localhost:7433", "127.0.0.1:1", "127.8.9.1", "[::1]:7433",
+        for host in ("localhost", "LocalHost:7433", "localhost:7433", "127.0.0.1:1", "127.8.9.1", "[::1]:7433",
                      "abide.localhost"):
             answer = self.server.call("GET", "/v1/runs", headers={"Host": host})
             self.assertEqual(answer.status, 200, host)

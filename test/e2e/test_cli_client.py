@@ -72,7 +72,7 @@ class StartTest(CommandTest):
         self.refused(2, "FILE_NOT_READ", "wf", "start", "double", "@/nowhere/at/all")
         self.refused(2, "BAD_ARGUMENT", "wf", "start", "double", "--priority", "high")
         self.refused(2, "BAD_ARGUMENT", "wf", "start", "double", "--wait-limit", "soon")
-        self.refused(1, "BAD_DURATION", "wf", "start", "double", "--delay", "soon")
+        self.refused(2, "BAD_DURATION", "wf", "start", "double", "--delay", "soon")
         self.assertEqual(self.abide("wf", "start").code, 2)
         self.assertEqual(self.abide("wf", "start", "a", "1", "too many").code, 2)
         self.assertEqual(self.abide("wf", "start", "--colour").code, 2)
@@ -90,16 +90,20 @@ class RunTest(CommandTest):
     def test_ls_filters_and_shows_what_is_waited_for(self):
         lines = self.ok("wf", "ls", "--tag", self.run_id).lines
         self.assertRegex(lines[0], r"^RUN +WORKFLOW +STATUS +WAITING ON +CREATED +NEXT WAKE$")
-        self.assertRegex(lines[1], r"^%s +order +suspended +task task_\w+ " % self.run_id)
+        self.assertRegex(lines[1], r"^%s +order +suspended +task charge " % self.run_id)
         self.assertEqual(len(lines), 2)
         by = ["--status", "suspended,paused", "--workflow", "order", "--tag", self.run_id]
         self.assertEqual(self.ok("wf", "ls", *by, "-o", "ids").out, self.run_id + "\n")
+        by = ["--status", "paused", "--status", "suspended", "--workflow", "none,order"]
+        self.assertIn(self.run_id, self.ok("wf", "ls", *by, "-o", "ids").lines)
+        by = ["--workflow", "none", "--workflow", "other", "--tag", self.run_id, "-o", "ids"]
+        self.assertEqual(self.ok("wf", "ls", *by).out, "")
         old = self.ok("wf", "ls", "--tag", self.run_id, "--created-before", "1h")
         self.assertEqual(old.lines, ["RUN  WORKFLOW  STATUS  WAITING ON  CREATED  NEXT WAKE"])
         recent = self.ok("wf", "ls", "--tag", self.run_id, "--created-after", "1h", "-o", "json")
         self.assertEqual(recent.json["items"][0]["id"], self.run_id)
         self.refused(2, "BAD_ARGUMENT", "wf", "ls", "--idle-before", "yesterday")
-        self.refused(1, "BAD_QUERY", "wf", "ls", "--status", "asleep")
+        self.refused(2, "BAD_QUERY", "wf", "ls", "--status", "asleep")
         self.refused(2, "BAD_ARGUMENT", "wf", "ls", "--limit", "0")
 
     def test_ls_waiting_on_a_signal(self):
@@ -205,7 +209,23 @@ class RunTest(CommandTest):
         self.ok("wf", "cancel", run)
         self.server.wait_for(run, "cancelled")
         self.assertIn(run, self.server.get("/v1/dead-letters?limit=1000").body)
-        self.refused(1, "BAD_FIELD", "wf", "start", "order", "--leftover-signals", "topic")
+        self.refused(2, "BAD_FIELD", "wf", "start", "order", "--leftover-signals", "topic")
+
+    def test_iterations_are_numbered_and_the_last_is_meant(self):
+        self.deploy("rounds", "for (let i = 0; i < 3; i++) await Task.run('turn', i)\n"
+                              "await Signal.next('go')")
+        self.ok("wf", "start", "rounds", "--id", "rounds-1")
+        for number in range(3):
+            self.server.complete(self.server.claim(names=["turn"])[0], number)
+        wait_until(lambda: "signal go" in self.ok("wf", "show", "rounds-1").out)
+        shown = self.ok("wf", "show", "rounds-1").out
+        for number in range(3):
+            self.assertRegex(shown, r"(?m)^ *\d+ +wait +turn \[%d\] .* %d$" % (number, number))
+        self.ok("wf", "rewind", "rounds-1", "turn")
+        self.assertEqual(self.server.claim(names=["turn"])[0]["input"], 2)
+        self.ok("wf", "fork", "rounds-1", "turn", "--id", "rounds-2")
+        self.assertEqual(self.server.claim(names=["turn"])[0]["input"], 2)
+        self.ok("wf", "cancel", "rounds-1", "rounds-2")
 
     def test_rewind_and_fork(self):
         self.server.complete(self.task_of(self.run_id), 1)
@@ -302,8 +322,41 @@ class EventTest(CommandTest):
         self.assertEqual((topic["consume"], topic["cap"], topic["expire"]), ("all", 5, "1h"))
         self.assertIn("box", self.ok("topic", "ls", "-o", "ids").lines)
         self.assertRegex(self.ok("topic", "ls").out, r"(?m)^box +all +all +1h +5 +0$")
-        self.refused(1, "BAD_FIELD", "topic", "set", "box", "--consume", "some")
+        self.refused(2, "BAD_FIELD", "topic", "set", "box", "--consume", "some")
         self.refused(2, "BAD_ARGUMENT", "topic", "set", "box", "--cap", "many")
+
+    def test_pending_events_are_listed_and_removed(self):
+        self.ok("topic", "set", "pile", "--cap", "3")
+        for number in range(3):
+            self.ok("emit", "pile", str(number))
+        self.assertRegex(self.ok("doctor").out, r"(?m)^warning +topics: pile is full: 3 events")
+        ids = self.ok("topic", "events", "pile", "-o", "ids").lines
+        self.assertEqual(len(ids), 3)
+        self.assertRegex(self.ok("topic", "events", "pile").out,
+                         r"(?m)^ *%s +evt_\w+ .* no +0$" % ids[0])
+        self.assertEqual(self.ok("topic", "rm-events", "pile", ids[0]).out, ids[0] + ": removed\n")
+        self.refused(4, "EVENT_NOT_FOUND", "topic", "rm-events", "pile", ids[0])
+        self.refused(2, "BAD_ARGUMENT", "topic", "rm-events", "pile")
+        self.refused(2, "BAD_ARGUMENT", "topic", "rm-events", "pile", ids[1], "--all")
+        self.assertEqual(self.ok("topic", "rm-events", "pile", "--all").out,
+                         "pile: 2 events removed\n")
+        self.assertRegex(self.ok("doctor").out, r"(?m)^ok +topics: none is full$")
+
+    def test_pending_signals_are_listed_and_removed(self):
+        self.deploy("deaf", 'return await Signal.next("go")')
+        self.ok("wf", "start", "deaf", "--id", "post")
+        for name in ("a", "b", "b", "c"):
+            self.ok("signal", "post", name, "1")
+        self.assertRegex(self.ok("wf", "signals", "post").out, r"(?m)^ *\d+ +a +.* 1$")
+        ids = self.ok("wf", "signals", "post", "-o", "ids").lines
+        self.assertEqual(self.ok("wf", "rm-signals", "post", "-", text=ids[0]).out,
+                         ids[0] + ": removed\n")
+        self.refused(4, "SIGNAL_NOT_FOUND", "wf", "rm-signals", "post", ids[0])
+        self.assertEqual(self.ok("wf", "rm-signals", "post", "--name", "b").out,
+                         "post: 2 signals removed\n")
+        self.assertEqual(self.ok("wf", "rm-signals", "post", "--all", "-o", "json").json,
+                         {"removed": 1})
+        self.refused(4, "RUN_NOT_FOUND", "wf", "signals", "nobody")
 
     def test_dead_letters(self):
         self.assertEqual(self.ok("dead", "ls", "-o", "json").json, {"items": [], "next": None})
@@ -339,7 +392,7 @@ class TaskTest(CommandTest):
         self.ok("task", "run", "big", '{"n": 12345678901234567, "list": []}', "--id", "big")
         self.assertIn('"n": 12345678901234567', self.ok("task", "show", "big", "-o", "json").out)
         self.refused(4, "TASK_NOT_FOUND", "task", "show", "nothing")
-        self.refused(1, "BAD_QUERY", "task", "ls", "--status", "lost")
+        self.refused(2, "BAD_QUERY", "task", "ls", "--status", "lost")
         self.refused(2, "BAD_ARGUMENT", "task", "run", "x", "--attempts", "x")
 
     def test_wait_for_the_result(self):
@@ -352,12 +405,13 @@ class TaskTest(CommandTest):
 
     def test_retry_is_for_failed_ones(self):
         self.ok("task", "run", "bad", "--id", "b1")
-        self.refused(1, "TASK_NOT_FAILED", "task", "retry", "b1")
+        self.assertEqual(self.ok("task", "retry", "b1").out, "b1: unchanged: it is due already\n")
         task = self.server.claim(names=["bad"])[0]
+        self.refused(1, "TASK_NOT_FAILED", "task", "retry", "b1")
         self.server.post("/v1/tasks/complete", {"results": [
             {"id": "b1", "token": task["token"], "error": {"type": "E", "message": "broken"}}]})
         self.assertRegex(self.ok("task", "show", "b1").out, r"(?m)^status +failed$")
-        self.assertEqual(self.ok("task", "retry", "b1").out, "b1: queued again\n")
+        self.assertEqual(self.ok("task", "retry", "b1").out, "b1: due now\n")
         self.refused(4, "TASK_NOT_FOUND", "task", "retry", "nothing")
 
 
@@ -389,8 +443,8 @@ class ScheduleTest(CommandTest):
 
     def test_what_is_refused(self):
         self.deploy("report", "return 1")
-        self.refused(1, "BAD_SCHEDULE", "schedule", "set", "x", "report")
-        self.refused(1, "BAD_CRON", "schedule", "set", "x", "report", "--cron", "61 * * * *")
+        self.refused(2, "BAD_SCHEDULE", "schedule", "set", "x", "report")
+        self.refused(2, "BAD_CRON", "schedule", "set", "x", "report", "--cron", "61 * * * *")
         self.refused(4, "WORKFLOW_NOT_FOUND", "schedule", "set", "x", "none", "--every", "1h")
         self.refused(2, "BAD_ARGUMENT", "schedule", "backfill", "x")
         self.refused(2, "BAD_ARGUMENT", "schedule", "backfill", "x", "--from", "then")
@@ -419,12 +473,23 @@ class DeployTest(CommandTest):
 
     def test_files_with_errors_are_shown_and_the_others_deployed(self):
         good, bad = self.file("good.flow", "return 1"), self.file("bad.flow", "let a = ;")
-        answer = self.refused(1, "FLOW_SYNTAX", "deploy", bad, good, "-o", "json")
+        answer = self.refused(2, "FLOW_SYNTAX", "deploy", bad, good, "-o", "json")
         self.assertIn("bad.flow:1:9", answer.err)
         items = answer.json["items"]
         self.assertEqual(items[0]["error"]["code"], "FLOW_SYNTAX")
         self.assertEqual(items[1]["workflows"], [{"name": "good", "new": True}])
         self.refused(2, "FILE_NOT_READ", "deploy", "/nowhere/at/all.flow")
+
+    def test_what_cannot_work_is_not_deployed_and_warnings_are_shown(self):
+        bad = self.file("undeclared.flow", "await Tasks.run('x')")
+        answer = self.refused(1, "FLOW_CHECK", "deploy", bad, "-o", "json")
+        self.assertIn("Did you mean `Task`?", answer.err)
+        self.assertEqual(answer.json["items"][0]["error"]["code"], "FLOW_CHECK")
+        hasty = self.file("hasty.flow", "Task.run('x')\nreturn 1")
+        answer = self.ok("deploy", hasty, "-o", "json")
+        self.assertIn("warning[FLOW_UNAWAITED]", answer.err)
+        [warning] = answer.json["items"][0]["warnings"]
+        self.assertEqual((warning["code"], warning["line"]), ("FLOW_UNAWAITED", 1))
 
 
 class LookTest(CommandTest):

@@ -1,6 +1,7 @@
 """abide check, run and disasm as a user meets them: output, streams and exit codes."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -224,6 +225,83 @@ class CheckTest(CliTest):
                 self.assertEqual(child.stdout.readline(), "[]\n")
             finally:
                 child.kill()
+
+    def check(self, text, *options):
+        return self.abide("check", self.file("a.flow", text), *options)
+
+    def test_everything_that_cannot_work_is_found_in_one_go(self):
+        answer = self.check("await Tasks.run('x')\nsleep(5)\ntotal = 1\nawait Task.start('x')\n"
+                            "await Signal.when('x', { timout: '1s' })\nawait Task.run()\n")
+        self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+        for code, line, hint in (("UNDECLARED", "1:7", "Did you mean `Task`?"),
+                                 ("UNDECLARED", "2:1", "Timer.delay"),
+                                 ("UNDECLARED", "3:1", "let total"),
+                                 ("MEMBER", "4:12", "Did you mean `run`?"),
+                                 ("OPTION", "5:26", "Did you mean `timeout`?"),
+                                 ("ARGUMENT", "6:7", "Task.run(name, input?, options?)")):
+            self.assertRegex(answer.stderr,
+                             r"error\[FLOW_%s\][^\[]*a\.flow:%s\n[^\[]*%s"
+                             % (code, line, hint.replace("(", r"\(").replace(")", r"\)")
+                                .replace("?", r"\?").replace(".", r"\.")))
+        self.assertTrue(answer.stderr.endswith("6 errors\n"), answer.stderr)
+
+    def test_warnings_do_not_fail_unless_told(self):
+        answer = self.check("Timer.delay('1s')\nTask.run('x')\n")
+        self.assertEqual((answer.returncode, answer.stdout),
+                         (0, "1 file checked, no errors, 2 warnings\n"))
+        self.assertEqual(answer.stderr.count("warning[FLOW_UNAWAITED]"), 2)
+        self.assertEqual(self.check("Timer.delay('1s')", "--warnings-as-errors").returncode, 1)
+        quiet = self.check("void Timer.delay('1s')", "--warnings-as-errors")
+        self.assertEqual((quiet.returncode, quiet.stderr), (0, ""))
+
+    def test_json_has_what_the_text_has(self):
+        [finding] = json.loads(self.check("await Tasks.run('x')", "-o", "json").stdout)
+        expected = {"severity": "error", "code": "FLOW_UNDECLARED", "line": 1, "column": 7,
+                    "endColumn": 12, "suggestion": "Task", "hint": "Did you mean `Task`?",
+                    "excerpt": "await Tasks.run('x')"}
+        self.assertEqual({key: finding[key] for key in expected}, expected)
+
+    def test_what_cannot_work_does_not_run(self):
+        answer = self.run_text("console.log('begun')\nsleep(5)")
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertIn("error[FLOW_UNDECLARED]", answer.stderr)
+        self.assertNotIn("begun", answer.stderr)
+        answer = self.run_text("Promise.all([])\nreturn 1")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "1\n"))
+        self.assertIn("warning[FLOW_UNAWAITED]", answer.stderr)
+        self.assertEqual(self.abide("disasm", self.file("a.flow", "sleep(5)")).returncode, 0)
+
+    def test_the_api_prints_as_json(self):
+        api = json.loads(self.abide("check", "--api").stdout)
+        calls = {"%s.%s" % (thing["name"], member["name"]): member
+                 for thing in api["objects"] for member in thing["members"]}
+        self.assertEqual([field["name"] for field in calls["Signal.when"]["parameters"]],
+                         ["name", "options"])
+        options = calls["Event.wait"]["parameters"][1]["options"]
+        self.assertEqual([field["name"] for field in options], ["timeout", "filter"])
+        self.assertEqual(calls["Context.runId"]["returns"], "property")
+        self.assertIn("timeout", [key["name"] for key in api["config"]])
+        self.assertIn("Inputs", api["globals"])
+
+    def test_the_book_shows_what_is_printed(self):
+        with open(os.path.join(SOURCE, "docs", "language.md"), encoding="utf-8") as page:
+            text = page.read().split("## What the check finds")[1].split("\n## ")[0]
+        shown = text.split("```text\n")[1].split("```\n")[0]
+        line = re.search(r"   9 \| (.*)", shown).group(1)
+        path = self.file("order.flow", "\n" * 8 + line)
+        answer = subprocess.run([ABIDE, "check", os.path.basename(path)], cwd=self.folder.name,
+                                capture_output=True, text=True, timeout=60)
+        self.assertIn(shown, answer.stderr)
+        rows = re.findall(r"^\| `(FLOW_\w+)` \| (\w+) \| .* \| (.*) \|$", text, re.M)
+        self.assertEqual(len(rows), 5)
+        for code, severity, examples in rows:
+            for example in re.findall("`([^`]*)`", examples):
+                if example.startswith("{"):
+                    example = "await Task.run('x', 1, %s)" % example
+                program = "let items = [], text = '', total = 0\n" + example.replace("…", "1")
+                found = json.loads(self.check(program, "-o", "json").stdout)
+                self.assertEqual({item["code"] for item in found if item["severity"] == severity},
+                                 {code}, example)
 
 
 class OtherTest(CliTest):

@@ -243,7 +243,10 @@ class PatientTest(CommandTest):
                       "dead_letters": 0, "disk_free_bytes": 1 << 40},
         "/v1/nodes": {"items": [{"alive": True}]},
         "/v1/queues": {"items": []},
+        "/v1/topics": {"items": []},
+        "/v1/workflows": {"items": []},
         "/v1/runs": {"items": []},
+        "/v1/workers": {"items": [], "next": None, "functions": [], "unserved": []},
     }
 
     def examine(self, skew=0, **changes):
@@ -309,6 +312,14 @@ class PatientTest(CommandTest):
         self.assertEqual(self.examine(**{"/v1/stats": stats})["dead letters"], "warning")
         self.assertEqual(self.examine(**{"/v1/nodes": {"items": [{"alive": False}]}})["nodes"],
                          "error")
+        topic = {"name": "t", "pending": 3, "cap": 3, "full": True}
+        self.assertEqual(self.examine(**{"/v1/topics": {"items": [topic]}})["topics"], "warning")
+        code = {"name": "c", "kind": "native", "registered": False}
+        waiting = dict(well, waits_for_code=True)
+        self.assertEqual(self.examine(**{"/v1/workflows": {"items": [code]},
+                                         "/v1/runs": {"items": [waiting]}})["workflows"], "warning")
+        self.assertNotIn("workflows", self.examine(**{"/v1/workflows": {"items": [code]},
+                                                      "/v1/runs": {"items": [well]}}))
 
 
 class TokenTest(CommandTest):

@@ -138,6 +138,20 @@ class DevTest(unittest.TestCase):
         dev.line("workflow order", at)
         self.assertEqual(dev.run("order")["result"], "mended")
 
+    def test_what_cannot_work_is_reported_and_warnings_are_shown(self):
+        write(os.path.join(self.folder, "order.flow"), "return 'good'")
+        dev = self.dev()
+        dev.write("order.flow", "await Task.start('x')")
+        dev.line("error[FLOW_MEMBER]")
+        dev.line("Did you mean `run`?")
+        dev.line("the version before stays in use")
+        self.assertEqual(dev.run("order")["result"], "good")
+        at = len(dev.lines)
+        dev.write("order.flow", "Timer.delay(0)\nreturn 'hasty'")
+        dev.line("warning[FLOW_UNAWAITED]", at)
+        dev.line("workflow order", at)
+        self.assertEqual(dev.run("order")["result"], "hasty")
+
     def test_files_broken_from_the_start_do_not_keep_it_from_serving(self):
         write(os.path.join(self.folder, "bad.flow"), "let let = \x00")
         write(os.path.join(self.folder, "binary.flow"), "return '\ud7ff'")

@@ -10,7 +10,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, Server  # noqa: E402
+from server import ABIDE, Server, wait_until  # noqa: E402
+from test_handlers import Client  # noqa: E402
 
 WAIT_THREE = """
 const seen = []
@@ -240,16 +241,82 @@ class Damage(Case):
         self.start("r")
         self.change("UPDATE abide_runs SET snapshot = CAST(x'00' || snapshot AS BLOB) "
                     "WHERE snapshot NOT NULL")
+        run = self.show("r")  # known before anything happens to it
+        self.assertEqual((run["status"], run["error"]["type"]), ("suspended", "SNAPSHOT_CORRUPT"))
+        self.assert_problem(self.server.post("/v1/runs/r/load"), 500, "SNAPSHOT_CORRUPT")
         self.signal("r", 1)  # accepted: it is durable
-        self.until("r", lambda run: run["status"] == "paused")
-        entries = self.server.get("/v1/runs/r/log").json["items"]
-        reason = [entry for entry in entries if entry["kind"] == "paused"][-1]["data"]
+        run = self.until("r", lambda run: run["status"] == "paused")
+        reason = run["pause_reason"]
         self.assertEqual(reason["type"], "SNAPSHOT_CORRUPT")
+        self.assert_reason_is_everywhere(reason)
         self.change("UPDATE abide_runs SET snapshot = substr(snapshot, 2)")
         self.server.post("/v1/runs/r/resume")
         self.signal("r", 2)
         self.signal("r", 3)
         self.assertEqual(self.result("r")["result"], [1, 2, 3])
+
+
+    def assert_reason_is_everywhere(self, reason):
+        entries = self.server.get("/v1/runs/r/log").json["items"]
+        self.assertEqual([entry["data"] for entry in entries if entry["kind"] == "paused"], [reason])
+        self.assertNotIn("reloaded", [entry["kind"] for entry in entries])
+        listed = self.server.get("/v1/runs").json["items"]
+        self.assertEqual([item["pause_reason"] for item in listed], [reason])
+        text = "%(type)s: %(message)s" % reason
+        cli = lambda *words: subprocess.run(
+            [ABIDE, "wf", *words, "--server", "http://127.0.0.1:%d" % self.server.port],
+            capture_output=True, text=True, timeout=60).stdout
+        self.assertIn(text, cli("show", "r"))
+        self.assertIn(text, cli("ls"))
+        client = Client(self.server.port)
+        _, handler = client.handler("GET", "/handlers/r")
+        self.assertEqual((handler["status"], handler["error"]), ("running", reason["message"]))
+        _, handlers = client.call("GET", "/handlers")
+        self.assertEqual(handlers["handlers"][0]["error"], reason["message"])
+        line = "run r (three) could not be brought back into memory and is paused"
+        wait_until(lambda: [each for each in self.server.lines if line in each])
+
+
+class Lines(Case):
+    arguments = ("--idle-release-timeout", "100ms")
+
+    def test_what_leaves_memory_and_comes_back_is_logged(self):
+        self.start("r")
+        said = lambda text: wait_until(lambda: [each for each in self.server.lines if text in each])
+        said("run r (three) was released from memory")
+        self.assertEqual(self.server.post("/v1/runs/r/load").json, {"changed": True})
+        said("run r (three) was brought back into memory")
+
+    def test_a_herd_does_not_fill_the_log(self):
+        for number in range(60):
+            self.start("r%d" % number)
+        lines = lambda: [each for each in self.server.lines if "released from memory" in each]
+
+        def total():
+            more = [int(each.split(" more runs")[0].split()[-1]) for each in lines()
+                    if " more runs were " in each]
+            return len(lines()) - len(more) + sum(more)
+        wait_until(lambda: total() == 60)
+
+
+class Loading(Case):
+    def test_a_released_run_is_brought_into_memory_by_hand(self):
+        self.start("r")
+        cli = lambda *words: subprocess.run(
+            [ABIDE, "wf", *words, "--server", "http://127.0.0.1:%d" % self.server.port],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(self.server.post("/v1/runs/r/load").json, {"changed": False})
+        self.release("r")
+        self.assertEqual(self.server.post("/v1/runs/r/load").json, {"changed": True})
+        self.assertFalse(self.show("r")["released"])
+        self.release("r")
+        self.assertEqual(cli("load", "r").stdout, "r: in memory\n")
+        self.assertEqual(cli("load", "r").stdout, "r: unchanged\n")
+        self.assertEqual(cli("load", "nobody").returncode, 4)
+        self.server.post("/v1/runs/r/pause")
+        self.assert_problem(self.server.post("/v1/runs/r/load"), 409, "RUN_NOT_IDLE")
+        self.server.post("/v1/runs/r/cancel", {"grace": "0s"})
+        self.assert_problem(self.server.post("/v1/runs/r/load"), 409, "RUN_TERMINAL")
 
 
 class Timeouts(Case):

@@ -12,10 +12,9 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import guide  # noqa: E402
 import tap  # noqa: E402
 from cli import Output  # noqa: E402
-from test_cli_guide import pattern, squeeze  # noqa: E402
-from test_run_guide import BLOCK, commands, sessions  # noqa: E402
 from server import ABIDE, Node, Server  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.redis import Redis  # noqa: E402
@@ -365,7 +364,7 @@ class MigrateTest(unittest.TestCase):
         self.refused("STORE_LOCKED", "--from", full, "--to", path)
         owner.kill()
         self.refused("STORE_NOT_EMPTY", "--from", full, "--to", path)
-        self.refused("TRANSFER_SAME", "--from", path, "--to", "sqlite:" + path)
+        self.refused("TRANSFER_SAME", "--from", path, "--to", "sqlite:" + path, code=2)
         self.refused("STORE_NOT_FOUND", "--from", path + "-none", "--to", empty, code=4)
         self.refused("STORE_NOT_FOUND", "--from", empty, "--to", path + "-new", code=4)
         self.refused("STORE_URL", "--from", "memory:", "--to", path + "-new", code=2)
@@ -403,25 +402,19 @@ class MigrateTest(unittest.TestCase):
         self.assertIn("nothing was changed", text.out)
         self.assertEqual(self.node("sqlite:" + path).stop(), 0)
 
-    def guide(self, name, **variables):
+    def follow(self, name, **variables):
         """The session of that name in docs/operations.md, in a folder with the full store as orders.db."""
-        folder = tempfile.mkdtemp(dir=self.folder)
-        shutil.copy(self.path, os.path.join(folder, "orders.db"))
-        environment = os.environ | variables | {"PATH": os.path.dirname(ABIDE) + ":" + os.environ["PATH"]}
-        text = dict(sessions("docs/operations.md"))[name].split("<!-- end -->")[0]
-        for _, _, body in BLOCK.findall(text):
-            for command, expected in commands(body):
-                done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-                self.assertRegex(squeeze(done.stdout), pattern(expected), command)
+        title, items = next(found for found in guide.sessions("docs/operations.md")
+                            if found[0].split()[0] == name)
+        self.assertGreater(guide.run_session(title, items, variables, {"orders.db": self.path}), 0)
 
     def test_the_commands_of_the_guide(self):
-        self.guide("sqlite")
-        self.guide("move", TARGET=self.schema())
+        self.follow("sqlite")
+        self.follow("move", TARGET=self.schema())
         database, other = self.database.url, self.database.url.replace("///postgres", "///other")
         self.database.query("CREATE DATABASE other")
         self.moved("--from", self.copy(), "--to", database)
-        self.guide("postgres", DATABASE=database, OTHER=other)
+        self.follow("postgres", DATABASE=database, OTHER=other)
         self.finish(self.node(other))  # what was restored goes on
 
     def test_failures_are_json_too(self):

@@ -2,6 +2,7 @@
 import os
 import re
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -108,6 +109,31 @@ class NodesTest(unittest.TestCase):
         url = self.database.url + "&schema=" + self.schema
         self.nodes = [Node(url, "--node-lease", "3s") for _ in range(2)]
         check_what_nodes_tell(self, *self.nodes)
+
+    def test_a_worker_of_another_node_is_known(self):
+        one, two = self.cluster()[:2]
+        seen = lambda: {(each["id"], each["node"]) for each in one.get("/v1/workers").json["items"]}
+        name = two.get("/v1/workers").json["functions"][0]["node"]
+        done = threading.Event()
+
+        def ask():
+            while not done.is_set():
+                two.post("/v1/tasks/claim", {"worker": "far", "names": ["dig"], "queues": ["far"], "wait": "1s"})
+        thread = threading.Thread(target=ask)
+        thread.start()
+        try:
+            wait_until(lambda: ("far", name) in seen(), what=lambda: f"one knows {seen()}")
+            # What it asks for is served; what looks like it is not, and the name is known here.
+            one.post("/v1/tasks", {"name": "digg", "queue": "far", "id": "t-1"})
+            found = wait_until(lambda: one.get("/v1/workers").json["unserved"])
+            self.assertEqual([(each["name"], each["did_you_mean"]) for each in found], [("digg", "dig")])
+            self.assertEqual(one.get("/v1/tasks/t-1").json["unserved"]["asked"], ["dig"])
+        finally:
+            done.set()
+            thread.join()
+        gone = lambda: not any(each["id"] == "far" and each["present"]
+                               for each in one.get("/v1/workers").json["items"])
+        wait_until(gone)
 
     def test_schedules_tick_once_per_cluster(self):
         nodes = self.cluster()

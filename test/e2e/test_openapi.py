@@ -8,6 +8,7 @@ import os
 import re
 import sqlite3
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -16,11 +17,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import openapi  # noqa: E402
 import tap  # noqa: E402
-from server import Server, ServerTest  # noqa: E402
+from server import Server, ServerTest, build_plugin, example_plugin  # noqa: E402
 from test_auth import TokenServer  # noqa: E402
 
 PAYLOAD_MAX = 4 << 20
 BODY_MAX = PAYLOAD_MAX + (64 << 10)
+
+MAGIC = b"AFS"  # of the VM's part of a snapshot; its version follows
 
 STEPS = """
 export const config = { keepSnapshots: 1 }
@@ -51,7 +54,16 @@ class StructureTest(ServerTest):
         self.assertRegex(self.raw["openapi"], r"^3\.1\.\d+$")
         self.assertEqual(self.raw["info"]["version"], self.server.get("/version").json["version"])
         self.assertTrue(self.raw["info"]["title"])
-        self.assertLessEqual(set(self.raw), {"openapi", "info", "paths", "components"})
+        self.assertEqual(self.raw["info"]["license"]["identifier"], "Apache-2.0")
+        self.assertEqual([server["url"] for server in self.raw["servers"]], ["/"])
+        self.assertEqual(set(self.raw),
+                         {"openapi", "info", "servers", "tags", "paths", "components"})
+        used = {tag for operation in self.document.operations for tag in operation.raw["tags"]}
+        self.assertEqual({tag["name"] for tag in self.raw["tags"] if tag["description"]}, used)
+
+    def test_it_describes_itself(self):
+        answer = self.raw["paths"]["/openapi.json"]["get"]["responses"]["200"]
+        self.assertEqual(answer["content"], {"application/json": {"schema": {"type": "object"}}})
 
     def test_references_lead_somewhere(self):
         found = list(refs(self.raw))
@@ -86,7 +98,8 @@ class StructureTest(ServerTest):
 
     def check_responses(self, operation):
         responses = operation.raw["responses"]
-        self.assertEqual(responses["default"], {"$ref": "#/components/responses/Problem"})
+        default = "Detail" if operation.is_handlers else "Problem"
+        self.assertEqual(responses["default"], {"$ref": "#/components/responses/" + default})
         self.assertTrue(operation.answers())
         for status, answer in responses.items():
             if status == "default":
@@ -140,7 +153,7 @@ class Probe:
         body = {}
         for name in self.schema.get("required", []):
             field = self.schema["properties"][name]
-            body[name] = "2026-01-01T00:00:00Z" if field.get("format") else examples[field["type"]]
+            body[name] = "2026-01-01T00:00:00Z" if field.get("format") else examples.get(field.get("type"))
         return body
 
     def queries(self):
@@ -151,6 +164,8 @@ class Probe:
             if parameter["in"] == "query" and is_checked:
                 body = json.dumps(self.example()) if self.schema else None
                 self.send(body, "?%s=nonsense" % parameter["name"])
+            if parameter["in"] == "query" and parameter["schema"]["type"] != "array":
+                self.send(query="?{0}=1&{0}=1".format(parameter["name"]))
 
     def objects(self):
         for raw in (None, "{", "[1]", '{"nonsense":1}', '{"nonsense":' + "[" * 600 + "]" * 600 + "}"):
@@ -194,8 +209,9 @@ class ConformanceTest(unittest.TestCase):
         locked.start()  # it takes as long as the engine tries again
         for step in (self.system, self.workflows, self.runs, self.run_views, self.changes,
                      self.rewinds, self.events, self.tasks, self.work, self.queues,
-                     self.schedules, self.tokens):
+                     self.schedules, self.tokens, self.handlers):
             step()
+        self.damaged_snapshots()
         for operation in server.document.operations:
             Probe(server, operation).run()
         self.callers()
@@ -216,7 +232,7 @@ class ConformanceTest(unittest.TestCase):
 
     def system(self):
         for path in ("/livez", "/readyz", "/healthz", "/version", "/metrics", "/v1/stats",
-                     "/v1/nodes", "/"):
+                     "/v1/nodes", "/v1/workers", "/"):
             self.server.get(path)
         self.server.get("/openapi.json")
         self.server.get("/nowhere")
@@ -227,9 +243,11 @@ class ConformanceTest(unittest.TestCase):
         put("echo", "return Inputs")
         put("echo", "return Inputs")
         put("steps", STEPS)
+        put("picky", "export const config = { input: { type: 'number' } }\nreturn Inputs")
         put("waiter", "return await Signal.when('go')")
         put("failing", "throw new Error('no')")
         put("echo", "return ;;;(")
+        put("echo", "return nothingSuch")
         put("other", "workflow a(i) { return 1 }\nworkflow b(i) { return 2 }")
         put("a%01b", "return 1")
         put("large", "/" * ((1 << 20) + 1))
@@ -248,6 +266,7 @@ class ConformanceTest(unittest.TestCase):
         self.start(workflow="echo", id="\x01")
         self.start(workflow="echo", tags=["a\x01"])
         self.start(workflow="nobody")
+        self.start(workflow="picky", input="x")
         self.start(workflow="echo", input="x" * PAYLOAD_MAX)
         key = lambda key, value: self.server.post(
             "/v1/runs", {"workflow": "echo", "input": value}, headers={"Idempotency-Key": key})
@@ -275,8 +294,9 @@ class ConformanceTest(unittest.TestCase):
 
     def changes(self):
         change = lambda run, what, body=None: self.server.post("/v1/runs/%s/%s" % (run, what), body)
-        change("nobody", "release")
-        change(self.waiting, "release")
+        for what in ("release", "load"):
+            change("nobody", what)
+            change(self.waiting, what)
         reader = self.server.connect()
         reader.request("GET", "/v1/runs/%s/events" % self.waiting)
         reader.getresponse().readline()
@@ -286,12 +306,14 @@ class ConformanceTest(unittest.TestCase):
         self.server.wait_for(held, "suspended")
         change(held, "pause")
         change(held, "release")  # it does not wait
+        change(held, "load")
         for what in ("pause", "resume", "cancel"):
             for run in (self.waiting, "nobody"):
                 change(run, what)
         self.server.wait_for(self.waiting, "cancelled")
         change(self.waiting, "pause")
         change(self.waiting, "release")
+        change(self.waiting, "load")
         for run in (self.waiting, "nobody"):
             self.server.call("DELETE", "/v1/runs/" + run)
         living = self.start(workflow="waiter").json["id"]
@@ -356,6 +378,22 @@ class ConformanceTest(unittest.TestCase):
         for path in ("/v1/topics", "/v1/topics/small", "/v1/topics/a%01b", "/v1/dead-letters"):
             self.server.get(path)
         self.dead_letters()
+        self.pending()
+
+    def pending(self):
+        remove = lambda path: self.server.call("DELETE", path)
+        events = self.server.get("/v1/topics/small/events").json["items"]
+        remove("/v1/topics/small/events/" + events[0]["id"])
+        for path in ("/v1/topics/small/events/7", "/v1/topics/a%01b/events/7",
+                     "/v1/topics/small/events", "/v1/topics/a%01b/events"):
+            remove(path)
+        self.server.get("/v1/topics/a%01b/events")
+        run = self.start(workflow="echo").json["id"]
+        for path in ("/v1/runs/%s/signals" % run, "/v1/runs/nobody/signals"):
+            self.server.get(path)
+            remove(path)
+            remove(path + "?id=7")
+            remove(path + "?name=a%01b")
 
     def dead_letters(self):
         """What a script publishes to a topic that is full becomes a dead letter."""
@@ -375,12 +413,13 @@ class ConformanceTest(unittest.TestCase):
         create(name="t", id="task-1", queue="q1")
         create(name="t", id="task-1", queue="q1")
         create(name="t", input="x" * PAYLOAD_MAX)
-        for path in ("/v1/tasks", "/v1/tasks/task-1", "/v1/tasks/nobody"):
+        for path in ("/v1/tasks", "/v1/tasks?run=nobody", "/v1/tasks/task-1", "/v1/tasks/nobody"):
             self.server.get(path)
         retry = lambda task: self.server.post("/v1/tasks/%s/retry" % task)
         retry("task-1")
         retry("nobody")
         task = self.server.claim(queues=["q1"])[0]
+        retry("task-1")
         self.server.post("/v1/tasks/complete", {"results": [
             {"id": task["id"], "token": task["token"], "error": {"message": "no"}}]})
         retry("task-1")
@@ -412,6 +451,7 @@ class ConformanceTest(unittest.TestCase):
         put("daily", every="1h")
         put("a%01b", every="1h")
         put("x", every="1h", workflow="nobody")
+        put("x", every="1h", workflow="picky", input="x")
         put("x", every="1h", tags=["\x01"])
         put("x")
         put("x", cron="61 * * * *")
@@ -441,6 +481,58 @@ class ConformanceTest(unittest.TestCase):
         while create(scopes=["read"]).status == 201:
             pass
 
+    def handlers(self):
+        call = self.server.call
+        for path in ("/health", "/workflows", "/handlers"):
+            call("GET", path)
+        for name in ("echo", "nobody"):
+            for part in ("schema", "events", "representation"):
+                call("GET", "/workflows/%s/%s" % (name, part))
+        start = lambda name, how="run-nowait", **body: call(
+            "POST", "/workflows/%s/%s" % (name, how), body)
+        start("waiter", handler_id="h1")
+        for how in ("run", "run-nowait"):
+            start("waiter", how, handler_id="h1")  # it is running
+            start("nobody", how)
+            call("POST", "/workflows/echo/" + how)
+        start("echo", "run", handler_id="h2")
+        start("failing", "run", handler_id="h3")
+        self.server.wait_for("h1", "suspended")
+        for handler in ("h1", "h2", "h3", "nobody"):
+            for path in ("/handlers/", "/results/"):
+                call("GET", path + handler)
+        call("GET", "/events/h2?after_sequence=-1")
+        call("GET", "/events/h2")
+        call("GET", "/events/h2?after_sequence=x")
+        call("GET", "/events/nobody")
+        for handler in ("h1", "h2", "nobody"):
+            call("POST", "/events/" + handler, {"event": {"type": "other", "value": {}}})
+            call("POST", "/handlers/%s/release" % handler)
+            call("POST", "/handlers/%s/cancel" % handler)
+
+    def damaged_snapshots(self):
+        """What is kept of a run cannot be read, or was written by a program that is newer."""
+        server = Server()
+        self.addCleanup(server.close)
+        server.deploy("waiter", "return await Signal.next('go')")
+        for name in ("damaged", "newer"):
+            server.post("/v1/runs", {"workflow": "waiter", "id": name})
+            server.wait_for(name, "suspended")
+        server.stop()
+        with sqlite3.connect(server.store[len("sqlite:"):]) as store:
+            for name in ("damaged", "newer"):
+                bytes_ = store.execute("SELECT snapshot FROM abide_runs WHERE id = ?",
+                                       (name,)).fetchone()[0]
+                at = 0 if name == "damaged" else bytes_.index(MAGIC) + len(MAGIC)
+                store.execute("UPDATE abide_runs SET snapshot = ? WHERE id = ?",
+                              (bytes_[:at] + b"\xff" + bytes_[at + 1:], name))
+        store.close()
+        server.restart_on_its_port()
+        for name in ("damaged", "newer"):
+            server.post("/v1/runs/%s/load" % name)
+            server.post("/events/" + name, {"event": {"type": "go", "value": 1}})
+        self.server.seen |= server.seen
+
     # ---- what has nothing to do with what is asked for ----
 
     def callers(self):
@@ -448,6 +540,12 @@ class ConformanceTest(unittest.TestCase):
         for header in ("Host", "Origin"):
             self.server.call("GET", "/v1/runs", headers={header: "http://evil.example"[7 * (
                 header == "Host"):]})
+        with tempfile.TemporaryDirectory() as folder:
+            path = build_plugin(os.path.join(folder, "orders.so"), example_plugin("plugin-orders"))
+            native = Server("--plugin", path)
+        native.call("PUT", "/v1/workflows/order", raw=b"return 1")  # the name is taken, by C
+        native.close()
+        self.server.seen |= native.seen
         server = TokenServer()
         server.get("/v1/runs")
         server.as_("read", "POST", "/v1/runs", {"workflow": "x"})
@@ -467,6 +565,11 @@ class ConformanceTest(unittest.TestCase):
         if answer.headers.get("Retry-After") == "1":
             self.server.seen |= server.seen
 
+    def see(self, method, path, response, body):
+        answer = type("Answer", (), {"status": response.status, "body": body,
+                                     "headers": dict(response.getheaders())})
+        self.server.seen.add(self.server.document.check(method, path, answer))
+
     def stopping(self):
         """A connection that is open when the server is asked to end hears that it is going away."""
         self.server.deploy("slow", "return await Task.run('exec', { argv: ['sleep', '60'] })")
@@ -474,24 +577,30 @@ class ConformanceTest(unittest.TestCase):
         while not [task for task in self.server.get("/v1/tasks?status=leased").json["items"]
                    if task["name"] == "exec"]:
             pass
-        connections = [self.server.connect() for _ in range(2)]
+        connections = [self.server.connect() for _ in range(5)]
         for connection in connections:
             connection.request("GET", "/livez")
             connection.getresponse().read()
+        waiting = connections.pop()
+        waiting.request("POST", "/workflows/slow/run", "{}")
+        while len(self.server.get("/handlers?workflow_name=slow").json["handlers"]) < 2:
+            pass
         self.server.process.terminate()
         while not [line for line in self.server.lines if "stopping" in line]:
             time.sleep(0.01)
-        for connection, path in zip(connections, ("/readyz", "/healthz")):
+        requests = (("GET", "/readyz"), ("GET", "/healthz"), ("GET", "/health"), ("POST", "/v1/events/late"))
+        for connection, (method, path) in zip(connections, requests):
             while True:
-                connection.request("GET", path)
+                connection.request(method, path)
                 response = connection.getresponse()
                 body = response.read().decode()
                 if response.status == 503:
                     break
-            answer = type("Answer", (), {"status": 503, "headers": dict(response.getheaders()),
-                                         "body": body})
-            self.server.seen.add(self.server.document.check("GET", path, answer))
+            self.see(method, path, response, body)
             connection.close()
+        response = waiting.getresponse()
+        self.see("POST", "/workflows/slow/run", response, response.read().decode())
+        waiting.close()
         self.assertTrue(run)
 
 

@@ -9,14 +9,18 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 import unittest
+import unittest.mock
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, PATIENCE, Server, ServerTest, wait_until  # noqa: E402
+from server import (ABIDE, PATIENCE, Server, ServerTest, TlsServer, certificate,  # noqa: E402
+                    wait_until)
 
 
 class Folder(unittest.TestCase):
@@ -82,7 +86,7 @@ class SettingsTest(Folder):
         values = self.settings()
         other = {"store": "memory:", "listen": "127.0.0.1:9", "tls-cert": "c", "tls-key": "k",
                  "cors-origins": "https://x.example", "log-level": "error", "log-format": "json", "idle-timeouts": "orders=off",
-                 "max-resident-memory": "64M"}
+                 "max-resident-memory": "64M", "event-consume": "all", "plugin": "x.so"}
         by_kind = {"flag": "true", "count": "5", "size": "16K", "duration": "11s", "text": "x"}
         for name, setting in values.items():
             kind = type(setting["value"])
@@ -319,21 +323,9 @@ class CorsTest(ServerTest):
         self.assert_problem(answer, 403, "ORIGIN_NOT_ALLOWED")
 
 
-class TlsServer(Server):
-    def connect(self, timeout=PATIENCE):
-        context = ssl.create_default_context(cafile=self.authority)
-        return http.client.HTTPSConnection("localhost", self.port, timeout=timeout, context=context)
-
-
 class TlsTest(Folder):
     def certificate(self, name):
-        """A self-made one for localhost; answers the paths of certificate and key."""
-        certificate, key = (os.path.join(self.folder, name + end) for end in (".pem", ".key"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
-                        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out",
-                        certificate, "-keyout", key], check=True, capture_output=True)
-        return certificate, key
+        return certificate(self.folder, name)
 
     def copy(self, pair, name):
         for path, end in zip(pair, (".pem", ".key")):
@@ -371,6 +363,25 @@ class TlsTest(Folder):
         held.request("GET", "/livez")  # a connection that was there goes on
         self.assertEqual(held.getresponse().status, 200)
         held.close()
+
+    def test_versions_before_1_2_are_refused(self):
+        pair = self.certificate("a")
+        TlsServer.authority = pair[0]
+        server = self.server("--tls-cert", pair[0], "--tls-key", pair[1], cls=TlsServer)
+
+        def shake(version):
+            context = ssl.create_default_context(cafile=pair[0])
+            context.set_ciphers("ALL:@SECLEVEL=0")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                context.minimum_version = context.maximum_version = version
+            with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as client:
+                return context.wrap_socket(client, server_hostname="localhost").version()
+        self.assertEqual(shake(ssl.TLSVersion.TLSv1_2), "TLSv1.2")
+        self.assertEqual(shake(ssl.TLSVersion.TLSv1_3), "TLSv1.3")
+        for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+            with self.assertRaises(OSError):
+                shake(version)
 
     def test_plain_http_is_not_answered(self):
         pair = self.certificate("a")
@@ -560,6 +571,36 @@ class DrainTest(Folder):
         self.end_slow()
         self.assertEqual(server.process.wait(PATIENCE), 0)
 
+    def test_claims_while_it_stops_hand_out_nothing(self):
+        for _ in range(2):
+            server = self.server()
+            answers, started = [], threading.Barrier(5)
+
+            def claim():
+                connection = server.connect()
+                body = json.dumps({"worker": "w", "queues": ["nothing"]})
+                try:
+                    for number in range(100000):
+                        connection.request("POST", "/v1/tasks/claim", body=body)
+                        response = connection.getresponse()
+                        answers.append((response.status, response.read()))
+                        if number == 0:
+                            started.wait(PATIENCE)
+                        if response.getheader("Connection") == "close":
+                            return
+                except OSError:
+                    pass  # it has stopped
+                finally:
+                    connection.close()
+            workers = [threading.Thread(target=claim) for _ in range(4)]
+            for worker in workers:
+                worker.start()
+            started.wait(PATIENCE)
+            self.assertEqual(server.stop(), 0)
+            for worker in workers:
+                worker.join()
+            self.assertEqual(set(answers), {(200, b'{"tasks":[]}')})
+
     def test_a_second_signal_ends_it_at_once(self):
         server = self.server("--allow-exec", "--drain-timeout", "1h")
         self.addCleanup(self.end_slow)
@@ -599,7 +640,7 @@ class LimitTest(Folder):
 
     def test_connections_have_a_ceiling_and_come_free_again(self):
         server = self.server("--max-connections", "8", "--threads", "1", "--idle-timeout", "1h",
-                             "--request-timeout", "1h")
+                             "--request-timeout", "1h", "--max-connections-per-address", "0")
         held = [self.send(server, b"GET") for _ in range(8)]
         late = self.send(server, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         late.settimeout(0.3)
@@ -623,6 +664,43 @@ class LimitTest(Folder):
         with self.assertRaises((OSError, http.client.HTTPException)):
             server.get("/livez")
         held[0].close()
+        wait_until(lambda: self.answers(server))
+
+    def test_one_address_cannot_take_every_connection(self):
+        server = self.server("--max-connections", "8", "--idle-timeout", "1h",
+                             "--request-timeout", "1h")
+        held = [self.send(server, b"GET") for _ in range(4)]
+        with self.assertRaises((OSError, http.client.HTTPException)):
+            server.get("/livez")
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE,
+                                      source_address=("127.0.0.2", 0)) as other:
+            other.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertIn(b" 200 ", other.recv(4096))
+        held[0].close()
+        wait_until(lambda: self.answers(server))
+
+    def test_descriptors_are_kept_for_those_who_are_there(self):
+        program = self.write("limited", '#!/bin/sh\nulimit -n 128\nexec %s "$@"\n' % ABIDE)
+        os.chmod(program, 0o755)
+        with unittest.mock.patch("server.ABIDE", program):
+            server = self.server("--idle-timeout", "1h", "--request-timeout", "1h")
+        self.assertTrue(any("at most 64 connections" in line for line in server.lines))
+        first = server.connect()
+        first.request("GET", "/livez")
+        first.getresponse().read()
+        crowd = []
+        for number in range(100):  # the last ones wait to be accepted
+            source = ("127.0.0.%d" % (2 + number % 4), 0)
+            crowd.append(socket.create_connection(("127.0.0.1", server.port), PATIENCE,
+                                                  source_address=source))
+        for _ in range(20):
+            first.request("POST", "/v1/events/crowd", body="1")
+            self.assertEqual(first.getresponse().read()[:1], b"{")
+        first.request("GET", "/readyz")
+        self.assertEqual(first.getresponse().status, 200)
+        first.close()
+        for each in crowd:
+            each.close()
         wait_until(lambda: self.answers(server))
 
     def test_silent_connections_are_closed(self):

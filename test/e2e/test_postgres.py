@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import ABIDE, Node  # noqa: E402
+from server import ABIDE, Node, wait_until  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.proxy import Proxy  # noqa: E402
 
@@ -173,6 +173,15 @@ class PostgresTest(unittest.TestCase):
         for i in range(5):
             self.assertEqual(two.wait_for(f"s{i}", "completed", seconds=60)["result"], "awake")
 
+    def test_d_taking_over_from_a_killed_node_is_logged(self):
+        one, two = self.node(), self.node()
+        one.deploy("busy", "for (let i = 0; i < 1e12; i++);")
+        one.post("/v1/runs", {"workflow": "busy", "id": "b"})
+        one.kill()  # in the middle of its turn
+        line = "1 runs were taken over from a node whose lease ran out"
+        wait_until(lambda: [each for each in two.lines if line in each])
+        two.post("/v1/runs/b/cancel", {"grace": "0s"})
+
     def test_d_a_node_that_starts_waits_for_one_that_stands_still_with_the_store(self):
         self.node().stop()  # the store is there
         with StillHolder(self.database, self.schema) as holder, \
@@ -329,7 +338,7 @@ class CountingTest(unittest.TestCase):
             time.sleep(0.1)
 
     def settle(self):
-        """Until nothing but beats is said."""
+        """Until nothing but beats is said, for 18 of them: six seconds with this lease."""
         other = "query NOT LIKE '%beats%' AND query NOT LIKE 'SET %'"
         seen = [self.calls(other), self.calls("query LIKE '%beats%'")]
 
@@ -337,7 +346,7 @@ class CountingTest(unittest.TestCase):
             now = [self.calls(other), self.calls("query LIKE '%beats%'")]
             if now[0] != seen[0]:
                 seen[:] = now
-            return now[1] - seen[1] >= 6
+            return now[1] - seen[1] >= 18
 
         self.wait_until(is_quiet, "the nodes never came to rest")
 

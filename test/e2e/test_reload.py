@@ -117,6 +117,17 @@ class Refused(Case):
         self.change("UPDATE abide_runs SET waits = substr(waits, 2) WHERE id = 'h'")
         self.assert_goes_on("h")
 
+    def test_damaged_snapshot_answers_500_and_leaves_the_run_untouched(self):
+        self.change("UPDATE abide_runs SET snapshot = CAST(x'00' || snapshot AS BLOB)")
+        self.assert_refused(self.post("h", "lost"), 500, "SNAPSHOT_CORRUPT")
+        line = "run h (three) cannot be brought back into memory"
+        wait_until(lambda: [each for each in self.server.lines if line in each])
+        status, handler = self.client.handler("GET", "/handlers/h")
+        self.assertEqual((status, handler["status"], handler["released"]), (202, "running", True))
+        self.assertRegex(handler["error"], "snapshot cannot be read")
+        self.change("UPDATE abide_runs SET snapshot = substr(snapshot, 2)")
+        self.assert_goes_on("h")
+
     def test_damaged_run_with_a_due_timer_is_paused_and_the_others_go_on(self):
         self.server.deploy("nap", "return await Signal.when('up', {timeout: Inputs.time})")
         self.server.run("nap", wait="0s", id="hurt", input={"time": "1h"})

@@ -7,16 +7,24 @@ import resource
 import select
 import socket
 import struct
+import subprocess
 import sys
+import tempfile
+import threading
+import unicodedata
 import unittest
+import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import hostile  # noqa: E402
 import tap  # noqa: E402
-from server import PATIENCE, Server, wait_until  # noqa: E402
+from server import ABIDE, PATIENCE, Server, wait_until  # noqa: E402
 
-IS_WHOLE = os.environ.get("ABIDE_TEST_SCALE", "100") == "100"  # no sanitizer: memory can be measured
+SCALE = int(os.environ.get("ABIDE_TEST_SCALE", "100"))
+IS_WHOLE = "ABIDE_TEST_SANITIZED" not in os.environ  # no sanitizer
 MIB = 1 << 20
+SANITIZER_ROOM = 0 if IS_WHOLE else 768 * MIB  # what it keeps of freed memory, its shadow, its margins
 HOST = b"Host: localhost\r\n"
 BODY_MAX = 4 * MIB + 65536
 
@@ -74,7 +82,33 @@ MALFORMED = {
     "a trace": (lines(b"TRACE /livez HTTP/1.1", b"Host: localhost"), 405, False),
     "an unknown method": (lines(b"A" * 2000 + b" /livez HTTP/1.1", b"Host: localhost"), 405, False),
     "a target without a slash": (get(b"livez"), 404, False),
-    "a body for GET": (get(b"/livez", b"Content-Length: 4\r\n") + b"1234", 400, False),
+    "a body for GET": (get(b"/livez", b"Content-Length: 4\r\n") + b"1234" + get(b"/livez"), 400, False),
+    "chunks for GET": (get(b"/livez", CHUNKED) + HIDDEN, 400, False),
+    "a body for DELETE": (b"DELETE /v1/runs/x HTTP/1.1\r\n" + HOST + b"Content-Length: 4\r\n\r\n1234", 400, False),
+    "a folded length": (post(b"Content-Length: 1\r\n 0\r\n", b"[1,2,3,4,5]"), 400, False),
+    "a length on the next line": (post(b"Content-Length:\r\n 4\r\n", b"1234"), 400, False),
+    "a folded header": (get(b"/livez", b"X: a\r\n\tb\r\n"), 400, False),
+    "a folded first header": (b"GET /livez HTTP/1.1\r\n X: a\r\n" + HOST + b"\r\n", 400, False),
+    "a NUL in a header": (get(b"/livez", b"X: a\0b\r\nY: c\r\n"), 400, False),
+    "a NUL in the last header": (get(b"/livez", b"X: a\0b\r\n"), 400, False),
+    "NULs behind the last header": (get(b"/livez", b"X: a\0\0\r\n"), 400, False),
+    "a NUL that hides a length": (post(b"X: a\0\r\nContent-Length: 4\r\n", b"1234"), 400, False),
+    "a NUL in the target": (get(b"/livez\0x"), 400, False),
+    "a NUL in the query": (get(b"/v1/runs?limit=1\0&status=failed"), 400, False),
+    "lines that end in LF": (b"GET /livez HTTP/1.1\nHost: localhost\n\n", 400, False),
+    "one line that ends in LF": (get(b"/livez", b"X: a\nY: b\r\n"), 400, False),
+    "an empty line of LF": (b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\n", 400, False),
+    "a CR within a line": (get(b"/livez", b"X: a\rTransfer-Encoding: chunked\r\n"), 400, False),
+    "an escape in a header": (get(b"/livez", b"X: \x1b[2J\r\n"), 400, False),
+    "a coding and a space": (post(b"Transfer-Encoding: chunked \r\n", HIDDEN), 400, False),
+    "a space in the target": (get(b"/livez x"), 400, False),
+    "an escape in the target": (get(b"/v1/runs/\x1b[2J"), 400, False),
+    "a host of two words": (lines(b"GET /livez HTTP/1.1", b"Host: bad host"), 400, False),
+    "a host with a user": (lines(b"GET /livez HTTP/1.1", b"Host: user@localhost"), 400, False),
+    "a host with a path": (lines(b"GET /livez HTTP/1.1", b"Host: localhost/x"), 400, False),
+    "a host with a NUL": (lines(b"GET /livez HTTP/1.1", b"Host: local\0host"), 400, False),
+    "a host with a bad port": (lines(b"GET /livez HTTP/1.1", b"Host: localhost:70000"), 400, False),
+    "a host that is half an address": (lines(b"GET /livez HTTP/1.1", b"Host: [::1"), 400, False),
 }
 
 BOMBS = {
@@ -115,7 +149,8 @@ class RudeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # Long, so that no test passes because time is up, nor fails because the machine is slow.
-        cls.server = Server("--request-timeout", "1h", "--idle-timeout", "1h")
+        cls.server = Server("--request-timeout", "1h", "--idle-timeout", "1h",
+                            "--max-connections-per-address", "0")
 
     @classmethod
     def tearDownClass(cls):
@@ -143,8 +178,7 @@ class RudeTest(unittest.TestCase):
         return float(re.search(r"^abide_http_request_body_bytes_total (\S+)$", text, re.M).group(1))
 
     def assert_memory_below(self, limit):
-        if IS_WHOLE:
-            self.assertLess(self.memory(), limit)
+        self.assertLess(self.memory(), limit + SANITIZER_ROOM)
 
     # ---- talking to it ----
 
@@ -228,6 +262,113 @@ class MalformedTest(RudeTest):
             connection.sendall(bytes([byte]))
         self.assertTrue(connection.recv(65536).startswith(b"HTTP/1.1 202"))
         connection.close()
+
+
+class HeaderTest(RudeTest):
+    """White space around a value is no part of it, whoever asks for the value."""
+
+    def start(self, headers):
+        body = json.dumps({"workflow": "one"}).encode()
+        status, answer = self.request(post(headers + b"Content-Length:\t%d\r\n" % len(body), body,
+                                           b"/v1/runs"))
+        return status, json.loads(answer)
+
+    def setUp(self):
+        self.server.deploy("one", "return 1")
+
+    def test_an_idempotency_key_is_the_same_with_white_space_around_it(self):
+        first = self.start(b"Idempotency-Key: k1\r\n")
+        self.assertEqual(first[0], 201)
+        for key in (b"k1 ", b"k1\t", b"   k1 \t "):
+            status, run = self.start(b"Idempotency-Key:" + key + b"\r\n")
+            self.assertEqual((status, run["id"]), (200, first[1]["id"]))
+
+    def test_last_event_id_host_and_origin_likewise(self):
+        run = self.server.run("one")["id"].encode()
+        path = b"/v1/runs/" + run + b"/events"
+        plain = self.request(get(path, b"Last-Event-ID: 1\r\n"))
+        self.assertEqual(plain, self.request(get(path, b"Last-Event-ID: 1 \r\n")))
+        status, _ = self.request(lines(b"GET /v1/runs HTTP/1.1", b"Host:  localhost \t"))
+        self.assertEqual(status, 200)
+        own = b"Origin: http://localhost \r\n"
+        self.assertEqual(self.request(get(b"/v1/runs", own))[0], 200)
+
+    def test_a_traceparent_counts_when_there_is_one(self):
+        one = b"traceparent: 00-%s-00f067aa0ba902b7-01" % (b"4bf92f3577b34da6a3ce929d0e0e4736")
+        other = one.replace(b"4bf9", b"aaaa")
+        trace = self.start(one + b" \r\n")[1]["traceparent"]
+        self.assertEqual(trace.split("-")[1], "4bf92f3577b34da6a3ce929d0e0e4736")
+        self.assertIsNone(self.start(one + b"\r\n" + other + b"\r\n")[1]["traceparent"])
+
+    def test_a_tracestate_is_handed_on_with_its_traceparent(self):
+        self.server.deploy("ask", "await Workflow.run('one-more', 1)")
+        self.server.deploy("one-more", "await Task.run('t', 1, { queue: 'traced' })")
+        trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        for headers, state in ((["congo=t61rcWkgMzE ", "rojo=00f067aa0ba902b7"],
+                                "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"),
+                               (["Not=good"], None), ([], None)):
+            lines_of = b"traceparent: %s\r\n" % trace.encode() + b"".join(
+                b"tracestate: %s\r\n" % each.encode() for each in headers)
+            body = b'{"workflow":"ask"}'
+            status, _ = self.request(post(lines_of + b"Content-Length: %d\r\n" % len(body), body, b"/v1/runs"))
+            self.assertEqual(status, 201)
+            task = self.server.claim(queues=["traced"])[0]
+            self.assertEqual(task["tracestate"], state)
+            self.assertTrue(task["traceparent"].startswith(trace[:35]))
+            self.server.complete(task, 1)
+
+
+class TextTest(RudeTest):
+    """Texts from outside neither forge lines nor steer terminals."""
+    NASTY = "x\x1b[31m\ny\x9b2Jz\u202e\u2028w"
+
+    def assert_plain(self, text):
+        for character in text:
+            self.assertNotIn(unicodedata.category(character), ("Cc", "Zl", "Zp"), repr(text))
+            self.assertNotEqual(character, "\u202e")
+
+    def test_log_lines(self):
+        for log_format in ("text", "json"):
+            server = Server("--log-format", log_format, "--log-level", "debug")
+            self.addCleanup(server.close)
+            server.deploy("say", "await Task.run('log', Inputs); await Task.run('log', {message: Inputs})")
+            self.assertEqual(server.run("say", self.NASTY)["status"], "completed")
+            server.call("GET", "/v1/runs/" + urllib.parse.quote(self.NASTY))
+            server.claim(wait="0s", worker="w\x9b2J\u2028")
+            server.run("say", "last-line")
+            wait_until(lambda: sum("last-line" in line for line in server.lines) >= 2)
+            self.assertGreaterEqual(sum("2Jz" in line for line in server.lines), 2)
+            for line in server.lines:
+                self.assert_plain(line)
+
+    def test_ids_of_the_command_line(self):
+        run_id = "run-\x9b2J-\u202e-\u2028"
+        self.server.deploy("one", "return 1")
+        self.server.run("one", id=run_id)
+        done = subprocess.run([ABIDE, "wf", "ls", "-o", "ids", "--server",
+                               "http://127.0.0.1:%d" % self.server.port],
+                              capture_output=True, check=True)
+        ids = done.stdout.decode().split("\n")
+        self.assertIn("run-?2J-\u202e-?", ids)
+        for line in ids:
+            self.assert_plain(line.replace("\u202e", "")) # part of the id; cleaned on a terminal
+
+    def test_events_with_line_ends_in_their_payloads(self):
+        self.server.deploy("pay", "return await Signal.next('pay')")
+        run_id = self.server.post("/v1/runs", {"workflow": "pay"}).json["id"]
+        self.server.call("POST", "/v1/runs/%s/signals/pay" % run_id, raw=b'{"a":\n\n1,\r\n"b":\r2}')
+        self.server.wait_for(run_id, "completed")
+        text = self.request(get(b"/v1/runs/%s/events" % run_id.encode(), b""))[1].decode()
+        text = re.sub(r"(?m)^[0-9A-F]+\r\n", "", text.replace("\r\n\r\n", "\r\n"))
+        found = []
+        for event in re.split(r"\n\n", text):
+            lines_of = event.replace("\r\n", "").split("\n")
+            data = [line[6:] for line in lines_of if line.startswith("data: ")]
+            for line in lines_of:
+                self.assertRegex(line, r"^(id: |event: |data: |$)")
+            if data:
+                found.append(json.loads("\n".join(data)))
+        self.assertIn({"a": 1, "b": 2}, [entry.get("data") for entry in found])
 
 
 class JsonTest(RudeTest):
@@ -331,6 +472,62 @@ class SizeTest(RudeTest):
         self.assert_descriptors_return(descriptors)
         self.assertEqual(self.server.post("/v1/events/rude", [1]).status, 202)
 
+    def test_trees_count_and_are_given_back(self):
+        if not IS_WHOLE:
+            self.skipTest("memory is not measured under sanitizers")
+        self.server.deploy("wide", "return 1")
+        wide = b'{"workflow":"wide","input":[' + b",".join([b"1"] * 2000000) + b"]}"
+        before = self.memory()
+        answers = []
+
+        def start():
+            answers.append(self.request(post(b"Content-Length: %d\r\n" % len(wide), wide, b"/v1/runs")))
+        starters = [threading.Thread(target=start) for _ in range(8)]
+        peak = 0
+        for starter in starters:
+            starter.start()
+        while any(starter.is_alive() for starter in starters):
+            peak = max(peak, self.memory())
+        # One tree is 200 MiB: two do not fit, whatever the number of those who send one.
+        for status, body in answers:
+            self.assertIn((status, json.loads(body).get("code")), ((201, None), (503, "SERVER_BUSY")))
+        self.assertIn(201, [status for status, _ in answers])
+        self.assertLess(peak, before + 450 * MIB)
+
+    def test_strangers_do_not_shut_out_those_with_a_token(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        store = "sqlite:" + os.path.join(folder.name, "tokens.db")
+        made = subprocess.run([ABIDE, "token", "create", "--name", "me", "--scope", "admin", "--store",
+                               store, "-o", "json"], capture_output=True, text=True, check=True)
+        token = json.loads(made.stdout)["token"]
+        server = Server("--require-tokens", store=store)
+        self.addCleanup(server.close)
+        connections = []
+        head = b"POST /%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
+        for path in (b"v1/events/x", b"livez", b"v1/nothing", b"openapi.json"):
+            for _ in range(5):
+                connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+                connection.sendall(head % (path, BODY_MAX))
+                try:
+                    connection.sendall(b"1" * MIB)  # nobody asked for it
+                except OSError:
+                    pass
+                connections.append(connection)
+        count = 400 if IS_WHOLE else 40
+        for _ in range(count):  # as many as it takes to fill the share of strangers, never read
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", server.port))
+            connection.sendall(get(b"/openapi.json") * 2)
+            connections.append(connection)
+        answer = server.call("POST", "/v1/events/x", raw=b"1" * (3 * MIB),
+                             headers={"Authorization": "Bearer " + token})
+        self.assertEqual(answer.status, 202, answer.body)
+        self.assertEqual(server.get("/livez").status, 200)
+        for connection in connections:
+            connection.close()
+
     def test_lists_of_large_things_come_in_pages(self):
         payload = json.dumps({"name": "large", "queue": "nobody", "input": "x" * (3 * MIB)})
         count = 12 if IS_WHOLE else 4
@@ -423,6 +620,61 @@ class ConnectionTest(RudeTest):
         task = self.server.post("/v1/tasks", {"name": "t", "queue": "rude-gone"}).json
         claimed = self.server.claim(queues=["rude-gone"], wait="40s")
         self.assertEqual([each["id"] for each in claimed], [task["id"]])
+
+
+class ScriptTest(RudeTest):
+    def test_scripts_whose_built_ins_take_long_hold_nobody_up(self):
+        server = Server()
+        self.addCleanup(server.close)
+        server.deploy("hog", """
+            export const config = { timeout: "3s" }
+            const p = 'a'.repeat(4e6), q = [p + 0, p + 1, p + 2]
+            const a = Array.from({ length: 3e5 }, (_, i) => q[i * 7 % 3])
+            for (;;) a.toSorted()
+            """)
+        server.deploy("quick", "return 1")
+        hogs = [server.post("/v1/runs", {"workflow": "hog"}).json["id"] for _ in range(16)]
+        self.assertEqual(server.run("quick")["status"], "completed")
+        for hog in hogs:  # past its time-out a run frees its thread
+            server.wait_for(hog, "failed")
+        self.assertEqual(server.stop(), 0)
+
+
+class HostileTest(RudeTest):
+    """Inputs of hostile.py, as many as ABIDE_TEST_SCALE wants: 400, 1,000 and more with `make soak`."""
+
+    def send(self, seed):
+        """All steps on one connection, which is left in one of three ways."""
+        connection = self.connect()
+        try:
+            for step in hostile.steps(seed):
+                connection.sendall(step)
+            how = seed % 3
+            if how == 0:
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+            elif how == 1:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        except OSError:
+            pass  # it does not have to listen to this
+        finally:
+            connection.close()
+
+    def test_hostile_inputs_do_no_harm(self):
+        count = int(os.environ.get("ABIDE_HOSTILE", 4 * SCALE))
+        first = int(os.environ.get("ABIDE_HOSTILE_FIRST", "0"))
+        self.send(0)
+        before, descriptors = self.memory(), self.descriptors()
+        for seed in range(first, first + count):
+            with self.subTest(seed=seed):
+                self.send(seed)
+                if seed % 20 == 0:
+                    self.assertEqual(self.server.get("/livez").status, 200)
+        self.assertEqual(self.server.post("/v1/events/after", 1).status, 202)
+        self.assert_descriptors_return(descriptors)
+        self.assert_memory_below(before + 64 * MIB)
+        self.assertIsNone(self.server.process.poll())
 
 
 class StreamTest(RudeTest):

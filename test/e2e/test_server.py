@@ -1,6 +1,7 @@
 """The v1 API against the real server: each route with what it answers, and what it refuses."""
 import json
 import os
+import resource
 import socket
 import sys
 import threading
@@ -10,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import PATIENCE, Server, ServerTest, wait_until  # noqa: E402
+from server import PATIENCE, Server, ServerTest, in_time, wait_until  # noqa: E402
 
 APPROVAL = """
 const receipt = await Task.run("charge", { amount: Inputs.amount })
@@ -79,6 +80,33 @@ class WorkflowTest(ServerTest):
         self.assert_problem(answer, 422, "FLOW_SYNTAX")
         self.assertEqual(answer.json["findings"][0]["line"], 2)
         self.assert_problem(self.server.get("/v1/workflows/broken"), 404, "WORKFLOW_NOT_FOUND")
+
+    def test_what_cannot_work_is_refused_with_what_was_meant(self):
+        source = b"await Tasks.run('x')\nawait Signal.when('x', { timout: '1s' })\nTimer.delay(1)\n"
+        answer = self.server.call("PUT", "/v1/workflows/wrong", raw=source)
+        self.assert_problem(answer, 422, "FLOW_CHECK")
+        self.assertIn("2 errors", answer.json["detail"])
+        name, option, dropped = answer.json["findings"]
+        self.assertEqual((name["code"], name["severity"], name["line"], name["column"]),
+                         ("FLOW_UNDECLARED", "error", 1, 7))
+        self.assertEqual((name["suggestion"], name["excerpt"]), ("Task", "await Tasks.run('x')"))
+        self.assertEqual((option["code"], option["suggestion"]), ("FLOW_OPTION", "timeout"))
+        self.assertEqual((dropped["code"], dropped["severity"]), ("FLOW_UNAWAITED", "warning"))
+        checked = self.server.call("POST", "/v1/check?file=wrong.flow", raw=source)
+        self.assertFalse(checked.json["ok"])
+        self.assertEqual(checked.json["findings"], answer.json["findings"])
+        self.assert_problem(self.server.get("/v1/workflows/wrong"), 404, "WORKFLOW_NOT_FOUND")
+
+    def test_warnings_are_in_the_answer_and_keep_nothing_back(self):
+        answer = self.server.call("PUT", "/v1/workflows/hasty", raw=b"Timer.delay(1)\nreturn 1")
+        self.assertEqual(answer.status, 201)
+        [warning] = answer.json["warnings"]
+        self.assertEqual((warning["code"], warning["severity"], warning["line"]),
+                         ("FLOW_UNAWAITED", "warning", 1))
+        self.assertEqual(self.server.run("hasty")["result"], 1)
+        quiet = self.server.call("PUT", "/v1/workflows/hasty",
+                                 raw=b"void Timer.delay(1)\nreturn 1")
+        self.assertEqual(quiet.json["warnings"], [])
 
     def test_the_name_must_be_one_of_the_file(self):
         source = b"workflow a(inputs) { return 1 }\nworkflow b(inputs) { return 2 }\n"
@@ -187,11 +215,17 @@ class RunTest(ServerTest):
             self.server.wait_for(run_id, "suspended")
         count = len(self.server.get("/v1/runs?tag=%s&status=suspended,failed" % tag).json["items"])
         self.assertEqual(count, 7)
+        for query, wanted in (("status=failed&status=suspended", 7), ("workflow=sleeper,no", 7),
+                              ("workflow=no&workflow=sleeper", 7), ("workflow=no&workflow=other", 0),
+                              ("workflow=", 0), ("workflow=sleeper&status=failed,running", 0)):
+            found = self.server.get("/v1/runs?tag=%s&%s" % (tag, query)).json["items"]
+            self.assertEqual(len(found), wanted, query)
         self.assertEqual(self.server.get("/v1/runs?tag=%s&status=failed" % tag).json,
                          {"items": [], "next": None})
         self.assert_problem(self.server.get("/v1/runs?status=tired"), 400, "BAD_QUERY")
         self.assert_problem(self.server.get("/v1/runs?limit=0"), 400, "BAD_QUERY")
         self.assert_problem(self.server.get("/v1/runs?cursor=abc"), 400, "BAD_QUERY")
+        self.assert_problem(self.server.get("/v1/runs?tag=a&tag=b"), 400, "BAD_QUERY")
 
     def test_changes(self):
         run_id = self.server.post("/v1/runs", {"workflow": "sleeper", "input": 60}).json["id"]
@@ -257,6 +291,41 @@ class RunTest(ServerTest):
         steps = self.server.get("/v1/runs/%s/steps" % run_id).json["items"]
         self.assertTrue(all("position" in step for step in steps))
 
+    def test_tokens_of_leases_cannot_be_guessed(self):
+        for number in range(6):
+            self.server.post("/v1/tasks", {"name": "secret", "queue": "secrets"})
+        tasks = [task for _ in range(2)
+                 for task in self.server.claim(queues=["secrets"], max=3)]
+        tokens = sorted(task["token"] for task in tasks)
+        self.assertTrue(all(0 < token < 2 ** 53 for token in tokens))
+        self.assertTrue(all(after - before > 2 ** 20 for before, after in zip(tokens, tokens[1:])))
+        self.assertEqual(self.server.complete({**tasks[0], "token": tokens[0] + 1}, 1)["status"],
+                         "fenced")
+        for task in tasks:
+            self.assertEqual(self.server.complete(task, 1)["status"], "accepted")
+
+    def test_steps_are_found_by_name(self):
+        self.server.deploy("twice", "return [await Task.run('add', 1), await Task.run('add', 2), "
+                                    "await Task.run('other')]")
+        run_id = self.server.post("/v1/runs", {"workflow": "twice"}).json["id"]
+        for number in (10, 20, 30):
+            self.server.complete(self.server.claim(names=["add", "other"])[0], number)
+        self.server.wait_for(run_id, "completed")
+        path = "/v1/runs/%s/steps" % run_id
+        results = lambda query: [(item["name"], item.get("iteration", 0), item["data"])
+                                 for item in self.server.get(path + query).json["items"]
+                                 if item["kind"] == "wait"]
+        self.assertEqual(results(""), [("add", 0, 10), ("add", 1, 20), ("other", 0, 30)])
+        self.assertEqual(results("?name=add"), [("add", 0, 10), ("add", 1, 20)])
+        self.assertEqual(results("?name=add&iteration=1"), [("add", 1, 20)])
+        self.assertEqual(results("?name=nothing"), [])
+        self.assert_problem(self.server.get(path + "?iteration=1"), 400, "BAD_QUERY")
+        ends = [entry for entry in self.server.get("/v1/runs/%s/log" % run_id).json["items"]
+                if entry["kind"] == "wait"]
+        self.assertEqual([(entry["name"], entry["step_state"]) for entry in ends],
+                         [("add", "not_running")] * 2 + [("other", "not_running")])
+        self.assertTrue(all(entry["target"].startswith("task_") for entry in ends))
+
     def test_a_task_nobody_awaits_outlives_its_run(self):
         self.server.deploy("teller", "Task.run('tell', Inputs); return 'told'")
         run = self.server.run("teller", 7)
@@ -299,6 +368,60 @@ class EventTest(ServerTest):
                             "BAD_FIELD")
         names = [item["name"] for item in self.server.get("/v1/topics").json["items"]]
         self.assertIn("limited", names)
+
+    def test_a_full_broadcast_topic_still_reaches_who_waits(self):
+        self.server.deploy("ear", "const got = []\nwhile (got.length < 5) "
+                                  "got.push(await Event.wait('aloud'))\nreturn got")
+        self.server.call("PUT", "/v1/topics/aloud", {"consume": "all", "cap": 3})
+        run_id = self.server.post("/v1/runs", {"workflow": "ear"}).json["id"]
+        for number in range(1, 6):
+            wait_until(lambda: self.server.get("/v1/topics/aloud").json["waiters"] == [run_id])
+            answer = self.server.post("/v1/events/aloud", number)
+            self.assertEqual((answer.status, answer.json["resumed"]), (202, 1))
+        self.assertEqual(self.server.wait_for(run_id, "completed")["result"], [1, 2, 3, 4, 5])
+        topic = self.server.get("/v1/topics/aloud").json
+        self.assertEqual((topic["pending"], topic["full"]), (3, False))
+
+    def test_a_full_topic_is_looked_into_and_emptied(self):
+        self.server.call("PUT", "/v1/topics/heap", {"cap": 3})
+        for number in range(3):
+            self.server.post("/v1/events/heap?id=e%d" % number, {"n": number})
+        self.assert_problem(self.server.post("/v1/events/heap", 3), 429, "TOPIC_FULL")
+        self.assertTrue(self.server.get("/v1/topics/heap").json["full"])
+        page = self.server.get("/v1/topics/heap/events?limit=2").json
+        self.assertEqual([(item["event_id"], item["payload"], item["taken"])
+                          for item in page["items"]],
+                         [("e0", {"n": 0}, False), ("e1", {"n": 1}, False)])
+        rest = self.server.get("/v1/topics/heap/events?cursor=" + page["next"]).json
+        self.assertEqual([item["event_id"] for item in rest["items"]], ["e2"])
+        self.assertIsNone(rest["next"])
+        one = "/v1/topics/heap/events/" + page["items"][0]["id"]
+        self.assertEqual(self.server.call("DELETE", one).json, {"removed": 1})
+        self.assert_problem(self.server.call("DELETE", one), 404, "EVENT_NOT_FOUND")
+        self.assert_problem(self.server.call("DELETE", "/v1/topics/heap/events/x"), 404,
+                            "EVENT_NOT_FOUND")
+        self.assertEqual(self.server.post("/v1/events/heap", 3).status, 202)
+        self.assertEqual(self.server.call("DELETE", "/v1/topics/heap/events").json, {"removed": 3})
+        self.assertEqual(self.server.get("/v1/topics/heap/events").json,
+                         {"items": [], "next": None})
+
+    def test_pending_signals_are_listed_and_removed(self):
+        self.server.deploy("deaf", "return await Signal.next('go')")
+        run_id = self.server.post("/v1/runs", {"workflow": "deaf"}).json["id"]
+        for name, number in (("a", 1), ("b", 2), ("a", 3), ("b", 4)):
+            self.server.post("/v1/runs/%s/signals/%s" % (run_id, name), number)
+        path = "/v1/runs/%s/signals" % run_id
+        items = self.server.get(path).json["items"]
+        self.assertEqual([(item["name"], item["payload"]) for item in items],
+                         [("a", 1), ("b", 2), ("a", 3), ("b", 4)])
+        remove = lambda query: self.server.call("DELETE", path + query)
+        self.assertEqual(remove("?id=" + items[0]["id"]).json, {"removed": 1})
+        self.assert_problem(remove("?id=" + items[0]["id"]), 404, "SIGNAL_NOT_FOUND")
+        self.assertEqual(remove("?name=b").json, {"removed": 2})
+        self.assertEqual(remove("").json, {"removed": 1})
+        self.assert_problem(self.server.get("/v1/runs/none/signals"), 404, "RUN_NOT_FOUND")
+        self.assert_problem(self.server.call("DELETE", "/v1/runs/none/signals"), 404,
+                            "RUN_NOT_FOUND")
 
     def end_with_leftovers(self, **fields):
         """A run that ends while two signals nobody took are there; answers its id."""
@@ -434,7 +557,7 @@ class TaskTest(ServerTest):
     def test_nothing_is_leased_for_a_worker_that_hung_up(self):
         body = json.dumps({"worker": "gone", "queues": ["left"], "wait": "60s"})
         gone = socket.create_connection(("127.0.0.1", self.server.port))
-        gone.sendall(("POST /v1/tasks/claim HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+        gone.sendall(("POST /v1/tasks/claim HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
                       % (len(body), body)).encode("ascii"))
         time.sleep(0.2)
         gone.close()
@@ -526,7 +649,7 @@ class DurabilityTest(unittest.TestCase):
         server.wait_for(run_id, "suspended")
         stream = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         self.addCleanup(stream.close)
-        stream.sendall(b"GET /v1/runs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n" % run_id.encode())
+        stream.sendall(b"GET /v1/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n" % run_id.encode())
         received = b""
         while b"event: started" not in received:
             received += stream.recv(65536)
@@ -535,7 +658,7 @@ class DurabilityTest(unittest.TestCase):
         claim.start()
         wait = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         self.addCleanup(wait.close)
-        wait.sendall(b"GET /v1/runs/%s/result?wait=60s HTTP/1.1\r\nHost: x\r\n\r\n" % run_id.encode())
+        wait.sendall(b"GET /v1/runs/%s/result?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n" % run_id.encode())
         # With one thread an answer to a later request says that the earlier one has been read.
         wait_until(lambda: "abide_claims_waiting 1\n" in server.get("/metrics").body)
         self.assertEqual(server.stop(), 0)
@@ -546,6 +669,34 @@ class DurabilityTest(unittest.TestCase):
             received += data
         # Broken off without the last chunk, so that the client comes back.
         self.assertFalse(received.endswith(b"0\r\n\r\n"), received)
+
+    def test_a_full_disk_is_told_for_as_long_as_it_is_full(self):
+        """The disk is played by a limit on the size of files."""
+        server = Server()
+        self.addCleanup(server.close)
+        server.deploy("approval", "return await Signal.when('ok')")
+        server.deploy("nap", "await Timer.delay('500ms'); return 'rested'")
+        for run_id, workflow in (("waits", "approval"), ("naps", "nap")):
+            server.post("/v1/runs", {"workflow": workflow, "id": run_id})
+            server.wait_for(run_id, "suspended")
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        seen, until = set(), time.monotonic() + 5  # longer than a store has to be away to be called so
+        while time.monotonic() < until or (507, "STORE_FULL") not in seen:
+            answer = server.post("/v1/runs", {"workflow": "approval"})
+            seen.add((answer.status, answer.json["code"]))
+            time.sleep(0.1)
+        self.assertEqual(seen, {(507, "STORE_FULL")})
+        ready = server.get("/readyz")
+        self.assertEqual((ready.status, ready.json["code"]), (507, "STORE_FULL"))
+        for run_id in ("waits", "naps"):  # the timer of the second cannot be written
+            answer = in_time(lambda: server.get("/v1/runs/%s/result?wait=1s" % run_id))
+            self.assertEqual(answer.status, 202)
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
+                         (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        wait_until(lambda: server.get("/readyz").status == 200)
+        self.assertEqual(server.post("/v1/runs/waits/signals/ok", 1).status, 202)
+        self.assertEqual(server.wait_for("waits", "completed")["result"], 1)
+        self.assertEqual(server.wait_for("naps", "completed")["result"], "rested")
 
     def test_a_second_server_on_the_same_file_is_refused(self):
         server = Server()
@@ -569,10 +720,10 @@ class RudenessTest(ServerTest):
 
     def test_malformed_requests(self):
         for data in (b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n",
-                     b"GET /livez HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
-                     b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
-                     b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
-                     b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"):
+                     b"GET /livez HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
+                     b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+                     b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
+                     b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"):
             try:
                 self.send(data)
             except OSError:
@@ -583,7 +734,7 @@ class RudenessTest(ServerTest):
         halves = []
         for _ in range(200):
             connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE)
-            connection.sendall(b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            connection.sendall(b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
             halves.append(connection)
         self.assertEqual(self.server.get("/readyz").status, 200)
         for connection in halves:
@@ -594,7 +745,7 @@ class RudenessTest(ServerTest):
         self.server.deploy("talker", "for (let i = 0; i < 300; i++) Stream.write('x'.repeat(9999))")
         run = self.server.run("talker")
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as connection:
-            request = "GET /v1/runs/%s/events HTTP/1.1\r\nHost: x\r\n\r\n" % run["id"]
+            request = "GET /v1/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n" % run["id"]
             connection.sendall(request.encode())
             time.sleep(0.2)
             self.assertEqual(self.server.run("talker")["status"], "completed")
@@ -603,7 +754,7 @@ class RudenessTest(ServerTest):
         for _ in range(50):
             connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE)
             body = b'{"worker":"w","queues":["gone"],"wait":"60s"}'
-            connection.sendall(b"POST /v1/tasks/claim HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+            connection.sendall(b"POST /v1/tasks/claim HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
                                % (len(body), body))
             connection.close()
         self.assertEqual(self.server.get("/readyz").status, 200)

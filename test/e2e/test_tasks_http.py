@@ -2,6 +2,8 @@
 import http.server
 import json
 import os
+import random
+import resource
 import socket
 import subprocess
 import sys
@@ -15,6 +17,7 @@ sys.path.insert(0, os.path.join(SOURCE, "test"))
 import tap  # noqa: E402
 
 ABIDE = os.path.join(BUILD, "abide")
+SCALE = int(os.environ.get("ABIDE_TEST_SCALE", "100"))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -53,6 +56,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(503 if count < 3 else 200, b"%d" % count)
         elif path == "/redirect":
             self.answer(302, Location=rest)
+        elif path == "/redirect-with":
+            status, _, target = rest.partition("=")
+            self.answer(int(status), b"go there" * 100, Location=target)
+        elif path == "/repeated":
+            self.send_response(200)
+            for i in range(int(rest)):
+                self.send_header("X-Same", "v%d" % i)
+                self.send_header("x-other", "")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
         elif path == "/loop":
             self.answer(302, Location="/loop")
         elif path == "/huge":
@@ -84,6 +97,90 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+def hostile_answer(chance):
+    """The bytes of an answer that no honest server gives; some are answers all the same."""
+    def header():
+        name = chance.choice(["X-A", "x-a", "Set-Cookie", "", "X" * chance.randrange(1, 3000),
+                              "Content-Length", "Transfer-Encoding", "HTTP/1.1 200", "a b", "\xff"])
+        value = chance.choice(["", "v", "v" * chance.randrange(1, 20000), "chunked", "7", "-1", "\x00",
+                               "99999999999999999999", "\xff\xfe", "a, b", "\t", "gzip", "\r"])
+        return "%s%s %s%s" % (name, chance.choice([":", "", " :", "::"]), value,
+                              chance.choice(["\r\n", "\n", "\r\n ", "\r"]))
+
+    status = chance.choice(["HTTP/1.1 200 OK"] * 12 + ["HTTP/1.1 302 Found", "HTTP/1.0 200", "HTTP/9.9 999 x",
+                            "HTTP/1.1 -5", "HTTP/1.1 100 Continue", "HTTP/1.1 204", "garbage", ""])
+    lines = [status + "\r\n"]
+    kind = chance.randrange(6)
+    if kind == 0:  # one name again and again
+        lines += ["a:b\r\n"] * chance.randrange(1, 60000)
+    elif kind == 1:
+        lines += ["n%d: v\r\n" % i for i in range(chance.randrange(1, 20000))]
+    elif kind == 2:  # heads behind heads
+        lines += ["\r\nHTTP/1.1 100 Continue\r\nx: y\r\n"] * chance.randrange(1, 5000)
+    elif kind == 3:
+        lines += ["Location: %s\r\n" % chance.choice(["/next", "http://[::1", "//", "?", "\x01", ""])]
+    if chance.randrange(3) == 0:
+        lines += [header() for _ in range(chance.randrange(40))]
+    body = chance.choice(["", "body", "5\r\nhello\r\n0\r\nHTTP/1.1 200\r\nx: y\r\n\r\n", "\x1f\x8b\x08",
+                          "ffffffffffffffff\r\nx", "x" * chance.randrange(200000)])
+    return ("".join(lines) + "\r\n" + body).encode("latin-1")
+
+
+class HostileServer(threading.Thread):
+    """Answers each connection with the next hostile answer, whatever it was asked."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.served = 0
+
+    def run(self):
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    connection.settimeout(10)
+                    connection.recv(65536)
+                    connection.sendall(hostile_answer(random.Random(self.served)))
+                except OSError:
+                    pass
+                self.served += 1
+
+
+class HostileAnswerTest(unittest.TestCase):
+    def test_no_answer_harms(self):
+        count = max(1, 100 * SCALE // 100)
+        server = HostileServer()
+        server.start()
+        self.addCleanup(server.socket.close)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "script.flow")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write("const seen = {}\n"
+                          "for (let i = 0; i < Inputs.count; i++) {\n"
+                          "  const end = await Task.run('http', {url: Inputs.url + i, timeout: '20s',"
+                          " maxBytes: 100000}, {retry: {attempts: 1}})"
+                          ".then(a => 'answer', e => e.cause.code ?? 'status')\n"
+                          "  seen[end] = (seen[end] ?? 0) + 1\n"
+                          "}\n"
+                          "return seen")
+            given = {"url": "http://127.0.0.1:%d/" % server.port, "count": count}
+            done = subprocess.run([ABIDE, "run", path, "--input", json.dumps(given),
+                                   "--allow-private"], capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        seen = json.loads(done.stdout)
+        self.assertEqual(sum(seen.values()), count)
+        self.assertLessEqual(set(seen), {"answer", "status", "CONNECTION", "BODY_TOO_LARGE",
+                                         "HEADERS_TOO_LARGE", "TOO_MANY_REDIRECTS", "TIMEOUT"})
+        print("# %d hostile answers: %s" % (count, seen))
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        self.assertLess(peak, 1024, "MiB")  # of any program so far; it was 3 GB
 
 
 class HttpTest(unittest.TestCase):
@@ -196,14 +293,81 @@ class HttpTest(unittest.TestCase):
         self.assertEqual((answer["status"], answer["headers"]["location"]), (302, "/json"))
         self.assertEqual(self.failure({"url": self.url + "/loop"})["code"], "TOO_MANY_REDIRECTS")
 
+    def test_repeated_headers_are_joined(self):
+        headers = self.get("/repeated?3")["headers"]
+        self.assertEqual((headers["x-same"], headers["x-other"]), ("v0, v1, v2", ", , "))
+        same = self.get("/repeated?6000")["headers"]["x-same"]  # some 150 KB
+        self.assertEqual(same, ", ".join("v%d" % i for i in range(6000)))
+
+    SECRETS = {"Authorization": "Bearer s", "Cookie": "c=s", "X-Api-Key": "s", "Accept": "text/csv"}
+
+    def test_only_safe_headers_follow_to_another_host(self):
+        other = self.serve("127.0.0.2")
+        for status, method, body in ((302, "GET", ""), (301, "GET", ""), (303, "GET", ""),
+                                     (307, "POST", "text"), (308, "POST", "text")):
+            target = "http://127.0.0.2:%d/echo" % other.server_port
+            self.get("/redirect-with?%d=%s" % (status, target), method="POST", body="text",
+                     headers=self.SECRETS)
+            self.assertEqual(self.server.seen[-1][2]["X-Api-Key"], "s")
+            seen = other.seen[-1]
+            self.assertEqual((seen[0], seen[3]), (method, body))
+            self.assertEqual(seen[2]["Accept"], "text/csv")
+            for name in ("Authorization", "Cookie", "X-Api-Key"):
+                self.assertNotIn(name, seen[2])
+            self.assertEqual("Idempotency-Key" in seen[2], method == "POST")
+            self.assertEqual("Content-Type" in seen[2], method == "POST")
+
+    def test_headers_stay_behind_when_a_redirect_leads_back(self):
+        other = self.serve("127.0.0.2")
+        back = "http://127.0.0.2:%d/redirect?%s/json" % (other.server_port, self.url)
+        self.get("/redirect?" + back, headers=self.SECRETS)
+        path, headers = self.server.seen[-1][1:3]
+        self.assertEqual((path, headers["Accept"]), ("/json", "text/csv"))
+        self.assertNotIn("X-Api-Key", headers)
+
+    def test_another_port_is_another_server(self):
+        other = self.serve("127.0.0.1")
+        self.get("/redirect?http://127.0.0.1:%d/json" % other.server_port, headers=self.SECRETS)
+        self.assertNotIn("X-Api-Key", other.seen[-1][2])
+
+    def test_headers_stay_on_the_same_server(self):
+        self.get("/redirect-with?307=/echo", method="PUT", json=[1], headers=self.SECRETS)
+        method, path, headers, body = self.server.seen[-1]
+        self.assertEqual((method, path, headers["X-Api-Key"], body), ("PUT", "/echo", "s", "[1]"))
+        self.get("/redirect-with?303=/json", method="PUT", json=[1], headers=self.SECRETS)
+        method, path, headers, body = self.server.seen[-1]
+        self.assertEqual((method, path, headers["X-Api-Key"], body), ("GET", "/json", "s", ""))
+
+    def test_a_redirect_does_not_begin_the_time_anew(self):
+        error = self.failure({"url": self.url + "/redirect?/slow", "timeout": "300ms"})
+        self.assertEqual(error["code"], "TIMEOUT")
+
+    def test_contradictory_headers_are_refused(self):
+        for headers in ({"Content-Length": "3"}, {"transfer-encoding": "chunked"},
+                        {"Host": "other.example"}, {"Connection": "close"}, {"TE": "trailers"},
+                        {"Content-Type": "text/csv", "content-type": "text/plain"},
+                        {"X-A": "1", "x-a": "1"}, {"H%d" % i: "" for i in range(101)},
+                        {"X-Long": "x" * 70000}):
+            with self.subTest(headers):
+                error = self.failure({"url": self.url + "/echo", "body": "a", "headers": headers},
+                                     attempts=3)
+                self.assertEqual((error["type"], error["attempts"]), ("TaskInputError", 1))
+        self.assertEqual(self.server.seen, [])
+
     def test_private_addresses_are_refused(self):
         port = self.server.server_port
         for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1",
-                     "0.0.0.0", "127.1"):
+                     "0.0.0.0", "127.1", "0x7f000001", "017700000001", "LOCALHOST", "[::1]",
+                     "[::]", "0"):
             with self.subTest(host):
                 error = self.failure({"url": "http://%s:%d/json" % (host, port)}, private=False,
                                      attempts=3)
                 self.assertEqual((error["code"], error["attempts"]), ("ADDRESS_REFUSED", 1))
+        # Whether these are names of anything depends on the resolver; nobody is called either way.
+        for host in ("localhost.", "a.localhost", "127.0.0.1.", "intranet", "127.0.0.1%00.example"):
+            with self.subTest(host):
+                error = self.failure({"url": "http://%s:%d/json" % (host, port)}, private=False)
+                self.assertIn(error["code"], ("ADDRESS_REFUSED", "CONNECTION"))
         error = self.failure({"url": "http://169.254.169.254/latest/meta-data"}, private=False)
         self.assertEqual(error["code"], "ADDRESS_REFUSED")
         self.assertIn("169.254.169.254", error["message"])
@@ -241,7 +405,8 @@ class HttpTest(unittest.TestCase):
         error = self.failure({"url": self.url + "/huge", "maxBytes": 100000}, attempts=3)
         self.assertEqual((error["code"], error["attempts"]), ("BODY_TOO_LARGE", 1))
         self.assertTrue(self.server.cut_off.wait(20))
-        self.assertEqual(self.failure({"url": self.url + "/headers"})["code"], "BODY_TOO_LARGE")
+        error = self.failure({"url": self.url + "/headers"}, attempts=3)
+        self.assertEqual((error["code"], error["attempts"]), ("HEADERS_TOO_LARGE", 1))
 
     def test_nobody_there_is_an_error_worth_a_retry(self):
         with socket.socket() as unused:

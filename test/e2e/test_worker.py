@@ -1,7 +1,6 @@
 """`abide worker`: a program per task, against the real server."""
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "sdk"))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from cases import PATIENCE, SOURCE, WorkerCase  # noqa: E402
+from cases import PATIENCE, WorkerCase  # noqa: E402
 from server import ABIDE  # noqa: E402
 
 
@@ -284,17 +283,6 @@ class WorkerTest(WorkerCase, unittest.TestCase):
                           ["--task", "x", "--lease", "soon", "--", "cat"],
                           ["--task", "x", "--lease", "1ms", "--", "cat"]):
             self.assertEqual(self.worker(*arguments).ended(), 2, arguments)
-
-    def test_the_example_of_the_documentation_runs(self):
-        with open(os.path.join(SOURCE, "docs", "workers.md"), encoding="utf-8") as file:
-            blocks = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```", file.read(), re.S | re.M))
-        with open(self.path("resize.py"), "w", encoding="utf-8") as file:
-            file.write(blocks["resize.py"])
-        self.worker("--task", "resize", "--", sys.executable, "resize.py")
-        self.assertEqual(self.result_of("resize", {"width": 640, "height": 480})["result"],
-                         {"width": 320, "height": 240})
-        task = self.result_of("resize", {"width": -1, "height": 1}, attempts=3)
-        self.assertEqual((task["attempt"], task["error"]["type"]), (1, "BadImage"))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ typedef struct Image { // one file
     char path[PATH_SIZE];
     char *data; // as of the last flush
     int64_t size;
-    VEC(Change) changes;
+    VEC(Change) changes; // dirty
+    VEC(Change) lost;    // [K8] in the file and not on the disk; without data
 } Image;
 
 typedef struct DiskFile {
@@ -47,6 +48,8 @@ static struct {
     int64_t read_count;
     bool has_failed;
     bool is_watching; // images are kept
+    DiskLife life;    // kept_path NULL: none
+    int64_t flush_count;
     Image images[IMAGES_MAX];
 } disk;
 
@@ -55,6 +58,7 @@ static struct {
 static void image_clear(Image *image) {
     for (size_t i = 0; i < image->changes.count; i++) free(image->changes.data[i].data);
     vec_free(&image->changes);
+    vec_free(&image->lost);
     free(image->data);
     *image = (Image){0};
 }
@@ -140,7 +144,7 @@ static void image_lose(Image *image, uint32_t manner) {
         if (is_torn) change_apply_torn(image, change);
         else if (is_kept) change_apply(image, change);
     }
-    int file = open(image->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int file = open(image->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) abort();
     if (pwrite(file, image->data ? image->data : "", (size_t)image->size, 0) != image->size) {
         abort();
@@ -148,13 +152,126 @@ static void image_lose(Image *image, uint32_t manner) {
     close(file);
 }
 
-static void power_fail(void) {
+static void images_lose(void) {
     uint32_t manner = (uint32_t)(random_next(&disk.random) % 3); // all, the end, anything
     for (int i = 0; i < IMAGES_MAX; i++) {
-        Image *image = &disk.images[i];
-        if (image->path[0] && access(image->path, F_OK) == 0) image_lose(image, manner);
+        if (disk.images[i].path[0]) image_lose(&disk.images[i], manner);
     }
+}
+
+static void power_fail(void) {
+    for (int i = 0; i < IMAGES_MAX; i++) {
+        Image *image = &disk.images[i];
+        if (image->path[0] && access(image->path, F_OK) != 0) image_clear(image);
+    }
+    images_lose();
     _exit(DISK_EXIT);
+}
+
+// ---- a disk that lives longer than a process, [K8] ----
+
+static bool is_dirty(const Image *image, const Change *range) {
+    for (size_t i = 0; i < image->changes.count; i++) {
+        const Change *change = &image->changes.data[i];
+        bool is_beside = change->offset + change->size <= range->offset ||
+                         range->offset + range->size <= change->offset;
+        if (!change->data || !is_beside) return true;
+    }
+    return false;
+}
+
+// Some of what is clean and not on the disk is dropped from memory: the file is read from the disk
+// again. It is written through `real` when the file is open: closing another descriptor would drop
+// the locks on it.
+static void image_evict(Image *image, sqlite3_file *real) {
+    int file = real ? -1 : open(image->path, O_RDWR | O_CLOEXEC);
+    sqlite3_int64 size = real ? 0 : lseek(file, 0, SEEK_END);
+    if (real) real->pMethods->xFileSize(real, &size);
+    for (size_t i = 0; i < image->lost.count; i++) {
+        const Change *range = &image->lost.data[i];
+        bool is_cut_off = range->offset + range->size > size;
+        if (toss(60) || is_cut_off || is_dirty(image, range)) continue;
+        char *data = calloc(1, (size_t)range->size + 1);
+        int64_t there = image->size - range->offset;
+        if (there > range->size) there = range->size;
+        if (there > 0) memcpy(data, image->data + range->offset, (size_t)there);
+        bool is_written =
+            real ? real->pMethods->xWrite(real, data, (int)range->size, range->offset) == SQLITE_OK
+                 : pwrite(file, data, (size_t)range->size, range->offset) == range->size;
+        if (!is_written) abort();
+        free(data);
+    }
+    if (file >= 0) close(file);
+}
+
+static void image_fail_flush(Image *image, sqlite3_file *real) {
+    if (!image) return;
+    for (size_t i = 0; i < image->changes.count; i++) {
+        Change *change = &image->changes.data[i];
+        if (!change->data || toss(30)) {
+            change_apply(image, change);
+        } else {
+            if (toss(30)) change_apply_torn(image, change);
+            vec_push(&image->lost, ((Change){.offset = change->offset, .size = change->size}));
+        }
+        free(change->data);
+    }
+    vec_clear(&image->changes);
+    if (toss(15)) image_evict(image, real);
+}
+
+static void changes_keep(FILE *file, const Change *changes, size_t count) {
+    fwrite(&count, sizeof(count), 1, file);
+    for (size_t i = 0; i < count; i++) {
+        fwrite(&changes[i], sizeof(Change), 1, file);
+        if (changes[i].data) fwrite(changes[i].data, 1, (size_t)changes[i].size, file);
+    }
+}
+
+static void keep_images(void) {
+    FILE *file = fopen(disk.life.kept_path, "we");
+    if (!file) abort();
+    for (int i = 0; i < IMAGES_MAX; i++) {
+        const Image *image = &disk.images[i];
+        if (!image->path[0]) continue;
+        fwrite(image, sizeof(*image), 1, file);
+        if (image->size > 0) fwrite(image->data, 1, (size_t)image->size, file);
+        changes_keep(file, image->changes.data, image->changes.count);
+        changes_keep(file, image->lost.data, image->lost.count);
+    }
+    if (fclose(file) != 0) abort();
+}
+
+static void take(FILE *file, void *data, int64_t size) {
+    if (fread(data, 1, (size_t)size, file) != (size_t)size) abort();
+}
+
+static Change change_take(FILE *file) {
+    Change change;
+    take(file, &change, sizeof(change));
+    if (change.data) {
+        change.data = malloc((size_t)change.size + 1);
+        take(file, change.data, change.size);
+    }
+    return change;
+}
+
+static void images_take(const char *kept_path) {
+    FILE *file = fopen(kept_path, "re");
+    if (!file) return; // the first life
+    Image kept;
+    for (int i = 0; fread(&kept, sizeof(kept), 1, file) == 1; i++) {
+        size_t count = 0;
+        Image *image = &disk.images[i];
+        *image = (Image){.size = kept.size, .data = malloc((size_t)kept.size + 1)};
+        memcpy(image->path, kept.path, sizeof(image->path));
+        take(file, image->data, image->size);
+        take(file, &count, sizeof(count));
+        for (size_t k = 0; k < count; k++) vec_push(&image->changes, change_take(file));
+        take(file, &count, sizeof(count));
+        for (size_t k = 0; k < count; k++) vec_push(&image->lost, change_take(file));
+    }
+    fclose(file);
 }
 
 // Counts one access; answers whether it shall fail. Does not return when the process ends here.
@@ -174,6 +291,7 @@ static bool access_fails(DiskFile *file, const void *data, int size, int64_t off
     }
     switch (disk.fault) {
     case DISK_KILL:
+        if (disk.life.kept_path) keep_images();
         raise(SIGKILL);
         abort();
     case DISK_POWER:
@@ -224,6 +342,13 @@ static int disk_sync(sqlite3_file *file, int flags) {
     (void)flags; // [K5]
     DiskFile *self = disk_file(file);
     if (access_fails(self, NULL, 0, 0)) return SQLITE_IOERR_FSYNC;
+    disk.flush_count++;
+    int64_t since = disk.flush_count - disk.life.fail_from;
+    if (since >= 0 && since < disk.life.fail_count) {
+        disk.has_failed = true;
+        image_fail_flush(self->image, self->real);
+        return SQLITE_IOERR_FSYNC;
+    }
     image_flush(self->image);
     return SQLITE_OK;
 }
@@ -319,9 +444,30 @@ void disk_arm(DiskFault fault, int64_t number, uint64_t seed) {
     disk.fault = fault;
     disk.number = number;
     disk.random = seed * 0x9e3779b97f4a7c15u + 1;
-    disk.count = disk.read_count = 0;
+    disk.count = disk.read_count = disk.flush_count = 0;
     disk.has_failed = false;
     disk.is_watching = fault == DISK_POWER;
+    disk.life = (DiskLife){0};
+}
+
+void disk_begin_life(const DiskLife *life) {
+    disk_arm(DISK_KILL, life->end_at, life->seed);
+    disk.is_watching = true;
+    disk.life = *life;
+    images_take(life->kept_path);
+    if (toss(80)) return;
+    for (int i = 0; i < IMAGES_MAX; i++) {
+        if (disk.images[i].path[0]) image_evict(&disk.images[i], NULL);
+    }
+}
+
+void disk_end_life(void) { keep_images(); }
+
+void disk_lose_power(const char *kept_path, uint64_t seed) {
+    disk_arm(DISK_GOOD, 0, seed);
+    images_take(kept_path);
+    images_lose();
+    disk_arm(DISK_GOOD, 0, 0);
 }
 
 void disk_repair(void) {

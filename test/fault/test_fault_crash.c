@@ -156,8 +156,9 @@ static void check_file(Crash *crash, int64_t number, bool is_finished) {
 static void crash_everywhere(Crash *crash, DiskFault fault, uint64_t seed) {
     script_init(&crash->script, seed, BATCHES);
     uint64_t random = seed + (uint64_t)fault;
-    // Every place in a full run; under sanitizers a sample that is another one for each kind.
-    int64_t step = (int64_t)(100 / scaled(100));
+    // Every place in a full run; otherwise a sample that is another one for each kind.
+    size_t percent = scaled(100);
+    int64_t step = percent < 100 ? (int64_t)(100 / percent) : 1;
     int64_t number = 1 + (int64_t)(random_next(&random) % (uint64_t)step);
     for (int round = 0; round < ROUNDS_MAX; round++, number += step) {
         files_remove(crash);

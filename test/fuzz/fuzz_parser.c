@@ -5,8 +5,10 @@
 //   [Z2] Findings lie inside the text, and render as text and as valid JSON.
 //   [Z3] In a program every name is resolved, and the tree can be walked.
 //   [Z4] The lexer alone, which the parser may guide differently, ends on any bytes.
+//   [Z5] What parses can be checked, and [Z2] holds for what the check finds.
 #include "base/assert.h"
 #include "base/utf.h"
+#include "flow/check.h"
 #include "flow/lexer.h"
 #include "flow/parse.h"
 #include "fuzz.h"
@@ -50,6 +52,10 @@ static void check_parse(Str text, FlowParseMode mode) {
         ASSERT((program != NULL) == (report.error_count == 0)); // [Z1]
         check_report(&report, text);
         if (program) check_program(program);
+        if (program && mode == FLOW_PARSE_WORKFLOW) { // [Z5]
+            flow_check(program, &arena, &report);
+            check_report(&report, text);
+        }
     }
     arena_done(&arena);
 }

@@ -1,9 +1,19 @@
 // A further server is one more line in each function.
 #include "servers/servers.h"
+#include "base/limits.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Before anything is opened: a suite runs a second time with limits that it crosses.
+__attribute__((constructor)) static void lower_limits(void) {
+    const char *limits = getenv("ABIDE_TEST_LIMITS");
+    if (limits == NULL || limits_read(str_from(limits))) return;
+    fprintf(stderr, "ABIDE_TEST_LIMITS: \"%s\" is not understood\n", limits);
+    abort();
+}
 
 const char *test_backend(void) {
     const char *name = getenv("ABIDE_TEST_BACKEND");

@@ -24,7 +24,7 @@ class Simulator(unittest.TestCase):
         print("# " + output.strip().replace("\n", "\n# "))
 
     def test_fixed_seeds_are_clean(self):
-        self.expect_clean("--seed", 1, "--count", 400 * SCALE // 100 if SCALE >= 100 else 40,
+        self.expect_clean("--seed", 1, "--count", max(400 * SCALE // 100, 40),
                           "--runs", 20)
 
     def test_long_histories_are_clean(self):
@@ -41,7 +41,17 @@ class Simulator(unittest.TestCase):
         self.expect_clean("--seed", 1, "--count", max(150 * SCALE // 100, 20), "--runs", 20,
                           "--flows", 8)
 
-    if SCALE >= 100:  # under sanitizers it would take longer than all others together
+    def test_seeds_under_the_smallest_limits_are_clean(self):
+        count = max(100 * SCALE // 100, 10)
+        self.expect_clean("--seed", 1, "--count", count, "--runs", 20, "--limits", "smallest")
+        self.expect_clean("--seed", 1, "--count", count // 2, "--runs", 20, "--flows", 8, "--schedules", 4,
+                          "--limits", "smallest")
+
+    def test_batches_of_few_operations_are_clean(self):
+        for limits in ("batch_ops=2,page_rows=2", "batch_ops=3,fire_rows=1", "batch_ops=8,page_rows=1"):
+            self.expect_clean("--seed", 7000, "--count", max(20 * SCALE // 100, 3), "--runs", 20, "--limits", limits)
+
+    if SCALE >= 100:  # half a minute; under sanitizers longer than all others together
         def test_every_crash_point_of_every_scenario_is_survived(self):
             self.expect_clean("--exhaustive")
 
@@ -62,7 +72,7 @@ class Simulator(unittest.TestCase):
 
     def test_bad_arguments_are_refused(self):
         for arguments in (["--seed"], ["--seed", "x"], ["--bogus", "1"], ["--nodes", "99"],
-                          ["--flows", "33"]):
+                          ["--flows", "33"], ["--limits", "batch_ops=0"], ["--limits", "bogus=1"]):
             self.assertEqual(run(*arguments)[0], 2, arguments)
 
 

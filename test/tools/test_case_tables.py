@@ -8,7 +8,7 @@ SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(SOURCE, "test"))
 import tap  # noqa: E402
 
-TABLES = ("docs/internals/idle.md",)
+TABLES = ("docs/internals/idle.md", "docs/promises.md")
 
 
 def named_tests(text):
@@ -24,9 +24,9 @@ def is_there(path, name):
     if not name:
         return True
     if path.endswith(".py"):
-        return re.search(r"^    def %s\(self\):" % name, text, re.M) is not None
+        return re.search(r"^ +def %s\(self\):" % name, text, re.M) is not None
     is_defined = re.search(r"^static void %s\(void \*\*state\)" % name, text, re.M)
-    return is_defined is not None and re.search(r"\b\w+\(%s\)" % name, text) is not None
+    return is_defined is not None and re.search(r"\b\w+\(\s*%s[,)]" % name, text) is not None
 
 
 class CaseTables(unittest.TestCase):

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import sys
 import threading
+import types
 import unittest
 
 import tap
@@ -117,12 +118,12 @@ class RunnerTest(unittest.TestCase):
 class StagesTest(unittest.TestCase):
     """Stages with builds and tests of our own making."""
 
-    def run_stages(self, names, build, run):
+    def run_stages(self, names, build, run, busy=0, times=1):
         kept = runner.build_stage, runner.run_tests
         runner.build_stage = lambda name, options, tally, is_polite: build(name, is_polite)
         runner.run_tests = lambda name, tests, options, tally: run(name, tests)
         try:
-            runner.run_stages(names, None, None)
+            runner.run_stages(names, types.SimpleNamespace(busy=busy, times=times), None)
         finally:
             runner.build_stage, runner.run_tests = kept
 
@@ -144,6 +145,22 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(seen, [(name, [name + "'s"]) for name in built])
         # Nobody waits for the first but us; the others give way to the tests.
         self.assertEqual(manners, {"normal": False, "asan": True, "tsan": True})
+
+    def test_tests_run_again_beside_busy_loops_that_end_with_them(self):
+        seen = []
+
+        class Loops(runner.BusyLoops):
+            def __enter__(self):
+                seen.append(super().__enter__().processes)
+
+        kept, runner.BusyLoops = runner.BusyLoops, Loops
+        try:
+            self.run_stages(["normal"], lambda name, is_polite: [], lambda name, tests: self.assertEqual(
+                [process.poll() for process in seen[-1]], [None, None]), busy=2, times=3)
+        finally:
+            runner.BusyLoops = kept
+        self.assertEqual([len(processes) for processes in seen], [2, 2, 2])
+        self.assertTrue(all(process.poll() is not None for processes in seen for process in processes))
 
     def test_an_accident_in_one_build_is_told(self):
         def build(name, is_polite):

@@ -4,6 +4,7 @@
 #include "flow/flow.h"
 #include "unit.h"
 #include <stdio.h>
+#include <time.h>
 
 typedef struct TestHost {
     FlowHost base;
@@ -63,6 +64,13 @@ static const FlowHostOps test_host_ops = {
     .now_ms = test_host_now,
     .random_u64 = test_host_random,
 };
+
+// Of this thread: what others do on the machine does not count.
+static inline double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
 
 typedef struct Run { // one program in execution
     TestHost host;

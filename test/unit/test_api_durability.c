@@ -154,6 +154,109 @@ static void a_killed_process_repeats_at_most_the_step_it_was_in(void **state) { 
     assert_true(written >= 50 && written <= 50 + kills);
 }
 
+// ---- steps that end the process ----
+
+enum { CRASHES = 3 };
+
+static int note_and_die(abide_call *call, const char *input) {
+    (void)input;
+    FILE *file = fopen(abide_call_user_data(call), "a");
+    fprintf(file, "%d\n", abide_call_attempt(call));
+    fclose(file);
+    kill(getpid(), SIGKILL);
+    return ABIDE_OK;
+}
+
+static int bomb(abide_ctx *ctx, const char *input) {
+    ABIDE_TRY(abide_step(ctx, "boom", note_and_die, input, NULL));
+    return abide_complete(ctx, "true");
+}
+
+static int beside(abide_ctx *ctx, const char *input) {
+    ABIDE_TRY(abide_step(ctx, "calm", count_body, input, NULL));
+    return abide_complete(ctx, "true");
+}
+
+// One thread: what waits behind the bomb is lost with it each time, and has done nothing.
+static abide_engine *open_with_bomb(const char *url, char *lines) {
+    abide_engine *engine;
+    abide_options options = {.threads = 1, .max_crashes = CRASHES};
+    if (abide_open(url, &options, &engine, NULL) != ABIDE_OK) return NULL;
+    bool is_ready = abide_register_workflow(engine, "bomb", bomb, lines, NULL) == ABIDE_OK &&
+                    abide_register_workflow(engine, "beside", beside, lines, NULL) == ABIDE_OK;
+    return is_ready ? engine : NULL;
+}
+
+static bool is_in_state(abide_engine *engine, const char *id, int state) {
+    abide_run_info info;
+    return abide_status(engine, id, &info, NULL) == ABIDE_OK && info.state == state;
+}
+
+// Ends by itself when the bomb is held and all others are through.
+static void work_beside_bomb(const char *url, char *lines) {
+    abide_engine *engine = open_with_bomb(url, lines);
+    if (engine == NULL || abide_recover(engine, NULL, NULL) != ABIDE_OK) _exit(1);
+    static const char *const others[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++)
+        while (!is_in_state(engine, others[i], ABIDE_RUN_COMPLETED)) usleep(1000);
+    while (!is_in_state(engine, "boom", ABIDE_RUN_PAUSED)) usleep(1000);
+    abide_close(engine);
+    _exit(0);
+}
+
+// Answers how many processes were killed before one came to its end.
+static int processes_killed(const char *url, const char *lines) {
+    int killed = 0, status = 0;
+    for (; killed < 20; killed++) {
+        pid_t child = fork();
+        if (child == 0) {
+            execl("/proc/self/exe", "worker", url, lines, "bomb", (char *)NULL);
+            _exit(127);
+        }
+        waitpid(child, &status, 0);
+        if (WIFEXITED(status)) break;
+    }
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    return killed;
+}
+
+static int find_reason(void *user, const abide_log_entry *entry) {
+    bool is_it = entry->data != NULL && strstr(entry->data, "RUN_CRASHES") != NULL;
+    if (strcmp(entry->kind, "paused") == 0 && is_it) *(int *)user += 1;
+    return 0;
+}
+
+static void a_step_that_ends_the_process_is_paused_and_nobody_else(void **state) {
+    Fixture *fixture = *state;
+    char url[160], lines[160], text[64] = "";
+    snprintf(url, sizeof url, "sqlite:%s/bomb.db", fixture->directory);
+    snprintf(lines, sizeof lines, "%s/lines", fixture->directory);
+    abide_engine *engine = open_with_bomb(url, lines);
+    static const char *const ids[] = {"a", "boom", "b", "c"};
+    for (int i = 0; i < 4; i++) {
+        abide_start_options options = {.id = ids[i]};
+        const char *workflow = strcmp(ids[i], "boom") == 0 ? "bomb" : "beside";
+        assert_int_equal(abide_start(engine, workflow, "1", &options, NULL, NULL), ABIDE_OK);
+    }
+    abide_close(engine); // none of them began
+    assert_int_equal(processes_killed(url, lines), CRASHES);
+    engine = open_with_bomb(url, lines);
+    abide_run_info info;
+    int reasons = 0;
+    assert_int_equal(abide_status(engine, "boom", &info, NULL), ABIDE_OK);
+    assert_int_equal(info.attempts, CRASHES);
+    assert_int_equal(abide_history(engine, "boom", 0, 0, find_reason, &reasons, NULL), ABIDE_OK);
+    assert_int_equal(reasons, 1);
+    assert_int_equal(abide_resume(engine, "boom", NULL, NULL), ABIDE_OK); // then it begins anew
+    abide_close(engine);
+    assert_int_equal(processes_killed(url, lines), CRASHES);
+    FILE *file = fopen(lines, "r");
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(text, "1\n2\n3\n1\n2\n3\n"); // what abide_call_attempt told
+}
+
 // ---- the application's own tables ----
 
 static int insert_row(abide_call *call, const char *input) {
@@ -311,6 +414,46 @@ static void shutdown_gives_up_on_functions_that_do_not_end(void **state) {
     expect_result(fixture, "r", ABIDE_OK, "true");
 }
 
+static atomic_int is_let_go, close_count;
+
+static int stuck_body(abide_call *call, const char *input) {
+    (void)input;
+    atomic_fetch_add(&body_count, 1);
+    while (!atomic_load(&is_let_go)) usleep(1000);
+    return abide_return(call, "1");
+}
+
+static int stuck_flow(abide_ctx *ctx, const char *input) {
+    (void)input;
+    ABIDE_TRY(abide_step(ctx, "stuck", stuck_body, NULL, NULL));
+    return abide_complete(ctx, "true");
+}
+
+static void count_close(void *user) {
+    (void)user;
+    atomic_fetch_add(&close_count, 1);
+}
+
+static void closing_waits_for_no_function_that_did_not_end_in_time(void **state) {
+    Fixture *fixture = *state;
+    atomic_store(&is_let_go, 0);
+    atomic_store(&close_count, 0);
+    add_workflow(fixture, "stuck", stuck_flow, NULL);
+    assert_int_equal(abide_on_close(fixture->engine, count_close, NULL, NULL), ABIDE_OK);
+    put_to_work(fixture);
+    start(fixture, "stuck", "r", NULL);
+    while (atomic_load(&body_count) == 0) usleep(1000);
+    assert_int_equal(abide_shutdown(fixture->engine, "10ms", NULL), ABIDE_TIMEOUT);
+    reopen(fixture); // the store is free, although the function runs
+    assert_int_equal(atomic_load(&close_count), 0); // what it uses is not taken from under it
+    atomic_store(&is_let_go, 1);
+    while (atomic_load(&close_count) == 0) usleep(1000);
+    add_workflow(fixture, "stuck", stuck_flow, NULL);
+    put_to_work(fixture);
+    expect_result(fixture, "r", ABIDE_OK, "true");
+    assert_int_equal(atomic_load(&body_count), 2); // what came too late counts for nothing
+}
+
 // ---- events of the engine ----
 
 static void count_event(void *user, const abide_event *event) {
@@ -386,16 +529,19 @@ static void history_and_lists_show_what_was_done(void **state) {
 
 int main(int argument_count, char **arguments) {
     if (argument_count == 3) work_until_killed(arguments[1], arguments[2]);
+    if (argument_count == 4) work_beside_bomb(arguments[1], arguments[2]);
     const struct CMUnitTest tests[] = {
         TEST(a_waiting_run_survives_a_restart),
         TEST(a_timer_that_came_due_meanwhile_fires_at_recovery),
         TEST(a_run_waits_until_its_workflow_is_registered),
         TEST(a_killed_process_repeats_at_most_the_step_it_was_in),
+        TEST(a_step_that_ends_the_process_is_paused_and_nobody_else),
         TEST(a_step_in_the_transaction_writes_exactly_once),
         TEST(without_transactions_the_step_fails_clearly),
         TEST(many_threads_may_use_one_engine),
         TEST(shutdown_awaits_running_functions_and_loses_nothing),
         TEST(shutdown_gives_up_on_functions_that_do_not_end),
+        TEST(closing_waits_for_no_function_that_did_not_end_in_time),
         TEST(the_engine_tells_what_happens),
         TEST(history_and_lists_show_what_was_done),
     };

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static int nothing(abide_ctx *ctx, const char *input) {
     (void)input;
@@ -153,6 +154,18 @@ static void bad_options_are_refused_at_open(void **state) {
     assert_string_equal(error.name, "STORE_URL");
 }
 
+static void what_would_have_no_effect_is_refused(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    add_workflow(fixture, "w", nothing, NULL);
+    abide_start_options both = {.delay = "5s", .start_at_ms = 4000000000000};
+    assert_int_equal(abide_start(fixture->engine, "w", NULL, &both, NULL, &error), ABIDE_INVALID);
+    assert_string_equal(error.name, "BAD_OPTION");
+    abide_schedule zone = {.workflow = "w", .every = "1h", .timezone = "Europe/Berlin"};
+    assert_int_equal(abide_schedule_set(fixture->engine, "s", &zone, &error), ABIDE_INVALID);
+    assert_string_equal(error.name, "BAD_SCHEDULE");
+}
+
 static void a_name_is_registered_once(void **state) {
     Fixture *fixture = *state;
     add_workflow(fixture, "nothing", nothing, NULL);
@@ -270,12 +283,15 @@ static void a_second_process_is_told_who_has_the_file(void **state) {
     abide_close(engine);
 }
 
-// A full disk, played by a limit on the size of files.
+// A full disk, played by a limit on the size of files. The engine is not put to work, so that the
+// first run does not end.
 static int run_into_full_disk(const char *path) {
     abide_engine *engine;
     abide_error error;
+    abide_start_options first = {.id = "first"};
     if (abide_open(path, NULL, &engine, &error) != ABIDE_OK) return 1;
     if (abide_register_workflow(engine, "nothing", nothing, NULL, &error) != ABIDE_OK) return 2;
+    if (abide_start(engine, "nothing", NULL, &first, NULL, &error) != ABIDE_OK) return 8;
     struct rlimit limit = {.rlim_cur = 300000, .rlim_max = RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -288,11 +304,15 @@ static int run_into_full_disk(const char *path) {
     accepted--;
     if (code == ABIDE_OK) return 3;
     if (strcmp(error.name, "STORE_FULL") != 0 && strcmp(error.name, "STORE_IO") != 0) return 4;
+    time_t began = time(NULL); // whoever waits is answered in his time
+    char *result = NULL;
+    if (abide_result(engine, "first", "500ms", &result, &error) != ABIDE_PENDING) return 9;
+    if (time(NULL) - began > 20) return 10;
     limit.rlim_cur = RLIM_INFINITY;
     setrlimit(RLIMIT_FSIZE, &limit);
     abide_stats stats;
     if (abide_get_stats(engine, &stats, &error) != ABIDE_OK) return 5;
-    if (stats.started_total != accepted) return 6; // what was refused is not there
+    if (stats.started_total != accepted + 1) return 6; // what was refused is not there
     for (int i = 0; i < 100; i++) {
         code = abide_start(engine, "nothing", "1", NULL, NULL, &error);
         if (code == ABIDE_OK) break;
@@ -315,6 +335,37 @@ static void a_full_disk_refuses_and_recovers(void **state) {
     assert_int_equal(status, 0);
 }
 
+// Not enough memory for the stacks of so many threads.
+static int open_without_memory(const char *path) {
+    abide_engine *engine;
+    abide_error error;
+    abide_options options = {.threads = 1000};
+    struct rlimit limit = {.rlim_cur = 1 << 30, .rlim_max = RLIM_INFINITY};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
+    if (abide_open(path, &options, &engine, &error) == ABIDE_OK) return 2;
+    if (strcmp(error.name, "NO_THREADS") != 0) return 3;
+    options.threads = 2; // the way out
+    if (abide_open(path, &options, &engine, &error) != ABIDE_OK) return 4;
+    abide_close(engine);
+    return 0;
+}
+
+static void too_many_threads_for_the_memory_are_refused(void **state) {
+#ifndef __SANITIZE_ADDRESS__ // which needs terabytes of addresses
+#ifndef __SANITIZE_THREAD__
+    Fixture *fixture = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/threads.db", fixture->directory);
+    pid_t child = fork();
+    if (child == 0) _exit(open_without_memory(path));
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+#endif
+#endif
+    (void)state;
+}
+
 // The request to stop may come between the last look for it and falling asleep.
 static void an_engine_that_is_closed_at_once_ends(void **state) {
     (void)state;
@@ -335,6 +386,7 @@ int main(void) {
         TEST(an_ended_run_refuses_changes),
         TEST(null_arguments_are_refused_and_not_followed),
         TEST(bad_options_are_refused_at_open),
+        TEST(what_would_have_no_effect_is_refused),
         TEST(a_name_is_registered_once),
         TEST(a_closed_engine_answers_closed),
         cmocka_unit_test(an_engine_that_is_closed_at_once_ends),
@@ -342,6 +394,7 @@ int main(void) {
         TEST(files_that_are_not_ours_are_left_alone),
         TEST(a_second_process_is_told_who_has_the_file),
         TEST(a_full_disk_refuses_and_recovers),
+        TEST(too_many_threads_for_the_memory_are_refused),
     };
     return cmocka_run_group_tests_name("api_errors", tests, NULL, NULL);
 }

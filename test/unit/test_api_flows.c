@@ -1,6 +1,9 @@
 // Scripts on the engine, through the C library: tasks, combinators, timers, signals, events,
 // children, continue-as, cancellation, versions. Compiled once per store.
+#include "api/api.h"
 #include "api_flows.h"
+#include "engine/definition.h"
+#include "flow/flow.h"
 
 static void tasks_run_in_a_row(void **state) {
     run_flow(*state,
@@ -49,6 +52,16 @@ static void race_takes_the_first_to_settle_even_a_failure(void **state) {
              NULL, "[\"failed\",\"TaskError\"]");
 }
 
+static void a_lost_race_tells_what_went_wrong(void **state) {
+    run_flow(*state,
+             "const { status, error } = await Task.race([Task.run('broken'), Timer.delay('1h')])\n"
+             "return { status, error }",
+             NULL,
+             "{\"status\":\"failed\",\"error\":{\"name\":\"TaskError\","
+             "\"message\":\"task \\\"broken\\\" failed\",\"task\":\"broken\",\"attempts\":1,"
+             "\"cause\":{\"name\":\"Broken\",\"message\":\"for good\",\"type\":\"Broken\"}}}");
+}
+
 static void a_lost_race_does_not_swallow_the_next_signal(void **state) {
     Fixture *fixture = *state;
     deploy(fixture, "main",
@@ -92,8 +105,8 @@ static void a_bad_filter_option_or_duration_throws_where_it_stands(void **state)
              "const said = []\n"
              "const attempt = async f => { try { await f() } catch (e) { said.push(e.message) } }\n"
              "await attempt(() => Event.wait('t', {filter: 'a >'}))\n"
-             "await attempt(() => Task.run('double', 1, {retries: 3}))\n"
-             "await attempt(() => Timer.delay('soon'))\n"
+             "await attempt(() => Task.run('double', 1, {['retries']: 3}))\n"
+             "await attempt(() => Timer.delay('so' + 'on'))\n"
              "return said.length === 3 && said.every(m => m.length > 10)",
              NULL, "true");
 }
@@ -185,6 +198,31 @@ static void a_script_with_errors_is_not_deployed(void **state) {
     assert_string_equal(error.name, "WORKFLOW_NOT_FOUND");
 }
 
+static void keep_warnings(void *user, const abide_deployment *deployment) {
+    snprintf(user, 1000, "%s", deployment->warnings);
+}
+
+static void what_cannot_work_is_not_deployed_and_warnings_are_told(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    char warnings[1000] = "";
+    assert_int_equal(abide_deploy(fixture->engine, "wrong.flow", "await Tasks.run('x')",
+                                  keep_warnings, warnings, &error),
+                     ABIDE_INVALID);
+    assert_string_equal(error.name, "FLOW_UNDECLARED");
+    assert_string_equal(error.message,
+                        "wrong.flow:1:7: `Tasks` is declared nowhere; did you mean `Task`?");
+    assert_string_equal(warnings, "");
+    assert_int_equal(abide_deploy(fixture->engine, "hasty.flow", "Timer.delay(1)\nreturn 1",
+                                  keep_warnings, warnings, &error),
+                     ABIDE_OK);
+    assert_non_null(strstr(warnings, "\"code\":\"FLOW_UNAWAITED\""));
+    assert_int_equal(abide_deploy(fixture->engine, "calm.flow", "return 1", keep_warnings,
+                                  warnings, &error),
+                     ABIDE_OK);
+    assert_string_equal(warnings, "[]");
+}
+
 static void a_hundred_completions_do_not_make_a_hundred_turns(void **state) {
     Fixture *fixture = *state;
     deploy(fixture, "main",
@@ -213,6 +251,39 @@ static void a_parked_script_survives_a_restart(void **state) { // P1
     add_tasks(fixture);
     assert_int_equal(abide_signal(fixture->engine, "r", "go", "3", NULL, NULL), ABIDE_OK);
     expect_result(fixture, "r", ABIDE_OK, "[3,[[\"a\",[1,2,3]]],5]");
+}
+
+// As a version of abide deployed it that had no check.
+static void define_unchecked(Fixture *fixture, const char *source) {
+    FlowModule *module;
+    Diag diag;
+    Arena arena;
+    arena_init(&arena);
+    Request request = {.op.kind = OP_DEFINE};
+    assert_ok(flow_compile(STR("main.flow"), str_from(source), &module, NULL, &diag));
+    assert_ok(definition_fill(module, &arena, &request.op, &diag));
+    assert_ok(driver_request(&fixture->engine->driver, &request, NULL));
+    flow_module_release(module);
+    arena_done(&arena);
+}
+
+static void what_was_deployed_before_the_check_goes_on(void **state) {
+    Fixture *fixture = *state;
+    const char *source = "const went = await Signal.next('go')\n"
+                         "try { await Timer.sleep(1) } catch (e) { return [went, e.name] }";
+    abide_error error;
+    assert_int_equal(abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error),
+                     ABIDE_INVALID);
+    define_unchecked(fixture, source);
+    start(fixture, "main", "r", NULL);
+    wait_parked(fixture, "r", "signal:go");
+    if (!test_backend_is("memory")) {
+        abide_close(fixture->engine);
+        fixture_open(fixture);
+        put_to_work(fixture);
+    }
+    assert_int_equal(abide_signal(fixture->engine, "r", "go", "3", NULL, NULL), ABIDE_OK);
+    expect_result(fixture, "r", ABIDE_OK, "[3,\"TypeError\"]");
 }
 
 static atomic_int is_gate_open, waiting_count;
@@ -282,6 +353,7 @@ int main(void) {
         TEST(all_fails_with_the_first_failure),
         TEST(any_ignores_failures),
         TEST(race_takes_the_first_to_settle_even_a_failure),
+        TEST(a_lost_race_tells_what_went_wrong),
         TEST(a_lost_race_does_not_swallow_the_next_signal),
         TEST(a_signal_before_the_wait_is_kept),
         TEST(a_filter_chooses_the_event),
@@ -294,8 +366,10 @@ int main(void) {
         TEST(a_script_that_never_waits_fails_alone),
         TEST(runs_finish_on_the_version_they_began_with),
         TEST(a_script_with_errors_is_not_deployed),
+        TEST(what_cannot_work_is_not_deployed_and_warnings_are_told),
         TEST(a_hundred_completions_do_not_make_a_hundred_turns),
         TEST(a_parked_script_survives_a_restart),
+        TEST(what_was_deployed_before_the_check_goes_on),
         TEST(tasks_not_begun_at_shutdown_keep_their_attempt),
     };
     return cmocka_run_group_tests_name("api_flows", tests, NULL, NULL);

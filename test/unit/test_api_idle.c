@@ -277,6 +277,28 @@ static void idle_runs_are_released_at_their_time(void **state) {
     assert_true(look(fixture, "native").is_released); // and released again
 }
 
+// A task nobody waits for fails at once and is done 40 s later: the run is idle from then on.
+static void a_timeout_counts_from_when_the_run_became_idle(void **state) {
+    Fixture *fixture = *state;
+    int code = abide_register_task(fixture->engine, "late", fails_once, NULL, NULL);
+    assert_int_equal(code, ABIDE_OK);
+    deploy_as(fixture, "beside.flow",
+              "Task.run('late', 1, { retry: { attempts: 2, delay: '40s', jitter: 0 } })\n"
+              "return await Signal.next('go')");
+    start_settled(fixture, "beside", "r");
+    at(fixture, 40 * SECOND_MS);
+    assert_int_equal(look(fixture, "r").idle_since_ms, begin_ms + 40 * SECOND_MS);
+    for (int second = 60; second < 100; second += 13) {
+        at(fixture, second * SECOND_MS);
+        assert_false(look(fixture, "r").is_released);
+    }
+    at(fixture, 100 * SECOND_MS - 1);
+    assert_false(look(fixture, "r").is_released);
+    at(fixture, 100 * SECOND_MS);
+    assert_true(look(fixture, "r").is_released);
+    assert_int_equal(entries(fixture, "r", "released"), 1);
+}
+
 static void without_a_timeout_idle_runs_stay(void **state) {
     Fixture *fixture = *state;
     fixture->options.idle_release_timeout = "off";
@@ -546,7 +568,7 @@ static void each_workflow_may_have_its_own_timeout(void **state) {
     const char *bad = "export const config = { idleTimeout: 'soon' }\nreturn 1";
     assert_int_equal(abide_deploy(fixture->engine, "bad.flow", bad, NULL, NULL, &error),
                      ABIDE_INVALID);
-    assert_string_equal(error.name, "BAD_OPTION");
+    assert_string_equal(error.name, "FLOW_CONFIG");
 }
 
 static void the_least_recently_used_make_room(void **state) {
@@ -674,6 +696,7 @@ int main(void) {
         CASE(several_events_for_a_released_run_reload_it_once_and_keep_their_order),
         CASE(idle_and_immediately_active_again_is_not_released),
         CASE(idle_runs_are_released_at_their_time),
+        CASE(a_timeout_counts_from_when_the_run_became_idle),
         CASE(without_a_timeout_idle_runs_stay),
         CASE(no_last_checkpoint_is_needed),
         CASE(timeouts_fire_for_released_runs),

@@ -111,6 +111,56 @@ static void a_wait_is_a_step_too_also_after_a_restart(void **state) {
     expect_result(fixture, "r", ABIDE_OK, "[\"went\",2]");
 }
 
+static void without_an_iteration_the_last_one_is_meant(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "const seen = []\n"
+                    "for (let i = 0; i < 3; i++) seen.push(await Task.run('a'))\n"
+                    "await Signal.next('go')\n"
+                    "return seen");
+    start(fixture, "main", "r", NULL);
+    wait_for(fixture, "r", "signal:go");
+    rewind_to(fixture, "a", ABIDE_LAST_ITERATION);
+    while (atomic_load(&count_a) < 4) usleep(1000);
+    wait_for(fixture, "r", "signal:go");
+    assert_int_equal(
+        abide_fork(fixture->engine, "r", "a", ABIDE_LAST_ITERATION, "copy", NULL, NULL), ABIDE_OK);
+    while (atomic_load(&count_a) < 5) usleep(1000);
+    wait_for(fixture, "copy", "signal:go");
+    go(fixture, "r");
+    go(fixture, "copy");
+    expect_result(fixture, "r", ABIDE_OK, "[1,2,4]");
+    expect_result(fixture, "copy", ABIDE_OK, "[1,2,5]");
+}
+
+static void check_step(Fixture *fixture, const char *name, int iteration, int code,
+                       const char *json) {
+    char *text = NULL;
+    abide_error error;
+    assert_int_equal(abide_read_step(fixture->engine, "r", name, iteration, &text, &error), code);
+    if (json == NULL) assert_null(text);
+    else assert_string_equal(text, json);
+    abide_free(text);
+}
+
+static void steps_are_read_by_name_and_iteration(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "for (let i = 0; i < 2; i++) await Task.run('a')\n"
+                    "await Signal.next('go')\n"
+                    "const late = Task.run('never', null, { queue: 'nobody' })\n"
+                    "await Signal.next('end')\n"
+                    "return late");
+    start(fixture, "main", "r", NULL);
+    go(fixture, "r");
+    wait_for(fixture, "r", "signal:end");
+    check_step(fixture, "a", 0, ABIDE_OK, "1");
+    check_step(fixture, "a", 1, ABIDE_OK, "2");
+    check_step(fixture, "a", ABIDE_LAST_ITERATION, ABIDE_OK, "2");
+    check_step(fixture, "go", ABIDE_LAST_ITERATION, ABIDE_OK, "\"went\"");
+    check_step(fixture, "never", 0, ABIDE_PENDING, NULL);
+    check_step(fixture, "a", 2, ABIDE_NOT_FOUND, NULL);
+    check_step(fixture, "a", -2, ABIDE_INVALID, NULL);
+}
+
 static void an_ended_script_is_forked_from_a_step(void **state) {
     Fixture *fixture = *state;
     deploy(fixture, "const n = await Task.run('a')\n"
@@ -155,7 +205,7 @@ static void a_bad_number_of_snapshots_is_refused(void **state) {
     const char *source = "export const config = { keepSnapshots: 5000 }\nreturn 1";
     assert_int_equal(abide_deploy(fixture->engine, "x.flow", source, NULL, NULL, &error),
                      ABIDE_INVALID);
-    assert_string_equal(error.name, "BAD_OPTION");
+    assert_string_equal(error.name, "FLOW_CONFIG");
     abide_options options = {.keep_snapshots = -2};
     abide_engine *engine = NULL;
     assert_int_equal(abide_open("memory:", &options, &engine, &error), ABIDE_INVALID);
@@ -169,6 +219,8 @@ int main(void) {
         REWIND_TEST(a_script_goes_on_from_a_step_with_the_values_it_had),
         REWIND_TEST(a_script_goes_back_to_its_beginning),
         REWIND_TEST(a_wait_is_a_step_too_also_after_a_restart),
+        REWIND_TEST(without_an_iteration_the_last_one_is_meant),
+        REWIND_TEST(steps_are_read_by_name_and_iteration),
         REWIND_TEST(an_ended_script_is_forked_from_a_step),
         REWIND_TEST(a_script_that_keeps_no_snapshots_only_starts_over),
         REWIND_TEST(a_bad_number_of_snapshots_is_refused),

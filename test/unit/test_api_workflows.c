@@ -143,6 +143,12 @@ static void rewind_drops_by_position_past_ten_iterations(void **state) {
     for (int i = 0; i < 2000 && atomic_load(&body_count) < 15; i++) usleep(1000);
     wait_parked(fixture, "r", "signal:go");
     assert_int_equal(atomic_load(&body_count), 15); // rounds 9, 10 and 11 again
+    assert_int_equal(abide_rewind(fixture->engine, "r", "round", -2, NULL), ABIDE_INVALID);
+    assert_int_equal(abide_rewind(fixture->engine, "r", "round", ABIDE_LAST_ITERATION, NULL),
+                     ABIDE_OK);
+    for (int i = 0; i < 2000 && atomic_load(&body_count) < 16; i++) usleep(1000);
+    wait_parked(fixture, "r", "signal:go");
+    assert_int_equal(atomic_load(&body_count), 16); // round 11
     assert_int_equal(abide_signal(fixture->engine, "r", "go", NULL, NULL, NULL), ABIDE_OK);
     expect_result(fixture, "r", ABIDE_OK, "11");
 }

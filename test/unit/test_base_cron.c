@@ -155,6 +155,17 @@ static void sunday_is_both_0_and_7(void **state) {
     assert_int_equal(parse("0 0 * * */2").weekdays, 1 | 1 << 2 | 1 << 4 | 1 << 6);
 }
 
+// Field by field: the bytes between the fields and behind them are anything.
+static void assert_same_cron(const Cron *a, const Cron *b) {
+    assert_int_equal(a->minutes, b->minutes);
+    assert_int_equal(a->hours, b->hours);
+    assert_int_equal(a->days, b->days);
+    assert_int_equal(a->months, b->months);
+    assert_int_equal(a->weekdays, b->weekdays);
+    assert_int_equal(a->is_day_open, b->is_day_open);
+    assert_int_equal(a->is_weekday_open, b->is_weekday_open);
+}
+
 static void nicknames_stand_for_expressions(void **state) {
     (void)state;
     const struct {
@@ -164,14 +175,14 @@ static void nicknames_stand_for_expressions(void **state) {
                  {"@annually", "0 0 1 1 *"}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         Cron nickname = parse(pairs[i].nickname), cron = parse(pairs[i].text);
-        assert_memory_equal(&nickname, &cron, sizeof(Cron));
+        assert_same_cron(&nickname, &cron);
     }
 }
 
 static void space_around_fields_does_not_matter(void **state) {
     (void)state;
     Cron plain = parse("0 9 * * 1"), spaced = parse("  0\t9  * *   1 \n");
-    assert_memory_equal(&plain, &spaced, sizeof(Cron));
+    assert_same_cron(&plain, &spaced);
 }
 
 static void bad_expressions_are_refused_by_field_and_text(void **state) {

@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "unit.h"
 
+static uint64_t first_hash;
+
 static void sha256_gives_the_published_digests(void **state) {
     (void)state;
     static const char *const vectors[][2] = {
@@ -96,7 +98,74 @@ static void table_slots_are_evenly_filled(void **state) {
     }
 }
 
+// Names and numbers that all fall into one slot under a key that the attacker knows.
+enum { FLOOD = 200, FLOOD_SLOTS = 1024 };
+
+static int fullest(const uint64_t *hashes) {
+    static int counts[FLOOD_SLOTS];
+    int most = 0;
+    memset(counts, 0, sizeof counts);
+    for (int i = 0; i < FLOOD; i++) {
+        int count = ++counts[hashes[i] % FLOOD_SLOTS];
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+static void a_flood_made_for_one_key_is_none_for_another(void **state) {
+    (void)state;
+    static const uint64_t other[HASH_KEY_WORDS] = {0x7f4a7c159e3779b9, 0x94d049bb133111eb,
+                                                   0xbf58476d1ce4e5b9, 0x369dea0f31a53f85};
+    uint64_t numbers[FLOOD], names[FLOOD], hashes[FLOOD];
+    hash_fix_key();
+    uint64_t number = 0, name = 0;
+    for (int i = 0; i < FLOOD; i++) {
+        while (hash_u64(++number) % FLOOD_SLOTS != 0) {}
+        do name++;
+        while (hash_bytes(&name, sizeof name) % FLOOD_SLOTS != 0);
+        numbers[i] = number;
+        names[i] = name;
+    }
+    hash_set_key(other);
+    for (int i = 0; i < FLOOD; i++) hashes[i] = hash_u64(numbers[i]);
+    assert_in_range(fullest(hashes), 1, 8);
+    for (int i = 0; i < FLOOD; i++) hashes[i] = hash_bytes(&names[i], sizeof names[i]);
+    assert_in_range(fullest(hashes), 1, 8);
+    hash_fix_key();
+}
+
+// With the key known, eight bytes can be chosen that make one factor of a product zero.
+static void no_block_wipes_out_what_came_before(void **state) {
+    (void)state;
+    static const uint64_t key[HASH_KEY_WORDS] = {0x369dea0f31a53f85, 0xbf58476d1ce4e5b9,
+                                                 0x94d049bb133111eb, 0x7f4a7c159e3779b9};
+    hash_set_key(key);
+    uint64_t hashes[64];
+    for (uint64_t i = 0; i < 64; i++) {
+        uint64_t blocks[6] = {i, i, key[1], 0, key[2], 0}; // a factor of the second and third step
+        hashes[i] = hash_bytes(blocks, sizeof blocks);
+        for (uint64_t j = 0; j < i; j++) assert_int_not_equal(hashes[i], hashes[j]);
+    }
+    hash_fix_key();
+}
+
+static void what_nodes_agree_on_never_changes(void **state) {
+    (void)state;
+    const char text[] = "workflow/42 and some more text";
+    assert_int_equal(hash_fixed_bytes(text, 30), 0xe7241a8ca0d6564e);
+    assert_int_equal(hash_fixed_u64(42), 0x225c9160d84c5c19);
+}
+
+static void each_process_has_a_key_of_its_own(void **state) {
+    (void)state;
+    assert_non_null(env_system()); // what brings the key
+    assert_int_not_equal(first_hash, 0x225c9160d84c5c19);
+    hash_fix_key();
+    assert_int_not_equal(first_hash, hash_u64(42));
+}
+
 int main(void) {
+    first_hash = hash_u64(42); // under the key that the process began with
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sha256_gives_the_published_digests),
         cmocka_unit_test(sha256_of_a_million_letters),
@@ -105,6 +174,10 @@ int main(void) {
         cmocka_unit_test(crc32c_continues_from_its_own_answer),
         cmocka_unit_test(a_flipped_bit_anywhere_changes_the_hash),
         cmocka_unit_test(table_slots_are_evenly_filled),
+        cmocka_unit_test(a_flood_made_for_one_key_is_none_for_another),
+        cmocka_unit_test(no_block_wipes_out_what_came_before),
+        cmocka_unit_test(what_nodes_agree_on_never_changes),
+        cmocka_unit_test(each_process_has_a_key_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

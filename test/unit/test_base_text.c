@@ -184,6 +184,9 @@ static void a_client_cannot_forge_a_log_line(void **state) {
     LOG(&logger, LOG_INFO, "name %s", "x\nerror: all is lost\x1b[2J");
     assert_null(strchr(capture.line, '\n'));
     assert_null(strchr(capture.line, '\x1b'));
+    // An escape of one character, a line separator, a turn of direction, and no UTF-8 at all.
+    LOG(&logger, LOG_INFO, "%s", "a\xc2\x9b" "2Jb\xe2\x80\xa8" "c\xe2\x80\xae" "d\x9b" "e\xc3\xa4");
+    assert_string_equal(capture.line, "a 2Jb c d?e\xc3\xa4");
 }
 
 static void a_failed_assertion_names_itself_and_stops_the_process(void **state) {

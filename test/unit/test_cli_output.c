@@ -48,6 +48,27 @@ static void nothing_steers_the_terminal(void **state) {
     buf_done(&buf);
 }
 
+static void assert_json_line(Str json, const char *shown) {
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    assert_non_null(file);
+    output_json_line(file, json);
+    fclose(file);
+    assert_string_equal(text, shown);
+    free(text);
+}
+
+static void json_steers_no_terminal_and_means_the_same(void **state) {
+    (void)state;
+    assert_json_line(STR("{\"a\":[1,\"b\\u001b\"]}"), "{\"a\":[1,\"b\\u001b\"]}\n");
+    assert_json_line(STR("[\"\xc2\x9b" "2J\x7f\u202e日本\U0001F600\"]"),
+                     "[\"\\u009b2J\\u007f\\u202e日本\U0001F600\"]\n");
+    assert_json_line(STR("\"\x9b\xe2\x80"), "\"???\n"); // from a server that sends no JSON
+    assert_json_line(STR("{\n  \"a\": 1\n}"), "{\n  \"a\": 1\n}\n");
+    assert_json_line(STR(""), "\n");
+}
+
 static void tables_fit_whatever_the_width(void **state) {
     (void)state;
     static const TableColumn columns[] = {
@@ -133,6 +154,7 @@ int main(void) {
         cmocka_unit_test(widths_count_columns),
         cmocka_unit_test(cutting_leaves_whole_characters),
         cmocka_unit_test(nothing_steers_the_terminal),
+        cmocka_unit_test(json_steers_no_terminal_and_means_the_same),
         cmocka_unit_test(tables_fit_whatever_the_width),
         cmocka_unit_test(numbers_stand_on_the_right),
         cmocka_unit_test(times_are_told_from_now),

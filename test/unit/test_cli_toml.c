@@ -87,7 +87,10 @@ static void numbers_and_booleans(void **state) {
         int64_t value;
     } integers[] = {{"0", 0},          {"+99", 99},      {"-17", -17},
                     {"1_000_000", 1000000}, {"0xDEAD_beef", 0xdeadbeef}, {"0o755", 0755},
-                    {"0b1101", 13},    {"9223372036854775807", INT64_MAX}};
+                    {"0b1101", 13},    {"9223372036854775807", INT64_MAX},
+                    {"-9223372036854775808", INT64_MIN}, {"-0", 0}, {"+0", 0},
+                    {"-9_223_372_036_854_775_808", INT64_MIN}, {"0x7fffffffffffffff", INT64_MAX},
+                    {"0x00f", 15}, {"0b0000_0001", 1}};
     for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
         assert_int_equal(value_of(f, integers[i].text)->kind, TOML_INTEGER);
         assert_int_equal(value_of(f, integers[i].text)->integer, integers[i].value);
@@ -95,7 +98,13 @@ static void numbers_and_booleans(void **state) {
     static const struct {
         const char *text;
         double value;
-    } floats[] = {{"1.5", 1.5}, {"-0.25", -0.25}, {"5e3", 5000}, {"1_0.5E-1", 1.05}, {"6.0", 6}};
+    } floats[] = {{"1.5", 1.5}, {"-0.25", -0.25}, {"5e3", 5000}, {"1_0.5E-1", 1.05}, {"6.0", 6},
+                  {"0e0", 0}, {"1e06", 1000000}, {"+1.0", 1}, {"1e1_0", 1e10},
+                  {"9_224_617.445_991", 9224617.445991},
+                  {"0.0000000000000000000000000000000000000000000000000000000000000000000000"
+                   "0000000000000000000000000000000000000000000000000000000000000000000000000000"
+                   "00000000000000000000000000000000000000000000000000000000000000000000001e217",
+                   1}};
     for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++) {
         assert_int_equal(value_of(f, floats[i].text)->kind, TOML_FLOAT);
         assert_true(value_of(f, floats[i].text)->number == floats[i].value);
@@ -183,9 +192,15 @@ static void what_settings_do_not_need_is_refused_by_name(void **state) {
 
 static void malformed_numbers_are_no_values(void **state) {
     Fixture *f = *state;
-    const char *texts[] = {"01",  "1__0", "_1",  "1_",   "0x",   "0b2", "0o8",  "1.",
-                           ".5",  "1e",   "--1", "+0x1", "1.e3", "3.14.15",
-                           "9223372036854775808"};
+    const char *texts[] = {
+        "01",     "00",     "-01",    "0_1",    "03.14",  "1__0",    "_1",    "1_",
+        "0x",     "0x_1",   "0x1_",   "0b_1",   "0b2",    "0b1__0",  "0o8",   "0o_7",
+        "0X1",    "0B1",    "0O7",    "+0x1",   "-0b1",   "0x1g",    "1.",    ".5",
+        "1._5",   "1_.5",   "1.5_",   "1e",     "1_e1",   "1e_1",    "1e1_",  "1.e3",
+        "1.5_e1", "1e+",    "1e1.5",  "--1",    "+-1",    "3.14.15", "+",     "-",
+        "Inf",    "NaN",    "+Inf",   "infx",   "in",     "True",    "trueX", "1a",
+        "9223372036854775808", "-9223372036854775809", "0x8000000000000000",
+    };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         Str text = arena_printf(&f->arena, "a = %s", texts[i]);
         assert_bad(f, text, "1:5", "no value");
@@ -200,6 +215,69 @@ static void a_key_is_given_once(void **state) {
     BAD("a = 1\na.b = 2", "2:1", "has a value already");
     BAD("a = { b = 1 }\na.c = 2", "2:1", "has a value already");
     BAD("a = { b = 1 }\n[a]\nc = 2", "2:2", "has a value already");
+}
+
+// [M1] by the examples of the specification and their neighbours.
+static void a_table_is_defined_once(void **state) {
+    Fixture *f = *state;
+    BAD("[a.b.c]\nz = 9\n[a]\nb.c.t = 1", "4:3", "complete");
+    BAD("[a.b.c.d]\nz = 9\n[a]\nb.c.d.k.t = 1", "4:5", "complete");
+    BAD("[fruit]\napple.color = 1\n[fruit.apple]", "3:8", "dotted keys");
+    BAD("[fruit]\napple.taste.sweet = true\n[fruit.apple.taste]", "3:14", "dotted keys");
+    BAD("a.b = 1\n[a]", "2:2", "dotted keys");
+    BAD("[a.b]\n[a]\nb.c = 1", "3:1", "complete");
+    BAD("[a]\nb.c = 1\n[a.b.d]\n[a.b]", "4:4", "dotted keys");
+    BAD("[a]\n[a.b]\n[a]", "3:2", "twice");
+    BAD("a = [1]\n[a.b]", "2:2", "has a value already");
+    BAD("a = [{ b = 1 }]\na.c = 2", "2:1", "has a value already");
+    BAD("a = { b = { c = 1 }, b.d = 2 }", "1:22", "has a value already");
+    BAD("a = { b.c = 1, b = 2 }", "1:16", "twice");
+    BAD("a = { b.c = 1 }\n[a.b]", "2:2", "has a value already");
+    BAD("a = { b = 1, b = 2 }", "1:14", "twice");
+    BAD("a = { b.c.d = 1, b.c = {} }", "1:20", "twice");
+    BAD("a.b = 1\na = 2", "2:1", "twice");
+    BAD("\"a\" = 1\n'a' = 2", "2:1", "twice");
+    BAD("\"\\u0061\" = 1\na = 2", "2:1", "twice");
+
+    const TomlValue *root = parse(f, STR("[a.b.c]\nz = 1\n[a]\ny = 2\n[a.b]\nx = 3\n"));
+    assert_int_equal(get(get(get(root, "a"), "b"), "x")->integer, 3);
+    root = parse(f, STR("[fruit]\napple.color = 1\napple.taste.sweet = true\n"
+                        "[fruit.apple.texture]\nsmooth = true\n"));
+    assert_int_equal(get(get(get(get(root, "fruit"), "apple"), "texture"), "smooth")->integer, 1);
+    root = parse(f, STR("[a.b.c]\nz = 1\n[a]\nb.d = 2\n[a.b.e]\n"));
+    assert_int_equal(get(get(get(root, "a"), "b"), "d")->integer, 2);
+    root = parse(f, STR("a.b = 1\nc = 2\na.d = 3\n"));
+    assert_int_equal(get(get(root, "a"), "d")->integer, 3);
+    root = parse(f, STR("a = { b.c = 1, b.d = 2 }\n\"\" = 3\n1.2 = 4\n"));
+    assert_int_equal(get(get(get(root, "a"), "b"), "d")->integer, 2);
+    assert_int_equal(get(root, "")->integer, 3);
+    assert_int_equal(get(get(root, "1"), "2")->integer, 4);
+}
+
+static void line_ends_and_characters_are_those_of_the_specification(void **state) {
+    Fixture *f = *state;
+    BAD("a = 1\rb = 2", "1:6", "line should end");
+    BAD("# c\rb = 2", "1:4", "control character");
+    BAD("a = \"x\ry\"", "1:7", "control character");
+    BAD("a = '''x\ry'''", "1:9", "control character");
+    BAD("a = \"\"\"x \\\n \r y\"\"\"", "2:2", "control character");
+    BAD("a = [1,\r2]", "1:8", "value is missing");
+    BAD("a = 'x\x7f'", "1:7", "control character");
+    BAD("a = \"\"\"x\"\"\"\"\"\"", "1:14", "line should end");
+    BAD("a = \"\\e\"", "1:6", "escape");
+    BAD("a = \"\\U00110000\"", "1:8", "Unicode");
+    BAD("a = 1\n\xEF\xBB\xBF", "2:1", "key is missing");
+    BAD("a = '\xed\xa0\x80'", "1:6", "UTF-8");
+    BAD("\xff\xfe" "a", "1:1", "UTF-8");
+    BAD("a = { b = 1, # c\n c = 2 }", "1:14", "key is missing");
+    BAD("a = [1,,2]", "1:8", "value is missing");
+    BAD("a = {,}", "1:6", "key is missing");
+    BAD("a\n= 1", "1:2", "=");
+    BAD("[a\n]", "1:3", "]");
+    BAD("[a.]", "1:4", "key is missing");
+    BAD("a. = 1", "1:4", "key is missing");
+    assert_string(f, "\"\"\"x\"\"\"\"\"", STR("x\"\""));
+    assert_int_equal(parse(f, STR("a = 1\r\n\r\n[b]\r\n"))->last->kind, TOML_TABLE);
 }
 
 static void nesting_and_size_have_ceilings(void **state) {
@@ -246,6 +324,8 @@ int main(void) {
         CASE(what_settings_do_not_need_is_refused_by_name),
         CASE(malformed_numbers_are_no_values),
         CASE(a_key_is_given_once),
+        CASE(a_table_is_defined_once),
+        CASE(line_ends_and_characters_are_those_of_the_specification),
         CASE(nesting_and_size_have_ceilings),
         CASE(damaged_texts_are_survived),
     };

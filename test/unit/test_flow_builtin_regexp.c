@@ -290,6 +290,99 @@ static void changed_regexps_follow_the_specification(void **state) {
                 "[\"a-b\",7]");
 }
 
+// PCRE2's own limit would see a few steps here: it counts starts, not characters.
+static void both_engines_count_characters(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"a+b", "a*?b", "(?:ab|a)*c", "a{2,}b|a+c", "(a+)\\1b",
+                                           "(?=a+b)x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"};
+    enum { LENGTH = 20000, BUDGET = 1 << 20 };
+    char *text = malloc(LENGTH + 1);
+    memset(text, 'a', LENGTH);
+    text[LENGTH] = 0;
+    uint16_t *wide = malloc(sizeof(uint16_t) * LENGTH);
+    for (int i = 0; i < LENGTH; i++) wide[i] = 'a';
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        Pattern pattern;
+        assert_true(pattern_open(&pattern, patterns[i], strlen(patterns[i]), 0));
+        RegexpSubject subjects[2] = {subject_of(text), {NULL, wide, LENGTH}};
+        for (int which = 0; which < 2; which++) {
+            RegexpFast *fast = regexp_fast_new(&pattern.tree, which == 1);
+            assert_non_null(fast);
+            int32_t captures[2 * CAPTURES];
+            RegexpBudget ours = {BUDGET, 1 << 20}, theirs = {BUDGET, 1 << 20};
+            regexp_match(&pattern.program, &subjects[which], 0, &ours, captures);
+            regexp_fast_match(fast, &subjects[which], 0, &theirs, captures);
+            // An eighth of a step for each character that was passed; less where memrchr did it.
+            assert_true(ours.steps <= BUDGET - LENGTH / 80);
+            assert_true(theirs.steps <= BUDGET - LENGTH / 8);
+            regexp_fast_free(fast);
+        }
+        arena_done(&pattern.arena);
+    }
+    // What is quadratic runs out of steps.
+    Pattern pattern;
+    assert_true(pattern_open(&pattern, "(?:a+b|a+c)", 11, 0));
+    RegexpSubject subject = subject_of(text);
+    RegexpFast *fast = regexp_fast_new(&pattern.tree, false);
+    int32_t captures[2];
+    RegexpBudget budget = {BUDGET, 1 << 20};
+    assert_int_equal(regexp_fast_match(fast, &subject, 0, &budget, captures), REGEXP_OUT_OF_STEPS);
+    assert_int_equal(budget.steps, 0);
+    regexp_fast_free(fast);
+    arena_done(&pattern.arena);
+    free(text);
+    free(wide);
+}
+
+// Nested choices in a lookbehind: their length was computed twice on each level.
+static void nested_choices_are_measured_once(void **state) {
+    (void)state;
+    char text[PATTERN_MAX] = "(?<=";
+    for (int i = 0; i < 100; i++) snprintf(text + strlen(text), 8, "(?:");
+    snprintf(text + strlen(text), 8, "a");
+    for (int i = 0; i < 100; i++) snprintf(text + strlen(text), 8, "|b)");
+    snprintf(text + strlen(text), 8, ")c");
+    Pattern pattern;
+    assert_true(pattern_open(&pattern, text, strlen(text), 0));
+    regexp_fast_free(regexp_fast_new(&pattern.tree, false));
+    arena_done(&pattern.arena);
+}
+
+static void reading_a_pattern_has_a_limit(void **state) {
+    (void)state;
+    static const char *const too_large[] = {
+        "'\\\\p{L}'.repeat(40000)",                                              // memory
+        "'\u03b1'.repeat(20000)",                                                 // time
+        "Array.from({ length: 30000 }, (_, i) => `(?<n${i}>a)`).join('')",         // names
+    };
+    for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
+        char source[256];
+        snprintf(source, sizeof source,
+                 "try { new RegExp(%s, 'iu') } catch (e) { return e.message.slice(-28) }",
+                 too_large[i]);
+        assert_flow(source, "\"Regular expression too large\"");
+    }
+    assert_flow("return new RegExp(Array.from({ length: 5000 }, (_, i) => 'word' + i).join('|'))"
+                ".exec('my word4999').index",
+                "3");
+}
+
+// Patterns are outside of the heap, and count all the same.
+static void patterns_count_as_memory(void **state) {
+    (void)state;
+    assert_flow_fails("const all = []; for (let i = 0; ; i++)"
+                      " all.push(new RegExp('\\\\p{L}'.repeat(100) + i, 'u'))",
+                      "RangeError", "out of memory budget (67108864 bytes)");
+}
+
+static void a_search_through_a_text_has_a_limit(void **state) {
+    (void)state;
+    assert_flow_fails("return 'ab'.repeat(3e4).concat('a'.repeat(3e4)).replace(/a+b|a+?$/g, '')"
+                      ".concat('a'.repeat(3e5)).match(/a(?=a*b)|./g).length",
+                      "RangeError",
+                      "Regular expression took more than 80000000 steps to go through a text");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(captures_are_undefined_again_in_each_round),
@@ -304,6 +397,11 @@ int main(void) {
         cmocka_unit_test(both_engines_stop_at_their_budget),
         cmocka_unit_test(scripts_get_an_error_from_a_hopeless_match),
         cmocka_unit_test(changed_regexps_follow_the_specification),
+        cmocka_unit_test(both_engines_count_characters),
+        cmocka_unit_test(nested_choices_are_measured_once),
+        cmocka_unit_test(reading_a_pattern_has_a_limit),
+        cmocka_unit_test(patterns_count_as_memory),
+        cmocka_unit_test(a_search_through_a_text_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,10 +194,13 @@ static void the_config_literal_becomes_json(void **state) {
     (void)state;
     Listing listing;
     listing_begin(&listing, "export const config = { timeout: '30d', retry: { attempts: 5,"
-                            " n: -1.5 }, 'a\"b': [true, null, 'x\\u2028\\n'], 7: `t` }\nreturn 1");
+                            " factor: 1.5 }, input: { default: -1.5, examples: [true, null,"
+                            " 'x\\u2028\\n'], properties: { 'a\"b': true, 7: { title: `t` } } } }\n"
+                            "return 1");
     assert_str_equal(listing.module->workflows[0].config_json,
-                     "{\"timeout\":\"30d\",\"retry\":{\"attempts\":5,\"n\":-1.5},"
-                     "\"a\\\"b\":[true,null,\"x\u2028\\n\"],\"7\":\"t\"}");
+                     "{\"timeout\":\"30d\",\"retry\":{\"attempts\":5,\"factor\":1.5},\"input\":"
+                     "{\"default\":-1.5,\"examples\":[true,null,\"x\u2028\\n\"],\"properties\":"
+                     "{\"a\\\"b\":true,\"7\":{\"title\":\"t\"}}}}");
     listing_end(&listing);
 }
 

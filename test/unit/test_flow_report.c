@@ -78,12 +78,13 @@ static void json_has_every_field(void **state) {
     assert_string_equal(
         buf_cstr(&parsed.text),
         "[{\"severity\":\"error\",\"code\":\"FLOW_REDECLARED\",\"message\":\"Identifier 'a' has "
-        "already been declared\",\"hint\":null,\"file\":\"test.flow\",\"line\":2,\"column\":5,"
-        "\"endLine\":2,\"endColumn\":6,\"start\":11,\"end\":12},{\"severity\":\"error\",\"code\":"
+        "already been declared\",\"hint\":null,\"suggestion\":null,\"file\":\"test.flow\","
+        "\"line\":2,\"column\":5,\"endLine\":2,\"endColumn\":6,\"start\":11,\"end\":12,"
+        "\"excerpt\":\"let a; fetch()\"},{\"severity\":\"error\",\"code\":"
         "\"FLOW_REFUSED\",\"message\":\"`fetch` is not available in a workflow\",\"hint\":"
         "\"Effects happen only in tasks: call one with `await Task.run(\\\"name\\\", input)`\","
-        "\"file\":\"test.flow\",\"line\":2,\"column\":8,\"endLine\":2,\"endColumn\":13,"
-        "\"start\":14,\"end\":19}]");
+        "\"suggestion\":null,\"file\":\"test.flow\",\"line\":2,\"column\":8,"
+        "\"endLine\":2,\"endColumn\":13,\"start\":14,\"end\":19,\"excerpt\":\"let a; fetch()\"}]");
     parsed_done(&parsed);
 }
 

@@ -373,6 +373,15 @@ static void combinators_survive_half_done(void **state) {
                     "[[1,5,2],3,4,[\"fulfilled\",\"rejected\"],6,\"7\",[8]]");
 }
 
+static void handles_survive_with_their_ids(void **state) {
+    (void)state;
+    assert_survives("const a = Task.run('a'), b = Task.delay(1)\n"
+                    "await Task.run('c'); await Task.run('d')\n"
+                    "const r = await Task.race([b, a])\n"
+                    "return [r.item_id == b, r.item_id == a, b.id, a == '1']",
+                    "[true,false,\"2\",true]");
+}
+
 static void the_microtask_queue_survives(void **state) {
     (void)state;
     assert_survives("const log = []; Promise.resolve().then(() => log.push(1)).then(() => "
@@ -746,6 +755,7 @@ int main(void) {
         cmocka_unit_test(nested_finally_blocks_survive),
         cmocka_unit_test(promises_survive_in_every_state),
         cmocka_unit_test(combinators_survive_half_done),
+        cmocka_unit_test(handles_survive_with_their_ids),
         cmocka_unit_test(the_microtask_queue_survives),
         cmocka_unit_test(thenables_and_subclassed_promises_survive),
         cmocka_unit_test(cancellation_survives),

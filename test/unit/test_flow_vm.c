@@ -125,6 +125,106 @@ static void the_first_in_time_wins_a_race(void **state) {
     run_end(&run);
 }
 
+static void reject(Run *run, uint32_t id, const char *cause) {
+    Diag diag = {0};
+    FlowSettlement settlement = {
+        .id = id,
+        .is_rejected = true,
+        .error_class = "TaskError",
+        .message = STR("task failed"),
+        .properties_json = STR("{\"task\":\"t\",\"attempts\":3}"),
+        .cause_json = str_from(cause),
+    };
+    assert_int_equal(flow_vm_settle(run->vm, &settlement, &diag), OK);
+}
+
+#define FAILED_TASK                                                                                \
+    "{\"name\":\"TaskError\",\"message\":\"task failed\",\"task\":\"t\",\"attempts\":3,"           \
+    "\"cause\":{\"name\":\"Declined\",\"message\":\"card\",\"type\":\"Declined\"}}"
+
+static void an_error_that_leaves_as_data_keeps_name_message_and_cause(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run,
+              "const r = await Task.race([Task.run('t'), Timer.delay(9)]); const e = r.error\n"
+              "Task.run('u', e); Workflow.run('w', [e]); Event.emit('topic', e)\n"
+              "Stream.write(e); State.set('k', e); return r",
+              NULL);
+    run_turn(&run);
+    reject(&run, 1, "{\"type\":\"Declined\",\"message\":\"card\"}");
+    run.host.log[0] = 0;
+    assert_int_equal(run_turn(&run), FLOW_COMPLETED);
+    assert_true(str_equal(
+        run.result.result_json,
+        STR("{\"item_id\":\"1\",\"status\":\"failed\",\"error\":" FAILED_TASK "}")));
+    assert_string_equal(run.host.log, "task u " FAILED_TASK "\nworkflow w [" FAILED_TASK "]\n"
+                                      "emit topic " FAILED_TASK "\nstream  " FAILED_TASK "\n"
+                                      "state k " FAILED_TASK "\n");
+    run_end(&run);
+}
+
+static void errors_of_every_class_become_data(void **state) {
+    (void)state;
+    assert_flow("class Mine extends Error { name = 'Mine'; n = 1 }\n"
+                "const deep = new RangeError('b', { cause: 7 })\n"
+                "return [new Mine('a', { cause: deep }), new Error(),\n"
+                "  new AggregateError([new TypeError('c')], 'd'),\n"
+                "  Object.assign(new Error('e'), { toJSON() { return 'own' } })]",
+                "[{\"name\":\"Mine\",\"message\":\"a\",\"n\":1,"
+                "\"cause\":{\"name\":\"RangeError\",\"message\":\"b\",\"cause\":7}},"
+                "{\"name\":\"Error\",\"message\":\"\"},"
+                "{\"name\":\"AggregateError\",\"message\":\"d\","
+                "\"errors\":[{\"name\":\"TypeError\",\"message\":\"c\"}]},\"own\"]");
+    // In the language itself JSON.stringify is what ECMAScript says.
+    assert_flow("return JSON.stringify([new Error('x', { cause: 1 })])", "\"[{}]\"");
+    assert_flow_fails("const e = new Error('x'); e.cause = e; return e", "TypeError",
+                      "Converting circular structure to JSON\n"
+                      "    --> starting at object with constructor 'Error'\n"
+                      "    --- property 'cause' closes the circle");
+}
+
+static void a_failure_keeps_the_names_of_its_causes(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run, "throw new RangeError('a', { cause: new TypeError('b') })", NULL);
+    assert_int_equal(run_turn(&run), FLOW_FAILED);
+    assert_true(str_equal(run.result.failure.json,
+                          STR("{\"name\":\"RangeError\",\"message\":\"a\","
+                              "\"cause\":{\"name\":\"TypeError\",\"message\":\"b\"}}")));
+    run_end(&run);
+    run_begin(&run,
+              "try { await Task.run('t') } catch (e) { return [e.cause, e.cause.cause]"
+              ".map(c => [c.name, c.message, c instanceof Error]) }",
+              NULL);
+    run_turn(&run);
+    reject(&run, 1,
+           "{\"type\":\"RangeError\",\"message\":\"a\",\"value\":"
+           "{\"name\":\"RangeError\",\"message\":\"a\","
+           "\"cause\":{\"name\":\"TypeError\",\"message\":\"b\"}}}");
+    assert_int_equal(run_turn(&run), FLOW_COMPLETED);
+    assert_true(str_equal(run.result.result_json,
+                          STR("[[\"RangeError\",\"a\",true],[\"TypeError\",\"b\",true]]")));
+    run_end(&run);
+}
+
+static void an_item_id_equals_its_handle(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run,
+              "const job = Task.run('a'), timer = Task.delay(30)\n"
+              "const r = await Task.race([job, timer])\n"
+              "return [r.item_id == timer, timer == r.item_id, r.item_id != timer,\n"
+              "  r.item_id == job, r.item_id === timer.id, `${timer}` === timer.id,\n"
+              "  Object.keys(timer).length, timer instanceof Promise]",
+              NULL);
+    run_turn(&run);
+    run_settle(&run, 2, "null");
+    assert_int_equal(run_turn(&run), FLOW_COMPLETED);
+    assert_true(str_equal(run.result.result_json,
+                          STR("[true,true,false,false,true,true,0,true]")));
+    run_end(&run);
+}
+
 static void cancellation_surfaces_at_the_await_and_finally_runs(void **state) {
     (void)state;
     Run run;
@@ -292,6 +392,10 @@ int main(void) {
         cmocka_unit_test(a_refused_start_throws_in_the_script),
         cmocka_unit_test(timers_take_durations_as_people_write_them),
         cmocka_unit_test(the_first_in_time_wins_a_race),
+        cmocka_unit_test(an_error_that_leaves_as_data_keeps_name_message_and_cause),
+        cmocka_unit_test(errors_of_every_class_become_data),
+        cmocka_unit_test(a_failure_keeps_the_names_of_its_causes),
+        cmocka_unit_test(an_item_id_equals_its_handle),
         cmocka_unit_test(cancellation_surfaces_at_the_await_and_finally_runs),
         cmocka_unit_test(continue_as_ends_the_incarnation_at_once),
         cmocka_unit_test(effects_reach_the_host_in_order),

@@ -159,7 +159,7 @@ static void nesting_is_accepted_up_to_the_limit(void **state) {
     (void)state;
     static const char *const pairs[][2] = {{"[", "]"}, {"{\"a\":", "}"}};
     for (int kind = 0; kind < 2; kind++) {
-        for (int depth = LIMIT_JSON_DEPTH; depth <= LIMIT_JSON_DEPTH + 1; depth++) {
+        for (int depth = (int)LIMIT_JSON_DEPTH; depth <= (int)LIMIT_JSON_DEPTH + 1; depth++) {
             Buf buf;
             buf_init(&buf, 1 << 20);
             for (int i = 0; i < depth; i++) buf_append_cstr(&buf, pairs[kind][0]);
@@ -167,7 +167,7 @@ static void nesting_is_accepted_up_to_the_limit(void **state) {
             for (int i = 0; i < depth; i++) buf_append_cstr(&buf, pairs[kind][1]);
             Diag diag;
             Status status = json_validate(buf_str(&buf), &diag);
-            assert_int_equal(status, depth > LIMIT_JSON_DEPTH ? ERR_LIMIT : OK);
+            assert_int_equal(status, depth > (int)LIMIT_JSON_DEPTH ? ERR_LIMIT : OK);
             if (status != OK) assert_string_equal(diag.code, "JSON_TOO_DEEP");
             buf_done(&buf);
         }

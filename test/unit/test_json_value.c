@@ -219,6 +219,33 @@ static void missing_and_unknown_fields_are_named(void **state) {
     assert_string_equal(diag.code, "BAD_REQUEST");
 }
 
+static void the_size_of_a_tree_is_known_before_it_is_made(void **state) {
+    (void)state;
+    static const char *const texts[] = {"1", "[]", "{}", "[1,2,[3,{\"a\":[]}]]", "[[[[1]]]]",
+                                        "\"[,{\\\",[\"", "{\"a,b\":\"\\\\\",\"c\":[\"x\",2]}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Arena tree;
+        JsonValue *value;
+        arena_init(&tree);
+        assert_ok(json_parse_apart(&tree, &arena, str_from(texts[i]), &value, NULL));
+        assert_in_range(tree.used_size, 1, json_tree_size(str_from(texts[i])));
+        arena_done(&tree);
+    }
+    assert_true(json_tree_size(STR("\"[[[[,,,,{{{{\"")) == json_tree_size(STR("1")));
+}
+
+static void texts_outlive_the_tree_they_were_in(void **state) {
+    (void)state;
+    Arena tree;
+    JsonValue *value;
+    arena_init(&tree);
+    assert_ok(json_parse_apart(&tree, &arena, STR("[\"a\\nb\",\"c\"]"), &value, NULL));
+    Str decoded = value->first->string, plain = value->first->next->string;
+    arena_done(&tree);
+    assert_str_equal(decoded, "a\nb");
+    assert_str_equal(plain, "c");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -234,6 +261,8 @@ int main(void) {
         TEST(bad_durations_and_times_name_field_and_text),
         TEST(raw_fields_tell_null_from_absent),
         TEST(missing_and_unknown_fields_are_named),
+        TEST(the_size_of_a_tree_is_known_before_it_is_made),
+        TEST(texts_outlive_the_tree_they_were_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,28 @@ static void numbers_without_a_name_are_unknown(void **state) {
     assert_int_equal(parsed, RUN_FAILED);
 }
 
+static void deliveries_have_a_name_and_those_of_tasks_an_id(void **state) {
+    (void)state;
+    static const struct { const char *stored; int64_t attempt; const char *name, *target; }
+    cases[] = {
+        {"charge\ntask_1", 1, "charge", "task_1"},
+        {"order\nmy-child", 0, "order", "my-child"},
+        {"task:key", 2, "task:key", "task:key"}, // by an older version
+        {"task_00112233445566778899aabbccddeeff", 0, "task_00112233445566778899aabbccddeeff",
+         "task_00112233445566778899aabbccddeeff"},
+        {"go", 0, "go", NULL},
+        {"task_done", 0, "task_done", NULL}, // a signal of that name
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        LogRow entry = {.kind = LOG_WAIT, .name = str_from(cases[i].stored),
+                        .attempt = cases[i].attempt};
+        assert_true(str_equal(log_entry_name(&entry), str_from(cases[i].name)));
+        Str target = log_entry_target(&entry);
+        assert_int_equal(str_is_null(target), cases[i].target == NULL);
+        if (cases[i].target) assert_true(str_equal(target, str_from(cases[i].target)));
+    }
+}
+
 static void higher_priorities_have_smaller_positive_ranks(void **state) {
     (void)state;
     assert_int_equal(claim_rank(PRIORITY_MAX), 1);
@@ -165,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_states_go_there_and_back),
         cmocka_unit_test(numbers_without_a_name_are_unknown),
+        cmocka_unit_test(deliveries_have_a_name_and_those_of_tasks_an_id),
         cmocka_unit_test(higher_priorities_have_smaller_positive_ranks),
         cmocka_unit_test(changes_tell_exactly_the_columns_that_differ),
         cmocka_unit_test(null_and_empty_are_a_change),

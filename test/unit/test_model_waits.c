@@ -29,6 +29,7 @@ static void assert_same_item(const WaitItem *a, const WaitItem *b) {
     assert_int_equal(a->quiet, b->quiet);
     assert_true(str_same(a->name, b->name));
     assert_true(str_same(a->filter, b->filter));
+    assert_true(str_same(a->label, b->label));
 }
 
 static WaitSet mixed_set(Arena *arena) {
@@ -41,6 +42,7 @@ static WaitSet mixed_set(Arena *arena) {
         {.kind = WAIT_RETRY, .slot = 1000, .position = -1, .deadline_at_ms = 1},
         {.kind = WAIT_CHILD, .slot = -4, .position = INT64_MAX, .target = INT64_MAX},
         {.kind = WAIT_TASK, .slot = 5, .position = 8, .target = 1},
+        {.kind = WAIT_TASK, .slot = 8, .position = 10, .target = 2, .label = STR("charge")},
         {.kind = WAIT_TASK, .slot = 6, .position = 9, .group = 1, .quiet = WAIT_QUIET_OK},
         {.kind = WAIT_CHILD, .slot = 7, .position = 9, .name = STR("c"), .group = WAIT_GROUP_MAX,
          .quiet = WAIT_QUIET_OK | WAIT_QUIET_ERROR},
@@ -49,6 +51,16 @@ static WaitSet mixed_set(Arena *arena) {
     set.items = ARENA_ARRAY(arena, WaitItem, set.count);
     memcpy(set.items, items, sizeof(items));
     return set;
+}
+
+static void tasks_and_children_are_called_by_id_and_by_name(void **state) {
+    (void)state;
+    WaitItem task = {.kind = WAIT_TASK, .name = STR("t-1"), .label = STR("charge")};
+    assert_true(wait_item_is_called(&task, STR("t-1")));
+    assert_true(wait_item_is_called(&task, STR("charge")));
+    assert_false(wait_item_is_called(&task, STR("charges")));
+    WaitItem timer = {.kind = WAIT_TIMER};
+    assert_false(wait_item_is_called(&timer, STR("")));
 }
 
 static void every_field_comes_back(void **state) {
@@ -197,6 +209,7 @@ static void wait_kinds_have_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WAITS_TEST(every_field_comes_back),
+        WAITS_TEST(tasks_and_children_are_called_by_id_and_by_name),
         WAITS_TEST(decoded_text_does_not_point_into_the_bytes),
         WAITS_TEST(an_empty_set_is_a_set),
         WAITS_TEST(a_wait_for_one_signal_is_about_twenty_bytes),

@@ -77,7 +77,7 @@ static void participants_writes_commit_with_the_checkpoint_or_not_at_all(void **
 static void signals_past_the_limit_are_refused(void **state) {
     World *world = *state;
     create(world, "r1");
-    for (int i = 0; i < LIMIT_SIGNALS_PER_RUN; i += 1000) {
+    for (int i = 0; i < (int)LIMIT_SIGNALS_PER_RUN; i += 1000) {
         begin(world);
         for (int k = 0; k < 1000; k++) {
             Op *op = batch_add(&world->batch, OP_SIGNAL);
@@ -95,13 +95,13 @@ static void signals_past_the_limit_are_refused(void **state) {
 static void children_nest_up_to_the_limit(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r0");
-    for (int depth = 1; depth <= LIMIT_CHILD_DEPTH + 1; depth++) {
+    for (int depth = 1; depth <= (int)LIMIT_CHILD_DEPTH + 1; depth++) {
         Op *op = turn(world, claim, NEXT_CONTINUE);
         op->turn.children = ARENA_NEW(&world->arena, RunSpec);
         *op->turn.children = (RunSpec){.id = arena_printf(&world->arena, "r%d", depth),
                                        .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
         op->turn.child_count = 1;
-        bool is_allowed = depth <= LIMIT_CHILD_DEPTH;
+        bool is_allowed = depth <= (int)LIMIT_CHILD_DEPTH;
         finish(world, op, is_allowed ? OK : ERR_LIMIT);
         if (is_allowed) claim = ready_at(world, 0);
     }
@@ -162,7 +162,7 @@ static void rare_runs_are_found_page_by_page(void **state) {
         }
         commit(world);
     }
-    Query query = {.filter = {.workflow = STR("rare"), .limit = 10}};
+    Query query = {.filter = {.workflows = STR("rare"), .limit = 10}};
     size_t found = 0;
     int page_count = 0;
     do {
@@ -311,7 +311,7 @@ static void wait_sets_too_large_for_the_cache_work_all_the_same(void **state) {
     Claimed claim = create(world, "r1");
     Op *op = turn(world, claim, NEXT_SUSPEND);
     WaitItem *items = ARENA_ARRAY(&world->arena, WaitItem, LIMIT_WAITS_PER_RUN);
-    for (int i = 0; i < LIMIT_WAITS_PER_RUN; i++) {
+    for (int i = 0; i < (int)LIMIT_WAITS_PER_RUN; i++) {
         Str name = arena_printf(&world->arena, "a rather long name of signal %d", i);
         items[i] = on_signal(name.data);
     }

@@ -1069,7 +1069,7 @@ static void listing_filters_by_state_tag_parent_wait_and_idleness(void **state) 
     assert_int_equal(list_count(world, (RunFilter){.waiting_on = STR("go")}), 1);
     assert_int_equal(list_count(world, (RunFilter){.idle_before_ms = START_MS + 1}), 1);
     assert_int_equal(list_count(world, (RunFilter){.idle_before_ms = START_MS}), 0);
-    assert_int_equal(list_count(world, (RunFilter){.workflow = STR("child")}), 1);
+    assert_int_equal(list_count(world, (RunFilter){.workflows = STR("child")}), 1);
 }
 
 static void log_pages_oldest_first(void **state) {

@@ -236,6 +236,45 @@ static void a_second_process_is_told_who_has_it(void **state) {
     close_pair(&first);
 }
 
+static int expect_nobody_named(Fixture *f) {
+    if (open_path(f, f->path) != ERR_CONFLICT) return 1;
+    if (strcmp(f->diag.code, "STORE_LOCKED") != 0) return 2;
+    return strstr(f->diag.message, "by another process") != NULL ? 0 : 3;
+}
+
+// The lock's file may still name the one before: the present owner could not write itself down.
+static void a_process_that_has_ended_is_not_named(void **state) {
+    Fixture *f = *state;
+    char lock_path[160];
+    assert_ok(open_path(f, f->path));
+    RowStorePair first = f->pair;
+    snprintf(lock_path, sizeof(lock_path), "%s-lock", f->path);
+    pid_t ended = fork();
+    if (ended == 0) _exit(0);
+    assert_int_equal(waitpid(ended, NULL, 0), ended);
+    FILE *file = fopen(lock_path, "r+");
+    fprintf(file, "%ld\n", (long)ended);
+    fclose(file);
+    assert_int_equal(in_child(f, expect_nobody_named), 0);
+    close_pair(&first);
+}
+
+static void the_files_of_a_store_are_its_owners_alone(void **state) {
+    Fixture *f = *state;
+    static const char *const names[] = {"", "-wal", "-shm", "-lock"};
+    mode_t before = umask(0);
+    assert_ok(open_path(f, f->path));
+    umask(before);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[160];
+        struct stat info;
+        snprintf(path, sizeof(path), "%s%s", f->path, names[i]);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0600);
+    }
+    close_pair(&f->pair);
+}
+
 static int open_and_die(Fixture *f) {
     if (open_path(f, f->path) != OK) return 1;
     RowStore *writer = f->pair.writer;
@@ -542,6 +581,8 @@ int main(void) {
         OPEN_TEST(an_empty_file_becomes_a_store),
         OPEN_TEST(odd_names_are_just_names),
         OPEN_TEST(tables_of_the_application_may_stand_beside_ours),
+        OPEN_TEST(a_process_that_has_ended_is_not_named),
+        OPEN_TEST(the_files_of_a_store_are_its_owners_alone),
         OPEN_TEST(a_second_open_in_one_process_is_refused),
         OPEN_TEST(a_link_to_the_file_shares_its_lock),
         OPEN_TEST(a_second_process_is_told_who_has_it),

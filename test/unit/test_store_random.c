@@ -207,7 +207,7 @@ static void fill_turn(Builder *b, Op *op) {
         turn->run = claim.run;
         turn->epoch = claim.epoch;
     }
-    turn->next = 1 + (TurnNext)roll(b, NEXT_CONTINUE_AS);
+    turn->next = 1 + (TurnNext)roll(b, NEXT_RETRY);
     if (roll(b, 3)) turn->next = NEXT_SUSPEND;
     turn->result = any_payload(b);
     turn->log_count = roll(b, 3);
@@ -351,6 +351,8 @@ static void fill_op(Builder *b, Op *op) {
                                    .expire_ms = (int64_t)roll(b, 200), .cap = (int64_t)roll(b, 6)};
         break;
     case OP_PURGE_RUN: op->purge.run_id = any_run(b); break;
+    case OP_REMOVE_EVENTS: op->remove_events.topic = any(b, trace->topics, TOPICS); break;
+    case OP_REMOVE_SIGNALS: op->remove_events.run_id = any_run(b); break;
     case OP_SWEEP: op->sweep.max = 1 + (int64_t)roll(b, 10); break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER:
@@ -376,7 +378,7 @@ static OpKind any_kind(Builder *b) {
                                   OP_PAUSE,   OP_RESUME,      OP_RESUME,         OP_REWIND,
                                   OP_FORK,    OP_SET_TOPIC,   OP_PURGE_RUN,      OP_SWEEP,
                                   OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER, OP_RETRY_TASK,
-                                  OP_RELEASE_TASK};
+                                  OP_RELEASE_TASK, OP_REMOVE_EVENTS, OP_REMOVE_SIGNALS};
     static const OpKind schedules[] = {OP_SET_SCHEDULE, OP_SET_SCHEDULE, OP_SET_SCHEDULE,
                                        OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE,
                                        OP_RESUME_SCHEDULE, OP_TRIGGER_SCHEDULE,

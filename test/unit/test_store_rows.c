@@ -38,13 +38,13 @@ static int set_up(void **state) {
         test_postgres_clear("rows");
         test_postgres_url("rows", url, sizeof(url));
         StoreConfig config = {0};
-        assert_ok(postgres_rows_open(str_from(url), &config, &f->pair, &f->diag));
+        assert_ok(rows_open(str_from(url), &config, &f->pair, &f->diag));
     } else if (is_redis()) {
         char url[200];
         test_redis_clear();
         test_redis_url("rows", url, sizeof(url));
         StoreConfig config = {0};
-        assert_ok(redis_rows_open(str_from(url), &config, &f->pair, &f->diag));
+        assert_ok(rows_open(str_from(url), &config, &f->pair, &f->diag));
     } else {
         assert_ok(memory_rows_open(&f->pair, &f->diag));
     }

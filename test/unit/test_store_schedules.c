@@ -562,7 +562,7 @@ static void a_new_spec_counts_from_now_on(void **state) {
 static void bad_schedules_are_refused_and_change_nothing(void **state) {
     World *world = *state;
     set(world, every_minute("m", OVERLAP_SKIP));
-    char longest[LIMIT_SCHEDULE_NAME_SIZE + 2];
+    char longest[LIMIT_SCHEDULE_NAME_SIZE_MAX + 2];
     memset(longest, 'n', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = 0;
     ScheduleRow good = every_minute("m", OVERLAP_SKIP);

@@ -260,6 +260,97 @@ static void damage_inside_the_file_is_found(void **state) {
     reader->ops->read_end(reader);
 }
 
+// ---- a log that others have left ----
+
+static int64_t version_of(sqlite3 *database) {
+    int64_t version = -1;
+    assert_ok(sqlite_query_i64(database, "PRAGMA user_version", &version, NULL));
+    return version;
+}
+
+static void insert_one(Fixture *f, int64_t run) {
+    LogRow row = {.run = run, .seq = 1, .name = STR("a step")};
+    assert_ok(f->rows->ops->begin(f->rows, &f->diag));
+    assert_ok(rows_insert(f->rows, TABLE_LOG, &row));
+    assert_ok(f->rows->ops->commit(f->rows, &f->diag));
+}
+
+// What a crash leaves: the file and its log, copied while the writer has them open.
+static void copy_to(Fixture *f, char path[128]) {
+    char command[512];
+    snprintf(path, 128, "%s/left.db", f->folder);
+    snprintf(command, sizeof(command), "cp %s %s && cp %s-wal %s-wal", f->path, path, f->path,
+             path);
+    assert_int_equal(system(command), 0);
+}
+
+static void copy_remove(const char *path) {
+    static const char *const names[] = {"", "-wal", "-shm", "-lock"};
+    char name[160];
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(name, sizeof(name), "%s%s", path, names[i]);
+        unlink(name);
+    }
+}
+
+static void damage_last_frame(const char *path) {
+    char log_path[160];
+    snprintf(log_path, sizeof(log_path), "%s-wal", path);
+    FILE *file = fopen(log_path, "r+b");
+    assert_non_null(file);
+    fseek(file, -100, SEEK_END);
+    fputs("this the disk has forgotten", file);
+    fclose(file);
+}
+
+static void the_frames_of_a_log_are_counted_as_sqlite_counts_them(void **state) {
+    Fixture *f = *state;
+    char path[128], log_path[160];
+    for (int64_t i = 1; i <= 20; i++) insert_one(f, i);
+    copy_to(f, path);
+    int64_t before = 0, after = 0;
+    int recovered = 0;
+    assert_ok(sqlite_log_renew(path, &before, &f->diag));
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(version_of(database), SCHEMA_VERSION); // which reads the log
+    assert_int_equal(sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_PASSIVE,
+                                               &recovered, NULL), SQLITE_OK);
+    assert_int_equal(before, recovered);
+    sqlite3_close(database);
+    copy_remove(path);
+    copy_to(f, path);
+    damage_last_frame(path);
+    assert_ok(sqlite_log_renew(path, &after, &f->diag));
+    assert_int_equal(after, before - 1);
+    snprintf(log_path, sizeof(log_path), "%s-wal", path);
+    assert_int_equal(truncate(log_path, 0), 0);
+    assert_ok(sqlite_log_renew(path, &after, &f->diag));
+    assert_int_equal(after, 0);
+    copy_remove(path);
+    assert_ok(sqlite_log_renew(path, &after, &f->diag));
+    assert_int_equal(after, SQLITE_NO_LOG);
+}
+
+// The reader's index says that the last frame is there, so SQLite would read it unseen.
+static void a_log_that_lost_pages_under_a_reader_is_refused(void **state) {
+    Fixture *f = *state;
+    char path[128];
+    for (int64_t i = 1; i <= 5; i++) insert_one(f, i);
+    copy_to(f, path);
+    StoreConfig reading = {.is_read_only = true}, writing = {0};
+    RowStorePair reader, writer;
+    assert_ok(sqlite_rows_open(str_from(path), &reading, &reader, &f->diag));
+    damage_last_frame(path);
+    assert_status(sqlite_rows_open(str_from(path), &writing, &writer, &f->diag), ERR_UNAVAILABLE);
+    assert_string_equal(f->diag.code, "STORE_IO");
+    assert_non_null(strstr(f->diag.message, "end that process"));
+    reader.reader->ops->close(reader.reader);
+    assert_ok(sqlite_rows_open(str_from(path), &writing, &writer, &f->diag));
+    rows_close(writer);
+    copy_remove(path);
+}
+
 // ---- migrations ----
 
 static Status first_step(sqlite3 *database, Buf *sql, Diag *diag) {
@@ -276,12 +367,6 @@ static Status failing_step(sqlite3 *database, Buf *sql, Diag *diag) {
     (void)sql;
     TRY(sqlite_execute(database, "CREATE TABLE half (x)", diag));
     return sqlite_execute(database, "CREATE TABLE one (again)", diag);
-}
-
-static int64_t version_of(sqlite3 *database) {
-    int64_t version = -1;
-    assert_ok(sqlite_query_i64(database, "PRAGMA user_version", &version, NULL));
-    return version;
 }
 
 static int64_t table_count(sqlite3 *database) {
@@ -366,6 +451,8 @@ int main(void) {
         SQLITE_TEST(a_full_store_is_refused_and_works_again_with_room),
         SQLITE_TEST(a_stranger_holding_the_file_makes_begin_unavailable),
         SQLITE_TEST(damage_inside_the_file_is_found),
+        SQLITE_TEST(the_frames_of_a_log_are_counted_as_sqlite_counts_them),
+        SQLITE_TEST(a_log_that_lost_pages_under_a_reader_is_refused),
         cmocka_unit_test(a_new_file_is_made_at_the_newest_version),
         cmocka_unit_test(an_older_file_gets_the_steps_it_lacks),
         cmocka_unit_test(a_failing_step_leaves_the_version_before_it),

@@ -1,7 +1,25 @@
 // JSON: revivers, and stringify where script code has to run or something is wrong.
 
-// Plain data by the fast path in C; the result of a run, an argument of a task.
-function stringify(value) { return %jsonStringify(value, undefined, undefined); }
+// Data that leaves the run: its result, what tasks, children, events, streams and state get. Plain
+// data by the fast path in C. One difference from JSON.stringify: an error stays readable.
+function stringify(value) { return %dataStringify(value, undefined, undefined); }
+
+function dataStringify(value) { return stringifyWith(value, undefined, undefined, true); }
+
+// What an error is as data. `name` is usually inherited, `message`, `cause` and `errors` are not
+// enumerable: JSON.stringify would lose them all. The stack stays here.
+function errorData(error) {
+  const data = %bareObject();
+  data.name = error.name;
+  data.message = error.message;
+  const keys = %enumerableKeys(error);
+  for (let i = 0; i < keys.length; i++) data[keys[i]] = error[keys[i]];
+  const cause = error.cause;
+  if (cause !== undefined) data.cause = cause;
+  const errors = error.errors;
+  if (errors !== undefined) data.errors = errors;
+  return data;
+}
 
 function jsonRevive(value, reviver) {
   const root = {};
@@ -31,7 +49,12 @@ function reviveInto(object, key, reviver) {
 }
 
 function JSON_stringify(value, replacer, space) {
+  return stringifyWith(value, replacer, space, false);
+}
+
+function stringifyWith(value, replacer, space, isData) {
   const state = %bareObject();
+  state.isData = isData;
   state.replacer = undefined;
   state.list = undefined;
   if (%isCallable(replacer)) state.replacer = replacer;
@@ -104,6 +127,7 @@ function serializeProperty(state, holder, key, value) {
   %put(state.keys, state.keys.length, key);
   const outer = state.indent;
   state.indent = outer + state.gap;
+  if (state.isData && %isError(value)) value = errorData(value);
   const text = %isArray(value)
     ? serializeArray(state, value, outer)
     : serializeObject(state, value, outer);

@@ -57,7 +57,12 @@ function sortList(list, comparator) {
 function sortByText(list) {
   const keys = [];
   for (let i = 0; i < list.length; i++) %put(keys, i, `${list[i]}`);
-  %sortByKeys(list, keys);
+  if (%sortByKeys(list, keys)) return;
+  const order = []; // of the places, when comparing the keys takes so long that it has to be stopped in between
+  for (let i = 0; i < list.length; i++) %put(order, i, i);
+  sortByComparator(order, (a, b) => keys[a] < keys[b] ? -1 : 0);
+  for (let i = 0; i < order.length; i++) %put(keys, i, list[order[i]]);
+  for (let i = 0; i < keys.length; i++) list[i] = keys[i];
 }
 
 // The shortest run: the length itself below 64, else so that the number of runs is a power of two

@@ -167,6 +167,13 @@ function String_prototype_replaceAll(pattern, replacement) {
   return out + %stringPart(text, done, text.length);
 }
 
+function String_prototype_concat(...parts) {
+  requireText(this, "concat");
+  let text = `${this}`;
+  for (let i = 0; i < parts.length; i++) text += `${parts[i]}`;
+  return text;
+}
+
 function String_prototype_split(separator, limit) {
   requireText(this, "split");
   const method = getMethod(separator, %symbolSplit());

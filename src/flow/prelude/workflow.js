@@ -41,8 +41,9 @@ function Timer_until(date) {
   return %hostStart(2, undefined, undefined, undefined, undefined, at);
 }
 
-function Signal_next(name) {
+function Signal_next(name, options) {
   hostName(name, "the signal's name");
+  if (options !== undefined) %typeError("Signal.next takes no options: Signal.when has a timeout");
   return %hostStart(3, name);
 }
 
@@ -77,6 +78,12 @@ function Stream_write(value, type) {
   let name = type;
   if (typeof type === "object" && type !== null) {
     const { type: own, types } = type;
+    const keys = %enumerableKeys(type);
+    for (let i = 0; i < keys.length; i++) {
+      if (keys[i] !== "type" && keys[i] !== "types") {
+        %typeError("Stream.write takes { type, types }, not " + %describe(keys[i]));
+      }
+    }
     name = hostName(own, "the type");
     if (types !== undefined) for (const parent of types) name += "\n" + hostName(parent, "a parent type");
   } else if (type !== undefined) {

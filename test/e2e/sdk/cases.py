@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from server import ABIDE, Server
+from server import ABIDE, Server, wait_until
 
 SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 PATIENCE = 120
@@ -26,7 +26,7 @@ class Probe:
 
     def __init__(self, command, url, **environment):
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "ABIDE_SERVER": url, "PYTHONDONTWRITEBYTECODE": "1",
                  "PYTHONPATH": os.path.join(SOURCE, "sdk", "python"), **environment})
         self.events = queue.Queue()
@@ -46,7 +46,8 @@ class Probe:
         for line in self.process.stderr:
             self.complaints.append(line)
 
-    def wait_for(self, kind, **fields):
+    def next_event(self, kinds, **fields):
+        """The next event of one of these kinds, with these fields."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -54,11 +55,24 @@ class Probe:
             except queue.Empty:
                 event = None
             if event is None:
-                raise AssertionError("no %s %s; seen %s\n%s" % (kind, fields, self.seen,
+                raise AssertionError("no %s %s; seen %s\n%s" % (kinds, fields, self.seen,
                                                                 "".join(self.complaints)))
             self.seen.append(event)
-            if event["event"] == kind and all(event[key] == fields[key] for key in fields):
+            if event["event"] in kinds and all(event[key] == fields[key] for key in fields):
                 return event
+
+    def wait_for(self, kind, **fields):
+        return self.next_event((kind,), **fields)
+
+    def wait_for_line(self, *words, after=0):
+        """A line of standard error with all these words, from line `after` on; answers its number."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            for number, line in enumerate(self.complaints[after:], after):
+                if all(word in line for word in words):
+                    return number
+            time.sleep(0.01)
+        raise AssertionError("no line with %s in\n%s" % (words, "".join(self.complaints)))
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -78,6 +92,7 @@ class Probe:
         if self.process.poll() is None:
             self.process.kill()
         self.ended()
+        self.process.stdin.close()
         self.process.stdout.close()
         self.process.stderr.close()
 
@@ -90,6 +105,7 @@ class Proxy:
         self.requests = []
         self.drop_answers_of = None  # requests whose text has this lose their next answer
         self.dropped = 0
+        self.turned_away = 0  # connections that came while there was no server
         self.connections = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
@@ -105,6 +121,7 @@ class Proxy:
                 far = socket.create_connection(("127.0.0.1", self.port))
             except OSError:
                 near.close()  # as if there were nobody
+                self.turned_away += 1
                 continue
             self.connections += [near, far]
             flags = {"drop": False}
@@ -118,6 +135,7 @@ class Proxy:
                 if not data:
                     break
                 self.requests += re.findall(rb"(?:GET|POST|PUT) (\S+) HTTP", data)
+                self.note(near, data)
                 if self.drop_answers_of and self.drop_answers_of in data:
                     self.drop_answers_of = None
                     flags["drop"] = True
@@ -125,6 +143,9 @@ class Proxy:
         except OSError:
             pass
         self.shut(near, far)
+
+    def note(self, connection, data):
+        """Told of everything that goes to the server."""
 
     def answer(self, far, near, flags):
         try:
@@ -194,13 +215,13 @@ class WorkerCase:
     def result_of(self, name, value=None, **options):
         return self.task_ended(self.task(name, value, **options))
 
-    def refusing_server(self, seen):
-        """The URL of one that takes no token; what it was shown is added to `seen`."""
+    def refusing_server(self, seen, status=401, code="UNAUTHORIZED"):
+        """The URL of one that refuses everything; the tokens it was shown are added to `seen`."""
         class Refusing(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 seen.append(self.headers["Authorization"])
-                body = b'{"status":401,"code":"UNAUTHORIZED","detail":"no such token"}'
-                self.send_response(401)
+                body = json.dumps({"status": status, "code": code, "detail": "not you"}).encode()
+                self.send_response(status)
                 self.send_header("Content-Type", "application/problem+json")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -258,7 +279,7 @@ class SdkTest(WorkerCase):
     def test_stand_alone_tasks(self):
         answer = self.ask("tasks", queue="aside")
         self.assertEqual(answer, {"id": answer["id"], "status": "queued", "listed": [answer["id"]],
-                                  "retry": "TASK_NOT_FAILED"})
+                                  "retried": False})  # it is due already
 
     def test_a_start_whose_answer_is_lost_starts_one_run(self):
         proxy = Proxy(self.server.port)
@@ -524,6 +545,65 @@ class SdkTest(WorkerCase):
         self.assertEqual(worker.ended(), 3)
         self.assertEqual(set(seen), {"Bearer s3cret"})
 
+    # ---- what a worker says, with nothing configured ----
+
+    def test_a_function_that_fails_is_told_with_its_traceback(self):
+        worker = self.worker()
+        self.server.deploy("order", "await Task.run('flop', { kind: 'plain' }, { retry: { attempts: 1 } })")
+        run = self.server.run("order")
+        self.assertEqual(run["status"], "failed")
+        at = worker.wait_for_line("ERROR", "flop, attempt 1, run " + run["id"])
+        worker.wait_for_line("CardDeclined", "no money", after=at)
+        worker.wait_for_line("probe.", "flop" if self.names[0].endswith("mjs") else "line", after=at)
+        self.result_of("flop", {"kind": "final"})  # one that was raised on purpose is told as well
+        worker.wait_for_line("ERROR", "flop", "run none", after=at + 1)
+
+    def test_a_worker_says_when_it_is_connected_when_it_is_not_and_when_it_is_again(self):
+        proxy = Proxy(self.server.port)
+        self.addCleanup(proxy.close)
+        worker = self.worker(url=proxy.url, name="w7", queues=["default", "mail"])
+        worker.wait_for_line("INFO", "connected to " + proxy.url, "w7",
+                             "asks for about, echo, flop, slow, soon, stubborn of queue default, mail")
+        self.server.kill()
+        proxy.cut()
+        lost = worker.wait_for_line("WARNING", "connection to %s lost" % proxy.url)
+        wait_until(lambda: proxy.turned_away >= 4)  # it has tried more than once
+        self.server.start()
+        worker.wait_for_line("INFO", "connected again to " + proxy.url, after=lost)
+        self.assertEqual(self.result_of("echo", 1)["result"], 1)
+        worker.signal(signal.SIGTERM)
+        self.assertEqual(worker.ended(), 0)
+        about = [line for line in worker.complaints if "connect" in line]
+        self.assertEqual(len(about), 3, about)  # once per change
+
+    def test_a_worker_says_that_there_is_no_server(self):
+        self.server.kill()
+        worker = self.worker()
+        worker.wait_for_line("WARNING", "cannot reach " + self.url)
+        self.server.start()
+        worker.wait_for_line("INFO", "connected", "to " + self.url)
+
+    def test_a_worker_that_is_refused_says_what_to_do(self):
+        for status, token, words in ((401, "s3cret", ("does not know this token", "--scope worker", "ABIDE_TOKEN")),
+                                     (401, None, ("none was given", "--scope worker", "ABIDE_TOKEN")),
+                                     (403, "s3cret", ("lacks the scope worker", "abide token create")),
+                                     (404, None, ("has no such route", "ABIDE_SERVER"))):
+            url = self.refusing_server([], status, "SOME_CODE")
+            worker = self.worker(url=url, **({"token": token} if token else {}))
+            worker.wait_for_line("ERROR", url + " refuses worker", "SOME_CODE", *words)
+            self.assertEqual(worker.ended(), 3)
+
+    def test_a_worker_says_how_it_has_stopped(self):
+        worker = self.worker()
+        self.result_of("echo", 1)
+        self.result_of("flop", {"kind": "final"})
+        self.task("slow", {"seconds": 1})
+        worker.wait_for("begin")
+        worker.signal(signal.SIGTERM)
+        self.assertEqual(worker.ended(), 0)
+        at = worker.wait_for_line("INFO", "stops", "waits up to 30 s for the 1 tasks that run")
+        worker.wait_for_line("INFO", "has stopped: 2 tasks done, 1 failed, 0 handed back", after=at)
+
     # ---- documentation ----
 
     def test_the_examples_of_the_readme_run(self):
@@ -547,5 +627,8 @@ class SdkTest(WorkerCase):
                             for line in lines), lines)
         self.assertTrue(any(line.endswith("finished") for line in lines), lines)
         self.assertTrue(lines[-1].endswith(" completed"), lines)
+        done = subprocess.run(commands[2], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^[Tt]rue\n404 SCHEDULE_NOT_FOUND .*nightly.*\n\Z")
         worker.terminate()
         self.assertEqual(worker.wait(PATIENCE), 0)

@@ -2,6 +2,8 @@
 //
 //   probe.mjs worker {options}      does the tasks below, tells what happens as JSON lines
 //   probe.mjs client NAME {input}   runs a function below, prints its answer as JSON
+//   probe.mjs calls                 tells the client's methods, then makes the calls it reads, one per line
+import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
 import { ApiError, Client, NonRetryableError, RunFailed, TaskError, WaitTimeout, Worker } from "abide"
 
@@ -52,8 +54,8 @@ const handlers = {
   },
 }
 
-async function work({ ...options }) {
-  const worker = new Worker({ ...options, logger: { warn: console.error, error: console.error } })
+async function work(options) {
+  const worker = new Worker(options)
   for (const [name, handler] of Object.entries(handlers)) worker.task(name, handler)
   tell({ event: "ready" })
   try {
@@ -128,8 +130,8 @@ const scenarios = {
     const made = await client.tasks.create("echo", { a: 1 }, { queue, priority: 3 })
     const listed = []
     for await (const task of client.tasks.list({ queue, status: "queued" })) listed.push(task.id)
-    const error = await errorOf(client.tasks.retry(made.id), ApiError)
-    return { id: made.id, status: (await client.tasks.show(made.id)).status, listed, retry: error.code }
+    const { changed } = await client.tasks.retry(made.id)
+    return { id: made.id, status: (await client.tasks.show(made.id)).status, listed, retried: changed }
   },
 
   async traced(client, { traceparent }) {
@@ -148,9 +150,55 @@ const scenarios = {
   },
 }
 
+// ---- any call of the library, asked for on standard input ----
+
+const toCamel = text => text.replace(/_(\w)/g, (_all, letter) => letter.toUpperCase())
+const toSnake = text => text.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+function methodsOf(object) {
+  const names = []
+  for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at))
+    names.push(...Object.getOwnPropertyNames(at).filter(name => typeof object[name] === "function"))
+  return names.filter(name => name !== "constructor" && !name.startsWith("_")).map(toSnake)
+}
+
+function methods(client) {
+  const groups = Object.keys(client).filter(name => name !== "transport")
+  return [...methodsOf(client),
+    ...groups.flatMap(group => methodsOf(client[group]).map(name => `${toSnake(group)}.${name}`))]
+}
+
+async function perform(client, { call, args, options }) {
+  const path = call.split(".").map(toCamel)
+  const method = path.pop()
+  const target = path.length ? client[path[0]] : client
+  const named = Object.fromEntries(Object.entries(options).map(([key, value]) => [toCamel(key), value]))
+  const answer = target[method](...args, ...(Object.keys(named).length ? [named] : []))
+  if (answer?.[Symbol.asyncIterator] === undefined) return (await answer) ?? null
+  const items = []
+  for await (const item of answer) items.push(item)
+  return items
+}
+
+async function serveCalls(client) {
+  tell({ event: "methods", names: methods(client) })
+  for await (const line of createInterface({ input: process.stdin })) {
+    try {
+      tell({ event: "answer", answer: await perform(client, JSON.parse(line)) })
+    } catch (error) {
+      const { name, message, status = null, code = null, detail = null } = error
+      tell({ event: "error", kind: name, message, status, code, detail })
+    }
+  }
+}
+
 const [mode, ...rest] = process.argv.slice(2)
 if (mode === "worker") {
   await work(JSON.parse(rest[0]))
+} else if (mode === "calls") {
+  const client = new Client()
+  await serveCalls(client)
+  client.close()
 } else {
   const client = new Client()
   tell({ event: "answer", answer: await scenarios[rest[0]](client, JSON.parse(rest[1])) })

@@ -2,9 +2,9 @@
 
     probe.py worker {options}      does the tasks below, tells what happens as JSON lines
     probe.py client NAME {input}   runs a function below, prints its answer as JSON
+    probe.py calls                 tells the client's methods, then makes the calls it reads, one per line
 """
 import json
-import logging
 import sys
 import threading
 import time
@@ -146,13 +146,8 @@ def events(client, value):
 def tasks(client, value):
     made = client.tasks.create("echo", {"a": 1}, queue=value["queue"], priority=3)
     listed = [task["id"] for task in client.tasks.list(queue=value["queue"], status="queued")]
-    try:
-        client.tasks.retry(made["id"])
-        code = None
-    except ApiError as error:
-        code = error.code
     return {"id": made["id"], "status": client.tasks.show(made["id"])["status"], "listed": listed,
-            "retry": code}
+            "retried": client.tasks.retry(made["id"])["changed"]}
 
 
 def traced(client, value):
@@ -169,8 +164,42 @@ def stream(client, value):
     return seen
 
 
+# ---- any call of the library, asked for on standard input ----
+
+def methods_of(target):
+    return [name for name in dir(target) if not name.startswith("_") and callable(getattr(target, name))]
+
+
+def methods(client):
+    groups = [name for name in vars(client) if name != "transport"]
+    return methods_of(client) + [group + "." + name for group in groups
+                                 for name in methods_of(getattr(client, group))]
+
+
+def perform(client, call, args, options):
+    target = client
+    for name in call.split("."):
+        target = getattr(target, name)
+    answer = target(*args, **options)
+    return list(answer) if hasattr(answer, "__next__") else answer
+
+
+def serve_calls(client):
+    tell(event="methods", names=methods(client))
+    for line in sys.stdin:
+        try:
+            tell(event="answer", answer=perform(client, **json.loads(line)))
+        except Exception as error:
+            tell(event="error", kind=error.__class__.__name__, message=str(error),
+                 status=getattr(error, "status", None), code=getattr(error, "code", None),
+                 detail=getattr(error, "detail", None))
+
+
 def main():
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    if sys.argv[1] == "calls":
+        with Client() as client:
+            serve_calls(client)
+        return
     if sys.argv[1] == "worker":
         work(json.loads(sys.argv[2]))
         return

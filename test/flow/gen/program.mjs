@@ -38,6 +38,7 @@ export function generateProgram(seed, features = 'all') {
   const statements = w.random.between(6, 20);
   body(w, statements);
   const finals = w.scopes[0].filter(v => !MEANINGLESS.has(v.type)).map(v => v.name);
-  w.emit(`return [log, kept.slice(0, 20).map(f => attempt(f)), fuel, [${finals.join(', ')}]]`);
+  // `abide check` lets a name pass that the program tests for: expressions read `missing` on purpose.
+  w.emit(`return [log, kept.slice(0, 20).map(f => attempt(f)), fuel, [${finals.join(', ')}], typeof missing]`);
   return { source: w.lines.join('\n'), prologue };
 }
