@@ -1,49 +1,70 @@
 // Client: what a program asks of an abide server.
 //
-// Answers are the JSON of the API as it is (docs/http.md says what is in it).
+// Answers are the JSON of the API as it is (docs/http.md says what is in it). Runs are asked about
+// here; everything else has a group of its own (resources.js).
 import { randomUUID } from "node:crypto"
-import { ApiError, RunFailed, ServerUnreachable, WaitTimeout } from "./errors.js"
-import { Backoff, Transport, milliseconds, problem, sleep } from "./transport.js"
+import { RunFailed, WaitTimeout } from "./errors.js"
+import { argument, fields, inMilliseconds, milliseconds, path } from "./fields.js"
+import {
+  DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics, Workflows, pages,
+} from "./resources.js"
+import { follow } from "./stream.js"
+import { Transport } from "./transport.js"
 
 const WAIT_MS = 25_000 // of one long poll
-const SILENCE_MAX_MS = 60_000 // a stream says something every 25 s
-const quote = encodeURIComponent
-const inMilliseconds = duration => `${Math.round(milliseconds(duration))}ms`
+const START_FIELDS = "id start_at delay priority queue timeout ttl tags leftover_signals leftover_topic"
+const RUN_FILTER = "status[] workflow[] tag parent waiting_on state idle_before created_before created_after limit"
 
 export class Client {
   constructor(options = {}) {
     this.transport = new Transport(options)
+    this.deadLetters = new DeadLetters(this.transport)
+    this.handlers = new Handlers(this.transport)
+    this.queues = new Queues(this.transport)
+    this.schedules = new Schedules(this.transport)
+    this.server = new ServerInfo(this.transport)
     this.tasks = new Tasks(this.transport)
+    this.tokens = new Tokens(this.transport)
+    this.topics = new Topics(this.transport)
+    this.workflows = new Workflows(this.transport)
   }
 
   close() {
     this.transport.close()
   }
 
-  // ---- workflows ----
+  // ---- sources ----
 
-  deploy(name, source) {
-    return this.transport.call("PUT", `/v1/workflows/${quote(name)}`, { text: source })
+  async deploy(name, source, options = {}) {
+    return this.transport.call("PUT", path`/v1/workflows/${name}`,
+      { text: source, query: fields("deploy", options, "file") })
+  }
+
+  async check(source, options = {}) {
+    return this.transport.call("POST", "/v1/check",
+      { text: source, query: fields("check", options, "file"), isRepeatable: true })
   }
 
   // ---- runs ----
 
-  start(workflow, input, options = {}) {
-    const { key, wait, traceparent, startAt, ...fields } = options
+  async start(workflow, input = null, options = {}) {
+    const { key, wait, traceparent, tracestate, ...body } =
+      fields("start", options, `${START_FIELDS} key wait traceparent tracestate`)
     return this.transport.call("POST", "/v1/runs", {
       query: { wait: wait === undefined ? undefined : inMilliseconds(wait) },
-      wait: wait === undefined ? 0 : milliseconds(wait),
-      headers: { "idempotency-key": key ?? (fields.id ? undefined : randomUUID()), traceparent },
-      body: { workflow, input, start_at: startAt, ...fields },
+      wait: milliseconds(wait ?? 0),
+      headers: { "idempotency-key": key ?? (body.id ? undefined : randomUUID()), traceparent, tracestate },
+      body: { workflow: argument("start", "workflow", workflow), input, ...body }, isRepeatable: true,
     })
   }
 
-  async result(runId, { timeout } = {}) {
+  async result(runId, options = {}) {
+    const { timeout } = fields("result", options, "timeout")
     const until = timeout === undefined ? Infinity : performance.now() + milliseconds(timeout)
+    const target = path`/v1/runs/${runId}/result`
     for (;;) {
       const wait = Math.max(0, Math.min(WAIT_MS, until - performance.now()))
-      const answer = await this.transport.call("GET", `/v1/runs/${quote(runId)}/result`,
-        { query: { wait: `${Math.round(wait)}ms` }, wait })
+      const answer = await this.transport.call("GET", target, { query: { wait: `${Math.round(wait)}ms` }, wait })
       if (answer.status === "completed") return answer.result
       if (answer.status === "failed" || answer.status === "cancelled")
         throw new RunFailed(runId, answer.status, answer.error)
@@ -56,124 +77,105 @@ export class Client {
     return this.result(id, { timeout: resultTimeout })
   }
 
-  show(runId) {
-    return this.transport.call("GET", `/v1/runs/${quote(runId)}`)
+  async show(runId) {
+    return this.transport.call("GET", path`/v1/runs/${runId}`)
   }
 
-  list(filter = {}) {
-    const { waitingOn, idleBefore, createdBefore, createdAfter, pageSize, ...rest } = filter
-    return pages(this.transport, "/v1/runs", {
-      ...rest, waiting_on: waitingOn, idle_before: idleBefore, created_before: createdBefore,
-      created_after: createdAfter, limit: pageSize,
-    })
+  list(options = {}) {
+    return pages(this.transport, "/v1/runs", fields("list", options, RUN_FILTER))
   }
 
-  async cancel(runId, { reason, grace } = {}) {
-    const answer = await this.transport.call("POST", `/v1/runs/${quote(runId)}/cancel`,
-      { body: { reason, grace } })
-    return answer.changed
+  async remove(runId) {
+    await this.transport.call("DELETE", path`/v1/runs/${runId}`)
   }
 
-  signal(runId, name, payload = null, { id = randomUUID(), traceparent } = {}) {
-    return this.transport.call("POST", `/v1/runs/${quote(runId)}/signals/${quote(name)}`,
-      { body: payload, query: { id }, headers: { traceparent } })
+  // ---- changing a run; answers say whether anything changed ----
+
+  async #change(target, body = {}) {
+    return (await this.transport.call("POST", target, { body, isRepeatable: true })).changed
   }
 
-  emit(topic, payload = null, { id = randomUUID(), traceparent } = {}) {
-    return this.transport.call("POST", `/v1/events/${quote(topic)}`,
-      { body: payload, query: { id }, headers: { traceparent } })
+  async cancel(runId, options = {}) {
+    return this.#change(path`/v1/runs/${runId}/cancel`, fields("cancel", options, "reason grace"))
   }
 
-  // ---- streams ----
-
-  /** A connection that breaks is made again, and the stream goes on after the last entry seen. */
-  async *stream(runId, { after = 0, signal } = {}) {
-    const backoff = new Backoff()
-    let until = performance.now() + this.transport.retryFor
-    while (!signal?.aborted) {
-      let failure = new Error("the stream broke off")
-      try {
-        for await (const entry of this.#entries(runId, after, signal)) {
-          if (entry === null) return // nothing will ever come
-          after = entry.seq
-          yield entry
-          if (entry.kind === "finished") return
-          backoff.reset()
-          until = performance.now() + this.transport.retryFor
-        }
-      } catch (error) {
-        if (signal?.aborted) return
-        if (error instanceof ApiError && error.status < 500) throw error
-        failure = error
-      }
-      const pause = backoff.pause()
-      if (performance.now() + pause > until)
-        throw new ServerUnreachable(`the stream of ${runId} cannot go on: ${failure.message}`, { cause: failure })
-      await sleep(pause, signal)
-    }
+  async pause(runId) {
+    return this.#change(path`/v1/runs/${runId}/pause`)
   }
 
-  // Of one connection.
-  async *#entries(runId, after, signal) {
-    const response = await this.transport.open("GET", `/v1/runs/${quote(runId)}/events`,
-      { headers: { "last-event-id": String(after) }, timeout: SILENCE_MAX_MS, signal })
-    try {
-      if (response.statusCode === 204) yield null
-      if (response.statusCode === 204) return
-      response.setEncoding("utf8")
-      let text = ""
-      for await (const piece of response) {
-        text += piece
-        if (response.statusCode !== 200) continue
-        const lines = text.split("\n")
-        text = lines.pop()
-        for (const line of lines) if (line.startsWith("data:")) yield JSON.parse(line.slice(5))
-      }
-      if (response.statusCode !== 200) throw problem(response.statusCode, text)
-    } finally {
-      response.destroy()
-    }
-  }
-}
-
-/** Tasks that belong to no run. */
-class Tasks {
-  #transport
-
-  constructor(transport) {
-    this.#transport = transport
+  async resume(runId) {
+    return this.#change(path`/v1/runs/${runId}/resume`)
   }
 
-  create(name, input, options = {}) {
-    const { retryDelay, retryFactor, retryMaxDelay, scheduleTimeout, heartbeatTimeout, concurrencyKey, ...rest } = options
-    return this.#transport.call("POST", "/v1/tasks", {
-      body: {
-        id: `task_${randomUUID()}`, name, input, retry_delay: retryDelay, retry_factor: retryFactor,
-        retry_max_delay: retryMaxDelay, schedule_timeout: scheduleTimeout,
-        heartbeat_timeout: heartbeatTimeout, concurrency_key: concurrencyKey, ...rest,
-      },
-    })
+  async release(runId) {
+    return this.#change(path`/v1/runs/${runId}/release`)
   }
 
-  show(taskId) {
-    return this.#transport.call("GET", `/v1/tasks/${quote(taskId)}`)
+  async load(runId) {
+    return this.#change(path`/v1/runs/${runId}/load`)
   }
 
-  list({ pageSize, ...filter } = {}) {
-    return pages(this.#transport, "/v1/tasks", { ...filter, limit: pageSize })
+  async rewind(runId, step, options = {}) {
+    const body = { step: argument("rewind", "step", step), ...fields("rewind", options, "iteration") }
+    return this.transport.call("POST", path`/v1/runs/${runId}/rewind`, { body })
   }
 
-  retry(taskId) {
-    return this.#transport.call("POST", `/v1/tasks/${quote(taskId)}/retry`, { retryFor: 0 })
+  async fork(runId, options = {}) {
+    return this.transport.call("POST", path`/v1/runs/${runId}/fork`,
+      { body: fields("fork", options, "step iteration id") })
   }
-}
 
-// The items of a list, page after page.
-async function* pages(transport, path, query) {
-  let cursor
-  do {
-    const page = await transport.call("GET", path, { query: { ...query, cursor } })
-    yield* page.items
-    cursor = page.next
-  } while (cursor !== null)
+  // ---- looking into a run ----
+
+  steps(runId, options = {}) {
+    return pages(this.transport, path`/v1/runs/${runId}/steps`, fields("steps", options, "name iteration limit"))
+  }
+
+  async *log(runId, options = {}) {
+    const query = { after: 0, ...fields("log", options, "after limit") }
+    const target = path`/v1/runs/${runId}/log`
+    do {
+      const page = await this.transport.call("GET", target, { query })
+      yield* page.items
+      query.after = page.next
+    } while (query.after !== null)
+  }
+
+  async *stream(runId, { signal, ...options } = {}) {
+    const { after = 0 } = fields("stream", options, "after")
+    const isLast = entry => entry.kind === "finished"
+    for await (const [, entry] of follow(this.transport, path`/v1/runs/${runId}/events`, isLast, { after, signal }))
+      yield entry
+  }
+
+  async snapshot(runId) {
+    return this.transport.call("GET", path`/v1/runs/${runId}/snapshot`)
+  }
+
+  // ---- signals and events ----
+
+  async signal(runId, name, payload = null, options = {}) {
+    return this.#publish("signal", path`/v1/runs/${runId}/signals/${name}`, payload, options)
+  }
+
+  async emit(topic, payload = null, options = {}) {
+    return this.#publish("emit", path`/v1/events/${topic}`, payload, options)
+  }
+
+  async #publish(call, target, payload, options) {
+    const { id = randomUUID(), traceparent } = fields(call, options, "id traceparent")
+    return this.transport.call("POST", target,
+      { body: payload, query: { id }, headers: { traceparent }, isRepeatable: true })
+  }
+
+  signals(runId, options = {}) {
+    return pages(this.transport, path`/v1/runs/${runId}/signals`, fields("signals", options, "limit"))
+  }
+
+  async removeSignals(runId, options = {}) {
+    const query = fields("removeSignals", options, "name id")
+    const answer = await this.transport.call("DELETE", path`/v1/runs/${runId}/signals`,
+      { query, isRepeatable: query.id !== undefined })
+    return answer.removed
+  }
 }

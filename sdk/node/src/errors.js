@@ -7,12 +7,42 @@ export class AbideError extends Error {
   }
 }
 
-/** The server refused a request; `code` is stable and documented in docs/errors.md. */
+/**
+ * The server refused a request; `code` is stable and documented in docs/errors.md. The classes
+ * below say which kind of refusal it is; `status`, `code` and `detail` are the same for all of them.
+ */
 export class ApiError extends AbideError {
   constructor(status, code, detail, body) {
     super(`${detail} (${code}, HTTP ${status})`)
     Object.assign(this, { status, code, detail, body })
   }
+}
+
+/** 400, 413, 422: what was sent is wrong. Sending it again does not help. */
+export class InvalidRequest extends ApiError {}
+
+/** 401: no token, or one that the server does not know. */
+export class Unauthorized extends ApiError {}
+
+/** 403: the token's scopes do not cover this. */
+export class Forbidden extends ApiError {}
+
+/** 404: there is no such run, task, workflow, … */
+export class NotFound extends ApiError {}
+
+/** 409: it is not in a state in which this can be done. */
+export class Conflict extends ApiError {}
+
+/** 5xx: the server, or the store behind it, cannot do it now. The outcome may be unknown. */
+export class ServerError extends ApiError {}
+
+const CLASSES = {
+  400: InvalidRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 413: InvalidRequest,
+  422: InvalidRequest,
+}
+
+export function apiError(status, code, detail, body) {
+  return new (status >= 500 ? ServerError : CLASSES[status] ?? ApiError)(status, code, detail, body)
 }
 
 /** No answer came, however often it was tried. What was asked for may have happened. */

@@ -1,5 +1,9 @@
-/** A number of seconds, or text such as "500ms", "2s", "15m", "24h", "30d". */
+/** A number of seconds, or text such as "500ms", "2s", "15m", "24h", "30d", "1h30m", "PT15M". */
 export type Duration = number | string
+/** RFC 3339 text, or a Date. */
+export type Time = string | Date
+/** One text (several of them with commas), or a list of them. */
+export type Several = string | readonly string[]
 export type Json = any
 
 export interface ConnectionOptions {
@@ -12,8 +16,15 @@ export interface ConnectionOptions {
   /** How long a request is tried again while the server is away; 30 s unless given. */
   retryFor?: Duration
   /** Certificate authority, PEM, for https with certificates of your own. */
-  ca?: string | Buffer
+  ca?: string | Uint8Array
 }
+
+export interface PageOptions {
+  /** How many items one request asks for. */
+  pageSize?: number
+}
+
+// ---- what the server answers: the schemas of /openapi.json ----
 
 export type RunStatus = "pending" | "running" | "suspended" | "paused" | "completed" | "failed" | "cancelled"
 
@@ -23,86 +34,406 @@ export interface Wait {
   since: string | null
   deadline: string | null
   filter?: string
+  /** The task's name, or the workflow of the run. */
+  label?: string
+  /** Of a task that nobody asks for. Not in lists. */
+  unserved?: Unserved | null
 }
 
-/** A run as the API shows it; further members are in docs/http.md. */
-export interface Run {
+/** A run in a list. */
+export interface RunItem {
   id: string
   workflow: string
-  version?: string | null
+  kind: string
   status: RunStatus
   priority: number
   tags: string[]
   waits: Wait[]
+  attempt: number
   attempts: number
+  incarnation: number
   cancel_requested: boolean
-  created_at: string
+  created_at: string | null
   started_at: string | null
+  updated_at: string | null
   finished_at: string | null
   next_wake_at: string | null
+  deadline_at: string | null
   idle_since: string | null
-  result?: Json
-  error?: Json
-  [member: string]: Json
+  released: boolean
+  pause_reason: Json
+  /** It could go on, and waits for a node that has its workflow in C. */
+  waits_for_code: boolean
 }
 
-export interface Task {
-  id: string
-  name: string
-  queue: string
-  status: "queued" | "leased" | "completed" | "failed" | "cancelled"
-  attempt: number
-  max_attempts: number
-  worker: string | null
-  cancel_requested: boolean
-  input: Json
+export interface Run extends RunItem {
+  parent_id: string | null
+  traceparent: string | null
+  registered: boolean
+  version: string | null
+  /** What its script has set with State.set. */
+  state: { [key: string]: Json }
   result: Json
   error: Json
-  progress: Json
-  [member: string]: Json
 }
 
-/** One entry of a run's log. */
+/** One entry of a run's log, or one of its steps. */
 export interface LogEntry {
   seq: number
-  at: string
+  at: string | null
   kind: string
   name: string | null
-  outcome: "ok" | "error" | "timeout" | "cancelled"
+  outcome: string
+  target?: string
+  step_state?: string
   position?: number
   iteration?: number
   attempt?: number
   data?: Json
 }
 
+export interface Snapshot {
+  run_id: string
+  kind: string
+  status: RunStatus
+  bytes: number
+  taken_at: string | null
+  waits: Wait[]
+  frames: { file: string; line: number; column: number; function: string | null; locals: { [name: string]: Json } }[]
+  variables: { name: string; function: string | null; bytes: number }[]
+}
+
+/** An event or signal that nobody has taken. */
+export interface Pending {
+  id: string
+  event_id: string | null
+  name?: string
+  taken?: boolean
+  created_at: string | null
+  expires_at: string | null
+  payload: Json
+}
+
+export interface Published {
+  event_id: string
+  resumed: number
+  pending: boolean
+  duplicate: boolean
+}
+
+export type TaskStatus = "queued" | "leased" | "completed" | "failed" | "cancelled"
+
+export interface Task {
+  id: string
+  name: string
+  queue: string
+  status: TaskStatus
+  priority: number
+  attempt: number
+  max_attempts: number
+  worker: string | null
+  concurrency_key: string | null
+  cancel_requested: boolean
+  created_at: string | null
+  started_at: string | null
+  finished_at: string | null
+  next_at: string | null
+  input: Json
+  result: Json
+  error: Json
+  progress: Json
+  /** When nobody asks for it. Not in lists. */
+  unserved?: Unserved | null
+}
+
+/** A task that nobody asks for. */
+export interface Unserved {
+  queue: string
+  /** Of the task. */
+  name: string
+  /** One of that name that waits. */
+  task_id: string
+  since: string | null
+  /** Names that workers ask its queue for. */
+  asked: string[]
+  /** Queues in which its name is asked for. */
+  other_queues: string[]
+  /** The name that is nearest, if one is near. */
+  did_you_mean: string | null
+}
+
+export interface ClaimedTask {
+  id: string
+  name: string
+  queue: string
+  input: Json
+  attempt: number
+  token: number
+  lease_until: string | null
+  lease_ms: number
+  run_id: string | null
+  step: number | null
+  traceparent: string | null
+  tracestate: string | null
+}
+
+/** What became of a leased task. */
+export type TaskOutcome =
+  | { id: string; token: number; result: Json }
+  | { id: string; token: number; error: { type?: string; message: string; retryable?: boolean; details?: Json } }
+  | { id: string; token: number; release: true }
+
+export interface Verdict {
+  id: string
+  status: "accepted" | "cancelled" | "fenced" | "not_found"
+  retried?: boolean
+  code?: string
+  detail?: string
+}
+
+export interface Workflow {
+  name: string
+  version: string
+  kind: string
+  current: boolean
+  created_at: string | null
+  config: Json
+  registered: boolean
+  /** Name of its file, if it was deployed with one. */
+  file: string | null
+}
+
+export interface Deployed {
+  version: string
+  workflows: { name: string; new: boolean }[]
+  /** What is probably a mistake. */
+  warnings: Finding[]
+}
+
+export interface Finding {
+  severity: string
+  code: string
+  message: string
+  hint: string | null
+  /** What to write instead of what is between start and end. */
+  suggestion: string | null
+  file: string
+  line: number
+  column: number
+  endLine: number
+  endColumn: number
+  start: number
+  end: number
+  /** The line, cut around the place when it is long. */
+  excerpt: string
+}
+
+export interface Findings {
+  ok: boolean
+  workflows: string[]
+  findings: Finding[]
+}
+
+export interface Topic {
+  name: string
+  consume: "one" | "all"
+  visible: "all" | "after-create" | "after-wait"
+  expire: string | null
+  cap: number
+  pending: number
+  full: boolean
+}
+
+export interface DeadLetter {
+  id: string
+  event_id: string | null
+  run_id: string | null
+  topic: string | null
+  name: string | null
+  reason: string
+  created_at: string | null
+  expires_at: string | null
+  payload: Json
+}
+
+export interface Schedule {
+  name: string
+  workflow: string
+  input: Json
+  cron?: string
+  every?: string
+  at?: string
+  timezone: string
+  jitter: string
+  overlap: Overlap
+  catch_up: string
+  tags: string[]
+  paused: boolean
+  next_at: string | null
+  last_at: string | null
+  last_run_id: string | null
+  started: number
+  skipped: number
+  missed: number
+  failed: number
+  last_error: string | null
+}
+
+export interface Queue {
+  name: string
+  queued: number
+  blocked: number
+  running: number
+  oldest_at: string | null
+  oldest_age_seconds: number
+  set: boolean
+  paused: boolean
+  max_running: number
+  max_per_key: number
+  rate_count: number
+  rate_period: string | null
+  opens_at: string | null
+}
+
+export type Scope = "read" | "client" | "worker" | "admin"
+
+export interface Token {
+  id: string
+  name: string
+  scopes: Scope[]
+  hint: string
+  created_at: string | null
+  expires_at: string | null
+  expired: boolean
+}
+
+export interface Node {
+  id: number
+  name: string
+  version: string | null
+  alive: boolean
+  started_at: string | null
+  lease_until: string | null
+  executing: number
+  resident: number
+}
+
+/** What a worker claims; with `names` null, any task of the queues. */
+export interface WorkerAsk {
+  queues: string[]
+  names: string[] | null
+}
+
+/** A worker that claimed tasks lately; `queues` and `names` are those of its last claim. */
+export interface WorkerInfo extends WorkerAsk {
+  id: string
+  /** The node that it asks. */
+  node: string
+  /** All kinds of claims it makes, the last one first. */
+  asks: WorkerAsk[]
+  /** A claim of it waits, or did within ten seconds. */
+  present: boolean
+  /** Claims of it that wait now. */
+  waiting?: number
+  first_claim_at?: string | null
+  last_claim_at?: string | null
+  handed_out?: number
+  completed?: number
+  failed?: number
+}
+
+/** Tasks that a node executes itself, of any queue. */
+export interface NodeFunctions {
+  node: string
+  names: string[]
+}
+
+export interface WorkerList {
+  items: WorkerInfo[]
+  functions: NodeFunctions[]
+  /** One per queue and name. */
+  unserved: Unserved[]
+  /** Always null. */
+  next: string | null
+}
+
+export interface Stats {
+  runs: { [status: string]: number }
+  tasks: { [status: string]: number }
+  pending_events: number
+  pending_signals: number
+  dead_letters: number
+  schedules: number
+  started_total: number
+  completed_total: number
+  failed_total: number
+  cancelled_total: number
+  resident_runs: number
+  active_runs: number
+  commits: number
+  committed_operations: number
+  turns: number
+  disk_free_bytes: number | null
+  server_started_at: string | null
+}
+
+/** An event of the handler API. */
+export interface Envelope {
+  value: { [key: string]: Json }
+  qualified_name: string | null
+  type: string
+  types: string[] | null
+}
+
+export interface Handler {
+  handler_id: string
+  workflow_name: string
+  run_id: string | null
+  error: string | null
+  status: "running" | "completed" | "failed" | "cancelled"
+  started_at: string
+  updated_at: string | null
+  completed_at: string | null
+  idle_since: string | null
+  released: boolean
+  result: Envelope | null
+}
+
+// ---- options ----
+
 export interface StartOptions {
   /** Your id; one that exists starts nothing and answers that run. */
   id?: string
   /** Idempotency key; one is made unless there is an id. */
   key?: string
-  tags?: string[]
+  tags?: readonly string[]
   delay?: Duration
-  startAt?: string
+  startAt?: Time
   priority?: number
   queue?: string
   timeout?: Duration
   ttl?: Duration
+  /** What becomes of signals nobody took when it ends. */
+  leftoverSignals?: "discard" | "topic" | "dead_letter"
+  /** The topic, when that is "topic". */
+  leftoverTopic?: string
   /** Answer once the run has ended, or after this long. */
   wait?: Duration
   traceparent?: string
+  tracestate?: string
 }
 
-export interface RunFilter {
-  /** One or more states, separated by commas. */
-  status?: string
-  workflow?: string
+export interface RunFilter extends PageOptions {
+  status?: Several
+  workflow?: Several
   tag?: string
   parent?: string
   waitingOn?: string
-  idleBefore?: string
-  createdBefore?: string
-  createdAfter?: string
-  pageSize?: number
+  /** KEY=VALUE of State.set; VALUE is JSON, other text is a string. */
+  state?: string
+  idleBefore?: Time
+  createdBefore?: Time
+  createdAfter?: Time
 }
 
 export interface TaskOptions {
@@ -120,17 +451,90 @@ export interface TaskOptions {
   concurrencyKey?: string
 }
 
+export interface TaskFilter extends PageOptions {
+  status?: Several
+  queue?: string
+  name?: string
+  /** Id of the run that they belong to. */
+  run?: string
+}
+
+export interface ClaimOptions {
+  /** ["default"] unless given. */
+  queues?: readonly string[]
+  /** Tasks it can do; any unless given. */
+  names?: readonly string[]
+  /** Most tasks to hand out; 1 unless given. */
+  max?: number
+  wait?: Duration
+  lease?: Duration
+}
+
 export interface SendOptions {
   /** Deduplicates; one is made unless given. */
   id?: string
   traceparent?: string
 }
 
+export interface TopicOptions {
+  consume?: "one" | "all"
+  visible?: "all" | "after-create" | "after-wait"
+  expire?: Duration
+  cap?: number
+}
+
+export type Overlap = "skip" | "queue" | "allow" | "cancel-old"
+
+/** Exactly one of cron, every and at says when. */
+export type ScheduleOptions = {
+  /** Of the cron line; UTC unless given. */
+  timezone?: string
+  /** Start up to this much later. */
+  jitter?: Duration
+  /** While the run before goes on. */
+  overlap?: Overlap
+  /** Missed ticks up to this late still start, each once. */
+  catchUp?: Duration
+  priority?: number
+  timeout?: Duration
+  ttl?: Duration
+  tags?: readonly string[]
+  paused?: boolean
+} & (
+  | { cron: string; every?: undefined; at?: undefined }
+  | { every: Duration; cron?: undefined; at?: undefined }
+  | { at: Time; cron?: undefined; every?: undefined }
+)
+
+export type QueueOptions = {
+  maxRunning?: number
+  maxPerKey?: number
+  paused?: boolean
+} & ({ rateCount: number; ratePeriod: Duration } | { rateCount?: undefined; ratePeriod?: undefined })
+
+export interface HandlerStartOptions {
+  /** More fields of the start event. */
+  kwargs?: { [key: string]: Json }
+  handlerId?: string
+}
+
+// ---- the client ----
+
 export class Client {
   constructor(options?: ConnectionOptions)
+  readonly deadLetters: DeadLetters
+  readonly handlers: Handlers
+  readonly queues: Queues
+  readonly schedules: Schedules
+  readonly server: ServerInfo
   readonly tasks: Tasks
-  /** Makes `source` the current version of the workflow `name`. */
-  deploy(name: string, source: string): Promise<Json>
+  readonly tokens: Tokens
+  readonly topics: Topics
+  readonly workflows: Workflows
+  /** Makes `source` the current version of the workflow `name`; `file` is what errors call it. */
+  deploy(name: string, source: string, options?: { file?: string }): Promise<Deployed>
+  /** Looks for mistakes without deploying; `file` is what the findings call it. */
+  check(source: string, options?: { file?: string }): Promise<Findings>
   start(workflow: string, input?: Json, options?: StartOptions): Promise<Run>
   /** Waits for the end of a run. Throws RunFailed, or WaitTimeout when `timeout` passed first. */
   result(runId: string, options?: { timeout?: Duration }): Promise<Json>
@@ -138,24 +542,165 @@ export class Client {
   run(workflow: string, input?: Json, options?: StartOptions & { resultTimeout?: Duration }): Promise<Json>
   show(runId: string): Promise<Run>
   /** Runs that match, newest first, read page by page as you go on. */
-  list(filter?: RunFilter): AsyncGenerator<Run, void>
+  list(filter?: RunFilter): AsyncGenerator<RunItem, void>
+  /** Removes an ended run and all that belongs to it. */
+  remove(runId: string): Promise<void>
   /** True when this asked a living run to end; false when it had ended already. */
   cancel(runId: string, options?: { reason?: string; grace?: Duration }): Promise<boolean>
-  signal(runId: string, name: string, payload?: Json, options?: SendOptions): Promise<Json>
-  emit(topic: string, payload?: Json, options?: SendOptions):
-    Promise<{ event_id: string; resumed: number; pending: boolean; duplicate: boolean }>
+  pause(runId: string): Promise<boolean>
+  resume(runId: string): Promise<boolean>
+  /** Takes a waiting run out of memory. */
+  release(runId: string): Promise<boolean>
+  /** Takes a waiting run into memory. */
+  load(runId: string): Promise<boolean>
+  /** Goes back to a step, the last one of that name unless `iteration` (from 0) is given. */
+  rewind(runId: string, step: string, options?: { iteration?: number }):
+    Promise<{ changed: boolean; position: number; dropped: number }>
+  /** A new run from a step of this one, or from its start. */
+  fork(runId: string, options?: { step?: string; iteration?: number; id?: string }): Promise<Run>
+  /** Its checkpoints in order. */
+  steps(runId: string, options?: PageOptions & { name?: string; iteration?: number }): AsyncGenerator<LogEntry, void>
+  /** Its history so far; stream() goes on as it is written. */
+  log(runId: string, options?: PageOptions & { after?: number }): AsyncGenerator<LogEntry, void>
   /** The log of a run as it is written, until the run has ended; goes on where a connection broke. */
   stream(runId: string, options?: { after?: number; signal?: AbortSignal }): AsyncGenerator<LogEntry, void>
+  /** Where its script stands. */
+  snapshot(runId: string): Promise<Snapshot>
+  /** Sends a signal to one run. It is kept until the run takes it. */
+  signal(runId: string, name: string, payload?: Json, options?: SendOptions):
+    Promise<{ event_id: string; delivered: boolean; duplicate: boolean }>
+  /** Publishes an event to a topic. */
+  emit(topic: string, payload?: Json, options?: SendOptions): Promise<Published>
+  /** Signals that the run has not taken, oldest first. */
+  signals(runId: string, options?: PageOptions): AsyncGenerator<Pending, void>
+  /** Removes those of a name, one by the `id` that signals() shows, or all; answers how many. */
+  removeSignals(runId: string, options?: { name?: string; id?: string }): Promise<number>
   close(): void
 }
 
-/** Tasks that belong to no run. */
+export interface Workflows {
+  /** The current version of each; with `name`, all versions of that one. */
+  list(options?: PageOptions & { name?: string }): AsyncGenerator<Workflow, void>
+  show(name: string, options?: { version?: string }): Promise<Workflow & { source: string | null }>
+}
+
+/** Tasks, those of runs and those that belong to none. */
 export interface Tasks {
+  /** Queues a task that belongs to no run. */
   create(name: string, input?: Json, options?: TaskOptions): Promise<Task>
   show(taskId: string): Promise<Task>
-  list(filter?: { status?: string; queue?: string; pageSize?: number }): AsyncGenerator<Task, void>
-  retry(taskId: string): Promise<Task>
+  list(filter?: TaskFilter): AsyncGenerator<Task, void>
+  /** Makes the next attempt due now, or queues a failed task of no run again. */
+  retry(taskId: string): Promise<Task & { changed: boolean }>
+  /** Leases tasks. The class Worker does this and the next two. */
+  claim(worker: string, options?: ClaimOptions): Promise<ClaimedTask[]>
+  complete(results: readonly TaskOutcome[]): Promise<Verdict[]>
+  heartbeat(tasks: readonly { id: string; token: number; progress?: Json }[], options?: { lease?: Duration }):
+    Promise<Verdict[]>
 }
+
+export interface Topics {
+  list(options?: PageOptions): AsyncGenerator<Topic, void>
+  show(topic: string): Promise<Topic & { waiters: string[] }>
+  set(topic: string, options: TopicOptions): Promise<Topic & { waiters: string[] }>
+  /** Events that are kept, oldest first. */
+  events(topic: string, options?: PageOptions): AsyncGenerator<Pending, void>
+  /** Removes all that are kept; answers how many. */
+  removeEvents(topic: string): Promise<number>
+  removeEvent(topic: string, eventId: string): Promise<boolean>
+}
+
+export interface DeadLetters {
+  list(options?: PageOptions): AsyncGenerator<DeadLetter, void>
+  /** Delivers it again, and removes it. */
+  replay(letterId: string): Promise<{ resumed: number }>
+  remove(letterId: string): Promise<void>
+}
+
+export interface Schedules {
+  list(options?: PageOptions): AsyncGenerator<Schedule, void>
+  show(name: string): Promise<Schedule>
+  /** Makes or replaces one. */
+  set(name: string, workflow: string, input: Json, options: ScheduleOptions): Promise<Schedule>
+  remove(name: string): Promise<void>
+  pause(name: string): Promise<boolean>
+  resume(name: string): Promise<boolean>
+  /** Starts a run now, out of turn. */
+  trigger(name: string): Promise<Run>
+  /** Starts the runs of past ticks that have none. */
+  backfill(name: string, start: Time, end: Time): Promise<{ started: number; existing: number }>
+}
+
+export interface Queues {
+  list(options?: PageOptions): AsyncGenerator<Queue, void>
+  show(name: string): Promise<Queue>
+  /** Replaces all limits at once. */
+  set(name: string, options: QueueOptions): Promise<Queue>
+  /** Removes all limits. */
+  reset(name: string): Promise<boolean>
+  pause(name: string): Promise<boolean>
+  resume(name: string): Promise<boolean>
+}
+
+/** Needs the scope admin. */
+export interface Tokens {
+  /** The answer's `token` is shown this once only. */
+  create(name: string, scopes: readonly Scope[], options?: { expires?: Duration }): Promise<Token & { token: string }>
+  list(options?: PageOptions): AsyncGenerator<Token, void>
+  remove(tokenId: string): Promise<void>
+}
+
+/** live, ready and health are asked once, without retries; ready throws while it cannot serve. */
+export interface ServerInfo {
+  live(): Promise<{ status: string }>
+  ready(): Promise<{ status: string }>
+  health(): Promise<{ status: string }>
+  version(): Promise<string>
+  stats(): Promise<Stats>
+  nodes(): Promise<Node[]>
+  /** Who asks for tasks, and which tasks nobody asks for. */
+  workers(): Promise<WorkerList>
+  /** Figures in the text format of Prometheus. */
+  metrics(): Promise<string>
+  openapi(): Promise<{ [member: string]: Json }>
+  /** The HTML of the status page. */
+  page(): Promise<string>
+}
+
+/** The handler API (docs/handlers.md): the same runs by another protocol. */
+export interface Handlers {
+  list(options?: PageOptions & {
+    handlerId?: Several
+    status?: Several
+    workflowName?: Several
+    idleBefore?: Time
+  }): AsyncGenerator<Handler, void>
+  show(handlerId: string): Promise<Handler>
+  /** The handler, with its bare result; it does not wait. */
+  result(handlerId: string): Promise<Omit<Handler, "result"> & { result: Json }>
+  /** Starts a run. */
+  start(workflow: string, startEvent?: Json, options?: HandlerStartOptions): Promise<Handler>
+  /** The same, and waits up to `timeout` (300 s) for its end; look at `status`. */
+  run(workflow: string, startEvent?: Json, options?: HandlerStartOptions & { timeout?: Duration }): Promise<Handler>
+  send(handlerId: string, event: Json, options?: { step?: string }): Promise<{ status: string }>
+  /** Envelopes until the run has ended; `after` is a number, -1 for all, or "now". */
+  stream(handlerId: string, options?: {
+    after?: number | "now"
+    includeInternal?: boolean
+    includeQualifiedName?: boolean
+    signal?: AbortSignal
+  }): AsyncGenerator<Envelope & { sequence: number }, void>
+  /** With `purge`, removes it too. */
+  cancel(handlerId: string, options?: { purge?: boolean }): Promise<{ status: string }>
+  release(handlerId: string): Promise<{ status: string }>
+  health(): Promise<{ status: string }>
+  workflows(): Promise<string[]>
+  schema(workflow: string): Promise<{ start: Json; stop: Json }>
+  eventSchemas(workflow: string): Promise<Json[]>
+  graph(workflow: string): Promise<Json>
+}
+
+// ---- the worker ----
 
 /** What a task function may know about its task. */
 export interface Context {
@@ -166,6 +711,7 @@ export interface Context {
   readonly runId: string | null
   readonly step: number | null
   readonly traceparent?: string
+  readonly tracestate?: string
   /** Aborted when the result is not wanted any more; its reason is a TaskCancelled. */
   readonly signal: AbortSignal
   /** Tells the server how far the task is (any JSON); sent within about a second. */
@@ -176,7 +722,7 @@ export type TaskFunction = (input: any, context: Context) => Json | Promise<Json
 
 export interface WorkerOptions extends ConnectionOptions {
   /** Which queues to take tasks from; ["default"] unless given. */
-  queues?: string[]
+  queues?: readonly string[]
   /** How many functions may run at once; 10 unless given. */
   concurrency?: number
   /** Shown to operators; made of host and process unless given. */
@@ -189,7 +735,12 @@ export interface WorkerOptions extends ConnectionOptions {
   grace?: Duration
   /** How long one claim waits for tasks; 25 s. */
   poll?: Duration
-  logger?: { warn(...values: unknown[]): void; error(...values: unknown[]): void }
+  /** Gets a message, and the error if there is one; standard error unless given. */
+  logger?: {
+    info?(message: string): void
+    warn(message: string): void
+    error(message: string, error?: unknown): void
+  }
 }
 
 export class Worker {
@@ -212,6 +763,18 @@ export class ApiError extends AbideError {
   readonly detail: string
   readonly body: Json
 }
+/** 400, 413, 422: what was sent is wrong. Sending it again does not help. */
+export class InvalidRequest extends ApiError {}
+/** 401: no token, or one that the server does not know. */
+export class Unauthorized extends ApiError {}
+/** 403: the token's scopes do not cover this. */
+export class Forbidden extends ApiError {}
+/** 404: there is no such run, task, workflow, … */
+export class NotFound extends ApiError {}
+/** 409: it is not in a state in which this can be done. */
+export class Conflict extends ApiError {}
+/** 5xx: the server, or the store behind it, cannot do it now. The outcome may be unknown. */
+export class ServerError extends ApiError {}
 /** No answer came, however often it was tried. What was asked for may have happened. */
 export class ServerUnreachable extends AbideError {}
 /** The run had not ended when the time was over. It goes on. */

@@ -6,9 +6,13 @@
 //   [W3] While a function runs its lease is renewed, each time well before it ends.
 //   [W4] Stopping claims nothing any more, lets functions finish, and hands back what did not finish
 //        in time, so that another worker can begin it at once and no attempt is lost.
+//   [W5] What happens is said once (voice.js): connected, lost, back, refused, stopped, and every
+//        exception of a function with its stack.
 import os from "node:os"
 import { AbideError, ApiError, TaskCancelled, TaskError } from "./errors.js"
-import { Backoff, Transport, milliseconds, sleep } from "./transport.js"
+import { milliseconds } from "./fields.js"
+import { Backoff, Transport, sleep } from "./transport.js"
+import { Link, defaultLogger, wayOut } from "./voice.js"
 
 const BATCH_MAX = 1000 // items of one request
 const BATCH_BYTES = 1 << 20
@@ -28,9 +32,9 @@ class Context {
   #job
 
   constructor(job) {
-    const { id, name, queue, attempt, run_id: runId, step, traceparent } = job.task
+    const { id, name, queue, attempt, run_id: runId, step, traceparent, tracestate } = job.task
     this.#job = job
-    Object.assign(this, { id, name, queue, attempt, runId, step, traceparent })
+    Object.assign(this, { id, name, queue, attempt, runId, step, traceparent, tracestate })
   }
 
   /** Aborted when the result is not wanted any more; its reason is a TaskCancelled. */
@@ -76,7 +80,8 @@ class Job {
 
 // Something to be told about a task: a result, an error, or that it is handed back.
 function itemOf({ id, token }, member) {
-  return { id, token, text: `{"id":${JSON.stringify(id)},"token":${token},${member}}` }
+  const kind = /^"(\w+)"/.exec(member)[1] // result, error or release
+  return { id, token, kind, text: `{"id":${JSON.stringify(id)},"token":${token},${member}}` }
 }
 
 function describe(error) {
@@ -119,20 +124,24 @@ export class Worker {
   #waiters = [] // called when anything changes
   #quit = new AbortController() // ends pauses when the worker is stopped
   #stopped // promise of run()
+  #link
+  #counts = { result: 0, error: 0, release: 0 } // what the server has accepted
 
   constructor(options = {}) {
     const {
-      queues = ["default"], concurrency = 10, lease = 30, heartbeat, grace = 30, poll = 25, name, logger = console,
+      queues = ["default"], concurrency = 10, lease = 30, heartbeat, grace = 30, poll = 25, name,
+      logger = defaultLogger,
       ...connection
     } = options
     if (!(concurrency >= 1)) throw new RangeError("concurrency: at least 1")
+    if (!Array.isArray(queues)) throw new TypeError("queues: must be a list of texts")
     this.transport = new Transport(connection)
     this.queues = queues
     this.concurrency = concurrency
-    this.lease = milliseconds(lease)
-    this.heartbeat = heartbeat === undefined ? Math.min(5000, this.lease / 3) : milliseconds(heartbeat)
-    this.grace = milliseconds(grace)
-    this.poll = milliseconds(poll)
+    this.lease = milliseconds(lease, "lease")
+    this.heartbeat = heartbeat === undefined ? Math.min(5000, this.lease / 3) : milliseconds(heartbeat, "heartbeat")
+    this.grace = milliseconds(grace, "grace")
+    this.poll = milliseconds(poll, "poll")
     this.name = name ?? `${os.hostname()}-${process.pid}-${Math.random().toString(16).slice(2, 6)}`
     this.logger = logger
   }
@@ -157,10 +166,16 @@ export class Worker {
       for (const name of ["SIGTERM", "SIGINT"]) process.removeListener(name, onSignal)
     }
     if (handleSignals) for (const name of ["SIGTERM", "SIGINT"]) process.on(name, onSignal)
+    const names = [...this.#functions.keys()].sort().join(", ")
+    this.#link = new Link(this.logger, this.transport.url.origin,
+      `worker ${this.name} asks for ${names} of queue ${this.queues.join(", ")}`)
     const claiming = this.#claimForever()
     await this.#until(() => this.#isStopping)
     removeHandlers()
     await this.#windUp(claiming)
+    const { result, error, release } = this.#counts
+    this.logger.info?.(
+      `worker ${this.name} has stopped: ${result} tasks done, ${error} failed, ${release} handed back`)
     if (this.#failure) throw this.#failure
   }
 
@@ -221,19 +236,25 @@ export class Worker {
       await this.#until(() => this.#isStopping || this.#room() > 0)
       if (this.#isStopping) return
       try {
-        const tasks = await this.#claim(this.#room(), this.poll)
+        // A first claim that does not wait finds out at once whether there is a server.
+        const tasks = await this.#claim(this.#room(), this.#link.isUp ? this.poll : 0)
+        this.#link.up()
         backoff.reset()
         for (const task of tasks) this.#begin(task)
       } catch (error) {
-        if (isPermanent(error)) {
-          this.#failure = error
-          this.stop()
-          return
-        }
-        this.logger.warn(`abide: claiming tasks: ${error.message}`)
+        if (isPermanent(error)) return this.#refused(error)
+        this.#link.down(error.message)
         await sleep(backoff.pause(), this.#quit.signal)
       }
     }
+  }
+
+  #refused(error) {
+    const { origin } = this.transport.url
+    this.logger.error(`${origin} refuses worker ${this.name}: ${error.message}: ` +
+      wayOut(error.status, origin, Boolean(this.transport.token)))
+    this.#failure = error
+    this.stop()
   }
 
   #begin(task) {
@@ -256,13 +277,19 @@ export class Worker {
     try {
       return encode(await this.#functions.get(job.task.name)(job.task.input, job.context))
     } catch (error) {
+      this.#sayFailure(job, error)
       if (job.reason === "lease lost") return undefined
       if (job.reason === "stopping") return `"release":true`
-      const { id, name, attempt } = job.context
-      this.logger.warn(`abide: task ${id} (${name}, attempt ${attempt}) failed:`,
-        error instanceof AbideError ? error.message : error)
       return describe(error)
     }
+  }
+
+  #sayFailure(job, error) {
+    const { id, name, attempt, runId } = job.context
+    if (job.reason !== undefined && (error instanceof TaskCancelled || error?.name === "AbortError"))
+      this.logger.info?.(`task ${id} (${name}, attempt ${attempt}) gave up: ${job.reason}`)
+    else
+      this.logger.error(`task ${id} (${name}, attempt ${attempt}, run ${runId ?? "none"}) failed:`, error)
   }
 
   // ---- results ----
@@ -295,12 +322,15 @@ export class Worker {
       try {
         const answer = await this.transport.call("POST", "/v1/tasks/complete",
           { text: `{"results":[${batch.map(item => item.text).join(",")}]}`, retryFor: 0 })
-        for (const { id, status, detail } of answer.results)
-          if (status !== "accepted") this.logger.warn(`abide: the result of task ${id} was refused: ${detail ?? status}`)
+        this.#link.up()
+        answer.results.forEach(({ id, status, detail }, index) => {
+          if (status === "accepted") this.#counts[batch[index].kind]++
+          else this.logger.warn(`the result of task ${id} was refused: ${detail ?? status}`)
+        })
         return
       } catch (error) {
         if (isPermanent(error)) return this.#deliverApart(batch, error)
-        this.logger.warn(`abide: sending ${batch.length} results: ${error.message}`)
+        this.#link.down(error.message)
         await sleep(backoff.pause())
       }
     }
@@ -313,8 +343,8 @@ export class Worker {
       return
     }
     const [item] = batch
-    if (!item.text.startsWith(itemOf(item, `"result":`).text.slice(0, -1))) {
-      this.logger.error(`abide: the server refused what became of task ${item.id}: ${error.message}`)
+    if (item.kind !== "result") {
+      this.logger.error(`the server refused what became of task ${item.id}: ${error.message}`)
       return
     }
     const refused = new TaskError(`the server refused the result: ${error.detail}`,
@@ -351,6 +381,7 @@ export class Worker {
     try {
       const answer = await this.transport.call("POST", "/v1/tasks/heartbeat",
         { text: `{"lease":"${inMilliseconds(this.lease)}","tasks":[${items.join(",")}]}`, retryFor: 0 })
+      this.#link.up()
       answer.tasks.forEach(({ status }, index) => {
         const job = jobs[index]
         if (job.progress === sent[index]) job.progress = undefined
@@ -359,7 +390,8 @@ export class Worker {
         else if (status === "fenced" || status === "not_found") job.giveUp("lease lost")
       })
     } catch (error) {
-      this.logger.warn(`abide: sending heartbeats: ${error.message}`)
+      if (isPermanent(error)) this.logger.error(`the server refuses heartbeats: ${error.message}`)
+      else this.#link.down(error.message)
       for (const job of jobs) {
         job.nextBeat = performance.now() + job.interval / 4
         this.scheduleBeat(job.nextBeat)
@@ -372,6 +404,9 @@ export class Worker {
   async #windUp(claiming) { // [W4]
     const deadline = performance.now() + this.grace
     let isClaiming = true
+    if (!this.#failure)
+      this.logger.info?.(`worker ${this.name} stops: it claims no more, and waits up to ${this.grace / 1000} s ` +
+        `for the ${this.#jobs.size} tasks that run`)
     claiming.then(() => { isClaiming = false })
     while (isClaiming && performance.now() < deadline) {
       await this.#claim(0, 0).catch(() => {}) // ends the long poll; repeated, since it may overtake it
@@ -381,7 +416,7 @@ export class Worker {
     for (const job of this.#jobs.values()) job.giveUp("stopping")
     await this.#until(() => this.#jobs.size === 0, performance.now() + LAST_MOMENT_MS)
     for (const { task } of this.#jobs.values()) {
-      this.logger.warn(`abide: task ${task.id} (${task.name}) is handed back unfinished`)
+      this.logger.warn(`task ${task.id} (${task.name}) is handed back unfinished`)
       this.#send(itemOf(task, `"release":true`))
     }
     this.#jobs.clear()

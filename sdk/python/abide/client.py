@@ -1,27 +1,24 @@
 """Client: what a program asks of an abide server.
 
-Answers are the JSON of the API as dictionaries (docs/http.md says what is in them).
+Answers are the JSON of the API as dictionaries (docs/http.md says what is in them). Runs are asked
+about here; everything else has a group of its own (resources.py).
 """
 from __future__ import annotations
 
-import http.client
-import json
 import ssl
 import time
 import uuid
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional
+from typing import Any, Iterable, Iterator, List, Optional
 
 from .errors import RunFailed, WaitTimeout
-from .transport import (Backoff, Duration, Transport, _problem, in_milliseconds, quote, seconds)
+from .fields import Duration, Several, Time, given, in_milliseconds, path, seconds, several
+from .resources import (DeadLetters, Handlers, JsonObject, Queues, Schedules, ServerInfo, Tasks,
+                        Tokens, Topics, Workflows, pages)
+from .stream import follow
+from .transport import Transport
 
-JsonObject = Dict[str, Any]
 _WAIT = 25.0  # seconds of one long poll
-_SILENCE_MAX = 60.0  # a stream says something every 25 s
 _ENDED = ("completed", "failed", "cancelled")
-
-
-def _given(**fields: Any) -> JsonObject:
-    return {key: value for key, value in fields.items() if value is not None}
 
 
 class Client:
@@ -38,7 +35,15 @@ class Client:
                  timeout: Duration = 30, retry_for: Duration = 30,
                  ssl_context: Optional[ssl.SSLContext] = None):
         self.transport = Transport(server, token, timeout, retry_for, ssl_context)
-        self.tasks = Tasks(self)
+        self.dead_letters = DeadLetters(self.transport)
+        self.handlers = Handlers(self.transport)
+        self.queues = Queues(self.transport)
+        self.schedules = Schedules(self.transport)
+        self.server = ServerInfo(self.transport)
+        self.tasks = Tasks(self.transport)
+        self.tokens = Tokens(self.transport)
+        self.topics = Topics(self.transport)
+        self.workflows = Workflows(self.transport)
 
     def close(self) -> None:
         self.transport.close()
@@ -49,54 +54,53 @@ class Client:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[JsonObject]:
-        """The items of a list, page after page."""
-        cursor: Optional[str] = None
-        while True:
-            page = self.transport.call("GET", path, query={**query, "cursor": cursor}).json
-            yield from page["items"]
-            cursor = page["next"]
-            if cursor is None:
-                return
+    # ---- sources ----
 
-    # ---- workflows ----
+    def deploy(self, name: str, source: str, *, file: Optional[str] = None) -> JsonObject:
+        """Makes `source` the current version of the workflow `name`. `file` is its name in errors."""
+        return self.transport.call("PUT", path("/v1/workflows/", name), query=given(file=file),
+                                   text=source)
 
-    def deploy(self, name: str, source: str) -> JsonObject:
-        """Makes `source` the current version of the workflow `name`."""
-        return self.transport.call("PUT", "/v1/workflows/" + quote(name), text=source).json
+    def check(self, source: str, *, file: Optional[str] = None) -> JsonObject:
+        """Looks for mistakes without deploying: {ok, workflows, findings}. `file` is its name."""
+        return self.transport.call("POST", "/v1/check", query=given(file=file), text=source,
+                                   is_repeatable=True)
 
     # ---- runs ----
 
     def start(self, workflow: str, input: Any = None, *, id: Optional[str] = None,
               key: Optional[str] = None, tags: Optional[Iterable[str]] = None,
-              delay: Optional[Duration] = None, start_at: Optional[str] = None,
+              delay: Optional[Duration] = None, start_at: Optional[Time] = None,
               priority: Optional[int] = None, queue: Optional[str] = None,
               timeout: Optional[Duration] = None, ttl: Optional[Duration] = None,
-              wait: Optional[Duration] = None, traceparent: Optional[str] = None) -> JsonObject:
+              leftover_signals: Optional[str] = None, leftover_topic: Optional[str] = None,
+              wait: Optional[Duration] = None, traceparent: Optional[str] = None,
+              tracestate: Optional[str] = None) -> JsonObject:
         """Starts a run and answers it; with `wait`, once it has ended or that long has passed.
 
         A second start with the same `id` or `key` (an idempotency key) answers the first run.
+        leftover_signals: "discard", "topic" (leftover_topic) or "dead_letter".
         """
-        body = _given(workflow=workflow, id=id, delay=delay, start_at=start_at, priority=priority,
-                      queue=queue, timeout=timeout, ttl=ttl,
-                      tags=None if tags is None else list(tags))
-        body["input"] = input
-        headers = {"Idempotency-Key": key or (None if id else uuid.uuid4().hex),
-                   "traceparent": traceparent}
-        query = {"wait": in_milliseconds(wait)} if wait else None
-        return self.transport.call("POST", "/v1/runs", query=query, body=body, headers=headers,
-                                   wait=seconds(wait or 0)).json
+        body = given(workflow=workflow, id=id, delay=delay, start_at=start_at, priority=priority,
+                     queue=queue, timeout=timeout, ttl=ttl, tags=tags,
+                     leftover_signals=leftover_signals, leftover_topic=leftover_topic)
+        head = given(key=key, traceparent=traceparent, tracestate=tracestate)
+        headers = {"Idempotency-Key": head.pop("key", None if id else uuid.uuid4().hex), **head}
+        query = {} if wait is None else {"wait": in_milliseconds(wait, "wait")}
+        return self.transport.call("POST", "/v1/runs", query=query, body={**body, "input": input},
+                                   headers=headers, wait=seconds(wait or 0, "wait"),
+                                   is_repeatable=True)
 
     def result(self, run_id: str, *, timeout: Optional[Duration] = None) -> Any:
         """Waits for the end of a run and answers its result.
 
         Raises RunFailed when it failed or was cancelled, WaitTimeout when `timeout` passed first.
         """
-        until = None if timeout is None else time.monotonic() + seconds(timeout)
+        until = None if timeout is None else time.monotonic() + seconds(timeout, "timeout")
         while True:
             wait = _WAIT if until is None else max(0.0, min(_WAIT, until - time.monotonic()))
-            answer = self.transport.call("GET", "/v1/runs/%s/result" % quote(run_id),
-                                         query={"wait": in_milliseconds(wait)}, wait=wait).json
+            answer = self.transport.call("GET", path("/v1/runs/", run_id, "/result"),
+                                         query={"wait": in_milliseconds(wait)}, wait=wait)
             if answer["status"] == "completed":
                 return answer["result"]
             if answer["status"] in _ENDED:
@@ -110,115 +114,123 @@ class Client:
         return self.result(self.start(workflow, input, **options)["id"], timeout=result_timeout)
 
     def show(self, run_id: str) -> JsonObject:
-        return self.transport.call("GET", "/v1/runs/" + quote(run_id)).json
+        return self.transport.call("GET", path("/v1/runs/", run_id))
 
-    def list(self, *, status: Optional[str] = None, workflow: Optional[str] = None,
+    def list(self, *, status: Optional[Several] = None, workflow: Optional[Several] = None,
              tag: Optional[str] = None, parent: Optional[str] = None,
-             waiting_on: Optional[str] = None, idle_before: Optional[str] = None,
-             created_before: Optional[str] = None, created_after: Optional[str] = None,
+             waiting_on: Optional[str] = None, state: Optional[str] = None,
+             idle_before: Optional[Time] = None, created_before: Optional[Time] = None,
+             created_after: Optional[Time] = None,
              page_size: Optional[int] = None) -> Iterator[JsonObject]:
-        """Runs that match, newest first, read page by page as you go on."""
-        return self.pages("/v1/runs", _given(
-            status=status, workflow=workflow, tag=tag, parent=parent, waiting_on=waiting_on,
-            idle_before=idle_before, created_before=created_before, created_after=created_after,
-            limit=page_size))
+        """Runs that match, newest first, read page by page as you go on. `state` is KEY=VALUE."""
+        return pages(self.transport, "/v1/runs", {
+            "status": several("status", status), "workflow": several("workflow", workflow),
+            **given(tag=tag, parent=parent, waiting_on=waiting_on, state=state,
+                    idle_before=idle_before, created_before=created_before,
+                    created_after=created_after, page_size=page_size)})
+
+    def remove(self, run_id: str) -> None:
+        """Removes an ended run and all that belongs to it."""
+        self.transport.call("DELETE", path("/v1/runs/", run_id))
+
+    # ---- changing a run; answers say whether anything changed ----
+
+    def _change(self, run_id: str, how: str, **body: Any) -> bool:
+        return self.transport.call("POST", path("/v1/runs/", run_id, how), body=body,
+                                   is_repeatable=True)["changed"]
 
     def cancel(self, run_id: str, *, reason: Optional[str] = None,
                grace: Optional[Duration] = None) -> bool:
         """True when this asked a living run to end; False when it had ended already."""
-        return self.transport.call("POST", "/v1/runs/%s/cancel" % quote(run_id),
-                                   body=_given(reason=reason, grace=grace)).json["changed"]
+        return self._change(run_id, "/cancel", **given(reason=reason, grace=grace))
 
-    def signal(self, run_id: str, name: str, payload: Any = None, *, id: Optional[str] = None,
-               traceparent: Optional[str] = None) -> JsonObject:
-        """Sends a signal to one run. It is kept until the run takes it; `id` deduplicates."""
-        return self.transport.call(
-            "POST", "/v1/runs/%s/signals/%s" % (quote(run_id), quote(name)), body=payload,
-            has_body=True, query={"id": id or uuid.uuid4().hex},
-            headers={"traceparent": traceparent}).json
+    def pause(self, run_id: str) -> bool:
+        return self._change(run_id, "/pause")
 
-    def emit(self, topic: str, payload: Any = None, *, id: Optional[str] = None,
-             traceparent: Optional[str] = None) -> JsonObject:
-        """Publishes an event to a topic; answers {event_id, resumed, pending, duplicate}."""
-        return self.transport.call("POST", "/v1/events/" + quote(topic), body=payload,
-                                   has_body=True, query={"id": id or uuid.uuid4().hex},
-                                   headers={"traceparent": traceparent}).json
+    def resume(self, run_id: str) -> bool:
+        return self._change(run_id, "/resume")
 
-    # ---- streams ----
+    def release(self, run_id: str) -> bool:
+        """Takes a waiting run out of memory."""
+        return self._change(run_id, "/release")
+
+    def load(self, run_id: str) -> bool:
+        """Takes a waiting run into memory."""
+        return self._change(run_id, "/load")
+
+    def rewind(self, run_id: str, step: str, *, iteration: Optional[int] = None) -> JsonObject:
+        """Goes back to a step, the last one of that name unless `iteration` (from 0) is given."""
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/rewind"),
+                                   body=given(step=step, iteration=iteration))
+
+    def fork(self, run_id: str, *, step: Optional[str] = None, iteration: Optional[int] = None,
+             id: Optional[str] = None) -> JsonObject:
+        """A new run from a step of this one, or from its start; answers it."""
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/fork"),
+                                   body=given(step=step, iteration=iteration, id=id),
+                                   has_body=True)
+
+    # ---- looking into a run ----
+
+    def steps(self, run_id: str, *, name: Optional[str] = None, iteration: Optional[int] = None,
+              page_size: Optional[int] = None) -> Iterator[JsonObject]:
+        """Its checkpoints in order."""
+        return pages(self.transport, path("/v1/runs/", run_id, "/steps"),
+                     given(name=name, iteration=iteration, page_size=page_size))
+
+    def log(self, run_id: str, *, after: int = 0,
+            page_size: Optional[int] = None) -> Iterator[JsonObject]:
+        """Its history so far; stream() goes on as it is written."""
+        query = given(after=after, page_size=page_size)
+        while True:
+            page = self.transport.call("GET", path("/v1/runs/", run_id, "/log"), query=query)
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            query["after"] = page["next"]
 
     def stream(self, run_id: str, *, after: int = 0) -> Iterator[JsonObject]:
         """The entries of a run's log as they are written, until the run has ended.
 
         A connection that breaks is made again, and the stream goes on after the last entry seen.
         """
-        backoff = Backoff()
-        until = time.monotonic() + self.transport.retry_for
-        while True:
-            try:
-                for entry in self._entries(run_id, after):
-                    if entry is None:
-                        return
-                    after = entry["seq"]
-                    yield entry
-                    if entry["kind"] == "finished":
-                        return
-                    backoff.reset()
-                    until = time.monotonic() + self.transport.retry_for
-                failure: Exception = ConnectionError("the stream broke off")
-            except (OSError, http.client.HTTPException) as error:
-                failure = error
-            pause = backoff.pause()
-            if time.monotonic() + pause > until:
-                raise failure
-            time.sleep(pause)
+        for _, entry in follow(self.transport, path("/v1/runs/", run_id, "/events"),
+                               lambda entry: entry["kind"] == "finished",
+                               after=given(after=after)["after"]):
+            yield entry
 
-    def _entries(self, run_id: str, after: int) -> Iterator[Optional[JsonObject]]:
-        """Of one connection; None when nothing will ever come."""
-        connection = self.transport.connect(_SILENCE_MAX)
-        try:
-            target = self.transport.target("/v1/runs/%s/events" % quote(run_id))
-            connection.request("GET", target, headers=self.transport.headers(
-                {"Last-Event-ID": str(after), "Accept": "text/event-stream"}))
-            response = connection.getresponse()
-            if response.status == 204:
-                yield None
-                return
-            if response.status in (502, 503, 504):
-                raise ConnectionError("HTTP %d" % response.status)
-            if response.status != 200:
-                raise _problem(response.status, response.read())
-            for line in response:
-                if line.startswith(b"data:"):
-                    yield json.loads(line[5:])
-        finally:
-            connection.close()
+    def snapshot(self, run_id: str) -> JsonObject:
+        """Where its script stands: frames, locals, waits, bytes."""
+        return self.transport.call("GET", path("/v1/runs/", run_id, "/snapshot"))
+
+    # ---- signals and events ----
+
+    def signal(self, run_id: str, name: str, payload: Any = None, *, id: Optional[str] = None,
+               traceparent: Optional[str] = None) -> JsonObject:
+        """Sends a signal to one run. It is kept until the run takes it; `id` deduplicates."""
+        return self._publish(path("/v1/runs/", run_id, "/signals/", name), payload, id, traceparent)
+
+    def emit(self, topic: str, payload: Any = None, *, id: Optional[str] = None,
+             traceparent: Optional[str] = None) -> JsonObject:
+        """Publishes an event to a topic; answers {event_id, resumed, pending, duplicate}."""
+        return self._publish(path("/v1/events/", topic), payload, id, traceparent)
+
+    def _publish(self, target: str, payload: Any, id: Optional[str],
+                 traceparent: Optional[str]) -> JsonObject:
+        return self.transport.call("POST", target, body=payload, has_body=True,
+                                   query=given(id=id or uuid.uuid4().hex), is_repeatable=True,
+                                   headers=given(traceparent=traceparent))
+
+    def signals(self, run_id: str, *, page_size: Optional[int] = None) -> Iterator[JsonObject]:
+        """Signals that the run has not taken, oldest first."""
+        return pages(self.transport, path("/v1/runs/", run_id, "/signals"), given(page_size=page_size))
+
+    def remove_signals(self, run_id: str, *, name: Optional[str] = None,
+                       id: Optional[str] = None) -> int:
+        """Removes those of a name, one by the `id` that signals() shows, or all."""
+        return self.transport.call("DELETE", path("/v1/runs/", run_id, "/signals"),
+                                   query=given(name=name, id=id),
+                                   is_repeatable=id is not None)["removed"]
 
 
-class Tasks:
-    """Tasks that belong to no run (client.tasks)."""
-
-    def __init__(self, client: Client):
-        self._client = client
-
-    def create(self, name: str, input: Any = None, *, id: Optional[str] = None,
-               **options: Any) -> JsonObject:
-        """Queues a task. Options: queue, priority, delay, attempts, retry_delay, retry_factor,
-        retry_max_delay, timeout, schedule_timeout, heartbeat_timeout, concurrency_key."""
-        body = _given(name=name, id=id or "task_" + uuid.uuid4().hex, **options)
-        body["input"] = input
-        return self._client.transport.call("POST", "/v1/tasks", body=body).json
-
-    def show(self, task_id: str) -> JsonObject:
-        return self._client.transport.call("GET", "/v1/tasks/" + quote(task_id)).json
-
-    def list(self, *, status: Optional[str] = None, queue: Optional[str] = None,
-             page_size: Optional[int] = None) -> Iterator[JsonObject]:
-        return self._client.pages("/v1/tasks", _given(status=status, queue=queue, limit=page_size))
-
-    def retry(self, task_id: str) -> JsonObject:
-        """Queues a failed task again."""
-        return self._client.transport.call("POST", "/v1/tasks/%s/retry" % quote(task_id),
-                                           retry_for=0).json
-
-
-__all__: List[str] = ["Client", "Tasks"]
+__all__: List[str] = ["Client"]

@@ -1,7 +1,7 @@
 """What can go wrong: on the way to the server, in a run, and in a task function."""
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Dict, Optional, Type
 
 
 class AbideError(Exception):
@@ -9,7 +9,11 @@ class AbideError(Exception):
 
 
 class ApiError(AbideError):
-    """The server refused a request; `code` is stable and documented in docs/errors.md."""
+    """The server refused a request; `code` is stable and documented in docs/errors.md.
+
+    The classes below say which kind of refusal it is; `status`, `code` and `detail` are the same
+    for all of them, and `body` is the whole answer.
+    """
 
     def __init__(self, status: int, code: str, detail: str, body: Any = None):
         super().__init__("%s (%s, HTTP %d)" % (detail, code, status))
@@ -17,6 +21,40 @@ class ApiError(AbideError):
         self.code = code
         self.detail = detail
         self.body = body
+
+
+class InvalidRequest(ApiError):
+    """400, 413, 422: what was sent is wrong. Sending it again does not help."""
+
+
+class Unauthorized(ApiError):
+    """401: no token, or one that the server does not know."""
+
+
+class Forbidden(ApiError):
+    """403: the token's scopes do not cover this."""
+
+
+class NotFound(ApiError):
+    """404: there is no such run, task, workflow, …"""
+
+
+class Conflict(ApiError):
+    """409: it is not in a state in which this can be done."""
+
+
+class ServerError(ApiError):
+    """5xx: the server, or the store behind it, cannot do it now. The outcome may be unknown."""
+
+
+_CLASSES: Dict[int, Type[ApiError]] = {
+    400: InvalidRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict,
+    413: InvalidRequest, 422: InvalidRequest}
+
+
+def api_error(status: int, code: str, detail: str, body: Any = None) -> ApiError:
+    kind = ServerError if status >= 500 else _CLASSES.get(status, ApiError)
+    return kind(status, code, detail, body)
 
 
 class ServerUnreachable(AbideError):

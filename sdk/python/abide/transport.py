@@ -1,7 +1,10 @@
 """Requests to the server: kept-alive connections, retries, and nothing a caller has to know.
 
-Every request of this library may be sent twice without harm (starts carry an idempotency key,
-signals and events an id, results a token), so whatever gets no answer is sent again.
+  [T1] A request that may be sent twice without harm is sent again when no answer came: reads,
+       replacements (PUT), removals, and whatever carries a key, an id or a token that the server
+       knows it by.
+  [T2] Any other request goes out on a connection of its own and is sent again only if that
+       connection could not be made, because then nobody has seen it.
 """
 from __future__ import annotations
 
@@ -9,43 +12,23 @@ import http.client
 import json
 import os
 import random
-import re
 import select
 import ssl
 import threading
 import time
 import urllib.parse
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from .errors import ApiError, ServerUnreachable
+from .errors import ApiError, ServerUnreachable, api_error
+from .fields import Duration, seconds
 
-Duration = Union[int, float, str]
-"""Seconds, or text such as "500ms", "2s", "15m", "24h", "30d"."""
-
-_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _IDLE_CONNECTIONS_MAX = 16
 _BUSY = (502, 503, 504)  # worth another try
-
-
-def seconds(duration: Duration) -> float:
-    if not isinstance(duration, str):
-        return float(duration)
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", duration.strip())
-    if not match:
-        raise ValueError("not a duration: %r; write it as in \"500ms\", \"2s\" or \"24h\"" % duration)
-    return float(match.group(1)) * _UNITS[match.group(2)]
-
-
-def in_milliseconds(duration: Duration) -> str:
-    return "%dms" % max(0, round(seconds(duration) * 1000))
+_DEFAULT_SERVER = "http://127.0.0.1:7433"
 
 
 def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def quote(text: str) -> str:
-    return urllib.parse.quote(text, safe="")
 
 
 class Backoff:
@@ -65,35 +48,38 @@ class Backoff:
         return pause
 
 
-class Answer:
-    def __init__(self, status: int, text: bytes):
-        self.status = status
-        self.json = json.loads(text) if text else None
+class NotConnected(OSError):
+    """The connection could not be made, so nothing was sent."""
 
 
-def _problem(status: int, text: bytes) -> ApiError:
+def problem(status: int, text: bytes) -> ApiError:
+    body = None
     try:
         body = json.loads(text)
-        return ApiError(status, body["code"], body["detail"], body)
-    except (ValueError, KeyError, TypeError):
-        return ApiError(status, "HTTP_%d" % status, text[:200].decode("utf-8", "replace"))
+        return api_error(status, body.get("code", "HTTP_%d" % status), body["detail"], body)
+    except (ValueError, KeyError, TypeError, AttributeError):  # not ours: a proxy in between
+        return api_error(status, "HTTP_%d" % status, text[:200].decode("utf-8", "replace"), body)
 
 
 class Transport:
     def __init__(self, server: Optional[str], token: Optional[str], timeout: Duration,
                  retry_for: Duration, ssl_context: Optional[ssl.SSLContext]):
-        url = server or os.environ.get("ABIDE_SERVER") or "http://127.0.0.1:7433"
+        url = server or os.environ.get("ABIDE_SERVER") or _DEFAULT_SERVER
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("not the URL of a server: %r" % url)
+            raise ValueError("server: not the URL of a server: %r" % url)
         self.url = url
         self._parts = parts
         self._token = token or os.environ.get("ABIDE_TOKEN")
         self._ssl = ssl_context
-        self.timeout = seconds(timeout)
-        self.retry_for = seconds(retry_for)
+        self.timeout = seconds(timeout, "timeout")
+        self.retry_for = seconds(retry_for, "retry_for")
         self._lock = threading.Lock()
         self._idle: List[http.client.HTTPConnection] = []
+
+    @property
+    def has_token(self) -> bool:
+        return bool(self._token)
 
     # ---- connections ----
 
@@ -136,15 +122,26 @@ class Transport:
         return headers
 
     def target(self, path: str, query: Optional[Mapping[str, Any]] = None) -> str:
-        given = [(key, value) for key, value in (query or {}).items() if value is not None]
-        text = urllib.parse.urlencode(given)
+        given = {key: str(value).lower() if isinstance(value, bool) else value
+                 for key, value in (query or {}).items() if value is not None}
+        text = urllib.parse.urlencode(given, doseq=True)
         return self._parts.path.rstrip("/") + path + ("?" + text if text else "")
 
+    def _connected(self, timeout: float) -> http.client.HTTPConnection:
+        connection = self.connect(timeout)
+        try:
+            connection.connect()
+        except OSError as error:
+            connection.close()
+            raise NotConnected(str(error) or error.__class__.__name__) from error
+        return connection
+
     def once(self, method: str, target: str, body: Optional[bytes] = None,
-             headers: Optional[Mapping[str, Optional[str]]] = None,
-             wait: float = 0) -> Tuple[int, bytes, Any]:
+             headers: Optional[Mapping[str, Optional[str]]] = None, wait: float = 0,
+             is_repeatable: bool = True) -> Tuple[int, bytes]:
         """One try. `wait` is how much longer than usual the server may take."""
-        connection = self._take(self.timeout + wait)
+        timeout = self.timeout + wait
+        connection = self._take(timeout) if is_repeatable else self._connected(timeout)  # [T2]
         try:
             connection.request(method, target, body=body, headers=self.headers(headers))
             response = connection.getresponse()
@@ -156,33 +153,53 @@ class Transport:
             connection.close()
         else:
             self._give_back(connection)
-        return response.status, text, response.headers
+        return response.status, text
 
-    def call(self, method: str, path: str, *, query: Optional[Mapping[str, Any]] = None,
+    def send(self, method: str, path: str, *, query: Optional[Mapping[str, Any]] = None,
              body: Any = None, text: Optional[str] = None, has_body: bool = False,
              headers: Optional[Mapping[str, Optional[str]]] = None, wait: float = 0,
-             retry_for: Optional[float] = None) -> Answer:
-        """Tries until there is an answer or `retry_for` seconds are over; refusals are raised."""
+             retry_for: Optional[float] = None, is_repeatable: Optional[bool] = None,
+             is_answer: Callable[[int, bytes], bool] = lambda status, _: status < 400) -> bytes:
+        """Tries until there is an answer or `retry_for` seconds are over; refusals are raised.
+
+        `is_repeatable` is true for everything but POST unless given. `is_answer` says what counts
+        as an answer.
+        """
         target = self.target(path, query)
         if text is None and (body is not None or has_body):
             text = to_json(body)
         data = None if text is None else text.encode("utf-8")
+        may_repeat = method != "POST" if is_repeatable is None else is_repeatable
         until = time.monotonic() + (self.retry_for if retry_for is None else retry_for)
         backoff = Backoff()
+        was_lost = False  # a try that may have had its effect
         while True:
             failure: Exception
             try:
-                status, answer, _ = self.once(method, target, data, headers, wait)
-                if status < 400:
-                    return Answer(status, answer)
-                failure = _problem(status, answer)
-                if status not in _BUSY:
+                status, answer = self.once(method, target, data, headers, wait,
+                                           may_repeat or retry_for == 0)
+                if is_answer(status, answer):
+                    return answer
+                if method == "DELETE" and status == 404 and was_lost:
+                    return b""  # the try before has removed it
+                failure = problem(status, answer)
+                if status not in _BUSY or not may_repeat:
                     raise failure
+                was_lost = True
             except (OSError, http.client.HTTPException) as error:
                 failure = ServerUnreachable("%s does not answer: %s" % (
                     self.url, error or error.__class__.__name__))
                 failure.__cause__ = error
+                was_sent = not isinstance(error, NotConnected)
+                if was_sent and not may_repeat:  # [T2]
+                    raise failure
+                was_lost = was_lost or was_sent
             pause = backoff.pause()
             if time.monotonic() + pause > until:
                 raise failure
             time.sleep(pause)
+
+    def call(self, method: str, path: str, **options: Any) -> Any:
+        """send(), and the JSON of the answer; None when it is empty."""
+        text = self.send(method, path, **options)
+        return json.loads(text) if text else None

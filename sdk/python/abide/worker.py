@@ -9,6 +9,8 @@ task functions. All state is behind one condition.
   [W3] While a function runs its lease is renewed, each time well before it ends.
   [W4] Stopping claims nothing any more, lets functions finish, and hands back what did not finish
        in time, so that another worker can begin it at once and no attempt is lost.
+  [W5] What happens is said once (voice.py): connected, lost, back, refused, stopped, and every
+       exception of a function with its traceback.
 """
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from .client import Client
 from .errors import AbideError, ApiError, ServerUnreachable, TaskCancelled, TaskError
-from .transport import Backoff, Duration, in_milliseconds, seconds, to_json
-
-logger = logging.getLogger("abide")
+from .fields import Duration, in_milliseconds, seconds
+from .transport import Backoff, to_json
+from .voice import Link, say, way_out
 
 _BATCH_MAX = 1000  # items of one request
 _BATCH_BYTES = 1 << 20
@@ -55,6 +57,7 @@ class Context:
         self.run_id: Optional[str] = task.get("run_id")
         self.step: Optional[int] = task.get("step")
         self.traceparent: Optional[str] = task.get("traceparent")
+        self.tracestate: Optional[str] = task.get("tracestate")
         self.cancelled = threading.Event()
         """Set when the result is not wanted any more; `reason` says why."""
         self.reason: Optional[str] = None
@@ -97,6 +100,7 @@ class _Item:
     def __init__(self, task: Dict[str, Any], member: str):
         self.id = task["id"]
         self.token = task["token"]
+        self.kind = member[1:member.index('"', 1)]  # result, error or release
         self.text = '{"id":%s,"token":%d,%s}' % (to_json(self.id), self.token, member)
 
 
@@ -137,6 +141,9 @@ class Worker:
     lease        how long the server waits for a sign of life before it gives a task to another
     heartbeat    how often to give one; also how soon a cancellation is noticed
     grace        how long stopping waits for functions to finish
+    poll         how long one claim waits for tasks
+
+    It speaks through the logger "abide", or to standard error if logging is not configured.
     """
 
     def __init__(self, server: Optional[str] = None, *, token: Optional[str] = None,
@@ -147,15 +154,18 @@ class Worker:
                  ssl_context: Optional[ssl.SSLContext] = None):
         if concurrency < 1:
             raise ValueError("concurrency: at least 1")
+        if isinstance(queues, str):
+            raise TypeError("queues: must be a list of texts, not %r" % queues)
         self.client = Client(server, token=token, timeout=timeout, ssl_context=ssl_context)
         self.queues = list(queues)
         self.concurrency = concurrency
         self.name = name or "%s-%d-%04x" % (socket.gethostname(), os.getpid(),
                                             random.randrange(1 << 16))
-        self.lease = seconds(lease)
-        self.heartbeat = min(5.0, self.lease / 3) if heartbeat is None else seconds(heartbeat)
-        self.grace = seconds(grace)
-        self._poll = seconds(poll)
+        self.lease = seconds(lease, "lease")
+        self.heartbeat = (min(5.0, self.lease / 3) if heartbeat is None
+                          else seconds(heartbeat, "heartbeat"))
+        self.grace = seconds(grace, "grace")
+        self._poll = seconds(poll, "poll")
         self._functions: Dict[str, TaskFunction] = {}
         self._takes_context: Dict[str, bool] = {}
         self._changed = threading.Condition()
@@ -168,6 +178,7 @@ class Worker:
         self._is_stopping = False
         self._has_ended = False
         self._failure: Optional[Exception] = None
+        self._done_count = self._failed_count = self._released_count = 0
         self._bell, self._listener = socket.socketpair()  # stop() may be called by a signal
         self._bell.setblocking(False)
 
@@ -198,10 +209,10 @@ class Worker:
         handle_signals = handle_signals and threading.current_thread() is threading.main_thread()
         old = {number: signal.signal(number, self._on_signal)
                for number in (signal.SIGTERM, signal.SIGINT)} if handle_signals else {}
+        self._link = Link(self.client.transport.url, "worker %s asks for %s of queue %s" % (
+            self.name, ", ".join(sorted(self._functions)), ", ".join(self.queues)))
         claimer = self._thread(self._claim_forever)
         others = [self._thread(self._beat_forever), self._thread(self._send_forever)]
-        logger.info("worker %s does %s for %s", self.name, ", ".join(sorted(self._functions)),
-                    self.client.transport.url)
         try:
             self._listener.recv(1)
         finally:
@@ -211,7 +222,8 @@ class Worker:
             for thread in others:
                 thread.join(1)
             self.client.close()
-        logger.info("worker %s has stopped", self.name)
+        say(logging.INFO, "worker %s has stopped: %d tasks done, %d failed, %d handed back",
+            self.name, self._done_count, self._failed_count, self._released_count)
         if self._failure is not None:
             raise self._failure
 
@@ -239,7 +251,7 @@ class Worker:
             "POST", "/v1/tasks/claim", wait=wait, retry_for=0, body={
                 "worker": self.name, "queues": self.queues, "names": list(self._functions),
                 "max": count, "wait": in_milliseconds(wait),
-                "lease": in_milliseconds(self.lease)}).json["tasks"]
+                "lease": in_milliseconds(self.lease)})["tasks"]
 
     def _wait_for_room(self) -> int:  # [W1]; 0 = stopping
         with self._changed:
@@ -257,19 +269,27 @@ class Worker:
             if room == 0:
                 return
             try:
-                tasks = self._claim(room, self._poll)
+                # A first claim that does not wait finds out at once whether there is a server.
+                tasks = self._claim(room, self._poll if self._link.is_up else 0)
             except (ApiError, ServerUnreachable) as error:
                 if isinstance(error, ApiError) and error.status in _PERMANENT:
-                    self._failure = error
-                    self.stop()
+                    self._refused(error)
                     return
-                self._pause(backoff, "claiming tasks", error)
+                self._link.down(error)
+                self._pause(backoff)
                 continue
+            self._link.up()
             backoff.reset()
             self._begin(tasks)
 
-    def _pause(self, backoff: Backoff, doing: str, error: Exception) -> None:
-        logger.warning("%s: %s", doing, error)
+    def _refused(self, error: ApiError) -> None:
+        say(logging.ERROR, "%s refuses worker %s: %s: %s", self.client.transport.url, self.name,
+            error, way_out(error.status, self.client.transport.url,
+                           self.client.transport.has_token))
+        self._failure = error
+        self.stop()
+
+    def _pause(self, backoff: Backoff) -> None:
         until = time.monotonic() + backoff.pause()
         with self._changed:
             while not self._is_stopping and time.monotonic() < until:
@@ -315,15 +335,24 @@ class Worker:
                 value = asyncio.run(value)
             return '"result":' + self._encode(value)
         except BaseException as error:  # SystemExit too: a task does not end the worker
-            reason = job.context.reason
-            if reason == "lease lost":
-                return None
-            if reason == "stopping":
-                return '"release":true'
-            logger.info("task %s (%s, attempt %d) failed: %s: %s", job.context.id,
-                        job.context.name, job.context.attempt, error.__class__.__name__, error,
-                        exc_info=not isinstance(error, (TaskError, TaskCancelled)))
-            return '"error":' + _describe(error)
+            return self._failed(job, error)
+
+    def _failed(self, job: _Job, error: BaseException) -> Optional[str]:
+        context = job.context
+        about = {"task_id": context.id, "task_name": context.name, "attempt": context.attempt,
+                 "run_id": context.run_id}
+        if context.reason is not None and isinstance(error, TaskCancelled):
+            say(logging.INFO, "task %s (%s, attempt %d) gave up: %s", context.id, context.name,
+                context.attempt, context.reason, **about)
+        else:
+            say(logging.ERROR, "task %s (%s, attempt %d, run %s) failed: %s: %s", context.id,
+                context.name, context.attempt, context.run_id or "none",
+                error.__class__.__name__, error, error=error, **about)
+        if context.reason == "lease lost":
+            return None
+        if context.reason == "stopping":
+            return '"release":true'
+        return '"error":' + _describe(error)
 
     @staticmethod
     def _encode(value: Any) -> str:
@@ -368,35 +397,46 @@ class Worker:
             try:
                 answer = self.client.transport.call(
                     "POST", "/v1/tasks/complete", retry_for=0,
-                    text='{"results":[%s]}' % ",".join(item.text for item in batch)).json
+                    text='{"results":[%s]}' % ",".join(item.text for item in batch))
             except ServerUnreachable as error:
-                logger.warning("sending %d results: %s", len(batch), error)
+                self._link.down(error)
             except ApiError as error:
                 if error.status in _PERMANENT:
                     self._send_apart(batch, error)
                     return
-                logger.warning("sending %d results: %s", len(batch), error)
+                self._link.down(error)
             else:
-                for result in answer["results"]:
-                    if result["status"] != "accepted":
-                        logger.warning("the result of task %s was refused: %s", result["id"],
-                                       result.get("detail", result["status"]))
+                self._link.up()
+                for item, result in zip(batch, answer["results"]):
+                    self._count(item, result)
                 return
             time.sleep(backoff.pause())
+
+    def _count(self, item: _Item, result: Dict[str, Any]) -> None:
+        if result["status"] != "accepted":
+            say(logging.WARNING, "the result of task %s was refused: %s", result["id"],
+                result.get("detail", result["status"]), task_id=result["id"])
+        elif item.kind == "result":
+            self._done_count += 1
+        elif item.kind == "error":
+            self._failed_count += 1
+        else:
+            self._released_count += 1
 
     def _send_apart(self, batch: List[_Item], error: ApiError) -> None:
         """One bad result must not hold up the others; alone, it becomes an error of its task."""
         if len(batch) > 1:
             for item in batch:
                 self._send([item])
-        elif '"result":' in batch[0].text[:400]:
+        elif batch[0].kind == "result":
             problem = TaskError("the server refused the result: %s" % error.detail,
                                 type="ResultError", retryable=False)
             item = batch[0]
             self._send([_Item({"id": item.id, "token": item.token},
                               '"error":' + _describe(problem))])
         else:
-            logger.error("the server refused what became of task %s: %s", batch[0].id, error)
+            say(logging.ERROR, "the server refused what became of task %s: %s", batch[0].id, error,
+                task_id=batch[0].id)
 
     # ---- heartbeats ----
 
@@ -440,12 +480,16 @@ class Worker:
         try:
             answers = self.client.transport.call(
                 "POST", "/v1/tasks/heartbeat", retry_for=0,
-                text='{"lease":"%s","tasks":[%s]}' % (in_milliseconds(self.lease), items)).json
+                text='{"lease":"%s","tasks":[%s]}' % (in_milliseconds(self.lease), items))
         except (ApiError, ServerUnreachable) as error:
-            logger.warning("sending heartbeats: %s", error)
+            if isinstance(error, ApiError) and error.status in _PERMANENT:
+                say(logging.ERROR, "the server refuses heartbeats: %s", error)
+            else:
+                self._link.down(error)
             for job in jobs:
                 job.next_beat = time.monotonic() + job.interval / 4
             return
+        self._link.up()
         with self._changed:
             for job, text, answer in zip(jobs, sent, answers["tasks"]):
                 if job.progress is text:
@@ -464,6 +508,10 @@ class Worker:
         with self._changed:
             self._is_stopping = True
             self._changed.notify_all()
+            count = len(self._jobs)
+        if self._failure is None:
+            say(logging.INFO, "worker %s stops: it claims no more, and waits up to %g s for the "
+                "%d tasks that run", self.name, self.grace, count)
         while claimer.is_alive() and time.monotonic() < deadline:
             try:  # ends the long poll; repeated, since it may overtake the claim
                 self._claim(0, 0)
@@ -477,8 +525,8 @@ class Worker:
         self._wait_until(lambda: not self._jobs, time.monotonic() + _LAST_MOMENT)
         with self._changed:
             for job in self._jobs.values():
-                logger.warning("task %s (%s) is handed back unfinished", job.context.id,
-                               job.context.name)
+                say(logging.WARNING, "task %s (%s) is handed back unfinished", job.context.id,
+                    job.context.name, task_id=job.context.id)
                 self._outbox.append(_Item(job.task, '"release":true'))
             self._jobs.clear()
             self._changed.notify_all()
