@@ -6,10 +6,10 @@
 // compilations counts, because other load can only make one slower.
 //
 // Not here: how fast the code runs (bench/flow.py).
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "bench.h"
 #include "flow/flow.h"
-#include "flow/report.h"
+#include "flow/lexer/report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -6,7 +6,7 @@
 // took and as what the process grew by, since an allocator can waste what a counter does not see.
 //
 // Not here: how fast scripts run (bench/flow.py) and how fast they compile (flow_compile.c).
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "bench.h"
 #include "flow/flow.h"
 #include <malloc.h>

@@ -12,9 +12,9 @@
 //
 // The heap is what the allocator has handed out (mallinfo2). In it are caches whose size does not
 // depend on how many runs there are: SQLite's pages (shown apart: .sqlite), rows of runs used
-// lately (kernel_cache.h), resident runs (max_resident_runs).
+// lately (kernel/cache.h), resident runs (max_resident_runs).
 //
-// Not here: pass or fail, but for wrong answers, which end it (test/unit/test_api_soak.c has the
+// Not here: pass or fail, but for wrong answers, which end it (test/unit/api/soak.c has the
 // bars). BENCH_SOAK=N, BENCH_MANY=N and BENCH_ROUNDS=N change the numbers; BENCH_ONLY=soak picks.
 #include "bench.h"
 #include "idle_crowd.h"

@@ -1,8 +1,8 @@
 // What the benchmarks of the engine share: starting runs from many threads, and waiting.
 //
 // Not here: what is measured (core.c, flows.c).
-#include "load.h"
 #include "bench.h"
+#include "load.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

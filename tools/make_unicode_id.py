@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/flow/unicode_id_table.h: which characters identifiers are made of.
+"""Writes src/flow/lexer/unicode_id_table.h: which characters identifiers are made of.
 
 ID_Start and what ID_Continue adds to it, as ranges above ASCII, each packed into 32 bits:
 first character << 11 | number of characters after it. Longer ranges are split.

@@ -4,8 +4,8 @@
 //
 //   tools/make_unicode_tables.mjs src/flow
 //
-// src/flow/builtin_unicode_tables.c      case mappings, case classes, normalization
-// src/flow/builtin_unicode_properties.c  \p{...} of regular expressions
+// src/flow/builtin/text/unicode_tables.c      case mappings, case classes, normalization
+// src/flow/builtin/text/unicode_properties.c  \p{...} of regular expressions
 import { writeFileSync } from 'node:fs';
 
 const folder = process.argv[2];
@@ -162,8 +162,8 @@ function normalizationTables() {
 writeFileSync(`${folder}/builtin_unicode_tables.c`, head
   + '//\n// Case mappings as runs of characters with the same distance, classes of characters that ignoring\n'
   + '// case makes equal, decompositions, compositions and combining classes.\n'
-  + '//   [U1], [U2] of builtin_unicode_tables.h.\n'
-  + '#include "flow/builtin_unicode_tables.h"\n\n'
+  + '//   [U1], [U2] of text/unicode_tables.h.\n'
+  + '#include "flow/builtin/text/unicode_tables.h"\n\n'
   + mappingTables('upper', s => s.toUpperCase()) + mappingTables('lower', s => s.toLowerCase())
   + classTable('case_classes', caseClasses('giu', LAST))
   + classTable('case_classes_basic', caseClasses('gi', 0xffff))
@@ -234,7 +234,7 @@ writeFileSync(`${folder}/builtin_unicode_properties.c`, head
   + '//\n// Each property is a piece of the stream: distance from the end of the last range, length - 1,\n'
   + '// and so on, as varints of seven bits, low ones first.\n'
   + '// Names are looked up from the start, so a binary property comes before a category.\n'
-  + '#include "flow/builtin_unicode_tables.h"\n\n'
+  + '#include "flow/builtin/text/unicode_tables.h"\n\n'
   + array('FlowUnicodeProperty', 'flow_unicode_properties', entries)
   + `const uint32_t flow_unicode_property_count = ${entries.length};\n\n`
   + array('uint8_t', 'flow_unicode_property_stream', stream.map(String)));

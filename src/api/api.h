@@ -3,7 +3,7 @@
 #include "abide.h"
 #include "api/clock.h"
 #include "api/driver.h"
-#include "base/name.h"
+#include "base/text/name.h"
 #include <stdatomic.h>
 
 typedef struct Registered { // a workflow's runner; lives as long as the engine

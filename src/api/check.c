@@ -5,8 +5,8 @@
 //
 // Not here: whether things exist (the store says).
 #include "api/api.h"
-#include "base/duration.h"
 #include "base/limits.h"
+#include "base/time/duration.h"
 #include "json/validate.h"
 #include <stdio.h>
 

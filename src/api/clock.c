@@ -4,7 +4,7 @@
 // it will; abide_clock_set goes there. Together they run a month of timers in a millisecond, with
 // the same coordinator and the same store as ever. Settling works with the real clock as well.
 //
-// Not here: when a coordinator has nothing to do (engine/coordinator.c).
+// Not here: when a coordinator has nothing to do (engine/coordinator/coordinator.c).
 #include "api/clock.h"
 #include "api/api.h"
 

@@ -4,10 +4,10 @@
 // that names the argument. Checks come before the durable call, so a refused call takes no place
 // in the run's sequence.
 //
-// Not here: what is recorded and replayed (engine/native.c).
+// Not here: what is recorded and replayed (engine/runners/native.c).
 #include "api/api.h"
-#include "base/duration.h"
 #include "base/limits.h"
+#include "base/time/duration.h"
 #include "json/write.h"
 #include <stdio.h>
 

@@ -4,12 +4,12 @@
 // text, so deploying the same text twice changes nothing, and deploying an old one is a rollback.
 // The workflows of a file become current together: if one is refused, nothing has changed.
 //
-// Not here: compiling (flow/), pinning runs to versions (store/kernel_create.c).
+// Not here: compiling (flow/), pinning runs to versions (store/kernel/runs/create.c).
 #include "api/api.h"
 #include "base/limits.h"
-#include "engine/definition.h"
+#include "engine/coordinator/definition.h"
 #include "flow/flow.h"
-#include "flow/report.h"
+#include "flow/lexer/report.h"
 #include <stdio.h>
 
 enum { SOURCE_SIZE_MAX = 1 << 20, REPORT_SIZE_MAX = 4 << 20 };
@@ -49,7 +49,7 @@ static Status define(abide_engine *engine, const Deploying *deploying, Diag *dia
     return status;
 }
 
-// Also held to what can work (flow/check.h): what is deployed from now on, not what is there.
+// Also held to what can work (flow/check/check.h): what is deployed from now on, not what is there.
 static Status compile(Deploying *deploying, Str name, Str text, Diag *diag) {
     Arena arena;
     arena_init(&arena);

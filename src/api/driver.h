@@ -14,7 +14,7 @@
 //   [D6] Of an await that was called off the coordinator's thread looks at nothing before it knows,
 //        with the mailbox locked, that it is not answered: its owner may free it from then on.
 #pragma once
-#include "engine/coordinator.h"
+#include "engine/coordinator/coordinator.h"
 #include <pthread.h>
 #include <stdatomic.h>
 

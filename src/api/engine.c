@@ -6,15 +6,15 @@
 // Not here: starting and steering runs (steer.c), looking (look.c), the calls a workflow makes
 // (context.c).
 #include "api/api.h"
-#include "base/duration.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/time/duration.h"
 #include "base/version.h"
-#include "engine/filter.h"
-#include "engine/start.h"
-#include "engine/flow_options.h"
+#include "engine/coordinator/start.h"
+#include "engine/runners/filter.h"
+#include "engine/runners/flow_options.h"
 #include "flow/limits.h"
-#include "store/metrics.h"
+#include "store/decorators/metrics.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "api/api.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "engine/flow_machine.h"
+#include "engine/runners/flow_machine.h"
 #include "json/value.h"
 #include <stdio.h>
 

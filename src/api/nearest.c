@@ -4,10 +4,10 @@
 // definitions, the newest: with more of them than fit, a name that nobody deployed lately is not
 // suggested.
 //
-// Not here: how near is near (base/suggest.c).
+// Not here: how near is near (base/text/suggest.c).
 #include "api/api.h"
-#include "base/suggest.h"
-#include "base/vec.h"
+#include "base/containers/vec.h"
+#include "base/text/suggest.h"
 
 enum { LOOKED_AT_SIZE_MAX = 4 << 20 }; // bytes of definitions, which have their sources with them
 

@@ -3,7 +3,7 @@
 // Lists read the store beside the engine. Removing all of something is several operations, each
 // durable by itself: an error in between leaves the rest, and the call can be repeated.
 //
-// Not here: publishing and signalling (steer.c), what the operations do (store/kernel_events.c).
+// Not here: publishing and signalling (steer.c), what the operations do (store/kernel/events).
 #include "api/api.h"
 #include "base/limits.h"
 

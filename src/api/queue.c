@@ -4,7 +4,7 @@
 //   [B3] A zeroed abide_queue_limits is the queue that nobody set, so 0 tasks of a key at a time
 //        means one here and ABIDE_UNLIMITED is said explicitly; the store's 0 is "no limit".
 //
-// Not here: what limits do (store/kernel_queues.c, store/kernel_keys.c).
+// Not here: what limits do (store/kernel/tasks/queues.c, store/kernel/tasks/keys.c).
 #include "api/api.h"
 #include "base/limits.h"
 #include <stdio.h>

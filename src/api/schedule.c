@@ -4,10 +4,10 @@
 //   [B1] What is refused here has not reached the store; what the store refuses changed nothing.
 //   [B2] A backfill that is cut short can be repeated: ticks that have a run are left alone.
 //
-// Not here: when ticks are (model/schedule.c), what the operations do (store/kernel_schedules.c).
+// Not here: when ticks are (model/schedule.c), what the operations do (store/kernel/schedules).
 #include "api/api.h"
-#include "base/duration.h"
 #include "base/limits.h"
+#include "base/time/duration.h"
 #include <stdio.h>
 
 static int missing_engine(abide_error *error) {

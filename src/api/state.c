@@ -3,7 +3,7 @@
 // They are read from the store, as of the last commit of their run: nobody is asked and nothing is
 // loaded, so looking at a million parked runs wakes none of them.
 //
-// Not here: setting them (engine/runner_flow.c), finding runs by them (look.c).
+// Not here: setting them (engine/runners/flow.c), finding runs by them (look.c).
 #include "api/api.h"
 #include "base/memory.h"
 

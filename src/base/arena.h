@@ -6,7 +6,7 @@
 //   [A2] arena_reset keeps one chunk, so a steady user stops calling malloc.
 //   [A3] In debug builds reset memory is overwritten, so that stale pointers show.
 #pragma once
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdarg.h>
 #include <stdint.h>
 

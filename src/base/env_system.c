@@ -7,8 +7,8 @@
 //   [E2] A number is wiped from the buffer as it leaves, so memory does not keep old ids.
 //   [E3] Tables are keyed when the process starts (hash.h).
 #include "base/assert.h"
+#include "base/containers/hash.h"
 #include "base/env.h"
-#include "base/hash.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

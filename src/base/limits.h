@@ -7,7 +7,7 @@
 // never while a store is open that was opened under others.
 #pragma once
 #include "base/status.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 //        client's text can neither forge a second line nor steer the terminal that shows it.
 #include "base/log.h"
 #include "base/assert.h"
-#include "base/utf.h"
+#include "base/text/utf.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Log: lines for the operator. Layers log through a Logger they are given; there is no global.
 // A function logs or returns an error, never both.
 #pragma once
-#include "base/str.h"
+#include "base/text/str.h"
 
 typedef enum LogLevel { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVEL_COUNT } LogLevel;
 

@@ -5,10 +5,10 @@
 // (options.h).
 //
 // Not here: what the commands do.
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "cli/cli.h"
 #include "cli/groups.h"
-#include "cli/verb.h"
+#include "cli/verbs/verb.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

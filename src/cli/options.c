@@ -7,7 +7,7 @@
 //   [O3] While a table is only asked for (options_observe) nothing is parsed or printed.
 
 #include "cli/options.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 //
 //   --name VALUE, --name=VALUE, -n VALUE; `--` ends the options; what is left are operands.
 #pragma once
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 typedef enum OptionKind {

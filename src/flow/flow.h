@@ -6,7 +6,7 @@
 // A FlowModule is immutable and may be shared by threads; a FlowVm belongs to one thread at a time.
 #pragma once
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "base/diag.h"
 #include "flow/host.h"
 #include "flow/limits.h"
@@ -128,7 +128,7 @@ void flow_vm_stats(const FlowVm *vm, FlowVmStats *ret_stats);
 // Makes the VM small while it waits: collects, drops caches and spare memory.
 void flow_vm_park(FlowVm *vm);
 
-// --- snapshots (snapshot_write.c, snapshot_read.c, inspect.c)
+// --- snapshots (snapshot/write.c, snapshot/read.c, inspect.c)
 // ERR_LIMIT: larger than limits.snapshot_bytes; the Diag names the largest variables.
 MUST_CHECK Status flow_snapshot_write(FlowVm *vm, Buf *ret_bytes, Diag *diag);
 // options->module must be the version the snapshot was taken from: ERR_CONFLICT otherwise.

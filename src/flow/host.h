@@ -10,7 +10,7 @@
 //   [H2] Every function pointer may be NULL: the call then throws "not available here".
 #pragma once
 #include "base/diag.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 typedef enum FlowAwaitKind { // stable: in snapshots
@@ -28,7 +28,7 @@ typedef struct FlowStart {
     uint32_t id;       // the awaitable's number
     Str name;          // task, signal, topic, workflow; null for timers
     Str input_json;    // null when the script gave none (undefined)
-    Str options_json;  // null when the script gave none; names and values fit check_api.h
+    Str options_json;  // null when the script gave none; names and values fit check/api.h
     int64_t delay_ms;  // timers with a duration; -1 otherwise
     int64_t at_ms;     // Timer.until; -1 otherwise
     int64_t timeout_ms; // Signal.when, Event.wait with a timeout; -1 otherwise

@@ -9,8 +9,8 @@
 //   [S3] What is appended is valid JSON and valid UTF-8.
 #include "json/escape.h"
 #include "base/assert.h"
-#include "base/number.h"
-#include "base/utf.h"
+#include "base/text/number.h"
+#include "base/text/utf.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

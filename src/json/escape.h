@@ -3,7 +3,7 @@
 // Inside, text is WTF-8: UTF-8 in which a lone surrogate (written \ud800 in JSON) is three bytes.
 #pragma once
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "json/read.h"
 
 // The length of the run from `at` that needs no attention: ASCII without quote, backslash and

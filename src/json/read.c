@@ -11,8 +11,8 @@
 //   [R3] Every byte is looked at once (strings sixteen at a time), whatever the input.
 #include "json/read.h"
 #include "base/assert.h"
-#include "base/number.h"
-#include "base/utf.h"
+#include "base/text/number.h"
+#include "base/text/utf.h"
 #include "json/escape.h"
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #pragma once
 #include "base/diag.h"
 #include "base/limits.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 typedef enum JsonEventKind {

@@ -3,11 +3,12 @@
 // A schema is used as it was parsed: each keyword is found in one table, which has the function
 // that looks at the keyword's own value and the function that holds a value to it.
 //
-// Not here: where schemas come from (flow/config.c), who is held to them (engine/start.c).
+// Not here: where schemas come from (flow/check/config.c), who is held to them
+// (engine/coordinator/start.c).
 #include "json/schema.h"
 #include "base/assert.h"
 #include "base/limits.h"
-#include "base/name.h"
+#include "base/text/name.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 //   [J2] No function here recurses: equality walks with an explicit stack in its own arena.
 #include "json/value.h"
 #include "base/assert.h"
-#include "base/vec.h"
+#include "base/containers/vec.h"
 #include "json/escape.h"
 #include "json/read.h"
 #include <stdalign.h>

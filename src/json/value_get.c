@@ -8,9 +8,9 @@
 //
 //   [G1] A getter writes its answer only when it answers OK and the field is there.
 //   [G2] null and absent mean the same, except to json_get_raw: payloads may be null.
-#include "base/duration.h"
 #include "base/limits.h"
-#include "base/name.h"
+#include "base/text/name.h"
+#include "base/time/duration.h"
 #include "json/read.h"
 #include "json/value.h"
 

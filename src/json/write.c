@@ -6,9 +6,9 @@
 //   [W2] Empty containers are {} and [], with a gap too.
 #include "json/write.h"
 #include "base/assert.h"
-#include "base/duration.h"
-#include "base/number.h"
-#include "base/vec.h"
+#include "base/containers/vec.h"
+#include "base/text/number.h"
+#include "base/time/duration.h"
 #include "json/escape.h"
 
 void json_writer_init(JsonWriter *writer, Buf *buf, Str gap) {

@@ -8,7 +8,7 @@
 //
 // The buffer's ceiling is the writer's too: check buf.is_overflown once, at the end.
 #pragma once
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "json/value.h"
 
 typedef struct JsonWriter {

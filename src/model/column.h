@@ -6,7 +6,7 @@
 // sparse index leaves out rows whose `sparse` column is 0 or null, which keeps the indexes that
 // drive timers and waits as small as the work that is really due.
 //
-// Adding a column is one line in tables.c plus a migration (store/migrations.c).
+// Adding a column is one line in tables.c plus a migration (store/sqlite/migrations.c).
 #pragma once
 #include "base/arena.h"
 #include <stdint.h>

@@ -6,7 +6,7 @@
 //   [Q2] A TaskKeyRow exists while a concurrency key has tasks that are leased or ready; its counts
 //        equal them by place.
 #pragma once
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 enum {

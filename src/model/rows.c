@@ -5,7 +5,7 @@
 //   [N2] A number that has no name answers "unknown"; it never stops the process, because it may
 //        come from a damaged file.
 #include "model/rows.h"
-#include "base/hash.h"
+#include "base/containers/hash.h"
 
 static const char *const run_state_names[RUN_STATE_COUNT] = {
     [RUN_PENDING] = "pending",     [RUN_RUNNING] = "running",     [RUN_SUSPENDED] = "suspended",

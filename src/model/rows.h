@@ -272,7 +272,7 @@ typedef struct DefinitionRow {
     int64_t is_current;
     int64_t created_at_ms;
     Str config, source;
-    Str code; // what it was compiled to (flow/image.h); null for those deployed before it was kept
+    Str code; // what it was compiled to (flow/code/image.h); null: deployed before it was kept
     Str file; // the name of its file, without folders, for people to see; null: nobody said
 } DefinitionRow;
 

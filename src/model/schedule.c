@@ -3,11 +3,11 @@
 //   [H1], [H2] of schedule.h.
 //   [H3] Everything here is a function of its arguments: no clock, no store.
 //
-// Not here: what happens at a tick (store/kernel_schedules.c), cron itself (base/cron.c).
+// Not here: what happens at a tick (store/kernel/schedules), cron itself (base/time/cron.c).
 #include "model/schedule.h"
 #include "base/assert.h"
-#include "base/duration.h"
-#include "base/hash.h"
+#include "base/containers/hash.h"
+#include "base/time/duration.h"
 
 static const char *const kind_names[SCHEDULE_KIND_COUNT] = {
     [SCHEDULE_CRON] = "cron",

@@ -3,12 +3,12 @@
 // A tick is an instant at which a schedule wants one run. Ticks follow from the row alone (kind,
 // spec, zone), so every node computes the same ones; the id of a tick's run follows from name and
 // tick, so a tick cannot start two.
-//   [H1] Cron ticks are those of base/cron.h. Intervals tick at multiples of their length since
-//        1970, whenever they were made, so that saving a schedule again does not move them.
+//   [H1] Cron ticks are those of base/time/cron.h. Intervals tick at multiples of their length
+//        since 1970, whenever they were made, so that saving a schedule again does not move them.
 //   [H2] Jitter delays the start of a run, never the tick, and is the same for the same tick.
 #pragma once
 #include "base/arena.h"
-#include "base/cron.h"
+#include "base/time/cron.h"
 
 typedef enum ScheduleKind { // in the file format: append, never renumber
     SCHEDULE_CRON = 1,      // spec: a cron expression, in `zone`

@@ -7,7 +7,7 @@
 //        entries with start_seq < seq <= end_seq; `position` is the first step it began.
 //   [P2] Rows of a run are numbered without gaps; the newest ones are kept.
 #pragma once
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 typedef struct SnapshotRow {
@@ -18,7 +18,7 @@ typedef struct SnapshotRow {
     int64_t end_seq;
     int64_t position;
     Str snapshot;
-    Str state; // its StateRows at that moment, encoded (kernel_states.c); null = none
+    Str state; // its StateRows at that moment, encoded (runs/states.c); null = none
 } SnapshotRow;
 
 typedef struct StateRow { // one value of State.set

@@ -7,7 +7,7 @@
 //   [T3] An index lists only what it is ordered by before the primary key; the primary key always
 //        follows as the last part of the order (see column.h), so it is not listed.
 //
-// Adding a column: one line in the struct, one line here, one step in store/migrations.c.
+// Adding a column: one line in the struct, one line here, one step in store/sqlite/migrations.c.
 #include "model/rows.h"
 #include <assert.h>
 

@@ -3,7 +3,7 @@
 // A text is made in place, digit by digit, so that no second copy of the secret is left behind.
 // Invariants [N1] and [N2] are in token.h.
 //
-// Not here: which tokens there are (store/), who is asked for one (server/auth.c).
+// Not here: which tokens there are (store/), who is asked for one (server/access/auth.c).
 #include "model/token.h"
 #include <assert.h>
 

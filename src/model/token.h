@@ -10,9 +10,9 @@
 //
 // rows.h includes this file.
 #pragma once
+#include "base/containers/hash.h"
 #include "base/env.h"
-#include "base/hash.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 // What somebody may do. A token has one or more; admin includes all, and read is part of client.

@@ -2,9 +2,9 @@
 //
 // Invariants [R1] and [R2] are in trace.h.
 //
-// Not here: measuring and sending spans (server/trace.c).
+// Not here: measuring and sending spans (server/observe/trace.c).
 #include "model/trace.h"
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include <stdio.h>
 
 #define TAG_PREFIX "traceparent="

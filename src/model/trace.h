@@ -12,7 +12,7 @@
 //   [R2] A malformed traceparent is as good as none, and so is a tracestate.
 #pragma once
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 enum { TRACE_ID_SIZE = 16, SPAN_ID_SIZE = 8, TRACEPARENT_SIZE = 55, TRACESTATE_SIZE_MAX = 512 };

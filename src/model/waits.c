@@ -12,7 +12,7 @@
 //   [E3] The version byte is first; another version is refused rather than guessed.
 #include "model/waits.h"
 #include "base/assert.h"
-#include "base/bytes.h"
+#include "base/containers/bytes.h"
 #include "base/limits.h"
 
 enum {

@@ -4,10 +4,10 @@
 // few dozen at most, and asked whenever a run becomes ready: so they are copied to grow, and asking
 // costs one hash and a few comparisons.
 //
-// Not here: who claims and who reserves (store/kernel_nodes.c, store/kernel_runs.c).
+// Not here: who claims and who reserves (store/kernel/nodes/nodes.c, store/kernel/runs/runs.c).
 #include "model/workflow_set.h"
 #include "base/assert.h"
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "base/memory.h"
 #include <string.h>
 

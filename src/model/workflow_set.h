@@ -9,7 +9,7 @@
 //   [W2] Numbers are the same in every process. Two names may share one, so whoever claims by
 //        number also looks at the name.
 #pragma once
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -14,10 +14,10 @@
 // Not here: flags and files (cli/), sockets (listen.c), the manager's protocol (service.c).
 #include "server/serve.h"
 #include "base/memory.h"
-#include "server/flow_folder.h"
-#include "server/listen.h"
+#include "server/flows/folder.h"
+#include "server/http/listen.h"
+#include "server/http/tls.h"
 #include "server/service.h"
-#include "server/tls.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

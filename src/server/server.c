@@ -5,10 +5,10 @@
 // Not here: requests (http.c), deadlines (ticker.c), configuration files and flags (cli/).
 #include "server/server.h"
 #include "base/memory.h"
-#include "server/connection.h"
-#include "server/http.h"
-#include "server/listen.h"
-#include "server/tls.h"
+#include "server/http/connection.h"
+#include "server/http/http.h"
+#include "server/http/listen.h"
+#include "server/http/tls.h"
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>

@@ -11,14 +11,14 @@
 //        answered 503, so that many clients with large bodies cannot take all memory.
 #pragma once
 #include "api/api.h"
-#include "server/exchange.h"
-#include "server/hub.h"
-#include "server/metrics.h"
-#include "server/trace.h"
-#include "server/policy.h"
-#include "server/ticker.h"
-#include "server/tokens.h"
-#include "server/workers.h"
+#include "server/access/policy.h"
+#include "server/access/tokens.h"
+#include "server/exchange/exchange.h"
+#include "server/exchange/hub.h"
+#include "server/http/ticker.h"
+#include "server/observe/metrics.h"
+#include "server/observe/trace.h"
+#include "server/observe/workers.h"
 #include <stdatomic.h>
 
 typedef struct ServerConfig {
@@ -55,7 +55,7 @@ struct Server {
     Metrics metrics;
     Workers workers;
     HeldBytes held; // [V4]
-    _Atomic int64_t spill_count, spilled_bytes; // [S2] of exchange_spill.c
+    _Atomic int64_t spill_count, spilled_bytes; // [S2] of exchange/spill.c
     Tracer *tracer; // NULL = no traces
     EngineWatcher watcher;
     Hub hub;

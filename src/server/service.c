@@ -5,7 +5,7 @@
 //
 // Not here: when which of these is said (serve.c).
 #include "server/service.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>

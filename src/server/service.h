@@ -7,7 +7,7 @@
 //        do not believe they were meant.
 #pragma once
 #include "base/diag.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 typedef struct Service {

@@ -9,11 +9,11 @@
 //
 // Not here: native workflows (workload.c), who starts them (clients.c), how scripts are
 // generated (generate.c).
+#include "base/containers/hash.h"
+#include "base/containers/map.h"
 #include "base/limits.h"
-#include "base/hash.h"
-#include "base/map.h"
 #include "base/memory.h"
-#include "engine/definition.h"
+#include "engine/coordinator/definition.h"
 #include "sim/generate.h"
 #include <stdio.h>
 

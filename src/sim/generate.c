@@ -16,7 +16,7 @@
 // Not here: who starts them and sends what they wait for (clients.c), scripts written by hand and
 // the checks at the end (flows.c).
 #include "sim/generate.h"
-#include "base/buf.h"
+#include "base/containers/buf.h"
 
 enum { DEPTH_MAX = 3, TEXT_MAX = 200000 };
 

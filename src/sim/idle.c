@@ -13,8 +13,8 @@
 //
 // Not here: random histories (run.c), crashes (scenario.c).
 #include "base/memory.h"
-#include "engine/filter.h"
-#include "engine/start.h"
+#include "engine/coordinator/start.h"
+#include "engine/runners/filter.h"
 #include "sim/sim.h"
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 // place that consumed them; two places are one too many, and so is one when it was removed [X2].
 //
 // Not here: who writes (workload.c, run.c).
+#include "base/containers/map.h"
 #include "base/limits.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "sim/sim.h"
 #include <stdio.h>

@@ -10,7 +10,7 @@
 // needed to repeat it. Without --seed it begins at a seed of its own and says which.
 //
 // Not here: the model of the world and the checkers, which are the other files of this folder.
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "base/limits.h"
 #include "sim/sim.h"
 #include <stdio.h>

@@ -10,8 +10,8 @@
 // Not here: what workflows do (workload.c), what clients ask for (clients.c), what is checked
 // (ledger.c).
 #include "base/memory.h"
-#include "engine/filter.h"
-#include "engine/start.h"
+#include "engine/coordinator/start.h"
+#include "engine/runners/filter.h"
 #include "sim/clients.h"
 #include <stdarg.h>
 #include <stdio.h>

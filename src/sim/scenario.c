@@ -7,8 +7,8 @@
 //
 // Not here: random histories (run.c).
 #include "base/memory.h"
-#include "engine/filter.h"
-#include "engine/start.h"
+#include "engine/coordinator/start.h"
+#include "engine/runners/filter.h"
 #include "sim/clients.h"
 #include <stdio.h>
 

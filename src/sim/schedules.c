@@ -9,9 +9,9 @@
 //   [X8] With any other policy a run of a schedule begins after the one before it has ended.
 //
 // Not here: when clients act (clients.c, run.c), which faults happen (store.c).
-#include "base/duration.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/time/duration.h"
 #include "sim/clients.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 //   [X7], [X8] Ticks of schedules: see schedules.c.   [X9] Logs of scripts: see flows.c.
 #pragma once
 #include "abide.h"
-#include "engine/coordinator.h"
+#include "engine/coordinator/coordinator.h"
 
 typedef struct Sim Sim;
 

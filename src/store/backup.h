@@ -6,7 +6,7 @@
 //        copy that fails or is cut off leaves what was there before.
 #pragma once
 #include "base/diag.h"
-#include "base/str.h"
+#include "base/text/str.h"
 #include <stdint.h>
 
 typedef struct BackupConfig {

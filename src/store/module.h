@@ -13,7 +13,7 @@
 //   [J4] The current folder is never searched, and nothing is that another user chose: the
 //        environment does not count in a program with the rights of somebody else.
 #pragma once
-#include "store/remote.h"
+#include "store/remote/remote.h"
 #include "store/store.h"
 
 typedef struct RemotePair {

@@ -10,7 +10,7 @@
 // what somebody wrote, and may be relative to a folder that has changed since. [J4]
 //
 // Not here: modules that are part of the program (module_builtin.c).
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "base/version.h"
 #include "store/module.h"
 #include <dlfcn.h>

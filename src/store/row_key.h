@@ -4,7 +4,7 @@
 //   [K2] The key of a row in an index is unique, because the primary key is its last part.
 //   [K3] A Scan is a half-open range of keys: low <= key < high.
 #pragma once
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "store/rowstore.h"
 
 enum { ORDER_COLUMNS_MAX = 2 * INDEX_COLUMNS_MAX };

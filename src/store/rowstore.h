@@ -146,7 +146,7 @@ static inline Status rows_check(RowStore *rows, Diag *diag) {
     return rows->ops->check(rows, diag);
 }
 
-// Whichever backend the URL names (store_open.c).
+// Whichever backend the URL names (store/open.c).
 struct StoreConfig;
 struct RowStorePair;
 MUST_CHECK Status rows_open(Str url, const struct StoreConfig *config,

@@ -15,10 +15,10 @@
 //   [F5] Engines that died on a source that nobody else could have open hold leases of a century
 //        there; in the target these are over, so that any node may take over what they had.
 //
-// Not here: copies of a store that goes on (backup.h), words for people (cli/migrate.c).
+// Not here: copies of a store that goes on (backup.h), words for people (cli/commands/migrate.c).
 #pragma once
+#include "base/containers/hash.h"
 #include "base/diag.h"
-#include "base/hash.h"
 #include "model/rows.h"
 #include <stdatomic.h>
 

@@ -9,8 +9,8 @@
 //
 // Not here: processes (process.c).
 #include "tasks/exec.h"
+#include "base/containers/vec.h"
 #include "base/limits.h"
-#include "base/vec.h"
 #include "json/validate.h"
 #include "json/write.h"
 #include "tasks/tasks.h"

@@ -8,7 +8,7 @@
 //   [P5] A command that must end before it has ended gets SIGTERM and, when there is a grace, that
 //        long to obey; then SIGKILL.
 #pragma once
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "base/diag.h"
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 // HttpRequest: the checked input of the http task, and what becomes of it from hop to hop.
 #pragma once
-#include "base/vec.h"
+#include "base/containers/vec.h"
 #include "tasks/curl.h"
 #include "tasks/tasks.h"
 

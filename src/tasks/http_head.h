@@ -1,7 +1,7 @@
 // HttpHead: the head of an answer, line by line as it arrives; fields of one name are joined.
 #pragma once
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/containers/map.h"
+#include "base/containers/vec.h"
 #include "json/write.h"
 
 // Of all answers to one request together: redirects, and answers that only say "continue".

@@ -10,7 +10,7 @@
 #pragma once
 #include "abide.h"
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "base/diag.h"
 #include "json/value.h"
 

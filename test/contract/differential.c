@@ -15,9 +15,9 @@
 // fails, and is then printed with its seed.
 //
 // A new backend is one line in `backends`.
+#include "base/containers/hash.h"
+#include "base/containers/map.h"
 #include "base/env.h"
-#include "base/hash.h"
-#include "base/map.h"
 #include "contract/dump.h"
 #include "contract/trace.h"
 #include "servers/postgres.h"

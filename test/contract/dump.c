@@ -1,7 +1,7 @@
 // Dump: see dump.h. One section per kind of thing, one line per row, every column by name.
-#include "contract/dump.h"
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "base/limits.h"
+#include "contract/dump.h"
 #include <stdio.h>
 #include <stdlib.h>
 

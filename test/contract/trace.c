@@ -1,6 +1,6 @@
 // Traces: see trace.h. Each `build_` function turns one number into one operation.
-#include "contract/trace.h"
 #include "base/env.h"
+#include "contract/trace.h"
 #include <stdlib.h>
 
 #define START_MS INT64_C(1700000000000) // 2023-11-14T22:13:20Z
@@ -344,7 +344,7 @@ static void build_outside(Maker *maker, Op *op) {
 
 static void build_node_op(Maker *maker, Op *op) {
     // A lease that is made shorter is noticed late by nodes that know the longer one
-    // (kernel_beats.c), and no engine does that: so it is never made shorter here.
+    // (nodes/beats.c), and no engine does that: so it is never made shorter here.
     static const int64_t leases[] = {3000, 9000, 20000};
     switch (op->kind) {
     case OP_JOIN:

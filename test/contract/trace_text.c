@@ -1,5 +1,5 @@
 // Traces as text: what was asked for, and everything that was answered.
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "contract/trace.h"
 
 enum { TEXT_SIZE_MAX = 64 << 20, SHOWN_MAX = 24 };

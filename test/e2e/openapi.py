@@ -80,7 +80,7 @@ class Document:
         assert not missing, "%s lacks %s" % (where, sorted(missing))
         unknown = set(value) - set(schema["properties"])
         assert not unknown or schema.get("additionalProperties", True), \
-            "%s has %s: add it to src/server/openapi_schemas.c" % (where, sorted(unknown))
+            "%s has %s: add it to src/server/openapi/schemas.c" % (where, sorted(unknown))
         for name, item in value.items():
             if name in schema["properties"]:
                 self.check_value(item, schema["properties"][name], where + "." + name)

@@ -4,9 +4,9 @@
 // flush, and the list of changes since. Files are small here, so whole copies are cheap.
 //   [K6] Creating and removing files is taken to survive at once.
 //   [K7] One process, one thread.
-#include "fault/disk.h"
+#include "base/containers/vec.h"
 #include "base/env.h"
-#include "base/vec.h"
+#include "fault/disk.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>

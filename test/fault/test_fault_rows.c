@@ -6,7 +6,7 @@
 // try: the answers of the try that goes through, and of all batches after it, are compared with
 // those of a store that never failed. A commit may also fail after it happened.
 #include "fault/script.h"
-#include "store/kernel.h"
+#include "store/kernel/kernel.h"
 #include "store/rowstore.h"
 #include "unit/unit.h"
 #include <stdio.h>

@@ -13,7 +13,7 @@
 //   [D3] Outcome, result, error text with its stack, and everything the host was told are equal.
 #include "base/memory.h"
 #include "flow/flow.h"
-#include "flow/vm.h"
+#include "flow/vm/vm.h"
 #include "json/escape.h"
 #include <stdio.h>
 #include <stdlib.h>

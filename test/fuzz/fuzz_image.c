@@ -8,11 +8,11 @@
 //   [I1] Reading answers OK, or ERR_CORRUPT, ERR_INVALID or ERR_UNSUPPORTED with words.
 //   [I2] What was accepted can be shown, and its image can be written.
 #include "base/assert.h"
-#include "base/bytes.h"
-#include "base/hash.h"
+#include "base/containers/bytes.h"
+#include "base/containers/hash.h"
 #include "base/memory.h"
-#include "flow/disasm.h"
-#include "flow/image.h"
+#include "flow/code/disasm.h"
+#include "flow/code/image.h"
 #include "fuzz.h"
 #include "snapshot_programs.h"
 #include <string.h>

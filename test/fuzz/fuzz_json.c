@@ -6,7 +6,7 @@
 //   [Z3] A parsed tree written out, compact or indented, parses again to an equal tree.
 //   [Z4] Any bytes as a string are written as valid JSON.
 #include "base/assert.h"
-#include "base/utf.h"
+#include "base/text/utf.h"
 #include "fuzz.h"
 #include "json/escape.h"
 #include "json/validate.h"

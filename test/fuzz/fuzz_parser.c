@@ -7,10 +7,10 @@
 //   [Z4] The lexer alone, which the parser may guide differently, ends on any bytes.
 //   [Z5] What parses can be checked, and [Z2] holds for what the check finds.
 #include "base/assert.h"
-#include "base/utf.h"
-#include "flow/check.h"
-#include "flow/lexer.h"
-#include "flow/parse.h"
+#include "base/text/utf.h"
+#include "flow/check/check.h"
+#include "flow/lexer/lexer.h"
+#include "flow/parser/parse.h"
 #include "fuzz.h"
 #include "json/validate.h"
 

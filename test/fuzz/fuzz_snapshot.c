@@ -10,12 +10,12 @@
 //   [Z3] A snapshot of what was accepted is read or refused, like any other. (Made-up registers may
 //        leak HOLE or a box into a value; then it is refused.)
 #include "base/assert.h"
-#include "base/bytes.h"
-#include "base/hash.h"
-#include "flow/code.h"
+#include "base/containers/bytes.h"
+#include "base/containers/hash.h"
+#include "flow/code/code.h"
 #include "flow/flow.h"
-#include "flow/realm.h"
-#include "flow/snapshot_format.h"
+#include "flow/realm/realm.h"
+#include "flow/snapshot/format.h"
 #include "fuzz.h"
 #include "snapshot_programs.h"
 #include <stdio.h>

@@ -9,9 +9,9 @@
 //   [V3] What was accepted can be shown.
 #include "base/assert.h"
 #include "base/memory.h"
-#include "flow/disasm.h"
+#include "flow/code/disasm.h"
+#include "flow/code/verify.h"
 #include "flow/flow.h"
-#include "flow/verify.h"
 #include "fuzz.h"
 #include "snapshot_programs.h"
 #include <string.h>

@@ -1,9 +1,9 @@
 // Makes seeds for fuzz_snapshot: payloads of the programs in snapshot_programs.h, taken at
 // instructions all along their way.
 //   snapshot-seeds DIRECTORY [EVERY]
-#include "base/buf.h"
+#include "base/containers/buf.h"
 #include "flow/flow.h"
-#include "flow/snapshot_format.h"
+#include "flow/snapshot/format.h"
 #include "snapshot_programs.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ class CaseTables(unittest.TestCase):
 
     def test_one_that_does_not_is_noticed(self):
         for path, name in (("test/tools/test_case_tables.py", "test_nobody_wrote"),
-                           ("test/contract/contract_idle.c", "nobody_wrote"),
+                           ("test/contract/runs/idle.c", "nobody_wrote"),
                            ("test/nowhere.c", "")):
             self.assertFalse(is_there(path, name), (path, name))
 

@@ -85,6 +85,18 @@ class TidyTest(unittest.TestCase):
         self.assert_found("src/flow/a.c", OPENING + '#include "json/reader_internal.h"\n',
                           "private to json")
 
+    def test_a_room_is_held_to_its_own_line(self):
+        self.assert_clean("src/store/redis/a.c", OPENING + '#include "store/remote/remote.h"\n')
+        self.assert_found("src/store/kernel/runs/a.c", OPENING + '#include "store/redis/url.h"\n',
+                          "store/kernel may include only")
+
+    def test_a_room_sees_what_belongs_to_it(self):
+        self.assert_clean("src/store/kernel/runs/a.c", OPENING + '#include "store/kernel/internal.h"\n')
+
+    def test_private_header_of_another_room_is_found(self):
+        self.assert_found("src/server/routes/a.c", OPENING + '#include "server/http/internal.h"\n',
+                          "private to server/http")
+
     def test_include_in_a_comment_is_no_include(self):
         self.assert_clean("src/base/a.c", OPENING + '/*\n#include "engine/turn.h"\n*/\n')
 
@@ -92,10 +104,10 @@ class TidyTest(unittest.TestCase):
         self.assert_found("src/misc/a.c", OPENING, "[layer]", "misc")
 
     def test_main_may_include_every_layer(self):
-        self.assert_clean("src/main.c", OPENING + '#include "server/http.h"\n#include "cli/cli.h"\n')
+        self.assert_clean("src/main.c", OPENING + '#include "server/http/http.h"\n#include "cli/cli.h"\n')
 
     def test_example_may_include_only_the_public_header(self):
-        self.assert_found("examples/x/a.c", '#include "abide.h"\n#include "base/str.h"\n',
+        self.assert_found("examples/x/a.c", '#include "abide.h"\n#include "base/text/str.h"\n',
                           "a.c:2: [include]")
 
     def test_clock_outside_env_is_found(self):
@@ -123,7 +135,7 @@ class TidyTest(unittest.TestCase):
 
     def test_heap_in_base_and_flow_heap_is_allowed(self):
         self.write("src/base/memory.c", OPENING + "void f(void *p) { free(p); }\n")
-        self.assert_clean("src/flow/heap_sweep.c", OPENING + "void f(void *p) { free(p); }\n")
+        self.assert_clean("src/flow/value/heap_sweep.c", OPENING + "void f(void *p) { free(p); }\n")
 
     def test_banned_calls_are_found_even_in_tests(self):
         for call in ("strcpy(a, b)", "strcat(a, b)", "sprintf(a, b)", "gets(a)", "longjmp(a, 1)",

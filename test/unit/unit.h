@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/diag.h"
-#include "base/str.h"
+#include "base/text/str.h"
 
 #define assert_str_equal(actual, expected) check_str((actual), (expected), __FILE__, __LINE__)
 #define assert_ok(call)                    check_status((call), OK, __FILE__, __LINE__)

@@ -1,5 +1,5 @@
 // structuredClone: a walk over everything reachable; `memory` maps originals to copies, so that
-// cycles and shared references stay what they are. The kinds are those of builtin_clone.c.
+// cycles and shared references stay what they are. The kinds are those of builtin/clone.c.
 
 function Global_structuredClone(...args) {
   if (args.length === 0) %typeError("The value argument must be specified");

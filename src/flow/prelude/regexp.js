@@ -1,5 +1,5 @@
 // RegExp, step by step as the specification has it: for subclasses, objects with an exec of their
-// own, changed prototypes. RegExps nobody has touched are handled in C (builtin_regexp_methods.c).
+// own, changed prototypes. RegExps nobody has touched are handled in C (regexp/methods.c).
 
 function requireObject(value, method) {
   if (!%isObject(value)) {

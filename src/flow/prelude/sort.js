@@ -1,6 +1,6 @@
 // Sorting with a comparator: stable, by runs that are merged. Runs shorter than the minimum are
 // extended by binary insertion; up to 63 elements that is all there is, and the comparator is
-// called for the same pairs as in V8. Sorting by text is in C (builtin_array_sort.c).
+// called for the same pairs as in V8. Sorting by text is in C (builtin/array_sort.c).
 
 function checkComparator(comparator) {
   if (comparator !== undefined && !%isCallable(comparator)) {

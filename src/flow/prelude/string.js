@@ -16,7 +16,7 @@ function String_raw(template, ...substitutions) {
   return out;
 }
 
-// The order is the same for every locale (builtin_string_compare.c); options change its strength.
+// The order is the same for every locale (text/string_compare.c); options change its strength.
 function String_prototype_localeCompare(that, locales, options) {
   requireText(this, "localeCompare");
   const left = `${this}`;

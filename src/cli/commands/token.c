@@ -1,0 +1,152 @@
+// abide token create, ls, rm: who may talk to a server.
+//
+// With --server they are calls like any other and need a token with the scope admin. With --store
+// they open the store themselves: that is how the first token of a server comes about.
+//
+//   [B1] A token's text goes to stdout alone, so that it can be piped into a file; what is said
+//        about it goes to stderr.
+//
+// Not here: what tokens are (model/token.h), who is asked for one (server/access/auth.c).
+#include "cli/groups.h"
+#include "cli/verbs/verb.h"
+#include "json/write.h"
+
+enum { TOKEN_BODY_MAX = 64 << 10 };
+
+// ---- create ----
+
+// Scopes may be given one by one or joined by commas.
+static void write_scopes(JsonWriter *json, const OptionTexts *scopes) {
+    json_write_key(json, STR("scopes"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < scopes->count; i++) {
+        for (const char *at = scopes->items[i]; *at;) {
+            size_t len = strcspn(at, ",");
+            if (len > 0) json_write_string(json, (Str){at, len});
+            at += len + (at[len] == ',');
+        }
+    }
+    json_write_array_end(json);
+}
+
+static void say_token(Session *session) {
+    const JsonValue *token = session->answer.json;
+    if (session->format == OUTPUT_JSON) {
+        output_json(stdout, token);
+        return;
+    }
+    if (session->format == OUTPUT_IDS) {
+        output_id(stdout, field_text(token, "id"));
+        return;
+    }
+    printf("%.*s\n", STR_ARG(field_text(token, "token"))); // [B1]
+    fprintf(stderr, "%.*s: keep it safe, it is shown only this once\n",
+            STR_ARG(field_text(token, "id")));
+}
+
+static int token_create(int argument_count, char **arguments) {
+    Session session;
+    session_init(&session, SESSION_PREPARES);
+    Str name = STR_NULL, expires = STR_NULL;
+    OptionTexts scopes = {0};
+    const Option options[] = {
+        {"name", 'n', OPTION_TEXT, &name, "NAME", "for people, to tell tokens apart"},
+        {"scope", 0, OPTION_TEXTS, &scopes, "SCOPE",
+         "read, client, worker or admin; several times"},
+        {"expires", 0, OPTION_TEXT, &expires, "DURATION", "how long it is good for; 30d"},
+    };
+    OptionTable table = {
+        .usage = "abide token create --name NAME --scope SCOPE [options]",
+        .about = "Makes a token and prints it. Only its digest is kept: it cannot be shown again.\n"
+                 "read looks; client also starts, signals and changes runs; worker claims and\n"
+                 "completes tasks; admin may do everything, tokens included.",
+        .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
+                   "abide token create --name workers --scope worker --expires 90d",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+    };
+    Operands none;
+    int code = session_begin(&session, &table, argument_count, arguments, &none);
+    if (code != SESSION_GO_ON) return code;
+    if (str_is_null(name) || scopes.count == 0) {
+        session_misuse(&session, "a token needs --name and --scope");
+        return session_end(&session);
+    }
+    Buf body;
+    buf_init(&body, TOKEN_BODY_MAX);
+    JsonWriter json;
+    json_writer_init(&json, &body, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_string(&json, "name", name);
+    write_scopes(&json, &scopes);
+    if (!str_is_null(expires)) json_put_string(&json, "expires", expires);
+    json_write_object_end(&json);
+    if (session_post(&session, STR("/v1/tokens"), buf_str(&body))) say_token(&session);
+    buf_done(&body);
+    return session_end(&session);
+}
+
+// ---- list ----
+
+static Str scopes_text(Session *session, const JsonValue *token) {
+    const JsonValue *scopes = json_member(token, STR("scopes"));
+    Str text = STR("");
+    if (scopes != NULL && scopes->kind == JSON_KIND_ARRAY) JSON_EACH(scope, scopes) {
+        text = arena_printf(&session->arena, "%.*s%s%.*s", STR_ARG(text), text.len > 0 ? "," : "",
+                            STR_ARG(scope->string));
+    }
+    return text;
+}
+
+static Str expiry_text(Session *session, const JsonValue *token) {
+    int64_t expires_ms = field_ms(token, "expires_at");
+    if (expires_ms == 0) return STR("never");
+    return output_relative(&session->arena, session->now_ms, expires_ms);
+}
+
+static const ListColumn columns[] = {
+    {{"ID", false, false}, "id", CELL_TEXT, NULL},
+    {{"NAME", false, true}, "name", CELL_TEXT, NULL},
+    {{"SCOPES", false, false}, NULL, CELL_TEXT, scopes_text},
+    {{"ENDS WITH", false, false}, "hint", CELL_TEXT, NULL},
+    {{"CREATED", false, false}, "created_at", CELL_AGE, NULL},
+    {{"EXPIRES", false, false}, NULL, CELL_TEXT, expiry_text},
+};
+
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide token ls [options]",
+    .about = "Lists the tokens, newest first: all but their texts, which are not kept.",
+    .example = "abide token ls\nabide token ls -o json --store sqlite:abide.db",
+    .path = "/v1/tokens?limit=1000", // all there can be
+    .id_field = "id",
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+    .is_whole = true,
+};
+
+static const Verb rm_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide token rm TOKEN-ID... [options]",
+    .about = "Removes tokens; whoever uses one is refused from then on.",
+    .example = "abide token rm tok_01jczk7v9m4q8r2t6w0x5y3z1a",
+    .path = "/v1/tokens/%s",
+    .method = "DELETE",
+    .id_field = "id",
+    .done = "removed",
+    .is_aside = true,
+};
+
+static const CliCommand commands[] = {
+    {"create", "make a token and print it", token_create, NULL, NULL},
+    {"ls", "list the tokens", NULL, NULL, &ls_verb},
+    {"rm", "remove tokens", NULL, NULL, &rm_verb},
+};
+
+const CliGroup token_group = {
+    .about = "Makes, lists and removes the tokens that servers ask for.",
+    .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
+               "abide token ls",
+    .commands = commands,
+    .count = sizeof commands / sizeof *commands,
+};

@@ -1,0 +1,229 @@
+// abide workflow, abide deploy: the scripts a server knows.
+//
+// A file is compiled here first, so that its findings are shown as `abide check` shows them and
+// nothing is sent that cannot be deployed; the server compiles it again, and its word counts.
+//
+// Not here: runs of workflows (wf*.c).
+#include "cli/groups.h"
+#include "cli/run/load.h"
+#include "cli/verbs/details.h"
+#include "cli/verbs/verb.h"
+#include "flow/lexer/source.h"
+#include "json/write.h"
+
+static Str version_text(Session *session, const JsonValue *workflow) {
+    (void)session;
+    Str version = field_text(workflow, "version");
+    if (version.len > 12) version.len = 12;
+    return version;
+}
+
+static Str current_text(Session *session, const JsonValue *workflow) {
+    (void)session;
+    return field_flag(workflow, "current") ? STR("yes") : STR_NULL;
+}
+
+static const ListColumn columns[] = {
+    {{"WORKFLOW", false, true}, "name", CELL_TEXT, NULL},
+    {{"VERSION", false, false}, NULL, CELL_TEXT, version_text},
+    {{"CURRENT", false, false}, NULL, CELL_TEXT, current_text},
+    {{"KIND", false, false}, "kind", CELL_TEXT, NULL},
+    {{"DEPLOYED", false, false}, "created_at", CELL_AGE, NULL},
+};
+
+static const VerbOption filters[] = {
+    {"name", 0, "WORKFLOW", "all versions of this one", VALUE_TEXT},
+    {0},
+};
+
+static const Verb ls_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide workflow ls [options]",
+    .about = "Lists deployed workflows and their versions, newest first.",
+    .example = "abide workflow ls\nabide workflow ls --name order",
+    .path = "/v1/workflows",
+    .id_field = "name",
+    .options = filters,
+    .columns = columns,
+    .column_count = sizeof columns / sizeof *columns,
+};
+
+static void print_source(Str source, bool is_after_details, bool is_ended) {
+    if (is_after_details) putchar('\n');
+    fwrite(source.data, 1, source.len, stdout);
+    if (is_ended && source.data[source.len - 1] != '\n') putchar('\n');
+}
+
+static bool refuse_source(Session *session, const char *name) {
+    Diag diag;
+    Status status = diag_set(&diag, ERR_NOT_FOUND, "WORKFLOW_KIND",
+                             "\"%s\" is written in C: it has no source here", name);
+    return session_fail(session, status, &diag);
+}
+
+static int workflow_show(int argument_count, char **arguments) {
+    static const char *const hidden[] = {"source", NULL};
+    Session session;
+    Str version = STR_NULL;
+    bool is_source = false;
+    session_init(&session, SESSION_READS);
+    const Option options[] = {
+        {"version", 0, OPTION_TEXT, &version, "VERSION", "the current one unless given"},
+        {"source", 0, OPTION_FLAG, &is_source, NULL, "print the source and nothing else"},
+    };
+    OptionTable table = {
+        .usage = "abide workflow show WORKFLOW [options]",
+        .about = "Shows a workflow, its configuration and its source.",
+        .example = "abide workflow show order\nabide workflow show order --source > order.flow",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .operand_min = 1,
+        .operand_max = 1,
+    };
+    Operands operands;
+    int code = session_begin(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    Str base = session_path(&session, "/v1/workflows/%s", str_from(operands.items[0]), STR_NULL);
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, base);
+    client_put_query(&path, "version", version);
+    if (session_get(&session, buf_str(&path))) {
+        Str source = field_text(session.answer.json, "source");
+        bool is_table = session.format == OUTPUT_TABLE;
+        if (!is_source) details_print(&session, session.answer.json, "name", hidden);
+        if (source.len > 0 && (is_source || is_table))
+            print_source(source, !is_source, is_table);
+        if (source.len == 0 && is_source) (void)refuse_source(&session, operands.items[0]);
+    }
+    buf_done(&path);
+    return session_end(&session);
+}
+
+static const CliCommand commands[] = {
+    {"ls", "list workflows and their versions", NULL, NULL, &ls_verb},
+    {"show", "show a workflow and its source", workflow_show, NULL, NULL},
+};
+
+const CliGroup workflow_group = {
+    .about = "Workflows that are deployed.",
+    .example = "abide workflow ls\nabide workflow show order",
+    .commands = commands,
+    .count = sizeof commands / sizeof *commands,
+};
+
+// ---- deploy ----
+
+typedef struct Deployment {
+    Session *session;
+    Buf text;
+    JsonWriter json; // of -o json
+} Deployment;
+
+static void deploy_failed(Deployment *deployment, const char *file, Status status,
+                          const Diag *diag) {
+    session_complain(deployment->session, status, diag);
+    JsonWriter *json = &deployment->json;
+    json_write_object_begin(json);
+    json_put_cstr(json, "file", file);
+    json_write_key(json, STR("error"));
+    json_write_object_begin(json);
+    json_put_cstr(json, "code", diag->code);
+    json_put_cstr(json, "detail", diag->message);
+    json_write_object_end(json);
+    json_write_object_end(json);
+}
+
+static void print_deployed(Deployment *deployment, const char *file) {
+    Session *session = deployment->session;
+    const JsonValue *answer = session->answer.json;
+    const JsonValue *workflows = json_member(answer, STR("workflows"));
+    Str version = field_text(answer, "version");
+    JsonWriter *json = &deployment->json;
+    json_write_object_begin(json);
+    json_put_cstr(json, "file", file);
+    json_put_string(json, "version", version);
+    json_write_key(json, STR("workflows"));
+    json_write_value(json, workflows);
+    const JsonValue *warnings = json_member(answer, STR("warnings"));
+    if (warnings != NULL) { // an older server answers none
+        json_write_key(json, STR("warnings"));
+        json_write_value(json, warnings);
+    }
+    json_write_object_end(json);
+    JSON_EACH(workflow, workflows) {
+        Str name = field_text(workflow, "name");
+        if (session->format == OUTPUT_IDS) output_id(stdout, name);
+        if (session->format == OUTPUT_TABLE)
+            printf("%.*s: %s, version %.12s\n", STR_ARG(name),
+                   field_flag(workflow, "new") ? "deployed" : "unchanged", version.data);
+    }
+}
+
+// The file's name goes with it, so that stacks of its runs name it.
+static Str deploy_path(Session *session, Str workflow, const char *file) {
+    const char *slash = strrchr(file, '/');
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, session_path(session, "/v1/workflows/%s", workflow, STR_NULL));
+    client_put_query(&path, "file", str_from(slash != NULL ? slash + 1 : file));
+    Str text = arena_str(&session->arena, buf_str(&path));
+    buf_done(&path);
+    return text;
+}
+
+static void deploy_file(Deployment *deployment, const char *file) {
+    Session *session = deployment->session;
+    Buf source;
+    Diag diag;
+    buf_init(&source, FLOW_SOURCE_MAX);
+    const char *why;
+    FlowModule *module = load_module(file, LOAD_CHECKED, &source, &why);
+    session->answer = (ClientAnswer){0};
+    Status status = OK;
+    if (module == NULL) { // why has been said
+        status = diag_set(&diag, ERR_INVALID, why, "%s was not deployed", file);
+    } else {
+        Str name = flow_module_workflow(module, 0).name;
+        const ClientRequest request = {
+            .method = "PUT",
+            .path = deploy_path(session, name, file),
+            .body = buf_str(&source),
+            .content_type = "text/plain; charset=utf-8",
+        };
+        status = session_try(session, &request, &diag);
+        flow_module_release(module);
+    }
+    if (status == OK) print_deployed(deployment, file);
+    else deploy_failed(deployment, file, status, &diag);
+    buf_done(&source);
+}
+
+int cli_deploy(int argument_count, char **arguments) {
+    Session session;
+    session_init(&session, SESSION_CHANGES);
+    OptionTable table = {
+        .usage = "abide deploy FILE... [options]",
+        .about = "Deploys workflow files. Runs under way finish on the version they began with.\n"
+                 "Files with errors are reported and not deployed; the others are.",
+        .example = "abide deploy order.flow\nabide deploy flows/*.flow -o json",
+        .operand_min = 1,
+        .operand_max = 100000,
+    };
+    Operands operands;
+    int code = session_begin(&session, &table, argument_count, arguments, &operands);
+    if (code != SESSION_GO_ON) return code;
+    Deployment deployment = {.session = &session};
+    buf_init(&deployment.text, CLIENT_ANSWER_MAX);
+    json_writer_init(&deployment.json, &deployment.text, STR("  "));
+    json_write_object_begin(&deployment.json);
+    json_write_key(&deployment.json, STR("items"));
+    json_write_array_begin(&deployment.json);
+    for (size_t i = 0; i < operands.count && !session_is_stopped(); i++)
+        deploy_file(&deployment, operands.items[i]);
+    json_write_array_end(&deployment.json);
+    json_write_object_end(&deployment.json);
+    if (session.format == OUTPUT_JSON) output_json_line(stdout, buf_str(&deployment.text));
+    buf_done(&deployment.text);
+    return session_end(&session);
+}

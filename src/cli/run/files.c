@@ -1,0 +1,32 @@
+// Files: read at once, with the ceiling of the buffer.
+//
+// Commands work on whole texts (sources, inputs), so there is nothing to stream. The buffer's
+// max_size is what keeps a device or an endless pipe from filling memory.
+//   [F1] The buffer holds what was read even when the answer is an error.
+
+#include "cli/run/files.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+Status file_read(const char *path, Buf *ret_text, Diag *diag) {
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *file = is_input ? stdin : fopen(path, "rb");
+    if (!file)
+        return diag_set(diag, ERR_NOT_FOUND, "FILE_NOT_READ", "cannot read %s: %s", path,
+                        strerror(errno));
+    char chunk[16384];
+    size_t len;
+    while ((len = fread(chunk, 1, sizeof chunk, file)) > 0 && !ret_text->is_overflown)
+        buf_append(ret_text, chunk, len);
+    bool is_failed = ferror(file);
+    int error = errno;
+    if (!is_input) fclose(file);
+    if (is_failed)
+        return diag_set(diag, ERR_NOT_FOUND, "FILE_NOT_READ", "cannot read %s: %s", path,
+                        strerror(error));
+    if (ret_text->is_overflown)
+        return diag_set(diag, ERR_LIMIT, "FILE_TOO_LARGE", "%s has more than %zu bytes", path,
+                        ret_text->max_size);
+    return OK;
+}

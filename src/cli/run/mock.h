@@ -1,0 +1,36 @@
+// Mocks: answers from a file in place of tasks, child workflows and signals (docs/run.md).
+//
+//   {"charge": {"id": 7}, "http": [{"error": {"message": "away"}}, {"status": 200}],
+//    "workflow:audit": true, "signal:approval": {"ok": true}}
+//
+//   [M1] A list has one entry per call (attempts count); anything else answers every call.
+//   [M2] {"error": {…}} alone is a failure, {"result": …} alone is that result.
+//   [M3] A signal is sent when a run waits for it and nothing else can happen.
+#pragma once
+#include "abide.h"
+#include "base/arena.h"
+#include "base/containers/vec.h"
+#include "base/diag.h"
+#include "json/value.h"
+#include <stdatomic.h>
+
+typedef enum MockKind { MOCK_TASK, MOCK_WORKFLOW, MOCK_SIGNAL } MockKind;
+
+typedef struct Mock {
+    MockKind kind;
+    const char *name;
+    const JsonValue *answers;
+    atomic_uint call_count;
+} Mock;
+
+typedef struct Mocks {
+    Mock *items;
+    size_t count;
+} Mocks;
+
+// `text` and `arena` must outlive the mocks. ERR_INVALID: the file is no good.
+MUST_CHECK Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag);
+// Puts the tasks and workflows in place; registered last, so that they win over others.
+int mocks_register(Mocks *mocks, abide_engine *engine, abide_error *error);
+// The payload of the next signal of that name as JSON; null: none is left, or there is no mock.
+Str mocks_next_signal(Mocks *mocks, Str name);

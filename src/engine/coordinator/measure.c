@@ -1,0 +1,115 @@
+// What is told to those who measure: metrics and traces are made from it outside.
+//
+// Everything here happens after the commit that records it, on the coordinator's thread; nothing is
+// kept. A turn whose outcome was unknown and turned out applied is not measured: its answers are
+// lost.
+//
+// Not here: counting (server/observe/metrics.c), spans (server/observe/trace.c).
+#include "engine/coordinator/internal.h"
+
+static void tell(Coordinator *c, const EngineEvent *event) {
+    c->world->ops->notify(c->world, event);
+}
+
+void measure_ended(Coordinator *c, const EndedRun *ended, int64_t now_ms) {
+    EngineMeasure measure = {
+        .began_at_ms = ended->created_at_ms,
+        .ended_at_ms = now_ms,
+        .waited_ns = -1,
+        .state = ended->state,
+        .run = ended->run,
+        .tags = ended->tags,
+    };
+    EngineEvent event = {.kind = ENGINE_RUN_ENDED,
+                         .run_id = ended->id,
+                         .workflow = ended->workflow,
+                         .measure = &measure};
+    tell(c, &event);
+}
+
+void measure_turn(Coordinator *c, const Execution *execution, const TurnCommit *commit) {
+    if (execution->began_ns == 0) return; // it failed without having been executed
+    bool is_woken = execution->woken_ns != 0 && execution->began_ns >= execution->woken_ns;
+    EngineMeasure measure = {
+        .began_at_ms = execution->began_at_ms,
+        .ended_at_ms = execution->began_at_ms + (int64_t)(execution->took_ns / 1000000),
+        .took_ns = (int64_t)execution->took_ns,
+        .waited_ns = is_woken ? (int64_t)(execution->began_ns - execution->woken_ns) : -1,
+        .state = commit->state,
+        .number = execution->epoch,
+        .before_seq = commit->before_seq,
+        .start_seq = commit->start_seq,
+        .turn_seq = commit->turn_seq,
+        .snapshot_size = (int64_t)commit->snapshot.len,
+        .run = execution->run,
+        .tags = execution->view.tags,
+    };
+    EngineEvent event = {.kind = ENGINE_TURN,
+                         .run_id = execution->view.id,
+                         .workflow = execution->view.workflow,
+                         .measure = &measure};
+    tell(c, &event);
+}
+
+static void measure_claimed(Coordinator *c, const TaskRow *task, int64_t now_ms) {
+    int64_t waited_ms = now_ms - task->created_at_ms;
+    EngineMeasure measure = {
+        .began_at_ms = task->started_at_ms,
+        .ended_at_ms = now_ms,
+        .waited_ns = task->attempt == 1 && waited_ms >= 0 ? waited_ms * 1000000 : -1,
+        .state = task->state,
+        .number = task->attempt,
+        .run = task->run,
+        .worker = task->worker,
+    };
+    EngineEvent event = {
+        .kind = ENGINE_TASK_CLAIMED, .name = task->name, .detail = task->id, .measure = &measure};
+    tell(c, &event);
+}
+
+static void measure_attempt(Coordinator *c, const TurnItem *item, int64_t now_ms) {
+    const Op *op = item->op;
+    bool is_failure = op->kind == OP_FAIL_TASK;
+    const TaskAttempt *attempt = is_failure ? &op->fail_task.attempt : &op->complete_task.attempt;
+    if (str_is_null(attempt->name)) return;
+    TaskState failed = is_failure && op->fail_task.is_retried ? TASK_QUEUED : TASK_FAILED;
+    int64_t took_ms = now_ms - attempt->started_at_ms;
+    EngineMeasure measure = {
+        .began_at_ms = attempt->started_at_ms,
+        .ended_at_ms = now_ms,
+        .took_ns = took_ms > 0 ? took_ms * 1000000 : 0,
+        .waited_ns = -1,
+        .state = is_failure ? failed : TASK_COMPLETED,
+        .number = attempt->number,
+        .run = attempt->run,
+        .worker = attempt->worker,
+    };
+    if (item->execution != NULL) measure.took_ns = (int64_t)item->execution->took_ns; // exact
+    EngineEvent event = {.kind = ENGINE_TASK_ENDED,
+                         .name = attempt->name,
+                         .detail = is_failure ? op->fail_task.id : op->complete_task.id,
+                         .measure = &measure};
+    tell(c, &event);
+}
+
+void measure_tasks(Coordinator *c, const Turn *turn) {
+    for (size_t i = 0; i < turn->items.count; i++) {
+        const TurnItem *item = &turn->items.data[i];
+        const Op *op = item->op;
+        if (op->status != OK) continue;
+        if (op->kind == OP_COMPLETE_TASK || op->kind == OP_FAIL_TASK)
+            measure_attempt(c, item, turn->batch.now_ms);
+        if (op->kind != OP_CLAIM_TASKS) continue;
+        for (size_t j = 0; j < op->claim_tasks.task_count; j++)
+            measure_claimed(c, &op->claim_tasks.tasks[j], turn->batch.now_ms);
+    }
+}
+
+void measure_fired(Coordinator *c, int64_t fired_count) {
+    if (c->firing_due_ms == 0) return; // on coming up: what was due then says nothing about us
+    int64_t late_ms = env_now_ms(c->env) - c->firing_due_ms;
+    EngineMeasure measure = {
+        .took_ns = late_ms > 0 ? late_ms * 1000000 : 0, .waited_ns = -1, .number = fired_count};
+    EngineEvent event = {.kind = ENGINE_TIMERS_FIRED, .measure = &measure};
+    tell(c, &event);
+}

@@ -1,0 +1,276 @@
+// What several routes share: pages, names, tags, and how a run is shown.
+//
+// Functions that check answer the exchange themselves when something is wrong, so that a handler
+// only has to return.
+//
+// Not here: rows as JSON (render.c), fields of one route only (routes_*.c).
+#include "server/exchange/parts.h"
+#include "base/text/number.h"
+#include "engine/runners/runner.h"
+#include "model/trace.h"
+
+// ---- pages ----
+
+static bool read_limit(Exchange *exchange, int64_t *ret_limit) {
+    *ret_limit = PAGE_LIMIT;
+    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, ret_limit)) return false;
+    if (*ret_limit > 0) return true;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "limit: at least 1");
+    return false;
+}
+
+bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit) {
+    *ret_cursor = 0;
+    return read_limit(exchange, ret_limit) &&
+           exchange_query_count(exchange, "cursor", INT64_MAX, ret_cursor);
+}
+
+bool parts_named_page(Exchange *exchange, Str *ret_after, int64_t *ret_limit) {
+    *ret_after = exchange_query(exchange, "cursor");
+    return read_limit(exchange, ret_limit);
+}
+
+void parts_send_list(Exchange *exchange, const Query *query, RowRenderer render, Str next) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < query->count; i++) render(exchange, json, query, i);
+    json_write_array_end(json);
+    json_put_string(json, "next", next);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render) {
+    char text[NUMBER_TEXT_MAX];
+    size_t len = number_format_i64(query->next, text);
+    parts_send_list(exchange, query, render, query->next != 0 ? (Str){text, len} : STR_NULL);
+}
+
+// ---- fields ----
+
+bool parts_check(Exchange *exchange, Str text, const char *what, const char *code) {
+    Diag diag;
+    Status status = name_check(text, what, code, LIMIT_NAME_SIZE, &diag);
+    if (status == OK) return true;
+    exchange_refuse(exchange, status, &diag);
+    return false;
+}
+
+bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags) {
+    const JsonValue *tags = NULL;
+    Diag diag;
+    Status status = json_get_array(body, "tags", &tags, &diag);
+    if (status == OK && tags != NULL && tags->count > LIMIT_TAG_COUNT)
+        status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a run may have at most %d tags",
+                          LIMIT_TAG_COUNT);
+    *ret_tags = STR_NULL;
+    if (status == OK && tags != NULL) JSON_EACH(tag, tags) {
+        if (tag->kind != JSON_KIND_STRING)
+            status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a tag is a string");
+        else status = name_check(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
+        if (status != OK) break;
+        *ret_tags = str_is_null(*ret_tags)
+                        ? tag->string
+                        : arena_printf(&exchange->arena, "%.*s\n%.*s", STR_ARG(*ret_tags),
+                                       STR_ARG(tag->string));
+    }
+    if (status == OK) return true;
+    exchange_refuse(exchange, status, &diag);
+    return false;
+}
+
+Str parts_raw(const JsonValue *body, const char *name) {
+    Str raw = STR_NULL;
+    json_get_raw(body, name, &raw);
+    return raw;
+}
+
+static void add_item(Buf *list, Str item) {
+    item = str_trim(item);
+    if (item.len == 0) return;
+    if (list->len > 0) buf_append_cstr(list, "\n");
+    buf_append_str(list, item);
+}
+
+Str parts_query_list(Exchange *exchange, const char *name, bool has_commas) {
+    Buf list;
+    bool is_given = false;
+    buf_init(&list, 2 * exchange->uri.len + 2); // each value at most twice
+    for (size_t i = 0; i < exchange->query_count; i++) {
+        const QueryParameter *parameter = &exchange->query[i];
+        if (!str_equal(parameter->name, str_from(name))) continue;
+        is_given = true;
+        add_item(&list, parameter->value);
+        bool is_list = has_commas && parameter->value.len > 0 &&
+                       memchr(parameter->value.data, ',', parameter->value.len) != NULL;
+        if (!is_list) continue;
+        for (Str left = parameter->value, item; str_split(&left, ',', &item);)
+            add_item(&list, item);
+    }
+    Str answer = is_given ? arena_str(&exchange->arena, buf_str(&list)) : STR_NULL;
+    buf_done(&list);
+    return answer;
+}
+
+typedef struct StateNames {
+    const char *(*name_of)(int64_t state);
+    int64_t count;
+} StateNames;
+
+static void refuse_state(Exchange *exchange, Str name, const StateNames *names) {
+    Buf list;
+    buf_init(&list, DIAG_MESSAGE_MAX);
+    for (int64_t state = 1; state < names->count; state++)
+        buf_printf(&list, "%s%s", state > 1 ? ", " : "", names->name_of(state));
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
+                         "status: there is no state \"%.*s\"; the states are %.*s", STR_ARG(name),
+                         STR_ARG(buf_str(&list)));
+    buf_done(&list);
+}
+
+static bool add_states(Exchange *exchange, Str text, const StateNames *names, uint32_t *states) {
+    for (Str left = text, name; str_split(&left, ',', &name);) {
+        int64_t state = 1;
+        while (state < names->count && !str_equal(name, str_from(names->name_of(state)))) state++;
+        if (state == names->count) {
+            refuse_state(exchange, name, names);
+            return false;
+        }
+        *states |= 1u << state;
+    }
+    return true;
+}
+
+bool parts_query_states(Exchange *exchange, const char *(*name_of)(int64_t state),
+                        int64_t state_count, uint32_t *ret_states) {
+    const StateNames names = {name_of, state_count};
+    *ret_states = 0;
+    for (size_t i = 0; i < exchange->query_count; i++) {
+        const QueryParameter *parameter = &exchange->query[i];
+        if (!str_equal(parameter->name, STR("status"))) continue;
+        if (!add_states(exchange, parameter->value, &names, ret_states)) return false;
+    }
+    return true;
+}
+
+void parts_send_changed(Exchange *exchange, bool is_changed) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_bool(json, "changed", is_changed);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+// ---- one run ----
+
+bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow) {
+    return kind == RUN_FLOW || engine_knows(exchange->server->engine, workflow);
+}
+
+static bool put_version(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
+    if (run->definition == 0) {
+        json_put_null(json, "version");
+        return true;
+    }
+    if (!exchange_read(exchange, &query)) return false;
+    json_put_string(json, "version", query.definitions[0].version);
+    return true;
+}
+
+static void put_parent(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    Query query = {.kind = QUERY_RUN, .run = run->parent};
+    Diag diag;
+    bool has_parent = run->parent != 0 && store_read(exchange->server->engine->store,
+                                                     &exchange->arena, &query, &diag) == OK;
+    json_put_string(json, "parent_id", has_parent ? query.runs[0].id : STR_NULL);
+}
+
+RunMore parts_run_more(Exchange *exchange, const RunRow *run) {
+    abide_engine *engine = exchange->server->engine;
+    RunMore more = {.is_released = engine_has_released(engine, run)};
+    Diag diag;
+    diag_clear(&diag);
+    if (engine_pause_reason(engine, &exchange->arena, run, &more.pause_reason, &diag) != OK)
+        more.pause_reason =
+            error_object(&exchange->arena, str_from(diag.code), str_from(diag.message));
+    return more;
+}
+
+enum { UNSERVED_LOOKED_AT = 20 }; // tasks of one run
+
+// Only of tasks that have been waited for some time: a run that goes on well costs nothing.
+static void find_unserved(Exchange *exchange, const RunRow *run, RunMore *more) {
+    WaitSet set = {0};
+    Server *server = exchange->server;
+    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    bool has_waits = run->state == RUN_SUSPENDED && !str_is_null(run->waits) &&
+                     wait_set_decode(&exchange->arena, run->waits, &set) == OK;
+    Unserved *found = ARENA_ARRAY(&exchange->arena, Unserved, UNSERVED_LOOKED_AT);
+    more->unserved = found;
+    size_t looked_at = 0;
+    for (size_t i = 0; has_waits && i < set.count && looked_at < UNSERVED_LOOKED_AT; i++) {
+        const WaitItem *item = &set.items[i];
+        if (item->kind != WAIT_TASK || now_ms - item->since_ms < UNSERVED_MS) continue;
+        Query query = {.kind = QUERY_TASK, .name = item->name};
+        Diag diag;
+        looked_at++;
+        if (store_read(server->engine->store, &exchange->arena, &query, &diag) == OK &&
+            workers_is_unserved(server, &exchange->arena, &query.tasks[0],
+                                &found[more->unserved_count]))
+            more->unserved_count++;
+    }
+}
+
+Str parts_unreadable(Exchange *exchange, const RunRow *run) {
+    Diag diag;
+    diag_clear(&diag);
+    if (engine_check_released(exchange->server->engine, run, &diag) == OK) return STR_NULL;
+    return error_object(&exchange->arena, str_from(diag.code), str_from(diag.message));
+}
+
+static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    bool has_ended = run_state_is_terminal(run->state);
+    Query query = {.kind = QUERY_RESULT, .run_id = run->id};
+    if (has_ended && !exchange_read(exchange, &query)) return false;
+    bool is_result = run->state == RUN_COMPLETED;
+    Str error = has_ended ? query.text : parts_unreadable(exchange, run);
+    json_put_raw(json, "result", is_result ? query.text : STR_NULL);
+    json_put_raw(json, "error", is_result ? STR_NULL : error);
+    return true;
+}
+
+// What its script has set with State.set.
+static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
+    Query query = {.kind = QUERY_LIST_STATES, .run_id = run->id};
+    if (run->kind == RUN_FLOW && !exchange_read(exchange, &query)) return false;
+    json_write_key(json, STR("state"));
+    json_write_object_begin(json);
+    for (size_t i = 0; i < query.count; i++) {
+        json_write_key(json, query.values[i].name);
+        json_write_raw(json, query.values[i].value);
+    }
+    json_write_object_end(json);
+    return true;
+}
+
+void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
+    Query query = {.kind = QUERY_RUN, .run_id = run_id};
+    if (!exchange_read(exchange, &query)) return;
+    const RunRow *run = &query.runs[0];
+    JsonWriter *json = exchange_begin(exchange, http_status);
+    json_write_object_begin(json);
+    RunMore more = parts_run_more(exchange, run);
+    find_unserved(exchange, run, &more);
+    render_run_members(json, &exchange->arena, run, &more);
+    put_parent(exchange, json, run);
+    json_put_string(json, "traceparent", tags_trace(run->tags));
+    json_put_bool(json, "registered", parts_is_registered(exchange, run->kind, run->workflow));
+    if (!put_version(exchange, json, run) || !put_state(exchange, json, run) ||
+        !put_end(exchange, json, run))
+        return;
+    json_write_object_end(json);
+    exchange_send(exchange);
+}

@@ -1,0 +1,45 @@
+// Parts: what several routes read and write.
+#pragma once
+#include "server/exchange/exchange.h"
+#include "server/exchange/render.h"
+#include "server/server.h"
+
+// Lists: the fields of their query, and reading them.
+#define PAGE_FIELDS                                                                                \
+    {"limit", "integer", false, "Most items to answer, 1 to 1000; 100 unless given."},            \
+        {"cursor", "string", false, "`next` of the page before."}
+#define PAGE_LIMIT 100
+
+// False when malformed: the exchange has been answered.
+bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit);
+// The same for lists that are ordered by name: their cursor is the last one seen.
+bool parts_named_page(Exchange *exchange, Str *ret_after, int64_t *ret_limit);
+// Writes the answer's row number `index` as JSON.
+typedef void (*RowRenderer)(Exchange *exchange, JsonWriter *json, const Query *query, size_t index);
+// {"items": […], "next": …}; the cursor of the next page is query->next, or `next` (null = none).
+void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render);
+void parts_send_list(Exchange *exchange, const Query *query, RowRenderer render, Str next);
+// A name from a path or a body; NULL `what` never. False likewise.
+bool parts_check(Exchange *exchange, Str text, const char *what, const char *code);
+// This node has the code of the workflow: of a script always, of a C function if registered.
+bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow);
+// Answers the run called `run_id` with `http_status`, its result included when it has ended.
+void parts_send_run(Exchange *exchange, int http_status, Str run_id);
+// What a run's row does not tell. A reason that cannot be read just now is told as such.
+RunMore parts_run_more(Exchange *exchange, const RunRow *run);
+// Why what is kept of a released run cannot be read, an error object; null when it can. Rows of
+// lists do not tell.
+Str parts_unreadable(Exchange *exchange, const RunRow *run);
+// {"changed": …}
+void parts_send_changed(Exchange *exchange, bool is_changed);
+// The values of a query parameter that may be repeated, joined by '\n'; null when there is none.
+// With commas: each value may be a list itself. A name with a comma in it is found as it is, too.
+Str parts_query_list(Exchange *exchange, const char *name, bool has_commas);
+// The states in the query parameter "status", which may be repeated or have several with commas, as
+// bits (1 << state); `name_of` names those from 1 to state_count - 1. False: it was refused.
+bool parts_query_states(Exchange *exchange, const char *(*name_of)(int64_t state),
+                        int64_t state_count, uint32_t *ret_states);
+// Tags of a body, joined by '\n'.
+bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags);
+// A member that must be valid JSON text: its bytes. Null when absent.
+Str parts_raw(const JsonValue *body, const char *name);

@@ -1,0 +1,18 @@
+// The description of the API: an OpenAPI 3.1 document, written from the tables of routes.
+#pragma once
+#include "json/write.h"
+#include "server/exchange/route.h"
+
+void openapi_write(JsonWriter *json);
+
+// ---- openapi/schemas.c: what answers look like ----
+// Types of fields are those of route.h, and: "Name" another schema, "[Name]" a list of it; a "?"
+// behind a type says that it may be null. Members that are not required may be absent.
+typedef struct Schema {
+    const char *name;
+    const char *about;
+    const char *base; // name of a schema whose fields it has too; NULL = none
+    const Field *fields;
+} Schema;
+const Schema *openapi_schemas(size_t *ret_count);
+const Schema *openapi_schema(const char *name); // NULL = there is none

@@ -1,0 +1,131 @@
+// Queues: what is in them, and their limits.
+//
+// A queue needs not to be made before it is used; setting its limits is all there is to it. Queues
+// are listed by name. The queue of resume tasks is shown while there are any.
+//
+// Not here: what limits do (store/kernel/tasks/queues.c), the tasks themselves (routes/tasks.c).
+#include "server/exchange/parts.h"
+
+// ---- looking ----
+
+static void put_period(JsonWriter *json, const QueueRow *row) {
+    if (row->rate_count > 0) render_duration(json, "rate_period", row->rate_period_ms);
+    else json_put_null(json, "rate_period");
+}
+
+static void render_queue(JsonWriter *json, const QueueStat *stat, int64_t now_ms) {
+    const QueueRow *row = &stat->row;
+    bool is_used_up = row->rate_count > 0 && row->rate_used >= row->rate_count;
+    int64_t age_ms = stat->oldest_at_ms != 0 ? now_ms - stat->oldest_at_ms : 0;
+    json_write_object_begin(json);
+    json_put_string(json, "name", row->name);
+    json_put_i64(json, "queued", row->queued_count);
+    json_put_i64(json, "blocked", row->blocked_count);
+    json_put_i64(json, "running", row->running_count);
+    render_instant(json, "oldest_at", stat->oldest_at_ms);
+    json_put_number(json, "oldest_age_seconds", age_ms > 0 ? (double)age_ms / 1000 : 0);
+    json_put_bool(json, "set", row->is_explicit != 0);
+    json_put_bool(json, "paused", row->is_paused != 0);
+    json_put_i64(json, "max_running", row->max_running);
+    json_put_i64(json, "max_per_key", row->max_per_key);
+    json_put_i64(json, "rate_count", row->rate_count);
+    put_period(json, row);
+    render_instant(json, "opens_at", is_used_up ? row->rate_at_ms + row->rate_period_ms : 0);
+    json_write_object_end(json);
+}
+
+static void put_queue(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    render_queue(json, &query->queues[index], query->now_ms);
+}
+
+static void list_queues(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_QUEUES};
+    if (!parts_named_page(exchange, &query.name, &query.limit)) return;
+    if (!exchange_read(exchange, &query)) return;
+    bool has_more = query.next != 0 && query.count > 0;
+    Str next = has_more ? query.queues[query.count - 1].row.name : STR_NULL;
+    parts_send_list(exchange, &query, put_queue, next);
+}
+
+static void send_queue(Exchange *exchange) {
+    Query query = {.kind = QUERY_QUEUE, .name = exchange->parameters[0]};
+    if (!exchange_read(exchange, &query)) return;
+    render_queue(exchange_begin(exchange, 200), &query.queues[0], query.now_ms);
+    exchange_send(exchange);
+}
+
+static bool check_name(Exchange *exchange) {
+    return parts_check(exchange, exchange->parameters[0], "the queue's name", "BAD_NAME");
+}
+
+static void get_queue(Exchange *exchange) {
+    if (check_name(exchange)) send_queue(exchange);
+}
+
+// ---- limits ----
+
+static const Field queue_fields[] = {
+    {"max_running", "integer", false, "Tasks at a time; 0, unless given, is any number."},
+    {"max_per_key", "integer", false,
+     "Tasks of one concurrency key at a time; 1 unless given, 0 is any number."},
+    {"rate_count", "integer", false, "Tasks handed out per period; 0 unless given: any number."},
+    {"rate_period", "duration", false, "The period; goes with rate_count."},
+    {"paused", "boolean", false, "Hand out nothing; false unless given."},
+    {0}};
+
+static void set_queue(Exchange *exchange) {
+    const JsonValue *body = exchange_object(exchange);
+    if (body == NULL || !check_name(exchange)) return;
+    QueueRow *row = &exchange_op(exchange, OP_SET_QUEUE)->set_queue;
+    *row = (QueueRow){.name = exchange->parameters[0], .max_per_key = QUEUE_PER_KEY_DEFAULT};
+    bool is_paused = false;
+    Diag diag;
+    Status status = json_get_i64(body, "max_running", &row->max_running, &diag);
+    if (status == OK) status = json_get_i64(body, "max_per_key", &row->max_per_key, &diag);
+    if (status == OK) status = json_get_i64(body, "rate_count", &row->rate_count, &diag);
+    if (status == OK)
+        status = json_get_duration_ms(body, "rate_period", &row->rate_period_ms, &diag);
+    if (status == OK) status = json_get_bool(body, "paused", &is_paused, &diag);
+    row->is_paused = is_paused;
+    if (status != OK) exchange_refuse(exchange, status, &diag);
+    else exchange_submit(exchange, send_queue);
+}
+
+static void changed(Exchange *exchange) {
+    parts_send_changed(exchange, exchange->request->op.queue.is_changed);
+}
+
+static void change(Exchange *exchange, OpKind kind) {
+    if (!check_name(exchange)) return;
+    exchange_op(exchange, kind)->queue.name = exchange->parameters[0];
+    exchange_submit(exchange, changed);
+}
+
+static void reset_queue(Exchange *exchange) { change(exchange, OP_REMOVE_QUEUE); }
+static void pause_queue(Exchange *exchange) { change(exchange, OP_PAUSE_QUEUE); }
+static void resume_queue(Exchange *exchange) { change(exchange, OP_RESUME_QUEUE); }
+
+static const Field page_query[] = {PAGE_FIELDS, {0}};
+static const RouteAnswer list_answers[] = {{200, "A page, by name.", "QueueList"}, {0}};
+static const RouteAnswer queue_answers[] = {{200, "The queue.", "Queue"}, {0}};
+static const RouteAnswer changed_answers[] = {
+    {200, "Whether anything changed.", "Changed"}, {0}};
+static const char *const name_codes[] = {"BAD_NAME", NULL};
+static const char *const set_codes[] = {"BAD_NAME", "BAD_QUEUE_LIMIT", NULL};
+
+static const Route routes[] = {
+    {"GET", "/v1/queues", "listQueues", "List queues: depth, age, limits", SCOPE_READ, BODY_NONE,
+     NULL, page_query, list_answers, NULL, list_queues},
+    {"GET", "/v1/queues/{name}", "getQueue", "Show a queue", SCOPE_READ, BODY_NONE, NULL, NULL,
+     queue_answers, name_codes, get_queue},
+    {"PUT", "/v1/queues/{name}", "setQueue", "Set the limits of a queue", SCOPE_CLIENT, BODY_OBJECT,
+     queue_fields, NULL, queue_answers, set_codes, set_queue},
+    {"DELETE", "/v1/queues/{name}", "resetQueue", "Forget the limits of a queue; its tasks stay",
+     SCOPE_CLIENT, BODY_NONE, NULL, NULL, changed_answers, name_codes, reset_queue},
+    {"POST", "/v1/queues/{name}/pause", "pauseQueue", "Hand out no tasks", SCOPE_CLIENT, BODY_NONE,
+     NULL, NULL, changed_answers, name_codes, pause_queue},
+    {"POST", "/v1/queues/{name}/resume", "resumeQueue", "Go on handing out tasks", SCOPE_CLIENT,
+     BODY_NONE, NULL, NULL, changed_answers, name_codes, resume_queue},
+};
+const RouteTable routes_queues = {routes, sizeof routes / sizeof routes[0]};

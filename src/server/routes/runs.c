@@ -1,0 +1,369 @@
+// Starting runs and looking at them.
+//
+// Reads go to the store beside the engine; only a start and the waits for an end go through the
+// coordinator.
+//
+// Not here: changing them (routes/changes.c).
+#include "base/text/number.h"
+#include "engine/coordinator/start.h"
+#include "engine/runners/runner.h"
+#include "json/validate.h"
+#include "model/trace.h"
+#include "server/exchange/parts.h"
+#include "server/exchange/stream.h"
+
+// ---- POST /v1/runs ----
+
+static const Field start_fields[] = {
+    {"workflow", "string", true, "Name of a deployed or registered workflow."},
+    {"input", "any", false, "What the run gets as `Inputs`; kept byte for byte."},
+    {"id", "string", false, "Your id; one that exists starts nothing and answers that run."},
+    {"start_at", "instant", false, "Begin at this time …"},
+    {"delay", "duration", false, "… or after this long; not both."},
+    {"priority", "integer", false, "-1000 to 1000, higher first."},
+    {"queue", "string", false, "Queue of those of its tasks that name none."},
+    {"timeout", "duration", false, "Overall time-out of the run, all its attempts together."},
+    {"ttl", "duration", false, "How long it is kept once ended."},
+    {"tags", "strings", false, "Up to 16."},
+    {"leftover_signals", "string", false,
+     "What becomes of signals nobody took when it ends: discard, topic or dead_letter."},
+    {"leftover_topic", "string", false, "The topic, when that is topic."},
+    {0},
+};
+static const Field wait_query[] = {
+    {"wait", "duration", false, "Wait up to this long for the end of the run."}, {0}};
+
+static Status read_times(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
+    int64_t delay_ms = 0;
+    TRY(json_get_instant_ms(body, "start_at", &spec->start_at_ms, diag));
+    TRY(json_get_duration_ms(body, "delay", &delay_ms, diag));
+    if (delay_ms > 0 && spec->start_at_ms != 0)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "delay: give it or start_at, not both");
+    if (delay_ms > 0)
+        spec->start_at_ms = env_now_ms(exchange->server->engine->driver.env) + delay_ms;
+    TRY(json_get_duration_ms(body, "timeout", &spec->timeout_ms, diag));
+    return json_get_duration_ms(body, "ttl", &spec->keep_ms, diag);
+}
+
+static Status read_leftovers(const JsonValue *body, RunSpec *spec, Diag *diag) {
+    static const char *const names[] = {
+        [LEFTOVER_DISCARD] = "discard",
+        [LEFTOVER_TO_TOPIC] = "topic",
+        [LEFTOVER_DEAD_LETTER] = "dead_letter",
+    };
+    Str policy = STR("discard");
+    int64_t count = (int64_t)(sizeof names / sizeof names[0]), found = 0;
+    TRY(json_get_string(body, "leftover_signals", &policy, diag));
+    TRY(json_get_string(body, "leftover_topic", &spec->leftover_topic, diag));
+    while (found < count && !str_equal(policy, str_from(names[found]))) found++;
+    if (found == count)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                        "leftover_signals: allowed are discard, topic and dead_letter");
+    bool has_topic = !str_is_null(spec->leftover_topic);
+    if (has_topic != (found == LEFTOVER_TO_TOPIC))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                        "leftover_topic: given if, and only if, leftover_signals is topic");
+    spec->leftover_policy = found;
+    if (!has_topic) return OK;
+    return name_check(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE,
+                          diag);
+}
+
+static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
+    abide_engine *engine = exchange->server->engine;
+    *spec = (RunSpec){.keep_ms = engine->run_retention_ms, .parent_position = -1};
+    TRY(json_get_string(body, "workflow", &spec->workflow, diag));
+    TRY(name_check(spec->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(json_get_string(body, "id", &spec->id, diag));
+    if (!str_is_null(spec->id))
+        TRY(name_check(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
+    TRY(json_get_string(body, "queue", &spec->queue, diag));
+    if (!str_is_null(spec->queue))
+        TRY(name_check(spec->queue, "queue", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(json_get_i64(body, "priority", &spec->priority, diag));
+    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
+                        PRIORITY_MIN, PRIORITY_MAX);
+    spec->given = start_given(body);
+    TRY(read_times(exchange, body, spec, diag));
+    TRY(read_leftovers(body, spec, diag));
+    spec->dedupe_key = exchange_header(exchange, "Idempotency-Key");
+    if (!str_is_null(spec->dedupe_key)) {
+        TRY(name_check(spec->dedupe_key, "Idempotency-Key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
+        spec->dedupe_key = arena_str(&exchange->arena, spec->dedupe_key);
+    }
+    spec->input = parts_raw(body, "input");
+    if (spec->input.len > LIMIT_PAYLOAD_SIZE)
+        return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
+                        "input has %zu bytes; at most %d are allowed", spec->input.len,
+                        LIMIT_PAYLOAD_SIZE);
+    spec->kind = engine_knows(engine, spec->workflow) ? RUN_NATIVE : 0;
+    return OK;
+}
+
+static void send_started(Exchange *exchange) {
+    const Op *op = &exchange->request->op;
+    parts_send_run(exchange, op->create_run.is_new ? 201 : 200, op->create_run.id);
+}
+
+static void started(Exchange *exchange) {
+    const Op *op = &exchange->request->op;
+    int64_t wait_ms = 0;
+    if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
+    if (wait_ms == 0 || run_state_is_terminal(op->create_run.state)) send_started(exchange);
+    else exchange_await(exchange, op->create_run.id, wait_ms, send_started);
+}
+
+// Of several headers one list.
+static Str read_trace_state(Exchange *exchange) {
+    Str all = STR_NULL, value;
+    for (size_t i = 0; exchange_header_at(exchange, "tracestate", i, &value); i++)
+        all = str_is_null(all) ? value
+                               : arena_printf(&exchange->arena, "%.*s,%.*s", STR_ARG(all),
+                                              STR_ARG(value));
+    return trace_state_read(all);
+}
+
+static void start_run(Exchange *exchange) {
+    int64_t wait_ms = 0;
+    const JsonValue *body = exchange_object(exchange);
+    if (body == NULL || !exchange_query_duration(exchange, "wait", &wait_ms)) return;
+    Op *op = exchange_op(exchange, OP_CREATE_RUN);
+    RunSpec *spec = &op->create_run.spec;
+    Diag diag;
+    Status status = read_start(exchange, body, spec, &diag);
+    if (status != OK) {
+        exchange_refuse(exchange, status, &diag);
+        return;
+    }
+    if (!parts_tags(exchange, body, &spec->tags)) return;
+    TraceParent parent;
+    if (exchange_header_count(exchange, "traceparent") == 1 && // of two, neither is to be trusted
+        trace_parent_parse(exchange_header(exchange, "traceparent"), &parent))
+        spec->tags =
+            tags_with_trace(&exchange->arena, spec->tags, &parent, read_trace_state(exchange));
+    IdText text;
+    if (str_is_null(spec->id))
+        spec->id = arena_str(&exchange->arena,
+                             engine_new_id(exchange->server->engine, "run_", &text));
+    exchange_submit(exchange, started);
+}
+
+static const RouteAnswer start_answers[] = {
+    {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
+static const char *const start_codes[] = {
+    "BAD_NAME", "BAD_ID", "BAD_KEY", "BAD_TAG", "BAD_INPUT", "WORKFLOW_NOT_FOUND",
+    "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY", "RUN_PURGED", NULL};
+
+// ---- GET /v1/runs ----
+
+static const Field list_query[] = {
+    {"status", "strings", false, "States; repeat it, or separate them by commas."},
+    {"workflow", "strings", false, "Names of workflows; likewise."},
+    {"tag", "string", false, "A tag."},
+    {"parent", "string", false, "Id of the parent run."},
+    {"waiting_on", "string", false, "Topic, signal, task or child id in the wait set."},
+    {"state", "string", false,
+     "KEY=VALUE: what its script has set; VALUE is JSON, other text stands for a string."},
+    {"idle_before", "instant", false, "Idle since before that time."},
+    {"created_before", "instant", false, "Made before that time."},
+    {"created_after", "instant", false, "Made after that time."},
+    PAGE_FIELDS,
+    {0},
+};
+
+// "KEY=VALUE"; a value that is no JSON is a string.
+static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
+    Str text = exchange_query(exchange, "state");
+    if (str_is_null(text)) return true;
+    const char *equals = memchr(text.data, '=', text.len);
+    if (equals == NULL || equals == text.data) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "state: write KEY=VALUE");
+        return false;
+    }
+    filter->state_key = (Str){text.data, (size_t)(equals - text.data)};
+    Str value = {equals + 1, text.len - filter->state_key.len - 1};
+    Diag diag;
+    bool is_json = json_validate(value, &diag) == OK;
+    filter->state_value = is_json ? value : json_quote(&exchange->arena, value);
+    return true;
+}
+
+static void put_run(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    const RunRow *run = &query->runs[index];
+    json_write_object_begin(json);
+    RunMore more = parts_run_more(exchange, run);
+    render_run_members(json, &exchange->arena, run, &more);
+    json_write_object_end(json);
+}
+
+static void list_runs(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_RUNS};
+    RunFilter *filter = &query.filter;
+    if (!parts_page(exchange, &filter->cursor, &filter->limit)) return;
+    if (!parts_query_states(exchange, run_state_name, RUN_STATE_COUNT, &filter->states)) return;
+    filter->workflows = parts_query_list(exchange, "workflow", true);
+    filter->tag = exchange_query(exchange, "tag");
+    filter->parent_id = exchange_query(exchange, "parent");
+    filter->waiting_on = exchange_query(exchange, "waiting_on");
+    if (!read_state_filter(exchange, filter)) return;
+    if (!exchange_query_instant(exchange, "idle_before", &filter->idle_before_ms)) return;
+    if (!exchange_query_instant(exchange, "created_before", &filter->created_before_ms)) return;
+    if (!exchange_query_instant(exchange, "created_after", &filter->created_after_ms)) return;
+    if (!exchange_read(exchange, &query)) return;
+    parts_send_page(exchange, &query, put_run);
+}
+
+static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};
+
+// ---- GET /v1/runs/{id} and what is below it ----
+
+static void get_run(Exchange *exchange) {
+    parts_send_run(exchange, 200, exchange->parameters[0]);
+}
+
+static void send_result(Exchange *exchange) {
+    Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
+    if (!exchange_read(exchange, &run)) return;
+    int64_t state = run.runs[0].state;
+    bool has_ended = run_state_is_terminal(state);
+    Query query = {.kind = QUERY_RESULT, .run_id = exchange->parameters[0]};
+    if (has_ended && !exchange_read(exchange, &query)) return;
+    JsonWriter *json = exchange_begin(exchange, has_ended ? 200 : 202);
+    json_write_object_begin(json);
+    json_put_cstr(json, "status", run_state_name(state));
+    if (state == RUN_COMPLETED) json_put_raw(json, "result", query.text);
+    else if (has_ended) json_put_raw(json, "error", query.text);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void get_result(Exchange *exchange) {
+    int64_t wait_ms = 0;
+    if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
+    if (wait_ms == 0) send_result(exchange);
+    else exchange_await(exchange, exchange->parameters[0], wait_ms, send_result);
+}
+
+static void put_entry(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+    (void)exchange;
+    render_log_entry(json, &query->log[index]);
+}
+
+static void send_entries(Exchange *exchange, const Query *query) {
+    parts_send_page(exchange, query, put_entry);
+}
+
+static const Field steps_query[] = {
+    {"name", "string", false, "Only those of this name: of a step, task, child, signal or topic."},
+    {"iteration", "integer", false, "With `name`: which of several, from 0; all unless given."},
+    PAGE_FIELDS,
+    {0}};
+
+static void list_steps(Exchange *exchange) {
+    Query query = {.kind = QUERY_LIST_STEPS, .run_id = exchange->parameters[0], .iteration = -1};
+    query.name = exchange_query(exchange, "name");
+    if (!exchange_query_count(exchange, "iteration", INT64_MAX, &query.iteration)) return;
+    if (query.iteration >= 0 && str_is_null(query.name)) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "iteration goes with a name");
+        return;
+    }
+    if (!parts_page(exchange, &query.after, &query.limit)) return;
+    if (exchange_read(exchange, &query)) send_entries(exchange, &query);
+}
+
+static const Field log_query[] = {
+    {"after", "integer", false, "Entries after this sequence number."},
+    {"limit", "integer", false, "Most entries to answer, 1 to 1000; 100 unless given."},
+    {0},
+};
+
+static void list_log(Exchange *exchange) {
+    Query query = {.kind = QUERY_LOG, .run_id = exchange->parameters[0], .limit = PAGE_LIMIT};
+    if (!exchange_query_count(exchange, "after", INT64_MAX, &query.after)) return;
+    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &query.limit)) return;
+    if (query.limit == 0) query.limit = 1;
+    if (!exchange_read(exchange, &query)) return;
+    send_entries(exchange, &query);
+}
+
+static const Field events_query[] = {
+    {"after", "integer", false, "Begin after this sequence number; Last-Event-ID wins."}, {0}};
+
+// The sequence number to go on after; < 0 = malformed and answered.
+static int64_t stream_start(Exchange *exchange) {
+    int64_t after = 0;
+    if (!exchange_query_count(exchange, "after", INT64_MAX, &after)) return -1;
+    Str last = exchange_header(exchange, "Last-Event-ID");
+    if (str_is_null(last)) return after;
+    if (last.len == 0 || number_parse_count(last, INT64_MAX, &after)) return after;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_HEADER",
+                         "Last-Event-ID is not a sequence number");
+    return -1;
+}
+
+static void begin_stream(Exchange *exchange) {
+    const int64_t *after = exchange->state;
+    stream_begin(exchange, &stream_log_sse, exchange->parameters[0], *after);
+}
+
+static void reloaded(Exchange *exchange) {
+    const Op *op = &exchange->request->op;
+    bool is_there = op->status != ERR_UNAVAILABLE && op->status != ERR_CORRUPT &&
+                    op->status != ERR_NOT_FOUND;
+    if (is_there) begin_stream(exchange); // also when something else brought it back first
+    else exchange_refuse(exchange, op->status, &op->diag);
+}
+
+static void stream_events(Exchange *exchange) {
+    int64_t after = stream_start(exchange);
+    if (after < 0) return;
+    Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
+    if (!exchange_read(exchange, &run)) return;
+    Query left = {.kind = QUERY_LOG, .run_id = run.run_id, .after = after, .limit = 1};
+    if (!exchange_read(exchange, &left)) return;
+    if (left.count == 0 && run_state_is_terminal(run.runs[0].state)) {
+        exchange_send_text(exchange, 204, NULL, STR("")); // nothing will ever come
+        return;
+    }
+    int64_t *kept = ARENA_NEW(&exchange->arena, int64_t);
+    *kept = after;
+    exchange->state = kept;
+    if (!engine_has_released(exchange->server->engine, &run.runs[0])) {
+        begin_stream(exchange);
+        return;
+    }
+    exchange_op(exchange, OP_NOTE_RELOADED)->memory.run_id = exchange->parameters[0];
+    exchange_submit_any(exchange, reloaded);
+}
+
+static const RouteAnswer run_answers[] = {{200, "The run.", "Run"}, {0}};
+static const RouteAnswer result_answers[] = {
+    {200, "It has ended.", "RunResult"}, {202, "Not yet.", "RunResult"}, {0}};
+static const RouteAnswer entries_answers[] = {{200, "Entries, oldest first.", "EntryList"}, {0}};
+static const RouteAnswer stream_answers[] = {
+    {200, "One event per log entry; id: its sequence number, event: its kind.",
+     "text/event-stream"},
+    {204, "The run has ended and nothing is left to be read.", NULL},
+    {0}};
+static const char *const run_codes[] = {"RUN_NOT_FOUND", NULL};
+static const char *const stream_codes[] = {"RUN_NOT_FOUND", "BAD_HEADER", NULL};
+
+
+static const Route routes[] = {
+    {"POST", "/v1/runs", "startRun", "Start a run", SCOPE_CLIENT, BODY_OBJECT, start_fields,
+     wait_query, start_answers, start_codes, start_run},
+    {"GET", "/v1/runs", "listRuns", "List runs", SCOPE_READ, BODY_NONE, NULL, list_query,
+     list_answers, NULL, list_runs},
+    {"GET", "/v1/runs/{id}", "getRun", "Show a run", SCOPE_READ, BODY_NONE, NULL, NULL, run_answers,
+     run_codes, get_run},
+    {"GET", "/v1/runs/{id}/result", "getResult", "The result of a run, when it has one", SCOPE_READ,
+     BODY_NONE, NULL, wait_query, result_answers, run_codes, get_result},
+    {"GET", "/v1/runs/{id}/steps", "listSteps", "Checkpoints of a run in order", SCOPE_READ,
+     BODY_NONE, NULL, steps_query, entries_answers, run_codes, list_steps},
+    {"GET", "/v1/runs/{id}/log", "listLog", "History of a run", SCOPE_READ, BODY_NONE, NULL,
+     log_query, entries_answers, run_codes, list_log},
+    {"GET", "/v1/runs/{id}/events", "streamEvents", "Live stream of a run's history", SCOPE_READ,
+     BODY_NONE, NULL, events_query, stream_answers, stream_codes, stream_events},
+};
+const RouteTable routes_runs = {routes, sizeof routes / sizeof routes[0]};

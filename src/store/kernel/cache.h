@@ -1,0 +1,181 @@
+// Caches of the kernel: hot run rows, leased tasks, decoded wait sets, the policies of topics,
+// queues, and zones.
+//
+//   [H1] Write-through: an entry equals what the open transaction would read. Queues are the
+//        exception: what a batch counts is written once, at its end.
+//   [H2] Entries that a batch touched are dropped when it is rolled back.
+//   [H3] Bounded by bytes (runs, tasks) and by count (topics), whatever the load.
+//   [H4] A row whose stored snapshot is not null carries RUN_SNAPSHOT_KEPT in its place. Small
+//        snapshots are in memory beside it, because a turn that began a step keeps the one it
+//        began with; the others are read from the store for that.
+#pragma once
+#include "base/containers/list.h"
+#include "base/containers/map.h"
+#include "base/containers/vec.h"
+#include "base/time/timezone.h"
+#include "model/rows.h"
+#include "model/waits.h"
+#include "store/turn.h"
+
+extern const Str RUN_SNAPSHOT_KEPT;
+
+// What may belong to a run in other tables. A bit that is not set is a promise that there is
+// nothing, so that ending such a run needs no look.
+enum {
+    MAY_HAVE_SIGNALS = 1,
+    MAY_HAVE_TASKS = 2,
+    MAY_HAVE_CHILDREN = 4,
+    MAY_HAVE_CURSORS = 8,
+    MAY_HAVE_SCHEDULE = 16, // a tick that is queued until it ends
+    MAY_HAVE_SNAPSHOTS = 32, // kept ones
+    MAY_HAVE_STATES = 64,
+    MAY_HAVE_ALL = 127
+};
+
+typedef struct RunFacts {
+    int64_t last_seq;     // of its log; 0 = not known
+    int64_t signal_count; // pending signals; < 0 = not known
+    int64_t next_kept;    // number of the next snapshot that is kept; 0 = not known
+    int64_t tasks_ended_key; // as in its row, but may be further on
+    uint32_t may_have;    // MAY_HAVE_… bits
+} RunFacts;
+
+typedef struct CachedRun {
+    List use; // least recently used first
+    RunRow row;
+    RunFacts facts;
+    uint64_t touched_by; // serial of the batch that wrote it last
+    char *waits;         // owned text of row.waits
+    size_t waits_capacity;
+    Str snapshot; // as stored; null = there is none, or it is not in memory
+    char *snapshot_text; // owned
+    size_t snapshot_capacity;
+    size_t size; // bytes accounted for
+    char text[]; // owned text of all other columns, which never change
+} CachedRun;
+
+typedef struct RunCache {
+    Map by_key;
+    StrMap by_id;
+    List uses;
+    size_t size;
+    size_t max_size;
+    uint64_t serial; // of the present batch
+    VEC(int64_t) touched; // keys of the runs it wrote
+    bool has_lost;        // one of them is not cached any more
+} RunCache;
+
+void run_cache_init(RunCache *cache, size_t max_size);
+void run_cache_done(RunCache *cache);
+void run_cache_clear(RunCache *cache);
+CachedRun *run_cache_find(RunCache *cache, int64_t key); // NULL when absent
+CachedRun *run_cache_find_id(RunCache *cache, Str id);
+// Copies the row in (or over the entry that is there); rows too large to keep are left out.
+// Answers NULL then. RUN_SNAPSHOT_KEPT says that the stored snapshot is as it was.
+CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts);
+// The present batch wrote the row, learned something about the run, or removed it.
+void run_cache_write(RunCache *cache, const RunRow *row, const RunFacts *facts);
+void run_cache_write_facts(RunCache *cache, int64_t key, const RunFacts *facts);
+void run_cache_remove(RunCache *cache, int64_t key);
+Str run_cache_snapshot(const RunCache *cache, int64_t key); // null = it is not in memory
+void run_cache_begin(RunCache *cache);
+void run_cache_rollback(RunCache *cache);
+
+// Rows of leased tasks, so that completing one does not read it back. Only of those that nothing
+// but their own operations change: a task with a concurrency key is not kept, nor a large one.
+typedef struct CachedTask {
+    List use; // least recently written first
+    TaskRow row;
+    size_t size; // bytes accounted for
+    char text[]; // owned text of all columns
+} CachedTask;
+
+typedef struct TaskCache {
+    StrMap by_id;
+    List uses;
+    size_t size;
+} TaskCache;
+
+void task_cache_init(TaskCache *cache);
+void task_cache_done(TaskCache *cache);
+void task_cache_clear(TaskCache *cache);
+const TaskRow *task_cache_find(const TaskCache *cache, Str id); // NULL when absent
+// The row was written: it is kept if it is leased, and forgotten otherwise.
+void task_cache_write(TaskCache *cache, const TaskRow *row);
+void task_cache_remove(TaskCache *cache, Str id);
+
+// The last digest that tokens of leases were taken from ([Q2] of tasks/tasks.c).
+typedef struct LeaseDigest {
+    LeaseSecret secret;
+    uint64_t block; // 0 = none yet
+    uint64_t words[4];
+} LeaseDigest;
+
+typedef struct CachedTopic {
+    TopicRow row;
+    bool is_stored; // false: the row is the default policy, nothing is stored
+    char text[];    // owned name
+} CachedTopic;
+
+typedef struct TopicCache {
+    StrMap by_name;
+} TopicCache;
+
+void topic_cache_init(TopicCache *cache);
+void topic_cache_done(TopicCache *cache);
+void topic_cache_clear(TopicCache *cache);
+const CachedTopic *topic_cache_find(const TopicCache *cache, Str name);
+void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored);
+
+typedef struct CachedQueue {
+    QueueRow row;    // as it is now; the limits of a queue nobody set when nothing is stored
+    QueueRow stored; // as it is stored
+    bool is_stored;
+    char text[]; // owned name
+} CachedQueue;
+
+typedef struct QueueCache {
+    StrMap by_name;
+} QueueCache;
+
+void queue_cache_init(QueueCache *cache);
+void queue_cache_done(QueueCache *cache);
+void queue_cache_clear(QueueCache *cache);
+void queue_cache_trim(QueueCache *cache); // [H3], between batches
+CachedQueue *queue_cache_find(const QueueCache *cache, Str name);
+CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored);
+
+// The wait sets of a few parked runs, decoded: a thousand completions for one run look into it a
+// thousand times. A set is known by its run and generation, and lives as long as the batch.
+enum { CACHED_WAIT_SETS = 4 };
+
+typedef struct CachedWaits {
+    int64_t run; // 0 = none
+    int64_t generation;
+    WaitSet set;
+} CachedWaits;
+
+typedef struct WaitCache {
+    Arena arena;
+    size_t size; // bytes decoded in this batch
+    CachedWaits entries[CACHED_WAIT_SETS];
+    size_t next;
+} WaitCache;
+
+void wait_cache_init(WaitCache *cache);
+void wait_cache_done(WaitCache *cache);
+void wait_cache_clear(WaitCache *cache); // between batches
+// Decodes row->waits, or finds it decoded; what it answers lives until the batch ends, or in
+// `scratch`. ERR_CORRUPT when it cannot be read.
+MUST_CHECK Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch,
+                                 WaitSet *ret_set);
+
+typedef struct ZoneCache {
+    StrMap by_name; // TimeZone
+} ZoneCache;
+
+void zone_cache_init(ZoneCache *cache);
+void zone_cache_done(ZoneCache *cache);
+// Null is UTC. The zone may go when another one is asked for. Codes: BAD_TIMEZONE.
+MUST_CHECK Status zone_cache_get(ZoneCache *cache, Str name, const TimeZone **ret_zone,
+                                 Diag *diag);

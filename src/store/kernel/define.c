@@ -1,0 +1,113 @@
+// Definitions: the versions of workflows, and which of them new runs start with.
+//
+//   [D1] (name, version) is unique; a version never changes, it only becomes current or not.
+//   [D2] At most one version of a name is current. Defining an old one again makes it current:
+//        that is a rollback.
+//   [D3] The code a version was first compiled to stays, because runs are parked in it; one that
+//        has none gets it when it is defined again. The name of its file is the one said last: it
+//        belongs to no version and changes nothing but messages.
+//   [D4] A name belongs to scripts or to C, not to both: otherwise it would depend on the node that
+//        is asked what a start of that name begins. C workflows have one version, VERSION_NATIVE.
+//   [D5] The workflows of a file become current together or not at all: they call each other.
+#include "store/kernel/internal.h"
+
+static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow *ret_row) {
+    DefinitionRow wanted = {.name = name, .version = version}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_VERSION, .match = &wanted,
+                 .match_count = 2, .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0) return ERR_NOT_FOUND;
+    *ret_row = rows[0];
+    return OK;
+}
+
+static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [D2]
+    uint64_t bit = column_bit(TABLE_DEFINITIONS, offsetof(DefinitionRow, is_current));
+    int64_t after = 0;
+    for (;;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        DefinitionRow wanted = {.name = name}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (!rows[i].is_current || rows[i].key == current) continue;
+            rows[i].is_current = 0;
+            TRY(kernel_update_columns(kernel, TABLE_DEFINITIONS, &rows[i], bit));
+        }
+        arena_rewind(&kernel->scratch, mark);
+        if (count < PAGE_ROWS) return OK;
+    }
+}
+
+static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [D4]
+    DefinitionRow wanted = {.name = name}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
+                 .match_count = 1, .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0 || rows[0].kind == kind) return OK;
+    return kernel_refuse(kernel, ERR_CONFLICT, "WORKFLOW_KIND",
+                         kind == RUN_FLOW
+                             ? "\"%.*s\" is a workflow written in C; give the script another name"
+                             : "\"%.*s\" is a script that is deployed; register the C function "
+                               "under another name",
+                         STR_ARG(name));
+}
+
+static Status check_workflow(Kernel *kernel, const Op *op, Str name, Str config) {
+    TRY(kernel_check_name(kernel, "the workflow name", name, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the configuration", config, LIMIT_PAYLOAD_SIZE));
+    return check_kind(kernel, name, op->define.kind);
+}
+
+static Status define(Kernel *kernel, const Op *op, DefinedWorkflow *workflow) {
+    DefinitionRow known;
+    Status status = version_find(kernel, workflow->name, op->define.version, &known);
+    if (status == OK) {
+        DefinitionRow after = known;
+        after.is_current = 1;
+        if (str_is_null(known.code)) after.code = op->define.code; // [D3]
+        if (!str_is_null(op->define.file)) after.file = op->define.file;
+        TRY(kernel_update(kernel, TABLE_DEFINITIONS, &known, &after));
+        workflow->key = known.key;
+        return others_retire(kernel, workflow->name, known.key);
+    }
+    if (status != ERR_NOT_FOUND) return status;
+    DefinitionRow row = {.key = kernel_next_key(kernel),
+                         .name = workflow->name,
+                         .version = op->define.version,
+                         .kind = op->define.kind,
+                         .is_current = 1,
+                         .created_at_ms = kernel_now(kernel),
+                         .config = workflow->config,
+                         .source = op->define.source,
+                         .code = op->define.code,
+                         .file = op->define.file};
+    TRY(kernel_insert(kernel, TABLE_DEFINITIONS, &row));
+    workflow->key = row.key;
+    workflow->is_new = true;
+    return others_retire(kernel, workflow->name, row.key);
+}
+
+// [D5] Whatever may be refused is looked at before anything is written.
+Status apply_define(Kernel *kernel, Op *op) {
+    DefinedWorkflow first = {.name = op->define.name, .config = op->define.config};
+    DefinedWorkflow *others = op->define.others;
+    TRY(kernel_check_name(kernel, "the version", op->define.version, LIMIT_KEY_SIZE));
+    TRY(kernel_check_size(kernel, "the source", op->define.source, LIMIT_PAYLOAD_SIZE));
+    TRY(kernel_check_size(kernel, "the compiled code", op->define.code, LIMIT_CODE_SIZE));
+    if (!str_is_null(op->define.file))
+        TRY(kernel_check_name(kernel, "the file name", op->define.file, LIMIT_NAME_SIZE));
+    TRY(check_workflow(kernel, op, first.name, first.config));
+    for (size_t i = 0; i < op->define.other_count; i++)
+        TRY(check_workflow(kernel, op, others[i].name, others[i].config));
+    TRY(define(kernel, op, &first));
+    op->define.key = first.key;
+    op->define.is_new = first.is_new;
+    for (size_t i = 0; i < op->define.other_count; i++) TRY(define(kernel, op, &others[i]));
+    return OK;
+}

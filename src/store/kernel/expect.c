@@ -1,0 +1,140 @@
+// What the operations of a batch will ask for first, told to the row store ahead.
+//
+// On a server a lookup is a round trip. Most operations begin by finding a run or a task by the id
+// they carry, and a run that ends is asked for what it leaves behind; all of these together are one
+// round trip.
+//
+//   [E1] This changes no answer. What is left out here is fetched when it is asked for, and what is
+//        named in vain costs a look on the server.
+//
+// Not here: what the operations do (kernel_*.c), what is known already (remote/rows.c).
+#include "store/kernel/internal.h"
+
+
+typedef struct Expecting {
+    Kernel *kernel;
+    VEC(Scan) scans;
+} Expecting;
+
+static void expect_scan(Expecting *all, const Scan *scan) {
+    if (all->scans.count < LIMIT_EXPECT_LOOKUPS) vec_push(&all->scans, *scan);
+}
+
+static Status expect_ask(Expecting *all) {
+    Status status = OK;
+    if (all->scans.count > 0) {
+        status = rows_expect(all->kernel->writer, all->scans.data, all->scans.count);
+    }
+    vec_free(&all->scans);
+    if (status != OK && all->kernel->failure == OK) all->kernel->failure = status; // [K2]
+    return status;
+}
+
+static void expect_run_id(Expecting *all, Str id) {
+    if (str_is_null(id) || run_cache_find_id(&all->kernel->runs, id) != NULL) return;
+    RunRow *wanted = ARENA_NEW(&all->kernel->scratch, RunRow);
+    wanted->id = id;
+    expect_scan(all, &(Scan){.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = wanted,
+                             .match_count = 1, .limit = 1});
+}
+
+static void expect_run(Expecting *all, int64_t key) {
+    RunRow *wanted = ARENA_NEW(&all->kernel->scratch, RunRow);
+    wanted->key = key;
+    expect_scan(all, &(Scan){.table = TABLE_RUNS, .index = SCAN_PRIMARY, .match = wanted,
+                             .match_count = 1, .limit = 1});
+}
+
+static void expect_task_id(Expecting *all, Str id) {
+    if (str_is_null(id)) return;
+    TaskRow *wanted = ARENA_NEW(&all->kernel->scratch, TaskRow);
+    wanted->id = id;
+    expect_scan(all, &(Scan){.table = TABLE_TASKS, .index = TASKS_BY_ID, .match = wanted,
+                             .match_count = 1, .limit = 1});
+}
+
+static void expect_start_key(Expecting *all, Str dedupe_key) {
+    if (str_is_null(dedupe_key)) return;
+    DedupeRow *wanted = ARENA_NEW(&all->kernel->scratch, DedupeRow);
+    *wanted = (DedupeRow){.scope = STR("start"), .id = dedupe_key};
+    expect_scan(all, &(Scan){.table = TABLE_DEDUPE, .index = SCAN_PRIMARY, .match = wanted,
+                             .match_count = 2, .limit = 1});
+}
+
+// What run_log asks for, unless it is known.
+static void expect_log_end(Expecting *all, int64_t run, const CachedRun *cached) {
+    if (cached != NULL && cached->facts.last_seq > 0) return;
+    LogRow *wanted = ARENA_NEW(&all->kernel->scratch, LogRow);
+    wanted->run = run;
+    expect_scan(all, &(Scan){.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted,
+                             .match_count = 1, .is_descending = true, .limit = 1});
+}
+
+// What run_end asks for, in the words of runs/end.c.
+static void expect_leftovers(Expecting *all, int64_t run, const CachedRun *cached) {
+    Arena *arena = &all->kernel->scratch;
+    uint32_t may_have = cached != NULL ? cached->facts.may_have : MAY_HAVE_ALL;
+    if (may_have & MAY_HAVE_SIGNALS) {
+        EventRow *wanted = ARENA_NEW(arena, EventRow);
+        wanted->run = run;
+        expect_scan(all, &(Scan){.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = wanted,
+                                 .match_count = 1, .limit = PAGE_ROWS});
+    }
+    if (may_have & MAY_HAVE_CURSORS) {
+        CursorRow *wanted = ARENA_NEW(arena, CursorRow);
+        wanted->run = run;
+        expect_scan(all, &(Scan){.table = TABLE_CURSORS, .index = SCAN_PRIMARY, .match = wanted,
+                                 .match_count = 1, .limit = PAGE_ROWS});
+    }
+    if (may_have & MAY_HAVE_CHILDREN) {
+        RunRow *wanted = ARENA_NEW(arena, RunRow);
+        wanted->parent = run;
+        expect_scan(all, &(Scan){.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = wanted,
+                                 .match_count = 1, .limit = PAGE_ROWS});
+    }
+}
+
+static void expect_turn(Expecting *all, const TurnCommit *turn) {
+    const CachedRun *cached = run_cache_find(&all->kernel->runs, turn->run);
+    if (cached == NULL) expect_run(all, turn->run);
+    expect_log_end(all, turn->run, cached);
+    bool is_end = turn->next == NEXT_COMPLETE || turn->next == NEXT_FAIL ||
+                  turn->next == NEXT_CANCELLED || turn->next == NEXT_RETRY;
+    if (is_end) expect_leftovers(all, turn->run, cached);
+    for (size_t i = 0; i < turn->child_count; i++) expect_run_id(all, turn->children[i].id);
+    for (size_t i = 0; i < turn->task_count; i++) expect_task_id(all, turn->tasks[i].id);
+}
+
+static void expect_op(Expecting *all, const Op *op) {
+    switch (op->kind) {
+    case OP_CREATE_RUN:
+        expect_run_id(all, op->create_run.spec.id);
+        expect_start_key(all, op->create_run.spec.dedupe_key);
+        break;
+    case OP_COMMIT_TURN: expect_turn(all, &op->turn); break;
+    case OP_SIGNAL: expect_run_id(all, op->signal.run_id); break;
+    case OP_CANCEL: expect_run_id(all, op->cancel.run_id); break;
+    case OP_CREATE_TASK: expect_task_id(all, op->create_task.spec.id); break;
+    case OP_COMPLETE_TASK: expect_task_id(all, op->complete_task.id); break;
+    case OP_FAIL_TASK: expect_task_id(all, op->fail_task.id); break;
+    case OP_HEARTBEAT_TASK: expect_task_id(all, op->heartbeat.id); break;
+    default: break;
+    }
+}
+
+Status kernel_expect(Kernel *kernel) {
+    if (kernel->writer->ops->expect == NULL) return OK;
+    Expecting all = {.kernel = kernel};
+    arena_reset(&kernel->scratch);
+    for (size_t i = 0; i < kernel->batch->count; i++) expect_op(&all, kernel->batch->ops[i]);
+    return expect_ask(&all);
+}
+
+Status kernel_expect_claims(Kernel *kernel, const RunRow *runs, size_t count) {
+    if (kernel->writer->ops->expect == NULL) return OK;
+    Expecting all = {.kernel = kernel};
+    for (size_t i = 0; i < count; i++) {
+        expect_log_end(&all, runs[i].key, run_cache_find(&kernel->runs, runs[i].key));
+    }
+    return expect_ask(&all);
+}

@@ -1,0 +1,31 @@
+// Nodes: who is alive, who executes what, and who is asked first. Included by kernel/internal.h.
+#pragma once
+#include "store/kernel/internal.h"
+
+// ---- nodes/nodes.c: leases, claims, taking over ----
+MUST_CHECK Status apply_join(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_renew(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_describe_node(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_leave(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
+MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
+bool run_is_executable(const Kernel *kernel, const RunRow *row); // by the batch's node
+
+// ---- nodes/beats.c ----
+// When the lease of a node ends, or ended; < 0 = it was fenced off.
+MUST_CHECK Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms);
+// As that, from memory alone: good enough to tell somebody that he has company.
+int64_t node_lease_known(const Kernel *kernel, const NodeRow *node);
+// A batch that does nothing but renew the node's lease needs no transaction.
+bool batch_is_beat(const Kernel *kernel, const Batch *batch);
+MUST_CHECK Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag);
+// The batch is committed: leases it gave are also said outside of transactions.
+void beats_follow(Kernel *kernel, const Batch *batch);
+MUST_CHECK Status node_refuse_fenced(Diag *diag);
+
+// ---- nodes/homes.c ----
+// Whether a ready run is left to the node that has it in memory.
+MUST_CHECK Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it);
+void run_note_left(Kernel *kernel);
+// For a run that its home claims: what was delivered while nobody owned it. Otherwise none.
+MUST_CHECK Status home_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved);

@@ -1,0 +1,435 @@
+// Creating runs: by a caller, by a parent's turn, and as a fork of another run.
+//
+// A run is born in one insert, in its final first state: PENDING until its start time, or ready
+// and, when the batch's node has room, claimed by it.
+//   [C1] A taken id is found by the insert itself, so that a new run costs no look-up.
+//   [C2] An idempotency key stands for what was started with it: the same content answers the
+//        same run, other content ERR_CONFLICT, and a run that was purged meanwhile is not
+//        started a second time.
+//   [C3] The first log entry is LOG_STARTED with the input; input_seq names it.
+//   [C4] A run that takes the place of one that has ended does so in one operation: nobody finds
+//        the id free, and when the new one is refused the old one is still there.
+//   [C5] What the definition says about its runs is applied here, where the definition is known and
+//        nothing can come between: defaults are filled in, and an input that the workflow does not
+//        take is refused; a child is then born failed, as its parent learns by awaiting it.
+//
+// Not here: what a turn does with its children (runs/turn.c).
+#include "base/assert.h"
+#include "base/containers/hash.h"
+#include "model/trace.h"
+#include "store/kernel/internal.h"
+
+enum { TAGS_SIZE_MAX = LIMIT_TAG_COUNT_MAX * (LIMIT_TAG_SIZE_MAX + 1) };
+
+typedef struct TagReader {
+    Str rest;
+} TagReader;
+
+static bool tag_next(TagReader *reader, Str *ret_tag) {
+    while (reader->rest.len > 0) {
+        const char *end = memchr(reader->rest.data, '\n', reader->rest.len);
+        size_t len = end ? (size_t)(end - reader->rest.data) : reader->rest.len;
+        Str tag = {reader->rest.data, len};
+        size_t step = end ? len + 1 : len;
+        reader->rest = (Str){reader->rest.data + step, reader->rest.len - step};
+        if (tag.len == 0) continue;
+        *ret_tag = tag;
+        return true;
+    }
+    return false;
+}
+
+static Status tags_check(Kernel *kernel, Str tags) {
+    tags = tags_without_trace(tags); // which comes on top of what people may give
+    TagReader reader = {tags};
+    Str tag;
+    uint32_t count = 0;
+    while (tag_next(&reader, &tag)) {
+        TRY(kernel_check_size(kernel, "a tag", tag, LIMIT_TAG_SIZE));
+        if (++count > LIMIT_TAG_COUNT) {
+            return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_TAGS",
+                                 "a run may have at most %d tags", LIMIT_TAG_COUNT);
+        }
+    }
+    return kernel_check_size(kernel, "the list of tags", tags, TAGS_SIZE_MAX);
+}
+
+static Status tags_insert(Kernel *kernel, int64_t run, Str tags) {
+    TagReader reader = {tags};
+    Str tag;
+    while (tag_next(&reader, &tag)) {
+        TagRow row = {.tag = tag, .run = run};
+        Status status = kernel_insert_new(kernel, TABLE_TAGS, &row);
+        if (status != OK && status != ERR_CONFLICT) return status; // the same tag given twice
+    }
+    return OK;
+}
+
+Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
+    TRY(kernel_check_name(kernel, "the run id", spec->id, LIMIT_RUN_ID_SIZE));
+    TRY(kernel_check_name(kernel, "the workflow name", spec->workflow, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the input", spec->input, LIMIT_PAYLOAD_SIZE));
+    TRY(kernel_check_size(kernel, "the idempotency key", spec->dedupe_key, LIMIT_KEY_SIZE));
+    TRY(kernel_check_size(kernel, "the queue name", spec->queue, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the leftover topic", spec->leftover_topic, LIMIT_TOPIC_SIZE));
+    TRY(tags_check(kernel, spec->tags));
+    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_PRIORITY",
+                             "a priority lies between %d and %d", PRIORITY_MIN, PRIORITY_MAX);
+    }
+    if (spec->kind != 0 && spec->kind != RUN_NATIVE && spec->kind != RUN_FLOW) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_KIND", "a run is native or flow");
+    }
+    if (spec->timeout_ms < 0 || spec->timeout_ms > LIMIT_DURATION_MS ||
+        spec->keep_ms > LIMIT_DURATION_MS) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_DURATION",
+                             "a time-out is not negative and at most a hundred years");
+    }
+    return OK;
+}
+
+// The current definition of a workflow. ERR_NOT_FOUND: there is none.
+static Status definition_find(Kernel *kernel, Str workflow, DefinitionRow *ret_definition) {
+    int64_t after = 0;
+    for (;;) {
+        DefinitionRow wanted = {.name = workflow}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (!rows[i].is_current) continue;
+            *ret_definition = rows[i];
+            return OK;
+        }
+        arena_rewind(&kernel->scratch, mark);
+        if (count < PAGE_ROWS) return ERR_NOT_FOUND;
+    }
+}
+
+// Why a run cannot be started as it is asked for.
+typedef struct Refusal {
+    Status status; // OK = it can
+    Str error;     // error object, for a child that is born failed
+    Diag diag;
+} Refusal;
+
+static const Str ERROR_NO_WORKFLOW = STR(
+    "{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of that name\"}");
+
+// Pins a spec that only names a workflow to its current definition, and applies what that says
+// [C5]; a native one has its name and nothing else. The status is that of the rows; whether the run
+// is refused is an answer.
+static Status spec_pin(Kernel *kernel, RunSpec *spec, Refusal *ret_refusal) {
+    *ret_refusal = (Refusal){0};
+    if (spec->kind != 0) return OK;
+    spec->kind = RUN_FLOW;
+    DefinitionRow definition;
+    Status status = definition_find(kernel, spec->workflow, &definition);
+    if (status == ERR_NOT_FOUND) {
+        ret_refusal->error = ERROR_NO_WORKFLOW;
+        ret_refusal->status = diag_set(&ret_refusal->diag, status, "WORKFLOW_NOT_FOUND",
+                                       "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
+        return OK;
+    }
+    TRY(status);
+    spec->kind = definition.kind;
+    if (definition.kind != RUN_FLOW) return OK;
+    spec->definition = definition.key;
+    if (!kernel->config.run_prepare) return OK;
+    ret_refusal->status = kernel->config.run_prepare(&definition, spec, &kernel->scratch,
+                                                     &ret_refusal->error, &ret_refusal->diag);
+    return OK;
+}
+
+static Status refuse_start(Kernel *kernel, const Refusal *refusal) {
+    return kernel_refuse(kernel, refusal->status, refusal->diag.code, "%s",
+                         refusal->diag.message);
+}
+
+Status run_check_workflow(Kernel *kernel, const RunSpec *spec) {
+    RunSpec pinned = *spec;
+    Refusal refusal;
+    ArenaMark mark = arena_mark(&kernel->scratch);
+    Status status = spec_pin(kernel, &pinned, &refusal);
+    arena_rewind(&kernel->scratch, mark);
+    TRY(status);
+    return refusal.status == OK ? OK : refuse_start(kernel, &refusal);
+}
+
+static void digest_add(Sha256 *sha, Str s) {
+    uint64_t size = str_is_null(s) ? UINT64_MAX : s.len; // null and empty differ
+    sha256_update(sha, &size, sizeof(size));
+    if (s.len > 0) sha256_update(sha, s.data, s.len);
+}
+
+// Definition, start time and keeping are left out: a repeated request may come after a deploy,
+// later, or under another default, and is the same request all the same.
+static Str spec_digest(Kernel *kernel, const RunSpec *spec) {
+    Sha256 sha;
+    sha256_init(&sha);
+    digest_add(&sha, spec->workflow);
+    digest_add(&sha, spec->input);
+    digest_add(&sha, spec->queue);
+    digest_add(&sha, tags_without_trace(spec->tags)); // another trace is the same request
+    digest_add(&sha, spec->leftover_topic);
+    int64_t numbers[] = {spec->kind, spec->priority, spec->timeout_ms, spec->leftover_policy};
+    sha256_update(&sha, numbers, sizeof(numbers));
+    uint8_t *digest = arena_alloc(&kernel->scratch, SHA256_SIZE);
+    sha256_final(&sha, digest);
+    return (Str){(const char *)digest, SHA256_SIZE};
+}
+
+static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent) {
+    int64_t now = kernel_now(kernel);
+    int64_t start_at = spec->start_at_ms > now ? spec->start_at_ms : now;
+    return (RunRow){
+        .key = kernel_next_key(kernel),
+        .id = spec->id,
+        .workflow = spec->workflow,
+        .definition = spec->definition,
+        .kind = spec->kind,
+        .state = start_at > now ? RUN_PENDING : RUN_RUNNING,
+        .priority = spec->priority,
+        .due_at_ms = start_at > now ? start_at : 0,
+        .deadline_at_ms = spec->timeout_ms > 0 ? start_at + spec->timeout_ms : 0,
+        .keep_ms = spec->keep_ms,
+        .created_at_ms = now,
+        .updated_at_ms = now,
+        .parent = parent ? parent->row.key : 0,
+        .parent_position = parent ? spec->parent_position : -1,
+        .depth = parent ? parent->row.depth + 1 : 0,
+        .close_policy = parent ? spec->close_policy : CLOSE_ABANDON,
+        .leftover_policy = spec->leftover_policy,
+        .input_seq = 1, // [C3]
+        .log_seq = 1,
+        .queue = spec->queue,
+        .tags = spec->tags,
+        .leftover_topic = spec->leftover_topic,
+    };
+}
+
+static void started_push(Kernel *kernel, const RunRow *row) {
+    Batch *batch = kernel->batch;
+    batch->started = batch_reserve(batch, batch->started, batch->started_count,
+                                   &batch->started_capacity, sizeof(StartedRun));
+    batch->started[batch->started_count++] = (StartedRun){
+        .id = kernel_answer(kernel, row->id), .workflow = kernel_answer(kernel, row->workflow)};
+}
+
+// Inserts the row and what goes with it. ERR_CONFLICT: the id is taken, nothing was written.
+static Status run_insert(Kernel *kernel, Run *run, Str input) {
+    Status status = kernel_insert_new(kernel, TABLE_RUNS, &run->row);
+    if (status != OK) return status;
+    run->before = run->row;
+    run->facts = (RunFacts){.last_seq = 1};
+    LogRow started = {.run = run->row.key, .seq = 1, .at_ms = kernel_now(kernel),
+                      .kind = LOG_STARTED, .position = -1, .data = input};
+    TRY(kernel_insert(kernel, TABLE_LOG, &started));
+    TRY(tags_insert(kernel, run->row.key, run->row.tags));
+    kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, 1);
+    kernel_count(kernel, COUNTER_RUNS_READY, run_is_ready(&run->row));
+    kernel_count(kernel, COUNTER_STARTED_TOTAL, 1);
+    kernel_note_due(kernel, run->row.due_at_ms);
+    run_cache_write(&kernel->runs, &run->row, &run->facts);
+    started_push(kernel, &run->row);
+    return OK;
+}
+
+static Status existing_run(Kernel *kernel, Str id, RunCreated *ret_created) {
+    Run run;
+    Status status = run_load_id(kernel, id, &run);
+    if (status == ERR_NOT_FOUND) { // then it was the key that was taken
+        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
+    }
+    TRY(status);
+    *ret_created = (RunCreated){.key = run.row.key, .id = kernel_answer(kernel, run.row.id),
+                                .state = run.row.state};
+    return OK;
+}
+
+static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Refusal *refusal,
+                                Run *parent, RunCreated *ret_created) {
+    bool is_refused = refusal->status != OK;
+    if (is_refused && !parent) {
+        Run taken; // a taken id answers its run, whatever else the spec says
+        Status found = run_load_id(kernel, spec->id, &taken);
+        if (found != ERR_NOT_FOUND) {
+            return found == OK ? existing_run(kernel, spec->id, ret_created) : found;
+        }
+        return refuse_start(kernel, refusal);
+    }
+    Run run = {.row = run_row_new(kernel, spec, parent)};
+    if (run.row.state == RUN_RUNNING) TRY(run_set_ready(kernel, &run));
+    Status status = run_insert(kernel, &run, spec->input);
+    if (status == ERR_CONFLICT) {
+        kernel->counters[COUNTER_NEXT_KEY]--; // nothing was made with it
+        return existing_run(kernel, spec->id, ret_created);
+    }
+    TRY(status);
+    if (parent && !(parent->facts.may_have & MAY_HAVE_CHILDREN)) {
+        parent->facts.may_have |= MAY_HAVE_CHILDREN;
+        run_keep_facts(kernel, parent);
+    }
+    *ret_created = (RunCreated){.key = run.row.key, .is_new = true, .id = spec->id,
+                                .state = run.row.state};
+    if (is_refused) {
+        Ending ending = {RUN_FAILED, OUTCOME_ERROR, refusal->error};
+        return run_end(kernel, &run, &ending);
+    }
+    if (run.row.state != RUN_RUNNING) return OK;
+    return run_announce(kernel, &run, (Resolved){0});
+}
+
+Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated *ret_created) {
+    if (run_cache_find_id(&kernel->runs, given->id)) {
+        return existing_run(kernel, given->id, ret_created);
+    }
+    RunSpec pinned = *given;
+    Refusal refusal;
+    ArenaMark mark = arena_mark(&kernel->scratch); // a definition is large, and children are many
+    Status status = spec_pin(kernel, &pinned, &refusal);
+    if (status == OK) {
+        status = run_create_pinned(kernel, &pinned, &refusal, parent, ret_created);
+    }
+    arena_rewind(&kernel->scratch, mark);
+    return status;
+}
+
+// [C2] OK: *ret_created is the run that was started with the key. ERR_NOT_FOUND: it is new.
+static Status dedupe_start(Kernel *kernel, const RunSpec *spec, Str digest,
+                           RunCreated *ret_created) {
+    DedupeRow known;
+    TRY(dedupe_find(kernel, STR("start"), spec->dedupe_key, &known));
+    if (!str_equal(known.digest, digest)) {
+        return kernel_refuse(kernel, ERR_CONFLICT, "DUPLICATE_KEY",
+                             "the idempotency key \"%.*s\" was used to start something else",
+                             STR_ARG(spec->dedupe_key));
+    }
+    Run run;
+    Status status = run_load(kernel, known.run, &run);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_refuse(kernel, ERR_CONFLICT, "RUN_PURGED",
+                             "the run started with the idempotency key \"%.*s\" has been purged",
+                             STR_ARG(spec->dedupe_key));
+    }
+    TRY(status);
+    *ret_created = (RunCreated){.key = run.row.key, .id = kernel_answer(kernel, run.row.id),
+                                .state = run.row.state};
+    return OK;
+}
+
+// [C4] So nothing of the new run may be refused any more once the old one is gone.
+static Status make_room(Kernel *kernel, const RunSpec *spec) {
+    Run old;
+    Status status = run_load_id(kernel, spec->id, &old);
+    if (status == ERR_NOT_FOUND) return OK;
+    TRY(status);
+    if (!run_state_is_terminal(old.row.state)) return OK;
+    TRY(run_check_workflow(kernel, spec));
+    int64_t budget = INT64_MAX;
+    bool is_gone;
+    return run_purge(kernel, &old, &budget, &is_gone);
+}
+
+Status apply_create_run(Kernel *kernel, Op *op) {
+    const RunSpec *spec = &op->create_run.spec;
+    TRY(run_check_spec(kernel, spec));
+    if (op->create_run.is_replacing) {
+        ASSERT(str_is_null(spec->dedupe_key));
+        TRY(make_room(kernel, spec));
+    }
+    bool has_key = !str_is_null(spec->dedupe_key);
+    Str digest = has_key ? spec_digest(kernel, spec) : STR_NULL;
+    RunCreated created = {0};
+    Status status = has_key ? dedupe_start(kernel, spec, digest, &created) : ERR_NOT_FOUND;
+    if (status == ERR_NOT_FOUND) {
+        status = run_create(kernel, spec, NULL, &created);
+        if (status == OK && created.is_new && has_key) {
+            DedupeRow row = {.scope = STR("start"), .id = spec->dedupe_key, .run = created.key,
+                             .digest = digest};
+            status = dedupe_add(kernel, &row);
+        }
+    }
+    TRY(status);
+    op->create_run.key = created.key;
+    op->create_run.is_new = created.is_new;
+    op->create_run.id = created.id;
+    op->create_run.state = created.state;
+    return OK;
+}
+
+// ---- fork ----
+
+Status run_input(Kernel *kernel, const RunRow *run, Str *ret_input) {
+    LogRow wanted = {.run = run->key, .seq = run->input_seq}, entry;
+    Status status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the input of a run is missing");
+    }
+    TRY(status);
+    *ret_input = entry.data;
+    return OK;
+}
+
+static Status checkpoints_copy(Kernel *kernel, const RunRow *from, Run *to, int64_t position) {
+    int64_t after = 0;
+    for (;;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        LogRow *rows = NULL;
+        size_t count = 0;
+        TRY(log_page(kernel, from->key, &after, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            if (!log_is_positioned(&rows[i]) || rows[i].position >= position) continue;
+            TRY(run_log(kernel, to, &rows[i]));
+        }
+        arena_rewind(&kernel->scratch, mark);
+        if (count < PAGE_ROWS) return OK;
+    }
+}
+
+Status apply_fork(Kernel *kernel, Op *op) {
+    Run source;
+    TRY(kernel_check_name(kernel, "the run id", op->fork.new_id, LIMIT_RUN_ID_SIZE));
+    TRY(run_require(kernel, op->fork.run_id, &source));
+    int64_t position = 0, iteration = op->fork.iteration;
+    FlowPoint point = {0};
+    bool is_flow = source.row.kind == RUN_FLOW;
+    if (!str_is_null(op->fork.step) && is_flow) {
+        TRY(flow_point_find(kernel, &source.row, op->fork.step, &iteration, &point));
+    } else if (!str_is_null(op->fork.step)) {
+        TRY(step_find(kernel, &source.row, op->fork.step, &iteration, &position));
+    }
+    Str input;
+    TRY(run_input(kernel, &source.row, &input));
+    RunSpec spec = {.id = op->fork.new_id,
+                    .workflow = source.row.workflow,
+                    .definition = source.row.definition,
+                    .kind = source.row.kind,
+                    .priority = source.row.priority,
+                    .keep_ms = source.row.keep_ms,
+                    .queue = source.row.queue,
+                    .tags = source.row.tags,
+                    .leftover_policy = source.row.leftover_policy,
+                    .leftover_topic = source.row.leftover_topic};
+    Run run = {.row = run_row_new(kernel, &spec, NULL)};
+    TRY(run_set_ready(kernel, &run));
+    Status status = run_insert(kernel, &run, input);
+    if (status == ERR_CONFLICT) {
+        kernel->counters[COUNTER_NEXT_KEY]--;
+        return kernel_refuse(kernel, ERR_CONFLICT, "RUN_EXISTS", "there is a run \"%.*s\" already",
+                             STR_ARG(op->fork.new_id));
+    }
+    TRY(status);
+    if (is_flow) {
+        TRY(flow_fork(kernel, &source, &run, &point));
+    } else {
+        TRY(checkpoints_copy(kernel, &source.row, &run, position));
+        run.row.log_seq = run.facts.last_seq;
+    }
+    TRY(run_store(kernel, &run));
+    op->fork.key = run.row.key;
+    return run_announce(kernel, &run, (Resolved){0});
+}

@@ -1,0 +1,68 @@
+// Further attempts: a run that failed begins again from its input.
+//
+//     RUNNING -> PENDING (until the pause is over) -> RUNNING, with nothing of the attempt before
+//
+// Who decides whether, and when, is the engine: the policy belongs to the workflow. Here the failed
+// attempt is settled and the next one prepared, in the commit of the turn that failed.
+//   [R1] The next attempt knows nothing of the one before: checkpoints, snapshots and values are
+//        gone, the incarnation is another, so ids derived from it are new. What the attempt had
+//        consumed stays consumed; signals and events that are pending stay pending.
+//   [R2] Its history stays: an entry with the error and the time, then the input once more, which
+//        is where the next attempt begins ([U5] of runs/turn.c).
+//   [R3] What it had begun is settled as if the run had been cut off: tasks are cancelled, children
+//        that are to end with the run are asked to end; nobody waits for any of them any more.
+//   [R4] To everybody else the run goes on: its parent, a schedule and those who wait for its
+//        result see only how the last attempt ends. Its deadline stays.
+//
+// Not here: the policy (engine/runners/retry.c).
+#include "base/assert.h"
+#include "base/time/duration.h"
+#include "store/kernel/internal.h"
+
+static Str retry_data(Kernel *kernel, Str error, int64_t at_ms) {
+    char text[INSTANT_TEXT_MAX];
+    size_t len = instant_format(at_ms, text);
+    return arena_printf(&kernel->scratch, "{\"error\":%.*s,\"next_at\":\"%.*s\"}",
+                        STR_ARG(str_is_null(error) ? STR("null") : error), (int)len, text);
+}
+
+static Status log_attempts(Kernel *kernel, Run *run, Str input, Str data) { // [R2]
+    LogRow failed = {.kind = LOG_RETRY, .position = -1, .attempt = run->row.retries + 1,
+                     .outcome = OUTCOME_ERROR, .data = data};
+    LogRow started = {.kind = LOG_STARTED, .position = -1, .attempt = run->row.retries + 2,
+                      .data = input};
+    TRY(run_log(kernel, run, &failed));
+    return run_log(kernel, run, &started);
+}
+
+Status run_retry(Kernel *kernel, Run *run, Str error, int64_t at_ms) {
+    ASSERT(run->row.state == RUN_RUNNING && !run_is_cancel_wanted(&run->row));
+    int64_t now = kernel_now(kernel), dropped;
+    if (at_ms < now) at_ms = now;
+    Str input;
+    TRY(run_input(kernel, &run->row, &input));
+    TRY(earlier_log_trim(kernel, run));
+    TRY(checkpoints_drop(kernel, run, 0, &dropped)); // [R1]
+    TRY(tasks_cancel(kernel, run, 0));               // [R3]
+    TRY(snapshots_drop(kernel, run, 1));
+    TRY(states_clear(kernel, run));
+    TRY(log_attempts(kernel, run, input, retry_data(kernel, error, at_ms)));
+    RunRow *row = &run->row;
+    row->retries++;
+    row->incarnation++;
+    row->input_seq = run->facts.last_seq;
+    row->log_seq = run->facts.last_seq;
+    row->snapshot = STR_NULL;
+    row->owner = 0;
+    row->claim_rank = 0;
+    row->home = 0;
+    row->due_at_ms = at_ms;
+    bool is_held = row->is_pause_wanted;
+    if (is_held) {
+        TRY(run_hold(kernel, run, RUN_PENDING, STR_NULL));
+    } else {
+        run_set_state(kernel, run, RUN_PENDING);
+        TRY(run_store(kernel, run));
+    }
+    return children_cancel(kernel, run); // now that none of them can find it waiting
+}

@@ -1,0 +1,298 @@
+// Runs: loading, storing, logging, and the helpers every change of state goes through.
+//
+//   PENDING -> RUNNING <-> SUSPENDED          any of them <-> PAUSED
+//              RUNNING, SUSPENDED, … -> COMPLETED | FAILED | CANCELLED (runs/end.c)
+//
+//   [N1] Counters by state follow run_set_state and run_create, nothing else; the counter of runs
+//        that are ready and unowned follows the row itself.
+//   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. owner < 0 is the number of
+//        the run's workflow: nobody owns it, and a node without the function has met it.
+//   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one per
+//        task with an idempotency key ([W6] of waits/wait.c).
+//   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
+//        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
+//        that a run paused before its start keeps the start time, and one that was set aside
+//        while it was asked to end ([X1] of kernel/aside.c) the end of its grace.
+//   [N5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
+//        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was
+//        delivered to the workflow.
+//   [N6] log_seq is the last entry the workflow itself knew of when its snapshot was written, so
+//        LOG_WAIT entries past it are what a restored snapshot has not seen.
+//
+// Not here: creation (runs/create.c), endings (runs/end.c), wait sets (waits/wait.c).
+#include "base/assert.h"
+#include "store/kernel/internal.h"
+
+static void run_set_loaded(Run *run, const RunRow *row, const RunFacts *facts) {
+    run->before = *row;
+    run->before.snapshot = str_is_null(row->snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT;
+    run->row = run->before;
+    run->facts = *facts;
+    run->has_waits = false;
+}
+
+static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run) {
+    Arena *arena = &kernel->scratch;
+    RunRow row = cached->row;
+    row.id = arena_str(arena, row.id);
+    row.workflow = arena_str(arena, row.workflow);
+    row.queue = arena_str(arena, row.queue);
+    row.tags = arena_str(arena, row.tags);
+    row.leftover_topic = arena_str(arena, row.leftover_topic);
+    row.waits = arena_str(arena, row.waits);
+    run_set_loaded(ret_run, &row, &cached->facts);
+}
+
+// A row as it was just read.
+static void run_take(Kernel *kernel, const RunRow *row, Run *ret_run) {
+    RunFacts facts = {.signal_count = -1, .may_have = MAY_HAVE_ALL};
+    run_set_loaded(ret_run, row, &facts);
+    run_cache_put(&kernel->runs, row, &facts);
+}
+
+Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
+    const CachedRun *cached = run_cache_find(&kernel->runs, key);
+    if (cached) {
+        run_from_cache(kernel, cached, ret_run);
+        return OK;
+    }
+    RunRow wanted = {.key = key}, row;
+    TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &row));
+    run_take(kernel, &row, ret_run);
+    return OK;
+}
+
+Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run) {
+    bool is_cached = run_cache_find(&kernel->runs, row->key) != NULL;
+    // What this batch wrote is cached, unless something was dropped to make room.
+    if (is_cached || kernel->runs.has_lost) return run_load(kernel, row->key, ret_run);
+    run_take(kernel, row, ret_run);
+    return OK;
+}
+
+Status run_load_id(Kernel *kernel, Str id, Run *ret_run) {
+    const CachedRun *cached = run_cache_find_id(&kernel->runs, id);
+    if (cached) {
+        run_from_cache(kernel, cached, ret_run);
+        return OK;
+    }
+    if (str_is_null(id)) return ERR_NOT_FOUND;
+    RunRow wanted = {.id = id}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1,
+                 .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0) return ERR_NOT_FOUND;
+    return run_adopt(kernel, &rows[0], ret_run);
+}
+
+Status run_require(Kernel *kernel, Str id, Run *ret_run) {
+    Status status = run_load_id(kernel, id, ret_run);
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_NOT_FOUND, "RUN_NOT_FOUND", "there is no run \"%.*s\"",
+                         STR_ARG(id));
+}
+
+void run_keep_facts(Kernel *kernel, const Run *run) {
+    run_cache_write_facts(&kernel->runs, run->row.key, &run->facts);
+}
+
+Status run_store(Kernel *kernel, Run *run) {
+    uint64_t changes = row_changes(&tables[TABLE_RUNS], &run->before, &run->row);
+    // The stored snapshot is not in the row: it changed when another text stands in its place.
+    if (run->row.snapshot.data == run->before.snapshot.data) {
+        changes &= ~kernel->run_snapshot_bit;
+    } else {
+        changes |= kernel->run_snapshot_bit;
+    }
+    if (changes != 0) {
+        kernel_count(kernel, COUNTER_RUNS_READY,
+                     run_is_ready(&run->row) - run_is_ready(&run->before)); // [N1]
+        TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
+        if (run->row.due_at_ms != run->before.due_at_ms) {
+            kernel_note_due(kernel, run->row.due_at_ms);
+        }
+    }
+    run_cache_write(&kernel->runs, &run->row, &run->facts);
+    if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT; // [H4]
+    run->before = run->row;
+    return OK;
+}
+
+Status run_last_seq(Kernel *kernel, Run *run) {
+    if (run->facts.last_seq > 0) return OK;
+    LogRow wanted = {.run = run->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .is_descending = true, .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count == 0) {
+        run_blame(kernel, run);
+        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run has no log");
+    }
+    run->facts.last_seq = rows[0].seq;
+    return OK;
+}
+
+Status run_log(Kernel *kernel, Run *run, LogRow *entry) {
+    TRY(run_last_seq(kernel, run));
+    entry->run = run->row.key;
+    entry->seq = run->facts.last_seq + 1;
+    entry->at_ms = kernel_now(kernel);
+    TRY(kernel_insert(kernel, TABLE_LOG, entry));
+    run->facts.last_seq = entry->seq;
+    run_keep_facts(kernel, run);
+    return OK;
+}
+
+Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data) {
+    LogRow entry = {.kind = kind, .position = -1, .data = data};
+    return run_log(kernel, run, &entry);
+}
+
+Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows,
+                size_t *ret_count) {
+    LogRow wanted = {.run = run};
+    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                 .has_min = true, .min = *after + 1, .limit = PAGE_ROWS};
+    TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
+    if (*ret_count > 0) *after = (*ret_rows)[*ret_count - 1].seq;
+    return OK;
+}
+
+void run_set_state(Kernel *kernel, Run *run, RunState state) {
+    if (run->row.state == (int64_t)state) return;
+    ASSERT(!run_state_is_terminal(run->row.state)); // [S6]
+    kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
+    kernel_count(kernel, COUNTER_RUNS_FIRST + (int64_t)state, 1);
+    run->row.state = state;
+    run->row.updated_at_ms = kernel_now(kernel);
+}
+
+Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
+    if (!run->has_waits) {
+        Status status =
+            wait_cache_get(&kernel->waits, &run->before, &kernel->scratch, &run->waits);
+        if (status != OK) {
+            run_blame(kernel, run);
+            return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
+                               "the wait set of a run cannot be read");
+        }
+        run->has_waits = true;
+    }
+    *ret_set = run->waits;
+    return OK;
+}
+
+// [N3]
+Status run_drop_waiters(Kernel *kernel, Run *run) {
+    if (run->row.state != RUN_SUSPENDED || str_is_null(run->row.waits)) return OK;
+    WaitSet set = {0};
+    TRY(run_waits(kernel, run, &set));
+    for (size_t i = 0; i < set.count; i++) {
+        if (set.items[i].waiter == 0) continue;
+        WaiterRow waiter = {.key = set.items[i].waiter};
+        Status status = kernel_remove(kernel, TABLE_WAITERS, &waiter);
+        if (status == ERR_CORRUPT) run_blame(kernel, run);
+        TRY(status);
+    }
+    return OK;
+}
+
+static bool batch_has_room(const Batch *batch) {
+    return batch->node != 0 && (int64_t)batch->ready_count < batch->claim_max;
+}
+
+// The row of a run that can be executed now; claimed for the batch's node if that has its workflow
+// and room, and no other node has the run in memory.
+Status run_set_ready(Kernel *kernel, Run *run) {
+    RunRow *row = &run->row;
+    row->claim_rank = claim_rank(row->priority); // [N2]
+    row->generation++;
+    row->waits = STR_NULL;
+    row->idle_since_ms = 0;
+    row->paused_state = 0;
+    row->due_at_ms = row->deadline_at_ms; // [N4]
+    if (row->started_at_ms == 0) row->started_at_ms = kernel_now(kernel);
+    row->owner = 0;
+    bool is_left;
+    TRY(run_is_left(kernel, row, &is_left));
+    if (is_left) return OK;
+    row->home = 0; // [Y2]
+    if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
+        row->owner = workflow_number(row->workflow);
+    } else if (batch_has_room(kernel->batch)) {
+        row->owner = kernel->batch->node;
+        row->epoch++;
+    }
+    return OK;
+}
+
+static void ready_push(Batch *batch, const ReadyRun *ready) {
+    batch->ready = batch_reserve(batch, batch->ready, batch->ready_count, &batch->ready_capacity,
+                                 sizeof(ReadyRun));
+    batch->ready[batch->ready_count++] = *ready;
+}
+
+static void reserved_push(Kernel *kernel, const RunRow *row) {
+    Batch *batch = kernel->batch;
+    batch->reserved = batch_reserve(batch, batch->reserved, batch->reserved_count,
+                                    &batch->reserved_capacity, sizeof(ReservedRun));
+    batch->reserved[batch->reserved_count++] = (ReservedRun){
+        .id = kernel_answer(kernel, row->id), .workflow = kernel_answer(kernel, row->workflow)};
+}
+
+// Tells the batch about a run that was made ready and stored.
+Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
+    if (run->row.owner <= 0) {
+        if (run->row.home != 0) run_note_left(kernel);
+        else if (run->row.owner < 0) reserved_push(kernel, &run->row);
+        else kernel->batch->unclaimed_count++;
+        return OK;
+    }
+    TRY(run_last_seq(kernel, run));
+    run_keep_facts(kernel, run);
+    ReadyRun ready = {.run = run->row.key,
+                      .epoch = run->row.epoch,
+                      .id = kernel_answer(kernel, run->row.id),
+                      .workflow = kernel_answer(kernel, run->row.workflow),
+                      .kind = run->row.kind,
+                      .resolved = resolved.rows,
+                      .resolved_count = resolved.count,
+                      .is_cancel_wanted = run_is_cancel_wanted(&run->row),
+                      .last_seq = run->facts.last_seq};
+    ready_push(kernel->batch, &ready);
+    return OK;
+}
+
+Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved) {
+    TRY(run_drop_waiters(kernel, run));
+    run_set_state(kernel, run, RUN_RUNNING);
+    TRY(run_set_ready(kernel, run));
+    TRY(run_store(kernel, run));
+    return run_announce(kernel, run, resolved);
+}
+
+Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
+    TRY(run_drop_waiters(kernel, run));
+    TRY(run_note(kernel, run, LOG_PAUSED, reason));
+    run_set_state(kernel, run, RUN_PAUSED);
+    RunRow *row = &run->row;
+    row->paused_state = paused_state;
+    row->is_pause_wanted = 0;
+    row->owner = 0;
+    row->attempts = run_lost(row);
+    row->claim_rank = 0;
+    row->home = 0; // [Y2]
+    row->idle_since_ms = 0;
+    if (paused_state != RUN_PENDING) row->due_at_ms = 0; // [N4]
+    return run_store(kernel, run);
+}
+
+Status run_unclaim(Kernel *kernel, Run *run) {
+    ASSERT(run->row.state == RUN_RUNNING);
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    run->row.owner = 0;
+    run->row.attempts = run_lost(&run->row); // what was under way was not lost, [O6]
+    return run_store(kernel, run);
+}

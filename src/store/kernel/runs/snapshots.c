@@ -1,0 +1,247 @@
+// Rewinding scripts: the beginnings of turns that are kept, and going back to one.
+//
+// A turn of a script can be executed again from the snapshot it began with and what was delivered
+// to it. The snapshot is in the run's row until the turn commits; if the turn began a step, it
+// moves into a row of its own in that same commit. A run that parks once and never goes back to
+// that costs nothing.
+//   [B1] Only turns that began a step are kept: a task, a child, a timer, or a wait for a signal
+//        or an event. The first turn has no snapshot and needs none: it begins with the input.
+//   [B2] Step numbers (positions) ascend with time, so everything begun in or after a turn has at
+//        least the position of its first step.
+//   [B3] Going back drops what the log says from the turn on, but not what was delivered to it;
+//        tasks and awaited children begun since are cancelled. What had been begun before and has
+//        ended since is found by the repeated turn when it parks (waits/wait.c).
+//   [B4] Signals and events that were consumed since are not given back; runs that were started
+//        independently, and events that were emitted, stay.
+//   [B5] An unknown step, and one whose snapshot is no longer kept, change nothing.
+//
+// Not here: forks (runs/forks.c), native runs (runs/change.c).
+#include "base/assert.h"
+#include "store/kernel/internal.h"
+
+static bool log_begins_step(const LogRow *entry) {
+    if (entry->position < 0) return false;
+    return entry->kind == LOG_TASK || entry->kind == LOG_CHILD || entry->kind == LOG_WAITING;
+}
+
+// ---- keeping ----
+
+static Status next_number(Kernel *kernel, Run *run) {
+    if (run->facts.next_kept > 0) return OK;
+    run->facts.next_kept = 1;
+    if (!(run->facts.may_have & MAY_HAVE_SNAPSHOTS)) return OK;
+    SnapshotRow wanted = {.run = run->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
+                 .match_count = 1, .is_descending = true, .limit = 1};
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    if (count > 0) run->facts.next_kept = rows[0].number + 1;
+    return OK;
+}
+
+// Removes what is older than the newest `keep`, as far as there is something.
+static Status snapshots_prune(Kernel *kernel, const Run *run, int64_t keep) {
+    for (int64_t number = run->facts.next_kept - 1 - keep; number > 0; number--) {
+        SnapshotRow wanted = {.run = run->row.key, .number = number}, row;
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        Status status = kernel_get(kernel, TABLE_SNAPSHOTS, &wanted, &row);
+        arena_rewind(&kernel->scratch, mark);
+        if (status == ERR_NOT_FOUND) return OK; // [P2] then there is none below either
+        TRY(status);
+        TRY(kernel_remove(kernel, TABLE_SNAPSHOTS, &wanted));
+    }
+    return OK;
+}
+
+static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot) { // [H4]
+    Str cached = run_cache_snapshot(&kernel->runs, run->row.key);
+    if (!str_is_null(cached)) {
+        *ret_snapshot = arena_str(&kernel->scratch, cached);
+        return OK;
+    }
+    RunRow wanted = {.key = run->row.key}, stored;
+    TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &stored));
+    *ret_snapshot = stored.snapshot;
+    return OK;
+}
+
+Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t start_seq) {
+    int64_t position = INT64_MAX;
+    for (size_t i = 0; i < turn->log_count; i++) { // [B1]
+        const LogRow *entry = &turn->log[i];
+        if (log_begins_step(entry) && entry->position < position) position = entry->position;
+    }
+    bool is_kept = run->row.kind == RUN_FLOW && turn->keep_snapshots > 0 &&
+                   position != INT64_MAX && !str_is_null(run->before.snapshot) &&
+                   turn->next != NEXT_CONTINUE_AS && turn->next != NEXT_RETRY;
+    if (!is_kept) return OK;
+    Str snapshot;
+    TRY(snapshot_stored(kernel, run, &snapshot));
+    TRY(next_number(kernel, run));
+    SnapshotRow row = {.run = run->row.key,
+                       .number = run->facts.next_kept++,
+                       .log_seq = run->before.log_seq,
+                       .start_seq = start_seq,
+                       .end_seq = run->facts.last_seq,
+                       .position = position,
+                       .snapshot = snapshot};
+    TRY(states_encode(kernel, run, &row.state));
+    TRY(kernel_insert(kernel, TABLE_SNAPSHOTS, &row));
+    run->facts.may_have |= MAY_HAVE_SNAPSHOTS;
+    run_keep_facts(kernel, run);
+    return snapshots_prune(kernel, run, turn->keep_snapshots);
+}
+
+Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number) {
+    if (!(run->facts.may_have & MAY_HAVE_SNAPSHOTS)) return OK;
+    for (size_t count = PAGE_ROWS; count == PAGE_ROWS;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        SnapshotRow wanted = {.run = run->row.key}, *rows = NULL;
+        Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
+                     .match_count = 1, .has_min = true, .min = from_number, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            TRY(kernel_remove(kernel, TABLE_SNAPSHOTS, &rows[i]));
+        }
+        arena_rewind(&kernel->scratch, mark);
+    }
+    run->facts.next_kept = 0; // not known: it is looked up when it is needed
+    run_keep_facts(kernel, run);
+    return OK;
+}
+
+// ---- finding ----
+
+typedef struct StepSearch {
+    Str name;
+    int64_t iteration; // < 0 = the last
+    int64_t count;     // occurrences seen
+    int64_t seq;       // of what was found; 0 = nothing
+    bool is_first; // it was begun in the first turn: nothing had been delivered before it
+} StepSearch;
+
+static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search) {
+    size_t count = PAGE_ROWS;
+    bool is_first = true;
+    for (int64_t after = run->input_seq; count == PAGE_ROWS;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        LogRow *rows = NULL;
+        TRY(log_page(kernel, run->key, &after, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].kind == LOG_WAIT && rows[i].position >= 0) is_first = false;
+            if (!log_begins_step(&rows[i]) || !str_equal(rows[i].name, search->name)) continue;
+            int64_t iteration = search->count++;
+            if (search->iteration >= 0 && search->iteration != iteration) continue;
+            search->seq = rows[i].seq;
+            search->is_first = is_first;
+        }
+        arena_rewind(&kernel->scratch, mark);
+        if (search->iteration >= 0 && search->seq != 0) return OK;
+    }
+    return OK;
+}
+
+static Status kept_find(Kernel *kernel, const RunRow *run, FlowPoint *point) {
+    for (int64_t after = 0;;) {
+        SnapshotRow wanted = {.run = run->key}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
+                     .match_count = 1, .has_min = true, .min = after + 1, .limit = 1};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        if (count == 0) return ERR_NOT_FOUND;
+        after = rows[0].number;
+        bool is_it = rows[0].start_seq < point->step_seq && point->step_seq <= rows[0].end_seq;
+        if (!is_it) continue;
+        point->row = rows[0];
+        return OK;
+    }
+}
+
+Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
+                       FlowPoint *ret_point) { // [B5]
+    StepSearch search = {.name = step, .iteration = *iteration};
+    TRY(step_search(kernel, run, &search));
+    if (search.seq == 0) {
+        return kernel_refuse(kernel, ERR_NOT_FOUND, "STEP_NOT_FOUND",
+                             "the run \"%.*s\" has not begun a step \"%.*s\" so often",
+                             STR_ARG(run->id), STR_ARG(step));
+    }
+    if (*iteration < 0) *iteration = search.count - 1;
+    *ret_point = (FlowPoint){.step_seq = search.seq};
+    if (search.is_first) {
+        ret_point->row.log_seq = ret_point->row.start_seq = run->input_seq;
+        return OK;
+    }
+    Status status = kept_find(kernel, run, ret_point);
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_CONFLICT, "SNAPSHOT_NOT_KEPT",
+                         "the snapshot from before the step \"%.*s\" of run \"%.*s\" is no longer "
+                         "kept; choose a later step, the first one, or raise keepSnapshots",
+                         STR_ARG(step), STR_ARG(run->id));
+}
+
+// ---- going back ----
+
+static Status log_drop(Kernel *kernel, const Run *run, int64_t after_seq, int64_t *ret_count) {
+    size_t count = PAGE_ROWS;
+    *ret_count = 0;
+    for (int64_t after = after_seq; count == PAGE_ROWS;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        LogRow *rows = NULL;
+        TRY(log_page(kernel, run->row.key, &after, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].position < 0 || rows[i].kind == LOG_REWOUND) continue;
+            *ret_count += log_begins_step(&rows[i]);
+            rows[i].position = -1;
+            TRY(kernel_update_columns(kernel, TABLE_LOG, &rows[i], kernel->log_position_bit));
+        }
+        arena_rewind(&kernel->scratch, mark);
+    }
+    return OK;
+}
+
+static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_position) {
+    if (!(run->facts.may_have & MAY_HAVE_CHILDREN)) return OK;
+    size_t count = PAGE_ROWS;
+    for (int64_t after = 0; count == PAGE_ROWS;) {
+        RunRow wanted = {.parent = run->row.key}, *children = NULL;
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &children, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = children[i].key;
+            if (children[i].parent_position < from_position) continue;
+            Run child;
+            bool is_changed;
+            TRY(run_adopt(kernel, &children[i], &child));
+            TRY(run_cancel(kernel, &child, STR("\"the parent run was set back\""), SETTLE_GRACE_MS,
+                           &is_changed));
+        }
+    }
+    return OK;
+}
+
+Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
+    FlowPoint point;
+    int64_t iteration = op->rewind.iteration;
+    TRY(flow_point_find(kernel, &run->row, op->rewind.step, &iteration, &point));
+    const SnapshotRow *row = &point.row;
+    TRY(log_drop(kernel, run, row->start_seq, &op->rewind.dropped_count)); // [B3]
+    TRY(tasks_cancel(kernel, run, row->position));
+    LogRow rewound = {.kind = LOG_REWOUND, .position = row->position, .name = op->rewind.step,
+                      .iteration = iteration};
+    TRY(run_log(kernel, run, &rewound));
+    TRY(snapshots_drop(kernel, run, row->number));
+    TRY(states_clear(kernel, run));
+    TRY(states_restore(kernel, run, row->state));
+    op->rewind.position = row->position;
+    run_shift_deadline(kernel, run);
+    run->row.epoch++;
+    run->row.incarnation++;
+    run->row.attempts = 0;
+    run->row.is_pause_wanted = 0;
+    run->row.snapshot = row->snapshot;
+    run->row.log_seq = row->log_seq;
+    TRY(run_make_ready(kernel, run, (Resolved){0})); // first, so that children wake nobody
+    return children_cancel_from(kernel, run, row->position);
+}

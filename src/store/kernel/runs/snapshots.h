@@ -1,0 +1,37 @@
+// Kernel internals: setting scripts back, and forking them. kernel/internal.h includes this file.
+//
+// Invariants: [P1], [P2] in model/snapshot.h, [B1]-[B5] in runs/snapshots.c.
+#pragma once
+#include "store/kernel/internal.h"
+
+// ---- runs/snapshots.c ----
+typedef struct FlowPoint { // the beginning of a turn
+    SnapshotRow row;       // number 0: the first turn, which has no snapshot
+    int64_t step_seq;      // the log entry of the step that was asked for
+} FlowPoint;
+// Keeps the beginning of a turn that is being committed, if it began a step.
+MUST_CHECK Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run,
+                                int64_t start_seq);
+// Forgets those from a number on.
+MUST_CHECK Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number);
+// The beginning of the turn that began the step for the *iteration-th time, counted from 0; < 0 =
+// the last time, and is set to it. Refuses with STEP_NOT_FOUND, SNAPSHOT_NOT_KEPT.
+MUST_CHECK Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
+                                  FlowPoint *ret_point);
+MUST_CHECK Status flow_rewind(Kernel *kernel, Op *op, Run *run);
+
+// ---- runs/states.c ----
+MUST_CHECK Status state_set(Kernel *kernel, Run *run, const StateSpec *spec);
+MUST_CHECK Status states_clear(Kernel *kernel, Run *run);
+// All of them as one text in the scratch arena, and back; null = none.
+MUST_CHECK Status states_encode(Kernel *kernel, const Run *run, Str *ret_bytes);
+MUST_CHECK Status states_restore(Kernel *kernel, Run *run, Str bytes);
+int64_t state_digest(Str value);
+
+// ---- runs/forks.c ----
+// Gives `to`, which was just made, what it needs to begin at that point of `from`.
+MUST_CHECK Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point);
+// A fork's script still names the tasks and children of the run it came from: the fork has its own
+// copies of those that had not ended. Leaves the target when there is none.
+MUST_CHECK Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item);
+MUST_CHECK Status fork_find_child(Kernel *kernel, const Run *run, WaitItem *item);

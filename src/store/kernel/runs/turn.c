@@ -1,0 +1,490 @@
+// Turns: everything a run did between two waits, in one operation.
+//
+//   claim and sizes -> participant -> log -> children -> tasks -> events -> what comes next
+//
+//   [U1] The claim is checked first: unknown, ended, fenced, in this order.
+//   [U2] A checkpoint in the middle of a turn (one log entry, NEXT_CONTINUE) costs one insert; the
+//        run's row is not written.
+//   [U3] A participant's writes are undone when it fails, and then nothing of the turn is kept.
+//   [U4] A run that was asked to end ends CANCELLED, whatever its last turn says.
+//   [U5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
+//        looking for checkpoints begins at input_seq.
+//
+// Not here: parking (waits/wait.c), endings (runs/end.c), further attempts (runs/retry.c).
+#include "base/assert.h"
+#include "store/kernel/internal.h"
+
+// ---- checks ----
+
+static Status claim_require(Kernel *kernel, int64_t key, int64_t epoch, Run *ret_run) { // [U1]
+    Status status = run_load(kernel, key, ret_run);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",
+                             (long long)key);
+    }
+    TRY(status);
+    const RunRow *row = &ret_run->row;
+    if (run_state_is_terminal(row->state)) {
+        return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
+                             STR_ARG(row->id), run_state_name(row->state));
+    }
+    bool is_ours = kernel->batch->node == 0 || row->owner == kernel->batch->node;
+    if (row->state == RUN_RUNNING && is_ours && row->epoch == epoch) return OK;
+    return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
+                         "the claim on run \"%.*s\" with epoch %lld is over; it has epoch %lld",
+                         STR_ARG(row->id), (long long)epoch, (long long)row->epoch);
+}
+
+static Status log_check(Kernel *kernel, const LogRow *entry) {
+    if (entry->kind <= 0 || entry->kind >= LOG_KIND_COUNT || entry->outcome < 0 ||
+        entry->outcome >= OUTCOME_COUNT) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
+                             "a log entry has an unknown kind or outcome");
+    }
+    TRY(kernel_check_size(kernel, "the name of a log entry", entry->name, LIMIT_NAME_SIZE));
+    return kernel_check_size(kernel, "the data of a log entry", entry->data, LIMIT_PAYLOAD_SIZE);
+}
+
+static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *run) {
+    size_t effect_count =
+        turn->log_count + turn->child_count + turn->task_count + turn->event_count +
+        turn->state_count;
+    if (effect_count > LIMIT_EFFECTS_PER_TURN) {
+        return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_EFFECTS",
+                             "a turn with %zu effects; at most %d are allowed", effect_count,
+                             LIMIT_EFFECTS_PER_TURN);
+    }
+    if (turn->child_count > 0 && run->row.depth + 1 > LIMIT_CHILD_DEPTH) {
+        return kernel_refuse(kernel, ERR_LIMIT, "CHILD_DEPTH",
+                             "runs may be nested %d deep, not deeper", LIMIT_CHILD_DEPTH);
+    }
+    for (size_t i = 0; i < turn->log_count; i++) TRY(log_check(kernel, &turn->log[i]));
+    for (size_t i = 0; i < turn->child_count; i++) {
+        TRY(run_check_spec(kernel, &turn->children[i]));
+    }
+    for (size_t i = 0; i < turn->task_count; i++) {
+        TRY(task_check_spec(kernel, &turn->tasks[i]));
+    }
+    for (size_t i = 0; i < turn->event_count; i++) {
+        const EventSpec *event = &turn->events[i];
+        TRY(kernel_check_name(kernel, "the topic", event->topic, LIMIT_TOPIC_SIZE));
+        TRY(kernel_check_name(kernel, "the event id", event->id, LIMIT_KEY_SIZE));
+        TRY(kernel_check_size(kernel, "the payload", event->payload, LIMIT_PAYLOAD_SIZE));
+    }
+    for (size_t i = 0; i < turn->state_count; i++) {
+        TRY(kernel_check_name(kernel, "the key of a state", turn->states[i].name,
+                              LIMIT_NAME_SIZE));
+        TRY(kernel_check_size(kernel, "the value of a state", turn->states[i].value,
+                              LIMIT_STATE_SIZE));
+    }
+    TRY(kernel_check_size(kernel, "the snapshot", turn->snapshot, LIMIT_SNAPSHOT_SIZE));
+    return kernel_check_size(kernel, "the result", turn->result, LIMIT_PAYLOAD_SIZE);
+}
+
+static Status item_check(Kernel *kernel, const WaitItem *item) {
+    bool is_timer = item->kind == WAIT_TIMER || item->kind == WAIT_RETRY;
+    if (item->kind < WAIT_EVENT || item->kind >= WAIT_KIND_COUNT || item->deadline_at_ms < 0 ||
+        (is_timer && item->deadline_at_ms == 0)) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
+                             "a wait has an unknown kind or no deadline where it needs one");
+    }
+    if (item->kind == WAIT_EVENT || item->kind == WAIT_SIGNAL) {
+        TRY(kernel_check_name(kernel, "the name of a wait", item->name, LIMIT_NAME_SIZE));
+    }
+    return kernel_check_size(kernel, "the filter of a wait", item->filter, LIMIT_ERROR_SIZE);
+}
+
+static Status waits_check(Kernel *kernel, const WaitSet *set, const Run *run) {
+    if (set->count == 0 || (set->mode != WAIT_FIRST && set->mode != WAIT_EACH)) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
+                             "a run parks on at least one wait, for the first or for each");
+    }
+    if (set->count > LIMIT_WAITS_PER_RUN) {
+        return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_WAITS",
+                             "a wait set of %zu items; at most %d are allowed", set->count,
+                             LIMIT_WAITS_PER_RUN);
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        TRY(item_check(kernel, &set->items[i]));
+        bool may_group = set->mode == WAIT_EACH && run->row.kind == RUN_FLOW;
+        bool is_good = wait_item_has_good_group(&set->items[i]) &&
+                       (may_group || set->items[i].group == 0);
+        if (!is_good) {
+            return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
+                                 "only tasks and children of scripts are waited for in groups");
+        }
+    }
+    return OK;
+}
+
+// ---- children and tasks that are waited for by id ----
+
+typedef struct IdList { // the ids of specs that begin with one
+    const void *specs;
+    size_t stride;
+    size_t count;
+    size_t next; // where the last search ended: waits mostly come in the order of the specs
+} IdList;
+
+static bool id_find(IdList *list, Str id, size_t *ret_place) {
+    for (size_t i = 0; i < list->count; i++) {
+        size_t place = (list->next + i) % list->count;
+        const Str *found =
+            (const Str *)(const void *)((const char *)list->specs + place * list->stride);
+        if (!str_equal(*found, id)) continue;
+        list->next = place + 1;
+        *ret_place = place;
+        return true;
+    }
+    return false;
+}
+
+typedef struct TurnIds {
+    IdList children;
+    IdList tasks;
+} TurnIds;
+
+_Static_assert(offsetof(RunSpec, id) == 0 && offsetof(TaskSpec, id) == 0, "IdList needs it");
+
+static TurnIds turn_ids(const TurnCommit *turn) {
+    return (TurnIds){{turn->children, sizeof(RunSpec), turn->child_count, 0},
+                     {turn->tasks, sizeof(TaskSpec), turn->task_count, 0}};
+}
+
+static Status target_lookup(Kernel *kernel, const Run *run, WaitItem *item) {
+    Status status;
+    if (item->kind == WAIT_CHILD) {
+        Run child;
+        status = run_load_id(kernel, item->name, &child);
+        if (status == OK) item->target = child.row.key;
+        if (status == OK) item->label = child.row.workflow;
+        bool is_foreign = status == OK && child.row.parent != run->row.key;
+        if (is_foreign) TRY(fork_find_child(kernel, run, item));
+    } else {
+        TaskRow task;
+        status = task_load_id(kernel, item->name, &task);
+        if (status == OK) item->target = task.key;
+        if (status == OK) item->label = task.name;
+        bool is_foreign = status == OK && task.run != run->row.key;
+        if (is_foreign) TRY(fork_find_task(kernel, run, item));
+    }
+    if (status != ERR_NOT_FOUND) return status;
+    return kernel_refuse(kernel, ERR_INVALID, "WAIT_TARGET",
+                         "the turn waits for \"%.*s\", which does not exist",
+                         STR_ARG(item->name));
+}
+
+// Before anything is written: each target exists or is made by this very turn. The items are
+// copied, because the caller may submit the same batch again.
+static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, const Run *run,
+                              WaitSet *ret_set) {
+    *ret_set = turn->waits;
+    TRY(waits_check(kernel, ret_set, run));
+    ret_set->items = ARENA_ARRAY(&kernel->scratch, WaitItem, ret_set->count);
+    memcpy(ret_set->items, turn->waits.items, ret_set->count * sizeof(WaitItem));
+    TurnIds ids = turn_ids(turn);
+    for (size_t i = 0; i < ret_set->count; i++) {
+        WaitItem *item = &ret_set->items[i];
+        size_t place;
+        if (!wait_item_has_target(item) || item->target != 0) continue;
+        IdList *list = item->kind == WAIT_CHILD ? &ids.children : &ids.tasks;
+        if (!id_find(list, item->name, &place)) TRY(target_lookup(kernel, run, item));
+    }
+    return OK;
+}
+
+static void targets_fill(const TurnCommit *turn, WaitSet *set) {
+    TurnIds ids = turn_ids(turn);
+    for (size_t i = 0; i < set->count; i++) {
+        WaitItem *item = &set->items[i];
+        size_t place;
+        if (item->target != 0) continue;
+        if (item->kind == WAIT_CHILD && id_find(&ids.children, item->name, &place)) {
+            item->target = turn->child_keys[place];
+            item->label = turn->children[place].workflow;
+        } else if (item->kind == WAIT_TASK && id_find(&ids.tasks, item->name, &place)) {
+            item->target = turn->task_keys[place];
+            item->label = turn->tasks[place].name;
+        }
+    }
+}
+
+// ---- effects ----
+
+// Ends the savepoint of a participant. ERR_CONFLICT is an answer; else the batch has failed: it is
+// done again without one that broke it, or whose connection is lost each time it is called.
+static Status participation_end(Kernel *kernel, TurnCommit *turn, bool is_kept) {
+    enum { LOSSES_MAX = 3 };
+    RowStore *rows = kernel->writer;
+    Diag *diag = &kernel->rows_diag;
+    Status status = is_kept ? rows->ops->release(rows, diag) : rows->ops->rollback_to(rows, diag);
+    if (status == OK || status == ERR_CONFLICT) return status;
+    if (status == ERR_INVALID) kernel->is_repetition_wanted = true;
+    else turn->loss_count++;
+    if (status == ERR_INVALID || turn->loss_count >= LOSSES_MAX) {
+        turn->expulsion = arena_str(kernel->batch->arena, str_from(diag->message));
+    }
+    kernel->failure = ERR_UNAVAILABLE;
+    return kernel->failure;
+}
+
+static Status participant_failed(Kernel *kernel, const TurnCommit *turn, const char *code,
+                                 const char *reason) {
+    return kernel_refuse(kernel, ERR_CONFLICT, code, "the step \"%.*s\" failed within the "
+                         "transaction%s%s", STR_ARG(turn->log[0].name), reason[0] ? ": " : "",
+                         reason);
+}
+
+// Calls the participant between savepoint and its end.
+static Status participation_run(Kernel *kernel, TurnCommit *turn, StepDatabase database) {
+    Str data = STR_NULL;
+    Status answer =
+        turn->participant(turn->participant_context, database, kernel->batch->arena, &data);
+    bool is_large = answer == OK && data.len > LIMIT_PAYLOAD_SIZE;
+    Status status = participation_end(kernel, turn, answer == OK && !is_large);
+    if (status == ERR_CONFLICT) {
+        Diag diag = kernel->rows_diag;
+        diag_clear(&kernel->rows_diag);
+        return participant_failed(kernel, turn, "STEP_UNDONE", diag.message);
+    }
+    if (status != OK) return status;
+    if (is_large) {
+        return participant_failed(kernel, turn, "PAYLOAD_TOO_LARGE", "its result is too large");
+    }
+    if (answer != OK) {
+        turn->step_error = data;
+        return participant_failed(kernel, turn, "STEP_FAILED", "");
+    }
+    turn->log[0].data = data;
+    return OK;
+}
+
+static Status turn_participate(Kernel *kernel, TurnCommit *turn) { // [U3]
+    RowStore *rows = kernel->writer;
+    if (turn->log_count == 0) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
+                             "a step that takes part in the transaction needs a log entry");
+    }
+    if (!str_is_null(turn->expulsion)) { // [T3]
+        return participant_failed(kernel, turn, "STEP_EXPELLED", turn->expulsion.data);
+    }
+    Status status = rows->ops->savepoint(rows, &kernel->rows_diag);
+    if (status != OK) {
+        kernel->failure = status;
+        return status;
+    }
+    StepDatabase database = rows->ops->database(rows);
+    if (database.handle != NULL) return participation_run(kernel, turn, database);
+    TRY(participation_end(kernel, turn, false));
+    return kernel_refuse(kernel, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED",
+                         "a step cannot take part in a transaction of the %s store",
+                         kernel->ops.name);
+}
+
+static Status turn_effects(Kernel *kernel, TurnCommit *turn, Run *run) {
+    Arena *arena = kernel->batch->arena;
+    for (size_t i = 0; i < turn->log_count; i++) {
+        TRY(run_log(kernel, run, &turn->log[i]));
+        // A step told the workflow that it is to end: its next wait must not tell it again.
+        bool is_told = turn->log[i].outcome == OUTCOME_CANCELLED && run->row.cancel_at_ms > 0;
+        if (is_told) run->row.cancel_at_ms = -run->row.cancel_at_ms;
+    }
+    if (turn->child_count > 0) {
+        turn->child_keys = ARENA_ARRAY(arena, int64_t, turn->child_count);
+    }
+    for (size_t i = 0; i < turn->child_count; i++) {
+        RunCreated created;
+        TRY(run_create(kernel, &turn->children[i], run, &created));
+        turn->child_keys[i] = created.key;
+    }
+    if (turn->task_count > 0) turn->task_keys = ARENA_ARRAY(arena, int64_t, turn->task_count);
+    for (size_t i = 0; i < turn->task_count; i++) {
+        bool is_new;
+        TRY(task_create(kernel, &turn->tasks[i], run, &turn->task_keys[i], &is_new));
+    }
+    for (size_t i = 0; i < turn->event_count; i++) {
+        Published published;
+        TRY(event_publish(kernel, &turn->events[i], FULL_DEAD_LETTER, &published));
+    }
+    return OK;
+}
+
+// ---- what comes next ----
+
+// The snapshot knows of everything the turn itself wrote. [N6]
+static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
+    if (str_is_null(turn->snapshot)) return;
+    run->row.snapshot = turn->snapshot;
+    run->row.log_seq = run->facts.last_seq;
+}
+
+static Status next_continue(Kernel *kernel, TurnCommit *turn, Run *run) { // [U2]
+    turn_keep_snapshot(run, turn);
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    bool is_changed = !str_is_null(turn->snapshot) ||
+                      run->row.cancel_at_ms != run->before.cancel_at_ms ||
+                      run->row.attempts != run->before.attempts;
+    return is_changed ? run_store(kernel, run) : OK;
+}
+
+static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
+    Resolved resolved;
+    targets_fill(turn, set);
+    turn_keep_snapshot(run, turn);
+    int64_t turn_seq = run->facts.last_seq;
+    TRY(wait_check(kernel, run, set, &resolved));
+    turn->resolved = resolved.rows;
+    turn->resolved_count = resolved.count;
+    if (resolved.count == 0 || resolved.is_quiet) {
+        if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
+        run->row.home = turn->is_kept ? kernel->batch->node : 0;
+        return wait_park(kernel, run, set);
+    }
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    return run_store(kernel, run);
+}
+
+static Status next_end(Kernel *kernel, TurnCommit *turn, Run *run) {
+    Ending ending = {RUN_COMPLETED, OUTCOME_OK, turn->result};
+    if (turn->next == NEXT_FAIL || turn->next == NEXT_RETRY) {
+        ending = (Ending){RUN_FAILED, OUTCOME_ERROR, turn->result};
+    }
+    if (turn->next == NEXT_CANCELLED || run_is_cancel_wanted(&run->row)) { // [U4]
+        // What a cleanup returns is no error: the run ends with one all the same.
+        bool has_error = turn->next != NEXT_COMPLETE && !str_is_null(turn->result);
+        ending = (Ending){RUN_CANCELLED, OUTCOME_CANCELLED,
+                          has_error ? turn->result : ERROR_RUN_CANCELLED};
+    }
+    return run_end(kernel, run, &ending);
+}
+
+static Status next_pause(Kernel *kernel, TurnCommit *turn, Run *run) {
+    if (run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
+    turn_keep_snapshot(run, turn);
+    return run_hold(kernel, run, RUN_RUNNING, turn->result);
+}
+
+static Status next_retry(Kernel *kernel, TurnCommit *turn, Run *run) {
+    int64_t deadline = run->row.deadline_at_ms;
+    bool is_late = deadline != 0 && deadline <= turn->retry_at_ms;
+    if (is_late || run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
+    return run_retry(kernel, run, turn->result, turn->retry_at_ms);
+}
+
+// A run may go on as a new one for ever; its history must not grow for ever.
+Status earlier_log_trim(Kernel *kernel, const Run *run) {
+    int64_t last = run->facts.last_seq - LIMIT_EARLIER_LOG;
+    bool is_done = last <= 0;
+    for (int64_t after = 0; !is_done;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        LogRow *rows = NULL;
+        size_t count;
+        TRY(log_page(kernel, run->row.key, &after, &rows, &count));
+        for (size_t i = 0; i < count && rows[i].seq <= last; i++) {
+            TRY(kernel_remove(kernel, TABLE_LOG, &rows[i]));
+        }
+        is_done = count < PAGE_ROWS || after >= last;
+        arena_rewind(&kernel->scratch, mark);
+    }
+    return OK;
+}
+
+static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
+    int64_t dropped;
+    TRY(earlier_log_trim(kernel, run));
+    TRY(checkpoints_drop(kernel, run, 0, &dropped));
+    TRY(tasks_let_go(kernel, run));
+    TRY(snapshots_drop(kernel, run, 1));
+    TRY(states_clear(kernel, run));
+    TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
+    run->row.incarnation++;
+    run->row.retries = 0; // what begins now has all its attempts before it
+    run->row.input_seq = run->facts.last_seq; // [U5]
+    run->row.log_seq = run->facts.last_seq;
+    run->row.snapshot = STR_NULL;
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    return run_store(kernel, run);
+}
+
+// Lost executions are counted in a row, [O6]: a run that commits got on. One that is paused keeps
+// the count, for people to see.
+static void turn_count_attempt(const TurnCommit *turn, Run *run) {
+    if (turn->is_attempt) run->row.attempts = -run_lost(&run->row);
+    else if (turn->next != NEXT_PAUSE) run->row.attempts = 0;
+}
+
+static Status turn_next(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
+    switch (turn->next) {
+    case NEXT_CONTINUE: return next_continue(kernel, turn, run);
+    case NEXT_SUSPEND: return next_suspend(kernel, turn, run, set);
+    case NEXT_COMPLETE:
+    case NEXT_FAIL:
+    case NEXT_CANCELLED: return next_end(kernel, turn, run);
+    case NEXT_PAUSE: return next_pause(kernel, turn, run);
+    case NEXT_CONTINUE_AS: return next_continue_as(kernel, turn, run);
+    case NEXT_RETRY: return next_retry(kernel, turn, run);
+    }
+    UNREACHABLE();
+}
+
+Status apply_commit_turn(Kernel *kernel, Op *op) {
+    TurnCommit *turn = &op->turn;
+    Run run;
+    WaitSet set = {0};
+    TRY(claim_require(kernel, turn->run, turn->epoch, &run));
+    turn->state = run.row.state;
+    turn->is_cancel_wanted = run_is_cancel_wanted(&run.row);
+    if (turn->next < NEXT_CONTINUE || turn->next > NEXT_RETRY) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
+    }
+    TRY(effects_check(kernel, turn, &run));
+    if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &run, &set));
+    TRY(run_last_seq(kernel, &run));
+    if (turn->participant) TRY(turn_participate(kernel, turn));
+    turn->before_seq = run.row.log_seq;
+    turn->start_seq = run.facts.last_seq;
+    TRY(turn_effects(kernel, turn, &run));
+    turn->turn_seq = run.facts.last_seq;
+    TRY(snapshot_keep(kernel, turn, &run, turn->start_seq)); // with the values from before it
+    for (size_t i = 0; i < turn->state_count; i++) {
+        TRY(state_set(kernel, &run, &turn->states[i]));
+    }
+    turn_count_attempt(turn, &run);
+    TRY(turn_next(kernel, turn, &run, &set));
+    turn->state = run.row.state;
+    turn->last_seq = run.facts.last_seq;
+    turn->is_idle = run.row.idle_since_ms != 0;
+    return OK;
+}
+
+// ---- the claim alone, the log alone ----
+
+Status apply_release(Kernel *kernel, Op *op) {
+    Run run;
+    TRY(claim_require(kernel, op->release.run, op->release.epoch, &run));
+    return run_unclaim(kernel, &run);
+}
+
+Status apply_append_log(Kernel *kernel, Op *op) {
+    Run run;
+    TRY(log_check(kernel, &op->append_log.entry));
+    Status status = run_load(kernel, op->append_log.run, &run);
+    if (status == ERR_NOT_FOUND) {
+        return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",
+                             (long long)op->append_log.run);
+    }
+    TRY(status);
+    if (run_state_is_terminal(run.row.state)) {
+        return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
+                             STR_ARG(run.row.id), run_state_name(run.row.state));
+    }
+    if (op->append_log.epoch >= 0 && op->append_log.epoch != run.row.epoch) {
+        return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
+                             "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(run.row.id),
+                             (long long)run.row.epoch, (long long)op->append_log.epoch);
+    }
+    TRY(run_log(kernel, &run, &op->append_log.entry));
+    if (op->append_log.idle_since_ms < 0) return OK;
+    run.row.idle_since_ms = op->append_log.idle_since_ms;
+    return run_store(kernel, &run);
+}

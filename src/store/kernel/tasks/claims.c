@@ -1,0 +1,235 @@
+// Handing out tasks: claims by workers, and tasks that are leased as they are made.
+//
+//   [Q3] Claiming goes by priority, then first in, first out, queue after queue as asked for, and
+//        looks at a bounded number of rows. A claim for some names does not look at other tasks:
+//        however many of them there are, they hold nobody up.
+//   [Q4] No more is handed out than the limits of queue and concurrency key allow; what they hold
+//        back is not looked at.
+//   [Q5] A batch that ends with an eager claim hands its new tasks to that claim at once, which
+//        costs one insert instead of an insert, a look and an update. Only where the claim would
+//        have found them all the same: it asks for that name and queue and has room, the task is
+//        not delayed and has no concurrency key, and its queue is not paused, has no limits and
+//        nobody who waits. Any other task is queued, and the claim looks for it in its turn.
+//
+// Not here: what a worker says (tasks/tasks.c).
+#include "base/assert.h"
+#include "store/kernel/internal.h"
+#include <stdlib.h>
+
+enum {
+    CLAIM_QUEUES_MAX = 10000 // queues that a claim on any of them looks at
+};
+
+typedef struct QueueWalk { // claimable tasks of a queue, in the order they are handed out
+    Str queue;
+    Str name;     // null = whatever they are called
+    int64_t rank; // the last one seen; 0 = none yet
+    int64_t key;
+} QueueWalk;
+
+typedef struct Walks { // one per name that is asked for, or one over everything
+    QueueWalk *items;
+    size_t count;
+} Walks;
+
+typedef struct Candidate {
+    TaskRow *task;
+    QueueWalk *walk; // whose next one it is
+} Candidate;
+
+static Status walk_page(Kernel *kernel, const QueueWalk *walk, int64_t limit, TaskRow **ret_rows,
+                        size_t *ret_count) {
+    TaskRow wanted = {.queue = walk->queue, .name = walk->name};
+    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted, .match_count = 1,
+                 .has_min = true, .min = walk->rank, .after_key = walk->key, .limit = limit};
+    if (!str_is_null(walk->name)) {
+        scan.index = TASKS_BY_NAME;
+        scan.match_count = 2;
+    }
+    return kernel_scan(kernel, &scan, ret_rows, ret_count);
+}
+
+static int candidate_compare(const void *left, const void *right) {
+    const TaskRow *a = ((const Candidate *)left)->task, *b = ((const Candidate *)right)->task;
+    if (a->claim_rank != b->claim_rank) return a->claim_rank < b->claim_rank ? -1 : 1;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+// The next tasks of all walks together. The first `limit` of them are in order; past those one of a
+// walk that was cut short may be missing.
+static Status walks_page(Kernel *kernel, const Walks *walks, int64_t limit,
+                         Candidate **ret_candidates, size_t *ret_count) {
+    size_t room = walks->count * (size_t)limit;
+    Candidate *candidates = ARENA_ARRAY(&kernel->scratch, Candidate, room);
+    size_t total = 0;
+    for (size_t i = 0; i < walks->count; i++) {
+        QueueWalk *walk = &walks->items[i];
+        TaskRow *rows = NULL;
+        size_t count = 0;
+        TRY(walk_page(kernel, walk, limit, &rows, &count));
+        for (size_t j = 0; j < count; j++) candidates[total++] = (Candidate){&rows[j], walk};
+    }
+    if (walks->count > 1 && total > 1) {
+        qsort(candidates, total, sizeof(Candidate), candidate_compare);
+    }
+    *ret_candidates = candidates;
+    *ret_count = total < (size_t)limit ? total : (size_t)limit;
+    return OK;
+}
+
+static bool task_is_wanted(const Kernel *kernel, const Op *op, const TaskRow *task) {
+    if (task->due_at_ms != 0 && task->due_at_ms <= kernel_now(kernel)) return false; // too late
+    for (size_t i = 0; i < op->claim_tasks.name_count; i++) {
+        if (str_equal(op->claim_tasks.names[i], task->name)) return true;
+    }
+    return op->claim_tasks.name_count == 0;
+}
+
+static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
+    task->state = TASK_LEASED;
+    task->claim_rank = 0;
+    task->attempt++;
+    task->token = lease_token(kernel, task->token); // [Q2] of tasks/tasks.c
+    task->worker = claim->claim_tasks.worker;
+    task->started_at_ms = kernel_now(kernel);
+    task->close_at_ms = task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
+    task_set_lease(kernel, task, claim->claim_tasks.lease_ms);
+}
+
+void task_hand_out(Kernel *kernel, Op *claim, const TaskRow *task) {
+    size_t count = claim->claim_tasks.task_count++;
+    claim->claim_tasks.tasks = batch_reserve(kernel->batch, claim->claim_tasks.tasks, count,
+                                             &claim->claim_tasks.task_capacity, sizeof(TaskRow));
+    row_copy(&tables[TABLE_TASKS], kernel->batch->arena, task, &claim->claim_tasks.tasks[count]);
+}
+
+static Status task_lease(Kernel *kernel, Op *op, CachedQueue *queue, TaskRow *task) {
+    bool has_room;
+    TRY(task_refresh(kernel, task));
+    TRY(key_has_room(kernel, task, &has_room));
+    if (!has_room || task->claim_rank == 0) return OK;
+    TaskRow after = *task;
+    lease_set(kernel, op, &after);
+    TRY(task_store(kernel, task, &after));
+    queue_note_lease(kernel, queue);
+    task_hand_out(kernel, op, &after);
+    return OK;
+}
+
+static Walks walks_begin(Kernel *kernel, const Op *op, Str queue) {
+    size_t name_count = op->claim_tasks.name_count, count = name_count > 0 ? name_count : 1;
+    Walks walks = {ARENA_ARRAY(&kernel->scratch, QueueWalk, count), count};
+    for (size_t i = 0; i < count; i++) {
+        Str name = name_count > 0 ? op->claim_tasks.names[i] : STR_NULL;
+        walks.items[i] = (QueueWalk){.queue = queue, .name = name};
+    }
+    return walks;
+}
+
+static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
+    Walks walks = walks_begin(kernel, op, name);
+    CachedQueue *queue;
+    int64_t looks = 0, open_at_ms;
+    TRY(queue_load(kernel, name, &queue));
+    int64_t allowed = queue_room(kernel, &queue->row, &open_at_ms);
+    op->claim_tasks.open_at_ms = earliest_of(op->claim_tasks.open_at_ms, open_at_ms);
+    if (allowed < max - (int64_t)op->claim_tasks.task_count) {
+        max = (int64_t)op->claim_tasks.task_count + allowed;
+    }
+    while ((int64_t)op->claim_tasks.task_count < max && looks < LIMIT_CLAIM_LOOKS) { // [Q3]
+        int64_t room = max - (int64_t)op->claim_tasks.task_count;
+        int64_t limit = 1 + PAGE_ROWS / (int64_t)walks.count;
+        Candidate *candidates = NULL;
+        size_t count = 0;
+        TRY(walks_page(kernel, &walks, room < limit ? room : limit, &candidates, &count));
+        if (count == 0) return OK;
+        int64_t leased = (int64_t)op->claim_tasks.task_count;
+        for (size_t i = 0; i < count; i++) {
+            TaskRow *task = candidates[i].task;
+            candidates[i].walk->rank = task->claim_rank;
+            candidates[i].walk->key = task->key;
+            if (task_is_wanted(kernel, op, task)) TRY(task_lease(kernel, op, queue, task));
+        }
+        looks += (int64_t)count - ((int64_t)op->claim_tasks.task_count - leased); // in vain
+    }
+    if (looks >= LIMIT_CLAIM_LOOKS) op->claim_tasks.is_cut = true;
+    return OK;
+}
+
+// Every queue that has tasks, beginning with another one each time.
+static Status queues_claim(Kernel *kernel, Op *op, int64_t max) {
+    QueueRow *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = CLAIM_QUEUES_MAX};
+    if (kernel->counters[COUNTER_TASKS_FIRST + TASK_QUEUED] == 0) return OK;
+    TRY(queues_store(kernel)); // those that this batch has made count too
+    TRY(kernel_scan(kernel, &scan, &rows, &count));
+    for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
+        const QueueRow *row = &rows[(i + (size_t)op->claim_tasks.first_queue) % count];
+        if (row->queued_count > 0) TRY(queue_claim(kernel, op, row->name, max));
+    }
+    return OK;
+}
+
+static bool claim_is_good(const Op *op) {
+    return (op->claim_tasks.queue_count > 0 || op->claim_tasks.is_any_queue) &&
+           op->claim_tasks.max > 0;
+}
+
+static int64_t claim_max(const Op *op) {
+    int64_t limit = op->claim_tasks.is_eager ? LIMIT_BATCH_OPS : LIMIT_LIST_PAGE;
+    return op->claim_tasks.max < limit ? op->claim_tasks.max : limit;
+}
+
+Status apply_claim_tasks(Kernel *kernel, Op *op) {
+    if (!claim_is_good(op)) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
+                             "a claim names at least one queue and asks for at least one task");
+    }
+    TRY(kernel_check_size(kernel, "the worker name", op->claim_tasks.worker, LIMIT_NAME_SIZE));
+    if (op->claim_tasks.is_any_queue) return queues_claim(kernel, op, claim_max(op));
+    for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
+        Str queue = op->claim_tasks.queues[i];
+        TRY(queue_claim(kernel, op, queue.len > 0 ? queue : QUEUE_DEFAULT, claim_max(op)));
+    }
+    return OK;
+}
+
+// ---- leased as they are made, [Q5] ----
+
+void tasks_begin_batch(Kernel *kernel) {
+    const Batch *batch = kernel->batch;
+    Op *last = batch->count > 0 ? batch->ops[batch->count - 1] : NULL;
+    kernel->eager = NULL;
+    if (!last || last->kind != OP_CLAIM_TASKS || !last->claim_tasks.is_eager) return;
+    bool is_refused = !claim_is_good(last) || last->claim_tasks.worker.len > LIMIT_NAME_SIZE;
+    if (!is_refused) kernel->eager = last; // else nothing may have been handed out by then
+}
+
+static bool claim_has_queue(const Op *op, Str name) {
+    for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
+        Str queue = op->claim_tasks.queues[i];
+        if (str_equal(queue.len > 0 ? queue : QUEUE_DEFAULT, name)) return true;
+    }
+    return op->claim_tasks.is_any_queue;
+}
+
+static bool queue_is_open(const QueueRow *queue) {
+    return !queue->is_paused && queue->max_running == 0 && queue->rate_count == 0 &&
+           queue->queued_count == 0;
+}
+
+Status task_lease_new(Kernel *kernel, TaskRow *task, bool *ret_is_leased) {
+    Op *claim = kernel->eager;
+    CachedQueue *queue;
+    *ret_is_leased = false;
+    bool is_wanted = claim && (int64_t)claim->claim_tasks.task_count < claim_max(claim) &&
+                     task->claim_rank > 0 && str_is_null(task->concurrency_key) &&
+                     claim_has_queue(claim, task->queue) && task_is_wanted(kernel, claim, task);
+    if (!is_wanted) return OK;
+    TRY(queue_load(kernel, task->queue, &queue));
+    if (!queue_is_open(&queue->row)) return OK;
+    lease_set(kernel, claim, task);
+    *ret_is_leased = true;
+    return OK;
+}

@@ -1,0 +1,454 @@
+// Waits: what happens when a run parks, and when something arrives for a parked run.
+//
+// The store is the one place where "is it there already?" and "wake me when it comes" are decided
+// together, in one transaction; so nothing can slip between the two.
+//   [W1] A wait is resolved here only: wait_check when the run parks, wait_deliver when it is
+//        parked and something arrives.
+//   [W2] Only what resolves a wait is consumed; what lost a race stays for later. So of a set that
+//        is waited for item by item at most one event or signal is taken at a time, and only when
+//        it was the first of all to settle.
+//   [W3] WAIT_FIRST takes what settled first in time: by the moment it settled, then by the order
+//        of arrival, then by the place in the set. Things that arrived through the sequence of
+//        keys (events, signals) come after others of the same millisecond.
+//   [W4] A request to cancel is delivered once, to the first item, before anything is consumed.
+//   [W5] What is waited for but no longer exists resolves as an error instead of for ever.
+//   [W6] A task with an idempotency key may be waited for by runs that did not queue it: their
+//        waits have WaiterRows, as those for events have, and its end wakes all of them.
+//   [W7] Items of a group that settle quietly are logged and wake nobody (waits/groups.c).
+//
+// Not here: the run's row (runs/runs.c), events' tables (events/events.c).
+#include "base/assert.h"
+#include "store/kernel/internal.h"
+#include <stdlib.h>
+
+const Str ERROR_CHILD_CANCELLED =
+    STR("{\"type\":\"CancelledError\",\"message\":\"the child run was cancelled\"}");
+const Str ERROR_CHILD_GONE =
+    STR("{\"type\":\"NotFoundError\",\"message\":\"the child run no longer exists\"}");
+static const Str ERROR_TASK_CANCELLED =
+    STR("{\"type\":\"CancelledError\",\"message\":\"the task was cancelled\"}");
+static const Str ERROR_TASK_GONE =
+    STR("{\"type\":\"NotFoundError\",\"message\":\"the task no longer exists\"}");
+
+typedef struct Settled { // an item that is satisfied
+    Delivery delivery;
+    int64_t at_ms;
+    int64_t event_key; // EVENT, SIGNAL: what would be consumed
+    EventRow event;
+    TopicRow topic; // EVENT
+    size_t place;
+} Settled;
+
+// ---- is it there already? ----
+
+Delivery child_delivery(const RunRow *child, Str result) {
+    ASSERT(run_state_is_terminal(child->state));
+    Delivery delivery = {.outcome = OUTCOME_ERROR, .data = result, .name = child->workflow};
+    if (child->state == RUN_CANCELLED) delivery.data = ERROR_CHILD_CANCELLED;
+    if (child->state == RUN_COMPLETED) delivery.outcome = OUTCOME_OK;
+    return delivery;
+}
+
+void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
+    *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .name = task->name};
+    switch (task->state) {
+    case TASK_COMPLETED:
+        ret_delivery->outcome = OUTCOME_OK;
+        ret_delivery->data = task->result;
+        ret_delivery->attempt = task->attempt;
+        return;
+    case TASK_FAILED:
+        ret_delivery->data = task->error;
+        ret_delivery->attempt = task->attempt;
+        return;
+    default: ret_delivery->data = ERROR_TASK_CANCELLED;
+    }
+}
+
+static Status look_child(Kernel *kernel, const WaitItem *item, Settled *settled, bool *ret_is_it) {
+    Run child;
+    Status status = run_load(kernel, item->target, &child);
+    *ret_is_it = true;
+    if (status == ERR_NOT_FOUND) { // [W5]
+        settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_GONE};
+        return OK;
+    }
+    TRY(status);
+    *ret_is_it = run_state_is_terminal(child.row.state);
+    if (!*ret_is_it) return OK;
+    settled->at_ms = child.row.finished_at_ms;
+    LogRow wanted = {.run = child.row.key, .seq = child.row.result_seq}, entry;
+    status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
+    if (status == ERR_NOT_FOUND) { // being purged
+        settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_GONE};
+        return OK;
+    }
+    TRY(status);
+    settled->delivery = child_delivery(&child.row, entry.data);
+    return OK;
+}
+
+static Status look_task(Kernel *kernel, const WaitItem *item, Settled *settled, bool *ret_is_it) {
+    *ret_is_it = false;
+    if (item->target > kernel->fresh_after) return OK; // just queued: nobody can have done it yet
+    TaskRow wanted = {.key = item->target}, task;
+    Status status = kernel_get(kernel, TABLE_TASKS, &wanted, &task);
+    *ret_is_it = true;
+    if (status == ERR_NOT_FOUND) { // [W5]
+        settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_TASK_GONE};
+        return OK;
+    }
+    TRY(status);
+    *ret_is_it = task.state >= TASK_COMPLETED;
+    settled->at_ms = task.finished_at_ms;
+    task_delivery(&task, &settled->delivery);
+    return OK;
+}
+
+static void settle_event(Settled *settled, const EventRow *event) {
+    settled->event = *event;
+    settled->event_key = event->key;
+    settled->at_ms = event->created_at_ms;
+    settled->delivery = (Delivery){.outcome = OUTCOME_OK, .data = event->payload};
+}
+
+static Status look_signal(Kernel *kernel, Run *run, const WaitItem *item, Settled *settled,
+                          bool *ret_is_it) {
+    *ret_is_it = false;
+    int64_t after = 0;
+    while (run->facts.may_have & MAY_HAVE_SIGNALS) {
+        EventRow wanted = {.run = run->row.key}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (!str_equal(rows[i].name, item->name)) continue;
+            settle_event(settled, &rows[i]);
+            *ret_is_it = true;
+            return OK;
+        }
+        if (count == 0 && after == 0) { // none at all: remembered, so the next look is free
+            run->facts.signal_count = 0;
+            run->facts.may_have &= ~(uint32_t)MAY_HAVE_SIGNALS;
+            run_keep_facts(kernel, run);
+        }
+        if (count < PAGE_ROWS) return OK;
+    }
+    return OK;
+}
+
+static Status look_event(Kernel *kernel, Run *run, const WaitItem *item, Settled *settled,
+                         bool *ret_is_it) {
+    *ret_is_it = false;
+    bool is_stored;
+    TRY(topic_load(kernel, item->name, &settled->topic, &is_stored));
+    if (settled->topic.pending_count == 0) return OK;
+    int64_t after = 0;
+    if (settled->topic.consume == CONSUME_ALL) TRY(cursor_get(kernel, run, item->name, &after));
+    for (;;) {
+        EventRow wanted = {.topic = item->name}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_TOPIC, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (!event_is_visible(&settled->topic, &rows[i], &run->row, kernel_now(kernel))) {
+                continue;
+            }
+            if (!event_matches(kernel, item, rows[i].payload)) continue;
+            settle_event(settled, &rows[i]);
+            *ret_is_it = true;
+            return OK;
+        }
+        if (count < PAGE_ROWS) return OK;
+    }
+}
+
+static Status item_look(Kernel *kernel, Run *run, const WaitItem *item, Settled *settled,
+                        bool *ret_is_it) {
+    *ret_is_it = false;
+    bool is_due = item->deadline_at_ms != 0 && item->deadline_at_ms <= kernel_now(kernel);
+    switch ((WaitKind)item->kind) {
+    case WAIT_EVENT: TRY(look_event(kernel, run, item, settled, ret_is_it)); break;
+    case WAIT_SIGNAL: TRY(look_signal(kernel, run, item, settled, ret_is_it)); break;
+    case WAIT_CHILD: TRY(look_child(kernel, item, settled, ret_is_it)); break;
+    case WAIT_TASK: TRY(look_task(kernel, item, settled, ret_is_it)); break;
+    case WAIT_TIMER:
+    case WAIT_RETRY:
+        if (!is_due) return OK;
+        settled->delivery = (Delivery){.outcome = OUTCOME_OK};
+        settled->at_ms = item->deadline_at_ms;
+        *ret_is_it = true;
+        return OK;
+    case WAIT_KIND_COUNT: UNREACHABLE();
+    }
+    if (!*ret_is_it && is_due) {
+        settled->delivery = (Delivery){.outcome = OUTCOME_TIMEOUT};
+        settled->at_ms = item->deadline_at_ms;
+        settled->event_key = 0;
+        *ret_is_it = true;
+    }
+    return OK;
+}
+
+Status wait_is_settled(Kernel *kernel, Run *run, const WaitItem *item, bool *ret_is_it) {
+    Settled settled = {0};
+    return item_look(kernel, run, item, &settled, ret_is_it);
+}
+
+// ---- taking it ----
+
+static Status settled_consume(Kernel *kernel, Run *run, const Settled *settled) {
+    if (settled->event_key == 0) return OK;
+    if (settled->delivery.item->kind == WAIT_SIGNAL) {
+        return signal_remove(kernel, run, &settled->event);
+    }
+    if (settled->topic.consume == CONSUME_ALL) {
+        TRY(event_note_taken(kernel, &settled->event));
+        return cursor_set(kernel, run, settled->event.topic, settled->event_key);
+    }
+    return event_remove(kernel, &settled->event);
+}
+
+static int settled_compare(const void *left, const void *right) { // [W3]
+    const Settled *a = left, *b = right;
+    if (a->at_ms != b->at_ms) return a->at_ms < b->at_ms ? -1 : 1;
+    if (a->event_key != b->event_key) return a->event_key < b->event_key ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+// A script finds what was delivered by its slot; a C workflow that is replayed knows it by the id.
+static Str delivery_name(Kernel *kernel, const Run *run, const Delivery *delivery) {
+    if (run->row.kind != RUN_FLOW || str_is_null(delivery->name)) return delivery->item->name;
+    return arena_printf(&kernel->scratch, "%.*s\n%.*s", STR_ARG(delivery->name),
+                        STR_ARG(delivery->item->name));
+}
+
+// Writes the entry; the copy that is answered lives in the batch's arena.
+static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, LogRow *ret_row) {
+    const WaitItem *item = delivery->item;
+    LogRow entry = {.kind = LOG_WAIT, .position = item->position, .iteration = item->iteration,
+                    .outcome = delivery->outcome, .slot = item->slot,
+                    .name = delivery_name(kernel, run, delivery),
+                    .attempt = delivery->attempt, .data = delivery->data};
+    TRY(run_log(kernel, run, &entry));
+    entry.name = kernel_answer(kernel, entry.name);
+    entry.data = kernel_answer(kernel, entry.data);
+    *ret_row = entry;
+    return OK;
+}
+
+static Status check_first(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
+    Settled best = {0};
+    bool has_best = false;
+    for (size_t i = 0; i < set->count; i++) {
+        Settled settled = {.place = i};
+        bool is_it;
+        TRY(item_look(kernel, run, &set->items[i], &settled, &is_it));
+        settled.delivery.item = &set->items[i];
+        if (!is_it || (has_best && settled_compare(&best, &settled) <= 0)) continue;
+        best = settled;
+        has_best = true;
+    }
+    if (!has_best) return OK;
+    TRY(settled_consume(kernel, run, &best)); // [W2]
+    resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
+    resolved->count = 1;
+    return delivery_log(kernel, run, &best.delivery, &resolved->rows[0]);
+}
+
+// An event or signal is taken only when nothing settled before it: what comes first may end the
+// race that it was waited for in, and then it must stay for a later wait. [W2]
+static size_t keep_deliverable(Settled *all, size_t count) {
+    size_t kept = 1;
+    for (size_t i = 1; i < count; i++)
+        if (all[i].event_key == 0) all[kept++] = all[i];
+    return kept;
+}
+
+static bool was_delivered(const Resolved *earlier, const WaitItem *item) {
+    for (size_t i = 0; i < earlier->count; i++) {
+        if (earlier->rows[i].slot == item->slot) return true;
+    }
+    return false;
+}
+
+typedef struct Found { // of a set: what has settled, and the groups that are open
+    Settled *all;
+    size_t count;
+    uint32_t open_groups;
+} Found;
+
+static Status find_settled(Kernel *kernel, Run *run, const WaitSet *set, Found *ret_found) {
+    Resolved earlier; // [G2] of waits/groups.c
+    *ret_found = (Found){0};
+    TRY(deliveries_since(kernel, run, &kernel->scratch, &earlier));
+    for (size_t i = 0; i < set->count; i++) {
+        const WaitItem *item = &set->items[i];
+        Settled settled = {.place = i};
+        bool is_it;
+        if (was_delivered(&earlier, item)) continue;
+        TRY(item_look(kernel, run, item, &settled, &is_it));
+        if (!is_it) {
+            ret_found->open_groups |= 1u << item->group;
+            continue;
+        }
+        settled.delivery.item = item;
+        if (!ret_found->all) {
+            ret_found->all = ARENA_ARRAY(&kernel->scratch, Settled, set->count);
+        }
+        ret_found->all[ret_found->count++] = settled;
+    }
+    return OK;
+}
+
+static bool found_is_quiet(const Found *found) { // [W7]
+    for (size_t i = 0; i < found->count; i++) {
+        const Delivery *delivery = &found->all[i].delivery;
+        bool is_open = found->open_groups & (1u << delivery->item->group);
+        if (!is_open || !outcome_is_quiet(delivery->item, delivery->outcome)) return false;
+    }
+    return true;
+}
+
+static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved *resolved) {
+    Found found;
+    TRY(find_settled(kernel, run, set, &found));
+    if (found.count == 0) return OK;
+    resolved->is_quiet = found_is_quiet(&found);
+    qsort(found.all, found.count, sizeof(Settled), settled_compare);
+    TRY(settled_consume(kernel, run, &found.all[0]));
+    size_t count = keep_deliverable(found.all, found.count);
+    resolved->rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count);
+    resolved->count = count;
+    for (size_t i = 0; i < count; i++) {
+        TRY(delivery_log(kernel, run, &found.all[i].delivery, &resolved->rows[i]));
+    }
+    return OK;
+}
+
+Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
+    ASSERT(set->count > 0);
+    *ret_resolved = (Resolved){0};
+    if (run->row.cancel_at_ms > 0) { // [W4]
+        Delivery delivery = {.item = &set->items[0], .outcome = OUTCOME_CANCELLED};
+        run->row.cancel_at_ms = -run->row.cancel_at_ms;
+        ret_resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
+        ret_resolved->count = 1;
+        return delivery_log(kernel, run, &delivery, &ret_resolved->rows[0]);
+    }
+    if (set->mode == WAIT_FIRST) return check_first(kernel, run, set, ret_resolved);
+    return check_each(kernel, run, set, ret_resolved);
+}
+
+// ---- tasks that several runs wait for ----
+
+static const Str SHARED_TASK = STR("task:"); // the ids of tasks with an idempotency key
+
+static Str shared_topic(Kernel *kernel, int64_t task) { // no topic of callers begins like this
+    return arena_printf(&kernel->scratch, "\x01task %lld", (long long)task);
+}
+
+Status wait_deliver_guests(Kernel *kernel, const TaskRow *task) { // [W6]
+    if (!str_starts_with(task->id, SHARED_TASK)) return OK;
+    size_t count = PAGE_ROWS;
+    for (int64_t after = 0; count == PAGE_ROWS;) {
+        WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
+        Scan scan = {.table = TABLE_WAITERS, .index = WAITERS_BY_TOPIC, .match = &wanted,
+                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            Delivery delivery;
+            after = rows[i].key;
+            if (rows[i].run == task->run) continue; // its own: whoever calls sees to that
+            task_delivery(task, &delivery);
+            TRY(wait_deliver_target(kernel, rows[i].run, WAIT_TASK, task->key, &delivery));
+        }
+    }
+    return OK;
+}
+
+// ---- parking ----
+
+static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        WaitItem *item = &set->items[i];
+        bool is_task = item->kind == WAIT_TASK;
+        bool is_shared = is_task && str_starts_with(item->name, SHARED_TASK); // [W6]
+        item->waiter = 0;
+        if (item->kind != WAIT_EVENT && !is_shared) continue;
+        Str topic = is_shared ? shared_topic(kernel, item->target) : item->name;
+        WaiterRow waiter = {.key = kernel_next_key(kernel), .topic = topic,
+                            .run = run->row.key, .generation = run->row.generation,
+                            .slot = item->slot};
+        TRY(kernel_insert(kernel, TABLE_WAITERS, &waiter));
+        item->waiter = waiter.key;
+    }
+    return OK;
+}
+
+Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
+    RunRow *row = &run->row;
+    bool is_held = row->is_pause_wanted != 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->items[i].since_ms == 0) set->items[i].since_ms = kernel_now(kernel);
+        set->items[i].waiter = 0;
+    }
+    row->generation++;
+    if (!is_held) TRY(waiters_insert(kernel, run, set));
+    row->waits = wait_set_encode(&kernel->scratch, set);
+    run->has_waits = false;
+    if (is_held) return run_hold(kernel, run, RUN_SUSPENDED, STR_NULL);
+    run_set_state(kernel, run, RUN_SUSPENDED);
+    row->owner = 0;
+    row->claim_rank = 0;
+    row->paused_state = 0;
+    row->due_at_ms = earliest_of(wait_set_deadline(set), row->deadline_at_ms);
+    TRY(idle_enter(kernel, run, set));
+    return run_store(kernel, run);
+}
+
+// ---- something arrived ----
+
+Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count) {
+    ASSERT(run->row.state == RUN_SUSPENDED && count > 0);
+    Resolved resolved = {.rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count), .count = count};
+    for (size_t i = 0; i < count; i++) {
+        TRY(delivery_log(kernel, run, &deliveries[i], &resolved.rows[i]));
+    }
+    TRY(deliveries_prepend(kernel, run, &resolved));
+    return run_make_ready(kernel, run, resolved);
+}
+
+const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target) {
+    for (size_t i = 0; i < set->count; i++) {
+        const WaitItem *item = &set->items[i];
+        if (item->kind == (int64_t)kind && item->target == target) return item;
+    }
+    return NULL;
+}
+
+Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
+                           const Delivery *delivery) {
+    Run run;
+    Status status = run_load(kernel, key, &run);
+    if (status == ERR_NOT_FOUND) return OK; // the parent was purged
+    TRY(status);
+    if (run.row.state != RUN_SUSPENDED) return OK; // it looks for itself when it parks
+    WaitSet set;
+    TRY(run_waits(kernel, &run, &set));
+    Delivery found = *delivery;
+    bool is_quiet = false;
+    found.item = wait_find(&set, kind, target);
+    if (!found.item) return idle_look_again(kernel, &run, &set);
+    if (outcome_is_quiet(found.item, found.outcome)) {
+        TRY(group_has_open(kernel, &run, &set, (size_t)(found.item - set.items), &is_quiet));
+    }
+    if (!is_quiet) return wait_deliver(kernel, &run, &found, 1);
+    LogRow entry; // [W7]
+    grown_push(kernel, &run);
+    return delivery_log(kernel, &run, &found, &entry);
+}

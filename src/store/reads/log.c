@@ -1,0 +1,416 @@
+// Reads of a run's log: its history, its checkpoints, its input and result.
+//
+//   [H1] Checkpoints are ordered by position, not by the time they were written.
+//   [H2] A flow run with a snapshot needs only what its snapshot has not seen: the LOG_WAIT
+//        entries past log_seq. Any other run is replayed from its checkpoints; the failed attempts
+//        of its steps come with them, so that retries are counted across restarts.
+//   [H3] Checkpoints of the present incarnation stand past input_seq ([U5] of runs/turn.c).
+//   [H4] Why a run is paused stands in its log, and nearly always at the very end: while it is held
+//        nothing executes that could add to it. So the log is looked through from its end.
+//   [H5] The end of a task or child has the name and iteration of its beginning: the one of the
+//        same position in a script, the one with its id in a C workflow. Scripts do not number
+//        iterations; they are counted here, as rewinding does (runs/snapshots.c).
+//
+// Not here: what a runner makes of them.
+#include "store/reads/internal.h"
+#include "base/containers/map.h"
+#include "base/containers/vec.h"
+#include <stdlib.h>
+
+// The next entries of the run in `wanted`.
+static Scan log_scan(const LogRow *wanted, int64_t after, int64_t limit) {
+    return (Scan){.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted, .match_count = 1,
+                  .has_min = true, .min = after + 1, .limit = limit};
+}
+
+Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context) {
+    for (size_t size = 0;; size = reads->scratch.used_size) {
+        LogRow wanted = {.run = run}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = log_scan(&wanted, after, read_chunk(size));
+        arena_reset(&reads->scratch);
+        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].seq;
+            if (!seen(&rows[i], context)) return OK;
+        }
+        if ((int64_t)count < scan.limit) return OK;
+    }
+}
+
+typedef struct LogList { // entries copied into the arena of the answers
+    Arena *arena;
+    LogRow *rows;
+    size_t count;
+    size_t capacity;
+} LogList;
+
+static LogRow *log_list_room(LogList *list) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 16;
+        LogRow *grown = ARENA_ARRAY(list->arena, LogRow, capacity);
+        if (list->count > 0) memcpy(grown, list->rows, list->count * sizeof(LogRow));
+        list->rows = grown;
+        list->capacity = capacity;
+    }
+    return &list->rows[list->count++];
+}
+
+static void log_list_add(LogList *list, const LogRow *entry) {
+    LogRow *room = log_list_room(list);
+    row_copy(&tables[TABLE_LOG], list->arena, entry, room);
+}
+
+static int position_compare(const void *left, const void *right) { // [H1]
+    const LogRow *a = left, *b = right;
+    if (a->position != b->position) return a->position < b->position ? -1 : 1;
+    return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+// ---- load ----
+
+typedef struct Loading {
+    LogList list;
+    const RunRow *run;
+    bool has_snapshot;
+} Loading;
+
+static bool loading_seen(const LogRow *entry, void *context) {
+    Loading *loading = context;
+    bool is_news = loading->run->kind == RUN_FLOW && entry->kind == LOG_WAIT &&
+                   entry->position >= 0 && entry->seq > loading->run->log_seq;
+    bool is_replayed = !loading->has_snapshot && log_is_positioned(entry);
+    if (is_news || is_replayed) log_list_add(&loading->list, entry);
+    return true;
+}
+
+Status read_run_load(Reads *reads) { // [H2]
+    Query *query = reads->query;
+    TRY(read_run(reads));
+    const RunRow *run = query->runs;
+    Loading loading = {.list = {.arena = reads->arena}, .run = run,
+                       .has_snapshot = !str_is_null(run->snapshot)};
+    int64_t after = loading.has_snapshot ? run->log_seq : run->input_seq;
+    LogRow wanted = {.run = run->key, .seq = run->input_seq}, input;
+    Scan scans[] = {log_scan(&wanted, after, read_chunk(0)),
+                    {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 2,
+                     .limit = 1}};
+    TRY(rows_expect(reads->rows, scans, 2));
+    Status status = rows_get(reads->rows, TABLE_LOG, &wanted, reads->arena, &input);
+    if (status == ERR_NOT_FOUND) {
+        return diag_set(reads->diag, ERR_CORRUPT, "STORE_CORRUPT",
+                        "the run \"%.*s\" has no entry for its input", STR_ARG(run->id));
+    }
+    TRY(status);
+    query->text = input.data;
+    TRY(log_walk(reads, run->key, after, loading_seen, &loading));
+    if (!loading.has_snapshot && loading.list.count > 0) {
+        qsort(loading.list.rows, loading.list.count, sizeof(LogRow), position_compare);
+    }
+    query->log = loading.list.rows;
+    query->log_count = loading.list.count;
+    return OK;
+}
+
+// ---- steps ----
+
+typedef struct StepName {
+    Str text;
+    int64_t count; // of a script: how often it was begun
+} StepName;
+
+// A task, a child or a wait that was begun. [H5]
+typedef struct Begun {
+    const StepName *name;
+    int64_t iteration;
+    int64_t result_seq; // 0 = it has not ended
+} Begun;
+
+typedef struct StepPlace {
+    int64_t position;
+    int64_t seq;
+    const StepName *name;
+    int64_t iteration;
+    const Begun *begun; // NULL = nothing was begun here
+} StepPlace;
+
+typedef struct StepBook { // all checkpoints of a run
+    Arena arena;
+    bool is_flow;
+    StrMap names;
+    StrMap by_id;    // C workflows: what was begun, by its id in quotes
+    Map by_position; // scripts: the same by its position + 1
+    VEC(StepPlace) places;
+} StepBook;
+
+static StepName *book_name(StepBook *book, Str text) {
+    StepName *name = strmap_get(&book->names, text);
+    if (name) return name;
+    name = ARENA_NEW(&book->arena, StepName);
+    name->text = arena_str(&book->arena, text);
+    strmap_put(&book->names, name->text, name);
+    return name;
+}
+
+static Begun *book_begin(StepBook *book, const LogRow *entry) {
+    Begun *begun = ARENA_NEW(&book->arena, Begun);
+    StepName *name = book_name(book, entry->name);
+    begun->name = name;
+    begun->iteration = book->is_flow ? name->count++ : entry->iteration;
+    if (book->is_flow) map_put(&book->by_position, (uint64_t)entry->position + 1, begun);
+    else strmap_put(&book->by_id, arena_str(&book->arena, entry->data), begun);
+    return begun;
+}
+
+// What the delivery is the end of; NULL when it began nowhere that we know.
+static Begun *book_end(StepBook *book, const LogRow *entry) {
+    Begun *begun;
+    if (book->is_flow) {
+        begun = map_get(&book->by_position, (uint64_t)entry->position + 1);
+    } else {
+        ArenaMark mark = arena_mark(&book->arena);
+        Str id = arena_printf(&book->arena, "\"%.*s\"", STR_ARG(entry->name));
+        begun = strmap_get(&book->by_id, id);
+        arena_rewind(&book->arena, mark);
+    }
+    if (begun) begun->result_seq = entry->seq;
+    return begun;
+}
+
+static bool book_seen(const LogRow *entry, void *context) {
+    StepBook *book = context;
+    if (entry->position < 0) return true;
+    bool is_task = entry->kind == LOG_TASK || entry->kind == LOG_CHILD;
+    Begun *begun = NULL;
+    if (is_task || (book->is_flow && entry->kind == LOG_WAITING)) begun = book_begin(book, entry);
+    if (entry->kind == LOG_WAIT) begun = book_end(book, entry);
+    if (!log_is_checkpoint(entry)) return true;
+    StepPlace place = {.position = entry->position, .seq = entry->seq, .begun = begun};
+    place.name = begun ? begun->name : book_name(book, log_entry_name(entry));
+    place.iteration = begun ? begun->iteration : entry->iteration;
+    vec_push(&book->places, place);
+    return true;
+}
+
+static Status book_fill(Reads *reads, const RunRow *run, StepBook *ret_book) {
+    *ret_book = (StepBook){.is_flow = run->kind == RUN_FLOW};
+    arena_init(&ret_book->arena);
+    strmap_init(&ret_book->names);
+    strmap_init(&ret_book->by_id);
+    map_init(&ret_book->by_position);
+    return log_walk(reads, run->key, run->input_seq, book_seen, ret_book);
+}
+
+static void book_done(StepBook *book) {
+    vec_free(&book->places);
+    map_done(&book->by_position);
+    strmap_done(&book->by_id);
+    strmap_done(&book->names);
+    arena_done(&book->arena);
+}
+
+static bool place_is_meant(const StepPlace *place, Str name, int64_t iteration) {
+    if (str_is_null(name)) return true;
+    return str_equal(place->name->text, name) && (iteration < 0 || place->iteration == iteration);
+}
+
+static Status log_entry(Reads *reads, int64_t run, int64_t seq, LogRow *ret_entry) {
+    LogRow wanted = {.run = run, .seq = seq};
+    return rows_get(reads->rows, TABLE_LOG, &wanted, reads->arena, ret_entry);
+}
+
+// The entry, with the name and the iteration that people know it by.
+static Status place_entry(Reads *reads, int64_t run, const StepPlace *place, LogRow *ret_entry) {
+    TRY(log_entry(reads, run, place->seq, ret_entry));
+    Str target = log_entry_target(ret_entry), name = place->name->text;
+    bool is_named = str_is_null(target) || str_equal(target, name);
+    ret_entry->name = is_named ? arena_str(reads->arena, name)
+                               : arena_printf(reads->arena, "%.*s\n%.*s", STR_ARG(name),
+                                              STR_ARG(target));
+    ret_entry->iteration = place->iteration;
+    return OK;
+}
+
+// The last one of the name, or the first of that iteration; of a task or child that has ended its
+// end, which has the result.
+static bool book_find(const StepBook *book, const Query *query, StepPlace *ret_place) {
+    bool is_found = false;
+    for (size_t i = 0; i < book->places.count; i++) {
+        const StepPlace *place = &book->places.data[i];
+        if (!place_is_meant(place, query->name, query->iteration)) continue;
+        bool is_later = is_found && place->position > ret_place->position;
+        if (is_found && is_later != (query->iteration < 0)) continue;
+        *ret_place = *place;
+        is_found = true;
+    }
+    if (is_found && ret_place->begun && ret_place->begun->result_seq != 0) {
+        ret_place->seq = ret_place->begun->result_seq;
+    }
+    return is_found;
+}
+
+Status read_step(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    StepBook book;
+    StepPlace place;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    Status status = book_fill(reads, &run, &book);
+    if (status == OK && !book_find(&book, query, &place)) {
+        status = diag_set(reads->diag, ERR_NOT_FOUND, "STEP_NOT_FOUND",
+                          "the run \"%.*s\" has no checkpoint of a step \"%.*s\"", STR_ARG(run.id),
+                          STR_ARG(query->name));
+    }
+    query->log = ARENA_NEW(reads->arena, LogRow);
+    if (status == OK) status = place_entry(reads, run.key, &place, query->log);
+    if (status == OK) query->count = query->log_count = 1;
+    book_done(&book);
+    return status;
+}
+
+static int place_compare(const void *left, const void *right) {
+    const StepPlace *a = left, *b = right;
+    if (a->position != b->position) return a->position < b->position ? -1 : 1;
+    return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+// A page may be longer than it was asked to be: what began and ended at one position is not torn
+// apart, because the next page begins with a position.
+static Status steps_answer(Reads *reads, const RunRow *run, const StepBook *book) {
+    Query *query = reads->query;
+    size_t limit = (size_t)read_limit(query->limit), start_size = reads->arena->used_size;
+    LogList list = {.arena = reads->arena};
+    int64_t last = -1;
+    for (size_t i = 0; i < book->places.count; i++) {
+        const StepPlace *place = &book->places.data[i];
+        bool is_wanted = place->position >= query->after &&
+                         place_is_meant(place, query->name, query->iteration);
+        if (!is_wanted) continue;
+        bool is_cut = list.count >= limit ||
+                      reads->arena->used_size - start_size > read_size_max(query);
+        if (is_cut && list.count > 0 && place->position != last) {
+            query->next = place->position;
+            break;
+        }
+        last = place->position;
+        TRY(place_entry(reads, run->key, place, log_list_room(&list)));
+    }
+    query->log = list.rows;
+    query->count = query->log_count = list.count;
+    return OK;
+}
+
+// `after` is the lowest position that is wanted, and `next` the one to go on with.
+Status read_list_steps(Reads *reads) {
+    RunRow run;
+    StepBook book;
+    TRY(read_find_run(reads, reads->query->run_id, reads->query->run, &run));
+    Status status = book_fill(reads, &run, &book);
+    if (status == OK && book.places.count > 0) {
+        qsort(book.places.data, book.places.count, sizeof(StepPlace), place_compare);
+    }
+    if (status == OK) status = steps_answer(reads, &run, &book);
+    book_done(&book);
+    return status;
+}
+
+// ---- history ----
+
+typedef struct History {
+    LogList list;
+    size_t limit;
+    size_t start_size, size_max;
+    bool has_more;
+} History;
+
+static bool history_seen(const LogRow *entry, void *context) {
+    History *history = context;
+    bool is_cut = history->list.arena->used_size - history->start_size > history->size_max;
+    if (history->list.count == history->limit || is_cut) {
+        history->has_more = true;
+        return false;
+    }
+    log_list_add(&history->list, entry);
+    return true;
+}
+
+Status read_log(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    History history = {.list = {.arena = reads->arena},
+                       .limit = (size_t)read_limit(query->limit),
+                       .start_size = reads->arena->used_size,
+                       .size_max = read_size_max(query)};
+    TRY(log_walk(reads, run.key, query->after, history_seen, &history));
+    query->log = history.list.rows;
+    query->count = query->log_count = history.list.count;
+    if (history.has_more) query->next = history.list.rows[history.list.count - 1].seq;
+    return OK;
+}
+
+// ---- input and result; `number` is the run's state ----
+
+static Status read_entry_text(Reads *reads, bool is_result) {
+    Query *query = reads->query;
+    RunRow run;
+    LogRow entry;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    int64_t seq = is_result ? run.result_seq : run.input_seq;
+    Status status = seq == 0 ? ERR_NOT_FOUND : log_entry(reads, run.key, seq, &entry);
+    if (status == ERR_NOT_FOUND) {
+        return diag_set(reads->diag, status, "RESULT_NOT_FOUND",
+                        "the run \"%.*s\" is %s and has no %s", STR_ARG(run.id),
+                        run_state_name(run.state), is_result ? "result" : "input any more");
+    }
+    TRY(status);
+    query->text = entry.data;
+    query->number = run.state;
+    return OK;
+}
+
+Status read_input(Reads *reads) { return read_entry_text(reads, false); }
+Status read_result(Reads *reads) { return read_entry_text(reads, true); }
+
+// ---- why it is paused ----
+
+static const Str PAUSE_ASKED_FOR =
+    STR("{\"type\":\"PauseRequested\",\"message\":\"somebody asked for it\"}");
+static const Str PAUSE_UNKNOWN =
+    STR("{\"type\":\"Unknown\",\"message\":\"its log does not say why\"}");
+
+// [H4] The last LOG_PAUSED entry among the last LIMIT_READ_LOOKS.
+static Status find_pause(Reads *reads, int64_t run, LogRow *ret_entry) {
+    int64_t limit = 1;
+    size_t count = 1;
+    for (int64_t before = INT64_MAX, looks = 0; count > 0 && looks < LIMIT_READ_LOOKS;) {
+        LogRow wanted = {.run = run}, *rows = NULL;
+        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+                     .has_max = true, .max = before, .is_descending = true, .limit = limit};
+        arena_reset(&reads->scratch);
+        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            before = rows[i].seq - 1;
+            if (rows[i].kind != LOG_PAUSED) continue;
+            row_copy(&tables[TABLE_LOG], reads->arena, &rows[i], ret_entry);
+            return OK;
+        }
+        looks += (int64_t)count;
+        limit = LIMIT_READ_CHUNK;
+    }
+    return ERR_NOT_FOUND;
+}
+
+Status read_pause_reason(Reads *reads) {
+    Query *query = reads->query;
+    RunRow run;
+    LogRow entry;
+    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    query->text = STR_NULL;
+    if (run.state != RUN_PAUSED) return OK;
+    Status status = find_pause(reads, run.key, &entry);
+    if (status == ERR_NOT_FOUND) entry.data = PAUSE_UNKNOWN;
+    else TRY(status);
+    query->text = str_is_null(entry.data) ? PAUSE_ASKED_FOR : entry.data;
+    return OK;
+}

@@ -1,0 +1,170 @@
+// Resume tasks: runs that are ready and that nobody executes yet, shown as tasks.
+//
+// Waking a run is a transition of its row, not a task that is queued: "look whether this run can
+// go on" is the row itself, ready and unowned. So there is never more than one per run, waking
+// costs no second write, and none can be lost or left over. For people who look at queues these
+// runs are shown as what they are for: tasks builtin.resume_workflow of the queue "system".
+//   [M1] A resume task has the key of its run, so it takes its place in a listing by key; its id is
+//        "resume-" and the id of the run.
+//   [M2] They are shown only: the node that claims the run does the task.
+//
+// Not here: claiming runs (nodes/nodes.c), stored tasks (reads/rest.c).
+#include "store/reads/internal.h"
+#include <stdlib.h>
+
+const Str RESUME_QUEUE = STR("system");
+const Str RESUME_TASK = STR("builtin.resume_workflow");
+static const Str RESUME_PREFIX = STR("resume-");
+
+enum { RESUME_KEYS_MAX = 100000 }; // ready runs that a listing looks at
+
+static void resume_describe(Reads *reads, const RunRow *run, TaskRow *ret_task) { // [M1]
+    *ret_task = (TaskRow){
+        .key = run->key,
+        .id = arena_printf(reads->arena, "resume-%.*s", STR_ARG(run->id)),
+        .run = run->key,
+        .position = -1,
+        .name = RESUME_TASK,
+        .queue = RESUME_QUEUE,
+        .state = TASK_QUEUED,
+        .priority = PRIORITY_MAX,
+        .claim_rank = claim_rank(PRIORITY_MAX),
+        .max_attempts = 1,
+        .created_at_ms = run->updated_at_ms,
+    };
+}
+
+Status resume_find(Reads *reads) {
+    Query *query = reads->query;
+    if (!str_starts_with(query->name, RESUME_PREFIX)) return ERR_NOT_FOUND;
+    Str id = {query->name.data + RESUME_PREFIX.len, query->name.len - RESUME_PREFIX.len};
+    RunRow wanted = {.id = id}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1,
+                 .limit = 1};
+    TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+    if (count == 0 || !run_is_ready(&rows[0])) return ERR_NOT_FOUND;
+    query->tasks = ARENA_NEW(reads->arena, TaskRow);
+    resume_describe(reads, &rows[0], query->tasks);
+    query->count = 1;
+    return OK;
+}
+
+// ---- among others ----
+
+static bool is_asked_for(const Query *query) {
+    if (query->states && !(query->states & (1u << TASK_QUEUED))) return false;
+    if (!str_is_null(query->name) && !str_equal(query->name, RESUME_TASK)) return false;
+    return str_is_null(query->queue) || str_equal(query->queue, RESUME_QUEUE);
+}
+
+static int key_compare(const void *left, const void *right) { // newest first
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a > b ? -1 : a < b;
+}
+
+// Ready runs have no owner; those of some workflows in C are reserved under their numbers
+// (model/workflow_set.h). The next such number, or 0, that is not below *number; false = none.
+static Status ready_next(Reads *reads, int64_t *number, bool *ret_is_there) {
+    RunRow *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true, .min = *number,
+                 .has_max = true, .max = 0, .limit = 1};
+    arena_reset(&reads->scratch);
+    TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+    *ret_is_there = count > 0;
+    if (count > 0) *number = rows[0].owner;
+    return OK;
+}
+
+static Status ready_collect(Reads *reads, int64_t *keys, size_t *ret_count) {
+    *ret_count = 0;
+    for (int64_t number = INT64_MIN;; number++) {
+        bool is_there;
+        TRY(ready_next(reads, &number, &is_there));
+        if (!is_there) return OK;
+        RunRow match = {.owner = number};
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match,
+                     .match_count = 1};
+        TRY(keys_append(reads, &scan, RESUME_KEYS_MAX, keys, ret_count));
+    }
+}
+
+// Keys of ready runs within the page: below its cursor, above where it ends.
+static Status ready_keys(Reads *reads, int64_t **ret_keys, size_t *ret_count) {
+    const Query *query = reads->query;
+    int64_t *keys = arena_alloc(reads->arena, RESUME_KEYS_MAX * sizeof(int64_t));
+    int64_t run = query->run;
+    size_t count, kept = 0;
+    if (!str_is_null(query->run_id)) {
+        RunRow row;
+        TRY(read_find_run(reads, query->run_id, 0, &row));
+        run = row.key;
+    }
+    TRY(ready_collect(reads, keys, &count));
+    for (size_t i = 0; i < count; i++) {
+        bool is_inside = (query->after == 0 || keys[i] < query->after) && keys[i] > query->next &&
+                         (run == 0 || keys[i] == run);
+        if (is_inside) keys[kept++] = keys[i];
+    }
+    if (kept > 0) qsort(keys, kept, sizeof(int64_t), key_compare);
+    *ret_keys = keys;
+    *ret_count = kept;
+    return OK;
+}
+
+Status resume_merge(Reads *reads) {
+    Query *query = reads->query;
+    int64_t *keys;
+    size_t key_count, limit = (size_t)read_limit(query->limit), at = 0, count = 0;
+    if (!is_asked_for(query)) return OK;
+    TRY(ready_keys(reads, &keys, &key_count));
+    if (key_count == 0) return OK;
+    TaskRow *merged = ARENA_ARRAY(reads->arena, TaskRow, limit);
+    size_t key_at = 0;
+    while (count < limit && (at < query->count || key_at < key_count)) {
+        bool is_stored = key_at == key_count ||
+                         (at < query->count && query->tasks[at].key > keys[key_at]);
+        if (is_stored) {
+            merged[count++] = query->tasks[at++];
+            continue;
+        }
+        RunRow wanted = {.key = keys[key_at++]}, run;
+        arena_reset(&reads->scratch);
+        TRY(rows_get(reads->rows, TABLE_RUNS, &wanted, &reads->scratch, &run));
+        resume_describe(reads, &run, &merged[count++]);
+    }
+    if (at < query->count || key_at < key_count) query->next = merged[count - 1].key;
+    query->tasks = merged;
+    query->count = count;
+    return OK;
+}
+
+static Status ready_oldest(Reads *reads, int64_t number, QueueStat *stat) {
+    for (int64_t rank = 1;;) { // the oldest run of each priority
+        RunRow wanted = {.owner = number}, *rows = NULL;
+        size_t count = 0;
+        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &wanted,
+                     .match_count = 1, .has_min = true, .min = rank, .limit = 1};
+        arena_reset(&reads->scratch);
+        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+        if (count == 0) return OK;
+        stat->oldest_at_ms = earliest_of(stat->oldest_at_ms, rows[0].updated_at_ms);
+        rank = rows[0].claim_rank + 1;
+    }
+}
+
+Status resume_count(Reads *reads, QueueStat *stat) {
+    StoreStats *counters = &reads->query->stats;
+    TRY(read_stats(reads));
+    int64_t ready = counters->counters[COUNTER_RUNS_READY];
+    stat->row.queued_count += ready;
+    stat->row.running_count += counters->counters[COUNTER_RUNS_FIRST + RUN_RUNNING] - ready;
+    for (int64_t number = INT64_MIN; ready > 0; number++) {
+        bool is_there;
+        TRY(ready_next(reads, &number, &is_there));
+        if (!is_there) return OK;
+        TRY(ready_oldest(reads, number, stat));
+    }
+    return OK;
+}

@@ -1,0 +1,285 @@
+// The mirror of RemoteRows: the rows in use, and the knowledge where it is complete.
+//
+// For each index there are ranges of keys in which every row of the server is in the mirror. A read
+// inside such a range costs nothing, "there is no such row" included; any other is fetched once.
+//
+// Invariants: [M1], [M3], [M4], [M5] of remote/internal.h.
+//
+// Not here: what the transaction has written (remote/writes.c), what others have (remote/feed.c).
+#include "base/assert.h"
+#include "base/memory.h"
+#include "store/remote/internal.h"
+
+enum { ROW_OVERHEAD = 400 }; // of a row in the mirror, about: its index entries
+
+Str mirror_key(RemoteRows *self, TableNumber table, int index, const void *row) {
+    const RowOrder *order = &self->tables[table].orders[index + 1];
+    buf_clear(&self->key);
+    row_key_append(&self->key, &tables[table], order, row, order->count);
+    return buf_str(&self->key);
+}
+
+// ---- forgetting ----
+
+void mirror_known_clear(RemoteRows *self) {
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        for (int i = 0; i <= tables[table].index_count; i++) {
+            key_ranges_clear(&self->tables[table].known[i]);
+        }
+    }
+}
+
+void mirror_close(RemoteRows *self) {
+    self->mirror.reader->ops->close(self->mirror.reader);
+    self->mirror.writer->ops->close(self->mirror.writer);
+}
+
+void mirror_forget(RemoteRows *self) {
+    ASSERT(!self->is_active);
+    mirror_known_clear(self);
+    mirror_close(self);
+    Status status = memory_rows_open(&self->mirror, NULL);
+    ASSERT(status == OK);
+    self->mirror_size = 0;
+    self->version = VERSION_ANY;
+}
+
+size_t mirror_text_size(const Table *table, const void *row) {
+    size_t size = 0;
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        if (column->type != COLUMN_I64) size += row_str(row, column).len;
+    }
+    return size;
+}
+
+void mirror_grown(RemoteRows *self, TableNumber table, const void *row) {
+    self->mirror_size +=
+        tables[table].row_size + ROW_OVERHEAD + mirror_text_size(&tables[table], row);
+}
+
+// ---- fetching ----
+
+Status remote_out_of_date(RemoteRows *self) {
+    self->base.wants_restart = true;
+    return diag_set(self->base.diag, ERR_UNAVAILABLE, "STORE_CHANGED",
+                    "another node has changed the store meanwhile");
+}
+
+static void mirror_add(RemoteRows *self, TableNumber table, const void *row) {
+    if (writes_find(self, table, row) != NULL) return; // [M4]
+    Status status = rows_insert(mirror_rows(self), table, row);
+    ASSERT(status == OK || status == ERR_CONFLICT); // it may be there already
+    if (status == OK) mirror_grown(self, table, row);
+}
+
+// [M1] The range of the scan is complete, as far as it was answered.
+static void known_add(RemoteRows *self, const Fetch *fetch) {
+    const Scan *scan = &fetch->scan;
+    KeyRanges *known = &self->tables[scan->table].known[scan->index + 1];
+    row_range_set(&self->range, &tables[scan->table], scan);
+    Str low = buf_str(&self->range.low), high = buf_str(&self->range.high);
+    if ((int64_t)fetch->count < scan->limit) {
+        key_ranges_add(known, low, high);
+        return;
+    }
+    const void *last = fetch->rows + (fetch->count - 1) * tables[scan->table].row_size;
+    mirror_key(self, scan->table, scan->index, last);
+    if (scan->is_descending) {
+        key_ranges_add(known, buf_str(&self->key), high);
+    } else {
+        buf_append_char(&self->key, '\0'); // the row itself included
+        key_ranges_add(known, low, buf_str(&self->key));
+    }
+}
+
+Status mirror_fetch_all(RemoteRows *self, Fetch *fetches, size_t count) {
+    const RemoteOps *ops = self->remote->ops;
+    arena_reset(&self->fetched);
+    FetchList list = {.fetches = fetches, .count = count, .arena = &self->fetched};
+    Status status = ops->fetch(self->remote, &self->version, &list, self->base.diag);
+    if (status == ERR_CONFLICT) return remote_out_of_date(self);
+    if (status != OK) return status;
+    self->is_checked = self->has_fetched = true;
+    Diag *diag = mirror_rows(self)->diag;
+    mirror_rows(self)->diag = NULL; // a row that is there already is no news
+    for (size_t i = 0; i < count; i++) {
+        const Fetch *fetch = &fetches[i];
+        for (size_t k = 0; k < fetch->count; k++) {
+            mirror_add(self, fetch->scan.table,
+                       fetch->rows + k * tables[fetch->scan.table].row_size);
+        }
+        known_add(self, fetch);
+    }
+    mirror_rows(self)->diag = diag;
+    return OK;
+}
+
+Status mirror_fetch_one(RemoteRows *self, const Scan *scan) {
+    Fetch fetch = {.scan = *scan};
+    return mirror_fetch_all(self, &fetch, 1);
+}
+
+Scan mirror_key_scan(TableNumber table, const void *key_row) {
+    return (Scan){.table = table,
+                  .index = SCAN_PRIMARY,
+                  .match = key_row,
+                  .match_count = tables[table].key_count,
+                  .limit = 1};
+}
+
+// ---- knowing ----
+
+// The key columns alone tell where in this index a row would be.
+static bool is_index_of_key(const Table *table, int index) {
+    for (uint8_t i = 0; i < table->indexes[index].column_count; i++) {
+        if (table->indexes[index].columns[i] >= table->key_count) return false;
+    }
+    return table->indexes[index].sparse == COLUMN_NONE;
+}
+
+bool mirror_is_key_known(RemoteRows *self, TableNumber number, const void *key_row) {
+    RemoteTable *remote = &self->tables[number];
+    if (key_ranges_has(&remote->known[0], mirror_key(self, number, SCAN_PRIMARY, key_row))) {
+        return true;
+    }
+    for (int i = 0; i < tables[number].index_count; i++) {
+        if (!is_index_of_key(&tables[number], i)) continue;
+        if (key_ranges_has(&remote->known[i + 1], mirror_key(self, number, i, key_row)))
+            return true;
+    }
+    return false;
+}
+
+// A null is equal to nothing, as in SQL.
+static bool is_unique_for(const Table *table, const IndexSpec *index, const void *row) {
+    if (!index->is_unique || !index_has_row(table, index, row)) return false;
+    for (uint8_t i = 0; i < index->column_count; i++) {
+        const Column *column = &table->columns[index->columns[i]];
+        if (column->type != COLUMN_I64 && str_is_null(row_str(row, column))) return false;
+    }
+    return true;
+}
+
+static Scan unique_scan(TableNumber table, int index, const void *row) {
+    return (Scan){.table = table,
+                  .index = index,
+                  .match = row,
+                  .match_count = tables[table].indexes[index].column_count,
+                  .limit = 1};
+}
+
+// Whether the mirror can answer who has these values, if anybody.
+static bool is_unique_known(RemoteRows *self, const Scan *scan) {
+    row_range_set(&self->range, &tables[scan->table], scan);
+    Str low = buf_str(&self->range.low), high;
+    RemoteTable *remote = &self->tables[scan->table];
+    if (key_ranges_end_of(&remote->known[scan->index + 1], low, &high)) return true;
+    char *found = NULL;
+    size_t count = 0;
+    ArenaMark mark = arena_mark(&self->arena);
+    Status status = rows_scan(mirror_rows(self), scan, &self->arena, &found, &count);
+    arena_rewind(&self->arena, mark);
+    return status == OK && count > 0;
+}
+
+Status mirror_fetch_conflicts(RemoteRows *self, TableNumber number, const void *row,
+                              uint64_t changes) {
+    const Table *table = &tables[number];
+    Fetch wanted[1 + TABLE_INDEXES_MAX];
+    size_t count = 0;
+    bool is_insert = (changes & table_key_bits(table)) != 0;
+    if (is_insert && !mirror_is_key_known(self, number, row)) {
+        wanted[count++] = (Fetch){.scan = mirror_key_scan(number, row)};
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        bool is_touched = is_insert;
+        for (uint8_t c = 0; c < table->indexes[i].column_count; c++) {
+            is_touched |= (changes >> table->indexes[i].columns[c] & 1) != 0;
+        }
+        if (!is_touched || !is_unique_for(table, &table->indexes[i], row)) continue;
+        Scan scan = unique_scan(number, i, row);
+        if (!is_unique_known(self, &scan)) wanted[count++] = (Fetch){.scan = scan};
+    }
+    return count > 0 ? mirror_fetch_all(self, wanted, count) : OK;
+}
+
+static bool is_of_key_sequence(const Table *table, const RowOrder *order) { // [M3]
+    const Column *column = &table->columns[order->columns[0]];
+    if (table->number == TABLE_COUNTERS || column->type != COLUMN_I64) return false;
+    return strcmp(column->name, "key") == 0 || strcmp(column->name, "run") == 0 ||
+           strcmp(column->name, "parent") == 0 || strcmp(column->name, "awaited_run") == 0;
+}
+
+// Calls for each index whose order begins with a key of the sequence; `range` has its keys from
+// `first` to `last`.
+static void each_sequence(RemoteRows *self, int64_t first, int64_t last,
+                          void (*change)(KeyRanges *known, Str low, Str high)) {
+    for (int number = 0; number < TABLE_COUNT; number++) {
+        for (int i = -1; i < tables[number].index_count; i++) {
+            RemoteTable *remote = &self->tables[number];
+            if (!is_of_key_sequence(&tables[number], &remote->orders[i + 1])) continue;
+            Scan scan = {.table = (TableNumber)number,
+                         .index = i,
+                         .has_min = true,
+                         .min = first,
+                         .has_max = last < INT64_MAX,
+                         .max = last,
+                         .limit = 1};
+            row_range_set(&self->range, &tables[number], &scan);
+            change(&remote->known[i + 1], buf_str(&self->range.low), buf_str(&self->range.high));
+        }
+    }
+}
+
+void mirror_add_beyond(RemoteRows *self, int64_t last_key) {
+    each_sequence(self, last_key + 1, INT64_MAX, key_ranges_add);
+}
+
+void mirror_cut_keys(RemoteRows *self, int64_t first, int64_t last) {
+    if (first <= last) each_sequence(self, first, last, key_ranges_cut);
+}
+
+bool mirror_wants_row(RemoteRows *self, TableNumber number, const void *row) {
+    const Table *table = &tables[number];
+    RemoteTable *remote = &self->tables[number];
+    for (int i = -1; i < table->index_count; i++) {
+        const IndexSpec *index = i >= 0 ? &table->indexes[i] : NULL;
+        if (index != NULL && !index_has_row(table, index, row)) continue;
+        if (key_ranges_has(&remote->known[i + 1], mirror_key(self, number, i, row))) return true;
+        if (index == NULL || !index->is_unique) continue;
+        // Who has asked for these values must go on knowing who has them.
+        buf_clear(&self->key);
+        row_key_append(&self->key, table, &remote->orders[i + 1], row, index->column_count);
+        if (key_ranges_has(&remote->known[i + 1], buf_str(&self->key))) return true;
+    }
+    return false;
+}
+
+// ---- scans ----
+
+bool mirror_is_covered(RemoteRows *self, const Scan *scan, const char *rows, size_t count) {
+    KeyRanges *known = &self->tables[scan->table].known[scan->index + 1];
+    row_range_set(&self->range, &tables[scan->table], scan);
+    Str low = buf_str(&self->range.low), high = buf_str(&self->range.high);
+    if (high.len > 0 && str_compare(low, high) >= 0) return true; // an empty range
+    bool is_full = (int64_t)count == scan->limit;
+    const void *last = is_full ? rows + (count - 1) * tables[scan->table].row_size : NULL;
+    Str end;
+    if (scan->is_descending) {
+        if (!key_ranges_start_of(known, high, &end)) return false;
+        if (str_compare(end, low) <= 0) return true;
+        return is_full && str_compare(end, mirror_key(self, scan->table, scan->index, last)) <= 0;
+    }
+    if (!key_ranges_end_of(known, low, &end)) return false;
+    if (end.len == 0 || (high.len > 0 && str_compare(end, high) >= 0)) return true;
+    return is_full && str_compare(mirror_key(self, scan->table, scan->index, last), end) < 0;
+}
+
+bool mirror_is_scan_known(RemoteRows *self, const Scan *scan) {
+    if (scan->index == SCAN_PRIMARY && scan->match_count == tables[scan->table].key_count) {
+        if (writes_find(self, scan->table, scan->match) != NULL) return true;
+        if (mirror_is_key_known(self, scan->table, scan->match)) return true;
+    }
+    return is_unique_known(self, scan);
+}

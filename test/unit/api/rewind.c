@@ -1,0 +1,229 @@
+// Setting scripts back to a step and forking them, through the C library. Compiled once per store.
+#include "unit/api/api.h"
+#include <stdatomic.h>
+
+static atomic_int count_a, count_b;
+
+// Both answer how often they were called.
+static int task_a(abide_call *call, const char *input) {
+    (void)input;
+    return abide_return(call, abide_call_printf(call, "%d", atomic_fetch_add(&count_a, 1) + 1));
+}
+
+static int task_b(abide_call *call, const char *input) {
+    (void)input;
+    return abide_return(call, abide_call_printf(call, "%d", atomic_fetch_add(&count_b, 1) + 1));
+}
+
+static void begin(Fixture *fixture) {
+    assert_int_equal(abide_register_task(fixture->engine, "a", task_a, NULL, NULL), 0);
+    assert_int_equal(abide_register_task(fixture->engine, "b", task_b, NULL, NULL), 0);
+    put_to_work(fixture);
+}
+
+static int setup_tasks(void **state) {
+    int code = setup(state);
+    atomic_store(&count_a, 0);
+    atomic_store(&count_b, 0);
+    if (code == 0) begin(*state);
+    return code;
+}
+
+static void deploy(Fixture *fixture, const char *source) {
+    abide_error error;
+    int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
+    if (code != ABIDE_OK) fail_msg("deploy: %s: %s", error.name, error.message);
+}
+
+static void wait_for(Fixture *fixture, const char *id, const char *what) {
+    for (int i = 0; i < 20000; i++) {
+        abide_run_info info;
+        assert_int_equal(abide_status(fixture->engine, id, &info, NULL), ABIDE_OK);
+        if (info.state == ABIDE_RUN_SUSPENDED && strcmp(info.waiting_on, what) == 0) return;
+        usleep(1000);
+    }
+    fail_msg("%s does not wait for %s", id, what);
+}
+
+static void rewind_to(Fixture *fixture, const char *step, int iteration) {
+    abide_error error;
+    int code = abide_rewind(fixture->engine, "r", step, iteration, &error);
+    if (code != ABIDE_OK) fail_msg("rewind: %s: %s", error.name, error.message);
+}
+
+static void go(Fixture *fixture, const char *id) {
+    assert_int_equal(abide_signal(fixture->engine, id, "go", "\"went\"", NULL, NULL), ABIDE_OK);
+}
+
+static const char steps[] = "const seen = []\n"
+                            "seen.push(await Task.run('a'))\n"
+                            "seen.push(await Task.run('b'))\n"
+                            "seen.push(await Signal.next('go'))\n"
+                            "return seen";
+
+static void a_script_goes_on_from_a_step_with_the_values_it_had(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, steps);
+    start(fixture, "main", "r", NULL);
+    wait_for(fixture, "r", "signal:go");
+    rewind_to(fixture, "b", 0);
+    wait_for(fixture, "r", "signal:go");
+    while (atomic_load(&count_b) < 2) usleep(1000);
+    wait_for(fixture, "r", "signal:go");
+    go(fixture, "r");
+    expect_result(fixture, "r", ABIDE_OK, "[1,2,\"went\"]");
+    assert_int_equal(atomic_load(&count_a), 1);
+}
+
+static void a_script_goes_back_to_its_beginning(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, steps);
+    start(fixture, "main", "r", NULL);
+    wait_for(fixture, "r", "signal:go");
+    rewind_to(fixture, "a", 0);
+    while (atomic_load(&count_b) < 2) usleep(1000);
+    wait_for(fixture, "r", "signal:go");
+    go(fixture, "r");
+    expect_result(fixture, "r", ABIDE_OK, "[2,2,\"went\"]");
+}
+
+static void a_wait_is_a_step_too_also_after_a_restart(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "const first = await Signal.next('go')\n"
+                    "const n = await Task.run('a')\n"
+                    "await Signal.next('end')\n"
+                    "return [first, n]");
+    start(fixture, "main", "r", NULL);
+    go(fixture, "r");
+    wait_for(fixture, "r", "signal:end");
+    if (!test_backend_is("memory")) {
+        abide_close(fixture->engine);
+        fixture_open(fixture);
+        begin(fixture);
+    }
+    rewind_to(fixture, "end", 0);
+    wait_for(fixture, "r", "signal:end");
+    assert_int_equal(atomic_load(&count_a), 1);
+    rewind_to(fixture, "a", 0);
+    while (atomic_load(&count_a) < 2) usleep(1000);
+    wait_for(fixture, "r", "signal:end");
+    assert_int_equal(abide_signal(fixture->engine, "r", "end", NULL, NULL, NULL), ABIDE_OK);
+    expect_result(fixture, "r", ABIDE_OK, "[\"went\",2]");
+}
+
+static void without_an_iteration_the_last_one_is_meant(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "const seen = []\n"
+                    "for (let i = 0; i < 3; i++) seen.push(await Task.run('a'))\n"
+                    "await Signal.next('go')\n"
+                    "return seen");
+    start(fixture, "main", "r", NULL);
+    wait_for(fixture, "r", "signal:go");
+    rewind_to(fixture, "a", ABIDE_LAST_ITERATION);
+    while (atomic_load(&count_a) < 4) usleep(1000);
+    wait_for(fixture, "r", "signal:go");
+    assert_int_equal(
+        abide_fork(fixture->engine, "r", "a", ABIDE_LAST_ITERATION, "copy", NULL, NULL), ABIDE_OK);
+    while (atomic_load(&count_a) < 5) usleep(1000);
+    wait_for(fixture, "copy", "signal:go");
+    go(fixture, "r");
+    go(fixture, "copy");
+    expect_result(fixture, "r", ABIDE_OK, "[1,2,4]");
+    expect_result(fixture, "copy", ABIDE_OK, "[1,2,5]");
+}
+
+static void check_step(Fixture *fixture, const char *name, int iteration, int code,
+                       const char *json) {
+    char *text = NULL;
+    abide_error error;
+    assert_int_equal(abide_read_step(fixture->engine, "r", name, iteration, &text, &error), code);
+    if (json == NULL) assert_null(text);
+    else assert_string_equal(text, json);
+    abide_free(text);
+}
+
+static void steps_are_read_by_name_and_iteration(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "for (let i = 0; i < 2; i++) await Task.run('a')\n"
+                    "await Signal.next('go')\n"
+                    "const late = Task.run('never', null, { queue: 'nobody' })\n"
+                    "await Signal.next('end')\n"
+                    "return late");
+    start(fixture, "main", "r", NULL);
+    go(fixture, "r");
+    wait_for(fixture, "r", "signal:end");
+    check_step(fixture, "a", 0, ABIDE_OK, "1");
+    check_step(fixture, "a", 1, ABIDE_OK, "2");
+    check_step(fixture, "a", ABIDE_LAST_ITERATION, ABIDE_OK, "2");
+    check_step(fixture, "go", ABIDE_LAST_ITERATION, ABIDE_OK, "\"went\"");
+    check_step(fixture, "never", 0, ABIDE_PENDING, NULL);
+    check_step(fixture, "a", 2, ABIDE_NOT_FOUND, NULL);
+    check_step(fixture, "a", -2, ABIDE_INVALID, NULL);
+}
+
+static void an_ended_script_is_forked_from_a_step(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "const n = await Task.run('a')\n"
+                    "const answer = await Signal.next('go')\n"
+                    "if (answer !== 'went') throw new Error('refused')\n"
+                    "return [n, answer]");
+    start(fixture, "main", "r", NULL);
+    assert_int_equal(abide_signal(fixture->engine, "r", "go", "\"no\"", NULL, NULL), ABIDE_OK);
+    char *result = NULL;
+    assert_int_equal(abide_result(fixture->engine, "r", "20s", &result, NULL), ABIDE_FAILED);
+    abide_free(result);
+    assert_int_equal(abide_fork(fixture->engine, "r", "go", 0, "copy", NULL, NULL), ABIDE_OK);
+    wait_for(fixture, "copy", "signal:go");
+    go(fixture, "copy");
+    expect_result(fixture, "copy", ABIDE_OK, "[1,\"went\"]");
+    assert_int_equal(atomic_load(&count_a), 1);
+}
+
+static void a_script_that_keeps_no_snapshots_only_starts_over(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    deploy(fixture, "export const config = { keepSnapshots: 0 }\n"
+                    "const n = await Task.run('a')\n"
+                    "await Signal.next('go')\n"
+                    "return n");
+    start(fixture, "main", "r", NULL);
+    wait_for(fixture, "r", "signal:go");
+    assert_int_equal(abide_rewind(fixture->engine, "r", "go", 0, &error), ABIDE_CONFLICT);
+    assert_string_equal(error.name, "SNAPSHOT_NOT_KEPT");
+    assert_int_equal(abide_rewind(fixture->engine, "r", "none", 0, &error), ABIDE_NOT_FOUND);
+    assert_string_equal(error.name, "STEP_NOT_FOUND");
+    wait_for(fixture, "r", "signal:go");
+    rewind_to(fixture, "a", 0);
+    while (atomic_load(&count_a) < 2) usleep(1000);
+    go(fixture, "r");
+    expect_result(fixture, "r", ABIDE_OK, "2");
+}
+
+static void a_bad_number_of_snapshots_is_refused(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    const char *source = "export const config = { keepSnapshots: 5000 }\nreturn 1";
+    assert_int_equal(abide_deploy(fixture->engine, "x.flow", source, NULL, NULL, &error),
+                     ABIDE_INVALID);
+    assert_string_equal(error.name, "FLOW_CONFIG");
+    abide_options options = {.keep_snapshots = -2};
+    abide_engine *engine = NULL;
+    assert_int_equal(abide_open("memory:", &options, &engine, &error), ABIDE_INVALID);
+    assert_string_equal(error.name, "BAD_OPTION");
+}
+
+#define REWIND_TEST(test) cmocka_unit_test_setup_teardown(test, setup_tasks, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        REWIND_TEST(a_script_goes_on_from_a_step_with_the_values_it_had),
+        REWIND_TEST(a_script_goes_back_to_its_beginning),
+        REWIND_TEST(a_wait_is_a_step_too_also_after_a_restart),
+        REWIND_TEST(without_an_iteration_the_last_one_is_meant),
+        REWIND_TEST(steps_are_read_by_name_and_iteration),
+        REWIND_TEST(an_ended_script_is_forked_from_a_step),
+        REWIND_TEST(a_script_that_keeps_no_snapshots_only_starts_over),
+        REWIND_TEST(a_bad_number_of_snapshots_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+// Rows that contradict themselves: nobody else is to suffer for them ([X1]-[X5] of kernel/aside.c).
+//
+// One behaviour per test, on the store that test_backend() names; see store_world.h. Rows are
+// damaged, and mended, past the kernel, so this file knows its inside.
+#include "store/kernel/internal.h"
+#include "unit/store/world.h"
+
+static RowStore *rows_begin(World *world) {
+    RowStore *rows = ((Kernel *)world->store)->writer;
+    assert_int_equal(rows->ops->begin(rows, &world->diag), OK);
+    rows->diag = &world->diag;
+    return rows;
+}
+
+static void rows_commit(World *world, RowStore *rows) {
+    Status status = rows->ops->commit(rows, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    assert_int_equal(status, OK);
+    ((Kernel *)world->store)->is_stale = true; // nothing is remembered
+}
+
+static void write_column(World *world, TableNumber table, const void *row, size_t offset) {
+    RowStore *rows = rows_begin(world);
+    assert_int_equal(rows_update(rows, table, row, column_bit(table, offset)), OK);
+    rows_commit(world, rows);
+}
+
+static void write_waits(World *world, const char *id, Str waits) {
+    RunRow row = get_run(world, id);
+    row.waits = waits;
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, waits));
+}
+
+// Answers what stood there.
+static Str damage_waits(World *world, const char *id) {
+    Str waits = get_run(world, id).waits;
+    write_waits(world, id, STR("\xff\xff nothing that was ever a wait set"));
+    return waits;
+}
+
+static void assert_verify_finds(World *world, const char *text) {
+    int64_t row_count = 0;
+    assert_int_equal(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    if (strstr(world->diag.message, text) == NULL) fail_msg("%s", world->diag.message);
+}
+
+static void assert_told(World *world, const char *text) { // [X5]
+    Str damage = world->batch.damage;
+    assert_false(str_is_null(damage));
+    if (memmem(damage.data, damage.len, text, strlen(text)) == NULL) {
+        fail_msg("%.*s", STR_ARG(damage));
+    }
+}
+
+static void assert_state(World *world, const char *id, RunState state) {
+    assert_string_equal(run_state_name(get_run(world, id).state), run_state_name(state));
+}
+
+static int64_t sleeper(World *world, const char *id, int64_t delay_ms) { // answers its key
+    Claimed claim = create(world, id);
+    park(world, claim, on_timer(START_MS + delay_ms));
+    return claim.run;
+}
+
+static void damaged_run_is_paused_and_the_timers_of_others_fire(void **state) {
+    World *world = *state;
+    sleeper(world, "before", 10);
+    sleeper(world, "damaged", 20);
+    sleeper(world, "after", 30);
+    Str waits = damage_waits(world, "damaged");
+    world->now_ms = START_MS + 1000;
+    Op *op = fire(world);
+    assert_int_equal(op->fire_due.woken_count, 2);
+    assert_int_equal(world->batch.ready_count, 2);
+    assert_told(world, "the run \"damaged\" is damaged and was paused: the wait set");
+    assert_state(world, "before", RUN_RUNNING);
+    assert_state(world, "after", RUN_RUNNING);
+    assert_state(world, "damaged", RUN_PAUSED);
+    Query log = get_log(world, "damaged");
+    assert_int_equal(log.log[log.count - 1].kind, LOG_PAUSED);
+    assert_str(log.log[log.count - 1].data,
+               "{\"type\":\"DamagedError\",\"code\":\"STORE_CORRUPT\",\"message\":"
+               "\"the wait set of a run cannot be read\"}");
+    assert_verify_finds(world, "a wait set cannot be read: \"damaged\"");
+    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_true(str_is_null(world->batch.damage));
+    // Mended, it goes on: what came due meanwhile is delivered.
+    write_waits(world, "damaged", waits);
+    hold(world, OP_RESUME, "damaged");
+    assert_int_equal(world->batch.ready_count, 1);
+    assert_state(world, "damaged", RUN_RUNNING);
+}
+
+static void any_number_of_damaged_runs_is_set_aside(void **state) {
+    World *world = *state;
+    enum { DAMAGED = 20 };
+    Str waits[DAMAGED];
+    char id[16];
+    for (int i = 0; i < DAMAGED; i++) {
+        snprintf(id, sizeof(id), "d%d", i);
+        sleeper(world, id, i + 1);
+        waits[i] = damage_waits(world, id);
+    }
+    sleeper(world, "sound", 500);
+    world->now_ms = START_MS + 1000;
+    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_told(world, "\"d0\"");
+    assert_told(world, "\"d19\"");
+    assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_PAUSED), DAMAGED);
+    for (int i = 0; i < DAMAGED; i++) {
+        snprintf(id, sizeof(id), "d%d", i);
+        write_waits(world, id, waits[i]);
+    }
+}
+
+static void who_asks_for_the_damaged_run_is_refused_and_the_run_is_left_alone(void **state) {
+    World *world = *state;
+    park(world, create(world, "damaged"), on_signal("go"));
+    Str waits = damage_waits(world, "damaged");
+    static const OpKind kinds[] = {OP_SIGNAL, OP_CANCEL, OP_PAUSE};
+    for (size_t i = 0; i < 3; i++) { // [X3]
+        Op *op = start(world, kinds[i]);
+        if (kinds[i] == OP_SIGNAL) op->signal.name = STR("go"), op->signal.payload = STR("1");
+        if (kinds[i] == OP_CANCEL) op->cancel.grace_ms = MINUTE_MS;
+        *(kinds[i] == OP_SIGNAL ? &op->signal.run_id
+          : kinds[i] == OP_CANCEL ? &op->cancel.run_id : &op->hold.run_id) = STR("damaged");
+        assert_int_equal(store_commit(world->store, &world->batch, &world->diag), ERR_CORRUPT);
+        assert_true(str_is_null(world->batch.damage));
+        assert_state(world, "damaged", RUN_SUSPENDED);
+    }
+    write_waits(world, "damaged", waits);
+    assert_true(signal_run(world, "damaged", "go", "1", OK)->signal.is_delivered);
+}
+
+static void event_passes_over_a_damaged_waiter(void **state) {
+    World *world = *state;
+    park(world, create(world, "damaged"), on_event("news"));
+    park(world, create(world, "sound"), on_event("news"));
+    Str waits = damage_waits(world, "damaged");
+    assert_int_equal(publish(world, "news", "1")->publish.resumed_count, 1);
+    assert_state(world, "sound", RUN_RUNNING);
+    assert_state(world, "damaged", RUN_PAUSED);
+    assert_true(publish(world, "news", "2")->publish.is_kept);
+    write_waits(world, "damaged", waits);
+    hold(world, OP_RESUME, "damaged");
+    assert_str(world->batch.ready[0].resolved[0].data, "2");
+}
+
+static void lost_waiter_is_mended_by_resuming(void **state) {
+    World *world = *state;
+    WaitItem item = on_event("news");
+    item.deadline_at_ms = START_MS + 100;
+    park(world, create(world, "damaged"), item);
+    RowStore *rows = rows_begin(world);
+    WaiterRow *waiters = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_WAITERS, .index = SCAN_PRIMARY, .limit = 10};
+    assert_int_equal(rows_scan(rows, &scan, &world->arena, &waiters, &count), OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows_remove(rows, TABLE_WAITERS, &waiters[0]), OK);
+    rows_commit(world, rows);
+    world->now_ms = START_MS + 1000;
+    assert_int_equal(fire(world)->fire_due.woken_count, 0);
+    assert_state(world, "damaged", RUN_PAUSED);
+    hold(world, OP_RESUME, "damaged"); // its deadline is over
+    assert_state(world, "damaged", RUN_RUNNING);
+}
+
+static void child_of_a_damaged_parent_ends(void **state) {
+    World *world = *state;
+    Claimed parent = create(world, "parent");
+    Op *op = turn(world, parent, NEXT_SUSPEND);
+    op->turn.children = ARENA_NEW(&world->arena, RunSpec);
+    *op->turn.children = (RunSpec){.id = STR("child"), .workflow = STR("w"), .kind = RUN_NATIVE,
+                                   .keep_ms = -1};
+    op->turn.child_count = 1;
+    WaitItem item = {.kind = WAIT_CHILD, .position = 7, .name = STR("child")};
+    set_waits(world, op, WAIT_FIRST, &item, 1);
+    finish(world, op, OK);
+    Claimed child = ready_at(world, 0);
+    Str waits = damage_waits(world, "parent");
+    end(world, child, NEXT_COMPLETE, "42");
+    assert_told(world, "\"parent\"");
+    assert_state(world, "child", RUN_COMPLETED);
+    assert_state(world, "parent", RUN_PAUSED);
+    write_waits(world, "parent", waits);
+    hold(world, OP_RESUME, "parent");
+    assert_str(world->batch.ready[0].resolved[0].data, "42");
+}
+
+static void damaged_run_that_was_asked_to_end_ends_with_its_grace(void **state) {
+    World *world = *state;
+    park(world, create(world, "damaged"), on_signal("go"));
+    cancel(world, "damaged", MINUTE_MS);
+    Claimed cleanup = ready_at(world, 0);
+    park(world, cleanup, on_timer(START_MS + 100));
+    damage_waits(world, "damaged");
+    world->now_ms = START_MS + 1000;
+    fire(world);
+    assert_state(world, "damaged", RUN_PAUSED);
+    world->now_ms = START_MS + MINUTE_MS;
+    assert_int_equal(fire(world)->fire_due.ended_count, 1);
+    assert_int_equal(world->batch.ended_count, 1);
+    assert_state(world, "damaged", RUN_CANCELLED);
+}
+
+static void damaged_run_can_be_ended_by_hand_once_it_is_set_aside(void **state) {
+    World *world = *state;
+    sleeper(world, "damaged", 10);
+    damage_waits(world, "damaged");
+    world->now_ms = START_MS + 1000;
+    fire(world);
+    assert_true(cancel(world, "damaged", 0)->cancel.is_changed);
+    assert_state(world, "damaged", RUN_CANCELLED);
+}
+
+static void run_without_a_log_stops_nobody(void **state) {
+    World *world = *state;
+    int64_t key = sleeper(world, "damaged", 10);
+    sleeper(world, "sound", 20);
+    Query log = get_log(world, "damaged");
+    RowStore *rows = rows_begin(world);
+    for (size_t i = 0; i < log.count; i++) {
+        LogRow entry = {.run = key, .seq = log.log[i].seq};
+        assert_int_equal(rows_remove(rows, TABLE_LOG, &entry), OK);
+    }
+    rows_commit(world, rows);
+    world->now_ms = START_MS + 1000;
+    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_state(world, "damaged", RUN_PAUSED);
+    assert_verify_finds(world, "a run has no input in its log: \"damaged\"");
+    rows = rows_begin(world);
+    for (size_t i = 0; i < log.count; i++) {
+        log.log[i].run = key;
+        assert_int_equal(rows_insert(rows, TABLE_LOG, &log.log[i]), OK);
+    }
+    rows_commit(world, rows);
+}
+
+static void task_in_no_known_state_stops_nobody(void **state) {
+    World *world = *state;
+    Op *op = start(world, OP_CREATE_TASK);
+    op->create_task.spec = (TaskSpec){.id = STR("t"), .name = STR("work"), .delay_ms = 10,
+                                      .max_attempts = 1};
+    finish(world, op, OK);
+    sleeper(world, "sound", 20);
+    TaskRow task = {.key = op->create_task.key, .state = 77};
+    write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, state));
+    world->now_ms = START_MS + 1000;
+    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_told(world, "is damaged and is passed over: a task is in no known state"); // [X2]
+    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    task.state = TASK_QUEUED;
+    task.due_at_ms = world->now_ms;
+    write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, state));
+    write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, due_at_ms));
+}
+
+static void run_in_no_known_state_stops_nobody(void **state) {
+    World *world = *state;
+    sleeper(world, "damaged", 10);
+    sleeper(world, "sound", 20);
+    RunRow row = get_run(world, "damaged");
+    row.state = 77;
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, state));
+    world->now_ms = START_MS + 1000;
+    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_told(world, "\"damaged\"");
+    assert_verify_finds(world, "a run is in no known state: \"damaged\"");
+    row.state = RUN_SUSPENDED;
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, state));
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, due_at_ms));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        KERNEL_TEST(damaged_run_is_paused_and_the_timers_of_others_fire),
+        KERNEL_TEST(any_number_of_damaged_runs_is_set_aside),
+        KERNEL_TEST(who_asks_for_the_damaged_run_is_refused_and_the_run_is_left_alone),
+        KERNEL_TEST(event_passes_over_a_damaged_waiter),
+        KERNEL_TEST(lost_waiter_is_mended_by_resuming),
+        KERNEL_TEST(child_of_a_damaged_parent_ends),
+        KERNEL_TEST(damaged_run_that_was_asked_to_end_ends_with_its_grace),
+        KERNEL_TEST(damaged_run_can_be_ended_by_hand_once_it_is_set_aside),
+        KERNEL_TEST(run_without_a_log_stops_nobody),
+        KERNEL_TEST(task_in_no_known_state_stops_nobody),
+        KERNEL_TEST(run_in_no_known_state_stops_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+// What only a store on PostgreSQL can get into: lost connections, nodes that stand still, other
+// nodes' writes, tables changed by hand. What holds for every store is in test/contract.
+#include "servers/postgres.h"
+#include "store/store.h"
+#include "unit/unit.h"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOW_MS = 1000000 };
+
+typedef struct Node {
+    Store *store;
+    int64_t node, batch_number;
+} Node;
+
+typedef struct World {
+    Node one, two;
+    Arena arena;
+    Batch batch;
+    Diag diag;
+    char url[200];
+    PGconn *side; // a look past the store
+} World;
+
+static Store *open_store(World *world) {
+    Store *store = NULL;
+    Status status = store_open(str_from(world->url), NULL, &store, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    assert_ok(status);
+    return store;
+}
+
+static Op *begin(World *world, Node *node, OpKind kind) {
+    batch_init(&world->batch, &world->arena, NOW_MS);
+    world->batch.node = node->node;
+    world->batch.number = ++node->batch_number;
+    world->batch.claim_max = 10;
+    return batch_add(&world->batch, kind);
+}
+
+static Status submit(World *world, Node *node) {
+    diag_clear(&world->diag);
+    return store_commit(node->store, &world->batch, &world->diag);
+}
+
+static void join(World *world, Node *node) {
+    node->store = open_store(world);
+    Op *op = begin(world, node, OP_JOIN);
+    op->join.name = STR("n");
+    op->join.lease_ms = 3600000;
+    assert_ok(submit(world, node));
+    node->node = op->join.node;
+}
+
+static Op *begin_run(World *world, Node *node, const char *id) {
+    Op *op = begin(world, node, OP_CREATE_RUN);
+    op->create_run.spec = (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE,
+                                    .keep_ms = -1};
+    return op;
+}
+
+static int64_t create(World *world, Node *node, const char *id) {
+    Op *op = begin_run(world, node, id);
+    assert_ok(submit(world, node));
+    assert_ok(op->status);
+    return op->create_run.key;
+}
+
+static bool has_run(World *world, Node *node, const char *id) {
+    Query query = {.kind = QUERY_RUN, .run_id = str_from(id)};
+    Status status = store_read(node->store, &world->arena, &query, &world->diag);
+    if (status != ERR_NOT_FOUND) assert_ok(status);
+    return status == OK;
+}
+
+static int64_t last_batch(World *world, Node *node) {
+    Query query = {.kind = QUERY_NODE, .run = node->node};
+    assert_ok(store_read(node->store, &world->arena, &query, &world->diag));
+    return query.nodes[0].last_batch;
+}
+
+static int set_up(void **state) {
+    World *world = calloc(1, sizeof(World));
+    arena_init(&world->arena);
+    test_postgres_clear("lone");
+    test_postgres_url("lone", world->url, sizeof(world->url));
+    world->side = test_postgres_connect();
+    join(world, &world->one);
+    join(world, &world->two);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    World *world = *state;
+    int64_t row_count = 0;
+    Status status = store_verify(world->one.store, &row_count, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    store_close(world->one.store);
+    store_close(world->two.store);
+    PQfinish(world->side);
+    arena_done(&world->arena);
+    free(world);
+    return status == OK ? 0 : -1;
+}
+
+// All connections of both stores.
+static void end_backends(World *world) {
+    test_postgres_query(world->side,
+                        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                        "WHERE application_name = 'abide'");
+    while (test_postgres_query(world->side, "SELECT count(*) FROM pg_stat_activity WHERE "
+                                            "application_name = 'abide'") > 0) {
+    }
+}
+
+static void nodes_see_what_the_other_has_written(void **state) {
+    World *world = *state;
+    int64_t first = create(world, &world->one, "a");
+    int64_t second = create(world, &world->two, "b");
+    assert_true(second > first);
+    Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+    assert_int_equal(op->create_run.key, second);
+    assert_true(has_run(world, &world->one, "b"));
+    Query query = {.kind = QUERY_STATS};
+    assert_ok(store_read(world->two.store, &world->arena, &query, &world->diag));
+    assert_int_equal(query.stats.counters[COUNTER_STARTED_TOTAL], 2);
+}
+
+// Who fetches sees what was changed by hand, who follows the changes of the other does not.
+static void a_node_follows_the_other_without_fetching(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    create(world, &world->two, "b"); // now both know of each other
+    create(world, &world->one, "c");
+    create(world, &world->two, "d");
+    test_postgres_query(world->side, "UPDATE lone.runs SET id = 'z' WHERE id = 'c'");
+    Op *op = begin_run(world, &world->one, "c");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new); // kept in the mirror, although the other has written
+    op = begin_run(world, &world->one, "d");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+    test_postgres_query(world->side, "UPDATE lone.runs SET id = 'c' WHERE id = 'z'");
+}
+
+static void a_gap_in_the_changes_makes_a_node_fetch_again(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    create(world, &world->two, "b");
+    create(world, &world->one, "c");
+    create(world, &world->two, "d");
+    create(world, &world->two, "e");
+    test_postgres_query(world->side, "DELETE FROM lone.changes WHERE version = "
+                                     "(SELECT version - 1 FROM lone.store)");
+    Op *op = begin_run(world, &world->one, "d");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+    op = begin_run(world, &world->one, "c");
+    assert_ok(submit(world, &world->one));
+    assert_false(op->create_run.is_new);
+}
+
+// A body that says something else than what is there must do no harm.
+static void changes_of_another_program_are_not_believed(void **state) {
+    World *world = *state;
+    static const char *const bodies[] = {"''", "'\\x0102030405060708'",
+                                         "substr(body, 1, length(body) - 3)",
+                                         "'\\x00'::bytea || substr(body, 2)"};
+    create(world, &world->one, "a");
+    create(world, &world->two, "b");
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        char sql[200], id[20];
+        snprintf(id, sizeof(id), "r%zu", i);
+        create(world, &world->two, id);
+        snprintf(sql, sizeof(sql), "UPDATE lone.changes SET body = %s", bodies[i]);
+        test_postgres_query(world->side, sql);
+        Op *op = begin_run(world, &world->one, id);
+        assert_ok(submit(world, &world->one));
+        assert_false(op->create_run.is_new);
+    }
+}
+
+static void a_lone_node_keeps_no_changes(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    create(world, &world->two, "b");
+    assert_true(test_postgres_query(world->side, "SELECT count(*) FROM lone.changes") > 0);
+    begin(world, &world->two, OP_LEAVE);
+    assert_ok(submit(world, &world->two));
+    create(world, &world->one, "c");
+    test_postgres_query(world->side, "DELETE FROM lone.changes");
+    create(world, &world->one, "d");
+    assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM lone.changes"), 0);
+}
+
+static void old_changes_go(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 400; i++) {
+        char id[20];
+        snprintf(id, sizeof(id), "r%d", i);
+        create(world, i % 3 == 0 ? &world->two : &world->one, id);
+    }
+    long long count = test_postgres_query(world->side, "SELECT count(*) FROM lone.changes");
+    assert_in_range(count, 128, 160);
+}
+
+static void a_lost_connection_is_made_again(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    end_backends(world);
+    assert_true(has_run(world, &world->one, "a")); // the reader, at its first question
+    // The writer notices before it sends anything, or answers that it does not know.
+    begin_run(world, &world->one, "b");
+    Status status = submit(world, &world->one);
+    if (status == ERR_UNAVAILABLE) {
+        bool is_applied = last_batch(world, &world->one) == world->one.batch_number;
+        assert_int_equal(is_applied, has_run(world, &world->one, "b"));
+        if (!is_applied) status = submit(world, &world->one);
+        else status = OK;
+    }
+    assert_ok(status);
+    create(world, &world->one, "c");
+    assert_true(has_run(world, &world->two, "b"));
+    assert_true(has_run(world, &world->two, "c"));
+}
+
+// Somebody holds the version and says nothing: as a node that was stopped in its transaction.
+static void a_writer_that_stands_still_is_cut_off(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    PGconn *still = test_postgres_connect();
+    test_postgres_query(still, "BEGIN");
+    test_postgres_query(still, "SELECT version FROM lone.store FOR UPDATE");
+    begin_run(world, &world->one, "b");
+    assert_status(submit(world, &world->one), ERR_UNAVAILABLE);
+    assert_string_equal(world->diag.code, "STORE_BUSY");
+    assert_ok(submit(world, &world->one)); // the other one is gone
+    assert_true(has_run(world, &world->two, "b"));
+    PQclear(PQexec(still, "COMMIT"));
+    assert_int_equal(PQstatus(still), CONNECTION_BAD);
+    PQfinish(still);
+}
+
+static void a_row_removed_by_hand_is_noticed_and_nothing_is_written(void **state) {
+    World *world = *state;
+    int64_t key = create(world, &world->one, "a");
+    char sql[100];
+    snprintf(sql, sizeof(sql), "DELETE FROM lone.runs WHERE key = %lld", (long long)key);
+    test_postgres_query(world->side, sql);
+    Op *op = begin(world, &world->one, OP_CANCEL);
+    op->cancel.run_id = STR("a");
+    assert_status(submit(world, &world->one), ERR_CORRUPT);
+    assert_string_equal(world->diag.code, "STORE_CORRUPT");
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM lone.log WHERE run = %lld AND kind = %d",
+             (long long)key, LOG_FINISHED);
+    assert_int_equal(test_postgres_query(world->side, sql), 0);
+    // So that the store verifies: what else there was of it, and the counters.
+    test_postgres_clear("lone");
+}
+
+static void many_starts_at_once_make_one_schema(void **state) {
+    World *world = *state;
+    test_postgres_url("fresh", world->url, sizeof(world->url));
+    enum { CHILDREN = 3, ROUNDS = 20 };
+    for (int round = 0; round < ROUNDS; round++) {
+        test_postgres_query(world->side, "DROP SCHEMA IF EXISTS fresh CASCADE");
+        pid_t children[CHILDREN];
+        for (int i = 0; i < CHILDREN; i++) {
+            children[i] = fork();
+            if (children[i] != 0) continue;
+            Store *store = NULL;
+            _exit(store_open(str_from(world->url), NULL, &store, NULL) == OK ? 0 : 1);
+        }
+        for (int i = 0; i < CHILDREN; i++) {
+            int status = -1;
+            waitpid(children[i], &status, 0);
+            assert_int_equal(status, 0);
+        }
+        assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM fresh.store"), 1);
+    }
+}
+
+static void a_newer_schema_is_left_alone(void **state) {
+    World *world = *state;
+    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 999");
+    Store *store = NULL;
+    assert_status(store_open(str_from(world->url), NULL, &store, &world->diag), ERR_UNSUPPORTED);
+    assert_string_equal(world->diag.code, "STORE_NEWER");
+    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 1");
+}
+
+static void a_column_that_is_missing_is_added(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    test_postgres_query(world->side,
+                        "ALTER TABLE lone.runs DROP COLUMN idle_since_ms; "
+                        "UPDATE lone.store SET layout = 0, version = version + 1");
+    Store *store = open_store(world);
+    store_close(store);
+    assert_int_equal(test_postgres_query(world->side, "SELECT idle_since_ms FROM lone.runs"), 0);
+    end_backends(world); // whose statements know the old one
+    assert_true(has_run(world, &world->one, "a"));
+}
+
+static void names_of_schemas_are_checked(void **state) {
+    World *world = *state;
+    static const char *const bad[] = {"", "Upper", "a-b", "9x", "pg_mine", "a;drop", "a%20b"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char url[200];
+        Store *store = NULL;
+        test_postgres_url(bad[i], url, sizeof(url));
+        assert_status(store_open(str_from(url), NULL, &store, &world->diag), ERR_INVALID);
+        assert_string_equal(world->diag.code, "STORE_URL");
+    }
+}
+
+// [T1] of store/step_database.h: the store holds the version before a step is called.
+static Status count_call(void *context, StepDatabase database, Arena *arena, Str *ret_data) {
+    assert_int_equal(database.kind, DATABASE_POSTGRES);
+    *ret_data = arena_str(arena, STR("1"));
+    (*(int *)context)++;
+    return OK;
+}
+
+static void a_step_is_not_called_for_a_batch_that_is_out_of_date(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 20; i++) { // the nodes take turns, so each finds the store changed
+        char id[2][8];
+        snprintf(id[0], sizeof(id[0]), "a%d", i);
+        snprintf(id[1], sizeof(id[1]), "b%d", i);
+        int64_t key = create(world, &world->one, id[0]);
+        int64_t epoch = world->batch.ready[0].epoch;
+        create(world, &world->two, id[1]);
+        int call_count = 0;
+        LogRow entry = {.kind = LOG_STEP, .attempt = 1, .name = STR("s")};
+        Op *op = begin(world, &world->one, OP_COMMIT_TURN);
+        op->turn = (TurnCommit){.run = key, .epoch = epoch, .next = NEXT_CONTINUE, .log = &entry,
+                                .log_count = 1, .participant = count_call,
+                                .participant_context = &call_count};
+        assert_ok(submit(world, &world->one));
+        assert_ok(op->status);
+        assert_int_equal(call_count, 1);
+    }
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(nodes_see_what_the_other_has_written),
+        CASE(a_node_follows_the_other_without_fetching),
+        CASE(a_gap_in_the_changes_makes_a_node_fetch_again),
+        CASE(changes_of_another_program_are_not_believed),
+        CASE(a_lone_node_keeps_no_changes),
+        CASE(old_changes_go),
+        CASE(a_lost_connection_is_made_again),
+        CASE(a_writer_that_stands_still_is_cut_off),
+        CASE(a_row_removed_by_hand_is_noticed_and_nothing_is_written),
+        CASE(many_starts_at_once_make_one_schema),
+        CASE(a_newer_schema_is_left_alone),
+        CASE(a_column_that_is_missing_is_added),
+        CASE(names_of_schemas_are_checked),
+        CASE(a_step_is_not_called_for_a_batch_that_is_out_of_date),
+    };
+    return cmocka_run_group_tests_name("store on PostgreSQL", tests, NULL, NULL);
+}
