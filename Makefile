@@ -87,7 +87,7 @@ load: all
 		$(if $(STORES),--store $(STORES)) $(if $(KINDS),--kind $(KINDS))
 
 format:
-	@git ls-files '*.c' '*.h' | xargs -r clang-format -i
+	@tools/format
 
 tidy:
 	@tools/tidy

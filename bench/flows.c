@@ -70,12 +70,12 @@ static void bench_chain(const char *directory, double limit) {
     double seconds = bench_now() - start;
     abide_stats stats = stats_of(engine);
     bench_report("flows.chain10", tasks / seconds, "tasks/s", limit);
-    bench_report("flows.chain10.commits_per_task",
-                 (double)(stats.commits - before.commits) / tasks, "commits", 0);
+    bench_report("flows.chain10.commits_per_task", (double)(stats.commits - before.commits) / tasks,
+                 "commits", 0);
     bench_report("flows.chain10.turns_per_run", (double)stats.turns / (double)runs, "turns", 11);
     abide_close(engine);
-    bench_report("flows.chain10.disk_per_task",
-                 (double)bench_file_size(directory) / tasks, "bytes", 0);
+    bench_report("flows.chain10.disk_per_task", (double)bench_file_size(directory) / tasks, "bytes",
+                 0);
 }
 
 static void bench_fan(const char *directory, const char *width, int rounds) {
@@ -137,12 +137,12 @@ static void bench_parked(const char *directory) {
     start_many(engine, &load, count);
     while (stats_of(engine).runs[ABIDE_RUN_SUSPENDED] < count) usleep(20000);
     bench_report("flows.parked.rate", (double)count / (bench_now() - start), "runs/s", 0);
-    bench_report("flows.parked.memory_per_run",
-                 (double)(bench_rss() - rss_before) / (double)count, "bytes", 0);
+    bench_report("flows.parked.memory_per_run", (double)(bench_rss() - rss_before) / (double)count,
+                 "bytes", 0);
     bench_report("flows.parked.resident_runs", (double)stats_of(engine).resident_runs, "runs", 0);
     abide_close(engine);
-    bench_report("flows.parked.disk_per_run",
-                 (double)bench_file_size(directory) / (double)count, "bytes", 1024);
+    bench_report("flows.parked.disk_per_run", (double)bench_file_size(directory) / (double)count,
+                 "bytes", 1024);
 }
 
 static int is_wanted(const char *name) {

@@ -76,16 +76,16 @@ static void make_dirty(HttpConnection *connection) {
     connection->http->dirty = connection;
 }
 
-void http_send(HttpConnection *connection, const char *method, const char *target,
-               const char *body, size_t len) {
+void http_send(HttpConnection *connection, const char *method, const char *target, const char *body,
+               size_t len) {
     char *at = room(&connection->out, &connection->out_size, connection->out_len, HEAD_MAX + len);
     int head;
     if (body == NULL) {
         head = snprintf(at, HEAD_MAX, "%s %s HTTP/1.1\r\nHost: bench\r\n\r\n", method, target);
     } else {
-        head = snprintf(at, HEAD_MAX,
-                        "%s %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %zu\r\n\r\n", method,
-                        target, len);
+        head =
+            snprintf(at, HEAD_MAX, "%s %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %zu\r\n\r\n",
+                     method, target, len);
     }
     if (head < 0 || head >= HEAD_MAX) give_up("a target is too long");
     if (len > 0) memcpy(at + head, body, len);
@@ -97,9 +97,9 @@ void http_send(HttpConnection *connection, const char *method, const char *targe
 static void flush_one(HttpConnection *connection) {
     connection->is_dirty = false;
     while (connection->out_sent < connection->out_len) {
-        ssize_t sent = send(connection->fd, connection->out + connection->out_sent,
-                            connection->out_len - connection->out_sent,
-                            MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent =
+            send(connection->fd, connection->out + connection->out_sent,
+                 connection->out_len - connection->out_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && errno == EAGAIN) {
             if (!connection->is_watching_out) watch(connection, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);

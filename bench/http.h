@@ -16,10 +16,10 @@ typedef void (*HttpAnswer)(HttpConnection *connection, int status, char *body, s
 struct HttpConnection {
     Http *http;
     HttpAnswer answer;
-    void *context; // the caller's
+    void *context;  // the caller's
     double sent_at; // the caller's
     int fd;
-    bool is_dirty;       // has something to be written
+    bool is_dirty;        // has something to be written
     bool is_watching_out; // the socket is full
     char *out, *in;
     size_t out_len, out_sent, out_size, in_len, in_size;
@@ -38,7 +38,7 @@ void http_done(Http *http); // after its connections
 HttpConnection *http_open(Http *http, HttpAnswer answer, void *context);
 void http_close(HttpConnection *connection);
 // Queues a request; body NULL = none.
-void http_send(HttpConnection *connection, const char *method, const char *target,
-               const char *body, size_t len);
+void http_send(HttpConnection *connection, const char *method, const char *target, const char *body,
+               size_t len);
 // Writes what is queued, waits up to that long for answers, and deals them out.
 void http_turn(Http *http, int timeout_ms);

@@ -105,8 +105,12 @@ static void soak_wake(abide_engine *engine, int64_t count) {
     for (int64_t i = 0; i < count; i += ALONE_EVERY) seconds[alone++] = crowd_wake(engine, i);
     report_latency("soak", "wake_alone", seconds, alone);
     Samples samples = {0};
-    CrowdWakes wakes = {.engine = engine, .to = count, .skipped_every = ALONE_EVERY,
-                        .seconds = seconds, .look = sample, .context = &samples};
+    CrowdWakes wakes = {.engine = engine,
+                        .to = count,
+                        .skipped_every = ALONE_EVERY,
+                        .seconds = seconds,
+                        .look = sample,
+                        .context = &samples};
     double start = bench_now();
     crowd_wake_all(&wakes);
     report("soak", "wake_load.rate", (double)wakes.count / (bench_now() - start), "runs/s");
@@ -180,8 +184,8 @@ static void restart(const char *directory, const char *group, int64_t count, dou
 }
 
 static void bench_many(const char *directory, const char *group, int64_t count, double limit) {
-    abide_options options = {.discard_step_events = 1, .max_resident_runs = ROOM,
-                             .idle_release_timeout = "500ms"};
+    abide_options options = {
+        .discard_step_events = 1, .max_resident_runs = ROOM, .idle_release_timeout = "500ms"};
     abide_engine *engine = crowd_open(directory, &options);
     report(group, "runs", (double)count, "runs");
     if (strcmp(group, "many") == 0) many_fill(engine, count);

@@ -4,8 +4,8 @@
 // the engine's.
 //
 // Not here: what is measured (idle.c).
-#include "bench.h"
 #include "idle_crowd.h"
+#include "bench.h"
 #include "load.h"
 #include <pthread.h>
 #include <stdatomic.h>

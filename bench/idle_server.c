@@ -3,10 +3,10 @@
 // Only scripts are woken: the crowd's C functions are not in that server.
 //
 // Not here: the engine in process (idle.c).
+#include "idle_server.h"
 #include "bench.h"
 #include "http.h"
 #include "idle_crowd.h"
-#include "idle_server.h"
 #include "served.h"
 #include <signal.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 // nothing on a machine that is shared.
 //
 // Not here: the engine's figures (core.c, flows.c).
-#include "bench.h"
 #include "limits.h"
+#include "bench.h"
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // What the benchmarks of the engine share: starting runs from many threads, and waiting.
 //
 // Not here: what is measured (core.c, flows.c).
-#include "bench.h"
 #include "load.h"
+#include "bench.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static void *start_some(void *context) {
     Starter *self = context;
     abide_error error;
     for (int64_t i = 0; i < self->count; i++)
-        if (abide_start(self->engine, self->load->workflow, self->load->input,
-                        &self->load->options, NULL, &error) != ABIDE_OK)
+        if (abide_start(self->engine, self->load->workflow, self->load->input, &self->load->options,
+                        NULL, &error) != ABIDE_OK)
             die("start", &error);
     return NULL;
 }

@@ -43,8 +43,8 @@ static double server_cpu(const Served *served) {
     if (file == NULL || fgets(text, sizeof text, file) == NULL) fail("no stat");
     fclose(file);
     const char *at = strrchr(text, ')');
-    if (at == NULL || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-                             &system) != 2)
+    if (at == NULL ||
+        sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
         fail("no times");
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }

@@ -53,7 +53,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define ABIDE_API __attribute__((visibility("default")))
+#define ABIDE_API                __attribute__((visibility("default")))
 #define ABIDE_PRINTF(text, args) __attribute__((format(printf, text, args)))
 #else
 #define ABIDE_API
@@ -66,11 +66,11 @@ extern "C" {
 ** The version of this header: as text, in parts, and as a number that can be compared, as in
 ** `#if ABIDE_VERSION_NUMBER >= ABIDE_VERSION_OF(0, 2, 0)`.
 */
-#define ABIDE_VERSION       "0.1.0"
-#define ABIDE_VERSION_MAJOR 0
-#define ABIDE_VERSION_MINOR 1
-#define ABIDE_VERSION_PATCH 0
-#define ABIDE_VERSION_OF(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
+#define ABIDE_VERSION                         "0.1.0"
+#define ABIDE_VERSION_MAJOR                   0
+#define ABIDE_VERSION_MINOR                   1
+#define ABIDE_VERSION_PATCH                   0
+#define ABIDE_VERSION_OF(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
 #define ABIDE_VERSION_NUMBER                                                                       \
     ABIDE_VERSION_OF(ABIDE_VERSION_MAJOR, ABIDE_VERSION_MINOR, ABIDE_VERSION_PATCH)
 
@@ -127,8 +127,8 @@ typedef int (*abide_call_fn)(abide_call *call, const char *input);
 enum {
     ABIDE_EVENT_STARTED = 1, /* a run was created */
     ABIDE_EVENT_SUSPENDED,
-    ABIDE_EVENT_RESUMED,   /* something woke it; also when it had been released */
-    ABIDE_EVENT_STEP,      /* a step finished; detail: its name */
+    ABIDE_EVENT_RESUMED, /* something woke it; also when it had been released */
+    ABIDE_EVENT_STEP,    /* a step finished; detail: its name */
     /* Once per run that this process ends, also when nothing of it was in memory. */
     ABIDE_EVENT_COMPLETED,
     ABIDE_EVENT_FAILED,    /* detail: error JSON */
@@ -138,15 +138,15 @@ enum {
     ABIDE_EVENT_RELOADED,
     ABIDE_EVENT_STORE_DOWN, /* the store does not answer; the engine keeps trying */
     ABIDE_EVENT_STORE_UP,
-    ABIDE_EVENT_LINE,    /* a script's console; name: "log", "warn" …; detail: a JSON string */
-    ABIDE_EVENT_STREAM,  /* something was written to the run's stream; name: type; detail: value */
+    ABIDE_EVENT_LINE,   /* a script's console; name: "log", "warn" …; detail: a JSON string */
+    ABIDE_EVENT_STREAM, /* something was written to the run's stream; name: type; detail: value */
     ABIDE_EVENT_PUBLISHED, /* the run published an event; name: topic; detail: payload */
     ABIDE_EVENT_IDLE,      /* the run waits for the outside world and for nothing else */
     ABIDE_EVENT_RETRIED    /* the run failed and begins again later; detail: error JSON */
 };
 
 typedef struct abide_event {
-    int kind; /* ABIDE_EVENT_… */
+    int kind;             /* ABIDE_EVENT_… */
     const char *run_id;   /* NULL when it is not about a run */
     const char *workflow; /* NULL likewise */
     const char *name;     /* may be NULL */
@@ -159,16 +159,16 @@ typedef struct abide_event {
 
 /* Zero-initialise, then set what you want to change. */
 typedef struct abide_options {
-    int threads;               /* that execute workflow, step and task functions; 0 = 4 */
-    int max_resident_runs;     /* waiting runs kept in memory; 0 = 10000 */
-    int max_active_runs;       /* runs executing or waiting for their commit; 0 = 4096 */
-    const char *lease;         /* how long a node may be silent before others take over; "10s" */
-    const char *node_name;     /* shown to operators; NULL = "node", or host and process */
+    int threads;           /* that execute workflow, step and task functions; 0 = 4 */
+    int max_resident_runs; /* waiting runs kept in memory; 0 = 10000 */
+    int max_active_runs;   /* runs executing or waiting for their commit; 0 = 4096 */
+    const char *lease;     /* how long a node may be silent before others take over; "10s" */
+    const char *node_name; /* shown to operators; NULL = "node", or host and process */
     /* Storage retry policy: how the engine itself goes on when the store does not answer. */
     /* Before callers whose outcome is unknown are told ABIDE_UNAVAILABLE; 0 = 10. Others are told
     ** when the store has been away for three seconds. */
     int store_retry_attempts;
-    const char *store_retry_delay;    /* first pause; "50ms" */
+    const char *store_retry_delay;     /* first pause; "50ms" */
     const char *store_retry_max_delay; /* "5s" */
     /* Timers that are due within one such span fire together at its end: never early, late by
     ** less than this; "1ms". Coarser means fewer commits where many timers are close. */
@@ -397,14 +397,14 @@ enum { ABIDE_LEFTOVER_DISCARD = 0, ABIDE_LEFTOVER_TO_TOPIC, ABIDE_LEFTOVER_DEAD_
 enum { ABIDE_CLOSE_ABANDON = 0, ABIDE_CLOSE_CANCEL };
 
 typedef struct abide_start_options {
-    const char *id;       /* yours; NULL = generated. An existing id starts nothing */
-    const char *key;      /* idempotency key: same key, same input: the same run */
-    const char *delay;    /* begin after this duration … */
-    int64_t start_at_ms;  /* … or at this moment; not both (BAD_OPTION) */
+    const char *id;      /* yours; NULL = generated. An existing id starts nothing */
+    const char *key;     /* idempotency key: same key, same input: the same run */
+    const char *delay;   /* begin after this duration … */
+    int64_t start_at_ms; /* … or at this moment; not both (BAD_OPTION) */
     /* What a script says in its config counts where nothing is said here: NULL, 0, no tags. */
-    const char *timeout;  /* overall time-out, of all attempts together; NULL = none */
-    const char *retention; /* keep this long once ended; NULL = the engine's */
-    int priority;         /* -1000 … 1000, higher first */
+    const char *timeout;     /* overall time-out, of all attempts together; NULL = none */
+    const char *retention;   /* keep this long once ended; NULL = the engine's */
+    int priority;            /* -1000 … 1000, higher first */
     const char *const *tags; /* up to 16 */
     int tag_count;
     int leftover_signals;       /* ABIDE_LEFTOVER_…: what to do with unread ones at the end */
@@ -486,8 +486,8 @@ ABIDE_API int abide_list_events(abide_engine *engine, const char *topic, int64_t
                                 int (*visit)(void *user, const abide_pending *event), void *user,
                                 abide_error *error);
 ABIDE_API int abide_list_signals(abide_engine *engine, const char *run_id, int64_t after, int limit,
-                                 int (*visit)(void *user, const abide_pending *signal),
-                                 void *user, abide_error *error);
+                                 int (*visit)(void *user, const abide_pending *signal), void *user,
+                                 abide_error *error);
 /*
 ** Removes what is pending: the one called `id`, or all that are there (0); signals also only those
 ** of a name (NULL = any). *ret_removed (may be NULL) says how many. ABIDE_NOT_FOUND
@@ -563,7 +563,7 @@ enum {
 
 typedef struct abide_schedule {
     const char *workflow;
-    const char *input;    /* JSON; NULL = none */
+    const char *input; /* JSON; NULL = none */
     /* When: exactly one of the three. */
     const char *cron;     /* "30 9 * * MON-FRI", "@daily" */
     const char *every;    /* a duration of a second or more; ticks at its multiples since 1970 */
@@ -572,9 +572,9 @@ typedef struct abide_schedule {
     const char *jitter;   /* start up to this much after the tick; NULL = none */
     int overlap;          /* ABIDE_OVERLAP_… */
     const char *cancel_grace; /* ABIDE_OVERLAP_CANCEL_OLD; NULL = the engine's */
-    const char *catch_up; /* ticks missed while nothing ran start if they are at most this late;
+    const char *catch_up;     /* ticks missed while nothing ran start if they are at most this late;
                              NULL = of the missed ones only the latest starts, however late */
-    int is_paused;        /* counts for a new schedule only */
+    int is_paused;            /* counts for a new schedule only */
     /* For its runs, as in abide_start_options. */
     const char *timeout, *retention;
     int priority;
@@ -613,14 +613,14 @@ ABIDE_API int abide_schedule_backfill(abide_engine *engine, const char *name, in
 typedef struct abide_schedule_info {
     char name[256];
     char workflow[256];
-    char kind[16];      /* "cron", "interval", "once" */
-    char spec[264];     /* the cron expression, the duration, or the time */
-    char timezone[72];  /* "" = UTC */
-    int overlap;        /* ABIDE_OVERLAP_… */
+    char kind[16];     /* "cron", "interval", "once" */
+    char spec[264];    /* the cron expression, the duration, or the time */
+    char timezone[72]; /* "" = UTC */
+    int overlap;       /* ABIDE_OVERLAP_… */
     int is_paused;
-    int64_t next_at_ms; /* 0 = none */
-    int64_t last_at_ms; /* the last tick, whatever became of it */
-    int64_t queued_at_ms; /* the tick that waits for the run before; 0 = none */
+    int64_t next_at_ms;                  /* 0 = none */
+    int64_t last_at_ms;                  /* the last tick, whatever became of it */
+    int64_t queued_at_ms;                /* the tick that waits for the run before; 0 = none */
     char last_run_id[ABIDE_RUN_ID_SIZE]; /* "" = none yet */
     int64_t started_count, skipped_count, missed_count, failed_count; /* ticks */
     int64_t created_at_ms, updated_at_ms;
@@ -659,7 +659,7 @@ typedef struct abide_queue_limits {
     int rate_count;  /* tasks handed out … */
     const char *rate_period; /* … per window of this length, which begins with the first of them;
                                 both or neither */
-    int is_paused;   /* 1 = nothing is handed out; what executes goes on */
+    int is_paused;           /* 1 = nothing is handed out; what executes goes on */
 } abide_queue_limits;
 
 /*
@@ -678,17 +678,17 @@ ABIDE_API int abide_queue_resume(abide_engine *engine, const char *name, int *re
 
 typedef struct abide_queue_info {
     char name[256];
-    int is_set;      /* 0 = nobody set it: it is there because it has tasks */
+    int is_set; /* 0 = nobody set it: it is there because it has tasks */
     int is_paused;
     int max_running; /* 0 = no limit */
     int max_per_key; /* ABIDE_UNLIMITED = no limit */
     int rate_count;  /* 0 = no limit */
     int64_t rate_period_ms;
-    int64_t queued_count;  /* tasks that wait, for whatever reason … */
+    int64_t queued_count; /* tasks that wait, for whatever reason … */
     int64_t blocked_count; /* … and of these, those that wait for others of their concurrency key */
     int64_t running_count;
-    int64_t oldest_at_ms;  /* creation of the oldest task that a worker might take; 0 = none */
-    int64_t open_at_ms;    /* when a rate that is used up lets more pass; 0 = it is not */
+    int64_t oldest_at_ms; /* creation of the oldest task that a worker might take; 0 = none */
+    int64_t open_at_ms;   /* when a rate that is used up lets more pass; 0 = it is not */
 } abide_queue_info;
 
 /* A queue that nobody set and that has no tasks answers ABIDE_OK and the limits it would have. */
@@ -721,14 +721,14 @@ typedef struct abide_run_info {
     int priority;
     int is_cancel_requested;
     int64_t created_at_ms, updated_at_ms, started_at_ms, finished_at_ms; /* 0 = not yet */
-    int64_t wakes_at_ms;   /* next timer or time-out; 0 = none */
-    int64_t idle_since_ms; /* 0 = not idle */
-    int64_t step_count;    /* checkpoints so far; only from abide_status */
+    int64_t wakes_at_ms;               /* next timer or time-out; 0 = none */
+    int64_t idle_since_ms;             /* 0 = not idle */
+    int64_t step_count;                /* checkpoints so far; only from abide_status */
     char parent_id[ABIDE_RUN_ID_SIZE]; /* "" = none; only from abide_status */
-    char waiting_on[256]; /* "signal:approval, timer"; "" = nothing */
-    int is_released;      /* it waits, and nothing of it is in this process's memory */
+    char waiting_on[256];              /* "signal:approval, timer"; "" = nothing */
+    int is_released;                   /* it waits, and nothing of it is in this process's memory */
     char pause_reason[512]; /* ABIDE_RUN_PAUSED: "SNAPSHOT_CORRUPT: what was found"; "" otherwise */
-    int attempt;          /* 1; +1 each time it failed and began again from its input */
+    int attempt;            /* 1; +1 each time it failed and began again from its input */
 } abide_run_info;
 
 /* Where a run stands. ABIDE_NOT_FOUND (RUN_NOT_FOUND). */
@@ -749,17 +749,17 @@ ABIDE_API int abide_result(abide_engine *engine, const char *run_id, const char 
 ABIDE_API void abide_free(void *memory);
 
 typedef struct abide_list_options {
-    const char *workflow;     /* one name, or several separated by newlines; NULL = any */
-    const char *tag;          /* NULL = any */
-    const char *parent_id;    /* NULL = any */
-    const char *waiting_on;   /* topic, signal, task or child id in the wait set */
-    const char *state_key;    /* with state_value: runs whose script has set this key … */
-    const char *state_value;  /* … to this JSON, as JSON.stringify writes it */
-    unsigned states;          /* bit (1 << ABIDE_RUN_…); 0 = any */
-    int64_t idle_before_ms;   /* 0 = any */
+    const char *workflow;    /* one name, or several separated by newlines; NULL = any */
+    const char *tag;         /* NULL = any */
+    const char *parent_id;   /* NULL = any */
+    const char *waiting_on;  /* topic, signal, task or child id in the wait set */
+    const char *state_key;   /* with state_value: runs whose script has set this key … */
+    const char *state_value; /* … to this JSON, as JSON.stringify writes it */
+    unsigned states;         /* bit (1 << ABIDE_RUN_…); 0 = any */
+    int64_t idle_before_ms;  /* 0 = any */
     int64_t created_before_ms, created_after_ms; /* 0 = any */
-    int64_t cursor;           /* 0 = from the newest */
-    int limit;                /* 0 = 100, at most 1000 */
+    int64_t cursor;                              /* 0 = from the newest */
+    int limit;                                   /* 0 = 100, at most 1000 */
 } abide_list_options;
 
 /*
@@ -790,7 +790,7 @@ typedef struct abide_log_entry {
     const char *data; /* JSON; NULL = none */
     int64_t position; /* place among the durable calls; -1 = not a checkpoint */
     int iteration, attempt;
-    int outcome; /* ABIDE_OK, ABIDE_FAILED, ABIDE_TIMEOUT, ABIDE_CANCELLED */
+    int outcome;        /* ABIDE_OK, ABIDE_FAILED, ABIDE_TIMEOUT, ABIDE_CANCELLED */
     const char *target; /* "wait": the id of the task or child that ended; NULL = none */
 } abide_log_entry;
 
@@ -833,11 +833,11 @@ ABIDE_API int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abid
 */
 
 typedef struct abide_retry {
-    int attempts;          /* in all; 0 = 3; 1 = no retry */
-    const char *delay;     /* before the second attempt; NULL = "1s" */
-    double factor;         /* 0 = 2 */
-    const char *max_delay; /* NULL = "1h" */
-    double jitter;         /* 0 … 1, the share of the delay that is random; 0 = none */
+    int attempts;                     /* in all; 0 = 3; 1 = no retry */
+    const char *delay;                /* before the second attempt; NULL = "1s" */
+    double factor;                    /* 0 = 2 */
+    const char *max_delay;            /* NULL = "1h" */
+    double jitter;                    /* 0 … 1, the share of the delay that is random; 0 = none */
     const char *const *non_retryable; /* error types that end it at once; NULL-terminated */
 } abide_retry;
 
@@ -857,9 +857,8 @@ typedef struct abide_step_options {
 */
 ABIDE_API int abide_step(abide_ctx *ctx, const char *name, abide_call_fn fn, const char *input,
                          const char **ret_result);
-ABIDE_API int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn,
-                              const char *input, const abide_step_options *options,
-                              const char **ret_result);
+ABIDE_API int abide_step_with(abide_ctx *ctx, const char *name, abide_call_fn fn, const char *input,
+                              const abide_step_options *options, const char **ret_result);
 
 /* Waits for a duration, or until a moment; at once when that is past. */
 ABIDE_API int abide_sleep(abide_ctx *ctx, const char *duration);
@@ -887,10 +886,10 @@ typedef struct abide_handle {
 enum { ABIDE_ANY_EVENT = 1, ABIDE_ANY_SIGNAL, ABIDE_ANY_TIMER, ABIDE_ANY_HANDLE };
 
 typedef struct abide_any {
-    int kind;             /* ABIDE_ANY_… */
-    const char *name;     /* topic or signal name */
-    const char *delay;    /* ABIDE_ANY_TIMER: fires after this; others: time-out; NULL = none */
-    abide_handle handle;  /* ABIDE_ANY_HANDLE */
+    int kind;            /* ABIDE_ANY_… */
+    const char *name;    /* topic or signal name */
+    const char *delay;   /* ABIDE_ANY_TIMER: fires after this; others: time-out; NULL = none */
+    abide_handle handle; /* ABIDE_ANY_HANDLE */
 } abide_any;
 
 /*
@@ -919,8 +918,8 @@ typedef struct abide_task_options {
     int priority;
     const char *delay;
     abide_retry retry;
-    const char *timeout;           /* start-to-close */
-    const char *schedule_timeout;  /* schedule-to-start */
+    const char *timeout;          /* start-to-close */
+    const char *schedule_timeout; /* schedule-to-start */
     const char *heartbeat_timeout;
     const char *concurrency_key; /* NULL = none; see abide_queue_limits.max_per_key */
 } abide_task_options;

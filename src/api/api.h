@@ -30,8 +30,8 @@ struct abide_engine {
     VirtualEnv virtual_env; // in use when options.virtual_time_ms is not 0
     Store *store;
     Logger logger;
-    char node_name[96]; // when the options have none
-    bool is_shared;     // other nodes may work on the store
+    char node_name[96];    // when the options have none
+    bool is_shared;        // other nodes may work on the store
     abide_options options; // callbacks and user pointer
     int64_t run_retention_ms;
     int64_t cancel_grace_ms;

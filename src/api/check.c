@@ -142,8 +142,7 @@ Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena
     if (options->id != NULL) TRY(api_check_run_id(options->id, &spec->id, diag));
     if (options->key != NULL) {
         spec->dedupe_key = str_from(options->key);
-        TRY(name_check(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE,
-                           diag));
+        TRY(name_check(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
     }
     int64_t delay_ms;
     TRY(api_check_duration(options->delay, 0, &delay_ms, diag));

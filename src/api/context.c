@@ -375,11 +375,11 @@ static Str add_details(abide_call *call, Str error, const char *details) {
     buf_init(&joined, LIMIT_ERROR_SIZE);
     json_writer_init(&writer, &joined, STR_NULL);
     json_write_object_begin(&writer);
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         json_write_key(&writer, member->key);
         json_write_raw(&writer, member->raw);
     }
-    JSON_EACH(member, value) {
+    JSON_EACH (member, value) {
         if (json_member(object, member->key) != NULL) continue;
         json_write_key(&writer, member->key);
         json_write_raw(&writer, member->raw);

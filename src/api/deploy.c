@@ -76,9 +76,9 @@ int abide_deploy(abide_engine *engine, const char *file_name, const char *source
     Str name, text = str_from(source);
     Status status = api_check_name(file_name, "the file name", &name, &diag);
     if (status == OK && text.len > SOURCE_SIZE_MAX)
-        status = diag_set(&diag, ERR_LIMIT, "SOURCE_TOO_LARGE",
-                          "the source has %zu bytes; at most %d are allowed", text.len,
-                          SOURCE_SIZE_MAX);
+        status =
+            diag_set(&diag, ERR_LIMIT, "SOURCE_TOO_LARGE",
+                     "the source has %zu bytes; at most %d are allowed", text.len, SOURCE_SIZE_MAX);
     if (status != OK) return api_answer(error, status, &diag);
     buf_init(&deploying.warnings, REPORT_SIZE_MAX);
     status = compile(&deploying, name, text, &diag);

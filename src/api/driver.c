@@ -34,7 +34,7 @@ static bool put_message(Driver *driver, List *box, List *link) {
 }
 
 static void move_all(List *from, List *to) {
-    LIST_EACH_SAFE(node, after, from) {
+    LIST_EACH_SAFE (node, after, from) {
         list_remove(node);
         list_append(to, node);
     }
@@ -43,7 +43,7 @@ static void move_all(List *from, List *to) {
 typedef struct Mail {
     List requests, awaits, called_off, executed, controls;
     bool has_called_off; // owners take theirs back from the list, with the lock held
-    Turn *committed; // NULL = none
+    Turn *committed;     // NULL = none
     Status commit_status;
     Diag commit_diag;
     bool is_store_changed, is_store_heard;
@@ -96,7 +96,7 @@ static Await *next_called_off(Driver *driver, Mail *mail) {
 
 static void deliver_mail(Driver *driver, Mail *mail) {
     Coordinator *coordinator = driver->coordinator;
-    LIST_EACH_SAFE(node, after, &mail->controls) {
+    LIST_EACH_SAFE (node, after, &mail->controls) {
         ControlCall *call = container_of(node, ControlCall, link);
         list_remove(node);
         call->function(coordinator, call->context);
@@ -104,15 +104,15 @@ static void deliver_mail(Driver *driver, Mail *mail) {
     }
     if (mail->is_store_changed) coordinator_hear(coordinator);
     if (mail->is_store_heard) coordinator_store_heard(coordinator);
-    LIST_EACH_SAFE(node, after, &mail->executed) {
+    LIST_EACH_SAFE (node, after, &mail->executed) {
         list_remove(node);
         coordinator_executed(coordinator, container_of(node, Execution, link));
     }
-    LIST_EACH_SAFE(node, after, &mail->requests) {
+    LIST_EACH_SAFE (node, after, &mail->requests) {
         list_remove(node);
         coordinator_submit(coordinator, container_of(node, Request, link));
     }
-    LIST_EACH_SAFE(node, after, &mail->awaits) {
+    LIST_EACH_SAFE (node, after, &mail->awaits) {
         list_remove(node);
         coordinator_await(coordinator, container_of(node, Await, link));
     }
@@ -153,7 +153,7 @@ static void answer_settled(Driver *driver, bool is_ended) {
     list_init(&settled);
     if (is_ended || !has_mail(driver)) move_all(&driver->settles, &settled);
     pthread_mutex_unlock(&driver->lock);
-    LIST_EACH_SAFE(node, after, &settled) {
+    LIST_EACH_SAFE (node, after, &settled) {
         SettleCall *call = container_of(node, SettleCall, link);
         call->next_ms = next_ms;
         semaphore_post(call->done);
@@ -234,8 +234,7 @@ static void publish_counts(Driver *driver) {
     const Coordinator *c = driver->coordinator;
     atomic_store_explicit(&driver->resident_count, coordinator_resident_count(c),
                           memory_order_relaxed);
-    atomic_store_explicit(&driver->active_count, coordinator_active_count(c),
-                          memory_order_relaxed);
+    atomic_store_explicit(&driver->active_count, coordinator_active_count(c), memory_order_relaxed);
     atomic_store_explicit(&driver->resident_size, coordinator_resident_size(c),
                           memory_order_relaxed);
     atomic_store_explicit(&driver->is_store_away, coordinator_is_store_away(c),
@@ -427,7 +426,7 @@ static void take_back(Driver *driver) {
     List left;
     list_init(&left);
     pool_close(&driver->pool, &left);
-    LIST_EACH(node, &left) container_of(node, Execution, link)->is_undone = true;
+    LIST_EACH (node, &left) container_of(node, Execution, link)->is_undone = true;
     pthread_mutex_lock(&driver->lock);
     move_all(&left, &driver->executed);
     wake_up(driver);
@@ -461,7 +460,7 @@ bool driver_end(Driver *driver, void (*ended)(void *context), void *context) {
 void driver_free(Driver *driver) {
     pool_done(&driver->pool);
     // Results that came too late: their runs are executed again by the next process.
-    LIST_EACH_SAFE(node, after, &driver->executed) {
+    LIST_EACH_SAFE (node, after, &driver->executed) {
         list_remove(node);
         coordinator_executed(driver->coordinator, container_of(node, Execution, link));
     }

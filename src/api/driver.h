@@ -26,7 +26,7 @@ typedef struct Pool {
     int idle_count;
     int busy_count; // threads that perform an execution
     int left_count; // threads at their end
-    List queue; // Executions to be performed
+    List queue;     // Executions to be performed
     bool is_closed;
     bool is_left; // to its threads: the last one frees it
 } Pool;
@@ -68,17 +68,17 @@ typedef struct Driver {
     List settles;
     bool is_store_changed; // another node has written
     bool is_store_heard;   // it answered a read while it was thought to be away
-    bool is_settle_new; // one came that the coordinator's thread has not looked at
-    Turn *to_commit; // for the committer; NULL = nothing
-    Turn *committed; // back from it, with its outcome
+    bool is_settle_new;    // one came that the coordinator's thread has not looked at
+    Turn *to_commit;       // for the committer; NULL = nothing
+    Turn *committed;       // back from it, with its outcome
     Status commit_status;
     Diag commit_diag;
     pthread_cond_t commit_wake;
     pthread_t committer;
     bool is_committer_closed;
     enum { DRIVER_RUNS, DRIVER_STOPS, DRIVER_ENDED } state;
-    int64_t stop_deadline_ms; // by the real clock
-    bool is_stop_late; // functions were still running at the deadline
+    int64_t stop_deadline_ms;     // by the real clock
+    bool is_stop_late;            // functions were still running at the deadline
     void (*ended)(void *context); // see driver_end
     void *ended_context;
 
@@ -90,7 +90,7 @@ typedef struct Driver {
     _Atomic bool is_store_away; // [D5]
     _Atomic bool is_store_full;
     pthread_mutex_t parked_lock; // guards what follows
-    Map parked; // keys of the runs that wait and are in memory
+    Map parked;                  // keys of the runs that wait and are in memory
 } Driver;
 
 typedef struct DriverConfig {

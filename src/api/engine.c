@@ -104,8 +104,10 @@ static Status read_event_options(const abide_options *options, StoreConfig *stor
     TRY(set_count(options->max_pending_events_per_topic, 0, "max_pending_events_per_topic",
                   &store->events_per_topic, diag));
     if (options->default_consume < CONSUME_ONE || options->default_consume > CONSUME_ALL)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "default_consume is %d; it is an "
-                        "ABIDE_CONSUME_ value", options->default_consume);
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                        "default_consume is %d; it is an "
+                        "ABIDE_CONSUME_ value",
+                        options->default_consume);
     store->default_consume = options->default_consume;
     return api_check_duration(options->event_retention, 0, &store->event_retention_ms, diag);
 }
@@ -122,8 +124,7 @@ static Status read_pauses(const abide_options *options, CoordinatorConfig *c, Di
                         "store_retry_max_delay is shorter than store_retry_delay");
     TRY(api_check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
     if (c->timer_resolution_ms < 1 || c->timer_resolution_ms > TIMER_RESOLUTION_MAX_MS)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "timer_resolution is between 1ms and 1m");
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "timer_resolution is between 1ms and 1m");
     return OK;
 }
 

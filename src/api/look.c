@@ -194,8 +194,7 @@ static Status fill_filter(const abide_list_options *options, RunFilter *filter, 
     filter->state_key = str_from(options->state_key);
     filter->state_value = str_from(options->state_value);
     if ((options->state_key == NULL) != (options->state_value == NULL))
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "state_key and state_value go together");
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "state_key and state_value go together");
     filter->states = options->states;
     filter->idle_before_ms = options->idle_before_ms;
     filter->created_before_ms = options->created_before_ms;

@@ -25,15 +25,14 @@ static void add_registered(abide_engine *engine, Arena *arena, Names *names) {
 
 const char *engine_nearest_workflow(abide_engine *engine, Arena *arena, Str name) {
     Names names = {0};
-    Query query = {.kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE,
-                   .size_max = LOOKED_AT_SIZE_MAX};
+    Query query = {
+        .kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE, .size_max = LOOKED_AT_SIZE_MAX};
     Diag diag;
     add_registered(engine, arena, &names);
     if (store_read(engine->store, arena, &query, &diag) == OK)
         for (size_t i = 0; i < query.count; i++)
             vec_push(&names, arena_cstr(arena, query.definitions[i].name));
-    const char *nearest =
-        suggest_nearest(arena_cstr(arena, name), names.data, names.count);
+    const char *nearest = suggest_nearest(arena_cstr(arena, name), names.data, names.count);
     vec_free(&names);
     return nearest;
 }

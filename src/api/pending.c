@@ -78,8 +78,7 @@ static int remove_meant(abide_engine *engine, OpKind kind, EventRemoval removal,
         Request request = {.op.kind = kind};
         EventRemoval *part = &request.op.remove_events;
         *part = removal;
-        code = api_answer(error, driver_request(&engine->driver, &request, NULL),
-                          &request.op.diag);
+        code = api_answer(error, driver_request(&engine->driver, &request, NULL), &request.op.diag);
         if (code != ABIDE_OK) break;
         removed += part->removed_count;
         removal.after_key = part->next_key;

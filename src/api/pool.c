@@ -26,7 +26,7 @@ void pool_add_all(Pool *pool, List *executions) {
     if (list_is_empty(executions)) return;
     pthread_mutex_lock(&pool->lock);
     int added = 0;
-    LIST_EACH_SAFE(node, after, executions) {
+    LIST_EACH_SAFE (node, after, executions) {
         list_remove(node);
         list_append(&pool->queue, node);
         added++;
@@ -56,7 +56,7 @@ Execution *pool_take(Pool *pool, bool is_back) {
 void pool_close(Pool *pool, List *ret_left) {
     pthread_mutex_lock(&pool->lock);
     pool->is_closed = true;
-    LIST_EACH_SAFE(node, after, &pool->queue) {
+    LIST_EACH_SAFE (node, after, &pool->queue) {
         list_remove(node);
         list_append(ret_left, node);
     }

@@ -37,8 +37,7 @@ int abide_queue_set(abide_engine *engine, const char *name, const abide_queue_li
 
 static int change(abide_engine *engine, OpKind kind, const char *name, int *ret_changed,
                   abide_error *error) {
-    if (engine == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+    if (engine == NULL) return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
     Request request = {.op.kind = kind};
     Diag diag;
     Status status = api_check_name(name, "the queue name", &request.op.queue.name, &diag);
@@ -87,8 +86,7 @@ static void describe(const QueueStat *stat, abide_queue_info *ret_info) {
 int abide_queue_get(abide_engine *engine, const char *name, abide_queue_info *ret_info,
                     abide_error *error) {
     if (engine == NULL || ret_info == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT",
-                          "engine and ret_info are required");
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_info are required");
     Query query = {.kind = QUERY_QUEUE};
     Diag diag;
     Status status = api_check_name(name, "the queue name", &query.name, &diag);

@@ -91,8 +91,7 @@ static Status check_schedule(abide_engine *engine, const abide_schedule *schedul
 int abide_schedule_set(abide_engine *engine, const char *name, const abide_schedule *schedule,
                        abide_error *error) {
     if (engine == NULL || schedule == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT",
-                          "engine and schedule are required");
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and schedule are required");
     Request request = {.op.kind = OP_SET_SCHEDULE};
     ScheduleRow *row = &request.op.set_schedule.row;
     Arena arena;
@@ -100,8 +99,7 @@ int abide_schedule_set(abide_engine *engine, const char *name, const abide_sched
     Diag diag;
     Status status = check_name(name, &row->name, &diag);
     if (status == OK) status = check_schedule(engine, schedule, &arena, row, &diag);
-    int code = status == OK ? ask(engine, &request, error)
-                            : api_answer(error, status, &diag);
+    int code = status == OK ? ask(engine, &request, error) : api_answer(error, status, &diag);
     arena_done(&arena);
     return code;
 }
@@ -213,8 +211,7 @@ static void describe(const ScheduleRow *row, abide_schedule_info *info) {
 int abide_schedule_get(abide_engine *engine, const char *name, abide_schedule_info *ret_info,
                        abide_error *error) {
     if (engine == NULL || ret_info == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT",
-                          "engine and ret_info are required");
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_info are required");
     Query query = {.kind = QUERY_SCHEDULE};
     Diag diag;
     Status status = check_name(name, &query.name, &diag);
@@ -234,8 +231,8 @@ typedef struct Listing {
 } Listing;
 
 static Status list_page(abide_engine *engine, Listing *listing, Diag *diag) {
-    Query query = {.kind = QUERY_LIST_SCHEDULES, .after = listing->cursor,
-                   .limit = LIMIT_LIST_PAGE};
+    Query query = {
+        .kind = QUERY_LIST_SCHEDULES, .after = listing->cursor, .limit = LIMIT_LIST_PAGE};
     Arena arena;
     arena_init(&arena);
     Status status = store_read(engine->store, &arena, &query, diag);

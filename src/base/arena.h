@@ -15,7 +15,7 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
     ArenaChunk *first;
     ArenaChunk *current;
-    size_t used_size;  // bytes handed out since the last reset
+    size_t used_size; // bytes handed out since the last reset
 } Arena;
 
 typedef struct ArenaMark { // a point to go back to
@@ -34,8 +34,7 @@ void *arena_alloc(Arena *arena, size_t size);  // not cleared
 void *arena_zalloc(Arena *arena, size_t size); // all zero
 #define ARENA_NEW(arena, Type) ((Type *)arena_zalloc((arena), sizeof(Type)))
 void *arena_zalloc_array(Arena *arena, size_t count, size_t item_size);
-#define ARENA_ARRAY(arena, Type, count)                                                            \
-    ((Type *)arena_zalloc_array((arena), (count), sizeof(Type)))
+#define ARENA_ARRAY(arena, Type, count) ((Type *)arena_zalloc_array((arena), (count), sizeof(Type)))
 
 // Copies; the copy is followed by a NUL that is not counted. A null Str stays null.
 Str arena_str(Arena *arena, Str s);

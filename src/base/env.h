@@ -7,7 +7,7 @@
 typedef struct Env Env;
 
 typedef struct EnvOps {
-    int64_t (*now_ms)(Env *env);       // wall clock, milliseconds since 1970; may jump
+    int64_t (*now_ms)(Env *env);        // wall clock, milliseconds since 1970; may jump
     uint64_t (*monotonic_ns)(Env *env); // never goes back; for measuring only
     uint64_t (*random_u64)(Env *env);
 } EnvOps;

@@ -36,7 +36,8 @@ void log_clean(char *line) { // what replaces a character is never longer
         if (len == 0) at++;
         if (len == 0) *to++ = '?';
         else if (is_control) *to++ = ' ';
-        else while (from < at) *to++ = *from++;
+        else
+            while (from < at) *to++ = *from++;
     }
     *to = 0;
 }

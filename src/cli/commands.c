@@ -128,8 +128,7 @@ int cli_main(int argument_count, char **arguments) {
         if (command == NULL) return no_command(group, path, word);
         bool is_command = command->group == NULL;
         if (is_command && wants_help) return cli_command_run(command, 1, help_arguments);
-        if (is_command)
-            return cli_command_run(command, argument_count - i - 1, arguments + i + 1);
+        if (is_command) return cli_command_run(command, argument_count - i - 1, arguments + i + 1);
         group = command->group;
         size_t len = strlen(path);
         snprintf(path + len, sizeof path - len, " %s", command->name);

@@ -190,8 +190,7 @@ OptionsResult options_parse(const OptionTable *table, int argument_count, char *
             if (result != OPTIONS_OK) return result;
         }
     }
-    if (operand_count < table->operand_min)
-        return complain(table, "%s", "an argument is missing");
+    if (operand_count < table->operand_min) return complain(table, "%s", "an argument is missing");
     if (operand_count > table->operand_max)
         return complain(table, "unexpected argument %s", arguments[table->operand_max]);
     *ret_operands = (Operands){arguments, operand_count};

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 typedef enum OptionKind {
-    OPTION_FLAG,  // bool
-    OPTION_TEXT,  // Str
+    OPTION_FLAG,   // bool
+    OPTION_TEXT,   // Str
     OPTION_NUMBER, // Str: a whole number that goes on as it was written; who sends it looks at it
-    OPTION_COUNT, // uint64_t: a whole number
-    OPTION_SIZE,  // uint64_t: bytes, with K, M or G behind the number
-    OPTION_TEXTS, // OptionTexts: may be given several times
+    OPTION_COUNT,  // uint64_t: a whole number
+    OPTION_SIZE,   // uint64_t: bytes, with K, M or G behind the number
+    OPTION_TEXTS,  // OptionTexts: may be given several times
 } OptionKind;
 
 enum { OPTION_TEXTS_MAX = 32 };
@@ -22,8 +22,8 @@ typedef struct OptionTexts {
 } OptionTexts;
 
 typedef struct Option {
-    const char *name;  // without the dashes
-    char letter;       // 0: none
+    const char *name; // without the dashes
+    char letter;      // 0: none
     OptionKind kind;
     void *target;      // of the type the kind says; keeps its value when the option is absent
     const char *value; // placeholder in the help, "a|b|c" for a choice; NULL for flags

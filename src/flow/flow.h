@@ -55,11 +55,11 @@ typedef enum FlowOutcome {
 } FlowOutcome;
 
 typedef struct FlowFailure { // texts live in the VM until its next run
-    Str name;    // "TypeError"
+    Str name;                // "TypeError"
     Str message;
-    Str code;    // error.code when it is a string; null otherwise
+    Str code; // error.code when it is a string; null otherwise
     Str stack;
-    Str json;    // the thrown value as JSON where it is plain data, own properties of errors
+    Str json; // the thrown value as JSON where it is plain data, own properties of errors
 } FlowFailure;
 
 // An awaitable whose promise only feeds a combinator runs no script code when it settles, unless it
@@ -83,13 +83,13 @@ typedef struct FlowRunResult {
     FlowFailure failure;
     const FlowWait *waits; // PARKED: every pending awaitable, ascending by id
     uint32_t wait_count;
-    bool is_stuck;   // PARKED with nothing awaited that the host could settle
+    bool is_stuck; // PARKED with nothing awaited that the host could settle
 } FlowRunResult;
 
 typedef struct FlowVmOptions {
-    FlowModule *module;       // retained by the VM
+    FlowModule *module; // retained by the VM
     uint32_t workflow_index;
-    Str input_json;           // null: undefined
+    Str input_json; // null: undefined
     FlowHost *host;
     FlowLimits limits;
 } FlowVmOptions;
@@ -103,12 +103,12 @@ void flow_vm_run(FlowVm *vm, FlowRunResult *ret_result);
 typedef struct FlowSettlement {
     uint32_t id;
     bool is_rejected;
-    Str json;          // fulfilled: the value (null Str: undefined)
+    Str json; // fulfilled: the value (null Str: undefined)
     // rejected: what the error becomes
     const char *error_class; // "TaskError", "TimeoutError", "CancelledError", "ChildWorkflowError",
                              // "Error"
     Str message;
-    Str code;          // null: none
+    Str code;            // null: none
     Str properties_json; // further own properties of the error, a JSON object; null: none
     Str cause_json;      // null: none; {"name","message",…} becomes an Error
 } FlowSettlement;

@@ -25,20 +25,20 @@ typedef enum FlowAwaitKind { // stable: in snapshots
 
 typedef struct FlowStart {
     FlowAwaitKind kind;
-    uint32_t id;       // the awaitable's number
-    Str name;          // task, signal, topic, workflow; null for timers
-    Str input_json;    // null when the script gave none (undefined)
-    Str options_json;  // null when the script gave none; names and values fit check/api.h
-    int64_t delay_ms;  // timers with a duration; -1 otherwise
-    int64_t at_ms;     // Timer.until; -1 otherwise
+    uint32_t id;        // the awaitable's number
+    Str name;           // task, signal, topic, workflow; null for timers
+    Str input_json;     // null when the script gave none (undefined)
+    Str options_json;   // null when the script gave none; names and values fit check/api.h
+    int64_t delay_ms;   // timers with a duration; -1 otherwise
+    int64_t at_ms;      // Timer.until; -1 otherwise
     int64_t timeout_ms; // Signal.when, Event.wait with a timeout; -1 otherwise
 } FlowStart;
 
 typedef enum FlowEffectKind {
-    FLOW_EFFECT_EMIT,     // Event.emit: name = topic, json = payload
-    FLOW_EFFECT_STREAM,   // Stream.write: name = type (null when none), json = value
-    FLOW_EFFECT_STATE,    // State.set: name = key, json = value
-    FLOW_EFFECT_LOG,      // console.*: name = "log", "warn", "error", "info", "debug"; json = text
+    FLOW_EFFECT_EMIT,   // Event.emit: name = topic, json = payload
+    FLOW_EFFECT_STREAM, // Stream.write: name = type (null when none), json = value
+    FLOW_EFFECT_STATE,  // State.set: name = key, json = value
+    FLOW_EFFECT_LOG,    // console.*: name = "log", "warn", "error", "info", "debug"; json = text
 } FlowEffectKind;
 
 typedef struct FlowEffect {

@@ -19,14 +19,14 @@ typedef enum ValueKind {
     VALUE_STRING,
     VALUE_BOOL,
     VALUE_NUMBER,
-    VALUE_WHOLE,    // a whole number, at least 1
-    VALUE_COUNT,    // a whole number, not negative
-    VALUE_LIST,     // at least one of anything
-    VALUE_NAMES,    // strings
-    VALUE_TYPES,    // a type, or a list of types
+    VALUE_WHOLE, // a whole number, at least 1
+    VALUE_COUNT, // a whole number, not negative
+    VALUE_LIST,  // at least one of anything
+    VALUE_NAMES, // strings
+    VALUE_TYPES, // a type, or a list of types
     VALUE_SCHEMA,
-    VALUE_SCHEMAS,  // at least one schema
-    VALUE_MEMBERS   // an object of schemas
+    VALUE_SCHEMAS, // at least one schema
+    VALUE_MEMBERS  // an object of schemas
 } ValueKind;
 
 static const char *const wanted_texts[] = {
@@ -50,7 +50,7 @@ typedef struct Place { // where in the value; for the message
     size_t index;            // of an item
 } Place;
 
-typedef struct Holding { // one keyword held against one value
+typedef struct Holding {     // one keyword held against one value
     const JsonValue *schema; // the keyword's owner
     const JsonValue *rule;   // the keyword's value
     const JsonValue *value;
@@ -88,8 +88,8 @@ static void path_add(char *path, size_t *len, const Place *place) {
 }
 
 __attribute__((format(printf, 3, 4))) static Status refuse(const Holding *holding,
-                                                           const char *keyword,
-                                                           const char *format, ...) {
+                                                           const char *keyword, const char *format,
+                                                           ...) {
     char path[PATH_SIZE], text[200];
     size_t len = 0;
     path_add(path, &len, holding->place);
@@ -107,9 +107,8 @@ static bool is_whole(double number) { return isfinite(number) && floor(number) =
 
 static bool type_fits(Str type, const JsonValue *value) {
     static const char *const names[] = {
-        [JSON_KIND_NULL] = "null",     [JSON_KIND_BOOL] = "boolean",
-        [JSON_KIND_NUMBER] = "number", [JSON_KIND_STRING] = "string",
-        [JSON_KIND_ARRAY] = "array",   [JSON_KIND_OBJECT] = "object",
+        [JSON_KIND_NULL] = "null",     [JSON_KIND_BOOL] = "boolean", [JSON_KIND_NUMBER] = "number",
+        [JSON_KIND_STRING] = "string", [JSON_KIND_ARRAY] = "array",  [JSON_KIND_OBJECT] = "object",
     };
     if (str_equal(type, STR("integer")))
         return value->kind == JSON_KIND_NUMBER && is_whole(value->number);
@@ -122,14 +121,14 @@ static Status hold_type(const Holding *h) {
         if (type_fits(h->rule->string, h->value)) return OK;
         return refuse(h, "type", "is %s; wanted is %.*s", found, STR_ARG(h->rule->string));
     }
-    JSON_EACH(type, h->rule) {
+    JSON_EACH (type, h->rule) {
         if (type_fits(type->string, h->value)) return OK;
     }
     return refuse(h, "type", "is %s; wanted is one of %.*s", found, STR_ARG(h->rule->raw));
 }
 
 static Status hold_enum(const Holding *h) {
-    JSON_EACH(allowed, h->rule) {
+    JSON_EACH (allowed, h->rule) {
         if (json_equal(allowed, h->value)) return OK;
     }
     return refuse(h, "enum", "is none of %.*s", STR_ARG(h->rule->raw));
@@ -142,7 +141,7 @@ static Status hold_const(const Holding *h) {
 
 static Status hold_properties(const Holding *h) {
     if (h->value->kind != JSON_KIND_OBJECT) return OK;
-    JSON_EACH(schema, h->rule) {
+    JSON_EACH (schema, h->rule) {
         const JsonValue *member = json_member(h->value, schema->key);
         if (member == NULL) continue;
         Place place = {h->place, member, 0};
@@ -153,7 +152,7 @@ static Status hold_properties(const Holding *h) {
 
 static Status hold_required(const Holding *h) {
     if (h->value->kind != JSON_KIND_OBJECT) return OK;
-    JSON_EACH(name, h->rule) {
+    JSON_EACH (name, h->rule) {
         if (json_member(h->value, name->string) != NULL) continue;
         return refuse(h, "required", "has no member \"%.*s\"", STR_ARG(name->string));
     }
@@ -163,7 +162,7 @@ static Status hold_required(const Holding *h) {
 static Status hold_additional(const Holding *h) {
     if (h->value->kind != JSON_KIND_OBJECT) return OK;
     const JsonValue *known = json_member(h->schema, STR("properties"));
-    JSON_EACH(member, h->value) {
+    JSON_EACH (member, h->value) {
         if (known != NULL && json_member(known, member->key) != NULL) continue;
         if (h->rule->kind == JSON_KIND_BOOL && !h->rule->boolean)
             return refuse(h, "additionalProperties", "has an unknown member \"%.*s\"",
@@ -177,7 +176,7 @@ static Status hold_additional(const Holding *h) {
 static Status hold_items(const Holding *h) {
     if (h->value->kind != JSON_KIND_ARRAY) return OK;
     size_t index = 0;
-    JSON_EACH(item, h->value) {
+    JSON_EACH (item, h->value) {
         Place place = {h->place, item, index++};
         TRY(validate(h->rule, h, item, &place, h->diag));
     }
@@ -252,13 +251,13 @@ static Status hold_multiple(const Holding *h) {
 }
 
 static Status hold_all(const Holding *h) {
-    JSON_EACH(schema, h->rule) TRY(validate(schema, h, h->value, h->place, h->diag));
+    JSON_EACH (schema, h->rule) TRY(validate(schema, h, h->value, h->place, h->diag));
     return OK;
 }
 
 static int count_fitting(const Holding *h) {
     int count = 0;
-    JSON_EACH(schema, h->rule) count += validate(schema, h, h->value, h->place, NULL) == OK;
+    JSON_EACH (schema, h->rule) count += validate(schema, h, h->value, h->place, NULL) == OK;
     return count;
 }
 
@@ -317,8 +316,8 @@ enum { KEYWORD_COUNT = sizeof keywords / sizeof keywords[0] };
 
 static Status validate(const JsonValue *schema, const Holding *from, const JsonValue *value,
                        const Place *place, Diag *diag) {
-    Holding holding = {.schema = schema, .value = value, .place = place, .code = from->code,
-                       .diag = diag};
+    Holding holding = {
+        .schema = schema, .value = value, .place = place, .code = from->code, .diag = diag};
     if (schema->kind == JSON_KIND_BOOL)
         return schema->boolean ? OK : refuse(&holding, "false", "must not be there");
     for (size_t i = 0; i < KEYWORD_COUNT; i++) {
@@ -362,7 +361,7 @@ static bool is_type(const JsonValue *value) {
 
 static bool are_all(const JsonValue *array, bool (*is_good)(const JsonValue *value)) {
     if (array->kind != JSON_KIND_ARRAY) return false;
-    JSON_EACH(item, array) {
+    JSON_EACH (item, array) {
         if (!is_good(item)) return false;
     }
     return true;
@@ -421,11 +420,11 @@ static bool look_keyword(Look *look, const JsonValue *member) {
     if (keyword == NULL) return unknown_keyword(look, member);
     if (!has_form(member, keyword->kind))
         return fault(look, member,
-                     arena_printf(look->arena, "the schema keyword \"%s\" takes %s",
-                                  keyword->name, wanted_texts[keyword->kind]));
+                     arena_printf(look->arena, "the schema keyword \"%s\" takes %s", keyword->name,
+                                  wanted_texts[keyword->kind]));
     if (keyword->kind == VALUE_SCHEMA) return look_schema(look, member);
     if (keyword->kind != VALUE_SCHEMAS && keyword->kind != VALUE_MEMBERS) return true;
-    JSON_EACH(schema, member) {
+    JSON_EACH (schema, member) {
         if (!look_schema(look, schema)) return false;
     }
     return true;
@@ -440,7 +439,7 @@ static bool look_schema(Look *look, const JsonValue *schema) {
                      arena_printf(look->arena, "schemas may be nested %u deep, not deeper",
                                   LIMIT_SCHEMA_DEPTH));
     look->depth++;
-    JSON_EACH(member, schema) {
+    JSON_EACH (member, schema) {
         if (!look_keyword(look, member)) return false;
     }
     look->depth--;

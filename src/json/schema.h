@@ -25,5 +25,5 @@ bool schema_check(const JsonValue *schema, Arena *arena, JsonFault *ret_fault);
 
 // OK when `value` fits a schema that schema_check has passed. ERR_INVALID with `code` otherwise,
 // and a message such as "$.items[2].price is a string; \"type\" wants number".
-MUST_CHECK Status schema_validate(const JsonValue *schema, const JsonValue *value,
-                                  const char *code, Diag *diag);
+MUST_CHECK Status schema_validate(const JsonValue *schema, const JsonValue *value, const char *code,
+                                  Diag *diag);

@@ -19,9 +19,9 @@ typedef struct Builder {
     size_t depth;
     struct {
         JsonValue *container;
-        JsonValue **tail;     // where the next child goes
+        JsonValue **tail;         // where the next child goes
     } open[LIMIT_JSON_DEPTH_MAX]; // [J1]
-    Str key;                  // of the member whose value comes next
+    Str key;                      // of the member whose value comes next
 } Builder;
 
 static JsonValue *add_value(Builder *builder, JsonKind kind, Str raw) {
@@ -128,7 +128,7 @@ const char *json_kind_name(JsonKind kind) {
 const JsonValue *json_member(const JsonValue *object, Str name) {
     if (!object || object->kind != JSON_KIND_OBJECT) return NULL;
     const JsonValue *found = NULL;
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         if (str_equal(member->key, name)) found = member;
     }
     return found;
@@ -152,7 +152,7 @@ typedef VEC(ValuePair) PairStack;
 
 static void push_items(PairStack *stack, const JsonValue *a, const JsonValue *b) {
     const JsonValue *other = b->first;
-    JSON_EACH(item, a) {
+    JSON_EACH (item, a) {
         vec_push(stack, (ValuePair){item, other});
         other = other->next;
     }
@@ -160,10 +160,10 @@ static void push_items(PairStack *stack, const JsonValue *a, const JsonValue *b)
 
 // Each name of `a` must be in `b`; answers false at once if one is not.
 static bool push_members(PairStack *stack, const JsonValue *a, const JsonValue *b) {
-    JSON_EACH(member, b) {
+    JSON_EACH (member, b) {
         if (!json_member(a, member->key)) return false;
     }
-    JSON_EACH(member, a) {
+    JSON_EACH (member, a) {
         if (json_member(a, member->key) != member) continue; // a later one of that name counts
         const JsonValue *other = json_member(b, member->key);
         if (!other) return false;

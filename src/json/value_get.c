@@ -149,7 +149,7 @@ Status json_allow_only(const JsonValue *object, const char *const *names, Diag *
         return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "the body must be a JSON object, not %s",
                         json_kind_name(object->kind));
     }
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         if (is_named(member->key, names)) continue;
         NameGuess guess = {.wanted = member->key};
         for (size_t i = 0; names[i] != NULL; i++) name_guess(&guess, names[i]);

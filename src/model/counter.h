@@ -11,8 +11,8 @@ typedef struct CounterRow {
 
 // Kept exact with every batch, so that statistics cost nothing.
 typedef enum Counter {
-    COUNTER_NEXT_KEY = 0, // the key sequence
-    COUNTER_RUNS_FIRST,   // + RunState: runs in that state
+    COUNTER_NEXT_KEY = 0,                          // the key sequence
+    COUNTER_RUNS_FIRST,                            // + RunState: runs in that state
     COUNTER_TASKS_FIRST = COUNTER_RUNS_FIRST + 16, // + TaskState
     COUNTER_EVENTS = COUNTER_TASKS_FIRST + 16,     // pending topic events
     COUNTER_SIGNALS,                               // pending signals

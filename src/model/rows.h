@@ -43,48 +43,48 @@ typedef enum LeftoverPolicy {
 
 typedef struct RunRow {
     int64_t key;
-    Str id;                   // the caller's, or generated; unique
-    Str workflow;             // name
-    int64_t definition;       // key of the DefinitionRow it is pinned to; 0 for native runs
-    int64_t kind;             // RunKind
-    int64_t state;            // RunState
-    int64_t owner;            // key of the node that executes it; <= 0 = nobody (workflow_set.h)
-    int64_t epoch;            // +1 with each claim and each forced change; fences stale writers
-    int64_t generation;       // +1 with each suspension and wake-up; fences stale timers
-    int64_t incarnation;      // +1 with each continue-as, rewind and retry
-    int64_t priority;         // higher first; PRIORITY_MIN … PRIORITY_MAX
-    int64_t claim_rank;       // while RUNNING: claim_rank(priority), > 0; otherwise 0
-    int64_t due_at_ms;        // the next thing to happen by itself; the state says what
-    int64_t deadline_at_ms;   // overall time-out of the run
-    int64_t keep_ms;          // how long it is kept once terminal; < 0 for ever
+    Str id;                 // the caller's, or generated; unique
+    Str workflow;           // name
+    int64_t definition;     // key of the DefinitionRow it is pinned to; 0 for native runs
+    int64_t kind;           // RunKind
+    int64_t state;          // RunState
+    int64_t owner;          // key of the node that executes it; <= 0 = nobody (workflow_set.h)
+    int64_t epoch;          // +1 with each claim and each forced change; fences stale writers
+    int64_t generation;     // +1 with each suspension and wake-up; fences stale timers
+    int64_t incarnation;    // +1 with each continue-as, rewind and retry
+    int64_t priority;       // higher first; PRIORITY_MIN … PRIORITY_MAX
+    int64_t claim_rank;     // while RUNNING: claim_rank(priority), > 0; otherwise 0
+    int64_t due_at_ms;      // the next thing to happen by itself; the state says what
+    int64_t deadline_at_ms; // overall time-out of the run
+    int64_t keep_ms;        // how long it is kept once terminal; < 0 for ever
     int64_t created_at_ms;
-    int64_t updated_at_ms;    // last change of state
-    int64_t started_at_ms;    // first turn
+    int64_t updated_at_ms; // last change of state
+    int64_t started_at_ms; // first turn
     int64_t finished_at_ms;
     int64_t idle_since_ms;
-    int64_t parent;           // key of the parent run; 0 = none
-    int64_t parent_position;  // the place in the parent that waits for it; < 0 = not awaited
-    int64_t depth;            // ancestors
-    int64_t close_policy;     // ClosePolicy: what happens to *this* run when its parent ends
-    int64_t leftover_policy;  // LeftoverPolicy for its unread signals
-    int64_t paused_state;     // RunState it goes back to; 0 unless paused or to be paused
-    int64_t is_pause_wanted;  // a running turn becomes PAUSED at its next commit
-    int64_t cancel_at_ms;     // when cancellation was asked for; 0 = never
-    int64_t attempts;         // executions in a row that were lost: their node was gone before it
-                              // committed; < 0: so many, and one more is under way. See run_lost
-    int64_t input_seq;        // log entry that holds the input
-    int64_t result_seq;       // log entry that holds the result or error
-    int64_t log_seq;          // last sequence number as of the last write of this row: a lower
-                              // bound; entries past it are found in the log itself
-    int64_t tasks_ended_key;  // its tasks with keys up to this have all ended; a lower bound
-    int64_t home;             // key of the node that has it in memory while nobody owns it: a hint;
-                              // 0 = none
-    int64_t retries;          // how often it began again from its input after it had failed
-    Str queue;                // of its tasks that name none; null = default
-    Str tags;                 // tags joined by '\n'; null = none
-    Str leftover_topic;       // for LEFTOVER_TO_TOPIC
-    Str waits;                // encoded WaitSet (model/waits.h); null = none
-    Str snapshot;             // flow runs: the parked VM
+    int64_t parent;          // key of the parent run; 0 = none
+    int64_t parent_position; // the place in the parent that waits for it; < 0 = not awaited
+    int64_t depth;           // ancestors
+    int64_t close_policy;    // ClosePolicy: what happens to *this* run when its parent ends
+    int64_t leftover_policy; // LeftoverPolicy for its unread signals
+    int64_t paused_state;    // RunState it goes back to; 0 unless paused or to be paused
+    int64_t is_pause_wanted; // a running turn becomes PAUSED at its next commit
+    int64_t cancel_at_ms;    // when cancellation was asked for; 0 = never
+    int64_t attempts;        // executions in a row that were lost: their node was gone before it
+                             // committed; < 0: so many, and one more is under way. See run_lost
+    int64_t input_seq;       // log entry that holds the input
+    int64_t result_seq;      // log entry that holds the result or error
+    int64_t log_seq;         // last sequence number as of the last write of this row: a lower
+                             // bound; entries past it are found in the log itself
+    int64_t tasks_ended_key; // its tasks with keys up to this have all ended; a lower bound
+    int64_t home;            // key of the node that has it in memory while nobody owns it: a hint;
+                             // 0 = none
+    int64_t retries;         // how often it began again from its input after it had failed
+    Str queue;               // of its tasks that name none; null = default
+    Str tags;                // tags joined by '\n'; null = none
+    Str leftover_topic;      // for LEFTOVER_TO_TOPIC
+    Str waits;               // encoded WaitSet (model/waits.h); null = none
+    Str snapshot;            // flow runs: the parked VM
 } RunRow;
 
 // How many executions in a row were lost, whether one more is under way or not.
@@ -98,26 +98,26 @@ static inline bool run_is_ready(const RunRow *run) {
 }
 
 typedef enum LogKind {
-    LOG_STARTED = 1,      // data: input
-    LOG_STEP,             // checkpoint: a step's result (or its final error)
-    LOG_STEP_ATTEMPT,     // one failed attempt that will be tried again; data: error
-    LOG_WAIT,             // checkpoint: a wait was resolved; outcome and data
-    LOG_CHILD,            // checkpoint: child started; data: its id as a JSON string
-    LOG_TASK,             // checkpoint: task queued; data: its id as a JSON string
-    LOG_EMIT,             // checkpoint: event emitted; name: topic
-    LOG_MARK,             // checkpoint: any other recorded value (time, random, …)
-    LOG_STREAM,           // written by the workflow for its readers; name: type
-    LOG_WAITING,          // a script began to wait; name: signal, topic or "timer"
-    LOG_CONTINUED,        // continue-as; data: the new input
-    LOG_REWOUND,          // position: from where
+    LOG_STARTED = 1,  // data: input
+    LOG_STEP,         // checkpoint: a step's result (or its final error)
+    LOG_STEP_ATTEMPT, // one failed attempt that will be tried again; data: error
+    LOG_WAIT,         // checkpoint: a wait was resolved; outcome and data
+    LOG_CHILD,        // checkpoint: child started; data: its id as a JSON string
+    LOG_TASK,         // checkpoint: task queued; data: its id as a JSON string
+    LOG_EMIT,         // checkpoint: event emitted; name: topic
+    LOG_MARK,         // checkpoint: any other recorded value (time, random, …)
+    LOG_STREAM,       // written by the workflow for its readers; name: type
+    LOG_WAITING,      // a script began to wait; name: signal, topic or "timer"
+    LOG_CONTINUED,    // continue-as; data: the new input
+    LOG_REWOUND,      // position: from where
     LOG_PAUSED,
     LOG_RESUMED,
     LOG_CANCEL_REQUESTED, // data: reason
     LOG_IDLE,
     LOG_RELEASED,
     LOG_RELOADED,
-    LOG_FINISHED, // outcome; data: result or error
-    LOG_LINE,     // console line; name: level
+    LOG_FINISHED,  // outcome; data: result or error
+    LOG_LINE,      // console line; name: level
     LOG_UNHANDLED, // a parked run wants no such signal: it is kept; name; data: is the run idle
     LOG_RETRY, // attempt `attempt` failed; data: {"error":…,"next_at":"…"}; LOG_STARTED follows
     LOG_KIND_COUNT
@@ -152,10 +152,10 @@ typedef struct LogRow {
     int64_t outcome;   // Outcome
     int64_t slot;      // LOG_WAIT: which item of the wait set
     Str name;          // LOG_WAIT of a script's task or child: "name\nid"; else the id alone
-    Str data; // JSON text; null = no value at all (JSON null is the text "null")
+    Str data;          // JSON text; null = no value at all (JSON null is the text "null")
 } LogRow;
 
-Str log_entry_name(const LogRow *entry); // without the id
+Str log_entry_name(const LogRow *entry);   // without the id
 Str log_entry_target(const LogRow *entry); // LOG_WAIT: id of a task or child; null = other things
 
 typedef struct WaiterRow { // a parked run that wants an event of a topic
@@ -235,21 +235,21 @@ typedef struct TaskRow {
     Str queue;
     int64_t state;
     int64_t priority;
-    int64_t claim_rank;        // claim_rank(priority) while it can be claimed; otherwise 0
-    int64_t key_rank;          // its place among those of its concurrency key (model/queue.h)
-    int64_t attempt;           // leases given so far
-    int64_t token;             // fencing token of the present lease; below 2^53
+    int64_t claim_rank; // claim_rank(priority) while it can be claimed; otherwise 0
+    int64_t key_rank;   // its place among those of its concurrency key (model/queue.h)
+    int64_t attempt;    // leases given so far
+    int64_t token;      // fencing token of the present lease; below 2^53
     int64_t max_attempts;
-    int64_t backoff_ms;        // first delay
+    int64_t backoff_ms; // first delay
     int64_t backoff_max_ms;
     int64_t backoff_factor_pct; // 200 = doubles
     int64_t jitter_pct;
-    int64_t start_timeout_ms;   // schedule-to-start; 0 = none
-    int64_t run_timeout_ms;     // start-to-close; 0 = none
-    int64_t heartbeat_ms;       // lease length when heartbeats are asked for; 0 = none
-    int64_t due_at_ms;          // delayed start, lease end, or time-out, whichever is next
-    int64_t close_at_ms;        // LEASED: start-to-close ends here
-    int64_t is_cancel_wanted;   // told to the worker with its next heartbeat
+    int64_t start_timeout_ms; // schedule-to-start; 0 = none
+    int64_t run_timeout_ms;   // start-to-close; 0 = none
+    int64_t heartbeat_ms;     // lease length when heartbeats are asked for; 0 = none
+    int64_t due_at_ms;        // delayed start, lease end, or time-out, whichever is next
+    int64_t close_at_ms;      // LEASED: start-to-close ends here
+    int64_t is_cancel_wanted; // told to the worker with its next heartbeat
     int64_t created_at_ms;
     int64_t started_at_ms;
     int64_t finished_at_ms;
@@ -267,7 +267,7 @@ typedef struct TaskRow {
 typedef struct DefinitionRow {
     int64_t key;
     Str name;
-    Str version; // SHA-256 of the source, hex; or VERSION_NATIVE
+    Str version;  // SHA-256 of the source, hex; or VERSION_NATIVE
     int64_t kind; // RunKind; a name has one kind
     int64_t is_current;
     int64_t created_at_ms;
@@ -280,7 +280,7 @@ typedef struct NodeRow {
     int64_t key;
     Str name;
     int64_t lease_until_ms, started_at_ms;
-    int64_t last_batch; // number of the last batch applied for this node
+    int64_t last_batch;     // number of the last batch applied for this node
     int64_t resident_count; // runs it had in memory when its row was written last
     Str version;            // of its program
     Str workers; // who asks it for tasks, as it said last: JSON, for the other nodes; null: nobody

@@ -21,9 +21,9 @@ bool schedule_kind_parse(Str name, ScheduleKind *ret_kind);
 
 // What happens to a tick while the run before it has not ended.
 typedef enum SchedulePolicy {
-    OVERLAP_SKIP = 0,  // nothing: the tick is counted as skipped
-    OVERLAP_QUEUE,     // it starts when that run has ended; one tick can wait, more are skipped
-    OVERLAP_ALLOW,     // it starts all the same
+    OVERLAP_SKIP = 0,   // nothing: the tick is counted as skipped
+    OVERLAP_QUEUE,      // it starts when that run has ended; one tick can wait, more are skipped
+    OVERLAP_ALLOW,      // it starts all the same
     OVERLAP_CANCEL_OLD, // that run is cancelled, and the tick starts when it has ended
     OVERLAP_COUNT
 } SchedulePolicy;
@@ -48,7 +48,7 @@ typedef struct ScheduleRow {
     int64_t keep_ms;
     int64_t given; // SpecGiven bits
     // when
-    int64_t kind;        // ScheduleKind
+    int64_t kind; // ScheduleKind
     Str spec;
     Str zone;            // name of a time zone; null = UTC
     int64_t jitter_ms;   // at most this much later

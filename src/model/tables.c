@@ -267,12 +267,15 @@
 
 // [T1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
-    sizeof(char[_Generic(((Row *)0)->field,                                                        \
-                    int64_t: (type) == COLUMN_I64, Str: (type) != COLUMN_I64) ? 1 : -1])
+    sizeof(char[_Generic(((Row *)0)->field, int64_t                                                \
+                         : (type) == COLUMN_I64, Str                                               \
+                         : (type) != COLUMN_I64)                                                   \
+                    ? 1                                                                            \
+                    : -1])
 #define COLUMN_ENTRY(Row, field, type)                                                             \
     {#field, (type), (uint16_t)(offsetof(Row, field) + 0 * TYPE_FITS(Row, field, type))},
 #define COLUMN_PLACE(Row, field, type) AT_##Row##_##field,
-#define COLUMN_SIZE(Row, field, type) +sizeof(((Row *)0)->field)
+#define COLUMN_SIZE(Row, field, type)  +sizeof(((Row *)0)->field)
 
 #define DEFINE_COLUMNS(name, Row, COLUMNS)                                                         \
     enum { COLUMNS(COLUMN_PLACE) AT_##Row##_COUNT };                                               \
@@ -302,8 +305,8 @@ DEFINE_COLUMNS(token_columns, TokenRow, TOKEN_COLUMNS);
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
     [RUNS_BY_STATE] = {"by_state", 1, {AT_RunRow_state}, COLUMN_NONE, false},
-    [RUNS_BY_OWNER] = {"by_owner", 2, {AT_RunRow_owner, AT_RunRow_claim_rank},
-                       AT_RunRow_claim_rank, false},
+    [RUNS_BY_OWNER] =
+        {"by_owner", 2, {AT_RunRow_owner, AT_RunRow_claim_rank}, AT_RunRow_claim_rank, false},
     [RUNS_BY_DUE] = {"by_due", 1, {AT_RunRow_due_at_ms}, AT_RunRow_due_at_ms, false},
     [RUNS_BY_PARENT] = {"by_parent", 1, {AT_RunRow_parent}, AT_RunRow_parent, false},
     [RUNS_BY_IDLE] = {"by_idle", 1, {AT_RunRow_idle_since_ms}, AT_RunRow_idle_since_ms, false},
@@ -317,26 +320,31 @@ static const IndexSpec event_indexes[] = {
     [EVENTS_BY_DUE] = {"by_due", 1, {AT_EventRow_due_at_ms}, AT_EventRow_due_at_ms, false},
 };
 static const IndexSpec dead_letter_indexes[] = {
-    [DEAD_LETTERS_BY_DUE] = {"by_due", 1, {AT_DeadLetterRow_due_at_ms},
-                             AT_DeadLetterRow_due_at_ms, false},
+    [DEAD_LETTERS_BY_DUE] =
+        {"by_due", 1, {AT_DeadLetterRow_due_at_ms}, AT_DeadLetterRow_due_at_ms, false},
 };
 static const IndexSpec task_indexes[] = {
     [TASKS_BY_ID] = {"by_id", 1, {AT_TaskRow_id}, COLUMN_NONE, true},
-    [TASKS_BY_QUEUE] = {"by_queue", 2, {AT_TaskRow_queue, AT_TaskRow_claim_rank},
-                        AT_TaskRow_claim_rank, false},
+    [TASKS_BY_QUEUE] =
+        {"by_queue", 2, {AT_TaskRow_queue, AT_TaskRow_claim_rank}, AT_TaskRow_claim_rank, false},
     [TASKS_BY_RUN] = {"by_run", 1, {AT_TaskRow_run}, AT_TaskRow_run, false},
     [TASKS_BY_DUE] = {"by_due", 1, {AT_TaskRow_due_at_ms}, AT_TaskRow_due_at_ms, false},
     [TASKS_BY_STATE] = {"by_state", 1, {AT_TaskRow_state}, COLUMN_NONE, false},
-    [TASKS_BY_KEY] = {"by_key", 3,
+    [TASKS_BY_KEY] = {"by_key",
+                      3,
                       {AT_TaskRow_queue, AT_TaskRow_concurrency_key, AT_TaskRow_key_rank},
-                      AT_TaskRow_key_rank, false},
-    [TASKS_BY_NAME] = {"by_name", 3, {AT_TaskRow_queue, AT_TaskRow_name, AT_TaskRow_claim_rank},
-                       AT_TaskRow_claim_rank, false},
+                      AT_TaskRow_key_rank,
+                      false},
+    [TASKS_BY_NAME] = {"by_name",
+                       3,
+                       {AT_TaskRow_queue, AT_TaskRow_name, AT_TaskRow_claim_rank},
+                       AT_TaskRow_claim_rank,
+                       false},
 };
 static const IndexSpec definition_indexes[] = {
     [DEFINITIONS_BY_NAME] = {"by_name", 1, {AT_DefinitionRow_name}, COLUMN_NONE, false},
-    [DEFINITIONS_BY_VERSION] = {"by_version", 2, {AT_DefinitionRow_name, AT_DefinitionRow_version},
-                                COLUMN_NONE, true},
+    [DEFINITIONS_BY_VERSION] =
+        {"by_version", 2, {AT_DefinitionRow_name, AT_DefinitionRow_version}, COLUMN_NONE, true},
 };
 static const IndexSpec dedupe_indexes[] = {
     [DEDUPE_BY_DUE] = {"by_due", 1, {AT_DedupeRow_due_at_ms}, AT_DedupeRow_due_at_ms, false},
@@ -347,20 +355,22 @@ static const IndexSpec tag_indexes[] = {
 static const IndexSpec schedule_indexes[] = {
     [SCHEDULES_BY_NAME] = {"by_name", 1, {AT_ScheduleRow_name}, COLUMN_NONE, true},
     [SCHEDULES_BY_DUE] = {"by_due", 1, {AT_ScheduleRow_due_at_ms}, AT_ScheduleRow_due_at_ms, false},
-    [SCHEDULES_BY_AWAITED] = {"by_awaited", 1, {AT_ScheduleRow_awaited_run},
-                              AT_ScheduleRow_awaited_run, false},
+    [SCHEDULES_BY_AWAITED] =
+        {"by_awaited", 1, {AT_ScheduleRow_awaited_run}, AT_ScheduleRow_awaited_run, false},
 };
 static const IndexSpec queue_indexes[] = {
     [QUEUES_BY_DUE] = {"by_due", 1, {AT_QueueRow_due_at_ms}, AT_QueueRow_due_at_ms, false},
 };
 static const IndexSpec task_key_indexes[] = {
-    [TASK_KEYS_BY_NAME] = {"by_name", 2, {AT_TaskKeyRow_queue, AT_TaskKeyRow_name}, COLUMN_NONE,
-                           true},
+    [TASK_KEYS_BY_NAME] =
+        {"by_name", 2, {AT_TaskKeyRow_queue, AT_TaskKeyRow_name}, COLUMN_NONE, true},
     [TASK_KEYS_BY_QUEUE] = {"by_queue", 1, {AT_TaskKeyRow_queue}, COLUMN_NONE, false},
 };
 static const IndexSpec state_indexes[] = {
-    [STATES_BY_VALUE] = {"by_value", 3,
-                         {AT_StateRow_name, AT_StateRow_digest, AT_StateRow_run}, COLUMN_NONE,
+    [STATES_BY_VALUE] = {"by_value",
+                         3,
+                         {AT_StateRow_name, AT_StateRow_digest, AT_StateRow_run},
+                         COLUMN_NONE,
                          false},
 };
 
@@ -373,8 +383,8 @@ static const IndexSpec token_indexes[] = {
 #define TABLE(number, table_name, Row, keys, columns)                                              \
     [number] = {table_name, number, keys, COUNT_OF(columns), 0, sizeof(Row), columns, NULL}
 #define INDEXED(number, table_name, Row, keys, columns, indexes)                                   \
-    [number] = {table_name, number, keys, COUNT_OF(columns), COUNT_OF(indexes), sizeof(Row),       \
-                columns, indexes}
+    [number] = {table_name,        number,      keys,    COUNT_OF(columns),                        \
+                COUNT_OF(indexes), sizeof(Row), columns, indexes}
 
 const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_RUNS, "runs", RunRow, 1, run_columns, run_indexes),

@@ -54,7 +54,7 @@ enum {
     TASKS_BY_NAME   // queue, name, claim_rank, key; sparse on claim_rank
 };
 enum {
-    DEFINITIONS_BY_NAME, // name, key
+    DEFINITIONS_BY_NAME,   // name, key
     DEFINITIONS_BY_VERSION // unique: name, version
 };
 enum { DEDUPE_BY_DUE };
@@ -64,7 +64,7 @@ enum {
     SCHEDULES_BY_DUE,    // due_at_ms; sparse
     SCHEDULES_BY_AWAITED // awaited_run; sparse
 };
-enum { QUEUES_BY_DUE };  // due_at_ms; sparse
+enum { QUEUES_BY_DUE }; // due_at_ms; sparse
 enum {
     TASK_KEYS_BY_NAME, // unique: queue, name
     TASK_KEYS_BY_QUEUE // queue, key

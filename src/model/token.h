@@ -27,11 +27,11 @@ typedef enum Scope {
 
 typedef struct TokenRow {
     int64_t key;
-    Str id;                // "tok_…"
-    Str name;              // for people; need not be unique
-    Str hash;              // SHA-256 of the text, hex [N1]
-    Str hint;              // the last digits of the text, to tell tokens apart
-    int64_t scopes;        // bits of Scope
+    Str id;         // "tok_…"
+    Str name;       // for people; need not be unique
+    Str hash;       // SHA-256 of the text, hex [N1]
+    Str hint;       // the last digits of the text, to tell tokens apart
+    int64_t scopes; // bits of Scope
     int64_t created_at_ms;
     int64_t expires_at_ms; // 0 = never
 } TokenRow;

@@ -17,8 +17,8 @@
 
 enum {
     WAITS_VERSION = 1,
-    WAITS_ITEM_SIZE_MIN = 4,      // kind, fields, slot, position
-    WAITS_SIZE_MAX = 256 << 20,   // far above what the limits on names and items allow
+    WAITS_ITEM_SIZE_MIN = 4,    // kind, fields, slot, position
+    WAITS_SIZE_MAX = 256 << 20, // far above what the limits on names and items allow
     FIELD_ITERATION = 1 << 0,
     FIELD_DEADLINE = 1 << 1,
     FIELD_TARGET = 1 << 2,

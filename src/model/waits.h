@@ -41,8 +41,8 @@ typedef struct WaitItem {
     int64_t waiter;         // key of its WaiterRow while parked; written by the store
     int64_t group;          // WAIT_CHILD, WAIT_TASK: 1 … WAIT_GROUP_MAX; 0 = none
     int64_t quiet;          // WaitQuiet bits; 0 exactly when it has no group
-    Str name;   // of what it waits for; WAIT_CHILD, WAIT_TASK: its id
-    Str filter; // WAIT_EVENT: condition on the payload, or null
+    Str name;               // of what it waits for; WAIT_CHILD, WAIT_TASK: its id
+    Str filter;             // WAIT_EVENT: condition on the payload, or null
     // WAIT_CHILD: the workflow; WAIT_TASK: the task's name. Written by the store; null in sets that
     // were parked before it was kept.
     Str label;

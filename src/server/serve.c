@@ -30,10 +30,10 @@ typedef struct Serving {
     const ServeConfig *config;
     Service service;
     sigset_t signals;
-    int fd;           // it listens on
+    int fd; // it listens on
     bool is_loopback;
     char host[LISTEN_TEXT_MAX];
-    Arena arena;      // of the texts of the server's configuration
+    Arena arena; // of the texts of the server's configuration
     abide_engine *engine;
     Server *server;
     int64_t drain_ms;
@@ -360,8 +360,8 @@ static Status serve_engine(Serving *serving, const ServerConfig *server_config, 
     serving->fd = -1; // the server's now
     bool is_v6 = strchr(serving->host, ':') != NULL && strncmp(serving->host, "unix:", 5) != 0;
     LOG(config->logger, LOG_INFO, "listening on %s://%s%s%s:%u",
-        str_is_null(server_config->certificate) ? "http" : "https", is_v6 ? "[" : "",
-        serving->host, is_v6 ? "]" : "", serving->server->port);
+        str_is_null(server_config->certificate) ? "http" : "https", is_v6 ? "[" : "", serving->host,
+        is_v6 ? "]" : "", serving->server->port);
     if (config->on_ready != NULL) config->on_ready(config->context, serving->server);
     service_notify(&serving->service, "READY=1\nSTATUS=listening on %s port %u", serving->host,
                    serving->server->port);
@@ -386,8 +386,8 @@ Status serve(const ServeConfig *config, Diag *diag) {
     Serving serving = {.config = config, .fd = -1, .drain_ms = config->drain_ms};
     arena_init(&serving.arena);
     block_signals(&serving.signals);
-    serving.waits_until_ns = (int64_t)env_monotonic_ns(env_system()) +
-                             (int64_t)BUSY_SECONDS_MAX * 1000000000;
+    serving.waits_until_ns =
+        (int64_t)env_monotonic_ns(env_system()) + (int64_t)BUSY_SECONDS_MAX * 1000000000;
     Status status = start(&serving, diag);
     if (serving.fd >= 0) close(serving.fd);
     if (status == ERR_LIMIT) return status; // functions still use the engine

@@ -12,15 +12,15 @@
 #include "server/server.h"
 
 typedef struct ServeConfig {
-    Str store;     // URL
-    Str listen;    // "127.0.0.1:7433", "[::1]:7433", ":7433"
+    Str store;                              // URL
+    Str listen;                             // "127.0.0.1:7433", "[::1]:7433", ":7433"
     Str tls_certificate_file, tls_key_file; // null = plain HTTP
-    Str directory; // its .flow files are deployed and watched; null = none
-    int threads;   // of the server; 0 = 2
-    bool is_insecure;       // no tokens are asked for, wherever it listens
-    bool is_token_required; // also on loopback
+    Str directory;                          // its .flow files are deployed and watched; null = none
+    int threads;                            // of the server; 0 = 2
+    bool is_insecure;                       // no tokens are asked for, wherever it listens
+    bool is_token_required;                 // also on loopback
     bool is_exec_allowed, is_private_allowed; // of the built-in tasks
-    const Str *origins; // pages that may call (CORS); "*" = any
+    const Str *origins;                       // pages that may call (CORS); "*" = any
     size_t origin_count;
     int64_t slow_ms;     // requests that take longer are logged; 0 = none
     int64_t drain_ms;    // 0 = 30 seconds

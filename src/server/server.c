@@ -60,8 +60,9 @@ static void notice(void *context, const EngineEvent *event) { // on the coordina
 
 // ---- listening ----
 
-__attribute__((format(printf, 2, 0))) static void
-write_library_log(void *context, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void write_library_log(void *context,
+                                                                    const char *format,
+                                                                    va_list arguments) {
     const Server *server = context;
     char line[512];
     vsnprintf(line, sizeof line, format, arguments);
@@ -84,10 +85,11 @@ static int64_t connection_limit(const ServerConfig *config) {
     if (files.rlim_cur >= wanted) return config->limits.connections;
     // Of a small limit half: accepting, the store, tasks and files of answers need some, always.
     int64_t room = files.rlim_cur > 2 * SPARE_FILES ? (int64_t)files.rlim_cur - SPARE_FILES
-                                                   : (int64_t)files.rlim_cur / 2;
+                                                    : (int64_t)files.rlim_cur / 2;
     if (room >= FEW_CONNECTIONS) return room;
-    LOG(config->logger, LOG_WARN, "at most %lld connections instead of %lld: the limit on open "
-                                  "files is %lld (ulimit -n)",
+    LOG(config->logger, LOG_WARN,
+        "at most %lld connections instead of %lld: the limit on open "
+        "files is %lld (ulimit -n)",
         (long long)room, (long long)config->limits.connections, (long long)files.rlim_cur);
     return room;
 }
@@ -110,23 +112,22 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_LISTEN_SOCKET, fd, NULL};
     options[count++] =
         (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, config->thread_count, NULL};
-    options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_LIMIT,
-                                               (intptr_t)connections, NULL};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_CONNECTION_LIMIT, (intptr_t)connections, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_TIMEOUT,
                                                (intptr_t)config->limits.idle_seconds, NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                                               (intptr_t)address_limit(config, connections),
-                                               NULL};
+                                               (intptr_t)address_limit(config, connections), NULL};
     options[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                                (intptr_t)config->limits.header_size, NULL};
-    options[count++] = (struct MHD_OptionItem){MHD_OPTION_NOTIFY_CONNECTION,
-                                               (intptr_t)connection_notify, server};
-    options[count++] = (struct MHD_OptionItem){MHD_OPTION_NOTIFY_COMPLETED,
-                                               (intptr_t)http_end_request, server};
-    options[count++] = (struct MHD_OptionItem){MHD_OPTION_URI_LOG_CALLBACK,
-                                               (intptr_t)http_begin_request, server};
-    options[count++] = (struct MHD_OptionItem){MHD_OPTION_EXTERNAL_LOGGER,
-                                               (intptr_t)write_library_log, server};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection_notify, server};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)http_end_request, server};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)http_begin_request, server};
+    options[count++] =
+        (struct MHD_OptionItem){MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)write_library_log, server};
     if (!str_is_null(config->certificate)) {
         flags |= MHD_USE_TLS;
         options[count++] =
@@ -160,8 +161,7 @@ Status server_reload(Server *server, const ServerConfig *config, Diag *diag) {
 Status server_start(abide_engine *engine, const ServerConfig *config, Server **ret_server,
                     Diag *diag) {
     int fd = config->listen_fd;
-    if (!str_is_null(config->certificate))
-        TRY(tls_publish(config->certificate, config->key, diag));
+    if (!str_is_null(config->certificate)) TRY(tls_publish(config->certificate, config->key, diag));
     if (fd < 0) TRY(listen_open(config->host, config->port, &fd, diag));
     Server *server = mem_zalloc(sizeof *server);
     server->engine = engine;

@@ -54,16 +54,16 @@ struct Server {
     ServerCounters counters;
     Metrics metrics;
     Workers workers;
-    HeldBytes held; // [V4]
+    HeldBytes held;                             // [V4]
     _Atomic int64_t spill_count, spilled_bytes; // [S2] of exchange/spill.c
-    Tracer *tracer; // NULL = no traces
+    Tracer *tracer;                             // NULL = no traces
     EngineWatcher watcher;
     Hub hub;
     PolicyHolder policy;
     TokenCache tokens;
     ServerTicker ticker;
     pthread_mutex_t lock; // guards what follows
-    pthread_cond_t idle; // no exchange is left
+    pthread_cond_t idle;  // no exchange is left
     List exchanges;
     bool is_stopping;
 };

@@ -37,8 +37,8 @@ Status service_init(Service *service, Diag *diag) {
         strlen(path) < sizeof service->socket_path)
         memcpy(service->socket_path, path, strlen(path) + 1);
     if (is_ours("WATCHDOG_PID")) service->watchdog_ms = number_of("WATCHDOG_USEC") / 1000;
-    int64_t count = getenv("LISTEN_PID") != NULL && is_ours("LISTEN_PID") ? number_of("LISTEN_FDS")
-                                                                          : 0;
+    int64_t count =
+        getenv("LISTEN_PID") != NULL && is_ours("LISTEN_PID") ? number_of("LISTEN_FDS") : 0;
     const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
                                  "LISTEN_PID",    "LISTEN_FDS",   "LISTEN_FDNAMES"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]); // [F1]
@@ -65,8 +65,8 @@ void service_notify(const Service *service, const char *format, ...) {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return;
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + path_len);
-    ssize_t sent = sendto(fd, text, (size_t)len, MSG_NOSIGNAL,
-                          (const struct sockaddr *)&address, size);
+    ssize_t sent =
+        sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (const struct sockaddr *)&address, size);
     (void)sent; // nobody listens: nothing can be done about it
     close(fd);
 }

@@ -195,7 +195,7 @@ void clients_act(Clients *clients) {
 
 bool clients_send(Clients *clients) {
     Sim *sim = clients->sim;
-    LIST_EACH_SAFE(link, after, &clients->calls) {
+    LIST_EACH_SAFE (link, after, &clients->calls) {
         ClientCall *call = container_of(link, ClientCall, link);
         if (call->retry_at_ms > sim->now_ms) continue;
         SimNode *node = &sim->nodes[sim_random(sim, (uint64_t)sim->options.node_count)];
@@ -212,7 +212,7 @@ bool clients_send(Clients *clients) {
 }
 
 void clients_free(Clients *clients) {
-    LIST_EACH_SAFE(link, after, &clients->calls) {
+    LIST_EACH_SAFE (link, after, &clients->calls) {
         list_remove(link);
         mem_free(container_of(link, ClientCall, link));
     }

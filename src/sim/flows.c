@@ -97,8 +97,7 @@ static const SimFlow others[] = {
      "return await Task.run('double', Inputs, " RETRY ") + 1\n",
      NULL},
     {"gen_bad", "await Timer.delay(1)\nthrow new RangeError('as always')\n", NULL},
-    {"flow_failing",
-     "try { await Task.run('refuse') } catch (e) { return [e.name, e.task] }\n",
+    {"flow_failing", "try { await Task.run('refuse') } catch (e) { return [e.name, e.task] }\n",
      "[\"TaskError\",\"refuse\"]"},
     {"flow_all_failing",
      "const e = await Task.all([Task.run('double', 1, " RETRY "), Task.run('refuse'),\n"

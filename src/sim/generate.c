@@ -31,7 +31,7 @@ typedef struct Writer {
 static void expression(Writer *w, int depth);
 
 #define SOURCE(...) buf_printf(&w->source, __VA_ARGS__)
-#define VALUE(...) buf_printf(&w->value, __VA_ARGS__)
+#define VALUE(...)  buf_printf(&w->value, __VA_ARGS__)
 
 static int draw(Writer *w, int below) { return (int)sim_random(w->sim, (uint64_t)below); }
 
@@ -226,9 +226,10 @@ static void against_never(Writer *w, int depth) {
 
 static void expression(Writer *w, int depth) {
     static void (*const leaves[])(Writer *) = {
-        one_task,       all_tasks, wide_fan, all_fails,     any_succeeds, any_fails,   race_fails,
-        race_of_timers, settled,   timer,    timeout,       child,        child_race,  independent,
-        state,          stream,    one_task, event_timeout, long_loop,    race_with_task, forgotten,
+        one_task,   all_tasks,      wide_fan,  all_fails, any_succeeds, any_fails,
+        race_fails, race_of_timers, settled,   timer,     timeout,      child,
+        child_race, independent,    state,     stream,    one_task,     event_timeout,
+        long_loop,  race_with_task, forgotten,
     };
     static void (*const forms[])(Writer *, int) = {sequence,      parallel, with_cleanup,
                                                    after_failure, loop,     against_never};

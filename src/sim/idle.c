@@ -332,8 +332,8 @@ static void close_sim(Sim *sim) {
 }
 
 static void describe(const Plan *plan, const Sim *sim, char ret_failure[512]) {
-    static const char *const names[] = {"event",  "event 2", "release",     "cancel",
-                                        "timer",  "reader",  "store error", "lost answer"};
+    static const char *const names[] = {"event", "event 2", "release",     "cancel",
+                                        "timer", "reader",  "store error", "lost answer"};
     static const char *const pauses[] = {",", " .", " ..."};
     int at = snprintf(ret_failure, 512, "%s:", plan->is_flow ? "script" : "native");
     for (int i = 0; i < plan->length; i++)

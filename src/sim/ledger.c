@@ -191,8 +191,8 @@ static bool is_excused(Sim *sim, Arena *arena, int64_t run) {
 
 static void check_cleanup(Sim *sim) { // [X10]
     Arena arena;
-    Query query = {.kind = QUERY_LIST_TASKS, .states = 1u << TASK_CANCELLED,
-                   .limit = LIMIT_LIST_PAGE};
+    Query query = {
+        .kind = QUERY_LIST_TASKS, .states = 1u << TASK_CANCELLED, .limit = LIMIT_LIST_PAGE};
     Diag diag;
     arena_init(&arena);
     do {

@@ -25,7 +25,7 @@ typedef struct Arguments {
     int schedules;
     int flows;
     const char *limits; // NULL = drawn from the seed
-    int idle; // longest history of idle.c; 0 = none is asked for
+    int idle;           // longest history of idle.c; 0 = none is asked for
     bool is_traced;
     bool is_exhaustive;
     bool has_seed;
@@ -56,8 +56,7 @@ static bool read_arguments(int argc, char **argv, Arguments *arguments) {
         else if (str_equal(word, STR("--exhaustive"))) arguments->is_exhaustive = true;
         else if (str_equal(word, STR("--limits"))) {
             if (!read_limits(argc, argv, &i, &arguments->limits)) return false;
-        }
-        else if (!read_number(argc, argv, &i, &number)) return false;
+        } else if (!read_number(argc, argv, &i, &number)) return false;
         else if (str_equal(word, STR("--seed"))) {
             arguments->seed = (uint64_t)number;
             arguments->has_seed = true;
@@ -122,7 +121,9 @@ static int run_seeds(const Arguments *arguments) {
                    (unsigned long long)seed, failure, (unsigned long long)seed, options.node_count,
                    options.run_count, options.schedule_count, options.flow_count,
                    options.limits != NULL ? " --limits " : "",
-                   options.limits == NULL ? "" : options.limits[0] ? options.limits : "documented");
+                   options.limits == NULL ? ""
+                   : options.limits[0]    ? options.limits
+                                          : "documented");
             return 1;
         }
     }

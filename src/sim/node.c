@@ -100,7 +100,8 @@ void node_crash(SimNode *node) {
         node->turn = NULL;
     }
     List *lists[] = {&node->executing, &node->performed};
-    for (int i = 0; i < 2; i++) LIST_EACH_SAFE(link, after, lists[i]) {
+    for (int i = 0; i < 2; i++)
+        LIST_EACH_SAFE (link, after, lists[i]) {
             list_remove(link);
             Execution *execution = container_of(link, Execution, link);
             execution->is_undone = true;
@@ -113,7 +114,7 @@ void node_crash(SimNode *node) {
 
 static List *pick(Sim *sim, List *list) {
     size_t count = 0;
-    LIST_EACH(link, list) count++;
+    LIST_EACH (link, list) count++;
     if (count == 0) return NULL;
     uint64_t place = sim_random(sim, count);
     List *link = list->next;

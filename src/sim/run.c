@@ -56,7 +56,7 @@ void sim_advance(Sim *sim, const Clients *clients) {
         int64_t at = node_next_wake_ms(&sim->nodes[i]);
         if (at < next) next = at;
     }
-    LIST_EACH(link, &clients->calls) {
+    LIST_EACH (link, &clients->calls) {
         int64_t at = container_of(link, ClientCall, link)->retry_at_ms;
         if (at < next) next = at;
     }

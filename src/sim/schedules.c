@@ -65,8 +65,8 @@ static void call_change(Clients *clients, OpKind kind, const char *prefix, int n
         call->request.op.trigger_schedule.id = str_from(call->id);
     } else if (kind == OP_BACKFILL_SCHEDULE) {
         int64_t now = clients->sim->now_ms;
-        call->request.op.backfill = (ScheduleBackfill){
-            .name = name, .from_ms = now - 100000, .to_ms = now, .limit = 3};
+        call->request.op.backfill =
+            (ScheduleBackfill){.name = name, .from_ms = now - 100000, .to_ms = now, .limit = 3};
     } else {
         call->request.op.schedule.name = name;
     }
@@ -161,11 +161,10 @@ static void check_schedule(Sim *sim, const ScheduleRow *row) {
     collect_runs(sim, row->name, &runs);
     int64_t passed = 0;
     if (row->last_at_ms > 0) passed = row->last_at_ms / every_ms - row->created_at_ms / every_ms;
-    int64_t counted =
-        row->tick_count + row->skipped_count + row->missed_count + row->failed_count;
+    int64_t counted = row->tick_count + row->skipped_count + row->missed_count + row->failed_count;
     if (counted != passed)
-        sim_fail(sim, "[X7] %lld ticks of %.*s passed, %lld are accounted for",
-                 (long long)passed, STR_ARG(row->name), (long long)counted);
+        sim_fail(sim, "[X7] %lld ticks of %.*s passed, %lld are accounted for", (long long)passed,
+                 STR_ARG(row->name), (long long)counted);
     if ((int64_t)runs.count != row->tick_count)
         sim_fail(sim, "[X7] %.*s counts %lld runs, there are %zu", STR_ARG(row->name),
                  (long long)row->tick_count, runs.count);

@@ -81,10 +81,10 @@ enum { SIM_NODES_MAX = 8, SIM_WORKFLOWS_MAX = 16, SIM_FLOWS_MAX = 32 };
 typedef struct SimOptions {
     uint64_t seed;
     int node_count;
-    int run_count;     // runs that clients start
+    int run_count;      // runs that clients start
     int schedule_count; // schedules of either sort; see schedules.c
-    int flow_count;    // scripts generated from the seed; see generate.c
-    int64_t fault_pct; // share of store calls that fail, in the safety phase
+    int flow_count;     // scripts generated from the seed; see generate.c
+    int64_t fault_pct;  // share of store calls that fail, in the safety phase
     const char *limits; // as limits_read takes them; NULL = drawn from the seed
     bool has_crashes;
     bool is_traced;
@@ -103,13 +103,13 @@ struct Sim {
     Fault crash_kind;
     struct Ledger *ledger;
     struct SimFlows *flows; // the generated ones
-    char failure[512]; // empty while all is well
+    char failure[512];      // empty while all is well
     Guilty guilty;
     SimRoom room; // all 0 = the usual
     int64_t crash_count, fault_count, event_count;
-    int64_t refusal_count; // operations that were refused alone
-    int64_t left_count; // batches that left runs to other nodes
-    int64_t home_count; // runs that their home then claimed
+    int64_t refusal_count;  // operations that were refused alone
+    int64_t left_count;     // batches that left runs to other nodes
+    int64_t home_count;     // runs that their home then claimed
     int64_t reserved_count; // runs met by a node that lacks their workflow
 };
 
@@ -162,7 +162,7 @@ const char *sim_generated_name(const Sim *sim, int number);
 const struct GeneratedFlow *sim_flow_generated(const Sim *sim, Str name);
 void sim_flows_define(Sim *sim);
 void sim_flow_define(Sim *sim, Str name, Str source); // one more
-void sim_flows_check(Sim *sim); // at the end
+void sim_flows_check(Sim *sim);                       // at the end
 
 // limits.c
 extern const SimRoom sim_room_usual;

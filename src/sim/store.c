@@ -56,8 +56,8 @@ static bool is_of_script(Sim *sim, const Op *op) {
 }
 
 static bool may_be_guilty(Sim *sim, const Op *op) {
-    bool is_work = op->kind == OP_COMMIT_TURN || op->kind == OP_COMPLETE_TASK ||
-                   op->kind == OP_FAIL_TASK;
+    bool is_work =
+        op->kind == OP_COMMIT_TURN || op->kind == OP_COMPLETE_TASK || op->kind == OP_FAIL_TASK;
     if (is_work && is_of_script(sim, op)) return false;
     return op->kind != OP_JOIN && op->kind != OP_LEAVE &&
            guilty_name(op).len < sizeof sim->guilty.id;

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 typedef struct BackupConfig {
-    Str store;           // URL
-    const char *file;    // where the copy goes
-    bool is_replacing;   // a file that is there is replaced; otherwise refused
+    Str store;         // URL
+    const char *file;  // where the copy goes
+    bool is_replacing; // a file that is there is replaced; otherwise refused
 } BackupConfig;
 
 // Codes: BACKUP_UNSUPPORTED (the store is no SQLite file), BACKUP_EXISTS, BACKUP_TARGET,

@@ -118,16 +118,12 @@ static void op_clear_answers(Op *op) {
     op->status = OK;
     diag_clear(&op->diag);
     switch (op->kind) {
-    case OP_JOIN:
-        op->join.node = 0;
-        break;
+    case OP_JOIN: op->join.node = 0; break;
     case OP_RENEW:
         op->renew.is_quiet = false;
         op->renew.next_end_ms = 0;
         break;
-    case OP_LEAVE:
-        op->leave.released_count = 0;
-        break;
+    case OP_LEAVE: op->leave.released_count = 0; break;
     case OP_DEFINE:
         op->define.key = 0;
         op->define.is_new = false;
@@ -146,9 +142,7 @@ static void op_clear_answers(Op *op) {
         op->claim.reserved_count = 0;
         op->claim.is_cut = false;
         break;
-    case OP_COMMIT_TURN:
-        turn_clear_answers(&op->turn);
-        break;
+    case OP_COMMIT_TURN: turn_clear_answers(&op->turn); break;
     case OP_CREATE_TASK:
         op->create_task.key = 0;
         op->create_task.is_new = false;
@@ -159,12 +153,8 @@ static void op_clear_answers(Op *op) {
         op->claim_tasks.open_at_ms = 0;
         op->claim_tasks.is_cut = false;
         break;
-    case OP_HEARTBEAT_TASK:
-        op->heartbeat.is_cancel_wanted = false;
-        break;
-    case OP_COMPLETE_TASK:
-        op->complete_task.attempt = (TaskAttempt){0};
-        break;
+    case OP_HEARTBEAT_TASK: op->heartbeat.is_cancel_wanted = false; break;
+    case OP_COMPLETE_TASK: op->complete_task.attempt = (TaskAttempt){0}; break;
     case OP_FAIL_TASK:
         op->fail_task.is_retried = false;
         op->fail_task.retry_at_ms = 0;
@@ -174,12 +164,8 @@ static void op_clear_answers(Op *op) {
         op->publish.resumed_count = 0;
         op->publish.is_kept = op->publish.is_duplicate = false;
         break;
-    case OP_SIGNAL:
-        op->signal.is_delivered = op->signal.is_duplicate = false;
-        break;
-    default:
-        op_clear_more_answers(op);
-        break;
+    case OP_SIGNAL: op->signal.is_delivered = op->signal.is_duplicate = false; break;
+    default: op_clear_more_answers(op); break;
     }
 }
 
@@ -211,23 +197,13 @@ static void op_clear_more_answers(Op *op) {
         op->fire_due.ended_count = op->fire_due.task_count = op->fire_due.tick_count = 0;
         op->fire_due.has_more = false;
         break;
-    case OP_CANCEL:
-        op->cancel.is_changed = false;
-        break;
+    case OP_CANCEL: op->cancel.is_changed = false; break;
     case OP_PAUSE:
-    case OP_RESUME:
-        op->hold.is_changed = false;
-        break;
-    case OP_REWIND:
-        op->rewind.position = op->rewind.dropped_count = 0;
-        break;
-    case OP_FORK:
-        op->fork.key = 0;
-        break;
+    case OP_RESUME: op->hold.is_changed = false; break;
+    case OP_REWIND: op->rewind.position = op->rewind.dropped_count = 0; break;
+    case OP_FORK: op->fork.key = 0; break;
     case OP_REPLAY_DEAD_LETTER:
-    case OP_REMOVE_DEAD_LETTER:
-        op->dead_letter.resumed_count = 0;
-        break;
+    case OP_REMOVE_DEAD_LETTER: op->dead_letter.resumed_count = 0; break;
     case OP_REMOVE_EVENTS:
     case OP_REMOVE_SIGNALS:
         op->remove_events.removed_count = 0;
@@ -243,17 +219,11 @@ static void op_clear_more_answers(Op *op) {
     case OP_PAUSE_SCHEDULE:
     case OP_RESUME_SCHEDULE:
     case OP_TRIGGER_SCHEDULE:
-    case OP_BACKFILL_SCHEDULE:
-        schedule_clear_answers(op);
-        break;
+    case OP_BACKFILL_SCHEDULE: schedule_clear_answers(op); break;
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
-    case OP_RESUME_QUEUE:
-        op->queue.is_changed = false;
-        break;
-    case OP_CREATE_TOKEN:
-        op->create_token.key = op->create_token.created_at_ms = 0;
-        break;
+    case OP_RESUME_QUEUE: op->queue.is_changed = false; break;
+    case OP_CREATE_TOKEN: op->create_token.key = op->create_token.created_at_ms = 0; break;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
         op->memory.state = op->memory.last_seq = op->memory.idle_since_ms = 0;
@@ -267,10 +237,8 @@ static void op_clear_more_answers(Op *op) {
     case OP_APPEND_LOG:
     case OP_RELEASE_TASK:
     case OP_DESCRIBE_NODE:
-    case OP_REMOVE_TOKEN:
-        break; // their answer is the status
-    default:
-        UNREACHABLE();
+    case OP_REMOVE_TOKEN: break; // their answer is the status
+    default: UNREACHABLE();
     }
 }
 

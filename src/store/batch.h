@@ -23,16 +23,16 @@
 #include "store/turn.h"
 
 typedef enum OpKind {
-    OP_JOIN = 1,       // a node comes up
-    OP_RENEW,          // its lease
-    OP_LEAVE,          // orderly end: hands back all its claims
-    OP_DESCRIBE_NODE,  // who asks the node for tasks, for the others to see
-    OP_DEFINE,         // the workflows of a file become current: all of them, or none
+    OP_JOIN = 1,      // a node comes up
+    OP_RENEW,         // its lease
+    OP_LEAVE,         // orderly end: hands back all its claims
+    OP_DESCRIBE_NODE, // who asks the node for tasks, for the others to see
+    OP_DEFINE,        // the workflows of a file become current: all of them, or none
     OP_CREATE_RUN,
-    OP_CLAIM,          // runs that are ready and unowned, or whose node is dead
+    OP_CLAIM, // runs that are ready and unowned, or whose node is dead
     OP_COMMIT_TURN,
-    OP_RELEASE,        // hand back one claim without having done anything
-    OP_CREATE_TASK,    // stand-alone
+    OP_RELEASE,     // hand back one claim without having done anything
+    OP_CREATE_TASK, // stand-alone
     OP_CLAIM_TASKS,
     OP_HEARTBEAT_TASK,
     OP_COMPLETE_TASK,
@@ -50,18 +50,18 @@ typedef enum OpKind {
     OP_REMOVE_DEAD_LETTER,
     OP_PURGE_RUN,
     OP_SWEEP,
-    OP_APPEND_LOG,     // an entry that changes nothing else (idle, released, reloaded)
-    OP_RETRY_TASK,     // a delayed task is due now; a failed stand-alone one is queued again
-    OP_RELEASE_TASK,   // a lease is handed back unused: the attempt does not count
-    OP_SET_SCHEDULE,   // makes or replaces one
+    OP_APPEND_LOG,      // an entry that changes nothing else (idle, released, reloaded)
+    OP_RETRY_TASK,      // a delayed task is due now; a failed stand-alone one is queued again
+    OP_RELEASE_TASK,    // a lease is handed back unused: the attempt does not count
+    OP_SET_SCHEDULE,    // makes or replaces one
     OP_REMOVE_SCHEDULE, // its runs stay
-    OP_PAUSE_SCHEDULE, // ticks pass by until it is resumed
+    OP_PAUSE_SCHEDULE,  // ticks pass by until it is resumed
     OP_RESUME_SCHEDULE,
     OP_TRIGGER_SCHEDULE,
     OP_BACKFILL_SCHEDULE,
-    OP_SET_QUEUE,      // its limits; also whether it is paused
-    OP_REMOVE_QUEUE,   // forgets the limits; its tasks stay
-    OP_PAUSE_QUEUE,    // nothing is handed out until it is resumed
+    OP_SET_QUEUE,    // its limits; also whether it is paused
+    OP_REMOVE_QUEUE, // forgets the limits; its tasks stay
+    OP_PAUSE_QUEUE,  // nothing is handed out until it is resumed
     OP_RESUME_QUEUE,
     OP_CREATE_TOKEN,
     OP_REMOVE_TOKEN,
@@ -81,38 +81,44 @@ typedef struct Op {
             Str name, version; // the latter of the program; null = not said
             int64_t lease_ms;
             bool is_exclusive; // no other can live (the file is locked): all their leases end now
-            int64_t node; // answer: its key
+            int64_t node;      // answer: its key
         } join;
         struct {
             int64_t lease_ms; // ERR_FENCED when the runs of batch.node were taken over: join anew
             int64_t resident_count; // runs the node has in memory, for people to see
-            bool is_quiet; // answer: nobody has written or died since: no need to look around
+            bool is_quiet;       // answer: nobody has written or died since: no need to look around
             int64_t next_end_ms; // answer: the next lease of another that ends; 0 = none is known
         } renew;
-        struct { int64_t released_count; } leave; // answer
-        struct { Str workers; } describe_node; // JSON; null = nobody
+        struct {
+            int64_t released_count; // answer
+        } leave;
+        struct {
+            Str workers; // JSON; null = nobody
+        } describe_node;
         struct {
             Str name, version, config, source;
             Str code; // what the source was compiled to; null = not kept
             Str file; // the name of its file; null = not known, and one that was known stays
             int64_t kind;
-            int64_t key;      // answer
-            bool is_new;      // answer: false when this version existed
+            int64_t key;             // answer
+            bool is_new;             // answer: false when this version existed
             DefinedWorkflow *others; // further workflows of the same source, version and kind
             size_t other_count;
         } define;
         struct {
             RunSpec spec;
             bool is_replacing; // a run of that id that has ended makes room: it is purged with it
-            int64_t key;     // answer; also for duplicates
-            bool is_new;     // answer: false = the id or dedupe key existed; same content. Other
-                             // content under the dedupe key answers ERR_CONFLICT
-            Str id;          // answer: of the run that exists
-            int64_t state;   // answer
+            int64_t key;       // answer; also for duplicates
+            bool is_new;       // answer: false = the id or dedupe key existed; same content. Other
+                               // content under the dedupe key answers ERR_CONFLICT
+            Str id;            // answer: of the run that exists
+            int64_t state;     // answer
         } create_run;
         RunClaim claim;
         TurnCommit turn;
-        struct { int64_t run, epoch; } release;
+        struct {
+            int64_t run, epoch;
+        } release;
         struct {
             TaskSpec spec;
             int64_t key;
@@ -126,14 +132,14 @@ typedef struct Op {
             int64_t first_queue; // is_any_queue: a number to begin at, so that all get their turn
             bool is_eager; // the last operation of its batch: what the batch queues may be leased
                            // to it as it is made, in that order, where nothing stands in the way
-            Str *names; // none = any
+            Str *names;    // none = any
             size_t name_count;
             int64_t max; // LIMIT_LIST_PAGE at a time, or LIMIT_BATCH_OPS if it is eager
             int64_t lease_ms;
             TaskRow *tasks; // answer
             size_t task_count;
             size_t task_capacity; // the store's own
-            bool is_cut; // answer: it looked at as many in vain as it may; there may be more
+            bool is_cut;        // answer: it looked at as many in vain as it may; there may be more
             int64_t open_at_ms; // answer: when a rate limit that held tasks back lets more pass;
                                 // 0 = none did. FIRE_DUE then says so with has_tasks
         } claim_tasks;
@@ -152,10 +158,10 @@ typedef struct Op {
         struct {
             Str id;
             int64_t token;
-            Str type;  // matched against the task's non_retryable list
-            Str error; // error object
-            bool is_final; // the worker says: do not try again
-            bool is_retried; // answer
+            Str type;            // matched against the task's non_retryable list
+            Str error;           // error object
+            bool is_final;       // the worker says: do not try again
+            bool is_retried;     // answer
             int64_t retry_at_ms; // answer
             TaskAttempt attempt; // answer
         } fail_task;
@@ -203,7 +209,7 @@ typedef struct Op {
         } rewind;
         struct {
             Str run_id;
-            Str step; // null = from the start
+            Str step;          // null = from the start
             int64_t iteration; // < 0 = its last
             Str new_id;
             int64_t key;
@@ -218,7 +224,7 @@ typedef struct Op {
             Str run_id;
         } purge;
         struct {
-            int64_t max; // rows to look at
+            int64_t max;                                                       // rows to look at
             int64_t purged_runs, expired_events, expired_keys, reclaimed_runs; // answers
             bool has_more;
         } sweep;
@@ -241,7 +247,7 @@ typedef struct Op {
         ScheduleTrigger trigger_schedule;
         ScheduleBackfill backfill;
         QueueRow set_queue; // `name` to `is_paused` count
-        struct { // OP_REMOVE_QUEUE, OP_PAUSE_QUEUE, OP_RESUME_QUEUE
+        struct {            // OP_REMOVE_QUEUE, OP_PAUSE_QUEUE, OP_RESUME_QUEUE
             Str name;
             bool is_changed; // answer: false = it was so already
         } queue;
@@ -254,10 +260,10 @@ typedef struct Op {
 } Op;
 
 typedef struct Batch {
-    Arena *arena;  // the caller's: operations' data and answers live here
-    int64_t now_ms; // the caller's clock: the only one a store knows
-    int64_t node;   // 0 = not a node: nothing is claimed
-    int64_t number; // ascending per node
+    Arena *arena;       // the caller's: operations' data and answers live here
+    int64_t now_ms;     // the caller's clock: the only one a store knows
+    int64_t node;       // 0 = not a node: nothing is claimed
+    int64_t number;     // ascending per node
     LeaseSecret secret; // the caller's: the only randomness a store knows
     int64_t claim_max;
     const WorkflowSet *executes; // the workflows in C that `node` has; NULL = all there are
@@ -282,7 +288,7 @@ typedef struct Batch {
                              // may claim them all; 0 = none were
     int64_t earliest_due_ms; // the earliest due_at written by this batch; 0 = none
     bool has_tasks;          // tasks became claimable
-    Str damage; // what was found damaged and set aside, for people; null = nothing
+    Str damage;              // what was found damaged and set aside, for people; null = nothing
 } Batch;
 
 void batch_init(Batch *batch, Arena *arena, int64_t now_ms);

@@ -36,8 +36,8 @@ enum { FOLDERS_MAX = 16, PLACES_SIZE_MAX = 64 << 10 };
 
 typedef struct Search {
     const Known *known;
-    Buf path;    // of the file that was found, or looked at last
-    Buf places;  // folders that do not have it, for people
+    Buf path;   // of the file that was found, or looked at last
+    Buf places; // folders that do not have it, for people
     bool is_found;
 } Search;
 

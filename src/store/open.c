@@ -14,8 +14,8 @@
 #define ACCEPTED "use memory:, sqlite:PATH, a path, postgres://HOST/DATABASE or redis://HOST"
 
 static bool is_scheme_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '+' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '-' || c == '.';
 }
 
 // The length of the scheme, or 0 when the URL is a bare path.

@@ -33,8 +33,8 @@ enum { SCAN_PRIMARY = -1 };
 
 typedef struct Scan {
     TableNumber table;
-    int index;           // place in the table's index list, or SCAN_PRIMARY
-    const void *match;   // a row; its first `match_count` index columns must be equal
+    int index;         // place in the table's index list, or SCAN_PRIMARY
+    const void *match; // a row; its first `match_count` index columns must be equal
     int match_count;
     // Bounds on the next column of the order (an I64 one) after the matched ones. The order is
     // the index columns, then the primary key, so with all index columns matched these bound it.
@@ -43,12 +43,12 @@ typedef struct Scan {
     // Start strictly beyond this primary key (single I64 key column) among rows that are equal in
     // all index columns. Either every index column is matched, or all but the last: then the last
     // one has its starting value in `min` (`max` when descending), and rows past it follow.
-    int64_t after_key;   // 0 = from the beginning
+    int64_t after_key; // 0 = from the beginning
     // Start strictly beyond this row's primary key, of whatever columns: for walks over a whole
     // table. Only with SCAN_PRIMARY, ascending, nothing matched, no bounds. NULL = no such thing.
     const void *after_row;
     bool is_descending;
-    int64_t limit;       // > 0
+    int64_t limit; // > 0
 } Scan;
 
 typedef struct NodeBeat {
@@ -107,7 +107,7 @@ typedef struct RowStoreOps {
 
 struct RowStore { // first member of every implementation
     const RowStoreOps *ops;
-    Diag *diag; // where get/insert/update/remove/scan put their text; set by the owner
+    Diag *diag;         // where get/insert/update/remove/scan put their text; set by the owner
     bool wants_restart; // [R10]
     bool is_reloaded;   // [R10], since the last begin
     bool is_shared;     // others write it too
@@ -142,9 +142,7 @@ static inline Status rows_expect(RowStore *rows, const Scan *scans, size_t count
     return rows->ops->expect != NULL ? rows->ops->expect(rows, scans, count) : OK;
 }
 
-static inline Status rows_check(RowStore *rows, Diag *diag) {
-    return rows->ops->check(rows, diag);
-}
+static inline Status rows_check(RowStore *rows, Diag *diag) { return rows->ops->check(rows, diag); }
 
 // Whichever backend the URL names (store/open.c).
 struct StoreConfig;

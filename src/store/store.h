@@ -16,18 +16,18 @@
 typedef struct Store Store;
 
 typedef struct RunFilter {
-    Str ids;                 // joined by '\n'; null = any
-    Str workflows;           // names joined by '\n'; null = any
-    uint32_t states;         // bit (1 << RunState); 0 = any
-    Str tag;                 // null = any
-    Str parent_id;           // null = any
-    Str waiting_on;          // topic, signal, or a task's or child's id or name; null = any
+    Str ids;                    // joined by '\n'; null = any
+    Str workflows;              // names joined by '\n'; null = any
+    uint32_t states;            // bit (1 << RunState); 0 = any
+    Str tag;                    // null = any
+    Str parent_id;              // null = any
+    Str waiting_on;             // topic, signal, or a task's or child's id or name; null = any
     Str state_key, state_value; // null = any; otherwise runs that have set this key to this JSON
-    int64_t idle_before_ms;  // 0 = any; otherwise idle since before that moment
+    int64_t idle_before_ms;     // 0 = any; otherwise idle since before that moment
     int64_t created_before_ms, created_after_ms; // 0 = any
-    bool is_oldest_first;    // not with tag or state_key
-    int64_t cursor;          // 0 = from the newest (oldest); otherwise the last key seen
-    int64_t limit;           // 1 … LIMIT_LIST_PAGE
+    bool is_oldest_first;                        // not with tag or state_key
+    int64_t cursor; // 0 = from the newest (oldest); otherwise the last key seen
+    int64_t limit;  // 1 … LIMIT_LIST_PAGE
 } RunFilter;
 
 typedef struct StoreStats {
@@ -35,38 +35,38 @@ typedef struct StoreStats {
 } StoreStats;
 
 typedef enum QueryKind {
-    QUERY_RUN = 1,     // by run_id, or by run when run_id is null
-    QUERY_RUN_LOAD,    // what a runner needs to go on: the run and, for a flow run with a snapshot,
-                       // the LOG_WAIT entries after run.log_seq; otherwise its checkpoints and
-                       // the LOG_STEP_ATTEMPT entries before them, in order of position; text:
-                       // its input
-    QUERY_LIST_RUNS,   // without snapshots, as all lists of runs
-    QUERY_STEP,        // one checkpoint: run_id, name, iteration (< 0 = the last); of a task or
-                       // child that has ended its end
-    QUERY_LIST_STEPS,  // checkpoints in order of position, from position `after` on; with a name
-                       // only those of it, of that iteration (< 0 = all)
-    QUERY_LOG,         // entries with seq > after, oldest first
-    QUERY_INPUT,       // text: the run's input
-    QUERY_RESULT,      // text: the run's result or error; number: its state
+    QUERY_RUN = 1,    // by run_id, or by run when run_id is null
+    QUERY_RUN_LOAD,   // what a runner needs to go on: the run and, for a flow run with a snapshot,
+                      // the LOG_WAIT entries after run.log_seq; otherwise its checkpoints and
+                      // the LOG_STEP_ATTEMPT entries before them, in order of position; text:
+                      // its input
+    QUERY_LIST_RUNS,  // without snapshots, as all lists of runs
+    QUERY_STEP,       // one checkpoint: run_id, name, iteration (< 0 = the last); of a task or
+                      // child that has ended its end
+    QUERY_LIST_STEPS, // checkpoints in order of position, from position `after` on; with a name
+                      // only those of it, of that iteration (< 0 = all)
+    QUERY_LOG,        // entries with seq > after, oldest first
+    QUERY_INPUT,      // text: the run's input
+    QUERY_RESULT,     // text: the run's result or error; number: its state
     QUERY_PAUSE_REASON, // text: why a paused run is held, an error object; null = it is not paused
-    QUERY_WAITERS,     // runs parked on a topic, oldest first
-    QUERY_EVENTS,      // pending events of a topic, or pending signals of a run
-    QUERY_TOPIC,       // its policy (the default one when none was set)
-    QUERY_LIST_TOPICS, // by name, beyond `name`; next != 0 says that there are more
+    QUERY_WAITERS,      // runs parked on a topic, oldest first
+    QUERY_EVENTS,       // pending events of a topic, or pending signals of a run
+    QUERY_TOPIC,        // its policy (the default one when none was set)
+    QUERY_LIST_TOPICS,  // by name, beyond `name`; next != 0 says that there are more
     QUERY_DEAD_LETTERS,
-    QUERY_TASK,        // by name = task id
+    QUERY_TASK, // by name = task id
     QUERY_LIST_TASKS,
-    QUERY_CLAIMABLE,   // tasks of `queue` that could be claimed now, in the order of claims
-    QUERY_DEFINITION,  // by name and version (null = current), or by `run` = definition key
+    QUERY_CLAIMABLE,  // tasks of `queue` that could be claimed now, in the order of claims
+    QUERY_DEFINITION, // by name and version (null = current), or by `run` = definition key
     QUERY_LIST_DEFINITIONS,
-    QUERY_NODE,        // by run = node key
+    QUERY_NODE, // by run = node key
     QUERY_LIST_NODES,
-    QUERY_DUE,         // number: the earliest due_at of anything; 0 = nothing
-    QUERY_DUE_RUNS,    // runs with due_at <= now, earliest first
-    QUERY_CHILDREN,    // runs whose parent is `run`
+    QUERY_DUE,      // number: the earliest due_at of anything; 0 = nothing
+    QUERY_DUE_RUNS, // runs with due_at <= now, earliest first
+    QUERY_CHILDREN, // runs whose parent is `run`
     QUERY_STATS,
-    QUERY_OWNED,       // RUNNING runs whose owner is node `run`, by key, beyond key `after`
-    QUERY_SCHEDULE,    // by name
+    QUERY_OWNED,    // RUNNING runs whose owner is node `run`, by key, beyond key `after`
+    QUERY_SCHEDULE, // by name
     QUERY_LIST_SCHEDULES,
     QUERY_QUEUE,       // by name: its limits and counts (the default ones when nothing is stored)
     QUERY_LIST_QUEUES, // by name, beyond `name`; next != 0 says that there are more
@@ -83,8 +83,8 @@ typedef struct Query {
     // inputs
     Str run_id;
     int64_t run;
-    Str name;    // step, topic, task id, workflow …
-    Str queue;   // QUERY_LIST_TASKS; null = any; QUERY_CLAIMABLE
+    Str name;  // step, topic, task id, workflow …
+    Str queue; // QUERY_LIST_TASKS; null = any; QUERY_CLAIMABLE
     Str version;
     int64_t iteration;
     int64_t after; // keyset cursor or sequence number
@@ -108,9 +108,9 @@ typedef struct Query {
     QueueStat *queues;
     StateRow *values;
     TokenRow *tokens;
-    size_t count;      // of whichever list was asked for
-    size_t log_count;  // QUERY_RUN_LOAD
-    int64_t next;      // cursor of the next page; 0 = that was the last
+    size_t count;     // of whichever list was asked for
+    size_t log_count; // QUERY_RUN_LOAD
+    int64_t next;     // cursor of the next page; 0 = that was the last
     int64_t number;
     Str text;
     StoreStats stats;
@@ -140,13 +140,13 @@ struct Store { // first member of every implementation
 };
 
 typedef struct StoreConfig {
-    Logger *logger;              // may be NULL
-    int64_t events_per_topic;    // default cap; 0 = LIMIT_EVENTS_PER_TOPIC
-    int64_t event_retention_ms;  // 0 = 7 days
-    int64_t default_consume;     // TopicConsume of topics that nobody has set
-    int64_t busy_timeout_ms;     // SQLite; 0 = 5000
-    bool is_read_only;           // beside a running engine
-    bool ignores_mark;           // for reading what transfer.h has not finished
+    Logger *logger;             // may be NULL
+    int64_t events_per_topic;   // default cap; 0 = LIMIT_EVENTS_PER_TOPIC
+    int64_t event_retention_ms; // 0 = 7 days
+    int64_t default_consume;    // TopicConsume of topics that nobody has set
+    int64_t busy_timeout_ms;    // SQLite; 0 = 5000
+    bool is_read_only;          // beside a running engine
+    bool ignores_mark;          // for reading what transfer.h has not finished
     // Decides WaitItem.filter against an event's payload; NULL = filters never match.
     bool (*filter_matches)(Str filter, Str payload);
     // What a definition says about a run that is about to be created: fills in what the spec leaves

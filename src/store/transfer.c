@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 
 enum {
-    CHUNK_ROWS = 128,          // read at a time
-    BATCH_SIZE_MAX = 8 << 20,  // bytes per commit
+    CHUNK_ROWS = 128,         // read at a time
+    BATCH_SIZE_MAX = 8 << 20, // bytes per commit
     NODES_MAX = 4096,
-    ATTEMPTS_MAX = 8,          // of a change, when others write the store in between
+    ATTEMPTS_MAX = 8, // of a change, when others write the store in between
     PATH_SIZE_MAX = 4096,
 };
 
@@ -37,9 +37,9 @@ typedef struct Transfer {
     const TransferConfig *config;
     Diag *diag;
     Side from, to;
-    Arena page;    // the rows of the present chunk
-    Arena place;   // the last key of a walk
-    Arena scratch; // of a change
+    Arena page;      // the rows of the present chunk
+    Arena place;     // the last key of a walk
+    Arena scratch;   // of a change
     Content content; // of the source
     int64_t copied_count;
     TransferProgress progress;
@@ -146,8 +146,10 @@ static Status table_walk(Transfer *self, const Side *side, const Table *table, c
     for (;;) {
         char *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = (TableNumber)table->number, .index = SCAN_PRIMARY,
-                     .after_row = after, .limit = CHUNK_ROWS};
+        Scan scan = {.table = (TableNumber)table->number,
+                     .index = SCAN_PRIMARY,
+                     .after_row = after,
+                     .limit = CHUNK_ROWS};
         TRY(chunk_read(self, side, scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             const void *row = rows + i * table->row_size;
@@ -435,8 +437,10 @@ static Status row_insert(Transfer *self, const Table *table, const void *row, vo
 static Status last_arrived(Transfer *self, const Table *table, const void **ret_last) {
     char *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = (TableNumber)table->number, .index = SCAN_PRIMARY,
-                 .is_descending = true, .limit = 2};
+    Scan scan = {.table = (TableNumber)table->number,
+                 .index = SCAN_PRIMARY,
+                 .is_descending = true,
+                 .limit = 2};
     TRY(chunk_read(self, &self->to, scan, &rows, &count));
     size_t at = count > 0 && is_mark(scan.table, rows) ? 1 : 0;
     *ret_last = at < count ? place_after(self, table, rows + at * table->row_size) : NULL;
@@ -515,8 +519,8 @@ static Status move(Transfer *self) {
 
 static void report_fill(const Transfer *self, TransferReport *ret_report) {
     const Content *content = &self->content;
-    *ret_report = (TransferReport){.row_total = content->row_total,
-                                   .copied_count = self->copied_count};
+    *ret_report =
+        (TransferReport){.row_total = content->row_total, .copied_count = self->copied_count};
     memcpy(ret_report->row_counts, content->row_counts, sizeof(content->row_counts));
     Str all = {(const char *)content->digests, sizeof(content->digests)};
     sha256_hex(all, ret_report->digest);
@@ -539,8 +543,8 @@ static void transfer_end(Transfer *self) {
 }
 
 Status transfer_run(const TransferConfig *config, TransferReport *ret_report, Diag *diag) {
-    Transfer self = {.config = config, .diag = diag, .from.url = config->from,
-                     .to.url = config->to};
+    Transfer self = {
+        .config = config, .diag = diag, .from.url = config->from, .to.url = config->to};
     transfer_begin(&self);
     Status status = urls_check(&self);
     if (status == OK) status = move(&self);

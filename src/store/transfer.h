@@ -23,8 +23,8 @@
 #include <stdatomic.h>
 
 typedef enum TransferPhase {
-    TRANSFER_CHECKING,  // the source against the invariants
-    TRANSFER_COUNTING,  // reading the source through
+    TRANSFER_CHECKING, // the source against the invariants
+    TRANSFER_COUNTING, // reading the source through
     TRANSFER_COPYING,
     TRANSFER_COMPARING, // reading the target through
     TRANSFER_VERIFYING, // the target against the invariants
@@ -32,17 +32,17 @@ typedef enum TransferPhase {
 
 typedef struct TransferProgress {
     TransferPhase phase;
-    const char *table;   // NULL while verifying
-    int64_t row_count;   // so far, in this phase
-    int64_t row_total;   // 0 = not known yet
+    const char *table; // NULL while verifying
+    int64_t row_count; // so far, in this phase
+    int64_t row_total; // 0 = not known yet
 } TransferProgress;
 
 typedef struct TransferConfig {
-    Str from, to;        // URLs
+    Str from, to; // URLs
     int64_t now_ms;
-    int64_t batch_rows;  // per commit; 0 = TRANSFER_BATCH_ROWS
-    bool is_resume;      // the target may be one that an earlier transfer has begun
-    bool is_dry_run;     // looks whether it could be done; marks, makes and copies nothing
+    int64_t batch_rows; // per commit; 0 = TRANSFER_BATCH_ROWS
+    bool is_resume;     // the target may be one that an earlier transfer has begun
+    bool is_dry_run;    // looks whether it could be done; marks, makes and copies nothing
     void (*progress)(void *context, const TransferProgress *progress); // NULL = nobody looks
     void *context;
     const atomic_bool *stop; // set: end early ([F3]); NULL = never
@@ -53,7 +53,7 @@ enum { TRANSFER_BATCH_ROWS = 2000 };
 typedef struct TransferReport {
     int64_t row_counts[TABLE_COUNT]; // in the source
     int64_t row_total;
-    int64_t copied_count; // by this call; the others were there already
+    int64_t copied_count;             // by this call; the others were there already
     char digest[SHA256_HEX_SIZE + 1]; // of everything
 } TransferReport;
 

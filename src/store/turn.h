@@ -13,10 +13,10 @@ typedef struct RunSpec {
     Str id; // required; the engine generates one when the caller gave none
     Str workflow;
     int64_t definition;
-    int64_t kind;      // RunKind; 0 = flow, pinned to the current definition of that name; a
-                       // child whose workflow does not exist fails at once
-    Str input;         // null = no input
-    Str dedupe_key;    // idempotency key, or null
+    int64_t kind;        // RunKind; 0 = flow, pinned to the current definition of that name; a
+                         // child whose workflow does not exist fails at once
+    Str input;           // null = no input
+    Str dedupe_key;      // idempotency key, or null
     int64_t start_at_ms; // 0 or past = now
     int64_t priority;
     int64_t timeout_ms; // overall; 0 = what the definition says, or none
@@ -55,8 +55,8 @@ typedef struct TaskSpec {
 } TaskSpec;
 
 typedef struct EventSpec {
-    Str topic; // topic events
-    Str id;    // required (generated when the caller gave none)
+    Str topic;            // topic events
+    Str id;               // required (generated when the caller gave none)
     bool is_deduplicated; // the id was the caller's: remember it
     Str payload;
 } EventSpec;
@@ -69,12 +69,12 @@ typedef struct LeaseSecret {
 
 // One pending event or signal, or all that are there, LIMIT_REMOVED_EVENTS at a time.
 typedef struct EventRemoval {
-    Str topic;         // OP_REMOVE_EVENTS
-    Str run_id;        // OP_REMOVE_SIGNALS
-    Str name;          // OP_REMOVE_SIGNALS: only those called so; null = all
-    int64_t key;       // this one; 0 = all
-    int64_t after_key; // those past it; 0 at first, then what next_key answered
-    int64_t up_to_key; // no later ones; 0 at first: those that are there now, then newest_key
+    Str topic;             // OP_REMOVE_EVENTS
+    Str run_id;            // OP_REMOVE_SIGNALS
+    Str name;              // OP_REMOVE_SIGNALS: only those called so; null = all
+    int64_t key;           // this one; 0 = all
+    int64_t after_key;     // those past it; 0 at first, then what next_key answered
+    int64_t up_to_key;     // no later ones; 0 at first: those that are there now, then newest_key
     int64_t removed_count; // answer
     int64_t next_key;      // answer: there may be more past it; 0 = that was all
     int64_t newest_key;    // answer
@@ -87,10 +87,10 @@ typedef struct StateSpec { // State.set
 
 // ---- schedules ----
 typedef struct ScheduleSet {
-    ScheduleRow row; // `name` to `catch_up_ms`, which replace what is there; `is_paused` counts
-                     // for a new schedule only. A new kind, spec or zone counts from now on
-    int64_t key;     // answer
-    bool is_new;     // answer
+    ScheduleRow row;    // `name` to `catch_up_ms`, which replace what is there; `is_paused` counts
+                        // for a new schedule only. A new kind, spec or zone counts from now on
+    int64_t key;        // answer
+    bool is_new;        // answer
     int64_t next_at_ms; // answer: its next tick; 0 = none
 } ScheduleSet;
 
@@ -103,10 +103,10 @@ typedef struct ScheduleChange { // remove, pause, resume
 // Starts a run now, whatever the overlap policy says and also while it is paused.
 typedef struct ScheduleTrigger {
     Str name;
-    Str id;       // of the run; null = made of the name and the time. An existing id starts nothing
-    Str run_id;   // answer
-    int64_t run;  // answer: its key
-    bool is_new;  // answer
+    Str id;      // of the run; null = made of the name and the time. An existing id starts nothing
+    Str run_id;  // answer
+    int64_t run; // answer: its key
+    bool is_new; // answer
 } ScheduleTrigger;
 
 // Starts the run of every tick in a range of the past that has none, whatever the overlap policy
@@ -155,52 +155,52 @@ typedef struct TurnCommit {
     size_t event_count;
     StateSpec *states; // values that readers outside may see
     size_t state_count;
-    WaitSet waits;   // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
-                     // the store looks the key up, also for those started in this same turn
-    Str snapshot;    // flow runs
+    WaitSet waits; // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
+                   // the store looks the key up, also for those started in this same turn
+    Str snapshot;  // flow runs
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
     bool is_kept;    // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
                      // to it for a while (nodes/homes.c)
     bool is_attempt; // NEXT_CONTINUE: nothing was done yet; the run, which has lost executions, is
                      // about to be executed again. Any other turn says that it got on
     Str result;
-    int64_t retry_at_ms; // NEXT_RETRY
+    int64_t retry_at_ms;         // NEXT_RETRY
     TurnParticipant participant; // NULL, or fills the `data` of log[0]
     void *participant_context;
     // Kept by the store while the same operation is submitted again; null and 0 at first.
     Str expulsion;      // why the participant is not called any more
     int64_t loss_count; // connections that were lost while it was at work
     // answers
-    int64_t state;          // the run's state after this
-    LogRow *resolved;       // LOG_WAIT entries made because waits were already satisfied, in the
-    size_t resolved_count;  // order in which they settled
-    int64_t last_seq;       // of the run's log
-    int64_t before_seq;     // where the turn before left the run's log, as far as its row knows
-    int64_t start_seq;      // its last entry before the turn's own ones
-    int64_t turn_seq;       // … and with them
-    Str step_error;         // the participant's error object
-    bool is_cancel_wanted;  // the run has been asked to end
-    bool is_idle;           // it is parked and waits for the outside world only
-    int64_t *child_keys;    // per child; a child whose id existed already answers the old key
+    int64_t state;         // the run's state after this
+    LogRow *resolved;      // LOG_WAIT entries made because waits were already satisfied, in the
+    size_t resolved_count; // order in which they settled
+    int64_t last_seq;      // of the run's log
+    int64_t before_seq;    // where the turn before left the run's log, as far as its row knows
+    int64_t start_seq;     // its last entry before the turn's own ones
+    int64_t turn_seq;      // … and with them
+    Str step_error;        // the participant's error object
+    bool is_cancel_wanted; // the run has been asked to end
+    bool is_idle;          // it is parked and waits for the outside world only
+    int64_t *child_keys;   // per child; a child whose id existed already answers the old key
     int64_t *task_keys;
 } TurnCommit;
 
 // ---- a parked run leaves memory or comes back: an entry in its log and nothing else ----
 typedef struct MemoryNote {
-    Str run_id;     // null = `run` is given
-    int64_t run;    // also an answer
-    int64_t epoch;  // another one answers ERR_FENCED; < 0 = any
-    bool is_forced; // RELEASED: also while tasks of the run are open or it backs off; otherwise
-                    // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
-                    // that has ended ERR_TERMINAL
-    bool is_asked;  // RELOADED: for its own sake, not for a reader: one that has ended, is paused
-                    // or cannot be read is refused. The engine looks, not the store
+    Str run_id;      // null = `run` is given
+    int64_t run;     // also an answer
+    int64_t epoch;   // another one answers ERR_FENCED; < 0 = any
+    bool is_forced;  // RELEASED: also while tasks of the run are open or it backs off; otherwise
+                     // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
+                     // that has ended ERR_TERMINAL
+    bool is_asked;   // RELOADED: for its own sake, not for a reader: one that has ended, is paused
+                     // or cannot be read is refused. The engine looks, not the store
     int64_t idle_ms; // RELEASED: one that has been idle for less is ERR_CONFLICT (RUN_NOT_IDLE)
                      // too; 0 = at once
-    bool has_entry; // false: only tells what would be answered
+    bool has_entry;  // false: only tells what would be answered
     int64_t idle_since_ms; // answer: of the run; 0 = it is not idle
-    int64_t state;    // answer: RunState; 0 = there is no such run
-    int64_t last_seq; // answer: of the run's log
+    int64_t state;         // answer: RunState; 0 = there is no such run
+    int64_t last_seq;      // answer: of the run's log
 } MemoryNote;
 
 // A run that this batch made ready and claimed for the batch's node.
@@ -223,7 +223,7 @@ typedef struct RunClaim {
     int64_t taken_over;     // answer: how many came from dead nodes
     int64_t home_count;     // answer: how many had been left to this node
     int64_t reserved_count; // answer: how many were met that the node cannot execute
-    bool is_cut; // answer: those were as many as it may meet; there may be more to claim
+    bool is_cut;            // answer: those were as many as it may meet; there may be more to claim
 } RunClaim;
 
 // ---- what a batch tells those who follow along ----
@@ -258,9 +258,9 @@ typedef struct EndedRun {
 
 // The attempt of a task that an operation ended, for those who measure.
 typedef struct TaskAttempt {
-    Str name; // null when the operation ended none: it was said before
-    Str worker; // who made it
-    int64_t run; // key of its run; 0 = it stands alone
+    Str name;       // null when the operation ended none: it was said before
+    Str worker;     // who made it
+    int64_t run;    // key of its run; 0 = it stands alone
     int64_t number; // 1 = the first
     int64_t started_at_ms;
 } TaskAttempt;

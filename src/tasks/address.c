@@ -56,7 +56,7 @@ static bool is_public_v6(const uint8_t *bytes) {
     if (bytes[0] == 0x20 && bytes[1] == 0x02) return is_public_v4(v4_at(bytes + 2)); // 6to4
     static const uint8_t assignments[2] = {0x20, 0x01};
     if (!starts_with(bytes, assignments, 2)) return true;
-    bool is_protocol = bytes[2] < 0x02;                       // 2001::/23: Teredo and its like
+    bool is_protocol = bytes[2] < 0x02;                           // 2001::/23: Teredo and its like
     bool is_documentation = bytes[2] == 0x0D && bytes[3] == 0xB8; // 2001:db8::/32
     return !is_protocol && !is_documentation;
 }

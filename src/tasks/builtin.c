@@ -64,8 +64,7 @@ int abide_register_builtin_tasks(abide_engine *engine, const abide_builtin_optio
     static const struct {
         const char *name;
         abide_call_fn function;
-    } tasks[] = {
-        {"http", task_http}, {"exec", task_exec}, {"log", task_log}, {"fail", task_fail}};
+    } tasks[] = {{"http", task_http}, {"exec", task_exec}, {"log", task_log}, {"fail", task_fail}};
     TaskSettings *settings = mem_zalloc(sizeof(TaskSettings));
     settings->on_log = log_to_stderr;
     if (options != NULL) {

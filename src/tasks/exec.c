@@ -50,7 +50,7 @@ static Status read_argv(Arena *arena, const JsonValue *object, char ***ret_argv,
     if (list->count > ARGUMENTS_MAX) return refuse(diag, "argv has more than 1000 items");
     char **argv = ARENA_ARRAY(arena, char *, list->count + 1);
     size_t count = 0;
-    JSON_EACH(item, list) TRY(to_text(arena, item, "argv", &argv[count++], diag));
+    JSON_EACH (item, list) TRY(to_text(arena, item, "argv", &argv[count++], diag));
     if (argv[0][0] == 0) return refuse(diag, "argv names no program");
     *ret_argv = argv;
     return OK;
@@ -72,7 +72,7 @@ static Status read_environment(Arena *arena, const JsonValue *object, char ***re
     }
     *ret_list = list;
     if (given == NULL) return OK;
-    JSON_EACH(member, given) {
+    JSON_EACH (member, given) {
         char *value;
         TRY(to_text(arena, member, "env", &value, diag));
         bool has_mark = memchr(member->key.data, '=', member->key.len) != NULL ||
@@ -85,8 +85,7 @@ static Status read_environment(Arena *arena, const JsonValue *object, char ***re
 }
 
 static Status read_input(Arena *arena, const char *input, ExecInput *ret, Diag *diag) {
-    static const char *const names[] = {"argv", "input",   "cwd",      "env",
-                                        "timeout", "maxBytes", NULL};
+    static const char *const names[] = {"argv", "input", "cwd", "env", "timeout", "maxBytes", NULL};
     const JsonValue *object;
     Str input_json = STR_NULL;
     *ret = (ExecInput){.process.timeout_ms = TIMEOUT_DEFAULT_MS, .max_bytes = BYTES_DEFAULT};
@@ -154,15 +153,14 @@ static int sort_out(abide_call *call, const ExecInput *wanted, const Buf *output
                                       (long long)wanted->max_bytes));
     if (end->is_late)
         return fail(call, end, "TIMEOUT",
-                    abide_call_printf(call, "%s did not end within %lld ms and was killed",
-                                      program, (long long)wanted->process.timeout_ms));
+                    abide_call_printf(call, "%s did not end within %lld ms and was killed", program,
+                                      (long long)wanted->process.timeout_ms));
     if (end->signal != 0)
         return fail(call, end, "SIGNAL",
                     abide_call_printf(call, "%s was ended by signal %d", program, end->signal));
     if (end->exit_status != 0)
         return fail(call, end, NULL,
-                    abide_call_printf(call, "%s ended with status %d", program,
-                                      end->exit_status));
+                    abide_call_printf(call, "%s ended with status %d", program, end->exit_status));
     return answer(call, output);
 }
 

@@ -27,11 +27,11 @@ typedef struct ProcessSpec {
 enum { PROCESS_TAIL_SIZE = 4096 };
 
 typedef struct ProcessEnd {
-    int exit_status;  // -1 when a signal ended it
-    int signal;       // 0 = none
-    bool is_late;     // ended at its deadline
-    bool is_stopped;  // ended because `stop` became readable
-    bool is_too_loud; // killed because `output` was full
+    int exit_status;              // -1 when a signal ended it
+    int signal;                   // 0 = none
+    bool is_late;                 // ended at its deadline
+    bool is_stopped;              // ended because `stop` became readable
+    bool is_too_loud;             // killed because `output` was full
     char tail[PROCESS_TAIL_SIZE]; // the last of its standard error
     size_t tail_len;
 } ProcessEnd;

@@ -14,8 +14,8 @@ typedef struct FailInput {
 static Status read_input(Arena *arena, const char *input, FailInput *ret, Diag *diag) {
     static const char *const names[] = {"message", "type", "times", "retryable", NULL};
     const JsonValue *object;
-    *ret = (FailInput){
-        .message = STR("failed on purpose"), .type = STR("Error"), .times = INT64_MAX};
+    *ret =
+        (FailInput){.message = STR("failed on purpose"), .type = STR("Error"), .times = INT64_MAX};
     ret->is_retryable = true;
     if (input == NULL || strcmp(input, "null") == 0) return OK;
     TRY(task_input(arena, input, names, &object, diag));
@@ -23,8 +23,7 @@ static Status read_input(Arena *arena, const char *input, FailInput *ret, Diag *
     TRY(json_get_string(object, "type", &ret->type, diag));
     TRY(json_get_i64(object, "times", &ret->times, diag));
     TRY(json_get_bool(object, "retryable", &ret->is_retryable, diag));
-    if (ret->times < 0)
-        return diag_set(diag, ERR_INVALID, "TASK_INPUT", "times is negative");
+    if (ret->times < 0) return diag_set(diag, ERR_INVALID, "TASK_INPUT", "times is negative");
     return OK;
 }
 

@@ -35,8 +35,8 @@ typedef struct Exchange { // one request under way, with its redirects
     HttpHop hop;
     HttpHead head; // of the last answer
     Buf body;
-    size_t skipped_bytes; // of bodies that only say where to go
-    int64_t left_ms;      // of the time-out, for what is to come
+    size_t skipped_bytes;           // of bodies that only say where to go
+    int64_t left_ms;                // of the time-out, for what is to come
     char refused[INET6_ADDRSTRLEN]; // the address that was refused; empty = none
     bool is_body_too_large;
     bool is_head_too_large;
@@ -112,9 +112,9 @@ static void send_header(HeaderList *headers, Str name, Str value) {
     const Exchange *exchange = headers->exchange;
     if (!http_hop_sends(&exchange->hop, name)) return;
     // libcurl's way to say "an empty value" is a semicolon.
-    Str line = value.len > 0 ? arena_printf(exchange->arena, "%.*s: %.*s", STR_ARG(name),
-                                            STR_ARG(value))
-                             : arena_printf(exchange->arena, "%.*s;", STR_ARG(name));
+    Str line = value.len > 0
+                   ? arena_printf(exchange->arena, "%.*s: %.*s", STR_ARG(name), STR_ARG(value))
+                   : arena_printf(exchange->arena, "%.*s;", STR_ARG(name));
     headers->list = exchange->curl->slist_append(headers->list, line.data);
 }
 
@@ -129,7 +129,7 @@ static struct curl_slist *make_headers(const Exchange *exchange, abide_call *cal
     HeaderList headers = {.exchange = exchange};
     bool has_type = false, has_key = false, has_trace = false, has_state = false;
     static const JsonValue no_headers = {.kind = JSON_KIND_OBJECT};
-    JSON_EACH(header, request->headers != NULL ? request->headers : &no_headers) {
+    JSON_EACH (header, request->headers != NULL ? request->headers : &no_headers) {
         has_type = has_type || is_named(header, "Content-Type");
         has_key = has_key || is_named(header, "Idempotency-Key");
         has_trace = has_trace || is_named(header, "traceparent");
@@ -224,9 +224,9 @@ static int answer(abide_call *call, const Exchange *exchange) {
 
 // `code` is NULL for answers that have a status.
 static int fail(abide_call *call, const Exchange *exchange, const char *code, const char *message) {
-    bool is_final = code != NULL && (strcmp(code, "ADDRESS_REFUSED") == 0 ||
-                                     strcmp(code, "BODY_TOO_LARGE") == 0 ||
-                                     strcmp(code, "HEADERS_TOO_LARGE") == 0);
+    bool is_final = code != NULL &&
+                    (strcmp(code, "ADDRESS_REFUSED") == 0 || strcmp(code, "BODY_TOO_LARGE") == 0 ||
+                     strcmp(code, "HEADERS_TOO_LARGE") == 0);
     long status = exchange->status;
     if (code == NULL) is_final = status < 500 && status != 408 && status != 429; // [H3]
     Buf details;
@@ -251,13 +251,13 @@ static int fail(abide_call *call, const Exchange *exchange, const char *code, co
 static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const char *detail) {
     const HttpRequest *request = exchange->request;
     if (exchange->is_head_too_large)
-        return fail(call, exchange, "HEADERS_TOO_LARGE",
-                    abide_call_printf(call, "the answer has more than %d bytes of headers",
-                                      HTTP_HEAD_MAX));
+        return fail(
+            call, exchange, "HEADERS_TOO_LARGE",
+            abide_call_printf(call, "the answer has more than %d bytes of headers", HTTP_HEAD_MAX));
     if (exchange->is_body_too_large)
-        return fail(call, exchange, "BODY_TOO_LARGE",
-                    abide_call_printf(call, "the answer has more than %zu bytes",
-                                      exchange->body.max_size));
+        return fail(
+            call, exchange, "BODY_TOO_LARGE",
+            abide_call_printf(call, "the answer has more than %zu bytes", exchange->body.max_size));
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail(call, exchange, "TIMEOUT",
                     abide_call_printf(call, "no complete answer from %.*s within %lld ms",
@@ -273,15 +273,15 @@ static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const c
                     abide_call_printf(call, "%.*s redirects more than %d times",
                                       STR_ARG(request->url), REDIRECTS_MAX));
     if (code != CURLE_OK)
-        return fail(call, exchange, "CONNECTION",
-                    abide_call_printf(call, "no answer from %.*s: %s", STR_ARG(request->url),
-                                      detail));
+        return fail(
+            call, exchange, "CONNECTION",
+            abide_call_printf(call, "no answer from %.*s: %s", STR_ARG(request->url), detail));
     bool is_redirect = exchange->status >= 300 && exchange->status < 400;
     bool is_wanted = exchange->status >= 200 && exchange->status < 300;
     if (is_wanted || (is_redirect && !request->is_following)) return answer(call, exchange);
-    return fail(call, exchange, NULL,
-                abide_call_printf(call, "%.*s answered %ld", STR_ARG(request->url),
-                                  exchange->status));
+    return fail(
+        call, exchange, NULL,
+        abide_call_printf(call, "%.*s answered %ld", STR_ARG(request->url), exchange->status));
 }
 
 static CURLcode send_once(abide_call *call, Exchange *exchange, CURL *handle, char *detail) {

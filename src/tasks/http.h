@@ -12,7 +12,7 @@ typedef struct HttpRequest { // texts live in the arena and end with a NUL
     bool is_json;             // the body came as `json`
     bool is_following;        // redirects
     int64_t timeout_ms;
-    int64_t max_bytes;        // of the answer's body
+    int64_t max_bytes; // of the answer's body
 } HttpRequest;
 
 MUST_CHECK Status http_read_input(Arena *arena, const char *input, HttpRequest *ret_request,

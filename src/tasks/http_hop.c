@@ -63,10 +63,10 @@ bool http_hop_sends(const HttpHop *hop, Str name) {
     static const char *const of_body[] = {"Content-Encoding", "Content-Language",
                                           "Content-Location", "Content-Type",
                                           "Idempotency-Key",  NULL};
-    static const char *const safe[] = {"Accept",           "Accept-Charset",  "Accept-Language",
-                                       "Cache-Control",    "Content-Encoding", "Content-Language",
-                                       "Content-Type",     "Idempotency-Key",  "User-Agent",
-                                       "traceparent",      "tracestate",       NULL};
+    static const char *const safe[] = {"Accept",        "Accept-Charset",   "Accept-Language",
+                                       "Cache-Control", "Content-Encoding", "Content-Language",
+                                       "Content-Type",  "Idempotency-Key",  "User-Agent",
+                                       "traceparent",   "tracestate",       NULL};
     if (hop->is_without_body && is_one_of(name, of_body)) return false;
     return !hop->is_foreign || is_one_of(name, safe);
 }
@@ -74,9 +74,11 @@ bool http_hop_sends(const HttpHop *hop, Str name) {
 // The url, the body and the connection decide about these; a second opinion in the same request is
 // how one server's request becomes another server's two.
 bool http_header_is_ours(Str name) {
-    static const char *const ours[] = {"Connection",        "Content-Length",      "Expect",
-                                       "Host",              "Keep-Alive",          "TE",
-                                       "Proxy-Connection",  "Proxy-Authorization", "Trailer",
-                                       "Transfer-Encoding", "Upgrade",             NULL};
+    static const char *const ours[] = {"Connection",       "Content-Length",
+                                       "Expect",           "Host",
+                                       "Keep-Alive",       "TE",
+                                       "Proxy-Connection", "Proxy-Authorization",
+                                       "Trailer",          "Transfer-Encoding",
+                                       "Upgrade",          NULL};
     return is_one_of(name, ours);
 }

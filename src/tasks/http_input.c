@@ -67,12 +67,12 @@ static Status check_header(const JsonValue *header, Diag *diag) {
 // Names differ in more than case: which of two values a server believes is anybody's guess.
 static Status check_headers(const JsonValue *headers, Diag *diag) {
     size_t count = 0, size = 0;
-    JSON_EACH(header, headers) {
+    JSON_EACH (header, headers) {
         TRY(check_header(header, diag));
         size += header->key.len + header->string.len;
         if (++count > HEADERS_MAX || size > HEADERS_SIZE_MAX)
             return refuse(diag, "headers: more than 100, or more than 65536 bytes");
-        JSON_EACH(other, headers) {
+        JSON_EACH (other, headers) {
             if (other == header) break;
             if (other->key.len != header->key.len ||
                 strncasecmp(other->key.data, header->key.data, other->key.len) != 0)
@@ -117,9 +117,8 @@ static Status check_numbers(const HttpRequest *request, Diag *diag) {
 }
 
 Status http_read_input(Arena *arena, const char *input, HttpRequest *ret_request, Diag *diag) {
-    static const char *const names[] = {"method",  "url",  "headers",         "json",
-                                        "body",    "timeout", "followRedirects", "maxBytes",
-                                        NULL};
+    static const char *const names[] = {
+        "method", "url", "headers", "json", "body", "timeout", "followRedirects", "maxBytes", NULL};
     static const char *const required[] = {"url", NULL};
     *ret_request = (HttpRequest){.timeout_ms = TIMEOUT_DEFAULT_MS, .max_bytes = BYTES_DEFAULT};
     ret_request->is_following = true;

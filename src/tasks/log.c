@@ -23,7 +23,7 @@ static Status level_of(Str name, int *ret_level, Diag *diag) {
 static void append_rest(Buf *line, const JsonValue *object) {
     JsonWriter writer;
     bool has_rest = false;
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         bool is_level = str_equal(member->key, STR("level"));
         if (is_level || str_equal(member->key, STR("message"))) continue;
         if (!has_rest) {

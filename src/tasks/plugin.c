@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 __attribute__((format(printf, 4, 5))) static int refuse(abide_error *error, int code,
-                                                        const char *name, const char *format,
-                                                        ...) {
+                                                        const char *name, const char *format, ...) {
     if (error == NULL) return code;
     *error = (abide_error){.code = code};
     snprintf(error->name, sizeof error->name, "%s", name);

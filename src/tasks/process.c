@@ -5,8 +5,8 @@
 // nobody. Invariants [P1]-[P5] are in exec.h.
 //
 // Not here: what the task makes of it (exec.c).
-#include "tasks/exec.h"
 #include "base/env.h"
+#include "tasks/exec.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

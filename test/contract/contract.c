@@ -33,8 +33,8 @@ static Status prepare_by_words(const DefinitionRow *definition, RunSpec *spec, A
         spec->queue = STR("slow");
         spec->tags = STR("of-workflow");
     }
-    bool is_bad = str_equal(definition->config, STR("picky")) &&
-                  str_equal(spec->input, STR("\"bad\""));
+    bool is_bad =
+        str_equal(definition->config, STR("picky")) && str_equal(spec->input, STR("\"bad\""));
     if (!is_bad) return OK;
     *ret_error = STR("{\"type\":\"InputError\"}");
     return diag_set(diag, ERR_INVALID, "BAD_INPUT", "the input is bad");
@@ -57,8 +57,7 @@ int world_setup(void **state) {
         const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
         snprintf(world->directory, sizeof(world->directory), "%s/abide-contract-XXXXXX", parent);
         if (mkdtemp(world->directory) == NULL) return -1;
-        snprintf(world->url, sizeof(world->url), "%s:%s/test.db", test_backend(),
-                 world->directory);
+        snprintf(world->url, sizeof(world->url), "%s:%s/test.db", test_backend(), world->directory);
     }
     if (is_redis()) {
         test_redis_clear();
@@ -111,8 +110,8 @@ void world_crash(World *world) {
 Str world_dump(World *world) {
     static const char *const topics[] = {"t", "u", "news", "orders"};
     static const char *const tags[] = {"red", "blue"};
-    DumpOptions options = {.topics = topics, .topic_count = 4, .tags = tags, .tag_count = 2,
-                           .now_ms = world->now_ms};
+    DumpOptions options = {
+        .topics = topics, .topic_count = 4, .tags = tags, .tag_count = 2, .now_ms = world->now_ms};
     return store_dump(world->store, &world->arena, &options);
 }
 
@@ -181,8 +180,11 @@ int64_t join(World *world, const char *name, int64_t lease_ms) {
 }
 
 RunSpec spec_of(const char *id) {
-    return (RunSpec){.id = str_from(id), .workflow = STR("order"), .kind = RUN_NATIVE,
-                     .input = STR("{\"a\":1}"), .keep_ms = -1};
+    return (RunSpec){.id = str_from(id),
+                     .workflow = STR("order"),
+                     .kind = RUN_NATIVE,
+                     .input = STR("{\"a\":1}"),
+                     .keep_ms = -1};
 }
 
 Op *add_create(World *world, const RunSpec *spec) {
@@ -243,8 +245,12 @@ Op *turn(World *world, Claimed claimed, TurnNext next) {
 }
 
 LogRow log_step(const char *name, int64_t position, int64_t iteration, const char *data) {
-    return (LogRow){.kind = LOG_STEP, .position = position, .iteration = iteration, .attempt = 1,
-                    .name = str_from(name), .data = str_from(data)};
+    return (LogRow){.kind = LOG_STEP,
+                    .position = position,
+                    .iteration = iteration,
+                    .attempt = 1,
+                    .name = str_from(name),
+                    .data = str_from(data)};
 }
 
 void set_log(World *world, Op *op, LogRow entry) {
@@ -317,16 +323,18 @@ Op *park_on(World *world, Claimed claimed, WaitMode mode, const WaitItem *items,
 
 Op *publish(World *world, const char *topic, const char *payload) {
     Op *op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = str_from(topic), .id = STR("event"),
-                                    .payload = str_from(payload)};
+    op->publish.event =
+        (EventSpec){.topic = str_from(topic), .id = STR("event"), .payload = str_from(payload)};
     op_run(world, op, OK);
     return op;
 }
 
 Op *publish_once(World *world, const char *topic, const char *id, const char *payload) {
     Op *op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = str_from(topic), .id = str_from(id),
-                                    .is_deduplicated = true, .payload = str_from(payload)};
+    op->publish.event = (EventSpec){.topic = str_from(topic),
+                                    .id = str_from(id),
+                                    .is_deduplicated = true,
+                                    .payload = str_from(payload)};
     op_run(world, op, OK);
     return op;
 }

@@ -28,7 +28,7 @@ typedef struct World {
     int64_t batch_number;
     int64_t claim_max;
     const WorkflowSet *executes; // NULL = it has every workflow in C
-    char directory[64]; // empty for stores without files
+    char directory[64];          // empty for stores without files
     char url[128];
 } World;
 
@@ -192,6 +192,6 @@ int contract_edges(void);
 int contract_limits(void);
 int contract_files(void); // stores with a file
 int contract_no_files(void);
-int contract_steps(void);          // stores whose transaction a step may join
+int contract_steps(void); // stores whose transaction a step may join
 int contract_steps_postgres(void);
-int contract_no_steps(void);       // the others
+int contract_no_steps(void); // the others

@@ -92,8 +92,8 @@ static bool filter_contains(Str filter, Str payload) {
 }
 
 static Store *side_open(const Side *side) {
-    StoreConfig config = {.filter_matches = filter_contains, .events_per_topic = 8,
-                          .event_retention_ms = 30000};
+    StoreConfig config = {
+        .filter_matches = filter_contains, .events_per_topic = 8, .event_retention_ms = 30000};
     Diag diag = {0};
     Store *store = NULL;
     Status status = store_open(str_from(side->url), &config, &store, &diag);
@@ -219,8 +219,10 @@ static bool ended_changed(Contest *contest, Arena *arena) {
 }
 
 static bool states_differ(Contest *contest) {
-    DumpOptions options = {.topics = trace_topics, .topic_count = trace_topic_count,
-                           .tags = trace_tags, .tag_count = trace_tag_count,
+    DumpOptions options = {.topics = trace_topics,
+                           .topic_count = trace_topic_count,
+                           .tags = trace_tags,
+                           .tag_count = trace_tag_count,
                            .now_ms = contest->knowledge.now_ms,
                            .has_batch_numbers = !contest->has_heartbeat};
     Arena arena;
@@ -362,8 +364,7 @@ static void drop_ops(Trace *trace, int *tries) {
         for (size_t j = 0; j < trace->batches[i].count;) {
             TraceBatch kept = trace->batches[i];
             TraceBatch *batch = &trace->batches[i];
-            memmove(&batch->ops[j], &batch->ops[j + 1],
-                    (batch->count - j - 1) * sizeof(TraceOp));
+            memmove(&batch->ops[j], &batch->ops[j + 1], (batch->count - j - 1) * sizeof(TraceOp));
             batch->count--;
             if (still_fails(trace, tries)) continue;
             *batch = kept;
@@ -451,8 +452,8 @@ int main(int count, char **arguments) {
         fprintf(stderr, "use: %s [--seeds A..B] [--batches N] [--show SEED]\n", arguments[0]);
         return 2;
     }
-    Tally *tally = mmap(NULL, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                        -1, 0);
+    Tally *tally =
+        mmap(NULL, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED) abort();
     uint64_t total = options.last - options.first + 1;
     int points = (int)((total + SEEDS_PER_POINT - 1) / SEEDS_PER_POINT), failed = 0;

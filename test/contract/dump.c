@@ -1,7 +1,7 @@
 // Dump: see dump.h. One section per kind of thing, one line per row, every column by name.
+#include "contract/dump.h"
 #include "base/containers/buf.h"
 #include "base/limits.h"
-#include "contract/dump.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,8 +117,8 @@ static void children_add(Dump *dump, int64_t run) {
 
 static void events_add(Dump *dump, int64_t run, Str topic) {
     for (int64_t after = 0;;) {
-        Query query = {.run = run, .name = topic, .after = after,
-                       .limit = dump->options->page_limit};
+        Query query = {
+            .run = run, .name = topic, .after = after, .limit = dump->options->page_limit};
         query_run(dump, &query, QUERY_EVENTS);
         for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_EVENTS, &query.events[i]);
         if (query.next == 0) return;

@@ -2,8 +2,8 @@
 #pragma once
 #include "contract/contract.h"
 
-typedef struct Part { // of one step in the transaction
-    const char *sql;  // NULL = none
+typedef struct Part {                    // of one step in the transaction
+    const char *sql;                     // NULL = none
     void (*more)(StepDatabase database); // after it, or NULL
     Status answer;
     const char *data; // of its answer; NULL = "1"

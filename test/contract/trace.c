@@ -1,6 +1,6 @@
 // Traces: see trace.h. Each `build_` function turns one number into one operation.
-#include "base/env.h"
 #include "contract/trace.h"
+#include "base/env.h"
 #include <stdlib.h>
 
 #define START_MS INT64_C(1700000000000) // 2023-11-14T22:13:20Z
@@ -33,9 +33,15 @@ static int64_t later(Maker *maker, int64_t min, int64_t max) {
 }
 
 static Str payload(Maker *maker) {
-    static const Str all[] = {STR_NULL, STR(""), STR("null"), STR("[]"), STR("{}"),
-                              STR("12345678901234567"), STR("\"\xf0\x9f\x8d\xb0'%\\\""),
-                              STR("{\"kind\":\"a\"}"), STR("{\"kind\":\"b\"}")};
+    static const Str all[] = {STR_NULL,
+                              STR(""),
+                              STR("null"),
+                              STR("[]"),
+                              STR("{}"),
+                              STR("12345678901234567"),
+                              STR("\"\xf0\x9f\x8d\xb0'%\\\""),
+                              STR("{\"kind\":\"a\"}"),
+                              STR("{\"kind\":\"b\"}")};
     uint32_t place = pick(maker, 11);
     if (place < 9) return all[place];
     if (place == 9) return arena_printf(maker->arena, "%u", pick(maker, 1000));
@@ -89,7 +95,9 @@ static RunSpec some_spec(Maker *maker, Str id) {
     return (RunSpec){
         .id = id,
         .workflow = is_pinned ? numbered(maker, "workflow", 3) : workflow,
-        .kind = is_pinned ? 0 : chance(maker, 60) ? RUN_NATIVE : RUN_FLOW,
+        .kind = is_pinned           ? 0
+                : chance(maker, 60) ? RUN_NATIVE
+                                    : RUN_FLOW,
         .input = payload(maker),
         .dedupe_key = chance(maker, 15) ? numbered(maker, "k", 4) : STR_NULL,
         .start_at_ms = chance(maker, 15) ? later(maker, -1000, 5000) : 0,
@@ -128,18 +136,23 @@ static TaskSpec some_task(Maker *maker) {
 }
 
 static EventSpec some_event(Maker *maker) {
-    return (EventSpec){.topic = some_topic(maker), .id = numbered(maker, "e", 5),
-                       .is_deduplicated = chance(maker, 25), .payload = payload(maker)};
+    return (EventSpec){.topic = some_topic(maker),
+                       .id = numbered(maker, "e", 5),
+                       .is_deduplicated = chance(maker, 25),
+                       .payload = payload(maker)};
 }
 
 static LogRow some_entry(Maker *maker) {
-    static const LogKind kinds[] = {LOG_STEP, LOG_STEP, LOG_STEP,   LOG_STEP_ATTEMPT, LOG_CHILD,
-                                    LOG_TASK, LOG_EMIT, LOG_MARK,   LOG_STREAM,       LOG_LINE,
-                                    LOG_TASK, LOG_WAITING};
-    LogRow entry = {.kind = kinds[pick(maker, 12)], .position = between(maker, 0, 20),
-                    .iteration = pick(maker, 3), .attempt = pick(maker, 3),
+    static const LogKind kinds[] = {LOG_STEP,   LOG_STEP, LOG_STEP, LOG_STEP_ATTEMPT,
+                                    LOG_CHILD,  LOG_TASK, LOG_EMIT, LOG_MARK,
+                                    LOG_STREAM, LOG_LINE, LOG_TASK, LOG_WAITING};
+    LogRow entry = {.kind = kinds[pick(maker, 12)],
+                    .position = between(maker, 0, 20),
+                    .iteration = pick(maker, 3),
+                    .attempt = pick(maker, 3),
                     .outcome = chance(maker, 90) ? OUTCOME_OK : pick(maker, OUTCOME_COUNT),
-                    .name = some_step(maker), .data = payload(maker)};
+                    .name = some_step(maker),
+                    .data = payload(maker)};
     if (entry.kind == LOG_LINE) entry.position = -1;
     return entry;
 }
@@ -169,8 +182,10 @@ static bool has_claim(const Maker *maker) {
 }
 
 static WaitItem some_wait(Maker *maker, int64_t slot) {
-    WaitItem item = {.kind = between(maker, WAIT_EVENT, WAIT_KIND_COUNT - 1), .slot = slot,
-                     .position = between(maker, 0, 20), .iteration = pick(maker, 2)};
+    WaitItem item = {.kind = between(maker, WAIT_EVENT, WAIT_KIND_COUNT - 1),
+                     .slot = slot,
+                     .position = between(maker, 0, 20),
+                     .iteration = pick(maker, 2)};
     bool is_bounded = chance(maker, 30);
     uint32_t task = some_task_place(maker, false);
     uint32_t child = 12 + pick(maker, 8);
@@ -209,11 +224,12 @@ static void build_waits(Maker *maker, TurnCommit *turn) {
 }
 
 static void build_turn(Maker *maker, Op *op) {
-    static const TurnNext nexts[] = {
-        NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE, NEXT_CONTINUE,
-        NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,  NEXT_SUSPEND,
-        NEXT_SUSPEND,  NEXT_COMPLETE, NEXT_COMPLETE, NEXT_FAIL,     NEXT_PAUSE,    NEXT_CANCELLED,
-        NEXT_CONTINUE_AS, NEXT_RETRY, NEXT_RETRY};
+    static const TurnNext nexts[] = {NEXT_CONTINUE, NEXT_CONTINUE,  NEXT_CONTINUE,    NEXT_CONTINUE,
+                                     NEXT_CONTINUE, NEXT_CONTINUE,  NEXT_SUSPEND,     NEXT_SUSPEND,
+                                     NEXT_SUSPEND,  NEXT_SUSPEND,   NEXT_SUSPEND,     NEXT_SUSPEND,
+                                     NEXT_SUSPEND,  NEXT_COMPLETE,  NEXT_COMPLETE,    NEXT_FAIL,
+                                     NEXT_PAUSE,    NEXT_CANCELLED, NEXT_CONTINUE_AS, NEXT_RETRY,
+                                     NEXT_RETRY};
     TurnCommit *turn = &op->turn;
     const KnownRun *run = some_claim(maker, &turn->epoch);
     turn->run = run->key;
@@ -334,8 +350,10 @@ static void build_outside(Maker *maker, Op *op) {
         break;
     case OP_PURGE_RUN: op->purge.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS); break;
     case OP_SET_TOPIC:
-        op->set_topic = (TopicRow){.name = some_topic(maker), .consume = pick(maker, 2),
-                                   .visible = pick(maker, 3), .cap = pick(maker, 8),
+        op->set_topic = (TopicRow){.name = some_topic(maker),
+                                   .consume = pick(maker, 2),
+                                   .visible = pick(maker, 3),
+                                   .cap = pick(maker, 8),
                                    .expire_ms = chance(maker, 30) ? 2000 : 0};
         break;
     default: abort();
@@ -544,19 +562,52 @@ static const struct {
     OpKind kind;
     uint32_t weight;
 } weights[] = {
-    {OP_COMMIT_TURN, 30},   {OP_CREATE_RUN, 10},  {OP_CLAIM, 8},         {OP_PUBLISH, 8},
-    {OP_SIGNAL, 8},         {OP_FIRE_DUE, 6},     {OP_CLAIM_TASKS, 5},   {OP_COMPLETE_TASK, 4},
-    {OP_FAIL_TASK, 3},      {OP_HEARTBEAT_TASK, 2}, {OP_CREATE_TASK, 3}, {OP_CANCEL, 3},
-    {OP_PAUSE, 3},          {OP_RESUME, 4},       {OP_REWIND, 3},        {OP_FORK, 1},
-    {OP_PURGE_RUN, 5},      {OP_SET_TOPIC, 2},    {OP_REPLAY_DEAD_LETTER, 2},
-    {OP_REMOVE_DEAD_LETTER, 1}, {OP_SWEEP, 3},    {OP_APPEND_LOG, 1},    {OP_RETRY_TASK, 1},
-    {OP_RELEASE, 2},        {OP_DEFINE, 1},       {OP_RENEW, 2},         {OP_JOIN, 2},
-    {OP_LEAVE, 1},          {OP_DESCRIBE_NODE, 1}, {OP_SET_SCHEDULE, 4}, {OP_REMOVE_SCHEDULE, 1},
-    {OP_PAUSE_SCHEDULE, 1}, {OP_RESUME_SCHEDULE, 1}, {OP_TRIGGER_SCHEDULE, 2},
-    {OP_BACKFILL_SCHEDULE, 1}, {OP_RELEASE_TASK, 1},
-    {OP_SET_QUEUE, 2}, {OP_REMOVE_QUEUE, 1},
-    {OP_PAUSE_QUEUE, 1},    {OP_RESUME_QUEUE, 2}, {OP_CREATE_TOKEN, 1}, {OP_REMOVE_TOKEN, 1},
-    {OP_NOTE_RELEASED, 3},  {OP_NOTE_RELOADED, 2}, {OP_REMOVE_EVENTS, 2}, {OP_REMOVE_SIGNALS, 2},
+    {OP_COMMIT_TURN, 30},
+    {OP_CREATE_RUN, 10},
+    {OP_CLAIM, 8},
+    {OP_PUBLISH, 8},
+    {OP_SIGNAL, 8},
+    {OP_FIRE_DUE, 6},
+    {OP_CLAIM_TASKS, 5},
+    {OP_COMPLETE_TASK, 4},
+    {OP_FAIL_TASK, 3},
+    {OP_HEARTBEAT_TASK, 2},
+    {OP_CREATE_TASK, 3},
+    {OP_CANCEL, 3},
+    {OP_PAUSE, 3},
+    {OP_RESUME, 4},
+    {OP_REWIND, 3},
+    {OP_FORK, 1},
+    {OP_PURGE_RUN, 5},
+    {OP_SET_TOPIC, 2},
+    {OP_REPLAY_DEAD_LETTER, 2},
+    {OP_REMOVE_DEAD_LETTER, 1},
+    {OP_SWEEP, 3},
+    {OP_APPEND_LOG, 1},
+    {OP_RETRY_TASK, 1},
+    {OP_RELEASE, 2},
+    {OP_DEFINE, 1},
+    {OP_RENEW, 2},
+    {OP_JOIN, 2},
+    {OP_LEAVE, 1},
+    {OP_DESCRIBE_NODE, 1},
+    {OP_SET_SCHEDULE, 4},
+    {OP_REMOVE_SCHEDULE, 1},
+    {OP_PAUSE_SCHEDULE, 1},
+    {OP_RESUME_SCHEDULE, 1},
+    {OP_TRIGGER_SCHEDULE, 2},
+    {OP_BACKFILL_SCHEDULE, 1},
+    {OP_RELEASE_TASK, 1},
+    {OP_SET_QUEUE, 2},
+    {OP_REMOVE_QUEUE, 1},
+    {OP_PAUSE_QUEUE, 1},
+    {OP_RESUME_QUEUE, 2},
+    {OP_CREATE_TOKEN, 1},
+    {OP_REMOVE_TOKEN, 1},
+    {OP_NOTE_RELEASED, 3},
+    {OP_NOTE_RELOADED, 2},
+    {OP_REMOVE_EVENTS, 2},
+    {OP_REMOVE_SIGNALS, 2},
 };
 
 static OpKind some_kind(uint64_t *random) {
@@ -728,15 +779,15 @@ static void learn_op(Knowledge *knowledge, Arena *arena, const Op *op) {
         }
         break;
     case OP_COMPLETE_TASK:
-        lease_set(task_of_id(knowledge, arena, op->complete_task.id),
-                  op->status != ERR_NOT_FOUND, 0);
+        lease_set(task_of_id(knowledge, arena, op->complete_task.id), op->status != ERR_NOT_FOUND,
+                  0);
         break;
     case OP_FAIL_TASK:
         lease_set(task_of_id(knowledge, arena, op->fail_task.id), op->status != ERR_NOT_FOUND, 0);
         break;
     case OP_RELEASE_TASK:
-        lease_set(task_of_id(knowledge, arena, op->release_task.id),
-                  op->status != ERR_NOT_FOUND, 0);
+        lease_set(task_of_id(knowledge, arena, op->release_task.id), op->status != ERR_NOT_FOUND,
+                  0);
         break;
     default: break;
     }
@@ -762,8 +813,12 @@ void trace_learn(Knowledge *knowledge, const Batch *batch, Status status, Store 
     for (size_t i = 0; i < batch->ready_count; i++) {
         const ReadyRun *ready = &batch->ready[i];
         KnownRun *run = run_or_guest(knowledge, &arena, ready->id, ready->run);
-        *run = (KnownRun){ready->run,   ready->epoch, run->epoch ? run->epoch : run->stale_epoch,
-                          batch->node,  ready->kind == RUN_FLOW, false};
+        *run = (KnownRun){ready->run,
+                          ready->epoch,
+                          run->epoch ? run->epoch : run->stale_epoch,
+                          batch->node,
+                          ready->kind == RUN_FLOW,
+                          false};
     }
     for (size_t i = 0; i < batch->ended_count; i++) {
         const EndedRun *ended = &batch->ended[i];

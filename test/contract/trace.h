@@ -38,10 +38,10 @@ typedef struct Trace {
 } Trace;
 
 typedef struct KnownRun { // by its place in the pool of ids
-    int64_t key;         // 0 = none of that name
-    int64_t epoch;       // of the claim that is probably held; 0 = none
-    int64_t stale_epoch; // of some earlier one
-    int64_t node;        // whose
+    int64_t key;          // 0 = none of that name
+    int64_t epoch;        // of the claim that is probably held; 0 = none
+    int64_t stale_epoch;  // of some earlier one
+    int64_t node;         // whose
     bool is_flow;
     bool is_ended;
 } KnownRun;

@@ -238,9 +238,8 @@ static void put_event(Buf *text, const EventSpec *event) {
 }
 
 static void put_turn_question(Buf *text, const TurnCommit *turn) {
-    static const char *const names[] = {"",     "continue", "suspend", "complete",
-                                        "fail", "cancelled", "pause",  "continue_as",
-                                        "retry"};
+    static const char *const names[] = {"",          "continue", "suspend",     "complete", "fail",
+                                        "cancelled", "pause",    "continue_as", "retry"};
     put(text, "run", turn->run);
     put(text, "epoch", turn->epoch);
     buf_printf(text, " next=%s", names[turn->next]);

@@ -36,8 +36,8 @@ static int write_effect(abide_call *call, const char *input) {
         return abide_throw_final(call, "NoTransaction", "not exactly one database");
     }
     const char *run = abide_call_run_id(call);
-    const char *error = postgres != NULL ? write_postgres(postgres, run, input)
-                                         : write_sqlite(sqlite, run, input);
+    const char *error =
+        postgres != NULL ? write_postgres(postgres, run, input) : write_sqlite(sqlite, run, input);
     return error != NULL ? abide_throw(call, "Sql", error) : abide_return(call, "true");
 }
 
@@ -70,7 +70,9 @@ int main(int count, char **arguments) {
     step_count = (int)strtol(arguments[3], NULL, 10);
     abide_engine *engine;
     abide_error error;
-    abide_options options = {.lease = "2s", .on_event = tell_event, .store_retry_attempts = 1000,
+    abide_options options = {.lease = "2s",
+                             .on_event = tell_event,
+                             .store_retry_attempts = 1000,
                              .store_retry_max_delay = "200ms"};
     if (abide_open(arguments[1], &options, &engine, &error) != ABIDE_OK) {
         return fail("open", &error);

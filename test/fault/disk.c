@@ -4,9 +4,9 @@
 // flush, and the list of changes since. Files are small here, so whole copies are cheap.
 //   [K6] Creating and removing files is taken to survive at once.
 //   [K7] One process, one thread.
+#include "fault/disk.h"
 #include "base/containers/vec.h"
 #include "base/env.h"
-#include "fault/disk.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -299,9 +299,7 @@ static bool access_fails(DiskFile *file, const void *data, int size, int64_t off
         power_fail();
         abort();
     case DISK_FULL:
-    case DISK_ERROR:
-        disk.has_failed = true;
-        return true;
+    case DISK_ERROR: disk.has_failed = true; return true;
     default: return false;
     }
 }
@@ -392,8 +390,8 @@ static int disk_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file
     (void)vfs;
     DiskFile *self = disk_file(file);
     *self = (DiskFile){.real = (sqlite3_file *)(void *)((char *)file + sizeof(DiskFile))};
-    bool is_kept = path && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL |
-                                     SQLITE_OPEN_MAIN_JOURNAL));
+    bool is_kept =
+        path && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL));
     if (is_kept && disk.is_watching) self->image = image_find(path, true);
     int code = disk.real->xOpen(disk.real, path, self->real, flags, ret_flags);
     if (self->real->pMethods) self->base.pMethods = &disk.methods;

@@ -9,8 +9,10 @@ static bool filter_contains(Str filter, Str payload) {
 }
 
 Store *script_open(const char *url, Status *ret_status, Diag *ret_diag) {
-    StoreConfig config = {.filter_matches = filter_contains, .events_per_topic = 8,
-                          .event_retention_ms = 30000, .busy_timeout_ms = 50};
+    StoreConfig config = {.filter_matches = filter_contains,
+                          .events_per_topic = 8,
+                          .event_retention_ms = 30000,
+                          .busy_timeout_ms = 50};
     Store *store = NULL;
     *ret_status = store_open(str_from(url), &config, &store, ret_diag);
     return *ret_status == OK ? store : NULL;
@@ -52,9 +54,12 @@ Status script_submit(const Script *script, size_t place, Store *store, Diag *dia
 }
 
 Str script_state(const Script *script, size_t place, Store *store, Arena *arena) {
-    DumpOptions options = {.topics = trace_topics, .topic_count = trace_topic_count,
-                           .tags = trace_tags, .tag_count = trace_tag_count,
-                           .now_ms = script->before[place].now_ms, .has_batch_numbers = true};
+    DumpOptions options = {.topics = trace_topics,
+                           .topic_count = trace_topic_count,
+                           .tags = trace_tags,
+                           .tag_count = trace_tag_count,
+                           .now_ms = script->before[place].now_ms,
+                           .has_batch_numbers = true};
     return store_dump(store, arena, &options);
 }
 

@@ -37,8 +37,8 @@ static int setup(void **state) {
     snprintf(crash->directory, sizeof(crash->directory), "%s/abide-crash-XXXXXX", parent);
     if (mkdtemp(crash->directory) == NULL) return -1;
     snprintf(crash->url, sizeof(crash->url), "sqlite:%s/test.db", crash->directory);
-    crash->report = mmap(NULL, sizeof(Report), PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    crash->report =
+        mmap(NULL, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (crash->report == MAP_FAILED) return -1;
     *state = crash;
     return 0;
@@ -109,8 +109,8 @@ static bool child_crashes(const Crash *crash, size_t first, DiskFault fault, int
         fail_msg("the child ended with status %d at access %lld", status, (long long)number);
     }
     if (is_through && crash->report->unexpected) {
-        fail_msg("the child got %s at access %lld",
-                 status_name((Status)crash->report->unexpected), (long long)number);
+        fail_msg("the child got %s at access %lld", status_name((Status)crash->report->unexpected),
+                 (long long)number);
     }
     return !is_through;
 }

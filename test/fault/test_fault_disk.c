@@ -127,8 +127,7 @@ static void fail_everywhere(Bench *bench, const Expected *expected) {
     assert_true(tries > 10);
     assert_true(bench->fault_count > 0);
     print_message("# %lld faults: %lld batches and %lld openings answered an error\n",
-                  (long long)tries, (long long)bench->fault_count,
-                  (long long)bench->refused_open);
+                  (long long)tries, (long long)bench->fault_count, (long long)bench->refused_open);
 }
 
 static void full_disk_answers_store_full_and_goes_on_when_there_is_room(void **state) {
@@ -172,8 +171,8 @@ static void full_disk_can_be_read_and_refuses_every_try(void **state) {
 int main(void) {
     disk_install();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            full_disk_answers_store_full_and_goes_on_when_there_is_room, setup, teardown),
+        cmocka_unit_test_setup_teardown(full_disk_answers_store_full_and_goes_on_when_there_is_room,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(full_disk_can_be_read_and_refuses_every_try, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(failed_write_or_flush_answers_unavailable_and_goes_on,

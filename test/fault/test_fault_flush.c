@@ -42,8 +42,8 @@ static int setup(void **state) {
     if (mkdtemp(story->directory) == NULL) return -1;
     snprintf(story->url, sizeof(story->url), "sqlite:%s/test.db", story->directory);
     snprintf(story->kept, sizeof(story->kept), "%s/disk", story->directory);
-    story->report = mmap(NULL, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                         -1, 0);
+    story->report =
+        mmap(NULL, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (story->report == MAP_FAILED) return -1;
     script_init(&story->script, 17, BATCHES);
     *state = story;

@@ -30,8 +30,7 @@ static FaultRows *fault_rows(RowStore *rows) { return (FaultRows *)rows; }
 
 static Status failure(FaultRows *self, Diag *diag) {
     self->has_failed = true;
-    return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "verb %lld failed",
-                    (long long)self->count);
+    return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "verb %lld failed", (long long)self->count);
 }
 
 static bool verb_fails(FaultRows *self) {
@@ -119,7 +118,8 @@ static Store *store_of(FaultRows *rows) {
     RowStorePair pair;
     Store *store = NULL;
     Diag diag = {0};
-    StoreConfig config = {.filter_matches = filter_contains, .events_per_topic = 8,
+    StoreConfig config = {.filter_matches = filter_contains,
+                          .events_per_topic = 8,
                           .event_retention_ms = 30000}; // as script_open has them
     assert_ok(memory_rows_open(&pair, &diag));
     fault_rows_init(rows, pair.writer);

@@ -20,9 +20,9 @@
 
 enum {
     TEXT_MAX = 64 << 20,
-    INSTRUCTIONS_MAX = 3000000, // of a straight run; more is not compared
-    SNAPSHOTS_MAX = 60000,      // of one program and mode; the rest runs straight
-    SNAPSHOT_WORK_MAX = 40 << 20,  // heap bytes written, of one program and mode
+    INSTRUCTIONS_MAX = 3000000,   // of a straight run; more is not compared
+    SNAPSHOTS_MAX = 60000,        // of one program and mode; the rest runs straight
+    SNAPSHOT_WORK_MAX = 40 << 20, // heap bytes written, of one program and mode
 };
 
 typedef struct Host {
@@ -121,8 +121,8 @@ typedef struct Run {
     uint64_t snapshots;
     uint64_t work;
     size_t largest;
-    Buf text;   // the outcome
-    Buf fault;  // of the snapshots
+    Buf text;  // the outcome
+    Buf fault; // of the snapshots
 } Run;
 
 static uint64_t next_distance(Run *run, const Mode *mode) {
@@ -165,8 +165,8 @@ static bool pass_through_snapshot(Run *run) {
 // Everything that is pending gets its answer, in order.
 static bool settle_all(Run *run) {
     bool is_any = false;
-    FlowWait *waits = (FlowWait *)mem_copy(run->result.waits,
-                                           run->result.wait_count * sizeof *run->result.waits);
+    FlowWait *waits =
+        (FlowWait *)mem_copy(run->result.waits, run->result.wait_count * sizeof *run->result.waits);
     for (uint32_t i = 0; i < run->result.wait_count; i++) {
         char json[64];
         snprintf(json, sizeof json, "{\"id\":%u,\"kind\":%d}", waits[i].id, waits[i].kind);
@@ -220,8 +220,8 @@ static bool run_program(Run *run, FlowModule *module, const Mode *mode) {
         if (!mode && run->result.outcome == FLOW_PREEMPTED) return false;
         if (is_parked && !settle_all(run)) break;
         if (!is_stop(run, mode)) {
-            bool is_done = mode && (run->snapshots >= SNAPSHOTS_MAX ||
-                                    run->work >= SNAPSHOT_WORK_MAX);
+            bool is_done =
+                mode && (run->snapshots >= SNAPSHOTS_MAX || run->work >= SNAPSHOT_WORK_MAX);
             if (is_done) run->vm->limits.instructions_per_turn = INSTRUCTIONS_MAX;
             continue;
         }

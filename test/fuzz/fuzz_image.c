@@ -28,8 +28,8 @@ static void unpack(size_t index) {
     Diag diag = {0};
     Buf image;
     if (payloads[index]) return;
-    Status status = flow_compile(STR("p.flow"), str_from(snapshot_programs[index]), &module, NULL,
-                                 &diag);
+    Status status =
+        flow_compile(STR("p.flow"), str_from(snapshot_programs[index]), &module, NULL, &diag);
     ASSERT(status == OK);
     buf_init(&image, FLOW_IMAGE_SIZE_MAX);
     status = flow_image_write(module, &image, &diag);
@@ -85,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                     str_from(snapshot_programs[index]), &module, &diag);
     buf_done(&image);
     if (status == OK) look_at(module);
-    else ASSERT(diag.message[0] && (status == ERR_CORRUPT || status == ERR_INVALID ||
-                                    status == ERR_UNSUPPORTED)); // [I1]
+    else
+        ASSERT(diag.message[0] && (status == ERR_CORRUPT || status == ERR_INVALID ||
+                                   status == ERR_UNSUPPORTED)); // [I1]
     return 0;
 }

@@ -21,8 +21,7 @@ static FlowHost seed_host = {&host_ops};
 
 static void keep(const char *directory, size_t program, uint64_t at, Str bytes) {
     char path[4200];
-    snprintf(path, sizeof path, "%s/program%zu-%06llu", directory, program,
-             (unsigned long long)at);
+    snprintf(path, sizeof path, "%s/program%zu-%06llu", directory, program, (unsigned long long)at);
     FILE *file = fopen(path, "wb");
     if (!file) abort();
     uint8_t flags = (uint8_t)bytes.data[SNAPSHOT_HASH_AT - 1];

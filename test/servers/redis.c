@@ -34,8 +34,8 @@ long long test_redis_command(redisContext *context, const char *format, ...) {
         fprintf(stderr, "%s: %s\n", format, reply != NULL ? reply->str : context->errstr);
         exit(1);
     }
-    long long value = reply->type == REDIS_REPLY_INTEGER ? reply->integer
-                                                         : (long long)reply->elements;
+    long long value =
+        reply->type == REDIS_REPLY_INTEGER ? reply->integer : (long long)reply->elements;
     freeReplyObject(reply);
     return value;
 }

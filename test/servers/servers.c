@@ -1,8 +1,8 @@
 // A further server is one more line in each function.
+#include "servers/servers.h"
 #include "base/limits.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
-#include "servers/servers.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

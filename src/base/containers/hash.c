@@ -19,9 +19,7 @@ static const uint64_t fixed_key[HASH_KEY_WORDS] = {0x243f6a8885a308d3, 0x13198a2
 static uint64_t table_key[HASH_KEY_WORDS] = {0x243f6a8885a308d3, 0x13198a2e03707344,
                                              0xa4093822299f31d0, 0x082efa98ec4e6c89};
 
-void hash_set_key(const uint64_t key[HASH_KEY_WORDS]) {
-    memcpy(table_key, key, sizeof table_key);
-}
+void hash_set_key(const uint64_t key[HASH_KEY_WORDS]) { memcpy(table_key, key, sizeof table_key); }
 
 void hash_fix_key(void) { hash_set_key(fixed_key); }
 
@@ -48,8 +46,8 @@ static uint64_t load_u32(const uint8_t *at) {
     return word;
 }
 
-static inline __attribute__((always_inline)) uint64_t
-mix_bytes(const uint8_t *at, size_t len, const uint64_t *key, Fold *mix) {
+static inline __attribute__((always_inline)) uint64_t mix_bytes(const uint8_t *at, size_t len,
+                                                                const uint64_t *key, Fold *mix) {
     uint64_t hash = key[0] ^ len;
     size_t left = len;
     for (; left > 16; left -= 16, at += 16) {

@@ -12,9 +12,9 @@ typedef struct Map {
 
 void map_init(Map *map);
 void map_done(Map *map);
-void *map_get(const Map *map, uint64_t key);             // NULL when absent
-void *map_put(Map *map, uint64_t key, void *value);      // answers the value it replaced
-void *map_remove(Map *map, uint64_t key);                // answers what was there
+void *map_get(const Map *map, uint64_t key);        // NULL when absent
+void *map_put(Map *map, uint64_t key, void *value); // answers the value it replaced
+void *map_remove(Map *map, uint64_t key);           // answers what was there
 // Visits all entries in no particular order: for (size_t at = 0; map_next(&m, &at, &k, &v);).
 // The map must not change during the walk.
 bool map_next(const Map *map, size_t *at, uint64_t *ret_key, void **ret_value);

@@ -20,9 +20,8 @@ void vec_grow(void *data_field, size_t *capacity, size_t needed, size_t item_siz
          : (void)0)
 #define vec_push(vec, ...)                                                                         \
     (vec_reserve((vec), (vec)->count + 1), (void)((vec)->data[(vec)->count++] = (__VA_ARGS__)))
-#define vec_pop(vec) (ASSERT((vec)->count > 0), (vec)->data[--(vec)->count])
-#define vec_last(vec) ((vec)->data[(vec)->count - 1])
+#define vec_pop(vec)   (ASSERT((vec)->count > 0), (vec)->data[--(vec)->count])
+#define vec_last(vec)  ((vec)->data[(vec)->count - 1])
 #define vec_clear(vec) ((void)((vec)->count = 0))
-#define vec_free(vec)                                                                              \
-    (vec_release(&(vec)->data), (void)((vec)->count = (vec)->capacity = 0))
+#define vec_free(vec)  (vec_release(&(vec)->data), (void)((vec)->count = (vec)->capacity = 0))
 void vec_release(void *data_field);

@@ -10,7 +10,7 @@ typedef struct Str {
 } Str;
 
 #define STR(literal) ((Str){(literal), sizeof(literal) - 1})
-#define STR_NULL ((Str){NULL, 0})
+#define STR_NULL     ((Str){NULL, 0})
 // For printf("%.*s", STR_ARG(s)).
 #define STR_ARG(s) (int)(s).len, (s).data ? (s).data : ""
 

@@ -19,7 +19,7 @@ enum {
     ALL_HOURS = (1 << 24) - 1,
     CYCLE_MONTHS = 400 * 12 // [C4]
 };
-#define LAST_MS 253402300799999LL // 9999-12-31T23:59:59.999Z
+#define LAST_MS  253402300799999LL // 9999-12-31T23:59:59.999Z
 #define NO_MATCH INT64_MIN
 
 // ---- reading ----
@@ -44,9 +44,9 @@ static const struct {
     Str name;
     Str meaning;
 } nicknames[] = {
-    {STR("@hourly"), STR("0 * * * *")},  {STR("@daily"), STR("0 0 * * *")},
+    {STR("@hourly"), STR("0 * * * *")},   {STR("@daily"), STR("0 0 * * *")},
     {STR("@midnight"), STR("0 0 * * *")}, {STR("@weekly"), STR("0 0 * * 0")},
-    {STR("@monthly"), STR("0 0 1 * *")}, {STR("@yearly"), STR("0 0 1 1 *")},
+    {STR("@monthly"), STR("0 0 1 * *")},  {STR("@yearly"), STR("0 0 1 1 *")},
     {STR("@annually"), STR("0 0 1 1 *")},
 };
 
@@ -217,9 +217,7 @@ Status cron_parse(Str text, Cron *ret_cron, Diag *diag) {
 
 // ---- on the calendar ----
 
-static int64_t floor_divide(int64_t value, int64_t by) {
-    return value / by - (value % by < 0);
-}
+static int64_t floor_divide(int64_t value, int64_t by) { return value / by - (value % by < 0); }
 
 static bool day_matches(const Cron *cron, int64_t days, int day) {
     int weekday = (int)(((days + 4) % 7 + 7) % 7); // 1970-01-01 was a Thursday

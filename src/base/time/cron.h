@@ -21,9 +21,9 @@ enum { CRON_TEXT_MAX = 256 };
 typedef struct Cron { // bit i of a set: the value i matches
     uint64_t minutes;
     uint32_t hours;
-    uint32_t days;     // 1-31
-    uint32_t months;   // 1-12
-    uint32_t weekdays; // 0-6, 0 is Sunday
+    uint32_t days;        // 1-31
+    uint32_t months;      // 1-12
+    uint32_t weekdays;    // 0-6, 0 is Sunday
     bool is_day_open;     // the day of month begins with '*'
     bool is_weekday_open; // the day of week does
 } Cron;

@@ -356,8 +356,9 @@ Status timezone_load(Str name, TimeZone **ret_zone, Diag *diag) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         bool has_folder = access(ZONEINFO_FOLDER, R_OK) == 0;
-        return refuse(name, has_folder ? "does not exist"
-                                       : "cannot be looked up: the package tzdata is not installed",
+        return refuse(name,
+                      has_folder ? "does not exist"
+                                 : "cannot be looked up: the package tzdata is not installed",
                       diag);
     }
     Buf content;
@@ -371,9 +372,7 @@ Status timezone_load(Str name, TimeZone **ret_zone, Diag *diag) {
 
 // ---- looking things up ----
 
-static int64_t floor_divide(int64_t value, int64_t by) {
-    return value / by - (value % by < 0);
-}
+static int64_t floor_divide(int64_t value, int64_t by) { return value / by - (value % by < 0); }
 
 // How many changes of the table are past.
 static size_t changes_until(const TimeZone *zone, int64_t at_s) {
@@ -407,8 +406,8 @@ static void rule_changes_add(RuleChanges *changes, Change change) {
 
 static RuleChanges rule_changes(const TimeZone *zone, int64_t at_s) {
     RuleChanges changes = {.count = 0};
-    int64_t known_s = zone->change_count > 0 ? zone->changes[zone->change_count - 1].at_s
-                                             : INT64_MIN;
+    int64_t known_s =
+        zone->change_count > 0 ? zone->changes[zone->change_count - 1].at_s : INT64_MIN;
     int64_t year = civil_from_days(floor_divide(at_s, DAY_S)).year - 1;
     for (int i = 0; i < RULE_YEARS; i++, year++) {
         // The end first: where it coincides with the next beginning, summer goes on.
@@ -423,8 +422,8 @@ static RuleChanges rule_changes(const TimeZone *zone, int64_t at_s) {
 
 typedef struct Walk { // through changes, up to the first past an instant that changes something
     int64_t at_s;
-    Change present;     // the last that is not past it
-    int64_t before_s;   // the offset before that
+    Change present;   // the last that is not past it
+    int64_t before_s; // the offset before that
     Change next;
     bool has_next;
 } Walk;
@@ -448,7 +447,8 @@ static int64_t to_ms(int64_t at_s) {
 ZoneSpan timezone_span(const TimeZone *zone, int64_t at_ms) {
     int64_t at_s = floor_divide(at_ms, 1000);
     size_t past = changes_until(zone, at_s);
-    Walk walk = {.at_s = at_s, .present = {INT64_MIN, zone->first_offset_s},
+    Walk walk = {.at_s = at_s,
+                 .present = {INT64_MIN, zone->first_offset_s},
                  .before_s = zone->first_offset_s};
     if (past > 1) walk.present = (Change){INT64_MIN, zone->changes[past - 2].offset_s};
     walk.before_s = walk.present.offset_s;

@@ -159,8 +159,8 @@ CURLcode client_perform(Client *client, const ClientRequest *request, Transfer *
     CURL *handle = client->handle;
     Arena arena;
     arena_init(&arena);
-    Str url = arena_printf(&arena, "%.*s%.*s", STR_ARG(client->config.server),
-                           STR_ARG(request->path));
+    Str url =
+        arena_printf(&arena, "%.*s%.*s", STR_ARG(client->config.server), STR_ARG(request->path));
     struct curl_slist *headers = make_headers(client, request, transfer->last_event_id);
     long limit_ms = transfer->is_stream ? 0 : (long)(ANSWER_TIMEOUT_MS + request->wait_ms);
     bool has_body = !str_is_null(request->body);

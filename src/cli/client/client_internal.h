@@ -10,7 +10,7 @@ struct Client {
     ClientConfig config;
     const Curl *curl;
     CURL *handle;
-    int http_status; // of the last transfer
+    int http_status;               // of the last transfer
     char trouble[CURL_ERROR_SIZE]; // libcurl's own words for the last failure
 };
 

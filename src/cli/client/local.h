@@ -15,8 +15,8 @@
 typedef struct LocalServer LocalServer;
 
 typedef struct LocalConfig {
-    Str store;           // URL
-    bool is_working;     // [S2]; false: [S1]
+    Str store;              // URL
+    bool is_working;        // [S2]; false: [S1]
     bool is_create_allowed; // a file that does not exist is made
 } LocalConfig;
 

@@ -51,11 +51,10 @@ int session_exit_code(Status status, const Diag *diag, int http_status) {
     if (http_status == 400 || http_status == 413 || strcmp(diag->code, "FLOW_SYNTAX") == 0)
         return EXIT_CODE_USAGE;
     if (http_status != 0) return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;
-    static const char *const usage[] = {"FILE_NOT_READ", "FILE_TOO_LARGE", "BAD_JSON",
-                                        "JSON_TOO_DEEP", "BAD_SERVER_URL", "BAD_ARGUMENT",
-                                        "BAD_TIME",      "BAD_DURATION",   "STORE_URL",
-                                        "TRANSFER_SAME", "BACKUP_EXISTS", "BACKUP_TARGET",
-                                        "BACKUP_UNSUPPORTED"};
+    static const char *const usage[] = {
+        "FILE_NOT_READ", "FILE_TOO_LARGE", "BAD_JSON",          "JSON_TOO_DEEP", "BAD_SERVER_URL",
+        "BAD_ARGUMENT",  "BAD_TIME",       "BAD_DURATION",      "STORE_URL",     "TRANSFER_SAME",
+        "BACKUP_EXISTS", "BACKUP_TARGET",  "BACKUP_UNSUPPORTED"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++)
         if (strcmp(diag->code, usage[i]) == 0) return EXIT_CODE_USAGE;
     return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;

@@ -22,23 +22,23 @@
 enum { SESSION_GO_ON = -1, SESSION_OPTIONS = 6 };
 
 typedef enum SessionUse {
-    SESSION_READS,   // looks only: a store it opens stays as it is
-    SESSION_CHANGES, // a store it opens is put to work for the length of the command
+    SESSION_READS,    // looks only: a store it opens stays as it is
+    SESSION_CHANGES,  // a store it opens is put to work for the length of the command
     SESSION_PREPARES, // changes what no run is touched by; a store is made if there is none
 } SessionUse;
 
 typedef struct Session {
-    Arena arena; // everything that is answered, until the end
+    Arena arena;         // everything that is answered, until the end
     ClientConfig config; // of the connection, for commands that need further ones
     Client *client;
     LocalServer *local; // NULL: there is a server
     SessionUse use;
     OutputFormat format;
-    Terminal terminal; // stdout
-    Terminal progress; // stderr
-    int64_t now_ms;    // when it began
-    int exit_code;     // [N2]
-    ClientAnswer answer; // the last one
+    Terminal terminal;                         // stdout
+    Terminal progress;                         // stderr
+    int64_t now_ms;                            // when it began
+    int exit_code;                             // [N2]
+    ClientAnswer answer;                       // the last one
     Str server, token, store, ca_file, output; // as given
     bool is_progress_shown;
     Option options[SESSION_OPTIONS];

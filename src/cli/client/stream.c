@@ -104,8 +104,7 @@ static Status refused(Stream *stream, Diag *diag) {
     JsonValue *json = NULL;
     Str body = buf_str(&stream->transfer.body);
     if (json_parse(&arena, body, &json, NULL) != OK) json = NULL;
-    ClientAnswer answer = {
-        .http_status = stream->transfer.http_status, .body = body, .json = json};
+    ClientAnswer answer = {.http_status = stream->transfer.http_status, .body = body, .json = json};
     Status status = client_read_problem(stream->transfer.client, &answer, diag);
     arena_done(&arena);
     return status;
@@ -136,8 +135,8 @@ static Status connect_once(Stream *stream, const ClientRequest *request, bool *r
 
 Status client_stream(Client *client, const ClientStream *wanted, Diag *diag) {
     Stream stream = {.wanted = wanted};
-    stream.transfer = (Transfer){
-        .client = client, .take = take_piece, .context = &stream, .is_stream = true};
+    stream.transfer =
+        (Transfer){.client = client, .take = take_piece, .context = &stream, .is_stream = true};
     buf_init(&stream.transfer.body, 1 << 20);
     buf_init(&stream.line, LINE_MAX_SIZE);
     buf_init(&stream.data, LINE_MAX_SIZE);

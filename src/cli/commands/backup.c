@@ -4,12 +4,12 @@
 // sqlite:abide.db in the current folder. The file is read itself; no server is asked.
 //
 // Not here: the copy (store/sqlite/backup.c).
+#include "store/backup.h"
 #include "cli/cli.h"
 #include "cli/client/session.h"
 #include "cli/output/advice.h"
 #include "cli/settings/settings.h"
 #include "json/write.h"
-#include "store/backup.h"
 #include "store/store.h"
 
 typedef struct BackupCommand {

@@ -60,8 +60,7 @@ static void check_file(Check *check, const char *path) {
         FlowReport *report = ARENA_NEW(&arena, FlowReport);
         FlowModule *module = NULL;
         flow_report_init(report, &source, &arena);
-        if (flow_compile_checked(report, &module, &diag) == OK)
-            flow_module_release(module);
+        if (flow_compile_checked(report, &module, &diag) == OK) flow_module_release(module);
         check_report(check, report);
     }
     buf_done(&text);

@@ -86,8 +86,7 @@ static bool make_store(Arena *arena, Str folder, Str *ret_url) {
                 strerror(errno));
         return false;
     }
-    FILE *ignore =
-        is_made ? fopen(arena_printf(arena, "%s/.gitignore", path).data, "w") : NULL;
+    FILE *ignore = is_made ? fopen(arena_printf(arena, "%s/.gitignore", path).data, "w") : NULL;
     if (ignore != NULL) {
         fputs("*\n", ignore);
         fclose(ignore);
@@ -98,9 +97,8 @@ static bool make_store(Arena *arena, Str folder, Str *ret_url) {
 
 static int run_dev(Dev *dev, const Settings *settings) {
     const SettingValue *values = settings->values;
-    Logger logger = {.least = (LogLevel)values[SET_LOG_LEVEL].number,
-                     .write = write_line,
-                     .context = dev};
+    Logger logger = {
+        .least = (LogLevel)values[SET_LOG_LEVEL].number, .write = write_line, .context = dev};
     ServeConfig config = {.logger = &logger, .on_ready = say_ready, .context = dev};
     dev_log_init(&dev->log, stdout);
     if (!dev->is_quiet) {
@@ -134,8 +132,8 @@ int cli_dev(int argument_count, char **arguments) {
     SettingFlags flags;
     Option options[DEV_OPTIONS];
     settings_options(&flags, options);
-    options[SETTINGS_OPTIONS] = (Option){"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW",
-                                         "start a run of it at once"};
+    options[SETTINGS_OPTIONS] =
+        (Option){"start", 0, OPTION_TEXT, &dev.start, "WORKFLOW", "start a run of it at once"};
     options[SETTINGS_OPTIONS + 1] =
         (Option){"input", 'i', OPTION_TEXT, &dev.input, "JSON", "the input of that run"};
     options[SETTINGS_OPTIONS + 2] =

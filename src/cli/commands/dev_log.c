@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    SHOWN_MAX = 160,      // columns of a result
+    SHOWN_MAX = 160,       // columns of a result
     DETAIL_MAX = 64 << 10, // bytes of a console line or an error that are kept
     LINE_SIZE_MAX = 1 << 20,
     SUMMARY_MS = 1000,
@@ -72,9 +72,9 @@ void dev_log_notice(DevLog *log, const abide_event *event) { // [D1]
     bool has_room = log->counts[class] < DEV_LOG_LINES && log->line_count < DEV_LOG_PENDING_MAX;
     if (has_room) {
         log->counts[class]++;
-        log->lines[log->line_count++] = (DevLine){event->kind,          event->at_ms,
-                                                  keep(event->run_id),  keep(event->workflow),
-                                                  keep(event->name),    keep(event->detail)};
+        log->lines[log->line_count++] =
+            (DevLine){event->kind,           event->at_ms,      keep(event->run_id),
+                      keep(event->workflow), keep(event->name), keep(event->detail)};
     } else {
         log->left_out[event->kind]++; // [D2]
     }
@@ -291,11 +291,11 @@ static void write_event(const DevLog *log, const DevLine *line) {
 // "… and 312 more: 300 started, 12 completed" [D2]
 static void write_left_out(const DevLog *log, const size_t counts[DEV_LOG_KINDS]) {
     static const char *const words[DEV_LOG_KINDS] = {
-        [ABIDE_EVENT_STARTED] = "started",     [ABIDE_EVENT_COMPLETED] = "completed",
-        [ABIDE_EVENT_FAILED] = "failed",       [ABIDE_EVENT_CANCELLED] = "cancelled",
-        [ABIDE_EVENT_PAUSED] = "paused",       [ABIDE_EVENT_STORE_DOWN] = "store down",
-        [ABIDE_EVENT_STORE_UP] = "store up",   [ABIDE_EVENT_LINE] = "console lines",
-        [ABIDE_EVENT_IDLE] = "waiting",        [ABIDE_EVENT_RETRIED] = "begin again",
+        [ABIDE_EVENT_STARTED] = "started",   [ABIDE_EVENT_COMPLETED] = "completed",
+        [ABIDE_EVENT_FAILED] = "failed",     [ABIDE_EVENT_CANCELLED] = "cancelled",
+        [ABIDE_EVENT_PAUSED] = "paused",     [ABIDE_EVENT_STORE_DOWN] = "store down",
+        [ABIDE_EVENT_STORE_UP] = "store up", [ABIDE_EVENT_LINE] = "console lines",
+        [ABIDE_EVENT_IDLE] = "waiting",      [ABIDE_EVENT_RETRIED] = "begin again",
     };
     size_t sum = 0;
     Buf text;

@@ -39,10 +39,10 @@ typedef struct DevLog {
     abide_engine *engine; // [D3]; NULL: not to be asked
     pthread_t thread;
     bool is_running;
-    int wake; // an eventfd: there is something to do
+    int wake;             // an eventfd: there is something to do
     pthread_mutex_t lock; // guards what follows
     bool is_ending;
-    int64_t second;     // of the lines counted below
+    int64_t second;                 // of the lines counted below
     size_t counts[DEV_CLASS_COUNT]; // events taken in it
     DevLine lines[DEV_LOG_PENDING_MAX];
     size_t line_count;

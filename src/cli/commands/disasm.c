@@ -4,11 +4,11 @@
 // made by flow/code/disasm.c; its format may change from version to version.
 // Exit code 0, or 2 when the file cannot be loaded.
 
+#include "flow/code/disasm.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/run/files.h"
 #include "cli/run/load.h"
-#include "flow/code/disasm.h"
 #include "flow/flow.h"
 #include <stdio.h>
 

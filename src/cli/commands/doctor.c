@@ -16,9 +16,9 @@
 
 enum {
     CLOCK_SKEW_MS = 5000,
-    LATE_MS = 60 * 1000,           // a timer that is late by more
-    STUCK_MS = 10 * 60 * 1000,     // running without a commit for so long
-    WAITING_MS = 10 * 60 * 1000,   // a task nobody takes
+    LATE_MS = 60 * 1000,         // a timer that is late by more
+    STUCK_MS = 10 * 60 * 1000,   // running without a commit for so long
+    WAITING_MS = 10 * 60 * 1000, // a task nobody takes
     SLOW_MS = 1000,
     DISK_WARNING_MIB = 1024,
     DISK_ERROR_MIB = 100,
@@ -39,8 +39,9 @@ typedef struct Doctor {
     VEC(Finding) findings;
 } Doctor;
 
-__attribute__((format(printf, 5, 6))) static void
-note(Doctor *doctor, const char *check, Level level, const char *advice, const char *format, ...) {
+__attribute__((format(printf, 5, 6))) static void note(Doctor *doctor, const char *check,
+                                                       Level level, const char *advice,
+                                                       const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     Str message = arena_vprintf(&doctor->session->arena, format, arguments);
@@ -63,8 +64,9 @@ static const JsonValue *ask(Doctor *doctor, const char *check, const char *path,
 
 static bool check_server(Doctor *doctor) {
     int64_t before_ms = env_now_ms(env_system());
-    if (ask(doctor, "server", "/livez", "start a server with `abide serve`, or name it with "
-                                        "--server") == NULL)
+    if (ask(doctor, "server", "/livez",
+            "start a server with `abide serve`, or name it with "
+            "--server") == NULL)
         return false;
     int64_t after_ms = env_now_ms(env_system()), took_ms = after_ms - before_ms;
     note(doctor, "server", took_ms > SLOW_MS ? LEVEL_WARNING : LEVEL_OK,
@@ -139,17 +141,19 @@ static void check_stuck(Doctor *doctor) {
     const JsonValue *runs = answer != NULL ? json_member(answer, STR("items")) : NULL;
     int64_t late = 0, stuck = 0, now_ms = doctor->session->now_ms;
     Str late_id = STR_NULL, stuck_id = STR_NULL;
-    if (runs != NULL) JSON_EACH(run, runs) {
-        int64_t wake_ms = field_ms(run, "next_wake_at"), updated_ms = field_ms(run, "updated_at");
-        bool is_running = str_equal(field_text(run, "status"), STR("running"));
-        if (wake_ms != 0 && now_ms - wake_ms > LATE_MS) {
-            late++;
-            late_id = field_text(run, "id");
-        } else if (is_running && now_ms - updated_ms > STUCK_MS) {
-            stuck++;
-            stuck_id = field_text(run, "id");
+    if (runs != NULL)
+        JSON_EACH (run, runs) {
+            int64_t wake_ms = field_ms(run, "next_wake_at"),
+                    updated_ms = field_ms(run, "updated_at");
+            bool is_running = str_equal(field_text(run, "status"), STR("running"));
+            if (wake_ms != 0 && now_ms - wake_ms > LATE_MS) {
+                late++;
+                late_id = field_text(run, "id");
+            } else if (is_running && now_ms - updated_ms > STUCK_MS) {
+                stuck++;
+                stuck_id = field_text(run, "id");
+            }
         }
-    }
     if (late > 0)
         note(doctor, "timers", LEVEL_ERROR,
              "the server is overloaded or stopped: look at its log and at abide stats",
@@ -166,11 +170,11 @@ static void check_stuck(Doctor *doctor) {
 
 // Runs of workflows in C that no node has a function for.
 static void check_code(Doctor *doctor) {
-    const JsonValue *answer = ask(doctor, "workflows", "/v1/workflows?limit=1000",
-                                  "look at the server's log");
+    const JsonValue *answer =
+        ask(doctor, "workflows", "/v1/workflows?limit=1000", "look at the server's log");
     const JsonValue *workflows = answer != NULL ? json_member(answer, STR("items")) : NULL;
     if (workflows == NULL || doctor->session->local != NULL) return; // a command has no plug-ins
-    JSON_EACH(workflow, workflows) {
+    JSON_EACH (workflow, workflows) {
         if (json_member(workflow, STR("registered")) == NULL || field_flag(workflow, "registered"))
             continue;
         Str name = field_text(workflow, "name");
@@ -178,18 +182,19 @@ static void check_code(Doctor *doctor) {
         buf_init(&path, 1 << 12);
         buf_append_cstr(&path, "/v1/runs?status=running&limit=1000");
         client_put_query(&path, "workflow", name);
-        const JsonValue *runs = ask(doctor, "workflows",
-                                    arena_cstr(&doctor->session->arena, buf_str(&path)),
-                                    "look at the server's log");
+        const JsonValue *runs =
+            ask(doctor, "workflows", arena_cstr(&doctor->session->arena, buf_str(&path)),
+                "look at the server's log");
         buf_done(&path);
         const JsonValue *items = runs != NULL ? json_member(runs, STR("items")) : NULL;
         size_t waiting_count = 0;
-        if (items != NULL) JSON_EACH(run, items) waiting_count += field_flag(run, "waits_for_code");
+        if (items != NULL)
+            JSON_EACH (run, items) waiting_count += field_flag(run, "waits_for_code");
         if (waiting_count == 0) continue;
         note(doctor, "workflows", LEVEL_WARNING,
              "start a server with the plug-in that has it: abide serve --plugin FILE",
-             "%.*s is written in C; %zu runs of it wait for a server that has it",
-             STR_ARG(name), waiting_count);
+             "%.*s is written in C; %zu runs of it wait for a server that has it", STR_ARG(name),
+             waiting_count);
     }
 }
 
@@ -197,25 +202,30 @@ static void check_queues(Doctor *doctor) {
     const JsonValue *answer = ask(doctor, "queues", "/v1/queues", "look at the server's log");
     const JsonValue *queues = answer != NULL ? json_member(answer, STR("items")) : NULL;
     size_t bad = 0;
-    if (queues != NULL) JSON_EACH(queue, queues) {
-        Str name = field_text(queue, "name");
-        int64_t oldest_ms = field_ms(queue, "oldest_at"), running = field_count(queue, "running");
-        bool is_old = oldest_ms != 0 && doctor->session->now_ms - oldest_ms > WAITING_MS;
-        if (field_flag(queue, "paused")) {
-            note(doctor, "queues", LEVEL_WARNING, "abide queue resume QUEUE",
-                 "%.*s is paused, %lld tasks wait", STR_ARG(name),
-                 (long long)field_count(queue, "queued"));
-        } else if (is_old) {
-            Str age = output_relative(&doctor->session->arena, doctor->session->now_ms, oldest_ms);
-            note(doctor, "queues", LEVEL_WARNING,
-                 running > 0 ? "run more workers for it" : "start a worker that knows its tasks",
-                 "%.*s: %lld tasks wait, the oldest since %.*s, %lld are being done", STR_ARG(name),
-                 (long long)field_count(queue, "queued"), STR_ARG(age), (long long)running);
-        } else {
-            continue;
+    if (queues != NULL)
+        JSON_EACH (queue, queues) {
+            Str name = field_text(queue, "name");
+            int64_t oldest_ms = field_ms(queue, "oldest_at"),
+                    running = field_count(queue, "running");
+            bool is_old = oldest_ms != 0 && doctor->session->now_ms - oldest_ms > WAITING_MS;
+            if (field_flag(queue, "paused")) {
+                note(doctor, "queues", LEVEL_WARNING, "abide queue resume QUEUE",
+                     "%.*s is paused, %lld tasks wait", STR_ARG(name),
+                     (long long)field_count(queue, "queued"));
+            } else if (is_old) {
+                Str age =
+                    output_relative(&doctor->session->arena, doctor->session->now_ms, oldest_ms);
+                note(doctor, "queues", LEVEL_WARNING,
+                     running > 0 ? "run more workers for it"
+                                 : "start a worker that knows its tasks",
+                     "%.*s: %lld tasks wait, the oldest since %.*s, %lld are being done",
+                     STR_ARG(name), (long long)field_count(queue, "queued"), STR_ARG(age),
+                     (long long)running);
+            } else {
+                continue;
+            }
+            bad++;
         }
-        bad++;
-    }
     if (queues != NULL && bad == 0) note(doctor, "queues", LEVEL_OK, NULL, "none is held up");
 }
 
@@ -227,8 +237,9 @@ static void check_workers(Doctor *doctor) {
     if (unserved == NULL || workers == NULL) return;
     int64_t present = 0, now_ms = doctor->session->now_ms;
     Arena *arena = &doctor->session->arena;
-    JSON_EACH(worker, workers) if (field_flag(worker, "present")) present++;
-    JSON_EACH(one, unserved) {
+    JSON_EACH (worker, workers)
+        if (field_flag(worker, "present")) present++;
+    JSON_EACH (one, unserved) {
         Str text = next_unserved_text(arena, one);
         Str since = output_relative(arena, now_ms, field_ms(one, "since"));
         note(doctor, "workers", LEVEL_WARNING,
@@ -242,19 +253,20 @@ static void check_workers(Doctor *doctor) {
 }
 
 static void check_topics(Doctor *doctor) {
-    const JsonValue *answer = ask(doctor, "topics", "/v1/topics?limit=1000",
-                                  "look at the server's log");
+    const JsonValue *answer =
+        ask(doctor, "topics", "/v1/topics?limit=1000", "look at the server's log");
     const JsonValue *topics = answer != NULL ? json_member(answer, STR("items")) : NULL;
     size_t bad = 0;
-    if (topics != NULL) JSON_EACH(topic, topics) {
-        if (!field_flag(topic, "full")) continue;
-        bad++;
-        note(doctor, "topics", LEVEL_WARNING,
-             "abide topic events TOPIC shows them, abide topic rm-events TOPIC --all removes them; "
-             "or raise the cap: abide topic set TOPIC --cap N",
-             "%.*s is full: %lld events are pending, and new ones are refused (TOPIC_FULL)",
-             STR_ARG(field_text(topic, "name")), (long long)field_count(topic, "pending"));
-    }
+    if (topics != NULL)
+        JSON_EACH (topic, topics) {
+            if (!field_flag(topic, "full")) continue;
+            bad++;
+            note(doctor, "topics", LEVEL_WARNING,
+                 "abide topic events TOPIC shows them, abide topic rm-events TOPIC --all "
+                 "removes them; or raise the cap: abide topic set TOPIC --cap N",
+                 "%.*s is full: %lld events are pending, and new ones are refused (TOPIC_FULL)",
+                 STR_ARG(field_text(topic, "name")), (long long)field_count(topic, "pending"));
+        }
     if (topics != NULL && bad == 0) note(doctor, "topics", LEVEL_OK, NULL, "none is full");
 }
 
@@ -262,10 +274,11 @@ static void check_nodes(Doctor *doctor) {
     const JsonValue *answer = ask(doctor, "nodes", "/v1/nodes", "look at the server's log");
     const JsonValue *nodes = answer != NULL ? json_member(answer, STR("items")) : NULL;
     int64_t alive = 0, gone = 0;
-    if (nodes != NULL) JSON_EACH(node, nodes) {
-        if (field_flag(node, "alive")) alive++;
-        else gone++;
-    }
+    if (nodes != NULL)
+        JSON_EACH (node, nodes) {
+            if (field_flag(node, "alive")) alive++;
+            else gone++;
+        }
     if (nodes != NULL && doctor->session->local == NULL)
         note(doctor, "nodes", alive > 0 ? LEVEL_OK : LEVEL_ERROR,
              alive > 0 ? NULL : "no node executes anything: start a server",

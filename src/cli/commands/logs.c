@@ -60,7 +60,9 @@ static bool print_page(Session *session, Str base, char cursor[CURSOR_MAX]) {
     buf_done(&path);
     if (!is_ok) return false;
     const JsonValue *page = json_member(session->answer.json, STR("items"));
-    if (page != NULL) JSON_EACH(entry, page) if (is_line(entry)) print_line(session, entry);
+    if (page != NULL)
+        JSON_EACH (entry, page)
+            if (is_line(entry)) print_line(session, entry);
     Str next = field_text(session->answer.json, "next");
     snprintf(cursor, CURSOR_MAX, "%.*s", STR_ARG(next));
     session->answer.json = NULL;

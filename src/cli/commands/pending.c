@@ -85,8 +85,11 @@ static void remove_named(Session *session, const Removal *removal, const Operand
     Str all = session_path(session, removal->all_path, id, STR_NULL);
     Str one = arena_printf(&session->arena, "%.*s%s", STR_ARG(all), removal->one_path);
     const Operands ids = {operands->items + 1, operands->count - 1};
-    const Bulk bulk = {.request = bulk_request, .path = one.data, .method = "DELETE",
-                       .id_field = "id", .done = "removed"};
+    const Bulk bulk = {.request = bulk_request,
+                       .path = one.data,
+                       .method = "DELETE",
+                       .id_field = "id",
+                       .done = "removed"};
     (void)bulk_run(session, &ids, &bulk);
 }
 

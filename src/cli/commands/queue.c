@@ -17,8 +17,7 @@ static Str limits_text(Session *session, const JsonValue *queue) {
     if (rate > 0)
         buf_printf(&text, "%lld per %.*s ", (long long)rate,
                    STR_ARG(field_text(queue, "rate_period")));
-    Str answer = text.len == 0 ? STR_NULL
-                               : arena_str(&session->arena, str_trim(buf_str(&text)));
+    Str answer = text.len == 0 ? STR_NULL : arena_str(&session->arena, str_trim(buf_str(&text)));
     buf_done(&text);
     return answer;
 }

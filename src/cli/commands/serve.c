@@ -83,8 +83,7 @@ static int run(ServeCommand *command) {
     const SettingValue *values = command->settings.values;
     log_writer_init(&command->log, STDERR_FILENO, (LogLevel)values[SET_LOG_LEVEL].number,
                     (LogFormat)values[SET_LOG_FORMAT].number);
-    ServeConfig config = {
-        .logger = &command->log.logger, .reload = reload, .context = command};
+    ServeConfig config = {.logger = &command->log.logger, .reload = reload, .context = command};
     settings_apply(&command->settings, false, &config);
     if (!str_is_null(command->settings.file))
         LOG(config.logger, LOG_INFO, "settings of %.*s", STR_ARG(command->settings.file));

@@ -58,8 +58,8 @@ int cli_signal(int argument_count, char **arguments) {
     int code = session_begin(&session, &table, argument_count, arguments, &operands);
     if (code != SESSION_GO_ON) return code;
     const char *payload = operands.count > 2 ? operands.items[2] : NULL;
-    bool is_twice = payload != NULL && strcmp(payload, "-") == 0 &&
-                    strcmp(operands.items[0], "-") == 0;
+    bool is_twice =
+        payload != NULL && strcmp(payload, "-") == 0 && strcmp(operands.items[0], "-") == 0;
     signal.name = str_from(operands.items[1]);
     const Operands runs = {operands.items, 1};
     if (is_twice)

@@ -9,12 +9,12 @@
 static const TableColumn columns[] = {{"COUNTER", false, true}, {"VALUE", true, false}};
 
 static void add_members(Session *session, TextTable *table, Str prefix, const JsonValue *object) {
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         Str name = prefix.len == 0 ? member->key
                                    : arena_printf(&session->arena, "%.*s.%.*s", STR_ARG(prefix),
                                                   STR_ARG(member->key));
         if (member->kind == JSON_KIND_OBJECT) {
-            JSON_EACH(inner, member) {
+            JSON_EACH (inner, member) {
                 Str text = inner->kind == JSON_KIND_STRING ? inner->string : inner->raw;
                 table_add(table, arena_printf(&session->arena, "%.*s.%.*s", STR_ARG(name),
                                               STR_ARG(inner->key)));

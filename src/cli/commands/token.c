@@ -91,10 +91,11 @@ static int token_create(int argument_count, char **arguments) {
 static Str scopes_text(Session *session, const JsonValue *token) {
     const JsonValue *scopes = json_member(token, STR("scopes"));
     Str text = STR("");
-    if (scopes != NULL && scopes->kind == JSON_KIND_ARRAY) JSON_EACH(scope, scopes) {
-        text = arena_printf(&session->arena, "%.*s%s%.*s", STR_ARG(text), text.len > 0 ? "," : "",
-                            STR_ARG(scope->string));
-    }
+    if (scopes != NULL && scopes->kind == JSON_KIND_ARRAY)
+        JSON_EACH (scope, scopes) {
+            text = arena_printf(&session->arena, "%.*s%s%.*s", STR_ARG(text),
+                                text.len > 0 ? "," : "", STR_ARG(scope->string));
+        }
     return text;
 }
 

@@ -4,9 +4,9 @@
 // nothing. Exit code 1 when something is wrong with it, 4 when there is none.
 //
 // Not here: the rules (store/reads/verify.c).
+#include "cli/commands/verify.h"
 #include "cli/client/local.h"
 #include "cli/client/session.h"
-#include "cli/commands/verify.h"
 #include "json/write.h"
 #include "store/store.h"
 

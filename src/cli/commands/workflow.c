@@ -92,8 +92,7 @@ static int workflow_show(int argument_count, char **arguments) {
         Str source = field_text(session.answer.json, "source");
         bool is_table = session.format == OUTPUT_TABLE;
         if (!is_source) details_print(&session, session.answer.json, "name", hidden);
-        if (source.len > 0 && (is_source || is_table))
-            print_source(source, !is_source, is_table);
+        if (source.len > 0 && (is_source || is_table)) print_source(source, !is_source, is_table);
         if (source.len == 0 && is_source) (void)refuse_source(&session, operands.items[0]);
     }
     buf_done(&path);
@@ -151,7 +150,7 @@ static void print_deployed(Deployment *deployment, const char *file) {
         json_write_value(json, warnings);
     }
     json_write_object_end(json);
-    JSON_EACH(workflow, workflows) {
+    JSON_EACH (workflow, workflows) {
         Str name = field_text(workflow, "name");
         if (session->format == OUTPUT_IDS) output_id(stdout, name);
         if (session->format == OUTPUT_TABLE)

@@ -41,7 +41,7 @@ static void write_line(void *context, LogLevel level, const char *message) {
 }
 
 void log_writer_init(LogWriter *writer, int fd, LogLevel least, LogFormat format) {
-    *writer = (LogWriter){.logger = {.least = least, .write = write_line, .context = writer},
-                          .fd = fd};
+    *writer =
+        (LogWriter){.logger = {.least = least, .write = write_line, .context = writer}, .fd = fd};
     atomic_init(&writer->format, format);
 }

@@ -19,9 +19,9 @@
 enum { COLUMN_GAP = 2, COLUMN_MIN = 6, OUTPUT_MAX = 512 << 20, DEFAULT_WIDTH = 80 };
 
 static const char *const paint_codes[PAINT_COUNT] = {
-    [PAINT_NONE] = "",          [PAINT_BOLD] = "\033[1m",    [PAINT_DIM] = "\033[2m",
-    [PAINT_RED] = "\033[31m",   [PAINT_GREEN] = "\033[32m",  [PAINT_YELLOW] = "\033[33m",
-    [PAINT_BLUE] = "\033[34m",  [PAINT_CYAN] = "\033[36m",
+    [PAINT_NONE] = "",         [PAINT_BOLD] = "\033[1m",   [PAINT_DIM] = "\033[2m",
+    [PAINT_RED] = "\033[31m",  [PAINT_GREEN] = "\033[32m", [PAINT_YELLOW] = "\033[33m",
+    [PAINT_BLUE] = "\033[34m", [PAINT_CYAN] = "\033[36m",
 };
 
 // ---- the terminal ----
@@ -97,9 +97,9 @@ Paint output_status_paint(Str status) {
         const char *name;
         Paint paint;
     } paints[] = {
-        {"completed", PAINT_GREEN}, {"failed", PAINT_RED},    {"cancelled", PAINT_YELLOW},
-        {"paused", PAINT_YELLOW},   {"running", PAINT_CYAN},  {"leased", PAINT_CYAN},
-        {"suspended", PAINT_BLUE},  {"pending", PAINT_DIM},   {"queued", PAINT_DIM},
+        {"completed", PAINT_GREEN}, {"failed", PAINT_RED},     {"cancelled", PAINT_YELLOW},
+        {"paused", PAINT_YELLOW},   {"running", PAINT_CYAN},   {"leased", PAINT_CYAN},
+        {"suspended", PAINT_BLUE},  {"pending", PAINT_DIM},    {"queued", PAINT_DIM},
         {"ok", PAINT_GREEN},        {"warning", PAINT_YELLOW}, {"error", PAINT_RED},
     };
     for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)

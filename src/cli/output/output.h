@@ -61,9 +61,9 @@ void table_done(TextTable *table);
 // Appends `text`, [W3], cut to `width` columns with an ellipsis (0: not cut).
 void output_clean(Buf *buf, Str text, size_t width);
 void output_painted(Buf *buf, Terminal terminal, Paint paint, Str text);
-Paint output_status_paint(Str status); // of a run or a task
+Paint output_status_paint(Str status);                // of a run or a task
 void output_json(FILE *file, const JsonValue *value); // indented, and a newline
-void output_json_line(FILE *file, Str json); // as it is, but for what steers terminals
+void output_json_line(FILE *file, Str json);          // as it is, but for what steers terminals
 void output_id(FILE *file, Str id);                   // one of -o ids, on a line [W3]
 
 // "3m ago", "in 2h", "now"; "-" for 0.
@@ -71,7 +71,7 @@ Str output_relative(Arena *arena, int64_t now_ms, int64_t at_ms);
 Str output_duration(Arena *arena, int64_t duration_ms); // "90s", "3m", "36h", "12d"
 
 // ---- members of answers; absent and null are null, 0, false ----
-Str field_text(const JsonValue *object, const char *name); // of a number: its literal
+Str field_text(const JsonValue *object, const char *name);   // of a number: its literal
 int64_t field_ms(const JsonValue *object, const char *name); // an instant
 int64_t field_count(const JsonValue *object, const char *name);
 bool field_flag(const JsonValue *object, const char *name);

@@ -54,7 +54,7 @@ static Status read_mock(Arena *arena, const JsonValue *member, Mock *ret_mock, D
     ret_mock->answers = member;
     atomic_init(&ret_mock->call_count, 0);
     if (member->kind != JSON_KIND_ARRAY) return check_answer(member, member, ret_mock->kind, diag);
-    JSON_EACH(answer, member) TRY(check_answer(member, answer, ret_mock->kind, diag));
+    JSON_EACH (answer, member) TRY(check_answer(member, answer, ret_mock->kind, diag));
     return OK;
 }
 
@@ -65,8 +65,8 @@ Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag) {
         return diag_set(diag, ERR_INVALID, "BAD_MOCK",
                         "mocks are an object: task name, workflow:NAME or signal:NAME to answer");
     *ret_mocks = (Mocks){.items = ARENA_ARRAY(arena, Mock, object->count + 1)};
-    JSON_EACH(member, object)
-    TRY(read_mock(arena, member, &ret_mocks->items[ret_mocks->count++], diag));
+    JSON_EACH (member, object)
+        TRY(read_mock(arena, member, &ret_mocks->items[ret_mocks->count++], diag));
     return OK;
 }
 

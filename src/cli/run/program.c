@@ -41,8 +41,8 @@ static const FlowHostOps pure_host_ops = {
     .effect = host_effect, .now_ms = host_now_ms, .random_u64 = host_random};
 
 static bool is_pure(Str source) { // [R1]
-    static const char *const words[] = {"Task",     "Timer",  "Signal", "Event",      "Workflow",
-                                        "Stream",   "State",  "Context", "globalThis", "\\u"};
+    static const char *const words[] = {"Task",   "Timer", "Signal",  "Event",      "Workflow",
+                                        "Stream", "State", "Context", "globalThis", "\\u"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (memmem(source.data, source.len, words[i], strlen(words[i])) != NULL) return false;
     return true;
@@ -115,8 +115,7 @@ static bool run_turn(PureRun *run) {
     UNREACHABLE();
 }
 
-static Status run_pure(const RunRequest *request, Arena *arena, RunAnswer *ret_answer,
-                       Diag *diag) {
+static Status run_pure(const RunRequest *request, Arena *arena, RunAnswer *ret_answer, Diag *diag) {
     PureRun run = {.request = request, .arena = arena, .host.ops = &pure_host_ops};
     FlowVmOptions options = {.module = request->module,
                              .workflow_index = request->workflow_index,

@@ -148,8 +148,7 @@ typedef struct RunFiles { // what the options name, read
     RunSetting setting;
 } RunFiles;
 
-static Status read_mocks(const RunArguments *arguments, Arena *arena, RunFiles *files,
-                         Diag *diag) {
+static Status read_mocks(const RunArguments *arguments, Arena *arena, RunFiles *files, Diag *diag) {
     if (!arguments->mock.data) return OK;
     TRY(file_read(arguments->mock.data, &files->mock_text, diag));
     Diag cause;
@@ -186,7 +185,8 @@ static Status read_setting(const RunArguments *arguments, Arena *arena, RunFiles
         const char *before = files->setting.allowed_addresses;
         files->setting.allowed_addresses =
             arena_printf(arena, "%s%s%s", before != NULL ? before : "", before != NULL ? "," : "",
-                         arguments->addresses.items[i]).data;
+                         arguments->addresses.items[i])
+                .data;
     }
     QueueLimit *queues = ARENA_ARRAY(arena, QueueLimit, arguments->queues.count + 1);
     for (size_t i = 0; i < arguments->queues.count; i++)

@@ -95,7 +95,7 @@ static Status read_object(Arena *arena, const JsonValue *object, size_t number, 
 static Status read_list(Arena *arena, Str text, EventScript *script, Diag *diag) {
     JsonValue *list;
     TRY(json_parse(arena, text, &list, diag));
-    JSON_EACH(value, list) {
+    JSON_EACH (value, list) {
         size_t number = script->count + 1;
         if (number > ITEMS_MAX) return refuse(diag, number, "there are over 10000");
         ScriptItem *item = &script->items[script->count++];

@@ -128,12 +128,11 @@ static void perform_item(Session *session, const ScriptItem *item) {
     int code = ABIDE_OK;
     switch (item->kind) {
     case SCRIPT_SIGNAL:
-        code = abide_signal(session->engine, run, item->name.data, item->payload.data, NULL,
-                            &error);
+        code =
+            abide_signal(session->engine, run, item->name.data, item->payload.data, NULL, &error);
         break;
     case SCRIPT_EVENT:
-        code = abide_emit(session->engine, item->name.data, item->payload.data, NULL, NULL,
-                          &error);
+        code = abide_emit(session->engine, item->name.data, item->payload.data, NULL, NULL, &error);
         break;
     case SCRIPT_CANCEL:
         code = abide_cancel(session->engine, run, item->name.data, NULL, &error);
@@ -241,9 +240,9 @@ static void fail_stuck(Session *session) {
     }
     const char *colon = item.len > 0 ? memchr(item.data, ':', item.len) : NULL;
     if (colon == NULL) {
-        fail_with(session, arena_printf(session->arena,
-                                        "The run is %s and nothing here can change that",
-                                        abide_state_name(info.state)));
+        fail_with(session,
+                  arena_printf(session->arena, "The run is %s and nothing here can change that",
+                               abide_state_name(info.state)));
         return;
     }
     kind = (Str){item.data, (size_t)(colon - item.data)};

@@ -90,11 +90,16 @@ static Str describe(Timeline *timeline, const abide_log_entry *entry) {
         const char *kind, *text;
         bool has_name, has_data;
     } plain[] = {
-        {"started", "started", false, true},     {"task", "task", true, false},
-        {"child", "child", true, false},         {"emit", "event", true, true},
-        {"stream", "stream", true, true},        {"continued", "begins again", false, true},
-        {"paused", "paused", false, true},       {"resumed", "resumed", false, false},
-        {"cancel_requested", "cancel", false, true}, {"retry", "fails, tries again", false, true},
+        {"started", "started", false, true},
+        {"task", "task", true, false},
+        {"child", "child", true, false},
+        {"emit", "event", true, true},
+        {"stream", "stream", true, true},
+        {"continued", "begins again", false, true},
+        {"paused", "paused", false, true},
+        {"resumed", "resumed", false, false},
+        {"cancel_requested", "cancel", false, true},
+        {"retry", "fails, tries again", false, true},
     };
     Arena *arena = timeline->arena;
     // Written with the entry of the attempt that failed, which says when this one begins.
@@ -147,8 +152,8 @@ static void read_run(Timeline *timeline, size_t number) {
     do {
         before = timeline->runs.data[number].seq;
         const char *id = timeline->runs.data[number].id;
-        int code = abide_history(timeline->engine, id, before, PAGE_MAX, take_entry, timeline,
-                                 NULL);
+        int code =
+            abide_history(timeline->engine, id, before, PAGE_MAX, take_entry, timeline, NULL);
         if (code != ABIDE_OK) return; // a child that was refused has no history
     } while (timeline->runs.data[number].seq != before);
 }

@@ -48,7 +48,7 @@ static const JsonValue *thrown_of(const JsonValue *error) {
 }
 
 static bool is_shown_already(Str key) {
-    static const char *const known[] = {"type",  "name",  "message", "stack",  "value",
+    static const char *const known[] = {"type",  "name", "message",  "stack",  "value",
                                         "cause", "task", "workflow", "errors", "retryable"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_equal(key, str_from(known[i]))) return true;
@@ -57,7 +57,7 @@ static bool is_shown_already(Str key) {
 
 // "code: DECLINED", one line per further member that says something.
 static void append_members(Buf *text, const JsonValue *error, size_t indent) {
-    JSON_EACH(member, thrown_of(error)) {
+    JSON_EACH (member, thrown_of(error)) {
         bool is_empty = member->kind == JSON_KIND_NULL || str_equal(member->raw, STR("0"));
         if (is_empty || is_shown_already(member->key)) continue;
         append_spaces(text, indent);
@@ -88,11 +88,12 @@ static void append_one(Buf *text, const JsonValue *error, size_t indent) {
 void failure_append(Buf *text, const JsonValue *error, size_t indent) {
     append_one(text, error, indent);
     const JsonValue *several = json_member(thrown_of(error), STR("errors"));
-    if (several != NULL && several->kind == JSON_KIND_ARRAY) JSON_EACH(one, several) {
-        append_spaces(text, indent + 2);
-        buf_append_cstr(text, "one of them: ");
-        append_one(text, one, indent + 2);
-    }
+    if (several != NULL && several->kind == JSON_KIND_ARRAY)
+        JSON_EACH (one, several) {
+            append_spaces(text, indent + 2);
+            buf_append_cstr(text, "one of them: ");
+            append_one(text, one, indent + 2);
+        }
     const JsonValue *cause = cause_of(error);
     for (size_t depth = 1; cause != NULL && depth <= CAUSES_MAX; depth++) { // [Y2]
         append_spaces(text, indent + 2 * depth);

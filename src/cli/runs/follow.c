@@ -16,7 +16,7 @@ enum {
     POLL_MS = 20000,
     POLL_TERMINAL_MS = 1000,
     EARLY_MS = 15000, // so long polls are short everywhere: something may be said
-    AWAY_MS = 30000, // how long a server may take to come back
+    AWAY_MS = 30000,  // how long a server may take to come back
     AWAY_PAUSE_MS = 250,
     SILENT_MS = 2000, // most runs have ended by then
 };
@@ -68,14 +68,15 @@ static int64_t poll_ms(const Session *session, int64_t gone_ms, int64_t limit_ms
 // Says that it waits for a task nobody asks for. True: it was said, and that is enough.
 static bool say_unserved(Session *session, Str run_id) {
     Diag diag;
-    const ClientRequest request = {
-        .method = "GET", .path = session_path(session, "/v1/runs/%s", run_id, STR_NULL)};
+    const ClientRequest request = {.method = "GET",
+                                   .path = session_path(session, "/v1/runs/%s", run_id, STR_NULL)};
     ClientAnswer kept = session->answer;
     bool is_read = session_try(session, &request, &diag) == OK;
     const JsonValue *waits = is_read ? json_member(session->answer.json, STR("waits")) : NULL;
     const JsonValue *found = NULL;
-    if (waits != NULL) JSON_EACH(wait, waits)
-        if (found == NULL) found = json_member(wait, STR("unserved"));
+    if (waits != NULL)
+        JSON_EACH (wait, waits)
+            if (found == NULL) found = json_member(wait, STR("unserved"));
     session->answer = kept;
     if (found == NULL) return false;
     session_clear_progress(session);
@@ -94,8 +95,8 @@ bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
     for (;;) {
         ArenaMark mark = arena_mark(&session->arena);
         int64_t wait_ms = answered_ms == 0 ? 1 : poll_ms(session, gone_ms, limit_ms);
-        Str path = arena_printf(&session->arena, "%.*s?wait=%lldms", STR_ARG(base),
-                                (long long)wait_ms);
+        Str path =
+            arena_printf(&session->arena, "%.*s?wait=%lldms", STR_ARG(base), (long long)wait_ms);
         const ClientRequest request = {.method = "GET", .path = path, .wait_ms = wait_ms};
         Diag diag;
         Status status = session_try(session, &request, &diag);
@@ -126,8 +127,7 @@ static void print_failure(Session *session, const JsonValue *error) {
     (void)str_split(&left, '\n', &first);
     bool is_whole = first.len < DIAG_MESSAGE_MAX / 2;
     Str shown = is_whole ? left : buf_str(&text);
-    if (session->format != OUTPUT_JSON && shown.len > 0)
-        fprintf(stderr, "%.*s", STR_ARG(shown));
+    if (session->format != OUTPUT_JSON && shown.len > 0) fprintf(stderr, "%.*s", STR_ARG(shown));
     buf_done(&text);
 }
 
@@ -152,7 +152,7 @@ static void print_result_json(Str run_id, const JsonValue *answer) {
     json_writer_init(&json, &text, STR("  "));
     json_write_object_begin(&json);
     json_put_string(&json, "id", run_id);
-    JSON_EACH(member, answer) {
+    JSON_EACH (member, answer) {
         json_write_key(&json, member->key);
         json_write_value(&json, member);
     }

@@ -16,7 +16,7 @@ static Str waits_text(Session *session, const JsonValue *run) {
     Buf text;
     buf_init(&text, 1 << 16);
     size_t shown = 0;
-    JSON_EACH(wait, waits) {
+    JSON_EACH (wait, waits) {
         if (shown++ == 3) {
             buf_printf(&text, " and %u more", waits->count - 3);
             break;
@@ -50,8 +50,8 @@ static const VerbOption filters[] = {
     {"waiting-on", 0, "NAME",
      "waiting for this topic or signal, or for a task or child by name or id", VALUE_TEXT},
     {"state", 0, "KEY=VALUE", "whose script has set this State", VALUE_TEXT},
-    {"idle-before", 0, "TIME",
-     "idle since before a time, or for longer than a duration such as 1h", VALUE_PAST},
+    {"idle-before", 0, "TIME", "idle since before a time, or for longer than a duration such as 1h",
+     VALUE_PAST},
     {"created-before", 0, "TIME", "older than this", VALUE_PAST},
     {"created-after", 0, "TIME", "younger than this", VALUE_PAST},
     {0},

@@ -38,9 +38,10 @@ Str next_shell_word(Arena *arena, Str text) {
 
 static Str join_names(Arena *arena, const JsonValue *list) {
     Str joined = STR("");
-    if (list != NULL) JSON_EACH(item, list)
-        joined = arena_printf(arena, "%.*s%s%.*s", STR_ARG(joined), joined.len > 0 ? ", " : "",
-                              STR_ARG(item->string));
+    if (list != NULL)
+        JSON_EACH (item, list)
+            joined = arena_printf(arena, "%.*s%s%.*s", STR_ARG(joined), joined.len > 0 ? ", " : "",
+                                  STR_ARG(item->string));
     return joined;
 }
 
@@ -80,8 +81,8 @@ Str next_short_json(Arena *arena, const JsonValue *value) {
 
 static const JsonValue *get_task(Session *session, Str id) {
     Diag diag;
-    const ClientRequest request = {
-        .method = "GET", .path = session_path(session, "/v1/tasks/%s", id, STR_NULL)};
+    const ClientRequest request = {.method = "GET",
+                                   .path = session_path(session, "/v1/tasks/%s", id, STR_NULL)};
     return session_try(session, &request, &diag) == OK ? session->answer.json : NULL;
 }
 
@@ -113,8 +114,9 @@ static void print_task(Session *session, const JsonValue *task, BlockPrinter pri
         buf_done(&lines);
     }
     if (is_in_backoff(session, task))
-        print(session, "", arena_printf(arena, "next attempt %.*s",
-                                        STR_ARG(time_text(session, task, "next_at"))));
+        print(
+            session, "",
+            arena_printf(arena, "next attempt %.*s", STR_ARG(time_text(session, task, "next_at"))));
     const JsonValue *unserved = json_member(task, STR("unserved"));
     if (unserved != NULL) print(session, "", next_unserved_text(arena, unserved));
 }
@@ -137,14 +139,15 @@ void next_print_tasks(Session *session, const JsonValue *run, const ListItems *s
                       BlockPrinter print) {
     const JsonValue *waits = json_member(run, STR("waits"));
     size_t shown = 0;
-    if (waits != NULL) JSON_EACH(wait, waits) {
-        if (!str_equal(field_text(wait, "on"), STR("task")) || shown++ >= TASKS_SHOWN) continue;
-        const JsonValue *task = get_task(session, field_text(wait, "name"));
-        if (task != NULL) print_task(session, task, print);
-    }
+    if (waits != NULL)
+        JSON_EACH (wait, waits) {
+            if (!str_equal(field_text(wait, "on"), STR("task")) || shown++ >= TASKS_SHOWN) continue;
+            const JsonValue *task = get_task(session, field_text(wait, "name"));
+            if (task != NULL) print_task(session, task, print);
+        }
     if (shown > TASKS_SHOWN)
-        print(session, "", arena_printf(&session->arena, "and %zu more tasks",
-                                        shown - TASKS_SHOWN));
+        print(session, "",
+              arena_printf(&session->arena, "and %zu more tasks", shown - TASKS_SHOWN));
     const JsonValue *step = has_failed(run) ? failed_step(steps) : NULL;
     Str target = step != NULL ? field_text(step, "target") : STR_NULL;
     if (str_is_null(target)) return;
@@ -172,8 +175,7 @@ static Str command(Session *session, const char *words, Str first, Str second) {
     Arena *arena = &session->arena;
     Str text = arena_printf(arena, "%s %.*s", words, STR_ARG(next_shell_word(arena, first)));
     if (str_is_null(second)) return text;
-    return arena_printf(arena, "%.*s %.*s", STR_ARG(text),
-                        STR_ARG(next_shell_word(arena, second)));
+    return arena_printf(arena, "%.*s %.*s", STR_ARG(text), STR_ARG(next_shell_word(arena, second)));
 }
 
 static void hint_failed(Hints *hints, Str id, const ListItems *steps) {
@@ -246,7 +248,7 @@ void next_print_hints(Session *session, const JsonValue *run, const ListItems *s
         hint(&hints, command(session, "abide wf resume", id, STR_NULL), "lets it go on");
     const JsonValue *waits = json_member(run, STR("waits"));
     if (!str_equal(status, STR("suspended")) || waits == NULL) return;
-    JSON_EACH(wait, waits) {
+    JSON_EACH (wait, waits) {
         if (hints.count == HINTS_MAX) return;
         hint_wait(&hints, id, wait);
     }

@@ -23,8 +23,8 @@ enum {
 };
 
 static const TableColumn step_columns[] = {
-    {"#", true, false},          {"KIND", false, false}, {"STEP", false, true},
-    {"OUTCOME", false, false},   {"AT", false, false},   {"DATA", false, true},
+    {"#", true, false},        {"KIND", false, false}, {"STEP", false, true},
+    {"OUTCOME", false, false}, {"AT", false, false},   {"DATA", false, true},
 };
 
 static void print_label(Session *session, const char *label) {
@@ -99,7 +99,7 @@ static void print_waits(Session *session, const JsonValue *run, const ListItems 
     const JsonValue *waits = json_member(run, STR("waits"));
     if (waits == NULL) return;
     size_t shown = 0;
-    JSON_EACH(wait, waits) {
+    JSON_EACH (wait, waits) {
         if (shown++ == WAITS_SHOWN) {
             print_line(session, "",
                        arena_printf(&session->arena, "and %u more", waits->count - WAITS_SHOWN),
@@ -110,13 +110,12 @@ static void print_waits(Session *session, const JsonValue *run, const ListItems 
         Str name = wait_name(session, wait, steps), filter = field_text(wait, "filter");
         int64_t deadline_ms = field_ms(wait, "deadline");
         Str since = output_relative(arena, session->now_ms, field_ms(wait, "since"));
-        Str until = deadline_ms == 0 ? STR("")
-                                     : output_relative(arena, session->now_ms, deadline_ms);
-        Str text = arena_printf(arena, "%.*s%s%.*s%s%.*s, since %.*s%s%.*s",
-                                STR_ARG(field_text(wait, "on")), str_is_null(name) ? "" : " ",
-                                STR_ARG(name), str_is_null(filter) ? "" : " where ",
-                                STR_ARG(filter), STR_ARG(since),
-                                until.len > 0 ? ", deadline " : "", STR_ARG(until));
+        Str until =
+            deadline_ms == 0 ? STR("") : output_relative(arena, session->now_ms, deadline_ms);
+        Str text = arena_printf(
+            arena, "%.*s%s%.*s%s%.*s, since %.*s%s%.*s", STR_ARG(field_text(wait, "on")),
+            str_is_null(name) ? "" : " ", STR_ARG(name), str_is_null(filter) ? "" : " where ",
+            STR_ARG(filter), STR_ARG(since), until.len > 0 ? ", deadline " : "", STR_ARG(until));
         print_line(session, "waits for", text, PAINT_NONE);
     }
 }
@@ -125,8 +124,8 @@ static void print_waits(Session *session, const JsonValue *run, const ListItems 
 static Str get_source(Session *session, const JsonValue *run, Str *ret_file) {
     Buf path;
     buf_init(&path, 1 << 16);
-    buf_append_str(&path, session_path(session, "/v1/workflows/%s", field_text(run, "workflow"),
-                                       STR_NULL));
+    buf_append_str(
+        &path, session_path(session, "/v1/workflows/%s", field_text(run, "workflow"), STR_NULL));
     client_put_query(&path, "version", field_text(run, "version"));
     const ClientRequest request = {.method = "GET",
                                    .path = arena_str(&session->arena, buf_str(&path))};
@@ -134,10 +133,9 @@ static Str get_source(Session *session, const JsonValue *run, Str *ret_file) {
     Diag diag;
     if (session_try(session, &request, &diag) != OK) return STR_NULL;
     Str file = field_text(session->answer.json, "file");
-    *ret_file = !str_is_null(file)
-                    ? file
-                    : arena_printf(&session->arena, "%.*s.flow",
-                                   STR_ARG(field_text(run, "workflow")));
+    *ret_file = !str_is_null(file) ? file
+                                   : arena_printf(&session->arena, "%.*s.flow",
+                                                  STR_ARG(field_text(run, "workflow")));
     return field_text(session->answer.json, "source");
 }
 
@@ -188,7 +186,7 @@ static void print_tags(Session *session, const JsonValue *run) {
     if (tags == NULL || tags->count == 0) return;
     Buf text;
     buf_init(&text, 1 << 16);
-    JSON_EACH(tag, tags) {
+    JSON_EACH (tag, tags) {
         if (text.len > 0) buf_append_cstr(&text, ", ");
         buf_append_str(&text, tag->string);
     }
@@ -240,7 +238,7 @@ static void print_run(Session *session, const JsonValue *run, const ListItems *s
 static void print_place(Session *session, const JsonValue *snapshot) {
     const JsonValue *frames = json_member(snapshot, STR("frames"));
     if (frames == NULL) return;
-    JSON_EACH(frame, frames) {
+    JSON_EACH (frame, frames) {
         Str function = field_text(frame, "function");
         Str text = arena_printf(
             &session->arena, "%.*s:%lld:%lld%s%.*s", STR_ARG(field_text(frame, "file")),
@@ -249,10 +247,10 @@ static void print_place(Session *session, const JsonValue *snapshot) {
         print_line(session, "stands at", text, PAINT_NONE);
     }
     if (frames->count > 0)
-        print_line(session, "snapshot",
-                   arena_printf(&session->arena, "%lld bytes",
-                                (long long)field_count(snapshot, "bytes")),
-                   PAINT_NONE);
+        print_line(
+            session, "snapshot",
+            arena_printf(&session->arena, "%lld bytes", (long long)field_count(snapshot, "bytes")),
+            PAINT_NONE);
 }
 
 // Names that occur more than once: their steps are numbered.
@@ -278,15 +276,16 @@ static void print_steps(Session *session, const ListItems *steps) {
         Str outcome = field_text(step, "outcome"), name = field_text(step, "name");
         int64_t iteration = field_count(step, "iteration"), attempt = field_count(step, "attempt");
         if (!str_is_null(name) && strmap_get(&repeated, name) != NULL)
-            name = arena_printf(&session->arena, "%.*s [%lld]", STR_ARG(name),
-                                (long long)iteration);
+            name =
+                arena_printf(&session->arena, "%.*s [%lld]", STR_ARG(name), (long long)iteration);
         if (attempt > 1)
             outcome = arena_printf(&session->arena, "%.*s (attempt %lld)", STR_ARG(outcome),
                                    (long long)attempt);
         const JsonValue *data = json_member(step, STR("data"));
         bool is_error = str_equal(field_text(step, "outcome"), STR("error"));
-        Str shown = data == NULL ? STR_NULL : is_error ? failure_headline(&session->arena, data)
-                                                       : data->raw;
+        Str shown = data == NULL ? STR_NULL
+                    : is_error   ? failure_headline(&session->arena, data)
+                                 : data->raw;
         table_add(&table, field_text(step, "position"));
         table_add(&table, field_text(step, "kind"));
         table_add(&table, name);
@@ -307,7 +306,7 @@ static void print_json(const JsonValue *run, const ListItems *steps, const JsonV
     buf_init(&text, SHOW_MAX);
     json_writer_init(&json, &text, STR("  "));
     json_write_object_begin(&json);
-    JSON_EACH(member, run) {
+    JSON_EACH (member, run) {
         json_write_key(&json, member->key);
         json_write_value(&json, member);
     }
@@ -334,8 +333,8 @@ static const JsonValue *get_snapshot(Session *session, Str id) {
 static bool show_run(Session *session, Str id) {
     if (!session_get(session, session_path(session, "/v1/runs/%s", id, STR_NULL))) return false;
     const JsonValue *run = session->answer.json;
-    const Listing listing = {
-        .path = session_path(session, "/v1/runs/%s/steps", id, STR_NULL), .limit = STEPS_MAX};
+    const Listing listing = {.path = session_path(session, "/v1/runs/%s/steps", id, STR_NULL),
+                             .limit = STEPS_MAX};
     ListItems steps = {0};
     Str next;
     bool is_ok = list_gather(session, &listing, &steps, &next);

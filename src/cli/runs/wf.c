@@ -131,8 +131,7 @@ static int wf_rewind(int argument_count, char **arguments) {
         else if (session.format == OUTPUT_IDS) output_id(stdout, id);
         else
             printf("%.*s: set back to %.*s, %lld checkpoints dropped\n", STR_ARG(id),
-                   STR_ARG(choice.step),
-                   (long long)field_count(session.answer.json, "dropped"));
+                   STR_ARG(choice.step), (long long)field_count(session.answer.json, "dropped"));
     }
     return session_end(&session);
 }

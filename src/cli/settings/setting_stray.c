@@ -12,8 +12,8 @@ enum { VARIABLE_MAX = 64 };
 
 // Variables of other commands and of tools.
 static bool is_of_others(const char *name) {
-    static const char *const others[] = {"ABIDE_CONFIG",    "ABIDE_SERVER",     "ABIDE_TOKEN",
-                                         "ABIDE_CA_FILE",   "ABIDE_BUILD_DIR",  "ABIDE_SOURCE_DIR",
+    static const char *const others[] = {"ABIDE_CONFIG",     "ABIDE_SERVER",    "ABIDE_TOKEN",
+                                         "ABIDE_CA_FILE",    "ABIDE_BUILD_DIR", "ABIDE_SOURCE_DIR",
                                          "ABIDE_MODULE_PATH"};
     if (strncmp(name, "ABIDE_TEST_", strlen("ABIDE_TEST_")) == 0) return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -10,10 +10,10 @@
 #include "cli/settings/settings.h"
 #include <stdio.h>
 
-#define KIB ((int64_t)1 << 10)
-#define MIB ((int64_t)1 << 20)
-#define SECOND ((int64_t)1000)
-#define DAY (24 * 3600 * SECOND)
+#define KIB     ((int64_t)1 << 10)
+#define MIB     ((int64_t)1 << 20)
+#define SECOND  ((int64_t)1000)
+#define DAY     (24 * 3600 * SECOND)
 #define FOREVER (36500 * DAY)
 
 // "https://app.example:8443", or "*".
@@ -47,8 +47,8 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_CORS_ORIGINS] = {"cors-origins", SETTING_LIST, "", "ORIGIN",
                           "pages that may call, as in https://app.example; * is any", true, 0, 0,
                           NULL},
-    [SET_ALLOW_EXEC] = {"allow-exec", SETTING_FLAG, "false", NULL,
-                        "the task exec may run programs", false, 0, 0, NULL},
+    [SET_ALLOW_EXEC] = {"allow-exec", SETTING_FLAG, "false", NULL, "the task exec may run programs",
+                        false, 0, 0, NULL},
     [SET_ALLOW_PRIVATE] = {"allow-private", SETTING_FLAG, "false", NULL,
                            "the task http may reach private addresses", false, 0, 0, NULL},
     [SET_LOG_LEVEL] = {"log-level", SETTING_CHOICE, "info", "debug|info|warn|error",
@@ -75,19 +75,18 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_CANCEL_GRACE] = {"cancel-grace", SETTING_DURATION, "10s", "DURATION",
                           "time a cancelled run has for cleanup", false, 0, FOREVER, NULL},
     [SET_KEEP_SNAPSHOTS] = {"keep-snapshots", SETTING_COUNT, "10", "N",
-                            "beginnings of turns kept per run, to rewind to", false, 1, 1000,
-                            NULL},
+                            "beginnings of turns kept per run, to rewind to", false, 1, 1000, NULL},
     [SET_MAX_CRASHES] = {"max-crashes", SETTING_COUNT, "10", "N",
                          "processes a run may end in a row before it is paused; 0 is any number",
                          false, 0, 1000000, NULL},
     [SET_MAX_RESIDENT_RUNS] = {"max-resident-runs", SETTING_COUNT, "10000", "N",
                                "parked runs kept in memory", false, 1, 100000000, NULL},
     [SET_MAX_RESIDENT_MEMORY] = {"max-resident-memory", SETTING_SIZE, "256M", "SIZE",
-                                 "of all runs in memory; the oldest parked ones leave", false,
-                                 MIB, 1024LL * 1024 * MIB, NULL},
+                                 "of all runs in memory; the oldest parked ones leave", false, MIB,
+                                 1024LL * 1024 * MIB, NULL},
     [SET_IDLE_RELEASE_TIMEOUT] = {"idle-release-timeout", SETTING_DURATION, "60s", "DURATION",
-                                  "idle runs leave memory after so long, or off", false, 1,
-                                  FOREVER, "off"},
+                                  "idle runs leave memory after so long, or off", false, 1, FOREVER,
+                                  "off"},
     [SET_IDLE_TIMEOUTS] = {"idle-timeouts", SETTING_TEXT, "", "WORKFLOW=DURATION,...",
                            "the same for single workflows, before their own config", false, 0, 0,
                            NULL},
@@ -125,8 +124,8 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_IDLE_TIMEOUT] = {"idle-timeout", SETTING_DURATION, "60s", "DURATION",
                           "silent connections are closed after so long", false, SECOND, DAY, NULL},
     [SET_REQUEST_TIMEOUT] = {"request-timeout", SETTING_DURATION, "60s", "DURATION",
-                             "a client may take so long to send a request or take its answer",
-                             true, 100, DAY, NULL},
+                             "a client may take so long to send a request or take its answer", true,
+                             100, DAY, NULL},
     [SET_MAX_WAIT] = {"max-wait", SETTING_DURATION, "60s", "DURATION", "longest long poll", true, 0,
                       DAY, NULL},
     [SET_MAX_SPILL_SIZE] = {"max-spill-size", SETTING_SIZE, "1G", "SIZE",
@@ -159,7 +158,7 @@ static Status read_flag(const SettingInfo *info, SettingValue *value, Diag *diag
     static const struct {
         const char *word;
         int64_t number;
-    } words[] = {{"true", 1}, {"false", 0}, {"1", 1}, {"0", 0},
+    } words[] = {{"true", 1}, {"false", 0}, {"1", 1},  {"0", 0},
                  {"yes", 1},  {"no", 0},    {"on", 1}, {"off", 0}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!str_equal(value->text, str_from(words[i].word))) continue;

@@ -19,8 +19,9 @@
 
 void settings_options(SettingFlags *flags, Option ret_options[SETTINGS_OPTIONS]) {
     *flags = (SettingFlags){0};
-    ret_options[0] = (Option){"config", 'c', OPTION_TEXT, &flags->config, "FILE",
-                              "settings; ./abide.toml or /etc/abide/abide.toml if there"};
+    ret_options[0] = (Option){
+        "config",       'c',    OPTION_TEXT,
+        &flags->config, "FILE", "settings; ./abide.toml or /etc/abide/abide.toml if there"};
     for (int i = 0; i < SETTINGS_COUNT; i++) {
         const SettingInfo *info = &setting_infos[i];
         Option option = {info->name, 0, OPTION_TEXT, &flags->texts[i], info->value, info->about};
@@ -103,8 +104,8 @@ static Status bad_place(const Settings *settings, const TomlValue *value, const 
 
 // A scalar as the text that setting_read reads; null when it cannot be one.
 static Str scalar_text(Arena *arena, const SettingInfo *info, const TomlValue *value) {
-    bool is_number = info->kind == SETTING_COUNT || info->kind == SETTING_SIZE ||
-                     info->kind == SETTING_DURATION;
+    bool is_number =
+        info->kind == SETTING_COUNT || info->kind == SETTING_SIZE || info->kind == SETTING_DURATION;
     char text[NUMBER_TEXT_MAX];
     switch (value->kind) {
     case TOML_STRING:
@@ -126,7 +127,7 @@ static Str scalar_text(Arena *arena, const SettingInfo *info, const TomlValue *v
 
 static Str list_text(Arena *arena, const TomlValue *array) {
     Str joined = STR("");
-    TOML_EACH(item, array) {
+    TOML_EACH (item, array) {
         if (item->kind != TOML_STRING) return STR_NULL;
         joined = arena_printf(arena, "%.*s%s%.*s", STR_ARG(joined), joined.len > 0 ? "," : "",
                               STR_ARG(item->string));
@@ -142,10 +143,13 @@ static Status take_toml(Settings *settings, SettingId id, const TomlValue *value
                    : scalar_text(&settings->arena, info, value);
     if (str_is_null(text)) {
         static const char *const wanted[] = {
-            [SETTING_TEXT] = "a string",   [SETTING_FLAG] = "true or false",
-            [SETTING_COUNT] = "an integer", [SETTING_SIZE] = "an integer or a string",
+            [SETTING_TEXT] = "a string",
+            [SETTING_FLAG] = "true or false",
+            [SETTING_COUNT] = "an integer",
+            [SETTING_SIZE] = "an integer or a string",
             [SETTING_DURATION] = "a string or a number of seconds",
-            [SETTING_CHOICE] = "a string", [SETTING_LIST] = "an array of strings",
+            [SETTING_CHOICE] = "a string",
+            [SETTING_LIST] = "an array of strings",
         };
         snprintf(message, sizeof message, "%s takes %s, not this %s", info->name,
                  wanted[info->kind], toml_kind_name(value->kind));
@@ -181,7 +185,7 @@ static Status unknown_key(const Settings *settings, Str name, const TomlValue *v
 
 // Members of a table, at most TOML_DEPTH_MAX deep; the path joined by dashes is the name.
 static Status take_table(Settings *settings, Str prefix, const TomlValue *table, Diag *diag) {
-    TOML_EACH(value, table) {
+    TOML_EACH (value, table) {
         Str name = prefix.len == 0 ? value->key
                                    : arena_printf(&settings->arena, "%.*s-%.*s", STR_ARG(prefix),
                                                   STR_ARG(value->key));
@@ -219,8 +223,7 @@ static Status take_file(Settings *settings, const SettingFlags *flags, Diag *dia
     Str copy = arena_str(&settings->arena, buf_str(&text));
     buf_done(&text);
     TomlValue *root = NULL;
-    if (status == OK)
-        status = toml_parse(&settings->arena, settings->file.data, copy, &root, diag);
+    if (status == OK) status = toml_parse(&settings->arena, settings->file.data, copy, &root, diag);
     return status == OK ? take_table(settings, STR(""), root, diag) : status;
 }
 
@@ -308,8 +311,7 @@ Str setting_source_text(const Settings *settings, SettingId id, Arena *arena) {
     const SettingValue *value = &settings->values[id];
     char name[64];
     switch (value->source) {
-    case SOURCE_FILE:
-        return arena_printf(arena, "%.*s:%zu", STR_ARG(settings->file), value->line);
+    case SOURCE_FILE: return arena_printf(arena, "%.*s:%zu", STR_ARG(settings->file), value->line);
     case SOURCE_ENVIRONMENT: return arena_str(arena, str_from(setting_variable(id, name)));
     case SOURCE_FLAG: return arena_printf(arena, "--%s", setting_infos[id].name);
     case SOURCE_DEFAULT:

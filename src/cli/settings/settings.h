@@ -73,7 +73,7 @@ typedef enum SettingId {
 } SettingId;
 
 typedef struct SettingInfo {
-    const char *name;  // "log-level"
+    const char *name; // "log-level"
     SettingKind kind;
     const char *fallback; // the default as text; "" = none
     const char *value;    // placeholder in the help; NULL for flags

@@ -97,8 +97,8 @@ static void append(TomlValue *container, TomlValue *item) {
 }
 
 static bool is_bare(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
 }
 
 static Status read_key_part(TomlReader *reader, Str *ret_key) {
@@ -284,8 +284,13 @@ static Status read_header(TomlReader *reader, TomlValue *root, TomlValue **ret_t
 }
 
 Status toml_parse(Arena *arena, const char *file, Str text, TomlValue **ret_root, Diag *diag) {
-    TomlReader reader = {.arena = arena, .file = file, .start = text.data, .at = text.data,
-                         .end = text.data + text.len, .header = 1, .diag = diag};
+    TomlReader reader = {.arena = arena,
+                         .file = file,
+                         .start = text.data,
+                         .at = text.data,
+                         .end = text.data + text.len,
+                         .header = 1,
+                         .diag = diag};
     if (text.len > TOML_SIZE_MAX) return toml_fail(&reader, reader.at, "the file is over 1 MiB");
     size_t valid = utf8_valid_prefix(text);
     if (valid < text.len) return toml_fail(&reader, text.data + valid, "the text is not UTF-8");

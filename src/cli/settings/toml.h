@@ -27,10 +27,10 @@ typedef enum TomlKind {
 
 typedef struct TomlValue {
     TomlKind kind;
-    bool has_header; // [M1] "[name]" stood there
-    bool is_closed;  // [M1] an inline table: nothing may be added
-    size_t dotted_below; // [M1] the header below which dotted keys define it; 0 = none do
-    Str key;         // of a member of a table; else null
+    bool has_header;        // [M1] "[name]" stood there
+    bool is_closed;         // [M1] an inline table: nothing may be added
+    size_t dotted_below;    // [M1] the header below which dotted keys define it; 0 = none do
+    Str key;                // of a member of a table; else null
     size_t line, column;    // [M2] from 1
     struct TomlValue *next; // the next item or member
     struct TomlValue *first, *last;

@@ -136,8 +136,8 @@ Status toml_read_string(TomlReader *reader, bool is_key, Str *ret_text) {
 // ---- numbers ----
 
 static bool is_word_char(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '+' || c == '-' || c == '.' || c == '_' || c == ':';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+           c == '-' || c == '.' || c == '_' || c == ':';
 }
 
 static bool is_decimal(char c) { return c >= '0' && c <= '9'; }
@@ -248,7 +248,8 @@ Status toml_read_number(TomlReader *reader, TomlValue *value) {
     bool is_good = word.len > 0 && read_word(word, &text, value);
     buf_done(&text);
     if (is_good) return OK;
-    return toml_fail(reader, from, word.len > 0 ? "\"%.*s\" is no value; strings need quotes"
-                                                : "a value is missing%.*s",
+    return toml_fail(reader, from,
+                     word.len > 0 ? "\"%.*s\" is no value; strings need quotes"
+                                  : "a value is missing%.*s",
                      STR_ARG(word));
 }

@@ -28,7 +28,7 @@ bool completion_operand(const Page *page, size_t index, CompletionSource *ret_so
 // `print` writes of its source, and `end`.
 void completion_cases(FILE *file, const Page *page,
                       void (*print)(FILE *file, const CompletionSource *source), const char *end);
-void completion_quote(FILE *file, const char *text);         // for between single quotes
+void completion_quote(FILE *file, const char *text); // for between single quotes
 
 void completion_bash(FILE *file);
 void completion_zsh(FILE *file);

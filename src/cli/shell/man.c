@@ -164,8 +164,7 @@ static void put_group_page(Manual *manual, const Page *page) {
     if (!is_root) return;
     put_heading(file, "SH", "SEE ALSO");
     for (size_t i = 0; i < page->group->count; i++)
-        fprintf(file, "%s\\fBabide\\-%s\\fR(1)", i > 0 ? ",\n" : "",
-                page->group->commands[i].name);
+        fprintf(file, "%s\\fBabide\\-%s\\fR(1)", i > 0 ? ",\n" : "", page->group->commands[i].name);
     fputc('\n', file);
 }
 

@@ -7,10 +7,10 @@
 #include "cli/options.h"
 
 typedef struct Page {
-    const char *path;          // "" for abide itself, "wf", "wf start"
-    const char *summary;       // "" for abide itself
-    const CliGroup *group;     // NULL: it is a command
-    const OptionTable *table;  // of a command; lives during the visit
+    const char *path;         // "" for abide itself, "wf", "wf start"
+    const char *summary;      // "" for abide itself
+    const CliGroup *group;    // NULL: it is a command
+    const OptionTable *table; // of a command; lives during the visit
 } Page;
 
 typedef void (*PageFunction)(void *context, const Page *page);

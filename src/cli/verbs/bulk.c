@@ -34,11 +34,12 @@ static void put_answer(Progress *progress, Str id, const JsonValue *answer) {
     json_put_string(json, progress->bulk->id_field, id);
     bool has_members = answer != NULL && answer->kind == JSON_KIND_OBJECT;
     if (!has_members) json_put_bool(json, "changed", true);
-    else JSON_EACH(member, answer) {
-        if (str_equal(member->key, str_from(progress->bulk->id_field))) continue;
-        json_write_key(json, member->key);
-        json_write_value(json, member);
-    }
+    else
+        JSON_EACH (member, answer) {
+            if (str_equal(member->key, str_from(progress->bulk->id_field))) continue;
+            json_write_key(json, member->key);
+            json_write_value(json, member);
+        }
     json_write_object_end(json);
 }
 

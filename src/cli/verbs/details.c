@@ -16,8 +16,8 @@ static bool is_hidden(Str key, const char *const *hidden) {
 }
 
 static Str value_text(Session *session, const JsonValue *member) {
-    bool is_empty = member->kind == JSON_KIND_NULL ||
-                    (member->kind == JSON_KIND_ARRAY && member->count == 0);
+    bool is_empty =
+        member->kind == JSON_KIND_NULL || (member->kind == JSON_KIND_ARRAY && member->count == 0);
     if (is_empty) return STR_NULL;
     if (member->kind != JSON_KIND_STRING) return member->raw;
     int64_t at_ms;
@@ -26,8 +26,7 @@ static Str value_text(Session *session, const JsonValue *member) {
                    instant_parse(member->string, &at_ms, NULL) == OK;
     if (!is_time) return member->string;
     Str relative = output_relative(&session->arena, session->now_ms, at_ms);
-    return arena_printf(&session->arena, "%.*s (%.*s)", STR_ARG(relative),
-                        STR_ARG(member->string));
+    return arena_printf(&session->arena, "%.*s (%.*s)", STR_ARG(relative), STR_ARG(member->string));
 }
 
 static void print_member(Session *session, Str key, Str value, size_t label_width) {
@@ -60,10 +59,10 @@ void details_print(Session *session, const JsonValue *object, const char *id_fie
     case OUTPUT_TABLE: break;
     }
     size_t label_width = LABEL_MIN;
-    JSON_EACH(member, object)
+    JSON_EACH (member, object)
         if (!is_hidden(member->key, hidden) && member->key.len + 2 > label_width)
             label_width = member->key.len + 2;
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         Str value = value_text(session, member);
         if (!str_is_null(value) && !is_hidden(member->key, hidden))
             print_member(session, member->key, value, label_width);

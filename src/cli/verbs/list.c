@@ -33,7 +33,8 @@ bool list_gather(Session *session, const Listing *listing, ListItems *items, Str
         uint64_t left = listing->limit - items->count;
         if (!session_get(session, page_path(session, listing, left, cursor))) return false;
         const JsonValue *page = json_member(session->answer.json, STR("items"));
-        if (page != NULL) JSON_EACH(item, page) vec_push(items, item);
+        if (page != NULL)
+            JSON_EACH (item, page) vec_push(items, item);
         cursor = field_text(session->answer.json, "next");
         // A page may be empty and not the last: nothing of what was looked at passed the filters.
     } while (!str_is_null(cursor) && items->count < listing->limit); // [L1]
@@ -66,8 +67,7 @@ static void add_cell(Session *session, TextTable *table, const ListColumn *colum
         case CELL_TEXT:
         case CELL_STATUS: text = field_text(item, column->field); break;
         case CELL_AGE:
-            text = output_relative(&session->arena, session->now_ms,
-                                   field_ms(item, column->field));
+            text = output_relative(&session->arena, session->now_ms, field_ms(item, column->field));
             break;
         case CELL_JSON:
             value = json_member(item, str_from(column->field));

@@ -64,8 +64,7 @@ static void print_changes(ListWatch *watch, const ListItems *changed) {
     Listing listing = *watch->listing;
     listing.has_no_titles = watch->drawn_at_ms != 0;
     if (watch->session->format == OUTPUT_JSON) {
-        for (size_t i = 0; i < changed->count; i++)
-            output_json_line(stdout, changed->data[i]->raw);
+        for (size_t i = 0; i < changed->count; i++) output_json_line(stdout, changed->data[i]->raw);
     } else if (changed->count > 0 || watch->drawn_at_ms == 0) {
         list_print(watch->session, &listing, changed, STR_NULL);
     }

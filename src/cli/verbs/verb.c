@@ -17,7 +17,7 @@ enum { OPERANDS_MAX = 100000 };
 typedef struct Doing {
     const Verb *verb;
     Session session;
-    Str values[VERB_OPTIONS_MAX]; // of the verb's own options
+    Str values[VERB_OPTIONS_MAX];        // of the verb's own options
     OptionTexts lists[VERB_OPTIONS_MAX]; // of those that are lists
     Option options[VERB_OPTIONS_MAX + 3];
     size_t count; // of the verb's own
@@ -69,10 +69,10 @@ static int run_list(const Verb *verb, int argument_count, char **arguments) {
                        .column_count = verb->column_count};
     begin(&doing, verb, SESSION_READS);
     if (!verb->is_whole) {
-        doing.options[doing.count] = (Option){"limit", 'n', OPTION_COUNT, &listing.limit, "N",
-                                              "how many to show; 100 unless given"};
-        doing.options[doing.count + 1] = (Option){"cursor", 0, OPTION_TEXT, &listing.cursor,
-                                                  "CURSOR", "go on where a list ended"};
+        doing.options[doing.count] = (Option){
+            "limit", 'n', OPTION_COUNT, &listing.limit, "N", "how many to show; 100 unless given"};
+        doing.options[doing.count + 1] = (Option){
+            "cursor", 0, OPTION_TEXT, &listing.cursor, "CURSOR", "go on where a list ended"};
         doing.table.option_count += 2;
     }
     bool is_watching = false;

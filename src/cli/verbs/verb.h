@@ -31,13 +31,13 @@ typedef struct VerbOption {
 typedef struct Verb {
     VerbKind kind;
     const char *usage, *about, *example; // as in OptionTable
-    const char *path;     // "/v1/tasks"; "/v1/tasks/%s" where a thing is named
-    const char *id_field; // "id", "name"
-    const VerbOption *options; // NULL: none of its own
+    const char *path;                    // "/v1/tasks"; "/v1/tasks/%s" where a thing is named
+    const char *id_field;                // "id", "name"
+    const VerbOption *options;           // NULL: none of its own
     // VERB_LIST
     const ListColumn *columns;
     size_t column_count;
-    bool is_whole; // the answer has all there are: no --limit and no --cursor
+    bool is_whole;     // the answer has all there are: no --limit and no --cursor
     bool is_watchable; // has --watch
     // VERB_CHANGE
     const char *method;   // NULL: POST

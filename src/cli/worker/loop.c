@@ -10,21 +10,21 @@
 #include "base/thread.h"
 #include "cli/worker/worker.h"
 #include "json/write.h"
-#include <signal.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 enum {
-    POLL_MS = 25000,          // of one claim
-    FIRST_PAUSE_MS = 50,      // when the server is away …
-    LONGEST_PAUSE_MS = 5000,  // … growing to this
-    BATCH_MAX = 1000,         // items of one request
-    BATCH_SIZE = 1 << 20,     // bytes, unless one item alone has more
+    POLL_MS = 25000,         // of one claim
+    FIRST_PAUSE_MS = 50,     // when the server is away …
+    LONGEST_PAUSE_MS = 5000, // … growing to this
+    BATCH_MAX = 1000,        // items of one request
+    BATCH_SIZE = 1 << 20,    // bytes, unless one item alone has more
     BODY_MAX = 64 << 20,
-    LAST_MOMENT_MS = 2000,    // to tell what is left when the grace is over
+    LAST_MOMENT_MS = 2000, // to tell what is left when the grace is over
     CALL_OFF_EVERY_MS = 100,
     INTERVAL_MIN_MS = 20
 };
@@ -52,9 +52,7 @@ typedef struct Worker {
 
 // ---- time ----
 
-static int64_t monotonic_ms(void) {
-    return (int64_t)(env_monotonic_ns(env_system()) / 1000000);
-}
+static int64_t monotonic_ms(void) { return (int64_t)(env_monotonic_ns(env_system()) / 1000000); }
 
 // With the lock held; returns when something changed or at `until_ms`.
 static void wait_until(Worker *worker, int64_t until_ms) {
@@ -116,7 +114,7 @@ static void add_item(Worker *worker, Str id, int64_t token, Str member) { // wit
 
 static void free_items(Worker *worker, List *items) {
     pthread_mutex_lock(&worker->lock);
-    LIST_EACH_SAFE(node, after, items) {
+    LIST_EACH_SAFE (node, after, items) {
         list_remove(node);
         mem_free(container_of(node, Item, link));
         worker->item_count--;
@@ -145,7 +143,7 @@ static bool take_items(Worker *worker, List *ret_items) {
 static void write_items(Buf *body, const List *items) {
     JsonWriter id;
     buf_append_cstr(body, "{\"results\":[");
-    LIST_EACH(node, items) {
+    LIST_EACH (node, items) {
         const Item *item = container_of(node, Item, link);
         if (node != items->next) buf_append_char(body, ',');
         buf_append_cstr(body, "{\"id\":");
@@ -161,7 +159,7 @@ static void write_items(Buf *body, const List *items) {
 static void note_verdicts(Worker *worker, const JsonValue *answer) {
     const JsonValue *results = NULL;
     if (json_get_array(answer, "results", &results, NULL) != OK || results == NULL) return;
-    JSON_EACH(result, results) {
+    JSON_EACH (result, results) {
         Str id = STR_NULL, status = STR_NULL, detail = STR_NULL;
         if (json_get_string(result, "id", &id, NULL) != OK ||
             json_get_string(result, "status", &status, NULL) != OK ||
@@ -204,7 +202,7 @@ static int tell(Worker *worker, Client *client, const List *items, Diag *diag) {
 
 // One that the server does not take must not hold up the others; alone, it fails its task.
 static void tell_one_by_one(Worker *worker, Client *client, List *items) {
-    LIST_EACH_SAFE(node, after, items) {
+    LIST_EACH_SAFE (node, after, items) {
         Item *item = container_of(node, Item, link);
         List one;
         Diag diag;
@@ -335,8 +333,8 @@ static bool read_job(const WorkerConfig *config, const JsonValue *task, Job *job
         json_get_i64(task, "step", &job->step, NULL) != OK ||
         json_get_i64(task, "lease_ms", &lease_ms, NULL) != OK || str_is_null(job->id))
         return false;
-    Str *const texts[] = {&job->id,    &job->name,   &job->queue,
-                          &job->input, &job->run_id, &job->traceparent, &job->tracestate};
+    Str *const texts[] = {&job->id,     &job->name,        &job->queue,     &job->input,
+                          &job->run_id, &job->traceparent, &job->tracestate};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = arena_str(&job->arena, *texts[i]);
     // The server may give less than was asked for: the task's own heartbeat time-out.
@@ -388,7 +386,7 @@ static bool claim_once(Worker *worker, Client *client, int64_t room, int64_t *pa
     if (status == OK) {
         *pause_ms = FIRST_PAUSE_MS;
         if (json_get_array(answer.json, "tasks", &tasks, NULL) == OK && tasks != NULL)
-            JSON_EACH(task, tasks) begin_job(worker, task);
+            JSON_EACH (task, tasks) begin_job(worker, task);
     } else if (!is_refused) {
         LOG(worker->config->logger, LOG_WARN, "claiming tasks: %s (%s)",
             worker->failure_diag.message, worker->failure_diag.code);
@@ -425,7 +423,7 @@ static bool write_beats(Worker *worker, Buf *body, int64_t *ret_next_ms) {
     *ret_next_ms = INT64_MAX;
     List *const lists[] = {&worker->todo, &worker->running};
     for (size_t i = 0; i < 2; i++)
-        LIST_EACH(node, lists[i]) {
+        LIST_EACH (node, lists[i]) {
             int64_t at_ms = container_of(node, Job, link)->next_beat_ms;
             if (at_ms < *ret_next_ms) *ret_next_ms = at_ms;
         }
@@ -438,7 +436,7 @@ static bool write_beats(Worker *worker, Buf *body, int64_t *ret_next_ms) {
     json_write_array_begin(&json);
     int count = 0;
     for (size_t i = 0; i < 2; i++)
-        LIST_EACH(node, lists[i]) {
+        LIST_EACH (node, lists[i]) {
             Job *job = container_of(node, Job, link);
             if (job->next_beat_ms > now_ms + job->interval_ms / 2 || count == BATCH_MAX) continue;
             count++;
@@ -454,7 +452,7 @@ static bool write_beats(Worker *worker, Buf *body, int64_t *ret_next_ms) {
 }
 
 static Job *find_running(Worker *worker, Str id) {
-    LIST_EACH(node, &worker->running) {
+    LIST_EACH (node, &worker->running) {
         Job *job = container_of(node, Job, link);
         // A task that was lost may be here twice: the one that was lost does not count.
         if (str_equal(job->id, id) && atomic_load(&job->reason) == JOB_WANTED) return job;
@@ -466,7 +464,7 @@ static void read_beats(Worker *worker, const JsonValue *answer) {
     const JsonValue *tasks = NULL;
     if (json_get_array(answer, "tasks", &tasks, NULL) != OK || tasks == NULL) return;
     pthread_mutex_lock(&worker->lock);
-    JSON_EACH(task, tasks) {
+    JSON_EACH (task, tasks) {
         Str id = STR_NULL, status = STR_NULL;
         if (json_get_string(task, "id", &id, NULL) != OK ||
             json_get_string(task, "status", &status, NULL) != OK)
@@ -542,7 +540,7 @@ static void wind_up(Worker *worker) { // [W4]
     call_off(worker, until_ms);
     pthread_mutex_lock(&worker->lock);
     while (worker->job_count > 0 && monotonic_ms() < until_ms) wait_until(worker, until_ms);
-    LIST_EACH(node, &worker->running) give_up(container_of(node, Job, link), JOB_STOPPING);
+    LIST_EACH (node, &worker->running) give_up(container_of(node, Job, link), JOB_STOPPING);
     while (worker->job_count > 0) wait_until(worker, INT64_MAX); // SIGKILL ends them all
     until_ms = monotonic_ms() + LAST_MOMENT_MS;
     while (worker->item_count > 0 && monotonic_ms() < until_ms) wait_until(worker, until_ms);

@@ -42,8 +42,8 @@ static char **make_environment(const ProgramConfig *config, Job *job) {
         {"ABIDE_QUEUE", job->queue},
         {"ABIDE_ATTEMPT", arena_printf(arena, "%lld", (long long)job->attempt)},
         {"ABIDE_RUN_ID", job->run_id},
-        {"ABIDE_STEP", job->step < 0 ? STR_NULL
-                                     : arena_printf(arena, "%lld", (long long)job->step)},
+        {"ABIDE_STEP",
+         job->step < 0 ? STR_NULL : arena_printf(arena, "%lld", (long long)job->step)},
         {"ABIDE_WORKER", config->worker},
         {"TRACEPARENT", job->traceparent},
         {"TRACESTATE", job->tracestate},
@@ -204,14 +204,14 @@ static Str judge(const ProgramConfig *config, Job *job, const ProcessEnd *end, S
     if (end->is_stopped)
         return make_error(arena, &(Failure){"CancelledError", STR("cancelled"), true, -1});
     if (end->is_too_loud)
-        return bad_result(arena, arena_printf(arena, "its output has more than %d bytes",
-                                              LIMIT_PAYLOAD_SIZE));
+        return bad_result(
+            arena, arena_printf(arena, "its output has more than %d bytes", LIMIT_PAYLOAD_SIZE));
     if (end->is_late)
-        return make_error(arena, &(Failure){"TimeoutError",
-                                            arena_printf(arena, "%s ran longer than %lld ms",
-                                                         config->argv[0],
-                                                         (long long)config->timeout_ms),
-                                            false, -1});
+        return make_error(arena,
+                          &(Failure){"TimeoutError",
+                                     arena_printf(arena, "%s ran longer than %lld ms",
+                                                  config->argv[0], (long long)config->timeout_ms),
+                                     false, -1});
     return failed(config, job, end, output);
 }
 
@@ -235,10 +235,10 @@ Str worker_perform_program(void *context, Job *job) {
     Diag diag;
     Status status = process_run(&spec, &output, &end, &diag);
     write_line(&lines);
-    Str member = status == OK ? judge(config, job, &end, buf_str(&output))
-                              : make_error(&job->arena, &(Failure){"ExecError",
-                                                                   str_from(diag.message), false,
-                                                                   -1});
+    Str member =
+        status == OK
+            ? judge(config, job, &end, buf_str(&output))
+            : make_error(&job->arena, &(Failure){"ExecError", str_from(diag.message), false, -1});
     buf_done(&lines.line);
     buf_done(&output);
     return member;

@@ -4,12 +4,12 @@
 // stop is never lost and no call is cut off in the middle.
 //
 // Not here: claiming and telling (worker/loop.c), the program (worker/program.c).
+#include "cli/worker/worker.h"
 #include "base/env.h"
 #include "base/time/duration.h"
 #include "cli/client/session.h"
-#include "cli/worker/worker.h"
-#include <signal.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -84,9 +84,9 @@ static bool read_worker(Session *session, const Arguments *given, WorkerConfig *
         .perform = worker_perform_program,
     };
     unsigned random = (unsigned)(env_random_u64(env_system()) & 0xFFFF);
-    config->name = str_is_null(given->name) ? arena_printf(&session->arena, "%s-%d-%04x", host,
-                                                           (int)getpid(), random)
-                                            : given->name;
+    config->name = str_is_null(given->name)
+                       ? arena_printf(&session->arena, "%s-%d-%04x", host, (int)getpid(), random)
+                       : given->name;
     if (!read_duration(session, "lease", given->lease, 100, &config->lease_ms)) return false;
     config->heartbeat_ms = config->lease_ms / 3 < 5000 ? config->lease_ms / 3 : 5000;
     return read_duration(session, "heartbeat", given->heartbeat, 20, &config->heartbeat_ms) &&
@@ -116,8 +116,7 @@ int cli_worker(int argument_count, char **arguments) {
         {"exec", 'x', OPTION_TEXT, &given.command, "COMMAND", "what the shell runs per task"},
         {"queue", 'q', OPTION_TEXTS, &given.queues, "NAME", "a queue to look at; default"},
         {"concurrency", 'c', OPTION_COUNT, &given.concurrency, "N", "programs at a time; 1"},
-        {"timeout", 0, OPTION_TEXT, &given.timeout, "DURATION",
-         "longest time of a program; none"},
+        {"timeout", 0, OPTION_TEXT, &given.timeout, "DURATION", "longest time of a program; none"},
         {"kill-after", 0, OPTION_TEXT, &given.kill_after, "DURATION",
          "from SIGTERM to SIGKILL; 5s"},
         {"text", 0, OPTION_FLAG, &given.is_text, NULL, "its output is a text, not JSON"},

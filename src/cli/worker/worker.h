@@ -31,11 +31,11 @@ typedef struct Job { // one task, from being claimed to being performed
     Str id, name, queue, input;
     Str run_id, traceparent, tracestate; // null: none
     int64_t attempt, token;
-    int64_t step;    // < 0: none
-    int64_t interval_ms;     // between heartbeats
-    int64_t next_beat_ms;    // monotonic; guarded by the worker's lock
-    int stop;                // eventfd, readable when `reason` is set
-    _Atomic int reason;      // a JobReason
+    int64_t step;         // < 0: none
+    int64_t interval_ms;  // between heartbeats
+    int64_t next_beat_ms; // monotonic; guarded by the worker's lock
+    int stop;             // eventfd, readable when `reason` is set
+    _Atomic int reason;   // a JobReason
 } Job;
 
 typedef struct WorkerConfig {
@@ -59,11 +59,11 @@ MUST_CHECK Status worker_run(const WorkerConfig *config, int *ret_http_status, D
 
 // A program per task: the `perform` of `abide worker`.
 typedef struct ProgramConfig {
-    char **argv;        // ended by NULL
-    int64_t timeout_ms; // 0 = none
+    char **argv;           // ended by NULL
+    int64_t timeout_ms;    // 0 = none
     int64_t kill_after_ms; // between SIGTERM and SIGKILL
-    bool is_text;       // stdout is a text, not JSON
-    Str worker;         // its name
+    bool is_text;          // stdout is a text, not JSON
+    Str worker;            // its name
     Logger *logger;
 } ProgramConfig;
 

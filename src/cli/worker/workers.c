@@ -8,8 +8,8 @@
 #include "cli/runs/next.h"
 
 static const TableColumn worker_columns[] = {
-    {"WORKER", false, true}, {"NODE", false, true},     {"QUEUES", false, true},
-    {"TASKS", false, true},  {"STATE", false, false},   {"LAST ASKED", false, false},
+    {"WORKER", false, true}, {"NODE", false, true},      {"QUEUES", false, true},
+    {"TASKS", false, true},  {"STATE", false, false},    {"LAST ASKED", false, false},
     {"GIVEN", true, false},  {"COMPLETED", true, false}, {"FAILED", true, false},
 };
 
@@ -17,9 +17,9 @@ static Str list_text(Session *session, const JsonValue *worker, const char *fiel
     const JsonValue *list = json_member(worker, str_from(field));
     if (list == NULL || list->kind != JSON_KIND_ARRAY) return STR("any");
     Str text = STR("");
-    JSON_EACH(item, list)
-        text = arena_printf(&session->arena, "%.*s%s%.*s", STR_ARG(text),
-                            text.len > 0 ? ", " : "", STR_ARG(item->string));
+    JSON_EACH (item, list)
+        text = arena_printf(&session->arena, "%.*s%s%.*s", STR_ARG(text), text.len > 0 ? ", " : "",
+                            STR_ARG(item->string));
     return text;
 }
 
@@ -29,10 +29,13 @@ static void add_worker(Session *session, TextTable *table, const JsonValue *work
     table_add(table, field_text(worker, "node"));
     table_add(table, list_text(session, worker, "queues"));
     table_add(table, list_text(session, worker, "names"));
-    table_add_painted(table, is_waiting ? STR("waiting") : is_here ? STR("here") : STR("silent"),
+    table_add_painted(table,
+                      is_waiting ? STR("waiting")
+                      : is_here  ? STR("here")
+                                 : STR("silent"),
                       is_here ? PAINT_GREEN : PAINT_DIM);
-    table_add(table, output_relative(&session->arena, session->now_ms,
-                                     field_ms(worker, "last_claim_at")));
+    table_add(table,
+              output_relative(&session->arena, session->now_ms, field_ms(worker, "last_claim_at")));
     table_add(table, field_text(worker, "handed_out"));
     table_add(table, field_text(worker, "completed"));
     table_add(table, field_text(worker, "failed"));
@@ -55,16 +58,19 @@ static void print_workers(Session *session, const JsonValue *answer) {
     const JsonValue *unserved = json_member(answer, STR("unserved"));
     TextTable table;
     table_init(&table, worker_columns, sizeof worker_columns / sizeof *worker_columns);
-    if (workers != NULL) JSON_EACH(worker, workers) add_worker(session, &table, worker);
+    if (workers != NULL)
+        JSON_EACH (worker, workers) add_worker(session, &table, worker);
     table_print(&table, stdout, session->terminal);
     table_done(&table);
-    if (functions != NULL) JSON_EACH(node, functions)
-        print_line(session, PAINT_NONE,
-                   arena_printf(&session->arena, "%.*s does itself: %.*s",
-                                STR_ARG(field_text(node, "node")),
-                                STR_ARG(list_text(session, node, "names"))));
-    if (unserved != NULL) JSON_EACH(one, unserved)
-        print_line(session, PAINT_YELLOW, next_unserved_text(&session->arena, one));
+    if (functions != NULL)
+        JSON_EACH (node, functions)
+            print_line(session, PAINT_NONE,
+                       arena_printf(&session->arena, "%.*s does itself: %.*s",
+                                    STR_ARG(field_text(node, "node")),
+                                    STR_ARG(list_text(session, node, "names"))));
+    if (unserved != NULL)
+        JSON_EACH (one, unserved)
+            print_line(session, PAINT_YELLOW, next_unserved_text(&session->arena, one));
 }
 
 int cli_workers(int argument_count, char **arguments) {
@@ -85,7 +91,7 @@ int cli_workers(int argument_count, char **arguments) {
         if (session.format == OUTPUT_JSON) output_json(stdout, answer);
         else if (session.format == OUTPUT_TABLE) print_workers(&session, answer);
         else if (workers != NULL)
-            JSON_EACH(worker, workers) output_id(stdout, field_text(worker, "id"));
+            JSON_EACH (worker, workers) output_id(stdout, field_text(worker, "id"));
     }
     return session_end(&session);
 }

@@ -91,7 +91,7 @@ void coordinator_forget(Coordinator *c, Await *await) {
 void awaits_ended(Coordinator *c, Str run_id, int64_t state) {
     AwaitGroup *group = strmap_get(&c->awaits, run_id);
     if (group == NULL) return;
-    LIST_EACH_SAFE(node, after, &group->waiters) {
+    LIST_EACH_SAFE (node, after, &group->waiters) {
         Await *await = container_of(node, Await, link);
         list_remove(node);
         heap_remove(&c->await_heap, &await->deadline);

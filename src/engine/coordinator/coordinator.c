@@ -217,16 +217,16 @@ static void refuse_closed(Coordinator *c, Request *request) {
 void coordinator_free(Coordinator *c) {
     ASSERT(c->executing_count == 0);
     for (size_t i = 0; i < c->uncertain_count; i++) abandon_turn(c, c->uncertain[i]);
-    LIST_EACH_SAFE(node, after, &c->requests) {
+    LIST_EACH_SAFE (node, after, &c->requests) {
         list_remove(node);
         refuse_closed(c, container_of(node, Request, link));
     }
     awaits_refuse(c);
-    LIST_EACH_SAFE(node, after, &c->executed) execution_free(container_of(node, Execution, link));
-    LIST_EACH_SAFE(node, after, &c->spare_executions)
-    execution_free(container_of(node, Execution, link));
-    LIST_EACH_SAFE(node, after, &c->spare_turns)
-    spare_turn_free(container_of(node, SpareTurn, link));
+    LIST_EACH_SAFE (node, after, &c->executed) execution_free(container_of(node, Execution, link));
+    LIST_EACH_SAFE (node, after, &c->spare_executions)
+        execution_free(container_of(node, Execution, link));
+    LIST_EACH_SAFE (node, after, &c->spare_turns)
+        spare_turn_free(container_of(node, SpareTurn, link));
     workflow_set_release(c->executes);
     free_registered(&c->runners);
     free_registered(&c->tasks);
@@ -309,8 +309,8 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
     }
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_EXECUTING);
-    bool is_cut_short = execution->output.is_preempted &&
-                        (c->is_stopping || !runs_is_owned(c, execution));
+    bool is_cut_short =
+        execution->output.is_preempted && (c->is_stopping || !runs_is_owned(c, execution));
     if (run->epoch != execution->epoch || execution->is_undone || is_cut_short) {
         // The run was taken from under it (rewind, forced change): the output is worthless.
         // A script's VM went with the execution; its snapshot is in the store.
@@ -437,8 +437,7 @@ static void apply_request(Coordinator *c, Request *request) {
         notify(c, ENGINE_LOG_GREW, op->hold.run_id, STR_NULL, STR_NULL);
     else if (op->status == OK && op->kind == OP_REWIND)
         notify(c, ENGINE_LOG_GREW, op->rewind.run_id, STR_NULL, STR_NULL);
-    else if (op->kind == OP_NOTE_RELEASED || op->kind == OP_NOTE_RELOADED)
-        idle_apply(c, op);
+    else if (op->kind == OP_NOTE_RELEASED || op->kind == OP_NOTE_RELOADED) idle_apply(c, op);
     request->done(request);
 }
 
@@ -608,7 +607,7 @@ bool coordinator_is_idle(Coordinator *c, int64_t *ret_next_ms) {
 // What other nodes, or the next process, find by themselves.
 static void log_left(const Coordinator *c, const Diag *diag) {
     size_t result_count = 0;
-    LIST_EACH(node, &c->executed) result_count++;
+    LIST_EACH (node, &c->executed) result_count++;
     for (size_t i = 0; i < c->uncertain_count; i++) result_count += c->uncertain[i]->items.count;
     LOG(c->logger, LOG_WARN,
         "the store does not answer (%s): %zu runs are not handed back and %zu results are not "

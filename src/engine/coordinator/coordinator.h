@@ -65,15 +65,15 @@ typedef struct Execution {
     Runner *runner;
     RunView view;
     TurnOutput output;
-    bool is_repaired; // its output was replaced because the store refused the first one
-    bool is_reloaded; // the run had to be brought back for it: its commit says so
-    bool is_attempt;  // nothing was executed yet: see TurnCommit
+    bool is_repaired;    // its output was replaced because the store refused the first one
+    bool is_reloaded;    // the run had to be brought back for it: its commit says so
+    bool is_attempt;     // nothing was executed yet: see TurnCommit
     int64_t slice_count; // preemptions so far
-    bool is_undone;   // set by the world: it was given back without having been performed
+    bool is_undone;      // set by the world: it was given back without having been performed
     // What it took, for those who measure.
-    uint64_t woken_ns;    // when the run was woken; 0 = it was not (monotonic)
-    uint64_t began_ns;    // when it began to be performed (monotonic)
-    uint64_t took_ns;     // all slices together
+    uint64_t woken_ns; // when the run was woken; 0 = it was not (monotonic)
+    uint64_t began_ns; // when it began to be performed (monotonic)
+    uint64_t took_ns;  // all slices together
     int64_t began_at_ms;
     // tasks
     NativeCallFunction function;
@@ -104,7 +104,7 @@ typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide
     ENGINE_RUN_IDLE,
     ENGINE_RUN_RETRIED, // it failed and begins again later; detail: the error
     // for those who follow along, not for callbacks of include/abide.h
-    ENGINE_LOG_GREW,   // of run_id; null = of any, answers were lost
+    ENGINE_LOG_GREW,    // of run_id; null = of any, answers were lost
     ENGINE_TASKS_READY, // some task became claimable
     // with `measure`
     ENGINE_RUN_ENDED,    // run_id, workflow; once per run, however it ended
@@ -124,10 +124,10 @@ typedef struct EngineMeasure {
     int64_t state;       // RunState or TaskState afterwards
     int64_t number;      // turns: the epoch; attempts: 1 = the first; timers: how many
     int64_t before_seq, start_seq, turn_seq; // turns: see TurnCommit
-    int64_t snapshot_size; // turns of scripts; 0 = none
-    int64_t run;         // its key; attempts: of the run; 0 = none
-    Str tags;            // of the run
-    Str worker;          // attempts: who makes it
+    int64_t snapshot_size;                   // turns of scripts; 0 = none
+    int64_t run;                             // its key; attempts: of the run; 0 = none
+    Str tags;                                // of the run
+    Str worker;                              // attempts: who makes it
 } EngineMeasure;
 
 typedef struct EngineEvent {
@@ -156,24 +156,24 @@ struct World { // first member of every implementation
 typedef struct CoordinatorConfig {
     Str node_name;
     int64_t lease_ms;
-    bool is_exclusive;       // nobody else can be alive on this store
-    int64_t max_active_runs; // owned at a time
-    int64_t max_parked_runs; // kept in memory although not owned
+    bool is_exclusive;         // nobody else can be alive on this store
+    int64_t max_active_runs;   // owned at a time
+    int64_t max_parked_runs;   // kept in memory although not owned
     int64_t max_resident_size; // bytes of all runs in memory, about; 0 = any number
-    int64_t idle_release_ms; // parked runs leave memory after this; 0 = only to make room
-    int64_t first_tasks;     // in-process tasks that may be claimed at a time, to begin with
-    int64_t max_tasks;       // and at most
+    int64_t idle_release_ms;   // parked runs leave memory after this; 0 = only to make room
+    int64_t first_tasks;       // in-process tasks that may be claimed at a time, to begin with
+    int64_t max_tasks;         // and at most
     int64_t store_retry_attempts;
     int64_t store_retry_ms, store_retry_max_ms;
     int64_t timer_resolution_ms; // [C5]; 0 = 1
-    int64_t sweep_ms; // how often leftovers are looked for
+    int64_t sweep_ms;            // how often leftovers are looked for
     int64_t task_lease_ms;
-    int64_t run_retention_ms;  // of runs that scripts start; < 0 = for ever
-    int64_t keep_snapshots;    // of flow runs, for rewinding; 0 = none
+    int64_t run_retention_ms;   // of runs that scripts start; < 0 = for ever
+    int64_t keep_snapshots;     // of flow runs, for rewinding; 0 = none
     int64_t slice_instructions; // a script is preempted after so many; 0 = the VM's default
-    int64_t max_crashes;       // executions lost in a row after which a run is paused; 0 = no limit
-    int64_t max_turn_slices;   // preemptions after which a script that does not wait fails
-    int64_t script_memory;     // bytes a script may use; 0 = the default
+    int64_t max_crashes;     // executions lost in a row after which a run is paused; 0 = no limit
+    int64_t max_turn_slices; // preemptions after which a script that does not wait fails
+    int64_t script_memory;   // bytes a script may use; 0 = the default
     bool is_child_failure_isolated; // the failure of a script's child is a value
 } CoordinatorConfig;
 
@@ -191,9 +191,9 @@ typedef struct Turn {
     Arena arena;
     Batch batch;
     VEC(struct TurnItem) items;
-    size_t most;       // operations it may have
-    uint64_t began_ns; // when it was gathered (monotonic)
-    size_t made_tasks; // that its operations queue
+    size_t most;           // operations it may have
+    uint64_t began_ns;     // when it was gathered (monotonic)
+    size_t made_tasks;     // that its operations queue
     WorkflowSet *executes; // what the batch refers to
 } Turn;
 

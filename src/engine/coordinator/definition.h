@@ -15,5 +15,5 @@ MUST_CHECK Status definition_fill(const FlowModule *module, Arena *arena, Op *op
 // What its file is called in messages.
 Str definition_file(const DefinitionRow *row, Arena *arena);
 // The caller releases the module.
-MUST_CHECK Status definition_module(const DefinitionRow *row, Arena *arena,
-                                    FlowModule **ret_module, Diag *diag);
+MUST_CHECK Status definition_module(const DefinitionRow *row, Arena *arena, FlowModule **ret_module,
+                                    Diag *diag);

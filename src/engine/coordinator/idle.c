@@ -74,9 +74,11 @@ static void watch(Coordinator *c, ResidentRun *run, int64_t now_ms) { // [J2]
 
 static void release(Coordinator *c, Turn *turn, ResidentRun *run, bool is_forced) {
     Op *op = turn_add(turn, OP_NOTE_RELEASED, NULL, NULL);
-    op->memory = (MemoryNote){
-        .run = run->key, .epoch = run->epoch, .is_forced = is_forced, .has_entry = true,
-        .idle_ms = is_forced ? 0 : run->idle_timeout_ms};
+    op->memory = (MemoryNote){.run = run->key,
+                              .epoch = run->epoch,
+                              .is_forced = is_forced,
+                              .has_entry = true,
+                              .idle_ms = is_forced ? 0 : run->idle_timeout_ms};
     residents_move(&c->residents, run, PHASE_RELEASING);
 }
 

@@ -15,7 +15,7 @@ typedef struct RunnerEntry {
 } RunnerEntry;
 
 typedef struct IdleTimeout {
-    Str name; // of a workflow; owned
+    Str name;           // of a workflow; owned
     int64_t timeout_ms; // <= 0: never
 } IdleTimeout;
 
@@ -56,9 +56,9 @@ struct Coordinator {
     bool is_stopping;
     bool is_traced; // children are told their trace in any case
 
-    StrMap runners; // name -> RunnerEntry
+    StrMap runners;        // name -> RunnerEntry
     WorkflowSet *executes; // their names
-    StrMap tasks;   // name -> TaskEntry
+    StrMap tasks;          // name -> TaskEntry
     VEC(Str) task_names;
     StrMap idle_timeouts; // name -> IdleTimeout
 
@@ -100,18 +100,18 @@ struct Coordinator {
     int64_t next_due_ms; // 0 = nothing is due by itself
     int64_t renew_at_ms;
     int64_t sweep_at_ms;
-    bool is_due_unknown; // ask the store again
-    int64_t suspect;     // key of the run that makes its last tries alone; 0 = none did yet
-    bool has_unadopted;  // runs may be ours in the store that are not in memory
-    bool has_unclaimed;  // there may be ready runs that no claim under way has looked for
+    bool is_due_unknown;    // ask the store again
+    int64_t suspect;        // key of the run that makes its last tries alone; 0 = none did yet
+    bool has_unadopted;     // runs may be ours in the store that are not in memory
+    bool has_unclaimed;     // there may be ready runs that no claim under way has looked for
     int64_t claim_again_ms; // when to look whether the runs that were left to other nodes are
     int64_t left_until_ms;  // taken, and until when some are left; 0 = none
-    bool has_tasks;      // tasks may be claimable
-    bool has_heard;      // of some since the last claim of tasks was made
-    bool was_window_full; // the last claim of tasks left some that it had no room for
-    int64_t first_queue; // where the next claim of tasks begins: each queue gets its turn
-    bool is_firing;      // a fire_due is in a batch
-    int64_t firing_due_ms; // when the first of what it fires was due
+    bool has_tasks;         // tasks may be claimable
+    bool has_heard;         // of some since the last claim of tasks was made
+    bool was_window_full;   // the last claim of tasks left some that it had no room for
+    int64_t first_queue;    // where the next claim of tasks begins: each queue gets its turn
+    bool is_firing;         // a fire_due is in a batch
+    int64_t firing_due_ms;  // when the first of what it fires was due
     bool is_claiming;
 
     NoticeBudget notices[NOTICE_KIND_COUNT];
@@ -194,7 +194,7 @@ Op *turn_add(Turn *turn, OpKind kind, Request *request, Execution *execution);
 // The next batch, or NULL when there is nothing to commit.
 Turn *turn_gather(Coordinator *c);
 void executed_add(Coordinator *c, Execution *execution); // its output waits for a batch
-void pace_good(Coordinator *c, const Turn *turn); // its commit answered OK [G5]
+void pace_good(Coordinator *c, const Turn *turn);        // its commit answered OK [G5]
 int64_t own_next_ms(const Coordinator *c); // when the engine has something to do by itself
 // The store refused it, as a part of a batch or alone. [G4]
 void own_refused(Coordinator *c, const Op *op);

@@ -8,7 +8,6 @@
 #include "engine/coordinator/definition.h"
 #include "engine/coordinator/internal.h"
 
-
 static void make_room(Coordinator *c) {
     if (c->modules.count < LIMIT_CACHED_MODULES) return;
     size_t at = 0;

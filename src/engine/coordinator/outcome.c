@@ -56,14 +56,13 @@ void coordinator_store_heard(Coordinator *c) {
 }
 
 bool coordinator_is_stranded(const Coordinator *c) {
-    return c->is_stopping && is_long_down(c) && c->executing_count == 0 &&
-           c->turns_out == 0;
+    return c->is_stopping && is_long_down(c) && c->executing_count == 0 && c->turns_out == 0;
 }
 
 int64_t outcome_next_ms(const Coordinator *c) {
     if (coordinator_is_store_full(c) && c->request_count > 0) return 0; // [O6]
-    bool is_urgent = is_waiting(c) && (c->request_count > 0 || c->is_stopping) &&
-                     down_ms(c) < AWAY_MS;
+    bool is_urgent =
+        is_waiting(c) && (c->request_count > 0 || c->is_stopping) && down_ms(c) < AWAY_MS;
     int64_t away_at_ms = c->down_since_ms + AWAY_MS;
     return is_urgent && away_at_ms < c->retry_at_ms ? away_at_ms : c->retry_at_ms;
 }
@@ -154,11 +153,13 @@ void outcome_fenced_off(Coordinator *c) {
     LOG(c->logger, LOG_WARN, "node %lld lost its lease; joining anew", (long long)c->node);
     static const Phase idle_phases[] = {PHASE_READY, PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING,
                                         PHASE_SUSPECT};
-    for (size_t i = 0; i < 5; i++) LIST_EACH_SAFE(node, after, &c->residents.phases[idle_phases[i]])
-    residents_remove(&c->residents, container_of(node, ResidentRun, link));
+    for (size_t i = 0; i < 5; i++)
+        LIST_EACH_SAFE (node, after, &c->residents.phases[idle_phases[i]])
+            residents_remove(&c->residents, container_of(node, ResidentRun, link));
     static const Phase busy_phases[] = {PHASE_EXECUTING, PHASE_COMMITTING};
-    for (size_t i = 0; i < 2; i++) LIST_EACH(node, &c->residents.phases[busy_phases[i]])
-    container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
+    for (size_t i = 0; i < 2; i++)
+        LIST_EACH (node, &c->residents.phases[busy_phases[i]])
+            container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
     c->node = 0;
     c->retry_at_ms = 0;
     c->is_firing = c->is_claiming = false;
@@ -232,8 +233,7 @@ static void refuse_alone(Coordinator *c, Turn *turn, Status status, const Diag *
     } else if (item.execution == NULL) {
         own_undo(c, item.op, turn->batch.now_ms);
         own_refused(c, item.op);
-        if (item.op->kind == OP_RENEW)
-            c->renew_at_ms = turn->batch.now_ms + c->config.lease_ms / 3;
+        if (item.op->kind == OP_RENEW) c->renew_at_ms = turn->batch.now_ms + c->config.lease_ms / 3;
     } else if (item.execution->kind == EXECUTE_RUN) {
         runs_refused(c, item.execution, status, diag);
     } else {
@@ -251,8 +251,10 @@ static void refused(Coordinator *c, Turn *turn, Status status, const Diag *diag)
         return;
     }
     if (c->batch_most == LIMIT_BATCH_OPS)
-        LOG(c->logger, LOG_WARN, "the store refuses a batch of %zu operations, so it is tried in "
-            "parts: %s", turn->batch.count, diag->message);
+        LOG(c->logger, LOG_WARN,
+            "the store refuses a batch of %zu operations, so it is tried in "
+            "parts: %s",
+            turn->batch.count, diag->message);
     take_apart(c, turn);
 }
 
@@ -311,8 +313,8 @@ static void apply_late(Coordinator *c, Turn *turn) {
     // Runs parked in memory may have been woken by it.
     static const Phase parked_phases[] = {PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING};
     for (size_t i = 0; i < 3; i++)
-        LIST_EACH_SAFE(node, after, &c->residents.phases[parked_phases[i]])
-        residents_remove(&c->residents, container_of(node, ResidentRun, link));
+        LIST_EACH_SAFE (node, after, &c->residents.phases[parked_phases[i]])
+            residents_remove(&c->residents, container_of(node, ResidentRun, link));
     c->is_firing = c->is_claiming = false;
     c->is_due_unknown = c->has_unclaimed = c->has_tasks = true;
     runs_adopt(c);

@@ -18,8 +18,9 @@ void residents_init(Residents *residents) {
 }
 
 void residents_done(Residents *residents) {
-    for (int i = 0; i < PHASE_COUNT; i++) LIST_EACH_SAFE(node, after, &residents->phases[i])
-    residents_remove(residents, container_of(node, ResidentRun, link));
+    for (int i = 0; i < PHASE_COUNT; i++)
+        LIST_EACH_SAFE (node, after, &residents->phases[i])
+            residents_remove(residents, container_of(node, ResidentRun, link));
     map_done(&residents->by_key);
     heap_done(&residents->releases);
 }
@@ -143,7 +144,8 @@ void residents_schedule(Residents *residents, ResidentRun *run, int64_t at_ms) {
 
 ResidentRun *residents_find_parked(const Residents *residents, Str id) {
     static const Phase phases[] = {PHASE_PARKED, PHASE_WATCHED, PHASE_RELEASING};
-    for (size_t i = 0; i < 3; i++) LIST_EACH(node, &residents->phases[phases[i]]) {
+    for (size_t i = 0; i < 3; i++)
+        LIST_EACH (node, &residents->phases[phases[i]]) {
             ResidentRun *run = container_of(node, ResidentRun, link);
             if (str_equal(run->id, id)) return run;
         }

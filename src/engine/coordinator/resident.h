@@ -29,9 +29,9 @@ typedef struct ResidentRun {
     int64_t key;
     int64_t epoch;
     int64_t incarnation;
-    int64_t attempts;   // executions in a row that were lost before this one
-    bool is_attempt;    // the store knows that one more is under way
-    int64_t retries;    // attempts of the whole run that failed before this one
+    int64_t attempts; // executions in a row that were lost before this one
+    bool is_attempt;  // the store knows that one more is under way
+    int64_t retries;  // attempts of the whole run that failed before this one
     int64_t started_at_ms;
     int64_t kind;       // RunKind
     int64_t definition; // flow runs: the version they are pinned to
@@ -40,8 +40,8 @@ typedef struct ResidentRun {
     Str input;
     Str parent_id;
     Str tags;
-    Str snapshot;  // flow runs; not kept while the machine is here
-    void *machine; // flow runs: the VM in memory; NULL while a turn has it
+    Str snapshot;           // flow runs; not kept while the machine is here
+    void *machine;          // flow runs: the VM in memory; NULL while a turn has it
     VEC(LogRow) deliveries; // flow runs: what the script has not seen yet; data is owned
     bool is_cancel_wanted;
     bool is_stale;           // memory may be behind the store: load before the next turn
@@ -53,8 +53,8 @@ typedef struct ResidentRun {
     HeapNode release;        // .at: when it is released, or looked at again (ms)
     int64_t parked_at_ms;
     int64_t idle_timeout_ms; // how long it may stay parked in memory; 0 = until room is needed
-    bool is_absent;   // nothing of it was in memory when it woke
-    bool is_reloaded; // it was brought back from the store; its next commit says so
+    bool is_absent;          // nothing of it was in memory when it woke
+    bool is_reloaded;        // it was brought back from the store; its next commit says so
     uint64_t woken_ns;       // monotonic; when it was woken; 0 = it is new or goes on by itself
 } ResidentRun;
 

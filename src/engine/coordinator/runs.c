@@ -50,8 +50,8 @@ static void fill_retry(const Coordinator *c, Execution *execution, TurnCommit *c
     if (error_is_final(&execution->arena, output->result, &type)) return;
     if (!retry_is_allowed(&output->retry, attempt, type)) return;
     commit->next = NEXT_RETRY;
-    commit->retry_at_ms = env_now_ms(c->env) +
-                          retry_delay_ms(&output->retry, attempt, env_random_u64(c->env));
+    commit->retry_at_ms =
+        env_now_ms(c->env) + retry_delay_ms(&output->retry, attempt, env_random_u64(c->env));
 }
 
 void runs_fill_commit(const Coordinator *c, Execution *execution, TurnCommit *commit) {
@@ -127,8 +127,10 @@ static void add_entries(Coordinator *c, ResidentRun *run, const TurnCommit *comm
 static void notify_said(Coordinator *c, const ResidentRun *run, const TurnCommit *commit) {
     for (size_t i = 0; i < commit->log_count; i++) {
         const LogRow *entry = &commit->log[i];
-        EngineEvent event = {.run_id = run->id, .workflow = run->workflow,
-                             .name = entry->name, .detail = entry->data};
+        EngineEvent event = {.run_id = run->id,
+                             .workflow = run->workflow,
+                             .name = entry->name,
+                             .detail = entry->data};
         if (entry->kind == LOG_LINE) event.kind = ENGINE_LINE;
         else if (entry->kind == LOG_STREAM) event.kind = ENGINE_STREAM;
         else if (entry->kind == LOG_EMIT) event.kind = ENGINE_PUBLISHED;
@@ -275,8 +277,7 @@ static ResidentRun *take_new(Coordinator *c, const Turn *turn, const ReadyRun *r
     run->is_stale = spec == NULL || ready->kind == RUN_FLOW;
     run->is_absent = true;
     run->is_cancel_wanted = ready->is_cancel_wanted;
-    if (ready->epoch > FIRST_EPOCH)
-        notify(c, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
+    if (ready->epoch > FIRST_EPOCH) notify(c, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
     return run;
 }
 
@@ -460,7 +461,8 @@ static void begin_again(Coordinator *c, ResidentRun *run) {
             &execution->arena,
             "{\"type\":\"CrashError\",\"code\":\"RUN_CRASHES\",\"message\":\"%lld processes in a "
             "row ended while this run was under way; mend what its next step does, then resume "
-            "it\"}", (long long)run->attempts);
+            "it\"}",
+            (long long)run->attempts);
     }
     residents_move(&c->residents, run, PHASE_COMMITTING);
     executed_add(c, execution);
@@ -535,8 +537,8 @@ bool runs_is_owned(Coordinator *c, const Execution *execution) {
     bool is_owned = status != ERR_NOT_FOUND;
     if (status == OK) {
         const RunRow *row = &query.runs[0];
-        is_owned = row->state == RUN_RUNNING && row->epoch == execution->epoch &&
-                   row->owner == c->node;
+        is_owned =
+            row->state == RUN_RUNNING && row->epoch == execution->epoch && row->owner == c->node;
     }
     arena_reset(&c->scratch);
     return is_owned;

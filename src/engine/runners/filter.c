@@ -202,7 +202,7 @@ static FilterValue parse_or(FilterParser *p) {
 // Every member of `filter` is in `value`, and equal; objects within likewise.
 static bool has_members(const JsonValue *filter, const JsonValue *value, int depth) {
     if (value == NULL || value->kind != JSON_KIND_OBJECT || depth > FILTER_DEPTH_MAX) return false;
-    JSON_EACH(member, filter) {
+    JSON_EACH (member, filter) {
         const JsonValue *found = json_member(value, member->key);
         if (found == NULL) return false;
         bool is_same = member->kind == JSON_KIND_OBJECT ? has_members(member, found, depth + 1)

@@ -186,8 +186,8 @@ static Status set_state(FlowTurn *turn, Str name, Str json, Diag *diag) {
     bool is_new = str_is_null(flow_machine_get_state(turn->machine, name));
     if (is_new && turn->machine->state.count >= LIMIT_STATES_PER_RUN)
         return diag_set(diag, ERR_LIMIT, "TOO_MANY_STATES",
-                        "a run may set %d keys; \"%.*s\" would be one more",
-                        LIMIT_STATES_PER_RUN, STR_ARG(name));
+                        "a run may set %d keys; \"%.*s\" would be one more", LIMIT_STATES_PER_RUN,
+                        STR_ARG(name));
     flow_machine_set_state(turn->machine, name, json);
     StateSpec spec = {arena_str(turn->arena, name), arena_str(turn->arena, json)};
     for (size_t i = 0; i < turn->output->states.count; i++) {
@@ -216,13 +216,11 @@ static Status host_effect(FlowHost *host, const FlowEffect *effect, Diag *diag) 
     case FLOW_EFFECT_STREAM:
         TRY(check_size(effect->json, "the value", diag));
         return add_log(turn, (Entry){LOG_STREAM, NO_STEP, effect->name, effect->json}, diag);
-    case FLOW_EFFECT_STATE:
-        return set_state(turn, effect->name, effect->json, diag);
+    case FLOW_EFFECT_STATE: return set_state(turn, effect->name, effect->json, diag);
     case FLOW_EFFECT_LOG:
-        return add_log(turn,
-                       (Entry){LOG_LINE, NO_STEP, effect->name,
-                               json_quote(turn->arena, effect->json)},
-                       diag);
+        return add_log(
+            turn, (Entry){LOG_LINE, NO_STEP, effect->name, json_quote(turn->arena, effect->json)},
+            diag);
     }
     UNREACHABLE();
 }
@@ -334,8 +332,8 @@ static Status settle(FlowTurn *turn, const LogRow *entry, Diag *diag) {
     bool is_isolated = settlement.is_rejected && pending->kind == WAIT_CHILD &&
                        entry->outcome == OUTCOME_ERROR && turn->runner->is_child_failure_isolated;
     if (is_isolated) {
-        settlement = (FlowSettlement){.id = settlement.id,
-                                      .json = isolated_failure(turn, &settlement)};
+        settlement =
+            (FlowSettlement){.id = settlement.id, .json = isolated_failure(turn, &settlement)};
     }
     Status status = flow_vm_settle(machine->vm, &settlement, diag);
     flow_machine_remove(machine, entry->slot);

@@ -13,7 +13,7 @@
 typedef struct FlowRunner {
     Runner base;
     FlowLimits limits;
-    int64_t keep_ms; // retention of the runs it starts
+    int64_t keep_ms;        // retention of the runs it starts
     int64_t keep_snapshots; // beginnings of turns kept per run, unless its config says otherwise
     bool is_child_failure_isolated; // a child that failed fulfils its promise with {error: …}
 } FlowRunner;

@@ -37,7 +37,7 @@ static Status get_name(const JsonValue *options, const char *member, Str *ret_na
 static Status join_strings(Arena *arena, const JsonValue *array, const char *what, Str *ret_joined,
                            Diag *diag) {
     Str joined = STR_NULL;
-    JSON_EACH(item, array) {
+    JSON_EACH (item, array) {
         if (item->kind != JSON_KIND_STRING)
             return diag_set(diag, ERR_INVALID, "BAD_OPTION", "%s must be a list of strings", what);
         Str text = item->string;

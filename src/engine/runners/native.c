@@ -197,8 +197,8 @@ void native_participant_failed(void *participant_context, TurnOutput *output, co
     Str error = op->turn.step_error;
     if (str_is_null(error)) { // the store undid it for a reason of its own
         part->call.error_type = str_from(op->diag.code);
-        error = error_object(part->context.arena, part->call.error_type,
-                             str_from(op->diag.message));
+        error =
+            error_object(part->context.arena, part->call.error_type, str_from(op->diag.message));
     }
     part->call.error = arena_str(part->context.arena, error);
     part->call.error_type = arena_str(part->context.arena, part->call.error_type);

@@ -57,18 +57,18 @@ struct abide_ctx {
 struct abide_call {
     Arena *arena;
     Str name;
-    Str run_id; // null for stand-alone tasks
-    Str traceparent; // of the attempt; null = it belongs to no trace
-    Str tracestate;  // that of its run; null = none
+    Str run_id;         // null for stand-alone tasks
+    Str traceparent;    // of the attempt; null = it belongs to no trace
+    Str tracestate;     // that of its run; null = none
     int64_t lost_count; // attempts beside those that answered: their process ended before they did
-    Str key;    // stable over all attempts
+    Str key;            // stable over all attempts
     int64_t attempt;
     void *user;
     StepDatabase database; // inside a transaction
-    bool has_result;   // abide_return was called
-    bool has_error;    // abide_throw was called
-    bool is_final;     // no further attempt
-    bool is_cancelled; // the run or task was asked to end
+    bool has_result;       // abide_return was called
+    bool has_error;        // abide_throw was called
+    bool is_final;         // no further attempt
+    bool is_cancelled;     // the run or task was asked to end
     Str result;
     Str error_type;
     Str error; // error object

@@ -47,14 +47,14 @@ typedef struct TurnOutput {
     Str snapshot;
     int64_t keep_snapshots;
     int64_t idle_timeout_ms; // flow runs: see FlowConfig
-    Str result; // result, error object or next input, depending on `next`
-    RetryPolicy retry; // of the whole run, in case it has failed
-    bool is_final;     // NEXT_FAIL: a further attempt would make no sense
+    Str result;              // result, error object or next input, depending on `next`
+    RetryPolicy retry;       // of the whole run, in case it has failed
+    bool is_final;           // NEXT_FAIL: a further attempt would make no sense
     TurnParticipant participant;
     void *participant_context;
-    void *machine;     // flow runs: kept in memory for the next turn; NULL = none
+    void *machine;      // flow runs: kept in memory for the next turn; NULL = none
     bool is_unreadable; // what was kept of the run cannot be read: `result` says why
-    bool is_preempted; // not at its end: execute it again with this same output
+    bool is_preempted;  // not at its end: execute it again with this same output
 } TurnOutput;
 
 void turn_output_init(TurnOutput *output);

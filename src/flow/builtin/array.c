@@ -11,8 +11,10 @@
 #include "flow/vm/vm.h"
 
 enum { RESERVED_MAX = 1024 }; // room that is made ahead of need
-enum { ARRAY_CLOSED = OBJECT_NOT_EXTENSIBLE | OBJECT_ELEMENTS_SEALED | OBJECT_ELEMENTS_FROZEN |
-                      OBJECT_LENGTH_READONLY };
+enum {
+    ARRAY_CLOSED = OBJECT_NOT_EXTENSIBLE | OBJECT_ELEMENTS_SEALED | OBJECT_ELEMENTS_FROZEN |
+                   OBJECT_LENGTH_READONLY
+};
 
 // --- what kind of array
 
@@ -291,10 +293,10 @@ static FlowNativeResult array_to_string(FlowVm *vm, FlowNativeCall *call) {
         return flow_native_slow(vm, call);
     }
     FlowProperty join;
-    bool is_original = flow_object_lookup(vm, flow_as_object(self), FLOW_KEY(vm, join), &join) &&
-                       flow_is_kind(join.value, KIND_NATIVE_FUNCTION) &&
-                       ((FlowNativeFunction *)flow_as_pointer(join.value))->entry->function ==
-                           array_join;
+    bool is_original =
+        flow_object_lookup(vm, flow_as_object(self), FLOW_KEY(vm, join), &join) &&
+        flow_is_kind(join.value, KIND_NATIVE_FUNCTION) &&
+        ((FlowNativeFunction *)flow_as_pointer(join.value))->entry->function == array_join;
     if (!is_original) return flow_native_slow(vm, call);
     return join_plain(vm, call, flow_as_array(self), flow_string_unit(vm, ','));
 }
@@ -381,10 +383,9 @@ static FlowNativeResult iterates_plainly(FlowVm *vm, FlowNativeCall *call) {
 // ordinary array and elements may simply be assigned to it; undefined when it is not so easy.
 static FlowNativeResult new_plain_array(FlowVm *vm, FlowNativeCall *call) {
     double length = flow_as_number(flow_argument(call, 1));
-    bool is_plain = length <= 4294967295.0 &&
-                    flow_array_has_plain_species(vm, flow_argument(call, 0)) &&
-                    (vm->override_count == 0 ||
-                     protos_are_bare(vm, vm->realm->protos[PROTO_ARRAY]));
+    bool is_plain =
+        length <= 4294967295.0 && flow_array_has_plain_species(vm, flow_argument(call, 0)) &&
+        (vm->override_count == 0 || protos_are_bare(vm, vm->realm->protos[PROTO_ARRAY]));
     if (!is_plain) return NATIVE_OK;
     uint32_t reserved = length <= RESERVED_MAX ? (uint32_t)length : RESERVED_MAX;
     FlowArray *array = flow_array_new(vm, reserved);

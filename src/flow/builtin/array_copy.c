@@ -138,8 +138,8 @@ FlowNativeResult flow_array_to_spliced(FlowVm *vm, FlowNativeCall *call) {
     FlowValue self = *call->this_value;
     uint32_t start;
     uint32_t removed;
-    bool is_fast = flow_array_is_plain(vm, self) &&
-                   splice_range(call, flow_as_array(self), &start, &removed);
+    bool is_fast =
+        flow_array_is_plain(vm, self) && splice_range(call, flow_as_array(self), &start, &removed);
     if (!is_fast) return flow_native_slow(vm, call);
     const FlowArray *array = flow_as_array(self);
     uint32_t count;
@@ -229,8 +229,7 @@ FlowNativeResult flow_array_unshift(FlowVm *vm, FlowNativeCall *call) {
     if (room != NATIVE_OK) return room;
     flow_native_charge(vm, array->length / 8);
     if (call->count) {
-        array_replace(vm, array,
-                      &(Replacement){.values = call->arguments, .count = call->count});
+        array_replace(vm, array, &(Replacement){.values = call->arguments, .count = call->count});
     }
     return flow_native_return(call, flow_uint(array->length));
 }

@@ -68,8 +68,8 @@ static bool sort_items(FlowVm *vm, SortItem *items, uint32_t count) {
     bool is_done = true;
     for (uint32_t i = 0; i < count && is_done; i += SORT_INSERTION_MAX) {
         uint32_t rest = count - i;
-        is_done = insertion_sort(vm, items + i,
-                                 rest < SORT_INSERTION_MAX ? rest : SORT_INSERTION_MAX);
+        is_done =
+            insertion_sort(vm, items + i, rest < SORT_INSERTION_MAX ? rest : SORT_INSERTION_MAX);
     }
     if (count <= SORT_INSERTION_MAX) return is_done;
     SortItem *spare = mem_alloc(count * sizeof *spare);
@@ -233,8 +233,7 @@ static void sort_number_items(NumberItem *items, uint32_t count) {
 }
 
 // As sort_values, by number.
-static uint32_t sort_numbers(FlowVm *vm, const FlowArray *from, FlowValue *to,
-                             NumericOrder order) {
+static uint32_t sort_numbers(FlowVm *vm, const FlowArray *from, FlowValue *to, NumericOrder order) {
     uint32_t count = flow_array_count(from);
     NumberItem *items = mem_alloc((count ? count : 1) * sizeof *items);
     uint32_t used = 0;

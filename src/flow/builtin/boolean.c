@@ -22,8 +22,8 @@ static FlowNativeResult boolean_method(FlowVm *vm, FlowNativeCall *call) {
                                  is_text ? "toString" : "valueOf");
     }
     if (!is_text) return flow_native_return(call, value);
-    return flow_native_return(call, flow_is_true(value) ? FLOW_NAME(vm, true)
-                                                        : FLOW_NAME(vm, false));
+    return flow_native_return(call,
+                              flow_is_true(value) ? FLOW_NAME(vm, true) : FLOW_NAME(vm, false));
 }
 
 static const FlowNativeEntry boolean_members[] = {

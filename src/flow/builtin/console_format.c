@@ -23,7 +23,7 @@ enum {
     INSPECT_DEPTH_MAX = 2, // levels below the outermost object
     INSPECT_LINE_MAX = 72,
     INSPECT_ITEMS_MAX = 100,
-    INSPECT_COMPACT = 3,   // levels of nesting that may share a line
+    INSPECT_COMPACT = 3, // levels of nesting that may share a line
     INSPECT_PART_MAX = 1 << 16,
     INSPECT_PART_WORK = 4096,
     INSPECT_TEXT_MAX = 4 << 20, // of all parts; a line has at most 1 MiB
@@ -35,8 +35,8 @@ typedef struct Inspector {
     FlowVm *vm;
     const FlowObject *open[INSPECT_OPEN_MAX]; // objects being shown, outermost first
     uint32_t depth;
-    uint32_t deepest;     // depth of the object that was begun last
-    uint32_t indentation; // columns
+    uint32_t deepest;                               // depth of the object that was begun last
+    uint32_t indentation;                           // columns
     const FlowObject *circles[INSPECT_CIRCLES_MAX]; // met again inside themselves: <ref *1> …
     uint32_t circle_count;
     size_t written; // bytes of all parts so far [I3]
@@ -139,8 +139,8 @@ static void append_class(Inspector *self, Buf *out, FlowObject *object) {
         buf_append_cstr(out, "[Object: null prototype]");
         return;
     }
-    append_value_text(
-        vm, out, flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name)));
+    append_value_text(vm, out,
+                      flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name)));
 }
 
 static void append_function(Inspector *self, Buf *out, FlowObject *function) {
@@ -185,8 +185,8 @@ static void append_regexp(FlowVm *vm, Buf *out, const FlowSlotObject *regexp) {
 // Errors by their stack, as Node shows them, unless a script replaced it.
 static void append_error(FlowVm *vm, Buf *out, FlowObject *error) {
     FlowProperty stack;
-    bool has_stack = flow_object_get_own(vm, error, FLOW_KEY(vm, stack), &stack) &&
-                     flow_is_string(stack.value);
+    bool has_stack =
+        flow_object_get_own(vm, error, FLOW_KEY(vm, stack), &stack) && flow_is_string(stack.value);
     if (has_stack) {
         append_value_text(vm, out, stack.value);
         return;
@@ -287,9 +287,9 @@ static void add_properties(Inspector *self, Parts *parts, FlowObject *object) {
         FlowOwnCursor cursor = flow_own_cursor(self->vm, object);
         cursor.has_symbols = pass == 1;
         while (flow_own_next(&cursor, &key, &property)) {
-            bool is_shown_already = flow_key_is_index(key) && (object->cell.kind == KIND_ARRAY ||
-                                                               object->cell.kind ==
-                                                                   KIND_STRING_OBJECT);
+            bool is_shown_already =
+                flow_key_is_index(key) &&
+                (object->cell.kind == KIND_ARRAY || object->cell.kind == KIND_STRING_OBJECT);
             if (is_shown_already) continue;
             if (!has_room(self, parts)) return;
             Buf *out = parts_add(parts);

@@ -69,8 +69,8 @@ static FlowNativeResult core_bound_target(FlowVm *vm, FlowNativeCall *call) {
 }
 
 static FlowNativeResult core_own_keys(FlowVm *vm, FlowNativeCall *call) {
-    FlowArray *keys = flow_object_keys(vm, flow_as_object(flow_argument(call, 0)),
-                                       KEYS_STRINGS | KEYS_SYMBOLS);
+    FlowArray *keys =
+        flow_object_keys(vm, flow_as_object(flow_argument(call, 0)), KEYS_STRINGS | KEYS_SYMBOLS);
     return flow_native_return(call, flow_from_object(keys));
 }
 
@@ -148,8 +148,7 @@ static bool is_generator(FlowValue value, bool is_async) {
 static FlowNativeResult throw_receiver(FlowVm *vm, FlowNativeCall *call, const char *class_name) {
     static const char *const methods[] = {"next", "throw", "return"};
     char text[FLOW_TEXT_MAX];
-    return flow_native_throw(vm, ERROR_KIND_TYPE,
-                             "%s method called on incompatible receiver %s%s",
+    return flow_native_throw(vm, ERROR_KIND_TYPE, "%s method called on incompatible receiver %s%s",
                              methods[flow_native_magic(call)], class_name,
                              flow_describe(vm, *call->this_value, text));
 }

@@ -20,7 +20,7 @@ extern const FlowClassEntry flow_class_state;
 extern const FlowClassEntry flow_class_crypto;
 extern const FlowClassEntry flow_class_handle;
 
-extern const FlowNativeEntry flow_globals_core[];      // globalThis, undefined, NaN, Inputs …
+extern const FlowNativeEntry flow_globals_core[]; // globalThis, undefined, NaN, Inputs …
 extern const FlowNativeEntry flow_intrinsics_core[];
 extern const FlowNativeEntry flow_intrinsics_promise[];
 extern const FlowNativeEntry flow_intrinsics_host[];

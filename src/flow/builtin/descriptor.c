@@ -17,8 +17,7 @@ typedef enum DescriptorOutcome {
 static bool check_accessor(FlowVm *vm, FlowValue value, const char *which) {
     if (flow_is_undefined(value) || flow_is_callable(value)) return true;
     char text[FLOW_TEXT_MAX];
-    return flow_throw_type(vm, "%s must be a function: %s", which,
-                           flow_describe(vm, value, text));
+    return flow_throw_type(vm, "%s must be a function: %s", which, flow_describe(vm, value, text));
 }
 
 // ToPropertyDescriptor, as far as it is data.

@@ -41,8 +41,7 @@ static bool has_accessor_cause(FlowVm *vm, FlowValue options) {
 }
 
 static FlowNativeResult construct_with_plain_cause(FlowVm *vm, FlowNativeCall *call) {
-    FlowValue target =
-        flow_is_undefined(call->new_target) ? call->function : call->new_target;
+    FlowValue target = flow_is_undefined(call->new_target) ? call->function : call->new_target;
     FlowValue arguments[5] = {call->function, target, flow_argument(call, 0),
                               flow_argument(call, 1), flow_argument(call, 2)};
     bool is_aggregate = flow_native_magic(call) == PROTO_AGGREGATE_ERROR;
@@ -123,9 +122,8 @@ static FlowNativeResult error_to_string(FlowVm *vm, FlowNativeCall *call) {
     }
     FlowString *name;
     FlowString *message;
-    bool is_fast =
-        text_field(vm, flow_as_object(self), FLOW_KEY(vm, name), "Error", &name) &&
-        text_field(vm, flow_as_object(self), FLOW_KEY(vm, message), "", &message);
+    bool is_fast = text_field(vm, flow_as_object(self), FLOW_KEY(vm, name), "Error", &name) &&
+                   text_field(vm, flow_as_object(self), FLOW_KEY(vm, message), "", &message);
     if (!is_fast) return flow_native_slow(vm, call);
     FlowString *result = name;
     if (flow_string_length(name) == 0) {
@@ -141,8 +139,9 @@ static FlowNativeResult error_to_string(FlowVm *vm, FlowNativeCall *call) {
 // --- tables
 
 #define ERROR_FIELDS(id)                                                                           \
-    {"name", name_value, NULL, 0, NATIVE_VALUE, id},                                               \
-    {"message", message_value, NULL, 0, NATIVE_VALUE, id}
+    {"name", name_value, NULL, 0, NATIVE_VALUE, id}, {                                             \
+        "message", message_value, NULL, 0, NATIVE_VALUE, id                                        \
+    }
 
 static const FlowNativeEntry error_members[] = {
     ERROR_FIELDS(PROTO_ERROR),
@@ -182,5 +181,4 @@ ERROR_CLASS(flow_class_task_error, "TaskError", error_construct, 1, PROTO_TASK_E
 ERROR_CLASS(flow_class_timeout_error, "TimeoutError", error_construct, 1, PROTO_TIMEOUT_ERROR);
 ERROR_CLASS(flow_class_cancelled_error, "CancelledError", error_construct, 1,
             PROTO_CANCELLED_ERROR);
-ERROR_CLASS(flow_class_child_error, "ChildWorkflowError", error_construct, 1,
-            PROTO_CHILD_ERROR);
+ERROR_CLASS(flow_class_child_error, "ChildWorkflowError", error_construct, 1, PROTO_CHILD_ERROR);

@@ -16,8 +16,9 @@ static FlowNativeResult function_construct(FlowVm *vm, FlowNativeCall *call) {
 // --- calling
 
 static FlowNativeResult not_a_function(FlowVm *vm, const char *method) {
-    return flow_native_throw(vm, ERROR_KIND_TYPE, "Function.prototype.%s was called on a value "
-                                                  "that is not a function",
+    return flow_native_throw(vm, ERROR_KIND_TYPE,
+                             "Function.prototype.%s was called on a value "
+                             "that is not a function",
                              method);
 }
 
@@ -72,8 +73,8 @@ static FlowValue bind(FlowVm *vm, FlowValue target, FlowValue this_value,
     bound->this_value = this_value;
     bound->count = count;
     if (count) memcpy(bound->arguments, arguments, count * sizeof *arguments);
-    flow_object_define(vm, &bound->object, FLOW_KEY(vm, length),
-                       bound_length(vm, function, count), PROPERTY_CONFIGURABLE);
+    flow_object_define(vm, &bound->object, FLOW_KEY(vm, length), bound_length(vm, function, count),
+                       PROPERTY_CONFIGURABLE);
     flow_object_define(vm, &bound->object, FLOW_KEY(vm, name), bound_name(vm, function),
                        PROPERTY_CONFIGURABLE);
     return flow_from_object(bound);
@@ -91,8 +92,8 @@ static FlowNativeResult function_bind(FlowVm *vm, FlowNativeCall *call) {
 
 // %bind(function, thisValue): so that the prelude can spread arguments into a call with this.
 static FlowNativeResult bind_intrinsic(FlowVm *vm, FlowNativeCall *call) {
-    return flow_native_return(
-        call, bind(vm, flow_argument(call, 0), flow_argument(call, 1), NULL, 0));
+    return flow_native_return(call,
+                              bind(vm, flow_argument(call, 0), flow_argument(call, 1), NULL, 0));
 }
 
 // --- toString
@@ -100,8 +101,8 @@ static FlowNativeResult bind_intrinsic(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult function_to_string(FlowVm *vm, FlowNativeCall *call) {
     FlowValue value = *call->this_value;
     if (!flow_is_callable(value)) {
-        return flow_native_throw(
-            vm, ERROR_KIND_TYPE, "Function.prototype.toString requires that 'this' be a Function");
+        return flow_native_throw(vm, ERROR_KIND_TYPE,
+                                 "Function.prototype.toString requires that 'this' be a Function");
     }
     if (flow_kind_of(value) == KIND_CLOSURE) {
         const FlowRoutine *routine = ((FlowClosure *)flow_as_pointer(value))->routine;

@@ -98,8 +98,8 @@ static FlowNativeResult check_options(FlowVm *vm, const FlowStart *start, const 
 }
 
 static const char *const call_names[FLOW_AWAIT_COUNT] = {
-    [FLOW_AWAIT_TASK] = "Task.run",     [FLOW_AWAIT_TIMER] = "Timer.delay",
-    [FLOW_AWAIT_SIGNAL] = "Signal.when", [FLOW_AWAIT_EVENT] = "Event.wait",
+    [FLOW_AWAIT_TASK] = "Task.run",         [FLOW_AWAIT_TIMER] = "Timer.delay",
+    [FLOW_AWAIT_SIGNAL] = "Signal.when",    [FLOW_AWAIT_EVENT] = "Event.wait",
     [FLOW_AWAIT_WORKFLOW] = "Workflow.run",
 };
 
@@ -121,8 +121,8 @@ static FlowNativeResult handle_to_primitive(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_is_kind(self, KIND_PROMISE)) {
         return flow_native_throw(vm, ERROR_KIND_TYPE, "not a handle of a task or wait");
     }
-    return flow_native_return(
-        call, flow_object_get_data(vm, flow_as_object(self), FLOW_KEY(vm, id)));
+    return flow_native_return(call,
+                              flow_object_get_data(vm, flow_as_object(self), FLOW_KEY(vm, id)));
 }
 
 static FlowNativeResult start_awaitable(FlowVm *vm, FlowNativeCall *call, FlowStart *start) {
@@ -300,31 +300,43 @@ static FlowNativeResult crypto_random_uuid(FlowVm *vm, FlowNativeCall *call) {
 // --- tables
 
 static const FlowNativeEntry task_members[] = {
-    PRELUDE("run", "Task_run", 3),     PRELUDE("delay", "Timer_delay", 1),
-    PRELUDE("all", "Task_all", 1),     PRELUDE("any", "Task_any", 1),
-    PRELUDE("race", "Task_race", 1),   NATIVE_END,
+    PRELUDE("run", "Task_run", 3),   PRELUDE("delay", "Timer_delay", 1),
+    PRELUDE("all", "Task_all", 1),   PRELUDE("any", "Task_any", 1),
+    PRELUDE("race", "Task_race", 1), NATIVE_END,
 };
 static const FlowNativeEntry timer_members[] = {
-    PRELUDE("delay", "Timer_delay", 1), PRELUDE("until", "Timer_until", 1), NATIVE_END,
+    PRELUDE("delay", "Timer_delay", 1),
+    PRELUDE("until", "Timer_until", 1),
+    NATIVE_END,
 };
 static const FlowNativeEntry signal_members[] = {
-    PRELUDE("next", "Signal_next", 1), PRELUDE("when", "Signal_when", 2), NATIVE_END,
+    PRELUDE("next", "Signal_next", 1),
+    PRELUDE("when", "Signal_when", 2),
+    NATIVE_END,
 };
 static const FlowNativeEntry event_members[] = {
-    PRELUDE("wait", "Event_wait", 2), PRELUDE("emit", "Event_emit", 2), NATIVE_END,
+    PRELUDE("wait", "Event_wait", 2),
+    PRELUDE("emit", "Event_emit", 2),
+    NATIVE_END,
 };
 static const FlowNativeEntry workflow_members[] = {
-    PRELUDE("run", "Workflow_run", 3), PRELUDE("start", "Workflow_start", 3),
-    PRELUDE("continueAs", "Workflow_continueAs", 1), NATIVE_END,
+    PRELUDE("run", "Workflow_run", 3),
+    PRELUDE("start", "Workflow_start", 3),
+    PRELUDE("continueAs", "Workflow_continueAs", 1),
+    NATIVE_END,
 };
 static const FlowNativeEntry stream_members[] = {
-    PRELUDE("write", "Stream_write", 2), NATIVE_END,
+    PRELUDE("write", "Stream_write", 2),
+    NATIVE_END,
 };
 static const FlowNativeEntry state_members[] = {
-    PRELUDE("set", "State_set", 2), PRELUDE("get", "State_get", 1), NATIVE_END,
+    PRELUDE("set", "State_set", 2),
+    PRELUDE("get", "State_get", 1),
+    NATIVE_END,
 };
 static const FlowNativeEntry crypto_members[] = {
-    NATIVE("randomUUID", crypto_random_uuid, 0), NATIVE_END,
+    NATIVE("randomUUID", crypto_random_uuid, 0),
+    NATIVE_END,
 };
 
 #define NAMESPACE(text, table)                                                                     \
@@ -340,7 +352,8 @@ const FlowClassEntry flow_class_crypto = {
     .name = "crypto", .statics = crypto_members, .tag = "Crypto"};
 
 static const FlowNativeEntry handle_members[] = {
-    NATIVE("@@toPrimitive", handle_to_primitive, 1), NATIVE_END,
+    NATIVE("@@toPrimitive", handle_to_primitive, 1),
+    NATIVE_END,
 };
 const FlowClassEntry flow_class_handle = {
     .name = "%Handle", .members = handle_members, .proto_id = 1 + PROTO_HANDLE};

@@ -8,10 +8,8 @@
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
 
-FlowValue flow_iterator_new(FlowVm *vm, FlowProtoId proto, FlowIteratorKind kind,
-                            FlowValue over) {
-    FlowSlotObject *iterator =
-        flow_slot_object_new(vm, KIND_ITERATOR, vm->realm->protos[proto]);
+FlowValue flow_iterator_new(FlowVm *vm, FlowProtoId proto, FlowIteratorKind kind, FlowValue over) {
+    FlowSlotObject *iterator = flow_slot_object_new(vm, KIND_ITERATOR, vm->realm->protos[proto]);
     iterator->internal[0] = over;
     iterator->internal[1] = flow_int(0);
     iterator->internal[2] = flow_int((int32_t)kind);

@@ -24,8 +24,7 @@ static FlowTable *table_of(const FlowSlotObject *collection) {
     return flow_as_pointer(collection->internal[0]);
 }
 
-static bool collection_put(FlowVm *vm, FlowSlotObject *collection, FlowValue key,
-                           FlowValue value) {
+static bool collection_put(FlowVm *vm, FlowSlotObject *collection, FlowValue key, FlowValue value) {
     FlowTable *table = flow_table_put(vm, table_of(collection), key, value);
     if (!table) return false;
     collection->internal[0] = flow_from_cell(table); // [M1]
@@ -112,8 +111,8 @@ static FlowNativeResult map_size(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult map_iterate(FlowVm *vm, FlowNativeCall *call, const char *method,
                                     FlowIteratorKind kind) {
     if (!flow_this_collection(vm, call, KIND_MAP, method)) return NATIVE_THROW;
-    return flow_native_return(
-        call, flow_iterator_new(vm, PROTO_MAP_ITERATOR, kind, *call->this_value));
+    return flow_native_return(call,
+                              flow_iterator_new(vm, PROTO_MAP_ITERATOR, kind, *call->this_value));
 }
 
 static FlowNativeResult map_keys(FlowVm *vm, FlowNativeCall *call) {
@@ -150,8 +149,8 @@ static FlowNativeResult map_construct(FlowVm *vm, FlowNativeCall *call) {
     FlowSlotObject *map = collection_new(vm, call, KIND_MAP, PROTO_MAP);
     FlowValue iterable = flow_argument(call, 0);
     if (flow_is_nullish(iterable)) return flow_native_return(call, flow_from_object(map));
-    bool is_fast = adder_is(vm, &map->object, FLOW_KEY(vm, set), map_set) &&
-                   is_array_of_pairs(vm, iterable);
+    bool is_fast =
+        adder_is(vm, &map->object, FLOW_KEY(vm, set), map_set) && is_array_of_pairs(vm, iterable);
     if (!is_fast) return fill_slowly(vm, call, "mapFill", map);
     const FlowArray *array = flow_as_array(iterable);
     flow_native_charge(vm, (uint64_t)array->length * 16);
@@ -198,8 +197,8 @@ static FlowNativeResult set_size(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult set_iterate(FlowVm *vm, FlowNativeCall *call, const char *method,
                                     FlowIteratorKind kind) {
     if (!flow_this_collection(vm, call, KIND_SET, method)) return NATIVE_THROW;
-    return flow_native_return(
-        call, flow_iterator_new(vm, PROTO_SET_ITERATOR, kind, *call->this_value));
+    return flow_native_return(call,
+                              flow_iterator_new(vm, PROTO_SET_ITERATOR, kind, *call->this_value));
 }
 
 static FlowNativeResult set_values(FlowVm *vm, FlowNativeCall *call) {
@@ -242,8 +241,7 @@ static FlowNativeResult collection_check(FlowVm *vm, FlowNativeCall *call) {
     if (flow_is_kind(flow_argument(call, 0), kind)) return NATIVE_OK;
     char text[FLOW_TEXT_MAX];
     char method[FLOW_TEXT_MAX];
-    return flow_native_throw(vm, ERROR_KIND_TYPE,
-                             "Method %s called on incompatible receiver %s",
+    return flow_native_throw(vm, ERROR_KIND_TYPE, "Method %s called on incompatible receiver %s",
                              flow_describe(vm, flow_argument(call, 2), method),
                              flow_describe(vm, flow_argument(call, 0), text));
 }

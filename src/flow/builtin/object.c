@@ -71,8 +71,8 @@ bool flow_own_next(FlowOwnCursor *cursor, FlowKey *ret_key, FlowProperty *ret) {
 // --- constructor
 
 static FlowNativeResult object_construct(FlowVm *vm, FlowNativeCall *call) {
-    bool is_subclass = !flow_is_undefined(call->new_target) &&
-                       !flow_same_bits(call->new_target, call->function);
+    bool is_subclass =
+        !flow_is_undefined(call->new_target) && !flow_same_bits(call->new_target, call->function);
     if (is_subclass) {
         FlowObject *proto = flow_new_target_proto(vm, call->new_target, PROTO_OBJECT);
         return flow_native_return(call, flow_from_object(flow_object_new(vm, proto)));
@@ -302,15 +302,15 @@ static FlowNativeResult object_prevent_extensions(FlowVm *vm, FlowNativeCall *ca
 
 static FlowNativeResult object_is_frozen(FlowVm *vm, FlowNativeCall *call) {
     FlowValue value = flow_argument(call, 0);
-    bool is_frozen = !flow_is_object(value) ||
-                     flow_object_test_integrity(vm, flow_as_object(value), false);
+    bool is_frozen =
+        !flow_is_object(value) || flow_object_test_integrity(vm, flow_as_object(value), false);
     return flow_native_return(call, flow_bool(is_frozen));
 }
 
 static FlowNativeResult object_is_sealed(FlowVm *vm, FlowNativeCall *call) {
     FlowValue value = flow_argument(call, 0);
-    bool is_sealed = !flow_is_object(value) ||
-                     flow_object_test_integrity(vm, flow_as_object(value), true);
+    bool is_sealed =
+        !flow_is_object(value) || flow_object_test_integrity(vm, flow_as_object(value), true);
     return flow_native_return(call, flow_bool(is_sealed));
 }
 
@@ -401,8 +401,8 @@ const char *flow_builtin_tag(FlowValue value) {
 
 static FlowNativeResult object_to_string(FlowVm *vm, FlowNativeCall *call) {
     FlowValue value = *call->this_value;
-    FlowObject *start = flow_is_object(value) ? flow_as_object(value)
-                                              : flow_object_of_primitive(vm, value);
+    FlowObject *start =
+        flow_is_object(value) ? flow_as_object(value) : flow_object_of_primitive(vm, value);
     FlowString *tag = NULL;
     FlowProperty property;
     FlowKey key = FLOW_SYMBOL(vm, SYMBOL_TO_STRING_TAG);
@@ -443,8 +443,8 @@ static FlowNativeResult is_enumerable(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_key_from_value(vm, flow_argument(call, 1), &key)) UNREACHABLE();
     FlowProperty property;
     bool is_found = flow_object_get_own(vm, flow_as_object(call->arguments[0]), key, &property);
-    return flow_native_return(
-        call, flow_bool(is_found && property.attributes & PROPERTY_ENUMERABLE));
+    return flow_native_return(call,
+                              flow_bool(is_found && property.attributes & PROPERTY_ENUMERABLE));
 }
 
 // %hide(object, key, value): defines it writable and configurable, not enumerable.

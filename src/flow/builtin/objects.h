@@ -47,7 +47,8 @@ extern const FlowNativeEntry flow_intrinsics_function[];
 extern const FlowNativeEntry flow_intrinsics_clone[];
 
 // --- fast and slow paths (builtin/objects.c)
-#define NATIVE_SLOW(name, function, routine, length) {name, function, routine, length, 0, 0}
+#define NATIVE_SLOW(name, function, routine, length)                                               \
+    { name, function, routine, length, 0, 0 }
 // Ends the native: the prelude routine of its entry runs with the same this and arguments.
 FlowNativeResult flow_native_slow(FlowVm *vm, FlowNativeCall *call);
 

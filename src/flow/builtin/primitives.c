@@ -10,8 +10,8 @@ enum { NATIVE_OVERDRAFT = 5000000 }; // instructions beyond a turn, half of one 
 
 FlowObject *flow_constructor_prototype(FlowVm *vm, const FlowNativeCall *call, FlowProtoId id) {
     if (flow_is_object(call->new_target) && !flow_same_bits(call->new_target, call->function)) {
-        FlowValue own = flow_object_get_data(vm, flow_as_object(call->new_target),
-                                             FLOW_KEY(vm, prototype));
+        FlowValue own =
+            flow_object_get_data(vm, flow_as_object(call->new_target), FLOW_KEY(vm, prototype));
         if (flow_is_object(own)) return flow_as_object(own);
     }
     return vm->realm->protos[id];

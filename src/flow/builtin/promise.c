@@ -159,8 +159,7 @@ static FlowNativeResult intrinsic_promise_reject(FlowVm *vm, FlowNativeCall *cal
 }
 
 static FlowNativeResult intrinsic_promise_of(FlowVm *vm, FlowNativeCall *call) {
-    return flow_native_return(call,
-                              flow_from_object(flow_promise_of(vm, flow_argument(call, 0))));
+    return flow_native_return(call, flow_from_object(flow_promise_of(vm, flow_argument(call, 0))));
 }
 
 static FlowNativeResult intrinsic_promise_constructor(FlowVm *vm, FlowNativeCall *call) {
@@ -215,8 +214,7 @@ static void combinator_reserve(FlowVm *vm, FlowCombinator *combinator, FlowValue
 static FlowNativeResult intrinsic_combinator_react(FlowVm *vm, FlowNativeCall *call) {
     FlowCombinator *combinator = combinator_argument(call);
     combinator_reserve(vm, combinator, flow_argument(call, 3));
-    FlowReaction *reaction =
-        flow_reaction_new(vm, REACTION_COMBINATOR, flow_from_cell(combinator));
+    FlowReaction *reaction = flow_reaction_new(vm, REACTION_COMBINATOR, flow_from_cell(combinator));
     reaction->cell.aux = (uint32_t)flow_as_int(flow_argument(call, 2));
     flow_promise_react(vm, flow_as_pointer(flow_argument(call, 1)), reaction);
     return NATIVE_OK;
@@ -245,8 +243,7 @@ static FlowNativeResult intrinsic_combinator_functions(FlowVm *vm, FlowNativeCal
     FlowBox *already = flow_box_new(vm, FLOW_FALSE);
     FlowValue pair[2];
     for (int i = 0; i < 2; i++) {
-        FlowNativeFunction *function =
-            flow_native_function_new(vm, &flow_combinator_entries[i]);
+        FlowNativeFunction *function = flow_native_function_new(vm, &flow_combinator_entries[i]);
         function->data[0] = flow_from_cell(combinator);
         function->data[1] = flow_argument(call, 1);
         function->data[2] = flow_from_cell(already);
@@ -280,8 +277,7 @@ static FlowNativeResult intrinsic_from_sync_part(FlowVm *vm, FlowNativeCall *cal
 
 // %fromSyncReact(valuePromise, promise, done)
 static FlowNativeResult intrinsic_from_sync_react(FlowVm *vm, FlowNativeCall *call) {
-    FlowReaction *reaction =
-        flow_reaction_new(vm, REACTION_SYNC_ITERATOR, flow_argument(call, 2));
+    FlowReaction *reaction = flow_reaction_new(vm, REACTION_SYNC_ITERATOR, flow_argument(call, 2));
     reaction->promise = flow_argument(call, 1);
     flow_promise_react(vm, flow_as_pointer(flow_argument(call, 0)), reaction);
     return NATIVE_OK;

@@ -93,7 +93,7 @@ static FlowNativeResult symbol_well_known(FlowVm *vm, FlowNativeCall *call) {
 }
 
 #define WELL_KNOWN(name, id)                                                                       \
-    {name, symbol_well_known, NULL, 0, NATIVE_VALUE | NATIVE_FROZEN, id}
+    { name, symbol_well_known, NULL, 0, NATIVE_VALUE | NATIVE_FROZEN, id }
 
 static const FlowNativeEntry symbol_statics[] = {
     NATIVE("for", symbol_for, 1),

@@ -106,8 +106,10 @@ static FlowNativeResult weak_set_construct(FlowVm *vm, FlowNativeCall *call) {
 }
 
 static const FlowNativeEntry weak_map_members[] = {
-    NATIVE("delete", weak_map_delete, 1), NATIVE("get", weak_map_get, 1),
-    NATIVE("set", weak_map_set, 2),       NATIVE("has", weak_map_has, 1),
+    NATIVE("delete", weak_map_delete, 1),
+    NATIVE("get", weak_map_get, 1),
+    NATIVE("set", weak_map_set, 2),
+    NATIVE("has", weak_map_has, 1),
     NATIVE_END,
 };
 

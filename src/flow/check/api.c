@@ -10,16 +10,22 @@
 #include <string.h>
 
 #define WHOLE_MAX 9007199254740991 // the largest whole number that a script can be sure of
-#define NAME_FIELD(text) {.name = text, .type = API_NAME, .max = LIMIT_NAME_SIZE_MAX}
-#define DURATION_FIELD(text) {.name = text, .type = API_DURATION, .max = LIMIT_DURATION_MS}
+#define NAME_FIELD(text)                                                                           \
+    { .name = text, .type = API_NAME, .max = LIMIT_NAME_SIZE_MAX }
+#define DURATION_FIELD(text)                                                                       \
+    { .name = text, .type = API_DURATION, .max = LIMIT_DURATION_MS }
 #define REQUIRED_NAME(text)                                                                        \
-    {.name = text, .type = API_NAME, .is_required = true, .max = LIMIT_NAME_SIZE_MAX}
-#define INPUT_FIELD {.name = "input", .type = API_ANY}
-#define OPTIONS_FIELD(table) {.name = "options", .type = API_OPTIONS, .fields = table}
+    { .name = text, .type = API_NAME, .is_required = true, .max = LIMIT_NAME_SIZE_MAX }
+#define INPUT_FIELD                                                                                \
+    { .name = "input", .type = API_ANY }
+#define OPTIONS_FIELD(table)                                                                       \
+    { .name = "options", .type = API_OPTIONS, .fields = table }
 #define PRIORITY_FIELD                                                                             \
-    {.name = "priority", .type = API_INTEGER, .min = PRIORITY_MIN, .max = PRIORITY_MAX}
-#define FIELDS_END {.name = NULL}
-#define MEMBERS_END {.name = NULL}
+    { .name = "priority", .type = API_INTEGER, .min = PRIORITY_MIN, .max = PRIORITY_MAX }
+#define FIELDS_END                                                                                 \
+    { .name = NULL }
+#define MEMBERS_END                                                                                \
+    { .name = NULL }
 
 // ---- options ----
 
@@ -73,23 +79,23 @@ static const FlowApiField stream_kind[] = {
 
 // ---- parameters ----
 
-static const FlowApiField task_run[] = {
-    REQUIRED_NAME("name"), INPUT_FIELD, OPTIONS_FIELD(task_options), FIELDS_END};
-static const FlowApiField workflow_run[] = {
-    REQUIRED_NAME("name"), INPUT_FIELD, OPTIONS_FIELD(run_options), FIELDS_END};
-static const FlowApiField combine[] = {
-    {.name = "items", .type = API_ITEMS, .is_required = true}, FIELDS_END};
+static const FlowApiField task_run[] = {REQUIRED_NAME("name"), INPUT_FIELD,
+                                        OPTIONS_FIELD(task_options), FIELDS_END};
+static const FlowApiField workflow_run[] = {REQUIRED_NAME("name"), INPUT_FIELD,
+                                            OPTIONS_FIELD(run_options), FIELDS_END};
+static const FlowApiField combine[] = {{.name = "items", .type = API_ITEMS, .is_required = true},
+                                       FIELDS_END};
 static const FlowApiField delay[] = {
     {.name = "duration", .type = API_DURATION, .is_required = true, .max = LIMIT_DURATION_MS},
     FIELDS_END,
 };
-static const FlowApiField until[] = {
-    {.name = "date", .type = API_MOMENT, .is_required = true}, FIELDS_END};
+static const FlowApiField until[] = {{.name = "date", .type = API_MOMENT, .is_required = true},
+                                     FIELDS_END};
 static const FlowApiField signal_next[] = {REQUIRED_NAME("name"), FIELDS_END};
-static const FlowApiField signal_when[] = {
-    REQUIRED_NAME("name"), OPTIONS_FIELD(signal_options), FIELDS_END};
-static const FlowApiField event_wait[] = {
-    REQUIRED_NAME("topic"), OPTIONS_FIELD(event_options), FIELDS_END};
+static const FlowApiField signal_when[] = {REQUIRED_NAME("name"), OPTIONS_FIELD(signal_options),
+                                           FIELDS_END};
+static const FlowApiField event_wait[] = {REQUIRED_NAME("topic"), OPTIONS_FIELD(event_options),
+                                          FIELDS_END};
 static const FlowApiField event_emit[] = {
     REQUIRED_NAME("topic"), {.name = "payload", .type = API_ANY}, FIELDS_END};
 static const FlowApiField continue_as[] = {INPUT_FIELD, FIELDS_END};
@@ -157,9 +163,10 @@ static const FlowApiMember context_members[] = {
     MEMBERS_END,
 };
 
-const FlowApiObject flow_api_objects[] = { // [T1]
-    {"Task", task_members},         {"Timer", timer_members},   {"Signal", signal_members},
-    {"Event", event_members},       {"Stream", stream_members}, {"State", state_members},
+const FlowApiObject flow_api_objects[] = {
+    // [T1]
+    {"Task", task_members},         {"Timer", timer_members},     {"Signal", signal_members},
+    {"Event", event_members},       {"Stream", stream_members},   {"State", state_members},
     {"Workflow", workflow_members}, {"Context", context_members}, {NULL, NULL},
 };
 
@@ -207,10 +214,10 @@ uint32_t flow_api_field_count(const FlowApiField *fields) {
 
 const char *flow_api_type_name(FlowApiType type) {
     static const char *const names[API_TYPE_COUNT] = {
-        [API_ANY] = "any",           [API_NAME] = "name",       [API_NAMES] = "names",
-        [API_INTEGER] = "integer",   [API_NUMBER] = "number",   [API_DURATION] = "duration",
-        [API_INSTANT] = "instant",   [API_MOMENT] = "moment",   [API_CHOICE] = "choice",
-        [API_FILTER] = "filter",     [API_ITEMS] = "items",     [API_OPTIONS] = "options",
+        [API_ANY] = "any",           [API_NAME] = "name",     [API_NAMES] = "names",
+        [API_INTEGER] = "integer",   [API_NUMBER] = "number", [API_DURATION] = "duration",
+        [API_INSTANT] = "instant",   [API_MOMENT] = "moment", [API_CHOICE] = "choice",
+        [API_FILTER] = "filter",     [API_ITEMS] = "items",   [API_OPTIONS] = "options",
         [API_KIND] = "name|options",
     };
     return names[type];
@@ -219,8 +226,7 @@ const char *flow_api_type_name(FlowApiType type) {
 Str flow_api_field_names(const FlowApiField *fields, Arena *arena) {
     Str names = STR_NULL;
     for (const FlowApiField *field = fields; field && field->name; field++)
-        names = str_is_null(names)
-                    ? str_from(field->name)
-                    : arena_printf(arena, "%.*s, %s", STR_ARG(names), field->name);
+        names = str_is_null(names) ? str_from(field->name)
+                                   : arena_printf(arena, "%.*s, %s", STR_ARG(names), field->name);
     return names;
 }

@@ -38,7 +38,7 @@ typedef struct FlowApiField {
 typedef enum FlowApiResult {
     API_RESULT_NONE,
     API_RESULT_VALUE,
-    API_RESULT_HANDLE,   // a promise with an `id`
+    API_RESULT_HANDLE, // a promise with an `id`
     API_RESULT_PROMISE,
     API_RESULT_PROPERTY, // not a call: a value to read
 } FlowApiResult;
@@ -56,14 +56,14 @@ typedef struct FlowApiObject {
     const FlowApiMember *members; // ends with a NULL name
 } FlowApiObject;
 
-extern const FlowApiObject flow_api_objects[]; // ends with a NULL name
-const FlowApiObject *flow_api_object(Str name);                              // NULL: none
+extern const FlowApiObject flow_api_objects[];  // ends with a NULL name
+const FlowApiObject *flow_api_object(Str name); // NULL: none
 const FlowApiMember *flow_api_member(const FlowApiObject *object, Str name); // NULL: none
-const FlowApiMember *flow_api_call(const char *call); // "Task.run"; one that there is
+const FlowApiMember *flow_api_call(const char *call);              // "Task.run"; one that there is
 const FlowApiField *flow_api_options(const FlowApiMember *member); // its options; NULL: none
 const FlowApiField *flow_api_field(const FlowApiField *fields, Str name); // NULL: none
 uint32_t flow_api_field_count(const FlowApiField *fields);                // of NULL: 0
-const char *flow_api_type_name(FlowApiType type); // "duration"
+const char *flow_api_type_name(FlowApiType type);                         // "duration"
 
 // A value that a literal does not tell: everything fits it, whatever the field.
 enum { API_UNKNOWN_VALUE = JSON_KIND_COUNT };

@@ -72,14 +72,11 @@ static void print_objects(JsonWriter *json) {
 // ---- config ----
 
 static void print_keys(JsonWriter *json, const char *key, const ConfigKey *keys, size_t count) {
-    static const char *const types[] = {[CONFIG_DURATION] = "duration",
-                                        [CONFIG_DURATION_OFF] = "duration|off",
-                                        [CONFIG_INTEGER] = "integer",
-                                        [CONFIG_FACTOR] = "number",
-                                        [CONFIG_NAME] = "name",
-                                        [CONFIG_NAMES] = "names",
-                                        [CONFIG_SCHEMA] = "schema",
-                                        [CONFIG_RETRY] = "options"};
+    static const char *const types[] = {
+        [CONFIG_DURATION] = "duration", [CONFIG_DURATION_OFF] = "duration|off",
+        [CONFIG_INTEGER] = "integer",   [CONFIG_FACTOR] = "number",
+        [CONFIG_NAME] = "name",         [CONFIG_NAMES] = "names",
+        [CONFIG_SCHEMA] = "schema",     [CONFIG_RETRY] = "options"};
     json_write_key(json, str_from(key));
     json_write_array_begin(json);
     for (size_t i = 0; i < count; i++) {

@@ -51,7 +51,7 @@ static void check_names(const FlowApiCheck *check, const FlowApiField *field, St
         wrong_type(check, path, value, "an array of strings");
         return;
     }
-    JSON_EACH(item, value) {
+    JSON_EACH (item, value) {
         if ((int)item->kind == API_UNKNOWN_VALUE) continue;
         check_name(check, field, path, item);
     }
@@ -169,19 +169,18 @@ static void unknown_option(const FlowApiCheck *check, const FlowApiField *fields
     NameGuess guess = {.wanted = member->key};
     for (const FlowApiField *field = fields; field->name; field++) name_guess(&guess, field->name);
     Str names = flow_api_field_names(fields, check->arena);
-    tell(check, (FlowApiFault){
-                    .at = member,
-                    .is_key = true,
-                    .message = arena_printf(check->arena, "`%s` has no option `%.*s`", check->call,
-                                            STR_ARG(path)),
-                    .hint = guess.best
-                                ? arena_printf(check->arena,
-                                               "Did you mean `%s`? The options are %.*s",
-                                               guess.best, STR_ARG(names))
-                                : arena_printf(check->arena, "The options are %.*s",
-                                               STR_ARG(names)),
-                    .suggestion = guess.best,
-                });
+    tell(check,
+         (FlowApiFault){
+             .at = member,
+             .is_key = true,
+             .message = arena_printf(check->arena, "`%s` has no option `%.*s`", check->call,
+                                     STR_ARG(path)),
+             .hint = guess.best
+                         ? arena_printf(check->arena, "Did you mean `%s`? The options are %.*s",
+                                        guess.best, STR_ARG(names))
+                         : arena_printf(check->arena, "The options are %.*s", STR_ARG(names)),
+             .suggestion = guess.best,
+         });
 }
 
 static void check_required(const FlowApiCheck *check, const FlowApiField *fields,
@@ -189,14 +188,13 @@ static void check_required(const FlowApiCheck *check, const FlowApiField *fields
     for (const FlowApiField *field = fields; field->name; field++)
         if (field->is_required && json_member(object, str_from(field->name)) == NULL)
             say(check, object,
-                arena_printf(check->arena, "`%s` needs the option `%s`", check->call,
-                             field->name));
+                arena_printf(check->arena, "`%s` needs the option `%s`", check->call, field->name));
 }
 
 static void check_object(const FlowApiCheck *check, const FlowApiField *fields, Str path,
                          const JsonValue *object) {
     bool is_complete = true;
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         if (str_is_null(member->key)) { // a computed name of a literal, or something spread
             is_complete = false;
             continue;

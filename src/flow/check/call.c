@@ -39,7 +39,9 @@ static void say_fault(void *context, const FlowApiFault *fault) {
     if (node->kind == NODE_PROPERTY)
         node = fault->is_key ? node->property.key : node->property.value;
     check_say(self->checker,
-              &(FlowFinding){.code = self->code, .start = node->start, .end = node->end,
+              &(FlowFinding){.code = self->code,
+                             .start = node->start,
+                             .end = node->end,
                              .hint = str_is_null(fault->hint) ? NULL : fault->hint.data,
                              .suggestion = fault->suggestion},
               "%.*s", STR_ARG(fault->message));
@@ -47,7 +49,7 @@ static void say_fault(void *context, const FlowApiFault *fault) {
 
 // An object that may say by itself what it is as text or number.
 static bool may_convert(const JsonValue *object) {
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         if (str_is_null(member->key) || str_equal(member->key, STR("valueOf")) ||
             str_equal(member->key, STR("toString")))
             return true;
@@ -57,7 +59,9 @@ static bool may_convert(const JsonValue *object) {
 
 static void say_function(CallCheck *self, const FlowApiField *field, const FlowNode *node) {
     check_say(self->checker,
-              &(FlowFinding){.code = FLOW_ERROR_ARGUMENT, .start = node->start, .end = node->end,
+              &(FlowFinding){.code = FLOW_ERROR_ARGUMENT,
+                             .start = node->start,
+                             .end = node->end,
                              .hint = signature(self->checker->arena, self->member)},
               "`%s` of `%s` cannot be a function", field->name, self->member->call);
 }
@@ -83,7 +87,8 @@ static void check_argument(CallCheck *self, const FlowApiField *field, const Flo
 static void say_missing(const CallCheck *self, const FlowApiField *field) {
     const FlowNode *callee = self->call->call.callee;
     check_say(self->checker,
-              &(FlowFinding){.code = FLOW_ERROR_ARGUMENT, .start = callee->start,
+              &(FlowFinding){.code = FLOW_ERROR_ARGUMENT,
+                             .start = callee->start,
                              .end = callee->end,
                              .hint = signature(self->checker->arena, self->member)},
               "`%s` needs `%s`", self->member->call, field->name);
@@ -101,7 +106,9 @@ static void check_count(const CallCheck *self) {
     if (arguments.count <= most) return;
     const FlowNode *extra = arguments.items[most];
     check_say(self->checker,
-              &(FlowFinding){.code = FLOW_ERROR_ARGUMENT, .start = extra->start, .end = extra->end,
+              &(FlowFinding){.code = FLOW_ERROR_ARGUMENT,
+                             .start = extra->start,
+                             .end = extra->end,
                              .hint = signature(self->checker->arena, member)},
               "`%s` takes %u argument%s, not %u", member->call, most, most == 1 ? "" : "s",
               arguments.count);

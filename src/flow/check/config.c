@@ -9,11 +9,12 @@
 #include "base/time/duration.h"
 #include <math.h>
 
-#define MEMBER(field) (uint16_t)offsetof(FlowConfig, field), CONFIG_NO_FLAG
+#define MEMBER(field) (uint16_t) offsetof(FlowConfig, field), CONFIG_NO_FLAG
 #define FLAGGED(field, flag)                                                                       \
-    (uint16_t)offsetof(FlowConfig, field), (uint16_t)offsetof(FlowConfig, flag)
+    (uint16_t) offsetof(FlowConfig, field), (uint16_t)offsetof(FlowConfig, flag)
 
-const ConfigKey config_keys[] = { // [C1]
+const ConfigKey config_keys[] = {
+    // [C1]
     {"timeout", CONFIG_DURATION, 1, LIMIT_DURATION_MS, MEMBER(timeout_ms)},
     {"retry", CONFIG_RETRY, 0, 0, MEMBER(retry)},
     {"idleTimeout", CONFIG_DURATION_OFF, 1, LIMIT_DURATION_MS, MEMBER(idle_timeout_ms)},
@@ -38,7 +39,10 @@ const ConfigKey config_retry_keys[] = {
 const size_t config_retry_key_count = sizeof config_retry_keys / sizeof config_retry_keys[0];
 
 static const FlowRetry retry_default = { // of one that says anything
-    .attempts = 3, .delay_ms = 1000, .factor_pct = 200, .max_delay_ms = 3600 * 1000};
+    .attempts = 3,
+    .delay_ms = 1000,
+    .factor_pct = 200,
+    .max_delay_ms = 3600 * 1000};
 
 typedef struct Walk {
     Arena *arena;
@@ -126,8 +130,8 @@ static void take_duration(const Walk *walk, const ConfigKey *key, const JsonValu
 
 static void take_number(const Walk *walk, const ConfigKey *key, const JsonValue *value) {
     bool is_integer = key->type == CONFIG_INTEGER;
-    bool is_good = value->kind == JSON_KIND_NUMBER &&
-                   (!is_integer || floor(value->number) == value->number);
+    bool is_good =
+        value->kind == JSON_KIND_NUMBER && (!is_integer || floor(value->number) == value->number);
     if (!is_good) {
         wrong_type(walk, key, value, is_integer ? "a whole number" : "a number");
         return;
@@ -158,14 +162,14 @@ static void take_names(const Walk *walk, const ConfigKey *key, const JsonValue *
     bool is_tags = key->max == LIMIT_TAG_SIZE_MAX;
     if (value->count == 0 || (is_tags && value->count > LIMIT_TAG_COUNT)) {
         say(walk, value,
-            is_tags ? arena_printf(walk->arena, "`%s` has 1 to %u entries", key->name,
-                                   LIMIT_TAG_COUNT)
-                    : arena_printf(walk->arena, "`%s` is empty", key->name),
+            is_tags
+                ? arena_printf(walk->arena, "`%s` has 1 to %u entries", key->name, LIMIT_TAG_COUNT)
+                : arena_printf(walk->arena, "`%s` is empty", key->name),
             STR("Leave the key out to say nothing"));
         return;
     }
     Str joined = STR_NULL;
-    JSON_EACH(item, value) {
+    JSON_EACH (item, value) {
         if (!check_name(walk, key, item)) return;
         joined = str_is_null(joined) ? item->string
                                      : arena_printf(walk->arena, "%.*s\n%.*s", STR_ARG(joined),
@@ -176,8 +180,7 @@ static void take_names(const Walk *walk, const ConfigKey *key, const JsonValue *
 
 static void take_schema(const Walk *walk, const ConfigKey *key, const JsonValue *value) {
     JsonFault fault;
-    if (schema_check(value, walk->arena, &fault))
-        *(const JsonValue **)member_of(walk, key) = value;
+    if (schema_check(value, walk->arena, &fault)) *(const JsonValue **)member_of(walk, key) = value;
     else tell(walk, fault);
 }
 
@@ -218,12 +221,11 @@ static void unknown_key(const Walk *walk, const KeyList *list, const JsonValue *
                                : arena_printf(walk->arena, "%.*s, %s", STR_ARG(all), key->name);
         name_guess(&guess, key->name);
     }
-    say_key(walk, member,
-            arena_printf(walk->arena, "`%s` has no key \"%.*s\"", list->owner,
-                         STR_ARG(member->key)),
-            guess.best != NULL
-                ? arena_printf(walk->arena, "Did you mean \"%s\"?", guess.best)
-                : arena_printf(walk->arena, "The keys are %.*s", STR_ARG(all)));
+    say_key(
+        walk, member,
+        arena_printf(walk->arena, "`%s` has no key \"%.*s\"", list->owner, STR_ARG(member->key)),
+        guess.best != NULL ? arena_printf(walk->arena, "Did you mean \"%s\"?", guess.best)
+                           : arena_printf(walk->arena, "The keys are %.*s", STR_ARG(all)));
 }
 
 static void take_value(const Walk *walk, const ConfigKey *key, const JsonValue *value) {
@@ -240,16 +242,16 @@ static void take_value(const Walk *walk, const ConfigKey *key, const JsonValue *
     case CONFIG_SCHEMA: take_schema(walk, key, value); break;
     case CONFIG_RETRY: take_retry(walk, key, value); break;
     case CONFIG_LATER:
-        say_key(walk, value,
-                arena_printf(walk->arena, "`%s` is not available: nothing would be hidden",
-                             key->name),
-                STR("Leave the key out, and keep secrets out of inputs, results and logs"));
+        say_key(
+            walk, value,
+            arena_printf(walk->arena, "`%s` is not available: nothing would be hidden", key->name),
+            STR("Leave the key out, and keep secrets out of inputs, results and logs"));
         break;
     }
 }
 
 static void take_object(const Walk *walk, const KeyList *list, const JsonValue *object) {
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         const ConfigKey *key = key_find(list, member->key);
         if (key == NULL) {
             unknown_key(walk, list, member);

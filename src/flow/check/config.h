@@ -15,7 +15,7 @@ typedef struct FlowRetry { // a failed run begins again from its input
 } FlowRetry;
 
 typedef struct FlowConfig {
-    int64_t timeout_ms;      // of the whole run; 0 = none
+    int64_t timeout_ms; // of the whole run; 0 = none
     FlowRetry retry;
     int64_t idle_timeout_ms; // 0 = not said; < 0 = "off": it is not released for its idleness
     int64_t keep_snapshots;  // beginnings of turns kept for rewinding

@@ -18,7 +18,7 @@ typedef enum CheckUse { // how the value of an expression is used
     USE_TYPEOF,
 } CheckUse;
 
-typedef struct CheckGlobal { // what a name means that the file does not declare
+typedef struct CheckGlobal {     // what a name means that the file does not declare
     const FlowApiObject *api;    // one of the workflow API; or NULL
     const FlowClassEntry *class; // a class or namespace of the realm; or NULL
     bool is_known;
@@ -53,7 +53,7 @@ typedef struct Checker {
     const FlowProgram *program;
     Arena *arena;
     FlowReport *report;
-    CheckGlobal **globals; // by FlowName.id
+    CheckGlobal **globals;  // by FlowName.id
     const FlowScope *scope; // the innermost around what is walked
     bool is_global_open;    // globalThis is handed out: anything may be declared
     VEC(CheckName) names;
@@ -61,11 +61,11 @@ typedef struct Checker {
     VEC(CheckMember) tested; // members that the file looks for
     VEC(CheckPromise) promises;
     VEC(const FlowNode *) calls; // of the workflow API
-    Map async_constants; // variable -> what it is: `const f = async () => …`
+    Map async_constants;         // variable -> what it is: `const f = async () => …`
 } Checker;
 
-__attribute__((format(printf, 3, 4))) void
-check_say(Checker *c, const FlowFinding *finding, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void check_say(Checker *c, const FlowFinding *finding,
+                                                     const char *format, ...);
 
 // ---- names (check/names.c)
 // The global that an identifier means; NULL when the file declares it.
@@ -81,7 +81,7 @@ void check_open_member(Checker *c, const FlowNode *object, const FlowName *name)
 void check_settle_names(Checker *c);
 
 // ---- calls (check/call.c, check/promise.c)
-typedef struct CheckApiCall { // a call of the workflow API
+typedef struct CheckApiCall {  // a call of the workflow API
     const CheckGlobal *global; // NULL: it is none
     const FlowApiMember *member;
 } CheckApiCall;

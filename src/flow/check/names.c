@@ -56,8 +56,7 @@ bool check_is_global(const FlowNode *node, const char *name) {
 
 // What every function has besides the members of the prototypes.
 static bool is_function_member(Str name) {
-    static const char *const names[] = {"prototype", "name",      "length",
-                                        "caller",    "arguments", NULL};
+    static const char *const names[] = {"prototype", "name", "length", "caller", "arguments", NULL};
     for (const char *const *own = names; *own; own++)
         if (str_equal(name, str_from(*own))) return true;
     return has_entry(flow_class_function.members, name);
@@ -212,10 +211,12 @@ static void say_name(Checker *c, const CheckName *use) {
                            .hint = other_word(name->text)};
     if (!finding.hint) finding.suggestion = guess_name(use);
     if (!finding.hint && !finding.suggestion && use->is_written)
-        finding.hint = arena_printf(c->arena, "Declare it first: `let %.*s = …`",
-                                    STR_ARG(name->text)).data;
-    check_say(c, &finding, use->is_written ? "`%.*s` is assigned to and declared nowhere"
-                                           : "`%.*s` is declared nowhere", STR_ARG(name->text));
+        finding.hint =
+            arena_printf(c->arena, "Declare it first: `let %.*s = …`", STR_ARG(name->text)).data;
+    check_say(c, &finding,
+              use->is_written ? "`%.*s` is assigned to and declared nowhere"
+                              : "`%.*s` is declared nowhere",
+              STR_ARG(name->text));
 }
 
 static bool is_tested(const Checker *c, const CheckMember *use) {
@@ -228,13 +229,13 @@ static bool is_tested(const Checker *c, const CheckMember *use) {
 static void say_member(Checker *c, const CheckMember *use) {
     Str all = STR_NULL;
     FlowFinding finding = {.code = FLOW_ERROR_MEMBER, .start = use->start, .end = use->end};
-    finding.suggestion =
-        use->global->api
-            ? guess_api_member(use->global->api, use->name->text, &all, c->arena)
-            : guess_class_member(use->global->class, use->name->text);
+    finding.suggestion = use->global->api
+                             ? guess_api_member(use->global->api, use->name->text, &all, c->arena)
+                             : guess_class_member(use->global->class, use->name->text);
     if (!finding.suggestion && !str_is_null(all))
-        finding.hint = arena_printf(c->arena, "`%.*s` has %.*s", STR_ARG(use->object->text),
-                                    STR_ARG(all)).data;
+        finding.hint =
+            arena_printf(c->arena, "`%.*s` has %.*s", STR_ARG(use->object->text), STR_ARG(all))
+                .data;
     check_say(c, &finding, "`%.*s` has no `%.*s`", STR_ARG(use->object->text),
               STR_ARG(use->name->text));
 }

@@ -48,8 +48,8 @@ static Promise promise_of_call(Checker *c, const FlowNode *node) {
     if (callee->kind != NODE_MEMBER) return (Promise){0};
     CheckApiCall call = check_api_call(c, callee);
     if (call.global) {
-        bool is_promise = call.member->result == API_RESULT_HANDLE ||
-                          call.member->result == API_RESULT_PROMISE;
+        bool is_promise =
+            call.member->result == API_RESULT_HANDLE || call.member->result == API_RESULT_PROMISE;
         return (Promise){.is_one = is_promise, .what = call.member->call};
     }
     if (is_combinator(callee)) {
@@ -96,13 +96,14 @@ void check_promise_use(Checker *c, const FlowNode *node, CheckUse use) {
 }
 
 void check_promise_member(Checker *c, const FlowNode *member) {
-    static const char *const names[] = {"id", "then", "catch", "finally", "constructor",
-                                        "toString", "valueOf", "hasOwnProperty", NULL};
+    static const char *const names[] = {"id",      "then",           "catch",
+                                        "finally", "constructor",    "toString",
+                                        "valueOf", "hasOwnProperty", NULL};
     const FlowNode *object = strip(member->member.object);
     if (object->kind != NODE_CALL) return;
     CheckApiCall call = check_api_call(c, object->call.callee);
-    if (!call.global || (call.member->result != API_RESULT_HANDLE &&
-                         call.member->result != API_RESULT_PROMISE))
+    if (!call.global ||
+        (call.member->result != API_RESULT_HANDLE && call.member->result != API_RESULT_PROMISE))
         return;
     Str name = member->member.name->text;
     for (const char *const *known = names; *known; known++)
@@ -112,7 +113,8 @@ void check_promise_member(Checker *c, const FlowNode *member) {
                            .start = member->end - (uint32_t)name.len,
                            .end = member->end,
                            .hint = arena_printf(c->arena, "Write `(await %s(…)).%.*s`",
-                                                call.member->call, STR_ARG(name)).data};
+                                                call.member->call, STR_ARG(name))
+                                       .data};
     check_say(c, &finding, "what `%s` answers is a promise, which has no `%.*s`", call.member->call,
               STR_ARG(name));
 }

@@ -131,8 +131,10 @@ static void walk_for_each(Checker *c, const FlowNode *node) {
     const FlowFunction *function = node->call.arguments.items[0]->function;
     if (function->is_async && !function->is_generator)
         check_say(c,
-                  &(FlowFinding){.code = FLOW_WARNING_UNAWAITED, .severity = FLOW_SEVERITY_WARNING,
-                                 .start = function->start, .end = function->body_start,
+                  &(FlowFinding){.code = FLOW_WARNING_UNAWAITED,
+                                 .severity = FLOW_SEVERITY_WARNING,
+                                 .start = function->start,
+                                 .end = function->body_start,
                                  .hint = "Write `for (const item of items) { await … }`, or "
                                          "`await Promise.all(items.map(async item => …))`; "
                                          "`void items.forEach(…)` if nothing has to wait"},
@@ -148,7 +150,8 @@ static void say_not_callable(Checker *c, const FlowNode *callee, bool is_new) {
     FlowFinding finding = {.code = FLOW_ERROR_MEMBER, .start = callee->start, .end = callee->end};
     if (global->api)
         finding.hint = arena_printf(c->arena, "Did you mean `%s.%s(…)`?", global->api->name,
-                                    global->api->members->name).data;
+                                    global->api->members->name)
+                           .data;
     check_say(c, &finding, "`%s` is not a %s", global->class->name,
               is_new ? "constructor" : "function");
 }
@@ -386,6 +389,4 @@ static void walk_statement(Checker *c, const FlowNode *node) {
     }
 }
 
-void check_walk(Checker *c, const FlowFunction *function) {
-    walk_function(c, function, USE_VALUE);
-}
+void check_walk(Checker *c, const FlowFunction *function) { walk_function(c, function, USE_VALUE); }

@@ -50,14 +50,14 @@ enum {
     ROUTINE_ASYNC = 1 << 0,
     ROUTINE_GENERATOR = 1 << 1,
     ROUTINE_ARROW = 1 << 2,
-    ROUTINE_METHOD = 1 << 3,        // method, accessor: no prototype, not a constructor
-    ROUTINE_CONSTRUCTOR = 1 << 4,   // class constructor: throws when called without new
-    ROUTINE_DERIVED = 1 << 5,       // of a class with `extends`: `this` comes from super()
+    ROUTINE_METHOD = 1 << 3,      // method, accessor: no prototype, not a constructor
+    ROUTINE_CONSTRUCTOR = 1 << 4, // class constructor: throws when called without new
+    ROUTINE_DERIVED = 1 << 5,     // of a class with `extends`: `this` comes from super()
     ROUTINE_HAS_REST = 1 << 6,
     ROUTINE_HAS_ARGUMENTS = 1 << 7,
-    ROUTINE_PRELUDE = 1 << 8,       // written by us: hidden in stacks, may use intrinsics
-    ROUTINE_FIELDS = 1 << 9,        // field initialiser or static block of a class
-    ROUTINE_MODULE = 1 << 10,       // the module's top level (function 0)
+    ROUTINE_PRELUDE = 1 << 8, // written by us: hidden in stacks, may use intrinsics
+    ROUTINE_FIELDS = 1 << 9,  // field initialiser or static block of a class
+    ROUTINE_MODULE = 1 << 10, // the module's top level (function 0)
 };
 
 // Where a closure takes a captured variable from when it is made. What is copied is the content
@@ -122,8 +122,8 @@ struct FlowRoutine {
     const FlowDescription *descriptions;
     const FlowLocalName *variables;
     const FlowTemplate *templates;
-    FlowValue name;             // atom; the static `name` property ("" when anonymous)
-    uint32_t index;             // in module->routines
+    FlowValue name; // atom; the static `name` property ("" when anonymous)
+    uint32_t index; // in module->routines
     uint32_t code_count;
     uint32_t constant_count;
     uint32_t handler_count;
@@ -131,20 +131,20 @@ struct FlowRoutine {
     uint32_t description_count;
     uint32_t variable_count;
     uint32_t template_count;
-    uint32_t flags;             // ROUTINE_*
-    uint32_t source_start;      // byte range of the source text, for toString
+    uint32_t flags;        // ROUTINE_*
+    uint32_t source_start; // byte range of the source text, for toString
     uint32_t source_end;
-    uint32_t site_base;         // first inline cache number within the module
+    uint32_t site_base; // first inline cache number within the module
     uint16_t site_count;
     uint16_t upvalue_count;
-    uint16_t register_count;    // R0 .. R[register_count-1]; at least 1 + parameter_count
+    uint16_t register_count; // R0 .. R[register_count-1]; at least 1 + parameter_count
     uint16_t parameter_count;
-    uint16_t length;            // the `length` property
+    uint16_t length; // the `length` property
 };
 
 typedef struct FlowWorkflow {
-    Str name;          // UTF-8, in the module's arena
-    Str config_json;   // the config literal as JSON; null when there is none
+    Str name;        // UTF-8, in the module's arena
+    Str config_json; // the config literal as JSON; null when there is none
     uint32_t line;
 } FlowWorkflow;
 
@@ -153,21 +153,21 @@ typedef struct FlowWorkflow {
 // `await chosen(inputs)`. Single-body files ignore both arguments (Inputs is a global).
 struct FlowModule {
     atomic_uint reference_count;
-    Arena arena;                 // owns everything below
+    Arena arena; // owns everything below
     Str file_name;
-    Str source;                  // UTF-8
-    char hash[65];               // SHA-256 of the source, hexadecimal: the code version
-    FlowRoutine *routines;      // dense, indexed by FlowRoutine.index
+    Str source;            // UTF-8
+    char hash[65];         // SHA-256 of the source, hexadecimal: the code version
+    FlowRoutine *routines; // dense, indexed by FlowRoutine.index
     uint32_t routine_count;
     FlowWorkflow *workflows;
     uint32_t workflow_count;
-    uint32_t site_count;         // inline caches of all functions together
-    struct FlowAtoms *atoms;     // [C2]
-    FlowString **strings;        // those the code mentions, in order of first use (code_index.c)
-    uint32_t *string_slots;      // 1 + index in `strings`, by hash of the content
+    uint32_t site_count;     // inline caches of all functions together
+    struct FlowAtoms *atoms; // [C2]
+    FlowString **strings;    // those the code mentions, in order of first use (code_index.c)
+    uint32_t *string_slots;  // 1 + index in `strings`, by hash of the content
     uint32_t string_count;
-    uint32_t string_capacity;    // of string_slots, a power of two
-    uint32_t code_checksum;      // of what the compiler made: pcs and registers rely on it
+    uint32_t string_capacity; // of string_slots, a power of two
+    uint32_t code_checksum;   // of what the compiler made: pcs and registers rely on it
     bool is_prelude;
     bool is_sealed;
 };
@@ -188,8 +188,8 @@ FlowValue flow_module_string_utf16(FlowModule *module, const uint16_t *units, si
 FlowValue flow_module_bigint(FlowModule *module, const uint32_t *digits, size_t count);
 
 // --- looking at functions
-const FlowLine *flow_routine_position(const FlowRoutine *routine, uint32_t pc); // or NULL
-FlowValue flow_routine_description(const FlowRoutine *routine, uint32_t pc); // or HOLE
+const FlowLine *flow_routine_position(const FlowRoutine *routine, uint32_t pc);   // or NULL
+FlowValue flow_routine_description(const FlowRoutine *routine, uint32_t pc);      // or HOLE
 const FlowHandler *flow_routine_handler(const FlowRoutine *routine, uint32_t pc); // or NULL
 // An index into the prelude routine by name; UINT32_MAX when there is none.
 uint32_t flow_module_find_routine(const FlowModule *module, Str name);

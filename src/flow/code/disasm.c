@@ -126,9 +126,9 @@ static void append_instruction(Buf *out, const FlowRoutine *routine, uint32_t pc
 
 // --- routines
 static void append_flags(Buf *out, uint32_t flags) {
-    static const char *const names[] = {"async",   "generator", "arrow",     "method",
-                                        "constructor", "derived", "rest",    "arguments",
-                                        "prelude", "fields",    "module"};
+    static const char *const names[] = {"async",       "generator", "arrow", "method",
+                                        "constructor", "derived",   "rest",  "arguments",
+                                        "prelude",     "fields",    "module"};
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
         if (flags & 1u << i) buf_printf(out, ", %s", names[i]);
 }

@@ -144,8 +144,8 @@ static void read_template(ImageReader *r, FlowTemplate *ret_site) {
     for (uint32_t i = 0; i < ret_site->count; i++) cooked[i] = read_value(r);
     for (uint32_t i = 0; i < ret_site->count; i++) {
         raw[i] = read_value(r);
-        bool is_good = flow_is_string(raw[i]) &&
-                       (flow_is_string(cooked[i]) || flow_is_undefined(cooked[i]));
+        bool is_good =
+            flow_is_string(raw[i]) && (flow_is_string(cooked[i]) || flow_is_undefined(cooked[i]));
         if (!is_good) spoil(r);
     }
     ret_site->cooked = cooked;

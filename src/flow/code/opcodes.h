@@ -142,7 +142,7 @@
     OP(ARRAY_SPREAD, IN, IN, ID, "append all items of b to array a; c: 1 = arguments of a call")   \
     OP(NEW_REGEXP, OUT, CONST, CONST, "a = new RegExp(pattern b, flags c)")                        \
     OP(TEMPLATE_OBJECT, OUT, W_TEMPLATE, NONE, "a = the frozen strings array of template wide")    \
-    OP(CLOSURE, OUT, W_FUNCTION, NONE, "a = new function object of routine wide")         \
+    OP(CLOSURE, OUT, W_FUNCTION, NONE, "a = new function object of routine wide")                  \
     OP(GET_FIELD, OUT, IN, SITE, "a = b.c")                                                        \
     OP(SET_FIELD, IN, IN, SITE, "a.c = b")                                                         \
     OP(INIT_FIELD, IN, IN, SITE, "define a.c = b on a literal (own, enumerable)")                  \
@@ -166,7 +166,7 @@
     OP(OBJECT_REST, OUT, IN, IN, "a = rest of object b without the keys in array c")               \
     OP(NEW_CLASS, BLOCK, NONE, NONE,                                                               \
        "block of 2: superclass (HOLE: none), constructor closure -> constructor, prototype")       \
-    OP(SET_FIELDS, IN, IN, NONE, "constructor a runs b (a ROUTINE_FIELDS closure) on instances")  \
+    OP(SET_FIELDS, IN, IN, NONE, "constructor a runs b (a ROUTINE_FIELDS closure) on instances")   \
     OP(INIT_FIELDS, BLOCK, NONE, NONE, "block of 2: constructor, this: runs the fields of it")     \
     OP(GET_SUPER_CONSTRUCTOR, OUT, IN, NONE, "a = prototype of function b; TypeError if no ctor")  \
     OP(NEW_PRIVATE_NAME, OUT, W_CONST, NONE, "a = fresh private name, text constants[wide] (#x)")  \
@@ -202,21 +202,24 @@
     OP(YIELD_RESULT, OUT, IN, LIVE, "yield*: as YIELD, but b is the result object to hand out")    \
     OP(RESUME, IN, NONE, NEAR, "after YIELD: by R[a+1]: 0 go on, 1 throw a, 2 jump to c")          \
     /* iteration; record = 3 registers: iterator, next, state (true = done) */                     \
-    OP(GET_ITERATOR, BLOCK, IN, ID, "record a = iterator of b; ITER_START must follow;"            \
-                                    " c: 1 = with an iterator object in any case (yield*)")        \
+    OP(GET_ITERATOR, BLOCK, IN, ID,                                                                \
+       "record a = iterator of b; ITER_START must follow;"                                         \
+       " c: 1 = with an iterator object in any case (yield*)")                                     \
     OP(GET_ASYNC_ITERATOR, BLOCK, IN, NONE, "record a = async iterator of b; ITER_START follows")  \
     OP(ITER_START, BLOCK, NONE, NONE, "checks record a's iterator and fetches its next method")    \
     OP(ITER_NEXT, BLOCK, OUT, NEAR, "b = next item, or jump to c when done; ITER_VALUE follows")   \
     OP(ITER_VALUE, BLOCK, OUT, NEAR, "second half of ITER_NEXT: takes the result object apart")    \
-    OP(ITER_STEP, BLOCK, OUT, NONE, "destructuring: b = next item or undefined when done;"         \
-                                    " ITER_STEP_VALUE follows")                                    \
+    OP(ITER_STEP, BLOCK, OUT, NONE,                                                                \
+       "destructuring: b = next item or undefined when done;"                                      \
+       " ITER_STEP_VALUE follows")                                                                 \
     OP(ITER_STEP_VALUE, BLOCK, OUT, ID, "second half of ITER_STEP; c: 1 = a hole, value not read") \
     OP(ITER_REST, BLOCK, OUT, NONE, "b = array of the remaining items")                            \
     OP(ITER_CALL_NEXT, BLOCK, NONE, NONE, "R[a+2] = iterator.next(): await it, then ITER_VALUE")   \
     OP(ITER_CLOSE, BLOCK, NONE, NONE, "unless done: iterator.return(); its errors are thrown")     \
     OP(ITER_CLOSE_SILENT, BLOCK, NONE, NONE, "the same, errors ignored (an error is on its way)")  \
-    OP(ITER_GET_METHOD, OUT, BLOCK, ID, "a = method c of record b's iterator (0 next, 1 return,"   \
-                                        " 2 throw) or undefined")                                  \
+    OP(ITER_GET_METHOD, OUT, BLOCK, ID,                                                            \
+       "a = method c of record b's iterator (0 next, 1 return,"                                    \
+       " 2 throw) or undefined")                                                                   \
     OP(FOR_IN_START, BLOCK, IN, NONE, "record a = enumerable string keys of b and its prototypes") \
     OP(FOR_IN_NEXT, BLOCK, OUT, NEAR, "b = next key that is still there, or jump to c")
 

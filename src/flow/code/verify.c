@@ -73,8 +73,7 @@ static Status check_narrow(const Verifier *v, FlowOperand kind, uint16_t value) 
     case OPERAND_BLOCK: return check_register(v, value);
     case OPERAND_LIVE:
         return value <= routine->register_count ? OK : refuse(v, "too many live registers", value);
-    case OPERAND_SITE:
-        return value < routine->site_count ? OK : refuse(v, "no such site", value);
+    case OPERAND_SITE: return value < routine->site_count ? OK : refuse(v, "no such site", value);
     case OPERAND_NEAR: return check_target(v, (int64_t)v->pc + 1 + (int16_t)value);
     case OPERAND_CONST:
         return value < routine->constant_count ? OK : refuse(v, "no such constant", value);
@@ -189,9 +188,7 @@ static Status check_numbers(const Verifier *v, const FlowInstruction *i) {
     case OP_NEW_PRIVATE_NAME: return check_name(v, (uint32_t)i->wide);
     case OP_GET_BOX_CHECKED:
     case OP_SET_BOX_CHECKED: return check_name(v, i->c);
-    case OP_NEW_REGEXP:
-        TRY(check_name(v, i->b));
-        return check_name(v, i->c);
+    case OP_NEW_REGEXP: TRY(check_name(v, i->b)); return check_name(v, i->c);
     default: return OK;
     }
 }
@@ -205,8 +202,7 @@ static Status check_context(const Verifier *v, const FlowInstruction *i) {
     case OP_GENERATOR_START:
         return flags & ROUTINE_GENERATOR ? OK : refuse(v, "not in a generator", 0);
     case OP_INTRINSIC:
-    case OP_LOAD_PRELUDE:
-        return flags & ROUTINE_PRELUDE ? OK : refuse(v, "only in the prelude", 0);
+    case OP_LOAD_PRELUDE: return flags & ROUTINE_PRELUDE ? OK : refuse(v, "only in the prelude", 0);
     case OP_RETURN_DERIVED:
         return flags & ROUTINE_DERIVED ? OK : refuse(v, "not in a derived constructor", 0);
     default: return OK;

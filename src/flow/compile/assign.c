@@ -20,8 +20,8 @@ Place place_prepare(FlowCompiler *c, FlowNode *target, const FlowNode *later) {
     case NODE_INDEX:
         place.object = compile_stable(c, target->binary.left, target->binary.right);
         // The value may change the object's variable too; one copy is enough.
-        if (later && target->binary.left->kind == NODE_IDENTIFIER &&
-            place.object < c->top && c->is_variable.data[place.object] &&
+        if (later && target->binary.left->kind == NODE_IDENTIFIER && place.object < c->top &&
+            c->is_variable.data[place.object] &&
             node_may_assign(later, target->binary.left->reference.to.variable)) {
             Register copy = register_new(c);
             emit_move(c, copy, place.object);

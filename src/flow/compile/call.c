@@ -72,8 +72,7 @@ void compile_call(FlowCompiler *c, FlowNode *node, Register dst) {
     FlowNode *callee = node->call.callee;
     Register block = register_block(c, 2);
     compile_callee(c, callee, block);
-    if (node->flags & FLAG_OPTIONAL)
-        emit_jump_if(c, OP_JUMP_IF_NULLISH, block, &c->chain->exits);
+    if (node->flags & FLAG_OPTIONAL) emit_jump_if(c, OP_JUMP_IF_NULLISH, block, &c->chain->exits);
     bool is_plain = compile_arguments(c, &node->call.arguments);
     emit_position(c, node->at);
     emit_description_text(c, describe_callee(c, node));

@@ -132,8 +132,7 @@ static ExtraUpvalue *extras_copy(FlowCompiler *c, const ExtraUpvalue *extras, si
     return copy;
 }
 
-static void class_fields_closure(FlowCompiler *c, ClassBuild *build, bool is_static,
-                                 Register dst) {
+static void class_fields_closure(FlowCompiler *c, ClassBuild *build, bool is_static, Register dst) {
     FlowClass *definition = build->definition;
     FlowFunction *function = is_static ? definition->static_fields : definition->instance_fields;
     Pending pending = {.kind = PENDING_FIELDS,
@@ -274,8 +273,7 @@ static void fields_add_field(FlowCompiler *c, FlowNode *element) {
     Register key_register = register_new(c);
     if (element->element.field_key) { // private or computed
         key.is_dynamic = true;
-        variable_load(c, (Use){&element->element.field_key->load, NULL, element->at},
-                      key_register);
+        variable_load(c, (Use){&element->element.field_key->load, NULL, element->at}, key_register);
     } else {
         key = property_key(c, key_node, element->flags & FLAG_COMPUTED);
         if (key.is_dynamic) compile_expression(c, key_node, key_register); // a BigInt

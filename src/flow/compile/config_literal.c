@@ -134,7 +134,8 @@ static void report_fault(void *context, const JsonFault *fault) {
     if (node->kind == NODE_PROPERTY)
         node = fault->is_key ? node->property.key : node->property.value;
     flow_report_add(self->report,
-                    &(FlowFinding){.code = FLOW_ERROR_CONFIG, .start = node->start,
+                    &(FlowFinding){.code = FLOW_ERROR_CONFIG,
+                                   .start = node->start,
                                    .end = node->end,
                                    .hint = str_is_null(fault->hint) ? NULL : fault->hint.data},
                     "%.*s", STR_ARG(fault->message));
@@ -145,10 +146,10 @@ void config_check(const FlowNode *object, Arena *arena, FlowReport *report) {
     Diag diag;
     Status status = json_parse(arena, config_json(arena, object), &config, &diag);
     if (status != OK) { // nested too deep to be JSON
-        flow_report_add(report,
-                        &(FlowFinding){.code = FLOW_ERROR_CONFIG, .start = object->start,
-                                       .end = object->end},
-                        "`config` cannot be read: %s", diag.message);
+        flow_report_add(
+            report,
+            &(FlowFinding){.code = FLOW_ERROR_CONFIG, .start = object->start, .end = object->end},
+            "`config` cannot be read: %s", diag.message);
         return;
     }
     ConfigReport context = {report, object, config};

@@ -81,8 +81,8 @@ static void describe_index(Text *text, const FlowNode *node) {
                    (index->kind == NODE_TEMPLATE && index->template.expressions.count == 0);
     if (is_text) {
         text_add(text, node->flags & FLAG_OPTIONAL ? STR("?.") : STR("."));
-        text_add(text, index->kind == NODE_STRING ? index->string.text
-                                                  : index->template.parts[0].cooked);
+        text_add(text,
+                 index->kind == NODE_STRING ? index->string.text : index->template.parts[0].cooked);
         return;
     }
     text_add(text, node->flags & FLAG_OPTIONAL ? STR("?.[") : STR("["));
@@ -96,8 +96,8 @@ static void describe_unary(Text *text, const FlowNode *node) {
         describe_into(text, node->unary.operand);
         return;
     }
-    bool is_word = node->op == OPERATOR_TYPEOF || node->op == OPERATOR_VOID ||
-                   node->op == OPERATOR_DELETE;
+    bool is_word =
+        node->op == OPERATOR_TYPEOF || node->op == OPERATOR_VOID || node->op == OPERATOR_DELETE;
     text_add(text, STR("("));
     text_add(text, str_from(flow_operator_text((FlowOperator)node->op)));
     if (is_word) text_add(text, STR(" "));

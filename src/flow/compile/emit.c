@@ -53,9 +53,7 @@ void jump_add(FlowCompiler *c, JumpList *list, uint32_t pc) {
     list->head = (uint32_t)c->jumps.count;
 }
 
-void emit_jump(FlowCompiler *c, JumpList *list) {
-    jump_add(c, list, emit_wide(c, OP_JUMP, 0, 0));
-}
+void emit_jump(FlowCompiler *c, JumpList *list) { jump_add(c, list, emit_wide(c, OP_JUMP, 0, 0)); }
 
 void emit_jump_if(FlowCompiler *c, FlowOp op, Register reg, JumpList *list) {
     jump_add(c, list, emit_wide(c, op, reg, 0));

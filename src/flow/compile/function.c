@@ -73,12 +73,10 @@ static void parameters_declare(FlowCompiler *c, FlowFunction *function) {
     }
     for (FlowVariable *v = function->parameter_scope->variables; v; v = v->next) {
         if (v->kind != VARIABLE_PARAMETER) continue;
-        bool is_in_place = v->reg >= 1 && v->reg <= function->parameters.count &&
-                           c->is_variable.data[v->reg] &&
-                           parameter_target(function->parameters.items[v->reg - 1])->kind ==
-                               NODE_IDENTIFIER &&
-                           parameter_target(function->parameters.items[v->reg - 1])
-                                   ->reference.to.variable == v;
+        bool is_in_place =
+            v->reg >= 1 && v->reg <= function->parameters.count && c->is_variable.data[v->reg] &&
+            parameter_target(function->parameters.items[v->reg - 1])->kind == NODE_IDENTIFIER &&
+            parameter_target(function->parameters.items[v->reg - 1])->reference.to.variable == v;
         if (is_in_place) continue;
         variable_declare(c, v);
         if (variable_is_boxed(v)) emit_abc(c, OP_NEW_BOX, v->reg, 0, 0);
@@ -181,8 +179,7 @@ static void compile_entries(FlowCompiler *c) {
             compile_limit(c, program->entries[i].node->start, "workflows");
             return;
         }
-        if (program->entry_count > 1)
-            emit_compare(c, OP_JUMP_STRICT_NE_INT, 2, i, &other);
+        if (program->entry_count > 1) emit_compare(c, OP_JUMP_STRICT_NE_INT, 2, i, &other);
         compile_entry_call(c, &program->entries[i]);
         jump_patch_here(c, &other);
         c->top = mark;
@@ -299,19 +296,19 @@ static void routine_upvalues(FlowCompiler *c, const Pending *pending, FlowRoutin
         uint32_t index = capture->is_parent_local
                              ? variable->reg
                              : upvalue_index(c, function->parent, capture->parent_index);
-        upvalues[count++] = (FlowUpvalue){
-            .index = (uint16_t)index,
-            .is_local = capture->is_parent_local,
-            .is_box = variable_is_boxed(variable),
-            .name = variable->name ? name_atom(c, variable->name)
-                                   : flow_module_string(c->module, STR("this"))};
+        upvalues[count++] =
+            (FlowUpvalue){.index = (uint16_t)index,
+                          .is_local = capture->is_parent_local,
+                          .is_box = variable_is_boxed(variable),
+                          .name = variable->name ? name_atom(c, variable->name)
+                                                 : flow_module_string(c->module, STR("this"))};
     }
     for (uint32_t i = 0; i < pending->extra_count; i++) {
         const ExtraUpvalue *extra = &pending->extras[i];
-        upvalues[count++] = (FlowUpvalue){
-            .index = (uint16_t)extra->source,
-            .is_local = 1,
-            .name = name_atom(c, extra->element->element.key->reference.name)};
+        upvalues[count++] =
+            (FlowUpvalue){.index = (uint16_t)extra->source,
+                          .is_local = 1,
+                          .name = name_atom(c, extra->element->element.key->reference.name)};
     }
     routine->upvalues = upvalues;
     routine->upvalue_count = (uint16_t)count;

@@ -18,12 +18,12 @@
 
 typedef uint32_t Register;
 enum {
-    REGISTER_MAX = 65000,       // registers of one function, with room for call blocks
-    SITE_MAX = 60000,           // beyond it named properties are accessed as elements
-    NEAR_MAX = 32000,           // distance of a NEAR jump
+    REGISTER_MAX = 65000, // registers of one function, with room for call blocks
+    SITE_MAX = 60000,     // beyond it named properties are accessed as elements
+    NEAR_MAX = 32000,     // distance of a NEAR jump
     NO_REGISTER = 0xFFFFFFFF,
     NO_OFFSET = 0xFFFFFFFF,
-    DESCRIPTION_MAX = 80,       // bytes of a FlowDescription
+    DESCRIPTION_MAX = 80, // bytes of a FlowDescription
 };
 
 typedef struct JumpList { // jumps that wait for their target
@@ -52,16 +52,16 @@ typedef struct Control {
     struct Control *outer;
     const FlowNode *target; // the statement that break and continue name; NULL: none
     ControlKind kind;
-    bool is_async;          // ITERATOR: of for await
-    Register record;        // ITERATOR: 3 registers; FINALLY: completion kind and value
+    bool is_async;   // ITERATOR: of for await
+    Register record; // ITERATOR: 3 registers; FINALLY: completion kind and value
     JumpList breaks;
     JumpList continues;
-    JumpList entries;       // FINALLY: jumps to the finally block
-    Exit *exits;            // FINALLY
+    JumpList entries; // FINALLY: jumps to the finally block
+    Exit *exits;      // FINALLY
     int32_t exit_count;
-    uint32_t region_start;  // first instruction its handler covers
-    uint32_t gap_base;      // gaps of this region are at or above it in c->gaps
-    uint32_t gap_start;     // while an exit is being emitted
+    uint32_t region_start; // first instruction its handler covers
+    uint32_t gap_base;     // gaps of this region are at or above it in c->gaps
+    uint32_t gap_start;    // while an exit is being emitted
 } Control;
 
 typedef struct Gap { // instructions that a region's handler does not cover
@@ -86,9 +86,9 @@ typedef struct Pending { // a routine that waits to be compiled
     FlowFunction *function;
     FlowClass *class_definition; // constructors and PENDING_FIELDS
     FlowValue name;
-    uint32_t index;              // of the routine
-    bool is_static;              // PENDING_FIELDS
-    bool has_fields;             // constructors: the class has instance_fields
+    uint32_t index;  // of the routine
+    bool is_static;  // PENDING_FIELDS
+    bool has_fields; // constructors: the class has instance_fields
     ExtraUpvalue *extras;
     uint32_t extra_count;
 } Pending;
@@ -103,13 +103,13 @@ typedef struct PositionNote {
     uint32_t offset;
 } PositionNote;
 
-typedef struct NameCache { // per FlowName.id
+typedef struct NameCache {   // per FlowName.id
     FlowValue atom;          // HOLE: not yet asked for
     uint32_t constant_stamp; // the function in which constant_index is valid
     uint32_t constant_index;
-    uint32_t site_stamp;     // the same for the shared site of a global
+    uint32_t site_stamp; // the same for the shared site of a global
     uint32_t site_index;
-    FlowVariable *prelude;   // the prelude function of that name; NULL: none
+    FlowVariable *prelude; // the prelude function of that name; NULL: none
 } NameCache;
 
 typedef struct FlowCompiler {
@@ -130,8 +130,8 @@ typedef struct FlowCompiler {
     FlowFunction *function; // NULL for synthetic ones
     Register top;           // [K2]
     Register max_top;
-    uint32_t stamp;         // changes with each function
-    bool is_far;            // [K4]
+    uint32_t stamp; // changes with each function
+    bool is_far;    // [K4]
     bool needs_far;
     Control *control;
     OptionalChain *chain;
@@ -147,8 +147,8 @@ typedef struct FlowCompiler {
     VEC(PositionNote) jumps; // pc, next
     VEC(Gap) gaps;
     VEC(uint8_t) is_variable; // by register: holds a variable [K1]
-    struct { // constants by bits, open addressing
-        uint32_t *slots; // stamp and index interleaved
+    struct {                  // constants by bits, open addressing
+        uint32_t *slots;      // stamp and index interleaved
         uint32_t capacity;
         uint32_t count;
     } constant_table;
@@ -162,7 +162,7 @@ typedef struct FlowCompiler {
 uint32_t emit_here(const FlowCompiler *c);
 uint32_t emit_abc(FlowCompiler *c, FlowOp op, uint32_t a, uint32_t b, uint32_t cc);
 uint32_t emit_wide(FlowCompiler *c, FlowOp op, uint32_t a, int32_t wide);
-void emit_position(FlowCompiler *c, uint32_t offset); // of the next instruction
+void emit_position(FlowCompiler *c, uint32_t offset);         // of the next instruction
 void emit_description(FlowCompiler *c, const FlowNode *node); // of the next instruction
 void emit_description_text(FlowCompiler *c, FlowValue text);
 void emit_move(FlowCompiler *c, Register to, Register from); // nothing when they are the same

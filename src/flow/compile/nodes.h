@@ -72,12 +72,11 @@ void compile_intrinsic(FlowCompiler *c, FlowNode *node, Register dst);
 
 // --- compile/object.c, compile/class.c, compile/function.c
 void compile_array(FlowCompiler *c, FlowNode *node, Register dst);
-void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array,
-                         bool is_call);
+void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array, bool is_call);
 void compile_object(FlowCompiler *c, FlowNode *node, Register dst);
 typedef struct PropertyKey {
-    FlowValue name;  // string key known now; HOLE otherwise
-    uint32_t index;  // array index, when is_index
+    FlowValue name; // string key known now; HOLE otherwise
+    uint32_t index; // array index, when is_index
     bool is_index;
     bool is_dynamic; // computed: in a register
 } PropertyKey;

@@ -62,8 +62,7 @@ FlowValue name_with_prefix(FlowCompiler *c, const char *prefix, FlowValue name) 
 }
 
 // --- arrays
-void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array,
-                         bool is_call) {
+void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register array, bool is_call) {
     for (uint32_t i = 0; i < list->count; i++) {
         FlowNode *item = list->items[i];
         Register mark = c->top;

@@ -295,8 +295,7 @@ static FlowNode *logical_operand(FlowNode *node, uint32_t index) {
     return index == 0 ? node->chain.first : node->chain.links[index - 1].operand;
 }
 
-static void compile_logical_condition(FlowCompiler *c, FlowNode *node, bool sense,
-                                      JumpList *list) {
+static void compile_logical_condition(FlowCompiler *c, FlowNode *node, bool sense, JumpList *list) {
     uint32_t last = node->kind == NODE_LOGICAL ? 1 : node->chain.count;
     bool is_and = node->op == OPERATOR_LOGICAL_AND;
     JumpList skip = {0};
@@ -316,8 +315,8 @@ void compile_condition(FlowCompiler *c, FlowNode *node, bool sense, JumpList *li
         sense = !sense;
     }
     Register mark = c->top;
-    if (constant_of(c, node, &value) && (flow_is_boolean(value) || flow_is_nullish(value) ||
-                                         flow_is_int(value))) {
+    if (constant_of(c, node, &value) &&
+        (flow_is_boolean(value) || flow_is_nullish(value) || flow_is_int(value))) {
         bool is_true = flow_is_true(value) || (flow_is_int(value) && flow_as_int(value) != 0);
         if (is_true == sense) emit_jump(c, list);
         return;

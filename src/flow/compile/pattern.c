@@ -96,8 +96,7 @@ static bool iterable_has_name(const FlowNode *node, PatternMode mode) {
 }
 
 // --- arrays
-static void compile_array_rest(FlowCompiler *c, FlowNode *item, Register record,
-                               PatternMode mode) {
+static void compile_array_rest(FlowCompiler *c, FlowNode *item, Register record, PatternMode mode) {
     Target target = target_prepare(c, item->unary.operand, mode);
     Register value = target_value(c, &target);
     emit_position(c, item->at);
@@ -105,8 +104,7 @@ static void compile_array_rest(FlowCompiler *c, FlowNode *item, Register record,
     target_finish(c, &target, value);
 }
 
-static void compile_array_item(FlowCompiler *c, FlowNode *item, Register record,
-                               PatternMode mode) {
+static void compile_array_item(FlowCompiler *c, FlowNode *item, Register record, PatternMode mode) {
     Target target = {.node = NULL, .direct = NO_REGISTER};
     if (item) target = target_prepare(c, item, mode);
     Register value = item ? target_value(c, &target) : register_new(c);
@@ -218,8 +216,8 @@ static void compile_object_pattern(FlowCompiler *c, FlowNode *node, PatternSourc
         PropertyKey key = property_key(c, item->property.key, item->flags & FLAG_COMPUTED);
         if (!key.is_dynamic) first = property_key_text(c, &key);
         uint8_t kind = item->property.value->kind;
-        bool is_simple = kind == NODE_IDENTIFIER || kind == NODE_ARRAY_PATTERN ||
-                         kind == NODE_OBJECT_PATTERN;
+        bool is_simple =
+            kind == NODE_IDENTIFIER || kind == NODE_ARRAY_PATTERN || kind == NODE_OBJECT_PATTERN;
         is_checked_by_access = is_checked_by_access || !is_simple;
     }
     // In some patterns V8 lets the first property access complain, and so do we.

@@ -114,8 +114,7 @@ static void compile_switch_tests(FlowCompiler *c, FlowNode *node, Register value
         if (!test) {
             otherwise = i;
         } else if (node_is_short_int(test, &immediate)) {
-            emit_compare(c, OP_JUMP_STRICT_EQ_INT, value, (uint16_t)(int16_t)immediate,
-                         &labels[i]);
+            emit_compare(c, OP_JUMP_STRICT_EQ_INT, value, (uint16_t)(int16_t)immediate, &labels[i]);
         } else {
             Register candidate = compile_any(c, test);
             emit_compare(c, OP_JUMP_STRICT_EQ, value, candidate, &labels[i]);

@@ -153,7 +153,7 @@ static void unit_compile(FlowCompiler *c) {
     vec_push(&c->queue, top_level);
     if (c->is_prelude) unit_prelude_names(c);
     for (uint32_t next = 0; next < c->queue.count && !c->has_failed; next++) { // [U2]
-        Pending pending = c->queue.data[next]; // the queue may move
+        Pending pending = c->queue.data[next];                                 // the queue may move
         compile_routine(c, &pending);
     }
 }
@@ -216,9 +216,9 @@ FlowModule *flow_compile_program(const FlowProgram *program, const FlowSource *s
 
 // --- from text
 typedef enum TextKind {
-    TEXT_NEW,    // a file of the user
+    TEXT_NEW,     // a file of the user
     TEXT_CHECKED, // the same, held to what can work [check.h]
-    TEXT_STORED, // one that was accepted before: its config is not looked at again [config.h C2]
+    TEXT_STORED,  // one that was accepted before: its config is not looked at again [config.h C2]
     TEXT_PRELUDE
 } TextKind;
 
@@ -258,8 +258,7 @@ static Status compile_without_report(Str file_name, Str text, TextKind kind,
 
 Status flow_compile(Str file_name, Str source, FlowModule **ret_module, FlowReport *report,
                     Diag *diag) {
-    if (!report)
-        return compile_without_report(file_name, source, TEXT_NEW, ret_module, diag);
+    if (!report) return compile_without_report(file_name, source, TEXT_NEW, ret_module, diag);
     Status status = compile_text(report->source, TEXT_NEW, report, ret_module);
     if (status != OK) flow_report_first(report, diag);
     return status;

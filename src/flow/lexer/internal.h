@@ -22,6 +22,6 @@ bool lexer_continues_identifier(const char *at, const char *end);
 int32_t lexer_read_unicode_escape(const char **at);
 enum { ESCAPE_MALFORMED = -1, ESCAPE_TOO_LARGE = -2 };
 
-void lexer_scan_number(FlowLexer *lexer, FlowToken *token); // at a digit, or a dot before one
-void lexer_scan_string(FlowLexer *lexer, FlowToken *token); // at the quote
+void lexer_scan_number(FlowLexer *lexer, FlowToken *token);   // at a digit, or a dot before one
+void lexer_scan_string(FlowLexer *lexer, FlowToken *token);   // at the quote
 void lexer_scan_template(FlowLexer *lexer, FlowToken *token); // after ` or }

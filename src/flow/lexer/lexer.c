@@ -13,7 +13,8 @@
 
 enum { NAME_SIZE_MAX = 1 << 16 }; // bytes of one identifier
 
-static const uint8_t word_class[256] = { // bit 0: may begin a word, bit 1: may continue one
+static const uint8_t word_class[256] = {
+    // bit 0: may begin a word, bit 1: may continue one
     ['a' ... 'z'] = 3, ['A' ... 'Z'] = 3, ['$'] = 3, ['_'] = 3, ['0' ... '9'] = 2,
 };
 
@@ -65,8 +66,10 @@ int32_t lexer_read_unicode_escape(const char **at) {
 
 static void fail_unexpected(FlowLexer *lexer, FlowToken *token, const char *hint) {
     lexer_fail(lexer, token,
-               &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = token->start,
-                              .end = lexer_offset(lexer, lexer->at), .hint = hint},
+               &(FlowFinding){.code = FLOW_ERROR_SYNTAX,
+                              .start = token->start,
+                              .end = lexer_offset(lexer, lexer->at),
+                              .hint = hint},
                "Invalid or unexpected token");
 }
 
@@ -99,11 +102,11 @@ static void scan_word_slowly(FlowLexer *lexer, FlowToken *token, const char *wor
             if (!is_right) {
                 if (lexer->at > lexer->end) lexer->at = lexer->end;
                 uint32_t start = lexer_offset(lexer, from);
-                lexer_fail(lexer, token,
-                           &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = start,
-                                          .end = start + 2},
-                           c == ESCAPE_TOO_LARGE ? "Undefined Unicode code-point"
-                                                 : "Invalid Unicode escape sequence");
+                lexer_fail(
+                    lexer, token,
+                    &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = start, .end = start + 2},
+                    c == ESCAPE_TOO_LARGE ? "Undefined Unicode code-point"
+                                          : "Invalid Unicode escape sequence");
                 buf_done(&text);
                 return;
             }
@@ -180,7 +183,8 @@ static bool skip_block_comment(FlowLexer *lexer, FlowToken *token) {
     token->start = lexer_offset(lexer, lexer->at);
     lexer->at = at;
     lexer_fail(lexer, token,
-               &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = token->start,
+               &(FlowFinding){.code = FLOW_ERROR_LITERAL,
+                              .start = token->start,
                               .end = token->start + 2,
                               .hint = "The comment that begins here is never closed by */"},
                "Unterminated comment");
@@ -215,7 +219,8 @@ static void fail_html_comment(FlowLexer *lexer, FlowToken *token) {
     uint32_t size = *lexer->at == '<' ? 4 : 3;
     lexer->at += size;
     lexer_fail(lexer, token,
-               &(FlowFinding){.code = FLOW_ERROR_REFUSED, .start = token->start,
+               &(FlowFinding){.code = FLOW_ERROR_REFUSED,
+                              .start = token->start,
                               .end = token->start + size,
                               .hint = "Use // for comments; put spaces between the operators "
                                       "if this is an expression"},
@@ -224,9 +229,9 @@ static void fail_html_comment(FlowLexer *lexer, FlowToken *token) {
 
 // Signs that are one character whatever follows.
 static const uint8_t single_signs[128] = {
-    ['{'] = TOKEN_BRACE_OPEN,   ['}'] = TOKEN_BRACE_CLOSE,   ['('] = TOKEN_PAREN_OPEN,
-    [')'] = TOKEN_PAREN_CLOSE,  ['['] = TOKEN_BRACKET_OPEN,  [']'] = TOKEN_BRACKET_CLOSE,
-    [';'] = TOKEN_SEMICOLON,    [','] = TOKEN_COMMA,         [':'] = TOKEN_COLON,
+    ['{'] = TOKEN_BRACE_OPEN,  ['}'] = TOKEN_BRACE_CLOSE,  ['('] = TOKEN_PAREN_OPEN,
+    [')'] = TOKEN_PAREN_CLOSE, ['['] = TOKEN_BRACKET_OPEN, [']'] = TOKEN_BRACKET_CLOSE,
+    [';'] = TOKEN_SEMICOLON,   [','] = TOKEN_COMMA,        [':'] = TOKEN_COLON,
     ['~'] = TOKEN_BIT_NOT,
 };
 
@@ -311,9 +316,9 @@ static void scan_other(FlowLexer *lexer, FlowToken *token) {
         fail_unexpected(lexer, token, "This character cannot be part of a program");
         return;
     }
-    bool is_html = (*at == '<' && memcmp(at, "<!--", 4) == 0) ||
-                   (*at == '-' && memcmp(at, "-->", 3) == 0 &&
-                    (token->is_after_newline || token->start == 0));
+    bool is_html =
+        (*at == '<' && memcmp(at, "<!--", 4) == 0) ||
+        (*at == '-' && memcmp(at, "-->", 3) == 0 && (token->is_after_newline || token->start == 0));
     if (is_html) {
         fail_html_comment(lexer, token);
         return;

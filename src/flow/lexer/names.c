@@ -4,9 +4,9 @@
 // keeps the hash in the name and compares bytes only when the hashes agree. A name and its text
 // are one block, so that a hit costs two cache lines: the slot and the name.
 //   [M1] [M2] see names.h; names are never removed, they go with the arena.
+#include "flow/lexer/names.h"
 #include "base/assert.h"
 #include "base/containers/hash.h"
-#include "flow/lexer/names.h"
 
 enum { NAMES_CAPACITY_START = 512 };
 

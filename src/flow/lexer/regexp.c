@@ -12,8 +12,10 @@ static void fail_flags(FlowLexer *lexer, FlowToken *token, const char *at) {
     const char *hint = is_set ? "The flag v came after ES2023 and is not supported; use u"
                               : "The flags are d, g, i, m, s, u and y, each at most once";
     lexer_fail(lexer, token,
-               &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = start,
-                              .end = lexer_offset(lexer, lexer->at), .hint = hint},
+               &(FlowFinding){.code = FLOW_ERROR_LITERAL,
+                              .start = start,
+                              .end = lexer_offset(lexer, lexer->at),
+                              .hint = hint},
                "Invalid regular expression flags");
 }
 
@@ -46,7 +48,8 @@ void flow_lexer_rescan_regexp(FlowLexer *lexer, FlowToken *token) {
         if (*at == '\n' || *at == '\r' || *at == 0 || lexer_is_line_separator(at)) {
             lexer->at = at;
             lexer_fail(lexer, token,
-                       &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = token->start,
+                       &(FlowFinding){.code = FLOW_ERROR_LITERAL,
+                                      .start = token->start,
                                       .end = token->start + 1,
                                       .hint = "The regular expression that begins here is not "
                                               "closed on its line"},

@@ -25,15 +25,24 @@ enum {
 };
 
 static const char *const code_names[FLOW_CODE_COUNT] = {
-    [FLOW_ERROR_SYNTAX] = "FLOW_SYNTAX",         [FLOW_ERROR_ENCODING] = "FLOW_ENCODING",
-    [FLOW_ERROR_LITERAL] = "FLOW_LITERAL",       [FLOW_ERROR_TARGET] = "FLOW_TARGET",
-    [FLOW_ERROR_REDECLARED] = "FLOW_REDECLARED", [FLOW_ERROR_STRICT] = "FLOW_STRICT",
-    [FLOW_ERROR_CONTEXT] = "FLOW_CONTEXT",       [FLOW_ERROR_CLASS] = "FLOW_CLASS",
-    [FLOW_ERROR_PRIVATE] = "FLOW_PRIVATE",       [FLOW_ERROR_REFUSED] = "FLOW_REFUSED",
-    [FLOW_ERROR_FORM] = "FLOW_FORM",             [FLOW_ERROR_CONFIG] = "FLOW_CONFIG",
-    [FLOW_ERROR_NESTING] = "FLOW_NESTING",       [FLOW_ERROR_LIMIT] = "FLOW_LIMIT",
-    [FLOW_ERROR_UNDECLARED] = "FLOW_UNDECLARED", [FLOW_ERROR_MEMBER] = "FLOW_MEMBER",
-    [FLOW_ERROR_ARGUMENT] = "FLOW_ARGUMENT",     [FLOW_ERROR_OPTION] = "FLOW_OPTION",
+    [FLOW_ERROR_SYNTAX] = "FLOW_SYNTAX",
+    [FLOW_ERROR_ENCODING] = "FLOW_ENCODING",
+    [FLOW_ERROR_LITERAL] = "FLOW_LITERAL",
+    [FLOW_ERROR_TARGET] = "FLOW_TARGET",
+    [FLOW_ERROR_REDECLARED] = "FLOW_REDECLARED",
+    [FLOW_ERROR_STRICT] = "FLOW_STRICT",
+    [FLOW_ERROR_CONTEXT] = "FLOW_CONTEXT",
+    [FLOW_ERROR_CLASS] = "FLOW_CLASS",
+    [FLOW_ERROR_PRIVATE] = "FLOW_PRIVATE",
+    [FLOW_ERROR_REFUSED] = "FLOW_REFUSED",
+    [FLOW_ERROR_FORM] = "FLOW_FORM",
+    [FLOW_ERROR_CONFIG] = "FLOW_CONFIG",
+    [FLOW_ERROR_NESTING] = "FLOW_NESTING",
+    [FLOW_ERROR_LIMIT] = "FLOW_LIMIT",
+    [FLOW_ERROR_UNDECLARED] = "FLOW_UNDECLARED",
+    [FLOW_ERROR_MEMBER] = "FLOW_MEMBER",
+    [FLOW_ERROR_ARGUMENT] = "FLOW_ARGUMENT",
+    [FLOW_ERROR_OPTION] = "FLOW_OPTION",
     [FLOW_WARNING_UNAWAITED] = "FLOW_UNAWAITED",
 };
 
@@ -191,8 +200,7 @@ static void render_item(const FlowReport *report, const FlowDiagnostic *item, Bu
 void flow_report_render_text(FlowReport *report, Buf *ret_text) {
     sort_report(report);
     for (uint32_t i = 0; i < report->count; i++) render_item(report, &report->items[i], ret_text);
-    if (report->dropped_count > 0)
-        buf_printf(ret_text, "… and %u more\n", report->dropped_count);
+    if (report->dropped_count > 0) buf_printf(ret_text, "… and %u more\n", report->dropped_count);
 }
 
 void flow_report_render_json(FlowReport *report, Buf *ret_json) {

@@ -13,24 +13,24 @@
 enum { FLOW_REPORT_MAX = 20 };
 
 typedef enum FlowCode {
-    FLOW_ERROR_SYNTAX,     // a token stands where none of its kind may stand
-    FLOW_ERROR_ENCODING,   // the text is not UTF-8
-    FLOW_ERROR_LITERAL,    // number, string, template or regular expression is malformed
-    FLOW_ERROR_TARGET,     // what is assigned to cannot be assigned to
-    FLOW_ERROR_REDECLARED, // one name, two declarations
-    FLOW_ERROR_STRICT,     // legal only in sloppy mode
-    FLOW_ERROR_CONTEXT,    // await, yield, super, return, break … in the wrong place
-    FLOW_ERROR_CLASS,      // class body rules
-    FLOW_ERROR_PRIVATE,    // private names
-    FLOW_ERROR_REFUSED,    // part of JavaScript, not of workflows
-    FLOW_ERROR_FORM,       // workflow blocks, exports and bodies that do not go together
-    FLOW_ERROR_CONFIG,     // `export const config` is not a literal, or says what it cannot say
-    FLOW_ERROR_NESTING,    // too deep
-    FLOW_ERROR_LIMIT,      // too many of something
-    FLOW_ERROR_UNDECLARED, // a name that is declared nowhere
-    FLOW_ERROR_MEMBER,     // a member that the object lacks
-    FLOW_ERROR_ARGUMENT,   // an argument that a workflow call does not take, or lacks
-    FLOW_ERROR_OPTION,     // an option that a workflow call does not have, or its value
+    FLOW_ERROR_SYNTAX,      // a token stands where none of its kind may stand
+    FLOW_ERROR_ENCODING,    // the text is not UTF-8
+    FLOW_ERROR_LITERAL,     // number, string, template or regular expression is malformed
+    FLOW_ERROR_TARGET,      // what is assigned to cannot be assigned to
+    FLOW_ERROR_REDECLARED,  // one name, two declarations
+    FLOW_ERROR_STRICT,      // legal only in sloppy mode
+    FLOW_ERROR_CONTEXT,     // await, yield, super, return, break … in the wrong place
+    FLOW_ERROR_CLASS,       // class body rules
+    FLOW_ERROR_PRIVATE,     // private names
+    FLOW_ERROR_REFUSED,     // part of JavaScript, not of workflows
+    FLOW_ERROR_FORM,        // workflow blocks, exports and bodies that do not go together
+    FLOW_ERROR_CONFIG,      // `export const config` is not a literal, or says what it cannot say
+    FLOW_ERROR_NESTING,     // too deep
+    FLOW_ERROR_LIMIT,       // too many of something
+    FLOW_ERROR_UNDECLARED,  // a name that is declared nowhere
+    FLOW_ERROR_MEMBER,      // a member that the object lacks
+    FLOW_ERROR_ARGUMENT,    // an argument that a workflow call does not take, or lacks
+    FLOW_ERROR_OPTION,      // an option that a workflow call does not have, or its value
     FLOW_WARNING_UNAWAITED, // a promise that nothing waits for
     FLOW_CODE_COUNT
 } FlowCode;
@@ -42,7 +42,7 @@ typedef struct FlowFinding { // what flow_report_add is given
     FlowSeverity severity;
     uint32_t start; // byte offsets of what is underlined
     uint32_t end;
-    const char *hint; // copied; NULL without one
+    const char *hint;       // copied; NULL without one
     const char *suggestion; // what to write instead of what is underlined; copied; NULL without one
 } FlowFinding;
 
@@ -52,7 +52,7 @@ typedef struct FlowDiagnostic {
     uint32_t start;
     uint32_t end;
     Str message;
-    Str hint; // null without one; "Did you mean `…`?" when there is only a suggestion
+    Str hint;       // null without one; "Did you mean `…`?" when there is only a suggestion
     Str suggestion; // null without one
 } FlowDiagnostic;
 

@@ -78,7 +78,9 @@ bool flow_source_check(const FlowSource *source, FlowReport *report) {
     if (nul) {
         uint32_t at = (uint32_t)(nul - text.data);
         flow_report_add(report,
-                        &(FlowFinding){.code = FLOW_ERROR_ENCODING, .start = at, .end = at + 1,
+                        &(FlowFinding){.code = FLOW_ERROR_ENCODING,
+                                       .start = at,
+                                       .end = at + 1,
                                        .hint = "A workflow is a text file; this one holds "
                                                "binary data"},
                         "NUL byte in the source text");
@@ -88,7 +90,9 @@ bool flow_source_check(const FlowSource *source, FlowReport *report) {
     if (valid == text.len) return true;
     uint32_t at = (uint32_t)valid;
     flow_report_add(report,
-                    &(FlowFinding){.code = FLOW_ERROR_ENCODING, .start = at, .end = at + 1,
+                    &(FlowFinding){.code = FLOW_ERROR_ENCODING,
+                                   .start = at,
+                                   .end = at + 1,
                                    .hint = "Save the file as UTF-8"},
                     "The text is not valid UTF-8 (byte 0x%02X)", (unsigned char)text.data[valid]);
     return false;

@@ -28,8 +28,8 @@ typedef struct FlowPosition {
 } FlowPosition;
 
 // Copies name and text into the arena. ERR_LIMIT when the text is larger than FLOW_SOURCE_MAX.
-Status flow_source_init(FlowSource *source, Str name, Str text, Arena *arena, Diag *diag)
-    MUST_CHECK;
+Status flow_source_init(FlowSource *source, Str name, Str text, Arena *arena,
+                        Diag *diag) MUST_CHECK;
 // Reports bytes that are not UTF-8, and NUL bytes. Answers whether the text may be read.
 bool flow_source_check(const FlowSource *source, FlowReport *report);
 FlowPosition flow_source_position(const FlowSource *source, uint32_t offset);

@@ -14,7 +14,7 @@
 enum { KEY_SIZE_MAX = 64 }; // shorter strings are interned: they are often property names
 
 typedef struct EscapeError {
-    const char *at; // the backslash
+    const char *at;      // the backslash
     const char *message; // NULL: no error
 } EscapeError;
 
@@ -102,7 +102,8 @@ static void append_escape(Buf *text, const char **at, EscapeError *first_error, 
 
 static void fail_unterminated(FlowLexer *lexer, FlowToken *token, const char *message) {
     lexer_fail(lexer, token,
-               &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = token->start,
+               &(FlowFinding){.code = FLOW_ERROR_LITERAL,
+                              .start = token->start,
                               .end = token->start + 1,
                               .hint = "What begins here has no closing quote"},
                message);

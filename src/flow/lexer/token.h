@@ -49,7 +49,10 @@
     TOKEN(ASSIGN_BIT_XOR, "^=", 0, BIT_XOR)                                                        \
     TOKEN(ASSIGN_LOGICAL_AND, "&&=", 0, LOGICAL_AND)                                               \
     TOKEN(ASSIGN_LOGICAL_OR, "||=", 0, LOGICAL_OR)                                                 \
-    TOKEN(ASSIGN_NULLISH, "??" "=", 0, NULLISH) /* in two pieces: a trigraph otherwise */          \
+    TOKEN(ASSIGN_NULLISH,                                                                          \
+          "??"                                                                                     \
+          "=",                                                                                     \
+          0, NULLISH) /* in two pieces: a trigraph otherwise */                                    \
     TOKEN(NULLISH, "??", 1, NULLISH)                                                               \
     TOKEN(LOGICAL_OR, "||", 2, LOGICAL_OR)                                                         \
     TOKEN(LOGICAL_AND, "&&", 3, LOGICAL_AND)                                                       \
@@ -151,13 +154,13 @@ typedef struct FlowToken {
     uint8_t kind; // FlowTokenKind
     bool is_after_newline;
     bool has_escape;
-    bool is_ascii;   // string
+    bool is_ascii; // string
     uint32_t start;
     uint32_t end;
-    FlowName *name;  // identifiers, words, private names; strings short enough to be keys
+    FlowName *name; // identifiers, words, private names; strings short enough to be keys
     double number;
-    Str text;        // string, BigInt digits, cooked template (null: invalid), regexp pattern
-    Str raw;         // raw template text, regexp flags
+    Str text;            // string, BigInt digits, cooked template (null: invalid), regexp pattern
+    Str raw;             // raw template text, regexp flags
     const char *problem; // template: what is wrong with the cooked text, when that is null
 } FlowToken;
 

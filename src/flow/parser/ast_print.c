@@ -191,8 +191,8 @@ static void print_unary(Printer *out, const FlowNode *node) {
         break;
     case NODE_YIELD: open_node(out, node->flags & FLAG_DELEGATE ? "yield*" : "yield"); break;
     default:
-        open_node(out, node->flags & FLAG_DIRECTIVE ? "directive"
-                                                    : flow_node_kind_name(node->kind));
+        open_node(out,
+                  node->flags & FLAG_DIRECTIVE ? "directive" : flow_node_kind_name(node->kind));
     }
     print_part(out, node->unary.operand);
     close_node(out);
@@ -224,8 +224,7 @@ static void print_binary(Printer *out, const FlowNode *node) {
     if (node->kind == NODE_BINARY || node->kind == NODE_LOGICAL || node->kind == NODE_PRIVATE_IN)
         word = flow_operator_text(node->op);
     buf_printf(out->text, "(%s", word);
-    if (node->kind == NODE_ASSIGN)
-        buf_printf(out->text, " %s", flow_operator_text(node->op));
+    if (node->kind == NODE_ASSIGN) buf_printf(out->text, " %s", flow_operator_text(node->op));
     print_part(out, node->binary.left);
     print_part(out, node->binary.right);
     close_node(out);
@@ -233,8 +232,8 @@ static void print_binary(Printer *out, const FlowNode *node) {
 
 static void print_list(Printer *out, const FlowNode *node) {
     static const char *const kinds[] = {"var", "let", "const"};
-    open_node(out, node->kind == NODE_VARIABLES ? kinds[node->op]
-                                                : flow_node_kind_name(node->kind));
+    open_node(out,
+              node->kind == NODE_VARIABLES ? kinds[node->op] : flow_node_kind_name(node->kind));
     print_children(out, node->list);
     close_node(out);
 }
@@ -339,7 +338,8 @@ static void print_class_node(Printer *out, const FlowNode *node) {
 
 typedef void PrintFunction(Printer *out, const FlowNode *node);
 
-static PrintFunction *const printers[NODE_KIND_COUNT] = { // all others are literals
+static PrintFunction *const printers[NODE_KIND_COUNT] = {
+    // all others are literals
     [NODE_IDENTIFIER] = print_reference,
     [NODE_THIS] = print_reference,
     [NODE_NEW_TARGET] = print_reference,

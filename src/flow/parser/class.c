@@ -92,7 +92,8 @@ static void check_method_key(FlowParser *p, const ElementHead *head, const FlowN
 }
 
 static FlowFunction *parse_method(FlowParser *p, const ElementHead *head, FlowFunctionKind kind) {
-    return parse_function_rest(p, &(FlowFunctionHead){.kind = kind, .is_async = head->is_async,
+    return parse_function_rest(p, &(FlowFunctionHead){.kind = kind,
+                                                      .is_async = head->is_async,
                                                       .is_generator = head->is_generator,
                                                       .start = head->start});
 }
@@ -101,8 +102,8 @@ static FlowNode *element_node(FlowParser *p, const ElementHead *head, FlowNode *
                               FlowNode *value) {
     FlowNode *node = parse_node(p, NODE_CLASS_ELEMENT, head->start);
     node->op = (uint8_t)head->kind;
-    node->flags = (uint16_t)((head->is_static ? FLAG_STATIC : 0) |
-                             (head->is_computed ? FLAG_COMPUTED : 0));
+    node->flags =
+        (uint16_t)((head->is_static ? FLAG_STATIC : 0) | (head->is_computed ? FLAG_COMPUTED : 0));
     node->element.key = key;
     node->element.value = value;
     return node;

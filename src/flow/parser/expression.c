@@ -28,24 +28,25 @@ void parse_check_simple_target(FlowParser *p, const FlowNode *node, const char *
         parse_error_node(p, node, FLOW_ERROR_TARGET, message);
         return;
     }
-    if (node->kind == NODE_IDENTIFIER && (node->reference.name == p->names.eval ||
-                                          node->reference.name == p->names.arguments))
+    if (node->kind == NODE_IDENTIFIER &&
+        (node->reference.name == p->names.eval || node->reference.name == p->names.arguments))
         parse_error_node(p, node, FLOW_ERROR_STRICT, "Unexpected eval or arguments in strict mode");
 }
 
 void parse_check_cover(FlowParser *p) {
     if (p->cover_at != OFFSET_NONE)
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = p->cover_at,
+                    &(FlowFinding){.code = FLOW_ERROR_SYNTAX,
+                                   .start = p->cover_at,
                                    .end = p->cover_at + 1,
                                    .hint = "Use `:` in an object; `=` gives a default in a "
                                            "destructuring pattern"},
                     "Invalid shorthand property initializer");
     if (p->proto_at != OFFSET_NONE)
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = p->proto_at,
-                                   .end = p->proto_at + 9},
-                    "Duplicate __proto__ fields are not allowed in object literals");
+        parse_error(
+            p,
+            &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = p->proto_at, .end = p->proto_at + 9},
+            "Duplicate __proto__ fields are not allowed in object literals");
     p->cover_at = p->proto_at = OFFSET_NONE;
 }
 
@@ -53,8 +54,7 @@ static FlowNode *parse_yield(FlowParser *p) {
     uint32_t start = p->token.start;
     if (p->context->is_in_parameters)
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start,
-                                   .end = p->token.end},
+                    &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = p->token.end},
                     "Yield expression not allowed in formal parameter");
     p->last_yield_at = start;
     p->context->function->contains_yield = true;
@@ -228,8 +228,8 @@ static FlowNode *combine_binary(FlowParser *p, BinaryRun *run, FlowNode *left, F
         return left;
     }
     if (run->length > FLOW_CHAIN_OPERANDS_MIN) {
-        FlowNode *chain = parse_node(p, is_logical_op ? NODE_LOGICAL_CHAIN : NODE_BINARY_CHAIN,
-                                     left->start);
+        FlowNode *chain =
+            parse_node(p, is_logical_op ? NODE_LOGICAL_CHAIN : NODE_BINARY_CHAIN, left->start);
         chain->op = link.op;
         chain->at = link.at;
         chain->chain.first = left;
@@ -283,9 +283,8 @@ static FlowNode *parse_power_operand(FlowParser *p, const FlowNode *left) {
 }
 
 static FlowNode *parse_binary(FlowParser *p, int min_precedence) {
-    FlowNode *left = p->token.kind == TOKEN_PRIVATE_NAME
-                         ? parse_private_operand(p, min_precedence)
-                         : parse_unary(p);
+    FlowNode *left = p->token.kind == TOKEN_PRIVATE_NAME ? parse_private_operand(p, min_precedence)
+                                                         : parse_unary(p);
     if (left == p->arrow) return left;
     BinaryRun run = {0};
     for (;;) {
@@ -317,8 +316,8 @@ static FlowNode *parse_binary(FlowParser *p, int min_precedence) {
 // ---- unary operators
 
 static FlowNode *parse_operand(FlowParser *p) {
-    FlowNode *operand = parse_enter(p) ? parse_unary(p)
-                                       : parse_node(p, NODE_UNDEFINED, p->token.start);
+    FlowNode *operand =
+        parse_enter(p) ? parse_unary(p) : parse_node(p, NODE_UNDEFINED, p->token.start);
     parse_leave(p);
     return operand;
 }
@@ -356,8 +355,7 @@ static FlowNode *parse_await(FlowParser *p) {
     FlowFunctionContext *context = p->context;
     if (context->is_in_parameters)
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start,
-                                   .end = p->token.end},
+                    &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = p->token.end},
                     "Illegal await-expression in formal parameters of async function");
     if (p->token.has_escape)
         parse_panic(p, FLOW_ERROR_SYNTAX, "Keyword must not contain escaped characters", NULL);

@@ -19,8 +19,7 @@ static void allow_by_kind(FlowFunctionContext *context, FlowFunctionKind kind) {
     context->allows_super_property = kind != FUNCTION_KIND_PROGRAM && kind != FUNCTION_KIND_NORMAL;
     context->allows_super_call = kind == FUNCTION_KIND_DERIVED_CONSTRUCTOR;
     context->is_static_block = kind == FUNCTION_KIND_STATIC_BLOCK;
-    context->refuses_arguments =
-        kind == FUNCTION_KIND_FIELDS || kind == FUNCTION_KIND_STATIC_BLOCK;
+    context->refuses_arguments = kind == FUNCTION_KIND_FIELDS || kind == FUNCTION_KIND_STATIC_BLOCK;
 }
 
 void parse_context_begin(FlowParser *p, FlowFunctionContext *context, FlowFunction *function) {
@@ -137,10 +136,9 @@ static void check_accessor(FlowParser *p, const FlowFunction *function, uint32_t
             message = "Setter function argument must not be a rest parameter";
     }
     if (message)
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = start,
-                                   .end = p->previous_end},
-                    "%s", message);
+        parse_error(
+            p, &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = start, .end = p->previous_end},
+            "%s", message);
 }
 
 // ---- bodies
@@ -193,8 +191,8 @@ FlowNode *parse_function_expression(FlowParser *p, uint32_t start, bool is_async
 
 FlowNode *parse_function_declaration(FlowParser *p, uint32_t start, bool is_async) {
     parse_next(p);
-    FlowFunctionHead head = {.kind = FUNCTION_KIND_NORMAL, .is_async = is_async,
-                             .is_hoisted = true, .start = start};
+    FlowFunctionHead head = {
+        .kind = FUNCTION_KIND_NORMAL, .is_async = is_async, .is_hoisted = true, .start = start};
     head.is_generator = parse_accept(p, TOKEN_MULTIPLY);
     if (p->token.kind == TOKEN_PAREN_OPEN)
         parse_panic(p, FLOW_ERROR_SYNTAX, "Function statements require a function name", NULL);

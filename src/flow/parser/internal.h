@@ -21,7 +21,7 @@ typedef struct FlowTarget {
     struct FlowTarget *outer;
     FlowName *label; // NULL: the loop or switch itself
     FlowNode *node;
-    FlowNode *loop;  // a label: the loop it stands before, NULL when it is none
+    FlowNode *loop;      // a label: the loop it stands before, NULL when it is none
     uint32_t body_start; // a label: where the statement after it begins
     bool is_loop;
 } FlowTarget;
@@ -30,8 +30,8 @@ typedef struct FlowFunctionContext { // one per function being parsed, on the C 
     struct FlowFunctionContext *outer;
     FlowFunction *function;
     FlowTarget *targets;
-    size_t var_mark;           // where its names begin in FlowParser.vars
-    uint32_t last_await_at;    // of the enclosing function, while this one is parsed
+    size_t var_mark;        // where its names begin in FlowParser.vars
+    uint32_t last_await_at; // of the enclosing function, while this one is parsed
     uint32_t last_yield_at;
     bool is_async;
     bool is_generator;
@@ -39,8 +39,8 @@ typedef struct FlowFunctionContext { // one per function being parsed, on the C 
     bool allows_super_call;
     bool allows_super_property;
     bool allows_new_target;
-    bool refuses_arguments;    // field initializers and static blocks, and arrows in them
-    bool is_static_block;      // directly, or an arrow in one: await is reserved
+    bool refuses_arguments; // field initializers and static blocks, and arrows in them
+    bool is_static_block;   // directly, or an arrow in one: await is reserved
     bool was_in_allowed;
 } FlowFunctionContext;
 
@@ -53,18 +53,18 @@ typedef struct FlowParser {
     FlowNames names;
     FlowParseMode mode;
     FlowFunctionContext *context;
-    uint32_t depth;        // of the recursive descent, up to FLOW_NESTING_MAX
-    uint32_t height;       // of member and operator chains below: see parse_height_*
-    uint32_t block_depth;  // statement lists that end with a brace
+    uint32_t depth;       // of the recursive descent, up to FLOW_NESTING_MAX
+    uint32_t height;      // of member and operator chains below: see parse_height_*
+    uint32_t block_depth; // statement lists that end with a brace
     uint32_t function_count;
-    uint32_t arrow_at;     // where an arrow function may begin: start of an assignment expression
-    FlowNode *arrow;       // the arrow function just parsed: no operator may follow it
-    uint32_t cover_at;     // `=` of a shorthand with initializer that waits to become a pattern
-    uint32_t proto_at;     // second __proto__ of an object that may yet become a pattern
+    uint32_t arrow_at;      // where an arrow function may begin: start of an assignment expression
+    FlowNode *arrow;        // the arrow function just parsed: no operator may follow it
+    uint32_t cover_at;      // `=` of a shorthand with initializer that waits to become a pattern
+    uint32_t proto_at;      // second __proto__ of an object that may yet become a pattern
     uint32_t last_await_at; // of the last await expression of this function, OFFSET_NONE
     uint32_t last_yield_at;
     uint32_t template_depth; // substitutions `${…}` around the current token
-    uint32_t error_at;     // where the panic began
+    uint32_t error_at;       // where the panic began
     uint32_t error_template_depth;
     bool is_error_lexical; // the offending token was malformed: its line is lost, the next is not
     bool is_panicking;     // [E1]
@@ -107,9 +107,9 @@ void parse_error_node(FlowParser *p, const FlowNode *node, FlowCode code, const 
 // Report at the current token and panic.
 void parse_panic(FlowParser *p, FlowCode code, const char *message, const char *hint);
 void parse_unexpected(FlowParser *p);
-void parse_stop(FlowParser *p);    // panic without a word
+void parse_stop(FlowParser *p); // panic without a word
 void parse_recover(FlowParser *p, uint32_t statement_start);
-bool parse_enter(FlowParser *p);   // one level deeper; false: too deep, and panics
+bool parse_enter(FlowParser *p); // one level deeper; false: too deep, and panics
 static inline void parse_leave(FlowParser *p) { p->depth--; }
 
 // ---- nodes
@@ -182,8 +182,8 @@ FlowNode *parse_function_declaration(FlowParser *p, uint32_t start, bool is_asyn
 typedef struct FlowArrowHead {
     uint32_t start;
     bool is_async;
-    FlowNodeList parameters;      // expressions yet
-    uint32_t functions_before;    // function_count when the parameters began
+    FlowNodeList parameters;   // expressions yet
+    uint32_t functions_before; // function_count when the parameters began
 } FlowArrowHead;
 FlowNode *parse_arrow(FlowParser *p, const FlowArrowHead *head); // at the `=>`
 FlowNode *parse_class(FlowParser *p, bool is_declaration);
@@ -200,10 +200,10 @@ FlowNode *parse_variables(FlowParser *p, bool is_for_head); // at let, const, va
 FlowNode *parse_loop_body(FlowParser *p, FlowNode *loop);
 FlowNode *parse_loop(FlowParser *p); // for, while, do
 FlowNode *parse_switch(FlowParser *p);
-FlowNode *parse_jump(FlowParser *p); // break, continue
+FlowNode *parse_jump(FlowParser *p);                     // break, continue
 FlowNode *parse_labeled(FlowParser *p, FlowNode *label); // at the colon
-void parse_push_directives(FlowParser *p);            // the directive prologue, if any
-FlowNodeList parse_function_statements(FlowParser *p); // with directives, up to the `}`
+void parse_push_directives(FlowParser *p);               // the directive prologue, if any
+FlowNodeList parse_function_statements(FlowParser *p);   // with directives, up to the `}`
 
 // ---- top level
 FlowProgram *parse_program(FlowParser *p);

@@ -40,10 +40,10 @@ static FlowTarget *find_label(FlowParser *p, const FlowName *name) {
 FlowNode *parse_labeled(FlowParser *p, FlowNode *label) {
     FlowName *name = label->reference.name;
     if (find_label(p, name))
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_REDECLARED, .start = label->start,
-                                   .end = label->end},
-                    "Label '%.*s' has already been declared", STR_ARG(name->text));
+        parse_error(
+            p,
+            &(FlowFinding){.code = FLOW_ERROR_REDECLARED, .start = label->start, .end = label->end},
+            "Label '%.*s' has already been declared", STR_ARG(name->text));
     parse_next(p); // the colon
     FlowNode *node = parse_node(p, NODE_LABELED, label->start);
     node->labeled.label = name;
@@ -63,16 +63,14 @@ static void resolve_plain_jump(FlowParser *p, FlowNode *node) {
         return;
     }
     parse_error_node(p, node, FLOW_ERROR_CONTEXT,
-                     is_continue
-                         ? "Illegal continue statement: no surrounding iteration statement"
-                         : "Illegal break statement");
+                     is_continue ? "Illegal continue statement: no surrounding iteration statement"
+                                 : "Illegal break statement");
 }
 
 static void resolve_labeled_jump(FlowParser *p, FlowNode *node, const FlowToken *label) {
     FlowTarget *target = find_label(p, label->name);
     FlowFinding finding = {.code = FLOW_ERROR_CONTEXT, .start = label->start, .end = label->end};
-    if (!target)
-        parse_error(p, &finding, "Undefined label '%.*s'", STR_ARG(label->name->text));
+    if (!target) parse_error(p, &finding, "Undefined label '%.*s'", STR_ARG(label->name->text));
     else if (node->kind == NODE_BREAK) node->jump.target = target->node;
     else if (target->loop) node->jump.target = target->loop;
     else
@@ -222,10 +220,9 @@ static FlowNode *parse_for(FlowParser *p) {
     node = parse_for_head(p, node);
     p->is_in_allowed = was_in_allowed;
     if ((node->flags & FLAG_AWAIT) && node->kind != NODE_FOR_OF)
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = await_at,
-                                   .end = await_at + 5},
-                    "for await is only possible with `of`");
+        parse_error(
+            p, &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = await_at, .end = await_at + 5},
+            "for await is only possible with `of`");
     return node;
 }
 

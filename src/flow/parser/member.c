@@ -128,7 +128,8 @@ static FlowNode *parse_async_call(FlowParser *p, FlowNode *callee) {
     p->cover_at = outer_cover_at;
     p->proto_at = outer_proto_at;
     if (is_arrow)
-        return parse_arrow(p, &(FlowArrowHead){.start = callee->start, .is_async = true,
+        return parse_arrow(p, &(FlowArrowHead){.start = callee->start,
+                                               .is_async = true,
                                                .parameters = arguments,
                                                .functions_before = functions_before});
     FlowNode *node = parse_node(p, NODE_CALL, callee->start);
@@ -141,7 +142,9 @@ static FlowNode *parse_async_call(FlowParser *p, FlowNode *callee) {
 
 static void refuse_super(FlowParser *p, uint32_t start) {
     parse_error(p,
-                &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = start + 5,
+                &(FlowFinding){.code = FLOW_ERROR_CONTEXT,
+                               .start = start,
+                               .end = start + 5,
                                .hint = "`super(…)` stands in the constructor of a class with "
                                        "`extends`, `super.x` in methods"},
                 "'super' keyword unexpected here");
@@ -203,10 +206,10 @@ static FlowNode *parse_new_target(FlowParser *p, uint32_t start) {
     } else {
         parse_next(p);
         if (!p->context->allows_new_target)
-            parse_error(p,
-                        &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start,
-                                       .end = p->previous_end},
-                        "new.target expression is not allowed here");
+            parse_error(
+                p,
+                &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = p->previous_end},
+                "new.target expression is not allowed here");
     }
     FlowNode *node = parse_node(p, NODE_NEW_TARGET, start);
     node->reference.name = p->names.new_target;
@@ -217,8 +220,8 @@ static FlowNode *parse_new(FlowParser *p);
 
 static FlowNode *parse_new_callee(FlowParser *p) {
     if (p->token.kind == TOKEN_NEW) {
-        FlowNode *node = parse_enter(p) ? parse_new(p)
-                                        : parse_node(p, NODE_UNDEFINED, p->token.start);
+        FlowNode *node =
+            parse_enter(p) ? parse_new(p) : parse_node(p, NODE_UNDEFINED, p->token.start);
         parse_leave(p);
         return node;
     }
@@ -319,8 +322,8 @@ FlowNode *parse_left_hand_side(FlowParser *p) {
                             NULL);
             else node = parse_tagged(p, node);
             break;
-        default: return is_optional ? parse_unary_node(p, NODE_OPTIONAL_CHAIN, node->start, node)
-                                    : node;
+        default:
+            return is_optional ? parse_unary_node(p, NODE_OPTIONAL_CHAIN, node->start, node) : node;
         }
         parse_height_add(p);
     }

@@ -53,7 +53,8 @@ static void check_config(FlowParser *p, FlowNode *variables) {
                     target->reference.name == p->names.config;
     if (!is_right) {
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_FORM, .start = variables->start,
+                    &(FlowFinding){.code = FLOW_ERROR_FORM,
+                                   .start = variables->start,
                                    .end = variables->end,
                                    .hint = "A workflow file exports only `config` and a default "
                                            "function; remove `export`"},
@@ -63,11 +64,12 @@ static void check_config(FlowParser *p, FlowNode *variables) {
     if (!value) return; // reported as a missing initializer
     const FlowNode *wrong = value->kind == NODE_OBJECT ? find_not_literal(value) : value;
     if (wrong)
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_CONFIG, .start = wrong->start,
-                                   .end = wrong->end, .hint = hint},
-                    value->kind == NODE_OBJECT ? "`config` must be a literal: this is not"
-                                               : "`config` must be an object literal");
+        parse_error(
+            p,
+            &(FlowFinding){
+                .code = FLOW_ERROR_CONFIG, .start = wrong->start, .end = wrong->end, .hint = hint},
+            value->kind == NODE_OBJECT ? "`config` must be a literal: this is not"
+                                       : "`config` must be an object literal");
     p->config = value;
 }
 
@@ -76,16 +78,17 @@ static void check_config(FlowParser *p, FlowNode *variables) {
 static void add_entry(FlowParser *p, FlowNode *node, FlowName *name, FlowForm form) {
     if (p->form != FORM_BODY && p->form != form) {
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_FORM, .start = node->start,
+                    &(FlowFinding){.code = FLOW_ERROR_FORM,
+                                   .start = node->start,
                                    .end = node->start + (form == FORM_DEFAULT ? 14 : 8),
                                    .hint = "Turn the default export into a `workflow name(inputs) "
                                            "{ … }` block, or keep only the default export"},
                     "A file has either workflow blocks or a default export, not both");
     } else if (form == FORM_DEFAULT && p->entries.count > 0) {
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_FORM, .start = node->start,
-                                   .end = node->start + 14},
-                    "Duplicate export of 'default'");
+        parse_error(
+            p,
+            &(FlowFinding){.code = FLOW_ERROR_FORM, .start = node->start, .end = node->start + 14},
+            "Duplicate export of 'default'");
     }
     p->form = form;
     vec_push(&p->entries, (FlowEntry){.name = name, .node = node});
@@ -116,7 +119,8 @@ static FlowNode *parse_default_value(FlowParser *p) {
     parse_semicolon(p);
     if (!is_function_value(value))
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_FORM, .start = value->start,
+                    &(FlowFinding){.code = FLOW_ERROR_FORM,
+                                   .start = value->start,
                                    .end = value->end,
                                    .hint = "Write `export default async function (inputs) "
                                            "{ … }`"},
@@ -165,8 +169,8 @@ static FlowNode *parse_workflow(FlowParser *p) {
     uint32_t start = p->token.start;
     parse_next(p);
     p->binding_kind = VARIABLE_FUNCTION;
-    FlowFunctionHead head = {.kind = FUNCTION_KIND_NORMAL, .is_async = true, .is_hoisted = true,
-                             .start = start};
+    FlowFunctionHead head = {
+        .kind = FUNCTION_KIND_NORMAL, .is_async = true, .is_hoisted = true, .start = start};
     head.name_node = parse_binding_identifier(p);
     head.name = head.name_node->reference.name;
     if (p->token.kind != TOKEN_PAREN_OPEN)
@@ -177,8 +181,7 @@ static FlowNode *parse_workflow(FlowParser *p) {
     node->function = function;
     if (function->parameters.count > 1) {
         const FlowNode *second = function->parameters.items[1];
-        parse_error_node(p, second, FLOW_ERROR_FORM,
-                         "A workflow has one parameter: its input");
+        parse_error_node(p, second, FLOW_ERROR_FORM, "A workflow has one parameter: its input");
     }
     if (!p->is_panicking) add_entry(p, node, head.name, FORM_WORKFLOWS);
     return node;
@@ -203,13 +206,15 @@ static void check_form(FlowParser *p) {
     const char *what = p->form == FORM_WORKFLOWS ? "workflow blocks" : "a default export";
     if (p->top_return_at != OFFSET_NONE)
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_FORM, .start = p->top_return_at,
+                    &(FlowFinding){.code = FLOW_ERROR_FORM,
+                                   .start = p->top_return_at,
                                    .end = p->top_return_at + 6,
                                    .hint = "Move the statement into the workflow"},
                     "Illegal return statement: this file has %s", what);
     if (p->form == FORM_WORKFLOWS && p->top_await_at != OFFSET_NONE)
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_FORM, .start = p->top_await_at,
+                    &(FlowFinding){.code = FLOW_ERROR_FORM,
+                                   .start = p->top_await_at,
                                    .end = p->top_await_at + 5,
                                    .hint = "Move the statement into one of the workflows"},
                     "`await` beside workflow blocks: a file has either workflow blocks or is "

@@ -73,9 +73,11 @@ static FlowNode *parse_method_value(FlowParser *p, const PropertyHead *head, con
     FlowFunctionKind kind = head->kind == PROPERTY_GETTER   ? FUNCTION_KIND_GETTER
                             : head->kind == PROPERTY_SETTER ? FUNCTION_KIND_SETTER
                                                             : FUNCTION_KIND_METHOD;
-    FlowFunction *function = parse_function_rest(
-        p, &(FlowFunctionHead){.kind = kind, .is_async = head->is_async,
-                               .is_generator = head->is_generator, .start = head->start});
+    FlowFunction *function =
+        parse_function_rest(p, &(FlowFunctionHead){.kind = kind,
+                                                   .is_async = head->is_async,
+                                                   .is_generator = head->is_generator,
+                                                   .start = head->start});
     FlowNode *node = parse_node(p, NODE_FUNCTION, head->start);
     node->at = key->start;
     node->function = function;
@@ -94,9 +96,9 @@ static void refuse_shorthand(FlowParser *p, const FlowToken *word) {
 // { name }, { name = value }; `word` is the token of the name.
 static FlowNode *parse_shorthand(FlowParser *p, const PropertyHead *head, const FlowToken *word,
                                  FlowNode *key) {
-    bool is_name = token_is_identifier(word->kind) ||
-                   (word->kind == TOKEN_AWAIT && !p->context->is_async &&
-                    !p->context->is_static_block);
+    bool is_name =
+        token_is_identifier(word->kind) ||
+        (word->kind == TOKEN_AWAIT && !p->context->is_async && !p->context->is_static_block);
     if (!is_name) refuse_shorthand(p, word);
     if (word->kind == TOKEN_ARGUMENTS && p->context->refuses_arguments)
         parse_error_node(p, key, FLOW_ERROR_CONTEXT,
@@ -155,8 +157,8 @@ static FlowNode *parse_property(FlowParser *p, bool *has_proto) {
         if (head.kind == PROPERTY_VALUE) head.kind = PROPERTY_METHOD;
         property = finish_property(p, &head, key, parse_method_value(p, &head, key));
     } else if (parse_accept(p, TOKEN_COLON)) {
-        bool is_proto = !is_computed && key->kind == NODE_STRING &&
-                        key->string.name == p->names.proto;
+        bool is_proto =
+            !is_computed && key->kind == NODE_STRING && key->string.name == p->names.proto;
         if (is_proto && *has_proto && p->proto_at == OFFSET_NONE) p->proto_at = key->start;
         if (is_proto) *has_proto = true;
         head.kind = is_proto ? PROPERTY_PROTO : PROPERTY_VALUE;

@@ -41,8 +41,8 @@ void parse_stop(FlowParser *p) {
 void parse_panic(FlowParser *p, FlowCode code, const char *message, const char *hint) {
     if (p->token.kind != TOKEN_ERROR) // the lexer has said it
         parse_error(p,
-                    &(FlowFinding){.code = code, .start = p->token.start, .end = p->token.end,
-                                   .hint = hint},
+                    &(FlowFinding){
+                        .code = code, .start = p->token.start, .end = p->token.end, .hint = hint},
                     "%s", message);
     parse_stop(p);
 }
@@ -206,8 +206,7 @@ static bool skip_is_done(FlowParser *p, Skip *skip, uint32_t statement_start) {
             skip->templates[skip->template_count++] = ++skip->braces;
         break;
     case TOKEN_BRACE_CLOSE:
-        if (skip->template_count > 0 &&
-            skip->templates[skip->template_count - 1] == skip->braces) {
+        if (skip->template_count > 0 && skip->templates[skip->template_count - 1] == skip->braces) {
             flow_lexer_rescan_template(&p->lexer, &p->token);
             if (p->token.kind != TOKEN_TEMPLATE_HEAD) {
                 skip->braces--;

@@ -17,7 +17,9 @@ static bool begins_operand(uint8_t kind) { // unmistakably: no operator begins w
 // `await x` where await is only a name: the most frequent mistake there is.
 static void refuse_await(FlowParser *p, uint32_t start) {
     parse_error(p,
-                &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = start + 5,
+                &(FlowFinding){.code = FLOW_ERROR_CONTEXT,
+                               .start = start,
+                               .end = start + 5,
                                .hint = "Write `async` before the function that contains it"},
                 "await is only valid in async functions and the top level bodies of modules");
     parse_stop(p);
@@ -36,11 +38,11 @@ FlowNode *parse_identifier(FlowParser *p) {
         if (kind == TOKEN_AWAIT && !p->token.is_after_newline && begins_operand(p->token.kind))
             refuse_await(p, start);
         if (kind == TOKEN_ARGUMENTS && p->context->refuses_arguments)
-            parse_error(p,
-                        &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start,
-                                       .end = p->previous_end},
-                        "'arguments' is not allowed in class field initializer or static "
-                        "initialization block");
+            parse_error(
+                p,
+                &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = p->previous_end},
+                "'arguments' is not allowed in class field initializer or static "
+                "initialization block");
     }
     FlowNode *node = parse_node(p, NODE_IDENTIFIER, start);
     node->reference.name = name;
@@ -96,10 +98,9 @@ static FlowNode *parse_regexp(FlowParser *p) {
 static void push_template_part(FlowParser *p, bool is_tagged) {
     const FlowToken *token = &p->token;
     if (str_is_null(token->text) && !is_tagged)
-        parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = token->start,
-                                   .end = token->end},
-                    "%s", token->problem);
+        parse_error(
+            p, &(FlowFinding){.code = FLOW_ERROR_LITERAL, .start = token->start, .end = token->end},
+            "%s", token->problem);
     vec_push(&p->parts, (FlowTemplatePart){.cooked = token->text, .raw = token->raw});
 }
 
@@ -190,11 +191,12 @@ static FlowNode *finish_parentheses(FlowParser *p, const Parenthesis *paren, siz
     if (p->is_panicking) return parse_node(p, NODE_UNDEFINED, paren->start);
     if (paren->arrow_sign || p->token.kind == TOKEN_ARROW) {
         if (p->token.kind != TOKEN_ARROW)
-            parse_error(p,
-                        &(FlowFinding){.code = FLOW_ERROR_SYNTAX, .start = paren->arrow_sign_at,
-                                       .end = paren->arrow_sign_at +
-                                              (uint32_t)strlen(paren->arrow_sign)},
-                        "Unexpected token '%s'", paren->arrow_sign);
+            parse_error(
+                p,
+                &(FlowFinding){.code = FLOW_ERROR_SYNTAX,
+                               .start = paren->arrow_sign_at,
+                               .end = paren->arrow_sign_at + (uint32_t)strlen(paren->arrow_sign)},
+                "Unexpected token '%s'", paren->arrow_sign);
         else parse_unexpected(p);
         parse_stop(p);
         return parse_node(p, NODE_UNDEFINED, paren->start);
@@ -229,7 +231,8 @@ static FlowNode *parse_arrow_rest(FlowParser *p) {
 }
 
 static FlowNode *parse_parenthesis(FlowParser *p) {
-    Parenthesis paren = {.start = p->token.start, .may_be_arrow = p->token.start == p->arrow_at,
+    Parenthesis paren = {.start = p->token.start,
+                         .may_be_arrow = p->token.start == p->arrow_at,
                          .functions_before = p->function_count};
     uint32_t outer_cover_at = p->cover_at;
     uint32_t outer_proto_at = p->proto_at;
@@ -260,7 +263,8 @@ static FlowNode *parse_parenthesis(FlowParser *p) {
 static FlowNode *parse_arrow_of_name(FlowParser *p, FlowNode *name, uint32_t start, bool is_async) {
     size_t mark = parse_list_begin(p);
     parse_list_push(p, name);
-    return parse_arrow(p, &(FlowArrowHead){.start = start, .is_async = is_async,
+    return parse_arrow(p, &(FlowArrowHead){.start = start,
+                                           .is_async = is_async,
                                            .parameters = parse_list_end(p, mark),
                                            .functions_before = p->function_count});
 }

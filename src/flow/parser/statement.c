@@ -117,8 +117,7 @@ static FlowNode *parse_return(FlowParser *p) {
     FlowFunctionKind kind = p->context->function->kind;
     if (kind == FUNCTION_KIND_STATIC_BLOCK)
         parse_error(p,
-                    &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start,
-                                   .end = p->token.end},
+                    &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = start, .end = p->token.end},
                     "Illegal return statement");
     if (kind == FUNCTION_KIND_PROGRAM && p->top_return_at == OFFSET_NONE) p->top_return_at = start;
     parse_next(p);

@@ -52,8 +52,12 @@ static void build_strings(Builder *b) {
 #define NAME(text) {NAME_##text, #text},
         FLOW_NAMES(NAME)
 #undef NAME
-            {NAME_return, "return"}, {NAME_throw, "throw"}, {NAME_default, "default"},
-        {NAME_null, "null"},         {NAME_true, "true"},   {NAME_false, "false"},
+            {NAME_return, "return"},
+        {NAME_throw, "throw"},
+        {NAME_default, "default"},
+        {NAME_null, "null"},
+        {NAME_true, "true"},
+        {NAME_false, "false"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         b->realm->names[names[i].id] = flow_from_string(flow_atom_cstr(b->vm, names[i].text));
@@ -218,8 +222,7 @@ static void define_entry(Builder *b, FlowObject *object, const char *path,
     }
     if (entry->flags & NATIVE_VALUE) {
         bool is_frozen = entry->flags & NATIVE_FROZEN;
-        flow_object_define(vm, object, key, make_value(b, entry),
-                           is_frozen ? 0 : PROPERTY_HIDDEN);
+        flow_object_define(vm, object, key, make_value(b, entry), is_frozen ? 0 : PROPERTY_HIDDEN);
         return;
     }
     FlowObject *function = make_function(b, entry);
@@ -269,8 +272,7 @@ static void build_constructor(Builder *b, BuiltClass *built) {
         FlowObject *parent = find_class(b, entry->parent)->constructor;
         if (parent) flow_object_set_proto(vm, constructor, parent);
     }
-    flow_object_define(vm, constructor, FLOW_KEY(vm, prototype), flow_from_object(built->proto),
-                       0);
+    flow_object_define(vm, constructor, FLOW_KEY(vm, prototype), flow_from_object(built->proto), 0);
     flow_object_define(vm, built->proto, FLOW_KEY(vm, constructor), flow_from_object(constructor),
                        PROPERTY_HIDDEN);
 }
@@ -279,8 +281,7 @@ static void build_class(Builder *b, BuiltClass *built) {
     const FlowClassEntry *entry = built->entry;
     char path[NAME_TEXT_MAX];
     if (is_namespace(entry)) {
-        built->constructor =
-            flow_object_new_sized(b->vm, b->realm->protos[PROTO_OBJECT], 0);
+        built->constructor = flow_object_new_sized(b->vm, b->realm->protos[PROTO_OBJECT], 0);
         flow_realm_name(b->vm, built->constructor, "", entry->name);
         define_entries(b, built->constructor, entry->name, entry->statics);
         define_entries(b, built->constructor, entry->name, entry->members);
@@ -425,8 +426,7 @@ static void build_shortcuts(Builder *b) {
     realm->promise_constructor = find_class(b, "Promise")->constructor;
     realm->promise_then =
         builtin_object(b, realm->protos[PROTO_PROMISE], FLOW_KEY(vm, then), "Promise then");
-    realm->array_values =
-        builtin_object(b, realm->protos[PROTO_ARRAY], iterator, "Array iterator");
+    realm->array_values = builtin_object(b, realm->protos[PROTO_ARRAY], iterator, "Array iterator");
     realm->array_iterator_next = builtin_object(b, realm->protos[PROTO_ARRAY_ITERATOR],
                                                 FLOW_KEY(vm, next), "Array iterator next");
 }

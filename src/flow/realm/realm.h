@@ -75,6 +75,7 @@ typedef enum FlowSymbolId { // well-known symbols, "@@name" in tables
 } FlowSymbolId;
 
 // Names the VM itself uses as keys: FLOW_KEY(vm, length) is one load.
+// clang-format off
 #define FLOW_NAMES(NAME)                                                                           \
     NAME(length) NAME(prototype) NAME(constructor) NAME(name) NAME(message) NAME(stack)            \
     NAME(cause) NAME(errors) NAME(value) NAME(done) NAME(next) NAME(then) NAME(get) NAME(set)      \
@@ -86,12 +87,13 @@ typedef enum FlowSymbolId { // well-known symbols, "@@name" in tables
     NAME(completed) NAME(failed) NAME(join) NAME(exec) NAME(flags) NAME(source) NAME(size)         \
     NAME(resolve) NAME(reject) NAME(promise) NAME(workflow) NAME(runId) NAME(details)              \
     NAME(data) NAME(has) NAME(keys) NAME(add)
+// clang-format on
 
 typedef enum FlowNameId {
 #define NAME(text) NAME_##text,
     FLOW_NAMES(NAME)
 #undef NAME
-    NAME_return, // reserved words of C
+        NAME_return, // reserved words of C
     NAME_throw,
     NAME_default,
     NAME_null,
@@ -103,33 +105,33 @@ typedef enum FlowNameId {
 
 // Helpers of the prelude that the interpreter calls by itself (prelude/operators.js).
 #define FLOW_HELPERS(HELPER)                                                                       \
-    HELPER(toPrimitive)          /* (value, hint) hint: 0 default, 1 number, 2 string */           \
-    HELPER(binary)               /* (op, a, b): any arithmetic operator on objects */              \
-    HELPER(unary)                /* (op, a) */                                                     \
-    HELPER(compare)              /* (op, a, b) -> boolean: < <= > >= */                            \
-    HELPER(looseEqual)           /* (a, b) -> boolean */                                           \
-    HELPER(toStringValue)        /* (a) -> string */                                               \
-    HELPER(toKey)                /* (a) -> string or symbol */                                     \
-    HELPER(getElement)           /* (object, key): key is an object */                             \
-    HELPER(setElement)           /* (object, key, value) */                                        \
-    HELPER(deleteElement)        /* (object, key) -> boolean */                                    \
-    HELPER(hasElement)           /* (key, object) -> boolean: `in` */                              \
-    HELPER(instanceOf)           /* (value, constructor) -> boolean */                             \
-    HELPER(getIterator)          /* (iterable) -> iterator */                                      \
-    HELPER(getAsyncIterator)     /* (iterable) -> iterator */                                      \
-    HELPER(iteratorResult)       /* (result) -> plain {value, done}: result has getters */         \
-    HELPER(iteratorRest)         /* (iterator, next) -> array */                                   \
-    HELPER(iteratorClose)        /* (iterator) */                                                  \
-    HELPER(iteratorCloseSilent)  /* (iterator) */                                                  \
-    HELPER(getMethod)            /* (object, key) -> function or undefined */                      \
-    HELPER(arraySpread)          /* (array, iterable) */                                           \
-    HELPER(copyProperties)       /* (target, source) */                                            \
-    HELPER(objectRest)           /* (source, excludedKeys) -> object */                            \
-    HELPER(stringify)            /* (value) -> JSON text or undefined; host results */             \
-    HELPER(promiseExecute)       /* (promise, executor, resolve, reject) -> promise */             \
-    HELPER(promiseThen)          /* (promise, onFulfilled, onRejected): with species */            \
-    HELPER(promiseFinally)       /* (thenable, onFinally) */                                       \
-    HELPER(promiseSettled)       /* (constructor, value, isReject) */
+    HELPER(toPrimitive)         /* (value, hint) hint: 0 default, 1 number, 2 string */            \
+    HELPER(binary)              /* (op, a, b): any arithmetic operator on objects */               \
+    HELPER(unary)               /* (op, a) */                                                      \
+    HELPER(compare)             /* (op, a, b) -> boolean: < <= > >= */                             \
+    HELPER(looseEqual)          /* (a, b) -> boolean */                                            \
+    HELPER(toStringValue)       /* (a) -> string */                                                \
+    HELPER(toKey)               /* (a) -> string or symbol */                                      \
+    HELPER(getElement)          /* (object, key): key is an object */                              \
+    HELPER(setElement)          /* (object, key, value) */                                         \
+    HELPER(deleteElement)       /* (object, key) -> boolean */                                     \
+    HELPER(hasElement)          /* (key, object) -> boolean: `in` */                               \
+    HELPER(instanceOf)          /* (value, constructor) -> boolean */                              \
+    HELPER(getIterator)         /* (iterable) -> iterator */                                       \
+    HELPER(getAsyncIterator)    /* (iterable) -> iterator */                                       \
+    HELPER(iteratorResult)      /* (result) -> plain {value, done}: result has getters */          \
+    HELPER(iteratorRest)        /* (iterator, next) -> array */                                    \
+    HELPER(iteratorClose)       /* (iterator) */                                                   \
+    HELPER(iteratorCloseSilent) /* (iterator) */                                                   \
+    HELPER(getMethod)           /* (object, key) -> function or undefined */                       \
+    HELPER(arraySpread)         /* (array, iterable) */                                            \
+    HELPER(copyProperties)      /* (target, source) */                                             \
+    HELPER(objectRest)          /* (source, excludedKeys) -> object */                             \
+    HELPER(stringify)           /* (value) -> JSON text or undefined; host results */              \
+    HELPER(promiseExecute)      /* (promise, executor, resolve, reject) -> promise */              \
+    HELPER(promiseThen)         /* (promise, onFulfilled, onRejected): with species */             \
+    HELPER(promiseFinally)      /* (thenable, onFinally) */                                        \
+    HELPER(promiseSettled)      /* (constructor, value, isReject) */
 
 typedef enum FlowHelperId {
 #define HELPER(name) HELPER_##name,
@@ -139,23 +141,23 @@ typedef enum FlowHelperId {
 } FlowHelperId;
 
 typedef struct FlowRealm {
-    FlowHeap heap;                       // shared cells
+    FlowHeap heap; // shared cells
     FlowAtoms atoms;
     FlowObject *protos[PROTO_COUNT];
     FlowSymbol *symbols[SYMBOL_ID_COUNT];
-    FlowValue names[NAME_COUNT];         // atoms
-    FlowString *units[256];              // one-character strings
-    FlowObject *global;                  // globalThis
+    FlowValue names[NAME_COUNT]; // atoms
+    FlowString *units[256];      // one-character strings
+    FlowObject *global;          // globalThis
     FlowObject *promise_constructor;
-    FlowObject *array_values;            // Array.prototype.values == [Symbol.iterator]
-    FlowObject *array_iterator_next;     // %ArrayIteratorPrototype%.next
-    FlowObject *promise_then;            // Promise.prototype.then
-    FlowObject *thrower;                 // %ThrowTypeError%: arguments.callee and its kin
+    FlowObject *array_values;        // Array.prototype.values == [Symbol.iterator]
+    FlowObject *array_iterator_next; // %ArrayIteratorPrototype%.next
+    FlowObject *promise_then;        // Promise.prototype.then
+    FlowObject *thrower;             // %ThrowTypeError%: arguments.callee and its kin
     FlowModule *prelude;
-    FlowClosure **prelude_closures;      // by routine index
+    FlowClosure **prelude_closures; // by routine index
     FlowClosure *helpers[HELPER_COUNT];
-    FlowObject **intrinsics;             // native functions by intrinsic number
-    struct FlowRealmPath *paths;         // [M2], sorted by object address
+    FlowObject **intrinsics;     // native functions by intrinsic number
+    struct FlowRealmPath *paths; // [M2], sorted by object address
     uint32_t path_count;
 } FlowRealm;
 
@@ -173,6 +175,6 @@ uint32_t flow_intrinsic_find(Str name); // UINT32_MAX when there is none
 // (intrinsic_types.c).
 bool flow_intrinsic_accepts(const FlowNativeEntry *entry, const FlowNativeCall *call);
 bool flow_intrinsic_is_typed(const FlowNativeEntry *entry);
-#define FLOW_KEY(vm, name) flow_key_atom((vm)->realm->names[NAME_##name])
+#define FLOW_KEY(vm, name)  flow_key_atom((vm)->realm->names[NAME_##name])
 #define FLOW_NAME(vm, name) ((vm)->realm->names[NAME_##name]) // as a string value
 #define FLOW_SYMBOL(vm, id) ((FlowKey){flow_from_symbol((vm)->realm->symbols[id]).bits})

@@ -3,10 +3,10 @@
 // children.
 //
 // Snapshots name built-ins by their path, so the order here may change; names may not.
+#include "flow/realm/tables.h"
 #include "flow/builtin/core.h"
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
-#include "flow/realm/tables.h"
 
 const FlowClassEntry *const flow_realm_classes[] = {
     &flow_class_object,
@@ -65,14 +65,14 @@ const FlowClassEntry *const flow_realm_classes[] = {
 };
 
 const FlowNativeEntry *const flow_realm_globals[] = {
-    flow_globals_core, flow_globals_number, flow_globals_uri,
-    flow_globals_base64, flow_globals_clone, NULL,
+    flow_globals_core,   flow_globals_number, flow_globals_uri,
+    flow_globals_base64, flow_globals_clone,  NULL,
 };
 
 const FlowNativeEntry *const flow_realm_intrinsics[] = {
-    flow_intrinsics_core,       flow_intrinsics_promise, flow_intrinsics_host,
+    flow_intrinsics_core,       flow_intrinsics_promise,  flow_intrinsics_host,
     flow_intrinsics_object,     flow_intrinsics_property, flow_intrinsics_array,
-    flow_intrinsics_collection, flow_intrinsics_json,    flow_intrinsics_function,
-    flow_intrinsics_clone,      flow_intrinsics_string,  flow_intrinsics_number,
-    flow_intrinsics_date,       flow_intrinsics_regexp,  NULL,
+    flow_intrinsics_collection, flow_intrinsics_json,     flow_intrinsics_function,
+    flow_intrinsics_clone,      flow_intrinsics_string,   flow_intrinsics_number,
+    flow_intrinsics_date,       flow_intrinsics_regexp,   NULL,
 };

@@ -3,7 +3,7 @@
 #include "base/containers/map.h"
 #include "flow/realm/realm.h"
 
-extern const FlowClassEntry *const flow_realm_classes[];      // realm/tables.c; end with NULL
+extern const FlowClassEntry *const flow_realm_classes[]; // realm/tables.c; end with NULL
 extern const FlowNativeEntry *const flow_realm_globals[];
 extern const FlowNativeEntry *const flow_realm_intrinsics[];
 

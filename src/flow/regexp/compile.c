@@ -16,17 +16,16 @@
 
 enum {
     CACHE_SIZE = 256,
-    CACHED_LENGTH_MAX = 2048,    // longer patterns are rare, and would make the cache large
+    CACHED_LENGTH_MAX = 2048,      // longer patterns are rare, and would make the cache large
     CACHED_MEMORY_MAX = 256 << 10, // likewise: the cache has at most CACHE_SIZE times that
-    FAST_WORK_MIN = 4096,     // PCRE2 compiles to machine code: worth it after so many units
+    FAST_WORK_MIN = 4096,          // PCRE2 compiles to machine code: worth it after so many units
 };
 
 static RegexpPattern *cache[CACHE_SIZE];
 static atomic_flag cache_lock = ATOMIC_FLAG_INIT;
 
 static void lock(void) {
-    while (atomic_flag_test_and_set_explicit(&cache_lock, memory_order_acquire)) {
-    }
+    while (atomic_flag_test_and_set_explicit(&cache_lock, memory_order_acquire)) {}
 }
 static void unlock(void) { atomic_flag_clear_explicit(&cache_lock, memory_order_release); }
 

@@ -20,7 +20,7 @@ typedef struct RegexpPattern {
 } RegexpPattern;
 
 typedef struct RegexpMade { // what regexp_pattern_get did
-    bool is_new; // it was not in the cache
+    bool is_new;            // it was not in the cache
     uint32_t work;
     char message[REGEXP_MESSAGE_MAX];
 } RegexpMade;

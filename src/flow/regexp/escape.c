@@ -197,8 +197,8 @@ void regexp_read_class(RegexpParser *p, RegexpRanges *ranges) {
     while (p->at < p->end && *p->at != ']') {
         uint32_t first = 0;
         bool is_first = read_class_atom(p, ranges, &first);
-        bool is_range = regexp_peek(p, 0) == '-' && regexp_peek(p, 1) != ']' &&
-                        regexp_peek(p, 1) != REGEXP_END;
+        bool is_range =
+            regexp_peek(p, 0) == '-' && regexp_peek(p, 1) != ']' && regexp_peek(p, 1) != REGEXP_END;
         if (!is_range) {
             if (is_first) regexp_ranges_add(ranges, first, first);
             continue;

@@ -29,7 +29,7 @@ enum { // flags
 };
 enum {
     REGEXP_MESSAGE_MAX = 96,
-    REGEXP_DEPTH_MAX = 500,       // nested groups
+    REGEXP_DEPTH_MAX = 500, // nested groups
     REGEXP_CAPTURES_MAX = 1 << 15,
     REGEXP_PROGRAM_MAX = 1 << 20, // words of a program
     REGEXP_REPEAT_MAX = INT32_MAX,
@@ -71,17 +71,17 @@ uint32_t regexp_canonicalize(uint32_t character, bool is_unicode);
 // --- trees (regexp/parse.c)
 typedef enum RegexpNodeKind {
     REGEXP_NODE_EMPTY,
-    REGEXP_NODE_CHARACTER,   // a: the character
-    REGEXP_NODE_SET,         // set
-    REGEXP_NODE_SEQUENCE,    // children
-    REGEXP_NODE_CHOICE,      // children
-    REGEXP_NODE_CAPTURE,     // a: number; one child
-    REGEXP_NODE_REPEAT,      // a: min, b: max; is_greedy; one child
+    REGEXP_NODE_CHARACTER, // a: the character
+    REGEXP_NODE_SET,       // set
+    REGEXP_NODE_SEQUENCE,  // children
+    REGEXP_NODE_CHOICE,    // children
+    REGEXP_NODE_CAPTURE,   // a: number; one child
+    REGEXP_NODE_REPEAT,    // a: min, b: max; is_greedy; one child
     REGEXP_NODE_LINE_START,
     REGEXP_NODE_LINE_END,
-    REGEXP_NODE_WORD_EDGE,   // is_negated: \B
-    REGEXP_NODE_LOOK,        // is_negated, is_behind; one child
-    REGEXP_NODE_REFERENCE,   // a: number of the capture
+    REGEXP_NODE_WORD_EDGE, // is_negated: \B
+    REGEXP_NODE_LOOK,      // is_negated, is_behind; one child
+    REGEXP_NODE_REFERENCE, // a: number of the capture
 } RegexpNodeKind;
 
 typedef struct RegexpNode {
@@ -134,10 +134,10 @@ typedef struct RegexpProgram {
     uint32_t flags;
     const RegexpSet **sets;
     uint32_t set_count;
-    bool has_first;         // a match can only begin with a character of `first`
-    uint32_t first[8];      // characters below 256
-    bool is_first_wide;     // or with some character above
-    bool has_required;      // every match contains the unit `required`
+    bool has_first;     // a match can only begin with a character of `first`
+    uint32_t first[8];  // characters below 256
+    bool is_first_wide; // or with some character above
+    bool has_required;  // every match contains the unit `required`
     uint16_t required;
 } RegexpProgram;
 // False: too large.
@@ -150,8 +150,8 @@ typedef struct RegexpSubject {
 } RegexpSubject;
 
 typedef struct RegexpBudget {
-    uint64_t steps;       // left; the match takes what it used
-    size_t memory_size;   // bytes for what backtracking remembers
+    uint64_t steps;     // left; the match takes what it used
+    size_t memory_size; // bytes for what backtracking remembers
 } RegexpBudget;
 
 static inline void regexp_pay(RegexpBudget *budget, uint64_t steps) {
@@ -175,7 +175,7 @@ RegexpOutcome regexp_match(const RegexpProgram *program, const RegexpSubject *su
 typedef struct RegexpFast RegexpFast;
 // NULL: the pattern is not one that means the same there. For Latin-1 or wide subjects.
 RegexpFast *regexp_fast_new(const RegexpTree *tree, bool is_wide);
-void regexp_fast_free(RegexpFast *fast); // NULL is fine
+void regexp_fast_free(RegexpFast *fast);           // NULL is fine
 uint64_t regexp_fast_work(const RegexpFast *fast); // steps that making it took, about
 RegexpOutcome regexp_fast_match(RegexpFast *fast, const RegexpSubject *subject, uint32_t start,
                                 RegexpBudget *budget, int32_t *ret_captures);

@@ -10,8 +10,8 @@
 //   [X3] Each instruction is a step. A character that is looked at outside of one (in a run, a
 //        reference, on the way to the next start, in the search for the required one) and a capture
 //        that is cleared are an eighth of one; a letter beyond ASCII that is folded is FOLD_STEPS.
-#include "flow/regexp/internal.h"
 #include "base/memory.h"
+#include "flow/regexp/internal.h"
 #include "flow/regexp/program.h"
 #include <string.h>
 
@@ -460,8 +460,8 @@ static int32_t last_start(Matcher *m, int32_t start) {
     uint16_t required = m->program->required;
     int32_t at = m->length - 1;
     if (m->subject.latin1 && required < 256 && start < m->length) {
-        const uint8_t *found = memrchr(m->subject.latin1 + start, required,
-                                       (size_t)(m->length - start));
+        const uint8_t *found =
+            memrchr(m->subject.latin1 + start, required, (size_t)(m->length - start));
         at = found ? (int32_t)(found - m->subject.latin1) : -1;
         pay(m, (m->length - (at < start ? start : at)) / 8);
         return at;

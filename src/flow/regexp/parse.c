@@ -7,9 +7,9 @@
 //   [Q1] Recursion is by nesting of groups, and REGEXP_DEPTH_MAX bounds it.
 //   [Q2] Ignoring case is resolved here: under the flag i a letter becomes a set.
 //   [Q3] The first error stops everything: parser->message is set and the functions return.
-#include "flow/regexp/internal.h"
-#include "flow/lexer/unicode_id.h"
 #include "flow/regexp/parse.h"
+#include "flow/lexer/unicode_id.h"
+#include "flow/regexp/internal.h"
 #include <stdio.h>
 
 // --- errors and characters

@@ -6,8 +6,8 @@
 //   [K1] Recursion follows the tree, whose depth the parser bounds.
 //   [K2] Each loop, capture and lookaround has registers of its own; the engine undoes changes when
 //        it backtracks, so that nested loops may reuse theirs in every round.
-#include "flow/regexp/internal.h"
 #include "flow/regexp/program.h"
+#include "flow/regexp/internal.h"
 
 typedef struct Compiler {
     Arena *arena;

@@ -56,8 +56,8 @@ static bool read_flags(FlowVm *vm, FlowString *flags, uint32_t *ret_bits) {
     Buf text;
     buf_init(&text, 256);
     flow_string_to_utf8(vm, flags, &text);
-    flow_throw_error(vm, ERROR_KIND_SYNTAX,
-                     "Invalid flags supplied to RegExp constructor '%s'", buf_cstr(&text));
+    flow_throw_error(vm, ERROR_KIND_SYNTAX, "Invalid flags supplied to RegExp constructor '%s'",
+                     buf_cstr(&text));
     buf_done(&text);
     return false;
 }
@@ -190,8 +190,8 @@ double flow_regexp_last_index(FlowVm *vm, FlowSlotObject *regexp) {
 
 bool flow_regexp_set_last_index(FlowVm *vm, FlowSlotObject *regexp, double index) {
     FlowValue setter;
-    FlowSetResult result = flow_object_set(vm, &regexp->object, FLOW_KEY(vm, lastIndex),
-                                           flow_number(index), &setter);
+    FlowSetResult result =
+        flow_object_set(vm, &regexp->object, FLOW_KEY(vm, lastIndex), flow_number(index), &setter);
     if (result == SET_DONE) return true;
     return flow_throw_type(
         vm, "Cannot assign to read only property 'lastIndex' of object '[object RegExp]'");
@@ -365,8 +365,7 @@ FlowNativeResult flow_regexp_exec(FlowVm *vm, FlowNativeCall *call, FlowSlotObje
     if (!found.is_found) return flow_native_return(call, FLOW_NULL);
     FlowNativeResult r = flow_regexp_result(vm, call, regexp, subject, &found);
     bool is_moving = flow_regexp_flags(regexp) & (REGEXP_GLOBAL | REGEXP_STICKY);
-    if (r == NATIVE_OK && is_moving &&
-        !flow_regexp_set_last_index(vm, regexp, found.captures[1])) {
+    if (r == NATIVE_OK && is_moving && !flow_regexp_set_last_index(vm, regexp, found.captures[1])) {
         r = NATIVE_THROW;
     }
     flow_regexp_found_done(&found);
@@ -414,8 +413,8 @@ static FlowNativeResult regexp_test(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult regexp_constructor(FlowVm *vm, FlowNativeCall *call) {
     FlowValue pattern = flow_argument(call, 0);
     FlowValue flags = flow_argument(call, 1);
-    bool is_plain = flow_is_undefined(call->new_target) ||
-                    flow_same_bits(call->new_target, call->function);
+    bool is_plain =
+        flow_is_undefined(call->new_target) || flow_same_bits(call->new_target, call->function);
     if (!is_plain || flow_is_object(pattern) || flow_is_object(flags)) {
         FlowValue arguments[] = {pattern, flags, call->new_target, call->function};
         return flow_native_prelude(vm, call, "RegExp_construct", arguments, 4);
@@ -437,15 +436,13 @@ static FlowNativeResult regexp_flag(FlowVm *vm, FlowNativeCall *call) {
         uint32_t flags = flow_regexp_flags(flow_as_pointer(receiver));
         return flow_native_return(call, flow_bool(flags & flow_native_magic(call)));
     }
-    if (flow_is_object(receiver) &&
-        flow_as_object(receiver) == vm->realm->protos[PROTO_REGEXP]) {
+    if (flow_is_object(receiver) && flow_as_object(receiver) == vm->realm->protos[PROTO_REGEXP]) {
         return flow_native_return(call, FLOW_UNDEFINED);
     }
     const FlowNativeEntry *entry =
         ((const FlowNativeFunction *)flow_as_pointer(call->function))->entry;
     return flow_native_throw(vm, ERROR_KIND_TYPE,
-                             "RegExp.prototype.%s getter called on non-RegExp object",
-                             entry->name);
+                             "RegExp.prototype.%s getter called on non-RegExp object", entry->name);
 }
 
 static FlowNativeResult regexp_flags_text(FlowVm *vm, FlowNativeCall *call) {
@@ -501,8 +498,7 @@ static FlowNativeResult regexp_source(FlowVm *vm, FlowNativeCall *call) {
         FlowString *source = flow_string_flat(vm, flow_as_string(regexp->internal[0]));
         return flow_native_string(call, escape_source(vm, source));
     }
-    if (flow_is_object(receiver) &&
-        flow_as_object(receiver) == vm->realm->protos[PROTO_REGEXP]) {
+    if (flow_is_object(receiver) && flow_as_object(receiver) == vm->realm->protos[PROTO_REGEXP]) {
         return flow_native_string(call, flow_string_cstr(vm, "(?:)"));
     }
     return flow_native_throw(vm, ERROR_KIND_TYPE,
@@ -526,11 +522,9 @@ static FlowNativeResult intrinsic_exec_at(FlowVm *vm, FlowNativeCall *call) {
 // %regexpCreate(source, flags, prototype): the prototype may be anything.
 static FlowNativeResult intrinsic_create(FlowVm *vm, FlowNativeCall *call) {
     FlowValue proto = flow_argument(call, 2);
-    FlowObject *regexp =
-        regexp_create(vm, flow_as_string(flow_argument(call, 0)),
-                      flow_as_string(flow_argument(call, 1)),
-                      flow_is_object(proto) ? flow_as_object(proto)
-                                            : vm->realm->protos[PROTO_REGEXP]);
+    FlowObject *regexp = regexp_create(
+        vm, flow_as_string(flow_argument(call, 0)), flow_as_string(flow_argument(call, 1)),
+        flow_is_object(proto) ? flow_as_object(proto) : vm->realm->protos[PROTO_REGEXP]);
     return regexp ? flow_native_return(call, flow_from_object(regexp)) : NATIVE_THROW;
 }
 
@@ -587,7 +581,8 @@ const FlowNativeEntry flow_intrinsics_regexp[] = {
 
 // --- tables
 
-#define FLAG(name, bit) {name, regexp_flag, NULL, 0, NATIVE_GETTER, bit}
+#define FLAG(name, bit)                                                                            \
+    { name, regexp_flag, NULL, 0, NATIVE_GETTER, bit }
 
 static const FlowNativeEntry regexp_statics[] = {
     {"@@species", regexp_species, NULL, 0, NATIVE_GETTER, 0},

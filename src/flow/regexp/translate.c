@@ -33,8 +33,8 @@ enum {
     GROUP_REPEAT_MAX = 255, // PCRE2 writes the group out as often
     RANGES_MAX = 64,        // of a class on wide subjects: PCRE2 tries one after the other
     NOT_FIXED = -1,
-    CALLOUT_NODES = 16,     // [T5]
-    MAKING_STEPS = 32,      // for each byte of PCRE2's code, above all to make machine code of it
+    CALLOUT_NODES = 16, // [T5]
+    MAKING_STEPS = 32,  // for each byte of PCRE2's code, above all to make machine code of it
 };
 
 // [T5] What the callouts of one match have counted.
@@ -148,15 +148,14 @@ static bool is_same_there(Check *check, const RegexpNode *node) {
     case REGEXP_NODE_CAPTURE: return is_same_there(check, node->child);
     case REGEXP_NODE_LOOK:
         check->has_look = true;
-        if (node->is_behind && (node->first_capture != node->end_capture ||
-                                fixed_length(node->child) == NOT_FIXED)) {
+        if (node->is_behind &&
+            (node->first_capture != node->end_capture || fixed_length(node->child) == NOT_FIXED)) {
             return false;
         }
         return is_same_there(check, node->child);
     case REGEXP_NODE_REFERENCE:
         return !(flags & REGEXP_IGNORE_CASE) && node->a < node->first_capture;
-    case REGEXP_NODE_WORD_EDGE:
-        return !(flags & REGEXP_UNICODE) || !(flags & REGEXP_IGNORE_CASE);
+    case REGEXP_NODE_WORD_EDGE: return !(flags & REGEXP_UNICODE) || !(flags & REGEXP_IGNORE_CASE);
     case REGEXP_NODE_SEQUENCE:
     case REGEXP_NODE_CHOICE: return are_children_same(check, node);
     default: return true;
@@ -315,15 +314,12 @@ static void write_plain(Writer *w, const RegexpNode *node) {
     case REGEXP_NODE_CAPTURE: write_group(w, "(", child); return;
     case REGEXP_NODE_REPEAT: write_repeat(w, node); return;
     case REGEXP_NODE_LINE_START:
-    case REGEXP_NODE_LINE_END:
-        write_line_edge(w, node->kind == REGEXP_NODE_LINE_START);
-        return;
-    case REGEXP_NODE_WORD_EDGE:
-        buf_append_cstr(&w->text, node->is_negated ? "\\B" : "\\b");
-        return;
+    case REGEXP_NODE_LINE_END: write_line_edge(w, node->kind == REGEXP_NODE_LINE_START); return;
+    case REGEXP_NODE_WORD_EDGE: buf_append_cstr(&w->text, node->is_negated ? "\\B" : "\\b"); return;
     case REGEXP_NODE_LOOK:
-        write_group(w, node->is_behind ? (node->is_negated ? "(?<!" : "(?<=")
-                                       : (node->is_negated ? "(?!" : "(?="),
+        write_group(w,
+                    node->is_behind ? (node->is_negated ? "(?<!" : "(?<=")
+                                    : (node->is_negated ? "(?!" : "(?="),
                     child);
         return;
     case REGEXP_NODE_REFERENCE: buf_printf(&w->text, "\\g{%u}", node->a); return;
@@ -343,8 +339,7 @@ static void pcre_release(void *block, void *context) {
 }
 
 static uint32_t compile_options(bool has_look) {
-    uint32_t options = PCRE2_MATCH_UNSET_BACKREF | PCRE2_DOTALL | PCRE2_NEVER_UTF |
-                       PCRE2_NEVER_UCP;
+    uint32_t options = PCRE2_MATCH_UNSET_BACKREF | PCRE2_DOTALL | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP;
     return has_look ? options | PCRE2_NO_START_OPTIMIZE : options; // [T2]
 }
 
@@ -354,8 +349,8 @@ static pcre2_code_8 *compile_narrow(const Buf *text, uint32_t options) {
     pcre2_compile_context_8 *context = pcre2_compile_context_create_8(memory);
     int error;
     size_t offset;
-    pcre2_code_8 *code = pcre2_compile_8((PCRE2_SPTR8)buf_str(text).data, text->len,
-                                         options, &error, &offset, context);
+    pcre2_code_8 *code = pcre2_compile_8((PCRE2_SPTR8)buf_str(text).data, text->len, options,
+                                         &error, &offset, context);
     if (code) pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE); // without JIT it works as well
     pcre2_compile_context_free_8(context);
     pcre2_general_context_free_8(memory);
@@ -370,8 +365,7 @@ static pcre2_code_16 *compile_wide(const Buf *text, uint32_t options) {
     for (size_t i = 0; i < text->len; i++) units[i] = (unsigned char)text->data[i];
     int error;
     size_t offset;
-    pcre2_code_16 *code =
-        pcre2_compile_16(units, text->len, options, &error, &offset, context);
+    pcre2_code_16 *code = pcre2_compile_16(units, text->len, options, &error, &offset, context);
     if (code) pcre2_jit_compile_16(code, PCRE2_JIT_COMPLETE);
     mem_free(units);
     pcre2_compile_context_free_16(context);
@@ -433,13 +427,11 @@ static Scratch *scratch_take(RegexpFast *fast) {
     if (fast->narrow) {
         scratch->memory_8 = pcre2_general_context_create_8(pcre_alloc, pcre_release, NULL);
         scratch->context_8 = pcre2_match_context_create_8(scratch->memory_8);
-        scratch->data_8 =
-            pcre2_match_data_create_from_pattern_8(fast->narrow, scratch->memory_8);
+        scratch->data_8 = pcre2_match_data_create_from_pattern_8(fast->narrow, scratch->memory_8);
     } else {
         scratch->memory_16 = pcre2_general_context_create_16(pcre_alloc, pcre_release, NULL);
         scratch->context_16 = pcre2_match_context_create_16(scratch->memory_16);
-        scratch->data_16 =
-            pcre2_match_data_create_from_pattern_16(fast->wide, scratch->memory_16);
+        scratch->data_16 = pcre2_match_data_create_from_pattern_16(fast->wide, scratch->memory_16);
     }
     return scratch;
 }
@@ -498,8 +490,7 @@ static int match_narrow(const RegexpFast *fast, const RegexpSubject *subject, ui
     pcre2_set_heap_limit_8(scratch->context_8, (uint32_t)(budget->memory_size >> 10));
     pcre2_set_callout_8(scratch->context_8, callout_narrow, counter);
     return pcre2_match_8(fast->narrow, subject->latin1, subject->length, start,
-                         fast->is_sticky ? PCRE2_ANCHORED : 0, scratch->data_8,
-                         scratch->context_8);
+                         fast->is_sticky ? PCRE2_ANCHORED : 0, scratch->data_8, scratch->context_8);
 }
 
 static int match_wide(const RegexpFast *fast, const RegexpSubject *subject, uint32_t start,

@@ -7,6 +7,7 @@
 #include "flow/scope/scope.h"
 
 #define USE_TASK "Effects happen only in tasks: call one with `await Task.run(\"name\", input)`"
+// clang-format off
 #define USE_TIMER "Use `await Timer.delay(\"2s\")`, which also survives restarts"
 #define NO_HOST "A workflow has no access to the machine it runs on; pass the value as input"
 #define NO_MODULES "A workflow file is complete in itself; call a task instead"
@@ -16,8 +17,10 @@
 #define NO_CODE "Code that is made at run time cannot be kept in a snapshot; write a function"
 #define NO_WEAK "What garbage collection does cannot be kept in a snapshot; use WeakMap or WeakSet"
 #define NO_INTL "Format in a task, or with Date and String methods, which use UTC and no locale"
+// clang-format on
 
-static const FlowRefusedGlobal refused_globals[] = { // sorted by bytes
+static const FlowRefusedGlobal refused_globals[] = {
+    // sorted by bytes
     {"ArrayBuffer", NO_BYTES},
     {"Atomics", NO_THREADS},
     {"BigInt64Array", NO_BYTES},
@@ -76,7 +79,6 @@ static const FlowRefusedGlobal refused_globals[] = { // sorted by bytes
     {"setTimeout", USE_TIMER},
     {"window", NO_BROWSER},
 };
-
 
 const FlowRefusedGlobal *flow_refused_global_find(Str name) {
     size_t low = 0;

@@ -71,8 +71,10 @@ static void mark_dead_zone(FlowVariable *variable, FlowReference *reference) {
 static void refuse_global(ScopeAnalyzer *a, const FlowNode *node,
                           const FlowRefusedGlobal *refused) {
     flow_report_add(a->report,
-                    &(FlowFinding){.code = FLOW_ERROR_REFUSED, .start = node->start,
-                                   .end = node->end, .hint = refused->hint},
+                    &(FlowFinding){.code = FLOW_ERROR_REFUSED,
+                                   .start = node->start,
+                                   .end = node->end,
+                                   .hint = refused->hint},
                     "`%s` is not available in a workflow", refused->name);
 }
 
@@ -88,8 +90,10 @@ static void resolve_global(ScopeAnalyzer *a, FlowNode *node) {
 static void resolve_arguments(ScopeAnalyzer *a, FlowNode *node) {
     if (a->state->home->function->kind == FUNCTION_KIND_PROGRAM) {
         flow_report_add(a->report,
-                        &(FlowFinding){.code = FLOW_ERROR_CONTEXT, .start = node->start,
-                                       .end = node->end, .hint = "Use `Inputs`"},
+                        &(FlowFinding){.code = FLOW_ERROR_CONTEXT,
+                                       .start = node->start,
+                                       .end = node->end,
+                                       .hint = "Use `Inputs`"},
                         "`arguments` is not available at the top level");
         return;
     }
@@ -157,11 +161,11 @@ void scope_resolve_var(ScopeAnalyzer *a, FlowNode *node) {
 void scope_resolve_private(ScopeAnalyzer *a, FlowNode *node) {
     FlowVariable *variable = node->reference.name->binding;
     if (!variable) {
-        flow_report_add(a->report,
-                        &(FlowFinding){.code = FLOW_ERROR_PRIVATE, .start = node->start,
-                                       .end = node->end},
-                        "Private field '%.*s' must be declared in an enclosing class",
-                        STR_ARG(node->reference.name->text));
+        flow_report_add(
+            a->report,
+            &(FlowFinding){.code = FLOW_ERROR_PRIVATE, .start = node->start, .end = node->end},
+            "Private field '%.*s' must be declared in an enclosing class",
+            STR_ARG(node->reference.name->text));
         return;
     }
     scope_refer(a, variable, &node->reference.to);
@@ -173,7 +177,8 @@ void scope_refuse_function(ScopeAnalyzer *a, const FlowNode *callee) {
     if (a->program->form == FORM_PRELUDE) return;
     if (!str_equal(callee->reference.name->text, STR("Function"))) return;
     flow_report_add(a->report,
-                    &(FlowFinding){.code = FLOW_ERROR_REFUSED, .start = callee->start,
+                    &(FlowFinding){.code = FLOW_ERROR_REFUSED,
+                                   .start = callee->start,
                                    .end = callee->end,
                                    .hint = "Code that is made at run time cannot be kept in a "
                                            "snapshot; write a function"},

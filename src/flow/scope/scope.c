@@ -8,17 +8,15 @@
 #include "flow/scope/internal.h"
 
 void scope_report(ScopeAnalyzer *a, const FlowNode *node, FlowCode code, const char *message) {
-    flow_report_add(a->report,
-                    &(FlowFinding){.code = code, .start = node->start, .end = node->end}, "%s",
-                    message);
+    flow_report_add(a->report, &(FlowFinding){.code = code, .start = node->start, .end = node->end},
+                    "%s", message);
 }
 
 void scope_report_redeclared(ScopeAnalyzer *a, const FlowNode *node) {
-    flow_report_add(a->report,
-                    &(FlowFinding){.code = FLOW_ERROR_REDECLARED, .start = node->start,
-                                   .end = node->end},
-                    "Identifier '%.*s' has already been declared",
-                    STR_ARG(node->reference.name->text));
+    flow_report_add(
+        a->report,
+        &(FlowFinding){.code = FLOW_ERROR_REDECLARED, .start = node->start, .end = node->end},
+        "Identifier '%.*s' has already been declared", STR_ARG(node->reference.name->text));
 }
 
 // ---- scopes
@@ -109,8 +107,8 @@ void walk_function(ScopeAnalyzer *a, FlowFunction *function) {
     bool has_self = function->name_node && !function->is_hoisted;
     if (has_self) {
         function->self_scope = scope_open(a, SCOPE_SELF, function->start);
-        FlowVariable *self = scope_add(a, function->self_scope, function->name,
-                                       VARIABLE_FUNCTION_NAME);
+        FlowVariable *self =
+            scope_add(a, function->self_scope, function->name, VARIABLE_FUNCTION_NAME);
         self->start = function->name_node->start;
         self->shadowed = function->name->binding;
         function->name->binding = self;

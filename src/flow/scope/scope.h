@@ -24,36 +24,36 @@ typedef struct FlowReport FlowReport; // report.h
 typedef enum FlowVariableKind {
     VARIABLE_VAR, // also of functions declared at the top level of a function
     VARIABLE_LET,
-    VARIABLE_CONST,         // assignment throws TypeError "Assignment to constant variable."
-    VARIABLE_FUNCTION,      // declared by a function declaration: initialised on scope entry
-    VARIABLE_CLASS,         // class declaration: like let
-    VARIABLE_CLASS_INNER,   // the name inside the class: like const
+    VARIABLE_CONST,       // assignment throws TypeError "Assignment to constant variable."
+    VARIABLE_FUNCTION,    // declared by a function declaration: initialised on scope entry
+    VARIABLE_CLASS,       // class declaration: like let
+    VARIABLE_CLASS_INNER, // the name inside the class: like const
     VARIABLE_PARAMETER,
     VARIABLE_CATCH,         // catch parameter
     VARIABLE_FUNCTION_NAME, // self name of a function expression: assignment throws TypeError
     VARIABLE_ARGUMENTS,
-    VARIABLE_THIS,          // TDZ until super() in a derived constructor
+    VARIABLE_THIS, // TDZ until super() in a derived constructor
     VARIABLE_NEW_TARGET,
     VARIABLE_HOME_OBJECT,
     VARIABLE_CALLEE,
-    VARIABLE_PRIVATE,       // a private name: holds the private key, made with the class
-    VARIABLE_FIELD_KEY,     // value of a computed field key
-    VARIABLE_DEFAULT,       // what `export default` of an anonymous function is bound to
+    VARIABLE_PRIVATE,   // a private name: holds the private key, made with the class
+    VARIABLE_FIELD_KEY, // value of a computed field key
+    VARIABLE_DEFAULT,   // what `export default` of an anonymous function is bound to
 } FlowVariableKind;
 
 typedef enum FlowPrivateKind {
     PRIVATE_FIELD,
     PRIVATE_METHOD,
-    PRIVATE_GETTER, // getter only
-    PRIVATE_SETTER, // setter only
+    PRIVATE_GETTER,   // getter only
+    PRIVATE_SETTER,   // setter only
     PRIVATE_ACCESSOR, // both
 } FlowPrivateKind;
 
 struct FlowVariable {
-    FlowName *name;         // NULL for FIELD_KEY and DEFAULT; "this" etc. for the special ones
+    FlowName *name; // NULL for FIELD_KEY and DEFAULT; "this" etc. for the special ones
     FlowScope *scope;
-    FlowFunction *function; // == scope->function
-    FlowVariable *next;     // in the scope, in order of declaration
+    FlowFunction *function;  // == scope->function
+    FlowVariable *next;      // in the scope, in order of declaration
     FlowVariable *parameter; // [S4]: the parameter this var starts as; else NULL
     FlowVariable *shadowed;  // the outer binding of the same name; analysis only
     uint32_t index;          // dense from 0 within the scope
@@ -67,14 +67,14 @@ struct FlowVariable {
     bool is_assigned;        // written after its initialisation, anywhere
     bool is_used;            // read anywhere; an unused function name or `arguments` costs nothing
     // Analysis only.
-    bool is_initialized;     // in the order of execution, as far as the walk has come
-    bool is_simple_catch;    // catch (e): a var of that name may stand inside
-    FlowVariable *behind;    // of a simple catch: the first outer binding that is none
-    uint32_t serial;         // dense over the program
-    uint32_t last_capture;   // where last_capture_function has it
+    bool is_initialized;   // in the order of execution, as far as the walk has come
+    bool is_simple_catch;  // catch (e): a var of that name may stand inside
+    FlowVariable *behind;  // of a simple catch: the first outer binding that is none
+    uint32_t serial;       // dense over the program
+    uint32_t last_capture; // where last_capture_function has it
     FlowFunction *last_capture_function;
-    FlowReference *uses;     // in its own function
-    FlowNode *declaration;   // of a function: the last one wins
+    FlowReference *uses;   // in its own function
+    FlowNode *declaration; // of a function: the last one wins
 };
 
 typedef enum FlowScopeKind {
@@ -82,9 +82,9 @@ typedef enum FlowScopeKind {
     SCOPE_BODY,       // the body of a function, [S4]
     SCOPE_SELF,       // name of a function expression
     SCOPE_BLOCK,
-    SCOPE_FOR,        // let/const of a for, for-in, for-of head
+    SCOPE_FOR, // let/const of a for, for-in, for-of head
     SCOPE_SWITCH,
-    SCOPE_CATCH,      // the catch parameter; the block inside has its own
+    SCOPE_CATCH, // the catch parameter; the block inside has its own
     SCOPE_CLASS,
 } FlowScopeKind;
 

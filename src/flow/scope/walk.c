@@ -230,9 +230,9 @@ static void check_catch_body(ScopeAnalyzer *a, FlowScope *parameter_scope, const
         const FlowVariable *outer = variable->shadowed;
         if (!variable->name || !outer || outer->scope != parameter_scope) continue;
         flow_report_add(a->report,
-                        &(FlowFinding){.code = FLOW_ERROR_REDECLARED, .start = variable->start,
-                                       .end = variable->start +
-                                              (uint32_t)variable->name->text.len},
+                        &(FlowFinding){.code = FLOW_ERROR_REDECLARED,
+                                       .start = variable->start,
+                                       .end = variable->start + (uint32_t)variable->name->text.len},
                         "Identifier '%.*s' has already been declared",
                         STR_ARG(variable->name->text));
     }

@@ -37,8 +37,8 @@ enum {
     SNAPSHOT_HASH_SIZE = 32,
     SNAPSHOT_HEAD_SIZE = SNAPSHOT_HASH_AT + SNAPSHOT_HASH_SIZE + 4,
     SNAPSHOT_CRC_SIZE = 4,
-    SNAPSHOT_COMPRESS_MIN = 2048,   // payloads below are left as they are
-    SNAPSHOT_RAW_FACTOR = 16,       // a payload may be so many times its compressed limit
+    SNAPSHOT_COMPRESS_MIN = 2048, // payloads below are left as they are
+    SNAPSHOT_RAW_FACTOR = 16,     // a payload may be so many times its compressed limit
 };
 #define SNAPSHOT_MAGIC "AFS"
 
@@ -93,14 +93,14 @@ typedef enum SnapshotNodeKind {
     NODE_ARRAY,
     NODE_ARGUMENTS,
     NODE_ERROR,
-    NODE_CLOSURE,  // directory: routine << 1 | is prelude
-    NODE_NATIVE,   // directory: realm reference of the entry
-    NODE_BOUND,    // directory: number of arguments
+    NODE_CLOSURE, // directory: routine << 1 | is prelude
+    NODE_NATIVE,  // directory: realm reference of the entry
+    NODE_BOUND,   // directory: number of arguments
     NODE_PROMISE,
     NODE_COROUTINE,
     NODE_BOX,
-    NODE_SYMBOL,   // directory: flags, description
-    NODE_BIGINT,   // directory: digits << 1 | is negative, digits (u32)
+    NODE_SYMBOL, // directory: flags, description
+    NODE_BIGINT, // directory: digits << 1 | is negative, digits (u32)
     NODE_COMBINATOR,
     NODE_BOOLEAN,
     NODE_NUMBER,
@@ -168,7 +168,7 @@ enum { TABLE_IS_DENSE = 1 }; // sequence numbers follow each other
 
 enum { // first number of a frame: return kind << 3 | these
     FRAME_IS_NATIVE = 1,
-    FRAME_HAS_TARGET = 2,    // new.target
+    FRAME_HAS_TARGET = 2, // new.target
     FRAME_HAS_COROUTINE = 4,
     FRAME_RETURN_SHIFT = 3,
 };
@@ -176,6 +176,7 @@ enum { // first number of a frame: return kind << 3 | these
 enum { JOB_IS_REJECTED = 1, JOB_KIND_SHIFT = 1 };
 
 // Realm objects that snapshots mention often, by number. Append only [F2].
+// clang-format off
 #define SNAPSHOT_REALM_PATHS(PATH)                                                                 \
     PATH("Object.prototype") PATH("Function.prototype") PATH("Array.prototype")                    \
     PATH("Promise.prototype") PATH("%AsyncFunction.prototype") PATH("Error.prototype")             \
@@ -198,3 +199,4 @@ enum { JOB_IS_REJECTED = 1, JOB_KIND_SHIFT = 1 };
     PATH("Boolean.prototype") PATH("Symbol.prototype") PATH("BigInt.prototype")                    \
     PATH("Array.prototype.map") PATH("Array.prototype.forEach")                                    \
     PATH("Array.prototype.filter") PATH("Array.prototype.reduce") PATH("Array.prototype.push")
+// clang-format on

@@ -45,8 +45,7 @@ static bool frame_place(const FlowVm *vm, const FlowFrame *frame, Place *ret) {
 }
 
 // Calls with each variable that is alive at a place, and its value.
-typedef void (*VariableVisitor)(void *context, const Place *place, FlowValue name,
-                                FlowValue value);
+typedef void (*VariableVisitor)(void *context, const Place *place, FlowValue name, FlowValue value);
 
 static void each_variable(const Place *place, VariableVisitor visit, void *context) {
     const FlowRoutine *routine = place->routine;
@@ -235,8 +234,7 @@ static void show_object(FlowVm *vm, FlowObject *object, Buf *out) {
     case KIND_MAP:
     case KIND_SET: {
         const FlowTable *table = flow_as_pointer(((FlowSlotObject *)object)->internal[0]);
-        buf_printf(out, "%s(%u)", object->cell.kind == KIND_MAP ? "Map" : "Set",
-                   table->live_count);
+        buf_printf(out, "%s(%u)", object->cell.kind == KIND_MAP ? "Map" : "Set", table->live_count);
         return;
     }
     case KIND_ERROR: {
@@ -305,8 +303,8 @@ static void report_place(void *context, const Place *place, bool is_waiting) {
 }
 
 static void report_waits(Report *report) {
-    static const char *const kinds[FLOW_AWAIT_COUNT] = {"none",  "task",     "timer", "signal",
-                                                        "event", "workflow"};
+    static const char *const kinds[FLOW_AWAIT_COUNT] = {"none",   "task",  "timer",
+                                                        "signal", "event", "workflow"};
     json_write_key(report->json, STR("waits"));
     json_write_array_begin(report->json);
     for (uint32_t i = 0; i < report->vm->awaitable_count; i++) {
@@ -334,8 +332,7 @@ static void report_sizes(Report *report, SnapshotWriter *w) {
     for (size_t i = 0; i < variables.count; i++) {
         json_write_object_begin(report->json);
         json_put_string(report->json, "name", string_text(report, variables.data[i].name));
-        json_put_string(report->json, "function",
-                        routine_name(report, variables.data[i].routine));
+        json_put_string(report->json, "function", routine_name(report, variables.data[i].routine));
         json_put_i64(report->json, "bytes", (int64_t)variables.data[i].bytes);
         json_write_object_end(report->json);
     }

@@ -62,7 +62,7 @@ typedef struct SnapshotWriter {
     Buf bodies;
     Buf roots;
     Buf weak;
-    Buf *out;           // where values go: bodies, roots, weak or shape_bytes
+    Buf *out; // where values go: bodies, roots, weak or shape_bytes
     bool has_prelude;
     bool is_accounting;
     bool is_too_large;
@@ -162,7 +162,7 @@ static inline void snapshot_require(SnapshotReader *r, bool condition, const cha
     if (__builtin_expect(!condition, 0)) snapshot_fail(r, what);
 }
 uint64_t snapshot_get_number(SnapshotReader *r, uint64_t max);
-uint32_t snapshot_get_count(SnapshotReader *r); // of things of a byte or more each
+uint32_t snapshot_get_count(SnapshotReader *r);  // of things of a byte or more each
 FlowValue snapshot_get_raw(SnapshotReader *r);   // anything, HOLE and cells too
 FlowValue snapshot_get_value(SnapshotReader *r); // what a script can hold
 FlowValue snapshot_get_object(SnapshotReader *r);

@@ -94,8 +94,8 @@ static Status decompress(Str packed, size_t max, char **ret_bytes, Str *ret_payl
     if (in.is_bad || size > max) { // [R3]
         return diag_set(diag, in.is_bad ? ERR_CORRUPT : ERR_LIMIT,
                         in.is_bad ? "SNAPSHOT_CORRUPT" : "SNAPSHOT_TOO_LARGE",
-                        "the snapshot holds %llu bytes, the limit is %zu",
-                        (unsigned long long)size, max);
+                        "the snapshot holds %llu bytes, the limit is %zu", (unsigned long long)size,
+                        max);
     }
     char *bytes = mem_alloc(size + 1);
     size_t got = ZSTD_decompress(bytes, size, in.at, bytes_left(&in));
@@ -144,8 +144,7 @@ static void read_payload(SnapshotReader *r) {
 }
 
 static Status read_vm(Str payload, bool has_prelude, FlowVm *vm, Diag *diag) {
-    SnapshotReader reader = {
-        .in = bytes_reader(payload), .vm = vm, .has_prelude = has_prelude};
+    SnapshotReader reader = {.in = bytes_reader(payload), .vm = vm, .has_prelude = has_prelude};
     read_payload(&reader);
     bool is_bad = snapshot_is_bad(&reader);
     bool is_over_budget = reader.is_over_budget;

@@ -182,8 +182,7 @@ static bool parts_fit(const FlowCoroutine *coroutine, uint32_t flags) {
     bool is_async = flags & ROUTINE_ASYNC;
     if (!is_generator) {
         return is_async && coroutine->promise && !coroutine->first_request &&
-               coroutine->state != COROUTINE_START &&
-               coroutine->state != COROUTINE_AWAITING_RETURN;
+               coroutine->state != COROUTINE_START && coroutine->state != COROUTINE_AWAITING_RETURN;
     }
     if (coroutine->promise) return false;
     if (!is_async) {

@@ -77,8 +77,8 @@ static void read_sparse(SnapshotReader *r, FlowObject *body) {
             snapshot_fail(r, "an index is out of range");
             return;
         }
-        sparse->entries[i] = (struct FlowSparseEntry){
-            (uint32_t)index, attributes, snapshot_read_property(r, attributes)};
+        sparse->entries[i] = (struct FlowSparseEntry){(uint32_t)index, attributes,
+                                                      snapshot_read_property(r, attributes)};
         sparse->count = i + 1;
         next = index + 1;
     }
@@ -201,8 +201,8 @@ static void read_closure(SnapshotReader *r, FlowClosure *closure) {
         closure->object.cell.aux |= OBJECT_CLASS_CONSTRUCTOR;
     }
     for (uint32_t i = 0; i < routine->upvalue_count; i++) {
-        FlowValue value = routine->upvalues[i].is_box ? snapshot_get_kind(r, KIND_BOX)
-                                                      : snapshot_get_raw(r);
+        FlowValue value =
+            routine->upvalues[i].is_box ? snapshot_get_kind(r, KIND_BOX) : snapshot_get_raw(r);
         bool is_box = flow_is_cell(value);
         snapshot_require(r, is_box == routine->upvalues[i].is_box, "a box is where a value goes");
         closure->upvalues[i] = value;

@@ -193,8 +193,8 @@ static FlowObject *alloc_native(SnapshotReader *r, const SnapshotReadNode *node)
 
 static FlowObject *alloc_bound(SnapshotReader *r, const SnapshotReadNode *node) {
     uint64_t count = snapshot_get_number(r, CALL_ARGUMENTS_MAX);
-    FlowObject *object = alloc_object(
-        r, KIND_BOUND_FUNCTION, sizeof(FlowBoundFunction) + count * sizeof(FlowValue), node);
+    FlowObject *object = alloc_object(r, KIND_BOUND_FUNCTION,
+                                      sizeof(FlowBoundFunction) + count * sizeof(FlowValue), node);
     if (object) ((FlowBoundFunction *)object)->count = (uint32_t)count;
     return object;
 }
@@ -220,8 +220,8 @@ static FlowValue alloc_bigint(SnapshotReader *r) {
         snapshot_fail(r, "a BigInt is cut off");
         return FLOW_UNDEFINED;
     }
-    FlowBigInt *bigint = flow_heap_alloc(&r->vm->heap, KIND_BIGINT,
-                                         sizeof *bigint + count * sizeof *bigint->digits);
+    FlowBigInt *bigint =
+        flow_heap_alloc(&r->vm->heap, KIND_BIGINT, sizeof *bigint + count * sizeof *bigint->digits);
     bigint->cell.aux = count;
     bigint->is_negative = head & 1;
     for (uint32_t i = 0; i < count; i++) bigint->digits[i] = bytes_get_u32(&r->in);

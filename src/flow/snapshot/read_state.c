@@ -188,9 +188,7 @@ static void read_override(SnapshotReader *r) {
 
 // --- frames
 
-static bool is_branch(uint16_t op) {
-    return (op >= OP_JUMP_LT && op <= OP_JUMP_STRICT_NE_INT);
-}
+static bool is_branch(uint16_t op) { return (op >= OP_JUMP_LT && op <= OP_JUMP_STRICT_NE_INT); }
 
 // What the instruction before the caller's pc must be for a result to decide a jump.
 static bool caller_can_branch(const FlowFrame *caller) {

@@ -5,8 +5,8 @@
 //        (snapshot/format.h). A number whose path the realm no longer has is refused when read.
 //   [R2] Helpers and intrinsics of the prelude mean something only to the prelude they belong to:
 //        a snapshot that names one carries the prelude's checksum.
-#include "flow/snapshot/internal.h"
 #include "base/containers/map.h"
+#include "flow/snapshot/internal.h"
 #include <pthread.h>
 
 static const char *const paths[] = {
@@ -56,7 +56,8 @@ void *snapshot_realm_at(uint32_t number) {
 
 // --- kinds
 
-static const uint8_t node_kinds[KIND_COUNT] = { // 1 + SnapshotNodeKind
+static const uint8_t node_kinds[KIND_COUNT] = {
+    // 1 + SnapshotNodeKind
     [KIND_SYMBOL] = 1 + NODE_SYMBOL,
     [KIND_BIGINT] = 1 + NODE_BIGINT,
     [KIND_BOX] = 1 + NODE_BOX,
@@ -108,7 +109,8 @@ static FlowProtoId closure_proto(const FlowRoutine *routine) {
 }
 
 FlowObject *snapshot_default_proto(const FlowVm *vm, FlowKind kind, const FlowRoutine *routine) {
-    static const uint8_t protos[KIND_COUNT] = { // 1 + FlowProtoId; 0: none
+    static const uint8_t protos[KIND_COUNT] = {
+        // 1 + FlowProtoId; 0: none
         [KIND_OBJECT] = 1 + PROTO_OBJECT,
         [KIND_ARRAY] = 1 + PROTO_ARRAY,
         [KIND_ARGUMENTS] = 1 + PROTO_OBJECT,

@@ -191,8 +191,8 @@ static void append_all(const SnapshotWriter *w, Str payload, Buf *out) {
     Buf packed;
     buf_init(&packed, SIZE_MAX / 2);
     bool is_compressed = compress(payload, &packed);
-    uint32_t flags = (is_compressed ? SNAPSHOT_COMPRESSED : 0u) |
-                     (w->has_prelude ? SNAPSHOT_HAS_PRELUDE : 0u);
+    uint32_t flags =
+        (is_compressed ? SNAPSHOT_COMPRESSED : 0u) | (w->has_prelude ? SNAPSHOT_HAS_PRELUDE : 0u);
     size_t start = out->len;
     append_head(w, flags, out);
     buf_append_str(out, is_compressed ? buf_str(&packed) : payload);

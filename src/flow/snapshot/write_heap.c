@@ -300,9 +300,7 @@ static void write_hidden(SnapshotWriter *w, const FlowCell *cell) {
     }
     case KIND_ERROR: write_error(w, (const FlowErrorObject *)cell); return;
     case KIND_CLOSURE: write_closure(w, (const FlowClosure *)cell); return;
-    case KIND_NATIVE_FUNCTION:
-        write_values(w, ((const FlowNativeFunction *)cell)->data, 4);
-        return;
+    case KIND_NATIVE_FUNCTION: write_values(w, ((const FlowNativeFunction *)cell)->data, 4); return;
     case KIND_BOUND_FUNCTION: write_bound(w, (const FlowBoundFunction *)cell); return;
     case KIND_PROMISE: write_promise(w, (const FlowPromise *)cell); return;
     case KIND_COROUTINE: write_coroutine(w, (const FlowCoroutine *)cell); return;

@@ -64,7 +64,7 @@ static void put_key(SnapshotWriter *w, FlowKey key) {
 
 static void write_removed(SnapshotWriter *w, const OverrideWalk *walk, bool is_counting,
                           uint32_t *count) {
-    uint32_t at = 0;   // in the original
+    uint32_t at = 0; // in the original
     for (uint32_t i = 0; i <= walk->now->count; i++) {
         uint32_t from = at;
         bool is_end = i == walk->now->count;
@@ -115,7 +115,7 @@ static void write_override(SnapshotWriter *w, const FlowOverride *override) {
     snapshot_write_elements(w, override->copy);
     if (override->copy->cell.kind == KIND_ARRAY) {
         const FlowStorage *dense = flow_dense(override->copy);
-        const FlowArray *array = (const FlowArray *)override->copy;
+        const FlowArray *array = (const FlowArray *) override->copy;
         snapshot_put_number(w, array->length - (dense ? dense->count : 0));
     }
 }
@@ -189,8 +189,7 @@ static void write_frame(SnapshotWriter *w, const FlowFrame *frame, uint32_t belo
     snapshot_put_number(w, frame->base);
     uint32_t end = frame->base + frame_size(frame);
     snapshot_put_number(w, frame->top - (end > below ? end : below)); // [S2]
-    bool has_place =
-        frame->return_kind == RETURN_STORE || frame->return_kind == RETURN_NOT;
+    bool has_place = frame->return_kind == RETURN_STORE || frame->return_kind == RETURN_NOT;
     if (has_place) snapshot_put_number(w, frame->return_to);
     if (head & FRAME_HAS_TARGET) snapshot_put_value(w, frame->new_target);
     if (frame->coroutine) snapshot_put_object(w, frame->coroutine);

@@ -38,8 +38,8 @@ typedef struct FlowVariable FlowVariable; // scope.h
 typedef struct FlowName { // an interned identifier, property or label name
     Str text;             // UTF-8, NUL after it; private names include the '#'
     uint32_t hash;
-    uint32_t id;          // dense from 0: index for a side table of the compiler
-    uint16_t keyword;     // FlowToken of a reserved or contextual word, else 0; lexer only
+    uint32_t id;           // dense from 0: index for a side table of the compiler
+    uint16_t keyword;      // FlowToken of a reserved or contextual word, else 0; lexer only
     bool is_checked;       // scope analysis has looked it up among the refused globals
     FlowVariable *binding; // innermost declaration during scope analysis; NULL before and after
 } FlowName;
@@ -98,15 +98,15 @@ typedef enum FlowNodeKind {
     NODE_INTRINSIC,      // [intrinsic] %name(args), in the prelude only
 
     // Parts.
-    NODE_PROPERTY,      // [property] of an object literal or object pattern; op: FlowPropertyKind
-    NODE_CLASS_ELEMENT, // [element]; op: FlowElementKind
-    NODE_ARRAY_PATTERN, // [list] items: target, NODE_DEFAULT, NODE_REST (last) or NULL
+    NODE_PROPERTY,       // [property] of an object literal or object pattern; op: FlowPropertyKind
+    NODE_CLASS_ELEMENT,  // [element]; op: FlowElementKind
+    NODE_ARRAY_PATTERN,  // [list] items: target, NODE_DEFAULT, NODE_REST (last) or NULL
     NODE_OBJECT_PATTERN, // [list] items: NODE_PROPERTY or NODE_REST (last)
-    NODE_DEFAULT,       // [binary] left: target, right: value when undefined
-    NODE_REST,          // [unary] ...target
-    NODE_DECLARATOR,    // [binary] left: identifier or pattern, right: initializer or NULL
-    NODE_CASE,          // [switch_case]
-    NODE_CATCH,         // [catch_clause]
+    NODE_DEFAULT,        // [binary] left: target, right: value when undefined
+    NODE_REST,           // [unary] ...target
+    NODE_DECLARATOR,     // [binary] left: identifier or pattern, right: initializer or NULL
+    NODE_CASE,           // [switch_case]
+    NODE_CATCH,          // [catch_clause]
 
     // Statements.
     NODE_EXPRESSION_STATEMENT, // [unary]
@@ -115,26 +115,27 @@ typedef enum FlowNodeKind {
     NODE_CLASS_DECLARATION,    // [class_definition]
     NODE_BLOCK,                // [block]
     NODE_EMPTY,
-    NODE_IF,          // [conditional] alternate may be NULL
-    NODE_FOR,         // [loop]
-    NODE_FOR_IN,      // [iteration]
-    NODE_FOR_OF,      // [iteration] FLAG_AWAIT: for await
-    NODE_WHILE,       // [binary] left: test, right: body
-    NODE_DO_WHILE,    // [binary] left: test, right: body
-    NODE_RETURN,      // [unary] operand may be NULL
-    NODE_BREAK,       // [jump]
-    NODE_CONTINUE,    // [jump]
-    NODE_THROW,       // [unary]
-    NODE_TRY,         // [try_statement]
-    NODE_SWITCH,      // [switch_statement]
-    NODE_LABELED,     // [labeled]
-    NODE_WORKFLOW,    // [function] `workflow name(inputs) {…}`: a hoisted async function
+    NODE_IF,             // [conditional] alternate may be NULL
+    NODE_FOR,            // [loop]
+    NODE_FOR_IN,         // [iteration]
+    NODE_FOR_OF,         // [iteration] FLAG_AWAIT: for await
+    NODE_WHILE,          // [binary] left: test, right: body
+    NODE_DO_WHILE,       // [binary] left: test, right: body
+    NODE_RETURN,         // [unary] operand may be NULL
+    NODE_BREAK,          // [jump]
+    NODE_CONTINUE,       // [jump]
+    NODE_THROW,          // [unary]
+    NODE_TRY,            // [try_statement]
+    NODE_SWITCH,         // [switch_statement]
+    NODE_LABELED,        // [labeled]
+    NODE_WORKFLOW,       // [function] `workflow name(inputs) {…}`: a hoisted async function
     NODE_EXPORT_DEFAULT, // [unary] NODE_FUNCTION, NODE_FUNCTION_DECLARATION or an expression
     NODE_EXPORT_CONFIG,  // [unary] NODE_VARIABLES with the one declarator `config = {literal}`
     NODE_KIND_COUNT
 } FlowNodeKind;
 
 typedef enum FlowOperator {
+    // clang-format off
     OPERATOR_NONE, OPERATOR_ADD, OPERATOR_SUBTRACT, OPERATOR_MULTIPLY, OPERATOR_DIVIDE,
     OPERATOR_REMAINDER, OPERATOR_POWER, OPERATOR_SHIFT_LEFT, OPERATOR_SHIFT_RIGHT,
     OPERATOR_SHIFT_RIGHT_UNSIGNED, OPERATOR_BIT_AND, OPERATOR_BIT_OR, OPERATOR_BIT_XOR,
@@ -143,6 +144,7 @@ typedef enum FlowOperator {
     OPERATOR_INSTANCEOF, OPERATOR_IN, OPERATOR_LOGICAL_AND, OPERATOR_LOGICAL_OR, OPERATOR_NULLISH,
     OPERATOR_NEGATE, OPERATOR_PLUS, OPERATOR_NOT, OPERATOR_BIT_NOT, OPERATOR_TYPEOF,
     OPERATOR_VOID, OPERATOR_DELETE, OPERATOR_COUNT,
+    // clang-format on
 } FlowOperator;
 
 typedef enum FlowPropertyKind {
@@ -151,7 +153,7 @@ typedef enum FlowPropertyKind {
     PROPERTY_METHOD,    // value is NODE_FUNCTION
     PROPERTY_GETTER,
     PROPERTY_SETTER,
-    PROPERTY_PROTO,     // __proto__: value, which sets the prototype
+    PROPERTY_PROTO, // __proto__: value, which sets the prototype
 } FlowPropertyKind;
 
 typedef enum FlowElementKind {
@@ -162,19 +164,19 @@ typedef enum FlowElementKind {
     ELEMENT_STATIC_BLOCK, // key NULL, value is NODE_FUNCTION of kind FUNCTION_KIND_STATIC_BLOCK
 } FlowElementKind;
 
-enum { // FlowNode.flags
-    FLAG_DECLARES = 1 << 0,      // identifier: a binding is created or initialised here
-    FLAG_OPTIONAL = 1 << 1,      // member, index, call: preceded by `?.`
-    FLAG_COMPUTED = 1 << 2,      // property, element: key is an expression in brackets
-    FLAG_STATIC = 1 << 3,        // element
-    FLAG_PREFIX = 1 << 4,        // update: ++x
-    FLAG_DELEGATE = 1 << 5,      // yield*
-    FLAG_AWAIT = 1 << 6,         // for await
-    FLAG_PARENTHESIZED = 1 << 7, // was in parentheses: (a) = 1, (a, b); no anonymous naming
+enum {                            // FlowNode.flags
+    FLAG_DECLARES = 1 << 0,       // identifier: a binding is created or initialised here
+    FLAG_OPTIONAL = 1 << 1,       // member, index, call: preceded by `?.`
+    FLAG_COMPUTED = 1 << 2,       // property, element: key is an expression in brackets
+    FLAG_STATIC = 1 << 3,         // element
+    FLAG_PREFIX = 1 << 4,         // update: ++x
+    FLAG_DELEGATE = 1 << 5,       // yield*
+    FLAG_AWAIT = 1 << 6,          // for await
+    FLAG_PARENTHESIZED = 1 << 7,  // was in parentheses: (a) = 1, (a, b); no anonymous naming
     FLAG_TRAILING_COMMA = 1 << 8, // parser only
-    FLAG_ASCII = 1 << 9,         // string: every byte < 0x80
-    FLAG_ESCAPED = 1 << 10,      // parser only: identifier or string written with an escape
-    FLAG_DIRECTIVE = 1 << 11,    // expression statement of the directive prologue
+    FLAG_ASCII = 1 << 9,          // string: every byte < 0x80
+    FLAG_ESCAPED = 1 << 10,       // parser only: identifier or string written with an escape
+    FLAG_DIRECTIVE = 1 << 11,     // expression statement of the directive prologue
 };
 
 // How code reaches a variable: filled by scope analysis.
@@ -187,10 +189,10 @@ typedef enum FlowAccess {
 } FlowAccess;
 
 typedef struct FlowReference {
-    FlowVariable *variable; // NULL when ACCESS_GLOBAL
-    uint32_t capture_index; // into FlowFunction.captures, when ACCESS_CAPTURE
-    uint8_t access;         // FlowAccess
-    bool needs_tdz_check;   // this use may happen before the initialisation
+    FlowVariable *variable;         // NULL when ACCESS_GLOBAL
+    uint32_t capture_index;         // into FlowFunction.captures, when ACCESS_CAPTURE
+    uint8_t access;                 // FlowAccess
+    bool needs_tdz_check;           // this use may happen before the initialisation
     struct FlowReference *next_use; // analysis only
 } FlowReference;
 
@@ -205,7 +207,7 @@ typedef struct FlowTemplatePart {
     Str raw;
 } FlowTemplatePart;
 
-typedef struct FlowLoop { // for (initializer; test; update) body; each may be NULL but body
+typedef struct FlowLoop {  // for (initializer; test; update) body; each may be NULL but body
     FlowNode *initializer; // NODE_VARIABLES or an expression
     FlowNode *test;
     FlowNode *update;
@@ -220,6 +222,7 @@ struct FlowNode {
     uint32_t start;
     uint32_t end;
     uint32_t at; // [N2]
+    // clang-format off
     union {
         double number;
         struct { Str text; FlowName *name; } string; // name: when it is interned, as keys are
@@ -267,6 +270,7 @@ struct FlowNode {
         struct { FlowNode *test; FlowNodeList body; } switch_case; // test NULL: default
         struct { FlowName *label; FlowNode *body; } labeled;
     };
+    // clang-format on
 };
 
 const char *flow_node_kind_name(FlowNodeKind kind);

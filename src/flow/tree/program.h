@@ -40,26 +40,26 @@ typedef struct FlowCapture {
 } FlowCapture;
 
 struct FlowFunction {
-    FlowName *name;       // as written; NULL when anonymous (the compiler infers names)
-    FlowNode *name_node;  // the declared identifier, NULL when anonymous or a method
-    FlowFunction *parent; // NULL for the program
+    FlowName *name;          // as written; NULL when anonymous (the compiler infers names)
+    FlowNode *name_node;     // the declared identifier, NULL when anonymous or a method
+    FlowFunction *parent;    // NULL for the program
     FlowNodeList parameters; // identifier, pattern, NODE_DEFAULT or NODE_REST (last)
     FlowNodeList body;       // statements; the one expression when has_expression_body
     FlowNodeList vars;       // every identifier node declared by `var` in it, in source order
     uint32_t id;             // dense; the program is 0, outer functions before inner ones
     uint32_t start;          // of the whole text, as Function.prototype.toString shows it
     uint32_t end;
-    uint32_t body_start;     // of the `{`, or of the expression of an arrow
-    uint32_t length;         // the `length` property
-    uint8_t kind;            // FlowFunctionKind
+    uint32_t body_start; // of the `{`, or of the expression of an arrow
+    uint32_t length;     // the `length` property
+    uint8_t kind;        // FlowFunctionKind
     bool is_async;
     bool is_generator;
-    bool is_hoisted;           // declaration (or workflow block)
-    bool has_expression_body;  // arrow without braces
-    bool has_simple_parameters; // identifiers only
+    bool is_hoisted;                // declaration (or workflow block)
+    bool has_expression_body;       // arrow without braces
+    bool has_simple_parameters;     // identifiers only
     bool has_parameter_expressions; // defaults or computed keys
     bool has_parameter_closures;    // a function or class inside the parameters [scope.h S4]
-    bool contains_await; // directly, not in inner functions
+    bool contains_await;            // directly, not in inner functions
     bool contains_yield;
     bool contains_super_call;
     bool contains_super_property; // directly or in an arrow inside: needs a home object
@@ -77,9 +77,9 @@ struct FlowFunction {
 };
 
 struct FlowClass {
-    FlowName *name;       // NULL when anonymous
-    FlowNode *name_node;  // declaration: the outer binding's identifier (FLAG_DECLARES)
-    FlowNode *heritage;   // NULL without `extends`
+    FlowName *name;            // NULL when anonymous
+    FlowNode *name_node;       // declaration: the outer binding's identifier (FLAG_DECLARES)
+    FlowNode *heritage;        // NULL without `extends`
     FlowFunction *constructor; // NULL: the default one
     FlowNodeList elements;     // NODE_CLASS_ELEMENT in source order
     // What runs on each new instance, and once on the class: the fields (and static blocks) in
@@ -88,8 +88,8 @@ struct FlowClass {
     FlowFunction *static_fields;   // FUNCTION_KIND_FIELDS, parent of the static blocks
     uint32_t start;
     uint32_t end;
-    FlowScope *scope;              // inner name and private names
-    FlowVariable *inner_variable;  // the inner binding of `name`; NULL when not used inside
+    FlowScope *scope;                  // inner name and private names
+    FlowVariable *inner_variable;      // the inner binding of `name`; NULL when not used inside
     bool has_instance_private_methods; // methods or accessors to add before the fields
     bool has_static_private_methods;
 };
@@ -101,9 +101,9 @@ typedef enum FlowForm {
     FORM_PRELUDE,   // built-ins in our own language
 } FlowForm;
 
-typedef struct FlowEntry { // a workflow of the file
-    FlowName *name;        // NULL: named after the file
-    FlowNode *node;        // NODE_WORKFLOW or NODE_EXPORT_DEFAULT; NULL for FORM_BODY
+typedef struct FlowEntry {  // a workflow of the file
+    FlowName *name;         // NULL: named after the file
+    FlowNode *node;         // NODE_WORKFLOW or NODE_EXPORT_DEFAULT; NULL for FORM_BODY
     FlowVariable *variable; // of the program's body scope, holds the function; NULL for FORM_BODY
 } FlowEntry;
 
@@ -112,7 +112,7 @@ typedef struct FlowProgram {
     FlowForm form;
     FlowEntry *entries; // at least one, except for FORM_PRELUDE
     uint32_t entry_count;
-    FlowNode *config;   // NODE_OBJECT of `export const config`: literals only; NULL without
+    FlowNode *config; // NODE_OBJECT of `export const config`: literals only; NULL without
     uint32_t name_count;
     uint32_t function_count;
 } FlowProgram;

@@ -13,15 +13,14 @@
 #include "flow/vm/vm.h"
 
 enum {
-    DENSE_ALWAYS = 1 << 12,      // indices below it are always dense
-    DENSE_LENGTH_MAX = 1 << 22,  // arrays up to this length are dense however they are filled
+    DENSE_ALWAYS = 1 << 12,     // indices below it are always dense
+    DENSE_LENGTH_MAX = 1 << 22, // arrays up to this length are dense however they are filled
 };
 
 FlowArray *flow_array_new(FlowVm *vm, uint32_t capacity) {
     FlowArray *array = flow_heap_alloc(&vm->heap, KIND_ARRAY, sizeof *array);
-    array->object.shape = vm->array_shape
-                              ? vm->array_shape
-                              : flow_shape_root(vm, vm->realm->protos[PROTO_ARRAY]);
+    array->object.shape =
+        vm->array_shape ? vm->array_shape : flow_shape_root(vm, vm->realm->protos[PROTO_ARRAY]);
     if (capacity) flow_array_reserve(vm, array, capacity);
     return array;
 }
@@ -40,8 +39,8 @@ FlowArray *flow_array_from(FlowVm *vm, const FlowValue *values, uint32_t count) 
 static void dense_reserve(FlowVm *vm, FlowObject *body, uint32_t capacity) {
     FlowStorage *old = flow_dense(body);
     if (old && old->cell.aux >= capacity) return;
-    FlowStorage *storage = flow_heap_take(
-        &vm->heap, KIND_ELEMENTS, sizeof *storage + capacity * sizeof(FlowValue));
+    FlowStorage *storage =
+        flow_heap_take(&vm->heap, KIND_ELEMENTS, sizeof *storage + capacity * sizeof(FlowValue));
     storage->cell.aux = capacity;
     storage->count = 0; // what is above is never looked at
     storage->unused = 0;

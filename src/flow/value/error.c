@@ -45,8 +45,8 @@ static FlowProtoId error_proto(FlowErrorKind kind) {
 }
 
 FlowErrorObject *flow_error_alloc(FlowVm *vm, FlowObject *proto, FlowValue message) {
-    FlowErrorObject *error = (FlowErrorObject *)flow_object_alloc(vm, KIND_ERROR, sizeof *error,
-                                                                  proto);
+    FlowErrorObject *error =
+        (FlowErrorObject *)flow_object_alloc(vm, KIND_ERROR, sizeof *error, proto);
     error->frames = FLOW_UNDEFINED;
     FlowObject *object = &error->object;
     flow_object_define(vm, object, FLOW_KEY(vm, stack), FLOW_HOLE, PROPERTY_HIDDEN);
@@ -141,8 +141,8 @@ static void capture_waiting(StackCapture *capture, const FlowPromise *promise) {
 
 static void capture_store(FlowVm *vm, FlowErrorObject *error, const StackCapture *capture) {
     uint32_t count = capture->count;
-    FlowStorage *storage = flow_heap_alloc(
-        &vm->heap, KIND_ELEMENTS, sizeof *storage + (count + 1) * sizeof(FlowValue));
+    FlowStorage *storage = flow_heap_alloc(&vm->heap, KIND_ELEMENTS,
+                                           sizeof *storage + (count + 1) * sizeof(FlowValue));
     storage->cell.aux = storage->count = count + 1;
     storage->values[0] = flow_from_string(flow_string_empty(vm)); // [E3]
     memcpy(storage->values + 1, capture->entries, count * sizeof *capture->entries);
@@ -171,7 +171,7 @@ void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
 void flow_error_place(FlowVm *vm, FlowValue value, const FlowReaction *reaction) {
     if (!flow_is_kind(value, KIND_ERROR)) return;
     FlowErrorObject *error = flow_as_pointer(value);
-    if (!flow_is_cell(error->frames)) return; // its text was read
+    if (!flow_is_cell(error->frames)) return;                               // its text was read
     if (((FlowStorage *)flow_as_pointer(error->frames))->count > 1) return; // it has a place
     StackCapture capture = {.count = 0};
     capture_waiting(&capture, capture_reaction(&capture, reaction));

@@ -37,8 +37,8 @@ FlowString *flow_error_stack(FlowVm *vm, FlowErrorObject *error);
 bool flow_throw(FlowVm *vm, FlowValue value);
 bool flow_throw_error(FlowVm *vm, FlowErrorKind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#define flow_throw_type(vm, ...) flow_throw_error((vm), ERROR_KIND_TYPE, __VA_ARGS__)
-#define flow_throw_range(vm, ...) flow_throw_error((vm), ERROR_KIND_RANGE, __VA_ARGS__)
+#define flow_throw_type(vm, ...)      flow_throw_error((vm), ERROR_KIND_TYPE, __VA_ARGS__)
+#define flow_throw_range(vm, ...)     flow_throw_error((vm), ERROR_KIND_RANGE, __VA_ARGS__)
 #define flow_throw_reference(vm, ...) flow_throw_error((vm), ERROR_KIND_REFERENCE, __VA_ARGS__)
 bool flow_throw_memory(FlowVm *vm); // heap budget: RangeError "out of memory budget"
 // "Cannot read properties of undefined (reading 'x')" and its kin.

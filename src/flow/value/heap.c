@@ -152,7 +152,8 @@ void *flow_heap_take(FlowHeap *heap, FlowKind kind, size_t size) {
 #if defined(__GNUC__) && !defined(__clang__)
 __attribute__((optimize("no-tree-loop-distribute-patterns")))
 #endif
-void *flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size) {
+void *
+flow_heap_alloc(FlowHeap *heap, FlowKind kind, size_t size) {
     size = heap_rounded(size);
     FlowCell *cell = heap_take(heap, kind, size);
     if (size > 256) {

@@ -25,23 +25,23 @@ typedef struct FlowFreeRange { // a free cell; its size is in units, or in aux (
 } FlowFreeRange;
 
 struct FlowHeap {
-    char *bump;                               // next free byte of the current range
+    char *bump; // next free byte of the current range
     char *bump_end;
     FlowFreeRange *classes[HEAP_CLASS_COUNT]; // free cells by exact size in units
     FlowFreeRange *ranges;                    // longer free ranges, for bumping
     FlowChunk *chunks;
     FlowLargeCell *large;
-    FlowShape *shapes;     // that have transitions, linked by next_shape
-    size_t bytes;          // in use, garbage included
-    size_t chunk_bytes;    // taken from the system for chunks
-    size_t limit;          // bytes; see FlowLimits.heap_bytes
-    size_t collect_at;     // a collection is due when bytes reaches it
-    size_t collect_step;   // bytes between collections; 0: in proportion to what is alive
+    FlowShape *shapes;   // that have transitions, linked by next_shape
+    size_t bytes;        // in use, garbage included
+    size_t chunk_bytes;  // taken from the system for chunks
+    size_t limit;        // bytes; see FlowLimits.heap_bytes
+    size_t collect_at;   // a collection is due when bytes reaches it
+    size_t collect_step; // bytes between collections; 0: in proportion to what is alive
     FlowCell **mark_stack;
     size_t mark_count;
     size_t mark_capacity;
-    int64_t *fuel;         // of the VM; large cells take some. NULL: for free
-    bool is_shared;        // the realm's: every cell gets CELL_SHARED
+    int64_t *fuel;  // of the VM; large cells take some. NULL: for free
+    bool is_shared; // the realm's: every cell gets CELL_SHARED
 };
 
 void flow_heap_init(FlowHeap *heap, size_t limit, bool is_shared);

@@ -106,8 +106,8 @@ static void append_member(FlowVm *vm, FlowObject *object, FlowValue name, uint32
 // stack.
 static void append_object(FlowVm *vm, FlowObject *object, uint32_t depth, Buf *out) {
     bool is_error = object->cell.kind == KIND_ERROR;
-    FlowArray *keys = flow_object_keys(
-        vm, object, is_error ? KEYS_STRINGS : KEYS_STRINGS | KEYS_ENUMERABLE_ONLY);
+    FlowArray *keys =
+        flow_object_keys(vm, object, is_error ? KEYS_STRINGS : KEYS_STRINGS | KEYS_ENUMERABLE_ONLY);
     buf_append_char(out, '{');
     if (is_error) {
         append_member(vm, object, FLOW_NAME(vm, name), depth, out);

@@ -13,8 +13,7 @@ enum { INLINE_SLOTS_DEFAULT = 4, INLINE_SLOTS_MAX = 24, SLOTS_APART_MIN = 8 };
 
 static FlowObject *object_alloc(FlowVm *vm, FlowKind kind, size_t size, FlowShape *shape,
                                 uint32_t inline_count) {
-    FlowObject *object =
-        flow_heap_take(&vm->heap, kind, size + inline_count * sizeof(FlowValue));
+    FlowObject *object = flow_heap_take(&vm->heap, kind, size + inline_count * sizeof(FlowValue));
     object->shape = shape;
     object->cell.small = (uint8_t)inline_count;
     object->slots = (FlowValue *)(void *)((char *)object + size); // unset until the shape has them
@@ -44,8 +43,7 @@ FlowObject *flow_object_plain(FlowVm *vm) {
 }
 
 FlowSlotObject *flow_slot_object_new(FlowVm *vm, FlowKind kind, FlowObject *proto) {
-    FlowSlotObject *object =
-        (FlowSlotObject *)flow_object_alloc(vm, kind, sizeof *object, proto);
+    FlowSlotObject *object = (FlowSlotObject *)flow_object_alloc(vm, kind, sizeof *object, proto);
     for (int i = 0; i < 4; i++) object->internal[i] = FLOW_UNDEFINED;
     return object;
 }
@@ -75,8 +73,8 @@ void flow_object_append_slot(FlowVm *vm, FlowObject *body, FlowShape *shape, Flo
     uint32_t capacity = is_apart ? slots_storage(body)->cell.aux : body->cell.small;
     if (slot >= capacity) {
         uint32_t grown = capacity * 2 < SLOTS_APART_MIN ? SLOTS_APART_MIN : capacity * 2;
-        FlowStorage *storage = flow_heap_take(&vm->heap, KIND_SLOTS,
-                                              sizeof *storage + grown * sizeof(FlowValue));
+        FlowStorage *storage =
+            flow_heap_take(&vm->heap, KIND_SLOTS, sizeof *storage + grown * sizeof(FlowValue));
         storage->cell.aux = grown;
         storage->count = storage->unused = 0;
         if (slot) memcpy(storage->values, body->slots, slot * sizeof(FlowValue));
@@ -179,8 +177,7 @@ FlowObject *flow_object_writable_body(FlowVm *vm, FlowObject *object) {
     if (is_array) ((FlowArray *)copy)->length = ((FlowArray *)object)->length;
     if (vm->override_count == vm->override_capacity) {
         vm->override_capacity = vm->override_capacity ? vm->override_capacity * 2 : 4;
-        vm->overrides =
-            mem_realloc(vm->overrides, vm->override_capacity * sizeof *vm->overrides);
+        vm->overrides = mem_realloc(vm->overrides, vm->override_capacity * sizeof *vm->overrides);
     }
     vm->overrides[vm->override_count++] = (FlowOverride){object, copy};
     vm->proto_epoch++;

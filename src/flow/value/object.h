@@ -51,12 +51,12 @@ enum { // property attributes
 };
 
 typedef struct FlowKeys { // grows at the end; see file head
-    FlowCell cell;     // aux = capacity (entries)
+    FlowCell cell;        // aux = capacity (entries)
     uint32_t count;
     uint32_t hash_capacity; // 0 while there are few keys: linear search
-    uint32_t *hash;    // 1 + entry index by hash; malloc'ed, owned
+    uint32_t *hash;         // 1 + entry index by hash; malloc'ed, owned
     struct FlowKeyEntry {
-        FlowKey key;   // bits 0: deleted (dictionaries only)
+        FlowKey key; // bits 0: deleted (dictionaries only)
         uint32_t attributes;
         uint32_t next; // unused
     } entries[];
@@ -65,7 +65,7 @@ typedef struct FlowKeys { // grows at the end; see file head
 enum { SHAPE_DICTIONARY = 1 };
 
 struct FlowShape {
-    FlowCell cell; // aux: SHAPE_*
+    FlowCell cell;     // aux: SHAPE_*
     FlowObject *proto; // NULL: null prototype
     FlowKeys *keys;    // NULL when count is 0
     uint32_t count;    // entries of keys that belong to this shape = slots in use
@@ -76,20 +76,20 @@ struct FlowShape {
         FlowShape **transitions; // hash table by (key, attributes); malloc'ed, owned
     };
     uint32_t transition_capacity;
-    uint32_t is_listed;  // in heap->shapes
-    uint32_t live_count; // dictionaries: entries that are not deleted
+    uint32_t is_listed;    // in heap->shapes
+    uint32_t live_count;   // dictionaries: entries that are not deleted
     FlowShape *next_shape; // heap->shapes: those whose transitions a collection looks at
 };
 
 typedef struct FlowStorage {
-    FlowCell cell; // aux = capacity in values
+    FlowCell cell;  // aux = capacity in values
     uint32_t count; // elements: used length; slots: unused
     uint32_t unused;
     FlowValue values[];
 } FlowStorage;
 
 typedef struct FlowSparse { // elements by index, sorted by index when somebody looks
-    FlowCell cell;  // aux = capacity
+    FlowCell cell;          // aux = capacity
     uint32_t count;
     uint32_t is_sorted;
     struct FlowSparseEntry {
@@ -114,14 +114,14 @@ enum { // FlowObject.cell.aux
     OBJECT_IS_PROTOTYPE = 1 << 3,    // some shape's proto: see [O3]
     OBJECT_LENGTH_READONLY = 1 << 4, // arrays: length is not writable
     OBJECT_CLASS_CONSTRUCTOR = 1 << 5,
-    OBJECT_IS_HANDLE = 1 << 6,       // promise of a host awaitable
-    OBJECT_LAZY_FUNCTION = 1 << 7,   // function whose name/length/prototype do not exist yet
+    OBJECT_IS_HANDLE = 1 << 6,     // promise of a host awaitable
+    OBJECT_LAZY_FUNCTION = 1 << 7, // function whose name/length/prototype do not exist yet
 };
 
 struct FlowObject {
-    FlowCell cell;   // small = inline slot capacity; aux = OBJECT_*
+    FlowCell cell; // small = inline slot capacity; aux = OBJECT_*
     FlowShape *shape;
-    FlowValue *slots; // inline area behind the object, or FlowStorage.values
+    FlowValue *slots;   // inline area behind the object, or FlowStorage.values
     FlowCell *elements; // NULL, FlowStorage (KIND_ELEMENTS) or FlowSparse
 };
 
@@ -134,10 +134,10 @@ typedef struct FlowArray {
 typedef struct FlowClosure {
     FlowObject object;
     const FlowRoutine *routine;
-    FlowObject *home;      // for super; NULL
-    FlowValue fields;      // class constructors: field initialiser, or undefined
-    FlowValue name;        // while lazy: HOLE = routine->name, else what SET_FUNCTION_NAME said
-    FlowValue upvalues[];  // routine->upvalue_count; boxes or values
+    FlowObject *home;     // for super; NULL
+    FlowValue fields;     // class constructors: field initialiser, or undefined
+    FlowValue name;       // while lazy: HOLE = routine->name, else what SET_FUNCTION_NAME said
+    FlowValue upvalues[]; // routine->upvalue_count; boxes or values
 } FlowClosure;
 
 typedef struct FlowSlotObject { // hidden state of built-ins
@@ -160,13 +160,13 @@ typedef struct FlowBoundFunction {
 } FlowBoundFunction;
 
 // --- making
-FlowObject *flow_object_new(FlowVm *vm, FlowObject *proto);          // KIND_OBJECT
+FlowObject *flow_object_new(FlowVm *vm, FlowObject *proto); // KIND_OBJECT
 FlowObject *flow_object_new_sized(FlowVm *vm, FlowObject *proto, uint32_t slot_count);
-FlowObject *flow_object_plain(FlowVm *vm);                           // of Object.prototype
+FlowObject *flow_object_plain(FlowVm *vm); // of Object.prototype
 // Any kind: `size` bytes of struct; inline slots come behind it.
 FlowObject *flow_object_alloc(FlowVm *vm, FlowKind kind, size_t size, FlowObject *proto);
 FlowSlotObject *flow_slot_object_new(FlowVm *vm, FlowKind kind, FlowObject *proto);
-FlowArray *flow_array_new(FlowVm *vm, uint32_t capacity);            // length 0
+FlowArray *flow_array_new(FlowVm *vm, uint32_t capacity); // length 0
 FlowArray *flow_array_from(FlowVm *vm, const FlowValue *values, uint32_t count);
 FlowClosure *flow_closure_new(FlowVm *vm, const FlowRoutine *routine);
 FlowBox *flow_box_new(FlowVm *vm, FlowValue value);
@@ -180,17 +180,17 @@ FlowShape *flow_shape_root(FlowVm *vm, FlowObject *proto); // the empty shape of
 bool flow_shape_find(const FlowShape *shape, FlowKey key, uint32_t *ret_slot, uint32_t *ret_attrs);
 
 // --- properties. `object` may be a realm object: all of these go through flow_object_body.
-FlowObject *flow_object_override(FlowVm *vm, FlowObject *object); // the copy, or object itself
+FlowObject *flow_object_override(FlowVm *vm, FlowObject *object);      // the copy, or object itself
 FlowObject *flow_object_writable_body(FlowVm *vm, FlowObject *object); // makes the copy
 #define flow_object_body(vm, object) flow_object_override((vm), (object))
 
 typedef struct FlowProperty {
-    FlowValue value;     // data: the value; accessor: HOLE
-    FlowValue getter;    // accessors
+    FlowValue value;  // data: the value; accessor: HOLE
+    FlowValue getter; // accessors
     FlowValue setter;
-    FlowObject *holder;  // the body it was found in
-    FlowValue *place;    // where the data is stored, NULL for computed ones (array length, string)
-    uint32_t slot;       // of named properties in holder
+    FlowObject *holder; // the body it was found in
+    FlowValue *place;   // where the data is stored, NULL for computed ones (array length, string)
+    uint32_t slot;      // of named properties in holder
     uint32_t attributes;
 } FlowProperty;
 
@@ -236,8 +236,14 @@ bool flow_object_define_own(FlowVm *vm, FlowObject *object, FlowKey key, const F
 bool flow_object_delete(FlowVm *vm, FlowObject *object, FlowKey key); // false: not configurable
 
 // OrdinarySet up to where script code would run.
-typedef enum FlowSetResult { SET_DONE, SET_SETTER, SET_READONLY, SET_NO_SETTER, SET_NOT_EXTENSIBLE,
-                             SET_TOO_LONG } FlowSetResult;
+typedef enum FlowSetResult {
+    SET_DONE,
+    SET_SETTER,
+    SET_READONLY,
+    SET_NO_SETTER,
+    SET_NOT_EXTENSIBLE,
+    SET_TOO_LONG
+} FlowSetResult;
 FlowSetResult flow_object_set(FlowVm *vm, FlowObject *object, FlowKey key, FlowValue value,
                               FlowValue *ret_setter);
 

@@ -59,8 +59,7 @@ FlowString *flow_to_string(FlowVm *vm, FlowValue primitive) {
     if (flow_is_undefined(primitive)) return flow_as_string(FLOW_NAME(vm, undefined));
     if (flow_is_null(primitive)) return flow_as_string(FLOW_NAME(vm, null));
     if (flow_is_boolean(primitive)) {
-        return flow_as_string(flow_is_true(primitive) ? FLOW_NAME(vm, true)
-                                                      : FLOW_NAME(vm, false));
+        return flow_as_string(flow_is_true(primitive) ? FLOW_NAME(vm, true) : FLOW_NAME(vm, false));
     }
     if (flow_is_bigint(primitive)) return flow_bigint_to_string(vm, flow_as_bigint(primitive), 10);
     // What no script can hold comes only from a damaged snapshot: nothing may depend on it.
@@ -196,11 +195,10 @@ bool flow_arithmetic(FlowVm *vm, uint16_t op, FlowValue a, FlowValue b, FlowValu
             if (flow_is_symbol(other)) {
                 return flow_throw_type(vm, "Cannot convert a Symbol value to a number");
             }
-            return flow_throw_type(
-                vm, "Cannot mix BigInt and other types, use explicit conversions");
+            return flow_throw_type(vm,
+                                   "Cannot mix BigInt and other types, use explicit conversions");
         }
-        FlowBigInt *result =
-            flow_bigint_arithmetic(vm, op, flow_as_bigint(a), flow_as_bigint(b));
+        FlowBigInt *result = flow_bigint_arithmetic(vm, op, flow_as_bigint(a), flow_as_bigint(b));
         if (!result) return false;
         *ret = flow_from_bigint(result);
         return true;

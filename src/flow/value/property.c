@@ -329,8 +329,7 @@ static bool define_new(FlowVm *vm, FlowObject *object, FlowKey key, const FlowDe
     return true;
 }
 
-bool flow_object_define_own(FlowVm *vm, FlowObject *object, FlowKey key,
-                            const FlowDescriptor *d) {
+bool flow_object_define_own(FlowVm *vm, FlowObject *object, FlowKey key, const FlowDescriptor *d) {
     if (object->cell.aux & OBJECT_LAZY_FUNCTION) flow_function_materialize(vm, object);
     if (object->cell.kind == KIND_ARRAY && is_key(key, FLOW_NAME(vm, length))) {
         return array_define_length(vm, (FlowArray *)object, d);
@@ -415,8 +414,8 @@ FlowSetResult flow_object_set(FlowVm *vm, FlowObject *object, FlowKey key, FlowV
     }
     FlowObject *proto = flow_object_proto(vm, object);
     if (proto && flow_object_lookup(vm, proto, key, &property)) {
-        bool blocks = property.attributes & PROPERTY_ACCESSOR ||
-                      !(property.attributes & PROPERTY_WRITABLE);
+        bool blocks =
+            property.attributes & PROPERTY_ACCESSOR || !(property.attributes & PROPERTY_WRITABLE);
         if (blocks) return set_found(vm, object, &property, value, ret_setter);
     }
     return set_new(vm, object, key, value);

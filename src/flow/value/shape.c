@@ -56,8 +56,7 @@ static void keys_append(FlowVm *vm, FlowKeys *keys, FlowKey key, uint32_t attrib
     else if (keys->count > SHAPE_LINEAR_MAX) keys_rehash(vm, keys);
 }
 
-bool flow_shape_find(const FlowShape *shape, FlowKey key, uint32_t *ret_slot,
-                     uint32_t *ret_attrs) {
+bool flow_shape_find(const FlowShape *shape, FlowKey key, uint32_t *ret_slot, uint32_t *ret_attrs) {
     const FlowKeys *keys = shape->keys;
     if (!keys) return false;
     uint32_t found = UINT32_MAX;

@@ -3,9 +3,9 @@
 #include "flow/value/object.h"
 
 enum {
-    SHAPE_LINEAR_MAX = 8,      // keys are searched one by one up to here
+    SHAPE_LINEAR_MAX = 8,       // keys are searched one by one up to here
     SHAPE_PROPERTIES_MAX = 128, // beyond, an object gets a dictionary
-    SHAPE_COMPUTED_MAX = 24,   // the same for properties added by computed key
+    SHAPE_COMPUTED_MAX = 24,    // the same for properties added by computed key
 };
 
 static inline bool flow_shape_is_dictionary(const FlowShape *shape) {

@@ -177,8 +177,8 @@ FlowString *flow_string_flatten(FlowVm *vm, FlowString *rope) {
 
 uint32_t flow_string_hash(FlowString *flat) {
     if (flat->cell.flags & STRING_HASHED) return flat->hash;
-    size_t size = flow_string_is_wide(flat) ? (size_t)flow_string_length(flat) * 2
-                                            : flow_string_length(flat);
+    size_t size =
+        flow_string_is_wide(flat) ? (size_t)flow_string_length(flat) * 2 : flow_string_length(flat);
     uint64_t hash = hash_bytes(flat->latin1, size);
     flat->hash = (uint32_t)(hash ^ hash >> 32);
     flat->cell.flags |= STRING_HASHED;

@@ -28,8 +28,8 @@ enum { // FlowCell.flags of a string
 enum { STRING_BYTES_PER_FUEL = 64 }; // copied or compared in the time of an instruction
 
 struct FlowString {
-    FlowCell cell; // aux = length in units
-    uint32_t hash; // valid with STRING_HASHED
+    FlowCell cell;  // aux = length in units
+    uint32_t hash;  // valid with STRING_HASHED
     uint32_t depth; // of a rope, so that the builder of deep left chains stays cheap
     union {
         struct {
@@ -45,7 +45,7 @@ struct FlowSymbol {
     FlowCell cell;         // aux: SYMBOL_*
     FlowValue description; // string or undefined; "#x" for private names
     uint32_t hash;
-    uint32_t well_known;   // 1 + index in the realm's list of well-known symbols, 0 = none
+    uint32_t well_known; // 1 + index in the realm's list of well-known symbols, 0 = none
 };
 enum { SYMBOL_PRIVATE = 1, SYMBOL_REGISTERED = 2, SYMBOL_METHOD = 4 }; // by Symbol.for; #m() {}
 
@@ -64,7 +64,7 @@ FlowString *flow_string_utf8(FlowVm *vm, Str text); // WTF-8 in; invalid bytes b
 FlowString *flow_string_cstr(FlowVm *vm, const char *ascii);
 FlowString *flow_string_latin1(FlowVm *vm, const uint8_t *units, size_t count);
 FlowString *flow_string_utf16(FlowVm *vm, const uint16_t *units, size_t count); // narrows if it can
-FlowString *flow_string_unit(FlowVm *vm, uint16_t unit); // shared below 256
+FlowString *flow_string_unit(FlowVm *vm, uint16_t unit);                        // shared below 256
 FlowString *flow_string_empty(FlowVm *vm);
 // Uninitialised flat strings for the caller to fill; wide ones must keep [S3].
 FlowString *flow_string_alloc(FlowVm *vm, size_t length, bool is_wide);
@@ -102,8 +102,8 @@ int64_t flow_string_find(const FlowString *flat, const FlowString *needle, uint3
 int64_t flow_string_find_last(const FlowString *flat, const FlowString *needle, uint32_t from);
 void flow_string_to_utf8(FlowVm *vm, FlowString *s, Buf *out); // WTF-8: lone surrogates kept
 double flow_string_to_number(FlowVm *vm, FlowString *s);       // ToNumber of a string
-size_t flow_wtf8_to_utf16(Str text, uint16_t *ret_units); // room for text.len units
-bool flow_is_space(uint16_t unit); // WhiteSpace or LineTerminator
+size_t flow_wtf8_to_utf16(Str text, uint16_t *ret_units);      // room for text.len units
+bool flow_is_space(uint16_t unit);                             // WhiteSpace or LineTerminator
 
 // --- a builder for natives: units go in one by one, narrow until one does not fit.
 typedef struct FlowStringBuilder {
@@ -116,11 +116,11 @@ typedef struct FlowStringBuilder {
     size_t length;
     size_t capacity; // units
     bool is_wide;
-    bool is_too_long; // beyond the limit; what came later was dropped
+    bool is_too_long;   // beyond the limit; what came later was dropped
     uint8_t first[128]; // where `data` points until that is full: a builder must not move
 } FlowStringBuilder;
 void flow_builder_init(FlowStringBuilder *builder, FlowVm *vm);
-void flow_builder_done(FlowStringBuilder *builder); // when not finished
+void flow_builder_done(FlowStringBuilder *builder);                       // when not finished
 void flow_builder_unit_slowly(FlowStringBuilder *builder, uint16_t unit); // what the next falls to
 static inline void flow_builder_unit(FlowStringBuilder *builder, uint16_t unit) {
     if (unit < 256 && !builder->is_wide && builder->length < builder->capacity) {

@@ -3,10 +3,10 @@
 // Buckets are chains of entry indices, as many as there is room for entries. Deleting unlinks the
 // entry and leaves a HOLE key in its place; when more than half of the entries are holes they are
 // moved together. Sequence numbers stay with their entries, so iterators do not notice.
+#include "flow/value/table.h"
 #include "base/containers/hash.h"
 #include "flow/value/error.h"
 #include "flow/value/operators.h"
-#include "flow/value/table.h"
 #include "flow/vm/vm.h"
 
 enum { TABLE_CAPACITY_MIN = 4, TABLE_CAPACITY_MAX = 1 << 26, TABLE_COMPACT_MIN = 16 };
@@ -54,8 +54,7 @@ FlowTable *flow_table_new(FlowVm *vm, uint32_t capacity) {
 
 static void link_entry(FlowVm *vm, FlowTable *table, uint32_t index) {
     FlowTableEntry *entry = &table->entries[index];
-    uint32_t *bucket =
-        &flow_table_buckets(table)[hash_of(vm, entry->key) & (table->cell.aux - 1)];
+    uint32_t *bucket = &flow_table_buckets(table)[hash_of(vm, entry->key) & (table->cell.aux - 1)];
     entry->next = *bucket;
     *bucket = index + 1;
 }

@@ -22,8 +22,8 @@ typedef struct FlowTable {
     FlowCell cell; // aux = capacity of entries, a power of two
     uint32_t count;
     uint32_t live_count;
-    uint32_t next_sequence; // survives replacement
-    uint32_t first_live;    // entries before it are deleted
+    uint32_t next_sequence;   // survives replacement
+    uint32_t first_live;      // entries before it are deleted
     FlowTableEntry entries[]; // then uint32_t buckets[capacity]: 1 + index of the first entry
 } FlowTable;
 

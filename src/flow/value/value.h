@@ -31,32 +31,32 @@ typedef struct FlowValue {
     uint64_t bits;
 } FlowValue;
 
-#define VALUE_TAG_FIRST 0xFFF9000000000000ull
-#define VALUE_TAG_INT 0xFFF9000000000000ull
-#define VALUE_TAG_SPECIAL 0xFFFA000000000000ull
-#define VALUE_TAG_OBJECT 0xFFFB000000000000ull
-#define VALUE_TAG_STRING 0xFFFC000000000000ull
-#define VALUE_TAG_SYMBOL 0xFFFD000000000000ull
-#define VALUE_TAG_BIGINT 0xFFFE000000000000ull
-#define VALUE_TAG_CELL 0xFFFF000000000000ull
-#define VALUE_TAG_MASK 0xFFFF000000000000ull
+#define VALUE_TAG_FIRST    0xFFF9000000000000ull
+#define VALUE_TAG_INT      0xFFF9000000000000ull
+#define VALUE_TAG_SPECIAL  0xFFFA000000000000ull
+#define VALUE_TAG_OBJECT   0xFFFB000000000000ull
+#define VALUE_TAG_STRING   0xFFFC000000000000ull
+#define VALUE_TAG_SYMBOL   0xFFFD000000000000ull
+#define VALUE_TAG_BIGINT   0xFFFE000000000000ull
+#define VALUE_TAG_CELL     0xFFFF000000000000ull
+#define VALUE_TAG_MASK     0xFFFF000000000000ull
 #define VALUE_PAYLOAD_MASK 0x0000FFFFFFFFFFFFull
-#define VALUE_NAN_BITS 0x7FF8000000000000ull
+#define VALUE_NAN_BITS     0x7FF8000000000000ull
 
 #define FLOW_UNDEFINED ((FlowValue){VALUE_TAG_SPECIAL | 0})
-#define FLOW_NULL ((FlowValue){VALUE_TAG_SPECIAL | 1})
-#define FLOW_FALSE ((FlowValue){VALUE_TAG_SPECIAL | 2})
-#define FLOW_TRUE ((FlowValue){VALUE_TAG_SPECIAL | 3})
-#define FLOW_HOLE ((FlowValue){VALUE_TAG_SPECIAL | 4})
-#define FLOW_NAN ((FlowValue){VALUE_NAN_BITS})
+#define FLOW_NULL      ((FlowValue){VALUE_TAG_SPECIAL | 1})
+#define FLOW_FALSE     ((FlowValue){VALUE_TAG_SPECIAL | 2})
+#define FLOW_TRUE      ((FlowValue){VALUE_TAG_SPECIAL | 3})
+#define FLOW_HOLE      ((FlowValue){VALUE_TAG_SPECIAL | 4})
+#define FLOW_NAN       ((FlowValue){VALUE_NAN_BITS})
 
 // Every heap thing begins with this. Who writes: the heap (`units`, mark bit), the owner (rest).
 typedef struct FlowCell {
-    uint8_t kind;   // FlowKind
-    uint8_t flags;  // CELL_*; the upper six bits belong to the kind
-    uint8_t units;  // size in 16-byte units, 0 = large (own allocation)
-    uint8_t small;  // for the kind: e.g. inline slot count of an object
-    uint32_t aux;   // for the kind: string length, storage capacity, object flags
+    uint8_t kind;  // FlowKind
+    uint8_t flags; // CELL_*; the upper six bits belong to the kind
+    uint8_t units; // size in 16-byte units, 0 = large (own allocation)
+    uint8_t small; // for the kind: e.g. inline slot count of an object
+    uint32_t aux;  // for the kind: string length, storage capacity, object flags
 } FlowCell;
 
 enum {
@@ -147,9 +147,7 @@ static inline bool flow_is_primitive(FlowValue v) { return !flow_is_object(v); }
 
 // --- making
 static inline FlowValue flow_bool(bool b) { return b ? FLOW_TRUE : FLOW_FALSE; }
-static inline FlowValue flow_int(int32_t i) {
-    return (FlowValue){VALUE_TAG_INT | (uint32_t)i};
-}
+static inline FlowValue flow_int(int32_t i) { return (FlowValue){VALUE_TAG_INT | (uint32_t)i}; }
 static inline FlowValue flow_double(double d) { // for results known not to be int32; see [V2]
     FlowValue v;
     if (d != d) return FLOW_NAN;

@@ -63,14 +63,14 @@ static FlowArray *rest_array(FlowVm *vm, uint32_t base, uint32_t skip, uint32_t 
 }
 
 static FlowObject *arguments_object(FlowVm *vm, uint32_t base, uint32_t count) {
-    FlowObject *object = flow_object_alloc(vm, KIND_ARGUMENTS, sizeof(FlowObject),
-                                           vm->realm->protos[PROTO_OBJECT]);
+    FlowObject *object =
+        flow_object_alloc(vm, KIND_ARGUMENTS, sizeof(FlowObject), vm->realm->protos[PROTO_OBJECT]);
     flow_object_define(vm, object, FLOW_KEY(vm, length), flow_uint(count), PROPERTY_HIDDEN);
     flow_object_define(vm, object, FLOW_SYMBOL(vm, SYMBOL_ITERATOR),
                        flow_from_object(vm->realm->array_values), PROPERTY_HIDDEN);
     FlowValue thrower = flow_from_object(vm->realm->thrower);
-    flow_object_define_accessor(vm, object, FLOW_KEY(vm, callee),
-                                (FlowGetSet){thrower, thrower}, 0);
+    flow_object_define_accessor(vm, object, FLOW_KEY(vm, callee), (FlowGetSet){thrower, thrower},
+                                0);
     for (uint32_t i = 0; i < count; i++) {
         flow_elements_put(vm, object, i, vm->stack[base + 1 + i], PROPERTY_DEFAULT);
     }

@@ -11,8 +11,7 @@
 #include "flow/vm/vm.h"
 
 FlowObject *flow_iterator_result(FlowVm *vm, FlowValue value, bool is_done) {
-    FlowObject *result =
-        flow_object_new_sized(vm, vm->realm->protos[PROTO_OBJECT], 2);
+    FlowObject *result = flow_object_new_sized(vm, vm->realm->protos[PROTO_OBJECT], 2);
     flow_object_add(vm, result, FLOW_KEY(vm, value), value, PROPERTY_DEFAULT);
     flow_object_add(vm, result, FLOW_KEY(vm, done), flow_bool(is_done), PROPERTY_DEFAULT);
     return result;
@@ -32,8 +31,8 @@ static void coroutine_save(FlowVm *vm, FlowCoroutine *coroutine, uint32_t live) 
     FlowStorage *storage = coroutine->registers;
     if (!storage || storage->cell.aux < live) {
         if (storage) flow_heap_free(&vm->heap, storage);
-        storage = flow_heap_alloc(&vm->heap, KIND_ELEMENTS,
-                                  sizeof *storage + live * sizeof(FlowValue));
+        storage =
+            flow_heap_alloc(&vm->heap, KIND_ELEMENTS, sizeof *storage + live * sizeof(FlowValue));
         storage->cell.aux = live;
         coroutine->registers = storage;
     }
@@ -208,8 +207,8 @@ void flow_async_generator_drain(FlowVm *vm, FlowCoroutine *generator) {
         }
         if (mode == RESUME_RETURN) {
             generator->state = COROUTINE_AWAITING_RETURN;
-            FlowReaction *reaction = flow_reaction_new(vm, REACTION_GENERATOR_RETURN,
-                                                       flow_from_object(generator));
+            FlowReaction *reaction =
+                flow_reaction_new(vm, REACTION_GENERATOR_RETURN, flow_from_object(generator));
             flow_promise_react(vm, flow_promise_of(vm, request->value), reaction);
             return;
         }

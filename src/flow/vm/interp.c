@@ -7,24 +7,24 @@
 //   [K3] Every loop and every call takes fuel, so a turn ends in bounded time. With
 //        limits.is_exact each instruction takes one, and the loop can stop before any of them.
 //   [K4] Collections happen between instructions only (SAFE_POINT), with all values in place.
-#include "flow/vm/interp_internal.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
+#include "flow/vm/interp_internal.h"
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // The current instruction, taken apart by shifts: compilers make poor code of the struct.
-#define IOP ((uint16_t)word)
-#define IA ((uint16_t)(word >> 16))
-#define IB ((uint16_t)(word >> 32))
-#define IC ((uint16_t)(word >> 48))
-#define IW ((int32_t)(uint32_t)(word >> 32))
+#define IOP         ((uint16_t)word)
+#define IA          ((uint16_t)(word >> 16))
+#define IB          ((uint16_t)(word >> 32))
+#define IC          ((uint16_t)(word >> 48))
+#define IW          ((int32_t)(uint32_t)(word >> 32))
 #define INSTRUCTION ((FlowInstruction){.op = IOP, .a = IA, .wide = IW})
 
-#define A registers[IA]
-#define B registers[IB]
-#define C registers[IC]
+#define A   registers[IA]
+#define B   registers[IB]
+#define C   registers[IC]
 #define IMM ((int32_t)(int16_t)IC)
 
 #define NEXT                                                                                       \
@@ -77,7 +77,7 @@
         }                                                                                          \
     } while (0)
 
-#define INT_ARITHMETIC(builtin)                                                            \
+#define INT_ARITHMETIC(builtin)                                                                    \
     if (LIKELY(flow_is_int(B) && flow_is_int(C))) {                                                \
         int32_t r_;                                                                                \
         if (LIKELY(!builtin(flow_as_int(B), flow_as_int(C), &r_))) {                               \
@@ -137,21 +137,21 @@
 // Fused compare and jump: `wanted` is the outcome that jumps.
 #define JUMP_COMPARE(NAME, OPCODE, operator, wanted)                                               \
     L_JUMP_##NAME : if (LIKELY(flow_is_int(A) && flow_is_int(B))) {                                \
-        if ((flow_as_int(A) operator flow_as_int(B)) == wanted) JUMP_BY((int16_t)IC);            \
+        if ((flow_as_int(A) operator flow_as_int(B)) == wanted) JUMP_BY((int16_t)IC);              \
         NEXT;                                                                                      \
     }                                                                                              \
     if (flow_is_number(A) && flow_is_number(B)) {                                                  \
-        if ((flow_as_number(A) operator flow_as_number(B)) == wanted) JUMP_BY((int16_t)IC);      \
+        if ((flow_as_number(A) operator flow_as_number(B)) == wanted) JUMP_BY((int16_t)IC);        \
         NEXT;                                                                                      \
     }                                                                                              \
     SLOW_JUMP(interp_jump_compare(vm, INSTRUCTION, OPCODE, B));
 #define JUMP_COMPARE_INT(NAME, OPCODE, operator, wanted)                                           \
     L_JUMP_##NAME##_INT : if (LIKELY(flow_is_int(A))) {                                            \
-        if ((flow_as_int(A) operator(int32_t)(int16_t) IB) == wanted) JUMP_BY((int16_t)IC);    \
+        if ((flow_as_int(A) operator(int32_t)(int16_t) IB) == wanted) JUMP_BY((int16_t)IC);        \
         NEXT;                                                                                      \
     }                                                                                              \
     if (flow_is_double(A)) {                                                                       \
-        if ((flow_as_double(A) operator(double)(int16_t) IB) == wanted) JUMP_BY((int16_t)IC);  \
+        if ((flow_as_double(A) operator(double)(int16_t) IB) == wanted) JUMP_BY((int16_t)IC);      \
         NEXT;                                                                                      \
     }                                                                                              \
     SLOW_JUMP(interp_jump_compare(vm, INSTRUCTION, OPCODE, flow_int((int16_t)IB)));
@@ -233,7 +233,7 @@
         NEXT;                                                                                      \
     }
 
-#define BOX_OF(value)                                                                  \
+#define BOX_OF(value)                                                                              \
     FlowBox *box = flow_as_box(value);                                                             \
     if (UNLIKELY(!flow_is_cell(value) || box->cell.kind != KIND_BOX)) goto broken;
 
@@ -303,7 +303,7 @@ FlowInterpResult flow_interp_run(FlowVm *vm) {
         FLOW_OPCODES(OP)
 #undef OP
 #define OP(NAME, BASE, MEANING) &&L_##NAME,
-        FLOW_FUSED(OP)
+            FLOW_FUSED(OP)
 #undef OP
     };
     static const void *const counting[OP_END] = {[0 ... OP_END - 1] = &&count_instruction};
@@ -390,7 +390,7 @@ L_MOVES:
 L_MOVE_CALL_6:
     A = B;
     memcpy(&word, pc++, sizeof word);
-L_MOVE_CALL_5: {
+L_MOVE_CALL_5 : {
     FlowValue *block = &A;
     block[0] = B;
     block[1] = registers[pc[0].b];
@@ -419,7 +419,7 @@ L_LOAD_PRELUDE:
     NEXT;
 
     // --- globals
-L_GET_GLOBAL: {
+L_GET_GLOBAL : {
     FlowInlineCache *cache = &caches[IC];
     if (LIKELY(cache->shape == vm->realm->global->shape && !cache->holder)) {
         A = vm->realm->global->slots[cache->slot];
@@ -441,18 +441,18 @@ L_NEW_BOX_VALUE:
     A = flow_from_cell(flow_box_new(vm, B));
     SAFE_POINT();
     NEXT;
-L_COPY_BOX: {
+L_COPY_BOX : {
     BOX_OF(A)
     A = flow_from_cell(flow_box_new(vm, box->value));
     SAFE_POINT();
     NEXT;
 }
-L_GET_BOX: {
+L_GET_BOX : {
     BOX_OF(B)
     A = box->value;
     NEXT;
 }
-L_GET_BOX_CHECKED: {
+L_GET_BOX_CHECKED : {
     BOX_OF(B)
     if (UNLIKELY(flow_is_hole(box->value))) {
         SLOW(interp_throw_uninitialized(vm, routine->constants[IC]));
@@ -460,12 +460,12 @@ L_GET_BOX_CHECKED: {
     A = box->value;
     NEXT;
 }
-L_SET_BOX: {
+L_SET_BOX : {
     BOX_OF(A)
     box->value = B;
     NEXT;
 }
-L_SET_BOX_CHECKED: {
+L_SET_BOX_CHECKED : {
     BOX_OF(A)
     if (UNLIKELY(flow_is_hole(box->value))) {
         SLOW(interp_throw_uninitialized(vm, routine->constants[IC]));
@@ -473,12 +473,12 @@ L_SET_BOX_CHECKED: {
     box->value = B;
     NEXT;
 }
-L_GET_UPVALUE: {
+L_GET_UPVALUE : {
     BOX_OF(frame->closure->upvalues[IW])
     A = box->value;
     NEXT;
 }
-L_GET_UPVALUE_CHECKED: {
+L_GET_UPVALUE_CHECKED : {
     BOX_OF(frame->closure->upvalues[IW])
     if (UNLIKELY(flow_is_hole(box->value))) {
         SLOW(interp_throw_uninitialized(vm, routine->upvalues[IW].name));
@@ -486,12 +486,12 @@ L_GET_UPVALUE_CHECKED: {
     A = box->value;
     NEXT;
 }
-L_SET_UPVALUE: {
+L_SET_UPVALUE : {
     BOX_OF(frame->closure->upvalues[IW])
     box->value = A;
     NEXT;
 }
-L_SET_UPVALUE_CHECKED: {
+L_SET_UPVALUE_CHECKED : {
     BOX_OF(frame->closure->upvalues[IW])
     if (UNLIKELY(flow_is_hole(box->value))) {
         SLOW(interp_throw_uninitialized(vm, routine->upvalues[IW].name));
@@ -499,7 +499,7 @@ L_SET_UPVALUE_CHECKED: {
     box->value = A;
     NEXT;
 }
-L_UPVALUE_CALLEE: {
+L_UPVALUE_CALLEE : {
     BOX_OF(frame->closure->upvalues[IW])
     A = box->value;
     registers[IA + 1] = FLOW_UNDEFINED;
@@ -773,8 +773,8 @@ L_JUMP_STRICT_NE_INT:
 
     // --- objects
 L_NEW_OBJECT:
-    A = flow_from_object(flow_object_new_sized(vm, vm->realm->protos[PROTO_OBJECT],
-                                               IW > 0 ? (uint32_t)IW : 2));
+    A = flow_from_object(
+        flow_object_new_sized(vm, vm->realm->protos[PROTO_OBJECT], IW > 0 ? (uint32_t)IW : 2));
     SAFE_POINT();
     NEXT;
 L_NEW_ARRAY:
@@ -793,7 +793,7 @@ L_ARRAY_PUSH_HOLE:
 L_ARRAY_SPREAD:
     if (UNLIKELY(!flow_is_array(A))) goto broken;
     SLOW_HERE(interp_array_spread(vm, INSTRUCTION));
-L_NEW_REGEXP: {
+L_NEW_REGEXP : {
     SAVE();
     FlowObject *regexp = flow_regexp_new(vm, flow_as_string(routine->constants[IB]),
                                          flow_as_string(routine->constants[IC]));
@@ -809,7 +809,7 @@ L_CLOSURE:
     CHECK(interp_closure(vm, INSTRUCTION));
     SAFE_POINT();
     NEXT;
-L_GET_FIELD: {
+L_GET_FIELD : {
     FlowValue receiver = B;
     FlowInlineCache *cache = &caches[IC];
     if (LIKELY(flow_is_object(receiver))) {
@@ -849,7 +849,7 @@ L_GET_FIELD: {
     }
     SLOW_HERE(interp_get_field(vm, INSTRUCTION, cache));
 }
-L_SET_FIELD: {
+L_SET_FIELD : {
     FlowInlineCache *cache = &caches[IC];
     if (LIKELY(flow_is_object(A) && flow_as_object(A)->shape == cache->shape)) {
         FlowObject *object = flow_as_object(A);
@@ -883,7 +883,7 @@ L_SET_FIELD: {
     }
     SLOW_HERE(interp_set_field(vm, INSTRUCTION, cache));
 }
-L_INIT_FIELD: {
+L_INIT_FIELD : {
     FlowInlineCache *cache = &caches[IC];
     if (UNLIKELY(!flow_is_object(A))) goto broken;
     FlowObject *object = flow_as_object(A);
@@ -897,7 +897,7 @@ L_INIT_FIELD: {
     SAFE_POINT();
     NEXT;
 }
-L_DEFINE_FIELD: {
+L_DEFINE_FIELD : {
     FlowInlineCache *cache = &caches[IC];
     if (UNLIKELY(!flow_is_object(A))) goto broken;
     FlowObject *object = flow_as_object(A);
@@ -1099,12 +1099,12 @@ L_CHECK_OBJECT:
     if (LIKELY(flow_is_object(A))) NEXT;
     {
         char text[FLOW_TEXT_MAX];
-        SLOW(flow_throw_type(vm, "Iterator result %s is not an object",
-                             flow_describe(vm, A, text)));
+        SLOW(
+            flow_throw_type(vm, "Iterator result %s is not an object", flow_describe(vm, A, text)));
     }
 
     // --- calls
-L_CALL: {
+L_CALL : {
     FlowValue callee = A;
     vm->fuel -= 2;
     uint32_t block = frame->base + IA + 1;
@@ -1126,17 +1126,17 @@ L_NEW_SPREAD:
 L_NEW:
     vm->fuel -= 4;
     SLOW(interp_new(vm, INSTRUCTION));
-L_INTRINSIC: {
+L_INTRINSIC : {
     if (UNLIKELY(vm->checks_intrinsics)) SLOW(interp_intrinsic(vm, INSTRUCTION));
     SAVE();
     NATIVE_FAST(vm->realm->intrinsics[IC], frame->base + IA)
 }
-L_RETURN: {
+L_RETURN : {
     FlowValue value = A;
     RETURN_FAST(value)
     SLOW(flow_vm_return(vm, value));
 }
-L_RETURN_UNDEFINED: {
+L_RETURN_UNDEFINED : {
     FlowValue value = FLOW_UNDEFINED;
     RETURN_FAST(value)
     SLOW(flow_vm_return(vm, value));
@@ -1152,8 +1152,8 @@ L_THROW_CONST_ASSIGN:
 
     // --- suspension
 L_AWAIT:
-    if (UNLIKELY(!(routine->flags & ROUTINE_ASYNC) || (frame->flags & FRAME_GENERATOR &&
-                                                       !frame->coroutine))) {
+    if (UNLIKELY(!(routine->flags & ROUTINE_ASYNC) ||
+                 (frame->flags & FRAME_GENERATOR && !frame->coroutine))) {
         goto broken;
     }
     SAVE();
@@ -1168,7 +1168,7 @@ L_YIELD_RESULT:
     SAVE();
     flow_coroutine_yield(vm, B, IC);
     goto reload;
-L_RESUME: {
+L_RESUME : {
     FlowValue mode = registers[IA + 1];
     if (LIKELY(mode.bits == flow_int(RESUME_NEXT).bits)) NEXT;
     if (mode.bits == flow_int(RESUME_THROW).bits) SLOW(flow_throw(vm, A));

@@ -5,9 +5,9 @@
 // messages use it in V8's words.
 //
 // Not here: how a frame is made (call.c).
-#include "flow/vm/interp_internal.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
+#include "flow/vm/interp_internal.h"
 #include <stdio.h>
 
 // V8's words for a value it has no source text for: "number 5", "object null", "undefined".
@@ -78,8 +78,7 @@ bool interp_throw_described(FlowVm *vm, FlowValue value, const char *what) {
     FlowFrame *frame = interp_frame(vm);
     const FlowRoutine *routine = frame->closure->routine;
     bool is_prelude = routine->flags & ROUTINE_PRELUDE; // a script did not write that text
-    FlowValue source =
-        is_prelude ? FLOW_HOLE : flow_routine_description(routine, frame->pc - 1);
+    FlowValue source = is_prelude ? FLOW_HOLE : flow_routine_description(routine, frame->pc - 1);
     if (strstr(what, "iterable")) return throw_not_iterable(vm, value, source, what);
     char text[FLOW_TEXT_MAX];
     flow_describe(vm, flow_is_hole(source) ? value : source, text);
@@ -135,13 +134,13 @@ bool interp_call_spread(FlowVm *vm, FlowInstruction in) {
             vm->stack[block + 2 + i] = flow_object_element(vm, &arguments->object, i);
         }
     }
-    return flow_vm_enter(vm, &(FlowInvocation){
-                                 .function = function,
-                                 .new_target = is_new ? vm->stack[block + 1] : FLOW_UNDEFINED,
-                                 .base = block + 1,
-                                 .count = count,
-                                 .return_to = base + in.c,
-                                 .return_kind = RETURN_STORE});
+    return flow_vm_enter(
+        vm, &(FlowInvocation){.function = function,
+                              .new_target = is_new ? vm->stack[block + 1] : FLOW_UNDEFINED,
+                              .base = block + 1,
+                              .count = count,
+                              .return_to = base + in.c,
+                              .return_kind = RETURN_STORE});
 }
 
 bool interp_intrinsic(FlowVm *vm, FlowInstruction in) {
@@ -161,8 +160,7 @@ bool interp_return_derived(FlowVm *vm, FlowInstruction in) {
     FlowValue this_value = vm->stack[base + in.b];
     if (!flow_is_object(value)) {
         if (!flow_is_undefined(value)) {
-            return flow_throw_type(vm,
-                                   "Derived constructors may only return object or undefined");
+            return flow_throw_type(vm, "Derived constructors may only return object or undefined");
         }
         if (flow_is_hole(this_value)) {
             return flow_throw_reference(vm, "Must call super constructor in derived class before "
@@ -187,7 +185,6 @@ bool interp_throw_uninitialized(FlowVm *vm, FlowValue name) {
 bool interp_throw_error(FlowVm *vm, FlowInstruction in) {
     FlowValue message = interp_frame(vm)->closure->routine->constants[in.wide];
     FlowErrorKind kind = in.a < ERROR_KIND_COUNT ? (FlowErrorKind)in.a : ERROR_KIND_ERROR;
-    FlowString *text =
-        flow_is_string(message) ? flow_as_string(message) : flow_string_empty(vm);
+    FlowString *text = flow_is_string(message) ? flow_as_string(message) : flow_string_empty(vm);
     return flow_throw(vm, flow_from_object(flow_error_new(vm, kind, text)));
 }

@@ -74,8 +74,7 @@ static bool class_parents(FlowVm *vm, FlowValue super, FlowObject **ret_proto,
     *ret_constructor = flow_as_object(super);
     FlowValue proto = flow_object_get_data(vm, *ret_constructor, FLOW_KEY(vm, prototype));
     if (!flow_is_object(proto) && !flow_is_null(proto)) {
-        return flow_throw_type(vm,
-                               "Class extends value does not have valid prototype property %s",
+        return flow_throw_type(vm, "Class extends value does not have valid prototype property %s",
                                flow_describe(vm, proto, text));
     }
     *ret_proto = flow_is_null(proto) ? NULL : flow_as_object(proto);
@@ -93,8 +92,8 @@ bool interp_new_class(FlowVm *vm, FlowInstruction in) {
     FlowValue name = flow_function_lazy_name(vm, object);
     object->cell.aux &= ~(uint32_t)OBJECT_LAZY_FUNCTION;
     flow_object_set_proto(vm, object, parent);
-    flow_object_define(vm, object, FLOW_KEY(vm, length),
-                       flow_int(constructor->routine->length), PROPERTY_CONFIGURABLE);
+    flow_object_define(vm, object, FLOW_KEY(vm, length), flow_int(constructor->routine->length),
+                       PROPERTY_CONFIGURABLE);
     flow_object_define(vm, object, FLOW_KEY(vm, name), name, PROPERTY_CONFIGURABLE);
     flow_object_define(vm, object, FLOW_KEY(vm, prototype), flow_from_object(proto), 0);
     flow_object_define(vm, proto, FLOW_KEY(vm, constructor), block[1], PROPERTY_HIDDEN);
@@ -122,8 +121,7 @@ bool interp_define_method(FlowVm *vm, FlowInstruction in) {
     FlowValue function = vm->stack[base + in.c];
     FlowKey key = key_register(vm, base + in.b);
     FlowProperty old;
-    if (flow_object_get_own(vm, object, key, &old) &&
-        !(old.attributes & PROPERTY_CONFIGURABLE)) {
+    if (flow_object_get_own(vm, object, key, &old) && !(old.attributes & PROPERTY_CONFIGURABLE)) {
         char text[FLOW_TEXT_MAX]; // static prototype() {}
         return flow_throw_type(vm, "Cannot redefine property: %s",
                                flow_describe_key(vm, key, text));
@@ -376,11 +374,10 @@ bool interp_copy_properties(FlowVm *vm, FlowInstruction in) {
     if (!flow_is_object(source) && !flow_is_string(source)) return true;
     FlowObject *target = flow_as_object(vm->stack[base + in.a]);
     if (flow_is_object(source) && copy_plain(vm, target, flow_as_object(source))) return true;
-    return flow_vm_push_helper(vm,
-                               &(FlowHelperCall){.helper = HELPER_copyProperties,
-                                                 .count = 2,
-                                                 .arguments = {vm->stack[base + in.a], source},
-                                                 .return_kind = RETURN_DISCARD});
+    return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_copyProperties,
+                                                     .count = 2,
+                                                     .arguments = {vm->stack[base + in.a], source},
+                                                     .return_kind = RETURN_DISCARD});
 }
 
 bool interp_object_rest(FlowVm *vm, FlowInstruction in) {

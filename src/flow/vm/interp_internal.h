@@ -71,8 +71,8 @@ bool interp_require_object(FlowVm *vm, FlowInstruction in);
 // --- interp_iterate.c
 bool interp_get_iterator(FlowVm *vm, FlowInstruction in);
 bool interp_iter_start(FlowVm *vm, FlowInstruction in);
-bool interp_iter_next(FlowVm *vm, FlowInstruction in);       // ITER_NEXT, slow or at the end
-bool interp_iter_value(FlowVm *vm, FlowInstruction in);      // ITER_VALUE, ITER_STEP_VALUE
+bool interp_iter_next(FlowVm *vm, FlowInstruction in);  // ITER_NEXT, slow or at the end
+bool interp_iter_value(FlowVm *vm, FlowInstruction in); // ITER_VALUE, ITER_STEP_VALUE
 bool interp_iter_step(FlowVm *vm, FlowInstruction in);
 bool interp_iter_rest(FlowVm *vm, FlowInstruction in);
 bool interp_iter_close(FlowVm *vm, FlowInstruction in);

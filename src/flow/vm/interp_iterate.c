@@ -42,8 +42,7 @@ bool interp_get_iterator(FlowVm *vm, FlowInstruction in) {
     FlowProperty method;
     bool has_method = false;
     if (start && is_async) {
-        has_method =
-            flow_object_has(vm, start, FLOW_SYMBOL(vm, SYMBOL_ASYNC_ITERATOR));
+        has_method = flow_object_has(vm, start, FLOW_SYMBOL(vm, SYMBOL_ASYNC_ITERATOR));
     }
     if (start && !has_method) {
         has_method = flow_object_lookup(vm, start, FLOW_SYMBOL(vm, SYMBOL_ITERATOR), &method) &&
@@ -60,8 +59,7 @@ bool interp_get_iterator(FlowVm *vm, FlowInstruction in) {
         return flow_throw_read(vm, iterable, FLOW_SYMBOL(vm, SYMBOL_ASYNC_ITERATOR));
     }
     if (!has_method) {
-        return interp_throw_described(vm, iterable,
-                                      is_async ? "async iterable" : "iterable");
+        return interp_throw_described(vm, iterable, is_async ? "async iterable" : "iterable");
     }
     return flow_vm_push_helper(
         vm, &(FlowHelperCall){.helper = is_async ? HELPER_getAsyncIterator : HELPER_getIterator,
@@ -241,12 +239,11 @@ bool interp_iter_rest(FlowVm *vm, FlowInstruction in) {
         return true;
     }
     if (!is_array_mode(record)) {
-        return flow_vm_push_helper(vm,
-                                   &(FlowHelperCall){.helper = HELPER_iteratorRest,
-                                                     .count = 2,
-                                                     .arguments = {record[0], record[1]},
-                                                     .return_kind = RETURN_STORE,
-                                                     .return_to = base + in.b});
+        return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_iteratorRest,
+                                                         .count = 2,
+                                                         .arguments = {record[0], record[1]},
+                                                         .return_kind = RETURN_STORE,
+                                                         .return_to = base + in.b});
     }
     FlowArray *array = flow_as_array(record[0]);
     uint32_t index = (uint32_t)flow_as_int(record[1]);
@@ -282,7 +279,7 @@ bool interp_iter_get_method(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowValue iterator = vm->stack[base + in.b];
     FlowValue name = in.c == 0   ? FLOW_NAME(vm, next)
-                     : in.c == 1 ? FLOW_NAME(vm, return)
+                     : in.c == 1 ? FLOW_NAME(vm, return )
                                  : FLOW_NAME(vm, throw);
     return flow_vm_push_helper(vm, &(FlowHelperCall){.helper = HELPER_getMethod,
                                                      .count = 2,
@@ -293,8 +290,7 @@ bool interp_iter_get_method(FlowVm *vm, FlowInstruction in) {
 
 // ...iterable of strings, maps, sets and built-in iterators: all of it here, when every function
 // on the way is the original. False: nothing was done.
-static bool spread_builtin(FlowVm *vm, FlowArray *target, FlowValue iterable,
-                                   FlowValue method) {
+static bool spread_builtin(FlowVm *vm, FlowArray *target, FlowValue iterable, FlowValue method) {
     if (!flow_is_kind(method, KIND_NATIVE_FUNCTION)) return false;
     const FlowNativeEntry *entry = ((FlowNativeFunction *)flow_as_pointer(method))->entry;
     if (!(entry->flags & NATIVE_ITERATES)) return false;
@@ -379,9 +375,9 @@ static bool is_shadowed(FlowVm *vm, FlowObject *start, const FlowObject *until, 
 
 // The prototypes most objects have: nothing in them is enumerable while nobody has changed them.
 static bool has_nothing_to_list(const FlowVm *vm, const FlowObject *proto) {
-    return vm->override_count == 0 && (proto == vm->realm->protos[PROTO_OBJECT] ||
-                                       proto == vm->realm->protos[PROTO_ARRAY] ||
-                                       proto == vm->realm->protos[PROTO_FUNCTION]);
+    return vm->override_count == 0 &&
+           (proto == vm->realm->protos[PROTO_OBJECT] || proto == vm->realm->protos[PROTO_ARRAY] ||
+            proto == vm->realm->protos[PROTO_FUNCTION]);
 }
 
 bool interp_for_in_start(FlowVm *vm, FlowInstruction in) {

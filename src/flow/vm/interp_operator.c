@@ -4,9 +4,9 @@
 //   [O1] With an object operand the helper's frame delivers the result: into the destination, or
 //        into the jump of a fused comparison (RETURN_BRANCH).
 //   [O2] With primitives the result is there when the function returns.
-#include "flow/vm/interp_internal.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
+#include "flow/vm/interp_internal.h"
 
 bool interp_binary(FlowVm *vm, uint16_t op, FlowValue a, FlowValue b, uint32_t return_to) {
     if (flow_is_object(a) || flow_is_object(b)) {
@@ -143,8 +143,8 @@ bool interp_instanceof(FlowVm *vm, FlowInstruction in) {
     FlowObject *object = flow_as_object(constructor);
     bool is_simple = object->cell.kind == KIND_CLOSURE || object->cell.kind == KIND_NATIVE_FUNCTION;
     FlowProperty has_instance;
-    if (is_simple && flow_object_lookup(vm, object, FLOW_SYMBOL(vm, SYMBOL_HAS_INSTANCE),
-                                        &has_instance)) {
+    if (is_simple &&
+        flow_object_lookup(vm, object, FLOW_SYMBOL(vm, SYMBOL_HAS_INSTANCE), &has_instance)) {
         is_simple = has_instance.holder == vm->realm->protos[PROTO_FUNCTION];
     }
     bool result = false;

@@ -5,8 +5,8 @@
 //
 //   [I1] Never cached: dictionaries as receivers, computed properties, accessors, stack of errors.
 //   [I2] For primitives `shape` holds the prototype object itself, which no shape can equal.
-#include "flow/vm/interp_internal.h"
 #include "flow/value/object_layout.h"
+#include "flow/vm/interp_internal.h"
 
 // --- reading
 
@@ -203,8 +203,8 @@ static bool set_on_primitive(FlowVm *vm, FlowValue object, FlowKey key, FlowValu
     FlowObject *proto = flow_object_of_primitive(vm, object);
     if (!proto) return flow_throw_write(vm, object, key);
     FlowProperty property;
-    if (flow_object_lookup(vm, proto, key, &property) &&
-        property.attributes & PROPERTY_ACCESSOR && !flow_is_undefined(property.setter)) {
+    if (flow_object_lookup(vm, proto, key, &property) && property.attributes & PROPERTY_ACCESSOR &&
+        !flow_is_undefined(property.setter)) {
         return call_setter(vm, property.setter, object, value);
     }
     char name[FLOW_TEXT_MAX];
@@ -215,14 +215,13 @@ static bool set_on_primitive(FlowVm *vm, FlowValue object, FlowKey key, FlowValu
         return flow_throw_type(vm, "Cannot assign to read only property '%s' of string '%s'", name,
                                flow_describe(vm, object, text));
     }
-    return flow_throw_type(vm, "Cannot create property '%s' on %s '%s'", name,
-                           flow_typeof(object), flow_describe(vm, object, text));
+    return flow_throw_type(vm, "Cannot create property '%s' on %s '%s'", name, flow_typeof(object),
+                           flow_describe(vm, object, text));
 }
 
 bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value) {
     if (!flow_is_object(object)) return set_on_primitive(vm, object, key, value);
-    if (flow_is_array(object) && key.bits == FLOW_NAME(vm, length).bits &&
-        !flow_is_number(value)) {
+    if (flow_is_array(object) && key.bits == FLOW_NAME(vm, length).bits && !flow_is_number(value)) {
         // ArraySetLength converts; objects go through a helper that assigns the number.
         if (flow_is_object(value)) {
             FlowHelperCall helper = {
@@ -327,8 +326,7 @@ bool interp_init_element(FlowVm *vm, FlowInstruction in) {
     uint32_t base = interp_base(vm);
     FlowKey key;
     if (!flow_key_from_value(vm, vm->stack[base + in.b], &key)) UNREACHABLE();
-    return define_or_throw(vm, flow_as_object(vm->stack[base + in.a]), key,
-                           vm->stack[base + in.c]);
+    return define_or_throw(vm, flow_as_object(vm->stack[base + in.a]), key, vm->stack[base + in.c]);
 }
 
 bool interp_define_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache) {
@@ -363,8 +361,8 @@ bool interp_delete_element(FlowVm *vm, FlowInstruction in) {
     if (is_string_part ||
         (flow_is_object(object) && !flow_object_delete(vm, flow_as_object(object), key))) {
         if (is_string_part) {
-            FlowSlotObject *wrapper = flow_slot_object_new(vm, KIND_STRING_OBJECT,
-                                                           vm->realm->protos[PROTO_STRING]);
+            FlowSlotObject *wrapper =
+                flow_slot_object_new(vm, KIND_STRING_OBJECT, vm->realm->protos[PROTO_STRING]);
             wrapper->internal[0] = object;
             object = flow_from_object(wrapper);
         }
@@ -385,8 +383,7 @@ bool interp_in(FlowVm *vm, FlowInstruction in) {
         char name[FLOW_TEXT_MAX];
         char text[FLOW_TEXT_MAX];
         return flow_throw_type(vm, "Cannot use 'in' operator to search for '%s' in %s",
-                               flow_describe(vm, key_value, name),
-                               flow_describe(vm, object, text));
+                               flow_describe(vm, key_value, name), flow_describe(vm, object, text));
     }
     FlowKey key;
     if (!flow_key_from_value(vm, key_value, &key)) {
@@ -487,8 +484,7 @@ bool interp_set_super(FlowVm *vm, FlowInstruction in) {
     // The receiver gets an own property, whatever its other prototypes say.
     FlowObject *target = flow_as_object(this_value);
     if (flow_object_get_own(vm, target, key, &property)) {
-        if (property.attributes & PROPERTY_ACCESSOR ||
-            !(property.attributes & PROPERTY_WRITABLE)) {
+        if (property.attributes & PROPERTY_ACCESSOR || !(property.attributes & PROPERTY_WRITABLE)) {
             return throw_set(vm, this_value, key, SET_READONLY);
         }
         return interp_set_value(vm, this_value, key, value);

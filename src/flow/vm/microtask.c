@@ -165,10 +165,9 @@ static void finish_then_value(FlowVm *vm, const FlowReaction *memory, FlowValue 
     if (is_thrown) {
         flow_promise_reject(vm, promise, then);
     } else if (flow_is_callable(then)) {
-        flow_queue_push(&vm->queue, (FlowJob){.a = memory->promise,
-                                              .b = memory->target,
-                                              .c = then,
-                                              .kind = JOB_THENABLE});
+        flow_queue_push(
+            &vm->queue,
+            (FlowJob){.a = memory->promise, .b = memory->target, .c = then, .kind = JOB_THENABLE});
     } else {
         flow_promise_fulfill(vm, promise, memory->target);
     }

@@ -30,26 +30,26 @@ typedef enum FlowNativeResult {
 typedef enum FlowHint { HINT_DEFAULT, HINT_NUMBER, HINT_STRING } FlowHint;
 
 typedef struct FlowNativeCall {
-    FlowValue *this_value;  // in place; -1 as argument index means it
-    FlowValue *arguments;   // `count` of them
+    FlowValue *this_value; // in place; -1 as argument index means it
+    FlowValue *arguments;  // `count` of them
     uint32_t count;
-    FlowValue new_target;   // undefined when called without new
-    FlowValue function;     // the function object itself (its data: FlowNativeFunction)
-    FlowValue result;       // undefined unless set
+    FlowValue new_target; // undefined when called without new
+    FlowValue function;   // the function object itself (its data: FlowNativeFunction)
+    FlowValue result;     // undefined unless set
     // for NATIVE_NEEDS_PRIMITIVE
     int needs_index;
     FlowHint needs_hint;
     // for NATIVE_CALL
     FlowValue call_function;
     FlowValue call_this;
-    FlowArray *call_arguments;   // NULL: none, or
-    uint32_t call_skips;         // not 0: those of this call, without so many at the front
-    FlowValue call_new_target;   // undefined: a call; else a construction
+    FlowArray *call_arguments; // NULL: none, or
+    uint32_t call_skips;       // not 0: those of this call, without so many at the front
+    FlowValue call_new_target; // undefined: a call; else a construction
     // for NATIVE_RESUME
     FlowValue resume_target;
     FlowValue resume_value;
-    uint8_t resume_mode;         // FlowResumeMode
-    bool has_collected;          // second try after NATIVE_NEEDS_ROOM
+    uint8_t resume_mode; // FlowResumeMode
+    bool has_collected;  // second try after NATIVE_NEEDS_ROOM
 } FlowNativeCall;
 
 typedef FlowNativeResult (*FlowNative)(FlowVm *vm, FlowNativeCall *call);
@@ -76,8 +76,7 @@ static inline FlowNativeResult flow_native_return(FlowNativeCall *call, FlowValu
     call->result = value;
     return NATIVE_OK;
 }
-#define flow_native_throw(vm, kind, ...)                                                           \
-    (flow_throw_error((vm), (kind), __VA_ARGS__), NATIVE_THROW)
+#define flow_native_throw(vm, kind, ...) (flow_throw_error((vm), (kind), __VA_ARGS__), NATIVE_THROW)
 // Asks for argument `index` (-1: this) as a primitive.
 static inline FlowNativeResult flow_native_primitive(FlowNativeCall *call, int index,
                                                      FlowHint hint) {
@@ -109,8 +108,8 @@ typedef struct FlowNativeFunction {
 } FlowNativeFunction;
 FlowNativeFunction *flow_native_function_new(FlowVm *vm, const struct FlowNativeEntry *entry);
 
-enum { // FlowNativeEntry.flags
-    NATIVE_GETTER = 1,      // an accessor property's getter; `name` is the property
+enum {                 // FlowNativeEntry.flags
+    NATIVE_GETTER = 1, // an accessor property's getter; `name` is the property
     NATIVE_SETTER = 2,
     NATIVE_CONSTRUCTOR = 4, // may be called with new
     NATIVE_PRELUDE = 8,     // implemented by the prelude routine named in `prelude`
@@ -122,26 +121,34 @@ enum { // FlowNativeEntry.flags
 };
 
 typedef struct FlowNativeEntry {
-    const char *name;     // "push", "@@iterator" for a well-known symbol
-    FlowNative function;  // NULL with NATIVE_PRELUDE
-    const char *prelude;  // routine name, e.g. "Array_prototype_map"
-    uint8_t length;       // the `length` property
+    const char *name;    // "push", "@@iterator" for a well-known symbol
+    FlowNative function; // NULL with NATIVE_PRELUDE
+    const char *prelude; // routine name, e.g. "Array_prototype_map"
+    uint8_t length;      // the `length` property
     uint8_t flags;
-    uint16_t magic;       // free for the native: flow_native_magic(call)
+    uint16_t magic; // free for the native: flow_native_magic(call)
 } FlowNativeEntry;
 static inline uint16_t flow_native_magic(const FlowNativeCall *call) {
     return ((const FlowNativeFunction *)flow_as_pointer(call->function))->entry->magic;
 }
 
 // {"slice", string_slice, NULL, 2, 0, 0}
-#define NATIVE(name, function, length) {name, function, NULL, length, 0, 0}
-#define NATIVE_MAGIC(name, function, length, magic) {name, function, NULL, length, 0, magic}
-#define NATIVE_ITERATOR(name, function) {name, function, NULL, 0, NATIVE_ITERATES, 0}
-#define PRELUDE(name, routine, length) {name, NULL, routine, length, NATIVE_PRELUDE, 0}
-#define GETTER(name, function) {name, function, NULL, 0, NATIVE_GETTER, 0}
-#define CONSTANT(name, function) {name, function, NULL, 0, NATIVE_VALUE | NATIVE_FROZEN, 0}
-#define ALIAS(name, of) {name, NULL, of, 0, NATIVE_ALIAS, 0}
-#define NATIVE_END {NULL, NULL, NULL, 0, 0, 0}
+#define NATIVE(name, function, length)                                                             \
+    { name, function, NULL, length, 0, 0 }
+#define NATIVE_MAGIC(name, function, length, magic)                                                \
+    { name, function, NULL, length, 0, magic }
+#define NATIVE_ITERATOR(name, function)                                                            \
+    { name, function, NULL, 0, NATIVE_ITERATES, 0 }
+#define PRELUDE(name, routine, length)                                                             \
+    { name, NULL, routine, length, NATIVE_PRELUDE, 0 }
+#define GETTER(name, function)                                                                     \
+    { name, function, NULL, 0, NATIVE_GETTER, 0 }
+#define CONSTANT(name, function)                                                                   \
+    { name, function, NULL, 0, NATIVE_VALUE | NATIVE_FROZEN, 0 }
+#define ALIAS(name, of)                                                                            \
+    { name, NULL, of, 0, NATIVE_ALIAS, 0 }
+#define NATIVE_END                                                                                 \
+    { NULL, NULL, NULL, 0, 0, 0 }
 
 extern const FlowNativeEntry flow_resolving_entries[2]; // promise.c: resolve, reject
 

@@ -174,8 +174,7 @@ const FlowNativeEntry flow_resolving_entries[2] = {
 
 FlowValue flow_promise_function(FlowVm *vm, FlowPromise *promise, FlowBox *already,
                                 bool is_reject) {
-    FlowNativeFunction *function =
-        flow_native_function_new(vm, &flow_resolving_entries[is_reject]);
+    FlowNativeFunction *function = flow_native_function_new(vm, &flow_resolving_entries[is_reject]);
     function->data[0] = flow_from_object(promise);
     function->data[1] = flow_from_cell(already);
     return flow_from_object(function);
@@ -203,8 +202,9 @@ static void combinator_deliver(FlowVm *vm, FlowCombinator *combinator, FlowValue
         if (is_rejected) flow_promise_reject(vm, promise, value);
         else flow_promise_resolve(vm, promise, value);
     } else {
-        flow_queue_push(&vm->queue, (FlowJob){.a = function, .b = value, .kind = JOB_CALL,
-                                              .c = FLOW_UNDEFINED});
+        flow_queue_push(
+            &vm->queue,
+            (FlowJob){.a = function, .b = value, .kind = JOB_CALL, .c = FLOW_UNDEFINED});
     }
 }
 
@@ -236,8 +236,8 @@ static FlowValue task_record(FlowVm *vm, const FlowCombinator *combinator, uint3
 
 // All items have an outcome.
 static void combinator_complete(FlowVm *vm, FlowCombinator *combinator) {
-    bool is_any = combinator->cell.small == COMBINATOR_ANY ||
-                  combinator->cell.small == COMBINATOR_TASK_ANY;
+    bool is_any =
+        combinator->cell.small == COMBINATOR_ANY || combinator->cell.small == COMBINATOR_TASK_ANY;
     FlowValue values = flow_from_object(combinator->values);
     if (!is_any) {
         combinator_deliver(vm, combinator, values, false);
@@ -257,8 +257,8 @@ void flow_combinator_release(FlowVm *vm, FlowCombinator *combinator) {
     if (combinator->cell.aux == 0 && !is_race) combinator_complete(vm, combinator);
 }
 
-void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t index,
-                            FlowValue value, bool is_rejected) {
+void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t index, FlowValue value,
+                            bool is_rejected) {
     switch ((FlowCombinatorKind)combinator->cell.small) {
     case COMBINATOR_ALL:
         if (is_rejected) {
@@ -274,8 +274,7 @@ void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t ind
     case COMBINATOR_TASK_ANY:
         if (!is_rejected) {
             bool is_task = combinator->cell.small == COMBINATOR_TASK_ANY;
-            FlowValue result =
-                is_task ? task_record(vm, combinator, index, value, false) : value;
+            FlowValue result = is_task ? task_record(vm, combinator, index, value, false) : value;
             combinator_deliver(vm, combinator, result, false);
             return;
         }
@@ -283,8 +282,8 @@ void flow_combinator_settle(FlowVm *vm, FlowCombinator *combinator, uint32_t ind
         break;
     case COMBINATOR_RACE: combinator_deliver(vm, combinator, value, is_rejected); return;
     case COMBINATOR_TASK_RACE:
-        combinator_deliver(vm, combinator,
-                           task_record(vm, combinator, index, value, is_rejected), false);
+        combinator_deliver(vm, combinator, task_record(vm, combinator, index, value, is_rejected),
+                           false);
         return;
     }
     flow_combinator_release(vm, combinator);

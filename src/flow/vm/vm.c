@@ -10,9 +10,9 @@
 //        awaitables that nobody waits for do not hold it up.
 //   [W4] Natives cannot be stopped, but are paid for by what they did; what they took beyond the
 //        fuel of a turn is missing in the next ones.
+#include "flow/vm/vm.h"
 #include "base/memory.h"
 #include "flow/value/object_layout.h"
-#include "flow/vm/vm.h"
 
 // --- life
 
@@ -89,8 +89,7 @@ static void mark_frames(FlowVm *vm) {
         flow_heap_mark_cell(heap, frame->coroutine);
     }
     for (uint32_t i = 0; i < vm->queue.count; i++) {
-        const FlowJob *job =
-            &vm->queue.jobs[(vm->queue.first + i) & (vm->queue.capacity - 1)];
+        const FlowJob *job = &vm->queue.jobs[(vm->queue.first + i) & (vm->queue.capacity - 1)];
         flow_heap_mark(heap, job->a);
         flow_heap_mark(heap, job->b);
         flow_heap_mark(heap, job->c);
@@ -131,8 +130,8 @@ static bool is_alive(const void *cell) {
 // Caches are weak: an entry whose shape dies could match a new shape at the same address.
 static void sweep_caches(FlowInlineCache *caches, size_t count) {
     for (size_t i = 0; caches && i < count; i++) {
-        bool is_kept = caches[i].shape && is_alive(caches[i].shape) &&
-                       is_alive(caches[i].holder) && is_alive(caches[i].next);
+        bool is_kept = caches[i].shape && is_alive(caches[i].shape) && is_alive(caches[i].holder) &&
+                       is_alive(caches[i].next);
         if (!is_kept) caches[i] = (FlowInlineCache){0};
     }
 }
@@ -166,8 +165,7 @@ void flow_vm_drop_caches(FlowVm *vm) {
     if (vm->caches) memset(vm->caches, 0, vm->module->site_count * sizeof *vm->caches);
     if (vm->lookups) memset(vm->lookups, 0, LOOKUP_COUNT * sizeof *vm->lookups);
     if (vm->prelude_caches) {
-        memset(vm->prelude_caches, 0,
-               vm->realm->prelude->site_count * sizeof *vm->prelude_caches);
+        memset(vm->prelude_caches, 0, vm->realm->prelude->site_count * sizeof *vm->prelude_caches);
     }
 }
 
@@ -197,17 +195,15 @@ void flow_vm_stats(const FlowVm *vm, FlowVmStats *ret_stats) {
                     (vm->prelude_caches ? vm->realm->prelude->site_count : 0);
     *ret_stats = (FlowVmStats){
         .heap_bytes = vm->heap.bytes,
-        .total_bytes = sizeof *vm + vm->heap.chunk_bytes + flow_heap_large_bytes(&vm->heap) +
-                       vm->stack_capacity * sizeof *vm->stack +
-                       vm->frame_capacity * sizeof *vm->frames +
-                       vm->queue.capacity * sizeof *vm->queue.jobs +
-                       vm->awaitable_capacity * sizeof *vm->awaitables +
-                       vm->override_capacity * sizeof *vm->overrides +
-                       vm->template_capacity * sizeof *vm->templates +
-                       vm->root_capacity * sizeof *vm->roots +
-                       vm->atoms.capacity * sizeof *vm->atoms.slots +
-                       caches * sizeof *vm->caches +
-                       (vm->lookups ? LOOKUP_COUNT * sizeof *vm->lookups : 0),
+        .total_bytes =
+            sizeof *vm + vm->heap.chunk_bytes + flow_heap_large_bytes(&vm->heap) +
+            vm->stack_capacity * sizeof *vm->stack + vm->frame_capacity * sizeof *vm->frames +
+            vm->queue.capacity * sizeof *vm->queue.jobs +
+            vm->awaitable_capacity * sizeof *vm->awaitables +
+            vm->override_capacity * sizeof *vm->overrides +
+            vm->template_capacity * sizeof *vm->templates + vm->root_capacity * sizeof *vm->roots +
+            vm->atoms.capacity * sizeof *vm->atoms.slots + caches * sizeof *vm->caches +
+            (vm->lookups ? LOOKUP_COUNT * sizeof *vm->lookups : 0),
         .instructions = vm->executed,
         .frame_count = vm->frame_count,
         .awaitable_count = vm->awaitable_count,

@@ -15,49 +15,49 @@
 #include "flow/vm/promise.h"
 
 typedef enum FlowFrameKind {
-    FRAME_SCRIPT,  // runs routine->code
-    FRAME_NATIVE,  // a native that waits for a primitive and is then called again
+    FRAME_SCRIPT, // runs routine->code
+    FRAME_NATIVE, // a native that waits for a primitive and is then called again
 } FlowFrameKind;
 
 typedef enum FlowReturnKind { // what happens to the value a frame returns
-    RETURN_STORE,    // stack[return_to] = value
-    RETURN_DISCARD,  // setters, INIT_FIELDS
-    RETURN_BRANCH,   // fused compare-and-jump of the caller: its instruction at pc-1 decides
-    RETURN_NOT,      // stack[return_to] = !value (`!=` on objects)
-    RETURN_DRIVER,   // bottom frame of a job: see job_* fields
+    RETURN_STORE,             // stack[return_to] = value
+    RETURN_DISCARD,           // setters, INIT_FIELDS
+    RETURN_BRANCH, // fused compare-and-jump of the caller: its instruction at pc-1 decides
+    RETURN_NOT,    // stack[return_to] = !value (`!=` on objects)
+    RETURN_DRIVER, // bottom frame of a job: see job_* fields
 } FlowReturnKind;
 
-enum { // FlowFrame.flags
-    FRAME_CONSTRUCT = 1,  // new: a result that is no object becomes this
-    FRAME_ASYNC = 2,      // result settles coroutine->promise
-    FRAME_GENERATOR = 4,  // body of a generator: result completes it
+enum {                   // FlowFrame.flags
+    FRAME_CONSTRUCT = 1, // new: a result that is no object becomes this
+    FRAME_ASYNC = 2,     // result settles coroutine->promise
+    FRAME_GENERATOR = 4, // body of a generator: result completes it
 };
 
 typedef struct FlowFrame {
-    FlowClosure *closure;   // FRAME_SCRIPT
-    FlowValue function;     // the callee as a value (natives too)
+    FlowClosure *closure; // FRAME_SCRIPT
+    FlowValue function;   // the callee as a value (natives too)
     FlowValue new_target;
     FlowCoroutine *coroutine; // of async functions and generators; else NULL
     uint32_t pc;
-    uint32_t base;          // stack index of R0 (natives: of this)
-    uint32_t top;           // stack_top while this frame is the topmost one
-    uint32_t return_to;     // stack index
+    uint32_t base;           // stack index of R0 (natives: of this)
+    uint32_t top;            // stack_top while this frame is the topmost one
+    uint32_t return_to;      // stack index
     uint32_t argument_count; // natives
-    uint8_t kind;           // FlowFrameKind
-    uint8_t return_kind;    // FlowReturnKind
-    uint8_t flags;          // FRAME_*
-    uint8_t has_collected;  // natives: see NATIVE_NEEDS_ROOM
+    uint8_t kind;            // FlowFrameKind
+    uint8_t return_kind;     // FlowReturnKind
+    uint8_t flags;           // FRAME_*
+    uint8_t has_collected;   // natives: see NATIVE_NEEDS_ROOM
 } FlowFrame;
 
 // What the driver does with the result of a job's bottom frame (RETURN_DRIVER).
 typedef enum FlowDriverKind {
     DRIVER_NONE,
-    DRIVER_START,    // the promise of the top level
-    DRIVER_REACTION, // settle the derived promise of `driver_reaction`
-    DRIVER_FINALLY,  // the same, after onFinally
-    DRIVER_THENABLE, // an exception calls the reject function in `driver_reaction`
+    DRIVER_START,      // the promise of the top level
+    DRIVER_REACTION,   // settle the derived promise of `driver_reaction`
+    DRIVER_FINALLY,    // the same, after onFinally
+    DRIVER_THENABLE,   // an exception calls the reject function in `driver_reaction`
     DRIVER_THEN_VALUE, // the getter of a thenable's `then` has answered
-    DRIVER_FINISH,   // the JSON of the result: the run is complete
+    DRIVER_FINISH,     // the JSON of the result: the run is complete
 } FlowDriverKind;
 
 typedef enum FlowVmState {
@@ -84,7 +84,7 @@ typedef struct FlowLookup {
     uint64_t key;       // FlowKey
     FlowObject *holder; // NULL: the receiver itself
     uint32_t slot;
-    uint32_t epoch;     // as in FlowInlineCache
+    uint32_t epoch; // as in FlowInlineCache
     uint32_t attributes;
     uint32_t unused;
 } FlowLookup;
@@ -113,33 +113,33 @@ typedef struct FlowRootShape {
 
 struct FlowVm {
     const FlowRealm *realm;
-    FlowRealm *building;        // the same, while the realm is being built; else NULL
-    FlowModule *module;         // retained
+    FlowRealm *building; // the same, while the realm is being built; else NULL
+    FlowModule *module;  // retained
     FlowHost *host;
     FlowHeap heap;
     FlowLimits limits;
     // execution
     FlowValue *stack;
-    uint32_t stack_top;         // end of the topmost frame's window
+    uint32_t stack_top; // end of the topmost frame's window
     uint32_t stack_capacity;
     FlowFrame *frames;
     uint32_t frame_count;
     uint32_t frame_capacity;
     FlowJobQueue queue;
-    FlowValue exception;        // HOLE: none
-    int64_t fuel;               // instructions left in this turn
-    uint64_t executed;          // instructions over all turns
-    FlowPromise *main_promise;  // of routines[0]
+    FlowValue exception;       // HOLE: none
+    int64_t fuel;              // instructions left in this turn
+    uint64_t executed;         // instructions over all turns
+    FlowPromise *main_promise; // of routines[0]
     FlowReaction *driver_reaction;
-    uint8_t driver;             // FlowDriverKind
-    uint8_t state;              // FlowVmState
-    uint8_t outcome;            // FlowOutcome, once ended
-    uint8_t is_cancelled;       // a CancelledError was delivered; new awaitables fail at once
-    uint8_t is_cancel_pending;  // delivered to the next await that would park
-    uint8_t is_in_debt;         // the last turn was preempted with less than no fuel left
-    uint8_t checks_intrinsics;  // prelude code is at work whose state came from a snapshot
+    uint8_t driver;            // FlowDriverKind
+    uint8_t state;             // FlowVmState
+    uint8_t outcome;           // FlowOutcome, once ended
+    uint8_t is_cancelled;      // a CancelledError was delivered; new awaitables fail at once
+    uint8_t is_cancel_pending; // delivered to the next await that would park
+    uint8_t is_in_debt;        // the last turn was preempted with less than no fuel left
+    uint8_t checks_intrinsics; // prelude code is at work whose state came from a snapshot
     // tables
-    FlowAwaitable *awaitables;  // pending ones, ascending by id
+    FlowAwaitable *awaitables; // pending ones, ascending by id
     uint32_t awaitable_count;
     uint32_t awaitable_capacity;
     uint32_t next_awaitable_id; // from 1
@@ -150,26 +150,26 @@ struct FlowVm {
     FlowTemplateObject *templates;
     uint32_t template_count;
     uint32_t template_capacity;
-    FlowValue symbols;          // FlowArray of symbols made by Symbol.for; undefined until then
-    FlowValue inputs;           // the Inputs global
-    FlowValue context;          // the Context global; HOLE until first asked for
-    FlowValue cancel_reason;    // string or undefined
-    FlowValue result;           // value, error or continueAs input, once ended
-    uint64_t random_state[2];   // Math.random; seeded by the host on first use
+    FlowValue symbols;        // FlowArray of symbols made by Symbol.for; undefined until then
+    FlowValue inputs;         // the Inputs global
+    FlowValue context;        // the Context global; HOLE until first asked for
+    FlowValue cancel_reason;  // string or undefined
+    FlowValue result;         // value, error or continueAs input, once ended
+    uint64_t random_state[2]; // Math.random; seeded by the host on first use
     // caches
     FlowAtoms atoms;
     FlowRootShape *roots;
     uint32_t root_count;
     uint32_t root_capacity;
-    FlowShape *plain_shape;     // root of Object.prototype
+    FlowShape *plain_shape; // root of Object.prototype
     FlowShape *array_shape;
     uint32_t proto_epoch;
     FlowInlineCache *caches;         // module->site_count; NULL until first needed
     FlowInlineCache *prelude_caches; // of the prelude's sites
     FlowLookup *lookups;             // LOOKUP_COUNT; made by the interpreter
-    FlowPromise *rejected[8];   // rejected in this turn while nobody listened; for a log line
+    FlowPromise *rejected[8];        // rejected in this turn while nobody listened; for a log line
     uint32_t rejected_count;
-    struct FlowVmTexts *texts;  // what the last FlowRunResult points to (vm_result.c)
+    struct FlowVmTexts *texts; // what the last FlowRunResult points to (vm_result.c)
 };
 
 // --- frames and calls (call.c)
@@ -181,8 +181,8 @@ typedef struct FlowInvocation {
     FlowValue function;
     FlowValue new_target; // undefined: a call
     uint32_t base;
-    uint32_t count;       // of arguments
-    uint32_t return_to;   // stack index
+    uint32_t count;     // of arguments
+    uint32_t return_to; // stack index
     FlowReturnKind return_kind;
 } FlowInvocation;
 bool flow_vm_enter(FlowVm *vm, const FlowInvocation *invocation);

@@ -132,9 +132,8 @@ static void fill_waits(FlowVm *vm, FlowVmTexts *texts, FlowRunResult *ret) {
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
         const FlowAwaitable *awaitable = &vm->awaitables[i];
         bool is_awaited = flow_promise_is_awaited(awaitable->promise);
-        texts->waits[i] = (FlowWait){.id = awaitable->id,
-                                     .kind = (FlowAwaitKind)awaitable->kind,
-                                     .is_awaited = is_awaited};
+        texts->waits[i] = (FlowWait){
+            .id = awaitable->id, .kind = (FlowAwaitKind)awaitable->kind, .is_awaited = is_awaited};
         if (!is_awaited) continue;
         ret->is_stuck = false;
         fill_group(&groups, awaitable->promise, &texts->waits[i]);
@@ -170,12 +169,9 @@ static FlowErrorKind error_kind_of(const char *class_name) {
         const char *name;
         FlowErrorKind kind;
     } kinds[] = {
-        {"TaskError", ERROR_KIND_TASK},
-        {"TimeoutError", ERROR_KIND_TIMEOUT},
-        {"CancelledError", ERROR_KIND_CANCELLED},
-        {"ChildWorkflowError", ERROR_KIND_CHILD},
-        {"TypeError", ERROR_KIND_TYPE},
-        {"RangeError", ERROR_KIND_RANGE},
+        {"TaskError", ERROR_KIND_TASK},           {"TimeoutError", ERROR_KIND_TIMEOUT},
+        {"CancelledError", ERROR_KIND_CANCELLED}, {"ChildWorkflowError", ERROR_KIND_CHILD},
+        {"TypeError", ERROR_KIND_TYPE},           {"RangeError", ERROR_KIND_RANGE},
     };
     for (size_t i = 0; class_name && i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].name, class_name) == 0) return kinds[i].kind;
@@ -246,8 +242,8 @@ static Status settlement_error(FlowVm *vm, const FlowSettlement *settlement, Flo
     if (!str_is_null(settlement->cause_json)) {
         TRY(flow_json_to_value(vm, settlement->cause_json, &cause, diag));
     }
-    FlowString *message = flow_string_utf8(
-        vm, str_is_null(settlement->message) ? STR("") : settlement->message);
+    FlowString *message =
+        flow_string_utf8(vm, str_is_null(settlement->message) ? STR("") : settlement->message);
     FlowObject *error = flow_error_new(vm, error_kind_of(settlement->error_class), message);
     copy_own(vm, error, properties);
     if (!str_is_null(settlement->code)) {
@@ -264,8 +260,8 @@ static Status settlement_error(FlowVm *vm, const FlowSettlement *settlement, Flo
 Status flow_vm_settle(FlowVm *vm, const FlowSettlement *settlement, Diag *diag) {
     FlowPromise *promise = flow_vm_awaitable_find(vm, settlement->id);
     if (!promise) {
-        return diag_set(diag, ERR_NOT_FOUND, "AWAITABLE_NOT_FOUND",
-                        "awaitable %u is not pending", settlement->id);
+        return diag_set(diag, ERR_NOT_FOUND, "AWAITABLE_NOT_FOUND", "awaitable %u is not pending",
+                        settlement->id);
     }
     FlowValue value = FLOW_UNDEFINED;
     if (settlement->is_rejected) {

@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 typedef struct ServerLimits {
-    size_t body_size;       // of a request
+    size_t body_size; // of a request
     size_t uri_size;
-    size_t header_size;     // of all headers of a request together, and of those of its answer
-    int64_t request_ms;     // a client may take so long to send a request, or to take its answer
+    size_t header_size; // of all headers of a request together, and of those of its answer
+    int64_t request_ms; // a client may take so long to send a request, or to take its answer
     int64_t connections;
     int64_t connections_per_address; // 0 = any number; at most half of all
-    int64_t idle_seconds;   // a connection that sends or takes nothing for so long is closed
-    int64_t wait_ms;        // longest long poll
-    int64_t spill_size;     // of all long answers under way, in temporary files
+    int64_t idle_seconds; // a connection that sends or takes nothing for so long is closed
+    int64_t wait_ms;      // longest long poll
+    int64_t spill_size;   // of all long answers under way, in temporary files
 } ServerLimits;
 
 typedef struct ServerPolicy {

@@ -5,8 +5,8 @@
 // tokens.h.
 //
 // Not here: who is asked for a token (auth.c), making and removing them (routes/tokens.c).
-#include "base/limits.h"
 #include "server/access/tokens.h"
+#include "base/limits.h"
 #include <assert.h>
 #include <stdio.h>
 

@@ -13,7 +13,7 @@
 enum { TOKENS_STALE_MS = 10000, TOKENS_RETRY_MS = 1000 };
 
 typedef struct TokenCache {
-    Store *store; // not owned
+    Store *store;         // not owned
     pthread_mutex_t lock; // guards what follows
     Arena arena;          // of the tokens
     StrMap by_hash;       // -> TokenRow

@@ -36,9 +36,9 @@ JsonWriter *exchange_begin(Exchange *exchange, int status) {
 
 void exchange_send(Exchange *exchange) {
     if (exchange->answer.is_overflown) {
-        exchange_refuse_with(exchange, ERR_LIMIT, "ANSWER_TOO_LARGE",
-                             "the answer is over %d MiB; ask for fewer items with limit=",
-                             ANSWER_SIZE_MAX >> 20);
+        exchange_refuse_with(
+            exchange, ERR_LIMIT, "ANSWER_TOO_LARGE",
+            "the answer is over %d MiB; ask for fewer items with limit=", ANSWER_SIZE_MAX >> 20);
         return;
     }
     if (exchange->spilled_size > 0 && !exchange_spill_rest(exchange)) return;
@@ -56,16 +56,15 @@ void exchange_send_text(Exchange *exchange, int status, const char *content_type
 static Str workflow_asked_for(const Exchange *exchange) {
     const Op *op = exchange->request != NULL ? &exchange->request->op : NULL;
     if (op != NULL && op->kind == OP_CREATE_RUN) return op->create_run.spec.workflow;
-    bool is_route = exchange->route != NULL &&
-                    strncmp(exchange->route->pattern, "/v1/workflows/", 14) == 0;
+    bool is_route =
+        exchange->route != NULL && strncmp(exchange->route->pattern, "/v1/workflows/", 14) == 0;
     return is_route ? exchange->parameters[0] : STR_NULL;
 }
 
 static void suggest_workflow(Exchange *exchange, Diag *diag) {
     Str name = workflow_asked_for(exchange);
     if (str_is_null(name)) return;
-    const char *nearest =
-        engine_nearest_workflow(exchange->server->engine, &exchange->arena, name);
+    const char *nearest = engine_nearest_workflow(exchange->server->engine, &exchange->arena, name);
     size_t len = strlen(diag->message);
     if (nearest != NULL)
         snprintf(diag->message + len, sizeof diag->message - len, "; did you mean \"%s\"?",
@@ -128,9 +127,9 @@ static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
     TaskRow *copies = ARENA_ARRAY(arena, TaskRow, count);
     for (size_t i = 0; i < count; i++) {
         copies[i] = tasks[i];
-        Str *const texts[] = {&copies[i].id,     &copies[i].name,  &copies[i].queue,
-                              &copies[i].worker, &copies[i].input, &copies[i].progress,
-                              &copies[i].result, &copies[i].error, &copies[i].concurrency_key,
+        Str *const texts[] = {&copies[i].id,           &copies[i].name,  &copies[i].queue,
+                              &copies[i].worker,       &copies[i].input, &copies[i].progress,
+                              &copies[i].result,       &copies[i].error, &copies[i].concurrency_key,
                               &copies[i].non_retryable};
         for (size_t j = 0; j < sizeof texts / sizeof texts[0]; j++)
             *texts[j] = arena_str(arena, *texts[j]);

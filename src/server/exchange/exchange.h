@@ -59,14 +59,14 @@ struct Exchange {
     // the request
     char method[16]; // for the log
     bool is_patient; // it takes long because its client wants to wait
-    Str caller; // name of the token it came with; null = none was asked for
+    Str caller;      // name of the token it came with; null = none was asked for
     const Route *route;
-    Str uri; // as it came
+    Str uri;            // as it came
     const char *target; // the same where the library has it, to be compared only
     RequestHeader *received;
     size_t received_count;
-    int64_t declared_size; // of the body; -1 = it comes in chunks, or there is none
-    bool has_body;         // by what the headers say
+    int64_t declared_size;                // of the body; -1 = it comes in chunks, or there is none
+    bool has_body;                        // by what the headers say
     Str parameters[ROUTE_PARAMETERS_MAX]; // of the path, decoded
     QueryParameter *query;
     size_t query_count;
@@ -74,8 +74,8 @@ struct Exchange {
     size_t received_size; // of the body, what was dropped included
     bool is_body_dropped; // there was no room for it
     Holding holding;
-    Arena tree;           // of the body as JSON, while its handler runs [X5]
-    size_t tree_size;     // what of it is held
+    Arena tree;       // of the body as JSON, while its handler runs [X5]
+    size_t tree_size; // what of it is held
     // the answer
     int status;
     Buf answer;
@@ -86,8 +86,8 @@ struct Exchange {
     struct Stream *stream; // NULL = the answer is `answer`
     int64_t spilled_size;  // > 0: so much of it is in `spill_file`, before what is in `answer`
     int spill_file;
-    int64_t spill_held;    // its part of the server's spilled_bytes
-    char *kept;            // texts of a stream's exchange, which has no arena; NULL = none
+    int64_t spill_held; // its part of the server's spilled_bytes
+    char *kept;         // texts of a stream's exchange, which has no arena; NULL = none
     // the engine's part
     ExchangeFunction next;         // when the engine has answered
     ExchangeFunction after_commit; // when it answered OK
@@ -95,11 +95,11 @@ struct Exchange {
     // The connection ended while it was EXCHANGE_WAITING, and `next` will not be called: lets go of
     // what others know of the exchange. NULL = nothing.
     ExchangeFunction abandoned;
-    Request *request; // of exchange_op; NULL = none yet
+    Request *request;     // of exchange_op; NULL = none yet
     struct RunWait *wait; // of exchange_await; NULL = none
-    bool has_left; // the client did while it waited: nothing is worth waiting for any more
+    bool has_left;        // the client did while it waited: nothing is worth waiting for any more
     _Atomic size_t open_count; // of exchange_submit_all
-    void *state;      // what the handler keeps for its continuation
+    void *state;               // what the handler keeps for its continuation
 };
 
 // ---- the request ----

@@ -61,7 +61,7 @@ void hub_remove(Hub *hub, HubWaiter *waiter) {
 static bool has_any(Hub *hub, HubKind kind) { return atomic_load(&hub->counts[kind]) > 0; } // [H2]
 
 static void wake_group(const HubGroup *group) {
-    LIST_EACH(node, &group->waiters) {
+    LIST_EACH (node, &group->waiters) {
         HubWaiter *waiter = container_of(node, HubWaiter, link);
         waiter->wake(waiter);
     }
@@ -122,7 +122,7 @@ void hub_each(Hub *hub, HubKind kind, void (*visit)(HubWaiter *waiter, const voi
     Str key;
     void *group;
     for (size_t at = 0; strmap_next(&hub->groups[kind], &at, &key, &group);)
-        LIST_EACH(node, &((const HubGroup *)group)->waiters)
+        LIST_EACH (node, &((const HubGroup *)group)->waiters)
             visit(container_of(node, HubWaiter, link), context);
     pthread_mutex_unlock(&hub->lock);
 }

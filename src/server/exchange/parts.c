@@ -66,16 +66,17 @@ bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags) {
         status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a run may have at most %d tags",
                           LIMIT_TAG_COUNT);
     *ret_tags = STR_NULL;
-    if (status == OK && tags != NULL) JSON_EACH(tag, tags) {
-        if (tag->kind != JSON_KIND_STRING)
-            status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a tag is a string");
-        else status = name_check(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
-        if (status != OK) break;
-        *ret_tags = str_is_null(*ret_tags)
-                        ? tag->string
-                        : arena_printf(&exchange->arena, "%.*s\n%.*s", STR_ARG(*ret_tags),
-                                       STR_ARG(tag->string));
-    }
+    if (status == OK && tags != NULL)
+        JSON_EACH (tag, tags) {
+            if (tag->kind != JSON_KIND_STRING)
+                status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a tag is a string");
+            else status = name_check(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
+            if (status != OK) break;
+            *ret_tags = str_is_null(*ret_tags)
+                            ? tag->string
+                            : arena_printf(&exchange->arena, "%.*s\n%.*s", STR_ARG(*ret_tags),
+                                           STR_ARG(tag->string));
+        }
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
     return false;

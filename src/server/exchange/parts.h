@@ -6,8 +6,9 @@
 
 // Lists: the fields of their query, and reading them.
 #define PAGE_FIELDS                                                                                \
-    {"limit", "integer", false, "Most items to answer, 1 to 1000; 100 unless given."},            \
-        {"cursor", "string", false, "`next` of the page before."}
+    {"limit", "integer", false, "Most items to answer, 1 to 1000; 100 unless given."}, {           \
+        "cursor", "string", false, "`next` of the page before."                                    \
+    }
 #define PAGE_LIMIT 100
 
 // False when malformed: the exchange has been answered.

@@ -13,8 +13,8 @@ void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const struc
 // The members of a run as lists show them, without the braces, for those who add more;
 // what is not in its row stands in `more`.
 typedef struct RunMore {
-    bool is_released; // it waits and nothing of it is in memory
-    Str pause_reason; // error object; null = it is not paused
+    bool is_released;                // it waits and nothing of it is in memory
+    Str pause_reason;                // error object; null = it is not paused
     const struct Unserved *unserved; // tasks it waits for that nobody asks for
     size_t unserved_count;
 } RunMore;

@@ -8,12 +8,11 @@
 #include "base/assert.h"
 #include <stdio.h>
 
-static const RouteTable *const tables[] = {&routes_work,     &routes_runs,   &routes_changes,
-                                           &routes_tasks,    &routes_events, &routes_workflows,
-                                           &routes_schedules, &routes_queues, &routes_inspect,
-                                           &routes_tokens,    &routes_system, &routes_page,
-                                           &routes_handlers,  &routes_handler_flows,
-                                           &routes_pending,   &routes_workers};
+static const RouteTable *const tables[] = {
+    &routes_work,     &routes_runs,          &routes_changes,   &routes_tasks,
+    &routes_events,   &routes_workflows,     &routes_schedules, &routes_queues,
+    &routes_inspect,  &routes_tokens,        &routes_system,    &routes_page,
+    &routes_handlers, &routes_handler_flows, &routes_pending,   &routes_workers};
 enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
 
 // The segment that begins after the slash at *at; moves *at to the next slash or the end.
@@ -188,12 +187,10 @@ size_t route_codes(const Route *route, const char *ret_codes[ROUTE_CODES_MAX]) {
 }
 
 const char *const *route_common_codes(size_t *ret_count) {
-    static const char *const codes[] = {"UNAUTHORIZED",       "FORBIDDEN",
-                                        "HOST_NOT_ALLOWED",   "ORIGIN_NOT_ALLOWED",
-                                        "NO_SUCH_PATH",       "METHOD_NOT_ALLOWED",
-                                        "STORE_UNAVAILABLE",  "SERVER_BUSY",
-                                        "STORE_FULL",         "BAD_HEADER",
-                                        "CLOSED"};
+    static const char *const codes[] = {"UNAUTHORIZED",       "FORBIDDEN",    "HOST_NOT_ALLOWED",
+                                        "ORIGIN_NOT_ALLOWED", "NO_SUCH_PATH", "METHOD_NOT_ALLOWED",
+                                        "STORE_UNAVAILABLE",  "SERVER_BUSY",  "STORE_FULL",
+                                        "BAD_HEADER",         "CLOSED"};
     *ret_count = sizeof codes / sizeof codes[0];
     return codes;
 }

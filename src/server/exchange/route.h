@@ -35,13 +35,13 @@ typedef struct RouteAnswer {
 
 typedef struct Route {
     const char *method;
-    const char *pattern; // "/v1/runs/{id}/cancel"
+    const char *pattern;   // "/v1/runs/{id}/cancel"
     const char *operation; // "cancelRun"
     const char *summary;
     Scope scope;
     BodyKind body;
-    const Field *fields; // of the body; NULL = none
-    const Field *query;  // NULL = none
+    const Field *fields;        // of the body; NULL = none
+    const Field *query;         // NULL = none
     const RouteAnswer *answers; // when it goes well
     const char *const *codes;   // of the problems it may answer with; ended by NULL. Those that
                                 // follow from its body and query need not be named

@@ -85,8 +85,7 @@ bool exchange_spill_rest(Exchange *exchange) {
     exchange_refuse_with(exchange, ERR_UNAVAILABLE, "SERVER_BUSY",
                          "long answers under way take %d temporary files or %lld MiB together; try "
                          "again, or ask for fewer items with limit=",
-                         SPILL_FILES_MAX,
-                         (long long)exchange->policy->limits.spill_size >> 20);
+                         SPILL_FILES_MAX, (long long)exchange->policy->limits.spill_size >> 20);
     return false;
 }
 

@@ -14,8 +14,8 @@
 
 enum {
     STREAM_READ_ENTRIES = 100,
-    STREAM_READ_SIZE = 256 << 10,   // a read goes on to the end of the entry that passes it
-    STREAM_PENDING_MAX = 64 << 20,  // of one entry as JSON
+    STREAM_READ_SIZE = 256 << 10,  // a read goes on to the end of the entry that passes it
+    STREAM_PENDING_MAX = 64 << 20, // of one entry as JSON
     STREAM_BLOCK_SIZE = 128, // for readers without chunks; others get what fits the connection
     STREAM_HEARTBEAT_MS = 25000
 };
@@ -82,9 +82,8 @@ static bool write_log_entry(StreamFormat *format, Server *server, const LogRow *
     return entry->kind != LOG_FINISHED;
 }
 
-StreamFormat stream_log_sse = {.write = write_log_entry,
-                               .content_type = "text/event-stream",
-                               .heartbeat = ": heartbeat\n\n"};
+StreamFormat stream_log_sse = {
+    .write = write_log_entry, .content_type = "text/event-stream", .heartbeat = ": heartbeat\n\n"};
 
 // Counts what is pending. False when there is too much together. [T6]
 static bool has_room(struct Stream *stream) {

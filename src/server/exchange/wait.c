@@ -58,7 +58,7 @@ static void let_go(Exchange *exchange) {
     RunWait *wait = exchange->wait;
     exchange->wait = NULL;
     exchange->abandoned = NULL;
-    if (wait == NULL) return; // it is the coordinator's
+    if (wait == NULL) return;                       // it is the coordinator's
     server_unwatch(exchange->server, &wait->watch); // [J2]
     mem_free(wait);
 }

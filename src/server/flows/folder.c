@@ -25,8 +25,8 @@ typedef struct Known { // a file as it was seen last
     char *path;
     FlowStamp stamp;
     VEC(char *) names; // workflows it has deployed
-    char *wanted; // a workflow it could not have because another file has it; NULL = none
-    bool is_seen; // in the scan under way
+    char *wanted;      // a workflow it could not have because another file has it; NULL = none
+    bool is_seen;      // in the scan under way
 } Known;
 
 struct FlowFolder {
@@ -136,8 +136,7 @@ typedef struct Deployed {
 static void say_deployed(void *user, const abide_deployment *deployment) {
     const Deployed *deployed = user;
     LOG(deployed->folder->logger, LOG_INFO, "%s: workflow %s, version %.*s%s", deployed->path,
-        deployment->name, SHORT_VERSION, deployment->version,
-        deployment->is_new ? ", new" : "");
+        deployment->name, SHORT_VERSION, deployment->version, deployment->is_new ? ", new" : "");
 }
 
 static bool deploy_text(FlowFolder *folder, Known *file, Buf *text) {
@@ -223,8 +222,8 @@ static void forget_missing(FlowFolder *folder) {
 static void deploy_left_out(FlowFolder *folder, const FlowListing *listing) {
     for (size_t i = 0; i < listing->files.count; i++) {
         Known *file = strmap_get(&folder->files, str_from(listing->files.data[i].path));
-        bool is_free = file->wanted != NULL &&
-                       strmap_get(&folder->owners, str_from(file->wanted)) == NULL;
+        bool is_free =
+            file->wanted != NULL && strmap_get(&folder->owners, str_from(file->wanted)) == NULL;
         if (is_free) deploy_file(folder, file);
     }
 }
@@ -269,8 +268,7 @@ static void *watch_main(void *context) {
 static void folder_free(FlowFolder *folder) {
     Str path;
     void *value;
-    for (size_t at = 0; strmap_next(&folder->files, &at, &path, &value);)
-        known_free(folder, value);
+    for (size_t at = 0; strmap_next(&folder->files, &at, &path, &value);) known_free(folder, value);
     strmap_done(&folder->files);
     strmap_done(&folder->owners);
     flow_tree_close(&folder->tree);

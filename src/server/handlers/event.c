@@ -20,10 +20,10 @@ static const JsonValue *find_value(const JsonValue *object) {
 // Whether all members are those of an event around its value, which may be missing when there is
 // a type.
 static bool is_envelope(const JsonValue *object) {
-    static const char *const names[] = {"value", "data", "type", "types", "qualified_name",
-                                        "__is_pydantic"};
+    static const char *const names[] = {"value", "data",           "type",
+                                        "types", "qualified_name", "__is_pydantic"};
     if (object->count == 0) return false;
-    JSON_EACH(member, object) {
+    JSON_EACH (member, object) {
         bool is_known = false;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             is_known = is_known || str_equal(member->key, str_from(names[i]));
@@ -43,10 +43,10 @@ Str handler_join(Arena *arena, const JsonValue *first, const JsonValue *second) 
     buf_init(&text, LIMIT_PAYLOAD_SIZE);
     json_writer_init(&json, &text, STR_NULL);
     json_write_object_begin(&json);
-    JSON_EACH(member, first) {
+    JSON_EACH (member, first) {
         if (member != second) put_member(&json, member);
     }
-    JSON_EACH(member, second) {
+    JSON_EACH (member, second) {
         if (json_member(first, member->key) == NULL) put_member(&json, member);
     }
     json_write_object_end(&json);
@@ -73,10 +73,18 @@ bool handler_is_class(Str name) {
 }
 
 bool handler_is_own(Str type) {
-    static const char *const names[] = {
-        "Event",          "StartEvent",       "StopEvent",           "InputRequiredEvent",
-        "HumanResponseEvent", "InternalDispatchEvent", "StepStateChanged", "WorkflowIdleEvent",
-        "UnhandledEvent", "WorkflowFailedEvent", "WorkflowTimedOutEvent", "WorkflowCancelledEvent"};
+    static const char *const names[] = {"Event",
+                                        "StartEvent",
+                                        "StopEvent",
+                                        "InputRequiredEvent",
+                                        "HumanResponseEvent",
+                                        "InternalDispatchEvent",
+                                        "StepStateChanged",
+                                        "WorkflowIdleEvent",
+                                        "UnhandledEvent",
+                                        "WorkflowFailedEvent",
+                                        "WorkflowTimedOutEvent",
+                                        "WorkflowCancelledEvent"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (str_equal(type, str_from(names[i]))) return true;
     return false;

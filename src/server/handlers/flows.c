@@ -28,8 +28,8 @@ static void health(Exchange *exchange) {
 
 static void list_workflows(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
-    Query query = {.kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE,
-                   .size_max = HANDLER_PAGE_SIZE};
+    Query query = {
+        .kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE, .size_max = HANDLER_PAGE_SIZE};
     json_write_object_begin(json);
     json_write_key(json, STR("workflows"));
     json_write_array_begin(json);
@@ -44,8 +44,7 @@ static void list_workflows(Exchange *exchange) {
             return;
         }
         for (size_t i = 0; i < query.count; i++)
-            if (query.definitions[i].is_current)
-                json_write_string(json, query.definitions[i].name);
+            if (query.definitions[i].is_current) json_write_string(json, query.definitions[i].name);
         query.after = query.next;
         arena_rewind(&exchange->arena, mark);
     } while (query.next != 0);
@@ -61,7 +60,7 @@ typedef struct Outline {
     JsonWriter *json;
     const JsonValue *config; // NULL = none
     FlowModule *module;
-    StrMap seen; // names that have been written
+    StrMap seen;   // names that have been written
     bool is_edges; // the second pass of a graph
 } Outline;
 
@@ -71,15 +70,14 @@ static bool outline_begin(Exchange *exchange, Outline *ret_outline) {
     Query query = {.kind = QUERY_DEFINITION, .name = exchange->parameters[0]};
     Diag diag;
     diag_clear(&diag);
-    Status status =
-        store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
+    Status status = store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
     if (status == ERR_NOT_FOUND) {
         handler_refuse(exchange, 404, "Workflow not found");
         return false;
     }
     if (status == OK)
-        status = definition_module(&query.definitions[0], &exchange->arena, &ret_outline->module,
-                                   &diag);
+        status =
+            definition_module(&query.definitions[0], &exchange->arena, &ret_outline->module, &diag);
     if (status != OK) {
         handler_refuse_diag(exchange, status, &diag);
         return false;
@@ -137,8 +135,8 @@ static void put_event(Outline *outline, Str name) {
 
 static void visit_event(void *context, const FlowOutlineCall *call) {
     Outline *outline = context;
-    bool is_event = str_equal(call->object, STR("Signal")) ||
-                    str_equal(call->object, STR("Stream"));
+    bool is_event =
+        str_equal(call->object, STR("Signal")) || str_equal(call->object, STR("Stream"));
     if (is_event) put_event(outline, call->name);
 }
 
@@ -149,11 +147,11 @@ static void get_events(Exchange *exchange) {
     json_write_object_begin(outline.json);
     json_write_key(outline.json, STR("events"));
     json_write_array_begin(outline.json);
-    const JsonValue *listed =
-        outline.config ? json_member(outline.config, STR("events")) : NULL;
-    if (listed != NULL && listed->kind == JSON_KIND_ARRAY) JSON_EACH(event, listed) {
-        if (event->kind == JSON_KIND_STRING) put_event(&outline, event->string);
-    }
+    const JsonValue *listed = outline.config ? json_member(outline.config, STR("events")) : NULL;
+    if (listed != NULL && listed->kind == JSON_KIND_ARRAY)
+        JSON_EACH (event, listed) {
+            if (event->kind == JSON_KIND_STRING) put_event(&outline, event->string);
+        }
     flow_outline(outline.module, &exchange->arena, visit_event, &outline);
     json_write_array_end(outline.json);
     json_write_object_end(outline.json);
@@ -192,8 +190,7 @@ static void visit_node(void *context, const FlowOutlineCall *call) {
                           STR_ARG(call->name));
     if (!is_first(outline, id)) return;
     Str workflow = outline->exchange->parameters[0];
-    bool is_coming = str_equal(call->object, STR("Signal")) ||
-                     str_equal(call->member, STR("wait"));
+    bool is_coming = str_equal(call->object, STR("Signal")) || str_equal(call->member, STR("wait"));
     if (!outline->is_edges) put_node(outline, id, call->name, node_type(call));
     else if (is_coming) put_edge(outline, id, workflow);
     else put_edge(outline, workflow, id);
@@ -280,9 +277,8 @@ static Str start_class(Exchange *exchange, Str config_json) {
         config->kind != JSON_KIND_OBJECT)
         return STR_NULL;
     const JsonValue *input = json_member(config, STR("input"));
-    const JsonValue *title = input != NULL && input->kind == JSON_KIND_OBJECT
-                                 ? json_member(input, STR("title"))
-                                 : NULL;
+    const JsonValue *title =
+        input != NULL && input->kind == JSON_KIND_OBJECT ? json_member(input, STR("title")) : NULL;
     if (title == NULL || title->kind != JSON_KIND_STRING) return STR_NULL;
     return handler_is_class(title->string) ? title->string : STR_NULL;
 }
@@ -368,9 +364,9 @@ static void start_workflow(Exchange *exchange, bool is_waiting) {
     diag_clear(&diag);
     start->is_waiting = is_waiting;
     bool is_native = engine_knows(exchange->server->engine, known.name);
-    Status status = is_native ? OK
-                              : store_read(exchange->server->engine->store, &exchange->arena,
-                                           &known, &diag);
+    Status status =
+        is_native ? OK
+                  : store_read(exchange->server->engine->store, &exchange->arena, &known, &diag);
     if (status == ERR_NOT_FOUND) {
         handler_refuse(exchange, 404, "Workflow not found");
         return;

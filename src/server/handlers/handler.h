@@ -15,9 +15,12 @@
 enum { HANDLER_PAGE_SIZE = 8 << 20 }; // bytes of rows that a list reads at a time
 
 // What every route of that protocol may answer, and what those of one handler do.
-#define HANDLER_MALFORMED {400, "The request is malformed.", "Detail"}
-#define HANDLER_UNKNOWN {404, "There is no such handler.", "Detail"}
-#define HANDLER_NO_WORKFLOW {404, "There is no such workflow.", "Detail"}
+#define HANDLER_MALFORMED                                                                          \
+    { 400, "The request is malformed.", "Detail" }
+#define HANDLER_UNKNOWN                                                                            \
+    { 404, "There is no such handler.", "Detail" }
+#define HANDLER_NO_WORKFLOW                                                                        \
+    { 404, "There is no such workflow.", "Detail" }
 
 // ---- handlers/view.c ----
 // {"status": word}

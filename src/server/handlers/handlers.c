@@ -263,7 +263,7 @@ static bool check_listed(Exchange *exchange, const RunRow *run, Str type) {
     const JsonValue *events = listed_events(exchange, run);
     if (events == NULL) return true;
     Str names = STR_NULL;
-    JSON_EACH(event, events) {
+    JSON_EACH (event, events) {
         if (event->kind != JSON_KIND_STRING) continue;
         if (str_equal(event->string, type)) return true;
         names = str_is_null(names) ? event->string
@@ -302,11 +302,11 @@ static bool read_event(Exchange *exchange, const JsonValue *given, HandlerEvent 
     Diag diag;
     Status status = handler_event_read(exchange, given, ret_event, &diag);
     if (status == OK && ret_event->type.len == 0)
-        status = diag_set(&diag, ERR_INVALID, "BAD_REQUEST",
-                          "it must have a type or a qualified name");
+        status =
+            diag_set(&diag, ERR_INVALID, "BAD_REQUEST", "it must have a type or a qualified name");
     if (status == OK)
-        status = name_check(ret_event->type, "the event's type", "BAD_NAME", LIMIT_NAME_SIZE,
-                            &diag);
+        status =
+            name_check(ret_event->type, "the event's type", "BAD_NAME", LIMIT_NAME_SIZE, &diag);
     if (status == OK && ret_event->value.len > LIMIT_PAYLOAD_SIZE)
         status = diag_set(&diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE", "the event is too large");
     if (status != OK)
@@ -352,9 +352,7 @@ static void post_event(Exchange *exchange) {
 static const Field cancel_query[] = {
     {"purge", "boolean", false, "Also remove it and all that belongs to it."}, {0}};
 
-static void cancel_ended(Exchange *exchange) {
-    handler_send_word(exchange, 200, "cancelled");
-}
+static void cancel_ended(Exchange *exchange) { handler_send_word(exchange, 200, "cancelled"); }
 
 static void cancelled(Exchange *exchange) {
     const Op *op = &exchange->request->op;

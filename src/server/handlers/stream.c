@@ -21,7 +21,7 @@ typedef struct EnvelopeFormat {
     StreamFormat base;
     HandlerStream options;
     int64_t timeout_ms; // overall time-out of the run; 0 = none
-    char workflow[]; // its name
+    char workflow[];    // its name
 } EnvelopeFormat;
 
 static const Str STOP = STR("StopEvent");

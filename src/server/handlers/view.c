@@ -4,8 +4,8 @@
 // under the name of one that has ended takes its place.
 //
 // Not here: events (handlers/event.c, handlers/stream.c), the routes (handlers/handlers.c).
-#include "server/handlers/handler.h"
 #include "base/time/duration.h"
+#include "server/handlers/handler.h"
 #include "server/http/problem.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,8 +40,7 @@ bool handler_find(Exchange *exchange, Str id, RunRow *ret_run) {
     Query query = {.kind = QUERY_RUN, .run_id = id};
     Diag diag;
     diag_clear(&diag);
-    Status status =
-        store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
+    Status status = store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
     if (status == OK) *ret_run = query.runs[0];
     else if (status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
     else handler_refuse_diag(exchange, status, &diag);
@@ -134,7 +133,7 @@ void handler_send_started(Exchange *exchange, const RunRow *run) {
 }
 
 void handler_send(Exchange *exchange, const RunRow *run, int running_status, bool is_unwrapped) {
-    int status = run->state == RUN_COMPLETED            ? 200
+    int status = run->state == RUN_COMPLETED         ? 200
                  : run_state_is_terminal(run->state) ? 500
                                                      : running_status;
     JsonWriter *json = exchange_begin(exchange, status);

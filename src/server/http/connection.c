@@ -3,8 +3,8 @@
 // Cutting is shutdown(2): the library notices at once and cleans up as if the client had gone.
 //
 // Not here: silent connections (the library's own time-out), waiting requests (exchange/wait.c).
-#include "base/memory.h"
 #include "server/http/connection.h"
+#include "base/memory.h"
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -64,9 +64,7 @@ static void allow(Connection *connection, int64_t look_ms, int64_t ms) {
     server_set_deadline(server, &connection->deadline, next_ms(connection, now_ms));
 }
 
-static int64_t request_ms(Server *server) {
-    return policy_get(&server->policy)->limits.request_ms;
-}
+static int64_t request_ms(Server *server) { return policy_get(&server->policy)->limits.request_ms; }
 
 void connection_notify(void *context, struct MHD_Connection *library, void **socket_context,
                        enum MHD_ConnectionNotificationCode code) {

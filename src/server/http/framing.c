@@ -90,8 +90,8 @@ static bool keeps_lines(void) { return strncmp(MHD_get_version(), "0.9.75", 6) =
 
 // Where the head must end: behind the empty line.
 static const char *end_of_head(const Exchange *exchange, const char *method) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-        exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? NULL : method + info->header_size;
 }
 
@@ -169,8 +169,7 @@ bool framing_read(Exchange *exchange, const char *method, const char *version) {
     Str length = exchange_header(exchange, "Content-Length");
     // The library takes digits only, so what is no number here is one that is too large.
     exchange->declared_size = str_is_null(length) ? -1 : INT64_MAX;
-    if (!str_is_null(length))
-        (void)number_parse_count(length, INT64_MAX, &exchange->declared_size);
+    if (!str_is_null(length)) (void)number_parse_count(length, INT64_MAX, &exchange->declared_size);
     exchange->has_body = framing.is_chunked || exchange->declared_size > 0;
     return framing.fault == NULL || refuse(exchange, framing.fault);
 }

@@ -7,13 +7,13 @@
 // Invariants [V1]-[V4] are in server.h.
 //
 // Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
+#include "server/http/http.h"
 #include "base/memory.h"
 #include "base/text/suggest.h"
 #include "server/access/auth.h"
 #include "server/exchange/stream.h"
 #include "server/http/connection.h"
 #include "server/http/framing.h"
-#include "server/http/http.h"
 #include "server/server.h"
 #include <microhttpd.h>
 #include <stdio.h>
@@ -249,8 +249,8 @@ static bool is_body_readable(const Exchange *exchange) { // chunks are counted a
 }
 
 static void refuse_body(Exchange *exchange) {
-    exchange_refuse_with(exchange, ERR_LIMIT, "BODY_TOO_LARGE",
-                         "the body is over %zu bytes", exchange->body.max_size);
+    exchange_refuse_with(exchange, ERR_LIMIT, "BODY_TOO_LARGE", "the body is over %zu bytes",
+                         exchange->body.max_size);
 }
 
 static struct MHD_Response *file_response(Exchange *exchange) {
@@ -408,9 +408,7 @@ enum MHD_Result http_serve(void *context, struct MHD_Connection *connection, con
     case EXCHANGE_HEAD: return serve_head(exchange, method, version);
     case EXCHANGE_BODY:
         return *data_size > 0 ? serve_body(exchange, data, data_size) : serve_complete(exchange);
-    case EXCHANGE_WAITING:
-        exchange->next(exchange);
-        return conclude(exchange);
+    case EXCHANGE_WAITING: exchange->next(exchange); return conclude(exchange);
     case EXCHANGE_ANSWERED: break;
     }
     *data_size = 0; // the rest of a body whose answer is already on its way

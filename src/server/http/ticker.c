@@ -23,7 +23,7 @@ enum { WATCH_EVENTS_MAX = 64 };
 static void set_timer(ServerTicker *ticker, int64_t at_ms) {
     ticker->tick_at_ms = at_ms;
     if (ticker->timer < 0) return; // it was never started
-    if (at_ms < 1) at_ms = 1; // 0 would stop it
+    if (at_ms < 1) at_ms = 1;      // 0 would stop it
     struct itimerspec at = {
         .it_value = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000}};
     if (at_ms == INT64_MAX) at = (struct itimerspec){0};

@@ -39,8 +39,8 @@ static int check_pair(gnutls_datum_t certificate, gnutls_datum_t key) {
     gnutls_certificate_credentials_t credentials;
     int code = gnutls_certificate_allocate_credentials(&credentials);
     if (code < 0) return code;
-    code = gnutls_certificate_set_x509_key_mem(credentials, &certificate, &key,
-                                               GNUTLS_X509_FMT_PEM);
+    code =
+        gnutls_certificate_set_x509_key_mem(credentials, &certificate, &key, GNUTLS_X509_FMT_PEM);
     gnutls_certificate_free_credentials(credentials);
     return code;
 }
@@ -54,8 +54,7 @@ static int read_key(gnutls_datum_t text, gnutls_privkey_t *ret_key) {
 }
 
 static void identity_free(TlsIdentity *identity) {
-    for (unsigned i = 0; i < identity->chain_count; i++)
-        gnutls_pcert_deinit(&identity->chain[i]);
+    for (unsigned i = 0; i < identity->chain_count; i++) gnutls_pcert_deinit(&identity->chain[i]);
     gnutls_privkey_deinit(identity->key);
     mem_free(identity);
 }

@@ -12,7 +12,7 @@
 
 // PEM texts. Code: BAD_CERTIFICATE.
 MUST_CHECK Status tls_publish(Str certificate, Str key, Diag *diag);
-void tls_forget(void); // when no server runs any more
+void tls_forget(void);    // when no server runs any more
 void *tls_versions(void); // what MHD_OPTION_HTTPS_PRIORITIES wants: TLS 1.2 and 1.3
 // What MHD_OPTION_HTTPS_CERT_CALLBACK wants.
 void *tls_callback(void);

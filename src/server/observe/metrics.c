@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/text/utf.h"
 
-static const int statuses[METRICS_STATUSES_MAX] = {0,   200, 201, 202, 204, 304, 400, 401,
-                                                   403, 404, 405, 409, 411, 413, 415, 422,
-                                                   429, 431, 500, 501, 503};
+static const int statuses[METRICS_STATUSES_MAX] = {0,   200, 201, 202, 204, 304, 400,
+                                                   401, 403, 404, 405, 409, 411, 413,
+                                                   415, 422, 429, 431, 500, 501, 503};
 
 typedef struct SeenWorker {
     Str name; // owned
@@ -35,9 +35,7 @@ static void names_done(MetricNames *names) {
     strmap_done(&names->numbers);
 }
 
-bool metrics_is_label(Str name) {
-    return utf8_is_valid(name) && !str_equal(name, STR("other"));
-}
+bool metrics_is_label(Str name) { return utf8_is_valid(name) && !str_equal(name, STR("other")); }
 
 static size_t name_number(MetricNames *names, Str name) {
     uintptr_t known = (uintptr_t)strmap_get(&names->numbers, name);

@@ -56,9 +56,8 @@ void process_figures(ProcessFigures *ret_figures) {
     *ret_figures = (ProcessFigures){-1, -1, -1, -1, -1, -1, -1};
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
-        ret_figures->cpu_seconds =
-            (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+        ret_figures->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                                   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         ret_figures->max_fds = (int64_t)limit.rlim_cur;

@@ -17,7 +17,7 @@ typedef struct Label {
 enum { LABELS_MAX = 3 };
 
 typedef struct Sample {
-    const char *suffix; // "_bucket" …; NULL = none
+    const char *suffix;           // "_bucket" …; NULL = none
     Label labels[LABELS_MAX + 1]; // ended by a NULL name
 } Sample;
 
@@ -181,8 +181,8 @@ static void write_attempts(Buf *text, const Metrics *metrics) {
     for (size_t i = 0; i < count; i++) {
         for (int j = 0; j < ATTEMPT_OUTCOME_COUNT; j++) {
             double attempts = load(&metrics->of_task[i].attempts[j]);
-            Sample sample = {.labels = {{"task", metrics->tasks.names[i]},
-                                        {"outcome", str_from(outcomes[j])}}};
+            Sample sample = {
+                .labels = {{"task", metrics->tasks.names[i]}, {"outcome", str_from(outcomes[j])}}};
             if (attempts > 0) write_sample(text, "abide_task_attempts_total", &sample, attempts);
         }
     }

@@ -53,10 +53,10 @@ typedef struct Span {
     SpanLink links[SPAN_LINKS_MAX];
     size_t link_count;
     int64_t began_ns, ended_ns; // since 1970
-    int64_t state;  // RunState or TaskState
-    int64_t number; // turns: the epoch; tasks: the attempt
-    Str name;       // workflow or task; owned
-    Str id;         // of the run or the task; owned
+    int64_t state;              // RunState or TaskState
+    int64_t number;             // turns: the epoch; tasks: the attempt
+    Str name;                   // workflow or task; owned
+    Str id;                     // of the run or the task; owned
 } Span;
 
 typedef VEC(Span) Spans;

@@ -70,7 +70,7 @@ static int64_t parked_at(const Span *span, const History *history) {
     for (; seq > span->before_seq && is_between_turns(kind_at(history, seq)); seq--)
         is_woken = is_woken || is_waker(kind_at(history, seq));
     int64_t kind = kind_at(history, seq);
-    if (kind == LOG_CONTINUED) return seq - 1; // the last thing a turn leaves to the next one
+    if (kind == LOG_CONTINUED) return seq - 1;      // the last thing a turn leaves to the next one
     if (!is_woken || kind == LOG_REWOUND) return 0; // [L1]
     return kind == LOG_IDLE ? seq - 1 : seq;
 }

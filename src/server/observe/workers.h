@@ -35,12 +35,12 @@ typedef struct WorkerAsk {
 } WorkerAsk;
 
 typedef struct Worker {
-    Str id; // this and the asks are owned
+    Str id;                          // this and the asks are owned
     WorkerAsk asks[WORKER_ASKS_MAX]; // the one of the last claim first
     size_t ask_count;
     int64_t first_claim_ms, last_claim_ms;
-    int64_t waiting; // claims of it that wait now
-    bool has_left;   // it has said that it stops
+    int64_t waiting;                       // claims of it that wait now
+    bool has_left;                         // it has said that it stops
     int64_t handed_out, completed, failed; // tasks
 } Worker;
 
@@ -49,8 +49,8 @@ typedef struct Unserved {
     Str queue, name, task_id; // task_id: one that waits
     int64_t since_ms;
     // filled in by workers_explain, in an arena:
-    Str asked;        // names that are asked for in its queue, joined by '\n'
-    Str other_queues; // where its name is asked for, likewise
+    Str asked;                // names that are asked for in its queue, joined by '\n'
+    Str other_queues;         // where its name is asked for, likewise
     const char *did_you_mean; // NULL: no name is near
 } Unserved;
 

@@ -40,9 +40,9 @@ typedef struct Describing {
 
 static void put_worker(Describing *describing, const Worker *worker) {
     JsonWriter *json = &describing->json;
-    bool is_present = !worker->has_left && // [M2]
-                      (worker->waiting > 0 ||
-                       describing->now_ms - worker->last_claim_ms < WORKER_PRESENT_MS);
+    bool is_present =
+        !worker->has_left && // [M2]
+        (worker->waiting > 0 || describing->now_ms - worker->last_claim_ms < WORKER_PRESENT_MS);
     json_write_object_begin(json);
     json_put_string(json, "id", worker->id);
     json_put_string(json, "node", describing->node);
@@ -136,7 +136,8 @@ WorkersView workers_view(Server *server, Arena *arena) {
 
 static bool list_has(const JsonValue *list, Str text) {
     if (list == NULL || list->kind != JSON_KIND_ARRAY) return false;
-    JSON_EACH(item, list) if (str_equal(item->string, text)) return true;
+    JSON_EACH (item, list)
+        if (str_equal(item->string, text)) return true;
     return false;
 }
 
@@ -148,7 +149,9 @@ static bool ask_takes(const JsonValue *ask, Str queue, Str name) {
 
 static bool worker_takes(const JsonValue *worker, Str queue, Str name) {
     const JsonValue *asks = json_member(worker, STR("asks"));
-    if (asks != NULL) JSON_EACH(ask, asks) if (ask_takes(ask, queue, name)) return true;
+    if (asks != NULL)
+        JSON_EACH (ask, asks)
+            if (ask_takes(ask, queue, name)) return true;
     return false;
 }
 
@@ -170,13 +173,13 @@ static const JsonValue *first_worker(const JsonValue *node) {
 bool workers_serve(const WorkersView *view, Str queue, Str name) {
     for (size_t i = 0; i < view->count; i++)
         if (list_has(json_member(view->nodes[i], STR("tasks")), name)) return true;
-    WORKERS_EACH(worker, view)
+    WORKERS_EACH (worker, view)
         if (is_present(worker) && worker_takes(worker, queue, name)) return true;
     return false;
 }
 
 bool workers_does(const WorkersView *view, Str id, Str queue, Str name) {
-    WORKERS_EACH(worker, view) {
+    WORKERS_EACH (worker, view) {
         const JsonValue *own = json_member(worker, STR("id"));
         bool is_it = own != NULL && str_equal(own->string, id);
         if (is_it && worker_takes(worker, queue, name)) return true;
@@ -195,7 +198,7 @@ typedef struct Gathered { // a set of names
 // With `initial` only names that begin with it; 0: all.
 static void gather(Gathered *gathered, const JsonValue *list, char initial) {
     if (list == NULL || list->kind != JSON_KIND_ARRAY) return;
-    JSON_EACH(item, list) {
+    JSON_EACH (item, list) {
         size_t place = 0;
         if (initial != 0 && (item->string.len == 0 || item->string.data[0] != initial)) continue;
         while (place < gathered->count &&
@@ -219,10 +222,10 @@ static Str gathered_join(const Gathered *gathered) {
 void workers_explain(const WorkersView *view, Arena *arena, Unserved *unserved) {
     Gathered *asked = ARENA_NEW(arena, Gathered), *queues = ARENA_NEW(arena, Gathered);
     asked->arena = queues->arena = arena;
-    WORKERS_EACH(worker, view) {
+    WORKERS_EACH (worker, view) {
         const JsonValue *asks = json_member(worker, STR("asks"));
         if (!is_present(worker) || asks == NULL) continue;
-        JSON_EACH(ask, asks) {
+        JSON_EACH (ask, asks) {
             const JsonValue *own = json_member(ask, STR("queues"));
             const JsonValue *names = json_member(ask, STR("names"));
             if (list_has(own, unserved->queue)) gather(asked, names, 0);

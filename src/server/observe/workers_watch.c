@@ -30,8 +30,8 @@ static bool is_somebody_busy(const Query *leased, const WorkersView *view,
                              const Unserved *unserved) {
     for (size_t i = 0; i < leased->count; i++) {
         const TaskRow *task = &leased->tasks[i];
-        bool is_same = str_equal(task->name, unserved->name) &&
-                       str_equal(task->queue, unserved->queue);
+        bool is_same =
+            str_equal(task->name, unserved->name) && str_equal(task->queue, unserved->queue);
         if (is_same || workers_does(view, task->worker, unserved->queue, unserved->name))
             return true;
     }
@@ -39,8 +39,8 @@ static bool is_somebody_busy(const Query *leased, const WorkersView *view,
 }
 
 static Status read_leased(Server *server, Arena *arena, Query *ret_leased, Diag *diag) {
-    *ret_leased = (Query){
-        .kind = QUERY_LIST_TASKS, .states = 1u << TASK_LEASED, .limit = LEASED_COUNT};
+    *ret_leased =
+        (Query){.kind = QUERY_LIST_TASKS, .states = 1u << TASK_LEASED, .limit = LEASED_COUNT};
     return store_read(server->engine->store, arena, ret_leased, diag);
 }
 
@@ -68,8 +68,7 @@ bool workers_is_unserved(Server *server, Arena *arena, const TaskRow *task,
     WorkersView view = workers_view(server, arena);
     Query leased;
     Diag diag;
-    if (workers_serve(&view, task->queue, task->name) ||
-        is_paused(server, arena, task->queue) ||
+    if (workers_serve(&view, task->queue, task->name) || is_paused(server, arena, task->queue) ||
         read_leased(server, arena, &leased, &diag) != OK || // [N2]
         is_somebody_busy(&leased, &view, &found))
         return false;
@@ -83,9 +82,9 @@ bool workers_is_unserved(Server *server, Arena *arena, const TaskRow *task,
 typedef struct Look {
     Server *server;
     Arena *arena;
-    bool has_queued; // there are tasks that somebody could take
+    bool has_queued;  // there are tasks that somebody could take
     WorkersView view; // made when there are
-    Query leased; // read when it is needed first
+    Query leased;     // read when it is needed first
     Unserved *found;
     size_t count;
 } Look;
@@ -106,8 +105,7 @@ static Status look_at_task(Look *look, const TaskRow *task, Diag *diag) {
         find_pair(look->found, look->count, &one) != NULL ||
         workers_serve(&look->view, task->queue, task->name))
         return OK;
-    if (look->leased.kind == 0)
-        TRY(read_leased(look->server, look->arena, &look->leased, diag));
+    if (look->leased.kind == 0) TRY(read_leased(look->server, look->arena, &look->leased, diag));
     if (is_somebody_busy(&look->leased, &look->view, &one)) return OK;
     workers_explain(&look->view, look->arena, &one);
     look->found[look->count++] = one;
@@ -165,7 +163,7 @@ void workers_read_others(Server *server, Arena *arena) {
 }
 
 typedef struct Told { // what the others were told last
-    int64_t node; // our key then
+    int64_t node;     // our key then
     int64_t at_ms;
     char *brief; // owned; NULL: nothing
 } Told;
@@ -174,8 +172,8 @@ static void tell_others(Server *server, Arena *arena, Told *told) { // [N1]
     int64_t now_ms = env_now_ms(server->engine->driver.env), node = engine_node(server->engine).key;
     if (!server->engine->is_shared || node == 0) return;
     Str brief = workers_describe(server, arena, true);
-    bool is_same = told->node == node && told->brief != NULL &&
-                   str_equal(str_from(told->brief), brief);
+    bool is_same =
+        told->node == node && told->brief != NULL && str_equal(str_from(told->brief), brief);
     bool is_new_count = server->workers.by_id.count > 0 && now_ms - told->at_ms >= REFRESH_MS;
     if (is_same && !is_new_count) return;
     Str text = workers_describe(server, arena, false);
@@ -206,10 +204,9 @@ static void say_unserved(const Look *look, const Unserved *one) {
     Str hint = one->did_you_mean != NULL
                    ? arena_printf(arena, "; did you mean \"%s\"?", one->did_you_mean)
                    : STR("");
-    Str who = one->asked.len > 0
-                  ? arena_printf(arena, "workers of this queue ask for %.*s",
-                                 STR_ARG(join_shown(arena, one->asked)))
-                  : STR("no worker asks this queue for named tasks");
+    Str who = one->asked.len > 0 ? arena_printf(arena, "workers of this queue ask for %.*s",
+                                                STR_ARG(join_shown(arena, one->asked)))
+                                 : STR("no worker asks this queue for named tasks");
     if (one->other_queues.len > 0)
         who = arena_printf(arena, "it is asked for in the queue %.*s",
                            STR_ARG(join_shown(arena, one->other_queues)));
@@ -242,9 +239,8 @@ static void look_around(Server *server, Told *told) {
     arena_init(&arena);
     Diag diag;
     tell_others(server, &arena, told);
-    Look look = {.server = server,
-                 .arena = &arena,
-                 .found = ARENA_ARRAY(&arena, Unserved, UNSERVED_MAX)};
+    Look look = {
+        .server = server, .arena = &arena, .found = ARENA_ARRAY(&arena, Unserved, UNSERVED_MAX)};
     Status status = look_at_queues(&look, &diag);
     if (status == OK) {
         if (!look.has_queued) look.view = workers_view(server, &arena);

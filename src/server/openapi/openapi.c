@@ -29,9 +29,14 @@ typedef struct PlainType {
 } PlainType;
 
 static const PlainType plain_types[] = {
-    {"any", NULL, NULL},           {"string", "string", NULL},   {"integer", "integer", "int64"},
-    {"number", "number", NULL},    {"boolean", "boolean", NULL}, {"instant", "string", "date-time"},
-    {"duration", "string", "duration-text"}, {"object", "object", NULL},
+    {"any", NULL, NULL},
+    {"string", "string", NULL},
+    {"integer", "integer", "int64"},
+    {"number", "number", NULL},
+    {"boolean", "boolean", NULL},
+    {"instant", "string", "date-time"},
+    {"duration", "string", "duration-text"},
+    {"object", "object", NULL},
 };
 
 static const PlainType *find_plain(Str name) {

@@ -67,11 +67,10 @@ static const Field run[] = {
     {0}};
 static const Field run_list[] = {
     {"items", "[RunItem]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
-static const Field run_result[] = {
-    {"status", "string", true, "As of the run."},
-    {"result", "any", false, "When it has completed."},
-    {"error", "any", false, "When it failed or was cancelled."},
-    {0}};
+static const Field run_result[] = {{"status", "string", true, "As of the run."},
+                                   {"result", "any", false, "When it has completed."},
+                                   {"error", "any", false, "When it failed or was cancelled."},
+                                   {0}};
 static const Field entry[] = {
     {"seq", "integer", true, "1, 2, 3 … within the run."},
     {"at", "instant?", true, ""},
@@ -88,47 +87,41 @@ static const Field entry[] = {
     {0}};
 static const Field entry_list[] = {
     {"items", "[Entry]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
-static const Field frame[] = {
-    {"file", "string", true, ""},
-    {"line", "integer", true, ""},
-    {"column", "integer", true, ""},
-    {"function", "string?", true, ""},
-    {"locals", "object", true, "Variables, shortened."},
-    {0}};
-static const Field variable[] = {
-    {"name", "string", true, ""},
-    {"function", "string?", true, ""},
-    {"bytes", "integer", true, ""},
-    {0}};
-static const Field snapshot[] = {
-    {"run_id", "string", true, ""},
-    {"kind", "string", true, "flow or native"},
-    {"status", "string", true, "As of the run."},
-    {"bytes", "integer", true, "Of the snapshot."},
-    {"taken_at", "instant?", true, ""},
-    {"waits", "[Wait]", true, ""},
-    {"frames", "[Frame]", true, "Where it stands."},
-    {"variables", "[Variable]", true, "The heaviest first."},
-    {0}};
-static const Field rewound[] = {
-    {"changed", "boolean", true, ""},
-    {"position", "integer", true, "What was dropped begins here."},
-    {"dropped", "integer", true, "Checkpoints."},
-    {0}};
-static const Field signalled[] = {
-    {"event_id", "string", true, ""},
-    {"delivered", "boolean", true, "A wait took it at once."},
-    {"duplicate", "boolean", true, "The id was seen before."},
-    {0}};
+static const Field frame[] = {{"file", "string", true, ""},
+                              {"line", "integer", true, ""},
+                              {"column", "integer", true, ""},
+                              {"function", "string?", true, ""},
+                              {"locals", "object", true, "Variables, shortened."},
+                              {0}};
+static const Field variable[] = {{"name", "string", true, ""},
+                                 {"function", "string?", true, ""},
+                                 {"bytes", "integer", true, ""},
+                                 {0}};
+static const Field snapshot[] = {{"run_id", "string", true, ""},
+                                 {"kind", "string", true, "flow or native"},
+                                 {"status", "string", true, "As of the run."},
+                                 {"bytes", "integer", true, "Of the snapshot."},
+                                 {"taken_at", "instant?", true, ""},
+                                 {"waits", "[Wait]", true, ""},
+                                 {"frames", "[Frame]", true, "Where it stands."},
+                                 {"variables", "[Variable]", true, "The heaviest first."},
+                                 {0}};
+static const Field rewound[] = {{"changed", "boolean", true, ""},
+                                {"position", "integer", true, "What was dropped begins here."},
+                                {"dropped", "integer", true, "Checkpoints."},
+                                {0}};
+static const Field signalled[] = {{"event_id", "string", true, ""},
+                                  {"delivered", "boolean", true, "A wait took it at once."},
+                                  {"duplicate", "boolean", true, "The id was seen before."},
+                                  {0}};
 
 // ---- events ----
 
-static const Field published[] = {
-    {"event_id", "string", true, ""},
-    {"resumed", "integer", true, "Runs it woke."},
-    {"pending", "boolean", true, "It is kept for who waits later."},
-    {"duplicate", "boolean", true, "The id was seen before."},
-    {0}};
+static const Field published[] = {{"event_id", "string", true, ""},
+                                  {"resumed", "integer", true, "Runs it woke."},
+                                  {"pending", "boolean", true, "It is kept for who waits later."},
+                                  {"duplicate", "boolean", true, "The id was seen before."},
+                                  {0}};
 static const Field topic_item[] = {
     {"name", "string", true, ""},
     {"consume", "string", true, "one or all"},
@@ -142,16 +135,11 @@ static const Field topic[] = {{"waiters", "strings", true, "Ids of runs, oldest 
 static const Field topic_list[] = {
     {"items", "[TopicItem]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
 static const Field dead_letter[] = {
-    {"id", "string", true, ""},
-    {"event_id", "string?", true, ""},
-    {"run_id", "string?", true, ""},
-    {"topic", "string?", true, ""},
-    {"name", "string?", true, ""},
-    {"reason", "string", true, ""},
-    {"created_at", "instant?", true, ""},
-    {"expires_at", "instant?", true, ""},
-    {"payload", "any", true, ""},
-    {0}};
+    {"id", "string", true, ""},           {"event_id", "string?", true, ""},
+    {"run_id", "string?", true, ""},      {"topic", "string?", true, ""},
+    {"name", "string?", true, ""},        {"reason", "string", true, ""},
+    {"created_at", "instant?", true, ""}, {"expires_at", "instant?", true, ""},
+    {"payload", "any", true, ""},         {0}};
 static const Field dead_letter_list[] = {{"items", "[DeadLetter]", true, ""},
                                          {"next", "string?", true, "Cursor of the next page."},
                                          {0}};
@@ -164,9 +152,8 @@ static const Field pending[] = {
     {"expires_at", "instant?", true, ""},
     {"payload", "any", true, ""},
     {0}};
-static const Field pending_list[] = {{"items", "[Pending]", true, ""},
-                                     {"next", "string?", true, "Cursor of the next page."},
-                                     {0}};
+static const Field pending_list[] = {
+    {"items", "[Pending]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
 static const Field removed[] = {{"removed", "integer", true, "How many are gone."}, {0}};
 static const Field replayed[] = {{"resumed", "integer", true, "Runs it woke."}, {0}};
 
@@ -201,8 +188,7 @@ static const Field claimed_task[] = {
     {"queue", "string", true, ""},
     {"input", "any", true, ""},
     {"attempt", "integer", true, "1 is the first."},
-    {"token", "integer", true,
-     "To be sent with the result: it fences. Random, and below 2^53."},
+    {"token", "integer", true, "To be sent with the result: it fences. Random, and below 2^53."},
     {"lease_until", "instant?", true, ""},
     {"lease_ms", "integer", true, "How long the lease is."},
     {"run_id", "string?", true, "The run it belongs to."},
@@ -279,28 +265,27 @@ static const Field findings[] = {{"ok", "boolean", true, "It could be deployed."
                                  {"workflows", "strings", true, "What it holds."},
                                  {"findings", "[Finding]", true, ""},
                                  {0}};
-static const Field schedule[] = {
-    {"name", "string", true, ""},
-    {"workflow", "string", true, ""},
-    {"input", "any", true, ""},
-    {"cron", "string", false, "One of the three …"},
-    {"every", "string", false, "…"},
-    {"at", "string", false, "… is there."},
-    {"timezone", "string", true, ""},
-    {"jitter", "duration", true, ""},
-    {"overlap", "string", true, "skip, queue, allow or cancel-old"},
-    {"catch_up", "duration", true, ""},
-    {"tags", "strings", true, ""},
-    {"paused", "boolean", true, ""},
-    {"next_at", "instant?", true, ""},
-    {"last_at", "instant?", true, ""},
-    {"last_run_id", "string?", true, ""},
-    {"started", "integer", true, "Ticks that started a run."},
-    {"skipped", "integer", true, ""},
-    {"missed", "integer", true, ""},
-    {"failed", "integer", true, ""},
-    {"last_error", "string?", true, ""},
-    {0}};
+static const Field schedule[] = {{"name", "string", true, ""},
+                                 {"workflow", "string", true, ""},
+                                 {"input", "any", true, ""},
+                                 {"cron", "string", false, "One of the three …"},
+                                 {"every", "string", false, "…"},
+                                 {"at", "string", false, "… is there."},
+                                 {"timezone", "string", true, ""},
+                                 {"jitter", "duration", true, ""},
+                                 {"overlap", "string", true, "skip, queue, allow or cancel-old"},
+                                 {"catch_up", "duration", true, ""},
+                                 {"tags", "strings", true, ""},
+                                 {"paused", "boolean", true, ""},
+                                 {"next_at", "instant?", true, ""},
+                                 {"last_at", "instant?", true, ""},
+                                 {"last_run_id", "string?", true, ""},
+                                 {"started", "integer", true, "Ticks that started a run."},
+                                 {"skipped", "integer", true, ""},
+                                 {"missed", "integer", true, ""},
+                                 {"failed", "integer", true, ""},
+                                 {"last_error", "string?", true, ""},
+                                 {0}};
 static const Field schedule_list[] = {
     {"items", "[Schedule]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
 static const Field backfilled[] = {{"started", "integer", true, "Runs."},
@@ -376,15 +361,14 @@ static const Field stats[] = {
     {"server_started_at", "instant?", true, ""},
     {0}};
 
-static const Field token[] = {
-    {"id", "string", true, ""},
-    {"name", "string", true, ""},
-    {"scopes", "strings", true, "read, client, worker, admin"},
-    {"hint", "string", true, "The last characters of its text."},
-    {"created_at", "instant?", true, ""},
-    {"expires_at", "instant?", true, "Null: never."},
-    {"expired", "boolean", true, ""},
-    {0}};
+static const Field token[] = {{"id", "string", true, ""},
+                              {"name", "string", true, ""},
+                              {"scopes", "strings", true, "read, client, worker, admin"},
+                              {"hint", "string", true, "The last characters of its text."},
+                              {"created_at", "instant?", true, ""},
+                              {"expires_at", "instant?", true, "Null: never."},
+                              {"expired", "boolean", true, ""},
+                              {0}};
 static const Field new_token[] = {{"token", "string", true, "Its text, shown this once."}, {0}};
 static const Field token_list[] = {
     {"items", "[Token]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
@@ -400,8 +384,8 @@ static const Field start_and_stop[] = {
     {"stop", "object", true, "JSON Schema of its result."},
     {0}};
 static const Field event_schemas[] = {{"events", "objects", true, "A JSON Schema each."}, {0}};
-static const Field graph[] = {
-    {"graph", "object", true, "Name, nodes, edges and description."}, {0}};
+static const Field graph[] = {{"graph", "object", true, "Name, nodes, edges and description."},
+                              {0}};
 static const Field envelope[] = {
     {"value", "object", true, "The fields of the event."},
     {"qualified_name", "string?", true, "Module and class that a client can load it as."},
@@ -416,8 +400,9 @@ static const Field envelope[] = {
         {"status", "string", true, "running, completed, failed or cancelled"},                     \
         {"started_at", "instant", true, ""}, {"updated_at", "instant?", true, ""},                 \
         {"completed_at", "instant?", true, ""},                                                    \
-        {"idle_since", "instant?", true, "Since when it waits for the outside world only."},       \
-        {"released", "boolean", true, "It waits, and nothing of it is in memory."}
+        {"idle_since", "instant?", true, "Since when it waits for the outside world only."}, {     \
+        "released", "boolean", true, "It waits, and nothing of it is in memory."                   \
+    }
 static const Field handler[] = {
     HANDLER_FIELDS, {"result", "Envelope?", true, "Null until it has completed."}, {0}};
 static const Field handler_result[] = {

@@ -8,8 +8,7 @@
 
 static const char *const change_codes[] = {"RUN_NOT_FOUND", NULL};
 static const char *const pause_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", NULL};
-static const RouteAnswer changed_answers[] = {
-    {200, "Whether anything changed.", "Changed"}, {0}};
+static const RouteAnswer changed_answers[] = {{200, "Whether anything changed.", "Changed"}, {0}};
 
 // ---- cancel ----
 
@@ -58,7 +57,7 @@ static void resume_run(Exchange *exchange) { hold_run(exchange, OP_RESUME); }
 static const char *const release_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "RUN_NOT_IDLE",
                                             "RUN_HAS_READER", NULL};
 
-static const char *const load_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "RUN_NOT_IDLE",
+static const char *const load_codes[] = {"RUN_NOT_FOUND",    "RUN_TERMINAL",     "RUN_NOT_IDLE",
                                          "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", NULL};
 
 static void moved(Exchange *exchange) {
@@ -92,7 +91,7 @@ static const Field fork_fields[] = {
 static const char *const rewind_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "RUN_TERMINAL",
                                            "SNAPSHOT_NOT_KEPT", NULL};
 static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNAPSHOT_NOT_KEPT",
-                                         "BAD_ID", "RUN_EXISTS", NULL};
+                                         "BAD_ID",        "RUN_EXISTS",     NULL};
 
 // Left as it is when it is not given: the last one.
 static Status read_iteration(const JsonValue *body, int64_t *ret_iteration, Diag *diag) {
@@ -199,8 +198,8 @@ static const RouteAnswer signal_answers[] = {{202, "It is durable.", "Signalled"
 static const RouteAnswer fork_answers[] = {{201, "The new run.", "Run"}, {0}};
 static const RouteAnswer rewind_answers[] = {{200, "What was dropped.", "Rewound"}, {0}};
 static const RouteAnswer purge_answers[] = {{204, "It is gone.", NULL}, {0}};
-static const char *const signal_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL", "BAD_KEY", "BAD_NAME",
-                                           "TOO_MANY_SIGNALS", NULL};
+static const char *const signal_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL",     "BAD_KEY",
+                                           "BAD_NAME",      "TOO_MANY_SIGNALS", NULL};
 static const char *const purge_codes[] = {"RUN_NOT_FOUND", "RUN_NOT_TERMINAL", NULL};
 
 static const Route routes[] = {

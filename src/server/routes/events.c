@@ -172,8 +172,8 @@ static void remove_dead_letter(Exchange *exchange) {
 static const RouteAnswer emit_answers[] = {{202, "It is durable.", "Published"}, {0}};
 static const RouteAnswer topic_answers[] = {{200, "The topic.", "Topic"}, {0}};
 static const RouteAnswer topics_answers[] = {{200, "A page, by name.", "TopicList"}, {0}};
-static const RouteAnswer letters_answers[] = {
-    {200, "A page, newest first.", "DeadLetterList"}, {0}};
+static const RouteAnswer letters_answers[] = {{200, "A page, newest first.", "DeadLetterList"},
+                                              {0}};
 static const RouteAnswer replay_answers[] = {{200, "How many runs it woke.", "Replayed"}, {0}};
 static const RouteAnswer gone_answers[] = {{204, "It is gone.", NULL}, {0}};
 static const char *const emit_codes[] = {"BAD_NAME", "BAD_KEY", "TOPIC_FULL", NULL};

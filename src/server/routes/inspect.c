@@ -6,7 +6,6 @@
 //
 // Not here: how a VM is looked into (flow/snapshot/inspect.c).
 #include "engine/coordinator/definition.h"
-#include "engine/coordinator/definition.h"
 #include "engine/runners/flow_machine.h"
 #include "server/exchange/parts.h"
 
@@ -82,8 +81,7 @@ static const RouteAnswer snapshot_answers[] = {{200, "Where it stands.", "Snapsh
 static const char *const snapshot_codes[] = {"RUN_NOT_FOUND", NULL};
 
 static const Route routes[] = {
-    {"GET", "/v1/runs/{id}/snapshot", "getSnapshot",
-     "Where a run stands: lines, variables, bytes", SCOPE_READ, BODY_NONE, NULL, NULL,
-     snapshot_answers, snapshot_codes, get_snapshot},
+    {"GET", "/v1/runs/{id}/snapshot", "getSnapshot", "Where a run stands: lines, variables, bytes",
+     SCOPE_READ, BODY_NONE, NULL, NULL, snapshot_answers, snapshot_codes, get_snapshot},
 };
 const RouteTable routes_inspect = {routes, sizeof routes / sizeof routes[0]};

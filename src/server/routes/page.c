@@ -5,8 +5,8 @@
 // hashes, and requests to this server.
 //
 // Not here: the page itself (page/status.html), how it gets into the program (tools/embed).
-#include "server/exchange/exchange.h"
 #include "server/routes/page.h"
+#include "server/exchange/exchange.h"
 
 static void send_page(Exchange *exchange) {
     exchange_set_header(exchange, "Content-Security-Policy", str_from(status_page_policy));

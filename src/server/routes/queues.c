@@ -109,8 +109,7 @@ static void resume_queue(Exchange *exchange) { change(exchange, OP_RESUME_QUEUE)
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, by name.", "QueueList"}, {0}};
 static const RouteAnswer queue_answers[] = {{200, "The queue.", "Queue"}, {0}};
-static const RouteAnswer changed_answers[] = {
-    {200, "Whether anything changed.", "Changed"}, {0}};
+static const RouteAnswer changed_answers[] = {{200, "Whether anything changed.", "Changed"}, {0}};
 static const char *const name_codes[] = {"BAD_NAME", NULL};
 static const char *const set_codes[] = {"BAD_NAME", "BAD_QUEUE_LIMIT", NULL};
 

@@ -65,8 +65,7 @@ static Status read_leftovers(const JsonValue *body, RunSpec *spec, Diag *diag) {
                         "leftover_topic: given if, and only if, leftover_signals is topic");
     spec->leftover_policy = found;
     if (!has_topic) return OK;
-    return name_check(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE,
-                          diag);
+    return name_check(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE, diag);
 }
 
 static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
@@ -75,8 +74,7 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
     TRY(json_get_string(body, "workflow", &spec->workflow, diag));
     TRY(name_check(spec->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
     TRY(json_get_string(body, "id", &spec->id, diag));
-    if (!str_is_null(spec->id))
-        TRY(name_check(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
+    if (!str_is_null(spec->id)) TRY(name_check(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
     TRY(json_get_string(body, "queue", &spec->queue, diag));
     if (!str_is_null(spec->queue))
         TRY(name_check(spec->queue, "queue", "BAD_NAME", LIMIT_NAME_SIZE, diag));
@@ -118,9 +116,9 @@ static void started(Exchange *exchange) {
 static Str read_trace_state(Exchange *exchange) {
     Str all = STR_NULL, value;
     for (size_t i = 0; exchange_header_at(exchange, "tracestate", i, &value); i++)
-        all = str_is_null(all) ? value
-                               : arena_printf(&exchange->arena, "%.*s,%.*s", STR_ARG(all),
-                                              STR_ARG(value));
+        all = str_is_null(all)
+                  ? value
+                  : arena_printf(&exchange->arena, "%.*s,%.*s", STR_ARG(all), STR_ARG(value));
     return trace_state_read(all);
 }
 
@@ -144,16 +142,18 @@ static void start_run(Exchange *exchange) {
             tags_with_trace(&exchange->arena, spec->tags, &parent, read_trace_state(exchange));
     IdText text;
     if (str_is_null(spec->id))
-        spec->id = arena_str(&exchange->arena,
-                             engine_new_id(exchange->server->engine, "run_", &text));
+        spec->id =
+            arena_str(&exchange->arena, engine_new_id(exchange->server->engine, "run_", &text));
     exchange_submit(exchange, started);
 }
 
 static const RouteAnswer start_answers[] = {
     {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
-static const char *const start_codes[] = {
-    "BAD_NAME", "BAD_ID", "BAD_KEY", "BAD_TAG", "BAD_INPUT", "WORKFLOW_NOT_FOUND",
-    "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY", "RUN_PURGED", NULL};
+static const char *const start_codes[] = {"BAD_NAME",          "BAD_ID",
+                                          "BAD_KEY",           "BAD_TAG",
+                                          "BAD_INPUT",         "WORKFLOW_NOT_FOUND",
+                                          "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY",
+                                          "RUN_PURGED",        NULL};
 
 // ---- GET /v1/runs ----
 
@@ -218,9 +218,7 @@ static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunLi
 
 // ---- GET /v1/runs/{id} and what is below it ----
 
-static void get_run(Exchange *exchange) {
-    parts_send_run(exchange, 200, exchange->parameters[0]);
-}
+static void get_run(Exchange *exchange) { parts_send_run(exchange, 200, exchange->parameters[0]); }
 
 static void send_result(Exchange *exchange) {
     Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
@@ -309,8 +307,8 @@ static void begin_stream(Exchange *exchange) {
 
 static void reloaded(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    bool is_there = op->status != ERR_UNAVAILABLE && op->status != ERR_CORRUPT &&
-                    op->status != ERR_NOT_FOUND;
+    bool is_there =
+        op->status != ERR_UNAVAILABLE && op->status != ERR_CORRUPT && op->status != ERR_NOT_FOUND;
     if (is_there) begin_stream(exchange); // also when something else brought it back first
     else exchange_refuse(exchange, op->status, &op->diag);
 }
@@ -348,7 +346,6 @@ static const RouteAnswer stream_answers[] = {
     {0}};
 static const char *const run_codes[] = {"RUN_NOT_FOUND", NULL};
 static const char *const stream_codes[] = {"RUN_NOT_FOUND", "BAD_HEADER", NULL};
-
 
 static const Route routes[] = {
     {"POST", "/v1/runs", "startRun", "Start a run", SCOPE_CLIENT, BODY_OBJECT, start_fields,

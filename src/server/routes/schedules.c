@@ -28,8 +28,8 @@ static const Field set_fields[] = {
 static bool parse_name(Exchange *exchange, Str *ret_name) {
     *ret_name = exchange->parameters[0];
     Diag diag;
-    Status status = name_check(*ret_name, "the schedule's name", "BAD_NAME",
-                                   LIMIT_SCHEDULE_NAME_SIZE, &diag);
+    Status status =
+        name_check(*ret_name, "the schedule's name", "BAD_NAME", LIMIT_SCHEDULE_NAME_SIZE, &diag);
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
     return false;
@@ -141,9 +141,8 @@ static void trigger_schedule(Exchange *exchange) {
     exchange_submit(exchange, triggered);
 }
 
-static const Field backfill_fields[] = {{"from", "instant", true, "First tick."},
-                                        {"to", "instant", true, "Last tick."},
-                                        {0}};
+static const Field backfill_fields[] = {
+    {"from", "instant", true, "First tick."}, {"to", "instant", true, "Last tick."}, {0}};
 
 typedef struct Backfill {
     int64_t started_count, existing_count;
@@ -213,15 +212,14 @@ static const RouteAnswer schedule_answers[] = {{200, "The schedule.", "Schedule"
 static const RouteAnswer set_answers[] = {
     {201, "It is new.", "Schedule"}, {200, "It was replaced.", "Schedule"}, {0}};
 static const RouteAnswer gone_answers[] = {{204, "It is gone; its runs stay.", NULL}, {0}};
-static const RouteAnswer changed_answers[] = {
-    {200, "Whether anything changed.", "Changed"}, {0}};
+static const RouteAnswer changed_answers[] = {{200, "Whether anything changed.", "Changed"}, {0}};
 static const RouteAnswer run_answers[] = {{201, "The run it started.", "Run"}, {0}};
 static const RouteAnswer backfill_answers[] = {{200, "How many were started.", "Backfilled"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "ScheduleList"}, {0}};
 static const char *const schedule_codes[] = {"SCHEDULE_NOT_FOUND", NULL};
-static const char *const set_codes[] = {"BAD_NAME",     "BAD_TAG",      "BAD_SCHEDULE",
-                                        "BAD_CRON",     "BAD_TIMEZONE", "BAD_INPUT",
-                                        "WORKFLOW_NOT_FOUND", NULL};
+static const char *const set_codes[] = {
+    "BAD_NAME",     "BAD_TAG",   "BAD_SCHEDULE",       "BAD_CRON",
+    "BAD_TIMEZONE", "BAD_INPUT", "WORKFLOW_NOT_FOUND", NULL};
 static const char *const change_codes[] = {"SCHEDULE_NOT_FOUND", "BAD_NAME", NULL};
 
 static const Route routes[] = {

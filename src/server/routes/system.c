@@ -159,8 +159,8 @@ static const RouteAnswer ready_answers[] = {
 static const RouteAnswer version_answers[] = {{200, "The version.", "Version"}, {0}};
 static const RouteAnswer metrics_answers[] = {
     {200, "The families of docs/metrics.md.", "text/plain"}, {0}};
-static const RouteAnswer openapi_answers[] = {
-    {200, "An OpenAPI 3.1 document.", "application/json"}, {0}};
+static const RouteAnswer openapi_answers[] = {{200, "An OpenAPI 3.1 document.", "application/json"},
+                                              {0}};
 static const RouteAnswer stats_answers[] = {{200, "Counters.", "Stats"}, {0}};
 static const RouteAnswer nodes_answers[] = {{200, "The nodes.", "NodeList"}, {0}};
 

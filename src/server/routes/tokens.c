@@ -42,7 +42,7 @@ static const Field create_fields[] = {
 static Status read_scopes(const JsonValue *body, int64_t *ret_scopes, Diag *diag) {
     const JsonValue *list = NULL;
     TRY(json_get_array(body, "scopes", &list, diag));
-    JSON_EACH(item, list) {
+    JSON_EACH (item, list) {
         int64_t scope = item->kind == JSON_KIND_STRING ? scope_from_name(item->string) : 0;
         if (scope == 0)
             return diag_set(diag, ERR_INVALID, "BAD_SCOPE",

@@ -15,9 +15,9 @@
 #include "server/http/sleeper.h"
 
 enum {
-    CLAIM_MAX = 1000,       // tasks of one claim
-    CLAIM_NAMES_MAX = 256,  // queues or names of one claim
-    RESULTS_MAX = 1000,     // items of one complete or heartbeat
+    CLAIM_MAX = 1000,      // tasks of one claim
+    CLAIM_NAMES_MAX = 256, // queues or names of one claim
+    RESULTS_MAX = 1000,    // items of one complete or heartbeat
     LEASE_DEFAULT_MS = 30000,
     LEASE_MIN_MS = 100,
     LEASE_MAX_MS = 24 * 3600 * 1000
@@ -78,7 +78,7 @@ static Status read_names(const JsonValue *body, const char *name, Arena *arena, 
     if (list->count > CLAIM_NAMES_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "%s: at most %d", name, CLAIM_NAMES_MAX);
     ret_names->items = ARENA_ARRAY(arena, Str, list->count);
-    JSON_EACH(item, list) {
+    JSON_EACH (item, list) {
         if (item->kind != JSON_KIND_STRING)
             return diag_set(diag, ERR_INVALID, "BAD_FIELD", "%s: a list of strings", name);
         TRY(name_check(item->string, name, "BAD_FIELD", LIMIT_NAME_SIZE, diag));
@@ -501,11 +501,12 @@ static void complete_tasks(Exchange *exchange) {
     Work *work = ARENA_NEW(&exchange->arena, Work);
     Diag diag;
     Status status = read_items(body, "results", &exchange->arena, work, &diag);
-    if (status == OK) JSON_EACH(item, work->list) {
-        status = read_result(item, &work->requests[work->count].op, &diag);
-        if (status != OK) break;
-        work->count++;
-    }
+    if (status == OK)
+        JSON_EACH (item, work->list) {
+            status = read_result(item, &work->requests[work->count].op, &diag);
+            if (status != OK) break;
+            work->count++;
+        }
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else submit_work(exchange, work, completed);
 }
@@ -552,13 +553,14 @@ static void heartbeat_tasks(Exchange *exchange) {
     Diag diag;
     Status status = read_lease(body, &lease_ms, &diag);
     if (status == OK) status = read_items(body, "tasks", &exchange->arena, work, &diag);
-    if (status == OK) JSON_EACH(item, work->list) {
-        Op *op = &work->requests[work->count].op;
-        status = read_beat(item, op, &diag);
-        if (status != OK) break;
-        op->heartbeat.lease_ms = lease_ms;
-        work->count++;
-    }
+    if (status == OK)
+        JSON_EACH (item, work->list) {
+            Op *op = &work->requests[work->count].op;
+            status = read_beat(item, op, &diag);
+            if (status != OK) break;
+            op->heartbeat.lease_ms = lease_ms;
+            work->count++;
+        }
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else submit_work(exchange, work, beaten);
 }

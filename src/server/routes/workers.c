@@ -4,8 +4,8 @@
 // the same whichever node is asked, but for a second.
 //
 // Not here: how it is found out (workers.h).
-#include "server/exchange/parts.h"
 #include "server/observe/workers.h"
+#include "server/exchange/parts.h"
 
 static void put_nodes(JsonWriter *json, const WorkersView *view) {
     json_write_key(json, STR("functions"));
@@ -26,7 +26,8 @@ static void put_workers(JsonWriter *json, const WorkersView *view) {
     json_write_array_begin(json);
     for (size_t i = 0; i < view->count; i++) {
         const JsonValue *workers = json_member(view->nodes[i], STR("workers"));
-        if (workers != NULL) JSON_EACH(worker, workers) json_write_value(json, worker);
+        if (workers != NULL)
+            JSON_EACH (worker, workers) json_write_value(json, worker);
     }
     json_write_array_end(json);
 }

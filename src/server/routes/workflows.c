@@ -36,8 +36,7 @@ static void compile(Exchange *exchange, Str name_file, Str shown_file, Compiled 
     buf_init(&ret_compiled->findings, REPORT_SIZE_MAX);
     FlowSource source;
     Diag diag;
-    Status status =
-        flow_source_init(&source, name_file, buf_str(&exchange->body), &arena, &diag);
+    Status status = flow_source_init(&source, name_file, buf_str(&exchange->body), &arena, &diag);
     ASSERT(status == OK); // its size was checked
     FlowReport *report = ARENA_NEW(&arena, FlowReport);
     flow_report_init(report, &source, &arena);
@@ -222,9 +221,9 @@ static const RouteAnswer deploy_answers[] = {
 static const RouteAnswer workflow_answers[] = {{200, "The workflow.", "Workflow"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "WorkflowList"}, {0}};
 static const RouteAnswer check_answers[] = {{200, "What was found.", "Findings"}, {0}};
-static const char *const deploy_codes[] = {"FLOW_SYNTAX",   "FLOW_CHECK",
-                                           "WORKFLOW_NAME", "BAD_NAME",
-                                           "WORKFLOW_KIND", "SOURCE_TOO_LARGE", NULL};
+static const char *const deploy_codes[] = {"FLOW_SYNTAX", "FLOW_CHECK",    "WORKFLOW_NAME",
+                                           "BAD_NAME",    "WORKFLOW_KIND", "SOURCE_TOO_LARGE",
+                                           NULL};
 static const char *const check_codes[] = {"SOURCE_TOO_LARGE", NULL};
 static const char *const workflow_codes[] = {"WORKFLOW_NOT_FOUND", NULL};
 

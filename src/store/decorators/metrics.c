@@ -39,8 +39,7 @@ static void raise_to(MetricsStore *self, size_t place, int64_t value) {
     int64_t present = atomic_load_explicit(&self->values[place], memory_order_relaxed);
     while (present < value &&
            !atomic_compare_exchange_weak_explicit(&self->values[place], &present, value,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-    }
+                                                  memory_order_relaxed, memory_order_relaxed)) {}
 }
 
 static Status metrics_commit(Store *store, Batch *batch, Diag *diag) {

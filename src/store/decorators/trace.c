@@ -115,8 +115,8 @@ static int64_t op_number(const Op *op) {
 static void log_op(const Logger *logger, const Op *op) {
     Str subject = op_subject(op);
     if (!str_is_null(subject)) {
-        LOG(logger, LOG_DEBUG, "store   %s %.*s -> %s %s", op_kind_name(op->kind),
-            STR_ARG(subject), status_name(op->status), op->diag.code);
+        LOG(logger, LOG_DEBUG, "store   %s %.*s -> %s %s", op_kind_name(op->kind), STR_ARG(subject),
+            status_name(op->status), op->diag.code);
     } else if (op->kind == OP_COMMIT_TURN) {
         LOG(logger, LOG_DEBUG,
             "store   commit_turn %lld epoch %lld next %d, %zu entries -> %s %s, state %s, "

@@ -33,9 +33,7 @@ void row_blame(Kernel *kernel, TableNumber number, const void *row) {
     kernel->damage = (Damage){.table = number, .row = copy};
 }
 
-void run_blame(Kernel *kernel, const Run *run) {
-    row_blame(kernel, TABLE_RUNS, &run->row);
-}
+void run_blame(Kernel *kernel, const Run *run) { row_blame(kernel, TABLE_RUNS, &run->row); }
 
 // ---- whom it concerns ----
 
@@ -59,8 +57,11 @@ static Status waiters_drop(Kernel *kernel, const Run *run) {
     for (int64_t after = 0; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         WaiterRow *rows = NULL;
-        Scan scan = {.table = TABLE_WAITERS, .index = SCAN_PRIMARY, .has_min = true,
-                     .min = after + 1, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_WAITERS,
+                     .index = SCAN_PRIMARY,
+                     .has_min = true,
+                     .min = after + 1,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -74,8 +75,12 @@ static Status waiters_drop(Kernel *kernel, const Run *run) {
 static Status reason_note(Kernel *kernel, Run *run, Str message) {
     LogRow wanted = {.run = run->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                 .is_descending = true, .limit = 1};
+    Scan scan = {.table = TABLE_LOG,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .is_descending = true,
+                 .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return OK; // the log is what is missing
     char *text = arena_cstr(&kernel->scratch, message);
@@ -83,7 +88,8 @@ static Status reason_note(Kernel *kernel, Run *run, Str message) {
         if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\') *c = '\'';
     Str reason = arena_printf(&kernel->scratch,
                               "{\"type\":\"DamagedError\",\"code\":\"STORE_CORRUPT\","
-                              "\"message\":\"%s\"}", text);
+                              "\"message\":\"%s\"}",
+                              text);
     return run_note(kernel, run, LOG_PAUSED, reason);
 }
 
@@ -139,6 +145,6 @@ Str damage_text(Arena *arena, const Damage *damage, Str earlier) { // [X5]
                             STR_ARG(damage->message));
     }
     return arena_printf(arena, "%.*s%sthe run \"%.*s\" is damaged and was paused: %.*s",
-                        STR_ARG(earlier), separator,
-                        STR_ARG(((const RunRow *)damage->row)->id), STR_ARG(damage->message));
+                        STR_ARG(earlier), separator, STR_ARG(((const RunRow *)damage->row)->id),
+                        STR_ARG(damage->message));
 }

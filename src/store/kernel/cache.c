@@ -10,11 +10,11 @@
 #include "base/memory.h"
 
 enum {
-    CACHED_RUN_MAX = 256 << 10, // a run with a larger wait set is left out
+    CACHED_RUN_MAX = 256 << 10,    // a run with a larger wait set is left out
     CACHED_SNAPSHOT_MAX = 2 << 10, // bytes; a larger one is read again when it is needed
-    CACHED_TASK_MAX = 4 << 10,   // bytes of text; a larger task is left out
+    CACHED_TASK_MAX = 4 << 10,     // bytes of text; a larger task is left out
     CACHED_ZONES_MAX = 64,
-    CACHED_WAITS_MIN = 512,      // bytes; a smaller set is decoded as fast as it is found
+    CACHED_WAITS_MIN = 512, // bytes; a smaller set is decoded as fast as it is found
 };
 
 const Str RUN_SNAPSHOT_KEPT = {"", 0};
@@ -38,7 +38,7 @@ static void run_cache_free_entry(RunCache *cache, CachedRun *entry) {
 }
 
 void run_cache_clear(RunCache *cache) {
-    LIST_EACH_SAFE(node, after, &cache->uses) {
+    LIST_EACH_SAFE (node, after, &cache->uses) {
         run_cache_free_entry(cache, container_of(node, CachedRun, use));
     }
     vec_clear(&cache->touched);
@@ -75,8 +75,8 @@ static Str text_take(char **at, Str s) {
 }
 
 static CachedRun *run_cache_add(RunCache *cache, const RunRow *row) {
-    size_t text_size = row->id.len + row->workflow.len + row->queue.len + row->tags.len +
-                       row->leftover_topic.len;
+    size_t text_size =
+        row->id.len + row->workflow.len + row->queue.len + row->tags.len + row->leftover_topic.len;
     // One byte more, so that empty text has an address inside the block.
     CachedRun *entry = mem_zalloc(sizeof(CachedRun) + text_size + 1);
     char *at = entry->text;
@@ -219,7 +219,7 @@ static void task_cache_free_entry(TaskCache *cache, CachedTask *entry) {
 }
 
 void task_cache_clear(TaskCache *cache) {
-    LIST_EACH_SAFE(node, after, &cache->uses) {
+    LIST_EACH_SAFE (node, after, &cache->uses) {
         task_cache_free_entry(cache, container_of(node, CachedTask, use));
     }
 }

@@ -26,18 +26,18 @@ enum {
     MAY_HAVE_TASKS = 2,
     MAY_HAVE_CHILDREN = 4,
     MAY_HAVE_CURSORS = 8,
-    MAY_HAVE_SCHEDULE = 16, // a tick that is queued until it ends
+    MAY_HAVE_SCHEDULE = 16,  // a tick that is queued until it ends
     MAY_HAVE_SNAPSHOTS = 32, // kept ones
     MAY_HAVE_STATES = 64,
     MAY_HAVE_ALL = 127
 };
 
 typedef struct RunFacts {
-    int64_t last_seq;     // of its log; 0 = not known
-    int64_t signal_count; // pending signals; < 0 = not known
-    int64_t next_kept;    // number of the next snapshot that is kept; 0 = not known
+    int64_t last_seq;        // of its log; 0 = not known
+    int64_t signal_count;    // pending signals; < 0 = not known
+    int64_t next_kept;       // number of the next snapshot that is kept; 0 = not known
     int64_t tasks_ended_key; // as in its row, but may be further on
-    uint32_t may_have;    // MAY_HAVE_… bits
+    uint32_t may_have;       // MAY_HAVE_… bits
 } RunFacts;
 
 typedef struct CachedRun {
@@ -47,7 +47,7 @@ typedef struct CachedRun {
     uint64_t touched_by; // serial of the batch that wrote it last
     char *waits;         // owned text of row.waits
     size_t waits_capacity;
-    Str snapshot; // as stored; null = there is none, or it is not in memory
+    Str snapshot;        // as stored; null = there is none, or it is not in memory
     char *snapshot_text; // owned
     size_t snapshot_capacity;
     size_t size; // bytes accounted for
@@ -60,7 +60,7 @@ typedef struct RunCache {
     List uses;
     size_t size;
     size_t max_size;
-    uint64_t serial; // of the present batch
+    uint64_t serial;      // of the present batch
     VEC(int64_t) touched; // keys of the runs it wrote
     bool has_lost;        // one of them is not cached any more
 } RunCache;
@@ -177,5 +177,4 @@ typedef struct ZoneCache {
 void zone_cache_init(ZoneCache *cache);
 void zone_cache_done(ZoneCache *cache);
 // Null is UTC. The zone may go when another one is asked for. Codes: BAD_TIMEZONE.
-MUST_CHECK Status zone_cache_get(ZoneCache *cache, Str name, const TimeZone **ret_zone,
-                                 Diag *diag);
+MUST_CHECK Status zone_cache_get(ZoneCache *cache, Str name, const TimeZone **ret_zone, Diag *diag);

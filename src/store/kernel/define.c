@@ -14,8 +14,11 @@
 static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow *ret_row) {
     DefinitionRow wanted = {.name = name, .version = version}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_VERSION, .match = &wanted,
-                 .match_count = 2, .limit = 1};
+    Scan scan = {.table = TABLE_DEFINITIONS,
+                 .index = DEFINITIONS_BY_VERSION,
+                 .match = &wanted,
+                 .match_count = 2,
+                 .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
     *ret_row = rows[0];
@@ -29,8 +32,12 @@ static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [D2]
         ArenaMark mark = arena_mark(&kernel->scratch);
         DefinitionRow wanted = {.name = name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_DEFINITIONS,
+                     .index = DEFINITIONS_BY_NAME,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -46,8 +53,11 @@ static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [D2]
 static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [D4]
     DefinitionRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
-                 .match_count = 1, .limit = 1};
+    Scan scan = {.table = TABLE_DEFINITIONS,
+                 .index = DEFINITIONS_BY_NAME,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0 || rows[0].kind == kind) return OK;
     return kernel_refuse(kernel, ERR_CONFLICT, "WORKFLOW_KIND",

@@ -60,8 +60,8 @@ static Status waits_fire(Kernel *kernel, Run *run, Firing *firing) {
     for (size_t i = 0; i < count; i++) {
         int64_t kind = due[i].item->kind;
         bool is_timer = kind == WAIT_TIMER || kind == WAIT_RETRY;
-        deliveries[i] = (Delivery){.item = due[i].item,
-                                   .outcome = is_timer ? OUTCOME_OK : OUTCOME_TIMEOUT};
+        deliveries[i] =
+            (Delivery){.item = due[i].item, .outcome = is_timer ? OUTCOME_OK : OUTCOME_TIMEOUT};
     }
     firing->woken_count++;
     return wait_deliver(kernel, run, deliveries, count);
@@ -79,9 +79,7 @@ static Status live_run_fire(Kernel *kernel, Run *run, Firing *firing) {
     RunRow *row = &run->row;
     bool is_over = row->deadline_at_ms != 0 && row->deadline_at_ms <= kernel_now(kernel);
     switch ((RunState)row->state) {
-    case RUN_PENDING:
-        firing->started_count++;
-        return run_make_ready(kernel, run, (Resolved){0});
+    case RUN_PENDING: firing->started_count++; return run_make_ready(kernel, run, (Resolved){0});
     case RUN_SUSPENDED:
         return is_over ? deadline_fire(kernel, run, firing) : waits_fire(kernel, run, firing);
     case RUN_RUNNING:
@@ -128,15 +126,9 @@ static Status run_fire(Kernel *kernel, const RunRow *due, Firing *firing) {
 static Status row_fire(Kernel *kernel, TableNumber table, const void *row, Firing *firing) {
     switch (table) {
     case TABLE_RUNS: return run_fire(kernel, row, firing);
-    case TABLE_TASKS:
-        firing->task_count++;
-        return task_fire(kernel, row);
-    case TABLE_EVENTS:
-        firing->event_count++;
-        return event_remove(kernel, row);
-    case TABLE_DEDUPE:
-        firing->key_count++;
-        return kernel_remove(kernel, TABLE_DEDUPE, row);
+    case TABLE_TASKS: firing->task_count++; return task_fire(kernel, row);
+    case TABLE_EVENTS: firing->event_count++; return event_remove(kernel, row);
+    case TABLE_DEDUPE: firing->key_count++; return kernel_remove(kernel, TABLE_DEDUPE, row);
     case TABLE_DEAD_LETTERS:
         firing->event_count++;
         kernel_count(kernel, COUNTER_DEAD_LETTERS, -1);
@@ -172,8 +164,11 @@ enum { DUE_INDEX_COUNT = sizeof(due_indexes) / sizeof(due_indexes[0]) };
 
 static Status due_page(Kernel *kernel, const DueIndex *index, int64_t limit, char **ret_rows,
                        size_t *ret_count) {
-    Scan scan = {.table = index->table, .index = index->index, .has_max = true,
-                 .max = kernel_now(kernel), .limit = limit};
+    Scan scan = {.table = index->table,
+                 .index = index->index,
+                 .has_max = true,
+                 .max = kernel_now(kernel),
+                 .limit = limit};
     return kernel_scan(kernel, &scan, ret_rows, ret_count);
 }
 

@@ -10,7 +10,6 @@
 // Not here: what the operations do (kernel_*.c), what is known already (remote/rows.c).
 #include "store/kernel/internal.h"
 
-
 typedef struct Expecting {
     Kernel *kernel;
     VEC(Scan) scans;
@@ -34,31 +33,43 @@ static void expect_run_id(Expecting *all, Str id) {
     if (str_is_null(id) || run_cache_find_id(&all->kernel->runs, id) != NULL) return;
     RunRow *wanted = ARENA_NEW(&all->kernel->scratch, RunRow);
     wanted->id = id;
-    expect_scan(all, &(Scan){.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = wanted,
-                             .match_count = 1, .limit = 1});
+    expect_scan(all, &(Scan){.table = TABLE_RUNS,
+                             .index = RUNS_BY_ID,
+                             .match = wanted,
+                             .match_count = 1,
+                             .limit = 1});
 }
 
 static void expect_run(Expecting *all, int64_t key) {
     RunRow *wanted = ARENA_NEW(&all->kernel->scratch, RunRow);
     wanted->key = key;
-    expect_scan(all, &(Scan){.table = TABLE_RUNS, .index = SCAN_PRIMARY, .match = wanted,
-                             .match_count = 1, .limit = 1});
+    expect_scan(all, &(Scan){.table = TABLE_RUNS,
+                             .index = SCAN_PRIMARY,
+                             .match = wanted,
+                             .match_count = 1,
+                             .limit = 1});
 }
 
 static void expect_task_id(Expecting *all, Str id) {
     if (str_is_null(id)) return;
     TaskRow *wanted = ARENA_NEW(&all->kernel->scratch, TaskRow);
     wanted->id = id;
-    expect_scan(all, &(Scan){.table = TABLE_TASKS, .index = TASKS_BY_ID, .match = wanted,
-                             .match_count = 1, .limit = 1});
+    expect_scan(all, &(Scan){.table = TABLE_TASKS,
+                             .index = TASKS_BY_ID,
+                             .match = wanted,
+                             .match_count = 1,
+                             .limit = 1});
 }
 
 static void expect_start_key(Expecting *all, Str dedupe_key) {
     if (str_is_null(dedupe_key)) return;
     DedupeRow *wanted = ARENA_NEW(&all->kernel->scratch, DedupeRow);
     *wanted = (DedupeRow){.scope = STR("start"), .id = dedupe_key};
-    expect_scan(all, &(Scan){.table = TABLE_DEDUPE, .index = SCAN_PRIMARY, .match = wanted,
-                             .match_count = 2, .limit = 1});
+    expect_scan(all, &(Scan){.table = TABLE_DEDUPE,
+                             .index = SCAN_PRIMARY,
+                             .match = wanted,
+                             .match_count = 2,
+                             .limit = 1});
 }
 
 // What run_log asks for, unless it is known.
@@ -66,8 +77,12 @@ static void expect_log_end(Expecting *all, int64_t run, const CachedRun *cached)
     if (cached != NULL && cached->facts.last_seq > 0) return;
     LogRow *wanted = ARENA_NEW(&all->kernel->scratch, LogRow);
     wanted->run = run;
-    expect_scan(all, &(Scan){.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted,
-                             .match_count = 1, .is_descending = true, .limit = 1});
+    expect_scan(all, &(Scan){.table = TABLE_LOG,
+                             .index = SCAN_PRIMARY,
+                             .match = wanted,
+                             .match_count = 1,
+                             .is_descending = true,
+                             .limit = 1});
 }
 
 // What run_end asks for, in the words of runs/end.c.
@@ -77,20 +92,29 @@ static void expect_leftovers(Expecting *all, int64_t run, const CachedRun *cache
     if (may_have & MAY_HAVE_SIGNALS) {
         EventRow *wanted = ARENA_NEW(arena, EventRow);
         wanted->run = run;
-        expect_scan(all, &(Scan){.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = wanted,
-                                 .match_count = 1, .limit = PAGE_ROWS});
+        expect_scan(all, &(Scan){.table = TABLE_EVENTS,
+                                 .index = EVENTS_BY_RUN,
+                                 .match = wanted,
+                                 .match_count = 1,
+                                 .limit = PAGE_ROWS});
     }
     if (may_have & MAY_HAVE_CURSORS) {
         CursorRow *wanted = ARENA_NEW(arena, CursorRow);
         wanted->run = run;
-        expect_scan(all, &(Scan){.table = TABLE_CURSORS, .index = SCAN_PRIMARY, .match = wanted,
-                                 .match_count = 1, .limit = PAGE_ROWS});
+        expect_scan(all, &(Scan){.table = TABLE_CURSORS,
+                                 .index = SCAN_PRIMARY,
+                                 .match = wanted,
+                                 .match_count = 1,
+                                 .limit = PAGE_ROWS});
     }
     if (may_have & MAY_HAVE_CHILDREN) {
         RunRow *wanted = ARENA_NEW(arena, RunRow);
         wanted->parent = run;
-        expect_scan(all, &(Scan){.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = wanted,
-                                 .match_count = 1, .limit = PAGE_ROWS});
+        expect_scan(all, &(Scan){.table = TABLE_RUNS,
+                                 .index = RUNS_BY_PARENT,
+                                 .match = wanted,
+                                 .match_count = 1,
+                                 .limit = PAGE_ROWS});
     }
 }
 

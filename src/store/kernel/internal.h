@@ -15,7 +15,7 @@
 #include "store/kernel/kernel.h"
 
 #define PAGE_ROWS LIMIT_PAGE_ROWS // rows read at a time by loops without a limit
-enum { READ_ATTEMPTS_MAX = 8 }; // of one read, when others write in between; the second is safe
+enum { READ_ATTEMPTS_MAX = 8 };   // of one read, when others write in between; the second is safe
 
 enum {
     SETTLE_GRACE_MS = 10 * 1000,           // time for children that are cancelled with a parent
@@ -49,7 +49,7 @@ typedef struct Kernel {
     bool is_repetition_wanted; // the batch failed because of a participant that is out now
     int64_t write_count;
     int64_t fresh_after; // rows with higher keys were made by the present operation
-    bool is_stale; // a commit failed: memory is loaded again before the next batch
+    bool is_stale;       // a commit failed: memory is loaded again before the next batch
     int64_t counters[COUNTER_COUNT];
     int64_t saved_counters[COUNTER_COUNT]; // as before the batch
     uint64_t stored_counters;              // bit per counter that has a row
@@ -59,9 +59,9 @@ typedef struct Kernel {
     QueueCache queues;
     ZoneCache zones;
     WaitCache waits;
-    VEC(NodeBeat) beats;   // what nodes have said when we last asked (nodes/beats.c)
-    int64_t beats_at_ms;   // when that was
-    bool has_looked;       // at the beats, in the present batch
+    VEC(NodeBeat) beats; // what nodes have said when we last asked (nodes/beats.c)
+    int64_t beats_at_ms; // when that was
+    bool has_looked;     // at the beats, in the present batch
     LeaseDigest lease_digest;
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;
@@ -75,8 +75,7 @@ static inline int64_t earliest_of(int64_t a, int64_t b) { // 0 = never
 }
 
 // ---- kernel/rows.c: the row verbs ----
-MUST_CHECK Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row,
-                             void *ret_row);
+MUST_CHECK Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row, void *ret_row);
 MUST_CHECK Status kernel_insert(Kernel *kernel, TableNumber table, const void *row);
 MUST_CHECK Status kernel_insert_new(Kernel *kernel, TableNumber table, const void *row);
 MUST_CHECK Status kernel_update(Kernel *kernel, TableNumber table, const void *before,

@@ -56,8 +56,7 @@ static Status missing_row(Kernel *kernel, TableNumber table) {
     return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", message);
 }
 
-Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row,
-                             uint64_t changes) {
+Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row, uint64_t changes) {
     if (changes == 0) return OK;
     Status status = rows_update(kernel->writer, table, row, changes);
     if (status == ERR_NOT_FOUND) return missing_row(kernel, table);
@@ -67,8 +66,7 @@ Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row,
 }
 
 Status kernel_update(Kernel *kernel, TableNumber table, const void *before, const void *after) {
-    return kernel_update_columns(kernel, table, after,
-                                 row_changes(&tables[table], before, after));
+    return kernel_update_columns(kernel, table, after, row_changes(&tables[table], before, after));
 }
 
 Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row) {
@@ -85,9 +83,7 @@ Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret
     return status == OK ? OK : note_failure(kernel, status);
 }
 
-int64_t kernel_next_key(Kernel *kernel) {
-    return ++kernel->counters[COUNTER_NEXT_KEY];
-}
+int64_t kernel_next_key(Kernel *kernel) { return ++kernel->counters[COUNTER_NEXT_KEY]; }
 
 void kernel_count(Kernel *kernel, int64_t counter, int64_t delta) {
     ASSERT(counter > COUNTER_NEXT_KEY && counter < COUNTER_COUNT);
@@ -98,9 +94,7 @@ void kernel_note_due(Kernel *kernel, int64_t due_at_ms) {
     kernel->batch->earliest_due_ms = earliest_of(kernel->batch->earliest_due_ms, due_at_ms);
 }
 
-Str kernel_answer(Kernel *kernel, Str s) {
-    return arena_str(kernel->batch->arena, s);
-}
+Str kernel_answer(Kernel *kernel, Str s) { return arena_str(kernel->batch->arena, s); }
 
 uint64_t column_bit(TableNumber table, size_t offset) {
     for (uint8_t i = 0; i < tables[table].column_count; i++) {

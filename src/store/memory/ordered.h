@@ -20,12 +20,12 @@ typedef struct Ordered {
 } Ordered;
 
 void ordered_init(Ordered *map);
-void ordered_done(Ordered *map); // the values are the owner's
+void ordered_done(Ordered *map);                         // the values are the owner's
 bool ordered_insert(Ordered *map, Str key, void *value); // false: the key is there already
 void *ordered_remove(Ordered *map, Str key);             // NULL when absent
 void *ordered_get(const Ordered *map, Str key);          // NULL when absent
 
-OrderedNode *ordered_first_from(const Ordered *map, Str key); // first with key >= `key`, or NULL
+OrderedNode *ordered_first_from(const Ordered *map, Str key);  // first with key >= `key`, or NULL
 OrderedNode *ordered_last_before(const Ordered *map, Str key); // last with key < `key`, or NULL
 OrderedNode *ordered_last(const Ordered *map);
 OrderedNode *ordered_next(const OrderedNode *node); // NULL at the end

@@ -197,9 +197,7 @@ static void undo_to(MemoryRows *self, size_t mark) {
             mem_free(newer);
             break;
         }
-        case UNDO_REMOVE:
-            row_link(self, undo.table, undo.row);
-            break;
+        case UNDO_REMOVE: row_link(self, undo.table, undo.row); break;
         }
     }
 }
@@ -315,8 +313,7 @@ static Status memory_insert(RowStore *rows, TableNumber table, const void *row) 
     return OK;
 }
 
-static Status memory_update(RowStore *rows, TableNumber number, const void *row,
-                            uint64_t changes) {
+static Status memory_update(RowStore *rows, TableNumber number, const void *row, uint64_t changes) {
     MemoryRows *self = memory_rows(rows);
     const Table *table = &tables[number];
     ASSERT(self->is_writer && self->is_active);

@@ -27,7 +27,8 @@ typedef struct Refusal {
     const char *advice;
 } Refusal;
 
-static const Refusal refusals[] = { // the first that fits
+static const Refusal refusals[] = {
+    // the first that fits
     {"pg_hba.conf", "STORE_LOGIN", "; the server's pg_hba.conf must let this user in from here"},
     {"certificate", "STORE_TLS",
      "; look at sslrootcert, sslcert and sslmode in the URL, and at the server's certificate"},

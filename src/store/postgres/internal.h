@@ -38,15 +38,15 @@ enum {
     PG_SCHEMA_ATTEMPTS_MAX = 100,
     PG_STATEMENT_TIMEOUT_MS = 60 * 1000,
     PG_ANSWER_TIMEOUT_MS = 75 * 1000, // past it the connection counts as lost
-    PG_SILENCE_MS = 3 * 1000, // past it the server is asked whether it answers anybody
-    PG_SILENCE_KEPT_MS = 1000, // after it did not
+    PG_SILENCE_MS = 3 * 1000,         // past it the server is asked whether it answers anybody
+    PG_SILENCE_KEPT_MS = 1000,        // after it did not
     PG_IDLE_TIMEOUT_MS = 10 * 1000,   // of an open transaction; the server ends it then
 };
-#define PG_CHANGED "AB001" // SQLSTATE: the version is not the expected one
-#define PG_MISSING "AB002" // a row that must be there is not
-#define PG_NEWER "AB003"   // the schema has become one that this program does not know
-#define PG_GUARDED "AB003" // a step tried to end the transaction it takes part in
-#define PG_BEGIN   "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define PG_CHANGED          "AB001" // SQLSTATE: the version is not the expected one
+#define PG_MISSING          "AB002" // a row that must be there is not
+#define PG_NEWER            "AB003" // the schema has become one that this program does not know
+#define PG_GUARDED          "AB003" // a step tried to end the transaction it takes part in
+#define PG_BEGIN            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 #define PG_STATEMENT_PREFIX "abide_" // of the names of our prepared statements
 
 typedef struct PgAddress { // shared by writer and reader; the last one frees it
@@ -58,8 +58,8 @@ typedef struct PgAddress { // shared by writer and reader; the last one frees it
     // server next ends that backend and raises the version, so that nothing of it comes later.
     bool is_unsettled;
     int lost_pid;
-    _Atomic int writer_pid; // what comes from there is no news to us
-    _Atomic bool is_newer;  // the writer was refused with PG_NEWER: the reader looks first
+    _Atomic int writer_pid;          // what comes from there is no news to us
+    _Atomic bool is_newer;           // the writer was refused with PG_NEWER: the reader looks first
     _Atomic int64_t silent_until_ns; // the server answered nobody: nobody asks it again until then
 } PgAddress;
 
@@ -70,13 +70,13 @@ typedef struct PgParam {
 
 typedef struct PgLink {
     PgAddress *address;
-    int answer_ms; // how long an answer may take; past it the connection counts as lost
+    int answer_ms;      // how long an answer may take; past it the connection counts as lost
     PGconn *connection; // NULL = none
     Map statements;     // shape -> its number
     uintptr_t statement_count;
-    VEC(uint64_t) fresh;      // shapes prepared in the present pipeline
-    VEC(bool) is_answer;      // per command of the pipeline: somebody wants its result
-    VEC(PGresult *) results;  // of those, once the pipeline has run
+    VEC(uint64_t) fresh;     // shapes prepared in the present pipeline
+    VEC(bool) is_answer;     // per command of the pipeline: somebody wants its result
+    VEC(PGresult *) results; // of those, once the pipeline has run
     VEC(PgParam) params;
     Buf wire, sql;
     bool is_lazy; // a pipeline was sent whose results nobody has read yet
@@ -90,15 +90,14 @@ void pg_address_leave(PgAddress *address); // frees it with its last user
 // ---- postgres/link.c ----
 void pg_link_init(PgLink *link, PgAddress *address);
 void pg_link_done(PgLink *link);
-void pg_link_drop(PgLink *link); // the connection
-void pg_link_silence(PgLink *link); // notices are not for stderr
+void pg_link_drop(PgLink *link);              // the connection
+void pg_link_silence(PgLink *link);           // notices are not for stderr
 void pg_link_forget_statements(PgLink *link); // they are prepared anew
-void pg_append_settings(Buf *sql); // those of every session
+void pg_append_settings(Buf *sql);            // those of every session
 MUST_CHECK Status pg_link_connect(PgLink *link, Diag *diag);
 bool pg_link_is_alive(const PgLink *link);
 // Runs SQL without parameters outside of a pipeline; the last result, or NULL.
-MUST_CHECK Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result,
-                                Diag *diag);
+MUST_CHECK Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result, Diag *diag);
 // A pipeline: statements, then pg_link_run. Parameters belong to the next execute.
 void pg_param_i64(PgLink *link, int64_t value);
 void pg_param_bytes(PgLink *link, Str value);
@@ -137,14 +136,14 @@ uint64_t pg_shape_write(const RowWrite *write);
 // none.
 enum {
     // All but the last raise PG_NEWER when the schema is beyond PG_SCHEMA_VERSION.
-    PG_SHAPE_CHECK = 8,  // the version is as expected; raises PG_CHANGED
-    PG_SHAPE_TAKE = 16,  // as that, and raises it: nobody else writes until the end
-    PG_SHAPE_LOCK = 24,  // answers the version; nobody else writes until the end
-    PG_SHAPE_RAISE = 32, // the version goes up by one
-    PG_SHAPE_KEEP = 40,  // the body of a version [E6]
-    PG_SHAPE_TRIM = 48,  // those up to a version go
-    PG_SHAPE_BEAT = 64,  // a node's; answers as the next
-    PG_SHAPE_LOOK = 72,  // all beats, the version, and the lease in the node's own row
+    PG_SHAPE_CHECK = 8,    // the version is as expected; raises PG_CHANGED
+    PG_SHAPE_TAKE = 16,    // as that, and raises it: nobody else writes until the end
+    PG_SHAPE_LOCK = 24,    // answers the version; nobody else writes until the end
+    PG_SHAPE_RAISE = 32,   // the version goes up by one
+    PG_SHAPE_KEEP = 40,    // the body of a version [E6]
+    PG_SHAPE_TRIM = 48,    // those up to a version go
+    PG_SHAPE_BEAT = 64,    // a node's; answers as the next
+    PG_SHAPE_LOOK = 72,    // all beats, the version, and the lease in the node's own row
     PG_SHAPE_CHANGES = 56, // versions and bodies past a version, if the first one is there
 };
 void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape);

@@ -78,8 +78,8 @@ bool pg_link_is_alive(const PgLink *link) {
 static bool server_answers(const PgLink *link) {
     const char *address = PQhostaddr(link->connection);
     bool has_address = address != NULL && address[0] != '\0';
-    const char *const keys[] = {"host", "port", "connect_timeout",
-                                has_address ? "hostaddr" : NULL, NULL};
+    const char *const keys[] = {"host", "port", "connect_timeout", has_address ? "hostaddr" : NULL,
+                                NULL};
     const char *const values[] = {PQhost(link->connection), PQport(link->connection), "3", address,
                                   NULL};
     return PQpingParams(keys, values, 0) != PQPING_NO_RESPONSE;
@@ -138,9 +138,7 @@ static bool lazy_read(PgLink *link);
 
 static void ignore_notice(void *context, const PGresult *result) { (void)context, (void)result; }
 
-void pg_link_silence(PgLink *link) {
-    PQsetNoticeReceiver(link->connection, ignore_notice, NULL);
-}
+void pg_link_silence(PgLink *link) { PQsetNoticeReceiver(link->connection, ignore_notice, NULL); }
 
 void pg_append_settings(Buf *sql) {
     buf_printf(sql,
@@ -148,8 +146,8 @@ void pg_append_settings(Buf *sql) {
                "SET idle_in_transaction_session_timeout = %d; SET jit = off; "
                "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
                "SET enable_hashjoin = off; SET enable_mergejoin = off; " // [P4]
-               "SET default_transaction_read_only = on; "              // [P5]
-               "SELECT set_config('synchronous_commit', 'on', false) " // P1 is not for sale
+               "SET default_transaction_read_only = on; "                // [P5]
+               "SELECT set_config('synchronous_commit', 'on', false) "   // P1 is not for sale
                "WHERE current_setting('synchronous_commit') = 'off'",
                PG_STATEMENT_TIMEOUT_MS, PG_LOCK_TIMEOUT_MS, PG_IDLE_TIMEOUT_MS);
 }
@@ -181,11 +179,17 @@ Status pg_link_connect(PgLink *link, Diag *diag) {
     if (pg_link_is_alive(link)) return pg_link_settle(link, diag);
     pg_link_drop(link);
     // What stands in the URL comes later and counts.
-    const char *const keys[] = {"connect_timeout", "fallback_application_name",
-                                "keepalives_idle", "keepalives_interval", "keepalives_count",
-                                "tcp_user_timeout", "target_session_attrs", "dbname", NULL};
-    const char *const values[] = {"5", "abide", "10", "5", "3", "20000", "read-write",
-                                  link->address->url, NULL};
+    const char *const keys[] = {"connect_timeout",
+                                "fallback_application_name",
+                                "keepalives_idle",
+                                "keepalives_interval",
+                                "keepalives_count",
+                                "tcp_user_timeout",
+                                "target_session_attrs",
+                                "dbname",
+                                NULL};
+    const char *const values[] = {
+        "5", "abide", "10", "5", "3", "20000", "read-write", link->address->url, NULL};
     int64_t began_ns = now_ns();
     link->connection = PQconnectdbParams(keys, values, 1);
     if (link->connection == NULL) out_of_memory();
@@ -343,8 +347,8 @@ void pg_link_execute(PgLink *link, uint64_t shape) {
         lens[i] = link->params.data[i].len;
         formats[i] = 1;
     }
-    if (PQsendQueryPrepared(link->connection, name, (int)link->params.count, values, lens,
-                            formats, 1)) {
+    if (PQsendQueryPrepared(link->connection, name, (int)link->params.count, values, lens, formats,
+                            1)) {
         vec_push(&link->is_answer, true);
     }
     vec_clear(&link->params);

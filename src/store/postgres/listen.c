@@ -5,9 +5,9 @@
 //
 // Not here: the thread, and what a lost connection means (remote/listen.c); who sends
 // (postgres/remote.c).
+#include "store/remote/listen.h"
 #include "base/memory.h"
 #include "store/postgres/internal.h"
-#include "store/remote/listen.h"
 #include <stdatomic.h>
 #include <stdio.h>
 

@@ -24,9 +24,9 @@ enum { CHUNK_SIZE_MAX = 64 << 20 }; // bytes of one statement's rows
 typedef struct PgRemote {
     Remote base;
     PgLink link;
-    bool is_open;         // a transaction is
-    bool is_first;        // nothing has been known yet
-    int step_pid;         // the backend of the step that takes part
+    bool is_open;  // a transaction is
+    bool is_first; // nothing has been known yet
+    int step_pid;  // the backend of the step that takes part
 } PgRemote;
 
 static const RemoteOps pg_remote_ops;
@@ -90,8 +90,7 @@ static Status failed(PgRemote *self, int pid, Status status, Diag *diag) {
 
 // ---- reading ----
 
-static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *list,
-                           Diag *diag) {
+static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *list, Diag *diag) {
     PgRemote *self = pg_remote(remote);
     PgLink *link = &self->link;
     Fetch *fetches = list->fetches;

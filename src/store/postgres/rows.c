@@ -121,8 +121,8 @@ void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena 
     Str *bodies = ARENA_ARRAY(arena, Str, (size_t)count);
     for (int i = 0; i < (int)count; i++) {
         if (read_i64(PQgetvalue(result, i, 0)) != first + i) return;
-        bodies[i] = arena_str(arena, (Str){PQgetvalue(result, i, 1),
-                                           (size_t)PQgetlength(result, i, 1)});
+        bodies[i] =
+            arena_str(arena, (Str){PQgetvalue(result, i, 1), (size_t)PQgetlength(result, i, 1)});
     }
     *ret_changes = (Changes){bodies, (size_t)count, true};
 }
@@ -148,9 +148,9 @@ void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret
     beat->beats = ARENA_ARRAY(arena, NodeBeat, (size_t)count);
     beat->count = 0;
     for (int i = 0; i < count && !PQgetisnull(result, i, 2); i++) {
-        beat->beats[beat->count++] = (NodeBeat){read_i64(PQgetvalue(result, i, 2)),
-                                                read_i64(PQgetvalue(result, i, 3)),
-                                                read_i64(PQgetvalue(result, i, 4))};
+        beat->beats[beat->count++] =
+            (NodeBeat){read_i64(PQgetvalue(result, i, 2)), read_i64(PQgetvalue(result, i, 3)),
+                       read_i64(PQgetvalue(result, i, 4))};
     }
 }
 

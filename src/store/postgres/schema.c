@@ -106,8 +106,7 @@ static Status schema_look(PgLink *link, Found *ret_found, Diag *diag) {
     if (!ret_found->is_ours) return OK;
     buf_clear(&link->sql);
     buf_printf(&link->sql, "SELECT schema_version, layout FROM %s.store WHERE is_abide", schema);
-    if (pg_link_query(link, buf_cstr(&link->sql), &result, NULL) != OK ||
-        PQntuples(result) != 1) {
+    if (pg_link_query(link, buf_cstr(&link->sql), &result, NULL) != OK || PQntuples(result) != 1) {
         ret_found->is_ours = false;
         ret_found->foreign_count = 1;
         return link->connection != NULL ? OK : pg_lost(NULL, diag);
@@ -205,7 +204,7 @@ static Status schema_try(PgLink *link, int64_t layout, Diag *diag) {
     buf_clear(&link->sql);
     buf_printf(&link->sql,
                PG_BEGIN "; SELECT pg_advisory_xact_lock(hashtextextended('abide %s', 0)); "
-               "SET LOCAL lock_timeout = %d",
+                        "SET LOCAL lock_timeout = %d",
                link->address->schema, PG_SCHEMA_LOCK_TIMEOUT_MS); // [V4]
     TRY(pg_link_query(link, buf_cstr(&link->sql), NULL, diag));
     Found found; // somebody may have made it meanwhile

@@ -24,13 +24,10 @@ static int fill_factor(const Table *table) {
     case TABLE_NODES:
     case TABLE_QUEUES:
     case TABLE_TOPICS:
-    case TABLE_TASK_KEYS:
-        return 20;
+    case TABLE_TASK_KEYS: return 20;
     case TABLE_RUNS:
-    case TABLE_TASKS:
-        return 80;
-    default:
-        return 100;
+    case TABLE_TASKS: return 80;
+    default: return 100;
     }
 }
 
@@ -47,8 +44,9 @@ void pg_sql_create_table(Buf *sql, const char *schema, const Table *table) {
     for (uint8_t i = 0; i < table->key_count; i++) {
         buf_printf(sql, "%s\"%s\"", i > 0 ? ", " : "", table->columns[i].name);
     }
-    buf_printf(sql, ")) WITH (fillfactor = %d, autovacuum_vacuum_scale_factor = 0.02, "
-                    "autovacuum_vacuum_threshold = 1000)",
+    buf_printf(sql,
+               ")) WITH (fillfactor = %d, autovacuum_vacuum_scale_factor = 0.02, "
+               "autovacuum_vacuum_threshold = 1000)",
                fill_factor(table));
 }
 
@@ -241,8 +239,8 @@ static int append_unnest(Buf *sql, const Table *table, uint64_t wanted) {
 
 static void append_key_join(Buf *sql, const Table *table) {
     for (uint8_t i = 0; i < table->key_count; i++) {
-        buf_printf(sql, "%s t.\"%s\" = v.\"%s\"", i > 0 ? " AND" : " WHERE",
-                   table->columns[i].name, table->columns[i].name);
+        buf_printf(sql, "%s t.\"%s\" = v.\"%s\"", i > 0 ? " AND" : " WHERE", table->columns[i].name,
+                   table->columns[i].name);
     }
 }
 
@@ -331,10 +329,7 @@ void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
                    schema, BEAT_KEEP_MS, schema);
         append_look(sql, schema);
         return;
-    case PG_SHAPE_LOOK:
-        append_look(sql, schema);
-        return;
-    default:
-        UNREACHABLE();
+    case PG_SHAPE_LOOK: append_look(sql, schema); return;
+    default: UNREACHABLE();
     }
 }

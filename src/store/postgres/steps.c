@@ -59,8 +59,10 @@ static Status connection_check(PgLink *link, Diag *diag) {
     case PQTRANS_IDLE: return expel(link, "has ended the transaction it takes part in", diag);
     case PQTRANS_ACTIVE:
     case PQTRANS_UNKNOWN:
-        return expel(link, "has left a statement or a result on the connection; read every "
-                           "result to its end", diag);
+        return expel(link,
+                     "has left a statement or a result on the connection; read every "
+                     "result to its end",
+                     diag);
     }
     if (PQisnonblocking(connection) && PQsetnonblocking(connection, 0) != 0) {
         return expel(link, "has left the connection in nonblocking mode", diag);
@@ -121,9 +123,11 @@ Status pg_step_end(PgLink *link, bool is_kept, Diag *diag) {
                        "a statement failed, and the step answered as if it had not");
     } else { // [G4]
         bool has_written = false;
-        Status status = end_with(link, "SET LOCAL abide.step = 'off'; SAVEPOINT abide_check; "
-                                       "SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO abide_check; "
-                                       "RELEASE abide_step", &has_written, &detail);
+        Status status = end_with(link,
+                                 "SET LOCAL abide.step = 'off'; SAVEPOINT abide_check; "
+                                 "SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO abide_check; "
+                                 "RELEASE abide_step",
+                                 &has_written, &detail);
         if (has_written) return expel(link, "has written to the tables of abide", diag);
         if (status == OK) return OK;
         if (!pg_link_is_alive(link)) {

@@ -12,15 +12,20 @@
 //        iterations; they are counted here, as rewinding does (runs/snapshots.c).
 //
 // Not here: what a runner makes of them.
-#include "store/reads/internal.h"
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
+#include "store/reads/internal.h"
 #include <stdlib.h>
 
 // The next entries of the run in `wanted`.
 static Scan log_scan(const LogRow *wanted, int64_t after, int64_t limit) {
-    return (Scan){.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted, .match_count = 1,
-                  .has_min = true, .min = after + 1, .limit = limit};
+    return (Scan){.table = TABLE_LOG,
+                  .index = SCAN_PRIMARY,
+                  .match = wanted,
+                  .match_count = 1,
+                  .has_min = true,
+                  .min = after + 1,
+                  .limit = limit};
 }
 
 Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context) {
@@ -88,12 +93,15 @@ Status read_run_load(Reads *reads) { // [H2]
     Query *query = reads->query;
     TRY(read_run(reads));
     const RunRow *run = query->runs;
-    Loading loading = {.list = {.arena = reads->arena}, .run = run,
-                       .has_snapshot = !str_is_null(run->snapshot)};
+    Loading loading = {
+        .list = {.arena = reads->arena}, .run = run, .has_snapshot = !str_is_null(run->snapshot)};
     int64_t after = loading.has_snapshot ? run->log_seq : run->input_seq;
     LogRow wanted = {.run = run->key, .seq = run->input_seq}, input;
     Scan scans[] = {log_scan(&wanted, after, read_chunk(0)),
-                    {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 2,
+                    {.table = TABLE_LOG,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 2,
                      .limit = 1}};
     TRY(rows_expect(reads->rows, scans, 2));
     Status status = rows_get(reads->rows, TABLE_LOG, &wanted, reads->arena, &input);
@@ -224,9 +232,9 @@ static Status place_entry(Reads *reads, int64_t run, const StepPlace *place, Log
     TRY(log_entry(reads, run, place->seq, ret_entry));
     Str target = log_entry_target(ret_entry), name = place->name->text;
     bool is_named = str_is_null(target) || str_equal(target, name);
-    ret_entry->name = is_named ? arena_str(reads->arena, name)
-                               : arena_printf(reads->arena, "%.*s\n%.*s", STR_ARG(name),
-                                              STR_ARG(target));
+    ret_entry->name =
+        is_named ? arena_str(reads->arena, name)
+                 : arena_printf(reads->arena, "%.*s\n%.*s", STR_ARG(name), STR_ARG(target));
     ret_entry->iteration = place->iteration;
     return OK;
 }
@@ -283,11 +291,11 @@ static Status steps_answer(Reads *reads, const RunRow *run, const StepBook *book
     int64_t last = -1;
     for (size_t i = 0; i < book->places.count; i++) {
         const StepPlace *place = &book->places.data[i];
-        bool is_wanted = place->position >= query->after &&
-                         place_is_meant(place, query->name, query->iteration);
+        bool is_wanted =
+            place->position >= query->after && place_is_meant(place, query->name, query->iteration);
         if (!is_wanted) continue;
-        bool is_cut = list.count >= limit ||
-                      reads->arena->used_size - start_size > read_size_max(query);
+        bool is_cut =
+            list.count >= limit || reads->arena->used_size - start_size > read_size_max(query);
         if (is_cut && list.count > 0 && place->position != last) {
             query->next = place->position;
             break;
@@ -385,8 +393,14 @@ static Status find_pause(Reads *reads, int64_t run, LogRow *ret_entry) {
     size_t count = 1;
     for (int64_t before = INT64_MAX, looks = 0; count > 0 && looks < LIMIT_READ_LOOKS;) {
         LogRow wanted = {.run = run}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_max = true, .max = before, .is_descending = true, .limit = limit};
+        Scan scan = {.table = TABLE_LOG,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_max = true,
+                     .max = before,
+                     .is_descending = true,
+                     .limit = limit};
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         for (size_t i = 0; i < count; i++) {

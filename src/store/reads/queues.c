@@ -15,8 +15,13 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [X4]
     for (int64_t rank = 1;;) {
         TaskRow wanted = {.queue = stat->row.name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted,
-                     .match_count = 1, .has_min = true, .min = rank, .limit = 1};
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_QUEUE,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = rank,
+                     .limit = 1};
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         if (count == 0) return OK;
@@ -29,8 +34,13 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [X4]
 Status read_claimable(Reads *reads) {
     Query *query = reads->query;
     TaskRow wanted = {.queue = query->queue};
-    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_QUEUE, .match = &wanted, .match_count = 1,
-                 .has_min = true, .min = 1, .limit = query->limit};
+    Scan scan = {.table = TABLE_TASKS,
+                 .index = TASKS_BY_QUEUE,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .has_min = true,
+                 .min = 1,
+                 .limit = query->limit};
     return rows_scan(reads->rows, &scan, reads->arena, &query->tasks, &query->count);
 }
 

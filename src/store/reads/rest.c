@@ -38,7 +38,10 @@ static Status topic_is_full(Reads *reads, const TopicRow *topic, bool *ret_is_fu
     if (!*ret_is_full || topic->consume == CONSUME_ONE) return OK;
     EventRow match = {.run = event_taken_mark(topic->name)}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &match, .match_count = 1,
+    Scan scan = {.table = TABLE_EVENTS,
+                 .index = EVENTS_BY_RUN,
+                 .match = &match,
+                 .match_count = 1,
                  .limit = 1};
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     *ret_is_full = count == 0;
@@ -91,7 +94,9 @@ Status read_list_topics(Reads *reads) { // [X2]
 
 Status read_dead_letters(Reads *reads) {
     Query *query = reads->query;
-    Walk walk = {.table = TABLE_DEAD_LETTERS, .is_descending = true, .after = query->after,
+    Walk walk = {.table = TABLE_DEAD_LETTERS,
+                 .is_descending = true,
+                 .after = query->after,
                  .limit = query->limit};
     walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     TRY(walk_run(reads, &walk));
@@ -107,8 +112,8 @@ Status read_task(Reads *reads) {
     Query *query = reads->query;
     TaskRow wanted = {.id = query->name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1,
-                 .limit = 1};
+    Scan scan = {
+        .table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
         Status status = resume_find(reads);
@@ -132,8 +137,12 @@ static bool task_is_wanted(const void *row, void *context) {
 Status read_list_tasks(Reads *reads) {
     Query *query = reads->query;
     TaskRow matches[TASK_STATE_COUNT] = {0};
-    Walk walk = {.table = TABLE_TASKS, .is_descending = true, .after = query->after,
-                 .limit = query->limit, .wanted = task_is_wanted, .context = query};
+    Walk walk = {.table = TABLE_TASKS,
+                 .is_descending = true,
+                 .after = query->after,
+                 .limit = query->limit,
+                 .wanted = task_is_wanted,
+                 .context = query};
     if (query->run != 0 || !str_is_null(query->run_id)) {
         RunRow run;
         TRY(read_find_run(reads, query->run_id, query->run, &run));
@@ -165,8 +174,11 @@ static bool definition_is_current(const void *row, void *context) {
 static Status definition_walk(Reads *reads, RowWanted wanted, int64_t limit) {
     Query *query = reads->query;
     DefinitionRow match = {.name = query->name};
-    Walk walk = {.table = TABLE_DEFINITIONS, .is_descending = true, .after = query->after,
-                 .limit = limit, .wanted = wanted};
+    Walk walk = {.table = TABLE_DEFINITIONS,
+                 .is_descending = true,
+                 .after = query->after,
+                 .limit = limit,
+                 .wanted = wanted};
     if (str_is_null(query->name)) {
         walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     } else {
@@ -182,8 +194,11 @@ static Status definition_walk(Reads *reads, RowWanted wanted, int64_t limit) {
 static Status definition_of_version(Reads *reads) {
     Query *query = reads->query;
     DefinitionRow wanted = {.name = query->name, .version = query->version}, *rows = NULL;
-    Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_VERSION, .match = &wanted,
-                 .match_count = 2, .limit = 1};
+    Scan scan = {.table = TABLE_DEFINITIONS,
+                 .index = DEFINITIONS_BY_VERSION,
+                 .match = &wanted,
+                 .match_count = 2,
+                 .limit = 1};
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &query->count));
     query->definitions = rows;
     return OK;
@@ -266,8 +281,8 @@ static Status node_runs_count(Reads *reads, int64_t node, int64_t *ret_count) {
 
 Status read_list_nodes(Reads *reads) {
     Query *query = reads->query;
-    Walk walk = {.table = TABLE_NODES, .is_descending = true, .after = query->after,
-                 .limit = query->limit};
+    Walk walk = {
+        .table = TABLE_NODES, .is_descending = true, .after = query->after, .limit = query->limit};
     walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     TRY(walk_run(reads, &walk));
     query->nodes = (NodeRow *)(void *)walk.rows;
@@ -286,8 +301,11 @@ Status read_schedule(Reads *reads) {
     Query *query = reads->query;
     ScheduleRow wanted = {.name = query->name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SCHEDULES, .index = SCHEDULES_BY_NAME, .match = &wanted,
-                 .match_count = 1, .limit = 1};
+    Scan scan = {.table = TABLE_SCHEDULES,
+                 .index = SCHEDULES_BY_NAME,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .limit = 1};
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
         return diag_set(reads->diag, ERR_NOT_FOUND, "SCHEDULE_NOT_FOUND",
@@ -300,7 +318,9 @@ Status read_schedule(Reads *reads) {
 
 Status read_list_schedules(Reads *reads) {
     Query *query = reads->query;
-    Walk walk = {.table = TABLE_SCHEDULES, .is_descending = true, .after = query->after,
+    Walk walk = {.table = TABLE_SCHEDULES,
+                 .is_descending = true,
+                 .after = query->after,
                  .limit = query->limit};
     walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     TRY(walk_run(reads, &walk));
@@ -334,7 +354,10 @@ Status read_list_states(Reads *reads) {
     RunRow run;
     TRY(read_find_run(reads, query->run_id, query->run, &run));
     StateRow wanted = {.run = run.key};
-    Scan scan = {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+    Scan scan = {.table = TABLE_STATES,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
                  .limit = LIMIT_LIST_PAGE};
     return rows_scan(reads->rows, &scan, reads->arena, &query->values, &query->count);
 }
@@ -343,8 +366,8 @@ Status read_list_states(Reads *reads) {
 
 Status read_list_tokens(Reads *reads) {
     Query *query = reads->query;
-    Walk walk = {.table = TABLE_TOKENS, .is_descending = true, .after = query->after,
-                 .limit = query->limit};
+    Walk walk = {
+        .table = TABLE_TOKENS, .is_descending = true, .after = query->after, .limit = query->limit};
     walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     TRY(walk_run(reads, &walk));
     query->tokens = (TokenRow *)(void *)walk.rows;

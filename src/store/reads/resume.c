@@ -40,8 +40,8 @@ Status resume_find(Reads *reads) {
     Str id = {query->name.data + RESUME_PREFIX.len, query->name.len - RESUME_PREFIX.len};
     RunRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1,
-                 .limit = 1};
+    Scan scan = {
+        .table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     if (count == 0 || !run_is_ready(&rows[0])) return ERR_NOT_FOUND;
     query->tasks = ARENA_NEW(reads->arena, TaskRow);
@@ -68,8 +68,13 @@ static int key_compare(const void *left, const void *right) { // newest first
 static Status ready_next(Reads *reads, int64_t *number, bool *ret_is_there) {
     RunRow *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true, .min = *number,
-                 .has_max = true, .max = 0, .limit = 1};
+    Scan scan = {.table = TABLE_RUNS,
+                 .index = RUNS_BY_OWNER,
+                 .has_min = true,
+                 .min = *number,
+                 .has_max = true,
+                 .max = 0,
+                 .limit = 1};
     arena_reset(&reads->scratch);
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     *ret_is_there = count > 0;
@@ -84,8 +89,8 @@ static Status ready_collect(Reads *reads, int64_t *keys, size_t *ret_count) {
         TRY(ready_next(reads, &number, &is_there));
         if (!is_there) return OK;
         RunRow match = {.owner = number};
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match,
-                     .match_count = 1};
+        Scan scan = {
+            .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match, .match_count = 1};
         TRY(keys_append(reads, &scan, RESUME_KEYS_MAX, keys, ret_count));
     }
 }
@@ -123,8 +128,8 @@ Status resume_merge(Reads *reads) {
     TaskRow *merged = ARENA_ARRAY(reads->arena, TaskRow, limit);
     size_t key_at = 0;
     while (count < limit && (at < query->count || key_at < key_count)) {
-        bool is_stored = key_at == key_count ||
-                         (at < query->count && query->tasks[at].key > keys[key_at]);
+        bool is_stored =
+            key_at == key_count || (at < query->count && query->tasks[at].key > keys[key_at]);
         if (is_stored) {
             merged[count++] = query->tasks[at++];
             continue;
@@ -144,8 +149,13 @@ static Status ready_oldest(Reads *reads, int64_t number, QueueStat *stat) {
     for (int64_t rank = 1;;) { // the oldest run of each priority
         RunRow wanted = {.owner = number}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &wanted,
-                     .match_count = 1, .has_min = true, .min = rank, .limit = 1};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_OWNER,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = rank,
+                     .limit = 1};
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         if (count == 0) return OK;

@@ -19,7 +19,10 @@ Status read_find_run(Reads *reads, Str run_id, int64_t run, RunRow *ret_run) {
     } else {
         RunRow wanted = {.id = run_id}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1,
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_ID,
+                     .match = &wanted,
+                     .match_count = 1,
                      .limit = 1};
         status = rows_scan(reads->rows, &scan, reads->arena, &rows, &count);
         if (status == OK && count == 0) status = ERR_NOT_FOUND;
@@ -147,8 +150,13 @@ typedef Status (*KeySource)(Reads *reads, int64_t below, Arena *arena, KeyPage *
 
 static Status tagged_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page) {
     TagRow wanted = {.tag = reads->query->filter.tag}, *rows = NULL;
-    Scan scan = {.table = TABLE_TAGS, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                 .has_max = below != 0, .max = below - 1, .is_descending = true,
+    Scan scan = {.table = TABLE_TAGS,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .has_max = below != 0,
+                 .max = below - 1,
+                 .is_descending = true,
                  .limit = LIMIT_READ_CHUNK};
     TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
     for (size_t i = 0; i < ret_page->count; i++) {
@@ -161,9 +169,14 @@ static Status state_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret
     const RunFilter *filter = &reads->query->filter;
     StateRow wanted = {.name = filter->state_key, .digest = state_digest(filter->state_value)};
     StateRow *rows = NULL;
-    Scan scan = {.table = TABLE_STATES, .index = STATES_BY_VALUE, .match = &wanted,
-                 .match_count = 2, .has_max = below != 0, .max = below - 1,
-                 .is_descending = true, .limit = LIMIT_READ_CHUNK};
+    Scan scan = {.table = TABLE_STATES,
+                 .index = STATES_BY_VALUE,
+                 .match = &wanted,
+                 .match_count = 2,
+                 .has_max = below != 0,
+                 .max = below - 1,
+                 .is_descending = true,
+                 .limit = LIMIT_READ_CHUNK};
     TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
     for (size_t i = 0; i < ret_page->count; i++) {
         bool is_same = str_equal(rows[i].value, filter->state_value); // not just its digest
@@ -251,7 +264,9 @@ static Status list_by_ids(Reads *reads, Filtering *filtering) {
 // Idle runs, if they are few enough to be sorted by key here; otherwise *ret_is_done is false.
 static Status list_by_idle(Reads *reads, Filtering *filtering, bool *ret_is_done) {
     Query *query = reads->query;
-    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_IDLE, .has_max = true,
+    Scan scan = {.table = TABLE_RUNS,
+                 .index = RUNS_BY_IDLE,
+                 .has_max = true,
                  .max = query->filter.idle_before_ms - 1};
     int64_t *keys;
     size_t count;
@@ -264,9 +279,12 @@ static Status list_by_idle(Reads *reads, Filtering *filtering, bool *ret_is_done
 static Status list_by_walk(Reads *reads, Filtering *filtering) {
     Query *query = reads->query;
     RunRow matches[RUN_STATE_COUNT] = {0};
-    Walk walk = {.table = TABLE_RUNS, .is_descending = !query->filter.is_oldest_first,
-                 .after = query->filter.cursor, .limit = query->filter.limit,
-                 .wanted = run_is_wanted, .context = filtering};
+    Walk walk = {.table = TABLE_RUNS,
+                 .is_descending = !query->filter.is_oldest_first,
+                 .after = query->filter.cursor,
+                 .limit = query->filter.limit,
+                 .wanted = run_is_wanted,
+                 .context = filtering};
     if (filtering->parent) {
         matches[0].parent = filtering->parent;
         walk_add(&walk, RUNS_BY_PARENT, &matches[0], 1);
@@ -333,8 +351,8 @@ Status read_children(Reads *reads) {
         TRY(read_find_run(reads, query->run_id, 0, &parent));
         match.parent = parent.key;
     }
-    Walk walk = {.table = TABLE_RUNS, .is_descending = true, .after = query->after,
-                 .limit = query->limit};
+    Walk walk = {
+        .table = TABLE_RUNS, .is_descending = true, .after = query->after, .limit = query->limit};
     walk_add(&walk, RUNS_BY_PARENT, &match, 1);
     TRY(walk_run(reads, &walk));
     answer_runs(query, &walk);
@@ -370,8 +388,11 @@ static bool run_is_alive(const void *row, void *context) {
 Status read_due_runs(Reads *reads) {
     Query *query = reads->query;
     RunList list = list_new(reads, query->limit);
-    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_DUE, .has_max = true,
-                 .max = query->now_ms, .limit = LIMIT_READ_CHUNK};
+    Scan scan = {.table = TABLE_RUNS,
+                 .index = RUNS_BY_DUE,
+                 .has_max = true,
+                 .max = query->now_ms,
+                 .limit = LIMIT_READ_CHUNK};
     for (int64_t looks = 0; looks < LIMIT_READ_LOOKS; looks += LIMIT_READ_CHUNK) {
         RunRow *rows = NULL;
         size_t count = 0;

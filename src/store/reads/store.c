@@ -110,7 +110,7 @@ size_t read_size_max(const Query *query) {
 int64_t read_chunk(size_t size) {
     bool is_careful = size == 0 || size > READ_CHUNK_SIZE;
     return is_careful && READ_CHUNK_CAREFUL < LIMIT_READ_CHUNK ? READ_CHUNK_CAREFUL
-                                                                : LIMIT_READ_CHUNK;
+                                                               : LIMIT_READ_CHUNK;
 }
 
 // ---- walks ----

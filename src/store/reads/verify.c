@@ -29,11 +29,11 @@ typedef struct QueueCount {
 typedef struct Verify {
     RowStore *rows;
     Diag *diag;
-    Arena page;    // the rows of the present chunk
-    Arena scratch; // what is read beside one of them
-    Arena kept;    // topics and queues
-    StrMap topics; // TopicCount by name
-    StrMap queues; // QueueCount by name
+    Arena page;          // the rows of the present chunk
+    Arena scratch;       // what is read beside one of them
+    Arena kept;          // topics and queues
+    StrMap topics;       // TopicCount by name
+    StrMap queues;       // QueueCount by name
     int64_t keyed_count; // tasks that have a place among those of a key
     int64_t row_count;
     int64_t max_key;
@@ -57,7 +57,10 @@ static Status table_walk(Verify *verify, TableNumber number, RowCheck check) {
     for (int64_t after = 0;;) {
         char *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = number, .index = SCAN_PRIMARY, .has_min = true, .min = after + 1,
+        Scan scan = {.table = number,
+                     .index = SCAN_PRIMARY,
+                     .has_min = true,
+                     .min = after + 1,
                      .limit = VERIFY_CHUNK};
         arena_reset(&verify->page);
         TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
@@ -111,7 +114,7 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
     return OK;
 }
 
-static bool claim_is_sane(const RunRow *run) { // [Z4]
+static bool claim_is_sane(const RunRow *run) {           // [Z4]
     if (run->home != 0 && run->owner != 0) return false; // [Y2] of nodes/homes.c
     bool is_reserved = run->owner < 0;
     if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
@@ -200,8 +203,13 @@ static Status log_check(Verify *verify, const RunRow *run) {
     for (int64_t after = 0;;) {
         LogRow wanted = {.run = run->key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .limit = VERIFY_CHUNK};
+        Scan scan = {.table = TABLE_LOG,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = after + 1,
+                     .limit = VERIFY_CHUNK};
         arena_reset(&verify->page);
         TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -226,8 +234,13 @@ static Status snapshots_check(Verify *verify, const RunRow *run) { // [P1], [P2]
     for (;;) {
         SnapshotRow wanted = {.run = run->key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
-                     .match_count = 1, .has_min = true, .min = last.number + 1, .limit = 1};
+        Scan scan = {.table = TABLE_SNAPSHOTS,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = last.number + 1,
+                     .limit = 1};
         arena_reset(&verify->page);
         TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
         if (count == 0) return OK;
@@ -246,7 +259,10 @@ static Status snapshots_check(Verify *verify, const RunRow *run) { // [P1], [P2]
 static Status states_check(Verify *verify, const RunRow *run) { // [I3]
     StateRow wanted = {.run = run->key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+    Scan scan = {.table = TABLE_STATES,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
                  .limit = VERIFY_TOPICS_MAX};
     arena_reset(&verify->page);
     TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
@@ -370,10 +386,10 @@ static Status task_check(Verify *verify, const void *row) {
     verify->counts[COUNTER_TASKS_FIRST + task->state]++;
     count_task(verify, task);
     bool can_wait = task->claim_rank > 0 || task->due_at_ms > 0 || task->key_rank > 0;
-    bool is_sane = task->state == TASK_QUEUED
-                       ? can_wait
-                       : task->claim_rank == 0 &&
-                             (task->state != TASK_LEASED || task->due_at_ms > 0); // [Z4]
+    bool is_sane =
+        task->state == TASK_QUEUED
+            ? can_wait
+            : task->claim_rank == 0 && (task->state != TASK_LEASED || task->due_at_ms > 0); // [Z4]
     if (!is_sane) return bad(verify, "a task can neither be claimed nor come due", task->id);
     if (!place_is_sane(task)) {
         return bad(verify, "a task's place among those of its key disagrees with its state",
@@ -428,8 +444,13 @@ static Status key_walk(Verify *verify, const TaskKeyRow *key, KeyWalk *walk) {
     for (;;) {
         TaskRow wanted = {.queue = key->queue, .concurrency_key = key->name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_KEY, .match = &wanted,
-                     .match_count = 2, .has_min = true, .min = rank, .after_key = after,
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_KEY,
+                     .match = &wanted,
+                     .match_count = 2,
+                     .has_min = true,
+                     .min = rank,
+                     .after_key = after,
                      .limit = VERIFY_CHUNK};
         arena_reset(&verify->scratch);
         TRY(rows_scan(verify->rows, &scan, &verify->scratch, &rows, &count));

@@ -21,7 +21,10 @@ static void call_begin(RedisLink *link, const Beat *beat) {
     redis_call_add(link, (Str){words, (size_t)len});
     redis_call_add_i64(link, beat->until_ms - BEAT_KEEP_MS);
     NodeRow wanted = {.key = beat->node};
-    Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+    Scan scan = {.table = TABLE_NODES,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
                  .limit = 1};
     redis_call_add_scan(link, &scan);
 }

@@ -102,8 +102,7 @@ static bool is_read_only(const char *function) {
     return false;
 }
 
-static Status call_once(RedisLink *link, const char *function, redisReply **ret_reply,
-                        Diag *diag) {
+static Status call_once(RedisLink *link, const char *function, redisReply **ret_reply, Diag *diag) {
     char name[48];
     int name_len = snprintf(name, sizeof(name), "abide_%s_%s", link->functions, function);
     buf_clear(&link->bytes);
@@ -125,8 +124,8 @@ static Status call_once(RedisLink *link, const char *function, redisReply **ret_
 
 Status redis_call_run(RedisLink *link, const char *function, redisReply **ret_reply, Diag *diag) {
     if (link->keys.is_overflown || link->arguments.is_overflown) {
-        return diag_set(diag, ERR_LIMIT, "STORE_TOO_BIG",
-                        "more than %d MiB in one call to Redis", REDIS_CALL_SIZE_MAX >> 20);
+        return diag_set(diag, ERR_LIMIT, "STORE_TOO_BIG", "more than %d MiB in one call to Redis",
+                        REDIS_CALL_SIZE_MAX >> 20);
     }
     Diag detail;
     diag_clear(&detail);

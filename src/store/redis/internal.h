@@ -27,8 +27,8 @@ enum {
     REDIS_VERSION_MIN = 7,
     REDIS_CONNECT_TIMEOUT_MS = 5 * 1000,
     REDIS_ANSWER_TIMEOUT_MS = 30 * 1000, // past it the connection counts as lost
-    REDIS_SILENCE_MS = 3 * 1000, // past it the server is asked whether it answers anybody
-    REDIS_SILENCE_KEPT_MS = 1000, // after it did not
+    REDIS_SILENCE_MS = 3 * 1000,         // past it the server is asked whether it answers anybody
+    REDIS_SILENCE_KEPT_MS = 1000,        // after it did not
     REDIS_TICKET_MS = 5 * 1000,          // how long a writer that stands still holds up others
     REDIS_BUSY_TIMEOUT_MS = 10 * 1000,   // how long we wait for others before we say so
     REDIS_CALL_SIZE_MAX = 1 << 30,
@@ -40,12 +40,12 @@ enum {
 // ---- keys ----
 
 typedef enum RedisKeyKind { // the first ones are declared with every call, in this order
-    REDIS_KEY_STORE,   // hash: format, version, layout, columns of the tables
-    REDIS_KEY_TICKET,  // text that expires: who keeps other writers out
-    REDIS_KEY_FREED,   // list: pushed to when the ticket is given back
-    REDIS_KEY_WANTED,  // text that expires: somebody waits for the ticket
-    REDIS_KEY_CHANGES, // hash: version -> what it changed [E6]
-    REDIS_KEY_BEATS,   // hash: node -> until when its lease lasts
+    REDIS_KEY_STORE,        // hash: format, version, layout, columns of the tables
+    REDIS_KEY_TICKET,       // text that expires: who keeps other writers out
+    REDIS_KEY_FREED,        // list: pushed to when the ticket is given back
+    REDIS_KEY_WANTED,       // text that expires: somebody waits for the ticket
+    REDIS_KEY_CHANGES,      // hash: version -> what it changed [E6]
+    REDIS_KEY_BEATS,        // hash: node -> until when its lease lasts
     REDIS_KEY_COMMON_COUNT,
 } RedisKeyKind;
 
@@ -99,7 +99,7 @@ typedef struct RedisTableLayout {
 typedef struct RedisLink {
     RedisAddress *address;
     redisContext *context;              // NULL = not connected
-    bool is_new;    // the server has not said a word yet
+    bool is_new;                        // the server has not said a word yet
     char holder[REDIS_HOLDER_SIZE + 1]; // who we are to the server
     char functions[16];                 // part of their names: a digest of their text
     char layout[24];                    // number of the layout we know; "" = none

@@ -65,9 +65,8 @@ Status redis_link_send(RedisLink *link, Str bytes, Diag *diag) {
 
 static redisContext *context_new(const RedisAddress *address, int timeout_ms) {
     struct timeval patience = {.tv_sec = timeout_ms / 1000};
-    return address->path != NULL
-               ? redisConnectUnixWithTimeout(address->path, patience)
-               : redisConnectWithTimeout(address->host, address->port, patience);
+    return address->path != NULL ? redisConnectUnixWithTimeout(address->path, patience)
+                                 : redisConnectWithTimeout(address->host, address->port, patience);
 }
 
 static bool wait_for_file(int file, int timeout_ms) {
@@ -170,8 +169,8 @@ static Status introduce(RedisLink *link, Diag *diag) {
         snprintf(number, sizeof(number), "%d", address->database);
         TRY(command_done(link, (Str[]){STR("SELECT"), str_from(number)}, 2, diag));
     }
-    Status named = command_done(link, (Str[]){STR("CLIENT"), STR("SETNAME"), STR("abide")}, 3,
-                                NULL);
+    Status named =
+        command_done(link, (Str[]){STR("CLIENT"), STR("SETNAME"), STR("abide")}, 3, NULL);
     (void)named; // just for those who look at CLIENT LIST
     return link->context != NULL ? OK : redis_lost(NULL, diag);
 }

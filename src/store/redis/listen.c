@@ -5,9 +5,9 @@
 //
 // Not here: the thread, and what a lost connection means (remote/listen.c); who sends
 // (redis/functions.lua).
+#include "store/remote/listen.h"
 #include "base/memory.h"
 #include "store/redis/internal.h"
-#include "store/remote/listen.h"
 
 typedef struct RedisListener {
     RemoteListener base;

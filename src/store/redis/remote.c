@@ -22,7 +22,7 @@
 typedef struct RedisRemote {
     Remote base;
     RedisLink link;
-    bool is_open;            // a transaction is
+    bool is_open; // a transaction is
     bool has_ticket;
     bool is_first; // nothing has been known yet
 } RedisRemote;

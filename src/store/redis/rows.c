@@ -37,8 +37,7 @@ static int64_t cell_get_i64(Str cell, bool *is_bad) {
     return (int64_t)(bits >> 1) ^ -(int64_t)(bits & 1);
 }
 
-static void row_put(Buf *buf, const RedisTableLayout *layout, const Table *table,
-                    const void *row) {
+static void row_put(Buf *buf, const RedisTableLayout *layout, const Table *table, const void *row) {
     for (uint8_t i = 0; i < layout->known_count; i++) {
         const Column *column = &table->columns[layout->columns[i]];
         if (column->type == COLUMN_I64) cell_put_i64(buf, row_i64(row, column));
@@ -65,8 +64,8 @@ Status redis_take_rows(const RedisLink *link, const redisReply *reply, Arena *ar
     TableNumber number = fetch->scan.table;
     const Table *table = &tables[number];
     if (reply->type != REDIS_REPLY_ARRAY) return redis_strange("an answer without rows", diag);
-    char *rows = arena_zalloc_array(arena, reply->elements > 0 ? reply->elements : 1,
-                                    table->row_size);
+    char *rows =
+        arena_zalloc_array(arena, reply->elements > 0 ? reply->elements : 1, table->row_size);
     for (size_t i = 0; i < reply->elements; i++) {
         Str bytes = redis_reply_str(reply, i);
         if (str_is_null(bytes)) {

@@ -196,9 +196,8 @@ void redis_address_leave(RedisAddress *address) {
 
 void redis_key_name(Buf *buf, const RedisAddress *address, int key) { // [A1]
     static const char *const common[REDIS_KEY_COMMON_COUNT] = {
-        [REDIS_KEY_STORE] = "store",   [REDIS_KEY_TICKET] = "ticket",
-        [REDIS_KEY_FREED] = "freed",   [REDIS_KEY_WANTED] = "wanted",
-        [REDIS_KEY_CHANGES] = "changes", [REDIS_KEY_BEATS] = "beats",
+        [REDIS_KEY_STORE] = "store",   [REDIS_KEY_TICKET] = "ticket",   [REDIS_KEY_FREED] = "freed",
+        [REDIS_KEY_WANTED] = "wanted", [REDIS_KEY_CHANGES] = "changes", [REDIS_KEY_BEATS] = "beats",
     };
     buf_clear(buf);
     buf_printf(buf, "{%s}:", address->prefix);

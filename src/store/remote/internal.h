@@ -29,7 +29,7 @@ typedef struct Write {
     bool existed; // before the transaction
     bool exists;  // now
     uint64_t changes;
-    void *key_row; // in `arena`
+    void *key_row;      // in `arena`
     const void *before; // likewise: the row as it was, if it existed and the remote wants that
 } Write;
 
@@ -58,7 +58,7 @@ typedef struct RemoteRows {
     bool is_active;
     bool is_checked; // the transaction is open on the server: its version is the present one
     bool has_savepoint, has_fetched; // the latter since the former
-    void *database; // of the step that takes part; NULL = none does
+    void *database;                  // of the step that takes part; NULL = none does
     int crowd;     // > 0: others write too; so many transactions begin on the server at once
     Arena arena;   // of the transaction
     Arena fetched; // rows on their way into the mirror

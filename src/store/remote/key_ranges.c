@@ -81,8 +81,8 @@ bool key_ranges_has(KeyRanges *ranges, Str key) {
 }
 
 bool key_ranges_start_of(const KeyRanges *ranges, Str high, Str *ret_low) {
-    const OrderedNode *node = high.len == 0 ? ordered_last(&ranges->by_low)
-                                            : ordered_last_before(&ranges->by_low, high);
+    const OrderedNode *node =
+        high.len == 0 ? ordered_last(&ranges->by_low) : ordered_last_before(&ranges->by_low, high);
     if (node == NULL || compare_ends(range_high(ordered_value(node)), high) < 0) return false;
     *ret_low = ordered_key(node);
     return true;

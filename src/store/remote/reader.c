@@ -116,8 +116,8 @@ static Status reader_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
         TRY(ask(self, &fetch, 1, arena));
     } else {
         fetch.count = known->count;
-        fetch.rows = arena_zalloc_array(arena, known->count > 0 ? known->count : 1,
-                                        table->row_size);
+        fetch.rows =
+            arena_zalloc_array(arena, known->count > 0 ? known->count : 1, table->row_size);
         for (size_t i = 0; i < known->count; i++) {
             row_copy(table, arena, known->rows + i * table->row_size,
                      fetch.rows + i * table->row_size);
@@ -130,8 +130,11 @@ static Status reader_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
 
 static Status reader_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
                          void *ret_row) {
-    Scan scan = {.table = table, .index = SCAN_PRIMARY, .match = key_row,
-                 .match_count = tables[table].key_count, .limit = 1};
+    Scan scan = {.table = table,
+                 .index = SCAN_PRIMARY,
+                 .match = key_row,
+                 .match_count = tables[table].key_count,
+                 .limit = 1};
     char *found = NULL;
     size_t count = 0;
     TRY(reader_scan(rows, &scan, arena, &found, &count));
@@ -173,8 +176,7 @@ static Status reader_write(RowStore *rows, TableNumber table, const void *row) {
     return read_only(rows->diag);
 }
 
-static Status reader_update(RowStore *rows, TableNumber table, const void *row,
-                            uint64_t changes) {
+static Status reader_update(RowStore *rows, TableNumber table, const void *row, uint64_t changes) {
     (void)changes;
     return reader_write(rows, table, row);
 }

@@ -30,9 +30,9 @@ typedef struct Fetch {
 } Fetch;
 
 typedef struct Changes { // what was written since the version one has
-    Str *bodies;       // answer, in the arena: one per version, oldest first
-    size_t count;      // present version - version that was given
-    bool is_complete;  // false: some are gone (then count is 0), the content must be fetched
+    Str *bodies;         // answer, in the arena: one per version, oldest first
+    size_t count;        // present version - version that was given
+    bool is_complete;    // false: some are gone (then count is 0), the content must be fetched
 } Changes;
 
 typedef struct FetchList {
@@ -47,8 +47,8 @@ typedef enum WriteKind { WRITE_REMOVE, WRITE_UPDATE, WRITE_INSERT, WRITE_KIND_CO
 typedef struct RowWrite {
     TableNumber table;
     WriteKind kind;
-    uint64_t changes; // WRITE_UPDATE: the columns
-    const void *row;  // WRITE_REMOVE: just its key
+    uint64_t changes;   // WRITE_UPDATE: the columns
+    const void *row;    // WRITE_REMOVE: just its key
     const void *before; // the row as it was, if there was one; NULL unless wants_before
 } RowWrite;
 
@@ -62,7 +62,7 @@ typedef struct WriteList {
 enum {
     CHANGES_KEPT = 128, // versions whose bodies a server should keep: nobody lags further behind
                         // who is at work
-    CHANGES_BODY_MAX = 4 << 20, // larger ones are not handed over
+    CHANGES_BODY_MAX = 4 << 20,     // larger ones are not handed over
     BEAT_KEEP_MS = 2 * 3600 * 1000, // the beat of a node that is heard no more, past its end
 };
 
@@ -75,12 +75,10 @@ typedef struct RemoteOps {
     // Begins a transaction if none is open, and answers the fetches: one round trip for all. At the
     // beginning [E3] counts, unless changes are wanted: then *version becomes the present one, and
     // the changes say how it came to be. VERSION_ANY becomes the present one in any case.
-    MUST_CHECK Status (*fetch)(Remote *remote, int64_t *version, const FetchList *list,
-                               Diag *diag);
+    MUST_CHECK Status (*fetch)(Remote *remote, int64_t *version, const FetchList *list, Diag *diag);
     // Ends the transaction; if none is open this is one of its own. No writes = only the version
     // is checked.
-    MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const WriteList *list,
-                                Diag *diag);
+    MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const WriteList *list, Diag *diag);
     // As RowStoreOps.beat, is_changed excepted; also answers the present version. Inside of a
     // transaction or outside. NULL = leases are kept in the rows of the nodes.
     MUST_CHECK Status (*beat)(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,

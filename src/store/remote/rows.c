@@ -20,7 +20,7 @@
 enum {
     REMOTE_KEY_MAX = 64 << 20,
     FETCH_ROWS_FIRST = 32, // of a scan with an end, past which we look ahead
-    CROWD_PATIENCE = 8, // transactions that begin on the server after others were met
+    CROWD_PATIENCE = 8,    // transactions that begin on the server after others were met
 };
 
 static const RowStoreOps remote_ops;

@@ -9,7 +9,6 @@
 #include "store/remote/internal.h"
 #include <stdlib.h>
 
-
 void writes_clear(RemoteRows *self) {
     for (int table = 0; table < TABLE_COUNT; table++) {
         if (self->tables[table].writes.count == 0) continue;

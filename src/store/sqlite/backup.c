@@ -53,8 +53,8 @@ static Status source_find(Backup *backup) {
 static Status target_check(Backup *backup) {
     const char *file = backup->config->file;
     struct stat source, target;
-    int len = snprintf(backup->partial, sizeof backup->partial, "%s.partial-%ld", file,
-                       (long)getpid());
+    int len =
+        snprintf(backup->partial, sizeof backup->partial, "%s.partial-%ld", file, (long)getpid());
     if (len < 0 || (size_t)len >= sizeof backup->partial)
         return diag_set(backup->diag, ERR_INVALID, "BACKUP_TARGET", "the path %s is too long",
                         file);
@@ -76,8 +76,8 @@ static Status source_open(const Backup *backup, sqlite3 **ret_database) {
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return sqlite_error(*ret_database, code, backup->source, backup->diag);
     sqlite3_busy_timeout(*ret_database, BUSY_MS);
-    Status status = sqlite_query_i64(*ret_database, "PRAGMA application_id", &application_id,
-                                     backup->diag);
+    Status status =
+        sqlite_query_i64(*ret_database, "PRAGMA application_id", &application_id, backup->diag);
     bool is_other = sqlite3_errcode(*ret_database) == SQLITE_NOTADB ||
                     (status == OK && application_id != SQLITE_APPLICATION_ID);
     if (!is_other) return status;

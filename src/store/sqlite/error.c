@@ -50,8 +50,7 @@ Status sqlite_error(sqlite3 *database, int code, const char *path, Diag *diag) {
                         text);
     }
     switch (code & 0xFF) {
-    case SQLITE_NOMEM:
-        out_of_memory();
+    case SQLITE_NOMEM: out_of_memory();
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return diag_set(diag, ERR_CORRUPT, "STORE_CORRUPT",
@@ -69,11 +68,8 @@ Status sqlite_error(sqlite3 *database, int code, const char *path, Diag *diag) {
     case SQLITE_TOOBIG:
         return diag_set(diag, ERR_LIMIT, "STORE_TOO_BIG", "the value is too big (%s)", text);
     case SQLITE_MISUSE:
-    case SQLITE_RANGE:
-        UNREACHABLE();
-    default:
-        break;
+    case SQLITE_RANGE: UNREACHABLE();
+    default: break;
     }
-    return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "%s: %s (SQLite code %d)", path, text,
-                    code);
+    return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "%s: %s (SQLite code %d)", path, text, code);
 }

@@ -33,11 +33,11 @@ static Status locked_error(const char *path, int fd, Diag *diag) {
     // the lock to a child.
     bool is_alive = owner > 0 && (kill((pid_t)owner, 0) == 0 || errno == EPERM);
     if (is_alive) {
-        return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by process %ld; %s",
-                        path, owner, advice);
+        return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by process %ld; %s", path,
+                        owner, advice);
     }
-    return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by another process; %s",
-                    path, advice);
+    return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by another process; %s", path,
+                    advice);
 }
 
 static Status open_error(const char *lock_path, int reason, Diag *diag) {
@@ -51,8 +51,8 @@ static Status open_error(const char *lock_path, int reason, Diag *diag) {
     case ENOSPC:
     case EDQUOT:
         return diag_set(diag, ERR_LIMIT, "STORE_FULL",
-                        "%s: no space left to write (%s); free some space and try again",
-                        lock_path, strerror(reason));
+                        "%s: no space left to write (%s); free some space and try again", lock_path,
+                        strerror(reason));
     case ENAMETOOLONG:
         return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s: the name is too long", lock_path);
     default:
@@ -100,8 +100,10 @@ Status sqlite_lock_take(const char *path, SqliteLock *ret_lock, Diag *diag) {
             return OK;
         }
         close(fd);
-        status = diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is being opened and closed by "
-                          "other processes; try again", path);
+        status = diag_set(diag, ERR_CONFLICT, "STORE_LOCKED",
+                          "%s is being opened and closed by "
+                          "other processes; try again",
+                          path);
     }
     mem_free(lock_path);
     return status;

@@ -233,18 +233,9 @@ static Status add_files(sqlite3 *database, Buf *sql, Diag *diag) {
 }
 
 const Migration migrations[] = {
-    {1, create_all},
-    {2, add_schedules},
-    {3, add_queues},
-    {4, add_snapshots},
-    {5, add_states},
-    {6, add_ready_counter},
-    {7, add_tokens},
-    {8, add_code},
-    {9, add_tasks_ended},
-    {10, add_homes},
-    {11, add_task_names},
-    {12, add_retries},
+    {1, create_all},      {2, add_schedules},     {3, add_queues},      {4, add_snapshots},
+    {5, add_states},      {6, add_ready_counter}, {7, add_tokens},      {8, add_code},
+    {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
     {13, add_files},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -49,8 +49,7 @@ static Status parent_check(const char *path, const char *parent, Diag *diag) {
     struct stat info;
     if (stat(parent, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return OK;
-        return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s: %s is not a directory", path,
-                        parent);
+        return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s: %s is not a directory", path, parent);
     }
     if (errno == EACCES) {
         return diag_set(diag, ERR_UNAVAILABLE, "STORE_READ_ONLY", "%s: no access to %s", path,
@@ -68,15 +67,14 @@ static Status resolve_new(const char *path, char ret_path[PATH_MAX], Diag *diag)
     if (slash == NULL) snprintf(parent, sizeof(parent), ".");
     else snprintf(parent, sizeof(parent), "%.*s", (int)(slash == path ? 1 : slash - path), path);
     if (name[0] == '\0') {
-        return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s: names a directory, not a file",
-                        path);
+        return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s: names a directory, not a file", path);
     }
     TRY(parent_check(path, parent, diag));
     if (realpath(parent, resolved) == NULL) {
         return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "%s: %s", path, strerror(errno));
     }
-    int len = snprintf(ret_path, PATH_MAX, "%s/%s", strcmp(resolved, "/") == 0 ? "" : resolved,
-                       name);
+    int len =
+        snprintf(ret_path, PATH_MAX, "%s/%s", strcmp(resolved, "/") == 0 ? "" : resolved, name);
     if (len < PATH_MAX) return OK;
     return diag_set(diag, ERR_INVALID, "STORE_PATH", "%s: the path is too long", path);
 }
@@ -124,8 +122,7 @@ static Status not_ours(const char *path, Diag *diag) {
 }
 
 static bool identity_is_blank(const FileIdentity *identity) {
-    return identity->application_id == 0 && identity->version == 0 &&
-           identity->object_count == 0;
+    return identity->application_id == 0 && identity->version == 0 && identity->object_count == 0;
 }
 
 static Status identity_check(const char *path, const FileIdentity *identity, Diag *diag) {
@@ -137,8 +134,7 @@ static Status identity_check(const char *path, const FileIdentity *identity, Dia
                         path, (long long)identity->version, SCHEMA_VERSION);
     }
     if (identity->version < 1) {
-        return diag_set(diag, ERR_CORRUPT, "STORE_CORRUPT", "%s has no valid schema version",
-                        path);
+        return diag_set(diag, ERR_CORRUPT, "STORE_CORRUPT", "%s has no valid schema version", path);
     }
     return OK;
 }
@@ -225,8 +221,7 @@ static Status file_probe(const char *path, Diag *diag) {
 
 // ---- connections ----
 
-static Status connection_open(SqliteRows *self, const StoreConfig *config, int flags,
-                              Diag *diag) {
+static Status connection_open(SqliteRows *self, const StoreConfig *config, int flags, Diag *diag) {
     int code = sqlite3_open_v2(self->path, &self->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return sqlite_error(self->database, code, self->path, diag);
     int64_t busy_ms =
@@ -253,8 +248,8 @@ static Status settings_apply(SqliteRows *self, int cache_kib, Diag *diag) {
 
 static Status wal_enable(SqliteRows *self, Diag *diag) {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(self->database, "PRAGMA journal_mode = WAL", -1, &statement,
-                                  NULL);
+    int code =
+        sqlite3_prepare_v2(self->database, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     Status status = OK;
     if (code != SQLITE_ROW) {
@@ -346,8 +341,8 @@ static void file_make(const char *path) {
 static Status writer_open(const char *path, bool exists, const StoreConfig *config,
                           SqliteRows **ret_writer, Diag *diag) {
     if (exists && eaccess(path, R_OK | W_OK) != 0) {
-        return diag_set(diag, ERR_UNAVAILABLE, "STORE_READ_ONLY", "%s cannot be written (%s)",
-                        path, strerror(errno));
+        return diag_set(diag, ERR_UNAVAILABLE, "STORE_READ_ONLY", "%s cannot be written (%s)", path,
+                        strerror(errno));
     }
     SqliteRows *writer = sqlite_rows_new(path);
     writer->is_writer = true;

@@ -39,8 +39,7 @@ static Status fail(SqliteRows *self, int code, Diag *diag) {
 
 // ---- statements ----
 
-static Status prepare(SqliteRows *self, const char *sql, sqlite3_stmt **ret_statement,
-                      Diag *diag) {
+static Status prepare(SqliteRows *self, const char *sql, sqlite3_stmt **ret_statement, Diag *diag) {
     ASSERT(!self->sql.is_overflown);
     sqlite3_stmt *statement = NULL;
     int code =
@@ -89,22 +88,18 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_SAVEPOINT:
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
-    case SQLITE_PRAGMA:
-        return SQLITE_DENY;
+    case SQLITE_PRAGMA: return SQLITE_DENY;
     case SQLITE_INSERT:
     case SQLITE_UPDATE:
     case SQLITE_DELETE:
-    case SQLITE_DROP_TABLE:
-        return refuse_if_ours(first);
+    case SQLITE_DROP_TABLE: return refuse_if_ours(first);
     case SQLITE_ALTER_TABLE:
     case SQLITE_CREATE_INDEX:
     case SQLITE_DROP_INDEX:
     case SQLITE_CREATE_TRIGGER:
     case SQLITE_CREATE_TEMP_TRIGGER:
-    case SQLITE_CREATE_TEMP_INDEX:
-        return refuse_if_ours(second);
-    default:
-        return SQLITE_OK;
+    case SQLITE_CREATE_TEMP_INDEX: return refuse_if_ours(second);
+    default: return SQLITE_OK;
     }
 }
 
@@ -126,8 +121,7 @@ Status sqlite_rows_check_schema(SqliteRows *self, Diag *diag) {
 
 // ---- binding and reading, [L2] ----
 
-static int bind_column(sqlite3_stmt *statement, int place, const Column *column,
-                       const void *row) {
+static int bind_column(sqlite3_stmt *statement, int place, const Column *column, const void *row) {
     if (column->type == COLUMN_I64) {
         return sqlite3_bind_int64(statement, place, row_i64(row, column));
     }
@@ -297,8 +291,7 @@ static Status update_statement(SqliteRows *self, TableNumber number, uint64_t ch
     return OK;
 }
 
-static Status sqlite_update(RowStore *rows, TableNumber number, const void *row,
-                            uint64_t changes) {
+static Status sqlite_update(RowStore *rows, TableNumber number, const void *row, uint64_t changes) {
     SqliteRows *self = sqlite_rows(rows);
     const Table *table = &tables[number];
     ASSERT((changes & ((UINT64_C(1) << table->key_count) - 1)) == 0);
@@ -432,8 +425,8 @@ static Status sqlite_check(RowStore *rows, Diag *diag) {
 
 static void sqlite_close(RowStore *rows) {
     SqliteRows *self = sqlite_rows(rows);
-    sqlite3_stmt *const others[] = {self->begin,     self->commit,      self->rollback,
-                                    self->read_begin, self->savepoint,  self->rollback_to,
+    sqlite3_stmt *const others[] = {self->begin,      self->commit,    self->rollback,
+                                    self->read_begin, self->savepoint, self->rollback_to,
                                     self->release};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) sqlite3_finalize(others[i]);
     for (int number = 0; number < TABLE_COUNT; number++) {

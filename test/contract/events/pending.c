@@ -52,7 +52,7 @@ static void broadcast_that_somebody_took_makes_room_for_one_that_nobody_waits_fo
     set_cap(world, CONSUME_ALL, 2);
     publish(world, "t", "1");
     publish(world, "t", "2");
-    publish_in_vain(world, "3"); // nobody has taken any
+    publish_in_vain(world, "3");                              // nobody has taken any
     Op *op = park(world, create(world, "r1"), on_event("t")); // takes 1, later
     assert_text(op->turn.resolved[0].data, "1");
     op = publish(world, "t", "3");
@@ -217,8 +217,8 @@ static void topic_is_emptied_in_parts_without_what_comes_meanwhile(void **state)
     assert_true(removal.next_key != 0);
     publish(world, "t", "new");
     Op *op = op_new(world, OP_REMOVE_EVENTS);
-    op->remove_events = (EventRemoval){.topic = STR("t"), .after_key = removal.next_key,
-                                       .up_to_key = removal.newest_key};
+    op->remove_events = (EventRemoval){
+        .topic = STR("t"), .after_key = removal.next_key, .up_to_key = removal.newest_key};
     op_run(world, op, OK);
     assert_int_equal(op->remove_events.removed_count, COUNT - LIMIT_REMOVED_EVENTS);
     assert_int_equal(op->remove_events.next_key, 0);
@@ -234,7 +234,8 @@ static void taken_broadcasts_are_removed_with_the_rest(void **state) {
     publish(world, "t", "1");
     publish(world, "t", "2");
     assert_int_equal(remove_event(world, "t", get_events(world, "t").events[0].key, OK)
-                         ->remove_events.removed_count, 1);
+                         ->remove_events.removed_count,
+                     1);
     assert_int_equal(remove_event(world, "t", 0, OK)->remove_events.removed_count, 1);
     assert_pending(world, "");
 }

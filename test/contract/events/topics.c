@@ -7,11 +7,11 @@
 typedef struct Matrix { // what a topic does with events of three ages
     TopicConsume consume;
     TopicVisible visible;
-    bool old_run_sees;   // published before the wait, after the run was made
-    bool new_run_sees;   // published before the run was made
-    bool is_kept;        // stays pending when nobody waits
+    bool old_run_sees;    // published before the wait, after the run was made
+    bool new_run_sees;    // published before the run was made
+    bool is_kept;         // stays pending when nobody waits
     int64_t woken_of_two; // by one event while two runs wait
-    bool third_sees;     // a run that waits after those two took it
+    bool third_sees;      // a run that waits after those two took it
 } Matrix;
 
 static void check_matrix(World *world, const Matrix *expected) {
@@ -93,8 +93,11 @@ static void topic_policy_is_kept_and_replaced(void **state) {
     World *world = *state;
     publish(world, "t", "1");
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .consume = CONSUME_ALL,
-                               .visible = VISIBLE_AFTER_CREATE, .expire_ms = 5000, .cap = 7,
+    op->set_topic = (TopicRow){.name = STR("t"),
+                               .consume = CONSUME_ALL,
+                               .visible = VISIBLE_AFTER_CREATE,
+                               .expire_ms = 5000,
+                               .cap = 7,
                                .pending_count = 99};
     op_run(world, op, OK);
     world_reopen(world);
@@ -115,8 +118,10 @@ static void topic_policy_is_kept_and_replaced(void **state) {
 static void nonsense_policies_are_refused(void **state) {
     World *world = *state;
     Str before = world_dump(world);
-    const TopicRow bad[] = {{.name = STR("t"), .consume = 2}, {.name = STR("t"), .visible = 3},
-                            {.name = STR("t"), .consume = -1}, {.name = STR("t"), .cap = -1},
+    const TopicRow bad[] = {{.name = STR("t"), .consume = 2},
+                            {.name = STR("t"), .visible = 3},
+                            {.name = STR("t"), .consume = -1},
+                            {.name = STR("t"), .cap = -1},
                             {.name = STR("t"), .expire_ms = -1}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         Op *op = op_new(world, OP_SET_TOPIC);
@@ -161,13 +166,13 @@ static void full_topic_refuses_with_topic_full(void **state) {
     publish(world, "t", "2");
     Str before = world_dump(world);
     op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .is_deduplicated = true,
-                                    .payload = STR("3")};
+    op->publish.event = (EventSpec){
+        .topic = STR("t"), .id = STR("e"), .is_deduplicated = true, .payload = STR("3")};
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOPIC_FULL");
     assert_unchanged(world, before);
     park(world, create(world, "r1"), on_event("t")); // takes one: there is room again
-    op = publish_once(world, "t", "e", "3"); // and the refused id was not used up
+    op = publish_once(world, "t", "e", "3");         // and the refused id was not used up
     assert_true(op->publish.is_kept);
     assert_false(op->publish.is_duplicate);
 }

@@ -463,8 +463,8 @@ static void child_that_is_cancelled_is_an_error_for_its_parent(void **state) {
     cancel_run(world, "child", 0);
     const ReadyRun *ready = only_ready(world);
     assert_int_equal(ready->resolved[0].outcome, OUTCOME_ERROR);
-    assert_non_null(memmem(ready->resolved[0].data.data, ready->resolved[0].data.len,
-                           "CancelledError", 14));
+    assert_non_null(
+        memmem(ready->resolved[0].data.data, ready->resolved[0].data.len, "CancelledError", 14));
 }
 
 static void child_that_ended_before_the_wait_resolves_it_at_once(void **state) {
@@ -571,8 +571,11 @@ static void wait_for_nothing_or_for_nonsense_is_refused(void **state) {
     Str before = world_dump(world);
     Op *op = turn(world, claimed, NEXT_SUSPEND);
     op_run(world, op, ERR_INVALID);
-    const WaitItem bad[] = {{.kind = 0}, {.kind = WAIT_KIND_COUNT}, {.kind = WAIT_TIMER},
-                            {.kind = WAIT_SIGNAL}, {.kind = WAIT_EVENT},
+    const WaitItem bad[] = {{.kind = 0},
+                            {.kind = WAIT_KIND_COUNT},
+                            {.kind = WAIT_TIMER},
+                            {.kind = WAIT_SIGNAL},
+                            {.kind = WAIT_EVENT},
                             {.kind = WAIT_TASK, .name = STR("no task")},
                             {.kind = WAIT_SIGNAL, .name = STR("x"), .deadline_at_ms = -1}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -7,9 +7,7 @@ typedef struct Pair {
     int64_t home, other;
 } Pair;
 
-static Pair two_nodes(World *world) {
-    return (Pair){world->node, join(world, "node-2", HOUR_MS)};
-}
+static Pair two_nodes(World *world) { return (Pair){world->node, join(world, "node-2", HOUR_MS)}; }
 
 static void park_kept(World *world, Claimed claimed, WaitItem item) {
     Op *op = turn(world, claimed, NEXT_SUSPEND);

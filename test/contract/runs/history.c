@@ -63,8 +63,11 @@ static void attempts_are_persisted(void **state) {
     Claimed claimed = create(world, "r1");
     for (int i = 1; i <= 3; i++) {
         save_entry(world, claimed,
-                   (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 0, .attempt = i,
-                            .outcome = OUTCOME_ERROR, .name = STR("charge"),
+                   (LogRow){.kind = LOG_STEP_ATTEMPT,
+                            .position = 0,
+                            .attempt = i,
+                            .outcome = OUTCOME_ERROR,
+                            .name = STR("charge"),
                             .data = STR("{\"type\":\"Busy\"}")});
     }
     world_crash(world);
@@ -116,8 +119,8 @@ static void entry_without_a_turn_can_be_appended(void **state) {
     op->append_log.run = claimed.run;
     op->append_log.epoch = -1;
     op->append_log.idle_since_ms = -1;
-    op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .name = STR("info"),
-                                    .data = STR("\"hello\"")};
+    op->append_log.entry =
+        (LogRow){.kind = LOG_LINE, .position = -1, .name = STR("info"), .data = STR("\"hello\"")};
     op_run(world, op, OK);
     assert_text(last_entry(world, "r1", LOG_LINE).data, "\"hello\"");
     assert_int_equal(get_load(world, "r1").log_count, 0);
@@ -175,12 +178,13 @@ static void rewind_drops_attempts_waits_children_and_tasks_too(void **state) {
     WaitItem item = on_signal("go");
     item.position = 1;
     park(world, claimed, item);
-    save_entry(world, claimed, (LogRow){.kind = LOG_CHILD, .position = 2, .name = STR("kid"),
-                                        .data = STR("\"kid\"")});
-    save_entry(world, claimed, (LogRow){.kind = LOG_MARK, .position = 3, .name = STR("now"),
-                                        .data = STR("1")});
-    save_entry(world, claimed, (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 4,
-                                        .name = STR("b"), .attempt = 1});
+    save_entry(
+        world, claimed,
+        (LogRow){.kind = LOG_CHILD, .position = 2, .name = STR("kid"), .data = STR("\"kid\"")});
+    save_entry(world, claimed,
+               (LogRow){.kind = LOG_MARK, .position = 3, .name = STR("now"), .data = STR("1")});
+    save_entry(world, claimed,
+               (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 4, .name = STR("b"), .attempt = 1});
     Op *op = rewind_run(world, "r1", "go", -1); // a wait is named by its signal
     assert_int_equal(op->rewind.position, 1);
     assert_int_equal(op->rewind.dropped_count, 3); // attempts are dropped, not counted

@@ -39,8 +39,8 @@ static Claimed run_with_everything(World *world, const char *id, int64_t keep_ms
 
 static void check_gone(World *world, const char *id, int64_t key) {
     assert_false(has_run(world, id));
-    QueryKind kinds[] = {QUERY_LOG, QUERY_INPUT, QUERY_RESULT, QUERY_RUN_LOAD, QUERY_LIST_STEPS,
-                         QUERY_EVENTS};
+    QueryKind kinds[] = {QUERY_LOG,      QUERY_INPUT,      QUERY_RESULT,
+                         QUERY_RUN_LOAD, QUERY_LIST_STEPS, QUERY_EVENTS};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         Query query = {.run = key};
         assert_status(read_query(world, &query, kinds[i]), ERR_NOT_FOUND);

@@ -3,9 +3,7 @@
 
 enum { TASKS = 100 };
 
-static Str task_id(World *world, int number) {
-    return arena_printf(&world->arena, "t%d", number);
-}
+static Str task_id(World *world, int number) { return arena_printf(&world->arena, "t%d", number); }
 
 // A run that has queued a hundred tasks and waits for each of them (or for a signal only).
 static void park_on_tasks(World *world, bool is_awaited) {

@@ -356,9 +356,12 @@ static void child_with_bad_input_is_born_failed(void **state) {
 
 static Op *schedule_op(World *world) {
     Op *op = op_new(world, OP_SET_SCHEDULE);
-    op->set_schedule.row = (ScheduleRow){.name = STR("s"), .workflow = STR("script"),
-                                         .input = STR("\"bad\""), .kind = SCHEDULE_INTERVAL,
-                                         .spec = STR("1m"), .keep_ms = -1};
+    op->set_schedule.row = (ScheduleRow){.name = STR("s"),
+                                         .workflow = STR("script"),
+                                         .input = STR("\"bad\""),
+                                         .kind = SCHEDULE_INTERVAL,
+                                         .spec = STR("1m"),
+                                         .keep_ms = -1};
     return op;
 }
 

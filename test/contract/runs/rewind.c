@@ -55,8 +55,10 @@ static void await_signal(World *world, Claimed claimed, const char *name, int64_
                          const char *snapshot) {
     LogRow begun = begins(LOG_WAITING, name, position);
     WaitItem wait = at(on_signal(name), position);
-    flow_turn(world, claimed, (Park){.snapshot = snapshot, .log = &begun, .log_count = 1,
-                                     .waits = &wait, .wait_count = 1});
+    flow_turn(
+        world, claimed,
+        (Park){
+            .snapshot = snapshot, .log = &begun, .log_count = 1, .waits = &wait, .wait_count = 1});
 }
 
 static Claimed send(World *world, const char *name) {
@@ -70,8 +72,8 @@ static void park_through(World *world, int count) {
     for (int i = 0; i < count; i++) {
         const char *name = arena_cstr(&world->arena, arena_printf(&world->arena, "s%d", i));
         if (i > 0) {
-            claimed = send(world, arena_cstr(&world->arena,
-                                             arena_printf(&world->arena, "s%d", i - 1)));
+            claimed =
+                send(world, arena_cstr(&world->arena, arena_printf(&world->arena, "s%d", i - 1)));
         }
         await_signal(world, claimed, name, i, name);
     }
@@ -112,8 +114,13 @@ static void snapshots_of_all_sizes_come_back(void **state) {
         const char *name = arena_printf(&world->arena, "s%d", i).data;
         LogRow begun = begins(LOG_WAITING, name, i);
         WaitItem wait = at(on_signal(name), i);
-        flow_turn(world, claimed, (Park){.snapshot = snapshots[i], .log = &begun, .log_count = 1,
-                                         .waits = &wait, .wait_count = 1, .keep = SIZES});
+        flow_turn(world, claimed,
+                  (Park){.snapshot = snapshots[i],
+                         .log = &begun,
+                         .log_count = 1,
+                         .waits = &wait,
+                         .wait_count = 1,
+                         .keep = SIZES});
         if (i == 2) world_reopen(world);
         claimed = send(world, name);
     }
@@ -262,7 +269,11 @@ static void task_begun_again_under_its_key_is_queued_again(void **state) {
     task.position = 1;
     LogRow begun = begins(LOG_TASK, "charge", 1);
     WaitItem wait = at(on_task("task:key"), 1);
-    Park park = {.snapshot = "p1", .log = &begun, .log_count = 1, .task = &task, .waits = &wait,
+    Park park = {.snapshot = "p1",
+                 .log = &begun,
+                 .log_count = 1,
+                 .task = &task,
+                 .waits = &wait,
                  .wait_count = 1};
     flow_turn(world, send(world, "s0"), park);
     rewind_to(world, "charge", -1, OK);
@@ -281,17 +292,19 @@ static void what_ended_since_is_delivered_again(void **state) {
     LogRow first[] = {begins(LOG_TASK, "charge", 0), begins(LOG_WAITING, "s", 1)};
     WaitItem waits[] = {at(on_task("t"), 0), at(on_signal("s"), 1)};
     flow_turn(world, start_flow(world, "r"),
-              (Park){.snapshot = "p0", .log = first, .log_count = 2, .task = &task,
-                     .waits = waits, .wait_count = 2});
+              (Park){.snapshot = "p0",
+                     .log = first,
+                     .log_count = 2,
+                     .task = &task,
+                     .waits = waits,
+                     .wait_count = 2});
     LogRow second = begins(LOG_WAITING, "u", 2);
     WaitItem left[] = {at(on_task("t"), 0), at(on_signal("u"), 2)};
-    Park park = {.snapshot = "p1", .log = &second, .log_count = 1, .waits = left,
-                 .wait_count = 2};
+    Park park = {.snapshot = "p1", .log = &second, .log_count = 1, .waits = left, .wait_count = 2};
     flow_turn(world, send(world, "s"), park);
     complete_task(world, "t", lease_one(world, "default").token, "5");
     WaitItem last = at(on_signal("u"), 2);
-    flow_turn(world, ready_at(world, 0),
-              (Park){.snapshot = "p2", .waits = &last, .wait_count = 1});
+    flow_turn(world, ready_at(world, 0), (Park){.snapshot = "p2", .waits = &last, .wait_count = 1});
     rewind_to(world, "u", -1, OK);
     assert_text(get_run(world, "r").snapshot, "p0");
     assert_int_equal(get_task(world, "t").state, TASK_COMPLETED);
@@ -361,7 +374,6 @@ static void fork_of_an_ended_script_begins_at_the_step(void **state) {
     assert_text(get_run(world, "copy").snapshot, "s1");
 }
 
-
 static void park_with_open_ends(World *world) {
     TaskSpec task = task_of("t");
     task.position = 0;
@@ -385,9 +397,9 @@ static void park_with_open_ends(World *world) {
     op_run(world, op, OK);
     LogRow second = begins(LOG_WAITING, "u", 3);
     WaitItem left[] = {waits[0], waits[1], at(on_signal("u"), 3)};
-    flow_turn(world, send(world, "s"),
-              (Park){.snapshot = "p1", .log = &second, .log_count = 1, .waits = left,
-                     .wait_count = 3});
+    flow_turn(
+        world, send(world, "s"),
+        (Park){.snapshot = "p1", .log = &second, .log_count = 1, .waits = left, .wait_count = 3});
 }
 
 static void fork_begins_anew_what_was_cancelled_with_the_old_run(void **state) {
@@ -454,8 +466,13 @@ static Claimed charge(World *world, Claimed claimed, const char *id, int64_t pos
     task.position = position;
     LogRow begun = begins(LOG_TASK, "charge", position);
     WaitItem wait = at(on_task(id), position);
-    flow_turn(world, claimed, (Park){.snapshot = "p", .log = &begun, .log_count = 1, .task = &task,
-                                     .waits = &wait, .wait_count = 1});
+    flow_turn(world, claimed,
+              (Park){.snapshot = "p",
+                     .log = &begun,
+                     .log_count = 1,
+                     .task = &task,
+                     .waits = &wait,
+                     .wait_count = 1});
     complete_task(world, id, lease_one(world, "default").token,
                   arena_printf(&world->arena, "%lld", (long long)position * 10).data);
     return ready_at(world, 0);
@@ -506,7 +523,11 @@ static void step_that_was_begun_is_found_before_it_ends(void **state) {
     LogRow begun = begins(LOG_TASK, "charge", 0);
     WaitItem wait = at(on_task("task_a"), 0);
     flow_turn(world, start_flow(world, "r"),
-              (Park){.snapshot = "p", .log = &begun, .log_count = 1, .task = &task, .waits = &wait,
+              (Park){.snapshot = "p",
+                     .log = &begun,
+                     .log_count = 1,
+                     .task = &task,
+                     .waits = &wait,
                      .wait_count = 1});
     assert_int_equal(step_called(world, "charge", -1, OK).log[0].kind, LOG_TASK);
 }
@@ -519,8 +540,8 @@ static void entries_that_have_the_id_alone_are_named_by_their_beginning(void **s
     LogRow log[] = {begins(LOG_TASK, "charge", 0), begins(LOG_WAIT, id, 0)};
     log[1].data = STR("7");
     WaitItem wait = at(on_signal("go"), 1);
-    flow_turn(world, claimed, (Park){.snapshot = "p", .log = log, .log_count = 2, .waits = &wait,
-                                     .wait_count = 1});
+    flow_turn(world, claimed,
+              (Park){.snapshot = "p", .log = log, .log_count = 2, .waits = &wait, .wait_count = 1});
     Query query = step_called(world, "charge", -1, OK);
     assert_text(query.log[0].data, "7");
     assert_text(log_entry_name(&query.log[0]), "charge");
@@ -531,8 +552,7 @@ static void task_results_of_a_c_workflow_stand_under_the_name_too(void **state) 
     World *world = *state;
     Claimed claimed = create(world, "r");
     TaskSpec task = task_of("t1");
-    LogRow begun = {.kind = LOG_TASK, .name = STR("charge"), .iteration = 4,
-                    .data = STR("\"t1\"")};
+    LogRow begun = {.kind = LOG_TASK, .name = STR("charge"), .iteration = 4, .data = STR("\"t1\"")};
     Op *op = turn(world, claimed, NEXT_SUSPEND);
     set_log(world, op, begun);
     set_task(world, op, &task);

@@ -94,7 +94,8 @@ static void runs_are_found_by_value_page_by_page(void **state) {
     do {
         Query query = find_runs(world, (RunFilter){.state_key = STR("phase"),
                                                    .state_value = STR("\"many\""),
-                                                   .cursor = cursor, .limit = 7});
+                                                   .cursor = cursor,
+                                                   .limit = 7});
         for (size_t i = 0; i < query.count; i++) {
             int number = (int)strtol(arena_cstr(&world->arena, query.runs[i].id) + 1, NULL, 10);
             assert_true(number < last && number % 3 != 0); // newest first, none twice
@@ -106,7 +107,8 @@ static void runs_are_found_by_value_page_by_page(void **state) {
     assert_int_equal(found, RUNS - RUNS / 3);
     Query query = find_runs(world, (RunFilter){.state_key = STR("phase"),
                                                .state_value = STR("\"few\""),
-                                               .workflows = STR("odd"), .limit = 1000});
+                                               .workflows = STR("odd"),
+                                               .limit = 1000});
     assert_int_equal(query.count, RUNS / 6);
     query = find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("few")});
     assert_int_equal(query.count, 0);
@@ -121,8 +123,7 @@ static void ended_run_keeps_its_values_until_it_is_purged(void **state) {
     Op *op = op_new(world, OP_PURGE_RUN);
     op->purge.run_id = STR("r");
     op_run(world, op, OK); // the verification after each test would find what was left
-    Query query = find_runs(world, (RunFilter){.state_key = STR("phase"),
-                                               .state_value = STR("1")});
+    Query query = find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("1")});
     assert_int_equal(query.count, 0);
 }
 

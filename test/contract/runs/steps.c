@@ -113,7 +113,8 @@ static void step_that_fails_leaves_neither_writes_nor_checkpoint(void **state) {
     Claimed claimed = create(world, "r1");
     make_account(world);
     size_t entries = get_log(world, "r1").count;
-    Part part = {.sql = "UPDATE account SET balance = 0", .answer = ERR_INVALID,
+    Part part = {.sql = "UPDATE account SET balance = 0",
+                 .answer = ERR_INVALID,
                  .data = "{\"type\":\"TooPoor\"}"};
     batch_new(world);
     RunSpec other = spec_of("other");

@@ -74,7 +74,8 @@ static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **st
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
     for (size_t i = 0; i < sizeof(misdeeds) / sizeof(misdeeds[0]); i++) {
         for (int is_honest = 0; is_honest < 2; is_honest++) {
-            Part part = {.sql = misdeeds[i].sql, .more = misdeeds[i].more,
+            Part part = {.sql = misdeeds[i].sql,
+                         .more = misdeeds[i].more,
                          .answer = is_honest ? ERR_INVALID : OK};
             Op *op = run_between(world, claims, &part);
             if (op->status != ERR_CONFLICT) fail_msg("%zu: %s", i, misdeeds[i].sql);
@@ -89,10 +90,12 @@ static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **st
 static void a_step_that_writes_to_the_store_is_expelled(void **state) {
     World *world = *state;
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
-    static const char *const writes[] = {
-        "UPDATE runs SET priority = 5", "DELETE FROM log", "TRUNCATE waiters",
-        "LOCK TABLE runs IN EXCLUSIVE MODE", "CREATE TABLE mine (n int)",
-        "UPDATE runs SET priority = 5 WHERE false"};
+    static const char *const writes[] = {"UPDATE runs SET priority = 5",
+                                         "DELETE FROM log",
+                                         "TRUNCATE waiters",
+                                         "LOCK TABLE runs IN EXCLUSIVE MODE",
+                                         "CREATE TABLE mine (n int)",
+                                         "UPDATE runs SET priority = 5 WHERE false"};
     const char *schema = strstr(world->url, "schema=") + strlen("schema=");
     for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
         char sql[200];
@@ -162,10 +165,10 @@ static void a_deferred_constraint_is_the_step_s_own_error(void **state) {
 // [G5] The second of them looks, and whatever comes after them works.
 static char settings_seen[200];
 static void note_settings(StepDatabase database) {
-    PGresult *result = PQexec(database.handle,
-                              "SELECT concat_ws(' ', current_setting('synchronous_commit'), "
-                              "current_setting('search_path'), current_setting('lock_timeout'), "
-                              "current_setting('enable_seqscan'), current_user)");
+    PGresult *result =
+        PQexec(database.handle, "SELECT concat_ws(' ', current_setting('synchronous_commit'), "
+                                "current_setting('search_path'), current_setting('lock_timeout'), "
+                                "current_setting('enable_seqscan'), current_user)");
     assert_int_equal(PQntuples(result), 1);
     snprintf(settings_seen, sizeof(settings_seen), "%s", PQgetvalue(result, 0, 0));
     PQclear(result);
@@ -183,7 +186,8 @@ static void what_a_step_changes_of_the_session_ends_with_it(void **state) {
     Part parts[] = {
         {.sql = "SET synchronous_commit = off; SET search_path = nowhere; SET lock_timeout = 1; "
                 "DEALLOCATE ALL; LISTEN mine; SET default_transaction_read_only = off; "
-                "SET client_encoding = 'LATIN1'; SET ROLE somebody", .more = be_untidy},
+                "SET client_encoding = 'LATIN1'; SET ROLE somebody",
+         .more = be_untidy},
         {.sql = "UPDATE account SET balance = balance + 1", .more = note_settings},
     };
     batch_new(world);

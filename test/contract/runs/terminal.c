@@ -14,8 +14,8 @@ static void end_in(World *world, const char *id, RunState wanted) {
 }
 
 static void add_turns(World *world, Claimed claimed) {
-    const TurnNext all[] = {NEXT_CONTINUE, NEXT_SUSPEND, NEXT_COMPLETE,   NEXT_FAIL,
-                            NEXT_CANCELLED, NEXT_PAUSE,  NEXT_CONTINUE_AS, NEXT_RETRY};
+    const TurnNext all[] = {NEXT_CONTINUE,  NEXT_SUSPEND, NEXT_COMPLETE,    NEXT_FAIL,
+                            NEXT_CANCELLED, NEXT_PAUSE,   NEXT_CONTINUE_AS, NEXT_RETRY};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         Op *op = add_turn(world, claimed, all[i]);
         set_log(world, op, log_step("late", 9, 0, "1"));
@@ -92,9 +92,7 @@ static void check_sticky(World *world, RunState terminal) {
 static void completed_survives_every_operation(void **state) {
     check_sticky(*state, RUN_COMPLETED);
 }
-static void failed_survives_every_operation(void **state) {
-    check_sticky(*state, RUN_FAILED);
-}
+static void failed_survives_every_operation(void **state) { check_sticky(*state, RUN_FAILED); }
 static void cancelled_survives_every_operation(void **state) {
     check_sticky(*state, RUN_CANCELLED);
 }

@@ -60,9 +60,9 @@ static void operations_without_names_are_invalid_and_change_nothing(void **state
     Str before = world_dump(world);
     world->node = 0;
     batch_new(world);
-    const OpKind kinds[] = {OP_JOIN,   OP_RENEW,       OP_LEAVE,   OP_CLAIM,       OP_DEFINE,
-                            OP_CREATE_RUN, OP_CREATE_TASK, OP_CLAIM_TASKS, OP_PUBLISH,
-                            OP_SIGNAL, OP_SET_TOPIC,   OP_FORK,    OP_DESCRIBE_NODE};
+    const OpKind kinds[] = {OP_JOIN,       OP_RENEW,       OP_LEAVE,        OP_CLAIM,   OP_DEFINE,
+                            OP_CREATE_RUN, OP_CREATE_TASK, OP_CLAIM_TASKS,  OP_PUBLISH, OP_SIGNAL,
+                            OP_SET_TOPIC,  OP_FORK,        OP_DESCRIBE_NODE};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) op_add(world, kinds[i]);
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {
@@ -305,8 +305,8 @@ static void stale_epoch_changes_nothing(void **state) {
     signal_run(world, "r1", "go", "1");
     assert_true(ready_at(world, 0).epoch > claimed.epoch);
     Str before = world_dump(world);
-    const TurnNext all[] = {NEXT_CONTINUE, NEXT_SUSPEND, NEXT_COMPLETE,   NEXT_FAIL,
-                            NEXT_CANCELLED, NEXT_PAUSE,  NEXT_CONTINUE_AS, NEXT_RETRY};
+    const TurnNext all[] = {NEXT_CONTINUE,  NEXT_SUSPEND, NEXT_COMPLETE,    NEXT_FAIL,
+                            NEXT_CANCELLED, NEXT_PAUSE,   NEXT_CONTINUE_AS, NEXT_RETRY};
     batch_new(world);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         Op *op = add_turn(world, claimed, all[i]);

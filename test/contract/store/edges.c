@@ -131,8 +131,7 @@ static Status effects(World *world, size_t count) {
     Op *op = fresh_turn(world, NEXT_CONTINUE);
     op->turn.log_count = count;
     op->turn.log = ARENA_ARRAY(&world->arena, LogRow, count);
-    for (size_t i = 0; i < count; i++)
-        op->turn.log[i] = (LogRow){.kind = LOG_LINE, .position = -1};
+    for (size_t i = 0; i < count; i++) op->turn.log[i] = (LogRow){.kind = LOG_LINE, .position = -1};
     return run_one(world, op);
 }
 
@@ -198,14 +197,14 @@ typedef struct Edge {
 } Edge;
 
 static const Edge edges[] = {
-    {"run_id_size", 0, run_id},         {"name_size", 0, name},
-    {"topic_size", 0, topic},           {"key_size", 0, key},
-    {"tag_count", 0, tag_count},        {"tag_size", 0, tag_size},
-    {"payload_size", 0, payload},       {"code_size", 0, code},
-    {"error_size", 0, error_text},      {"snapshot_size", 0, snapshot},
-    {"state_size", 0, state_size},      {"waits_per_run", 0, waits},
-    {"effects_per_turn", 0, effects},   {"batch_ops", 8, batch},
-    {"signals_per_run", 0, signals},    {"token_count", 8, tokens},
+    {"run_id_size", 0, run_id},       {"name_size", 0, name},
+    {"topic_size", 0, topic},         {"key_size", 0, key},
+    {"tag_count", 0, tag_count},      {"tag_size", 0, tag_size},
+    {"payload_size", 0, payload},     {"code_size", 0, code},
+    {"error_size", 0, error_text},    {"snapshot_size", 0, snapshot},
+    {"state_size", 0, state_size},    {"waits_per_run", 0, waits},
+    {"effects_per_turn", 0, effects}, {"batch_ops", 8, batch},
+    {"signals_per_run", 0, signals},  {"token_count", 8, tokens},
     {"child_depth", 0, depth},
 };
 
@@ -218,15 +217,16 @@ static const char *const elsewhere[] = {
     "earlier_log",                          // contract/runs/history.c
     "list_page",                            // contract/store/lists.c
     "removed_events",                       // contract/events/pending.c
-    "run_attempts", "schema_depth",         // unit/api/flows.c
+    "run_attempts",       "schema_depth",   // unit/api/flows.c
 };
 
 // Bounds that no caller meets.
 static const char *const inner[] = {
-    "page_rows", "read_chunk", "read_looks", "expect_lookups", "fetch_rows", "replay_rows",
-    "mirror_size", "run_cache_size", "task_cache_size", "wait_cache_size", "cached_topics",
-    "cached_queues", "cached_modules", "releases_per_batch", "adopt_rows", "claim_looks",
-    "settle_steps", "fire_ticks", "fire_starts", "fire_rows", "purge_rows"};
+    "page_rows",     "read_chunk",    "read_looks",     "expect_lookups",     "fetch_rows",
+    "replay_rows",   "mirror_size",   "run_cache_size", "task_cache_size",    "wait_cache_size",
+    "cached_topics", "cached_queues", "cached_modules", "releases_per_batch", "adopt_rows",
+    "claim_looks",   "settle_steps",  "fire_ticks",     "fire_starts",        "fire_rows",
+    "purge_rows"};
 
 static const LimitInfo *info_of(const char *limit) {
     for (size_t i = 0; i < limit_count; i++)

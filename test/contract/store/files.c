@@ -13,10 +13,18 @@ static void step_can_neither_end_the_transaction_nor_touch_our_tables(void **sta
     World *world = *state;
     Claimed claimed = create(world, "r1");
     const char *const attacks[] = {
-        "COMMIT", "ROLLBACK", "DELETE FROM abide_runs", "UPDATE ABIDE_RUNS SET state = 5",
-        "INSERT INTO abide_tags VALUES('x', 1)", "DROP TABLE abide_log", "PRAGMA synchronous=OFF",
-        "ATTACH ':memory:' AS x", "SAVEPOINT s", "RELEASE abide_step",
-        "DROP INDEX abide_runs_by_id", "ALTER TABLE abide_runs RENAME TO stolen",
+        "COMMIT",
+        "ROLLBACK",
+        "DELETE FROM abide_runs",
+        "UPDATE ABIDE_RUNS SET state = 5",
+        "INSERT INTO abide_tags VALUES('x', 1)",
+        "DROP TABLE abide_log",
+        "PRAGMA synchronous=OFF",
+        "ATTACH ':memory:' AS x",
+        "SAVEPOINT s",
+        "RELEASE abide_step",
+        "DROP INDEX abide_runs_by_id",
+        "ALTER TABLE abide_runs RENAME TO stolen",
         "CREATE TRIGGER trap AFTER INSERT ON abide_runs BEGIN DELETE FROM abide_log; END",
         "CREATE INDEX abide_mine ON abide_runs(state)",
     };
@@ -59,8 +67,8 @@ static void purged_run_leaves_no_row_in_any_table(void **state) {
     op = op_new(world, OP_PURGE_RUN);
     op->purge.run_id = STR("r1");
     op_run(world, op, OK);
-    const char *const names[] = {"runs", "log", "waiters", "cursors", "tasks", "tags", "dedupe",
-                                 "dead_letters"};
+    const char *const names[] = {"runs",  "log",  "waiters", "cursors",
+                                 "tasks", "tags", "dedupe",  "dead_letters"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         Str sql = arena_printf(&world->arena, "SELECT count(*) FROM abide_%s", names[i]);
         if (app_number(world, sql.data) != 0) fail_msg("%s has rows left", names[i]);
@@ -142,8 +150,10 @@ static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) 
     store_close(world->store);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
-    sqlite3_exec(database, "CREATE TABLE saved AS SELECT waits FROM abide_runs;"
-                           "UPDATE abide_runs SET waits = x'0102030405'", NULL, NULL, NULL);
+    sqlite3_exec(database,
+                 "CREATE TABLE saved AS SELECT waits FROM abide_runs;"
+                 "UPDATE abide_runs SET waits = x'0102030405'",
+                 NULL, NULL, NULL);
     sqlite3_close(database);
     assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
     int64_t row_count;
@@ -159,8 +169,10 @@ static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) 
     assert_int_equal(get_run(world, "r1").state, RUN_SUSPENDED);
     store_close(world->store);
     assert_int_equal(sqlite3_open(path_of(world), &database), SQLITE_OK);
-    sqlite3_exec(database, "UPDATE abide_runs SET waits = (SELECT waits FROM saved);"
-                           "DROP TABLE saved", NULL, NULL, NULL);
+    sqlite3_exec(database,
+                 "UPDATE abide_runs SET waits = (SELECT waits FROM saved);"
+                 "DROP TABLE saved",
+                 NULL, NULL, NULL);
     sqlite3_close(database);
     assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
     assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);

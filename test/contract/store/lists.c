@@ -84,7 +84,7 @@ static void pages_stay_right_while_rows_come_and_go(void **state) {
     Query query = list(world, (RunFilter){.limit = 4}); // r09 … r06
     assert_text(query.runs[3].id, "r06");
     int64_t cursor = query.next;
-    create_many(world, "new", 3); // above the cursor: not seen any more
+    create_many(world, "new", 3);                     // above the cursor: not seen any more
     const char *const gone[] = {"r09", "r06", "r04"}; // seen, at the cursor, ahead
     for (int i = 0; i < 3; i++) {
         cancel_run(world, gone[i], 0);
@@ -303,8 +303,8 @@ static void filter_by_idleness(void **state) {
     assert_string_equal(ids(world, filter), "long");
     Query query = list(world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1});
     assert_text(query.runs[0].id, "short");
-    query = list(world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1,
-                                    .cursor = query.next});
+    query = list(
+        world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1, .cursor = query.next});
     assert_text(query.runs[0].id, "long");
 }
 
@@ -329,8 +329,7 @@ static void filters_combine(void **state) {
         Claimed claimed = create_from(world, &spec);
         if (i % 3 == 0) park(world, claimed, on_signal("go"));
     }
-    RunFilter filter = {.tag = STR("odd"), .workflows = STR("low"),
-                        .states = 1u << RUN_SUSPENDED};
+    RunFilter filter = {.tag = STR("odd"), .workflows = STR("low"), .states = 1u << RUN_SUSPENDED};
     assert_string_equal(ids(world, filter), "r3");
     filter = (RunFilter){.tag = STR("even"), .states = 1u << RUN_RUNNING};
     assert_string_equal(ids(world, filter), "r4 r2");

@@ -128,12 +128,9 @@ static void tokens_are_counted_and_paged(void **state) {
 
 int contract_tokens(void) {
     const struct CMUnitTest tests[] = {
-        CASE(token_is_listed_as_it_was_made),
-        CASE(id_and_digest_are_unique),
-        CASE(removed_token_is_gone_and_its_id_free),
-        CASE(expired_token_stays_until_it_is_removed),
-        CASE(token_that_makes_no_sense_is_refused),
-        CASE(tokens_are_counted_and_paged),
+        CASE(token_is_listed_as_it_was_made),        CASE(id_and_digest_are_unique),
+        CASE(removed_token_is_gone_and_its_id_free), CASE(expired_token_stays_until_it_is_removed),
+        CASE(token_that_makes_no_sense_is_refused),  CASE(tokens_are_counted_and_paged),
     };
     return run_group("tokens", tests);
 }

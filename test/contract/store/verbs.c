@@ -172,9 +172,13 @@ static void mark_failed_retryable_keeps_the_attempt_and_backs_off(void **state) 
     World *world = *state;
     Claimed claimed = create(world, "r1");
     Op *op = turn(world, claimed, NEXT_SUSPEND);
-    set_log(world, op, (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 0, .attempt = 1,
-                                .outcome = OUTCOME_ERROR, .name = STR("charge"),
-                                .data = STR("{\"type\":\"Busy\"}")});
+    set_log(world, op,
+            (LogRow){.kind = LOG_STEP_ATTEMPT,
+                     .position = 0,
+                     .attempt = 1,
+                     .outcome = OUTCOME_ERROR,
+                     .name = STR("charge"),
+                     .data = STR("{\"type\":\"Busy\"}")});
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_retry(START_MS + 2000)}, 1);
     op_run(world, op, OK);
     assert_state(world, "r1", RUN_SUSPENDED);

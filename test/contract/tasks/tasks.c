@@ -439,7 +439,7 @@ static void retry_task_makes_one_in_backoff_claimable_at_once(void **state) {
     assert_true(retry_task(world, "t1", OK)->retry_task.is_changed);
     assert_true(world->batch.has_tasks);
     assert_int_equal(get_task(world, "t1").due_at_ms, 0);
-    assert_int_equal(get_task(world, "t1").max_attempts, 3); // no attempt is given on top
+    assert_int_equal(get_task(world, "t1").max_attempts, 3);          // no attempt is given on top
     assert_false(retry_task(world, "t1", OK)->retry_task.is_changed); // it is due already
     task = lease_one(world, "default");
     assert_int_equal(task.attempt, 2);

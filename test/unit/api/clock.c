@@ -144,11 +144,10 @@ static int with_details(abide_call *call, const char *input) {
 static void errors_have_details(void **state) {
     Fixture *fixture = *state;
     assert_int_equal(abide_register_task(fixture->engine, "d", with_details, NULL, NULL), ABIDE_OK);
-    deploy(fixture,
-           "const seen = []\n"
-           "for (const details of [{status: 9, type: 'x', message: 'y'}, [1], null])\n"
-           "  await Task.run('d', details).catch(e => seen.push({...e.cause}))\n"
-           "return seen");
+    deploy(fixture, "const seen = []\n"
+                    "for (const details of [{status: 9, type: 'x', message: 'y'}, [1], null])\n"
+                    "  await Task.run('d', details).catch(e => seen.push({...e.cause}))\n"
+                    "return seen");
     start(fixture, "main", "r", NULL);
     (void)settle(fixture);
     expect_result(fixture, "r", ABIDE_OK,

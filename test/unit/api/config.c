@@ -152,8 +152,9 @@ static void children_and_schedules_have_the_config_too(void **state) {
 
 static void version_that_a_run_is_pinned_to_counts(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "main", "export const config = { retry: { attempts: 2, delay: '1m' } }\n"
-                            "throw new Error('no')");
+    deploy(fixture, "main",
+           "export const config = { retry: { attempts: 2, delay: '1m' } }\n"
+           "throw new Error('no')");
     start(fixture, "main", "r", NULL);
     assert_int_equal(abide_settle(fixture->engine, NULL, NULL), ABIDE_OK);
     deploy(fixture, "main", "return 1");
@@ -187,9 +188,10 @@ static void failed_run_begins_again_from_its_input(void **state) {
 
 static void run_between_attempts_is_pending_and_goes_on_after_a_restart(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "main", "export const config = { retry: { attempts: 2, delay: '1h' } }\n"
-                            "if (Context.attempt < 2) throw new Error('no')\n"
-                            "return Context.attempt");
+    deploy(fixture, "main",
+           "export const config = { retry: { attempts: 2, delay: '1h' } }\n"
+           "if (Context.attempt < 2) throw new Error('no')\n"
+           "return Context.attempt");
     start(fixture, "main", "r", NULL);
     assert_int_equal(abide_settle(fixture->engine, NULL, NULL), ABIDE_OK);
     abide_run_info info = look(fixture, "r");
@@ -241,9 +243,10 @@ static void cancelled_and_timed_out_runs_are_not_tried_again(void **state) {
 
 static void parent_sees_how_the_last_attempt_ends(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "kid", "export const config = { retry: { attempts: 3, delay: '1s' } }\n"
-                           "if (Context.attempt < 3) throw new Error('no')\n"
-                           "return 'at last'");
+    deploy(fixture, "kid",
+           "export const config = { retry: { attempts: 3, delay: '1s' } }\n"
+           "if (Context.attempt < 3) throw new Error('no')\n"
+           "return 'at last'");
     deploy(fixture, "main", "return await Workflow.run('kid')");
     start(fixture, "main", "r", NULL);
     run_out(fixture, "r");
@@ -263,8 +266,7 @@ static void native_runs_are_tried_again_by_their_registration(void **state) {
     Fixture *fixture = *state;
     abide_error error;
     abide_workflow_options options = {
-        .fn = fails_twice,
-        .retry = &(abide_retry){.attempts = 3, .delay = "1m", .factor = 1}};
+        .fn = fails_twice, .retry = &(abide_retry){.attempts = 3, .delay = "1m", .factor = 1}};
     assert_int_equal(abide_register_workflow_with(fixture->engine, "native", &options, &error),
                      ABIDE_OK);
     start(fixture, "native", "r", "4");
@@ -284,10 +286,10 @@ static void types_that_are_not_retried_end_a_native_run(void **state) {
     Fixture *fixture = *state;
     abide_workflow_options options = {
         .fn = fails_twice,
-        .retry = &(abide_retry){.attempts = 3,
-                                .delay = "1s",
-                                .non_retryable = (const char *const[]){"WorkflowError", "Error",
-                                                                       NULL}}};
+        .retry =
+            &(abide_retry){.attempts = 3,
+                           .delay = "1s",
+                           .non_retryable = (const char *const[]){"WorkflowError", "Error", NULL}}};
     assert_int_equal(abide_register_workflow_with(fixture->engine, "native", &options, NULL),
                      ABIDE_OK);
     start(fixture, "native", "r", "4");
@@ -310,8 +312,8 @@ static void input_that_does_not_fit_starts_nothing(void **state) {
     expect_result(fixture, "good", ABIDE_OK, "1");
     static const char *const bad[] = {NULL, "null", "{}", "{\"n\":0}", "{\"n\":1.5}", "[]"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        int code = abide_start(fixture->engine, "main", bad[i],
-                               &(abide_start_options){.id = "bad"}, NULL, &error);
+        int code = abide_start(fixture->engine, "main", bad[i], &(abide_start_options){.id = "bad"},
+                               NULL, &error);
         assert_int_equal(code, ABIDE_INVALID);
         assert_string_equal(error.name, "BAD_INPUT");
         assert_false(is_there(fixture, "bad"));

@@ -444,7 +444,7 @@ static void closing_waits_for_no_function_that_did_not_end_in_time(void **state)
     start(fixture, "stuck", "r", NULL);
     while (atomic_load(&body_count) == 0) usleep(1000);
     assert_int_equal(abide_shutdown(fixture->engine, "10ms", NULL), ABIDE_TIMEOUT);
-    reopen(fixture); // the store is free, although the function runs
+    reopen(fixture);                                // the store is free, although the function runs
     assert_int_equal(atomic_load(&close_count), 0); // what it uses is not taken from under it
     atomic_store(&is_let_go, 1);
     while (atomic_load(&close_count) == 0) usleep(1000);
@@ -514,8 +514,8 @@ static void history_and_lists_show_what_was_done(void **state) {
     assert_int_equal(abide_history(fixture->engine, "r3", 0, 0, collect, text, NULL), ABIDE_OK);
     assert_string_equal(text, "started step:first idle wait:ok finished ");
     int count = 0, pages = 0;
-    abide_list_options options = {.limit = 10, .states = 1u << ABIDE_RUN_SUSPENDED,
-                                  .waiting_on = "ok"};
+    abide_list_options options = {
+        .limit = 10, .states = 1u << ABIDE_RUN_SUSPENDED, .waiting_on = "ok"};
     do {
         assert_int_equal(
             abide_list(fixture->engine, &options, count_run, &count, &options.cursor, NULL),

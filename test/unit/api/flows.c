@@ -1,9 +1,9 @@
 // Scripts on the engine, through the C library: tasks, combinators, timers, signals, events,
 // children, continue-as, cancellation, versions. Compiled once per store.
+#include "unit/api/flows.h"
 #include "api/api.h"
 #include "engine/coordinator/definition.h"
 #include "flow/flow.h"
-#include "unit/api/flows.h"
 
 static void tasks_run_in_a_row(void **state) {
     run_flow(*state,
@@ -217,9 +217,9 @@ static void what_cannot_work_is_not_deployed_and_warnings_are_told(void **state)
                                   keep_warnings, warnings, &error),
                      ABIDE_OK);
     assert_non_null(strstr(warnings, "\"code\":\"FLOW_UNAWAITED\""));
-    assert_int_equal(abide_deploy(fixture->engine, "calm.flow", "return 1", keep_warnings,
-                                  warnings, &error),
-                     ABIDE_OK);
+    assert_int_equal(
+        abide_deploy(fixture->engine, "calm.flow", "return 1", keep_warnings, warnings, &error),
+        ABIDE_OK);
     assert_string_equal(warnings, "[]");
 }
 

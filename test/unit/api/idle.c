@@ -393,8 +393,7 @@ static void released_runs_are_forked(void **state) {
         settle(fixture);
         release_now(fixture, kinds[k]);
         abide_error error;
-        int code =
-            abide_fork(fixture->engine, kinds[k], NULL, 0, forks[k], NULL, &error);
+        int code = abide_fork(fixture->engine, kinds[k], NULL, 0, forks[k], NULL, &error);
         if (code != ABIDE_OK) fail_msg("fork: %s", error.message);
         settle(fixture);
         assert_true(look(fixture, kinds[k]).is_released); // the old one is left as it was
@@ -409,8 +408,8 @@ static void overall_deadlines_end_released_runs(void **state) {
     Fixture *fixture = *state;
     for (int k = 0; k < 2; k++) {
         abide_start_options options = {.id = kinds[k], .timeout = "10m"};
-        assert_int_equal(
-            abide_start(fixture->engine, kinds[k], NULL, &options, NULL, NULL), ABIDE_OK);
+        assert_int_equal(abide_start(fixture->engine, kinds[k], NULL, &options, NULL, NULL),
+                         ABIDE_OK);
         settle(fixture);
         release_now(fixture, kinds[k]);
     }
@@ -468,8 +467,9 @@ static void topic_events_and_timers_wake_released_runs(void **state) {
     Fixture *fixture = *state;
     static const char *const listeners[] = {"listener_native", "listener"};
     add_workflow(fixture, "listener_native", listen_and_sleep, NULL);
-    deploy_as(fixture, "listener.flow", "const news = await Event.wait('news')\n"
-                                        "await Timer.delay('1h')\nreturn news");
+    deploy_as(fixture, "listener.flow",
+              "const news = await Event.wait('news')\n"
+              "await Timer.delay('1h')\nreturn news");
     for (int k = 0; k < 2; k++) {
         start_settled(fixture, listeners[k], listeners[k]);
         release_now(fixture, listeners[k]);
@@ -501,8 +501,9 @@ static void cancelling_a_released_run_lets_it_clean_up(void **state) {
     Fixture *fixture = *state;
     static const char *const names[] = {"tidy_native", "tidy"};
     add_workflow(fixture, "tidy_native", tidy_up, NULL);
-    deploy_as(fixture, "tidy.flow", "try { await Signal.next('go') }\n"
-                                    "finally { Stream.write(true, 'cleaned') }");
+    deploy_as(fixture, "tidy.flow",
+              "try { await Signal.next('go') }\n"
+              "finally { Stream.write(true, 'cleaned') }");
     for (int k = 0; k < 2; k++) {
         start_settled(fixture, names[k], names[k]);
         release_now(fixture, names[k]);
@@ -646,8 +647,7 @@ static void listings_show_and_filter_idleness(void **state) {
 
 static void releasing_and_reloading_ten_thousand_times_leaks_nothing(void **state) {
     Fixture *fixture = *state;
-    deploy_as(fixture, "loop.flow",
-              "let n = 0\nwhile (await Signal.next('go')) n++\nreturn n");
+    deploy_as(fixture, "loop.flow", "let n = 0\nwhile (await Signal.next('go')) n++\nreturn n");
     start_settled(fixture, "loop", "r");
     int64_t bytes = 0;
     int rounds = test_backend_is("memory") ? 10000 : 1000;
@@ -670,9 +670,9 @@ static void releasing_and_reloading_ten_thousand_times_leaks_nothing(void **stat
 static void bad_options_are_refused(void **state) {
     Fixture *fixture = *state;
     static const abide_options bad[] = {
-        {.idle_release_timeout = "soon"},  {.idle_release_timeout = "0s"},
-        {.idle_timeouts = "chat"},         {.idle_timeouts = "chat=never"},
-        {.idle_timeouts = "a=1s,,b=2s"},   {.max_resident_memory = -2},
+        {.idle_release_timeout = "soon"}, {.idle_release_timeout = "0s"},
+        {.idle_timeouts = "chat"},        {.idle_timeouts = "chat=never"},
+        {.idle_timeouts = "a=1s,,b=2s"},  {.max_resident_memory = -2},
     };
     (void)fixture;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -121,10 +121,8 @@ static void bad_arguments_are_refused(void **state) {
     abide_engine *engine = fixture->engine;
     abide_error error;
     Seen seen = {0};
-    assert_int_equal(abide_list_events(engine, NULL, 0, 0, see, &seen, &error),
-                     ABIDE_INVALID);
-    assert_int_equal(abide_list_events(engine, "t", 0, 1001, see, &seen, &error),
-                     ABIDE_INVALID);
+    assert_int_equal(abide_list_events(engine, NULL, 0, 0, see, &seen, &error), ABIDE_INVALID);
+    assert_int_equal(abide_list_events(engine, "t", 0, 1001, see, &seen, &error), ABIDE_INVALID);
     assert_int_equal(abide_list_signals(engine, "r", 0, 0, NULL, NULL, &error), ABIDE_INVALID);
     assert_int_equal(abide_remove_events(engine, "t", -1, NULL, &error), ABIDE_INVALID);
     assert_int_equal(abide_remove_events(NULL, "t", 0, NULL, &error), ABIDE_INVALID);

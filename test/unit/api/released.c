@@ -140,8 +140,8 @@ static void a_paused_run_says_why(void **state) {
         assert_string_equal(look(fixture, kinds[k]).pause_reason, reason);
         char listed[512] = "";
         abide_list_options options = {.workflow = kinds[k]};
-        assert_int_equal(
-            abide_list(fixture->engine, &options, visit_paused, listed, NULL, NULL), ABIDE_OK);
+        assert_int_equal(abide_list(fixture->engine, &options, visit_paused, listed, NULL, NULL),
+                         ABIDE_OK);
         assert_string_equal(listed, reason);
         assert_int_equal(abide_resume(fixture->engine, kinds[k], NULL, NULL), ABIDE_OK);
         assert_string_equal(look(fixture, kinds[k]).pause_reason, "");

@@ -110,11 +110,11 @@ static void a_backfill_repeated_starts_nothing(void **state) {
     Fixture *fixture = begin(state);
     set(fixture, "hourly", &(abide_schedule){.workflow = "report", .every = "1h"});
     int64_t hour = 3600 * 1000, to = now_ms() / hour * hour, from = to - 1499 * hour, count = 0;
-    assert_int_equal(
-        abide_schedule_backfill(fixture->engine, "hourly", from, to, &count, NULL), ABIDE_OK);
+    assert_int_equal(abide_schedule_backfill(fixture->engine, "hourly", from, to, &count, NULL),
+                     ABIDE_OK);
     assert_int_equal(count, 1500); // more than one operation starts
-    assert_int_equal(
-        abide_schedule_backfill(fixture->engine, "hourly", from, to, &count, NULL), ABIDE_OK);
+    assert_int_equal(abide_schedule_backfill(fixture->engine, "hourly", from, to, &count, NULL),
+                     ABIDE_OK);
     assert_int_equal(count, 0);
 }
 
@@ -162,9 +162,11 @@ static void listings_are_newest_first_and_can_be_taken_up_again(void **state) {
 
 static void what_was_set_is_shown(void **state) {
     Fixture *fixture = begin(state);
-    set(fixture, "n", &(abide_schedule){.workflow = "patient", .cron = "@daily",
-                                        .timezone = "Asia/Kolkata",
-                                        .overlap = ABIDE_OVERLAP_CANCEL_OLD});
+    set(fixture, "n",
+        &(abide_schedule){.workflow = "patient",
+                          .cron = "@daily",
+                          .timezone = "Asia/Kolkata",
+                          .overlap = ABIDE_OVERLAP_CANCEL_OLD});
     abide_schedule_info info = get(fixture, "n");
     assert_string_equal(info.name, "n");
     assert_string_equal(info.workflow, "patient");
@@ -203,7 +205,8 @@ static void bad_schedules_are_refused_with_a_name(void **state) {
         {{.workflow = "report", .at_ms = -1}, ABIDE_INVALID, "BAD_TIME"},
         {{.workflow = "report", .at_ms = 1}, ABIDE_INVALID, "BAD_SCHEDULE"},
         {{.workflow = "report", .cron = "0 0 30 2 *"}, ABIDE_INVALID, "BAD_CRON"},
-        {{.workflow = "report", .cron = "@daily", .timezone = "../x"}, ABIDE_INVALID,
+        {{.workflow = "report", .cron = "@daily", .timezone = "../x"},
+         ABIDE_INVALID,
          "BAD_TIMEZONE"},
         {{.workflow = "report", .every = "now"}, ABIDE_INVALID, "BAD_DURATION"},
         {{.workflow = "report", .every = "1h", .jitter = "x"}, ABIDE_INVALID, "BAD_DURATION"},

@@ -188,9 +188,8 @@ static void a_name_belongs_to_scripts_or_to_c(void **state) {
     abide_error error;
     add_workflow(fixture, "answer", answer, NULL);
     deploy(fixture, "return 1");
-    assert_int_equal(
-        abide_deploy(fixture->engine, "answer.flow", "return 1", NULL, NULL, &error),
-        ABIDE_CONFLICT);
+    assert_int_equal(abide_deploy(fixture->engine, "answer.flow", "return 1", NULL, NULL, &error),
+                     ABIDE_CONFLICT);
     assert_string_equal(error.name, "WORKFLOW_KIND");
     const char *both = "workflow other() { return 1 }\nworkflow answer() { return 2 }";
     assert_int_equal(abide_deploy(fixture->engine, "both.flow", both, NULL, NULL, &error),

@@ -24,8 +24,7 @@ static int64_t heap_bytes(void) {
 
 static int loop_native(abide_ctx *ctx, const char *input) {
     const char *payload;
-    for (int i = 0; i < 50; i++)
-        ABIDE_TRY(abide_await_signal(ctx, "go", NULL, &payload));
+    for (int i = 0; i < 50; i++) ABIDE_TRY(abide_await_signal(ctx, "go", NULL, &payload));
     return abide_continue_as(ctx, input);
 }
 
@@ -134,8 +133,7 @@ static void a_released_run_costs_no_heap(void **state) {
     int64_t with_few = heap_with(fixture, few);
     start_numbered(fixture, few, many);
     int64_t with_many = heap_with(fixture, many), grown = with_many - with_few;
-    if (grown > MARGIN)
-        fail_msg("%lld bytes more with %d more runs", (long long)grown, many - few);
+    if (grown > MARGIN) fail_msg("%lld bytes more with %d more runs", (long long)grown, many - few);
 }
 
 // As bench-idle's soak: few of many runs have room, and all are woken again and again.

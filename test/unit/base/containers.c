@@ -104,9 +104,9 @@ static void a_list_keeps_order_and_items_can_leave_twice(void **state) {
     list_remove(&items[2].link);
     list_remove(&items[2].link);
     int sum = 0;
-    LIST_EACH(node, &list) sum = sum * 10 + container_of(node, Item, link)->number;
+    LIST_EACH (node, &list) sum = sum * 10 + container_of(node, Item, link)->number;
     assert_int_equal(sum, 134);
-    LIST_EACH_SAFE(node, after, &list) list_remove(node);
+    LIST_EACH_SAFE (node, after, &list) list_remove(node);
     assert_true(list_is_empty(&list));
 }
 

@@ -1,7 +1,7 @@
 // Durations and instants: accepted forms, refused ones, and the calendar.
+#include "base/time/duration.h"
 #include "base/env.h"
 #include "base/limits.h"
-#include "base/time/duration.h"
 #include "unit/unit.h"
 #include <time.h>
 

@@ -1,6 +1,6 @@
 // Numbers: ECMAScript's text for doubles, and correctly rounded reading.
-#include "base/env.h"
 #include "base/text/number.h"
+#include "base/env.h"
 #include "base/text/number_powers.h"
 #include "unit/unit.h"
 #include <float.h>
@@ -301,9 +301,20 @@ static void a_count_is_all_digits_and_within_its_limit(void **state) {
         int64_t max;
         int64_t expected; // < 0 = refused
     } cases[] = {
-        {"0", 0, 0},     {"7", 7, 7},    {"8", 7, -1},     {"70", 70, 70},    {"71", 70, -1},
-        {"007", 10, 7},  {"", 10, -1},   {"-1", 10, -1},   {"+1", 10, -1},    {"1 ", 10, -1},
-        {"1.0", 10, -1}, {"x", 10, -1},  {"9", 5, -1},     {"100", 99, -1},
+        {"0", 0, 0},
+        {"7", 7, 7},
+        {"8", 7, -1},
+        {"70", 70, 70},
+        {"71", 70, -1},
+        {"007", 10, 7},
+        {"", 10, -1},
+        {"-1", 10, -1},
+        {"+1", 10, -1},
+        {"1 ", 10, -1},
+        {"1.0", 10, -1},
+        {"x", 10, -1},
+        {"9", 5, -1},
+        {"100", 99, -1},
         {"9223372036854775807", INT64_MAX, INT64_MAX},
         {"9223372036854775808", INT64_MAX, -1},
         {"99999999999999999999999", INT64_MAX, -1},

@@ -185,7 +185,12 @@ static void a_client_cannot_forge_a_log_line(void **state) {
     assert_null(strchr(capture.line, '\n'));
     assert_null(strchr(capture.line, '\x1b'));
     // An escape of one character, a line separator, a turn of direction, and no UTF-8 at all.
-    LOG(&logger, LOG_INFO, "%s", "a\xc2\x9b" "2Jb\xe2\x80\xa8" "c\xe2\x80\xae" "d\x9b" "e\xc3\xa4");
+    LOG(&logger, LOG_INFO, "%s",
+        "a\xc2\x9b"
+        "2Jb\xe2\x80\xa8"
+        "c\xe2\x80\xae"
+        "d\x9b"
+        "e\xc3\xa4");
     assert_string_equal(capture.line, "a 2Jb c d?e\xc3\xa4");
 }
 

@@ -100,8 +100,7 @@ static const struct {
     {"Australia/Sydney", "2026-04-05T02:30:00Z", "2026-04-04T15:30:00Z", "2026-04-04T16:30:00Z"},
     {"Australia/Lord_Howe", "2026-10-04T02:15:00Z", NULL, NULL},
     {"Australia/Lord_Howe", "2026-10-04T02:30:00Z", "2026-10-03T15:30:00Z", NULL},
-    {"Australia/Lord_Howe", "2026-04-05T01:45:00Z", "2026-04-04T14:45:00Z",
-      "2026-04-04T15:15:00Z"},
+    {"Australia/Lord_Howe", "2026-04-05T01:45:00Z", "2026-04-04T14:45:00Z", "2026-04-04T15:15:00Z"},
     {"Australia/Lord_Howe", "2026-04-05T01:15:00Z", "2026-04-04T14:15:00Z", NULL},
     {"Pacific/Apia", "2011-12-30T12:00:00Z", NULL, NULL},
     {"Pacific/Apia", "2011-12-31T00:00:00Z", "2011-12-30T10:00:00Z", NULL},
@@ -130,8 +129,9 @@ static void local_times_exist_never_once_or_twice(void **state) {
 // answers the same as at its ends.
 static void spans_follow_one_another(void **state) {
     (void)state;
-    const char *names[] = {"Europe/Berlin", "Australia/Sydney", "America/Santiago", "Asia/Kolkata",
-                           "Europe/Dublin", "UTC", "Asia/Gaza", "Africa/Casablanca"};
+    const char *names[] = {"Europe/Berlin", "Australia/Sydney", "America/Santiago",
+                           "Asia/Kolkata",  "Europe/Dublin",    "UTC",
+                           "Asia/Gaza",     "Africa/Casablanca"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         TimeZone *zone = load(names[i]);
         ZoneSpan span = timezone_span(zone, instant("1800-01-01T00:00:00Z"));
@@ -163,9 +163,19 @@ static void utc_has_one_span_for_ever(void **state) {
 
 static void names_with_tricks_are_refused(void **state) {
     (void)state;
-    const char *names[] = {"", "/etc/passwd", "../../etc/passwd", "Europe/../Europe/Berlin",
-                           "Europe/", "Europe//Berlin", "/Europe/Berlin", "Europe/Ber lin",
-                           "Europe/Berlin\n", "zone.tab", "Europe\\Berlin", "\xc3\xa9", "~"};
+    const char *names[] = {"",
+                           "/etc/passwd",
+                           "../../etc/passwd",
+                           "Europe/../Europe/Berlin",
+                           "Europe/",
+                           "Europe//Berlin",
+                           "/Europe/Berlin",
+                           "Europe/Ber lin",
+                           "Europe/Berlin\n",
+                           "zone.tab",
+                           "Europe\\Berlin",
+                           "\xc3\xa9",
+                           "~"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         TimeZone *zone = NULL;
         Diag diag = {0};
@@ -245,8 +255,12 @@ static void make(Buf *file, const Made *made) {
     buf_append_char(file, '\n');
 }
 
-static const Made good = {.version = '2', .times = {1000, 2000}, .places = {1, 0},
-                          .change_count = 2, .offsets = {0, 3600}, .type_count = 2,
+static const Made good = {.version = '2',
+                          .times = {1000, 2000},
+                          .places = {1, 0},
+                          .change_count = 2,
+                          .offsets = {0, 3600},
+                          .type_count = 2,
                           .footer = "ABC0"};
 
 static Status parse(const Made *made, TimeZone **ret_zone, Diag *diag) {
@@ -299,11 +313,25 @@ static void contradictory_files_are_refused(void **state) {
 
 static void unreadable_rules_are_refused(void **state) {
     (void)state;
-    const char *footers[] = {"A0", "ABC", "ABCx", "ABC25", "ABC0DEF", "ABC0DEF,M3.5.0",
-                             "ABC0DEF,M13.1.0,M4.1.0", "ABC0DEF,M3.6.0,M4.1.0",
-                             "ABC0DEF,M3.1.7,M4.1.0", "ABC0DEF,J0,J1", "ABC0DEF,J366,J1",
-                             "ABC0DEF,366,1", "ABC0DEF,M3.1.0/169,M4.1.0", "ABC0DEF,M3.1.0,M4.1.0x",
-                             "<ABC0", "<>0", "ABC0:60", "ABC0DEF,M3.5.0,", "ABC0DEF,99999999999,1"};
+    const char *footers[] = {"A0",
+                             "ABC",
+                             "ABCx",
+                             "ABC25",
+                             "ABC0DEF",
+                             "ABC0DEF,M3.5.0",
+                             "ABC0DEF,M13.1.0,M4.1.0",
+                             "ABC0DEF,M3.6.0,M4.1.0",
+                             "ABC0DEF,M3.1.7,M4.1.0",
+                             "ABC0DEF,J0,J1",
+                             "ABC0DEF,J366,J1",
+                             "ABC0DEF,366,1",
+                             "ABC0DEF,M3.1.0/169,M4.1.0",
+                             "ABC0DEF,M3.1.0,M4.1.0x",
+                             "<ABC0",
+                             "<>0",
+                             "ABC0:60",
+                             "ABC0DEF,M3.5.0,",
+                             "ABC0DEF,99999999999,1"};
     for (size_t i = 0; i < sizeof(footers) / sizeof(footers[0]); i++) {
         Made made = good;
         made.footer = footers[i];

@@ -43,7 +43,11 @@ static void nothing_steers_the_terminal(void **state) {
     Buf buf;
     buf_init(&buf, 1024);
     assert_string_equal(clean(&buf, STR("a\033[2Jb\r\n\x7f"), 0), "a?[2Jb???");
-    assert_string_equal(clean(&buf, STR("\xc2\x9b" "1m\u202e\u2066"), 0), "?1m??");
+    assert_string_equal(clean(&buf,
+                              STR("\xc2\x9b"
+                                  "1m\u202e\u2066"),
+                              0),
+                        "?1m??");
     assert_string_equal(clean(&buf, STR("\xc3("), 0), "?(");
     buf_done(&buf);
 }
@@ -62,7 +66,8 @@ static void assert_json_line(Str json, const char *shown) {
 static void json_steers_no_terminal_and_means_the_same(void **state) {
     (void)state;
     assert_json_line(STR("{\"a\":[1,\"b\\u001b\"]}"), "{\"a\":[1,\"b\\u001b\"]}\n");
-    assert_json_line(STR("[\"\xc2\x9b" "2J\x7f\u202e日本\U0001F600\"]"),
+    assert_json_line(STR("[\"\xc2\x9b"
+                         "2J\x7f\u202e日本\U0001F600\"]"),
                      "[\"\\u009b2J\\u007f\\u202e日本\U0001F600\"]\n");
     assert_json_line(STR("\"\x9b\xe2\x80"), "\"???\n"); // from a server that sends no JSON
     assert_json_line(STR("{\n  \"a\": 1\n}"), "{\n  \"a\": 1\n}\n");
@@ -113,9 +118,9 @@ static void times_are_told_from_now(void **state) {
         int64_t distance_ms;
         const char *text;
     } cases[] = {
-        {0, "now"},           {999, "now"},          {-999, "now"},       {-5000, "5s ago"},
-        {90 * 1000, "in 90s"}, {-120 * 1000, "2m ago"}, {86399999, "in 24h"}, {-7200000, "2h ago"},
-        {3LL * 86400000, "in 3d"},
+        {0, "now"},           {999, "now"},          {-999, "now"},
+        {-5000, "5s ago"},    {90 * 1000, "in 90s"}, {-120 * 1000, "2m ago"},
+        {86399999, "in 24h"}, {-7200000, "2h ago"},  {3LL * 86400000, "in 3d"},
     };
     Arena arena;
     arena_init(&arena);

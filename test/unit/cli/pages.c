@@ -1,6 +1,6 @@
 // Pages and the client's small parts: usage lines, choices, escapes, dates of HTTP.
-#include "cli/client/client_internal.h"
 #include "cli/shell/pages.h"
+#include "cli/client/client_internal.h"
 #include "unit/unit.h"
 
 static void check_operand(const char *path, const char *usage, size_t index, const char *expected) {

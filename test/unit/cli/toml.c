@@ -1,6 +1,6 @@
 // The TOML reader: what it accepts, and what it says of everything else.
-#include "base/env.h"
 #include "cli/settings/toml.h"
+#include "base/env.h"
 #include "unit/unit.h"
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static const TomlValue *parse(Fixture *f, Str text) {
 }
 
 static const TomlValue *get(const TomlValue *table, const char *key) {
-    TOML_EACH(item, table) if (str_equal(item->key, str_from(key))) return item;
+    TOML_EACH (item, table)
+        if (str_equal(item->key, str_from(key))) return item;
     fail_msg("there is no %s", key);
     return NULL;
 }
@@ -85,12 +86,21 @@ static void numbers_and_booleans(void **state) {
     static const struct {
         const char *text;
         int64_t value;
-    } integers[] = {{"0", 0},          {"+99", 99},      {"-17", -17},
-                    {"1_000_000", 1000000}, {"0xDEAD_beef", 0xdeadbeef}, {"0o755", 0755},
-                    {"0b1101", 13},    {"9223372036854775807", INT64_MAX},
-                    {"-9223372036854775808", INT64_MIN}, {"-0", 0}, {"+0", 0},
-                    {"-9_223_372_036_854_775_808", INT64_MIN}, {"0x7fffffffffffffff", INT64_MAX},
-                    {"0x00f", 15}, {"0b0000_0001", 1}};
+    } integers[] = {{"0", 0},
+                    {"+99", 99},
+                    {"-17", -17},
+                    {"1_000_000", 1000000},
+                    {"0xDEAD_beef", 0xdeadbeef},
+                    {"0o755", 0755},
+                    {"0b1101", 13},
+                    {"9223372036854775807", INT64_MAX},
+                    {"-9223372036854775808", INT64_MIN},
+                    {"-0", 0},
+                    {"+0", 0},
+                    {"-9_223_372_036_854_775_808", INT64_MIN},
+                    {"0x7fffffffffffffff", INT64_MAX},
+                    {"0x00f", 15},
+                    {"0b0000_0001", 1}};
     for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
         assert_int_equal(value_of(f, integers[i].text)->kind, TOML_INTEGER);
         assert_int_equal(value_of(f, integers[i].text)->integer, integers[i].value);
@@ -98,8 +108,15 @@ static void numbers_and_booleans(void **state) {
     static const struct {
         const char *text;
         double value;
-    } floats[] = {{"1.5", 1.5}, {"-0.25", -0.25}, {"5e3", 5000}, {"1_0.5E-1", 1.05}, {"6.0", 6},
-                  {"0e0", 0}, {"1e06", 1000000}, {"+1.0", 1}, {"1e1_0", 1e10},
+    } floats[] = {{"1.5", 1.5},
+                  {"-0.25", -0.25},
+                  {"5e3", 5000},
+                  {"1_0.5E-1", 1.05},
+                  {"6.0", 6},
+                  {"0e0", 0},
+                  {"1e06", 1000000},
+                  {"+1.0", 1},
+                  {"1e1_0", 1e10},
                   {"9_224_617.445_991", 9224617.445991},
                   {"0.0000000000000000000000000000000000000000000000000000000000000000000000"
                    "0000000000000000000000000000000000000000000000000000000000000000000000000000"
@@ -193,13 +210,57 @@ static void what_settings_do_not_need_is_refused_by_name(void **state) {
 static void malformed_numbers_are_no_values(void **state) {
     Fixture *f = *state;
     const char *texts[] = {
-        "01",     "00",     "-01",    "0_1",    "03.14",  "1__0",    "_1",    "1_",
-        "0x",     "0x_1",   "0x1_",   "0b_1",   "0b2",    "0b1__0",  "0o8",   "0o_7",
-        "0X1",    "0B1",    "0O7",    "+0x1",   "-0b1",   "0x1g",    "1.",    ".5",
-        "1._5",   "1_.5",   "1.5_",   "1e",     "1_e1",   "1e_1",    "1e1_",  "1.e3",
-        "1.5_e1", "1e+",    "1e1.5",  "--1",    "+-1",    "3.14.15", "+",     "-",
-        "Inf",    "NaN",    "+Inf",   "infx",   "in",     "True",    "trueX", "1a",
-        "9223372036854775808", "-9223372036854775809", "0x8000000000000000",
+        "01",
+        "00",
+        "-01",
+        "0_1",
+        "03.14",
+        "1__0",
+        "_1",
+        "1_",
+        "0x",
+        "0x_1",
+        "0x1_",
+        "0b_1",
+        "0b2",
+        "0b1__0",
+        "0o8",
+        "0o_7",
+        "0X1",
+        "0B1",
+        "0O7",
+        "+0x1",
+        "-0b1",
+        "0x1g",
+        "1.",
+        ".5",
+        "1._5",
+        "1_.5",
+        "1.5_",
+        "1e",
+        "1_e1",
+        "1e_1",
+        "1e1_",
+        "1.e3",
+        "1.5_e1",
+        "1e+",
+        "1e1.5",
+        "--1",
+        "+-1",
+        "3.14.15",
+        "+",
+        "-",
+        "Inf",
+        "NaN",
+        "+Inf",
+        "infx",
+        "in",
+        "True",
+        "trueX",
+        "1a",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "0x8000000000000000",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         Str text = arena_printf(&f->arena, "a = %s", texts[i]);
@@ -268,7 +329,9 @@ static void line_ends_and_characters_are_those_of_the_specification(void **state
     BAD("a = \"\\U00110000\"", "1:8", "Unicode");
     BAD("a = 1\n\xEF\xBB\xBF", "2:1", "key is missing");
     BAD("a = '\xed\xa0\x80'", "1:6", "UTF-8");
-    BAD("\xff\xfe" "a", "1:1", "UTF-8");
+    BAD("\xff\xfe"
+        "a",
+        "1:1", "UTF-8");
     BAD("a = { b = 1, # c\n c = 2 }", "1:14", "key is missing");
     BAD("a = [1,,2]", "1:8", "value is missing");
     BAD("a = {,}", "1:6", "key is missing");

@@ -30,9 +30,9 @@ typedef struct TestEngine {
     int call_count;
     size_t largest_batch;
     // what the store refuses
-    const char *guilty_id;  // create_run of that id, complete_task of that id
-    OpKind guilty_kind;     // any of that kind; commit_turn only if it does not fail the run
-    size_t count_max;       // more than so many are "unavailable"; 0 = any number
+    const char *guilty_id; // create_run of that id, complete_task of that id
+    OpKind guilty_kind;    // any of that kind; commit_turn only if it does not fail the run
+    size_t count_max;      // more than so many are "unavailable"; 0 = any number
     int refusal_count;
     bool is_held; // executions are not handed back
 } TestEngine;
@@ -103,8 +103,7 @@ static int engine_new(void **state) {
     Diag diag;
     assert_ok(store_open(STR("memory:"), NULL, &engine->inner, &diag));
     engine->store = fault_store_new(engine->inner, &(FaultConfig){decide, engine, false});
-    CoordinatorSetup setup = {
-        .env = &engine->env, .store = engine->store, .world = &engine->world};
+    CoordinatorSetup setup = {.env = &engine->env, .store = engine->store, .world = &engine->world};
     setup.config = (CoordinatorConfig){
         .node_name = STR("test"),
         .lease_ms = 10000,
@@ -129,7 +128,7 @@ static int engine_new(void **state) {
 }
 
 static void hand_back(TestEngine *engine) {
-    LIST_EACH_SAFE(link, after, &engine->executing) {
+    LIST_EACH_SAFE (link, after, &engine->executing) {
         list_remove(link);
         Execution *execution = container_of(link, Execution, link);
         execution_perform(execution, &engine->env);
@@ -178,9 +177,7 @@ static void run_for(TestEngine *engine, int64_t ms) { run_until(engine, engine->
 
 // ---- callers ----
 
-static void call_done(Request *request) {
-    container_of(request, Call, request)->answer_count++;
-}
+static void call_done(Request *request) { container_of(request, Call, request)->answer_count++; }
 
 static Call *call_new(TestEngine *engine, OpKind kind) {
     assert_in_range(engine->call_count, 0, CALLS_MAX - 1);
@@ -194,8 +191,10 @@ static Call *call_new(TestEngine *engine, OpKind kind) {
 
 static Call *start_run(TestEngine *engine, int64_t start_at_ms) {
     Call *call = call_new(engine, OP_CREATE_RUN);
-    call->request.op.create_run.spec = (RunSpec){.id = str_from(call->id), .workflow = STR("w"),
-                                                 .kind = RUN_NATIVE, .keep_ms = -1,
+    call->request.op.create_run.spec = (RunSpec){.id = str_from(call->id),
+                                                 .workflow = STR("w"),
+                                                 .kind = RUN_NATIVE,
+                                                 .keep_ms = -1,
                                                  .parent_position = -1,
                                                  .start_at_ms = start_at_ms};
     coordinator_submit(engine->coordinator, &call->request);
@@ -429,8 +428,8 @@ static void every_size_of_batch_comes_to_the_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(herd_of_due_runs_with_results_fits_into_batches,
-                                        engine_new, engine_free),
+        cmocka_unit_test_setup_teardown(herd_of_due_runs_with_results_fits_into_batches, engine_new,
+                                        engine_free),
         cmocka_unit_test_setup_teardown(caller_beside_a_herd_of_results_is_in_the_next_batch,
                                         engine_new, engine_free),
         cmocka_unit_test_setup_teardown(
@@ -440,16 +439,16 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_heard_of_during_a_claim_is_looked_for, engine_new,
                                         engine_free),
         cmocka_unit_test_setup_teardown(refused_request_fails_alone, engine_new, engine_free),
-        cmocka_unit_test_setup_teardown(run_whose_turn_is_refused_fails_with_the_reason,
-                                        engine_new, engine_free),
+        cmocka_unit_test_setup_teardown(run_whose_turn_is_refused_fails_with_the_reason, engine_new,
+                                        engine_free),
         cmocka_unit_test_setup_teardown(task_whose_result_is_refused_fails_alone, engine_new,
                                         engine_free),
-        cmocka_unit_test_setup_teardown(own_work_that_is_refused_rests_and_comes_again,
-                                        engine_new, engine_free),
+        cmocka_unit_test_setup_teardown(own_work_that_is_refused_rests_and_comes_again, engine_new,
+                                        engine_free),
         cmocka_unit_test_setup_teardown(batches_grow_again_after_a_refusal, engine_new,
                                         engine_free),
-        cmocka_unit_test_setup_teardown(batch_that_never_gets_through_is_tried_in_parts,
-                                        engine_new, engine_free),
+        cmocka_unit_test_setup_teardown(batch_that_never_gets_through_is_tried_in_parts, engine_new,
+                                        engine_free),
         cmocka_unit_test_setup_teardown(tasks_beyond_what_one_claim_looks_at_are_claimed_next,
                                         engine_new, engine_free),
         cmocka_unit_test_setup_teardown(every_size_of_batch_comes_to_the_end, engine_new,

@@ -136,8 +136,8 @@ static Example *example_open(const char *name, const char *queue) {
     if (example->schedule_text.len > 0)
         example->run_id = "sched:weekly-report:2027-01-18T08:00:00Z";
     assert_ok(mocks_parse(&example->arena, buf_str(&example->mock_text), &example->mocks, &diag));
-    assert_ok(script_parse(&example->arena, buf_str(&example->script_text), &example->script,
-                           &diag));
+    assert_ok(
+        script_parse(&example->arena, buf_str(&example->script_text), &example->script, &diag));
     return example;
 }
 
@@ -158,7 +158,7 @@ typedef struct Play {
     Example *example;
     Clients clients;
     TaskOf tasks[16];
-    char workflow[64]; // the first of the file
+    char workflow[64];        // the first of the file
     int64_t careful_until_ms; // a node that died is given up only after its lease, by a sweep
 } Play;
 
@@ -257,7 +257,7 @@ static void advance(Play *play) {
         sim_advance(sim, &play->clients);
         return;
     }
-    LIST_EACH(link, &play->clients.calls) {
+    LIST_EACH (link, &play->clients.calls) {
         int64_t at = container_of(link, ClientCall, link)->retry_at_ms;
         if (next == 0 || at < next) next = at;
     }
@@ -408,9 +408,9 @@ static void batch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order),   cmocka_unit_test(fan_out),   cmocka_unit_test(saga),
-        cmocka_unit_test(polling), cmocka_unit_test(reminders), cmocka_unit_test(report),
-        cmocka_unit_test(children), cmocka_unit_test(batch),    cmocka_unit_test(hello),
+        cmocka_unit_test(order),    cmocka_unit_test(fan_out),   cmocka_unit_test(saga),
+        cmocka_unit_test(polling),  cmocka_unit_test(reminders), cmocka_unit_test(report),
+        cmocka_unit_test(children), cmocka_unit_test(batch),     cmocka_unit_test(hello),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,8 @@ static void names_that_are_declared_nowhere_are_errors(void **state) {
         {"return typeof missing.x", "FLOW_UNDECLARED 1:15 missing"},
         {"outer: for (;;) { break outer }\nreturn outer", "FLOW_UNDECLARED 2:8 outer"},
         {"workflow a(inputs) { return helper(inputs) }\nworkflow b(data) { return inputs }\n"
-         "function helper(x) { return x }", "FLOW_UNDECLARED 2:27 inputs"},
+         "function helper(x) { return x }",
+         "FLOW_UNDECLARED 2:27 inputs"},
         {"return missing + missing + missing", "FLOW_UNDECLARED 1:8 missing"}, // once per name
     };
     CHECK_CASES(cases);
@@ -110,13 +111,15 @@ static void names_that_are_declared_somewhere_are_not(void **state) {
         {"if (Inputs) { var y = 1 }\nreturn y", ""},
         {"{ function f() { } f() }", ""},
         {"function f(a, { b, c: [d = a] = [] } = {}, ...e) { return [a, b, d, e, arguments] }\n"
-         "return f()", ""},
+         "return f()",
+         ""},
         {"try { throw 1 } catch ({ message, ...rest }) { return [message, rest] }", ""},
         {"const f = function self(n) { return n && self(n - 1) }\nreturn f(3)", ""},
         {"class A { #x = 1; static make() { return new A().#x } }\nreturn A.make()", ""},
         {"outer: for (const x of [1]) { for (;;) continue outer }", ""},
         {"export const config = { timeout: '1h' }\n"
-         "export default async function name(inputs) { return [inputs, name, config] }", ""},
+         "export default async function name(inputs) { return [inputs, name, config] }",
+         ""},
         {"workflow a(inputs) { return b(inputs) }\nfunction b(x) { return [x, undefined] }", ""},
         {"return [Inputs, Context, Infinity, globalThis.x, isNaN, parseInt, structuredClone]", ""},
         {"return ((undefined) => undefined)()", ""},
@@ -144,8 +147,7 @@ static void members_that_an_object_lacks_are_errors(void **state) {
         {"return String.fromCode(1)", "FLOW_MEMBER 1:15 fromCode"},
         {"return Date.today()", "FLOW_MEMBER 1:13 today"},
         {"console.logg(1)", "FLOW_MEMBER 1:9 logg -> log"},
-        {"const { run, sleep } = Task\nreturn [run, sleep]",
-         "FLOW_MEMBER 1:14 sleep -> delay"},
+        {"const { run, sleep } = Task\nreturn [run, sleep]", "FLOW_MEMBER 1:14 sleep -> delay"},
         {"Task('x')", "FLOW_MEMBER 1:1 Task"},
         {"return new Math()", "FLOW_MEMBER 1:12 Math"},
         {"return Task?.start('x')", "FLOW_MEMBER 1:14 start -> run"},
@@ -168,7 +170,8 @@ static void members_that_may_be_there_are_not(void **state) {
         {"return Task.later?.('x')", ""},
         {"const { sleep = () => 1 } = Math\nreturn sleep()", ""},
         {"return [Object.name, Object.length, Object.prototype, Array.call, Math.toString(),\n"
-         "  Map.prototype, TypeError.prototype, Date.constructor, JSON.hasOwnProperty('x')]", ""},
+         "  Map.prototype, TypeError.prototype, Date.constructor, JSON.hasOwnProperty('x')]",
+         ""},
         {"return [Symbol.iterator, Number.EPSILON, Math.PI, Date.now(), Promise.all, Array.of(1)]",
          ""},
         {"return [1, 2].map(Number).filter(Boolean).map(String)", ""},
@@ -227,7 +230,8 @@ static void what_a_literal_does_not_tell_is_not_held_against_it(void **state) {
         {"await Task.run(...Inputs)", ""},
         {"await Task.run('x', ...Inputs, 1, 2)", ""},
         {"const retry = { attempts: 3 }, timeout = Inputs.t\n"
-         "await Task.run('x', 1, { retry, timeout, [Inputs.k]: 1, delay: `${timeout}s` })", ""},
+         "await Task.run('x', 1, { retry, timeout, [Inputs.k]: 1, delay: `${timeout}s` })",
+         ""},
         {"await Task.run('x', 1, { timeout: -1, ...Inputs.options })", ""},
         {"await Task.run('x', 1, { retry: { nonRetryable: ['A', Inputs.b, ...Inputs.c] } })", ""},
         {"await Task.run('x', 1, { timeout: undefined, key: null, priority: +5 })", ""},

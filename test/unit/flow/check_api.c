@@ -63,7 +63,8 @@ static void known_options_with_possible_values_are_taken(void **state) {
     check_read("{\"timeout\":null}", NULL);
     check_read("{\"timeout\":\"PT15M\",\"delay\":0.5,\"priority\":-1000,\"key\":\"k\"}", NULL);
     check_read("{\"retry\":{\"attempts\":1,\"factor\":1.5,\"jitter\":0.1,\"delay\":\"1s\","
-               "\"maxDelay\":60,\"nonRetryable\":[\"E1\",\"E2\"]}}", NULL);
+               "\"maxDelay\":60,\"nonRetryable\":[\"E1\",\"E2\"]}}",
+               NULL);
 }
 
 static void what_is_wrong_with_an_option_is_said(void **state) {

@@ -11,8 +11,7 @@ typedef struct Listing {
 
 static void listing_begin(Listing *listing, const char *source) {
     Diag diag = {0};
-    Status status =
-        flow_compile(STR("test.flow"), str_from(source), &listing->module, NULL, &diag);
+    Status status = flow_compile(STR("test.flow"), str_from(source), &listing->module, NULL, &diag);
     if (status != OK) fail_msg("%s", diag.message);
     buf_init(&listing->text, 1 << 28);
     flow_disassemble(listing->module, &listing->text);
@@ -104,8 +103,7 @@ static void tdz_is_checked_only_where_it_can_matter(void **state) {
     (void)state;
     assert_code_lacks("let a = 1; { let b = a; b }", "CHECK");
     assert_code_has("let a = a", "CHECK_INITIALIZED");
-    assert_flow_fails("let a = a", "ReferenceError",
-                      "Cannot access 'a' before initialization");
+    assert_flow_fails("let a = a", "ReferenceError", "Cannot access 'a' before initialization");
 }
 
 static void live_counts_leave_dead_temporaries_out(void **state) {
@@ -228,16 +226,17 @@ static void each_workflow_of_a_file_can_be_run(void **state) {
     for (uint32_t index = 0; index < 2; index++) {
         run_begin(&run, source, "4");
         flow_vm_free(run.vm);
-        FlowVmOptions options = {.module = run.module, .workflow_index = index,
-                                 .input_json = STR("4"), .host = &run.host.base,
+        FlowVmOptions options = {.module = run.module,
+                                 .workflow_index = index,
+                                 .input_json = STR("4"),
+                                 .host = &run.host.base,
                                  .limits = FLOW_LIMITS_DEFAULT};
         assert_ok(flow_vm_new(&options, &run.vm, NULL));
         assert_int_equal(run_turn(&run), FLOW_COMPLETED);
         assert_str_equal(run.result.result_json, index == 0 ? "14" : "40");
         run_end(&run);
     }
-    assert_flow("export default async function (inputs) { return typeof inputs }",
-                "\"undefined\"");
+    assert_flow("export default async function (inputs) { return typeof inputs }", "\"undefined\"");
 }
 
 static void errors_point_at_line_and_utf16_column(void **state) {

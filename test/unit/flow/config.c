@@ -17,8 +17,8 @@ static void check(Checked *checked, const char *text) {
     arena_init(&checked->arena);
     checked->module = NULL;
     Diag diag;
-    assert_ok(flow_source_init(&checked->source, STR("test.flow"), str_from(text),
-                               &checked->arena, NULL));
+    assert_ok(flow_source_init(&checked->source, STR("test.flow"), str_from(text), &checked->arena,
+                               NULL));
     flow_report_init(&checked->report, &checked->source, &checked->arena);
     Status status = flow_compile(checked->source.name, checked->source.text, &checked->module,
                                  &checked->report, &diag);

@@ -11,8 +11,8 @@ typedef struct Fixture {
 static Fixture fixture_new(uint64_t heap_bytes) {
     Fixture fixture;
     Diag diag = {0};
-    assert_int_equal(
-        flow_compile(STR("empty.flow"), STR("return 1"), &fixture.module, NULL, &diag), OK);
+    assert_int_equal(flow_compile(STR("empty.flow"), STR("return 1"), &fixture.module, NULL, &diag),
+                     OK);
     FlowVmOptions options = {.module = fixture.module, .limits = FLOW_LIMITS_DEFAULT};
     options.limits.heap_bytes = heap_bytes;
     fixture.vm = flow_vm_new_empty(&options);

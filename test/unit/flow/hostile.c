@@ -6,9 +6,9 @@
 #include "unit/flow/vm.h"
 
 enum {
-    CASES = 60,            // of each kind
-    SECONDS_MAX = 20,      // of processor time that a slice may take; a tenth of one is usual
-    SLICES = 4,            // that a case may use; it is dropped then
+    CASES = 60,       // of each kind
+    SECONDS_MAX = 20, // of processor time that a slice may take; a tenth of one is usual
+    SLICES = 4,       // that a case may use; it is dropped then
     SOURCE_MAX = 4096,
     HEAP_MAX = 24 << 20,
 };
@@ -66,9 +66,10 @@ static void run_hostile(const char *source) {
 // ---- regular expressions ----
 
 static void put_pattern(Random *random, Text *text, int depth) {
-    static const char *const atoms[] = {"a", "b", ".", "\\\\w", "[ab]", "[^b]", "(?:a|a)", "\\\\1",
-                                        "(?=a*b)", "(?!a*c)", "(?<=a)", "(?<!b|c)", "\\\\b", "a?",
-                                        "(a*)", "(?<=(?:a|b)a)", "\\u1234", "\\\\p{L}", "^", "$"};
+    static const char *const atoms[] = {
+        "a",       "b",        ".",      "\\\\w",    "[ab]",  "[^b]", "(?:a|a)", "\\\\1",
+        "(?=a*b)", "(?!a*c)",  "(?<=a)", "(?<!b|c)", "\\\\b", "a?",   "(a*)",    "(?<=(?:a|b)a)",
+        "\\u1234", "\\\\p{L}", "^",      "$"};
     static const char *const loops[] = {"*", "+", "*?", "+?", "{2,}", "{0,40}", "{30}", "?", ""};
     uint32_t parts = 1 + draw(random, 4);
     for (uint32_t i = 0; i < parts; i++) {
@@ -90,7 +91,7 @@ static void make_regexp(Random *random, Text *text) {
     static const char *const subjects[] = {"'a'.repeat(50000)", "'ab'.repeat(20000)",
                                            "'a'.repeat(30000) + 'b'", "'\\u1234a'.repeat(20000)",
                                            "'aB'.repeat(3000) + '\\u1234'.repeat(9000)"};
-    static const char *const uses[] = {"r.test(s)", "s.match(r)", "s.replace(r, '$1x')",
+    static const char *const uses[] = {"r.test(s)",  "s.match(r)",  "s.replace(r, '$1x')",
                                        "s.split(r)", "s.search(r)", "[...s.matchAll(r)]"};
     static const char *const flags[] = {"", "g", "gi", "y", "gm", "gu", "giu", "s"};
     const char *flag = PICK(random, flags);
@@ -99,19 +100,27 @@ static void make_regexp(Random *random, Text *text) {
     put(text, "const s = %s; let r; try { r = new RegExp('", PICK(random, subjects));
     put_pattern(random, text, 3);
     put(text, "', '%s') } catch { return }\n", flag);
-    put(text, "for (let i = 0; i < 50; i++) try { %s } catch (e) {"
-              " if (!(e instanceof RangeError)) throw e }",
+    put(text,
+        "for (let i = 0; i < 50; i++) try { %s } catch (e) {"
+        " if (!(e instanceof RangeError)) throw e }",
         use);
 }
 
 // ---- keys ----
 
 static void make_flood(Random *random, Text *text) {
-    static const char *const keys[] = {
-        "i * 65536", "i * 4294967296", "-i", "i / 1048576", "2 ** (i % 1000) * i",
-        "BigInt(i) << 32n", "BigInt(i) ** 9n",
-        "'k' + i", "String(i).padStart(16, 'D')", "'\\u7370' + i + '\\u1319'",
-        "'Ds\\x07p\\x03\\x2e\\x8a\\x19\\x13' + i", "i % 2 ? i : String(i)"};
+    static const char *const keys[] = {"i * 65536",
+                                       "i * 4294967296",
+                                       "-i",
+                                       "i / 1048576",
+                                       "2 ** (i % 1000) * i",
+                                       "BigInt(i) << 32n",
+                                       "BigInt(i) ** 9n",
+                                       "'k' + i",
+                                       "String(i).padStart(16, 'D')",
+                                       "'\\u7370' + i + '\\u1319'",
+                                       "'Ds\\x07p\\x03\\x2e\\x8a\\x19\\x13' + i",
+                                       "i % 2 ? i : String(i)"};
     static const char *const tables[] = {
         "const t = new Map(); for (let i = 0; i < n; i++) t.set(key(i), i);"
         " for (let i = 0; i < n; i++) if (t.get(key(i)) === undefined) throw new Error('lost')",
@@ -131,11 +140,18 @@ static void make_flood(Random *random, Text *text) {
 // ---- searches ----
 
 static void make_search(Random *random, Text *text) {
-    static const char *const units[] = {"a",          "ab",         "aab",    "\\u1234",
+    static const char *const units[] = {"a",        "ab",        "aab",  "\\u1234",
                                         "\\u1234b", "ab\\u1234", "\\xff"};
-    static const char *const uses[] = {"s.indexOf(t)", "s.lastIndexOf(t)", "s.includes(t)",
-                                       "s.split(t)", "s.replaceAll(t, '-')", "s.startsWith(t)",
-                                       "s.endsWith(t)", "s === t", "s < t", "s.localeCompare(t)"};
+    static const char *const uses[] = {"s.indexOf(t)",
+                                       "s.lastIndexOf(t)",
+                                       "s.includes(t)",
+                                       "s.split(t)",
+                                       "s.replaceAll(t, '-')",
+                                       "s.startsWith(t)",
+                                       "s.endsWith(t)",
+                                       "s === t",
+                                       "s < t",
+                                       "s.localeCompare(t)"};
     const char *unit = PICK(random, units);
     put(text, "const s = '%s'.repeat(%u)%s, t = %s'%s'.repeat(%u)%s\nfor (;;) %s", unit,
         1000 + draw(random, 300000), draw(random, 2) ? "" : " + '\\u1235'",
@@ -147,21 +163,39 @@ static void make_search(Random *random, Text *text) {
 
 static void make_crossed(Random *random, Text *text) {
     static const char *const values[] = {
-        "'a'.repeat(2e6) + n", "'\\u1234'.repeat(1e6) + n", "2n ** 262000n + BigInt(n)",
-        "'a'.repeat(200) + n", "Array(20000).fill([n])", "new Array(1e6 + n)",
+        "'a'.repeat(2e6) + n",       "'\\u1234'.repeat(1e6) + n",     "2n ** 262000n + BigInt(n)",
+        "'a'.repeat(200) + n",       "Array(20000).fill([n])",        "new Array(1e6 + n)",
         "'\\u03a3'.repeat(5e5) + n", "({ a: 'a'.repeat(1e6), b: n })"};
-    static const char *const uses[] = {
-        "a.toSorted()", "a.indexOf(w)", "a.includes(w)", "a.lastIndexOf(w)", "new Set(a)",
-        "new Map(a.map(x => [x, x]))", "Object.fromEntries(a.map(x => [x, 1]))", "a.join('')",
-        "String(a)", "a.flat(Infinity)", "[].concat(...a)", "''.concat(...a)", "JSON.stringify(a)",
-        "structuredClone(a)", "console.log(a)", "console.log(...a)", "Object.assign({}, ...a)",
-        "a.map(String)", "Object.groupBy(a, x => x)", "Stream.write(a)", "a.concat(a).slice()",
-        "JSON.stringify({}, a)", "a.filter(x => x === w)", "a.toSorted((x, y) => x < y ? -1 : 1)"};
+    static const char *const uses[] = {"a.toSorted()",
+                                       "a.indexOf(w)",
+                                       "a.includes(w)",
+                                       "a.lastIndexOf(w)",
+                                       "new Set(a)",
+                                       "new Map(a.map(x => [x, x]))",
+                                       "Object.fromEntries(a.map(x => [x, 1]))",
+                                       "a.join('')",
+                                       "String(a)",
+                                       "a.flat(Infinity)",
+                                       "[].concat(...a)",
+                                       "''.concat(...a)",
+                                       "JSON.stringify(a)",
+                                       "structuredClone(a)",
+                                       "console.log(a)",
+                                       "console.log(...a)",
+                                       "Object.assign({}, ...a)",
+                                       "a.map(String)",
+                                       "Object.groupBy(a, x => x)",
+                                       "Stream.write(a)",
+                                       "a.concat(a).slice()",
+                                       "JSON.stringify({}, a)",
+                                       "a.filter(x => x === w)",
+                                       "a.toSorted((x, y) => x < y ? -1 : 1)"};
     put(text, "const value = n => %s, q = [0, 1, 2].map(value), w = value(7)\n",
         PICK(random, values));
-    put(text, "const a = Array.from({ length: %u }, (_, i) => q[i %% 3])\n"
-              "for (;;) try { %s } catch (e) { if (!(e instanceof RangeError) &&"
-              " !(e instanceof TypeError)) throw e }",
+    put(text,
+        "const a = Array.from({ length: %u }, (_, i) => q[i %% 3])\n"
+        "for (;;) try { %s } catch (e) { if (!(e instanceof RangeError) &&"
+        " !(e instanceof TypeError)) throw e }",
         100 + draw(random, 100000), PICK(random, uses));
 }
 

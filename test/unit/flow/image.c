@@ -1,10 +1,10 @@
 // Images: what is read back is what was compiled; runs parked in other code go on in theirs; what
 // is wrong with bytes is said.
+#include "flow/code/image.h"
 #include "base/containers/bytes.h"
 #include "base/containers/hash.h"
 #include "flow/code/code.h"
 #include "flow/code/disasm.h"
-#include "flow/code/image.h"
 #include "flow/code/opcodes.h"
 #include "fuzz/snapshot_programs.h"
 #include "unit/flow/vm.h"

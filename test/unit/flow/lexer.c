@@ -1,7 +1,7 @@
 // Lexer: tokens, their values and positions; white space, comments, identifiers, numbers,
 // strings, templates and regular expressions.
-#include "base/text/number.h"
 #include "flow/lexer/lexer.h"
+#include "base/text/number.h"
 #include "flow/lexer/unicode_id.h"
 #include "unit/unit.h"
 #include <math.h>
@@ -137,12 +137,16 @@ static void identifiers_may_be_unicode_and_escaped(void **state) {
 
 static void identifier_classes_follow_unicode(void **state) {
     (void)state;
-    static const struct { uint32_t code; bool starts; bool continues; } cases[] = {
-        {0xAA, true, true},     {0xB7, false, true},    {0xD7, false, false},
-        {0x300, false, true},   {0x2118, true, true},   {0x2E2F, false, false},
-        {0x3007, true, true},   {0x4E00, true, true},   {0x9FFC, true, true},
-        {0xD7A3, true, true},   {0xD7A4, false, false}, {0x200C, false, true},
-        {0x20000, true, true},  {0x1D7CE, false, true}, {0x10FFFF, false, false},
+    static const struct {
+        uint32_t code;
+        bool starts;
+        bool continues;
+    } cases[] = {
+        {0xAA, true, true},     {0xB7, false, true},     {0xD7, false, false},
+        {0x300, false, true},   {0x2118, true, true},    {0x2E2F, false, false},
+        {0x3007, true, true},   {0x4E00, true, true},    {0x9FFC, true, true},
+        {0xD7A3, true, true},   {0xD7A4, false, false},  {0x200C, false, true},
+        {0x20000, true, true},  {0x1D7CE, false, true},  {0x10FFFF, false, false},
         {0xE0100, false, true}, {0x1F600, false, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -197,7 +201,10 @@ static double number_of(const char *text) {
 
 static void numbers_have_their_value(void **state) {
     (void)state;
-    static const struct { const char *text; double value; } cases[] = {
+    static const struct {
+        const char *text;
+        double value;
+    } cases[] = {
         {"0", 0},
         {"7", 7},
         {"123456789012345", 123456789012345.0},
@@ -218,8 +225,8 @@ static void numbers_have_their_value(void **state) {
         {"0xFF_FF", 65535},
         {"1e400", INFINITY},
         {"5e-324", 5e-324},
-        {"0x20000000000001", 9007199254740992.0},   // a tie goes to even
-        {"0x20000000000003", 9007199254740996.0},   // a tie goes to even
+        {"0x20000000000001", 9007199254740992.0}, // a tie goes to even
+        {"0x20000000000003", 9007199254740996.0}, // a tie goes to even
         {"0x2000000000000100000000000001", 0x1p109 + 0x1p57},
         {"0x200000000000010000000000000000", 0x1p117},
         {"0x200000000000010000000000000001", 0x1p117 + 0x1p65},
@@ -234,8 +241,9 @@ static void numbers_have_their_value(void **state) {
 static void bigints_keep_their_digits(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"0n", "0"}, {"123n", "123"}, {"1_000n", "1000"}, {"0xFFn", "0xff"}, {"0B1_0n", "0b10"},
-        {"123456789012345678901234567890n", "123456789012345678901234567890"},
+        {"0n", "0"},        {"123n", "123"},
+        {"1_000n", "1000"}, {"0xFFn", "0xff"},
+        {"0B1_0n", "0b10"}, {"123456789012345678901234567890n", "123456789012345678901234567890"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         Scan scan;
@@ -250,14 +258,19 @@ static void bigints_keep_their_digits(void **state) {
 
 static void strings_have_their_value(void **state) {
     (void)state;
-    static const struct { const char *text; Str value; } cases[] = {
+    static const struct {
+        const char *text;
+        Str value;
+    } cases[] = {
         {"''", {"", 0}},
         {"'a\"b'", {"a\"b", 3}},
         {"\"it's\"", {"it's", 4}},
         {"'\\n\\t\\r\\b\\f\\v\\\\\\'\\\"\\q'", {"\n\t\r\b\f\v\\'\"q", 10}},
         {"'\\0'", {"\0", 1}},
         {"'\\x41\\u0042\\u{43}'", {"ABC", 3}},
-        {"'a\\\nb\\\r\nc\\\xE2\x80\xA8" "d'", {"abcd", 4}},
+        {"'a\\\nb\\\r\nc\\\xE2\x80\xA8"
+         "d'",
+         {"abcd", 4}},
         {"'\\u{1F600}'", {"\xF0\x9F\x98\x80", 4}},
         {"'\\ud83d\\ude00'", {"\xF0\x9F\x98\x80", 4}},
         {"'\\ud83d'", {"\xED\xA0\xBD", 3}},
@@ -310,8 +323,8 @@ static void a_slash_may_begin_a_regular_expression(void **state) {
 static void a_malformed_token_is_reported_once(void **state) {
     (void)state;
     static const char *const cases[] = {
-        "'abc", "\"a\nb\"", "`abc", "0x", "1__0", "3in", "3\xC3\xA9", "@",
-        "/* abc", "\\", "\\ud800", "#", "'\\u{110000}'", "\xE2\x82\xAC",
+        "'abc", "\"a\nb\"", "`abc", "0x",      "1__0", "3in",           "3\xC3\xA9",
+        "@",    "/* abc",   "\\",   "\\ud800", "#",    "'\\u{110000}'", "\xE2\x82\xAC",
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         Scan scan;

@@ -117,8 +117,8 @@ static void changing_a_builtin_changes_only_this_vm(void **state) {
     flow_object_define(vm, proto, key("extra"), flow_int(9), PROPERTY_DEFAULT);
     FlowValue here = flow_object_get_data(vm, &array->object, key("extra"));
     FlowArray *there_array = flow_array_new(other, 0);
-    FlowValue there = flow_object_get_data(other, &there_array->object,
-                                           flow_key_cstr(other, "extra"));
+    FlowValue there =
+        flow_object_get_data(other, &there_array->object, flow_key_cstr(other, "extra"));
     assert_int_equal(flow_as_int(here), 9);
     assert_true(flow_is_undefined(there));
     assert_int_equal(vm->override_count, 1);

@@ -316,7 +316,11 @@ static FlowForm form_of(const char *text, uint32_t *ret_entry_count) {
 
 static void a_file_has_one_of_three_forms(void **state) {
     (void)state;
-    static const struct { const char *text; FlowForm form; uint32_t count; } cases[] = {
+    static const struct {
+        const char *text;
+        FlowForm form;
+        uint32_t count;
+    } cases[] = {
         {"", FORM_BODY, 1},
         {"await a; return b", FORM_BODY, 1},
         {"#!/usr/bin/env abide\nreturn 1", FORM_BODY, 1},
@@ -493,13 +497,57 @@ static void long_operator_runs_are_flat(void **state) {
 static void deep_nesting_is_an_error(void **state) {
     (void)state;
     static const char *const pieces[] = {
-        "(", "[", "x={a:", "{", "!", "typeof ", "await ", "new ", "a**", "a=", "a?b:", "a?", "a=>",
-        "(a)=>", "a=>{", "async a=>", "async(", "(a=", "if(a);else ", "if(a)", "while(a)",
-        "for(;;)", "for(a of b)", "do ", "try{", "try{}catch(e){", "switch(a){case 1:",
+        "(",
+        "[",
+        "x={a:",
+        "{",
+        "!",
+        "typeof ",
+        "await ",
+        "new ",
+        "a**",
+        "a=",
+        "a?b:",
+        "a?",
+        "a=>",
+        "(a)=>",
+        "a=>{",
+        "async a=>",
+        "async(",
+        "(a=",
+        "if(a);else ",
+        "if(a)",
+        "while(a)",
+        "for(;;)",
+        "for(a of b)",
+        "do ",
+        "try{",
+        "try{}catch(e){",
+        "switch(a){case 1:",
         "function f(){",
-        "(function(){", "class A{m(){", "class A{x=", "class A extends ", "x=class{[",
-        "class A{static{", "`${", "f(", "a[", "++", "[...", "let [", "[a=", "[[a]=", "x={get a(){",
-        "a.b(c=>", "({a}=", "async function f(a=", "x={a(b=", "a?.[", "super[", "%a(", "return(",
+        "(function(){",
+        "class A{m(){",
+        "class A{x=",
+        "class A extends ",
+        "x=class{[",
+        "class A{static{",
+        "`${",
+        "f(",
+        "a[",
+        "++",
+        "[...",
+        "let [",
+        "[a=",
+        "[[a]=",
+        "x={get a(){",
+        "a.b(c=>",
+        "({a}=",
+        "async function f(a=",
+        "x={a(b=",
+        "a?.[",
+        "super[",
+        "%a(",
+        "return(",
     };
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
         Parsed text;

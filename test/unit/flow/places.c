@@ -77,8 +77,8 @@ static void the_await_is_named_with_line_and_column(void **state) {
 static void async_functions_show_the_chain_of_those_that_wait(void **state) {
     (void)state;
     assert_stack("async function inner() {\n  await Task.run('x');\n}\n"
-                             "const outer = async () => {\n  await inner();\n};\n"
-                             "await outer();",
+                 "const outer = async () => {\n  await inner();\n};\n"
+                 "await outer();",
                  "TaskError: no\n    at async inner (test.flow:2:3)\n"
                  "    at async outer (test.flow:5:3)\n    at async test.flow:7:1");
 }
@@ -94,7 +94,7 @@ static void combinators_lead_to_who_awaits_them(void **state) {
         assert_rejection((Rejection){all[i], "TaskError", 2},
                          "TaskError: no\n    at async test.flow:1:1");
     assert_stack("async function f() { await Promise.all([g()]); }\n"
-                             "async function g() { await Task.run('x'); }\nawait f();",
+                 "async function g() { await Task.run('x'); }\nawait f();",
                  "TaskError: no\n    at async g (test.flow:2:22)\n"
                  "    at async f (test.flow:1:22)\n    at async test.flow:3:1");
 }
@@ -102,7 +102,7 @@ static void combinators_lead_to_who_awaits_them(void **state) {
 static void errors_that_combinators_hand_over_as_values_have_a_place(void **state) {
     (void)state;
     assert_stack("const [r] = await Promise.allSettled([Task.run('x')]);\n"
-                             "throw r.reason;",
+                 "throw r.reason;",
                  "TaskError: no\n    at async test.flow:1:13");
     assert_stack("const r = await Task.race([Task.run('x')]);\nthrow r.error;",
                  "TaskError: no\n    at async test.flow:1:11");
@@ -119,7 +119,7 @@ static void an_error_that_was_there_before_the_await_gets_its_place_there(void *
 static void what_is_caught_and_thrown_again_keeps_its_first_place(void **state) {
     (void)state;
     assert_stack("async function f() {\n  try { await Task.run('x'); }\n"
-                             "  catch (e) { await Timer.delay(1); throw e; }\n}\nawait f();",
+                 "  catch (e) { await Timer.delay(1); throw e; }\n}\nawait f();",
                  "TaskError: no\n    at async f (test.flow:2:9)\n    at async test.flow:5:1");
 }
 
@@ -135,14 +135,14 @@ static void handlers_of_promises_see_the_place(void **state) {
 static void async_generators_show_who_iterates(void **state) {
     (void)state;
     assert_stack("async function* g() { yield 1; await Task.run('x'); }\n"
-                             "for await (const x of g()) {}",
+                 "for await (const x of g()) {}",
                  "TaskError: no\n    at async g (test.flow:1:32)\n    at async test.flow:2:23");
 }
 
 static void ordinary_errors_show_who_waits_for_the_function(void **state) {
     (void)state;
     assert_stack("async function f() {\n  try { await Task.run('x'); } catch {}\n"
-                             "  throw new Error('own');\n}\nawait f();",
+                 "  throw new Error('own');\n}\nawait f();",
                  "Error: own\n    at f (test.flow:3:9)\n    at async test.flow:5:1");
 }
 
@@ -162,8 +162,9 @@ static void a_cancelled_run_says_where_it_waited(void **state) {
 static void long_chains_are_cut_to_the_innermost_frames(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "async function f(n) { if (n) await f(n - 1); else await Task.run('x'); }\n"
-                    "await f(1000);",
+    run_begin(&run,
+              "async function f(n) { if (n) await f(n - 1); else await Task.run('x'); }\n"
+              "await f(1000);",
               NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     reject(&run, 1, "TaskError");

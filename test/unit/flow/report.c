@@ -51,7 +51,10 @@ static void long_lines_are_cut_around_the_error(void **state) {
     flow_report_render_text(&parsed.report, &parsed.text);
     const char *line = strstr(buf_cstr(&parsed.text), "   1 | ");
     assert_non_null(line);
-    assert_true(strncmp(line + 7, "\xE2\x80\xA6" "aaa", 6) == 0);
+    assert_true(strncmp(line + 7,
+                        "\xE2\x80\xA6"
+                        "aaa",
+                        6) == 0);
     assert_true(strcspn(line, "\n") < 130);
     const char *carets = strchr(line, '\n') + 1;
     size_t caret = strcspn(carets, "^"); // the ellipsis before it is three bytes, one column

@@ -366,9 +366,9 @@ static void entries_have_a_variable(void **state) {
 
 static void names_of_other_hosts_are_refused_with_a_hint(void **state) {
     (void)state;
-    static const char *const names[] = {"require",    "eval",    "Proxy",  "SharedArrayBuffer",
+    static const char *const names[] = {"require",     "eval",   "Proxy",   "SharedArrayBuffer",
                                         "WebAssembly", "fetch",  "process", "setTimeout",
-                                        "setInterval", "window", "Buffer", "XMLHttpRequest"};
+                                        "setInterval", "window", "Buffer",  "XMLHttpRequest"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char text[100];
         snprintf(text, sizeof(text), "const a = %s", names[i]);

@@ -241,8 +241,10 @@ static void weak_collections_keep_what_is_reachable(void **state) {
 static void dead_keys_of_weak_collections_are_left_out(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "const w = new WeakMap(); for (let i = 0; i < 100; i++) w.set({}, 'value' + i);"
-                    "await Task.run('x'); return w.has({})", NULL);
+    run_begin(&run,
+              "const w = new WeakMap(); for (let i = 0; i < 100; i++) w.set({}, 'value' + i);"
+              "await Task.run('x'); return w.has({})",
+              NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
     write_snapshot(&run, &bytes);
@@ -580,9 +582,11 @@ static void damaged_bytes_are_corrupt(void **state) {
 static void a_large_state_is_compressed(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "const rows = []; for (let i = 0; i < 500; i++) rows.push({ id: i, name: "
-                    "'customer ' + i, open: true });"
-                    "await Task.run('x'); return rows[499].name", NULL);
+    run_begin(&run,
+              "const rows = []; for (let i = 0; i < 500; i++) rows.push({ id: i, name: "
+              "'customer ' + i, open: true });"
+              "await Task.run('x'); return rows[499].name",
+              NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
     write_snapshot(&run, &bytes);
@@ -601,13 +605,15 @@ static void a_state_over_the_limit_names_its_largest_variables(void **state) {
     Run run;
     FlowLimits limits = FLOW_LIMITS_DEFAULT;
     limits.snapshot_bytes = 20000;
-    run_begin_limited(&run, "let seed = 1; const noise = n => { let s = ''; for (let i = 0; i < "
-                            "n; i++) { seed = (seed * 48271) % 2147483647; s += seed.toString(36) "
-                            "} return s };"
-                            "const orders = []; for (let i = 0; i < 40; i++) orders.push({ text: "
-                            "noise(400) }); const cache = new Map([['a', noise(900)]]); const "
-                            "small = 1;"
-                            "await Task.run('x')", NULL, limits);
+    run_begin_limited(&run,
+                      "let seed = 1; const noise = n => { let s = ''; for (let i = 0; i < "
+                      "n; i++) { seed = (seed * 48271) % 2147483647; s += seed.toString(36) "
+                      "} return s };"
+                      "const orders = []; for (let i = 0; i < 40; i++) orders.push({ text: "
+                      "noise(400) }); const cache = new Map([['a', noise(900)]]); const "
+                      "small = 1;"
+                      "await Task.run('x')",
+                      NULL, limits);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
     Diag diag = {0};
@@ -628,8 +634,10 @@ static void a_state_over_the_limit_names_its_largest_variables(void **state) {
 static void a_small_heap_refuses_a_large_snapshot(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "const rows = []; for (let i = 0; i < 5000; i++) rows.push([i]); await "
-                    "Task.run('x')", NULL);
+    run_begin(&run,
+              "const rows = []; for (let i = 0; i < 5000; i++) rows.push([i]); await "
+              "Task.run('x')",
+              NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf bytes;
     write_snapshot(&run, &bytes);
@@ -646,9 +654,11 @@ static void a_small_heap_refuses_a_large_snapshot(void **state) {
 static void inspection_says_where_and_what(void **state) {
     (void)state;
     Run run;
-    run_begin(&run, "async function reserve(item) {\n  const tries = [1, 2]\n  await "
-                    "Task.run('reserve', item)\n}\n"
-                    "const note = 'x'.repeat(3)\nawait reserve({ sku: 'A' })", NULL);
+    run_begin(&run,
+              "async function reserve(item) {\n  const tries = [1, 2]\n  await "
+              "Task.run('reserve', item)\n}\n"
+              "const note = 'x'.repeat(3)\nawait reserve({ sku: 'A' })",
+              NULL);
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf json;
     buf_init(&json, BYTES_MAX);
@@ -672,8 +682,10 @@ static void every_intrinsic_has_types(void **state) {
     flow_realm();
     const FlowNativeEntry *entry;
     for (uint32_t i = 0; (entry = flow_intrinsic(i)); i++) {
-        if (!flow_intrinsic_is_typed(entry)) fail_msg("%%%s is not in "
-                                                      "intrinsic_types.c", entry->name);
+        if (!flow_intrinsic_is_typed(entry))
+            fail_msg("%%%s is not in "
+                     "intrinsic_types.c",
+                     entry->name);
     }
 }
 

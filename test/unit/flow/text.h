@@ -50,9 +50,9 @@ typedef struct TextCase {
     const char *expected;
 } TextCase;
 
-#define check_trees(cases)   check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 0)
-#define check_access(cases)  check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 1)
-#define check_errors(cases)  check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 2)
+#define check_trees(cases)  check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 0)
+#define check_access(cases) check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 1)
+#define check_errors(cases) check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 2)
 
 static inline void check_texts(const TextCase *cases, size_t count, int what) {
     size_t failed = 0;

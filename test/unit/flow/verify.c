@@ -1,8 +1,8 @@
 // The verifier: code damaged by hand is refused, whatever the damage.
+#include "flow/code/verify.h"
 #include "base/env.h"
 #include "base/memory.h"
 #include "flow/code/opcodes.h"
-#include "flow/code/verify.h"
 #include "flow/compile/compile.h"
 #include "unit/unit.h"
 
@@ -22,7 +22,7 @@ static const char sample[] =
 // A module whose tables may be written to: a copy of one routine is damaged at a time.
 typedef struct Damaged {
     FlowModule *module;
-    FlowRoutine routine;     // copy with its own code
+    FlowRoutine routine; // copy with its own code
     FlowInstruction *code;
 } Damaged;
 

@@ -1,6 +1,6 @@
 // A run from outside: outcomes, awaitables, settlements, cancellation, budgets.
-#include "flow/limits.h"
 #include "unit/flow/vm.h"
+#include "flow/limits.h"
 
 static void a_program_completes_with_its_value(void **state) {
     (void)state;
@@ -154,9 +154,9 @@ static void an_error_that_leaves_as_data_keeps_name_message_and_cause(void **sta
     reject(&run, 1, "{\"type\":\"Declined\",\"message\":\"card\"}");
     run.host.log[0] = 0;
     assert_int_equal(run_turn(&run), FLOW_COMPLETED);
-    assert_true(str_equal(
-        run.result.result_json,
-        STR("{\"item_id\":\"1\",\"status\":\"failed\",\"error\":" FAILED_TASK "}")));
+    assert_true(
+        str_equal(run.result.result_json,
+                  STR("{\"item_id\":\"1\",\"status\":\"failed\",\"error\":" FAILED_TASK "}")));
     assert_string_equal(run.host.log, "task u " FAILED_TASK "\nworkflow w [" FAILED_TASK "]\n"
                                       "emit topic " FAILED_TASK "\nstream  " FAILED_TASK "\n"
                                       "state k " FAILED_TASK "\n");
@@ -220,8 +220,7 @@ static void an_item_id_equals_its_handle(void **state) {
     run_turn(&run);
     run_settle(&run, 2, "null");
     assert_int_equal(run_turn(&run), FLOW_COMPLETED);
-    assert_true(str_equal(run.result.result_json,
-                          STR("[true,true,false,false,true,true,0,true]")));
+    assert_true(str_equal(run.result.result_json, STR("[true,true,false,false,true,true,0,true]")));
     run_end(&run);
 }
 
@@ -299,10 +298,8 @@ static void deep_recursion_is_a_range_error(void **state) {
 static void the_heap_budget_is_a_script_error(void **state) {
     (void)state;
     static const char *const hogs[] = {
-        "const a = []; for (;;) a.push({ x: [1, 2, 3] })",
-        "let s = 'x'; for (;;) s += s",
-        "const o = {}; for (let i = 0; ; i++) o['k' + i] = i",
-        "let c = null; for (;;) c = { c }",
+        "const a = []; for (;;) a.push({ x: [1, 2, 3] })",     "let s = 'x'; for (;;) s += s",
+        "const o = {}; for (let i = 0; ; i++) o['k' + i] = i", "let c = null; for (;;) c = { c }",
         "let f = null; for (;;) { const g = f; f = () => g }",
     };
     for (size_t i = 0; i < sizeof hogs / sizeof *hogs; i++) {

@@ -8,9 +8,9 @@
 
 typedef struct TestHost {
     FlowHost base;
-    char log[4096];     // one line per request: "task charge {...}"
+    char log[4096]; // one line per request: "task charge {...}"
     uint32_t start_count;
-    bool refuses;       // `start` answers an error
+    bool refuses; // `start` answers an error
     int64_t now_ms;
 } TestHost;
 

@@ -1,7 +1,7 @@
 // JSON strings in both directions.
+#include "json/escape.h"
 #include "base/env.h"
 #include "base/text/utf.h"
-#include "json/escape.h"
 #include "json/validate.h"
 #include "unit/unit.h"
 #include <math.h>

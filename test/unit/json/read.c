@@ -1,6 +1,6 @@
 // JsonReader and json_validate: what is accepted, what is refused, and where.
-#include "base/containers/buf.h"
 #include "json/read.h"
+#include "base/containers/buf.h"
 #include "json/validate.h"
 #include "unit/unit.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 // JSON Schema: each rule at its edge, what is not supported, and where a fault is.
+#include "json/schema.h"
 #include "base/containers/buf.h"
 #include "base/limits.h"
-#include "json/schema.h"
 #include "unit/unit.h"
 
 static Arena arena;
@@ -28,7 +28,7 @@ static JsonValue *parse(const char *text) {
 typedef struct RuleCase {
     const char *schema;
     const char *fits; // values, separated by blanks
-    const char *not;
+    const char * not ;
 } RuleCase;
 
 static int count_wrong(const RuleCase *rule, const char *values, Status wanted) {
@@ -106,9 +106,9 @@ static void message_has_path_rule_and_code(void **state) {
     Diag diag = {0};
     JsonFault fault;
     assert_true(schema_check(schema, &arena, &fault));
-    assert_status(schema_validate(schema, parse("{\"items\":[{},{\"price\":\"7\"}]}"), "BAD_INPUT",
-                                  &diag),
-                  ERR_INVALID);
+    assert_status(
+        schema_validate(schema, parse("{\"items\":[{},{\"price\":\"7\"}]}"), "BAD_INPUT", &diag),
+        ERR_INVALID);
     assert_string_equal(diag.code, "BAD_INPUT");
     assert_string_equal(diag.message,
                         "$.items[1].price is string; wanted is number (rule \"type\")");

@@ -221,8 +221,13 @@ static void missing_and_unknown_fields_are_named(void **state) {
 
 static void the_size_of_a_tree_is_known_before_it_is_made(void **state) {
     (void)state;
-    static const char *const texts[] = {"1", "[]", "{}", "[1,2,[3,{\"a\":[]}]]", "[[[[1]]]]",
-                                        "\"[,{\\\",[\"", "{\"a,b\":\"\\\\\",\"c\":[\"x\",2]}"};
+    static const char *const texts[] = {"1",
+                                        "[]",
+                                        "{}",
+                                        "[1,2,[3,{\"a\":[]}]]",
+                                        "[[[[1]]]]",
+                                        "\"[,{\\\",[\"",
+                                        "{\"a,b\":\"\\\\\",\"c\":[\"x\",2]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Arena tree;
         JsonValue *value;

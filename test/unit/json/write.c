@@ -1,6 +1,6 @@
 // JsonWriter: commas, indentation, values.
-#include "json/validate.h"
 #include "json/write.h"
+#include "json/validate.h"
 #include "unit/unit.h"
 #include <math.h>
 

@@ -28,8 +28,11 @@ static void numbers_without_a_name_are_unknown(void **state) {
 
 static void deliveries_have_a_name_and_those_of_tasks_an_id(void **state) {
     (void)state;
-    static const struct { const char *stored; int64_t attempt; const char *name, *target; }
-    cases[] = {
+    static const struct {
+        const char *stored;
+        int64_t attempt;
+        const char *name, *target;
+    } cases[] = {
         {"charge\ntask_1", 1, "charge", "task_1"},
         {"order\nmy-child", 0, "order", "my-child"},
         {"task:key", 2, "task:key", "task:key"}, // by an older version
@@ -39,8 +42,8 @@ static void deliveries_have_a_name_and_those_of_tasks_an_id(void **state) {
         {"task_done", 0, "task_done", NULL}, // a signal of that name
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        LogRow entry = {.kind = LOG_WAIT, .name = str_from(cases[i].stored),
-                        .attempt = cases[i].attempt};
+        LogRow entry = {
+            .kind = LOG_WAIT, .name = str_from(cases[i].stored), .attempt = cases[i].attempt};
         assert_true(str_equal(log_entry_name(&entry), str_from(cases[i].name)));
         Str target = log_entry_target(&entry);
         assert_int_equal(str_is_null(target), cases[i].target == NULL);
@@ -137,8 +140,12 @@ static void every_table_is_well_formed(void **state) {
 
 static void indexes_are_ordered_by_what_their_names_say(void **state) {
     (void)state;
-    struct { TableNumber table; int index; const char *first; bool is_unique, is_sparse; }
-    expected[] = {
+    struct {
+        TableNumber table;
+        int index;
+        const char *first;
+        bool is_unique, is_sparse;
+    } expected[] = {
         {TABLE_RUNS, RUNS_BY_ID, "id", true, false},
         {TABLE_RUNS, RUNS_BY_STATE, "state", false, false},
         {TABLE_RUNS, RUNS_BY_OWNER, "owner", false, true},

@@ -24,7 +24,9 @@ static void a_traceparent_reads_and_writes_back(void **state) {
 static void malformed_ones_are_none(void **state) {
     (void)state;
     static const char *const bad[] = {
-        "", "00", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+        "",
+        "00",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
         "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
         "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
@@ -44,8 +46,8 @@ static void a_tracestate_is_handed_on_as_far_as_it_fits(void **state) {
     (void)state;
     Str good = STR(" a=1 , b@c=x y:z ,,d-*/_=3 ");
     assert_str_equal(trace_state_read(good), "a=1 , b@c=x y:z ,,d-*/_=3");
-    static const char *const bad[] = {"", " ", ",", "a", "=1", "a=", "A=1", "a=1,b", "a=b=c",
-                                      "a=\x7f", "a=\xc3\xa4", "a b=1"};
+    static const char *const bad[] = {
+        "", " ", ",", "a", "=1", "a=", "A=1", "a=1,b", "a=b=c", "a=\x7f", "a=\xc3\xa4", "a b=1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_true(str_is_null(trace_state_read(str_from(bad[i]))));
     assert_true(str_is_null(trace_state_read(STR_NULL)));
@@ -102,7 +104,8 @@ static void spans_are_derived_and_distinct(void **state) {
     assert_memory_equal(other.trace_id, parent.trace_id, TRACE_ID_SIZE);
     assert_memory_equal(above.span_id, parent.span_id, SPAN_ID_SIZE);
     assert_memory_equal(other.span_id, run.span_id, SPAN_ID_SIZE);
-    TraceParent spans[] = {run, trace_of_turn(&run, STR("r1"), 1),
+    TraceParent spans[] = {run,
+                           trace_of_turn(&run, STR("r1"), 1),
                            trace_of_turn(&run, STR("r1"), 2),
                            trace_of_attempt(&run, STR("r1"), 1),
                            trace_of_attempt(&run, STR("t1"), 1),

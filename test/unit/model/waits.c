@@ -1,6 +1,6 @@
 // Wait sets: their bytes, and what they say about deadlines and idleness.
-#include "base/env.h"
 #include "model/waits.h"
+#include "base/env.h"
 #include "unit/unit.h"
 
 static int set_up(void **state) {
@@ -34,9 +34,18 @@ static void assert_same_item(const WaitItem *a, const WaitItem *b) {
 
 static WaitSet mixed_set(Arena *arena) {
     static const WaitItem items[] = {
-        {.kind = WAIT_EVENT, .slot = 0, .position = 3, .name = STR("orders"), .waiter = 77,
-         .filter = STR("payload.total > 5"), .since_ms = 1700000000000},
-        {.kind = WAIT_SIGNAL, .slot = 1, .position = 4, .iteration = 200, .name = STR(""),
+        {.kind = WAIT_EVENT,
+         .slot = 0,
+         .position = 3,
+         .name = STR("orders"),
+         .waiter = 77,
+         .filter = STR("payload.total > 5"),
+         .since_ms = 1700000000000},
+        {.kind = WAIT_SIGNAL,
+         .slot = 1,
+         .position = 4,
+         .iteration = 200,
+         .name = STR(""),
          .deadline_at_ms = 1700000086400},
         {.kind = WAIT_TIMER, .slot = 2, .position = 5, .deadline_at_ms = INT64_MAX},
         {.kind = WAIT_RETRY, .slot = 1000, .position = -1, .deadline_at_ms = 1},
@@ -44,7 +53,11 @@ static WaitSet mixed_set(Arena *arena) {
         {.kind = WAIT_TASK, .slot = 5, .position = 8, .target = 1},
         {.kind = WAIT_TASK, .slot = 8, .position = 10, .target = 2, .label = STR("charge")},
         {.kind = WAIT_TASK, .slot = 6, .position = 9, .group = 1, .quiet = WAIT_QUIET_OK},
-        {.kind = WAIT_CHILD, .slot = 7, .position = 9, .name = STR("c"), .group = WAIT_GROUP_MAX,
+        {.kind = WAIT_CHILD,
+         .slot = 7,
+         .position = 9,
+         .name = STR("c"),
+         .group = WAIT_GROUP_MAX,
          .quiet = WAIT_QUIET_OK | WAIT_QUIET_ERROR},
     };
     WaitSet set = {.mode = WAIT_EACH, .count = sizeof(items) / sizeof(items[0])};
@@ -92,7 +105,10 @@ static void an_empty_set_is_a_set(void **state) {
 
 static void a_wait_for_one_signal_is_about_twenty_bytes(void **state) {
     Arena *arena = *state;
-    WaitItem item = {.kind = WAIT_SIGNAL, .slot = 0, .position = 12, .name = STR("approved"),
+    WaitItem item = {.kind = WAIT_SIGNAL,
+                     .slot = 0,
+                     .position = 12,
+                     .name = STR("approved"),
                      .since_ms = 1700000000000};
     WaitSet set = {.mode = WAIT_FIRST, .items = &item, .count = 1};
     assert_in_range(wait_set_encode(arena, &set).len, 1, 24);
@@ -172,7 +188,8 @@ static void damaged_bytes_never_do_more_than_fail(void **state) {
 
 static void the_deadline_is_the_earliest_that_is_set(void **state) {
     (void)state;
-    WaitItem items[] = {{.kind = WAIT_SIGNAL}, {.kind = WAIT_TIMER, .deadline_at_ms = 50},
+    WaitItem items[] = {{.kind = WAIT_SIGNAL},
+                        {.kind = WAIT_TIMER, .deadline_at_ms = 50},
                         {.kind = WAIT_EVENT, .deadline_at_ms = 20}};
     assert_int_equal(wait_set_deadline(&(WaitSet){WAIT_FIRST, items, 3}), 20);
     assert_int_equal(wait_set_deadline(&(WaitSet){WAIT_FIRST, items, 2}), 50);

@@ -122,8 +122,9 @@ static void who_asks_for_the_damaged_run_is_refused_and_the_run_is_left_alone(vo
         Op *op = start(world, kinds[i]);
         if (kinds[i] == OP_SIGNAL) op->signal.name = STR("go"), op->signal.payload = STR("1");
         if (kinds[i] == OP_CANCEL) op->cancel.grace_ms = MINUTE_MS;
-        *(kinds[i] == OP_SIGNAL ? &op->signal.run_id
-          : kinds[i] == OP_CANCEL ? &op->cancel.run_id : &op->hold.run_id) = STR("damaged");
+        *(kinds[i] == OP_SIGNAL   ? &op->signal.run_id
+          : kinds[i] == OP_CANCEL ? &op->cancel.run_id
+                                  : &op->hold.run_id) = STR("damaged");
         assert_int_equal(store_commit(world->store, &world->batch, &world->diag), ERR_CORRUPT);
         assert_true(str_is_null(world->batch.damage));
         assert_state(world, "damaged", RUN_SUSPENDED);
@@ -171,8 +172,8 @@ static void child_of_a_damaged_parent_ends(void **state) {
     Claimed parent = create(world, "parent");
     Op *op = turn(world, parent, NEXT_SUSPEND);
     op->turn.children = ARENA_NEW(&world->arena, RunSpec);
-    *op->turn.children = (RunSpec){.id = STR("child"), .workflow = STR("w"), .kind = RUN_NATIVE,
-                                   .keep_ms = -1};
+    *op->turn.children =
+        (RunSpec){.id = STR("child"), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     op->turn.child_count = 1;
     WaitItem item = {.kind = WAIT_CHILD, .position = 7, .name = STR("child")};
     set_waits(world, op, WAIT_FIRST, &item, 1);
@@ -240,8 +241,8 @@ static void run_without_a_log_stops_nobody(void **state) {
 static void task_in_no_known_state_stops_nobody(void **state) {
     World *world = *state;
     Op *op = start(world, OP_CREATE_TASK);
-    op->create_task.spec = (TaskSpec){.id = STR("t"), .name = STR("work"), .delay_ms = 10,
-                                      .max_attempts = 1};
+    op->create_task.spec =
+        (TaskSpec){.id = STR("t"), .name = STR("work"), .delay_ms = 10, .max_attempts = 1};
     finish(world, op, OK);
     sleeper(world, "sound", 20);
     TaskRow task = {.key = op->create_task.key, .state = 77};

@@ -55,8 +55,7 @@ static Status fake_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
 
 static void fake_close(Store *store) { ((FakeStore *)store)->close_count++; }
 
-static const StoreOps fake_ops = {"fake", fake_commit, fake_read, fake_verify, fake_close,
-                                 NULL};
+static const StoreOps fake_ops = {"fake", fake_commit, fake_read, fake_verify, fake_close, NULL};
 
 typedef struct Fixture {
     FakeStore fake;

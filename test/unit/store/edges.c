@@ -99,7 +99,9 @@ static void children_nest_up_to_the_limit(void **state) {
         Op *op = turn(world, claim, NEXT_CONTINUE);
         op->turn.children = ARENA_NEW(&world->arena, RunSpec);
         *op->turn.children = (RunSpec){.id = arena_printf(&world->arena, "r%d", depth),
-                                       .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
+                                       .workflow = STR("w"),
+                                       .kind = RUN_NATIVE,
+                                       .keep_ms = -1};
         op->turn.child_count = 1;
         bool is_allowed = depth <= (int)LIMIT_CHILD_DEPTH;
         finish(world, op, is_allowed ? OK : ERR_LIMIT);
@@ -273,8 +275,9 @@ static void event_of_a_turn_to_a_full_topic_becomes_a_letter_that_can_be_replaye
 
 static void payloads_come_back_byte_for_byte(void **state) {
     World *world = *state;
-    static const char *const payloads[] = {"[]", "{}", "null", "12345678901234567", "\"\"",
-                                           "\"gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\"", "1.0", "-0"};
+    static const char *const payloads[] = {
+        "[]",  "{}", "null", "12345678901234567", "\"\"", "\"gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\"",
+        "1.0", "-0"};
     for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
         Str id = arena_printf(&world->arena, "odd id/%zu?\xc3\xa4", i);
         begin(world);

@@ -382,8 +382,8 @@ static void full_topic_refuses_and_repeated_ids_are_recognised(void **state) {
     finish(world, op, OK);
     for (int i = 0; i < 2; i++) {
         op = start(world, OP_PUBLISH);
-        op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e-1"),
-                                        .is_deduplicated = true, .payload = STR("1")};
+        op->publish.event = (EventSpec){
+            .topic = STR("t"), .id = STR("e-1"), .is_deduplicated = true, .payload = STR("1")};
         finish(world, op, OK);
         assert_int_equal(op->publish.is_duplicate, i == 1);
     }
@@ -493,8 +493,11 @@ static void overall_deadline_fails_running_and_parked_runs(void **state) {
 
 static RunSpec *child_spec(World *world, const char *id, ClosePolicy policy) {
     RunSpec *spec = ARENA_NEW(&world->arena, RunSpec);
-    *spec = (RunSpec){.id = str_from(id), .workflow = STR("child"), .kind = RUN_NATIVE,
-                      .keep_ms = -1, .close_policy = policy};
+    *spec = (RunSpec){.id = str_from(id),
+                      .workflow = STR("child"),
+                      .kind = RUN_NATIVE,
+                      .keep_ms = -1,
+                      .close_policy = policy};
     return spec;
 }
 
@@ -750,9 +753,12 @@ static void fork_copies_checkpoints_before_the_step(void **state) {
 
 static Op *create_task(World *world, const char *id, int64_t max_attempts) {
     Op *op = start(world, OP_CREATE_TASK);
-    op->create_task.spec = (TaskSpec){.id = str_from(id), .name = STR("mail"),
-                                      .input = STR("{}"), .max_attempts = max_attempts,
-                                      .backoff_ms = 1000, .backoff_factor_pct = 200};
+    op->create_task.spec = (TaskSpec){.id = str_from(id),
+                                      .name = STR("mail"),
+                                      .input = STR("{}"),
+                                      .max_attempts = max_attempts,
+                                      .backoff_ms = 1000,
+                                      .backoff_factor_pct = 200};
     finish(world, op, OK);
     return op;
 }

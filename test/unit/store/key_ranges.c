@@ -1,6 +1,6 @@
 // KeyRanges against a plain picture of the same knowledge: one mark per key.
-#include "base/env.h"
 #include "store/remote/key_ranges.h"
+#include "base/env.h"
 #include "unit/unit.h"
 #include <stdio.h>
 

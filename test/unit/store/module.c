@@ -1,7 +1,7 @@
 // Finding, loading and refusing modules. module_load.c is compiled a second time for it: with
 // PostgreSQL and without Redis, and with folders for modules that do not exist.
-#include "base/version.h"
 #include "store/module.h"
+#include "base/version.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #define FILE_NAME "abide-postgres.so"
 
 typedef struct World {
-    char folder[64];   // what ABIDE_MODULE_PATH says
+    char folder[64]; // what ABIDE_MODULE_PATH says
     char second[64];
     Diag diag;
     const StoreModule *module;

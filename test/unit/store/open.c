@@ -298,8 +298,9 @@ static void a_dead_owner_leaves_its_commits_and_no_lock(void **state) {
     CounterRow found;
     assert_ok(rows_get(f->pair.writer, TABLE_COUNTERS, &(CounterRow){.number = 5}, &arena, &found));
     assert_int_equal(found.value, 55);
-    assert_status(rows_get(f->pair.writer, TABLE_COUNTERS, &(CounterRow){.number = 6}, &arena,
-                           &found), ERR_NOT_FOUND);
+    assert_status(
+        rows_get(f->pair.writer, TABLE_COUNTERS, &(CounterRow){.number = 6}, &arena, &found),
+        ERR_NOT_FOUND);
     close_pair(&f->pair);
     arena_done(&arena);
 }
@@ -558,8 +559,8 @@ static void a_bare_path_may_be_relative_and_hold_a_colon(void **state) {
 
 static void an_unknown_kind_of_store_is_refused_with_the_known_ones(void **state) {
     (void)state;
-    const char *urls[] = {"", ":", "mysql://host/x", "memory:x", "sqlite:",
-                          "sqlite::memory:", "Memory:", "http://x"};
+    const char *urls[] = {
+        "", ":", "mysql://host/x", "memory:x", "sqlite:", "sqlite::memory:", "Memory:", "http://x"};
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         assert_url(urls[i], ERR_INVALID, "STORE_URL");
     }

@@ -55,8 +55,8 @@ static void join(World *world, Node *node) {
 
 static Op *begin_run(World *world, Node *node, const char *id) {
     Op *op = begin(world, node, OP_CREATE_RUN);
-    op->create_run.spec = (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE,
-                                    .keep_ms = -1};
+    op->create_run.spec =
+        (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     return op;
 }
 
@@ -111,8 +111,7 @@ static void end_backends(World *world) {
                         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
                         "WHERE application_name = 'abide'");
     while (test_postgres_query(world->side, "SELECT count(*) FROM pg_stat_activity WHERE "
-                                            "application_name = 'abide'") > 0) {
-    }
+                                            "application_name = 'abide'") > 0) {}
 }
 
 static void nodes_see_what_the_other_has_written(void **state) {
@@ -296,9 +295,8 @@ static void a_newer_schema_is_left_alone(void **state) {
 static void a_column_that_is_missing_is_added(void **state) {
     World *world = *state;
     create(world, &world->one, "a");
-    test_postgres_query(world->side,
-                        "ALTER TABLE lone.runs DROP COLUMN idle_since_ms; "
-                        "UPDATE lone.store SET layout = 0, version = version + 1");
+    test_postgres_query(world->side, "ALTER TABLE lone.runs DROP COLUMN idle_since_ms; "
+                                     "UPDATE lone.store SET layout = 0, version = version + 1");
     Store *store = open_store(world);
     store_close(store);
     assert_int_equal(test_postgres_query(world->side, "SELECT idle_since_ms FROM lone.runs"), 0);
@@ -338,8 +336,12 @@ static void a_step_is_not_called_for_a_batch_that_is_out_of_date(void **state) {
         int call_count = 0;
         LogRow entry = {.kind = LOG_STEP, .attempt = 1, .name = STR("s")};
         Op *op = begin(world, &world->one, OP_COMMIT_TURN);
-        op->turn = (TurnCommit){.run = key, .epoch = epoch, .next = NEXT_CONTINUE, .log = &entry,
-                                .log_count = 1, .participant = count_call,
+        op->turn = (TurnCommit){.run = key,
+                                .epoch = epoch,
+                                .next = NEXT_CONTINUE,
+                                .log = &entry,
+                                .log_count = 1,
+                                .participant = count_call,
                                 .participant_context = &call_count};
         assert_ok(submit(world, &world->one));
         assert_ok(op->status);

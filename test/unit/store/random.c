@@ -5,21 +5,23 @@
 //
 // The operations of a batch are a function of a seed and of the claims that earlier answers gave,
 // so the same batch can be built for each store.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/containers/hash.h"
 #include "base/env.h"
 #include "store/kernel/internal.h"
+#include "unit/unit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RUN_IDS = 24, TOPICS = 4, TASK_IDS = 12, SIGNALS = 3, CLAIMS_MAX = 10, LETTERS_MAX = 4,
-       STORES = 4 };
+enum {
+    RUN_IDS = 24,
+    TOPICS = 4,
+    TASK_IDS = 12,
+    SIGNALS = 3,
+    CLAIMS_MAX = 10,
+    LETTERS_MAX = 4,
+    STORES = 4
+};
 
 // ---- a row store that fails ----
 
@@ -144,8 +146,11 @@ static Str any_payload(Builder *b) {
 }
 
 static RunSpec any_run_spec(Builder *b) {
-    RunSpec spec = {.id = any_run(b), .workflow = STR("w"), .kind = RUN_NATIVE,
-                    .input = any_payload(b), .priority = (int64_t)roll(b, 3),
+    RunSpec spec = {.id = any_run(b),
+                    .workflow = STR("w"),
+                    .kind = RUN_NATIVE,
+                    .input = any_payload(b),
+                    .priority = (int64_t)roll(b, 3),
                     .keep_ms = (int64_t)roll(b, 4) * 100 - 100,
                     .leftover_policy = (int64_t)roll(b, 3),
                     .leftover_topic = any(b, b->trace->topics, TOPICS),
@@ -158,26 +163,32 @@ static RunSpec any_run_spec(Builder *b) {
 }
 
 static TaskSpec any_task_spec(Builder *b) {
-    return (TaskSpec){.id = any(b, b->trace->task_ids, TASK_IDS), .name = STR("n"),
-                      .position = (int64_t)roll(b, 6), .priority = (int64_t)roll(b, 3),
+    return (TaskSpec){.id = any(b, b->trace->task_ids, TASK_IDS),
+                      .name = STR("n"),
+                      .position = (int64_t)roll(b, 6),
+                      .priority = (int64_t)roll(b, 3),
                       .delay_ms = roll(b, 3) ? 0 : (int64_t)roll(b, 100),
-                      .max_attempts = (int64_t)roll(b, 4), .backoff_ms = (int64_t)roll(b, 50),
-                      .backoff_factor_pct = 150, .jitter_pct = 20,
+                      .max_attempts = (int64_t)roll(b, 4),
+                      .backoff_ms = (int64_t)roll(b, 50),
+                      .backoff_factor_pct = 150,
+                      .jitter_pct = 20,
                       .start_timeout_ms = roll(b, 4) ? 0 : 50,
                       .run_timeout_ms = roll(b, 4) ? 0 : 80};
 }
 
 static EventSpec any_event(Builder *b) {
-    return (EventSpec){.topic = any(b, b->trace->topics, TOPICS), .id = any_payload(b),
-                       .is_deduplicated = roll(b, 4) == 0, .payload = any_payload(b)};
+    return (EventSpec){.topic = any(b, b->trace->topics, TOPICS),
+                       .id = any_payload(b),
+                       .is_deduplicated = roll(b, 4) == 0,
+                       .payload = any_payload(b)};
 }
 
 static WaitItem any_item(Builder *b, const TurnCommit *turn) {
     WaitItem item = {.kind = 1 + (int64_t)roll(b, WAIT_KIND_COUNT - 1),
                      .position = (int64_t)roll(b, 8)};
     // Mostly on what exists; a target that does not is refused.
-    bool is_there = roll(b, 8) == 0 || (item.kind == WAIT_CHILD ? turn->child_count
-                                                                : turn->task_count) > 0;
+    bool is_there =
+        roll(b, 8) == 0 || (item.kind == WAIT_CHILD ? turn->child_count : turn->task_count) > 0;
     if ((item.kind == WAIT_CHILD || item.kind == WAIT_TASK) && !is_there) item.kind = WAIT_EVENT;
     if (roll(b, 3) == 0) item.deadline_at_ms = b->trace->now_ms + (int64_t)roll(b, 100) - 20;
     if (item.kind == WAIT_EVENT) {
@@ -192,8 +203,7 @@ static WaitItem any_item(Builder *b, const TurnCommit *turn) {
         item.name = turn->child_count > 0 ? turn->children[0].id : any_run(b);
     }
     if (item.kind == WAIT_TASK) {
-        item.name =
-            turn->task_count > 0 ? turn->tasks[0].id : any(b, b->trace->task_ids, TASK_IDS);
+        item.name = turn->task_count > 0 ? turn->tasks[0].id : any(b, b->trace->task_ids, TASK_IDS);
     }
     return item;
 }
@@ -213,8 +223,10 @@ static void fill_turn(Builder *b, Op *op) {
     turn->log_count = roll(b, 3);
     turn->log = ARENA_ARRAY(arena, LogRow, turn->log_count + 1);
     for (size_t i = 0; i < turn->log_count; i++) {
-        turn->log[i] = (LogRow){.kind = LOG_STEP, .position = (int64_t)roll(b, 8),
-                                .name = any(b, trace->signals, SIGNALS), .data = any_payload(b)};
+        turn->log[i] = (LogRow){.kind = LOG_STEP,
+                                .position = (int64_t)roll(b, 8),
+                                .name = any(b, trace->signals, SIGNALS),
+                                .data = any_payload(b)};
     }
     turn->child_count = roll(b, 3) == 0;
     turn->children = ARENA_NEW(arena, RunSpec);
@@ -277,17 +289,26 @@ static ScheduleRow any_schedule_row(Builder *b) {
     static const struct {
         ScheduleKind kind;
         Str spec;
-    } times[] = {{SCHEDULE_INTERVAL, STR("1s")}, {SCHEDULE_INTERVAL, STR("1s")},
-                 {SCHEDULE_INTERVAL, STR("3s")}, {SCHEDULE_CRON, STR("* * * * *")},
-                 {SCHEDULE_ONCE, STR("1970-01-01T00:16:50Z")}, {SCHEDULE_CRON, STR("bad")}};
+    } times[] = {{SCHEDULE_INTERVAL, STR("1s")},
+                 {SCHEDULE_INTERVAL, STR("1s")},
+                 {SCHEDULE_INTERVAL, STR("3s")},
+                 {SCHEDULE_CRON, STR("* * * * *")},
+                 {SCHEDULE_ONCE, STR("1970-01-01T00:16:50Z")},
+                 {SCHEDULE_CRON, STR("bad")}};
     size_t time = roll(b, sizeof(times) / sizeof(times[0]));
-    return (ScheduleRow){.name = any_schedule(b), .workflow = STR("w"), .run_kind = RUN_NATIVE,
-                         .input = any_payload(b), .keep_ms = (int64_t)roll(b, 3) * 100 - 100,
-                         .kind = times[time].kind, .spec = times[time].spec,
+    return (ScheduleRow){.name = any_schedule(b),
+                         .workflow = STR("w"),
+                         .run_kind = RUN_NATIVE,
+                         .input = any_payload(b),
+                         .keep_ms = (int64_t)roll(b, 3) * 100 - 100,
+                         .kind = times[time].kind,
+                         .spec = times[time].spec,
                          .zone = roll(b, 2) ? STR_NULL : STR("Europe/Berlin"),
-                         .jitter_ms = (int64_t)roll(b, 3) * 300, .overlap = (int64_t)roll(b, 4),
+                         .jitter_ms = (int64_t)roll(b, 3) * 300,
+                         .overlap = (int64_t)roll(b, 4),
                          .grace_ms = (int64_t)roll(b, 3) * 30,
-                         .catch_up_ms = (int64_t)roll(b, 3) * 2000, .is_paused = roll(b, 8) == 0};
+                         .catch_up_ms = (int64_t)roll(b, 3) * 2000,
+                         .is_paused = roll(b, 8) == 0};
 }
 
 static void fill_schedule_op(Builder *b, Op *op) {
@@ -347,8 +368,10 @@ static void fill_op(Builder *b, Op *op) {
         break;
     case OP_SET_TOPIC:
         op->set_topic = (TopicRow){.name = any(b, trace->topics, TOPICS),
-                                   .consume = (int64_t)roll(b, 2), .visible = (int64_t)roll(b, 3),
-                                   .expire_ms = (int64_t)roll(b, 200), .cap = (int64_t)roll(b, 6)};
+                                   .consume = (int64_t)roll(b, 2),
+                                   .visible = (int64_t)roll(b, 3),
+                                   .expire_ms = (int64_t)roll(b, 200),
+                                   .cap = (int64_t)roll(b, 6)};
         break;
     case OP_PURGE_RUN: op->purge.run_id = any_run(b); break;
     case OP_REMOVE_EVENTS: op->remove_events.topic = any(b, trace->topics, TOPICS); break;
@@ -371,18 +394,31 @@ static void fill_op(Builder *b, Op *op) {
 }
 
 static OpKind any_kind(Builder *b) {
-    static const OpKind often[] = {OP_COMMIT_TURN, OP_COMMIT_TURN, OP_CREATE_RUN, OP_PUBLISH,
-                                   OP_SIGNAL,      OP_FIRE_DUE,    OP_CLAIM,      OP_CLAIM_TASKS,
+    static const OpKind often[] = {OP_COMMIT_TURN,   OP_COMMIT_TURN, OP_CREATE_RUN, OP_PUBLISH,
+                                   OP_SIGNAL,        OP_FIRE_DUE,    OP_CLAIM,      OP_CLAIM_TASKS,
                                    OP_COMPLETE_TASK, OP_FAIL_TASK};
-    static const OpKind rare[] = {OP_RELEASE, OP_CREATE_TASK, OP_HEARTBEAT_TASK, OP_CANCEL,
-                                  OP_PAUSE,   OP_RESUME,      OP_RESUME,         OP_REWIND,
-                                  OP_FORK,    OP_SET_TOPIC,   OP_PURGE_RUN,      OP_SWEEP,
-                                  OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER, OP_RETRY_TASK,
-                                  OP_RELEASE_TASK, OP_REMOVE_EVENTS, OP_REMOVE_SIGNALS};
-    static const OpKind schedules[] = {OP_SET_SCHEDULE, OP_SET_SCHEDULE, OP_SET_SCHEDULE,
-                                       OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE,
-                                       OP_RESUME_SCHEDULE, OP_TRIGGER_SCHEDULE,
-                                       OP_BACKFILL_SCHEDULE};
+    static const OpKind rare[] = {OP_RELEASE,
+                                  OP_CREATE_TASK,
+                                  OP_HEARTBEAT_TASK,
+                                  OP_CANCEL,
+                                  OP_PAUSE,
+                                  OP_RESUME,
+                                  OP_RESUME,
+                                  OP_REWIND,
+                                  OP_FORK,
+                                  OP_SET_TOPIC,
+                                  OP_PURGE_RUN,
+                                  OP_SWEEP,
+                                  OP_REPLAY_DEAD_LETTER,
+                                  OP_REMOVE_DEAD_LETTER,
+                                  OP_RETRY_TASK,
+                                  OP_RELEASE_TASK,
+                                  OP_REMOVE_EVENTS,
+                                  OP_REMOVE_SIGNALS};
+    static const OpKind schedules[] = {
+        OP_SET_SCHEDULE,    OP_SET_SCHEDULE,     OP_SET_SCHEDULE,
+        OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE,   OP_RESUME_SCHEDULE,
+        OP_RESUME_SCHEDULE, OP_TRIGGER_SCHEDULE, OP_BACKFILL_SCHEDULE};
     if (roll(b, 12) == 0) return schedules[roll(b, sizeof(schedules) / sizeof(schedules[0]))];
     if (roll(b, 4)) return often[roll(b, sizeof(often) / sizeof(often[0]))];
     return rare[roll(b, sizeof(rare) / sizeof(rare[0]))];
@@ -503,8 +539,8 @@ static void learn_claim(Trace *trace, Claim claim) {
 }
 
 static void learn_task(Trace *trace, const TaskRow *task) {
-    size_t place = trace->task_count < CLAIMS_MAX ? trace->task_count++
-                                                  : (size_t)task->token % CLAIMS_MAX;
+    size_t place =
+        trace->task_count < CLAIMS_MAX ? trace->task_count++ : (size_t)task->token % CLAIMS_MAX;
     trace->tasks[place] = (TaskClaim){arena_str(&trace->kept, task->id), task->token};
 }
 
@@ -550,15 +586,15 @@ static void names_fill(Trace *trace, Str *names, size_t count, const char *prefi
 }
 
 static void stores_open(Trace *trace) {
-    StoreConfig config = {.filter_matches = filter_is_even, .event_retention_ms = 400,
-                          .events_per_topic = 5};
+    StoreConfig config = {
+        .filter_matches = filter_is_even, .event_retention_ms = 400, .events_per_topic = 5};
     Diag diag;
     RowStorePair pair;
     assert_int_equal(store_open(STR("memory:"), &config, &trace->stores[0], &diag), OK);
     assert_int_equal(memory_rows_open(&pair, &diag), OK);
     trace->flaky = calloc(1, sizeof(FlakyRows));
-    *trace->flaky = (FlakyRows){.base = {.ops = &flaky_ops}, .inner = pair.writer,
-                                .calls_left = -1};
+    *trace->flaky =
+        (FlakyRows){.base = {.ops = &flaky_ops}, .inner = pair.writer, .calls_left = -1};
     pair.writer = &trace->flaky->base;
     assert_int_equal(kernel_store_new(pair, &config, "flaky", &trace->stores[1], &diag), OK);
     assert_int_equal(store_open(STR("memory:"), &config, &trace->stores[2], &diag), OK);

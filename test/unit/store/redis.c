@@ -1,7 +1,7 @@
 // What only a store on Redis can get into: lost connections, nodes that stand still with the
 // ticket, columns of a newer abide, keys changed by hand. The rest is in test/contract.
-#include "base/text/number.h"
 #include "servers/redis.h"
+#include "base/text/number.h"
 #include "store/redis/internal.h"
 #include "store/store.h"
 #include "unit/unit.h"
@@ -57,8 +57,8 @@ static void join(World *world, Node *node) {
 
 static Op *begin_run(World *world, Node *node, const char *id) {
     Op *op = begin(world, node, OP_CREATE_RUN);
-    op->create_run.spec = (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE,
-                                    .keep_ms = -1};
+    op->create_run.spec =
+        (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     return op;
 }
 
@@ -153,8 +153,10 @@ static void many_runs_are_claimed_and_ended_with_few_questions(void **state) {
     for (int i = 0; i < RUNS; i++) {
         op = i == 0 ? begin(world, &world->two, OP_COMMIT_TURN)
                     : batch_add(&world->batch, OP_COMMIT_TURN);
-        op->turn = (TurnCommit){.run = ready[i].run, .epoch = ready[i].epoch,
-                                .next = NEXT_COMPLETE, .result = STR("1")};
+        op->turn = (TurnCommit){.run = ready[i].run,
+                                .epoch = ready[i].epoch,
+                                .next = NEXT_COMPLETE,
+                                .result = STR("1")};
     }
     assert_ok(submit(world, &world->two));
     for (size_t i = 0; i < RUNS; i++) assert_ok(world->batch.ops[i]->status);
@@ -200,7 +202,7 @@ static void a_lost_connection_is_made_again(void **state) {
     create(world, &world->one, "a");
     test_redis_command(world->side, "CLIENT KILL TYPE normal SKIPME yes");
     assert_true(has_run(world, &world->one, "a")); // the reader, at its first question
-    create(world, &world->one, "b"); // the writer notices before it sends anything
+    create(world, &world->one, "b");               // the writer notices before it sends anything
     assert_true(has_run(world, &world->two, "b"));
 }
 
@@ -458,9 +460,9 @@ static void urls_are_read_as_people_mean_them(void **state) {
     assert_string_equal(address->prefix, "shop");
     redis_address_leave(address);
     static const char *const bad[] = {
-        "redis:host",         "redis://h:port",        "redis://h:0",      "redis://h/x",
-        "redis://h?prefix=",  "redis://h?prefix={a}",  "redis://h?what=1", "redis://user@h",
-        "redis://:a%2@h",     "redis://:a%00@h",       "rediss://h",       "redis://[::1]x",
+        "redis:host",        "redis://h:port",       "redis://h:0",      "redis://h/x",
+        "redis://h?prefix=", "redis://h?prefix={a}", "redis://h?what=1", "redis://user@h",
+        "redis://:a%2@h",    "redis://:a%00@h",      "rediss://h",       "redis://[::1]x",
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_true(redis_address_new(str_from(bad[i]), &address, &diag) != OK);

@@ -309,8 +309,8 @@ static void the_primary_order_is_by_number(void **state) {
                 .after_key = 255, .is_descending = true);
     assert_keys(f, "", .table = TABLE_RUNS, .index = SCAN_PRIMARY, .limit = 3,
                 .after_key = INT64_MAX);
-    assert_keys(f, "2 255", .table = TABLE_RUNS, .index = SCAN_PRIMARY, .limit = 9,
-                .has_min = true, .min = 2, .has_max = true, .max = 255);
+    assert_keys(f, "2 255", .table = TABLE_RUNS, .index = SCAN_PRIMARY, .limit = 9, .has_min = true,
+                .min = 2, .has_max = true, .max = 255);
     assert_keys(f, "255", .table = TABLE_RUNS, .index = SCAN_PRIMARY, .limit = 9, .after_key = 2,
                 .has_min = true, .min = 1, .has_max = true, .max = 255);
     assert_keys(f, "256 300", .table = TABLE_RUNS, .index = SCAN_PRIMARY, .limit = 2,
@@ -361,8 +361,8 @@ static void a_walk_goes_on_beyond_a_row_whatever_its_key_is(void **state) {
     Fixture *f = *state;
     static const char *const words[] = {"", "a", "a\x01", "ab", "b", "\xC3\xA9"};
     enum { WORDS = sizeof words / sizeof *words };
-    static const TableNumber walked[] = {TABLE_TOPICS, TABLE_DEDUPE, TABLE_LOG, TABLE_TAGS,
-                                         TABLE_STATES, TABLE_RUNS};
+    static const TableNumber walked[] = {TABLE_TOPICS, TABLE_DEDUPE, TABLE_LOG,
+                                         TABLE_TAGS,   TABLE_STATES, TABLE_RUNS};
     begin(f);
     for (int i = 0; i < WORDS; i++) {
         Str word = str_from(words[i]);
@@ -479,8 +479,8 @@ static void a_sparse_index_holds_only_its_own_rows(void **state) {
                 .has_min = true, .min = 10, .after_key = 3);
     assert_keys(f, "5 4", .table = TABLE_EVENTS, .index = EVENTS_BY_DUE, .limit = 9,
                 .has_min = true, .min = 10, .after_key = 3, .has_max = true, .max = 20);
-    assert_keys(f, "3", .table = TABLE_EVENTS, .index = EVENTS_BY_DUE, .limit = 9,
-                .has_max = true, .max = 10, .after_key = 5, .is_descending = true);
+    assert_keys(f, "3", .table = TABLE_EVENTS, .index = EVENTS_BY_DUE, .limit = 9, .has_max = true,
+                .max = 10, .after_key = 5, .is_descending = true);
     assert_keys(f, "1 3 5", .table = TABLE_EVENTS, .index = EVENTS_BY_TOPIC, .limit = 9);
     assert_keys(f, "2 4 6", .table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .limit = 9,
                 .match_count = 1, .match = &(EventRow){.run = 5});
@@ -490,8 +490,9 @@ static void a_sparse_index_holds_only_its_own_rows(void **state) {
 
 static void an_index_of_two_columns_can_be_matched_in_part(void **state) {
     Fixture *f = *state;
-    struct { int64_t key, owner, rank; } data[] = {
-        {1, 0, 1000}, {2, 0, 5}, {3, 9, 1000}, {4, 0, 1000}, {5, 0, 0}, {6, 9, 1}};
+    struct {
+        int64_t key, owner, rank;
+    } data[] = {{1, 0, 1000}, {2, 0, 5}, {3, 9, 1000}, {4, 0, 1000}, {5, 0, 0}, {6, 9, 1}};
     begin(f);
     for (size_t i = 0; i < 6; i++) {
         char id[8];
@@ -505,18 +506,18 @@ static void an_index_of_two_columns_can_be_matched_in_part(void **state) {
     RunRow nobody = {0}, nine = {.owner = 9, .claim_rank = 1000};
     assert_keys(f, "2 1 4", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9,
                 .match_count = 1, .match = &nobody);
-    assert_keys(f, "6 3", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9,
-                .match_count = 1, .match = &nine);
+    assert_keys(f, "6 3", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9, .match_count = 1,
+                .match = &nine);
     assert_keys(f, "3", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9, .match_count = 2,
                 .match = &nine);
     assert_keys(f, "4", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9, .match_count = 1,
                 .match = &nobody, .has_min = true, .min = 1000, .after_key = 1);
-    assert_keys(f, "1 2", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9,
-                .match_count = 1, .match = &nobody, .has_max = true, .max = 1000, .after_key = 4,
+    assert_keys(f, "1 2", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9, .match_count = 1,
+                .match = &nobody, .has_max = true, .max = 1000, .after_key = 4,
                 .is_descending = true);
     assert_keys(f, "2 1 4 6 3", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9);
-    assert_keys(f, "6 3", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9,
-                .has_min = true, .min = 1);
+    assert_keys(f, "6 3", .table = TABLE_RUNS, .index = RUNS_BY_OWNER, .limit = 9, .has_min = true,
+                .min = 1);
 }
 
 static void composite_keys_scan_in_their_order(void **state) {
@@ -538,8 +539,13 @@ static void composite_keys_scan_in_their_order(void **state) {
     commit(f);
     LogRow *log;
     size_t count;
-    Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &(LogRow){.run = 2},
-                 .match_count = 1, .has_min = true, .min = 9, .limit = 99};
+    Scan scan = {.table = TABLE_LOG,
+                 .index = SCAN_PRIMARY,
+                 .match = &(LogRow){.run = 2},
+                 .match_count = 1,
+                 .has_min = true,
+                 .min = 9,
+                 .limit = 99};
     assert_ok(rows_scan(f->rows, &scan, &f->arena, &log, &count));
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++) {
@@ -547,34 +553,55 @@ static void composite_keys_scan_in_their_order(void **state) {
         assert_int_equal(log[i].seq, 9 + i);
         assert_int_equal(log[i].position, -1);
     }
-    scan = (Scan){.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &(LogRow){.run = 2},
-                  .match_count = 1, .is_descending = true, .limit = 1};
+    scan = (Scan){.table = TABLE_LOG,
+                  .index = SCAN_PRIMARY,
+                  .match = &(LogRow){.run = 2},
+                  .match_count = 1,
+                  .is_descending = true,
+                  .limit = 1};
     assert_ok(rows_scan(f->rows, &scan, &f->arena, &log, &count));
     assert_int_equal(count, 1);
     assert_int_equal(log[0].seq, 12);
     assert_keys(f, "blue red", .table = TABLE_TAGS, .index = TAGS_BY_RUN, .limit = 9,
                 .match_count = 1, .match = &(TagRow){.run = 2});
     TagRow *tags;
-    scan = (Scan){.table = TABLE_TAGS, .index = SCAN_PRIMARY, .match = &(TagRow){.tag = STR("red")},
-                  .match_count = 1, .has_max = true, .max = 2, .is_descending = true, .limit = 9};
+    scan = (Scan){.table = TABLE_TAGS,
+                  .index = SCAN_PRIMARY,
+                  .match = &(TagRow){.tag = STR("red")},
+                  .match_count = 1,
+                  .has_max = true,
+                  .max = 2,
+                  .is_descending = true,
+                  .limit = 9};
     assert_ok(rows_scan(f->rows, &scan, &f->arena, &tags, &count));
     assert_int_equal(count, 2);
     assert_int_equal(tags[0].run, 2);
     assert_int_equal(tags[1].run, 1);
-    assert_keys(f, "event:x start start", .table = TABLE_DEDUPE, .index = DEDUPE_BY_DUE,
-                .limit = 9, .has_max = true, .max = 9);
+    assert_keys(f, "event:x start start", .table = TABLE_DEDUPE, .index = DEDUPE_BY_DUE, .limit = 9,
+                .has_max = true, .max = 9);
 }
 
 // ---- [R4], payloads ----
 
 static void payloads_come_back_byte_for_byte(void **state) {
     Fixture *f = *state;
-    const char *payloads[] = {"null", "[]", "{}", "\"\"", "", "12345678901234567",
-                              "1.0", "\"\xF0\x9F\x98\x80\"", " {\"a\" : [ ] }\n", "0x41", "'"};
+    const char *payloads[] = {"null",
+                              "[]",
+                              "{}",
+                              "\"\"",
+                              "",
+                              "12345678901234567",
+                              "1.0",
+                              "\"\xF0\x9F\x98\x80\"",
+                              " {\"a\" : [ ] }\n",
+                              "0x41",
+                              "'"};
     size_t payload_count = sizeof(payloads) / sizeof(payloads[0]);
     begin(f);
     for (size_t i = 0; i < payload_count; i++) {
-        EventRow row = {.key = (int64_t)i + 1, .id = str_from(payloads[i]), .topic = STR("t"),
+        EventRow row = {.key = (int64_t)i + 1,
+                        .id = str_from(payloads[i]),
+                        .topic = STR("t"),
                         .payload = str_from(payloads[i])};
         assert_ok(rows_insert(f->rows, TABLE_EVENTS, &row));
     }
@@ -752,8 +779,8 @@ static void check_model(Fixture *f, const Model *model) {
     assert_int_equal(count, expected);
     for (int index = 0; index < tables[TABLE_RUNS].index_count; index++) {
         const IndexSpec *spec = &tables[TABLE_RUNS].indexes[index];
-        scan = (Scan){.table = TABLE_RUNS, .index = index, .limit = 1000,
-                      .is_descending = index % 2 == 1};
+        scan = (Scan){
+            .table = TABLE_RUNS, .index = index, .limit = 1000, .is_descending = index % 2 == 1};
         assert_ok(rows_scan(f->rows, &scan, &f->arena, &found, &count));
         expected = 0;
         for (size_t i = 0; i < 64; i++) {

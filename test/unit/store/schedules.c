@@ -12,9 +12,14 @@ enum { TICK_1 = 1020000, TICK_2 = TICK_1 + MINUTE_MS, TICK_3 = TICK_2 + MINUTE_M
 static bool is_sqlite(void) { return test_backend_is("sqlite"); }
 
 static ScheduleRow every_minute(const char *name, SchedulePolicy overlap) {
-    return (ScheduleRow){.name = str_from(name), .workflow = STR("report"), .run_kind = RUN_NATIVE,
-                         .input = STR("{\"full\":true}"), .keep_ms = -1,
-                         .kind = SCHEDULE_INTERVAL, .spec = STR("1m"), .overlap = overlap};
+    return (ScheduleRow){.name = str_from(name),
+                         .workflow = STR("report"),
+                         .run_kind = RUN_NATIVE,
+                         .input = STR("{\"full\":true}"),
+                         .keep_ms = -1,
+                         .kind = SCHEDULE_INTERVAL,
+                         .spec = STR("1m"),
+                         .overlap = overlap};
 }
 
 static Op *set_expecting(World *world, const ScheduleRow *row, Status expected) {
@@ -47,8 +52,7 @@ static Op *fire_at(World *world, int64_t now_ms) {
 
 // Fires until nothing is left to do.
 static void fire_all(World *world, int64_t now_ms) {
-    while (fire_at(world, now_ms)->fire_due.has_more) {
-    }
+    while (fire_at(world, now_ms)->fire_due.has_more) {}
 }
 
 static bool has_run(World *world, const char *id) {
@@ -489,8 +493,8 @@ static void ticks_look_at_a_triggered_run_too(void **state) {
 
 static Op *backfill(World *world, int64_t from_ms, int64_t to_ms, int64_t limit) {
     Op *op = start(world, OP_BACKFILL_SCHEDULE);
-    op->backfill = (ScheduleBackfill){.name = STR("m"), .from_ms = from_ms, .to_ms = to_ms,
-                                      .limit = limit};
+    op->backfill =
+        (ScheduleBackfill){.name = STR("m"), .from_ms = from_ms, .to_ms = to_ms, .limit = limit};
     finish(world, op, OK);
     return op;
 }

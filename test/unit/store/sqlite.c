@@ -96,9 +96,14 @@ static void no_scan_ever_sorts_or_reads_too_much(void **state) {
             for (int match = 0; match < order.count; match++) {
                 bool is_i64 = tables[number].columns[order.columns[match]].type == COLUMN_I64;
                 for (int bits = 0; bits < 8; bits++) {
-                    Scan scan = {.table = (TableNumber)number, .index = index, .match = row,
-                                 .match_count = match, .has_min = bits & 1, .has_max = bits & 2,
-                                 .is_descending = bits & 4, .limit = 1};
+                    Scan scan = {.table = (TableNumber)number,
+                                 .index = index,
+                                 .match = row,
+                                 .match_count = match,
+                                 .has_min = bits & 1,
+                                 .has_max = bits & 2,
+                                 .is_descending = bits & 4,
+                                 .limit = 1};
                     if ((scan.has_min || scan.has_max) && !is_i64) continue;
                     check_plan(f, &scan);
                     plan_count++;
@@ -145,9 +150,14 @@ static void a_participant_writes_with_the_transaction(void **state) {
 
 static void a_participant_cannot_end_the_transaction(void **state) {
     Fixture *f = *state;
-    const char *const refused[] = {"COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT x",
-                                   "RELEASE abide_step", "ROLLBACK TO abide_step",
-                                   "PRAGMA synchronous = OFF", "ATTACH ':memory:' AS other"};
+    const char *const refused[] = {"COMMIT",
+                                   "ROLLBACK",
+                                   "BEGIN",
+                                   "SAVEPOINT x",
+                                   "RELEASE abide_step",
+                                   "ROLLBACK TO abide_step",
+                                   "PRAGMA synchronous = OFF",
+                                   "ATTACH ':memory:' AS other"};
     assert_ok(f->rows->ops->begin(f->rows, &f->diag));
     assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
@@ -314,8 +324,9 @@ static void the_frames_of_a_log_are_counted_as_sqlite_counts_them(void **state) 
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     assert_int_equal(version_of(database), SCHEMA_VERSION); // which reads the log
-    assert_int_equal(sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_PASSIVE,
-                                               &recovered, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_PASSIVE, &recovered, NULL),
+        SQLITE_OK);
     assert_int_equal(before, recovered);
     sqlite3_close(database);
     copy_remove(path);

@@ -1,9 +1,9 @@
 // Transfers between stores, [F1] to [F5] of transfer.h, as far as they need no servers: what a mark
 // does to those who have the store open already, and what an end in the middle leaves.
 // test/e2e/test_migrate.py moves a store with everything in it.
+#include "store/transfer.h"
 #include "servers/postgres.h"
 #include "store/store.h"
-#include "store/transfer.h"
 #include "unit/unit.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -78,8 +78,8 @@ static Status create(World *world, int number) {
     Op *op = begin(world, OP_CREATE_RUN);
     world->batch.claim_max = 1; // ours, if we are a node
     Str id = arena_printf(&world->arena, "run-%d", number);
-    op->create_run.spec = (RunSpec){.id = id, .workflow = STR("w"), .kind = RUN_NATIVE,
-                                    .keep_ms = -1};
+    op->create_run.spec =
+        (RunSpec){.id = id, .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     return submit(world);
 }
 
@@ -97,8 +97,12 @@ static void look(void *context, const TransferProgress *progress) {
 }
 
 static TransferConfig config_of(World *world, const char *from, const char *to) {
-    return (TransferConfig){.from = str_from(from), .to = str_from(to), .now_ms = NOW_MS,
-                            .progress = look, .context = world, .stop = &world->stop,
+    return (TransferConfig){.from = str_from(from),
+                            .to = str_from(to),
+                            .now_ms = NOW_MS,
+                            .progress = look,
+                            .context = world,
+                            .stop = &world->stop,
                             .batch_rows = 50};
 }
 
@@ -246,7 +250,7 @@ static void a_node_at_work_keeps_the_source_where_it_is(void **state) {
     assert_refused(world, transfer_run(&config, &report, &world->diag), "STORE_IN_USE");
     assert_non_null(strstr(world->diag.message, "node n "));
     assert_ok(create(world, 1)); // it was not disturbed
-    config.now_ms += 10000; // its lease is over then
+    config.now_ms += 10000;      // its lease is over then
     store_end(world);
     assert_int_equal(access(world->other, F_OK), -1);
     assert_ok(transfer_run(&config, &report, &world->diag));

@@ -4,15 +4,10 @@
 // batch, batch_add puts operations into it, `commit` applies it. After each test the whole store is
 // verified against its invariants. Not every test file uses every helper.
 #pragma once
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/limits.h"
 #include "servers/servers.h"
 #include "store/kernel/kernel.h"
+#include "unit/unit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -134,8 +129,11 @@ static int teardown(void **state) {
 
 static Op *create_op(World *world, const char *id) {
     Op *op = batch_add(&world->batch, OP_CREATE_RUN);
-    op->create_run.spec = (RunSpec){.id = str_from(id), .workflow = STR("order"),
-                                    .kind = RUN_NATIVE, .input = STR("{\"a\":1}"), .keep_ms = -1};
+    op->create_run.spec = (RunSpec){.id = str_from(id),
+                                    .workflow = STR("order"),
+                                    .kind = RUN_NATIVE,
+                                    .input = STR("{\"a\":1}"),
+                                    .keep_ms = -1};
     return op;
 }
 
@@ -197,8 +195,8 @@ static WaitItem on_timer(int64_t at_ms) {
 static Op *step(World *world, Claimed claim, const char *name, int64_t position) {
     Op *op = turn(world, claim, NEXT_CONTINUE);
     op->turn.log = ARENA_NEW(&world->arena, LogRow);
-    *op->turn.log = (LogRow){.kind = LOG_STEP, .position = position, .name = str_from(name),
-                             .data = STR("1")};
+    *op->turn.log =
+        (LogRow){.kind = LOG_STEP, .position = position, .name = str_from(name), .data = STR("1")};
     op->turn.log_count = 1;
     finish(world, op, OK);
     return op;
@@ -224,8 +222,8 @@ static Op *signal_run(World *world, const char *id, const char *name, const char
 
 static Op *publish(World *world, const char *topic, const char *payload) {
     Op *op = start(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = str_from(topic), .id = STR("evt"),
-                                    .payload = str_from(payload)};
+    op->publish.event =
+        (EventSpec){.topic = str_from(topic), .id = STR("evt"), .payload = str_from(payload)};
     finish(world, op, OK);
     return op;
 }

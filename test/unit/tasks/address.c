@@ -22,30 +22,61 @@ static void expect_all(const char *const *addresses, bool is_expected) {
 
 static void hosts_of_the_internet_are_public(void **state) {
     (void)state;
-    static const char *const addresses[] = {
-        "1.1.1.1",       "8.8.8.8",        "93.184.216.34", "172.15.255.255", "172.32.0.0",
-        "169.253.1.1",   "100.63.255.255", "100.128.0.0",   "192.167.1.1",    "223.255.255.255",
-        "2606:4700::11", "2a00:1450::200e", "2001:4860:4860::8888", NULL};
+    static const char *const addresses[] = {"1.1.1.1",
+                                            "8.8.8.8",
+                                            "93.184.216.34",
+                                            "172.15.255.255",
+                                            "172.32.0.0",
+                                            "169.253.1.1",
+                                            "100.63.255.255",
+                                            "100.128.0.0",
+                                            "192.167.1.1",
+                                            "223.255.255.255",
+                                            "2606:4700::11",
+                                            "2a00:1450::200e",
+                                            "2001:4860:4860::8888",
+                                            NULL};
     expect_all(addresses, true);
 }
 
 static void machines_nearby_are_not(void **state) {
     (void)state;
-    static const char *const addresses[] = {
-        "127.0.0.1",   "127.255.255.254", "0.0.0.0",      "10.0.0.1",      "172.16.0.1",
-        "172.31.255.1", "192.168.1.1",     "169.254.169.254", "100.64.0.1", "192.0.0.8",
-        "192.0.2.1",   "198.18.0.1",      "198.51.100.7", "203.0.113.9",   "224.0.0.1",
-        "240.0.0.1",   "255.255.255.255", "::",           "::1",           "fe80::1",
-        "fec0::1",     "fc00::1",         "fd12:3456::1", "ff02::1",       "2001:db8::1",
-        "2001::1",     "100::1",          NULL};
+    static const char *const addresses[] = {"127.0.0.1",
+                                            "127.255.255.254",
+                                            "0.0.0.0",
+                                            "10.0.0.1",
+                                            "172.16.0.1",
+                                            "172.31.255.1",
+                                            "192.168.1.1",
+                                            "169.254.169.254",
+                                            "100.64.0.1",
+                                            "192.0.0.8",
+                                            "192.0.2.1",
+                                            "198.18.0.1",
+                                            "198.51.100.7",
+                                            "203.0.113.9",
+                                            "224.0.0.1",
+                                            "240.0.0.1",
+                                            "255.255.255.255",
+                                            "::",
+                                            "::1",
+                                            "fe80::1",
+                                            "fec0::1",
+                                            "fc00::1",
+                                            "fd12:3456::1",
+                                            "ff02::1",
+                                            "2001:db8::1",
+                                            "2001::1",
+                                            "100::1",
+                                            NULL};
     expect_all(addresses, false);
 }
 
 static void wrapping_an_address_does_not_change_it(void **state) {
     (void)state;
-    static const char *const nearby[] = {"::ffff:127.0.0.1", "::ffff:10.1.2.3", "::127.0.0.1",
-                                         "64:ff9b::a9fe:a9fe", "2002:7f00:1::1", "2002:a00:1::1",
-                                         "64:ff9b:1::808:808", NULL};
+    static const char *const nearby[] = {
+        "::ffff:127.0.0.1", "::ffff:10.1.2.3", "::127.0.0.1",        "64:ff9b::a9fe:a9fe",
+        "2002:7f00:1::1",   "2002:a00:1::1",   "64:ff9b:1::808:808", NULL};
     static const char *const outside[] = {"::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1",
                                           NULL};
     expect_all(nearby, false);
@@ -81,8 +112,9 @@ static void a_block_holds_its_addresses(void **state) {
 
 static void what_is_no_block_is_refused(void **state) {
     (void)state;
-    static const char *const bad[] = {"", "x", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "fd00::/129",
-                                      "10.0.0.0/1x", "10.0.0.0/-1", "localhost", NULL};
+    static const char *const bad[] = {"",          "x",          "10.0.0",      "10.0.0.0/33",
+                                      "10.0.0.0/", "fd00::/129", "10.0.0.0/1x", "10.0.0.0/-1",
+                                      "localhost", NULL};
     AddressBlock block;
     Diag diag;
     for (int i = 0; bad[i] != NULL; i++)

@@ -39,8 +39,8 @@ static void run_flow(void **state, const char *source, const char *json) {
 }
 
 #define CAUGHT(call, members)                                                                      \
-    "try { return await " call " } catch (e) { const c = e.cause; return [e.attempts, c.type, "   \
-    members "] }"
+    "try { return await " call                                                                     \
+    " } catch (e) { const c = e.cause; return [e.attempts, c.type, " members "] }"
 
 // ---- log and fail ----
 
@@ -68,10 +68,10 @@ static void fail_fails_so_many_times(void **state) {
 }
 
 static void fail_can_be_final(void **state) {
-    run_flow(state,
-             CAUGHT("Task.run('fail', {message: 'no', type: 'Odd', retryable: false})",
-                    "c.message"),
-             "[1,\"Odd\",\"no\"]");
+    run_flow(
+        state,
+        CAUGHT("Task.run('fail', {message: 'no', type: 'Odd', retryable: false})", "c.message"),
+        "[1,\"Odd\",\"no\"]");
 }
 
 static void fail_is_tried_as_often_as_the_policy_says(void **state) {
@@ -128,8 +128,9 @@ static void exec_takes_a_folder_and_variables(void **state) {
 
 static void exec_passes_on_no_secrets(void **state) {
     setenv("ABIDE_TEST_SECRET", "hush", 1);
-    run_flow(state, "const r = await Task.run('exec', {argv: ['env']})\n"
-                    "return [r.stdout.includes('hush'), r.stdout.includes('PATH=')]",
+    run_flow(state,
+             "const r = await Task.run('exec', {argv: ['env']})\n"
+             "return [r.stdout.includes('hush'), r.stdout.includes('PATH=')]",
              "[false,true]");
     unsetenv("ABIDE_TEST_SECRET");
 }
@@ -169,8 +170,7 @@ static void exec_survives_a_program_that_does_not_read(void **state) {
 }
 
 static void exec_bounds_the_output(void **state) {
-    run_flow(state,
-             CAUGHT("Task.run('exec', {argv: ['yes'], maxBytes: 1000})", "c.code"),
+    run_flow(state, CAUGHT("Task.run('exec', {argv: ['yes'], maxBytes: 1000})", "c.code"),
              "[1,\"ExecError\",\"OUTPUT_TOO_LARGE\"]");
 }
 

@@ -324,8 +324,7 @@ FlowString *flow_bigint_to_string(FlowVm *vm, const FlowBigInt *value, uint32_t 
     char *out = (char *)text->latin1;
     if (value->is_negative) *out++ = '-';
     out += magnitude_to_text(a, radix, scratch->digits, out);
-    FlowString *result =
-        flow_string_latin1(vm, text->latin1, (size_t)(out - (char *)text->latin1));
+    FlowString *result = flow_string_latin1(vm, text->latin1, (size_t)(out - (char *)text->latin1));
     flow_heap_free(&vm->heap, text);
     flow_heap_free(&vm->heap, scratch);
     return result;

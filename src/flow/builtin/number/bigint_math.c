@@ -142,8 +142,7 @@ void magnitude_divide(Magnitude a, Magnitude b, uint32_t *ret_quotient, uint32_t
         uint64_t top = (uint64_t)rest[j + n] << 32 | rest[j + n - 1];
         uint64_t guess = top / divisor[n - 1];
         uint64_t left = top % divisor[n - 1];
-        while (guess > UINT32_MAX ||
-               guess * divisor[n - 2] > (left << 32 | rest[j + n - 2])) {
+        while (guess > UINT32_MAX || guess * divisor[n - 2] > (left << 32 | rest[j + n - 2])) {
             guess--;
             left += divisor[n - 1];
             if (left > UINT32_MAX) break;

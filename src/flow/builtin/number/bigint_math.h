@@ -22,16 +22,16 @@ typedef struct Magnitude {
 
 uint32_t magnitude_trim(const uint32_t *digits, uint32_t count);
 uint32_t magnitude_bits(Magnitude a); // position of the highest 1 bit, plus one; 0 for zero
-int magnitude_compare(Magnitude a, Magnitude b); // -1, 0, 1
+int magnitude_compare(Magnitude a, Magnitude b);         // -1, 0, 1
 bool magnitude_has_bit_below(Magnitude a, uint32_t bit); // some 1 at a position < bit
 
 uint32_t magnitude_add(Magnitude a, Magnitude b, uint32_t *ret_sum); // max(counts) + 1 digits
 uint32_t magnitude_sub(Magnitude a, Magnitude b, uint32_t *ret_difference); // a >= b; a.count
-uint32_t magnitude_mul(Magnitude a, Magnitude b, uint32_t *ret_product); // sum of counts
+uint32_t magnitude_mul(Magnitude a, Magnitude b, uint32_t *ret_product);    // sum of counts
 // a = quotient * b + remainder, b not zero. Room: a.count + 1 digits for the quotient and
 // a.count + 1 for the remainder; either may not overlap the inputs.
 void magnitude_divide(Magnitude a, Magnitude b, uint32_t *ret_quotient, uint32_t *ret_remainder);
-uint32_t magnitude_shift_left(Magnitude a, uint32_t bits, uint32_t *ret); // count + bits/32 + 1
+uint32_t magnitude_shift_left(Magnitude a, uint32_t bits, uint32_t *ret);  // count + bits/32 + 1
 uint32_t magnitude_shift_right(Magnitude a, uint32_t bits, uint32_t *ret); // a.count digits
 
 // In place: digits * factor + addend; `digits` has room for one more. Answers the new count.

@@ -4,8 +4,8 @@
 // are too. Other radices add up chunks of digits as doubles, as the language allows.
 //   [N1] Nothing here depends on the locale of the process.
 // Not here: numbers as text (number/number_format.c), locale options (prelude/date.js).
-#include "base/memory.h"
 #include "base/text/number.h"
+#include "base/memory.h"
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
 #include <stdlib.h>

@@ -10,8 +10,7 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 // The web's DOMException has the name of the condition; so has ours.
 static FlowNativeResult throw_named(FlowVm *vm, const char *name, const char *message) {
-    FlowObject *error =
-        flow_error_new(vm, ERROR_KIND_ERROR, flow_string_cstr(vm, message));
+    FlowObject *error = flow_error_new(vm, ERROR_KIND_ERROR, flow_string_cstr(vm, message));
     flow_object_define(vm, error, FLOW_KEY(vm, name), flow_from_string(flow_string_cstr(vm, name)),
                        PROPERTY_HIDDEN);
     flow_throw(vm, flow_from_object(error));

@@ -13,8 +13,8 @@
 
 typedef struct DateFields { // of a valid time
     int32_t year;
-    int32_t month;   // 0 .. 11
-    int32_t day;     // 1 .. 31
+    int32_t month; // 0 .. 11
+    int32_t day;   // 1 .. 31
     int32_t hour;
     int32_t minute;
     int32_t second;
@@ -24,7 +24,7 @@ typedef struct DateFields { // of a valid time
 
 // Calendar (text/date_parse.c).
 void date_split(double time, DateFields *ret_fields);
-double date_make_day(double year, double month, double day);    // days since 1970, or NaN
+double date_make_day(double year, double month, double day); // days since 1970, or NaN
 double date_make_time(double hour, double minute, double second, double ms);
 double date_make(double day, double time);
 double date_clip(double time);

@@ -217,8 +217,8 @@ typedef struct DateReader {
     int32_t month_name; // NONE: no name was read
     int32_t time[4];    // hour, minute, second, millisecond
     int32_t time_count;
-    int32_t half;       // 0 AM, 12 PM, NONE
-    int32_t zone_sign;  // NONE: no zone was read
+    int32_t half;      // 0 AM, 12 PM, NONE
+    int32_t zone_sign; // NONE: no zone was read
     int32_t zone_hour;
     int32_t zone_minute;
     bool is_iso;

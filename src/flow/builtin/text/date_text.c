@@ -3,8 +3,8 @@
 // The styles are those of the language and, for the locale forms, what engines print for en-US in
 // UTC. All text is ASCII; years outside 0 .. 9999 follow the rules of each style.
 //   [T1] Only valid times come here: "Invalid Date" is said by the caller.
-#include "flow/builtin/text/date.h"
 #include "base/assert.h"
+#include "flow/builtin/text/date.h"
 #include <stdio.h>
 
 static const char weekday_names[] = "SunMonTueWedThuFriSat";

@@ -57,7 +57,7 @@ typedef struct JsonLevel {
 
 typedef struct JsonParser {
     FlowVm *vm;
-    FlowString *text; // flat
+    FlowString *text;      // flat
     const uint8_t *latin1; // NULL when the text is wide
     const uint16_t *wide;
     uint32_t at;
@@ -66,8 +66,8 @@ typedef struct JsonParser {
     JsonLevel *levels;
     uint32_t depth;
     uint32_t capacity;
-    uint32_t countdown;   // values until the heap budget is looked at again
-    uint16_t *scratch;    // for strings with escapes
+    uint32_t countdown; // values until the heap budget is looked at again
+    uint16_t *scratch;  // for strings with escapes
     uint32_t scratch_capacity;
     FlowKey cache[KEY_CACHE_SIZE]; // keys that were seen, by a hash of length and ends
 } JsonParser;
@@ -161,7 +161,7 @@ static bool parse_unicode(JsonParser *p, uint16_t *ret) {
     uint32_t value = 0;
     for (int i = 0; i < 4; i++, p->at++) {
         uint32_t c = p->at < p->end ? unit(p, p->at) : 0;
-        uint32_t digit = c >= '0' && c <= '9'                   ? c - '0'
+        uint32_t digit = c >= '0' && c <= '9'                     ? c - '0'
                          : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
                                                                   : 16;
         if (digit == 16) return fail(p, FAULT_UNICODE);
@@ -312,8 +312,7 @@ typedef enum JsonStep {
 static JsonStep step_of(bool is_ok) { return is_ok ? STEP_VALUE : STEP_FAILED; }
 
 static JsonStep parse_container(JsonParser *p, bool is_array, FlowValue *ret) {
-    FlowObject *container =
-        is_array ? &flow_array_new(p->vm, 0)->object : flow_object_plain(p->vm);
+    FlowObject *container = is_array ? &flow_array_new(p->vm, 0)->object : flow_object_plain(p->vm);
     open_container(p, container);
     skip_space(p);
     if (p->at < p->end && unit(p, p->at) == (is_array ? ']' : '}')) {

@@ -25,7 +25,7 @@ typedef struct WriteLevel {
     FlowOwnCursor cursor; // objects
     uint32_t index;       // arrays
     bool is_array;
-    bool is_empty;        // nothing was written yet
+    bool is_empty; // nothing was written yet
 } WriteLevel;
 
 typedef struct JsonWriter {
@@ -34,7 +34,7 @@ typedef struct JsonWriter {
     WriteLevel *levels;
     uint32_t depth;
     uint32_t capacity;
-    FlowString *gap;     // NULL: no line breaks
+    FlowString *gap; // NULL: no line breaks
     FlowKey to_json;
     bool has_plain_protos; // Object.prototype and Array.prototype have no toJSON
     uint64_t work;         // besides writing
@@ -168,8 +168,7 @@ static WriteStep write_member(JsonWriter *w, WriteLevel *level) {
     if (property.attributes & PROPERTY_ACCESSOR) return WRITE_UNSURE;
     FlowValue value = property.value;
     bool is_written = flow_is_string(value) || flow_is_number(value) || flow_is_null(value) ||
-                      flow_is_boolean(value) ||
-                      (flow_is_object(value) && !flow_is_callable(value));
+                      flow_is_boolean(value) || (flow_is_object(value) && !flow_is_callable(value));
     if (!is_written) { // a key without a value does not appear, unless toJSON gives it one
         if (flow_is_bigint(value)) return WRITE_UNSURE;
         bool is_unsure = flow_is_object(value) && has_to_json(w, flow_as_object(value));
@@ -230,9 +229,9 @@ static FlowNativeResult stringify(FlowVm *vm, FlowNativeCall *call, bool is_data
         return flow_native_slow(vm, call);
     }
     const FlowRealm *realm = vm->realm;
-    w.has_plain_protos = !flow_object_has(vm, realm->protos[PROTO_ARRAY], w.to_json) &&
-                         flow_object_proto(vm, realm->protos[PROTO_ARRAY]) ==
-                             realm->protos[PROTO_OBJECT];
+    w.has_plain_protos =
+        !flow_object_has(vm, realm->protos[PROTO_ARRAY], w.to_json) &&
+        flow_object_proto(vm, realm->protos[PROTO_ARRAY]) == realm->protos[PROTO_OBJECT];
     size_t max = vm->limits.string_length;
     buf_init(&w.out, vm->heap.limit < max ? vm->heap.limit : max);
     WriteStep step = write_text(&w, flow_argument(call, 0));
@@ -301,8 +300,8 @@ static FlowNativeResult constructor_name(FlowVm *vm, FlowNativeCall *call) {
         name = flow_object_get_data(vm, flow_as_object(constructor), FLOW_KEY(vm, name));
     }
     bool has_name = flow_is_string(name) && flow_string_length(flow_as_string(name));
-    return flow_native_return(
-        call, has_name ? name : flow_from_string(flow_string_cstr(vm, "Object")));
+    return flow_native_return(call,
+                              has_name ? name : flow_from_string(flow_string_cstr(vm, "Object")));
 }
 
 const FlowNativeEntry flow_intrinsics_json[] = {

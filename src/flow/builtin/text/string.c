@@ -251,8 +251,7 @@ static FlowNativeResult string_last_index_of(FlowVm *vm, FlowNativeCall *call) {
 static FlowNativeResult return_part(FlowVm *vm, FlowNativeCall *call, FlowString *s, double start,
                                     double end) {
     if (start >= end) return flow_native_string(call, flow_string_empty(vm));
-    return flow_native_string(call,
-                              flow_string_substring(vm, s, (uint32_t)start, (uint32_t)end));
+    return flow_native_string(call, flow_string_substring(vm, s, (uint32_t)start, (uint32_t)end));
 }
 
 // A position that counts from the end when negative.
@@ -423,8 +422,7 @@ static FlowNativeResult string_case(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_heap_has_room(&vm->heap, bytes)) return flow_native_room(vm, call, bytes);
     flow_native_charge(vm, (uint64_t)flow_string_length(s) * 8);
     bool is_upper = which == CASE_UPPER || which == CASE_LOCALE_UPPER;
-    return flow_native_string(call,
-                              is_upper ? flow_string_upper(vm, s) : flow_string_lower(vm, s));
+    return flow_native_string(call, is_upper ? flow_string_upper(vm, s) : flow_string_lower(vm, s));
 }
 
 static FlowNativeResult string_normalize(FlowVm *vm, FlowNativeCall *call) {
@@ -440,8 +438,9 @@ static FlowNativeResult string_normalize(FlowVm *vm, FlowNativeCall *call) {
         if (flow_string_equals_ascii(vm, name, forms[i])) form = i;
     }
     if (form < 0) {
-        return flow_native_throw(vm, ERROR_KIND_RANGE, "The normalization form should be one of "
-                                                       "NFC, NFD, NFKC, NFKD.");
+        return flow_native_throw(vm, ERROR_KIND_RANGE,
+                                 "The normalization form should be one of "
+                                 "NFC, NFD, NFKC, NFKD.");
     }
     flow_native_charge(vm, flow_string_length(s));
     return flow_native_string(call, flow_string_normalize(vm, s, (NormalForm)form));

@@ -13,7 +13,7 @@ typedef enum NormalForm { FORM_NFC, FORM_NFD, FORM_NFKC, FORM_NFKD } NormalForm;
 FlowString *flow_string_normalize(FlowVm *vm, FlowString *flat, NormalForm form);
 
 // --- order of people (text/string_compare.c)
-enum { // flags
+enum {                        // flags
     COMPARE_NUMERIC = 1,      // runs of digits compare as numbers
     COMPARE_BASE = 2,         // a = á = A
     COMPARE_ACCENT = 4,       // a = A, a != á
@@ -24,10 +24,10 @@ int flow_string_compare_locale(FlowVm *vm, FlowString *a, FlowString *b, uint32_
 
 // --- replacement templates: $$ $& $` $' $1 $<name> (text/string_replace.c)
 typedef struct StringMatch {
-    FlowString *subject;      // flat
+    FlowString *subject; // flat
     uint32_t start;
     uint32_t end;
-    const int32_t *captures;  // pairs from capture 1 on: start, end; start < 0: did not take part
+    const int32_t *captures; // pairs from capture 1 on: start, end; start < 0: did not take part
     uint32_t capture_count;
     // Named groups: answers the number of the capture, or 0. NULL: the pattern has no names.
     uint32_t (*find_name)(const void *context, const FlowString *name, uint32_t start,

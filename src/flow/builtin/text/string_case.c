@@ -141,9 +141,7 @@ static FlowString *convert_case(FlowVm *vm, FlowString *s, bool is_upper) {
 FlowString *flow_string_lower(FlowVm *vm, FlowString *flat) {
     return convert_case(vm, flat, false);
 }
-FlowString *flow_string_upper(FlowVm *vm, FlowString *flat) {
-    return convert_case(vm, flat, true);
-}
+FlowString *flow_string_upper(FlowVm *vm, FlowString *flat) { return convert_case(vm, flat, true); }
 
 // --- normalization
 

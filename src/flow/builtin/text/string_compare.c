@@ -16,18 +16,17 @@
 
 // What is not a letter, in the order of the root collation: these are 1, 2, 3, …
 static const uint16_t symbol_order[] = {
-    0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, ' ', '_',  '-',  ',',  ';',  ':',  '!',  0xA1, '?',
-    0xBF, '.',  0xB7, '\'', '"',  0xAB, 0xBB, '(', ')',  '[',  ']',  '{',  '}',  0xA7, 0xB6,
-    '@',  '*',  '/',  '\\', '&',  '#',  '%',  '`', 0xB4, '^',  0xAF, 0xA8, 0xB8, 0xB0, 0xA9,
-    0xAE, '+',  0xB1, 0xF7, 0xD7, '<',  '=',  '>', 0xAC, '|',  0xA6, '~',  0xA4, 0xA2, '$',
-    0xA3, 0xA5,
+    0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, ' ',  '_',  '-',  ',',  ';',  ':',  '!',  0xA1, '?', 0xBF,
+    '.',  0xB7, '\'', '"',  0xAB, 0xBB, '(',  ')',  '[',  ']',  '{',  '}',  0xA7, 0xB6, '@', '*',
+    '/',  '\\', '&',  '#',  '%',  '`',  0xB4, '^',  0xAF, 0xA8, 0xB8, 0xB0, 0xA9, 0xAE, '+', 0xB1,
+    0xF7, 0xD7, '<',  '=',  '>',  0xAC, '|',  0xA6, '~',  0xA4, 0xA2, '$',  0xA3, 0xA5,
 };
 enum {
     SYMBOL_COUNT = sizeof symbol_order / sizeof symbol_order[0],
-    PRIMARY_DIGIT = 0x100,   // '0'
-    PRIMARY_NUMBER = 0x110,  // numeric mode: a run of digits, by its length
-    PRIMARY_LETTER = 0x200,  // 'a'; Latin letters follow with gaps
-    PRIMARY_OTHER = 0x1000,  // plus the code point
+    PRIMARY_DIGIT = 0x100,  // '0'
+    PRIMARY_NUMBER = 0x110, // numeric mode: a run of digits, by its length
+    PRIMARY_LETTER = 0x200, // 'a'; Latin letters follow with gaps
+    PRIMARY_OTHER = 0x1000, // plus the code point
     DIGIT_RUN_MAX = 0xE0,
 };
 
@@ -41,16 +40,16 @@ static const struct {
     uint16_t base;
     uint16_t second; // another letter, or a mark
 } extra_letters[] = {
-    {0xC6, 'A', 'E'},     {0xE6, 'a', 'e'},     {0x152, 'O', 'E'},    {0x153, 'o', 'e'},
-    {0xD8, 'O', 0x338},   {0xF8, 'o', 0x338},   {0xD0, 'D', 0x338},   {0xF0, 'd', 0x338},
-    {0x110, 'D', 0x335},  {0x111, 'd', 0x335},  {0x126, 'H', 0x335},  {0x127, 'h', 0x335},
-    {0x141, 'L', 0x335},  {0x142, 'l', 0x335},  {0xDF, 's', 's'},     {0x1E9E, 'S', 'S'},
+    {0xC6, 'A', 'E'},    {0xE6, 'a', 'e'},    {0x152, 'O', 'E'},   {0x153, 'o', 'e'},
+    {0xD8, 'O', 0x338},  {0xF8, 'o', 0x338},  {0xD0, 'D', 0x338},  {0xF0, 'd', 0x338},
+    {0x110, 'D', 0x335}, {0x111, 'd', 0x335}, {0x126, 'H', 0x335}, {0x127, 'h', 0x335},
+    {0x141, 'L', 0x335}, {0x142, 'l', 0x335}, {0xDF, 's', 's'},    {0x1E9E, 'S', 'S'},
 };
 
 typedef struct Element {
-    uint32_t primary;   // 0: a mark, which only counts on the second level
+    uint32_t primary; // 0: a mark, which only counts on the second level
     uint16_t secondary;
-    uint16_t tertiary;  // 0 small, 1 capital or a variant
+    uint16_t tertiary; // 0 small, 1 capital or a variant
 } Element;
 
 typedef struct Elements {

@@ -44,8 +44,7 @@ static uint32_t put_reference(FlowStringBuilder *builder, const FlowString *t, u
     case '&': flow_builder_range(builder, match->subject, match->start, match->end); return 1;
     case '`': flow_builder_range(builder, match->subject, 0, match->start); return 1;
     case '\'':
-        flow_builder_range(builder, match->subject, match->end,
-                           flow_string_length(match->subject));
+        flow_builder_range(builder, match->subject, match->end, flow_string_length(match->subject));
         return 1;
     case '<': {
         if (!match->find_name) return 0;

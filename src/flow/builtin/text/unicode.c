@@ -131,8 +131,7 @@ const uint16_t *flow_unicode_decompose(uint32_t code_point, bool is_compat, uint
 
 static uint32_t compose_hangul(uint32_t first, uint32_t second) {
     if (first - HANGUL_LEAD < HANGUL_LEAD_COUNT && second - HANGUL_VOWEL < HANGUL_VOWEL_COUNT) {
-        uint32_t syllable =
-            ((first - HANGUL_LEAD) * HANGUL_VOWEL_COUNT + (second - HANGUL_VOWEL));
+        uint32_t syllable = ((first - HANGUL_LEAD) * HANGUL_VOWEL_COUNT + (second - HANGUL_VOWEL));
         return HANGUL_FIRST + syllable * HANGUL_TRAIL_COUNT;
     }
     if (first - HANGUL_FIRST < HANGUL_COUNT && (first - HANGUL_FIRST) % HANGUL_TRAIL_COUNT == 0 &&

@@ -32,8 +32,8 @@ static FlowNativeResult finish(FlowNativeCall *call, FlowStringBuilder *builder)
 
 static void put_escape(FlowStringBuilder *builder, uint8_t byte) {
     flow_builder_unit(builder, '%');
-    flow_builder_unit(builder, (uint8_t)"0123456789ABCDEF"[byte >> 4]);
-    flow_builder_unit(builder, (uint8_t)"0123456789ABCDEF"[byte & 15]);
+    flow_builder_unit(builder, (uint8_t) "0123456789ABCDEF"[byte >> 4]);
+    flow_builder_unit(builder, (uint8_t) "0123456789ABCDEF"[byte & 15]);
 }
 
 // magic: 1 for encodeURI, 0 for encodeURIComponent.

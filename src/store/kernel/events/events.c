@@ -38,13 +38,13 @@ static Status waiter_serve(Kernel *kernel, const WaiterRow *waiter, const EventR
     if (run.row.state != RUN_SUSPENDED || run.row.generation != waiter->generation) return OK;
     WaitSet set;
     TRY(run_waits(kernel, &run, &set));
-    Delivery delivery = {.item = item_of_waiter(&set, waiter->key), .outcome = OUTCOME_OK,
-                         .data = event->payload};
+    Delivery delivery = {
+        .item = item_of_waiter(&set, waiter->key), .outcome = OUTCOME_OK, .data = event->payload};
     if (!delivery.item) {
         run_blame(kernel, &run);
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a waiter is in no wait set");
     }
-    if (!event_matches(kernel, delivery.item, event->payload)) return OK; // [V3]
+    if (!event_matches(kernel, delivery.item, event->payload)) return OK;         // [V3]
     if (event->key != 0) TRY(cursor_set(kernel, &run, event->topic, event->key)); // [V2]
     *ret_is_served = true;
     return wait_deliver(kernel, &run, &delivery, 1);
@@ -58,8 +58,12 @@ static Status waiters_serve(Kernel *kernel, const EventRow *event, int64_t max,
     for (int64_t limit = max == 1 ? 8 : PAGE_ROWS;; limit = PAGE_ROWS) {
         WaiterRow wanted = {.topic = event->topic}, *waiters = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_WAITERS, .index = WAITERS_BY_TOPIC, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = limit};
+        Scan scan = {.table = TABLE_WAITERS,
+                     .index = WAITERS_BY_TOPIC,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = limit};
         TRY(kernel_scan(kernel, &scan, &waiters, &count));
         for (size_t i = 0; i < count; i++) {
             bool is_served;
@@ -90,19 +94,21 @@ static Status event_refuse(Kernel *kernel, const EventSpec *event, WhenFull when
                              "cap",
                              STR_ARG(event->topic), (long long)cap);
     }
-    DeadLetterRow letter = {.id = event->id, .topic = event->topic, .reason = STR("topic full"),
+    DeadLetterRow letter = {.id = event->id,
+                            .topic = event->topic,
+                            .reason = STR("topic full"),
                             .payload = event->payload};
     return dead_letter_add(kernel, &letter);
 }
 
 // The event as it would be kept.
-static EventRow event_row_new(const Kernel *kernel, const EventSpec *event,
-                              const TopicRow *topic) {
-    int64_t expire_ms =
-        topic->expire_ms > 0 ? topic->expire_ms : kernel->config.event_retention_ms;
-    return (EventRow){.topic = event->topic, .id = event->id,
+static EventRow event_row_new(const Kernel *kernel, const EventSpec *event, const TopicRow *topic) {
+    int64_t expire_ms = topic->expire_ms > 0 ? topic->expire_ms : kernel->config.event_retention_ms;
+    return (EventRow){.topic = event->topic,
+                      .id = event->id,
                       .created_at_ms = kernel_now(kernel),
-                      .due_at_ms = kernel_now(kernel) + expire_ms, .payload = event->payload};
+                      .due_at_ms = kernel_now(kernel) + expire_ms,
+                      .payload = event->payload};
 }
 
 typedef struct Room { // on a topic, for one more event
@@ -117,8 +123,11 @@ static Status room_find(Kernel *kernel, const TopicRow *topic, int64_t cap, Room
     if (ret_room->is_there || topic->consume == CONSUME_ONE) return OK;
     EventRow wanted = {.run = event_taken_mark(topic->name)}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
-                 .match_count = 1, .limit = excess < ROOM_ROWS_MAX ? excess : ROOM_ROWS_MAX};
+    Scan scan = {.table = TABLE_EVENTS,
+                 .index = EVENTS_BY_RUN,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .limit = excess < ROOM_ROWS_MAX ? excess : ROOM_ROWS_MAX};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     ret_room->is_there = (int64_t)count == scan.limit; // a lowered cap takes several events
     ret_room->taken = rows;
@@ -196,8 +205,11 @@ Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count) {
         EventRow wanted = {.run = run->row.key}, *rows = NULL;
         size_t count = 0;
         ArenaMark mark = arena_mark(&kernel->scratch);
-        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .limit = LIMIT_SIGNALS_PER_RUN};
+        Scan scan = {.table = TABLE_EVENTS,
+                     .index = EVENTS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .limit = LIMIT_SIGNALS_PER_RUN};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         arena_rewind(&kernel->scratch, mark);
         run->facts.signal_count = (int64_t)count;
@@ -220,8 +232,11 @@ typedef struct Signal {
 } Signal;
 
 static Status signal_keep(Kernel *kernel, Run *run, const Signal *signal) {
-    EventRow row = {.key = kernel_next_key(kernel), .run = run->row.key, .name = signal->name,
-                    .id = signal->id, .created_at_ms = kernel_now(kernel),
+    EventRow row = {.key = kernel_next_key(kernel),
+                    .run = run->row.key,
+                    .name = signal->name,
+                    .id = signal->id,
+                    .created_at_ms = kernel_now(kernel),
                     .payload = signal->payload};
     TRY(kernel_insert(kernel, TABLE_EVENTS, &row));
     kernel_count(kernel, COUNTER_SIGNALS, 1);
@@ -242,7 +257,9 @@ static const WaitItem *signal_item(const WaitSet *set, Str name) {
 // The run waits, but not for this: its readers are told. One that executes may still come to it.
 static Status signal_note_unhandled(Kernel *kernel, Run *run, Str name) {
     if (run->row.state != RUN_SUSPENDED) return OK;
-    LogRow entry = {.kind = LOG_UNHANDLED, .position = -1, .name = name,
+    LogRow entry = {.kind = LOG_UNHANDLED,
+                    .position = -1,
+                    .name = name,
                     .data = run->row.idle_since_ms != 0 ? STR("true") : STR("false")};
     grown_push(kernel, run);
     return run_log(kernel, run, &entry);
@@ -254,7 +271,8 @@ static Status signal_put(Kernel *kernel, Run *run, const Signal *signal, bool *r
     if (run->row.state == RUN_SUSPENDED) {
         WaitSet set;
         TRY(run_waits(kernel, run, &set));
-        Delivery delivery = {.item = signal_item(&set, signal->name), .outcome = OUTCOME_OK,
+        Delivery delivery = {.item = signal_item(&set, signal->name),
+                             .outcome = OUTCOME_OK,
                              .data = signal->payload};
         if (delivery.item) {
             *ret_is_delivered = true;
@@ -341,8 +359,11 @@ static Status pending_remove_all(Kernel *kernel, Run *run, EventRemoval *removal
     for (uint32_t seen = 0; seen < LIMIT_REMOVED_EVENTS; seen += REMOVE_PAGE_ROWS) {
         EventRow *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS, .index = run ? EVENTS_BY_RUN : EVENTS_BY_TOPIC,
-                     .match = &wanted, .match_count = 1, .after_key = after,
+        Scan scan = {.table = TABLE_EVENTS,
+                     .index = run ? EVENTS_BY_RUN : EVENTS_BY_TOPIC,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
                      .limit = REMOVE_PAGE_ROWS};
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(kernel_scan(kernel, &scan, &rows, &count));

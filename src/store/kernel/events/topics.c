@@ -22,8 +22,7 @@ Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_st
     Status status = kernel_get(kernel, TABLE_TOPICS, &wanted, ret_topic);
     *ret_is_stored = status == OK;
     if (status == ERR_NOT_FOUND) {
-        *ret_topic = (TopicRow){.consume = kernel->config.default_consume,
-                                 .visible = VISIBLE_ALL};
+        *ret_topic = (TopicRow){.consume = kernel->config.default_consume, .visible = VISIBLE_ALL};
         status = OK;
     }
     TRY(status);

@@ -32,7 +32,10 @@ static Status nodes_all(Kernel *kernel, NodeRow **ret_nodes, size_t *ret_count) 
 static Status owned_page(Kernel *kernel, int64_t owner, int64_t limit, RunRow **ret_rows,
                          size_t *ret_count) {
     RunRow wanted = {.owner = owner};
-    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &wanted, .match_count = 1,
+    Scan scan = {.table = TABLE_RUNS,
+                 .index = RUNS_BY_OWNER,
+                 .match = &wanted,
+                 .match_count = 1,
                  .limit = limit};
     return kernel_scan(kernel, &scan, ret_rows, ret_count);
 }
@@ -194,7 +197,7 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     Run run;
     TRY(run_adopt(kernel, row, &run));
     bool was_begun = run.row.attempts <= 0;
-    if (is_taken_over && was_begun) run.row.attempts = run_lost(&run.row) + 1; // [O6]
+    if (is_taken_over && was_begun) run.row.attempts = run_lost(&run.row) + 1;         // [O6]
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
@@ -243,8 +246,13 @@ static Status claim_reserved(Kernel *kernel, Op *op) {
     while (number < 0 && claim_goes_on(op)) {
         RunRow *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true, .min = number,
-                     .has_max = true, .max = -1, .limit = 1};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_OWNER,
+                     .has_min = true,
+                     .min = number,
+                     .has_max = true,
+                     .max = -1,
+                     .limit = 1};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         if (count == 0) return OK;
         int64_t found = rows[0].owner;
@@ -327,8 +335,11 @@ Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed) {
     for (int64_t owner = 0; budget > 0;) {
         RunRow *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true,
-                     .min = owner + 1, .limit = 1};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_OWNER,
+                     .has_min = true,
+                     .min = owner + 1,
+                     .limit = 1};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         if (count == 0) return OK;
         owner = rows[0].owner;

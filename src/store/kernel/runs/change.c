@@ -76,8 +76,7 @@ Status apply_cancel(Kernel *kernel, Op *op) {
                              "a grace period is not negative and at most a hundred years");
     }
     TRY(run_require(kernel, op->cancel.run_id, &run));
-    return run_cancel(kernel, &run, op->cancel.reason, op->cancel.grace_ms,
-                      &op->cancel.is_changed);
+    return run_cancel(kernel, &run, op->cancel.reason, op->cancel.grace_ms, &op->cancel.is_changed);
 }
 
 // ---- pause and resume ----
@@ -126,12 +125,8 @@ Status apply_resume(Kernel *kernel, Op *op) {
         row->paused_state = 0;
         kernel_note_due(kernel, row->due_at_ms);
         return run_store(kernel, &run);
-    case RUN_SUSPENDED:
-        run_shift_deadline(kernel, &run);
-        return resume_waiting(kernel, &run);
-    default:
-        run_shift_deadline(kernel, &run);
-        return run_make_ready(kernel, &run, (Resolved){0});
+    case RUN_SUSPENDED: run_shift_deadline(kernel, &run); return resume_waiting(kernel, &run);
+    default: run_shift_deadline(kernel, &run); return run_make_ready(kernel, &run, (Resolved){0});
     }
 }
 
@@ -152,8 +147,7 @@ bool log_is_checkpoint(const LogRow *entry) {
 }
 
 bool log_is_positioned(const LogRow *entry) {
-    return log_is_checkpoint(entry) ||
-           (entry->kind == LOG_STEP_ATTEMPT && entry->position >= 0);
+    return log_is_checkpoint(entry) || (entry->kind == LOG_STEP_ATTEMPT && entry->position >= 0);
 }
 
 static bool step_matches(const LogRow *entry, Str step, int64_t iteration) {
@@ -221,8 +215,8 @@ Status apply_rewind(Kernel *kernel, Op *op) { // [G4]
     TRY(step_find(kernel, &run.row, op->rewind.step, &iteration, &position));
     TRY(checkpoints_drop(kernel, &run, position, &op->rewind.dropped_count));
     TRY(tasks_cancel(kernel, &run, position));
-    LogRow rewound = {.kind = LOG_REWOUND, .position = position, .name = op->rewind.step,
-                      .iteration = iteration};
+    LogRow rewound = {
+        .kind = LOG_REWOUND, .position = position, .name = op->rewind.step, .iteration = iteration};
     TRY(run_log(kernel, &run, &rewound));
     op->rewind.position = position;
     run_shift_deadline(kernel, &run);

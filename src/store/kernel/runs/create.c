@@ -94,8 +94,12 @@ static Status definition_find(Kernel *kernel, Str workflow, DefinitionRow *ret_d
     for (;;) {
         DefinitionRow wanted = {.name = workflow}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_DEFINITIONS, .index = DEFINITIONS_BY_NAME, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_DEFINITIONS,
+                     .index = DEFINITIONS_BY_NAME,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -116,8 +120,8 @@ typedef struct Refusal {
     Diag diag;
 } Refusal;
 
-static const Str ERROR_NO_WORKFLOW = STR(
-    "{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of that name\"}");
+static const Str ERROR_NO_WORKFLOW =
+    STR("{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of that name\"}");
 
 // Pins a spec that only names a workflow to its current definition, and applies what that says
 // [C5]; a native one has its name and nothing else. The status is that of the rows; whether the run
@@ -145,8 +149,7 @@ static Status spec_pin(Kernel *kernel, RunSpec *spec, Refusal *ret_refusal) {
 }
 
 static Status refuse_start(Kernel *kernel, const Refusal *refusal) {
-    return kernel_refuse(kernel, refusal->status, refusal->diag.code, "%s",
-                         refusal->diag.message);
+    return kernel_refuse(kernel, refusal->status, refusal->diag.code, "%s", refusal->diag.message);
 }
 
 Status run_check_workflow(Kernel *kernel, const RunSpec *spec) {
@@ -225,8 +228,12 @@ static Status run_insert(Kernel *kernel, Run *run, Str input) {
     if (status != OK) return status;
     run->before = run->row;
     run->facts = (RunFacts){.last_seq = 1};
-    LogRow started = {.run = run->row.key, .seq = 1, .at_ms = kernel_now(kernel),
-                      .kind = LOG_STARTED, .position = -1, .data = input};
+    LogRow started = {.run = run->row.key,
+                      .seq = 1,
+                      .at_ms = kernel_now(kernel),
+                      .kind = LOG_STARTED,
+                      .position = -1,
+                      .data = input};
     TRY(kernel_insert(kernel, TABLE_LOG, &started));
     TRY(tags_insert(kernel, run->row.key, run->row.tags));
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, 1);
@@ -245,8 +252,8 @@ static Status existing_run(Kernel *kernel, Str id, RunCreated *ret_created) {
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
     }
     TRY(status);
-    *ret_created = (RunCreated){.key = run.row.key, .id = kernel_answer(kernel, run.row.id),
-                                .state = run.row.state};
+    *ret_created = (RunCreated){
+        .key = run.row.key, .id = kernel_answer(kernel, run.row.id), .state = run.row.state};
     return OK;
 }
 
@@ -273,8 +280,8 @@ static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Refus
         parent->facts.may_have |= MAY_HAVE_CHILDREN;
         run_keep_facts(kernel, parent);
     }
-    *ret_created = (RunCreated){.key = run.row.key, .is_new = true, .id = spec->id,
-                                .state = run.row.state};
+    *ret_created =
+        (RunCreated){.key = run.row.key, .is_new = true, .id = spec->id, .state = run.row.state};
     if (is_refused) {
         Ending ending = {RUN_FAILED, OUTCOME_ERROR, refusal->error};
         return run_end(kernel, &run, &ending);
@@ -316,8 +323,8 @@ static Status dedupe_start(Kernel *kernel, const RunSpec *spec, Str digest,
                              STR_ARG(spec->dedupe_key));
     }
     TRY(status);
-    *ret_created = (RunCreated){.key = run.row.key, .id = kernel_answer(kernel, run.row.id),
-                                .state = run.row.state};
+    *ret_created = (RunCreated){
+        .key = run.row.key, .id = kernel_answer(kernel, run.row.id), .state = run.row.state};
     return OK;
 }
 
@@ -348,7 +355,9 @@ Status apply_create_run(Kernel *kernel, Op *op) {
     if (status == ERR_NOT_FOUND) {
         status = run_create(kernel, spec, NULL, &created);
         if (status == OK && created.is_new && has_key) {
-            DedupeRow row = {.scope = STR("start"), .id = spec->dedupe_key, .run = created.key,
+            DedupeRow row = {.scope = STR("start"),
+                             .id = spec->dedupe_key,
+                             .run = created.key,
                              .digest = digest};
             status = dedupe_add(kernel, &row);
         }

@@ -48,14 +48,17 @@ static void ended_push(Kernel *kernel, const RunRow *row, const Ending *ending) 
 static Status leftover_settle(Kernel *kernel, Run *run, const EventRow *signal) {
     TRY(signal_remove(kernel, run, signal));
     if (run->row.leftover_policy == LEFTOVER_TO_TOPIC && run->row.leftover_topic.len > 0) {
-        EventSpec event = {.topic = run->row.leftover_topic, .id = signal->id,
-                           .payload = signal->payload};
+        EventSpec event = {
+            .topic = run->row.leftover_topic, .id = signal->id, .payload = signal->payload};
         Published published;
         return event_publish(kernel, &event, FULL_DEAD_LETTER, &published);
     }
     if (run->row.leftover_policy == LEFTOVER_DISCARD) return OK;
-    DeadLetterRow letter = {.id = signal->id, .run_id = run->row.id, .name = signal->name,
-                            .reason = STR("run ended"), .payload = signal->payload};
+    DeadLetterRow letter = {.id = signal->id,
+                            .run_id = run->row.id,
+                            .name = signal->name,
+                            .reason = STR("run ended"),
+                            .payload = signal->payload};
     return dead_letter_add(kernel, &letter);
 }
 
@@ -64,8 +67,11 @@ static Status leftovers_settle(Kernel *kernel, Run *run) {
     for (;;) {
         EventRow wanted = {.run = run->row.key}, *signals = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_EVENTS,
+                     .index = EVENTS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &signals, &count));
         for (size_t i = 0; i < count; i++) TRY(leftover_settle(kernel, run, &signals[i]));
         if (count < PAGE_ROWS) break;
@@ -82,8 +88,12 @@ Status children_cancel(Kernel *kernel, Run *run) {
     for (;;) {
         RunRow wanted = {.parent = run->row.key}, *children = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_PARENT,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
             after = children[i].key;
@@ -105,8 +115,11 @@ static Status cursors_remove(Kernel *kernel, Run *run, int64_t *ret_count) {
     for (;;) {
         CursorRow wanted = {.run = run->row.key}, *cursors = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_CURSORS, .index = SCAN_PRIMARY, .match = &wanted,
-                     .match_count = 1, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_CURSORS,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &cursors, &count));
         for (size_t i = 0; i < count; i++) TRY(kernel_remove(kernel, TABLE_CURSORS, &cursors[i]));
         *ret_count += (int64_t)count;
@@ -131,8 +144,14 @@ static Status cleanup_find(Kernel *kernel, const Run *run, int64_t *ret_position
     *ret_position = INT64_MAX;
     for (int64_t before = INT64_MAX; count == PAGE_ROWS;) {
         LogRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_max = true, .max = before, .is_descending = true, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_LOG,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_max = true,
+                     .max = before,
+                     .is_descending = true,
+                     .limit = PAGE_ROWS};
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -159,8 +178,8 @@ static Status tasks_settle(Kernel *kernel, Run *run, Outcome outcome) { // [E2]
 
 Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     TRY(run_drop_waiters(kernel, run));
-    LogRow finished = {.kind = LOG_FINISHED, .position = -1, .outcome = ending->outcome,
-                       .data = ending->result};
+    LogRow finished = {
+        .kind = LOG_FINISHED, .position = -1, .outcome = ending->outcome, .data = ending->result};
     TRY(run_log(kernel, run, &finished));
     run_set_state(kernel, run, ending->state);
     int64_t now = kernel_now(kernel);
@@ -230,8 +249,11 @@ static Status children_orphan(Kernel *kernel, Run *run) {
     for (;;) {
         RunRow wanted = {.parent = run->row.key}, *children = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = &wanted,
-                     .match_count = 1, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_PARENT,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
             Run child;

@@ -43,8 +43,14 @@ static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotR
     size_t count = PAGE_ROWS;
     for (int64_t after = from->row.input_seq; count == PAGE_ROWS;) {
         LogRow wanted = {.run = from->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
-                     .has_min = true, .min = after + 1, .has_max = true, .max = point->start_seq,
+        Scan scan = {.table = TABLE_LOG,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = after + 1,
+                     .has_max = true,
+                     .max = point->start_seq,
                      .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -115,8 +121,12 @@ static Status tasks_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {
         TaskRow wanted = {.run = from->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .after_key = after, .is_descending = true,
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .is_descending = true,
                      .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -154,8 +164,12 @@ static Status children_fork(Kernel *kernel, const Run *from, Run *to, Map *open)
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {
         RunRow wanted = {.parent = from->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = &wanted,
-                     .match_count = 1, .after_key = after, .is_descending = true,
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_PARENT,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .is_descending = true,
                      .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -188,8 +202,12 @@ Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item) { // [X3]
     for (int64_t after = 0; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TaskRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -205,8 +223,12 @@ Status fork_find_child(Kernel *kernel, const Run *run, WaitItem *item) { // [X3]
     for (int64_t after = 0; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         RunRow wanted = {.parent = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_PARENT,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;

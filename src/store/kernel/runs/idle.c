@@ -42,8 +42,11 @@ static Status has_open_task(Kernel *kernel, Run *run, bool *ret_is_it) {
     while (count == OPEN_PAGE && !*ret_is_it) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TaskRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .after_key = run->facts.tasks_ended_key,
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = run->facts.tasks_ended_key,
                      .limit = OPEN_PAGE};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         *ret_is_it = pass_ended(run, rows, count);
@@ -100,8 +103,8 @@ static Status require_idle_since(Kernel *kernel, const Run *run, int64_t idle_ms
     int64_t since_ms = run->row.idle_since_ms, now_ms = kernel_now(kernel);
     if (since_ms == 0 || now_ms - since_ms >= idle_ms) return OK;
     return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",
-                         "the run \"%.*s\" has been idle for %lld ms only",
-                         STR_ARG(run->row.id), (long long)(now_ms - since_ms));
+                         "the run \"%.*s\" has been idle for %lld ms only", STR_ARG(run->row.id),
+                         (long long)(now_ms - since_ms));
 }
 
 static Status require_quiet(Kernel *kernel, Run *run) {

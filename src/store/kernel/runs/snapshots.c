@@ -32,8 +32,12 @@ static Status next_number(Kernel *kernel, Run *run) {
     if (!(run->facts.may_have & MAY_HAVE_SNAPSHOTS)) return OK;
     SnapshotRow wanted = {.run = run->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
-                 .match_count = 1, .is_descending = true, .limit = 1};
+    Scan scan = {.table = TABLE_SNAPSHOTS,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .is_descending = true,
+                 .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count > 0) run->facts.next_kept = rows[0].number + 1;
     return OK;
@@ -71,9 +75,9 @@ Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t s
         const LogRow *entry = &turn->log[i];
         if (log_begins_step(entry) && entry->position < position) position = entry->position;
     }
-    bool is_kept = run->row.kind == RUN_FLOW && turn->keep_snapshots > 0 &&
-                   position != INT64_MAX && !str_is_null(run->before.snapshot) &&
-                   turn->next != NEXT_CONTINUE_AS && turn->next != NEXT_RETRY;
+    bool is_kept = run->row.kind == RUN_FLOW && turn->keep_snapshots > 0 && position != INT64_MAX &&
+                   !str_is_null(run->before.snapshot) && turn->next != NEXT_CONTINUE_AS &&
+                   turn->next != NEXT_RETRY;
     if (!is_kept) return OK;
     Str snapshot;
     TRY(snapshot_stored(kernel, run, &snapshot));
@@ -97,8 +101,13 @@ Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number) {
     for (size_t count = PAGE_ROWS; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         SnapshotRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
-                     .match_count = 1, .has_min = true, .min = from_number, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_SNAPSHOTS,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = from_number,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             TRY(kernel_remove(kernel, TABLE_SNAPSHOTS, &rows[i]));
@@ -117,7 +126,7 @@ typedef struct StepSearch {
     int64_t iteration; // < 0 = the last
     int64_t count;     // occurrences seen
     int64_t seq;       // of what was found; 0 = nothing
-    bool is_first; // it was begun in the first turn: nothing had been delivered before it
+    bool is_first;     // it was begun in the first turn: nothing had been delivered before it
 } StepSearch;
 
 static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search) {
@@ -145,8 +154,13 @@ static Status kept_find(Kernel *kernel, const RunRow *run, FlowPoint *point) {
     for (int64_t after = 0;;) {
         SnapshotRow wanted = {.run = run->key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_SNAPSHOTS, .index = SCAN_PRIMARY, .match = &wanted,
-                     .match_count = 1, .has_min = true, .min = after + 1, .limit = 1};
+        Scan scan = {.table = TABLE_SNAPSHOTS,
+                     .index = SCAN_PRIMARY,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .has_min = true,
+                     .min = after + 1,
+                     .limit = 1};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         if (count == 0) return ERR_NOT_FOUND;
         after = rows[0].number;
@@ -205,8 +219,12 @@ static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_positi
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {
         RunRow wanted = {.parent = run->row.key}, *children = NULL;
-        Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_PARENT, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_RUNS,
+                     .index = RUNS_BY_PARENT,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
             after = children[i].key;
@@ -228,7 +246,9 @@ Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     const SnapshotRow *row = &point.row;
     TRY(log_drop(kernel, run, row->start_seq, &op->rewind.dropped_count)); // [B3]
     TRY(tasks_cancel(kernel, run, row->position));
-    LogRow rewound = {.kind = LOG_REWOUND, .position = row->position, .name = op->rewind.step,
+    LogRow rewound = {.kind = LOG_REWOUND,
+                      .position = row->position,
+                      .name = op->rewind.step,
                       .iteration = iteration};
     TRY(run_log(kernel, run, &rewound));
     TRY(snapshots_drop(kernel, run, row->number));

@@ -56,7 +56,10 @@ Status state_set(Kernel *kernel, Run *run, const StateSpec *spec) {
 
 static Status states_scan(Kernel *kernel, const Run *run, StateRow **ret_rows, size_t *ret_count) {
     StateRow wanted = {.run = run->row.key};
-    Scan scan = {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &wanted, .match_count = 1,
+    Scan scan = {.table = TABLE_STATES,
+                 .index = SCAN_PRIMARY,
+                 .match = &wanted,
+                 .match_count = 1,
                  .limit = STATES_MAX};
     *ret_count = 0;
     if (!(run->facts.may_have & MAY_HAVE_STATES)) return OK;

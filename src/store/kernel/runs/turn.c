@@ -46,9 +46,8 @@ static Status log_check(Kernel *kernel, const LogRow *entry) {
 }
 
 static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *run) {
-    size_t effect_count =
-        turn->log_count + turn->child_count + turn->task_count + turn->event_count +
-        turn->state_count;
+    size_t effect_count = turn->log_count + turn->child_count + turn->task_count +
+                          turn->event_count + turn->state_count;
     if (effect_count > LIMIT_EFFECTS_PER_TURN) {
         return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_EFFECTS",
                              "a turn with %zu effects; at most %d are allowed", effect_count,
@@ -72,8 +71,7 @@ static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *r
         TRY(kernel_check_size(kernel, "the payload", event->payload, LIMIT_PAYLOAD_SIZE));
     }
     for (size_t i = 0; i < turn->state_count; i++) {
-        TRY(kernel_check_name(kernel, "the key of a state", turn->states[i].name,
-                              LIMIT_NAME_SIZE));
+        TRY(kernel_check_name(kernel, "the key of a state", turn->states[i].name, LIMIT_NAME_SIZE));
         TRY(kernel_check_size(kernel, "the value of a state", turn->states[i].value,
                               LIMIT_STATE_SIZE));
     }
@@ -107,8 +105,8 @@ static Status waits_check(Kernel *kernel, const WaitSet *set, const Run *run) {
     for (size_t i = 0; i < set->count; i++) {
         TRY(item_check(kernel, &set->items[i]));
         bool may_group = set->mode == WAIT_EACH && run->row.kind == RUN_FLOW;
-        bool is_good = wait_item_has_good_group(&set->items[i]) &&
-                       (may_group || set->items[i].group == 0);
+        bool is_good =
+            wait_item_has_good_group(&set->items[i]) && (may_group || set->items[i].group == 0);
         if (!is_good) {
             return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
                                  "only tasks and children of scripts are waited for in groups");
@@ -170,8 +168,7 @@ static Status target_lookup(Kernel *kernel, const Run *run, WaitItem *item) {
     }
     if (status != ERR_NOT_FOUND) return status;
     return kernel_refuse(kernel, ERR_INVALID, "WAIT_TARGET",
-                         "the turn waits for \"%.*s\", which does not exist",
-                         STR_ARG(item->name));
+                         "the turn waits for \"%.*s\", which does not exist", STR_ARG(item->name));
 }
 
 // Before anything is written: each target exists or is made by this very turn. The items are
@@ -230,9 +227,10 @@ static Status participation_end(Kernel *kernel, TurnCommit *turn, bool is_kept) 
 
 static Status participant_failed(Kernel *kernel, const TurnCommit *turn, const char *code,
                                  const char *reason) {
-    return kernel_refuse(kernel, ERR_CONFLICT, code, "the step \"%.*s\" failed within the "
-                         "transaction%s%s", STR_ARG(turn->log[0].name), reason[0] ? ": " : "",
-                         reason);
+    return kernel_refuse(kernel, ERR_CONFLICT, code,
+                         "the step \"%.*s\" failed within the "
+                         "transaction%s%s",
+                         STR_ARG(turn->log[0].name), reason[0] ? ": " : "", reason);
 }
 
 // Calls the participant between savepoint and its end.
@@ -398,7 +396,7 @@ static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
     TRY(states_clear(kernel, run));
     TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
     run->row.incarnation++;
-    run->row.retries = 0; // what begins now has all its attempts before it
+    run->row.retries = 0;                     // what begins now has all its attempts before it
     run->row.input_seq = run->facts.last_seq; // [U5]
     run->row.log_seq = run->facts.last_seq;
     run->row.snapshot = STR_NULL;

@@ -13,9 +13,7 @@
 #include "base/assert.h"
 #include "store/kernel/internal.h"
 
-enum {
-    ZONE_RETRY_MS = 60 * 1000
-};
+enum { ZONE_RETRY_MS = 60 * 1000 };
 
 // The run the overlap policy looks at; *ret_is_live: it has not ended.
 Status schedule_previous(Kernel *kernel, const ScheduleRow *row, Run *ret_run, bool *ret_is_live) {
@@ -159,8 +157,11 @@ Status schedule_continue(Kernel *kernel, const Run *ended) { // [L2]
     if (kernel->counters[COUNTER_SCHEDULES] == 0) return OK;
     ScheduleRow wanted = {.awaited_run = ended->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SCHEDULES, .index = SCHEDULES_BY_AWAITED, .match = &wanted,
-                 .match_count = 1, .limit = PAGE_ROWS};
+    Scan scan = {.table = TABLE_SCHEDULES,
+                 .index = SCHEDULES_BY_AWAITED,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .limit = PAGE_ROWS};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     for (size_t i = 0; i < count; i++) TRY(queued_start(kernel, &rows[i]));
     return OK;

@@ -16,12 +16,14 @@
 #include "base/assert.h"
 #include "store/kernel/internal.h"
 
-
 static Status key_load(Kernel *kernel, const TaskRow *task, KeyChange *change) {
     TaskKeyRow wanted = {.queue = task->queue, .name = task->concurrency_key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_TASK_KEYS, .index = TASK_KEYS_BY_NAME, .match = &wanted,
-                 .match_count = 2, .limit = 1};
+    Scan scan = {.table = TABLE_TASK_KEYS,
+                 .index = TASK_KEYS_BY_NAME,
+                 .match = &wanted,
+                 .match_count = 2,
+                 .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     change->is_stored = count > 0;
     change->before = count > 0 ? rows[0] : wanted;
@@ -30,8 +32,7 @@ static Status key_load(Kernel *kernel, const TaskRow *task, KeyChange *change) {
 }
 
 static bool has_place(const QueueRow *queue, const TaskKeyRow *key) {
-    return queue->max_per_key == 0 ||
-           key->running_count + key->ready_count < queue->max_per_key;
+    return queue->max_per_key == 0 || key->running_count + key->ready_count < queue->max_per_key;
 }
 
 static int64_t *count_of(TaskKeyRow *key, int64_t key_rank) {
@@ -96,9 +97,16 @@ static Status task_at(Kernel *kernel, const TaskKeyRow *key, KeyEnd end, TaskRow
     TaskRow wanted = {.queue = key->queue, .concurrency_key = key->name}, *rows = NULL;
     size_t count = 0;
     bool is_ready = end == WORST_READY;
-    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_KEY, .match = &wanted, .match_count = 2,
-                 .has_min = !is_ready, .min = 1, .has_max = is_ready, .max = -1,
-                 .is_descending = is_ready, .limit = 1};
+    Scan scan = {.table = TABLE_TASKS,
+                 .index = TASKS_BY_KEY,
+                 .match = &wanted,
+                 .match_count = 2,
+                 .has_min = !is_ready,
+                 .min = 1,
+                 .has_max = is_ready,
+                 .max = -1,
+                 .is_descending = is_ready,
+                 .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0 || (is_ready && key_place(rows[0].key_rank) != KEY_READY)) {
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
@@ -201,13 +209,17 @@ Status key_has_room(Kernel *kernel, const TaskRow *task, bool *ret_has_room) {
 Status keys_adjust(Kernel *kernel, CachedQueue *queue) { // [J4]
     TaskKeyRow wanted = {.queue = queue->row.name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_TASK_KEYS, .index = TASK_KEYS_BY_QUEUE, .match = &wanted,
-                 .match_count = 1, .has_min = true, .min = queue->row.adjust_from,
+    Scan scan = {.table = TABLE_TASK_KEYS,
+                 .index = TASK_KEYS_BY_QUEUE,
+                 .match = &wanted,
+                 .match_count = 1,
+                 .has_min = true,
+                 .min = queue->row.adjust_from,
                  .limit = PAGE_ROWS};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     for (size_t i = 0; i < count; i++) {
-        KeyChange change = {.queue = queue, .before = rows[i], .row = rows[i], .is_stored = true,
-                            .is_keyed = true};
+        KeyChange change = {
+            .queue = queue, .before = rows[i], .row = rows[i], .is_stored = true, .is_keyed = true};
         bool is_settled;
         TRY(key_settle(kernel, &change, &is_settled));
         TRY(key_store(kernel, &change));

@@ -16,8 +16,8 @@
 #include "base/containers/hash.h"
 #include "store/kernel/internal.h"
 
-static const Str ERROR_NOT_STARTED = STR(
-    "{\"type\":\"TaskTimeoutError\",\"message\":\"no worker started the task in time\"}");
+static const Str ERROR_NOT_STARTED =
+    STR("{\"type\":\"TaskTimeoutError\",\"message\":\"no worker started the task in time\"}");
 static const Str ERROR_TOO_LONG =
     STR("{\"type\":\"TaskTimeoutError\",\"message\":\"the task ran longer than it may\"}");
 static const Str ERROR_LEASE_LOST =
@@ -90,8 +90,8 @@ static int64_t backoff_of(const TaskRow *task) {
     }
     if (delay > max) delay = max;
     if (task->jitter_pct > 0) {
-        uint64_t hash = hash_fixed_bytes(task->id.data, task->id.len) ^
-                        hash_fixed_u64((uint64_t)task->attempt);
+        uint64_t hash =
+            hash_fixed_bytes(task->id.data, task->id.len) ^ hash_fixed_u64((uint64_t)task->attempt);
         double spread = (double)(hash_fixed_u64(hash) % 20001) / 10000 - 1; // -1 … 1
         double jitter = (double)(task->jitter_pct < 100 ? task->jitter_pct : 100) / 100;
         delay += delay * jitter * spread;
@@ -171,8 +171,12 @@ Status tasks_end_leases(Kernel *kernel, Str worker) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TaskRow wanted = {.state = TASK_LEASED}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_STATE, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_STATE,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -203,8 +207,12 @@ static Status tasks_visit(Kernel *kernel, const Run *run,
         ArenaMark mark = arena_mark(&kernel->scratch);
         TaskRow wanted = {.run = run->row.key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_TASKS,
+                     .index = TASKS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;

@@ -43,8 +43,7 @@ static bool window_is_open(const Kernel *kernel, const QueueRow *queue) { // els
 }
 
 static bool window_is_used_up(const QueueRow *queue) {
-    return queue->rate_count > 0 && queue->rate_at_ms != 0 &&
-           queue->rate_used >= queue->rate_count;
+    return queue->rate_count > 0 && queue->rate_at_ms != 0 && queue->rate_used >= queue->rate_count;
 }
 
 static void queue_set_due(Kernel *kernel, QueueRow *queue) { // [Y3]
@@ -169,8 +168,8 @@ static Status limits_check(Kernel *kernel, const QueueRow *wanted) {
 // Takes over the limits and the pause; what runs already goes on.
 static Status queue_set(Kernel *kernel, CachedQueue *queue, const QueueRow *wanted) {
     QueueRow *row = &queue->row;
-    bool is_new_rate = row->rate_count != wanted->rate_count ||
-                       row->rate_period_ms != wanted->rate_period_ms;
+    bool is_new_rate =
+        row->rate_count != wanted->rate_count || row->rate_period_ms != wanted->rate_period_ms;
     bool is_new_key_limit = row->max_per_key != wanted->max_per_key;
     row->is_explicit = wanted->is_explicit;
     row->max_running = wanted->max_running;

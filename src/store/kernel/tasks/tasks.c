@@ -51,7 +51,7 @@ Status task_check_spec(Kernel *kernel, const TaskSpec *spec) {
     TRY(kernel_check_size(kernel, "the concurrency key", spec->concurrency_key, LIMIT_KEY_SIZE));
     TRY(kernel_check_size(kernel, "the input", spec->input, LIMIT_PAYLOAD_SIZE));
     TRY(kernel_check_size(kernel, "the list of errors not retried", spec->non_retryable,
-                   LIMIT_ERROR_SIZE));
+                          LIMIT_ERROR_SIZE));
     bool is_good = is_duration(spec->delay_ms) && is_duration(spec->backoff_ms) &&
                    is_duration(spec->backoff_max_ms) && is_duration(spec->start_timeout_ms) &&
                    is_duration(spec->run_timeout_ms) && is_duration(spec->heartbeat_ms) &&
@@ -113,8 +113,8 @@ Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
         row_copy(&tables[TABLE_TASKS], &kernel->scratch, cached, ret_task); // [K5]
         return OK;
     }
-    Scan scan = {.table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1,
-                 .limit = 1};
+    Scan scan = {
+        .table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
     *ret_task = rows[0];
@@ -230,8 +230,7 @@ Status apply_complete_task(Kernel *kernel, Op *op) {
     TRY(task_require(kernel, op->complete_task.id, &before));
     // Said again because the answer was lost. Another result under the same token is not what
     // counts, and must not hear that it does.
-    bool is_repeated = before.state == TASK_COMPLETED &&
-                       before.token == op->complete_task.token &&
+    bool is_repeated = before.state == TASK_COMPLETED && before.token == op->complete_task.token &&
                        str_same(before.result, op->complete_task.result);
     if (is_repeated) return OK;
     TRY(task_check_lease(kernel, &before, op->complete_task.token));

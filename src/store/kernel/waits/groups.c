@@ -20,8 +20,7 @@ bool outcome_is_quiet(const WaitItem *item, Outcome outcome) {
 
 // Begins behind the item that settled: those that follow it are mostly open, so the first look
 // decides.
-Status group_has_open(Kernel *kernel, Run *run, const WaitSet *set, size_t place,
-                      bool *ret_is_it) {
+Status group_has_open(Kernel *kernel, Run *run, const WaitSet *set, size_t place, bool *ret_is_it) {
     *ret_is_it = false;
     for (size_t i = 1; i < set->count && !*ret_is_it; i++) {
         const WaitItem *item = &set->items[(place + i) % set->count];
@@ -70,8 +69,8 @@ Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved) { // [G1
 
 void grown_push(Kernel *kernel, const Run *run) {
     Batch *batch = kernel->batch;
-    bool is_known = batch->grown_count > 0 &&
-                    batch->grown[batch->grown_count - 1].run == run->row.key;
+    bool is_known =
+        batch->grown_count > 0 && batch->grown[batch->grown_count - 1].run == run->row.key;
     if (is_known) return;
     batch->grown = batch_reserve(batch, batch->grown, batch->grown_count, &batch->grown_capacity,
                                  sizeof(GrownRun));

@@ -119,8 +119,12 @@ static Status look_signal(Kernel *kernel, Run *run, const WaitItem *item, Settle
     while (run->facts.may_have & MAY_HAVE_SIGNALS) {
         EventRow wanted = {.run = run->row.key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_RUN, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_EVENTS,
+                     .index = EVENTS_BY_RUN,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -150,8 +154,12 @@ static Status look_event(Kernel *kernel, Run *run, const WaitItem *item, Settled
     for (;;) {
         EventRow wanted = {.topic = item->name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS, .index = EVENTS_BY_TOPIC, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_EVENTS,
+                     .index = EVENTS_BY_TOPIC,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -230,10 +238,14 @@ static Str delivery_name(Kernel *kernel, const Run *run, const Delivery *deliver
 // Writes the entry; the copy that is answered lives in the batch's arena.
 static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, LogRow *ret_row) {
     const WaitItem *item = delivery->item;
-    LogRow entry = {.kind = LOG_WAIT, .position = item->position, .iteration = item->iteration,
-                    .outcome = delivery->outcome, .slot = item->slot,
+    LogRow entry = {.kind = LOG_WAIT,
+                    .position = item->position,
+                    .iteration = item->iteration,
+                    .outcome = delivery->outcome,
+                    .slot = item->slot,
                     .name = delivery_name(kernel, run, delivery),
-                    .attempt = delivery->attempt, .data = delivery->data};
+                    .attempt = delivery->attempt,
+                    .data = delivery->data};
     TRY(run_log(kernel, run, &entry));
     entry.name = kernel_answer(kernel, entry.name);
     entry.data = kernel_answer(kernel, entry.data);
@@ -357,8 +369,12 @@ Status wait_deliver_guests(Kernel *kernel, const TaskRow *task) { // [W6]
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {
         WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
-        Scan scan = {.table = TABLE_WAITERS, .index = WAITERS_BY_TOPIC, .match = &wanted,
-                     .match_count = 1, .after_key = after, .limit = PAGE_ROWS};
+        Scan scan = {.table = TABLE_WAITERS,
+                     .index = WAITERS_BY_TOPIC,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             Delivery delivery;
@@ -381,8 +397,10 @@ static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
         item->waiter = 0;
         if (item->kind != WAIT_EVENT && !is_shared) continue;
         Str topic = is_shared ? shared_topic(kernel, item->target) : item->name;
-        WaiterRow waiter = {.key = kernel_next_key(kernel), .topic = topic,
-                            .run = run->row.key, .generation = run->row.generation,
+        WaiterRow waiter = {.key = kernel_next_key(kernel),
+                            .topic = topic,
+                            .run = run->row.key,
+                            .generation = run->row.generation,
                             .slot = item->slot};
         TRY(kernel_insert(kernel, TABLE_WAITERS, &waiter));
         item->waiter = waiter.key;

@@ -31,8 +31,7 @@ typedef struct Delivery {
 // Only for SUSPENDED runs: logs and makes the run ready.
 MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);
 // Whether the item has settled; what is pending is looked at, not taken.
-MUST_CHECK Status wait_is_settled(Kernel *kernel, Run *run, const WaitItem *item,
-                                  bool *ret_is_it);
+MUST_CHECK Status wait_is_settled(Kernel *kernel, Run *run, const WaitItem *item, bool *ret_is_it);
 // Delivers to the run `key` if it is parked on an item of that kind and target.
 MUST_CHECK Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
                                       const Delivery *delivery);

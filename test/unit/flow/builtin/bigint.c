@@ -110,8 +110,11 @@ static void known_values_come_out(void **state) {
 static void size_is_limited_before_the_work_is_done(void **state) {
     (void)state;
     static const char *const programs[] = {
-        "return 2n ** 300000n", "return 1n << 300000n", "return 7n ** (10n ** 30n)",
-        "let x = 3n; for (;;) x *= x", "return BigInt('9'.repeat(200000))",
+        "return 2n ** 300000n",
+        "return 1n << 300000n",
+        "return 7n ** (10n ** 30n)",
+        "let x = 3n; for (;;) x *= x",
+        "return BigInt('9'.repeat(200000))",
         "return BigInt.asUintN(2 ** 40, -1n)",
     };
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {

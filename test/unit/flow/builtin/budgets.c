@@ -50,8 +50,7 @@ static void lengths_beyond_the_limit_are_refused(void **state) {
     (void)state;
     assert_flow_fails("return new Array(1e9).fill(0)", "RangeError", "Invalid array length");
     assert_flow_fails("return [...new Array(4294967295)]", "RangeError", "Invalid array length");
-    assert_flow_fails("const [...a] = new Array(4294967295)", "RangeError",
-                      "Invalid array length");
+    assert_flow_fails("const [...a] = new Array(4294967295)", "RangeError", "Invalid array length");
     assert_flow_fails("return new Array(4294967295).join('x')", "RangeError",
                       "Invalid string length");
 }
@@ -221,11 +220,22 @@ static void inputs_are_read_in_no_time(void **state) {
 
 // Strings that are made of others take their room when somebody looks at them. 4,000 of 1 MiB.
 static const char *const rope_uses[] = {
-    "a.toSorted()",      "a.indexOf(s + 9999)", "a.includes(s + 9999)", "a.lastIndexOf(s + 9999)",
-    "new Set(a)",        "a.join()",            "JSON.stringify(a)",    "JSON.stringify({}, a)",
-    "''.concat(...a)",   "console.log(...a)",   "console.log(a)",       "Stream.write(a)",
-    "a.filter(x => x === s + 9999)",            "a.map(x => x.at(0))",
-    "Object.fromEntries(a.map(x => [x, 1]))",   "new Map(a.map(x => [x, 1]))",
+    "a.toSorted()",
+    "a.indexOf(s + 9999)",
+    "a.includes(s + 9999)",
+    "a.lastIndexOf(s + 9999)",
+    "new Set(a)",
+    "a.join()",
+    "JSON.stringify(a)",
+    "JSON.stringify({}, a)",
+    "''.concat(...a)",
+    "console.log(...a)",
+    "console.log(a)",
+    "Stream.write(a)",
+    "a.filter(x => x === s + 9999)",
+    "a.map(x => x.at(0))",
+    "Object.fromEntries(a.map(x => [x, 1]))",
+    "new Map(a.map(x => [x, 1]))",
     "a.reduce((x, y) => x + y, '').at(0)",
 };
 

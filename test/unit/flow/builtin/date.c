@@ -1,6 +1,6 @@
 // Dates: the calendar, the text forms and what Date.parse accepts.
-#include "base/env.h"
 #include "flow/builtin/text/date.h"
+#include "base/env.h"
 #include "unit/unit.h"
 #include <math.h>
 
@@ -24,8 +24,8 @@ static void calendar_goes_forth_and_back(void **state) {
     (void)state;
     uint64_t seed = 5;
     for (size_t i = 0; i < scaled(100000); i++) {
-        double time = (double)((int64_t)(random_next(&seed) % 17280000000000001ull) -
-                               8640000000000000ll);
+        double time =
+            (double)((int64_t)(random_next(&seed) % 17280000000000001ull) - 8640000000000000ll);
         DateFields f;
         date_split(time, &f);
         assert_in_range(f.month, 0, 11);
@@ -88,9 +88,22 @@ static void older_forms_are_read(void **state) {
 static void nonsense_is_no_date(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "", "hello", "2020-13-01", "2020-01-32", "2020-01-01T25:00Z", "2020-01-01T10:60Z",
-        "2020-01-01T24:00:01Z", "2020-1-1T", "-000000-01-01T00:00:00Z", "12 13 14 15",
-        "Jan 1 2020 foo", "1:2:3:4", "99999999999999999999", "((((", "Jan", "2020-01-01T10",
+        "",
+        "hello",
+        "2020-13-01",
+        "2020-01-32",
+        "2020-01-01T25:00Z",
+        "2020-01-01T10:60Z",
+        "2020-01-01T24:00:01Z",
+        "2020-1-1T",
+        "-000000-01-01T00:00:00Z",
+        "12 13 14 15",
+        "Jan 1 2020 foo",
+        "1:2:3:4",
+        "99999999999999999999",
+        "((((",
+        "Jan",
+        "2020-01-01T10",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!isnan(parse(texts[i]))) fail_msg("\"%s\" passed for a date", texts[i]);
@@ -115,9 +128,14 @@ static void any_text_ends_in_a_time_or_nothing(void **state) {
 static void styles_print_as_engines_do(void **state) {
     (void)state;
     static const char *const expected[] = {
-        "Fri Feb 09 2024 03:04:05 GMT+0000 (Coordinated Universal Time)", "Fri Feb 09 2024",
-        "03:04:05 GMT+0000 (Coordinated Universal Time)", "Fri, 09 Feb 2024 03:04:05 GMT",
-        "2024-02-09T03:04:05.006Z", "2/9/2024, 3:04:05 AM", "2/9/2024", "3:04:05 AM",
+        "Fri Feb 09 2024 03:04:05 GMT+0000 (Coordinated Universal Time)",
+        "Fri Feb 09 2024",
+        "03:04:05 GMT+0000 (Coordinated Universal Time)",
+        "Fri, 09 Feb 2024 03:04:05 GMT",
+        "2024-02-09T03:04:05.006Z",
+        "2/9/2024, 3:04:05 AM",
+        "2/9/2024",
+        "3:04:05 AM",
     };
     double time = parse("2024-02-09T03:04:05.006Z");
     for (DateStyle style = DATE_STYLE_FULL; style <= DATE_STYLE_LOCALE_TIME; style++) {

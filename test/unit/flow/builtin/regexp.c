@@ -118,8 +118,8 @@ static void bad_patterns_are_refused_in_words(void **state) {
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         Pattern pattern;
-        bool is_fine = pattern_open(&pattern, samples[i].text, strlen(samples[i].text),
-                                    samples[i].flags);
+        bool is_fine =
+            pattern_open(&pattern, samples[i].text, strlen(samples[i].text), samples[i].flags);
         if (is_fine) fail_msg("/%s/ was accepted", samples[i].text);
         assert_string_equal(pattern.message, samples[i].message);
         arena_done(&pattern.arena);
@@ -167,8 +167,8 @@ static void put(Maker *m, const char *text) {
 static void make_choice(Maker *m, int depth);
 
 static void make_atom(Maker *m, int depth) {
-    static const char *const simple[] = {"a",   "b",    "c",     "A",     "1",     "_",   ".",
-                                         "\\d", "\\w",  "\\s",   "\\W",   "[ab]",  "[^a]", "[]",
+    static const char *const simple[] = {"a",   "b",    "c",     "A",      "1",    "_",    ".",
+                                         "\\d", "\\w",  "\\s",   "\\W",    "[ab]", "[^a]", "[]",
                                          "[^]", "(?:)", "(a|b)", "[a-c1]", "\\1",  "\xe9"};
     static const char *const groups[] = {"(", "(?:", "(?=", "(?!", "(?<=", "(?<!"};
     if (depth == 0 || below(m, 2)) {
@@ -197,8 +197,8 @@ static void make_choice(Maker *m, int depth) {
 }
 
 static void compare_engines(Maker *m, Pattern *pattern, RegexpFast *fast, bool is_wide) {
-    static const uint16_t letters[] = {'a',  'b',  'c',  'A',   '1',   '_',
-                                       ' ',  '\n', 0xE9, 0x3C3, 0x2028};
+    static const uint16_t letters[] = {'a', 'b',  'c',  'A',   '1',   '_',
+                                       ' ', '\n', 0xE9, 0x3C3, 0x2028};
     uint16_t wide[12];
     uint8_t narrow[12];
     uint32_t length = below(m, 12);
@@ -261,8 +261,7 @@ static void both_engines_stop_at_their_budget(void **state) {
     RegexpFast *fast = regexp_fast_new(&pattern.tree, false);
     assert_non_null(fast);
     budget.steps = 100000;
-    assert_int_equal(regexp_fast_match(fast, &subject, 0, &budget, captures),
-                     REGEXP_OUT_OF_STEPS);
+    assert_int_equal(regexp_fast_match(fast, &subject, 0, &budget, captures), REGEXP_OUT_OF_STEPS);
     regexp_fast_free(fast);
     budget = (RegexpBudget){100000000, 1000};
     assert_int_equal(regexp_match(&pattern.program, &subject, 0, &budget, captures),
@@ -286,15 +285,19 @@ static void changed_regexps_follow_the_specification(void **state) {
     assert_flow("const r = /a/g; r.lastIndex = { valueOf() { return 1 } };"
                 "return [r.exec('aaa').index, r.lastIndex]",
                 "[1,2]");
-    assert_flow("return 'a-b'.split({ [Symbol.split](s, n) { return [s, n] } }, 7)",
-                "[\"a-b\",7]");
+    assert_flow("return 'a-b'.split({ [Symbol.split](s, n) { return [s, n] } }, 7)", "[\"a-b\",7]");
 }
 
 // PCRE2's own limit would see a few steps here: it counts starts, not characters.
 static void both_engines_count_characters(void **state) {
     (void)state;
-    static const char *const patterns[] = {"a+b", "a*?b", "(?:ab|a)*c", "a{2,}b|a+c", "(a+)\\1b",
-                                           "(?=a+b)x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"};
+    static const char *const patterns[] = {"a+b",
+                                           "a*?b",
+                                           "(?:ab|a)*c",
+                                           "a{2,}b|a+c",
+                                           "(a+)\\1b",
+                                           "(?=a+b)x",
+                                           "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"};
     enum { LENGTH = 20000, BUDGET = 1 << 20 };
     char *text = malloc(LENGTH + 1);
     memset(text, 'a', LENGTH);
@@ -351,9 +354,9 @@ static void nested_choices_are_measured_once(void **state) {
 static void reading_a_pattern_has_a_limit(void **state) {
     (void)state;
     static const char *const too_large[] = {
-        "'\\\\p{L}'.repeat(40000)",                                              // memory
-        "'\u03b1'.repeat(20000)",                                                 // time
-        "Array.from({ length: 30000 }, (_, i) => `(?<n${i}>a)`).join('')",         // names
+        "'\\\\p{L}'.repeat(40000)",                                        // memory
+        "'\u03b1'.repeat(20000)",                                          // time
+        "Array.from({ length: 30000 }, (_, i) => `(?<n${i}>a)`).join('')", // names
     };
     for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
         char source[256];

@@ -44,8 +44,7 @@ static void entries_stay_in_order_of_insertion(void **state) {
     check_invariants(f.table);
     assert_int_equal(f.table->live_count, 1000);
     int expected = 0;
-    for (FlowTableEntry *e = next_entry(f.table, 0); e;
-         e = next_entry(f.table, e->sequence + 1)) {
+    for (FlowTableEntry *e = next_entry(f.table, 0); e; e = next_entry(f.table, e->sequence + 1)) {
         assert_int_equal(flow_as_int(e->key), expected++ * 7 % 1000);
     }
     assert_int_equal(expected, 1000);
@@ -96,8 +95,8 @@ static void keys_are_equal_as_same_value_zero_says(void **state) {
     FlowVm *vm = f.vm;
     f.table = flow_table_put(vm, f.table, flow_double(-0.0), flow_int(1));
     f.table = flow_table_put(vm, f.table, FLOW_NAN, flow_int(2));
-    f.table = flow_table_put(vm, f.table, flow_from_string(flow_string_cstr(vm, "text")),
-                             flow_int(3));
+    f.table =
+        flow_table_put(vm, f.table, flow_from_string(flow_string_cstr(vm, "text")), flow_int(3));
     assert_non_null(flow_table_find(vm, f.table, flow_int(0)));
     assert_int_equal(next_entry(f.table, 0)->key.bits, flow_int(0).bits);
     assert_non_null(flow_table_find(vm, f.table, FLOW_NAN));
