@@ -803,7 +803,7 @@ static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     store_close(world->store);
     unlink(world->path);
     char path[512];
-    snprintf(path, sizeof(path), "%s/test/unit/store_v1.sql", getenv("ABIDE_SOURCE_DIR"));
+    snprintf(path, sizeof(path), "%s/test/unit/store/store_v1.sql", getenv("ABIDE_SOURCE_DIR"));
     run_sql(world->path, read_text(world, path));
     run_sql(world->path, "PRAGMA application_id = 1633839460; PRAGMA user_version = 1;"
                          "PRAGMA journal_mode = WAL");
