@@ -1,6 +1,7 @@
 """tools/tidy finds what it is there to find, and nothing in good code."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,8 @@ class TidyTest(unittest.TestCase):
     def write(self, path, text):
         full = os.path.join(self.root, path)
         os.makedirs(os.path.dirname(full), exist_ok=True)
+        if re.match(r"src/.*/\w+\.[ch]$", path):
+            self.write(os.path.join(os.path.dirname(path), "README.md"), "# A folder\n")
         with open(full, "w", encoding="utf-8") as file:
             file.write(text)
 
@@ -99,6 +102,27 @@ class TidyTest(unittest.TestCase):
 
     def test_include_in_a_comment_is_no_include(self):
         self.assert_clean("src/base/a.c", OPENING + '/*\n#include "engine/turn.h"\n*/\n')
+
+    def test_crowded_folder_is_found(self):
+        for i in range(24):
+            self.write("src/base/a%d.h" % i, "int a;\n")
+        self.assert_clean("src/base/b.h", "int b;\n")
+        self.assert_found("src/base/c.h", "int c;\n", "[folder-sources]", "26 sources")
+
+    def test_folder_without_a_readme_is_found(self):
+        self.write("src/base/a.h", "int a;\n")
+        os.remove(os.path.join(self.root, "src/base/README.md"))
+        status, output = self.tidy()
+        self.assertEqual((status, output.count("[readme]")), (1, 1), output)
+
+    def test_file_that_a_comment_speaks_of_must_exist(self):
+        self.assert_clean("src/base/a.h", "// See a.h, base/a.h and <stdio.h>.\n")
+        self.assert_found("src/base/a.h", "int a; // see base/gone.h\n", "a.h:1: [named-file]",
+                          "base/gone.h")
+
+    def test_file_that_a_readme_speaks_of_must_exist(self):
+        self.write("src/base/a.h", "int a;\n")
+        self.assert_found("src/base/README.md", "Begin with `gone.h`.\n", "[named-file]", "gone.h")
 
     def test_unknown_layer_is_found(self):
         self.assert_found("src/misc/a.c", OPENING, "[layer]", "misc")

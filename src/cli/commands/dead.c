@@ -1,6 +1,6 @@
 // abide dead: events and signals that reached nobody, kept as dead letters.
 //
-// Not here: why they are kept (docs, and store/kernel_letters.c).
+// Not here: why they are kept (docs, and store/kernel/events/topics.c).
 //
 // A replayed letter wakes a waiter that is there, or waits like a new event; it is no dead letter
 // any more either way.

@@ -1,5 +1,5 @@
 // JSON of plain data, without running script code: inputs, settlements, failure details. What a
-// script asks for with JSON.stringify is builtin_json.c.
+// script asks for with JSON.stringify is builtin/text/json_stringify.c.
 //
 //   [J1] Reading keeps an explicit stack of open containers; depth is limited by the reader.
 //   [J2] Writing is for people and logs: at most JSON_OUT_DEPTH levels, cycles end there.

@@ -262,7 +262,7 @@ FlowInlineCache *flow_vm_caches_new(size_t count);
 FlowLookup *flow_vm_lookups_new(void);
 void flow_vm_drop_caches(FlowVm *vm); // inline caches, spare stack: what a parked VM can do without
 
-// --- awaitables (host_api.c)
+// --- awaitables
 FlowPromise *flow_vm_awaitable_find(FlowVm *vm, uint32_t id);
 void flow_vm_awaitable_add(FlowVm *vm, FlowPromise *promise, FlowAwaitKind kind);
 void flow_vm_awaitable_remove(FlowVm *vm, uint32_t id);

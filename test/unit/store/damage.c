@@ -1,6 +1,6 @@
 // Rows that contradict themselves: nobody else is to suffer for them ([X1]-[X5] of kernel/aside.c).
 //
-// One behaviour per test, on the store that test_backend() names; see store_world.h. Rows are
+// One behaviour per test, on the store that test_backend() names; see unit/store/world.h. Rows are
 // damaged, and mended, past the kernel, so this file knows its inside.
 #include "store/kernel/internal.h"
 #include "unit/store/world.h"

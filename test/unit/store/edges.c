@@ -1,6 +1,6 @@
 // The store at its edges: limits, participants, long histories, large listings, reopening.
 //
-// One behaviour per test, on the store the test was started for; see store_world.h.
+// One behaviour per test, on the store the test was started for; see unit/store/world.h.
 #include "unit/store/world.h"
 #include <sqlite3.h>
 

@@ -1,5 +1,5 @@
 // The store kernel through store_open: one behaviour per test, on the store that the test was
-// started for. After each test the whole store is verified against its invariants (store_world.h).
+// started for. After each test the whole store is verified against its invariants (world.h).
 //
 // Not here: limits, participants and long histories (unit/store/edges.c), random traces
 // (unit/store/random.c).
