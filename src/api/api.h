@@ -3,6 +3,7 @@
 #include "abide.h"
 #include "api/clock.h"
 #include "api/driver.h"
+#include "api/engine.h"
 #include "base/text/name.h"
 #include <stdatomic.h>
 
@@ -16,14 +17,6 @@ typedef struct Closer { // what abide_on_close was given
     void (*function)(void *user);
     void *user;
 } Closer;
-
-// Is told of everything the engine does, after the commit that records it.
-typedef struct EngineWatcher {
-    void (*notice)(void *context, const EngineEvent *event);
-    void *context;
-    // Whether somebody follows the run's stream, so that it stays in memory; may be NULL.
-    bool (*has_reader)(void *context, Str run_id);
-} EngineWatcher;
 
 struct abide_engine {
     Driver driver;
@@ -67,26 +60,6 @@ MUST_CHECK Status api_check_retry(const abide_retry *retry, Arena *arena, RetryP
 MUST_CHECK Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
                                   RunSpec *spec, Diag *diag);
 
-// True when the workflow is registered.
-bool engine_knows(abide_engine *engine, Str workflow);
-// The workflow that may have been meant by a name that no workflow has, in the arena; NULL = none.
-const char *engine_nearest_workflow(abide_engine *engine, Arena *arena, Str name);
-// What this process is called among the nodes.
-Str engine_node_name(const abide_engine *engine);
-// The tasks that this process has functions for, in the order of registration. Lives in the arena.
-size_t engine_task_names(abide_engine *engine, Arena *arena, Str **ret_names);
-// Nothing of the run is in this process's memory, and it waits.
-bool engine_has_released(abide_engine *engine, const RunRow *run);
-// Why a run is paused, an error object; null when it is not.
-MUST_CHECK Status engine_pause_reason(abide_engine *engine, Arena *arena, const RunRow *run,
-                                      Str *ret_reason, Diag *diag);
-// Whether what the store has of a released run can be read, as far as that shows without bringing
-// it back. The row must have its snapshot: those of lists do not, and are OK.
-MUST_CHECK Status engine_check_released(abide_engine *engine, const RunRow *run, Diag *diag);
-// This process as one of the nodes of its store, at this moment.
-typedef struct EngineNode {
-    int64_t key; // 0 = it has not joined, or has lost its lease and is about to join anew
-    int64_t resident_count, active_count;
-} EngineNode;
-EngineNode engine_node(abide_engine *engine);
-Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text);
+// Of register.c: what was registered, with the engine that has it.
+void api_registered_init(abide_engine *engine);
+void api_registered_done(abide_engine *engine);

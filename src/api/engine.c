@@ -1,19 +1,15 @@
-// The engine object: opening, registering, recovering, shutting down.
+// The engine object: opening, recovering, shutting down, and the verbs of engine.h.
 //
-// An engine is a store, a coordinator and the driver's threads. Options arrive as text and are
-// checked here, so that everything below works with numbers.
+// An engine is a store, a coordinator and the driver's threads.
 //
-// Not here: starting and steering runs (steer.c), looking (look.c), the calls a workflow makes
-// (context.c).
+// Not here: its options (options.c), registering (register.c), starting and steering runs
+// (steer.c), looking (look.c), the calls a workflow makes (context.c).
 #include "api/api.h"
-#include "base/limits.h"
+#include "api/options.h"
 #include "base/memory.h"
-#include "base/time/duration.h"
 #include "base/version.h"
 #include "engine/coordinator/start.h"
 #include "engine/runners/filter.h"
-#include "engine/runners/flow_options.h"
-#include "flow/limits.h"
 #include "store/decorators/metrics.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,129 +40,6 @@ const char *abide_code_name(int code) {
 }
 
 void abide_free(void *memory) { mem_free(memory); }
-
-// ---- options ----
-
-typedef struct Settings {
-    CoordinatorConfig coordinator;
-    StoreConfig store;
-    int thread_count;
-    int64_t run_retention_ms;
-    int64_t cancel_grace_ms;
-} Settings;
-
-static Status set_count(int given, int fallback, const char *what, int64_t *ret_value, Diag *diag) {
-    if (given < 0) return diag_set(diag, ERR_INVALID, "BAD_OPTION", "%s is negative", what);
-    *ret_value = given == 0 ? fallback : given;
-    return OK;
-}
-
-static Status read_script_options(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
-    if (options->max_script_memory < 0 || options->max_turn_steps < 0)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "max_script_memory and max_turn_steps must not be negative");
-    if (options->virtual_time_ms < 0)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "virtual_time_ms is negative");
-    // A clock that stands still never comes to the end of a pause: the store is asked at once.
-    if (options->virtual_time_ms != 0) c->store_retry_ms = c->store_retry_max_ms = 0;
-    int64_t slice = (int64_t)FLOW_LIMITS_DEFAULT.instructions_per_turn;
-    int64_t steps = options->max_turn_steps > 0 ? options->max_turn_steps : 100 * slice;
-    c->script_memory = options->max_script_memory;
-    c->slice_instructions = steps < slice ? steps : slice;
-    c->max_turn_slices = steps / c->slice_instructions;
-    return OK;
-}
-
-enum {
-    RESIDENT_MEMORY_DEFAULT = 256 << 20,
-    IDLE_RELEASE_DEFAULT_MS = 60000,
-    MAX_CRASHES_DEFAULT = 10,
-};
-
-static Status read_memory_options(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
-    if (options->max_resident_memory < ABIDE_UNLIMITED)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "max_resident_memory is negative");
-    c->max_resident_size = options->max_resident_memory;
-    if (c->max_resident_size == 0) c->max_resident_size = RESIDENT_MEMORY_DEFAULT;
-    if (c->max_resident_size == ABIDE_UNLIMITED) c->max_resident_size = 0;
-    if (options->max_crashes < ABIDE_UNLIMITED)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "max_crashes is negative");
-    c->max_crashes = options->max_crashes == 0 ? MAX_CRASHES_DEFAULT : options->max_crashes;
-    if (c->max_crashes == ABIDE_UNLIMITED) c->max_crashes = 0;
-    c->idle_release_ms = IDLE_RELEASE_DEFAULT_MS;
-    if (options->idle_release_timeout == NULL) return OK;
-    TRY(idle_timeout_parse(str_from(options->idle_release_timeout), &c->idle_release_ms, diag));
-    if (c->idle_release_ms < 0) c->idle_release_ms = 0; // "off"
-    return OK;
-}
-
-static Status read_event_options(const abide_options *options, StoreConfig *store, Diag *diag) {
-    TRY(set_count(options->max_pending_events_per_topic, 0, "max_pending_events_per_topic",
-                  &store->events_per_topic, diag));
-    if (options->default_consume < CONSUME_ONE || options->default_consume > CONSUME_ALL)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "default_consume is %d; it is an "
-                        "ABIDE_CONSUME_ value",
-                        options->default_consume);
-    store->default_consume = options->default_consume;
-    return api_check_duration(options->event_retention, 0, &store->event_retention_ms, diag);
-}
-
-enum { TIMER_RESOLUTION_MAX_MS = 60000 };
-
-// How long the engine itself waits: for a store that does not answer, and for timers to gather.
-static Status read_pauses(const abide_options *options, CoordinatorConfig *c, Diag *diag) {
-    TRY(api_check_duration(options->store_retry_delay, 50, &c->store_retry_ms, diag));
-    int64_t most_ms = c->store_retry_ms > 5000 ? c->store_retry_ms : 5000;
-    TRY(api_check_duration(options->store_retry_max_delay, most_ms, &c->store_retry_max_ms, diag));
-    if (c->store_retry_max_ms < c->store_retry_ms)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "store_retry_max_delay is shorter than store_retry_delay");
-    TRY(api_check_duration(options->timer_resolution, 1, &c->timer_resolution_ms, diag));
-    if (c->timer_resolution_ms < 1 || c->timer_resolution_ms > TIMER_RESOLUTION_MAX_MS)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "timer_resolution is between 1ms and 1m");
-    return OK;
-}
-
-static Status read_options(const abide_options *options, bool is_exclusive, Settings *settings,
-                           Diag *diag) {
-    CoordinatorConfig *c = &settings->coordinator;
-    int64_t threads = 0;
-    TRY(set_count(options->threads, 4, "threads", &threads, diag));
-    if (threads > 1024) return diag_set(diag, ERR_INVALID, "BAD_OPTION", "threads is over 1024");
-    settings->thread_count = (int)threads;
-    TRY(set_count(options->max_resident_runs, 10000, "max_resident_runs", &c->max_parked_runs,
-                  diag));
-    TRY(set_count(options->max_active_runs, 4096, "max_active_runs", &c->max_active_runs, diag));
-    TRY(set_count(options->store_retry_attempts, 10, "store_retry_attempts",
-                  &c->store_retry_attempts, diag));
-    TRY(read_event_options(options, &settings->store, diag));
-    TRY(read_pauses(options, c, diag));
-    TRY(api_check_duration(options->cancel_grace, 10000, &settings->cancel_grace_ms, diag));
-    TRY(api_check_duration(options->lease, 10000, &c->lease_ms, diag));
-    if (options->run_retention != NULL && strcmp(options->run_retention, "forever") == 0)
-        settings->run_retention_ms = -1;
-    else
-        TRY(api_check_duration(options->run_retention, 30LL * 24 * 3600 * 1000,
-                               &settings->run_retention_ms, diag));
-    // The owner of a file needs no lease: its lock says that nobody else can be alive.
-    c->is_exclusive = is_exclusive;
-    if (is_exclusive) c->lease_ms = 100LL * 365 * 24 * 3600 * 1000;
-    c->first_tasks = 4 * threads;
-    c->max_tasks = 256 * threads > LIMIT_BATCH_OPS ? 256 * threads : LIMIT_BATCH_OPS;
-    c->task_lease_ms = 30000;
-    c->sweep_ms = 60000;
-    c->run_retention_ms = settings->run_retention_ms;
-    c->is_child_failure_isolated = options->isolate_child_failures != 0;
-    c->keep_snapshots = options->keep_snapshots;
-    if (options->keep_snapshots == 0) c->keep_snapshots = SNAPSHOTS_KEPT_DEFAULT;
-    if (options->keep_snapshots == ABIDE_SNAPSHOTS_OFF) c->keep_snapshots = 0;
-    if (c->keep_snapshots < 0 || c->keep_snapshots > SNAPSHOTS_KEPT_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "keep_snapshots is %d; at most %d",
-                        options->keep_snapshots, SNAPSHOTS_KEPT_MAX);
-    TRY(read_memory_options(options, c, diag));
-    return read_script_options(options, c, diag);
-}
 
 static void write_log(void *context, LogLevel level, const char *line) {
     abide_engine *engine = context;
@@ -199,30 +72,10 @@ static bool has_reader(void *context, Str run_id) {
            watcher->has_reader(watcher->context, run_id);
 }
 
-// "chat=10m, order=off"; before the driver has threads, or on the coordinator's.
-static Status set_idle_timeouts(Coordinator *coordinator, Str list, Diag *diag) {
-    size_t from = 0;
-    for (size_t i = 0; i <= list.len && list.len > 0; i++) {
-        if (i < list.len && list.data[i] != ',') continue;
-        Str item = str_trim((Str){list.data + from, i - from});
-        size_t equals = 0;
-        while (equals < item.len && item.data[equals] != '=') equals++;
-        Str name = str_trim((Str){item.data, equals});
-        if (equals == item.len || name.len == 0)
-            return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                            "idle_timeouts: \"%.*s\" is not WORKFLOW=DURATION", STR_ARG(item));
-        int64_t timeout_ms;
-        Str text = str_trim((Str){item.data + equals + 1, item.len - equals - 1});
-        TRY(idle_timeout_parse(text, &timeout_ms, diag));
-        if (coordinator != NULL) coordinator_set_idle_timeout(coordinator, name, timeout_ms);
-        from = i + 1;
-    }
-    return OK;
-}
-
 static void set_idle_timeouts_here(Coordinator *coordinator, void *context) {
-    Diag diag; // it was checked before
-    (void)set_idle_timeouts(coordinator, str_from(context), &diag);
+    Diag diag;
+    Status status = options_set_idle_timeouts(coordinator, str_from(context), &diag);
+    ASSERT(status == OK); // it was checked before
 }
 
 // ---- life ----
@@ -244,13 +97,13 @@ Str engine_node_name(const abide_engine *engine) {
 }
 
 static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
-    Settings settings = {0};
+    EngineSettings settings = {0};
     bool is_shared = engine->is_shared = store_url_is_shared(str_from(url));
     name_node(engine, is_shared);
-    TRY(read_options(&engine->options, !is_shared, &settings, diag));
+    TRY(options_read(&engine->options, !is_shared, &settings, diag));
     settings.coordinator.node_name = engine_node_name(engine);
     Str idle_timeouts = str_from(engine->options.idle_timeouts);
-    TRY(set_idle_timeouts(NULL, idle_timeouts, diag));
+    TRY(options_set_idle_timeouts(NULL, idle_timeouts, diag));
     if (engine->options.on_log != NULL)
         engine->logger = (Logger){.least = LOG_DEBUG, .write = write_log, .context = engine};
     engine->run_retention_ms = settings.run_retention_ms;
@@ -297,7 +150,7 @@ int abide_open(const char *url, const abide_options *options, abide_engine **ret
     *ret_engine = NULL;
     abide_engine *engine = mem_zalloc(sizeof(abide_engine));
     if (options != NULL) engine->options = *options;
-    strmap_init(&engine->registered);
+    api_registered_init(engine);
     id_source_init(&engine->ids, env_system());
     Diag diag;
     diag_clear(&diag);
@@ -324,29 +177,16 @@ int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error
     return api_answer(error, OK, &diag);
 }
 
-static void registered_free(Registered *entry) {
-    arena_done(&entry->arena);
-    mem_free((void *)(uintptr_t)entry->name.data);
-    mem_free(entry);
-}
-
 // All of it but the store.
 static void engine_free(void *context) {
     abide_engine *engine = context;
     driver_free(&engine->driver);
-    Str name;
-    void *entry;
-    for (size_t at = 0; strmap_next(&engine->registered, &at, &name, &entry);)
-        registered_free(entry);
-    strmap_done(&engine->registered);
+    api_registered_done(engine);
     while (engine->closers.count > 0) {
         Closer closer = vec_pop(&engine->closers);
         closer.function(closer.user);
     }
     vec_free(&engine->closers);
-    for (size_t i = 0; i < engine->task_names.count; i++)
-        mem_free((void *)(uintptr_t)engine->task_names.data[i].data);
-    vec_free(&engine->task_names);
     pthread_mutex_destroy(&engine->lock);
     mem_free(engine);
 }
@@ -372,6 +212,14 @@ int abide_on_close(abide_engine *engine, void (*fn)(void *user), void *user, abi
     return api_answer(error, OK, NULL);
 }
 
+// ---- verbs of engine.h ----
+
+Env *engine_env(const abide_engine *engine) { return engine->driver.env; }
+int64_t engine_now_ms(const abide_engine *engine) { return env_now_ms(engine->driver.env); }
+uint64_t engine_monotonic_ns(const abide_engine *engine) {
+    return env_monotonic_ns(engine->driver.env);
+}
+
 Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text) {
     pthread_mutex_lock(&engine->lock);
     *text = id_next(&engine->ids, prefix);
@@ -379,169 +227,71 @@ Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text) {
     return id_str(text);
 }
 
-// ---- registering ----
+Store *engine_store(const abide_engine *engine) { return engine->store; }
+Status engine_store_status(abide_engine *engine) { return driver_store_status(&engine->driver); }
 
-typedef struct Registration {
-    Str name;
-    Runner *runner;
-    abide_call_fn task;
-    void *user;
-    bool is_replacing;
-    Status status;
-} Registration;
-
-static void register_here(Coordinator *coordinator, void *context) {
-    Registration *r = context;
-    if (r->is_replacing) {
-        coordinator_replace_task(coordinator, r->name, r->task, r->user);
-        return;
-    }
-    r->status = r->runner != NULL ? coordinator_add_runner(coordinator, r->name, r->runner)
-                                  : coordinator_add_task(coordinator, r->name, r->task, r->user);
+Status engine_request(abide_engine *engine, Request *request) {
+    return driver_request(&engine->driver, request, NULL);
 }
 
-static int register_function(abide_engine *engine, Registration *registration, abide_error *error) {
-    driver_control(&engine->driver, register_here, registration);
-    if (registration->status != OK)
-        return api_refuse(error, ABIDE_CONFLICT, "ALREADY_REGISTERED",
-                          "\"%.*s\" is registered already", STR_ARG(registration->name));
-    return api_answer(error, OK, NULL);
+void engine_submit(abide_engine *engine, Request *request) {
+    driver_submit(&engine->driver, request);
 }
 
-// The store knows the workflows in C by name, so that they can be listed, started and scheduled
-// where they are not registered. Written when they appear for the first time.
-static Status define_native(abide_engine *engine, Str name, Diag *diag) {
-    Arena arena;
-    arena_init(&arena);
-    Query query = {.kind = QUERY_DEFINITION, .name = name, .version = VERSION_NATIVE};
-    Status status = store_read(engine->store, &arena, &query, diag);
-    arena_done(&arena);
-    if (status != ERR_NOT_FOUND) return status;
-    Request request = {.op.kind = OP_DEFINE};
-    request.op.define.name = name;
-    request.op.define.version = VERSION_NATIVE;
-    request.op.define.kind = RUN_NATIVE;
-    status = driver_request(&engine->driver, &request, NULL);
-    if (status != OK) *diag = request.op.diag;
-    return status;
+void engine_submit_all(abide_engine *engine, Request *requests, size_t count) {
+    driver_submit_all(&engine->driver, requests, count);
 }
 
-static Status registered_new(const abide_engine *engine, const abide_workflow_options *options,
-                             Registered **ret_entry, Diag *diag) {
-    Registered *entry = mem_zalloc(sizeof(Registered));
-    arena_init(&entry->arena);
-    native_runner_init(&entry->runner, options->fn, options->user);
-    entry->runner.is_child_failure_isolated = engine->is_child_failure_isolated;
-    entry->runner.child_keep_ms = engine->run_retention_ms;
-    Status status = OK;
-    if (options->retry != NULL)
-        status = api_check_retry(options->retry, &entry->arena, &entry->runner.retry, diag);
-    if (status == OK) *ret_entry = entry;
-    else registered_free(entry);
-    return status;
+void engine_submit_await(abide_engine *engine, Await *await) {
+    driver_submit_await(&engine->driver, await);
 }
 
-// Takes the entry over.
-static int register_entry(abide_engine *engine, Str name, Registered *entry, abide_error *error) {
-    Registration registration = {.name = name, .runner = &entry->runner.base};
-    int code = register_function(engine, &registration, error);
-    if (code != ABIDE_OK) {
-        registered_free(entry);
-        return code;
-    }
-    entry->name = (Str){mem_copy(name.data, name.len), name.len};
-    pthread_mutex_lock(&engine->lock);
-    strmap_put(&engine->registered, entry->name, entry);
-    pthread_mutex_unlock(&engine->lock);
-    return ABIDE_OK;
+void engine_call_off(abide_engine *engine, Await *await) {
+    driver_call_off(&engine->driver, await);
 }
 
-static int register_workflow(abide_engine *engine, const char *name,
-                             const abide_workflow_options *options, bool is_defined,
-                             abide_error *error) {
-    if (engine == NULL || options == NULL || options->fn == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
-    Diag diag;
-    Str checked;
-    Registered *entry = NULL;
-    Status status = api_check_name(name, "the workflow name", &checked, &diag);
-    if (status == OK) status = registered_new(engine, options, &entry, &diag);
-    if (status == OK && is_defined) status = define_native(engine, checked, &diag);
-    if (status == OK) return register_entry(engine, checked, entry, error);
-    if (entry != NULL) registered_free(entry);
-    return api_answer(error, status, &diag);
+void engine_forget_call_off(abide_engine *engine, Await *await) {
+    driver_forget_call_off(&engine->driver, await);
 }
 
-int abide_register_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn,
-                            void *user, abide_error *error) {
-    abide_workflow_options options = {.fn = fn, .user = user};
-    return register_workflow(engine, name, &options, true, error);
+void engine_watch(abide_engine *engine, EngineWatcher *watcher) {
+    atomic_store(&engine->watcher, watcher);
 }
 
-int abide_register_workflow_with(abide_engine *engine, const char *name,
-                                 const abide_workflow_options *options, abide_error *error) {
-    return register_workflow(engine, name, options, true, error);
+static void do_nothing(Coordinator *coordinator, void *context) {
+    (void)coordinator;
+    (void)context;
 }
 
-int abide_mock_workflow(abide_engine *engine, const char *name, abide_workflow_fn fn, void *user,
-                        abide_error *error) {
-    abide_workflow_options options = {.fn = fn, .user = user};
-    return register_workflow(engine, name, &options, false, error);
+void engine_wait_for_round(abide_engine *engine) {
+    driver_control(&engine->driver, do_nothing, NULL);
+}
+
+static void trace_children(Coordinator *coordinator, void *context) {
+    (void)context;
+    coordinator_trace_children(coordinator);
+}
+
+void engine_trace_children(abide_engine *engine) {
+    driver_control(&engine->driver, trace_children, NULL);
+}
+
+EngineCounts engine_counts(abide_engine *engine) {
+    return (EngineCounts){
+        .resident_count = atomic_load(&engine->driver.resident_count),
+        .active_count = atomic_load(&engine->driver.active_count),
+    };
 }
 
 bool engine_has_released(abide_engine *engine, const RunRow *run) {
     return run->state == RUN_SUSPENDED && !driver_is_parked(&engine->driver, run->key);
 }
 
-bool engine_knows(abide_engine *engine, Str workflow) {
-    pthread_mutex_lock(&engine->lock);
-    bool answer = strmap_get(&engine->registered, workflow) != NULL;
-    pthread_mutex_unlock(&engine->lock);
-    return answer;
-}
-
-static void note_task(abide_engine *engine, Str name) {
-    pthread_mutex_lock(&engine->lock);
-    size_t place = 0;
-    while (place < engine->task_names.count && !str_equal(engine->task_names.data[place], name))
-        place++;
-    if (place == engine->task_names.count)
-        vec_push(&engine->task_names, (Str){mem_copy(name.data, name.len), name.len});
-    pthread_mutex_unlock(&engine->lock);
-}
-
-size_t engine_task_names(abide_engine *engine, Arena *arena, Str **ret_names) {
-    pthread_mutex_lock(&engine->lock);
-    size_t count = engine->task_names.count;
-    *ret_names = ARENA_ARRAY(arena, Str, count + 1);
-    for (size_t i = 0; i < count; i++)
-        (*ret_names)[i] = arena_str(arena, engine->task_names.data[i]);
-    pthread_mutex_unlock(&engine->lock);
-    return count;
-}
-
-static int register_task(abide_engine *engine, const char *name, Registration *registration,
-                         abide_error *error) {
-    if (engine == NULL || registration->task == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and fn are required");
-    Diag diag;
-    Status status = api_check_name(name, "the task name", &registration->name, &diag);
-    if (status != OK) return api_answer(error, status, &diag);
-    int code = register_function(engine, registration, error);
-    if (code == ABIDE_OK) note_task(engine, registration->name);
-    return code;
-}
-
-int abide_register_task(abide_engine *engine, const char *name, abide_call_fn fn, void *user,
-                        abide_error *error) {
-    Registration registration = {.task = fn, .user = user};
-    return register_task(engine, name, &registration, error);
-}
-
-int abide_replace_task(abide_engine *engine, const char *name, abide_call_fn fn, void *user,
-                       abide_error *error) {
-    Registration registration = {.task = fn, .user = user, .is_replacing = true};
-    return register_task(engine, name, &registration, error);
+bool engine_is_shared(const abide_engine *engine) { return engine->is_shared; }
+int64_t engine_run_retention_ms(const abide_engine *engine) { return engine->run_retention_ms; }
+int64_t engine_cancel_grace_ms(const abide_engine *engine) { return engine->cancel_grace_ms; }
+int64_t engine_default_consume(const abide_engine *engine) {
+    return engine->options.default_consume;
 }
 
 // ---- recovery ----
