@@ -200,6 +200,13 @@ static bool is_fired(const Firing *firing, TableNumber table) {
     return table != TABLE_TASKS && table != TABLE_SCHEDULES && table != TABLE_QUEUES; // [F4]
 }
 
+// A sweep that has more to do is repeated at once. Live runs are not for it [F4]: were they
+// counted, it would be repeated for as long as FIRE_DUE has not come to them.
+static bool is_more(const Firing *firing, const DueIndex *index, const void *first) {
+    if (!firing->is_sweep || index->table != TABLE_RUNS) return true;
+    return run_state_is_terminal(((const RunRow *)first)->state);
+}
+
 static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
     int64_t share = max / (DUE_INDEX_COUNT + 1);
     int64_t left = max;
@@ -221,7 +228,7 @@ static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
         char *rows = NULL;
         size_t count = 0;
         TRY(due_page(kernel, &due_indexes[i], 1, &rows, &count));
-        firing->has_more = count > 0;
+        firing->has_more = count > 0 && is_more(firing, &due_indexes[i], rows);
     }
     return OK;
 }

@@ -224,6 +224,19 @@ static void sweep_is_bounded_and_says_that_there_is_more(void **state) {
     assert_int_equal(rounds, 3);
 }
 
+static void sweep_does_not_count_live_runs_that_are_due_as_more(void **state) {
+    World *world = *state;
+    for (int i = 0; i < 3; i++)
+        park(world, create(world, arena_printf(&world->arena, "r%d", i).data),
+             on_timer(START_MS + 50));
+    world->now_ms = START_MS + 100;
+    Op *op = op_new(world, OP_SWEEP);
+    op->sweep.max = 1; // all of it is spent on looking at a live run
+    op_run(world, op, OK);
+    assert_false(op->sweep.has_more);
+    assert_int_equal(fire(world)->fire_due.woken_count, 3);
+}
+
 static void long_history_is_purged_in_several_goes(void **state) {
     World *world = *state;
     RunSpec spec = spec_of("long");
@@ -345,6 +358,7 @@ int contract_keeping(void) {
         CASE(kept_for_no_time_is_removed_by_the_next_sweep),
         CASE(live_runs_are_never_swept),
         CASE(sweep_is_bounded_and_says_that_there_is_more),
+        CASE(sweep_does_not_count_live_runs_that_are_due_as_more),
         CASE(long_history_is_purged_in_several_goes),
         CASE(purge_that_uses_up_its_budget_says_that_there_is_more),
         CASE(expiry_of_one_kind_does_not_starve_another),
