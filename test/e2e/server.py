@@ -38,6 +38,18 @@ def wait_until(condition, seconds=PATIENCE, what="it did not happen"):
     return answer
 
 
+def eventually(check, seconds=PATIENCE):
+    """Until `check()` passes: for figures that are counted a moment after what they count is visible."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return check()
+        except (AssertionError, KeyError):
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.02)
+
+
 def build_plugin(path, text, *flags):
     """A shared object of that C source; answers its path."""
     with open(path + ".c", "w", encoding="utf-8") as file:
@@ -143,6 +155,17 @@ class Server:
         for line in self.lines:
             if "Sanitizer" in line or "runtime error:" in line:
                 raise AssertionError("\n".join(self.lines))
+
+    def said(self, text):
+        """The lines of its log with that text, once there is one: it is written beside the answers."""
+        return wait_until(lambda: [line for line in list(self.lines) if text in line],
+                          what=lambda: "no %r in %s" % (text, self.lines))
+
+    def figure(self, name):
+        """The sum of all series of that name in /metrics."""
+        found = re.findall(r"^%s(?:\{[^}]*\})? (\S+)$" % name, self.get("/metrics").body, re.M)
+        assert found, "no " + name
+        return sum(float(value) for value in found)
 
     def connect(self, timeout=PATIENCE):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)

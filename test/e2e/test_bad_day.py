@@ -236,7 +236,7 @@ class UnservedTest(CommandTest):
         self.assertRegex(doctor, r'(?m)^warning +workers: no worker asks for the task "chrage".*did you mean "charge"')
         self.assertIn('did you mean "charge"?', self.ok("workers").out)
         self.assertIn('abide_task_unserved_seconds{queue="till",task="chrage"}', self.server.get("/metrics").body)
-        said = [line for line in self.server.lines if 'nobody asks for the task "chrage"' in line]
+        said = self.server.said('nobody asks for the task "chrage"')
         self.assertEqual(len(said), 1)
         self.assertIn('did you mean "charge"?', said[0])
 

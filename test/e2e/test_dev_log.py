@@ -50,7 +50,7 @@ class DevLogTest(unittest.TestCase):
         self.assertRegex(dev.lines[at], CLOCK + "order o-1: started$")
         dev.line("order o-1: log: charging 1", at)
         warned = dev.line("order o-1: warn: careful", at)
-        self.assertEqual(dev.lines[warned + 1], "    now")
+        self.assertEqual(dev.line("    now", warned), warned + 1)
         painted = dev.line("order o-1: error: ", at)
         self.assertNotIn("\x1b", dev.lines[painted])  # no script steers the terminal
         ended = dev.lines[dev.line("order o-1: completed in ", at)]

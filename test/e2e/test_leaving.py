@@ -5,7 +5,6 @@ No clock is looked at. A stream that stays open says a heartbeat after 25 second
 been noticed by then fails, and a server that only finds out by writing does."""
 import json
 import os
-import re
 import select
 import socket
 import ssl
@@ -87,10 +86,6 @@ class LeavingTest(unittest.TestCase):
     def leave(self, connection):
         connection.close()
 
-    def gauge(self, name):
-        text = self.server.get("/metrics").body
-        return float(re.search(r"^%s (\S+)$" % name, text, re.M).group(1))
-
     def assert_noticed(self, condition, what):
         """`condition` holds before a stream that is opened now says its heartbeat."""
         clock = self.send(get(b"/events/other?sse=true&after_sequence=now"))
@@ -106,7 +101,7 @@ class LeavingTest(unittest.TestCase):
             return False
         wait_until(look, what=what + " was not noticed")
         clock.close()
-        wait_until(lambda: self.gauge("abide_sse_connections") == 0)
+        wait_until(lambda: self.server.figure("abide_sse_connections") == 0)
 
 
 class StreamTest(LeavingTest):
@@ -116,7 +111,7 @@ class StreamTest(LeavingTest):
                 with self.subTest(name, how=how):
                     reader = self.send(self.path(path))
                     self.assertTrue(reader.recv(1).startswith(b"H"))
-                    wait_until(lambda: self.gauge("abide_sse_connections") == 1)
+                    wait_until(lambda: self.server.figure("abide_sse_connections") == 1)
                     refused = self.call_run("release")
                     self.assertEqual(refused.json["code"], "RUN_HAS_READER")
                     if how == "reset":
@@ -141,14 +136,14 @@ class StreamTest(LeavingTest):
 class WaitTest(LeavingTest):
     def test_those_who_wait_and_left_are_noticed(self):
         # Those of the tests before may be on their way out still; who asks is one itself.
-        wait_until(lambda: self.gauge("abide_http_connections") <= 1)
+        wait_until(lambda: self.server.figure("abide_http_connections") <= 1)
         before = 1
         for name, data in {**WAITS, "a long poll": self.path(POLL)}.items():
             with self.subTest(name):
                 waiting = self.send(data)
-                wait_until(lambda: self.gauge("abide_http_connections") > before)
+                wait_until(lambda: self.server.figure("abide_http_connections") > before)
                 self.leave(waiting)
-                self.assert_noticed(lambda: self.gauge("abide_http_connections") <= before + 1, name)
+                self.assert_noticed(lambda: self.server.figure("abide_http_connections") <= before + 1, name)
 
     def test_a_client_that_has_ended_its_side_is_answered_at_once(self):
         for data, status in ((self.path(POLL), b"HTTP/1.1 202"),

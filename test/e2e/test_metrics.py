@@ -13,7 +13,7 @@ SOURCE = os.environ["ABIDE_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(SOURCE, "test"))
 import prometheus  # noqa: E402
 import tap  # noqa: E402
-from server import PATIENCE, Server, ServerTest  # noqa: E402
+from server import PATIENCE, Server, ServerTest, eventually  # noqa: E402
 
 FLOW = """
 const receipt = await Task.run("charge", {}, { retry: { attempts: 3, delay: "1ms" } })
@@ -29,13 +29,11 @@ def read(server):
 
 
 def wait_until(server, is_so, seconds=PATIENCE):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    def look():
         families = read(server)
-        if is_so(families):
-            return families
-        time.sleep(0.02)
-    raise AssertionError("it did not come about")
+        assert is_so(families), "it did not come about"
+        return families
+    return eventually(look, seconds)
 
 
 class ParserTest(unittest.TestCase):
@@ -72,13 +70,19 @@ class OneRunTest(ServerTest):
         server.complete(server.claim(names=["charge"])[0], {"ok": True})
         server.wait_for(run, "suspended", is_so=lambda run: "signal" in [wait["on"] for wait in
                                                                          run["waits"]])
-        parked = read(server)
-        self.assertEqual(parked["abide_runs"].value(state="suspended"), 1)
-        self.assertEqual(parked["abide_runs_resident"].value(), 1)
-        self.assertEqual(parked["abide_workers"].value(), 1)
+
+        def check_parked():
+            parked = read(server)
+            self.assertEqual(parked["abide_runs"].value(state="suspended"), 1)
+            self.assertEqual(parked["abide_runs_resident"].value(), 1)
+            self.assertEqual(parked["abide_workers"].value(), 1)
+        eventually(check_parked)
         server.post("/v1/runs/%s/signals/go" % run, raw="1")
         server.wait_for(run, "completed")
-        seen = wait_until(server, lambda f: f["abide_runs_resident"].value() == 0)
+        wait_until(server, lambda f: f["abide_runs_resident"].value() == 0)
+        eventually(lambda: self.check_ended(read(server)))
+
+    def check_ended(self, seen):
         self.assertEqual(seen["abide_runs_started_total"].value(workflow="counted"), 1)
         self.assertEqual(
             seen["abide_runs_finished_total"].value(workflow="counted", state="completed"), 1)
@@ -113,9 +117,12 @@ class MetricsTest(ServerTest):
         self.server.wait_for(run, "suspended")
         self.server.post("/v1/runs/%s/cancel" % run)
         self.server.wait_for(run, "cancelled")
-        finished = read(self.server)["abide_runs_finished_total"]
-        self.assertEqual(finished.value(workflow="bad", state="failed"), 1)
-        self.assertEqual(finished.value(workflow="long", state="cancelled"), 1)
+
+        def check():
+            finished = read(self.server)["abide_runs_finished_total"]
+            self.assertEqual(finished.value(workflow="bad", state="failed"), 1)
+            self.assertEqual(finished.value(workflow="long", state="cancelled"), 1)
+        eventually(check)
 
     def test_tasks_in_process_and_children_count_like_others(self):
         self.server.deploy("inner", "return Inputs")
@@ -125,30 +132,36 @@ class MetricsTest(ServerTest):
             return await Workflow.run("inner", 7)
         """)
         self.assertEqual(self.server.run("outer")["result"], 7)
-        seen = read(self.server)
-        self.assertEqual(seen["abide_runs_started_total"].value(workflow="inner"), 1)
-        self.assertEqual(
-            seen["abide_runs_finished_total"].value(workflow="inner", state="completed"), 1)
-        attempts = seen["abide_task_attempts_total"]
-        self.assertEqual(attempts.value(task="log", outcome="completed"), 1)
-        self.assertEqual(attempts.value(task="fail", outcome="failed"), 1)
-        for task in ("log", "fail"):
-            self.assertEqual(seen["abide_task_duration_seconds"].count(task=task), 1)
-            self.assertEqual(seen["abide_task_schedule_to_start_seconds"].count(task=task), 1)
+
+        def check():
+            seen = read(self.server)
+            self.assertEqual(seen["abide_runs_started_total"].value(workflow="inner"), 1)
+            self.assertEqual(
+                seen["abide_runs_finished_total"].value(workflow="inner", state="completed"), 1)
+            attempts = seen["abide_task_attempts_total"]
+            self.assertEqual(attempts.value(task="log", outcome="completed"), 1)
+            self.assertEqual(attempts.value(task="fail", outcome="failed"), 1)
+            for task in ("log", "fail"):
+                self.assertEqual(seen["abide_task_duration_seconds"].count(task=task), 1)
+                self.assertEqual(seen["abide_task_schedule_to_start_seconds"].count(task=task), 1)
+        eventually(check)
 
     def test_requests_by_route_and_status(self):
         before = read(self.server)["abide_http_requests_total"]
         for _ in range(3):
             self.server.get("/v1/runs/not-there-%d" % time.monotonic_ns())
         self.server.get("/nowhere")
-        seen = read(self.server)
         label = {"method": "GET", "route": "/v1/runs/{id}", "status": "404"}
-        requests = seen["abide_http_requests_total"]
-        self.assertEqual(requests.get(**label) - before.get(**label), 3)
         other = {"method": "other", "route": "other", "status": "404"}
-        self.assertEqual(requests.get(**other) - before.get(**other), 1)
-        took = seen["abide_http_request_duration_seconds"]
-        self.assertGreaterEqual(took.count(method="GET", route="/v1/runs/{id}"), 3)
+
+        def check():
+            seen = read(self.server)
+            requests = seen["abide_http_requests_total"]
+            self.assertEqual(requests.get(**label) - before.get(**label), 3)
+            self.assertEqual(requests.get(**other) - before.get(**other), 1)
+            took = seen["abide_http_request_duration_seconds"]
+            self.assertGreaterEqual(took.count(method="GET", route="/v1/runs/{id}"), 3)
+        eventually(check)
 
     def test_streams_and_waiting_workers(self):
         self.server.deploy("waits", "return await Signal.when('never')")
@@ -182,9 +195,12 @@ class MetricsTest(ServerTest):
             self.assertEqual(depth.value(queue=name), 1)
         for task in self.server.claim(queues=names, max=10):
             self.assertEqual(self.server.complete(task, None)["status"], "accepted")
-        attempts = read(self.server)["abide_task_attempts_total"]
-        for name in names:
-            self.assertEqual(attempts.value(task=name, outcome="completed"), 1, name)
+
+        def check():
+            attempts = read(self.server)["abide_task_attempts_total"]
+            for name in names:
+                self.assertEqual(attempts.value(task=name, outcome="completed"), 1, name)
+        eventually(check)
 
     def test_the_process(self):
         seen = read(self.server)
@@ -227,10 +243,13 @@ class BoundTest(ServerTest):
         self.assertEqual((depth.value(queue="other"), depth.value(queue="queue-099")), (30, 1))
         for task in self.server.claim(queues=queues, max=200):
             self.assertEqual(self.server.complete(task, None)["status"], "accepted")
-        attempts = read(self.server)["abide_task_attempts_total"]
-        self.assertEqual(len(attempts.samples), 101)
-        self.assertEqual(attempts.value(task="other", outcome="completed"), 30)
-        self.assertEqual(sum(attempts.samples.values()), 130)
+
+        def check():
+            attempts = read(self.server)["abide_task_attempts_total"]
+            self.assertEqual(len(attempts.samples), 101)
+            self.assertEqual(attempts.value(task="other", outcome="completed"), 30)
+            self.assertEqual(sum(attempts.samples.values()), 130)
+        eventually(check)
 
 
 class StoreTest(unittest.TestCase):

@@ -684,7 +684,7 @@ class LimitTest(Folder):
         os.chmod(program, 0o755)
         with unittest.mock.patch("server.ABIDE", program):
             server = self.server("--idle-timeout", "1h", "--request-timeout", "1h")
-        self.assertTrue(any("at most 64 connections" in line for line in server.lines))
+        server.said("at most 64 connections")
         first = server.connect()
         first.request("GET", "/livez")
         first.getresponse().read()
@@ -731,7 +731,7 @@ class LimitTest(Folder):
         body = self.drip(self.send(server, head), b"z" * 900)
         self.assertEqual(body, b"")
         # None of them came to its end, which a limit on silence would have let pass.
-        self.assertEqual(self.figure(server, "abide_http_connections_cut_total"), 3)
+        self.assertEqual(server.figure("abide_http_connections_cut_total"), 3)
         self.assertEqual(server.get("/livez").status, 200)
 
     def test_many_slow_senders_hold_no_thread(self):
@@ -758,12 +758,8 @@ class LimitTest(Folder):
             readers.append(client)
         self.assertEqual(server.get("/livez").status, 200)
         # Open connections: those of the readers are gone, the one that asks is there.
-        wait_until(lambda: self.figure(server, "abide_http_connections") == 1)
+        wait_until(lambda: server.figure("abide_http_connections") == 1)
         self.assertLess(self.read_all(readers[0]), 4000000)
-
-    def figure(self, server, name):
-        text = server.get("/metrics").body
-        return int(float(re.search(r"^%s (\S+)$" % name, text, re.MULTILINE).group(1)))
 
     def read_all(self, client):
         total = 0

@@ -182,8 +182,7 @@ workflow answer() { return 2 }
         plain = self.serve()
         self.assertEqual(plain.post("/v1/runs", {"workflow": "counted", "id": "new"}).status, 201)
         plain.post("/v1/runs/old/signals/go", 1)
-        wait_until(lambda: any('run new waits for workflow "counted"' in line
-                               for line in plain.lines))
+        plain.said('run new waits for workflow "counted"')
         self.assertFalse(plain.get("/v1/runs/new").json["registered"])
         self.assertTrue(plain.get("/v1/runs/new").json["waits_for_code"])
         self.assertIn("waits for a node that has a C function", self.cli(plain, "wf", "show", "new").stdout)

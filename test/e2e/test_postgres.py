@@ -178,8 +178,7 @@ class PostgresTest(unittest.TestCase):
         one.deploy("busy", "for (let i = 0; i < 1e12; i++);")
         one.post("/v1/runs", {"workflow": "busy", "id": "b"})
         one.kill()  # in the middle of its turn
-        line = "1 runs were taken over from a node whose lease ran out"
-        wait_until(lambda: [each for each in two.lines if line in each])
+        two.said("1 runs were taken over from a node whose lease ran out")
         two.post("/v1/runs/b/cancel", {"grace": "0s"})
 
     def test_d_a_node_that_starts_waits_for_one_that_stands_still_with_the_store(self):
@@ -190,7 +189,7 @@ class PostgresTest(unittest.TestCase):
             self.assertTrue(holder.is_cut_off())
             self.assertFalse(reader.is_cut_off())  # holds up nobody
         self.assertEqual(node.get("/readyz").status, 200)
-        self.assertIn("trying again", "\n".join(node.lines))
+        node.said("trying again")
         self.assertEqual(node.stop(), 0)
 
     def test_d_a_node_at_work_outlives_one_that_stands_still_with_the_store(self):
@@ -200,7 +199,7 @@ class PostgresTest(unittest.TestCase):
             run = node.run("quick", {"n": 2})  # waits in the queue for the store, and cuts the other one off
             self.assertTrue(holder.is_cut_off())
         self.assertEqual(run["result"], 4)
-        self.assertIn("holds the store", "\n".join(node.lines))
+        node.said("holds the store")
         self.assertEqual(node.get("/readyz").status, 200)
         self.assertEqual(node.stop(), 0)
 

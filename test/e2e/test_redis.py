@@ -79,7 +79,7 @@ class RedisTest(unittest.TestCase):
 
     def test_everything_is_found_again_after_a_restart_of_both(self):
         node = self.node()
-        self.assertTrue(any("survives a crash and a power cut" in line for line in node.lines), node.lines)
+        node.said("survives a crash and a power cut")
         node.deploy("approval", APPROVAL)
         for i in range(20):
             answer = node.post("/v1/runs", {"workflow": "approval", "id": f"a{i}", "input": {"id": i}})
@@ -275,9 +275,8 @@ class RedisTest(unittest.TestCase):
                 ({"appendonly": "no"}, "no append-only file")):
             with Redis(settings) as server:
                 node = self.node(server.url)
-                said = "\n".join(node.lines)
-                self.assertIn(words, said)
-                self.assertIn("P1 is not promised", said)
+                node.said(words)
+                node.said("P1 is not promised")
                 asked = subprocess.run([ABIDE, "doctor", "--store", server.url], capture_output=True, text=True)
                 self.assertRegex(asked.stdout, "warning +promise: .*P1 is not promised")
                 self.nodes.remove(node)

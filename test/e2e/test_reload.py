@@ -120,8 +120,7 @@ class Refused(Case):
     def test_damaged_snapshot_answers_500_and_leaves_the_run_untouched(self):
         self.change("UPDATE abide_runs SET snapshot = CAST(x'00' || snapshot AS BLOB)")
         self.assert_refused(self.post("h", "lost"), 500, "SNAPSHOT_CORRUPT")
-        line = "run h (three) cannot be brought back into memory"
-        wait_until(lambda: [each for each in self.server.lines if line in each])
+        self.server.said("run h (three) cannot be brought back into memory")
         status, handler = self.client.handler("GET", "/handlers/h")
         self.assertEqual((status, handler["status"], handler["released"]), (202, "running", True))
         self.assertRegex(handler["error"], "snapshot cannot be read")
@@ -135,7 +134,7 @@ class Refused(Case):
         self.change("UPDATE abide_runs SET waits = CAST(x'ff' || waits AS BLOB), due_at_ms = 1 "
                     "WHERE id = 'hurt'")
         self.server.wait_for("hurt", "paused")
-        self.assertRegex("\n".join(self.server.lines), 'the run "hurt" is damaged and was paused')
+        self.server.said('the run "hurt" is damaged and was paused')
         entry = self.server.get("/v1/runs/hurt/log").json["items"][-1]
         self.assertEqual((entry["kind"], entry["data"]["code"]), ("paused", "STORE_CORRUPT"))
         late = self.server.run("nap", input={"time": "100ms"})

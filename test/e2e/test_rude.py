@@ -174,8 +174,7 @@ class RudeTest(unittest.TestCase):
 
     def received(self):
         """Bytes of bodies that the server has read."""
-        text = self.server.get("/metrics").body
-        return float(re.search(r"^abide_http_request_body_bytes_total (\S+)$", text, re.M).group(1))
+        return self.server.figure("abide_http_request_body_bytes_total")
 
     def assert_memory_below(self, limit):
         self.assertLess(self.memory(), limit + SANITIZER_ROOM)
