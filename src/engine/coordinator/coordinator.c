@@ -383,6 +383,10 @@ Turn *coordinator_prepare(Coordinator *c) {
     notices_flush(c, env_now_ms(c->env));
     if (c->is_working && !c->is_stopping) {
         refresh_due(c);
+        if (c->adopt_at_ms > 0 && env_now_ms(c->env) >= c->adopt_at_ms) {
+            c->adopt_at_ms = 0;
+            c->has_unadopted = true;
+        }
         if (c->has_unadopted) runs_adopt(c);
         runs_dispatch(c);
     }
@@ -514,6 +518,7 @@ static int64_t next_work_ms(Coordinator *c) {
     if (!list_is_empty(&c->residents.phases[PHASE_READY])) return 0;
     if ((c->is_due_unknown && !c->is_firing) || c->has_unadopted) return 0;
     if (c->claim_again_ms > 0 && c->claim_again_ms < at) at = c->claim_again_ms;
+    if (c->adopt_at_ms > 0 && c->adopt_at_ms < at) at = c->adopt_at_ms;
     HeapNode *first = heap_peek(&c->heartbeats);
     if (first != NULL && first->at < at) at = first->at;
     if (notices_next_ms(c) < at) at = notices_next_ms(c);

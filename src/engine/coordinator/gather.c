@@ -209,8 +209,6 @@ static void add_own(Coordinator *c, Turn *turn, size_t count) {
 
 // ---- when the store refuses them ----
 
-enum { REFUSED_REST_MS = 5000 };
-
 static bool own_kind_of(OpKind kind, OwnKind *ret_kind) {
     switch (kind) {
     case OP_FIRE_DUE: *ret_kind = OWN_FIRE; return true;

@@ -26,6 +26,7 @@ typedef struct OwnWork {
     int64_t rest_until_ms; // [G4]
 } OwnWork;
 
+enum { REFUSED_REST_MS = 5000 }; // before something that the store refused for good is tried again
 enum { DUE_AT_ONCE = 1 }; // next_due_ms when a firing was cut short: the moment itself is unknown
 
 typedef enum NoticeKind {
@@ -103,6 +104,7 @@ struct Coordinator {
     bool is_due_unknown;    // ask the store again
     int64_t suspect;        // key of the run that makes its last tries alone; 0 = none did yet
     bool has_unadopted;     // runs may be ours in the store that are not in memory
+    int64_t adopt_at_ms;    // when to look for one that was dropped in vain; 0 = none was
     bool has_unclaimed;     // there may be ready runs that no claim under way has looked for
     int64_t claim_again_ms; // when to look whether the runs that were left to other nodes are
     int64_t left_until_ms;  // taken, and until when some are left; 0 = none

@@ -195,8 +195,11 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
 
 void runs_refused(Coordinator *c, Execution *execution, Status status, const Diag *diag) {
     if (execution->is_repaired) {
-        LOG(c->logger, LOG_ERROR, "run %.*s: the store refused its failure too: %s",
-            STR_ARG(execution->view.id), diag->message);
+        LOG(c->logger, LOG_ERROR,
+            "run %.*s: the store refused its failure too: %s; it is tried again in %d s",
+            STR_ARG(execution->view.id), diag->message, REFUSED_REST_MS / 1000);
+        // It stays ours in the store, so nobody else would take it up.
+        c->adopt_at_ms = env_now_ms(c->env) + REFUSED_REST_MS;
         ResidentRun *run = residents_get(&c->residents, execution->run);
         if (run != NULL) residents_remove(&c->residents, run);
         execution_put(c, execution);

@@ -30,9 +30,10 @@ typedef struct TestEngine {
     int call_count;
     size_t largest_batch;
     // what the store refuses
-    const char *guilty_id; // create_run of that id, complete_task of that id
-    OpKind guilty_kind;    // any of that kind; commit_turn only if it does not fail the run
-    size_t count_max;      // more than so many are "unavailable"; 0 = any number
+    const char *guilty_id;  // create_run of that id, complete_task of that id
+    OpKind guilty_kind;     // any of that kind; commit_turn only if it does not fail the run …
+    bool is_failing_guilty; // … or also then
+    size_t count_max;       // more than so many are "unavailable"; 0 = any number
     int refusal_count;
     bool is_held; // executions are not handed back
 } TestEngine;
@@ -75,7 +76,7 @@ static bool is_guilty(const TestEngine *engine, const Op *op) {
     if (op->kind == OP_COMPLETE_TASK && id != NULL)
         return str_equal(op->complete_task.id, str_from(id));
     if (op->kind != engine->guilty_kind) return false;
-    return op->kind != OP_COMMIT_TURN || op->turn.next != NEXT_FAIL;
+    return op->kind != OP_COMMIT_TURN || op->turn.next != NEXT_FAIL || engine->is_failing_guilty;
 }
 
 static FaultChoice decide(void *context, const FaultCall *call) {
@@ -354,6 +355,19 @@ static void run_whose_turn_is_refused_fails_with_the_reason(void **state) {
     assert_int_equal(runs_in(engine, RUN_FAILED), 20);
 }
 
+static void run_whose_failure_is_refused_too_is_tried_again_after_a_rest(void **state) {
+    TestEngine *engine = *state;
+    engine->guilty_kind = OP_COMMIT_TURN;
+    engine->is_failing_guilty = true;
+    start_run(engine, 0);
+    run_for(engine, 1000);
+    assert_int_equal(runs_in(engine, RUN_RUNNING), 1);
+    assert_in_range(engine->refusal_count, 2, 10); // it is not tried without a pause
+    engine->guilty_kind = 0;
+    run_for(engine, 20000);
+    assert_int_equal(runs_in(engine, RUN_COMPLETED), 1);
+}
+
 static void task_whose_result_is_refused_fails_alone(void **state) {
     TestEngine *engine = *state;
     engine->guilty_id = "c7";
@@ -441,6 +455,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refused_request_fails_alone, engine_new, engine_free),
         cmocka_unit_test_setup_teardown(run_whose_turn_is_refused_fails_with_the_reason, engine_new,
                                         engine_free),
+        cmocka_unit_test_setup_teardown(
+            run_whose_failure_is_refused_too_is_tried_again_after_a_rest, engine_new, engine_free),
         cmocka_unit_test_setup_teardown(task_whose_result_is_refused_fails_alone, engine_new,
                                         engine_free),
         cmocka_unit_test_setup_teardown(own_work_that_is_refused_rests_and_comes_again, engine_new,
