@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "engine/runners/flow_machine.h"
 #include "json/value.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 const char *abide_state_name(int state) { return run_state_name(state); }
@@ -38,12 +39,9 @@ Status engine_pause_reason(abide_engine *engine, Arena *arena, const RunRow *run
                            Diag *diag) {
     *ret_reason = STR_NULL;
     if (run->state != RUN_PAUSED) return OK;
-    Query query = {.kind = QUERY_PAUSE_REASON, .run = run->key};
-    Status status = store_read(engine->store, arena, &query, diag);
-    if (status == ERR_NOT_FOUND) return OK; // it has just been removed
-    TRY(status);
-    *ret_reason = query.text;
-    return OK;
+    Status status =
+        store_find_pause_reason(engine->store, arena, run_of_key(run->key), ret_reason, diag);
+    return status == ERR_NOT_FOUND ? OK : status; // it has just been removed
 }
 
 Status engine_check_released(abide_engine *engine, const RunRow *run, Diag *diag) {
@@ -94,20 +92,19 @@ static Status describe_run(abide_engine *engine, const RunRow *row, Arena *arena
 
 static Status read_status(abide_engine *engine, Str run_id, Arena *arena, abide_run_info *info,
                           Diag *diag) {
-    Query query = {.kind = QUERY_RUN, .run_id = run_id};
-    TRY(store_read(engine->store, arena, &query, diag));
-    const RunRow *row = &query.runs[0];
-    TRY(describe_run(engine, row, arena, info, diag));
-    Query steps = {.kind = QUERY_LIST_STEPS, .run_id = run_id, .limit = LIMIT_LIST_PAGE};
+    RunRow row, parent;
+    TRY(store_run_by_id(engine->store, arena, run_id, &row, diag));
+    TRY(describe_run(engine, &row, arena, info, diag));
+    StepFilter filter = {.run = run_of_id(run_id), .page.limit = LIMIT_LIST_PAGE};
     do {
-        TRY(store_read(engine->store, arena, &steps, diag));
+        LogPage steps;
+        TRY(store_list_steps(engine->store, arena, &filter, &steps, diag));
         info->step_count += (int64_t)steps.count;
-        steps.after = steps.next;
-    } while (steps.next != 0);
-    if (row->parent == 0) return OK;
-    Query parent = {.kind = QUERY_RUN, .run = row->parent};
-    Status status = store_read(engine->store, arena, &parent, diag);
-    if (status == OK) copy_text(info->parent_id, sizeof info->parent_id, parent.runs[0].id);
+        filter.page.after = steps.next;
+    } while (filter.page.after != 0);
+    if (row.parent == 0) return OK;
+    Status status = store_run_by_key(engine->store, arena, row.parent, &parent, diag);
+    if (status == OK) copy_text(info->parent_id, sizeof info->parent_id, parent.id);
     return status == ERR_NOT_FOUND ? OK : status; // the parent may be purged
 }
 
@@ -139,15 +136,15 @@ static Status read_end(abide_engine *engine, Str run_id, int64_t *ret_state, cha
                        Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    Query run = {.kind = QUERY_RUN, .run_id = run_id};
-    Status status = store_read(engine->store, &arena, &run, diag);
+    RunRow run;
+    Status status = store_run_by_id(engine->store, &arena, run_id, &run, diag);
     if (status == OK) {
-        *ret_state = run.runs[0].state;
-        Query result = {.kind = QUERY_RESULT, .run_id = run_id};
-        if (run_state_is_terminal(*ret_state))
-            status = store_read(engine->store, &arena, &result, diag);
-        if (status == OK && !str_is_null(result.text))
-            *ret_json = mem_copy(result.text.data, result.text.len);
+        *ret_state = run.state;
+        RunResult result = {0};
+        if (run_state_is_terminal(run.state))
+            status = store_find_result(engine->store, &arena, run_of_id(run_id), &result, diag);
+        if (status == OK && !str_is_null(result.json))
+            *ret_json = mem_copy(result.json.data, result.json.len);
     }
     arena_done(&arena);
     return status;
@@ -208,19 +205,20 @@ int abide_list(abide_engine *engine, const abide_list_options *options,
                abide_error *error) {
     if (engine == NULL || visit == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and visit are required");
-    Query query = {.kind = QUERY_LIST_RUNS};
+    RunFilter filter = {0};
+    RunPage page;
     Diag diag;
-    Status status = fill_filter(options, &query.filter, &diag);
+    Status status = fill_filter(options, &filter, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     Arena arena;
     arena_init(&arena);
-    status = store_read(engine->store, &arena, &query, &diag);
-    for (size_t i = 0; status == OK && i < query.count; i++) {
+    status = store_list_runs(engine->store, &arena, &filter, &page, &diag);
+    for (size_t i = 0; status == OK && i < page.count; i++) {
         abide_run_info info;
-        status = describe_run(engine, &query.runs[i], &arena, &info, &diag);
+        status = describe_run(engine, &page.rows[i], &arena, &info, &diag);
         if (status == OK && visit(user, &info) != 0) break;
     }
-    if (status == OK && ret_next != NULL) *ret_next = query.next;
+    if (status == OK && ret_next != NULL) *ret_next = page.next;
     arena_done(&arena);
     return api_answer(error, status, &diag);
 }
@@ -262,13 +260,14 @@ int abide_history(abide_engine *engine, const char *run_id, int64_t after, int l
     Str id;
     Status status = api_check_run_id(run_id, &id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    Query query = {.kind = QUERY_LOG, .run_id = id, .after = after, .limit = limit ? limit : 100};
+    const LogFilter filter = {run_of_id(id), {.after = after, .limit = limit ? limit : 100}};
+    LogPage page;
     Arena arena;
     arena_init(&arena);
-    status = store_read(engine->store, &arena, &query, &diag);
-    for (size_t i = 0; status == OK && i < query.count; i++) {
+    status = store_read_log(engine->store, &arena, &filter, &page, &diag);
+    for (size_t i = 0; status == OK && i < page.count; i++) {
         abide_log_entry entry;
-        describe_entry(&query.log[i], &arena, &entry);
+        describe_entry(&page.rows[i], &arena, &entry);
         if (visit(user, &entry) != 0) break;
     }
     arena_done(&arena);
@@ -280,24 +279,24 @@ int abide_read_step(abide_engine *engine, const char *run_id, const char *name, 
     if (engine == NULL || ret_json == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
     *ret_json = NULL;
-    Query query = {.kind = QUERY_STEP, .iteration = iteration};
+    StepRef step = {.iteration = iteration};
+    LogRow entry;
     Diag diag;
-    Status status = api_check_run_id(run_id, &query.run_id, &diag);
-    if (status == OK) status = api_check_name(name, "the step name", &query.name, &diag);
+    Status status = api_check_run_id(run_id, &step.run.id, &diag);
+    if (status == OK) status = api_check_name(name, "the step name", &step.name, &diag);
     if (status == OK && iteration < ABIDE_LAST_ITERATION)
         status = diag_set(&diag, ERR_INVALID, "BAD_OPTION", "iteration is %d; they count from 0",
                           iteration);
     if (status != OK) return api_answer(error, status, &diag);
     Arena arena;
     arena_init(&arena);
-    status = store_read(engine->store, &arena, &query, &diag);
+    status = store_find_step(engine->store, &arena, &step, &entry, &diag);
     int code = api_answer(error, status, &diag);
     if (status == OK) {
-        const LogRow *entry = &query.log[0];
-        bool has_begun = entry->kind == LOG_TASK || entry->kind == LOG_CHILD;
-        code = has_begun ? ABIDE_PENDING : code_of_outcome(entry->outcome);
-        if (!has_begun && !str_is_null(entry->data))
-            *ret_json = mem_copy(entry->data.data, entry->data.len);
+        bool has_begun = entry.kind == LOG_TASK || entry.kind == LOG_CHILD;
+        code = has_begun ? ABIDE_PENDING : code_of_outcome(entry.outcome);
+        if (!has_begun && !str_is_null(entry.data))
+            *ret_json = mem_copy(entry.data.data, entry.data.len);
     }
     arena_done(&arena);
     return code;
@@ -339,13 +338,13 @@ int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *e
     Diag diag;
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_STATS};
-    Status status = store_read(engine->store, &arena, &query, &diag);
+    StoreStats stored;
+    Status status = store_stats(engine->store, &arena, &stored, &diag);
     arena_done(&arena);
     if (status != OK) return api_answer(error, status, &diag);
     LiveStats live = {0};
     driver_control(&engine->driver, read_live, &live);
-    const int64_t *counters = query.stats.counters;
+    const int64_t *counters = stored.counters;
     *ret_stats = (abide_stats){
         .started_total = counters[COUNTER_STARTED_TOTAL],
         .completed_total = counters[COUNTER_COMPLETED_TOTAL],

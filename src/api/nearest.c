@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/containers/vec.h"
 #include "base/text/suggest.h"
+#include "store/reads.h"
 
 enum { LOOKED_AT_SIZE_MAX = 4 << 20 }; // bytes of definitions, which have their sources with them
 
@@ -25,13 +26,14 @@ static void add_registered(abide_engine *engine, Arena *arena, Names *names) {
 
 const char *engine_nearest_workflow(abide_engine *engine, Arena *arena, Str name) {
     Names names = {0};
-    Query query = {
-        .kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE, .size_max = LOOKED_AT_SIZE_MAX};
+    const DefinitionFilter all = {
+        .page = {.limit = LIMIT_LIST_PAGE, .size_max = LOOKED_AT_SIZE_MAX}};
+    DefinitionPage page;
     Diag diag;
     add_registered(engine, arena, &names);
-    if (store_read(engine->store, arena, &query, &diag) == OK)
-        for (size_t i = 0; i < query.count; i++)
-            vec_push(&names, arena_cstr(arena, query.definitions[i].name));
+    if (store_list_definitions(engine->store, arena, &all, &page, &diag) == OK)
+        for (size_t i = 0; i < page.count; i++)
+            vec_push(&names, arena_cstr(arena, page.rows[i].name));
     const char *nearest = suggest_nearest(arena_cstr(arena, name), names.data, names.count);
     vec_free(&names);
     return nearest;

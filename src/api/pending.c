@@ -6,11 +6,14 @@
 // Not here: publishing and signalling (steer.c), what the operations do (store/kernel/events).
 #include "api/api.h"
 #include "base/limits.h"
+#include "store/reads.h"
 
 // ---- looking ----
 
 typedef struct Listing {
-    Query query;
+    Str topic; // null: signals of the run
+    Str run_id;
+    int64_t after;
     int limit; // as the caller gave it
     int (*visit)(void *user, const abide_pending *pending);
     void *user;
@@ -30,6 +33,17 @@ static void describe(const EventRow *row, Arena *arena, abide_pending *pending) 
     };
 }
 
+static Status read_page(abide_engine *engine, Listing *listing, Arena *arena, EventPage *ret_page) {
+    const PageSpec page = {.after = listing->after,
+                           .limit = listing->limit > 0 ? listing->limit : 100};
+    if (str_is_null(listing->topic)) {
+        const SignalFilter filter = {run_of_id(listing->run_id), page};
+        return store_list_signals(engine->store, arena, &filter, ret_page, &listing->diag);
+    }
+    const EventFilter filter = {listing->topic, page};
+    return store_list_events(engine->store, arena, &filter, ret_page, &listing->diag);
+}
+
 static int list(abide_engine *engine, Listing *listing, abide_error *error) {
     if (engine == NULL || listing->visit == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and visit are required");
@@ -37,15 +51,13 @@ static int list(abide_engine *engine, Listing *listing, abide_error *error) {
         return api_refuse(error, ABIDE_INVALID, "BAD_OPTION", "limit is %d; at most %d are given",
                           listing->limit, LIMIT_LIST_PAGE);
     if (listing->status != OK) return api_answer(error, listing->status, &listing->diag);
-    Query *query = &listing->query;
     Arena arena;
+    EventPage page;
     arena_init(&arena);
-    query->kind = QUERY_EVENTS;
-    query->limit = listing->limit > 0 ? listing->limit : 100;
-    Status status = store_read(engine->store, &arena, query, &listing->diag);
-    for (size_t i = 0; status == OK && i < query->count; i++) {
+    Status status = read_page(engine, listing, &arena, &page);
+    for (size_t i = 0; status == OK && i < page.count; i++) {
         abide_pending pending;
-        describe(&query->events[i], &arena, &pending);
+        describe(&page.rows[i], &arena, &pending);
         if (listing->visit(listing->user, &pending) != 0) break;
     }
     arena_done(&arena);
@@ -55,16 +67,16 @@ static int list(abide_engine *engine, Listing *listing, abide_error *error) {
 int abide_list_events(abide_engine *engine, const char *topic, int64_t after, int limit,
                       int (*visit)(void *user, const abide_pending *event), void *user,
                       abide_error *error) {
-    Listing listing = {.query.after = after, .limit = limit, .visit = visit, .user = user};
-    listing.status = api_check_name(topic, "the topic", &listing.query.name, &listing.diag);
+    Listing listing = {.after = after, .limit = limit, .visit = visit, .user = user};
+    listing.status = api_check_name(topic, "the topic", &listing.topic, &listing.diag);
     return list(engine, &listing, error);
 }
 
 int abide_list_signals(abide_engine *engine, const char *run_id, int64_t after, int limit,
                        int (*visit)(void *user, const abide_pending *signal), void *user,
                        abide_error *error) {
-    Listing listing = {.query.after = after, .limit = limit, .visit = visit, .user = user};
-    listing.status = api_check_run_id(run_id, &listing.query.run_id, &listing.diag);
+    Listing listing = {.after = after, .limit = limit, .visit = visit, .user = user};
+    listing.status = api_check_run_id(run_id, &listing.run_id, &listing.diag);
     return list(engine, &listing, error);
 }
 

@@ -7,6 +7,7 @@
 // Not here: what limits do (store/kernel/tasks/queues.c, store/kernel/tasks/keys.c).
 #include "api/api.h"
 #include "base/limits.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 static int ask(abide_engine *engine, Request *request, abide_error *error) {
@@ -87,14 +88,15 @@ int abide_queue_get(abide_engine *engine, const char *name, abide_queue_info *re
                     abide_error *error) {
     if (engine == NULL || ret_info == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_info are required");
-    Query query = {.kind = QUERY_QUEUE};
+    Str wanted;
+    QueueStat queue;
     Diag diag;
-    Status status = api_check_name(name, "the queue name", &query.name, &diag);
+    Status status = api_check_name(name, "the queue name", &wanted, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     Arena arena;
     arena_init(&arena);
-    status = store_read(engine->store, &arena, &query, &diag);
-    if (status == OK) describe(&query.queues[0], ret_info);
+    status = store_find_queue(engine->store, &arena, wanted, &queue, &diag);
+    if (status == OK) describe(&queue, ret_info);
     arena_done(&arena);
     return api_answer(error, status, &diag);
 }
@@ -105,17 +107,17 @@ int abide_queue_list(abide_engine *engine, int (*visit)(void *user, const abide_
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and visit are required");
     Arena arena; // the last name of a page is needed for the next one
     arena_init(&arena);
-    Str last = STR_NULL;
+    NamePageSpec spec = {.limit = LIMIT_LIST_PAGE};
     Diag diag;
     Status status = OK;
     for (bool has_more = true; has_more && status == OK;) {
-        Query query = {.kind = QUERY_LIST_QUEUES, .name = last, .limit = LIMIT_LIST_PAGE};
-        status = store_read(engine->store, &arena, &query, &diag);
-        has_more = status == OK && query.next != 0;
-        for (size_t i = 0; status == OK && i < query.count; i++) {
+        QueuePage page;
+        status = store_list_queues(engine->store, &arena, &spec, &page, &diag);
+        has_more = status == OK && page.has_more;
+        for (size_t i = 0; status == OK && i < page.count; i++) {
             abide_queue_info info;
-            describe(&query.queues[i], &info);
-            last = query.queues[i].row.name;
+            describe(&page.rows[i], &info);
+            spec.after = page.rows[i].row.name;
             if (visit(user, &info) == 0) continue;
             has_more = false;
             break;

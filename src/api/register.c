@@ -6,6 +6,7 @@
 // Not here: calling the functions (engine/runners/native.c, context.c).
 #include "api/api.h"
 #include "base/memory.h"
+#include "store/reads.h"
 
 static void registered_free(Registered *entry) {
     arena_done(&entry->arena);
@@ -58,8 +59,9 @@ static int register_function(abide_engine *engine, Registration *registration, a
 static Status define_native(abide_engine *engine, Str name, Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_DEFINITION, .name = name, .version = VERSION_NATIVE};
-    Status status = store_read(engine->store, &arena, &query, diag);
+    DefinitionRow known;
+    const DefinitionRef which = {.name = name, .version = VERSION_NATIVE};
+    Status status = store_find_definition(engine->store, &arena, &which, &known, diag);
     arena_done(&arena);
     if (status != ERR_NOT_FOUND) return status;
     Request request = {.op.kind = OP_DEFINE};

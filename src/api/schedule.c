@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/limits.h"
 #include "base/time/duration.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 static int missing_engine(abide_error *error) {
@@ -212,14 +213,15 @@ int abide_schedule_get(abide_engine *engine, const char *name, abide_schedule_in
                        abide_error *error) {
     if (engine == NULL || ret_info == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_info are required");
-    Query query = {.kind = QUERY_SCHEDULE};
+    Str wanted;
+    ScheduleRow row;
     Diag diag;
-    Status status = check_name(name, &query.name, &diag);
+    Status status = check_name(name, &wanted, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     Arena arena;
     arena_init(&arena);
-    status = store_read(engine->store, &arena, &query, &diag);
-    if (status == OK) describe(&query.schedules[0], ret_info);
+    status = store_find_schedule(engine->store, &arena, wanted, &row, &diag);
+    if (status == OK) describe(&row, ret_info);
     arena_done(&arena);
     return api_answer(error, status, &diag);
 }
@@ -231,15 +233,15 @@ typedef struct Listing {
 } Listing;
 
 static Status list_page(abide_engine *engine, Listing *listing, Diag *diag) {
-    Query query = {
-        .kind = QUERY_LIST_SCHEDULES, .after = listing->cursor, .limit = LIMIT_LIST_PAGE};
+    const PageSpec spec = {.after = listing->cursor, .limit = LIMIT_LIST_PAGE};
+    SchedulePage page = {0};
     Arena arena;
     arena_init(&arena);
-    Status status = store_read(engine->store, &arena, &query, diag);
-    listing->cursor = query.next;
-    for (size_t i = 0; status == OK && i < query.count; i++) {
+    Status status = store_list_schedules(engine->store, &arena, &spec, &page, diag);
+    listing->cursor = page.next;
+    for (size_t i = 0; status == OK && i < page.count; i++) {
         abide_schedule_info info;
-        describe(&query.schedules[i], &info);
+        describe(&page.rows[i], &info);
         if (listing->visit(listing->user, &info) == 0) continue;
         listing->cursor = 0;
         break;

@@ -7,6 +7,7 @@
 #include "sim/clients.h"
 #include "base/memory.h"
 #include "sim/generate.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 // Not acknowledged; or stopping a schedule whose making is still on its way.
@@ -138,13 +139,14 @@ static void call_removal(Clients *clients) {
     Sim *sim = clients->sim;
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_EVENTS, .name = STR("jobs"), .limit = 1};
+    const EventFilter oldest = {STR("jobs"), {.limit = 1}};
+    EventPage page;
     Diag diag;
-    if (store_read(sim->store, &arena, &query, &diag) == OK && query.count == 1) {
+    if (store_list_events(sim->store, &arena, &oldest, &page, &diag) == OK && page.count == 1) {
         ClientCall *call = clients_call(clients, OP_REMOVE_EVENTS);
-        snprintf(call->text, sizeof call->text, "%.*s", STR_ARG(query.events[0].payload));
+        snprintf(call->text, sizeof call->text, "%.*s", STR_ARG(page.rows[0].payload));
         call->request.op.remove_events =
-            (EventRemoval){.topic = STR("jobs"), .key = query.events[0].key};
+            (EventRemoval){.topic = STR("jobs"), .key = page.rows[0].key};
         ledger_want_removed(sim, str_from(call->text));
     }
     arena_done(&arena);

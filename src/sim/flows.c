@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "engine/coordinator/definition.h"
 #include "sim/generate.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 typedef struct SimFlow {
@@ -263,16 +264,17 @@ static void check_log(Sim *sim, Str run_id, Arena *arena) {
     LogCheck check = {0};
     map_init(&check.settled);
     map_init(&check.queued);
-    Query query = {.kind = QUERY_LOG, .run_id = run_id, .limit = LIMIT_LIST_PAGE};
+    LogFilter filter = {run_of_id(run_id), {.limit = LIMIT_LIST_PAGE}};
+    LogPage page;
     Diag diag;
     do {
-        if (store_read(sim->store, arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++) {
-            if (query.after == 0) check.is_cut = query.log[i].seq > 1;
-            query.after = query.log[i].seq;
-            check_entry(sim, &check, &query.log[i], run_id);
+        if (store_read_log(sim->store, arena, &filter, &page, &diag) != OK) break;
+        for (size_t i = 0; i < page.count; i++) {
+            if (filter.page.after == 0) check.is_cut = page.rows[i].seq > 1;
+            filter.page.after = page.rows[i].seq;
+            check_entry(sim, &check, &page.rows[i], run_id);
         }
-    } while (query.count == LIMIT_LIST_PAGE);
+    } while (page.count == LIMIT_LIST_PAGE);
     map_done(&check.settled);
     map_done(&check.queued);
 }
@@ -281,30 +283,28 @@ static void check_run(Sim *sim, const RunRow *row, Arena *arena) {
     if (row->kind == RUN_FLOW) check_log(sim, row->id, arena);
     Str expected = expected_result(sim, row->workflow);
     if (str_is_null(expected) || row->state == RUN_CANCELLED) return;
-    Query query = {.kind = QUERY_RESULT, .run_id = row->id};
+    RunResult result;
     Diag diag;
-    if (store_read(sim->store, arena, &query, &diag) != OK) {
+    if (store_find_result(sim->store, arena, run_of_id(row->id), &result, &diag) != OK) {
         sim_fail(sim, "[X6] run %.*s has no result", STR_ARG(row->id));
         return;
     }
-    if (row->state == RUN_COMPLETED && str_equal(query.text, expected)) return;
+    if (row->state == RUN_COMPLETED && str_equal(result.json, expected)) return;
     sim_fail(sim, "[X1] run %.*s of %.*s is %s with %.*s instead of %.*s", STR_ARG(row->id),
-             STR_ARG(row->workflow), run_state_name(row->state), STR_ARG(query.text),
+             STR_ARG(row->workflow), run_state_name(row->state), STR_ARG(result.json),
              STR_ARG(expected));
 }
 
 void sim_flows_check(Sim *sim) {
     Arena arena;
     arena_init(&arena);
-    int64_t cursor = 0;
+    RunFilter filter = {.limit = LIMIT_LIST_PAGE};
     do {
-        Query query = {.kind = QUERY_LIST_RUNS};
-        query.filter.limit = LIMIT_LIST_PAGE;
-        query.filter.cursor = cursor;
+        RunPage page;
         Diag diag;
-        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++) check_run(sim, &query.runs[i], &arena);
-        cursor = query.next;
-    } while (cursor != 0 && !sim_has_failed(sim));
+        if (store_list_runs(sim->store, &arena, &filter, &page, &diag) != OK) break;
+        for (size_t i = 0; i < page.count; i++) check_run(sim, &page.rows[i], &arena);
+        filter.cursor = page.next;
+    } while (filter.cursor != 0 && !sim_has_failed(sim));
     arena_done(&arena);
 }

@@ -16,6 +16,7 @@
 #include "engine/coordinator/start.h"
 #include "engine/runners/filter.h"
 #include "sim/sim.h"
+#include "store/reads.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -156,19 +157,15 @@ static void settle(Sim *sim) {
 
 // ---- the end ----
 
-static Status read_run(Sim *sim, const History *history, Arena *arena, Query *query) {
-    Diag diag;
-    *query = (Query){.kind = QUERY_RUN, .run_id = str_from(history->run_id)};
-    return store_read(sim->store, arena, query, &diag);
-}
-
 static int64_t state_of(Sim *sim, const History *history) {
     Arena arena;
     arena_init(&arena);
-    Query query;
-    int64_t state = read_run(sim, history, &arena, &query) == OK ? query.runs[0].state : 0;
+    RunRow run;
+    Diag diag;
+    Str id = str_from(history->run_id);
+    bool is_known = store_run_by_id(sim->store, &arena, id, &run, &diag) == OK;
     arena_done(&arena);
-    return state;
+    return is_known ? run.state : 0;
 }
 
 // Moves the clock over the pause before a store that failed is asked again.
@@ -215,10 +212,10 @@ static void check_result(History *history, Str result) {
         sim_fail(history->sim, "[Z1] %d of %d events in %.*s", seen, sent, STR_ARG(result));
 }
 
-static void check_log(History *history, const Query *log) { // [Z3]
+static void check_log(History *history, const LogPage *log) { // [Z3]
     bool is_idle = false, is_released = false;
     for (size_t i = 0; i < log->count; i++) {
-        switch ((LogKind)log->log[i].kind) {
+        switch ((LogKind)log->rows[i].kind) {
         case LOG_IDLE:
             if (is_idle) sim_fail(history->sim, "[Z3] idle twice");
             if (is_released) sim_fail(history->sim, "[Z3] it went on without being reloaded");
@@ -239,19 +236,21 @@ static void check(History *history) {
     Sim *sim = history->sim;
     Arena arena;
     arena_init(&arena);
-    Query run, result = {.kind = QUERY_RESULT, .run_id = str_from(history->run_id)};
-    Query log = {.kind = QUERY_LOG, .run_id = result.run_id, .limit = 1000};
+    RunRef which = run_of_id(str_from(history->run_id));
+    const LogFilter all = {which, {.limit = 1000}};
+    RunRow run;
+    RunResult result;
+    LogPage log;
     Diag diag;
-    bool is_read = read_run(sim, history, &arena, &run) == OK &&
-                   store_read(sim->store, &arena, &result, &diag) == OK &&
-                   store_read(sim->store, &arena, &log, &diag) == OK;
+    bool is_read = store_run_by_id(sim->store, &arena, which.id, &run, &diag) == OK &&
+                   store_find_result(sim->store, &arena, which, &result, &diag) == OK &&
+                   store_read_log(sim->store, &arena, &all, &log, &diag) == OK;
     if (!is_read) {
         sim_fail(sim, "it cannot be read: %s", diag.message);
     } else {
         RunState wanted = history->is_cancelled ? RUN_CANCELLED : RUN_COMPLETED;
-        if (run.runs[0].state != (int64_t)wanted)
-            sim_fail(sim, "[Z2] it is %s", run_state_name(run.runs[0].state));
-        else if (wanted == RUN_COMPLETED) check_result(history, result.text);
+        if (run.state != (int64_t)wanted) sim_fail(sim, "[Z2] it is %s", run_state_name(run.state));
+        else if (wanted == RUN_COMPLETED) check_result(history, result.json);
         check_log(history, &log);
     }
     arena_done(&arena);

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "sim/sim.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 typedef struct Entry {
@@ -116,17 +117,17 @@ void ledger_terminal(Sim *sim, Str run_id, int64_t state) {
 // [X2] Is the payload of some event that is still pending on the topic?
 static bool is_pending(Sim *sim, Str event) {
     bool is_found = false;
-    int64_t after = 0;
+    EventFilter filter = {STR("jobs"), {.limit = 1000}};
     Arena arena;
     arena_init(&arena);
     do {
-        Query query = {.kind = QUERY_EVENTS, .name = STR("jobs"), .after = after, .limit = 1000};
+        EventPage page;
         Diag diag;
-        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count && !is_found; i++)
-            is_found = str_equal(query.events[i].payload, event);
-        after = query.next;
-    } while (after != 0 && !is_found);
+        if (store_list_events(sim->store, &arena, &filter, &page, &diag) != OK) break;
+        for (size_t i = 0; i < page.count && !is_found; i++)
+            is_found = str_equal(page.rows[i].payload, event);
+        filter.page.after = page.next;
+    } while (filter.page.after != 0 && !is_found);
     arena_done(&arena);
     return is_found;
 }
@@ -136,13 +137,14 @@ static bool is_pending(Sim *sim, Str event) {
 static void consume_from_log(Sim *sim, StrMap *consumed, Str run_id) {
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_LOG, .run_id = run_id, .limit = LIMIT_LIST_PAGE};
+    LogFilter filter = {run_of_id(run_id), {.limit = LIMIT_LIST_PAGE}};
+    LogPage page;
     Diag diag;
     do {
-        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++) {
-            const LogRow *row = &query.log[i];
-            query.after = row->seq;
+        if (store_read_log(sim->store, &arena, &filter, &page, &diag) != OK) break;
+        for (size_t i = 0; i < page.count; i++) {
+            const LogRow *row = &page.rows[i];
+            filter.page.after = row->seq;
             if (row->kind != LOG_WAIT || str_is_null(row->data) || row->data.data[0] != '"')
                 continue;
             if (!str_equal(row->name, STR("jobs")) && !str_equal(row->name, STR("go"))) continue;
@@ -152,60 +154,59 @@ static void consume_from_log(Sim *sim, StrMap *consumed, Str run_id) {
                          STR_ARG(row->data), STR_ARG(run_id), STR_ARG(entry->value));
             entry->value = own(run_id);
         }
-    } while (query.count == LIMIT_LIST_PAGE);
+    } while (page.count == LIMIT_LIST_PAGE);
     arena_done(&arena);
 }
 
 static void consume_from_logs(Sim *sim, StrMap *consumed) {
     Arena arena;
     arena_init(&arena);
-    int64_t cursor = 0;
+    RunFilter filter = {.limit = LIMIT_LIST_PAGE};
     do {
-        Query query = {.kind = QUERY_LIST_RUNS};
-        query.filter.limit = LIMIT_LIST_PAGE;
-        query.filter.cursor = cursor;
+        RunPage page;
         Diag diag;
-        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++) consume_from_log(sim, consumed, query.runs[i].id);
-        cursor = query.next;
-    } while (cursor != 0);
+        if (store_list_runs(sim->store, &arena, &filter, &page, &diag) != OK) break;
+        for (size_t i = 0; i < page.count; i++) consume_from_log(sim, consumed, page.rows[i].id);
+        filter.cursor = page.next;
+    } while (filter.cursor != 0);
     arena_done(&arena);
 }
 
 // It was rewound, or it ended in the turn during which it was cancelled: nothing was cleaned up.
 static bool is_excused(Sim *sim, Arena *arena, int64_t run) {
     bool was_told = false; // that it is cancelled
-    Query query = {.kind = QUERY_LOG, .run = run, .limit = LIMIT_LIST_PAGE};
+    LogFilter filter = {run_of_key(run), {.limit = LIMIT_LIST_PAGE}};
+    LogPage page;
     Diag diag;
     do {
-        if (store_read(sim->store, arena, &query, &diag) != OK) return true; // purged
-        for (size_t i = 0; i < query.count; i++) {
-            const LogRow *row = &query.log[i];
+        if (store_read_log(sim->store, arena, &filter, &page, &diag) != OK) return true; // purged
+        for (size_t i = 0; i < page.count; i++) {
+            const LogRow *row = &page.rows[i];
             if (row->kind == LOG_REWOUND) return true;
             was_told = was_told || (row->kind == LOG_WAIT && row->outcome == OUTCOME_CANCELLED);
-            query.after = query.log[i].seq;
+            filter.page.after = row->seq;
         }
-    } while (query.count == LIMIT_LIST_PAGE);
+    } while (page.count == LIMIT_LIST_PAGE);
     return !was_told;
 }
 
 static void check_cleanup(Sim *sim) { // [X10]
     Arena arena;
-    Query query = {
-        .kind = QUERY_LIST_TASKS, .states = 1u << TASK_CANCELLED, .limit = LIMIT_LIST_PAGE};
+    TaskFilter filter = {.states = 1u << TASK_CANCELLED, .page.limit = LIMIT_LIST_PAGE};
     Diag diag;
     arena_init(&arena);
     do {
-        query.after = query.next;
-        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++) {
-            const TaskRow *task = &query.tasks[i];
+        TaskPage page;
+        if (store_list_tasks(sim->store, &arena, &filter, &page, &diag) != OK) break;
+        filter.page.after = page.next;
+        for (size_t i = 0; i < page.count; i++) {
+            const TaskRow *task = &page.rows[i];
             bool is_cleanup = str_equal(task->name, STR("tidy"));
             if (is_cleanup && !is_excused(sim, &arena, task->run))
                 sim_fail(sim, "[X10] task %.*s of the cleanup of run %lld was cancelled",
                          STR_ARG(task->id), (long long)task->run);
         }
-    } while (query.next != 0);
+    } while (filter.page.after != 0);
     arena_done(&arena);
 }
 

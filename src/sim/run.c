@@ -13,6 +13,7 @@
 #include "engine/coordinator/start.h"
 #include "engine/runners/filter.h"
 #include "sim/clients.h"
+#include "store/reads.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -83,19 +84,18 @@ static int64_t count_unfinished(Sim *sim, const Clients *clients) {
     for (int i = 0; i < clients->started; i++) {
         char id[48];
         snprintf(id, sizeof id, "r%d", i);
-        Query query = {.kind = QUERY_RUN, .run_id = str_from(id)};
+        RunRow run;
         Diag diag;
-        if (store_read(sim->store, &arena, &query, &diag) != OK) unfinished++;
-        else if (run_state_is_terminal(query.runs[0].state))
-            ledger_terminal(sim, query.run_id, query.runs[0].state);
+        if (store_run_by_id(sim->store, &arena, str_from(id), &run, &diag) != OK) unfinished++;
+        else if (run_state_is_terminal(run.state)) ledger_terminal(sim, run.id, run.state);
         else unfinished++;
         arena_reset(&arena);
     }
-    Query stats = {.kind = QUERY_STATS};
+    StoreStats stats;
     Diag diag;
-    if (store_read(sim->store, &arena, &stats, &diag) == OK)
+    if (store_stats(sim->store, &arena, &stats, &diag) == OK)
         for (int state = RUN_PENDING; state <= RUN_PAUSED; state++)
-            unfinished += stats.stats.counters[COUNTER_RUNS_FIRST + state];
+            unfinished += stats.counters[COUNTER_RUNS_FIRST + state];
     arena_done(&arena);
     return unfinished;
 }
@@ -103,17 +103,17 @@ static int64_t count_unfinished(Sim *sim, const Clients *clients) {
 static void describe_stuck(Sim *sim) {
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_LIST_RUNS};
-    query.filter.limit = 100;
-    query.filter.states =
-        1u << RUN_PENDING | 1u << RUN_RUNNING | 1u << RUN_SUSPENDED | 1u << RUN_PAUSED;
+    const RunFilter alive = {.states = 1u << RUN_PENDING | 1u << RUN_RUNNING | 1u << RUN_SUSPENDED |
+                                       1u << RUN_PAUSED,
+                             .limit = 100};
+    RunPage page;
     Diag diag;
-    if (store_read(sim->store, &arena, &query, &diag) == OK && query.count > 0) {
-        const RunRow *row = &query.runs[0];
+    if (store_list_runs(sim->store, &arena, &alive, &page, &diag) == OK && page.count > 0) {
+        const RunRow *row = &page.rows[0];
         sim_fail(sim,
                  "[X6] %zu runs are stuck, e.g. %.*s (%.*s): %s, owner %lld, epoch %lld, due "
                  "%lld, now %lld",
-                 query.count, STR_ARG(row->id), STR_ARG(row->workflow), run_state_name(row->state),
+                 page.count, STR_ARG(row->id), STR_ARG(row->workflow), run_state_name(row->state),
                  (long long)row->owner, (long long)row->epoch, (long long)row->due_at_ms,
                  (long long)sim->now_ms);
     }

@@ -10,6 +10,7 @@
 #include "engine/coordinator/start.h"
 #include "engine/runners/filter.h"
 #include "sim/clients.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 typedef struct Action {
@@ -192,13 +193,14 @@ static bool is_over(Sim *sim, int64_t *ret_state) {
     arena_init(&arena);
     Diag diag;
     int64_t live = 0;
-    Query stats = {.kind = QUERY_STATS}, run = {.kind = QUERY_RUN, .run_id = STR("r0")};
-    bool is_known = store_read(sim->store, &arena, &stats, &diag) == OK &&
-                    store_read(sim->store, &arena, &run, &diag) == OK;
+    StoreStats stats;
+    RunRow run;
+    bool is_known = store_stats(sim->store, &arena, &stats, &diag) == OK &&
+                    store_run_by_id(sim->store, &arena, STR("r0"), &run, &diag) == OK;
     if (is_known) {
         for (int state = RUN_PENDING; state <= RUN_PAUSED; state++)
-            live += stats.stats.counters[COUNTER_RUNS_FIRST + state];
-        *ret_state = run.runs[0].state;
+            live += stats.counters[COUNTER_RUNS_FIRST + state];
+        *ret_state = run.state;
     }
     arena_done(&arena);
     return is_known && live == 0;

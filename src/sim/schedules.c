@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/time/duration.h"
 #include "sim/clients.h"
+#include "store/reads.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -113,19 +114,19 @@ static void collect_runs(Sim *sim, Str name, TickRuns *runs) {
     Arena arena;
     arena_init(&arena);
     Str prefix = arena_printf(&arena, "sched:%.*s:", STR_ARG(name));
-    Query query = {.kind = QUERY_LIST_RUNS};
-    query.filter.limit = LIMIT_LIST_PAGE;
+    RunFilter filter = {.limit = LIMIT_LIST_PAGE};
     Diag diag;
     do {
-        if (store_read(sim->store, &arena, &query, &diag) != OK) break;
-        for (size_t i = 0; i < query.count; i++) {
-            const RunRow *row = &query.runs[i];
+        RunPage page;
+        if (store_list_runs(sim->store, &arena, &filter, &page, &diag) != OK) break;
+        for (size_t i = 0; i < page.count; i++) {
+            const RunRow *row = &page.rows[i];
             if (!str_starts_with(row->id, prefix)) continue;
             TickRun run = {row->created_at_ms, row->finished_at_ms, row->key};
             vec_push(runs, run);
         }
-        query.filter.cursor = query.next;
-    } while (query.next != 0);
+        filter.cursor = page.next;
+    } while (filter.cursor != 0);
     arena_done(&arena);
     if (runs->count > 1) qsort(runs->data, runs->count, sizeof(TickRun), by_key);
 }
@@ -136,10 +137,11 @@ static void check_each_tick(Sim *sim, const ScheduleRow *row, int64_t every_ms) 
     int64_t tick = (row->created_at_ms / every_ms + 1) * every_ms;
     for (; tick <= row->last_at_ms && !sim_has_failed(sim); tick += every_ms) {
         arena_reset(&arena);
-        Query query = {.kind = QUERY_RUN, .run_id = schedule_run_id(&arena, row->name, tick)};
+        Str id = schedule_run_id(&arena, row->name, tick);
+        RunRow run;
         Diag diag;
-        if (store_read(sim->store, &arena, &query, &diag) != OK)
-            sim_fail(sim, "[X7] the tick of %.*s was lost", STR_ARG(query.run_id));
+        if (store_run_by_id(sim->store, &arena, id, &run, &diag) != OK)
+            sim_fail(sim, "[X7] the tick of %.*s was lost", STR_ARG(id));
     }
     arena_done(&arena);
 }
@@ -176,19 +178,20 @@ static void check_schedule(Sim *sim, const ScheduleRow *row) {
 void schedules_check(Sim *sim) {
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_LIST_SCHEDULES, .limit = LIMIT_LIST_PAGE};
+    PageSpec spec = {.limit = LIMIT_LIST_PAGE};
     Diag diag;
     int found = 0;
     do {
-        query.after = query.next;
-        if (store_read(sim->store, &arena, &query, &diag) != OK)
+        SchedulePage page = {0};
+        if (store_list_schedules(sim->store, &arena, &spec, &page, &diag) != OK)
             sim_fail(sim, "the schedules cannot be listed: %s", diag.message);
-        for (size_t i = 0; i < query.count && !sim_has_failed(sim); i++) {
-            if (!str_starts_with(query.schedules[i].name, STR("kept"))) continue;
-            check_schedule(sim, &query.schedules[i]);
+        for (size_t i = 0; i < page.count && !sim_has_failed(sim); i++) {
+            if (!str_starts_with(page.rows[i].name, STR("kept"))) continue;
+            check_schedule(sim, &page.rows[i]);
             found++;
         }
-    } while (query.next != 0 && !sim_has_failed(sim));
+        spec.after = page.next;
+    } while (spec.after != 0 && !sim_has_failed(sim));
     if (found != sim->options.schedule_count)
         sim_fail(sim, "[X7] there are %d schedules instead of %d", found,
                  sim->options.schedule_count);

@@ -7,6 +7,7 @@
 //
 // Not here: what a node does after a fault (engine/), tearing a crashed node down (node.c).
 #include "sim/sim.h"
+#include "store/reads.h"
 
 static Fault draw_fault(Sim *sim) {
     sim->store_calls++;
@@ -37,20 +38,17 @@ static bool is_guilty(const Guilty *guilty, const Op *op) {
 
 // Scripts must come to the answer that is known for them; others take a failure as one.
 static bool is_of_script(Sim *sim, const Op *op) {
-    Query task = {.kind = QUERY_TASK}, run = {.kind = QUERY_RUN};
+    TaskRow task;
+    RunRow run;
     Arena arena;
     Diag diag;
-    bool is_known = true;
     arena_init(&arena);
-    if (op->kind != OP_COMMIT_TURN) {
-        task.name = guilty_name(op);
-        is_known = store_read(sim->store, &arena, &task, &diag) == OK;
-        if (is_known) run.run = task.tasks[0].run;
-    } else {
-        run.run = op->turn.run;
-    }
-    is_known = is_known && store_read(sim->store, &arena, &run, &diag) == OK;
-    bool answer = !is_known || run.runs[0].kind != RUN_NATIVE;
+    bool is_turn = op->kind == OP_COMMIT_TURN;
+    bool is_known =
+        is_turn || store_find_task(sim->store, &arena, guilty_name(op), &task, &diag) == OK;
+    int64_t key = is_turn ? op->turn.run : is_known ? task.run : 0;
+    is_known = is_known && store_run_by_key(sim->store, &arena, key, &run, &diag) == OK;
+    bool answer = !is_known || run.kind != RUN_NATIVE;
     arena_done(&arena);
     return answer;
 }

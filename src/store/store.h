@@ -26,8 +26,9 @@ typedef struct RunFilter {
     int64_t idle_before_ms;     // 0 = any; otherwise idle since before that moment
     int64_t created_before_ms, created_after_ms; // 0 = any
     bool is_oldest_first;                        // not with tag or state_key
-    int64_t cursor; // 0 = from the newest (oldest); otherwise the last key seen
-    int64_t limit;  // 1 … LIMIT_LIST_PAGE
+    int64_t cursor;  // 0 = from the newest (oldest); otherwise the last key seen
+    int64_t limit;   // 1 … LIMIT_LIST_PAGE
+    size_t size_max; // bytes of rows in one page; 0 = as many as the store allows
 } RunFilter;
 
 typedef struct StoreStats {

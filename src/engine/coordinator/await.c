@@ -7,6 +7,7 @@
 // Not here: reading the result itself (the caller does, from the store).
 #include "base/memory.h"
 #include "engine/coordinator/internal.h"
+#include "store/reads.h"
 
 typedef struct AwaitGroup { // all who wait for one run
     Str run_id;             // owned
@@ -61,9 +62,9 @@ void coordinator_await(Coordinator *c, Await *await) {
         refuse(await);
         return;
     }
-    Query query = {.kind = QUERY_RUN, .run_id = await->run_id};
-    Status status = store_read(c->store, &c->scratch, &query, &await->diag);
-    int64_t state = status == OK ? query.runs[0].state : 0;
+    RunRow run;
+    Status status = store_run_by_id(c->store, &c->scratch, await->run_id, &run, &await->diag);
+    int64_t state = status == OK ? run.state : 0;
     arena_reset(&c->scratch);
     if (status != OK || run_state_is_terminal(state)) {
         answer(await, status, state);
@@ -125,11 +126,11 @@ void awaits_recheck(Coordinator *c) {
     void *entry;
     for (size_t at = 0; strmap_next(&c->awaits, &at, &id, &entry);) vec_push(&groups, entry);
     for (size_t i = 0; i < groups.count; i++) {
-        Query query = {.kind = QUERY_RUN, .run_id = groups.data[i]->run_id};
+        RunRow run;
         Diag diag;
-        if (store_read(c->store, &c->scratch, &query, &diag) == OK &&
-            run_state_is_terminal(query.runs[0].state))
-            awaits_ended(c, query.run_id, query.runs[0].state);
+        if (store_run_by_id(c->store, &c->scratch, groups.data[i]->run_id, &run, &diag) == OK &&
+            run_state_is_terminal(run.state))
+            awaits_ended(c, run.id, run.state);
         arena_reset(&c->scratch);
     }
     vec_free(&groups);

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/version.h"
 #include "engine/coordinator/internal.h"
+#include "store/reads.h"
 
 // ---- pools of executions and turns ----
 
@@ -368,12 +369,9 @@ void look_at_left(Coordinator *c, int64_t now_ms) {
 
 static void refresh_due(Coordinator *c) {
     if (!c->is_due_unknown || c->is_firing) return;
-    Query query = {.kind = QUERY_DUE};
     Diag diag;
-    if (store_read(c->store, &c->scratch, &query, &diag) == OK) {
-        c->next_due_ms = query.number;
+    if (store_next_due(c->store, &c->scratch, &c->next_due_ms, &diag) == OK)
         c->is_due_unknown = false;
-    }
     arena_reset(&c->scratch);
 }
 
@@ -556,10 +554,10 @@ static Status recover_step(Coordinator *c, OpKind kind, Op *ret_op, Diag *diag) 
 static Status recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
     RecoveryReport report = {0};
     if (c->node == 0) TRY(coordinator_join(c, diag));
-    Query query = {.kind = QUERY_STATS};
-    TRY(store_read(c->store, &c->scratch, &query, diag));
+    StoreStats stats;
+    TRY(store_stats(c->store, &c->scratch, &stats, diag));
     arena_reset(&c->scratch);
-    report.resumed_running = query.stats.counters[COUNTER_RUNS_FIRST + RUN_RUNNING];
+    report.resumed_running = stats.counters[COUNTER_RUNS_FIRST + RUN_RUNNING];
     c->is_working = true;
     runs_adopt(c); // what an earlier attempt claimed, if its answer was lost
     Op op;
@@ -571,9 +569,9 @@ static Status recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
         report.starts_due += op.fire_due.started_count;
         // What is due beyond one table of active runs is fired in the normal course.
     } while (op.fire_due.has_more && runs_room(c) > 0);
-    TRY(store_read(c->store, &c->scratch, &query, diag));
+    TRY(store_stats(c->store, &c->scratch, &stats, diag));
     arena_reset(&c->scratch);
-    report.suspended = query.stats.counters[COUNTER_RUNS_FIRST + RUN_SUSPENDED];
+    report.suspended = stats.counters[COUNTER_RUNS_FIRST + RUN_SUSPENDED];
     c->has_tasks = true;
     *ret_report = report;
     return OK;

@@ -21,6 +21,7 @@
 #include "engine/coordinator/internal.h"
 #include "engine/runners/flow_machine.h"
 #include "flow/check/config.h"
+#include "store/reads.h"
 
 enum { WATCHED_LOOK_MS = 5000 };
 
@@ -200,9 +201,8 @@ static Status require_loadable(const RunRow *row, Diag *diag) {
 // needs to go on is read when it wakes: it may have gone on elsewhere. Who asks for the run itself
 // is told now whether that can be read; its log can be read in any case.
 static Status reload(Coordinator *c, Op *op, bool *ret_is_noted) {
-    Query query = {.kind = QUERY_RUN, .run_id = op->memory.run_id};
-    TRY(store_read(c->store, &c->scratch, &query, &op->diag));
-    RunRow row = query.runs[0];
+    RunRow row;
+    TRY(store_run_by_id(c->store, &c->scratch, op->memory.run_id, &row, &op->diag));
     op->memory.run = row.key;
     op->memory.state = row.state;
     Status status = op->memory.is_asked ? require_loadable(&row, &op->diag) : OK;

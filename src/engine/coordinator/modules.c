@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "engine/coordinator/definition.h"
 #include "engine/coordinator/internal.h"
+#include "store/reads.h"
 
 static void make_room(Coordinator *c) {
     if (c->modules.count < LIMIT_CACHED_MODULES) return;
@@ -21,13 +22,13 @@ static void make_room(Coordinator *c) {
 Status modules_get(Coordinator *c, int64_t definition, FlowModule **ret_module, Diag *diag) {
     FlowModule *module = map_get(&c->modules, (uint64_t)definition);
     if (module == NULL) {
-        Query query = {.kind = QUERY_DEFINITION, .run = definition};
-        Status status = store_read(c->store, &c->scratch, &query, diag);
+        DefinitionRow row;
+        Status status = store_definition_by_key(c->store, &c->scratch, definition, &row, diag);
         if (status == ERR_NOT_FOUND)
             return diag_set(diag, ERR_NOT_FOUND, "DEFINITION_MISSING",
                             "the version of the workflow that this run is pinned to is gone");
         TRY(status);
-        TRY(definition_module(&query.definitions[0], &c->scratch, &module, diag));
+        TRY(definition_module(&row, &c->scratch, &module, diag));
         make_room(c);
         (void)map_put(&c->modules, (uint64_t)definition, module);
     }

@@ -30,6 +30,7 @@
 // Not here: the normal course (coordinator.c).
 #include "base/limits.h"
 #include "engine/coordinator/internal.h"
+#include "store/reads.h"
 
 enum { AWAY_MS = 3000, UNKNOWN_MS = 20000, APART_ATTEMPTS = 3 };
 
@@ -325,10 +326,10 @@ static void apply_late(Coordinator *c, Turn *turn) {
 
 // Asks the store for the number of the last batch it applied for us.
 static Status last_applied(Coordinator *c, int64_t node, int64_t *ret_number) {
-    Query query = {.kind = QUERY_NODE, .run = node};
+    NodeRow row;
     Diag diag;
-    Status status = store_read(c->store, &c->scratch, &query, &diag);
-    if (status == OK) *ret_number = query.nodes[0].last_batch;
+    Status status = store_node_by_key(c->store, &c->scratch, node, &row, &diag);
+    if (status == OK) *ret_number = row.last_batch;
     arena_reset(&c->scratch);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "engine/coordinator/internal.h"
 #include "json/value.h"
 #include "model/trace.h"
+#include "store/reads.h"
 
 enum { FIRST_EPOCH = 1 }; // of the claim that begins a run: there was nothing to be brought back
 
@@ -357,34 +358,34 @@ typedef enum LoadAnswer {
 
 static Str load_parent_id(Coordinator *c, int64_t parent) {
     if (parent == 0) return STR_NULL;
-    Query query = {.kind = QUERY_RUN, .run = parent};
+    RunRow row;
     Diag diag;
-    if (store_read(c->store, &c->scratch, &query, &diag) != OK) return STR_NULL;
-    return query.runs[0].id;
+    bool is_known = store_run_by_key(c->store, &c->scratch, parent, &row, &diag) == OK;
+    return is_known ? row.id : STR_NULL;
 }
 
 // Replaces what is in memory by what the store says.
 static LoadAnswer load(Coordinator *c, ResidentRun **run, Diag *diag) {
     int64_t key = (*run)->key;
-    Query query = {.kind = QUERY_RUN_LOAD, .run = key};
-    Status status = store_read(c->store, &c->scratch, &query, diag);
+    RunLoad loaded;
+    Status status = store_load_run(c->store, &c->scratch, key, &loaded, diag);
     if (status == ERR_NOT_FOUND) return LOAD_GONE;
     if (status == ERR_CORRUPT) return LOAD_BROKEN;
     if (status != OK) {
         LOG(c->logger, LOG_ERROR, "loading run %.*s: %s", STR_ARG((*run)->id), diag->message);
         return LOAD_LATER;
     }
-    const RunRow *row = &query.runs[0];
+    const RunRow *row = &loaded.run;
     if (row->state != RUN_RUNNING || row->owner != c->node) return LOAD_GONE;
     Str parent_id = load_parent_id(c, row->parent);
     uint64_t woken_ns = (*run)->woken_ns;
     bool is_reloaded = (*run)->is_reloaded || ((*run)->is_absent && row->epoch > FIRST_EPOCH);
     residents_remove(&c->residents, *run);
-    *run = residents_add(&c->residents, row, query.text, parent_id);
+    *run = residents_add(&c->residents, row, loaded.input, parent_id);
     (*run)->woken_ns = woken_ns;
     (*run)->is_reloaded = is_reloaded;
-    for (size_t i = 0; i < query.log_count; i++)
-        resident_add_entry(&c->residents, *run, &query.log[i]);
+    for (size_t i = 0; i < loaded.log_count; i++)
+        resident_add_entry(&c->residents, *run, &loaded.log[i]);
     return LOAD_DONE;
 }
 
@@ -398,22 +399,21 @@ static LoadAnswer make_fresh(Coordinator *c, ResidentRun **run, Diag *diag) {
 }
 
 void runs_adopt(Coordinator *c) {
-    int64_t after = 0;
+    OwnedFilter filter = {.node = c->node, .page.limit = LIMIT_ADOPT_ROWS};
     c->has_unadopted = true;
     for (;;) {
-        Query query = {
-            .kind = QUERY_OWNED, .run = c->node, .after = after, .limit = LIMIT_ADOPT_ROWS};
+        RunPage page;
         Diag diag;
-        if (store_read(c->store, &c->scratch, &query, &diag) != OK) break;
-        c->has_unadopted = query.count == LIMIT_ADOPT_ROWS;
-        for (size_t i = 0; i < query.count; i++) {
-            const RunRow *row = &query.runs[i];
-            after = row->key;
+        if (store_list_owned(c->store, &c->scratch, &filter, &page, &diag) != OK) break;
+        c->has_unadopted = page.count == LIMIT_ADOPT_ROWS;
+        for (size_t i = 0; i < page.count; i++) {
+            const RunRow *row = &page.rows[i];
+            filter.page.after = row->key;
             if (residents_get(&c->residents, row->key) != NULL) continue;
             ResidentRun *run = residents_add(&c->residents, row, STR_NULL, STR_NULL);
             run->is_stale = run->is_absent = true;
         }
-        bool is_last = query.count < LIMIT_ADOPT_ROWS;
+        bool is_last = page.count < LIMIT_ADOPT_ROWS;
         arena_reset(&c->scratch);
         if (is_last) break;
     }
@@ -534,15 +534,13 @@ static bool dispatch_flow(Coordinator *c, ResidentRun *run) {
 // Whether the run is still this execution's: it may have ended meanwhile (time-out, cancellation),
 // or have been taken over. In doubt it is.
 bool runs_is_owned(Coordinator *c, const Execution *execution) {
-    Query query = {.kind = QUERY_RUN, .run = execution->run};
+    RunRow row;
     Diag diag;
-    Status status = store_read(c->store, &c->scratch, &query, &diag);
+    Status status = store_run_by_key(c->store, &c->scratch, execution->run, &row, &diag);
     bool is_owned = status != ERR_NOT_FOUND;
-    if (status == OK) {
-        const RunRow *row = &query.runs[0];
+    if (status == OK)
         is_owned =
-            row->state == RUN_RUNNING && row->epoch == execution->epoch && row->owner == c->node;
-    }
+            row.state == RUN_RUNNING && row.epoch == execution->epoch && row.owner == c->node;
     arena_reset(&c->scratch);
     return is_owned;
 }

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "engine/coordinator/internal.h"
 #include "model/trace.h"
+#include "store/reads.h"
 
 void tasks_add_heartbeats(Coordinator *c, Turn *turn) {
     while (turn_room(turn) > 0) {
@@ -104,12 +105,14 @@ static void set_trace(const Coordinator *c, Execution *execution, Str run_id, St
 static void describe_run(Coordinator *c, Execution *execution) {
     int64_t key = execution->task.run;
     const ResidentRun *run = key != 0 ? residents_get(&c->residents, key) : NULL;
-    Query query = {.kind = QUERY_RUN, .run = key};
+    RunRow row;
     Diag diag;
-    if (key == 0 || (run == NULL && store_read(c->store, &c->scratch, &query, &diag) != OK)) return;
-    Str id = run != NULL ? run->id : query.runs[0].id;
+    bool is_stored = key != 0 && run == NULL;
+    if (key == 0 || (is_stored && store_run_by_key(c->store, &c->scratch, key, &row, &diag) != OK))
+        return;
+    Str id = is_stored ? row.id : run->id;
     execution->call.run_id = arena_str(&execution->arena, id);
-    set_trace(c, execution, id, run != NULL ? run->tags : query.runs[0].tags);
+    set_trace(c, execution, id, is_stored ? row.tags : run->tags);
     arena_reset(&c->scratch);
 }
 

@@ -1,0 +1,202 @@
+// Read types: the questions and answers of reads.h.
+//
+//   [Q3] A page has at most `limit` rows (0 or too many: LIMIT_LIST_PAGE) and about `size_max`
+//        bytes of them (0 or too many: what the store allows). It may end sooner, after having
+//        looked at many rows: only `next` says whether there are more.
+#pragma once
+#include "store/store.h"
+
+// A run by its id or, when the id is null, by its key.
+typedef struct RunRef {
+    Str id;
+    int64_t key;
+} RunRef;
+
+static inline RunRef run_of_id(Str id) { return (RunRef){.id = id}; }
+static inline RunRef run_of_key(int64_t key) { return (RunRef){.key = key}; }
+
+// Which part of a list. `next` of a page is `after` of the one that follows; 0 = that was the last.
+typedef struct PageSpec {
+    int64_t after; // 0 = from the beginning
+    int64_t limit;
+    size_t size_max;
+} PageSpec;
+
+// The same of lists that are ordered by name.
+typedef struct NamePageSpec {
+    Str after; // the last name seen; null = from the beginning
+    int64_t limit;
+} NamePageSpec;
+
+// ---- runs ----
+
+typedef struct RunPage {
+    RunRow *rows; // without snapshots
+    size_t count;
+    int64_t next;
+} RunPage;
+
+typedef struct RunLoad {
+    RunRow run;
+    Str input;
+    LogRow *log;
+    size_t log_count;
+} RunLoad;
+
+typedef struct RunResult {
+    Str json;      // its result or error
+    int64_t state; // RunState
+} RunResult;
+
+typedef struct WaiterFilter {
+    Str topic;
+    PageSpec page;
+} WaiterFilter;
+
+typedef struct OwnedFilter {
+    int64_t node;
+    PageSpec page;
+} OwnedFilter;
+
+// ---- a run's log ----
+
+typedef struct LogPage {
+    LogRow *rows;
+    size_t count;
+    int64_t next;
+} LogPage;
+
+typedef struct LogFilter {
+    RunRef run;
+    PageSpec page; // after: a sequence number
+} LogFilter;
+
+typedef struct StepRef {
+    RunRef run;
+    Str name;
+    int64_t iteration; // < 0 = the last
+} StepRef;
+
+typedef struct StepFilter {
+    RunRef run;
+    Str name;          // null = all
+    int64_t iteration; // of that name; < 0 = all
+    PageSpec page;     // after: the lowest position that is wanted
+} StepFilter;
+
+// ---- values that runs have set ----
+
+typedef struct StateRef {
+    RunRef run;
+    Str name;
+} StateRef;
+
+typedef struct StateList {
+    StateRow *rows;
+    size_t count;
+} StateList;
+
+// ---- events and topics ----
+
+typedef struct EventPage {
+    EventRow *rows;
+    size_t count;
+    int64_t next;
+} EventPage;
+
+typedef struct EventFilter {
+    Str topic;
+    PageSpec page;
+} EventFilter;
+
+typedef struct SignalFilter {
+    RunRef run;
+    PageSpec page;
+} SignalFilter;
+
+typedef struct TopicStat {
+    TopicRow row; // the default policy when none was set
+    bool is_full; // an event that nobody waits for would be refused
+} TopicStat;
+
+typedef struct TopicPage {
+    TopicStat *rows;
+    size_t count;
+    bool has_more;
+} TopicPage;
+
+typedef struct DeadLetterPage {
+    DeadLetterRow *rows;
+    size_t count;
+    int64_t next;
+} DeadLetterPage;
+
+// ---- tasks and queues ----
+
+typedef struct TaskPage {
+    TaskRow *rows;
+    size_t count;
+    int64_t next;
+} TaskPage;
+
+typedef struct TaskFilter {
+    RunRef run;      // zero = any
+    Str name;        // null = any
+    Str queue;       // null = any
+    uint32_t states; // bit (1 << TaskState); 0 = any
+    PageSpec page;
+} TaskFilter;
+
+typedef struct ClaimableFilter {
+    Str queue;
+    int64_t limit;
+} ClaimableFilter;
+
+typedef struct QueuePage {
+    QueueStat *rows;
+    size_t count;
+    bool has_more;
+} QueuePage;
+
+// ---- definitions ----
+
+typedef struct DefinitionRef {
+    Str name;
+    Str version; // null = the current one
+} DefinitionRef;
+
+typedef struct DefinitionFilter {
+    Str name; // null = any
+    PageSpec page;
+} DefinitionFilter;
+
+typedef struct DefinitionPage {
+    DefinitionRow *rows;
+    size_t count;
+    int64_t next;
+} DefinitionPage;
+
+// ---- schedules, nodes, tokens ----
+
+typedef struct SchedulePage {
+    ScheduleRow *rows;
+    size_t count;
+    int64_t next;
+} SchedulePage;
+
+typedef struct NodeStat {
+    NodeRow row;
+    int64_t run_count; // runs that it owns; NODE_RUNS_COUNTED at most
+} NodeStat;
+
+typedef struct NodePage {
+    NodeStat *rows;
+    size_t count;
+    int64_t next;
+} NodePage;
+
+typedef struct TokenPage {
+    TokenRow *rows;
+    size_t count;
+    int64_t next;
+} TokenPage;
