@@ -18,6 +18,7 @@
 #include "server/http/listen.h"
 #include "server/http/tls.h"
 #include "server/service.h"
+#include "store/reads.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -117,9 +118,10 @@ static Status open_socket(Serving *serving, Diag *diag) {
 // [E2]
 static Status check_tokens(Serving *serving, const ServerConfig *config, Diag *diag) {
     if (config->is_open) return OK;
-    Query query = {.kind = QUERY_LIST_TOKENS, .limit = 1};
-    TRY(store_read(serving->engine->store, &serving->arena, &query, diag));
-    if (query.count > 0) return OK;
+    const PageSpec first = {.limit = 1};
+    TokenPage page;
+    TRY(store_list_tokens(serving->engine->store, &serving->arena, &first, &page, diag));
+    if (page.count > 0) return OK;
     const char *how = "make one: abide token create --name NAME --scope admin --store";
     Str store = store_url_shown(serving->config->store, &serving->arena);
     if (serving->is_loopback)

@@ -7,6 +7,7 @@
 // Not here: who is asked for a token (auth.c), making and removing them (routes/tokens.c).
 #include "server/access/tokens.h"
 #include "base/limits.h"
+#include "store/reads.h"
 #include <assert.h>
 #include <stdio.h>
 
@@ -26,9 +27,10 @@ void tokens_done(TokenCache *cache) {
 static Status read_locked(TokenCache *cache, int64_t now_ms, Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    Query query = {.kind = QUERY_LIST_TOKENS, .limit = LIMIT_TOKEN_COUNT, .now_ms = now_ms};
+    const PageSpec all = {.limit = LIMIT_TOKEN_COUNT};
+    TokenPage page;
     static_assert((int)LIMIT_TOKEN_COUNT_MAX <= (int)LIMIT_LIST_PAGE_MAX, "a page holds them all");
-    Status status = store_read(cache->store, &arena, &query, diag);
+    Status status = store_list_tokens(cache->store, &arena, &all, &page, diag);
     cache->read_at_ms = now_ms;
     if (status != OK) { // [K2]
         arena_done(&arena);
@@ -38,8 +40,8 @@ static Status read_locked(TokenCache *cache, int64_t now_ms, Diag *diag) {
     strmap_done(&cache->by_hash);
     cache->arena = arena;
     strmap_init(&cache->by_hash);
-    for (size_t i = 0; i < query.count; i++)
-        strmap_put(&cache->by_hash, query.tokens[i].hash, &query.tokens[i]);
+    for (size_t i = 0; i < page.count; i++)
+        strmap_put(&cache->by_hash, page.rows[i].hash, &page.rows[i]);
     return OK;
 }
 

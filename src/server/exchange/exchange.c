@@ -11,10 +11,7 @@
 #include <microhttpd.h>
 #include <stdio.h>
 
-enum {
-    ANSWER_SIZE_MAX = 64 << 20,
-    ANSWER_ROWS_SIZE = 8 << 20 // a page of a list is cut there, and says where to go on
-};
+enum { ANSWER_SIZE_MAX = 64 << 20 };
 
 void exchange_set_header(Exchange *exchange, const char *name, Str value) {
     ASSERT(exchange->header_count < EXCHANGE_HEADERS_MAX);
@@ -106,14 +103,15 @@ void exchange_refuse_with(Exchange *exchange, Status status, const char *code, c
 
 // ---- the engine ----
 
-bool exchange_read(Exchange *exchange, Query *query) {
-    Diag diag;
-    diag_clear(&diag);
-    query->now_ms = env_now_ms(exchange->server->engine->driver.env);
-    query->size_max = ANSWER_ROWS_SIZE;
-    Status status = store_read(exchange->server->engine->store, &exchange->arena, query, &diag);
+Store *exchange_store(const Exchange *exchange) { return exchange->server->engine->store; }
+
+int64_t exchange_now_ms(const Exchange *exchange) {
+    return env_now_ms(exchange->server->engine->driver.env);
+}
+
+bool exchange_found(Exchange *exchange, Status status, const Diag *diag) {
     if (status == OK) return true;
-    exchange_refuse(exchange, status, &diag);
+    exchange_refuse(exchange, status, diag);
     return false;
 }
 

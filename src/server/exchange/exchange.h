@@ -19,6 +19,7 @@
 #include "json/write.h"
 #include "server/exchange/route.h"
 #include "server/http/holding.h"
+#include "store/reads.h"
 
 typedef struct Server Server;
 typedef struct Exchange Exchange;
@@ -146,8 +147,10 @@ void exchange_refuse_with(Exchange *exchange, Status status, const char *code, c
 
 // ---- the engine ----
 
-// Reads the store. False: the exchange has been answered with why.
-bool exchange_read(Exchange *exchange, Query *query);
+Store *exchange_store(const Exchange *exchange);
+int64_t exchange_now_ms(const Exchange *exchange);
+// Whether the store has answered what it was asked. False: the exchange has been answered with why.
+bool exchange_found(Exchange *exchange, Status status, const Diag *diag);
 // A cleared operation to be filled in and submitted.
 Op *exchange_op(Exchange *exchange, OpKind kind);
 // Submits it; when it has been answered OK `next` goes on on a server thread, with the answers in

@@ -19,33 +19,34 @@ static bool read_limit(Exchange *exchange, int64_t *ret_limit) {
     return false;
 }
 
-bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit) {
-    *ret_cursor = 0;
-    return read_limit(exchange, ret_limit) &&
-           exchange_query_count(exchange, "cursor", INT64_MAX, ret_cursor);
+bool parts_page(Exchange *exchange, PageSpec *ret_page) {
+    *ret_page = (PageSpec){.size_max = PAGE_ROWS_SIZE};
+    return read_limit(exchange, &ret_page->limit) &&
+           exchange_query_count(exchange, "cursor", INT64_MAX, &ret_page->after);
 }
 
-bool parts_named_page(Exchange *exchange, Str *ret_after, int64_t *ret_limit) {
-    *ret_after = exchange_query(exchange, "cursor");
-    return read_limit(exchange, ret_limit);
+bool parts_named_page(Exchange *exchange, NamePageSpec *ret_page) {
+    ret_page->after = exchange_query(exchange, "cursor");
+    return read_limit(exchange, &ret_page->limit);
 }
 
-void parts_send_list(Exchange *exchange, const Query *query, RowRenderer render, Str next) {
+void parts_send_list(Exchange *exchange, RowList list, Str next, RowRenderer render) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_write_key(json, STR("items"));
     json_write_array_begin(json);
-    for (size_t i = 0; i < query->count; i++) render(exchange, json, query, i);
+    const char *rows = list.rows;
+    for (size_t i = 0; i < list.count; i++) render(exchange, json, rows + i * list.row_size);
     json_write_array_end(json);
     json_put_string(json, "next", next);
     json_write_object_end(json);
     exchange_send(exchange);
 }
 
-void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render) {
+void parts_send_page(Exchange *exchange, RowList list, int64_t next, RowRenderer render) {
     char text[NUMBER_TEXT_MAX];
-    size_t len = number_format_i64(query->next, text);
-    parts_send_list(exchange, query, render, query->next != 0 ? (Str){text, len} : STR_NULL);
+    size_t len = number_format_i64(next, text);
+    parts_send_list(exchange, list, next != 0 ? (Str){text, len} : STR_NULL, render);
 }
 
 // ---- fields ----
@@ -171,22 +172,26 @@ bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow) {
 }
 
 static bool put_version(Exchange *exchange, JsonWriter *json, const RunRow *run) {
-    Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
     if (run->definition == 0) {
         json_put_null(json, "version");
         return true;
     }
-    if (!exchange_read(exchange, &query)) return false;
-    json_put_string(json, "version", query.definitions[0].version);
+    DefinitionRow row;
+    Diag diag = {0};
+    Status status = store_definition_by_key(exchange_store(exchange), &exchange->arena,
+                                            run->definition, &row, &diag);
+    if (!exchange_found(exchange, status, &diag)) return false;
+    json_put_string(json, "version", row.version);
     return true;
 }
 
 static void put_parent(Exchange *exchange, JsonWriter *json, const RunRow *run) {
-    Query query = {.kind = QUERY_RUN, .run = run->parent};
+    RunRow parent;
     Diag diag;
-    bool has_parent = run->parent != 0 && store_read(exchange->server->engine->store,
-                                                     &exchange->arena, &query, &diag) == OK;
-    json_put_string(json, "parent_id", has_parent ? query.runs[0].id : STR_NULL);
+    bool has_parent =
+        run->parent != 0 && store_run_by_key(exchange_store(exchange), &exchange->arena,
+                                             run->parent, &parent, &diag) == OK;
+    json_put_string(json, "parent_id", has_parent ? parent.id : STR_NULL);
 }
 
 RunMore parts_run_more(Exchange *exchange, const RunRow *run) {
@@ -215,12 +220,12 @@ static void find_unserved(Exchange *exchange, const RunRow *run, RunMore *more) 
     for (size_t i = 0; has_waits && i < set.count && looked_at < UNSERVED_LOOKED_AT; i++) {
         const WaitItem *item = &set.items[i];
         if (item->kind != WAIT_TASK || now_ms - item->since_ms < UNSERVED_MS) continue;
-        Query query = {.kind = QUERY_TASK, .name = item->name};
+        TaskRow task;
         Diag diag;
         looked_at++;
-        if (store_read(server->engine->store, &exchange->arena, &query, &diag) == OK &&
-            workers_is_unserved(server, &exchange->arena, &query.tasks[0],
-                                &found[more->unserved_count]))
+        if (store_find_task(exchange_store(exchange), &exchange->arena, item->name, &task, &diag) ==
+                OK &&
+            workers_is_unserved(server, &exchange->arena, &task, &found[more->unserved_count]))
             more->unserved_count++;
     }
 }
@@ -234,33 +239,50 @@ Str parts_unreadable(Exchange *exchange, const RunRow *run) {
 
 static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     bool has_ended = run_state_is_terminal(run->state);
-    Query query = {.kind = QUERY_RESULT, .run_id = run->id};
-    if (has_ended && !exchange_read(exchange, &query)) return false;
+    RunResult end = {0};
+    Diag diag = {0};
+    Status status = OK;
+    if (has_ended)
+        status = store_find_result(exchange_store(exchange), &exchange->arena, run_of_id(run->id),
+                                   &end, &diag);
+    if (!exchange_found(exchange, status, &diag)) return false;
     bool is_result = run->state == RUN_COMPLETED;
-    Str error = has_ended ? query.text : parts_unreadable(exchange, run);
-    json_put_raw(json, "result", is_result ? query.text : STR_NULL);
+    Str error = has_ended ? end.json : parts_unreadable(exchange, run);
+    json_put_raw(json, "result", is_result ? end.json : STR_NULL);
     json_put_raw(json, "error", is_result ? STR_NULL : error);
     return true;
 }
 
 // What its script has set with State.set.
 static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
-    Query query = {.kind = QUERY_LIST_STATES, .run_id = run->id};
-    if (run->kind == RUN_FLOW && !exchange_read(exchange, &query)) return false;
+    StateList states = {0};
+    Diag diag = {0};
+    Status status = OK;
+    if (run->kind == RUN_FLOW)
+        status = store_list_states(exchange_store(exchange), &exchange->arena, run_of_id(run->id),
+                                   &states, &diag);
+    if (!exchange_found(exchange, status, &diag)) return false;
     json_write_key(json, STR("state"));
     json_write_object_begin(json);
-    for (size_t i = 0; i < query.count; i++) {
-        json_write_key(json, query.values[i].name);
-        json_write_raw(json, query.values[i].value);
+    for (size_t i = 0; i < states.count; i++) {
+        json_write_key(json, states.rows[i].name);
+        json_write_raw(json, states.rows[i].value);
     }
     json_write_object_end(json);
     return true;
 }
 
+bool parts_find_run(Exchange *exchange, Str run_id, RunRow *ret_run) {
+    Diag diag = {0};
+    Status status =
+        store_run_by_id(exchange_store(exchange), &exchange->arena, run_id, ret_run, &diag);
+    return exchange_found(exchange, status, &diag);
+}
+
 void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
-    Query query = {.kind = QUERY_RUN, .run_id = run_id};
-    if (!exchange_read(exchange, &query)) return;
-    const RunRow *run = &query.runs[0];
+    RunRow row;
+    if (!parts_find_run(exchange, run_id, &row)) return;
+    const RunRow *run = &row;
     JsonWriter *json = exchange_begin(exchange, http_status);
     json_write_object_begin(json);
     RunMore more = parts_run_more(exchange, run);

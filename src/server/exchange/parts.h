@@ -10,20 +10,29 @@
         "cursor", "string", false, "`next` of the page before."                                    \
     }
 #define PAGE_LIMIT 100
+enum { PAGE_ROWS_SIZE = 8 << 20 }; // a page of a list is cut there, and says where to go on
 
 // False when malformed: the exchange has been answered.
-bool parts_page(Exchange *exchange, int64_t *ret_cursor, int64_t *ret_limit);
+bool parts_page(Exchange *exchange, PageSpec *ret_page);
 // The same for lists that are ordered by name: their cursor is the last one seen.
-bool parts_named_page(Exchange *exchange, Str *ret_after, int64_t *ret_limit);
-// Writes the answer's row number `index` as JSON.
-typedef void (*RowRenderer)(Exchange *exchange, JsonWriter *json, const Query *query, size_t index);
-// {"items": […], "next": …}; the cursor of the next page is query->next, or `next` (null = none).
-void parts_send_page(Exchange *exchange, const Query *query, RowRenderer render);
-void parts_send_list(Exchange *exchange, const Query *query, RowRenderer render, Str next);
+bool parts_named_page(Exchange *exchange, NamePageSpec *ret_page);
+typedef struct RowList {
+    const void *rows;
+    size_t row_size;
+    size_t count;
+} RowList;
+#define ROW_LIST(page) ((RowList){(page).rows, sizeof *(page).rows, (page).count})
+// Writes a row of the list as JSON.
+typedef void (*RowRenderer)(Exchange *exchange, JsonWriter *json, const void *row);
+// {"items": […], "next": …}; `next` is the cursor of the next page (0 or null = there is none).
+void parts_send_page(Exchange *exchange, RowList list, int64_t next, RowRenderer render);
+void parts_send_list(Exchange *exchange, RowList list, Str next, RowRenderer render);
 // A name from a path or a body; NULL `what` never. False likewise.
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code);
 // This node has the code of the workflow: of a script always, of a C function if registered.
 bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow);
+// The run with that id. False: the exchange has been answered with why.
+bool parts_find_run(Exchange *exchange, Str run_id, RunRow *ret_run);
 // Answers the run called `run_id` with `http_status`, its result included when it has ended.
 void parts_send_run(Exchange *exchange, int http_status, Str run_id);
 // What a run's row does not tell. A reason that cannot be read just now is told as such.

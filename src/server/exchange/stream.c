@@ -10,6 +10,7 @@
 #include "server/exchange/render.h"
 #include "server/http/connection.h"
 #include "server/http/sleeper.h"
+#include "store/reads.h"
 #include <microhttpd.h>
 
 enum {
@@ -98,19 +99,19 @@ static bool read_more(struct Stream *stream) {
     Arena arena;
     arena_init(&arena);
     Diag diag;
-    Query query = {.kind = QUERY_LOG,
-                   .run_id = stream->waiter.key,
-                   .after = stream->after,
-                   .limit = STREAM_READ_ENTRIES,
-                   .size_max = STREAM_READ_SIZE};
-    Status status = store_read(stream->server->engine->store, &arena, &query, &diag);
+    const LogFilter filter = {.run = run_of_id(stream->waiter.key),
+                              .page = {.after = stream->after,
+                                       .limit = STREAM_READ_ENTRIES,
+                                       .size_max = STREAM_READ_SIZE}};
+    LogPage page;
+    Status status = store_read_log(stream->server->engine->store, &arena, &filter, &page, &diag);
     buf_clear(&stream->pending);
     stream->sent = 0;
-    for (size_t i = 0; status == OK && i < query.count && !stream->has_finished; i++) {
+    for (size_t i = 0; status == OK && i < page.count && !stream->has_finished; i++) {
         StreamFormat *format = stream->format;
-        stream->after = query.log[i].seq;
+        stream->after = page.rows[i].seq;
         stream->has_finished =
-            !format->write(format, stream->server, &query.log[i], &stream->pending);
+            !format->write(format, stream->server, &page.rows[i], &stream->pending);
     }
     arena_done(&arena);
     return status == OK && !stream->pending.is_overflown && has_room(stream);

@@ -16,11 +16,10 @@ static const Str OPEN_SCHEMA = STR("{\"type\":\"object\",\"properties\":{},"
 // ---- GET /health ----
 
 static void health(Exchange *exchange) {
-    Query query = {.kind = QUERY_STATS};
+    StoreStats figures;
     Diag diag;
-    bool is_well =
-        !server_is_stopping(exchange->server) &&
-        store_read(exchange->server->engine->store, &exchange->arena, &query, &diag) == OK;
+    bool is_well = !server_is_stopping(exchange->server) &&
+                   store_stats(exchange_store(exchange), &exchange->arena, &figures, &diag) == OK;
     handler_send_word(exchange, is_well ? 200 : 503, is_well ? "healthy" : "unhealthy");
 }
 
@@ -28,26 +27,26 @@ static void health(Exchange *exchange) {
 
 static void list_workflows(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
-    Query query = {
-        .kind = QUERY_LIST_DEFINITIONS, .limit = LIMIT_LIST_PAGE, .size_max = HANDLER_PAGE_SIZE};
+    DefinitionFilter filter = {.page = {.limit = LIMIT_LIST_PAGE, .size_max = HANDLER_PAGE_SIZE}};
     json_write_object_begin(json);
     json_write_key(json, STR("workflows"));
     json_write_array_begin(json);
     do {
+        DefinitionPage page;
         Diag diag;
         diag_clear(&diag);
         ArenaMark mark = arena_mark(&exchange->arena); // a page has the sources of its workflows
-        Status status =
-            store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
+        Status status = store_list_definitions(exchange_store(exchange), &exchange->arena, &filter,
+                                               &page, &diag);
         if (status != OK) {
             handler_refuse_diag(exchange, status, &diag);
             return;
         }
-        for (size_t i = 0; i < query.count; i++)
-            if (query.definitions[i].is_current) json_write_string(json, query.definitions[i].name);
-        query.after = query.next;
+        for (size_t i = 0; i < page.count; i++)
+            if (page.rows[i].is_current) json_write_string(json, page.rows[i].name);
+        filter.page.after = page.next;
         arena_rewind(&exchange->arena, mark);
-    } while (query.next != 0);
+    } while (filter.page.after != 0);
     json_write_array_end(json);
     json_write_object_end(json);
     exchange_send(exchange);
@@ -67,22 +66,23 @@ typedef struct Outline {
 // False: it has been answered.
 static bool outline_begin(Exchange *exchange, Outline *ret_outline) {
     *ret_outline = (Outline){.exchange = exchange};
-    Query query = {.kind = QUERY_DEFINITION, .name = exchange->parameters[0]};
+    const DefinitionRef current = {.name = exchange->parameters[0]};
+    DefinitionRow row;
     Diag diag;
     diag_clear(&diag);
-    Status status = store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
+    Status status =
+        store_find_definition(exchange_store(exchange), &exchange->arena, &current, &row, &diag);
     if (status == ERR_NOT_FOUND) {
         handler_refuse(exchange, 404, "Workflow not found");
         return false;
     }
     if (status == OK)
-        status =
-            definition_module(&query.definitions[0], &exchange->arena, &ret_outline->module, &diag);
+        status = definition_module(&row, &exchange->arena, &ret_outline->module, &diag);
     if (status != OK) {
         handler_refuse_diag(exchange, status, &diag);
         return false;
     }
-    Str config = query.definitions[0].config;
+    Str config = row.config;
     JsonValue *parsed;
     bool has_config = !str_is_null(config) &&
                       json_parse(&exchange->arena, config, &parsed, &diag) == OK &&
@@ -359,19 +359,21 @@ static void fill_create(Exchange *exchange, const Start *start) {
 
 static void start_workflow(Exchange *exchange, bool is_waiting) {
     Start *start = ARENA_NEW(&exchange->arena, Start);
-    Query known = {.kind = QUERY_DEFINITION, .name = exchange->parameters[0]};
+    const DefinitionRef current = {.name = exchange->parameters[0]};
+    DefinitionRow row;
     Diag diag;
     diag_clear(&diag);
     start->is_waiting = is_waiting;
-    bool is_native = engine_knows(exchange->server->engine, known.name);
-    Status status =
-        is_native ? OK
-                  : store_read(exchange->server->engine->store, &exchange->arena, &known, &diag);
+    bool is_native = engine_knows(exchange->server->engine, current.name);
+    Status status = OK;
+    if (!is_native)
+        status = store_find_definition(exchange_store(exchange), &exchange->arena, &current, &row,
+                                       &diag);
     if (status == ERR_NOT_FOUND) {
         handler_refuse(exchange, 404, "Workflow not found");
         return;
     }
-    if (status == OK && !is_native) start->config = known.definitions[0].config;
+    if (status == OK && !is_native) start->config = row.config;
     if (status == OK) status = read_start(exchange, start, &diag);
     if (status != OK) {
         handler_refuse_diag(exchange, status, &diag);

@@ -61,51 +61,55 @@ static bool read_filter(Exchange *exchange, RunFilter *filter) {
     return is_any || filter->states != 0;
 }
 
-// One page; false when the exchange has been answered. What was read is forgotten and what was
-// written leaves memory on the way: there may be any number of pages.
-static bool put_page(Exchange *exchange, JsonWriter *json, Query *query) {
+// One page from filter->cursor on, which moves to the next one; false when the exchange has been
+// answered. What was read is forgotten and what was written leaves memory on the way: there may be
+// any number of pages.
+static bool put_page(Exchange *exchange, JsonWriter *json, RunFilter *filter) {
+    RunPage page;
     Diag diag;
     diag_clear(&diag);
     ArenaMark mark = arena_mark(&exchange->arena);
-    Status status = store_read(exchange->server->engine->store, &exchange->arena, query, &diag);
+    Status status =
+        store_list_runs(exchange_store(exchange), &exchange->arena, filter, &page, &diag);
     if (status != OK) {
         handler_refuse_diag(exchange, status, &diag);
         return false;
     }
-    for (size_t i = 0; i < query->count; i++) {
-        ArenaMark page = arena_mark(&exchange->arena);
-        if (!handler_put(exchange, json, &query->runs[i], false) || !exchange_spill(exchange))
+    for (size_t i = 0; i < page.count; i++) {
+        ArenaMark row_mark = arena_mark(&exchange->arena);
+        if (!handler_put(exchange, json, &page.rows[i], false) || !exchange_spill(exchange))
             return false;
-        arena_rewind(&exchange->arena, page);
+        arena_rewind(&exchange->arena, row_mark);
     }
+    filter->cursor = page.next;
     arena_rewind(&exchange->arena, mark);
     return true;
 }
 
 static void list_handlers(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_RUNS, .size_max = HANDLER_PAGE_SIZE};
-    bool is_empty = !read_filter(exchange, &query.filter);
+    RunFilter filter = {.size_max = HANDLER_PAGE_SIZE};
+    bool is_empty = !read_filter(exchange, &filter);
     int64_t limit = 0;
     if (!check_known(exchange) ||
         !exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &limit) ||
-        !exchange_query_count(exchange, "cursor", INT64_MAX, &query.filter.cursor) ||
-        !exchange_query_instant(exchange, "idle_before", &query.filter.idle_before_ms))
+        !exchange_query_count(exchange, "cursor", INT64_MAX, &filter.cursor) ||
+        !exchange_query_instant(exchange, "idle_before", &filter.idle_before_ms))
         return;
-    query.filter.limit = limit > 0 ? limit : LIMIT_LIST_PAGE;
+    filter.limit = limit > 0 ? limit : LIMIT_LIST_PAGE;
+    if (is_empty) filter.cursor = 0;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_write_key(json, STR("handlers"));
     json_write_array_begin(json);
     while (!is_empty) {
-        if (!put_page(exchange, json, &query)) return;
-        if (limit > 0 || query.next == 0) break;
-        query.filter.cursor = query.next;
+        if (!put_page(exchange, json, &filter)) return;
+        if (limit > 0 || filter.cursor == 0) break;
     }
     json_write_array_end(json);
     if (limit > 0) {
         char text[NUMBER_TEXT_MAX];
-        size_t len = number_format_i64(query.next, text);
-        json_put_string(json, "next", query.next != 0 ? (Str){text, len} : STR_NULL);
+        size_t len = number_format_i64(filter.cursor, text);
+        json_put_string(json, "next", filter.cursor != 0 ? (Str){text, len} : STR_NULL);
     }
     json_write_object_end(json);
     exchange_send(exchange);
@@ -147,19 +151,20 @@ static bool read_flag(const Exchange *exchange, const char *name, bool otherwise
 
 // The number of the last entry there is.
 static bool find_last(Exchange *exchange, const RunRow *run, int64_t *ret_seq) {
-    Query query = {.kind = QUERY_LOG, .run_id = run->id, .after = run->log_seq, .limit = 1000};
-    *ret_seq = run->log_seq;
+    LogFilter filter = {run_of_id(run->id), {.after = run->log_seq, .limit = 1000}};
+    LogPage page;
     do {
         Diag diag;
         diag_clear(&diag);
         Status status =
-            store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
+            store_read_log(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
         if (status != OK) {
             handler_refuse_diag(exchange, status, &diag);
             return false;
         }
-        if (query.count > 0) *ret_seq = query.after = query.log[query.count - 1].seq;
-    } while (query.count > 0);
+        if (page.count > 0) filter.page.after = page.rows[page.count - 1].seq;
+    } while (page.count > 0);
+    *ret_seq = filter.page.after;
     return true;
 }
 
@@ -246,13 +251,13 @@ static void sent(Exchange *exchange) {
 
 // The events the definition lists; NULL when it lists none.
 static const JsonValue *listed_events(Exchange *exchange, const RunRow *run) {
-    Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
+    DefinitionRow row;
     Diag diag;
     JsonValue *config;
     if (run->definition == 0 ||
-        store_read(exchange->server->engine->store, &exchange->arena, &query, &diag) != OK ||
-        str_is_null(query.definitions[0].config) ||
-        json_parse(&exchange->arena, query.definitions[0].config, &config, &diag) != OK ||
+        store_definition_by_key(exchange_store(exchange), &exchange->arena, run->definition, &row,
+                                &diag) != OK ||
+        str_is_null(row.config) || json_parse(&exchange->arena, row.config, &config, &diag) != OK ||
         config->kind != JSON_KIND_OBJECT)
         return NULL;
     const JsonValue *events = json_member(config, STR("events"));

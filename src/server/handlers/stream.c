@@ -7,6 +7,7 @@
 // Not here: waiting for more (stream.c).
 #include "base/memory.h"
 #include "server/handlers/handler.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 typedef struct Envelope {
@@ -189,10 +190,10 @@ static bool find_ended(Server *server, Arena *arena, const LogRow *entry, Str *r
     *ret_name = log_entry_name(entry);
     if (str_is_null(target)) return false;
     if (!str_equal(*ret_name, target)) return true;
-    Query query = {.kind = QUERY_TASK, .name = target};
+    TaskRow task;
     Diag diag;
-    if (store_read(server->engine->store, arena, &query, &diag) != OK) return false;
-    *ret_name = query.tasks[0].name;
+    if (store_find_task(server->engine->store, arena, target, &task, &diag) != OK) return false;
+    *ret_name = task.name;
     return true;
 }
 

@@ -37,13 +37,11 @@ void handler_refuse_diag(Exchange *exchange, Status status, const Diag *diag) {
 }
 
 bool handler_find(Exchange *exchange, Str id, RunRow *ret_run) {
-    Query query = {.kind = QUERY_RUN, .run_id = id};
     Diag diag;
     diag_clear(&diag);
-    Status status = store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
-    if (status == OK) *ret_run = query.runs[0];
-    else if (status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
-    else handler_refuse_diag(exchange, status, &diag);
+    Status status = store_run_by_id(exchange_store(exchange), &exchange->arena, id, ret_run, &diag);
+    if (status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
+    else if (status != OK) handler_refuse_diag(exchange, status, &diag);
     return status == OK;
 }
 
@@ -98,25 +96,25 @@ static void put_end(Exchange *exchange, JsonWriter *json, const RunRow *run, Str
 }
 
 bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool is_unwrapped) {
-    Query query = {.kind = QUERY_RESULT, .run_id = run->id};
+    RunResult end = {0};
     Diag diag;
     diag_clear(&diag);
     if (run_state_is_terminal(run->state)) {
-        Status status =
-            store_read(exchange->server->engine->store, &exchange->arena, &query, &diag);
+        Status status = store_find_result(exchange_store(exchange), &exchange->arena,
+                                          run_of_id(run->id), &end, &diag);
         if (status != OK) {
             handler_refuse_diag(exchange, status, &diag);
             return false;
         }
     }
     RunMore more = parts_run_more(exchange, run);
-    if (!run_state_is_terminal(run->state)) query.text = hindrance(exchange, run, &more);
+    if (!run_state_is_terminal(run->state)) end.json = hindrance(exchange, run, &more);
     json_write_object_begin(json);
     json_put_string(json, "handler_id", run->id);
     json_put_string(json, "workflow_name", run->workflow);
     IdText run_id = id_at("run_", run->created_at_ms, (uint64_t)run->key); // [A4]
     json_put_string(json, "run_id", id_str(&run_id));
-    put_end(exchange, json, run, query.text, is_unwrapped);
+    put_end(exchange, json, run, end.json, is_unwrapped);
     json_put_cstr(json, "status", handler_status(run->state));
     handler_put_time(json, "started_at", run->created_at_ms);
     handler_put_time(json, "updated_at", run->updated_at_ms);

@@ -8,6 +8,7 @@
 #include "server/observe/metrics.h"
 #include "server/server.h"
 #include "store/decorators/metrics.h"
+#include "store/reads.h"
 
 typedef struct Label {
     const char *name;
@@ -227,14 +228,14 @@ typedef struct QueueFigures {
 } QueueFigures;
 
 // [Q2] The first ones by name, and all others together behind them.
-static size_t sum_queues(const Query *query, QueueFigures *figures) {
+static size_t sum_queues(const QueuePage *page, int64_t now_ms, QueueFigures *figures) {
     size_t count = 0;
     QueueFigures others = {0};
-    for (size_t i = 0; i < query->count; i++) {
-        const QueueStat *stat = &query->queues[i];
+    for (size_t i = 0; i < page->count; i++) {
+        const QueueStat *stat = &page->rows[i];
         bool is_other = count == METRICS_NAMES_MAX || !metrics_is_label(stat->row.name);
         QueueFigures *to = is_other ? &others : &figures[count++];
-        int64_t age_ms = stat->oldest_at_ms != 0 ? query->now_ms - stat->oldest_at_ms : 0;
+        int64_t age_ms = stat->oldest_at_ms != 0 ? now_ms - stat->oldest_at_ms : 0;
         to->name = is_other ? STR("other") : stat->row.name;
         to->queued += (double)stat->row.queued_count;
         to->running += (double)stat->row.running_count;
@@ -244,9 +245,9 @@ static size_t sum_queues(const Query *query, QueueFigures *figures) {
     return count;
 }
 
-static void write_queues(Buf *text, const Query *query) {
+static void write_queues(Buf *text, const QueuePage *page, int64_t now_ms) {
     QueueFigures figures[METRICS_NAMES_MAX + 1] = {0};
-    size_t count = sum_queues(query, figures);
+    size_t count = sum_queues(page, now_ms, figures);
     static const char *const names[] = {"abide_queue_depth", "abide_queue_running",
                                         "abide_queue_oldest_age_seconds"};
     static const char *const helps[] = {"Tasks that wait in a queue.", "Tasks that are being done.",
@@ -267,10 +268,12 @@ static void write_rows(Server *server, Arena *arena, Buf *text) {
     Store *store = server->engine->store;
     int64_t now_ms = env_now_ms(server->engine->driver.env);
     Diag diag;
-    Query stats = {.kind = QUERY_STATS, .now_ms = now_ms};
-    Query queues = {.kind = QUERY_LIST_QUEUES, .limit = LIMIT_LIST_PAGE, .now_ms = now_ms};
-    if (store_read(store, arena, &stats, &diag) == OK) write_states(text, &stats.stats);
-    if (store_read(store, arena, &queues, &diag) == OK) write_queues(text, &queues);
+    const NamePageSpec all = {.limit = LIMIT_LIST_PAGE};
+    StoreStats stats;
+    QueuePage queues;
+    if (store_stats(store, arena, &stats, &diag) == OK) write_states(text, &stats);
+    if (store_list_queues(store, arena, &all, &queues, &diag) == OK)
+        write_queues(text, &queues, now_ms);
 }
 
 static void write_operations(Buf *text, const StoreMetrics *figures) {

@@ -9,6 +9,7 @@
 #include "server/observe/trace.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "store/reads.h"
 #include "tasks/curl.h"
 
 enum { POST_SIZE_MAX = 8 << 20, POST_ATTEMPTS = 4, RETRY_MS = 500 };
@@ -84,11 +85,12 @@ void tracer_notice(Tracer *tracer, const EngineEvent *event) {
 
 // The trace of a task's run; one that stands alone, or whose run is gone, has its own.
 static void complete_task_span(Tracer *tracer, Arena *arena, Span *span) {
-    Query query = {.kind = QUERY_RUN, .run = span->run};
+    RunRow run;
     Diag diag;
     TraceParent above = trace_of_lone_task(span->id);
-    if (span->run != 0 && store_read(tracer->engine->store, arena, &query, &diag) == OK) {
-        (void)trace_of_run(query.runs[0].id, query.runs[0].tags, &above, NULL);
+    if (span->run != 0 &&
+        store_run_by_key(tracer->engine->store, arena, span->run, &run, &diag) == OK) {
+        (void)trace_of_run(run.id, run.tags, &above, NULL);
         set_parent(span, &above);
     }
     span->self = trace_of_attempt(&above, span->id, span->number);

@@ -13,6 +13,7 @@
 //
 // Not here: how spans are sent (trace.c), where the numbers come from (TurnCommit).
 #include "server/observe/trace.h"
+#include "store/reads.h"
 
 enum { ENTRIES_READ = 64 }; // of the log before a turn; whoever was woken by more has fewer links
 
@@ -54,12 +55,12 @@ static void link_waker(Tracer *tracer, Arena *arena, Span *span, const LogRow *e
         return;
     }
     Diag diag;
-    Query query = {.kind = QUERY_RUN, .run_id = target};
+    RunRow run;
     if (!str_starts_with(target, STR("run_")) ||
-        store_read(tracer->engine->store, arena, &query, &diag) != OK ||
-        query.runs[0].parent != span->run)
+        store_run_by_id(tracer->engine->store, arena, target, &run, &diag) != OK ||
+        run.parent != span->run)
         return;
-    (void)trace_of_run(query.runs[0].id, query.runs[0].tags, &to, NULL);
+    (void)trace_of_run(run.id, run.tags, &to, NULL);
     add_link(span, "run", &to);
 }
 
@@ -78,19 +79,19 @@ static int64_t parked_at(const Span *span, const History *history) {
 void trace_link_turn(Tracer *tracer, Arena *arena, const TraceParent *run, Span *span) {
     int64_t from = span->before_seq - 1;
     if (from < span->start_seq - ENTRIES_READ) from = span->start_seq - ENTRIES_READ;
-    Query query = {.kind = QUERY_LOG,
-                   .run_id = span->id,
-                   .after = from > 0 ? from - 1 : 0,
-                   .limit = span->start_seq - from + 1};
+    const LogFilter filter = {
+        .run = run_of_id(span->id),
+        .page = {.after = from > 0 ? from - 1 : 0, .limit = span->start_seq - from + 1}};
+    LogPage page;
     Diag diag;
-    if (store_read(tracer->engine->store, arena, &query, &diag) != OK) return;
-    History history = {query.log, query.count};
+    if (store_read_log(tracer->engine->store, arena, &filter, &page, &diag) != OK) return;
+    History history = {page.rows, page.count};
     int64_t parked_seq = parked_at(span, &history);
     if (parked_seq <= 0) return;
     TraceParent turn = trace_of_turn(run, span->id, parked_seq);
     add_link(span, "turn", &turn);
-    for (size_t i = 0; i < query.count; i++) {
-        const LogRow *entry = &query.log[i];
+    for (size_t i = 0; i < page.count; i++) {
+        const LogRow *entry = &page.rows[i];
         if (entry->seq > parked_seq && entry->seq <= span->start_seq)
             link_waker(tracer, arena, span, entry);
     }

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "server/server.h"
+#include "store/reads.h"
 
 enum {
     LOOK_MS = 2000,        // between two looks while tasks are queued
@@ -26,10 +27,10 @@ enum {
 // ---- is it unserved? ----
 
 // Busy workers ask for nothing: whoever has a task of that name, or does such tasks too. [M2]
-static bool is_somebody_busy(const Query *leased, const WorkersView *view,
+static bool is_somebody_busy(const TaskPage *leased, const WorkersView *view,
                              const Unserved *unserved) {
     for (size_t i = 0; i < leased->count; i++) {
-        const TaskRow *task = &leased->tasks[i];
+        const TaskRow *task = &leased->rows[i];
         bool is_same =
             str_equal(task->name, unserved->name) && str_equal(task->queue, unserved->queue);
         if (is_same || workers_does(view, task->worker, unserved->queue, unserved->name))
@@ -38,10 +39,9 @@ static bool is_somebody_busy(const Query *leased, const WorkersView *view,
     return false;
 }
 
-static Status read_leased(Server *server, Arena *arena, Query *ret_leased, Diag *diag) {
-    *ret_leased =
-        (Query){.kind = QUERY_LIST_TASKS, .states = 1u << TASK_LEASED, .limit = LEASED_COUNT};
-    return store_read(server->engine->store, arena, ret_leased, diag);
+static Status read_leased(Server *server, Arena *arena, TaskPage *ret_leased, Diag *diag) {
+    const TaskFilter leased = {.states = 1u << TASK_LEASED, .page.limit = LEASED_COUNT};
+    return store_list_tasks(server->engine->store, arena, &leased, ret_leased, diag);
 }
 
 static bool has_waited(const Server *server, const TaskRow *task, int64_t *ret_since_ms) {
@@ -53,10 +53,10 @@ static bool has_waited(const Server *server, const TaskRow *task, int64_t *ret_s
 }
 
 static bool is_paused(Server *server, Arena *arena, Str queue) {
-    Query query = {.kind = QUERY_QUEUE, .name = queue};
+    QueueStat stat;
     Diag diag;
-    bool is_read = store_read(server->engine->store, arena, &query, &diag) == OK;
-    return !is_read || query.queues[0].row.is_paused != 0;
+    bool is_read = store_find_queue(server->engine->store, arena, queue, &stat, &diag) == OK;
+    return !is_read || stat.row.is_paused != 0;
 }
 
 bool workers_is_unserved(Server *server, Arena *arena, const TaskRow *task,
@@ -66,7 +66,7 @@ bool workers_is_unserved(Server *server, Arena *arena, const TaskRow *task,
     if (!is_claimable || !has_waited(server, task, &found.since_ms)) return false;
     workers_read_others(server, arena);
     WorkersView view = workers_view(server, arena);
-    Query leased;
+    TaskPage leased;
     Diag diag;
     if (workers_serve(&view, task->queue, task->name) || is_paused(server, arena, task->queue) ||
         read_leased(server, arena, &leased, &diag) != OK || // [N2]
@@ -84,7 +84,8 @@ typedef struct Look {
     Arena *arena;
     bool has_queued;  // there are tasks that somebody could take
     WorkersView view; // made when there are
-    Query leased;     // read when it is needed first
+    bool has_leased;  // it is read when it is needed first
+    TaskPage leased;
     Unserved *found;
     size_t count;
 } Look;
@@ -105,7 +106,8 @@ static Status look_at_task(Look *look, const TaskRow *task, Diag *diag) {
         find_pair(look->found, look->count, &one) != NULL ||
         workers_serve(&look->view, task->queue, task->name))
         return OK;
-    if (look->leased.kind == 0) TRY(read_leased(look->server, look->arena, &look->leased, diag));
+    if (!look->has_leased) TRY(read_leased(look->server, look->arena, &look->leased, diag));
+    look->has_leased = true;
     if (is_somebody_busy(&look->leased, &look->view, &one)) return OK;
     workers_explain(&look->view, look->arena, &one);
     look->found[look->count++] = one;
@@ -116,31 +118,34 @@ static Status look_at_nodes(Server *server, Arena *arena, Diag *diag);
 
 static Status look_at_queues(Look *look, Diag *diag) {
     Store *store = look->server->engine->store;
-    Query queues = {.kind = QUERY_LIST_QUEUES, .limit = LIMIT_LIST_PAGE};
-    TRY(store_read(store, look->arena, &queues, diag));
+    const NamePageSpec all = {.limit = LIMIT_LIST_PAGE};
+    QueuePage queues;
+    TRY(store_list_queues(store, look->arena, &all, &queues, diag));
     for (size_t i = 0; i < queues.count; i++) {
-        const QueueRow *queue = &queues.queues[i].row;
+        const QueueRow *queue = &queues.rows[i].row;
         if (queue->queued_count == 0 || queue->is_paused) continue;
         if (!look->has_queued) {
             TRY(look_at_nodes(look->server, look->arena, diag));
             look->view = workers_view(look->server, look->arena);
             look->has_queued = true;
         }
-        Query head = {.kind = QUERY_CLAIMABLE, .queue = queue->name, .limit = HEAD_COUNT};
-        TRY(store_read(store, look->arena, &head, diag));
-        for (size_t j = 0; j < head.count; j++) TRY(look_at_task(look, &head.tasks[j], diag));
+        const ClaimableFilter filter = {.queue = queue->name, .limit = HEAD_COUNT};
+        TaskPage head;
+        TRY(store_list_claimable(store, look->arena, &filter, &head, diag));
+        for (size_t j = 0; j < head.count; j++) TRY(look_at_task(look, &head.rows[j], diag));
     }
     return OK;
 }
 
 // ---- the other nodes ----
 
-static void take_others(Server *server, Arena *arena, const Query *nodes, int64_t own_key) {
+static void take_others(Server *server, Arena *arena, const NodePage *nodes, int64_t own_key) {
+    int64_t now_ms = env_now_ms(server->engine->driver.env);
     OtherNode *others = ARENA_ARRAY(arena, OtherNode, nodes->count + 1);
     size_t count = 0;
     for (size_t i = 0; i < nodes->count; i++) {
-        const NodeRow *node = &nodes->nodes[i];
-        bool is_alive = node->lease_until_ms > nodes->now_ms;
+        const NodeRow *node = &nodes->rows[i].row;
+        bool is_alive = node->lease_until_ms > now_ms;
         if (node->key != own_key && is_alive && !str_is_null(node->workers))
             others[count++] = (OtherNode){node->name, node->workers};
     }
@@ -149,10 +154,9 @@ static void take_others(Server *server, Arena *arena, const Query *nodes, int64_
 
 static Status look_at_nodes(Server *server, Arena *arena, Diag *diag) {
     if (!server->engine->is_shared) return OK;
-    Query nodes = {.kind = QUERY_LIST_NODES,
-                   .limit = LIMIT_LIST_PAGE,
-                   .now_ms = env_now_ms(server->engine->driver.env)};
-    TRY(store_read(server->engine->store, arena, &nodes, diag));
+    const PageSpec all = {.limit = LIMIT_LIST_PAGE};
+    NodePage nodes;
+    TRY(store_list_nodes(server->engine->store, arena, &all, &nodes, diag));
     take_others(server, arena, &nodes, engine_node(server->engine).key);
     return OK;
 }

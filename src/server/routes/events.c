@@ -66,16 +66,23 @@ static Status read_choice(const JsonValue *body, const char *name, const char *c
 }
 
 static void send_topic(Exchange *exchange) {
-    Query query = {.kind = QUERY_TOPIC, .name = exchange->parameters[0]};
-    Query waiters = {
-        .kind = QUERY_WAITERS, .name = exchange->parameters[0], .limit = LIMIT_LIST_PAGE};
-    if (!exchange_read(exchange, &query) || !exchange_read(exchange, &waiters)) return;
+    const WaiterFilter filter = {.topic = exchange->parameters[0],
+                                 .page = {.limit = LIMIT_LIST_PAGE, .size_max = PAGE_ROWS_SIZE}};
+    TopicStat topic;
+    RunPage waiters;
+    Diag diag = {0};
+    Status status =
+        store_find_topic(exchange_store(exchange), &exchange->arena, filter.topic, &topic, &diag);
+    if (status == OK)
+        status = store_list_waiters(exchange_store(exchange), &exchange->arena, &filter, &waiters,
+                                    &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    render_topic_members(json, &query.topics[0], query.are_full[0]);
+    render_topic_members(json, &topic.row, topic.is_full);
     json_write_key(json, STR("waiters"));
     json_write_array_begin(json);
-    for (size_t i = 0; i < waiters.count; i++) json_write_string(json, waiters.runs[i].id);
+    for (size_t i = 0; i < waiters.count; i++) json_write_string(json, waiters.rows[i].id);
     json_write_array_end(json);
     json_write_object_end(json);
     exchange_send(exchange);
@@ -106,35 +113,43 @@ static void set_topic(Exchange *exchange) {
     else exchange_submit(exchange, send_topic);
 }
 
-static void put_topic(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+static void put_topic(Exchange *exchange, JsonWriter *json, const void *row) {
+    const TopicStat *topic = row;
     (void)exchange;
     json_write_object_begin(json);
-    render_topic_members(json, &query->topics[index], query->are_full[index]);
+    render_topic_members(json, &topic->row, topic->is_full);
     json_write_object_end(json);
 }
 
 static void list_topics(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_TOPICS};
-    if (!parts_named_page(exchange, &query.name, &query.limit)) return;
-    if (!exchange_read(exchange, &query)) return;
-    bool has_more = query.next != 0 && query.count > 0;
-    Str next = has_more ? query.topics[query.count - 1].name : STR_NULL;
-    parts_send_list(exchange, &query, put_topic, next);
+    NamePageSpec spec;
+    TopicPage page;
+    Diag diag = {0};
+    if (!parts_named_page(exchange, &spec)) return;
+    Status status =
+        store_list_topics(exchange_store(exchange), &exchange->arena, &spec, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    bool has_more = page.has_more && page.count > 0;
+    Str next = has_more ? page.rows[page.count - 1].row.name : STR_NULL;
+    parts_send_list(exchange, ROW_LIST(page), next, put_topic);
 }
 
 // ---- dead letters ----
 
-static void put_dead_letter(Exchange *exchange, JsonWriter *json, const Query *query,
-                            size_t index) {
+static void put_dead_letter(Exchange *exchange, JsonWriter *json, const void *row) {
     (void)exchange;
-    render_dead_letter(json, &query->dead_letters[index]);
+    render_dead_letter(json, row);
 }
 
 static void list_dead_letters(Exchange *exchange) {
-    Query query = {.kind = QUERY_DEAD_LETTERS};
-    if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (!exchange_read(exchange, &query)) return;
-    parts_send_page(exchange, &query, put_dead_letter);
+    PageSpec spec;
+    DeadLetterPage page;
+    Diag diag = {0};
+    if (!parts_page(exchange, &spec)) return;
+    Status status =
+        store_list_dead_letters(exchange_store(exchange), &exchange->arena, &spec, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_dead_letter);
 }
 
 static bool letter_key(Exchange *exchange, int64_t *ret_key) {

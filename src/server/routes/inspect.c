@@ -14,9 +14,10 @@ enum { INSPECT_SIZE_MAX = 16 << 20 };
 // The script a run is pinned to, as it was compiled for it. The caller releases it.
 static Status load_module(Exchange *exchange, const RunRow *run, FlowModule **ret_module,
                           Diag *diag) {
-    Query query = {.kind = QUERY_DEFINITION, .run = run->definition};
-    TRY(store_read(exchange->server->engine->store, &exchange->arena, &query, diag));
-    return definition_module(&query.definitions[0], &exchange->arena, ret_module, diag);
+    DefinitionRow row;
+    TRY(store_definition_by_key(exchange_store(exchange), &exchange->arena, run->definition, &row,
+                                diag));
+    return definition_module(&row, &exchange->arena, ret_module, diag);
 }
 
 static Status inspect(Exchange *exchange, const RunRow *run, Buf *ret_json, Diag *diag) {
@@ -58,11 +59,10 @@ static void send_snapshot(Exchange *exchange, const RunRow *run, const JsonValue
 }
 
 static void get_snapshot(Exchange *exchange) {
-    Query query = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
-    if (!exchange_read(exchange, &query)) return;
-    const RunRow *run = &query.runs[0];
-    if (run->snapshot.len == 0) {
-        send_snapshot(exchange, run, NULL);
+    RunRow run;
+    if (!parts_find_run(exchange, exchange->parameters[0], &run)) return;
+    if (run.snapshot.len == 0) {
+        send_snapshot(exchange, &run, NULL);
         return;
     }
     Buf text;
@@ -70,9 +70,9 @@ static void get_snapshot(Exchange *exchange) {
     Diag diag;
     diag_clear(&diag);
     JsonValue *found = NULL;
-    Status status = inspect(exchange, run, &text, &diag);
+    Status status = inspect(exchange, &run, &text, &diag);
     if (status == OK) status = json_parse(&exchange->arena, buf_str(&text), &found, &diag);
-    if (status == OK) send_snapshot(exchange, run, found);
+    if (status == OK) send_snapshot(exchange, &run, found);
     else exchange_refuse(exchange, status, &diag);
     buf_done(&text);
 }

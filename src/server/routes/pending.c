@@ -16,25 +16,32 @@ static const Field signals_query[] = {
 
 // ---- lists ----
 
-static void put_event(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+static void put_event(Exchange *exchange, JsonWriter *json, const void *row) {
     (void)exchange;
-    render_event(json, &query->events[index]);
-}
-
-static void send_pending(Exchange *exchange, Query *query) {
-    query->kind = QUERY_EVENTS;
-    if (!parts_page(exchange, &query->after, &query->limit)) return;
-    if (exchange_read(exchange, query)) parts_send_page(exchange, query, put_event);
+    render_event(json, row);
 }
 
 static void list_events(Exchange *exchange) {
-    Query query = {.name = exchange->parameters[0]};
-    if (parts_check(exchange, query.name, "the topic", "BAD_NAME")) send_pending(exchange, &query);
+    EventFilter filter = {.topic = exchange->parameters[0]};
+    EventPage page;
+    Diag diag = {0};
+    if (!parts_check(exchange, filter.topic, "the topic", "BAD_NAME")) return;
+    if (!parts_page(exchange, &filter.page)) return;
+    Status status =
+        store_list_events(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_event);
 }
 
 static void list_signals(Exchange *exchange) {
-    Query query = {.run_id = exchange->parameters[0]};
-    send_pending(exchange, &query);
+    SignalFilter filter = {.run = run_of_id(exchange->parameters[0])};
+    EventPage page;
+    Diag diag = {0};
+    if (!parts_page(exchange, &filter.page)) return;
+    Status status =
+        store_list_signals(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_event);
 }
 
 // ---- removing ----

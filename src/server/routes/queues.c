@@ -34,24 +34,30 @@ static void render_queue(JsonWriter *json, const QueueStat *stat, int64_t now_ms
     json_write_object_end(json);
 }
 
-static void put_queue(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
-    (void)exchange;
-    render_queue(json, &query->queues[index], query->now_ms);
+static void put_queue(Exchange *exchange, JsonWriter *json, const void *row) {
+    render_queue(json, row, exchange_now_ms(exchange));
 }
 
 static void list_queues(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_QUEUES};
-    if (!parts_named_page(exchange, &query.name, &query.limit)) return;
-    if (!exchange_read(exchange, &query)) return;
-    bool has_more = query.next != 0 && query.count > 0;
-    Str next = has_more ? query.queues[query.count - 1].row.name : STR_NULL;
-    parts_send_list(exchange, &query, put_queue, next);
+    NamePageSpec spec;
+    QueuePage page;
+    Diag diag = {0};
+    if (!parts_named_page(exchange, &spec)) return;
+    Status status =
+        store_list_queues(exchange_store(exchange), &exchange->arena, &spec, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    bool has_more = page.has_more && page.count > 0;
+    Str next = has_more ? page.rows[page.count - 1].row.name : STR_NULL;
+    parts_send_list(exchange, ROW_LIST(page), next, put_queue);
 }
 
 static void send_queue(Exchange *exchange) {
-    Query query = {.kind = QUERY_QUEUE, .name = exchange->parameters[0]};
-    if (!exchange_read(exchange, &query)) return;
-    render_queue(exchange_begin(exchange, 200), &query.queues[0], query.now_ms);
+    QueueStat queue;
+    Diag diag = {0};
+    Status status = store_find_queue(exchange_store(exchange), &exchange->arena,
+                                     exchange->parameters[0], &queue, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    render_queue(exchange_begin(exchange, 200), &queue, exchange_now_ms(exchange));
     exchange_send(exchange);
 }
 

@@ -189,8 +189,8 @@ static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
     return true;
 }
 
-static void put_run(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
-    const RunRow *run = &query->runs[index];
+static void put_run(Exchange *exchange, JsonWriter *json, const void *row) {
+    const RunRow *run = row;
     json_write_object_begin(json);
     RunMore more = parts_run_more(exchange, run);
     render_run_members(json, &exchange->arena, run, &more);
@@ -198,20 +198,24 @@ static void put_run(Exchange *exchange, JsonWriter *json, const Query *query, si
 }
 
 static void list_runs(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_RUNS};
-    RunFilter *filter = &query.filter;
-    if (!parts_page(exchange, &filter->cursor, &filter->limit)) return;
-    if (!parts_query_states(exchange, run_state_name, RUN_STATE_COUNT, &filter->states)) return;
-    filter->workflows = parts_query_list(exchange, "workflow", true);
-    filter->tag = exchange_query(exchange, "tag");
-    filter->parent_id = exchange_query(exchange, "parent");
-    filter->waiting_on = exchange_query(exchange, "waiting_on");
-    if (!read_state_filter(exchange, filter)) return;
-    if (!exchange_query_instant(exchange, "idle_before", &filter->idle_before_ms)) return;
-    if (!exchange_query_instant(exchange, "created_before", &filter->created_before_ms)) return;
-    if (!exchange_query_instant(exchange, "created_after", &filter->created_after_ms)) return;
-    if (!exchange_read(exchange, &query)) return;
-    parts_send_page(exchange, &query, put_run);
+    PageSpec spec;
+    if (!parts_page(exchange, &spec)) return;
+    RunFilter filter = {.cursor = spec.after, .limit = spec.limit, .size_max = spec.size_max};
+    if (!parts_query_states(exchange, run_state_name, RUN_STATE_COUNT, &filter.states)) return;
+    filter.workflows = parts_query_list(exchange, "workflow", true);
+    filter.tag = exchange_query(exchange, "tag");
+    filter.parent_id = exchange_query(exchange, "parent");
+    filter.waiting_on = exchange_query(exchange, "waiting_on");
+    if (!read_state_filter(exchange, &filter)) return;
+    if (!exchange_query_instant(exchange, "idle_before", &filter.idle_before_ms)) return;
+    if (!exchange_query_instant(exchange, "created_before", &filter.created_before_ms)) return;
+    if (!exchange_query_instant(exchange, "created_after", &filter.created_after_ms)) return;
+    RunPage page;
+    Diag diag = {0};
+    Status status =
+        store_list_runs(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_run);
 }
 
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};
@@ -221,17 +225,22 @@ static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunLi
 static void get_run(Exchange *exchange) { parts_send_run(exchange, 200, exchange->parameters[0]); }
 
 static void send_result(Exchange *exchange) {
-    Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
-    if (!exchange_read(exchange, &run)) return;
-    int64_t state = run.runs[0].state;
+    RunRow run;
+    if (!parts_find_run(exchange, exchange->parameters[0], &run)) return;
+    int64_t state = run.state;
     bool has_ended = run_state_is_terminal(state);
-    Query query = {.kind = QUERY_RESULT, .run_id = exchange->parameters[0]};
-    if (has_ended && !exchange_read(exchange, &query)) return;
+    RunResult end = {0};
+    Diag diag = {0};
+    Status status = OK;
+    if (has_ended)
+        status = store_find_result(exchange_store(exchange), &exchange->arena, run_of_key(run.key),
+                                   &end, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
     JsonWriter *json = exchange_begin(exchange, has_ended ? 200 : 202);
     json_write_object_begin(json);
     json_put_cstr(json, "status", run_state_name(state));
-    if (state == RUN_COMPLETED) json_put_raw(json, "result", query.text);
-    else if (has_ended) json_put_raw(json, "error", query.text);
+    if (state == RUN_COMPLETED) json_put_raw(json, "result", end.json);
+    else if (has_ended) json_put_raw(json, "error", end.json);
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -243,13 +252,9 @@ static void get_result(Exchange *exchange) {
     else exchange_await(exchange, exchange->parameters[0], wait_ms, send_result);
 }
 
-static void put_entry(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+static void put_entry(Exchange *exchange, JsonWriter *json, const void *row) {
     (void)exchange;
-    render_log_entry(json, &query->log[index]);
-}
-
-static void send_entries(Exchange *exchange, const Query *query) {
-    parts_send_page(exchange, query, put_entry);
+    render_log_entry(json, row);
 }
 
 static const Field steps_query[] = {
@@ -259,15 +264,21 @@ static const Field steps_query[] = {
     {0}};
 
 static void list_steps(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_STEPS, .run_id = exchange->parameters[0], .iteration = -1};
-    query.name = exchange_query(exchange, "name");
-    if (!exchange_query_count(exchange, "iteration", INT64_MAX, &query.iteration)) return;
-    if (query.iteration >= 0 && str_is_null(query.name)) {
+    StepFilter filter = {.run = run_of_id(exchange->parameters[0]),
+                         .name = exchange_query(exchange, "name"),
+                         .iteration = -1};
+    LogPage page;
+    Diag diag = {0};
+    if (!exchange_query_count(exchange, "iteration", INT64_MAX, &filter.iteration)) return;
+    if (filter.iteration >= 0 && str_is_null(filter.name)) {
         exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "iteration goes with a name");
         return;
     }
-    if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (exchange_read(exchange, &query)) send_entries(exchange, &query);
+    if (!parts_page(exchange, &filter.page)) return;
+    Status status =
+        store_list_steps(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_entry);
 }
 
 static const Field log_query[] = {
@@ -277,12 +288,17 @@ static const Field log_query[] = {
 };
 
 static void list_log(Exchange *exchange) {
-    Query query = {.kind = QUERY_LOG, .run_id = exchange->parameters[0], .limit = PAGE_LIMIT};
-    if (!exchange_query_count(exchange, "after", INT64_MAX, &query.after)) return;
-    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &query.limit)) return;
-    if (query.limit == 0) query.limit = 1;
-    if (!exchange_read(exchange, &query)) return;
-    send_entries(exchange, &query);
+    LogFilter filter = {.run = run_of_id(exchange->parameters[0]),
+                        .page = {.limit = PAGE_LIMIT, .size_max = PAGE_ROWS_SIZE}};
+    LogPage page;
+    Diag diag = {0};
+    if (!exchange_query_count(exchange, "after", INT64_MAX, &filter.page.after)) return;
+    if (!exchange_query_count(exchange, "limit", LIMIT_LIST_PAGE, &filter.page.limit)) return;
+    if (filter.page.limit == 0) filter.page.limit = 1;
+    Status status =
+        store_read_log(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_entry);
 }
 
 static const Field events_query[] = {
@@ -316,18 +332,21 @@ static void reloaded(Exchange *exchange) {
 static void stream_events(Exchange *exchange) {
     int64_t after = stream_start(exchange);
     if (after < 0) return;
-    Query run = {.kind = QUERY_RUN, .run_id = exchange->parameters[0]};
-    if (!exchange_read(exchange, &run)) return;
-    Query left = {.kind = QUERY_LOG, .run_id = run.run_id, .after = after, .limit = 1};
-    if (!exchange_read(exchange, &left)) return;
-    if (left.count == 0 && run_state_is_terminal(run.runs[0].state)) {
+    RunRow run;
+    if (!parts_find_run(exchange, exchange->parameters[0], &run)) return;
+    const LogFilter rest = {run_of_key(run.key), {.after = after, .limit = 1}};
+    LogPage left;
+    Diag diag = {0};
+    Status status = store_read_log(exchange_store(exchange), &exchange->arena, &rest, &left, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    if (left.count == 0 && run_state_is_terminal(run.state)) {
         exchange_send_text(exchange, 204, NULL, STR("")); // nothing will ever come
         return;
     }
     int64_t *kept = ARENA_NEW(&exchange->arena, int64_t);
     *kept = after;
     exchange->state = kept;
-    if (!engine_has_released(exchange->server->engine, &run.runs[0])) {
+    if (!engine_has_released(exchange->server->engine, &run)) {
         begin_stream(exchange);
         return;
     }

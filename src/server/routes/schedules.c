@@ -38,9 +38,12 @@ static bool parse_name(Exchange *exchange, Str *ret_name) {
 // ---- one schedule ----
 
 static void send_schedule(Exchange *exchange, int http_status) {
-    Query query = {.kind = QUERY_SCHEDULE, .name = exchange->parameters[0]};
-    if (!exchange_read(exchange, &query)) return;
-    render_schedule(exchange_begin(exchange, http_status), &query.schedules[0]);
+    ScheduleRow row;
+    Diag diag = {0};
+    Status status = store_find_schedule(exchange_store(exchange), &exchange->arena,
+                                        exchange->parameters[0], &row, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    render_schedule(exchange_begin(exchange, http_status), &row);
     exchange_send(exchange);
 }
 
@@ -196,16 +199,20 @@ static void backfill_schedule(Exchange *exchange) {
 
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 
-static void put_schedule(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+static void put_schedule(Exchange *exchange, JsonWriter *json, const void *row) {
     (void)exchange;
-    render_schedule(json, &query->schedules[index]);
+    render_schedule(json, row);
 }
 
 static void list_schedules(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_SCHEDULES};
-    if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (!exchange_read(exchange, &query)) return;
-    parts_send_page(exchange, &query, put_schedule);
+    PageSpec spec;
+    SchedulePage page;
+    Diag diag = {0};
+    if (!parts_page(exchange, &spec)) return;
+    Status status =
+        store_list_schedules(exchange_store(exchange), &exchange->arena, &spec, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_schedule);
 }
 
 static const RouteAnswer schedule_answers[] = {{200, "The schedule.", "Schedule"}, {0}};

@@ -18,14 +18,20 @@ static void send_word(Exchange *exchange, int http_status, const char *word) {
 
 static void livez(Exchange *exchange) { send_word(exchange, 200, "alive"); }
 
+static bool read_stats(Exchange *exchange, StoreStats *ret_stats) {
+    Diag diag = {0};
+    Status status = store_stats(exchange_store(exchange), &exchange->arena, ret_stats, &diag);
+    return exchange_found(exchange, status, &diag);
+}
+
 // Ready when the store answers and the server is not going away.
 static void readyz(Exchange *exchange) {
     if (server_is_stopping(exchange->server)) {
         send_word(exchange, 503, "stopping");
         return;
     }
-    Query query = {.kind = QUERY_STATS};
-    if (!exchange_read(exchange, &query)) return;
+    StoreStats figures;
+    if (!read_stats(exchange, &figures)) return;
     Status status = driver_store_status(&exchange->server->engine->driver);
     if (status == OK) {
         send_word(exchange, 200, "ready");
@@ -85,9 +91,9 @@ static int64_t disk_free(Exchange *exchange) {
 }
 
 static void stats(Exchange *exchange) {
-    Query query = {.kind = QUERY_STATS};
-    if (!exchange_read(exchange, &query)) return;
-    const int64_t *counters = query.stats.counters;
+    StoreStats figures;
+    if (!read_stats(exchange, &figures)) return;
+    const int64_t *counters = figures.counters;
     abide_stats own;
     abide_error error;
     if (abide_get_stats(exchange->server->engine, &own, &error) != ABIDE_OK) {
@@ -96,7 +102,7 @@ static void stats(Exchange *exchange) {
     }
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    put_runs(json, &query.stats);
+    put_runs(json, &figures);
     json_put_i64(json, "pending_events", counters[COUNTER_EVENTS]);
     json_put_i64(json, "pending_signals", counters[COUNTER_SIGNALS]);
     json_put_i64(json, "dead_letters", counters[COUNTER_DEAD_LETTERS]);
@@ -118,39 +124,42 @@ static void stats(Exchange *exchange) {
     exchange_send(exchange);
 }
 
-static void put_node(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
-    (void)exchange;
-    const NodeRow *node = &query->nodes[index];
+static void put_node(Exchange *exchange, JsonWriter *json, const void *row) {
+    const NodeStat *stat = row;
+    const NodeRow *node = &stat->row;
     json_write_object_begin(json);
     json_put_i64(json, "id", node->key);
     json_put_string(json, "name", node->name);
     if (str_is_null(node->version)) json_put_null(json, "version");
     else json_put_string(json, "version", node->version);
-    json_put_bool(json, "alive", node->lease_until_ms > query->now_ms);
+    json_put_bool(json, "alive", node->lease_until_ms > exchange_now_ms(exchange));
     render_instant(json, "started_at", node->started_at_ms);
     int64_t until_ms = node->lease_until_ms; // < 0: the moment when it was fenced off
     render_instant(json, "lease_until", until_ms < 0 ? -until_ms : until_ms);
-    json_put_i64(json, "executing", query->node_runs[index]);
+    json_put_i64(json, "executing", stat->run_count);
     json_put_i64(json, "resident", node->resident_count);
     json_write_object_end(json);
 }
 
 // Of ourselves we know it without asking.
-static void own_figures_fill(Exchange *exchange, Query *query) {
+static void own_figures_fill(Exchange *exchange, NodePage *page) {
     EngineNode own = engine_node(exchange->server->engine);
-    for (size_t i = 0; i < query->count; i++) {
-        if (query->nodes[i].key != own.key) continue;
-        query->nodes[i].resident_count = own.resident_count;
-        query->node_runs[i] = own.active_count;
+    for (size_t i = 0; i < page->count; i++) {
+        if (page->rows[i].row.key != own.key) continue;
+        page->rows[i].row.resident_count = own.resident_count;
+        page->rows[i].run_count = own.active_count;
     }
 }
 
 static void list_nodes(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_NODES, .limit = LIMIT_LIST_PAGE};
-    if (!exchange_read(exchange, &query)) return;
-    own_figures_fill(exchange, &query);
-    query.next = 0; // there are never more than fit on a page
-    parts_send_page(exchange, &query, put_node);
+    const PageSpec all = {.limit = LIMIT_LIST_PAGE}; // there are never more
+    NodePage page;
+    Diag diag = {0};
+    Status status =
+        store_list_nodes(exchange_store(exchange), &exchange->arena, &all, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    own_figures_fill(exchange, &page);
+    parts_send_page(exchange, ROW_LIST(page), 0, put_node);
 }
 
 static const RouteAnswer word_answers[] = {{200, "It is.", "Health"}, {0}};

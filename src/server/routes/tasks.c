@@ -74,14 +74,21 @@ static Status read_task(const JsonValue *body, TaskSpec *spec, Diag *diag) {
     return read_retry(body, spec, diag);
 }
 
+static bool find_task(Exchange *exchange, Str id, TaskRow *ret_task) {
+    Diag diag = {0};
+    Status status =
+        store_find_task(exchange_store(exchange), &exchange->arena, id, ret_task, &diag);
+    return exchange_found(exchange, status, &diag);
+}
+
 static void send_task(Exchange *exchange, int http_status, Str id) {
-    Query query = {.kind = QUERY_TASK, .name = id};
-    if (!exchange_read(exchange, &query)) return;
+    TaskRow task;
+    if (!find_task(exchange, id, &task)) return;
     JsonWriter *json = exchange_begin(exchange, http_status);
     Unserved unserved;
     json_write_object_begin(json);
-    render_task_members(json, &query.tasks[0]);
-    if (workers_is_unserved(exchange->server, &exchange->arena, &query.tasks[0], &unserved)) {
+    render_task_members(json, &task);
+    if (workers_is_unserved(exchange->server, &exchange->arena, &task, &unserved)) {
         json_write_key(json, STR("unserved"));
         render_unserved(json, &unserved);
     }
@@ -114,12 +121,12 @@ static void create_task(Exchange *exchange) {
 static void get_task(Exchange *exchange) { send_task(exchange, 200, exchange->parameters[0]); }
 
 static void retried(Exchange *exchange) {
-    Query query = {.kind = QUERY_TASK, .name = exchange->parameters[0]};
-    if (!exchange_read(exchange, &query)) return;
+    TaskRow task;
+    if (!find_task(exchange, exchange->parameters[0], &task)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_put_bool(json, "changed", exchange->request->op.retry_task.is_changed);
-    render_task_members(json, &query.tasks[0]);
+    render_task_members(json, &task);
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -137,20 +144,23 @@ static const Field list_query[] = {
     PAGE_FIELDS,
     {0}};
 
-static void put_task(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+static void put_task(Exchange *exchange, JsonWriter *json, const void *row) {
     (void)exchange;
-    render_task(json, &query->tasks[index]);
+    render_task(json, row);
 }
 
 static void list_tasks(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_TASKS,
-                   .queue = exchange_query(exchange, "queue"),
-                   .name = exchange_query(exchange, "name"),
-                   .run_id = exchange_query(exchange, "run")};
-    if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (!parts_query_states(exchange, task_state_name, TASK_STATE_COUNT, &query.states)) return;
-    if (!exchange_read(exchange, &query)) return;
-    parts_send_page(exchange, &query, put_task);
+    TaskFilter filter = {.run = run_of_id(exchange_query(exchange, "run")),
+                         .name = exchange_query(exchange, "name"),
+                         .queue = exchange_query(exchange, "queue")};
+    TaskPage page;
+    Diag diag = {0};
+    if (!parts_page(exchange, &filter.page)) return;
+    if (!parts_query_states(exchange, task_state_name, TASK_STATE_COUNT, &filter.states)) return;
+    Status status =
+        store_list_tasks(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_task);
 }
 
 static const RouteAnswer create_answers[] = {

@@ -103,18 +103,21 @@ static void create_token(Exchange *exchange) {
 
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 
-static void put_token(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
-    (void)exchange;
+static void put_token(Exchange *exchange, JsonWriter *json, const void *row) {
     json_write_object_begin(json);
-    put_members(json, &query->tokens[index], query->now_ms);
+    put_members(json, row, exchange_now_ms(exchange));
     json_write_object_end(json);
 }
 
 static void list_tokens(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_TOKENS};
-    if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (!exchange_read(exchange, &query)) return;
-    parts_send_page(exchange, &query, put_token);
+    PageSpec spec;
+    TokenPage page;
+    Diag diag = {0};
+    if (!parts_page(exchange, &spec)) return;
+    Status status =
+        store_list_tokens(exchange_store(exchange), &exchange->arena, &spec, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_token);
 }
 
 static void removed(Exchange *exchange) {

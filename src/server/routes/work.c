@@ -129,11 +129,12 @@ static Str kind_of(Arena *arena, const Claim *claim) {
 
 // The run a task belongs to; NULL when it stands alone, or its run has just been purged.
 static const RunRow *run_of(Exchange *exchange, const TaskRow *task) {
-    Query query = {.kind = QUERY_RUN, .run = task->run};
     Diag diag;
     if (task->run == 0) return NULL;
-    Store *store = exchange->server->engine->store;
-    return store_read(store, &exchange->arena, &query, &diag) == OK ? &query.runs[0] : NULL;
+    RunRow *run = ARENA_NEW(&exchange->arena, RunRow);
+    Status status =
+        store_run_by_key(exchange_store(exchange), &exchange->arena, task->run, run, &diag);
+    return status == OK ? run : NULL;
 }
 
 // What the worker's own spans belong to: this attempt.

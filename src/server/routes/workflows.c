@@ -189,29 +189,36 @@ static void put_members(Exchange *exchange, JsonWriter *json, const DefinitionRo
 }
 
 static void get_workflow(Exchange *exchange) {
-    Query query = {.kind = QUERY_DEFINITION,
-                   .name = exchange->parameters[0],
-                   .version = exchange_query(exchange, "version")};
-    if (!exchange_read(exchange, &query)) return;
+    const DefinitionRef which = {.name = exchange->parameters[0],
+                                 .version = exchange_query(exchange, "version")};
+    DefinitionRow row;
+    Diag diag = {0};
+    Status status =
+        store_find_definition(exchange_store(exchange), &exchange->arena, &which, &row, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    put_members(exchange, json, &query.definitions[0]);
-    json_put_string(json, "source", query.definitions[0].source);
+    put_members(exchange, json, &row);
+    json_put_string(json, "source", row.source);
     json_write_object_end(json);
     exchange_send(exchange);
 }
 
-static void put_definition(Exchange *exchange, JsonWriter *json, const Query *query, size_t index) {
+static void put_definition(Exchange *exchange, JsonWriter *json, const void *row) {
     json_write_object_begin(json);
-    put_members(exchange, json, &query->definitions[index]);
+    put_members(exchange, json, row);
     json_write_object_end(json);
 }
 
 static void list_workflows(Exchange *exchange) {
-    Query query = {.kind = QUERY_LIST_DEFINITIONS, .name = exchange_query(exchange, "name")};
-    if (!parts_page(exchange, &query.after, &query.limit)) return;
-    if (!exchange_read(exchange, &query)) return;
-    parts_send_page(exchange, &query, put_definition);
+    DefinitionFilter filter = {.name = exchange_query(exchange, "name")};
+    DefinitionPage page;
+    Diag diag = {0};
+    if (!parts_page(exchange, &filter.page)) return;
+    Status status =
+        store_list_definitions(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    parts_send_page(exchange, ROW_LIST(page), page.next, put_definition);
 }
 
 static const RouteAnswer deploy_answers[] = {
