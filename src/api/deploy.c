@@ -33,17 +33,17 @@ static Status define(abide_engine *engine, const Deploying *deploying, Diag *dia
     Arena arena;
     arena_init(&arena);
     Request request = {.op.kind = OP_DEFINE,
-                       .op.define.file = flow_module_file_name(deploying->module)};
+                       .op.in.define.file = flow_module_file_name(deploying->module)};
     Op *op = &request.op;
     Status status = definition_fill(deploying->module, &arena, op, diag);
     if (status == OK) {
         status = driver_request(&engine->driver, &request, NULL);
-        if (status != OK) *diag = op->diag;
+        if (status != OK) *diag = op->out.diag;
     }
     if (status == OK && deploying->visit != NULL) {
-        tell(deploying, op->define.name, op->define.is_new);
-        for (size_t i = 0; i < op->define.other_count; i++)
-            tell(deploying, op->define.others[i].name, op->define.others[i].is_new);
+        tell(deploying, op->in.define.name, op->out.define.is_new);
+        for (size_t i = 0; i < op->in.define.other_count; i++)
+            tell(deploying, op->in.define.others[i].name, op->out.define.others[i].is_new);
     }
     arena_done(&arena);
     return status;

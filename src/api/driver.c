@@ -487,7 +487,7 @@ static Status say_away(Diag *diag) {
 static bool refuse_while_away(Driver *driver, Request *requests, size_t count) {
     if (!atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return false;
     for (size_t i = 0; i < count; i++) {
-        requests[i].op.status = say_away(&requests[i].op.diag);
+        requests[i].op.out.status = say_away(&requests[i].op.out.diag);
         requests[i].done(&requests[i]);
     }
     return true;
@@ -508,7 +508,7 @@ void driver_submit(Driver *driver, Request *request) {
     list_init(&request->link);
     if (refuse_while_away(driver, request, 1)) return;
     if (put_message(driver, &driver->requests, &request->link)) return;
-    request->op.status = say_closed(&request->op.diag);
+    request->op.out.status = say_closed(&request->op.out.diag);
     request->done(request);
 }
 
@@ -524,7 +524,7 @@ void driver_submit_all(Driver *driver, Request *requests, size_t count) {
     pthread_mutex_unlock(&driver->lock);
     // From here on those that were handed over belong to the coordinator.
     for (size_t i = 0; i < count && !is_alive; i++) {
-        requests[i].op.status = say_closed(&requests[i].op.diag);
+        requests[i].op.out.status = say_closed(&requests[i].op.out.diag);
         requests[i].done(&requests[i]);
     }
 }
@@ -536,7 +536,7 @@ Status driver_request(Driver *driver, Request *request, void (*copy)(Request *re
     request->context = &pending;
     driver_submit(driver, request);
     semaphore_wait(&pending.semaphore);
-    return request->op.status;
+    return request->op.out.status;
 }
 
 void driver_submit_await(Driver *driver, Await *await) {

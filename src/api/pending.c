@@ -88,10 +88,11 @@ static int remove_meant(abide_engine *engine, OpKind kind, EventRemoval removal,
     int code;
     do {
         Request request = {.op.kind = kind};
-        EventRemoval *part = &request.op.remove_events;
-        *part = removal;
-        code = api_answer(error, driver_request(&engine->driver, &request, NULL), &request.op.diag);
+        request.op.in.remove_events = removal;
+        code = api_answer(error, driver_request(&engine->driver, &request, NULL),
+                          &request.op.out.diag);
         if (code != ABIDE_OK) break;
+        const EventRemovalReply *part = &request.op.out.remove_events;
         removed += part->removed_count;
         removal.after_key = part->next_key;
         removal.up_to_key = part->newest_key;

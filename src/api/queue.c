@@ -12,7 +12,7 @@
 
 static int ask(abide_engine *engine, Request *request, abide_error *error) {
     Status status = driver_request(&engine->driver, request, NULL);
-    return api_answer(error, status, &request->op.diag);
+    return api_answer(error, status, &request->op.out.diag);
 }
 
 static Status check_limits(const abide_queue_limits *limits, QueueRow *row, Diag *diag) {
@@ -31,8 +31,8 @@ int abide_queue_set(abide_engine *engine, const char *name, const abide_queue_li
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and limits are required");
     Request request = {.op.kind = OP_SET_QUEUE};
     Diag diag;
-    Status status = api_check_name(name, "the queue name", &request.op.set_queue.name, &diag);
-    if (status == OK) status = check_limits(limits, &request.op.set_queue, &diag);
+    Status status = api_check_name(name, "the queue name", &request.op.in.set_queue.name, &diag);
+    if (status == OK) status = check_limits(limits, &request.op.in.set_queue, &diag);
     return status == OK ? ask(engine, &request, error) : api_answer(error, status, &diag);
 }
 
@@ -41,10 +41,10 @@ static int change(abide_engine *engine, OpKind kind, const char *name, int *ret_
     if (engine == NULL) return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
     Request request = {.op.kind = kind};
     Diag diag;
-    Status status = api_check_name(name, "the queue name", &request.op.queue.name, &diag);
+    Status status = api_check_name(name, "the queue name", &request.op.in.queue.name, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     int code = ask(engine, &request, error);
-    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = request.op.queue.is_changed;
+    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = request.op.out.queue.is_changed;
     return code;
 }
 

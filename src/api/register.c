@@ -65,11 +65,11 @@ static Status define_native(abide_engine *engine, Str name, Diag *diag) {
     arena_done(&arena);
     if (status != ERR_NOT_FOUND) return status;
     Request request = {.op.kind = OP_DEFINE};
-    request.op.define.name = name;
-    request.op.define.version = VERSION_NATIVE;
-    request.op.define.kind = RUN_NATIVE;
+    request.op.in.define.name = name;
+    request.op.in.define.version = VERSION_NATIVE;
+    request.op.in.define.kind = RUN_NATIVE;
     status = driver_request(&engine->driver, &request, NULL);
-    if (status != OK) *diag = request.op.diag;
+    if (status != OK) *diag = request.op.out.diag;
     return status;
 }
 

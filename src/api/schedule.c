@@ -17,7 +17,7 @@ static int missing_engine(abide_error *error) {
 
 static int ask(abide_engine *engine, Request *request, abide_error *error) {
     Status status = driver_request(&engine->driver, request, NULL);
-    return api_answer(error, status, &request->op.diag);
+    return api_answer(error, status, &request->op.out.diag);
 }
 
 static Status check_name(const char *text, Str *ret_name, Diag *diag) {
@@ -94,7 +94,7 @@ int abide_schedule_set(abide_engine *engine, const char *name, const abide_sched
     if (engine == NULL || schedule == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and schedule are required");
     Request request = {.op.kind = OP_SET_SCHEDULE};
-    ScheduleRow *row = &request.op.set_schedule.row;
+    ScheduleRow *row = &request.op.in.set_schedule.row;
     Arena arena;
     arena_init(&arena);
     Diag diag;
@@ -112,10 +112,10 @@ static int change(abide_engine *engine, OpKind kind, const char *name, int *ret_
     if (engine == NULL) return missing_engine(error);
     Request request = {.op.kind = kind};
     Diag diag;
-    Status status = check_name(name, &request.op.schedule.name, &diag);
+    Status status = check_name(name, &request.op.in.schedule.name, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     int code = ask(engine, &request, error);
-    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = request.op.schedule.is_changed;
+    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = request.op.out.schedule.is_changed;
     return code;
 }
 
@@ -139,7 +139,7 @@ int abide_schedule_trigger(abide_engine *engine, const char *name, const char *r
                            char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
     if (engine == NULL) return missing_engine(error);
     Request request = {.op.kind = OP_TRIGGER_SCHEDULE};
-    ScheduleTrigger *trigger = &request.op.trigger_schedule;
+    ScheduleTrigger *trigger = &request.op.in.trigger_schedule;
     char made[ABIDE_RUN_ID_SIZE];
     Diag diag;
     Status status = check_name(name, &trigger->name, &diag);
@@ -168,12 +168,12 @@ int abide_schedule_backfill(abide_engine *engine, const char *name, int64_t from
     int code;
     do {
         Request request = {.op.kind = OP_BACKFILL_SCHEDULE};
-        request.op.backfill = (ScheduleBackfill){
+        request.op.in.backfill = (ScheduleBackfill){
             .name = checked, .from_ms = from_ms, .to_ms = to_ms, .limit = LIMIT_BACKFILL_TICKS};
         code = ask(engine, &request, error);
         if (code != ABIDE_OK) break; // [B2]
-        started += request.op.backfill.started_count;
-        from_ms = request.op.backfill.next_ms;
+        started += request.op.out.backfill.started_count;
+        from_ms = request.op.out.backfill.next_ms;
     } while (from_ms != 0);
     if (ret_started != NULL) *ret_started = started;
     return code;

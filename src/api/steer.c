@@ -17,7 +17,7 @@ typedef struct Asked {
 
 static int finish(abide_engine *engine, Asked *asked, void (*copy)(Request *), abide_error *error) {
     Status status = driver_request(&engine->driver, &asked->request, copy);
-    return api_answer(error, status, &asked->request.op.diag);
+    return api_answer(error, status, &asked->request.op.out.diag);
 }
 
 static void begin(Asked *asked, OpKind kind) {
@@ -33,8 +33,8 @@ static int missing_engine(abide_error *error) {
 
 static void copy_created(Request *request) {
     Asked *asked = container_of(request, Asked, request);
-    if (request->op.status == OK)
-        snprintf(asked->id, sizeof asked->id, "%.*s", STR_ARG(request->op.create_run.id));
+    if (request->op.out.status == OK)
+        snprintf(asked->id, sizeof asked->id, "%.*s", STR_ARG(request->op.out.create_run.id));
 }
 
 typedef struct StartArguments {
@@ -71,7 +71,7 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
     if (engine == NULL) return missing_engine(error);
     Asked asked;
     begin(&asked, OP_CREATE_RUN);
-    RunSpec *spec = &asked.request.op.create_run.spec;
+    RunSpec *spec = &asked.request.op.in.create_run.spec;
     Arena arena;
     arena_init(&arena);
     Diag diag;
@@ -86,7 +86,7 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
         code = finish(engine, &asked, copy_created, error);
         if (code == ABIDE_OK) {
             if (ret_id != NULL) memcpy(ret_id, asked.id, sizeof asked.id);
-            if (ret_is_new != NULL) *ret_is_new = asked.request.op.create_run.is_new;
+            if (ret_is_new != NULL) *ret_is_new = asked.request.op.out.create_run.is_new;
         } else if (code == ABIDE_NOT_FOUND) {
             suggest_workflow(engine, &arena, spec->workflow, error);
         }
@@ -123,7 +123,7 @@ int abide_emit(abide_engine *engine, const char *topic, const char *payload,
     if (engine == NULL) return missing_engine(error);
     Asked asked;
     begin(&asked, OP_PUBLISH);
-    EventSpec *event = &asked.request.op.publish.event;
+    EventSpec *event = &asked.request.op.in.publish.event;
     Diag diag;
     EventId id;
     Status status = api_check_name(topic, "the topic", &event->topic, &diag);
@@ -134,7 +134,7 @@ int abide_emit(abide_engine *engine, const char *topic, const char *payload,
     event->is_deduplicated = id.is_deduplicated;
     int code = finish(engine, &asked, NULL, error);
     if (code == ABIDE_OK && ret_resumed != NULL)
-        *ret_resumed = asked.request.op.publish.resumed_count;
+        *ret_resumed = asked.request.op.out.publish.resumed_count;
     return code;
 }
 
@@ -146,14 +146,14 @@ int abide_signal(abide_engine *engine, const char *run_id, const char *name, con
     Op *op = &asked.request.op;
     Diag diag;
     EventId id;
-    Status status = api_check_run_id(run_id, &op->signal.run_id, &diag);
-    if (status == OK) status = api_check_name(name, "the signal name", &op->signal.name, &diag);
+    Status status = api_check_run_id(run_id, &op->in.signal.run_id, &diag);
+    if (status == OK) status = api_check_name(name, "the signal name", &op->in.signal.name, &diag);
     if (status == OK)
-        status = api_check_payload(payload, "the payload", &op->signal.payload, &diag);
+        status = api_check_payload(payload, "the payload", &op->in.signal.payload, &diag);
     if (status == OK) status = check_event_id(engine, options, &id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    op->signal.id = id.id;
-    op->signal.is_deduplicated = id.is_deduplicated;
+    op->in.signal.id = id.id;
+    op->in.signal.is_deduplicated = id.is_deduplicated;
     return finish(engine, &asked, NULL, error);
 }
 
@@ -163,7 +163,7 @@ int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_p
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and policy are required");
     Asked asked;
     begin(&asked, OP_SET_TOPIC);
-    TopicRow *row = &asked.request.op.set_topic;
+    TopicRow *row = &asked.request.op.in.set_topic;
     Diag diag;
     Status status = api_check_name(topic, "the topic", &row->name, &diag);
     if (status == OK) status = api_check_duration(policy->expire, 0, &row->expire_ms, &diag);
@@ -193,14 +193,14 @@ int abide_cancel(abide_engine *engine, const char *run_id, const char *reason, i
     arena_init(&arena);
     Diag diag;
     int code;
-    Status status = api_check_run_id(run_id, &op->cancel.run_id, &diag);
+    Status status = api_check_run_id(run_id, &op->in.cancel.run_id, &diag);
     if (status != OK) {
         code = api_answer(error, status, &diag);
     } else {
-        if (reason != NULL) op->cancel.reason = json_quote(&arena, str_from(reason));
-        op->cancel.grace_ms = engine->cancel_grace_ms;
+        if (reason != NULL) op->in.cancel.reason = json_quote(&arena, str_from(reason));
+        op->in.cancel.grace_ms = engine->cancel_grace_ms;
         code = finish(engine, &asked, NULL, error);
-        if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = op->cancel.is_changed;
+        if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = op->out.cancel.is_changed;
     }
     arena_done(&arena);
     return code;
@@ -212,10 +212,11 @@ static int hold(abide_engine *engine, OpKind kind, const char *run_id, int *ret_
     Asked asked;
     begin(&asked, kind);
     Diag diag;
-    Status status = api_check_run_id(run_id, &asked.request.op.hold.run_id, &diag);
+    Status status = api_check_run_id(run_id, &asked.request.op.in.hold.run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     int code = finish(engine, &asked, NULL, error);
-    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = asked.request.op.hold.is_changed;
+    if (code == ABIDE_OK && ret_changed != NULL)
+        *ret_changed = asked.request.op.out.hold.is_changed;
     return code;
 }
 
@@ -232,7 +233,7 @@ static int move(abide_engine *engine, OpKind kind, const char *run_id, int *ret_
     if (engine == NULL) return missing_engine(error);
     Asked asked;
     begin(&asked, kind);
-    MemoryNote *note = &asked.request.op.memory;
+    MemoryNote *note = &asked.request.op.in.memory;
     note->is_asked = true;
     Diag diag;
     Status status = api_check_run_id(run_id, &note->run_id, &diag);
@@ -263,9 +264,9 @@ int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int
     begin(&asked, OP_REWIND);
     Op *op = &asked.request.op;
     Diag diag;
-    Status status = api_check_run_id(run_id, &op->rewind.run_id, &diag);
-    if (status == OK) status = api_check_name(step, "the step name", &op->rewind.step, &diag);
-    if (status == OK) status = check_iteration(iteration, &op->rewind.iteration, &diag);
+    Status status = api_check_run_id(run_id, &op->in.rewind.run_id, &diag);
+    if (status == OK) status = api_check_name(step, "the step name", &op->in.rewind.step, &diag);
+    if (status == OK) status = check_iteration(iteration, &op->in.rewind.iteration, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     return finish(engine, &asked, NULL, error);
 }
@@ -278,16 +279,17 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
     Op *op = &asked.request.op;
     Diag diag;
     IdText text;
-    Status status = api_check_run_id(run_id, &op->fork.run_id, &diag);
+    Status status = api_check_run_id(run_id, &op->in.fork.run_id, &diag);
     if (status == OK && step != NULL)
-        status = api_check_name(step, "the step name", &op->fork.step, &diag);
-    if (status == OK && new_id != NULL) status = api_check_run_id(new_id, &op->fork.new_id, &diag);
-    if (status == OK) status = check_iteration(iteration, &op->fork.iteration, &diag);
+        status = api_check_name(step, "the step name", &op->in.fork.step, &diag);
+    if (status == OK && new_id != NULL)
+        status = api_check_run_id(new_id, &op->in.fork.new_id, &diag);
+    if (status == OK) status = check_iteration(iteration, &op->in.fork.iteration, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    if (new_id == NULL) op->fork.new_id = engine_new_id(engine, "run_", &text);
+    if (new_id == NULL) op->in.fork.new_id = engine_new_id(engine, "run_", &text);
     int code = finish(engine, &asked, NULL, error);
     if (code == ABIDE_OK && ret_id != NULL)
-        snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(op->fork.new_id));
+        snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(op->in.fork.new_id));
     return code;
 }
 
@@ -296,7 +298,7 @@ int abide_purge(abide_engine *engine, const char *run_id, abide_error *error) {
     Asked asked;
     begin(&asked, OP_PURGE_RUN);
     Diag diag;
-    Status status = api_check_run_id(run_id, &asked.request.op.purge.run_id, &diag);
+    Status status = api_check_run_id(run_id, &asked.request.op.in.purge.run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     return finish(engine, &asked, NULL, error);
 }

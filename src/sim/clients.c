@@ -12,15 +12,15 @@
 
 // Not acknowledged; or stopping a schedule whose making is still on its way.
 static bool must_ask_again(const Op *op, Sim *sim) {
-    if (op->status == ERR_UNAVAILABLE) return true;
-    if (strcmp(op->diag.code, "STORE_TOO_BIG") == 0 && op->status == ERR_LIMIT) return true;
+    if (op->out.status == ERR_UNAVAILABLE) return true;
+    if (strcmp(op->out.diag.code, "STORE_TOO_BIG") == 0 && op->out.status == ERR_LIMIT) return true;
     // Sent before the start of its run got through.
-    bool is_early = op->kind == OP_SIGNAL && op->status == ERR_NOT_FOUND &&
-                    str_equal(op->signal.name, STR("sure"));
+    bool is_early = op->kind == OP_SIGNAL && op->out.status == ERR_NOT_FOUND &&
+                    str_equal(op->in.signal.name, STR("sure"));
     if (is_early) return true;
     bool is_stopping = op->kind == OP_PAUSE_SCHEDULE && !sim->has_faults &&
-                       str_starts_with(op->schedule.name, STR("kept"));
-    return is_stopping && op->status == ERR_NOT_FOUND;
+                       str_starts_with(op->in.schedule.name, STR("kept"));
+    return is_stopping && op->out.status == ERR_NOT_FOUND;
 }
 
 static void call_done(Request *request) {
@@ -31,21 +31,21 @@ static void call_done(Request *request) {
     if (sim->options.is_traced)
         printf("%lld call %s of %s %s answered %s\n", (long long)sim->now_ms,
                op_kind_name(request->op.kind), call->run_id, call->text,
-               status_name(request->op.status));
+               status_name(request->op.out.status));
     if (must_ask_again(&request->op, sim)) {
         call->retry_at_ms = sim->now_ms + 100 + (int64_t)sim_random(sim, 3000);
         list_append(&clients->calls, &call->link);
         return;
     }
-    bool is_accepted = request->op.status == OK;
+    bool is_accepted = request->op.out.status == OK;
     if (request->op.kind == OP_PUBLISH && is_accepted && call->text[0] == '"')
         ledger_acknowledge(sim, str_from(call->text));
     if (request->op.kind == OP_REMOVE_EVENTS && is_accepted)
         ledger_note_removed(sim, str_from(call->text));
     if (request->op.kind == OP_CREATE_RUN && !is_accepted)
-        sim_fail(sim, "start of %s answered %s", call->run_id, request->op.diag.message);
+        sim_fail(sim, "start of %s answered %s", call->run_id, request->op.out.diag.message);
     if (request->op.kind == OP_SET_SCHEDULE && !is_accepted)
-        sim_fail(sim, "schedule %s answered %s", call->run_id, request->op.diag.message);
+        sim_fail(sim, "schedule %s answered %s", call->run_id, request->op.out.diag.message);
     mem_free(call);
 }
 
@@ -90,18 +90,18 @@ static void call_wanted(Clients *clients, const char *run_id, const GeneratedFlo
         Op *op = &call->request.op;
         if (is_signal) {
             snprintf(call->text, sizeof call->text, "%d", i + 1);
-            op->signal.run_id = str_from(call->run_id);
-            op->signal.name = STR("sure");
-            op->signal.id = str_from(call->id);
-            op->signal.is_deduplicated = true;
-            op->signal.payload = str_from(call->text);
+            op->in.signal.run_id = str_from(call->run_id);
+            op->in.signal.name = STR("sure");
+            op->in.signal.id = str_from(call->id);
+            op->in.signal.is_deduplicated = true;
+            op->in.signal.payload = str_from(call->text);
         } else {
             snprintf(call->text, sizeof call->text, "{\"run\":\"%s\",\"n\":%d}", run_id,
                      i - flow->signal_count + 1);
-            op->publish.event = (EventSpec){.topic = STR("mine"),
-                                            .id = str_from(call->id),
-                                            .is_deduplicated = true,
-                                            .payload = str_from(call->text)};
+            op->in.publish.event = (EventSpec){.topic = STR("mine"),
+                                               .id = str_from(call->id),
+                                               .is_deduplicated = true,
+                                               .payload = str_from(call->text)};
         }
     }
 }
@@ -110,7 +110,7 @@ static void call_start(Clients *clients) {
     ClientCall *call = clients_call(clients, OP_CREATE_RUN);
     snprintf(call->run_id, sizeof call->run_id, "r%d", clients->started++);
     int64_t kind;
-    RunSpec *spec = &call->request.op.create_run.spec;
+    RunSpec *spec = &call->request.op.in.create_run.spec;
     *spec = (RunSpec){
         .id = str_from(call->run_id),
         .workflow = str_from(pick_workflow(clients->sim, &kind)),
@@ -128,10 +128,10 @@ static void call_event(Clients *clients) {
     ClientCall *call = clients_call(clients, OP_PUBLISH);
     snprintf(call->id, sizeof call->id, "e%d", clients->sent);
     snprintf(call->text, sizeof call->text, "\"e%d\"", clients->sent++);
-    call->request.op.publish.event = (EventSpec){.topic = STR("jobs"),
-                                                 .id = str_from(call->id),
-                                                 .is_deduplicated = true,
-                                                 .payload = str_from(call->text)};
+    call->request.op.in.publish.event = (EventSpec){.topic = STR("jobs"),
+                                                    .id = str_from(call->id),
+                                                    .is_deduplicated = true,
+                                                    .payload = str_from(call->text)};
 }
 
 // Removes the oldest pending event, unless a run is quicker.
@@ -145,7 +145,7 @@ static void call_removal(Clients *clients) {
     if (store_list_events(sim->store, &arena, &oldest, &page, &diag) == OK && page.count == 1) {
         ClientCall *call = clients_call(clients, OP_REMOVE_EVENTS);
         snprintf(call->text, sizeof call->text, "%.*s", STR_ARG(page.rows[0].payload));
-        call->request.op.remove_events =
+        call->request.op.in.remove_events =
             (EventRemoval){.topic = STR("jobs"), .key = page.rows[0].key};
         ledger_want_removed(sim, str_from(call->text));
     }
@@ -158,11 +158,11 @@ static void call_signal(Clients *clients) {
     snprintf(call->id, sizeof call->id, "s%d", clients->sent);
     snprintf(call->text, sizeof call->text, "\"s%d\"", clients->sent++);
     Op *op = &call->request.op;
-    op->signal.run_id = str_from(call->run_id);
-    op->signal.name = STR("go");
-    op->signal.id = str_from(call->id);
-    op->signal.is_deduplicated = true;
-    op->signal.payload = str_from(call->text);
+    op->in.signal.run_id = str_from(call->run_id);
+    op->in.signal.name = STR("go");
+    op->in.signal.id = str_from(call->id);
+    op->in.signal.is_deduplicated = true;
+    op->in.signal.payload = str_from(call->text);
 }
 
 static void call_change(Clients *clients) {
@@ -173,14 +173,14 @@ static void call_change(Clients *clients) {
     Op *op = &call->request.op;
     Str id = str_from(call->run_id);
     if (kind == OP_CANCEL) {
-        op->cancel.run_id = id;
-        op->cancel.grace_ms = sim_chance(clients->sim, 50) ? 10000 : 0;
+        op->in.cancel.run_id = id;
+        op->in.cancel.grace_ms = sim_chance(clients->sim, 50) ? 10000 : 0;
     } else if (kind == OP_REWIND) {
-        op->rewind.run_id = id;
-        op->rewind.step = STR("work");
-        op->rewind.iteration = -1;
+        op->in.rewind.run_id = id;
+        op->in.rewind.step = STR("work");
+        op->in.rewind.iteration = -1;
     } else {
-        op->hold.run_id = id;
+        op->in.hold.run_id = id;
     }
 }
 
@@ -205,7 +205,7 @@ bool clients_send(Clients *clients) {
         list_remove(link);
         call->is_waiting = true;
         OpKind kind = call->request.op.kind;
-        call->request.op.status = OK;
+        call->request.op.out.status = OK;
         ASSERT(kind != 0);
         coordinator_submit(node->coordinator, &call->request);
         return true;
@@ -224,6 +224,6 @@ void clients_resume_all(Clients *clients) {
     for (int i = 0; i < clients->started; i++) {
         ClientCall *call = clients_call(clients, OP_RESUME);
         snprintf(call->run_id, sizeof call->run_id, "r%d", i);
-        call->request.op.hold.run_id = str_from(call->run_id);
+        call->request.op.in.hold.run_id = str_from(call->run_id);
     }
 }

@@ -174,10 +174,10 @@ static void add_definition(Batch *batch, Str name, Str source) {
     ASSERT(status == OK);
     status = definition_fill(module, batch->arena, op, &diag);
     ASSERT(status == OK);
-    op->define.name = name;
-    op->define.version = arena_str(batch->arena, op->define.version);
-    op->define.config = arena_str(batch->arena, op->define.config);
-    op->define.source = source;
+    op->in.define.name = name;
+    op->in.define.version = arena_str(batch->arena, op->in.define.version);
+    op->in.define.config = arena_str(batch->arena, op->in.define.config);
+    op->in.define.source = source;
     flow_module_release(module);
 }
 

@@ -87,9 +87,9 @@ static void call_done(Request *request) {
     IdleCall *call = container_of(request, IdleCall, request);
     History *history = request->context;
     call->is_out = false;
-    call->is_done = request->op.status != ERR_UNAVAILABLE;
-    bool is_changed = request->op.kind == OP_CANCEL && request->op.cancel.is_changed;
-    if (request->op.status == OK && is_changed) history->is_cancelled = true;
+    call->is_done = request->op.out.status != ERR_UNAVAILABLE;
+    bool is_changed = request->op.kind == OP_CANCEL && request->op.out.cancel.is_changed;
+    if (request->op.out.status == OK && is_changed) history->is_cancelled = true;
 }
 
 static void submit(History *history, IdleCall *call) {
@@ -110,11 +110,11 @@ static IdleCall *new_call(History *history, OpKind kind) {
 static void send_signal(History *history) {
     IdleCall *call = new_call(history, OP_SIGNAL);
     Op *op = &call->request.op;
-    op->signal.run_id = str_from(history->run_id);
-    op->signal.name = STR("go");
-    op->signal.id = str_from(call->id);
-    op->signal.is_deduplicated = true;
-    op->signal.payload = str_from(call->payload);
+    op->in.signal.run_id = str_from(history->run_id);
+    op->in.signal.name = STR("go");
+    op->in.signal.id = str_from(call->id);
+    op->in.signal.is_deduplicated = true;
+    op->in.signal.payload = str_from(call->payload);
     submit(history, call);
 }
 
@@ -127,15 +127,15 @@ static void happen(History *history, Happening what) {
     case HAPPENS_SECOND_EVENT: send_signal(history); break;
     case HAPPENS_CANCEL:
         call = new_call(history, OP_CANCEL);
-        call->request.op.cancel.run_id = run_id;
-        call->request.op.cancel.grace_ms = 10000;
+        call->request.op.in.cancel.run_id = run_id;
+        call->request.op.in.cancel.grace_ms = 10000;
         submit(history, call);
         break;
     case HAPPENS_READER:
     case HAPPENS_RELEASE:
         if (what == HAPPENS_READER) sim->nodes[0].has_reader = true;
         call = new_call(history, what == HAPPENS_READER ? OP_NOTE_RELOADED : OP_NOTE_RELEASED);
-        call->request.op.memory.run_id = run_id;
+        call->request.op.in.memory.run_id = run_id;
         submit(history, call);
         break;
     case HAPPENS_TIMER:
@@ -205,7 +205,7 @@ static void check_result(History *history, Str result) {
     }
     for (int i = 0; i < history->call_count; i++) {
         const Op *op = &history->calls[i].request.op;
-        sent += op->kind == OP_SIGNAL && op->status == OK;
+        sent += op->kind == OP_SIGNAL && op->out.status == OK;
     }
     bool has_room = sent + history->timer_count <= 3;
     if (has_room && seen != sent)
@@ -268,11 +268,12 @@ typedef struct Plan {
 static void start_run(History *history, bool is_flow) {
     Sim *sim = history->sim;
     IdleCall *call = new_call(history, OP_CREATE_RUN);
-    call->request.op.create_run.spec = (RunSpec){.id = str_from(history->run_id),
-                                                 .workflow = is_flow ? STR("flow") : STR("idler"),
-                                                 .kind = is_flow ? 0 : RUN_NATIVE,
-                                                 .keep_ms = -1,
-                                                 .parent_position = -1};
+    call->request.op.in.create_run.spec =
+        (RunSpec){.id = str_from(history->run_id),
+                  .workflow = is_flow ? STR("flow") : STR("idler"),
+                  .kind = is_flow ? 0 : RUN_NATIVE,
+                  .keep_ms = -1,
+                  .parent_position = -1};
     submit(history, call);
     for (int i = 0; i < 40 && state_of(sim, history) != RUN_SUSPENDED; i++) {
         settle(sim);

@@ -137,24 +137,24 @@ static void fill_action(ClientCall *call, const Action *action, int number) {
     Str run = str_from(call->run_id), id = str_from(call->id), text = str_from(call->text);
     switch (action->kind) {
     case OP_PUBLISH:
-        op->publish.event =
+        op->in.publish.event =
             (EventSpec){.topic = STR("jobs"), .id = id, .is_deduplicated = true, .payload = text};
         break;
     case OP_SIGNAL:
-        op->signal.run_id = run;
-        op->signal.name = STR("go");
-        op->signal.id = id;
-        op->signal.is_deduplicated = true;
-        op->signal.payload = text;
+        op->in.signal.run_id = run;
+        op->in.signal.name = STR("go");
+        op->in.signal.id = id;
+        op->in.signal.is_deduplicated = true;
+        op->in.signal.payload = text;
         break;
     case OP_CANCEL:
-        op->cancel.run_id = run;
-        op->cancel.grace_ms = text.len > 1 ? 10000 : 0;
+        op->in.cancel.run_id = run;
+        op->in.cancel.grace_ms = text.len > 1 ? 10000 : 0;
         break;
     case OP_REWIND:
-        op->rewind.run_id = run;
-        op->rewind.step = text;
-        op->rewind.iteration = -1;
+        op->in.rewind.run_id = run;
+        op->in.rewind.step = text;
+        op->in.rewind.iteration = -1;
         break;
     case OP_SET_SCHEDULE:
         snprintf(call->run_id, sizeof call->run_id, "kept");
@@ -162,9 +162,9 @@ static void fill_action(ClientCall *call, const Action *action, int number) {
         break;
     case OP_PAUSE_SCHEDULE:
         snprintf(call->run_id, sizeof call->run_id, "kept");
-        op->schedule.name = str_from(call->run_id);
+        op->in.schedule.name = str_from(call->run_id);
         break;
-    default: op->hold.run_id = run;
+    default: op->in.hold.run_id = run;
     }
 }
 
@@ -172,7 +172,7 @@ static void add_calls(Clients *clients, const Scenario *scenario) {
     Sim *sim = clients->sim;
     ClientCall *start = clients_call(clients, OP_CREATE_RUN);
     snprintf(start->run_id, sizeof start->run_id, "r0");
-    start->request.op.create_run.spec = (RunSpec){
+    start->request.op.in.create_run.spec = (RunSpec){
         .id = str_from(start->run_id),
         .workflow = str_from(scenario->workflow),
         .input = str_from(scenario->input),

@@ -36,7 +36,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 void schedules_fill(ClientCall *call, int number) {
     int kind = number % KIND_COUNT;
-    call->request.op.set_schedule.row = (ScheduleRow){
+    call->request.op.in.set_schedule.row = (ScheduleRow){
         .name = str_from(call->run_id),
         .workflow = str_from(kinds[kind].workflow),
         .run_kind = RUN_NATIVE,
@@ -62,14 +62,14 @@ static void call_change(Clients *clients, OpKind kind, const char *prefix, int n
     Str name = str_from(call->run_id);
     if (kind == OP_TRIGGER_SCHEDULE) {
         snprintf(call->id, sizeof call->id, "t%d", clients->sent++);
-        call->request.op.trigger_schedule.name = name;
-        call->request.op.trigger_schedule.id = str_from(call->id);
+        call->request.op.in.trigger_schedule.name = name;
+        call->request.op.in.trigger_schedule.id = str_from(call->id);
     } else if (kind == OP_BACKFILL_SCHEDULE) {
         int64_t now = clients->sim->now_ms;
-        call->request.op.backfill =
+        call->request.op.in.backfill =
             (ScheduleBackfill){.name = name, .from_ms = now - 100000, .to_ms = now, .limit = 3};
     } else {
-        call->request.op.schedule.name = name;
+        call->request.op.in.schedule.name = name;
     }
 }
 

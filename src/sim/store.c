@@ -22,17 +22,17 @@ static Fault draw_fault(Sim *sim) {
 // ---- operations that are refused for good ----
 
 static Str guilty_name(const Op *op) {
-    if (op->kind == OP_COMPLETE_TASK) return op->complete_task.id;
-    if (op->kind == OP_FAIL_TASK) return op->fail_task.id;
-    if (op->kind == OP_CREATE_RUN) return op->create_run.spec.id;
-    if (op->kind == OP_PUBLISH) return op->publish.event.id;
-    if (op->kind == OP_SIGNAL) return op->signal.id;
+    if (op->kind == OP_COMPLETE_TASK) return op->in.complete_task.id;
+    if (op->kind == OP_FAIL_TASK) return op->in.fail_task.id;
+    if (op->kind == OP_CREATE_RUN) return op->in.create_run.spec.id;
+    if (op->kind == OP_PUBLISH) return op->in.publish.event.id;
+    if (op->kind == OP_SIGNAL) return op->in.signal.id;
     return STR("");
 }
 
 static bool is_guilty(const Guilty *guilty, const Op *op) {
     if (guilty->kind != op->kind) return false;
-    if (op->kind == OP_COMMIT_TURN) return op->turn.run == guilty->key;
+    if (op->kind == OP_COMMIT_TURN) return op->in.turn.run == guilty->key;
     return str_equal(guilty_name(op), str_from(guilty->id));
 }
 
@@ -46,7 +46,7 @@ static bool is_of_script(Sim *sim, const Op *op) {
     bool is_turn = op->kind == OP_COMMIT_TURN;
     bool is_known =
         is_turn || store_find_task(sim->store, &arena, guilty_name(op), &task, &diag) == OK;
-    int64_t key = is_turn ? op->turn.run : is_known ? task.run : 0;
+    int64_t key = is_turn ? op->in.turn.run : is_known ? task.run : 0;
     is_known = is_known && store_run_by_key(sim->store, &arena, key, &run, &diag) == OK;
     bool answer = !is_known || run.kind != RUN_NATIVE;
     arena_done(&arena);
@@ -68,7 +68,7 @@ static void draw_guilty(Sim *sim, const Batch *batch) {
     if (!may_be_guilty(sim, op)) return;
     Str name = guilty_name(op);
     sim->guilty = (Guilty){.kind = op->kind};
-    if (op->kind == OP_COMMIT_TURN) sim->guilty.key = op->turn.run;
+    if (op->kind == OP_COMMIT_TURN) sim->guilty.key = op->in.turn.run;
     memcpy(sim->guilty.id, name.data, name.len);
 }
 
@@ -94,12 +94,13 @@ static Status fail(SimStore *self, Fault fault, Diag *diag) {
 // As a shared store does: the other nodes hear of what concerns them, mostly.
 static void spread_word(SimStore *self, const Batch *batch) {
     Sim *sim = self->node->sim;
-    bool is_news = batch->unclaimed_count > 0 || batch->reserved_count > 0 ||
-                   batch->left_until_ms > 0 || batch->has_tasks || batch->ended_count > 0;
-    sim->reserved_count += (int64_t)batch->reserved_count;
-    if (batch->left_until_ms > 0) sim->left_count++;
+    bool is_news = batch->out.unclaimed_count > 0 || batch->out.reserved_count > 0 ||
+                   batch->out.left_until_ms > 0 || batch->out.has_tasks ||
+                   batch->out.ended_count > 0;
+    sim->reserved_count += (int64_t)batch->out.reserved_count;
+    if (batch->out.left_until_ms > 0) sim->left_count++;
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->ops[i]->kind == OP_CLAIM) sim->home_count += batch->ops[i]->claim.home_count;
+        if (batch->ops[i]->kind == OP_CLAIM) sim->home_count += batch->ops[i]->out.claim.home_count;
     for (int i = 0; i < sim->options.node_count && is_news; i++) {
         SimNode *node = &sim->nodes[i];
         bool is_hearing = node != self->node && node->coordinator != NULL && !node->is_crashed;

@@ -198,12 +198,12 @@ void sim_workflows_define(Sim *sim) {
     for (int i = 0; sim_workflow_names[i] != NULL; i++) {
         batch_init(&batch, &arena, sim->now_ms);
         Op *op = batch_add(&batch, OP_DEFINE);
-        op->define.name = str_from(sim_workflow_names[i]);
-        op->define.version = VERSION_NATIVE;
-        op->define.kind = RUN_NATIVE;
+        op->in.define.name = str_from(sim_workflow_names[i]);
+        op->in.define.version = VERSION_NATIVE;
+        op->in.define.kind = RUN_NATIVE;
         Diag diag;
         Status status = store_commit(sim->store, &batch, &diag);
-        ASSERT(status == OK && op->status == OK);
+        ASSERT(status == OK && op->out.status == OK);
         arena_reset(&arena);
     }
     arena_done(&arena);

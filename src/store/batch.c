@@ -2,8 +2,9 @@
 //
 //   [B1] Operations live in the batch's arena and do not move; a pointer that batch_add answered
 //        stays good while the arena does.
-//   [B2] batch_clear_answers leaves every input as the caller wrote it. Answers share the structs
-//        with the inputs, so each kind lists its own.
+//   [B2] Forgetting the answers leaves the requests alone: what is submitted again is the same.
+//
+// Not here: what operations ask and answer (requests.h, replies.h), what they do (kernel/).
 #include "store/batch.h"
 #include "base/assert.h"
 
@@ -86,159 +87,17 @@ const char *op_kind_name(OpKind kind) {
 
 Str op_run_id(const Op *op) {
     switch (op->kind) {
-    case OP_SIGNAL: return op->signal.run_id;
-    case OP_CANCEL: return op->cancel.run_id;
+    case OP_SIGNAL: return op->in.signal.run_id;
+    case OP_CANCEL: return op->in.cancel.run_id;
     case OP_PAUSE:
-    case OP_RESUME: return op->hold.run_id;
-    case OP_REWIND: return op->rewind.run_id;
-    case OP_FORK: return op->fork.run_id;
-    case OP_REMOVE_SIGNALS: return op->remove_events.run_id;
-    case OP_PURGE_RUN: return op->purge.run_id;
+    case OP_RESUME: return op->in.hold.run_id;
+    case OP_REWIND: return op->in.rewind.run_id;
+    case OP_FORK: return op->in.fork.run_id;
+    case OP_REMOVE_SIGNALS: return op->in.remove_events.run_id;
+    case OP_PURGE_RUN: return op->in.purge.run_id;
     case OP_NOTE_RELEASED:
-    case OP_NOTE_RELOADED: return op->memory.run_id;
+    case OP_NOTE_RELOADED: return op->in.memory.run_id;
     default: return STR_NULL;
-    }
-}
-
-static void turn_clear_answers(TurnCommit *turn) {
-    turn->state = 0;
-    turn->resolved = NULL;
-    turn->resolved_count = 0;
-    turn->last_seq = 0;
-    turn->step_error = STR_NULL;
-    turn->is_cancel_wanted = false;
-    turn->child_keys = NULL;
-    turn->task_keys = NULL;
-    if (turn->participant != NULL && turn->log_count > 0) turn->log[0].data = STR_NULL;
-}
-
-static void op_clear_more_answers(Op *op);
-
-static void op_clear_answers(Op *op) {
-    op->status = OK;
-    diag_clear(&op->diag);
-    switch (op->kind) {
-    case OP_JOIN: op->join.node = 0; break;
-    case OP_RENEW:
-        op->renew.is_quiet = false;
-        op->renew.next_end_ms = 0;
-        break;
-    case OP_LEAVE: op->leave.released_count = 0; break;
-    case OP_DEFINE:
-        op->define.key = 0;
-        op->define.is_new = false;
-        for (size_t i = 0; i < op->define.other_count; i++) {
-            op->define.others[i].key = 0;
-            op->define.others[i].is_new = false;
-        }
-        break;
-    case OP_CREATE_RUN:
-        op->create_run.key = op->create_run.state = 0;
-        op->create_run.is_new = false;
-        op->create_run.id = STR_NULL;
-        break;
-    case OP_CLAIM:
-        op->claim.count = op->claim.taken_over = op->claim.home_count = 0;
-        op->claim.reserved_count = 0;
-        op->claim.is_cut = false;
-        break;
-    case OP_COMMIT_TURN: turn_clear_answers(&op->turn); break;
-    case OP_CREATE_TASK:
-        op->create_task.key = 0;
-        op->create_task.is_new = false;
-        break;
-    case OP_CLAIM_TASKS:
-        op->claim_tasks.tasks = NULL;
-        op->claim_tasks.task_count = op->claim_tasks.task_capacity = 0;
-        op->claim_tasks.open_at_ms = 0;
-        op->claim_tasks.is_cut = false;
-        break;
-    case OP_HEARTBEAT_TASK: op->heartbeat.is_cancel_wanted = false; break;
-    case OP_COMPLETE_TASK: op->complete_task.attempt = (TaskAttempt){0}; break;
-    case OP_FAIL_TASK:
-        op->fail_task.is_retried = false;
-        op->fail_task.retry_at_ms = 0;
-        op->fail_task.attempt = (TaskAttempt){0};
-        break;
-    case OP_PUBLISH:
-        op->publish.resumed_count = 0;
-        op->publish.is_kept = op->publish.is_duplicate = false;
-        break;
-    case OP_SIGNAL: op->signal.is_delivered = op->signal.is_duplicate = false; break;
-    default: op_clear_more_answers(op); break;
-    }
-}
-
-static void schedule_clear_answers(Op *op) {
-    switch (op->kind) {
-    case OP_SET_SCHEDULE:
-        op->set_schedule.key = op->set_schedule.next_at_ms = 0;
-        op->set_schedule.is_new = false;
-        break;
-    case OP_TRIGGER_SCHEDULE:
-        op->trigger_schedule.run_id = STR_NULL;
-        op->trigger_schedule.run = 0;
-        op->trigger_schedule.is_new = false;
-        break;
-    case OP_BACKFILL_SCHEDULE:
-        op->backfill.started_count = op->backfill.existing_count = op->backfill.next_ms = 0;
-        break;
-    default:
-        op->schedule.is_changed = false;
-        op->schedule.next_at_ms = 0;
-        break;
-    }
-}
-
-static void op_clear_more_answers(Op *op) {
-    switch (op->kind) {
-    case OP_FIRE_DUE:
-        op->fire_due.fired_count = op->fire_due.started_count = op->fire_due.woken_count = 0;
-        op->fire_due.ended_count = op->fire_due.task_count = op->fire_due.tick_count = 0;
-        op->fire_due.has_more = false;
-        break;
-    case OP_CANCEL: op->cancel.is_changed = false; break;
-    case OP_PAUSE:
-    case OP_RESUME: op->hold.is_changed = false; break;
-    case OP_REWIND: op->rewind.position = op->rewind.dropped_count = 0; break;
-    case OP_FORK: op->fork.key = 0; break;
-    case OP_REPLAY_DEAD_LETTER:
-    case OP_REMOVE_DEAD_LETTER: op->dead_letter.resumed_count = 0; break;
-    case OP_REMOVE_EVENTS:
-    case OP_REMOVE_SIGNALS:
-        op->remove_events.removed_count = 0;
-        op->remove_events.next_key = op->remove_events.newest_key = 0;
-        break;
-    case OP_SWEEP:
-        op->sweep.purged_runs = op->sweep.expired_events = 0;
-        op->sweep.expired_keys = op->sweep.reclaimed_runs = 0;
-        op->sweep.has_more = false;
-        break;
-    case OP_SET_SCHEDULE:
-    case OP_REMOVE_SCHEDULE:
-    case OP_PAUSE_SCHEDULE:
-    case OP_RESUME_SCHEDULE:
-    case OP_TRIGGER_SCHEDULE:
-    case OP_BACKFILL_SCHEDULE: schedule_clear_answers(op); break;
-    case OP_REMOVE_QUEUE:
-    case OP_PAUSE_QUEUE:
-    case OP_RESUME_QUEUE: op->queue.is_changed = false; break;
-    case OP_CREATE_TOKEN: op->create_token.key = op->create_token.created_at_ms = 0; break;
-    case OP_NOTE_RELEASED:
-    case OP_NOTE_RELOADED:
-        op->memory.state = op->memory.last_seq = op->memory.idle_since_ms = 0;
-        break;
-    case OP_RETRY_TASK: op->retry_task.is_changed = false; break;
-    case OP_SET_QUEUE:
-    case OP_RELEASE:
-    case OP_COMPLETE_TASK:
-    case OP_SET_TOPIC:
-    case OP_PURGE_RUN:
-    case OP_APPEND_LOG:
-    case OP_RELEASE_TASK:
-    case OP_DESCRIBE_NODE:
-    case OP_REMOVE_TOKEN: break; // their answer is the status
-    default: UNREACHABLE();
     }
 }
 
@@ -251,20 +110,6 @@ void *batch_reserve(Batch *batch, void *answers, size_t count, size_t *capacity,
 }
 
 void batch_clear_answers(Batch *batch) {
-    for (size_t i = 0; i < batch->count; i++) op_clear_answers(batch->ops[i]);
-    batch->has_answers = false;
-    batch->ready = NULL;
-    batch->started = NULL;
-    batch->ended = NULL;
-    batch->grown = NULL;
-    batch->grown_count = batch->grown_capacity = 0;
-    batch->reserved = NULL;
-    batch->reserved_count = batch->reserved_capacity = 0;
-    batch->ready_count = batch->ready_capacity = 0;
-    batch->started_count = batch->started_capacity = 0;
-    batch->ended_count = batch->ended_capacity = 0;
-    batch->unclaimed_count = 0;
-    batch->left_until_ms = 0;
-    batch->earliest_due_ms = 0;
-    batch->has_tasks = false;
+    for (size_t i = 0; i < batch->count; i++) batch->ops[i]->out = (OpOut){0};
+    batch->out = (BatchOut){0};
 }

@@ -1,6 +1,6 @@
 // Turn: what a run, a task or an event is made with, and what one turn of a run commits.
 //
-// These are the larger inputs of the operations in batch.h, which includes this file.
+// These are the larger requests of the operations (requests.h); their replies are in replies.h.
 #pragma once
 #include "base/diag.h"
 #include "model/rows.h"
@@ -34,8 +34,6 @@ typedef struct RunSpec {
 // ---- a workflow beside others of the same file ----
 typedef struct DefinedWorkflow {
     Str name, config;
-    int64_t key; // answer
-    bool is_new; // answer: false when this version existed
 } DefinedWorkflow;
 
 // ---- what a task is queued with ----
@@ -69,15 +67,12 @@ typedef struct LeaseSecret {
 
 // One pending event or signal, or all that are there, LIMIT_REMOVED_EVENTS at a time.
 typedef struct EventRemoval {
-    Str topic;             // OP_REMOVE_EVENTS
-    Str run_id;            // OP_REMOVE_SIGNALS
-    Str name;              // OP_REMOVE_SIGNALS: only those called so; null = all
-    int64_t key;           // this one; 0 = all
-    int64_t after_key;     // those past it; 0 at first, then what next_key answered
-    int64_t up_to_key;     // no later ones; 0 at first: those that are there now, then newest_key
-    int64_t removed_count; // answer
-    int64_t next_key;      // answer: there may be more past it; 0 = that was all
-    int64_t newest_key;    // answer
+    Str topic;         // OP_REMOVE_EVENTS
+    Str run_id;        // OP_REMOVE_SIGNALS
+    Str name;          // OP_REMOVE_SIGNALS: only those called so; null = all
+    int64_t key;       // this one; 0 = all
+    int64_t after_key; // those past it; 0 at first, then what next_key answered
+    int64_t up_to_key; // no later ones; 0 at first: those that are there now, then newest_key
 } EventRemoval;
 
 typedef struct StateSpec { // State.set
@@ -87,26 +82,14 @@ typedef struct StateSpec { // State.set
 
 // ---- schedules ----
 typedef struct ScheduleSet {
-    ScheduleRow row;    // `name` to `catch_up_ms`, which replace what is there; `is_paused` counts
-                        // for a new schedule only. A new kind, spec or zone counts from now on
-    int64_t key;        // answer
-    bool is_new;        // answer
-    int64_t next_at_ms; // answer: its next tick; 0 = none
+    ScheduleRow row; // `name` to `catch_up_ms`, which replace what is there; `is_paused` counts
+                     // for a new schedule only. A new kind, spec or zone counts from now on
 } ScheduleSet;
-
-typedef struct ScheduleChange { // remove, pause, resume
-    Str name;
-    bool is_changed;    // answer: false = it was so already
-    int64_t next_at_ms; // answer
-} ScheduleChange;
 
 // Starts a run now, whatever the overlap policy says and also while it is paused.
 typedef struct ScheduleTrigger {
     Str name;
-    Str id;      // of the run; null = made of the name and the time. An existing id starts nothing
-    Str run_id;  // answer
-    int64_t run; // answer: its key
-    bool is_new; // answer
+    Str id; // of the run; null = made of the name and the time. An existing id starts nothing
 } ScheduleTrigger;
 
 // Starts the run of every tick in a range of the past that has none, whatever the overlap policy
@@ -115,9 +98,6 @@ typedef struct ScheduleBackfill {
     Str name;
     int64_t from_ms, to_ms; // both inclusive; what lies ahead of now is left out
     int64_t limit;          // ticks looked at, 1 … LIMIT_BACKFILL_TICKS
-    int64_t started_count;  // answer
-    int64_t existing_count; // answer: ticks that had a run
-    int64_t next_ms;        // answer: go on from here; 0 = all of the range was done
 } ScheduleBackfill;
 
 // ---- commit_turn ----
@@ -145,7 +125,7 @@ typedef struct TurnCommit {
     int64_t run;
     int64_t epoch;
     TurnNext next;
-    LogRow *log; // run, seq and at_ms are filled in by the store
+    LogRow *log; // run, seq and at_ms are the store's: see TurnReply
     size_t log_count;
     RunSpec *children;
     size_t child_count;
@@ -165,30 +145,14 @@ typedef struct TurnCommit {
                      // about to be executed again. Any other turn says that it got on
     Str result;
     int64_t retry_at_ms;         // NEXT_RETRY
-    TurnParticipant participant; // NULL, or fills the `data` of log[0]
+    TurnParticipant participant; // NULL, or says the `data` of log[0]
     void *participant_context;
-    // Kept by the store while the same operation is submitted again; null and 0 at first.
-    Str expulsion;      // why the participant is not called any more
-    int64_t loss_count; // connections that were lost while it was at work
-    // answers
-    int64_t state;         // the run's state after this
-    LogRow *resolved;      // LOG_WAIT entries made because waits were already satisfied, in the
-    size_t resolved_count; // order in which they settled
-    int64_t last_seq;      // of the run's log
-    int64_t before_seq;    // where the turn before left the run's log, as far as its row knows
-    int64_t start_seq;     // its last entry before the turn's own ones
-    int64_t turn_seq;      // … and with them
-    Str step_error;        // the participant's error object
-    bool is_cancel_wanted; // the run has been asked to end
-    bool is_idle;          // it is parked and waits for the outside world only
-    int64_t *child_keys;   // per child; a child whose id existed already answers the old key
-    int64_t *task_keys;
 } TurnCommit;
 
 // ---- a parked run leaves memory or comes back: an entry in its log and nothing else ----
 typedef struct MemoryNote {
-    Str run_id;      // null = `run` is given
-    int64_t run;     // also an answer
+    Str run_id; // null = `run` is given
+    int64_t run;
     int64_t epoch;   // another one answers ERR_FENCED; < 0 = any
     bool is_forced;  // RELEASED: also while tasks of the run are open or it backs off; otherwise
                      // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
@@ -198,69 +162,4 @@ typedef struct MemoryNote {
     int64_t idle_ms; // RELEASED: one that has been idle for less is ERR_CONFLICT (RUN_NOT_IDLE)
                      // too; 0 = at once
     bool has_entry;  // false: only tells what would be answered
-    int64_t idle_since_ms; // answer: of the run; 0 = it is not idle
-    int64_t state;         // answer: RunState; 0 = there is no such run
-    int64_t last_seq;      // answer: of the run's log
 } MemoryNote;
-
-// A run that this batch made ready and claimed for the batch's node.
-typedef struct ReadyRun {
-    int64_t run;
-    int64_t epoch;
-    Str id;
-    Str workflow;
-    int64_t kind;
-    LogRow *resolved; // what woke it: LOG_WAIT entries already in its log
-    size_t resolved_count;
-    bool is_cancel_wanted;
-    int64_t last_seq;
-} ReadyRun;
-
-// What a node asks for when it looks for runs.
-typedef struct RunClaim {
-    int64_t max; // answers are in batch.ready
-    int64_t count;
-    int64_t taken_over;     // answer: how many came from dead nodes
-    int64_t home_count;     // answer: how many had been left to this node
-    int64_t reserved_count; // answer: how many were met that the node cannot execute
-    bool is_cut;            // answer: those were as many as it may meet; there may be more to claim
-} RunClaim;
-
-// ---- what a batch tells those who follow along ----
-// A run that this batch created: by a start, a turn of its parent, a tick of a schedule, a fork.
-typedef struct StartedRun {
-    Str id;
-    Str workflow;
-} StartedRun;
-
-// A run that is ready and that this node cannot execute: it has no function for the workflow.
-typedef struct ReservedRun {
-    Str id;
-    Str workflow;
-} ReservedRun;
-
-// A run whose log grew while it sleeps on, for those who read it.
-typedef struct GrownRun {
-    int64_t run;
-    Str id;
-} GrownRun;
-
-// A run that became terminal in this batch, for those who wait for results.
-typedef struct EndedRun {
-    int64_t run;
-    Str id;
-    Str workflow;
-    Str tags; // joined by '\n'
-    int64_t state;
-    int64_t created_at_ms;
-    Str error; // null when it completed
-} EndedRun;
-
-// The attempt of a task that an operation ended, for those who measure.
-typedef struct TaskAttempt {
-    Str name;       // null when the operation ended none: it was said before
-    Str worker;     // who made it
-    int64_t run;    // key of its run; 0 = it stands alone
-    int64_t number; // 1 = the first
-    int64_t started_at_ms;
-} TaskAttempt;

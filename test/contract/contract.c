@@ -100,11 +100,11 @@ void world_crash(World *world) {
     world_reopen(world);
     world->node = 0;
     Op *op = op_new(world, OP_JOIN);
-    op->join.name = STR("after the crash");
-    op->join.lease_ms = HOUR_MS;
-    op->join.is_exclusive = true;
+    op->in.join.name = STR("after the crash");
+    op->in.join.lease_ms = HOUR_MS;
+    op->in.join.is_exclusive = true;
     op_run(world, op, OK);
-    world->node = op->join.node;
+    world->node = op->out.join.node;
 }
 
 Str world_dump(World *world) {
@@ -135,9 +135,34 @@ void batch_new(World *world) {
 
 Op *op_add(World *world, OpKind kind) { return batch_add(&world->batch, kind); }
 
+// The request as it is, with what a store might be tempted to fill in behind it. [O1] of ops.h
+static OpIn *request_copy(World *world, const Op *op) {
+    OpIn *copy = ARENA_NEW(&world->arena, OpIn);
+    memcpy(copy, &op->in, sizeof(OpIn));
+    size_t count = op->kind == OP_COMMIT_TURN ? op->in.turn.log_count : 0;
+    if (count == 0) return copy;
+    copy->turn.log = ARENA_ARRAY(&world->arena, LogRow, count);
+    memcpy(copy->turn.log, op->in.turn.log, count * sizeof(LogRow));
+    return copy;
+}
+
+static void assert_request_kept(const Op *op, OpIn *copy) {
+    if (op->kind == OP_COMMIT_TURN && op->in.turn.log_count > 0) {
+        assert_memory_equal(op->in.turn.log, copy->turn.log,
+                            op->in.turn.log_count * sizeof(LogRow));
+        copy->turn.log = op->in.turn.log;
+    }
+    assert_memory_equal(&op->in, copy, sizeof(OpIn));
+}
+
 Status batch_try(World *world) {
+    Batch *batch = &world->batch;
+    OpIn **copies = ARENA_ARRAY(&world->arena, OpIn *, batch->count + 1);
+    for (size_t i = 0; i < batch->count; i++) copies[i] = request_copy(world, batch->ops[i]);
     diag_clear(&world->diag);
-    return store_commit(world->store, &world->batch, &world->diag);
+    Status status = store_commit(world->store, batch, &world->diag);
+    for (size_t i = 0; i < batch->count; i++) assert_request_kept(batch->ops[i], copies[i]);
+    return status;
 }
 
 void batch_run(World *world) {
@@ -155,14 +180,15 @@ void check_op(World *world, Op *op, Status expected, const char *file, int line)
     Status status = batch_try(world);
     if (status != OK) print_diag(&world->diag);
     check_status(status, OK, file, line);
-    if (op->status != expected) print_diag(&op->diag);
-    check_status(op->status, expected, file, line);
+    if (op->out.status != expected) print_diag(&op->out.diag);
+    check_status(op->out.status, expected, file, line);
 }
 
 void check_refused(const Op *op, Status expected, const char *code, const char *file, int line) {
-    check_status(op->status, expected, file, line);
-    if (strcmp(op->diag.code, code) == 0 && op->diag.message[0]) return;
-    print_error("code \"%s\" instead of \"%s\" (%s)\n", op->diag.code, code, op->diag.message);
+    check_status(op->out.status, expected, file, line);
+    if (strcmp(op->out.diag.code, code) == 0 && op->out.diag.message[0]) return;
+    print_error("code \"%s\" instead of \"%s\" (%s)\n", op->out.diag.code, code,
+                op->out.diag.message);
     _fail(file, line);
 }
 
@@ -172,11 +198,11 @@ int64_t join(World *world, const char *name, int64_t lease_ms) {
     int64_t node = world->node;
     world->node = 0;
     Op *op = op_new(world, OP_JOIN);
-    op->join.name = str_from(name);
-    op->join.lease_ms = lease_ms;
+    op->in.join.name = str_from(name);
+    op->in.join.lease_ms = lease_ms;
     op_run(world, op, OK);
     world->node = node;
-    return op->join.node;
+    return op->out.join.node;
 }
 
 RunSpec spec_of(const char *id) {
@@ -189,7 +215,7 @@ RunSpec spec_of(const char *id) {
 
 Op *add_create(World *world, const RunSpec *spec) {
     Op *op = op_add(world, OP_CREATE_RUN);
-    op->create_run.spec = *spec;
+    op->in.create_run.spec = *spec;
     return op;
 }
 
@@ -201,13 +227,13 @@ Op *create_op(World *world, const RunSpec *spec) {
 }
 
 Claimed ready_at(const World *world, size_t place) {
-    assert_true(place < world->batch.ready_count);
-    return (Claimed){world->batch.ready[place].run, world->batch.ready[place].epoch};
+    assert_true(place < world->batch.out.ready_count);
+    return (Claimed){world->batch.out.ready[place].run, world->batch.out.ready[place].epoch};
 }
 
 Claimed ready_of(const World *world, int64_t run) {
-    for (size_t i = 0; i < world->batch.ready_count; i++) {
-        if (world->batch.ready[i].run == run) return ready_at(world, i);
+    for (size_t i = 0; i < world->batch.out.ready_count; i++) {
+        if (world->batch.out.ready[i].run == run) return ready_at(world, i);
     }
     fail_msg("run %lld is not ready", (long long)run);
     return (Claimed){0};
@@ -215,8 +241,8 @@ Claimed ready_of(const World *world, int64_t run) {
 
 Claimed create_from(World *world, const RunSpec *spec) {
     Op *op = create_op(world, spec);
-    assert_true(op->create_run.is_new);
-    return ready_of(world, op->create_run.key);
+    assert_true(op->out.create_run.is_new);
+    return ready_of(world, op->out.create_run.key);
 }
 
 Claimed create(World *world, const char *id) {
@@ -226,16 +252,16 @@ Claimed create(World *world, const char *id) {
 
 Op *claim(World *world, int64_t max) {
     Op *op = op_new(world, OP_CLAIM);
-    op->claim.max = max;
+    op->in.claim.max = max;
     op_run(world, op, OK);
     return op;
 }
 
 Op *add_turn(World *world, Claimed claimed, TurnNext next) {
     Op *op = op_add(world, OP_COMMIT_TURN);
-    op->turn.run = claimed.run;
-    op->turn.epoch = claimed.epoch;
-    op->turn.next = next;
+    op->in.turn.run = claimed.run;
+    op->in.turn.epoch = claimed.epoch;
+    op->in.turn.next = next;
     return op;
 }
 
@@ -254,9 +280,9 @@ LogRow log_step(const char *name, int64_t position, int64_t iteration, const cha
 }
 
 void set_log(World *world, Op *op, LogRow entry) {
-    op->turn.log = ARENA_NEW(&world->arena, LogRow);
-    *op->turn.log = entry;
-    op->turn.log_count = 1;
+    op->in.turn.log = ARENA_NEW(&world->arena, LogRow);
+    *op->in.turn.log = entry;
+    op->in.turn.log_count = 1;
 }
 
 Op *save_entry(World *world, Claimed claimed, LogRow entry) {
@@ -272,7 +298,7 @@ Op *save_step(World *world, Claimed claimed, const char *name, int64_t position)
 
 Op *finish(World *world, Claimed claimed, TurnNext next, const char *result) {
     Op *op = turn(world, claimed, next);
-    op->turn.result = str_from(result);
+    op->in.turn.result = str_from(result);
     op_run(world, op, OK);
     return op;
 }
@@ -305,10 +331,10 @@ WaitItem with_filter(WaitItem item, const char *filter) {
 }
 
 void set_waits(World *world, Op *op, WaitMode mode, const WaitItem *items, size_t count) {
-    op->turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
+    op->in.turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
     for (size_t i = 0; i < count; i++) {
-        op->turn.waits.items[i] = items[i];
-        op->turn.waits.items[i].slot = (int64_t)i;
+        op->in.turn.waits.items[i] = items[i];
+        op->in.turn.waits.items[i].slot = (int64_t)i;
     }
 }
 
@@ -323,7 +349,7 @@ Op *park_on(World *world, Claimed claimed, WaitMode mode, const WaitItem *items,
 
 Op *publish(World *world, const char *topic, const char *payload) {
     Op *op = op_new(world, OP_PUBLISH);
-    op->publish.event =
+    op->in.publish.event =
         (EventSpec){.topic = str_from(topic), .id = STR("event"), .payload = str_from(payload)};
     op_run(world, op, OK);
     return op;
@@ -331,36 +357,36 @@ Op *publish(World *world, const char *topic, const char *payload) {
 
 Op *publish_once(World *world, const char *topic, const char *id, const char *payload) {
     Op *op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = str_from(topic),
-                                    .id = str_from(id),
-                                    .is_deduplicated = true,
-                                    .payload = str_from(payload)};
+    op->in.publish.event = (EventSpec){.topic = str_from(topic),
+                                       .id = str_from(id),
+                                       .is_deduplicated = true,
+                                       .payload = str_from(payload)};
     op_run(world, op, OK);
     return op;
 }
 
 Op *signal_run(World *world, const char *run_id, const char *name, const char *payload) {
     Op *op = op_new(world, OP_SIGNAL);
-    op->signal.run_id = str_from(run_id);
-    op->signal.name = str_from(name);
-    op->signal.id = STR("signal");
-    op->signal.payload = str_from(payload);
+    op->in.signal.run_id = str_from(run_id);
+    op->in.signal.name = str_from(name);
+    op->in.signal.id = STR("signal");
+    op->in.signal.payload = str_from(payload);
     op_run(world, op, OK);
     return op;
 }
 
 Op *cancel_run(World *world, const char *run_id, int64_t grace_ms) {
     Op *op = op_new(world, OP_CANCEL);
-    op->cancel.run_id = str_from(run_id);
-    op->cancel.reason = STR("\"asked\"");
-    op->cancel.grace_ms = grace_ms;
+    op->in.cancel.run_id = str_from(run_id);
+    op->in.cancel.reason = STR("\"asked\"");
+    op->in.cancel.grace_ms = grace_ms;
     op_run(world, op, OK);
     return op;
 }
 
 static Op *hold_run(World *world, OpKind kind, const char *run_id) {
     Op *op = op_new(world, kind);
-    op->hold.run_id = str_from(run_id);
+    op->in.hold.run_id = str_from(run_id);
     op_run(world, op, OK);
     return op;
 }
@@ -370,16 +396,16 @@ Op *resume_run(World *world, const char *run_id) { return hold_run(world, OP_RES
 
 Op *rewind_run(World *world, const char *run_id, const char *step, int64_t iteration) {
     Op *op = op_new(world, OP_REWIND);
-    op->rewind.run_id = str_from(run_id);
-    op->rewind.step = str_from(step);
-    op->rewind.iteration = iteration;
+    op->in.rewind.run_id = str_from(run_id);
+    op->in.rewind.step = str_from(step);
+    op->in.rewind.iteration = iteration;
     op_run(world, op, OK);
     return op;
 }
 
 Op *fire(World *world) {
     Op *op = op_new(world, OP_FIRE_DUE);
-    op->fire_due.max = 1000;
+    op->in.fire_due.max = 1000;
     op_run(world, op, OK);
     return op;
 }
@@ -391,14 +417,14 @@ Op *fire_at(World *world, int64_t now_ms) {
 
 Op *sweep(World *world) {
     Op *op = op_new(world, OP_SWEEP);
-    op->sweep.max = 1000;
+    op->in.sweep.max = 1000;
     op_run(world, op, OK);
     return op;
 }
 
 void set_topic(World *world, const char *name, TopicConsume consume, TopicVisible visible) {
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
+    op->in.set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
     op_run(world, op, OK);
 }
 
@@ -410,7 +436,7 @@ TaskSpec task_of(const char *id) {
 
 Op *add_task(World *world, const TaskSpec *spec) {
     Op *op = op_add(world, OP_CREATE_TASK);
-    op->create_task.spec = *spec;
+    op->in.create_task.spec = *spec;
     return op;
 }
 
@@ -422,44 +448,44 @@ Op *create_task(World *world, const TaskSpec *spec) {
 }
 
 void set_task(World *world, Op *turn_op, const TaskSpec *spec) {
-    turn_op->turn.tasks = ARENA_NEW(&world->arena, TaskSpec);
-    *turn_op->turn.tasks = *spec;
-    turn_op->turn.task_count = 1;
+    turn_op->in.turn.tasks = ARENA_NEW(&world->arena, TaskSpec);
+    *turn_op->in.turn.tasks = *spec;
+    turn_op->in.turn.task_count = 1;
 }
 
 Op *lease_tasks(World *world, const char *queue, int64_t max) {
     Op *op = op_new(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("worker-1");
-    op->claim_tasks.queues = ARENA_NEW(&world->arena, Str);
-    op->claim_tasks.queues[0] = str_from(queue);
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.max = max;
-    op->claim_tasks.lease_ms = MINUTE_MS;
+    op->in.claim_tasks.worker = STR("worker-1");
+    op->in.claim_tasks.queues = ARENA_NEW(&world->arena, Str);
+    op->in.claim_tasks.queues[0] = str_from(queue);
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.max = max;
+    op->in.claim_tasks.lease_ms = MINUTE_MS;
     op_run(world, op, OK);
     return op;
 }
 
 TaskRow lease_one(World *world, const char *queue) {
     Op *op = lease_tasks(world, queue, 1);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    return op->claim_tasks.tasks[0];
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    return op->out.claim_tasks.tasks[0];
 }
 
 Op *complete_task(World *world, const char *id, int64_t token, const char *result) {
     Op *op = op_new(world, OP_COMPLETE_TASK);
-    op->complete_task.id = str_from(id);
-    op->complete_task.token = token;
-    op->complete_task.result = str_from(result);
+    op->in.complete_task.id = str_from(id);
+    op->in.complete_task.token = token;
+    op->in.complete_task.result = str_from(result);
     op_run(world, op, OK);
     return op;
 }
 
 Op *fail_task(World *world, const char *id, int64_t token, const char *error) {
     Op *op = op_new(world, OP_FAIL_TASK);
-    op->fail_task.id = str_from(id);
-    op->fail_task.token = token;
-    op->fail_task.type = STR("Error");
-    op->fail_task.error = str_from(error);
+    op->in.fail_task.id = str_from(id);
+    op->in.fail_task.token = token;
+    op->in.fail_task.type = STR("Error");
+    op->in.fail_task.error = str_from(error);
     op_run(world, op, OK);
     return op;
 }

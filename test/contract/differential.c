@@ -245,7 +245,7 @@ static void count_ops(Tally *tally, const Batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         const Op *op = batch->ops[i];
         tally->op_count++;
-        if (op->status == OK) tally->ok[op->kind]++;
+        if (op->out.status == OK) tally->ok[op->kind]++;
         else tally->refused[op->kind]++;
     }
 }

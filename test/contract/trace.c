@@ -230,7 +230,7 @@ static void build_turn(Maker *maker, Op *op) {
                                      NEXT_SUSPEND,  NEXT_COMPLETE,  NEXT_COMPLETE,    NEXT_FAIL,
                                      NEXT_PAUSE,    NEXT_CANCELLED, NEXT_CONTINUE_AS, NEXT_RETRY,
                                      NEXT_RETRY};
-    TurnCommit *turn = &op->turn;
+    TurnCommit *turn = &op->in.turn;
     const KnownRun *run = some_claim(maker, &turn->epoch);
     turn->run = run->key;
     turn->next = nexts[pick(maker, sizeof(nexts) / sizeof(nexts[0]))];
@@ -269,92 +269,92 @@ static void build_task_op(Maker *maker, Op *op) {
     int64_t token = is_stale ? task->stale_token : task->token;
     switch (op->kind) {
     case OP_HEARTBEAT_TASK:
-        op->heartbeat.id = id;
-        op->heartbeat.token = token;
-        op->heartbeat.lease_ms = between(maker, 0, 3000);
-        op->heartbeat.progress = payload(maker);
+        op->in.heartbeat.id = id;
+        op->in.heartbeat.token = token;
+        op->in.heartbeat.lease_ms = between(maker, 0, 3000);
+        op->in.heartbeat.progress = payload(maker);
         break;
     case OP_COMPLETE_TASK:
-        op->complete_task.id = id;
-        op->complete_task.token = token;
-        op->complete_task.result = payload(maker);
+        op->in.complete_task.id = id;
+        op->in.complete_task.token = token;
+        op->in.complete_task.result = payload(maker);
         break;
     case OP_FAIL_TASK:
-        op->fail_task.id = id;
-        op->fail_task.token = token;
-        op->fail_task.type = chance(maker, 20) ? STR("Fatal") : STR("Busy");
-        op->fail_task.error = payload(maker);
-        op->fail_task.is_final = chance(maker, 10);
+        op->in.fail_task.id = id;
+        op->in.fail_task.token = token;
+        op->in.fail_task.type = chance(maker, 20) ? STR("Fatal") : STR("Busy");
+        op->in.fail_task.error = payload(maker);
+        op->in.fail_task.is_final = chance(maker, 10);
         break;
     case OP_RELEASE_TASK:
-        op->release_task.id = id;
-        op->release_task.token = token;
+        op->in.release_task.id = id;
+        op->in.release_task.token = token;
         break;
-    default: op->retry_task.id = id; break;
+    default: op->in.retry_task.id = id; break;
     }
 }
 
 static void build_claim_tasks(Maker *maker, Op *op) {
-    op->claim_tasks.worker = numbered(maker, "w", 2);
-    op->claim_tasks.queues = ARENA_ARRAY(maker->arena, Str, 2);
-    op->claim_tasks.queues[0] = chance(maker, 50) ? STR("default") : STR("q1");
-    op->claim_tasks.queues[1] = STR("q1");
-    op->claim_tasks.queue_count = 1 + pick(maker, 2);
-    op->claim_tasks.is_any_queue = chance(maker, 30);
-    op->claim_tasks.first_queue = pick(maker, 3);
-    op->claim_tasks.names = ARENA_ARRAY(maker->arena, Str, 1);
-    op->claim_tasks.names[0] = STR("ship");
-    op->claim_tasks.name_count = chance(maker, 25);
-    op->claim_tasks.is_eager = chance(maker, 60);
-    op->claim_tasks.max = between(maker, 1, 4);
-    op->claim_tasks.lease_ms = between(maker, 0, 3000);
+    op->in.claim_tasks.worker = numbered(maker, "w", 2);
+    op->in.claim_tasks.queues = ARENA_ARRAY(maker->arena, Str, 2);
+    op->in.claim_tasks.queues[0] = chance(maker, 50) ? STR("default") : STR("q1");
+    op->in.claim_tasks.queues[1] = STR("q1");
+    op->in.claim_tasks.queue_count = 1 + pick(maker, 2);
+    op->in.claim_tasks.is_any_queue = chance(maker, 30);
+    op->in.claim_tasks.first_queue = pick(maker, 3);
+    op->in.claim_tasks.names = ARENA_ARRAY(maker->arena, Str, 1);
+    op->in.claim_tasks.names[0] = STR("ship");
+    op->in.claim_tasks.name_count = chance(maker, 25);
+    op->in.claim_tasks.is_eager = chance(maker, 60);
+    op->in.claim_tasks.max = between(maker, 1, 4);
+    op->in.claim_tasks.lease_ms = between(maker, 0, 3000);
 }
 
 static void build_outside(Maker *maker, Op *op) {
     static const int64_t graces[] = {0, 1000, 5000};
     switch (op->kind) {
-    case OP_PUBLISH: op->publish.event = some_event(maker); break;
+    case OP_PUBLISH: op->in.publish.event = some_event(maker); break;
     case OP_SIGNAL:
-        op->signal.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        op->signal.name = numbered(maker, "go", 3);
-        op->signal.id = numbered(maker, "s", 5);
-        op->signal.is_deduplicated = chance(maker, 20);
-        op->signal.payload = payload(maker);
+        op->in.signal.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        op->in.signal.name = numbered(maker, "go", 3);
+        op->in.signal.id = numbered(maker, "s", 5);
+        op->in.signal.is_deduplicated = chance(maker, 20);
+        op->in.signal.payload = payload(maker);
         break;
     case OP_CANCEL:
-        op->cancel.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        op->cancel.reason = payload(maker);
-        op->cancel.grace_ms = graces[pick(maker, 3)];
+        op->in.cancel.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        op->in.cancel.reason = payload(maker);
+        op->in.cancel.grace_ms = graces[pick(maker, 3)];
         break;
     case OP_PAUSE:
-    case OP_RESUME: op->hold.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS); break;
+    case OP_RESUME: op->in.hold.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS); break;
     case OP_REWIND:
-        op->rewind.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        op->rewind.step = some_step(maker);
-        op->rewind.iteration = chance(maker, 75) ? -1 : between(maker, 0, 1);
+        op->in.rewind.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        op->in.rewind.step = some_step(maker);
+        op->in.rewind.iteration = chance(maker, 75) ? -1 : between(maker, 0, 1);
         break;
     case OP_FORK:
-        op->fork.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        op->fork.step = chance(maker, 70) ? some_step(maker) : STR_NULL;
-        op->fork.iteration = -1;
-        op->fork.new_id = run_name(maker->arena, 20 + pick(maker, TRACE_RUNS - 20));
+        op->in.fork.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        op->in.fork.step = chance(maker, 70) ? some_step(maker) : STR_NULL;
+        op->in.fork.iteration = -1;
+        op->in.fork.new_id = run_name(maker->arena, 20 + pick(maker, TRACE_RUNS - 20));
         break;
     case OP_REMOVE_EVENTS:
-        op->remove_events.topic = some_topic(maker);
-        if (chance(maker, 60)) op->remove_events.key = between(maker, 1, 300);
+        op->in.remove_events.topic = some_topic(maker);
+        if (chance(maker, 60)) op->in.remove_events.key = between(maker, 1, 300);
         break;
     case OP_REMOVE_SIGNALS:
-        op->remove_events.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        if (chance(maker, 50)) op->remove_events.name = numbered(maker, "go", 3);
-        if (chance(maker, 30)) op->remove_events.key = between(maker, 1, 300);
+        op->in.remove_events.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        if (chance(maker, 50)) op->in.remove_events.name = numbered(maker, "go", 3);
+        if (chance(maker, 30)) op->in.remove_events.key = between(maker, 1, 300);
         break;
-    case OP_PURGE_RUN: op->purge.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS); break;
+    case OP_PURGE_RUN: op->in.purge.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS); break;
     case OP_SET_TOPIC:
-        op->set_topic = (TopicRow){.name = some_topic(maker),
-                                   .consume = pick(maker, 2),
-                                   .visible = pick(maker, 3),
-                                   .cap = pick(maker, 8),
-                                   .expire_ms = chance(maker, 30) ? 2000 : 0};
+        op->in.set_topic = (TopicRow){.name = some_topic(maker),
+                                      .consume = pick(maker, 2),
+                                      .visible = pick(maker, 3),
+                                      .cap = pick(maker, 8),
+                                      .expire_ms = chance(maker, 30) ? 2000 : 0};
         break;
     default: abort();
     }
@@ -366,29 +366,29 @@ static void build_node_op(Maker *maker, Op *op) {
     static const int64_t leases[] = {3000, 9000, 20000};
     switch (op->kind) {
     case OP_JOIN:
-        op->join.name = numbered(maker, "node", 3);
-        if (chance(maker, 2)) op->join.version = numbered(maker, "0.1.", 3);
-        op->join.lease_ms = leases[pick(maker, 3)];
-        op->join.is_exclusive = chance(maker, 6);
+        op->in.join.name = numbered(maker, "node", 3);
+        if (chance(maker, 2)) op->in.join.version = numbered(maker, "0.1.", 3);
+        op->in.join.lease_ms = leases[pick(maker, 3)];
+        op->in.join.is_exclusive = chance(maker, 6);
         break;
     case OP_RENEW:
-        op->renew.lease_ms = leases[2];
-        op->renew.resident_count = between(maker, 0, 9);
+        op->in.renew.lease_ms = leases[2];
+        op->in.renew.resident_count = between(maker, 0, 9);
         break;
     case OP_LEAVE: break;
     case OP_DESCRIBE_NODE:
-        if (chance(maker, 80)) op->describe_node.workers = numbered(maker, "workers", 3);
+        if (chance(maker, 80)) op->in.describe_node.workers = numbered(maker, "workers", 3);
         break;
-    case OP_CLAIM: op->claim.max = between(maker, 0, 6); break;
+    case OP_CLAIM: op->in.claim.max = between(maker, 0, 6); break;
     case OP_DEFINE:
-        op->define.name = numbered(maker, "workflow", 2);
-        op->define.version = numbered(maker, "v", 3);
-        op->define.kind = RUN_FLOW;
-        op->define.config = payload(maker);
-        op->define.source = payload(maker);
+        op->in.define.name = numbered(maker, "workflow", 2);
+        op->in.define.version = numbered(maker, "v", 3);
+        op->in.define.kind = RUN_FLOW;
+        op->in.define.config = payload(maker);
+        op->in.define.source = payload(maker);
         break;
-    case OP_FIRE_DUE: op->fire_due.max = chance(maker, 70) ? 1000 : between(maker, 1, 5); break;
-    case OP_SWEEP: op->sweep.max = chance(maker, 70) ? 1000 : between(maker, 1, 5); break;
+    case OP_FIRE_DUE: op->in.fire_due.max = chance(maker, 70) ? 1000 : between(maker, 1, 5); break;
+    case OP_SWEEP: op->in.sweep.max = chance(maker, 70) ? 1000 : between(maker, 1, 5); break;
     default: abort();
     }
 }
@@ -397,31 +397,32 @@ static void build_rest(Maker *maker, Op *op) {
     switch (op->kind) {
     case OP_CREATE_RUN: {
         Str id = some_run(maker, WANTED_FREE, 12);
-        op->create_run.spec = some_spec(maker, id);
+        op->in.create_run.spec = some_spec(maker, id);
         break;
     }
-    case OP_CREATE_TASK: op->create_task.spec = some_task(maker); break;
-    case OP_RELEASE: op->release.run = some_claim(maker, &op->release.epoch)->key; break;
+    case OP_CREATE_TASK: op->in.create_task.spec = some_task(maker); break;
+    case OP_RELEASE: op->in.release.run = some_claim(maker, &op->in.release.epoch)->key; break;
     case OP_APPEND_LOG:
-        op->append_log.run = some_claim(maker, &op->append_log.epoch)->key;
-        if (chance(maker, 50)) op->append_log.epoch = -1;
-        op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .data = payload(maker)};
-        op->append_log.idle_since_ms = chance(maker, 80) ? -1 : maker->knowledge->now_ms;
+        op->in.append_log.run = some_claim(maker, &op->in.append_log.epoch)->key;
+        if (chance(maker, 50)) op->in.append_log.epoch = -1;
+        op->in.append_log.entry =
+            (LogRow){.kind = LOG_LINE, .position = -1, .data = payload(maker)};
+        op->in.append_log.idle_since_ms = chance(maker, 80) ? -1 : maker->knowledge->now_ms;
         break;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
-        if (chance(maker, 30)) op->memory.run = some_claim(maker, &op->memory.epoch)->key;
-        else op->memory.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        if (chance(maker, 80)) op->memory.epoch = -1;
-        op->memory.is_forced = chance(maker, 50);
-        op->memory.has_entry = chance(maker, 70);
+        if (chance(maker, 30)) op->in.memory.run = some_claim(maker, &op->in.memory.epoch)->key;
+        else op->in.memory.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
+        if (chance(maker, 80)) op->in.memory.epoch = -1;
+        op->in.memory.is_forced = chance(maker, 50);
+        op->in.memory.has_entry = chance(maker, 70);
         break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER:
-        op->dead_letter.key = 424242;
+        op->in.dead_letter.key = 424242;
         if (maker->knowledge->letter_count > 0) {
             uint32_t count = (uint32_t)maker->knowledge->letter_count;
-            op->dead_letter.key = maker->knowledge->letters[pick(maker, count)];
+            op->in.dead_letter.key = maker->knowledge->letters[pick(maker, count)];
         }
         break;
     default: abort();
@@ -459,49 +460,50 @@ static ScheduleRow some_schedule(Maker *maker, Str name) {
 static void build_schedule_op(Maker *maker, Op *op) {
     Str name = numbered(maker, "every", 3);
     switch (op->kind) {
-    case OP_SET_SCHEDULE: op->set_schedule.row = some_schedule(maker, name); break;
+    case OP_SET_SCHEDULE: op->in.set_schedule.row = some_schedule(maker, name); break;
     case OP_TRIGGER_SCHEDULE:
-        op->trigger_schedule.name = name;
-        if (chance(maker, 30)) op->trigger_schedule.id = some_run(maker, WANTED_FREE, 12);
+        op->in.trigger_schedule.name = name;
+        if (chance(maker, 30)) op->in.trigger_schedule.id = some_run(maker, WANTED_FREE, 12);
         break;
     case OP_BACKFILL_SCHEDULE:
-        op->backfill.name = name;
-        op->backfill.from_ms = later(maker, -60000, 0);
-        op->backfill.to_ms = later(maker, -20000, 20000);
-        op->backfill.limit = between(maker, 1, 4);
+        op->in.backfill.name = name;
+        op->in.backfill.from_ms = later(maker, -60000, 0);
+        op->in.backfill.to_ms = later(maker, -20000, 20000);
+        op->in.backfill.limit = between(maker, 1, 4);
         break;
-    default: op->schedule.name = name; break;
+    default: op->in.schedule.name = name; break;
     }
 }
 
 static void build_queue_op(Maker *maker, Op *op) {
     Str name = chance(maker, 50) ? STR("default") : STR("q1");
     if (op->kind != OP_SET_QUEUE) {
-        op->queue.name = name;
+        op->in.queue.name = name;
         return;
     }
     bool has_rate = chance(maker, 40);
-    op->set_queue = (QueueRow){.name = name,
-                               .max_running = chance(maker, 50) ? between(maker, 0, 3) : 0,
-                               .max_per_key = pick(maker, 3),
-                               .rate_count = has_rate ? between(maker, 1, 3) : 0,
-                               .rate_period_ms = has_rate ? between(maker, 1, 2000) : 0,
-                               .is_paused = chance(maker, 15)};
-    if (chance(maker, 3)) op->set_queue.max_running = -1;
+    op->in.set_queue = (QueueRow){.name = name,
+                                  .max_running = chance(maker, 50) ? between(maker, 0, 3) : 0,
+                                  .max_per_key = pick(maker, 3),
+                                  .rate_count = has_rate ? between(maker, 1, 3) : 0,
+                                  .rate_period_ms = has_rate ? between(maker, 1, 2000) : 0,
+                                  .is_paused = chance(maker, 15)};
+    if (chance(maker, 3)) op->in.set_queue.max_running = -1;
 }
 
 static void build_token_op(Maker *maker, Op *op) {
     Str id = numbered(maker, "tok", 4);
-    op->remove_token.id = id;
+    op->in.remove_token.id = id;
     if (op->kind == OP_REMOVE_TOKEN) return;
     char *hash = arena_alloc(maker->arena, SHA256_HEX_SIZE + 1);
     sha256_hex(numbered(maker, "text", 6), hash);
-    op->create_token = (TokenRow){.id = id,
-                                  .name = STR("t"),
-                                  .hash = {hash, SHA256_HEX_SIZE},
-                                  .hint = STR("wxyz"),
-                                  .scopes = pick(maker, SCOPE_ALL + 2),
-                                  .expires_at_ms = chance(maker, 30) ? later(maker, -5, 60000) : 0};
+    op->in.create_token =
+        (TokenRow){.id = id,
+                   .name = STR("t"),
+                   .hash = {hash, SHA256_HEX_SIZE},
+                   .hint = STR("wxyz"),
+                   .scopes = pick(maker, SCOPE_ALL + 2),
+                   .expires_at_ms = chance(maker, 30) ? later(maker, -5, 60000) : 0};
 }
 
 static void build_op(Maker *maker, Op *op) {
@@ -733,11 +735,11 @@ static void learn_node(Knowledge *knowledge, int64_t node) {
 }
 
 static void learn_turn(Knowledge *knowledge, Arena *arena, const Op *op) {
-    const TurnCommit *turn = &op->turn;
-    if (op->status != OK || turn->state != RUN_RUNNING) claim_lost(knowledge, turn->run);
-    if (op->status != OK) return;
+    const TurnCommit *turn = &op->in.turn;
+    if (op->out.status != OK || op->out.turn.state != RUN_RUNNING) claim_lost(knowledge, turn->run);
+    if (op->out.status != OK) return;
     for (size_t i = 0; i < turn->child_count; i++) {
-        learn_key(knowledge, arena, turn->children[i].id, turn->child_keys[i]);
+        learn_key(knowledge, arena, turn->children[i].id, op->out.turn.child_keys[i]);
     }
     for (size_t i = 0; i < turn->task_count; i++) {
         KnownTask *task = task_of_id(knowledge, arena, turn->tasks[i].id);
@@ -746,48 +748,50 @@ static void learn_turn(Knowledge *knowledge, Arena *arena, const Op *op) {
 }
 
 static void learn_op(Knowledge *knowledge, Arena *arena, const Op *op) {
-    bool is_ok = op->status == OK;
+    bool is_ok = op->out.status == OK;
     switch (op->kind) {
     case OP_JOIN:
-        if (is_ok) learn_node(knowledge, op->join.node);
+        if (is_ok) learn_node(knowledge, op->out.join.node);
         break;
     case OP_CREATE_RUN:
-        if (is_ok) learn_key(knowledge, arena, op->create_run.id, op->create_run.key);
+        if (is_ok) learn_key(knowledge, arena, op->out.create_run.id, op->out.create_run.key);
         break;
     case OP_FORK:
-        if (is_ok) learn_key(knowledge, arena, op->fork.new_id, op->fork.key);
+        if (is_ok) learn_key(knowledge, arena, op->in.fork.new_id, op->out.fork.key);
         break;
     case OP_TRIGGER_SCHEDULE:
         if (is_ok) {
-            learn_key(knowledge, arena, op->trigger_schedule.run_id, op->trigger_schedule.run);
+            learn_key(knowledge, arena, op->out.trigger_schedule.run_id,
+                      op->out.trigger_schedule.run);
         }
         break;
     case OP_PURGE_RUN:
-        if (is_ok) learn_key(knowledge, arena, op->purge.run_id, 0);
+        if (is_ok) learn_key(knowledge, arena, op->in.purge.run_id, 0);
         break;
     case OP_COMMIT_TURN: learn_turn(knowledge, arena, op); break;
-    case OP_RELEASE: claim_lost(knowledge, op->release.run); break;
+    case OP_RELEASE: claim_lost(knowledge, op->in.release.run); break;
     case OP_CREATE_TASK: {
-        KnownTask *task = task_of_id(knowledge, arena, op->create_task.spec.id);
+        KnownTask *task = task_of_id(knowledge, arena, op->in.create_task.spec.id);
         if (is_ok && task) task->exists = true;
         break;
     }
     case OP_CLAIM_TASKS:
-        for (size_t i = 0; i < op->claim_tasks.task_count; i++) {
-            const TaskRow *row = &op->claim_tasks.tasks[i];
+        for (size_t i = 0; i < op->out.claim_tasks.task_count; i++) {
+            const TaskRow *row = &op->out.claim_tasks.tasks[i];
             lease_set(task_of_id(knowledge, arena, row->id), true, row->token);
         }
         break;
     case OP_COMPLETE_TASK:
-        lease_set(task_of_id(knowledge, arena, op->complete_task.id), op->status != ERR_NOT_FOUND,
-                  0);
+        lease_set(task_of_id(knowledge, arena, op->in.complete_task.id),
+                  op->out.status != ERR_NOT_FOUND, 0);
         break;
     case OP_FAIL_TASK:
-        lease_set(task_of_id(knowledge, arena, op->fail_task.id), op->status != ERR_NOT_FOUND, 0);
+        lease_set(task_of_id(knowledge, arena, op->in.fail_task.id),
+                  op->out.status != ERR_NOT_FOUND, 0);
         break;
     case OP_RELEASE_TASK:
-        lease_set(task_of_id(knowledge, arena, op->release_task.id), op->status != ERR_NOT_FOUND,
-                  0);
+        lease_set(task_of_id(knowledge, arena, op->in.release_task.id),
+                  op->out.status != ERR_NOT_FOUND, 0);
         break;
     default: break;
     }
@@ -810,8 +814,8 @@ void trace_learn(Knowledge *knowledge, const Batch *batch, Status status, Store 
     Arena arena;
     arena_init(&arena);
     for (size_t i = 0; i < batch->count; i++) learn_op(knowledge, &arena, batch->ops[i]);
-    for (size_t i = 0; i < batch->ready_count; i++) {
-        const ReadyRun *ready = &batch->ready[i];
+    for (size_t i = 0; i < batch->out.ready_count; i++) {
+        const ReadyRun *ready = &batch->out.ready[i];
         KnownRun *run = run_or_guest(knowledge, &arena, ready->id, ready->run);
         *run = (KnownRun){ready->run,
                           ready->epoch,
@@ -820,8 +824,8 @@ void trace_learn(Knowledge *knowledge, const Batch *batch, Status status, Store 
                           ready->kind == RUN_FLOW,
                           false};
     }
-    for (size_t i = 0; i < batch->ended_count; i++) {
-        const EndedRun *ended = &batch->ended[i];
+    for (size_t i = 0; i < batch->out.ended_count; i++) {
+        const EndedRun *ended = &batch->out.ended[i];
         KnownRun *run = run_or_guest(knowledge, &arena, ended->id, ended->run);
         if (run->key != ended->run) continue;
         run->is_ended = true;

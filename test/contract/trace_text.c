@@ -37,14 +37,15 @@ static void put_row(Buf *text, TableNumber number, const void *row) {
     }
 }
 
-static void put_turn(Buf *text, const TurnCommit *turn) {
+static void put_turn(Buf *text, const Op *op) {
+    const TurnReply *turn = &op->out.turn;
     put(text, "state", turn->state);
     put(text, "last_seq", turn->last_seq);
     put(text, "cancel", turn->is_cancel_wanted);
-    for (size_t i = 0; turn->child_keys && i < turn->child_count; i++) {
+    for (size_t i = 0; turn->child_keys && i < op->in.turn.child_count; i++) {
         put(text, "child", turn->child_keys[i]);
     }
-    for (size_t i = 0; turn->task_keys && i < turn->task_count; i++) {
+    for (size_t i = 0; turn->task_keys && i < op->in.turn.task_count; i++) {
         put(text, "task", turn->task_keys[i]);
     }
     for (size_t i = 0; i < turn->resolved_count; i++) put_row(text, TABLE_LOG, &turn->resolved[i]);
@@ -53,25 +54,25 @@ static void put_turn(Buf *text, const TurnCommit *turn) {
 static void put_schedule(Buf *text, const Op *op) {
     switch (op->kind) {
     case OP_SET_SCHEDULE:
-        put(text, "key", op->set_schedule.key);
-        put(text, "new", op->set_schedule.is_new);
-        put(text, "next", op->set_schedule.next_at_ms);
+        put(text, "key", op->out.set_schedule.key);
+        put(text, "new", op->out.set_schedule.is_new);
+        put(text, "next", op->out.set_schedule.next_at_ms);
         break;
     case OP_REMOVE_SCHEDULE:
     case OP_PAUSE_SCHEDULE:
     case OP_RESUME_SCHEDULE:
-        put(text, "changed", op->schedule.is_changed);
-        put(text, "next", op->schedule.next_at_ms);
+        put(text, "changed", op->out.schedule.is_changed);
+        put(text, "next", op->out.schedule.next_at_ms);
         break;
     case OP_TRIGGER_SCHEDULE:
-        put_str(text, "run_id", op->trigger_schedule.run_id);
-        put(text, "run", op->trigger_schedule.run);
-        put(text, "new", op->trigger_schedule.is_new);
+        put_str(text, "run_id", op->out.trigger_schedule.run_id);
+        put(text, "run", op->out.trigger_schedule.run);
+        put(text, "new", op->out.trigger_schedule.is_new);
         break;
     case OP_BACKFILL_SCHEDULE:
-        put(text, "started", op->backfill.started_count);
-        put(text, "existing", op->backfill.existing_count);
-        put(text, "next", op->backfill.next_ms);
+        put(text, "started", op->out.backfill.started_count);
+        put(text, "existing", op->out.backfill.existing_count);
+        put(text, "next", op->out.backfill.next_ms);
         break;
     default: break;
     }
@@ -80,91 +81,91 @@ static void put_schedule(Buf *text, const Op *op) {
 static void put_counts(Buf *text, const Op *op) {
     switch (op->kind) {
     case OP_FIRE_DUE:
-        put(text, "fired", op->fire_due.fired_count);
-        put(text, "started", op->fire_due.started_count);
-        put(text, "woken", op->fire_due.woken_count);
-        put(text, "ended", op->fire_due.ended_count);
-        put(text, "tasks", op->fire_due.task_count);
-        put(text, "ticks", op->fire_due.tick_count);
-        put(text, "more", op->fire_due.has_more);
+        put(text, "fired", op->out.fire_due.fired_count);
+        put(text, "started", op->out.fire_due.started_count);
+        put(text, "woken", op->out.fire_due.woken_count);
+        put(text, "ended", op->out.fire_due.ended_count);
+        put(text, "tasks", op->out.fire_due.task_count);
+        put(text, "ticks", op->out.fire_due.tick_count);
+        put(text, "more", op->out.fire_due.has_more);
         break;
     case OP_SWEEP:
-        put(text, "purged", op->sweep.purged_runs);
-        put(text, "events", op->sweep.expired_events);
-        put(text, "keys", op->sweep.expired_keys);
-        put(text, "reclaimed", op->sweep.reclaimed_runs);
-        put(text, "more", op->sweep.has_more);
+        put(text, "purged", op->out.sweep.purged_runs);
+        put(text, "events", op->out.sweep.expired_events);
+        put(text, "keys", op->out.sweep.expired_keys);
+        put(text, "reclaimed", op->out.sweep.reclaimed_runs);
+        put(text, "more", op->out.sweep.has_more);
         break;
     case OP_REWIND:
-        put(text, "position", op->rewind.position);
-        put(text, "dropped", op->rewind.dropped_count);
+        put(text, "position", op->out.rewind.position);
+        put(text, "dropped", op->out.rewind.dropped_count);
         break;
     case OP_CLAIM:
-        put(text, "count", op->claim.count);
-        put(text, "taken_over", op->claim.taken_over);
+        put(text, "count", op->out.claim.count);
+        put(text, "taken_over", op->out.claim.taken_over);
         break;
     case OP_CLAIM_TASKS:
-        for (size_t i = 0; i < op->claim_tasks.task_count; i++) {
-            put_row(text, TABLE_TASKS, &op->claim_tasks.tasks[i]);
+        for (size_t i = 0; i < op->out.claim_tasks.task_count; i++) {
+            put_row(text, TABLE_TASKS, &op->out.claim_tasks.tasks[i]);
         }
-        put(text, "open_at", op->claim_tasks.open_at_ms);
+        put(text, "open_at", op->out.claim_tasks.open_at_ms);
         break;
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
-    case OP_RESUME_QUEUE: put(text, "changed", op->queue.is_changed); break;
+    case OP_RESUME_QUEUE: put(text, "changed", op->out.queue.is_changed); break;
     case OP_CREATE_TOKEN:
-        put(text, "key", op->create_token.key);
-        put(text, "created", op->create_token.created_at_ms);
+        put(text, "key", op->out.create_token.key);
+        put(text, "created", op->out.create_token.created_at_ms);
         break;
     default: put_schedule(text, op); break;
     }
 }
 
 static void put_answer(Buf *text, const Op *op) {
-    buf_printf(text, "  %s: %s %s", op_kind_name(op->kind), status_name(op->status),
-               op->status == OK ? "" : op->diag.code);
+    buf_printf(text, "  %s: %s %s", op_kind_name(op->kind), status_name(op->out.status),
+               op->out.status == OK ? "" : op->out.diag.code);
     switch (op->kind) {
-    case OP_JOIN: put(text, "node", op->join.node); break;
-    case OP_LEAVE: put(text, "released", op->leave.released_count); break;
+    case OP_JOIN: put(text, "node", op->out.join.node); break;
+    case OP_LEAVE: put(text, "released", op->out.leave.released_count); break;
     case OP_DEFINE:
-        put(text, "key", op->define.key);
-        put(text, "new", op->define.is_new);
+        put(text, "key", op->out.define.key);
+        put(text, "new", op->out.define.is_new);
         break;
     case OP_CREATE_RUN:
-        put(text, "key", op->create_run.key);
-        put(text, "new", op->create_run.is_new);
-        put_str(text, "id", op->create_run.id);
-        put(text, "state", op->create_run.state);
+        put(text, "key", op->out.create_run.key);
+        put(text, "new", op->out.create_run.is_new);
+        put_str(text, "id", op->out.create_run.id);
+        put(text, "state", op->out.create_run.state);
         break;
-    case OP_COMMIT_TURN: put_turn(text, &op->turn); break;
+    case OP_COMMIT_TURN: put_turn(text, op); break;
     case OP_CREATE_TASK:
-        put(text, "key", op->create_task.key);
-        put(text, "new", op->create_task.is_new);
+        put(text, "key", op->out.create_task.key);
+        put(text, "new", op->out.create_task.is_new);
         break;
-    case OP_HEARTBEAT_TASK: put(text, "cancel", op->heartbeat.is_cancel_wanted); break;
+    case OP_HEARTBEAT_TASK: put(text, "cancel", op->out.heartbeat.is_cancel_wanted); break;
     case OP_FAIL_TASK:
-        put(text, "retried", op->fail_task.is_retried);
-        put(text, "at", op->fail_task.retry_at_ms);
+        put(text, "retried", op->out.fail_task.is_retried);
+        put(text, "at", op->out.fail_task.retry_at_ms);
         break;
     case OP_PUBLISH:
-        put(text, "resumed", op->publish.resumed_count);
-        put(text, "kept", op->publish.is_kept);
-        put(text, "duplicate", op->publish.is_duplicate);
+        put(text, "resumed", op->out.publish.resumed_count);
+        put(text, "kept", op->out.publish.is_kept);
+        put(text, "duplicate", op->out.publish.is_duplicate);
         break;
     case OP_SIGNAL:
-        put(text, "delivered", op->signal.is_delivered);
-        put(text, "duplicate", op->signal.is_duplicate);
+        put(text, "delivered", op->out.signal.is_delivered);
+        put(text, "duplicate", op->out.signal.is_duplicate);
         break;
     case OP_REMOVE_EVENTS:
     case OP_REMOVE_SIGNALS:
-        put(text, "removed", op->remove_events.removed_count);
-        put(text, "next", op->remove_events.next_key);
+        put(text, "removed", op->out.remove_events.removed_count);
+        put(text, "next", op->out.remove_events.next_key);
         break;
-    case OP_CANCEL: put(text, "changed", op->cancel.is_changed); break;
+    case OP_CANCEL: put(text, "changed", op->out.cancel.is_changed); break;
     case OP_PAUSE:
-    case OP_RESUME: put(text, "changed", op->hold.is_changed); break;
-    case OP_FORK: put(text, "key", op->fork.key); break;
-    case OP_REPLAY_DEAD_LETTER: put(text, "resumed", op->dead_letter.resumed_count); break;
+    case OP_RESUME: put(text, "changed", op->out.hold.is_changed); break;
+    case OP_FORK: put(text, "key", op->out.fork.key); break;
+    case OP_REPLAY_DEAD_LETTER: put(text, "resumed", op->out.dead_letter.resumed_count); break;
     default: put_counts(text, op); break;
     }
     buf_append_char(text, '\n');
@@ -174,14 +175,14 @@ Str trace_answers(Arena *arena, Status status, const Diag *diag, const Batch *ba
     Buf text;
     buf_init(&text, TEXT_SIZE_MAX);
     buf_printf(&text, "batch: %s %s", status_name(status), status == OK ? "" : diag->code);
-    put(&text, "unclaimed", batch->unclaimed_count);
-    put(&text, "reserved", (int64_t)batch->reserved_count);
-    put(&text, "due", batch->earliest_due_ms);
-    put(&text, "has_tasks", batch->has_tasks);
+    put(&text, "unclaimed", batch->out.unclaimed_count);
+    put(&text, "reserved", (int64_t)batch->out.reserved_count);
+    put(&text, "due", batch->out.earliest_due_ms);
+    put(&text, "has_tasks", batch->out.has_tasks);
     buf_append_char(&text, '\n');
     for (size_t i = 0; i < batch->count; i++) put_answer(&text, batch->ops[i]);
-    for (size_t i = 0; i < batch->ready_count; i++) {
-        const ReadyRun *ready = &batch->ready[i];
+    for (size_t i = 0; i < batch->out.ready_count; i++) {
+        const ReadyRun *ready = &batch->out.ready[i];
         buf_append_cstr(&text, "  ready");
         put(&text, "run", ready->run);
         put(&text, "epoch", ready->epoch);
@@ -195,11 +196,11 @@ Str trace_answers(Arena *arena, Status status, const Diag *diag, const Batch *ba
         }
         buf_append_char(&text, '\n');
     }
-    for (size_t i = 0; i < batch->ended_count; i++) {
+    for (size_t i = 0; i < batch->out.ended_count; i++) {
         buf_append_cstr(&text, "  ended");
-        put(&text, "run", batch->ended[i].run);
-        put_str(&text, "id", batch->ended[i].id);
-        put(&text, "state", batch->ended[i].state);
+        put(&text, "run", batch->out.ended[i].run);
+        put_str(&text, "id", batch->out.ended[i].id);
+        put(&text, "state", batch->out.ended[i].state);
         buf_append_char(&text, '\n');
     }
     return finish(arena, &text);
@@ -270,58 +271,58 @@ static void put_turn_question(Buf *text, const TurnCommit *turn) {
 
 static void put_outside_question(Buf *text, const Op *op) {
     switch (op->kind) {
-    case OP_PUBLISH: put_event(text, &op->publish.event); break;
+    case OP_PUBLISH: put_event(text, &op->in.publish.event); break;
     case OP_SIGNAL:
-        put_str(text, "run", op->signal.run_id);
-        put_str(text, "name", op->signal.name);
-        put_str(text, "id", op->signal.id);
-        put(text, "dedupe", op->signal.is_deduplicated);
+        put_str(text, "run", op->in.signal.run_id);
+        put_str(text, "name", op->in.signal.name);
+        put_str(text, "id", op->in.signal.id);
+        put(text, "dedupe", op->in.signal.is_deduplicated);
         break;
     case OP_CANCEL:
-        put_str(text, "run", op->cancel.run_id);
-        put(text, "grace", op->cancel.grace_ms);
+        put_str(text, "run", op->in.cancel.run_id);
+        put(text, "grace", op->in.cancel.grace_ms);
         break;
     case OP_PAUSE:
-    case OP_RESUME: put_str(text, "run", op->hold.run_id); break;
+    case OP_RESUME: put_str(text, "run", op->in.hold.run_id); break;
     case OP_REWIND:
-        put_str(text, "run", op->rewind.run_id);
-        put_str(text, "step", op->rewind.step);
-        put(text, "iteration", op->rewind.iteration);
+        put_str(text, "run", op->in.rewind.run_id);
+        put_str(text, "step", op->in.rewind.step);
+        put(text, "iteration", op->in.rewind.iteration);
         break;
     case OP_FORK:
-        put_str(text, "run", op->fork.run_id);
-        put_str(text, "step", op->fork.step);
-        put_str(text, "new_id", op->fork.new_id);
+        put_str(text, "run", op->in.fork.run_id);
+        put_str(text, "step", op->in.fork.step);
+        put_str(text, "new_id", op->in.fork.new_id);
         break;
-    case OP_PURGE_RUN: put_str(text, "run", op->purge.run_id); break;
-    case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->set_topic); break;
+    case OP_PURGE_RUN: put_str(text, "run", op->in.purge.run_id); break;
+    case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->in.set_topic); break;
     case OP_REPLAY_DEAD_LETTER:
-    case OP_REMOVE_DEAD_LETTER: put(text, "key", op->dead_letter.key); break;
+    case OP_REMOVE_DEAD_LETTER: put(text, "key", op->in.dead_letter.key); break;
     case OP_REMOVE_EVENTS:
     case OP_REMOVE_SIGNALS:
-        put_str(text, "topic", op->remove_events.topic);
-        put_str(text, "run", op->remove_events.run_id);
-        put_str(text, "name", op->remove_events.name);
-        put(text, "key", op->remove_events.key);
+        put_str(text, "topic", op->in.remove_events.topic);
+        put_str(text, "run", op->in.remove_events.run_id);
+        put_str(text, "name", op->in.remove_events.name);
+        put(text, "key", op->in.remove_events.key);
         break;
-    case OP_SET_QUEUE: put_row(text, TABLE_QUEUES, &op->set_queue); break;
-    case OP_CREATE_TOKEN: put_row(text, TABLE_TOKENS, &op->create_token); break;
-    case OP_REMOVE_TOKEN: put_str(text, "id", op->remove_token.id); break;
+    case OP_SET_QUEUE: put_row(text, TABLE_QUEUES, &op->in.set_queue); break;
+    case OP_CREATE_TOKEN: put_row(text, TABLE_TOKENS, &op->in.create_token); break;
+    case OP_REMOVE_TOKEN: put_str(text, "id", op->in.remove_token.id); break;
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
-    case OP_RESUME_QUEUE: put_str(text, "name", op->queue.name); break;
-    case OP_SET_SCHEDULE: put_row(text, TABLE_SCHEDULES, &op->set_schedule.row); break;
+    case OP_RESUME_QUEUE: put_str(text, "name", op->in.queue.name); break;
+    case OP_SET_SCHEDULE: put_row(text, TABLE_SCHEDULES, &op->in.set_schedule.row); break;
     case OP_REMOVE_SCHEDULE:
     case OP_PAUSE_SCHEDULE:
-    case OP_RESUME_SCHEDULE: put_str(text, "name", op->schedule.name); break;
+    case OP_RESUME_SCHEDULE: put_str(text, "name", op->in.schedule.name); break;
     case OP_TRIGGER_SCHEDULE:
-        put_str(text, "name", op->trigger_schedule.name);
-        put_str(text, "id", op->trigger_schedule.id);
+        put_str(text, "name", op->in.trigger_schedule.name);
+        put_str(text, "id", op->in.trigger_schedule.id);
         break;
     case OP_BACKFILL_SCHEDULE:
-        put_str(text, "name", op->backfill.name);
-        put(text, "from", op->backfill.from_ms);
-        put(text, "to", op->backfill.to_ms);
+        put_str(text, "name", op->in.backfill.name);
+        put(text, "from", op->in.backfill.from_ms);
+        put(text, "to", op->in.backfill.to_ms);
         break;
     default: break;
     }
@@ -331,44 +332,44 @@ static void put_question(Buf *text, const Op *op) {
     buf_printf(text, "  %s", op_kind_name(op->kind));
     switch (op->kind) {
     case OP_JOIN:
-        put(text, "lease", op->join.lease_ms);
-        put(text, "exclusive", op->join.is_exclusive);
+        put(text, "lease", op->in.join.lease_ms);
+        put(text, "exclusive", op->in.join.is_exclusive);
         break;
     case OP_RENEW:
-        put(text, "lease", op->renew.lease_ms);
-        put(text, "resident", op->renew.resident_count);
+        put(text, "lease", op->in.renew.lease_ms);
+        put(text, "resident", op->in.renew.resident_count);
         break;
-    case OP_DESCRIBE_NODE: put_str(text, "workers", op->describe_node.workers); break;
-    case OP_CREATE_RUN: put_spec(text, &op->create_run.spec); break;
-    case OP_CLAIM: put(text, "max", op->claim.max); break;
-    case OP_COMMIT_TURN: put_turn_question(text, &op->turn); break;
+    case OP_DESCRIBE_NODE: put_str(text, "workers", op->in.describe_node.workers); break;
+    case OP_CREATE_RUN: put_spec(text, &op->in.create_run.spec); break;
+    case OP_CLAIM: put(text, "max", op->in.claim.max); break;
+    case OP_COMMIT_TURN: put_turn_question(text, &op->in.turn); break;
     case OP_RELEASE:
-        put(text, "run", op->release.run);
-        put(text, "epoch", op->release.epoch);
+        put(text, "run", op->in.release.run);
+        put(text, "epoch", op->in.release.epoch);
         break;
-    case OP_CREATE_TASK: put_task_spec(text, &op->create_task.spec); break;
+    case OP_CREATE_TASK: put_task_spec(text, &op->in.create_task.spec); break;
     case OP_CLAIM_TASKS:
-        put(text, "max", op->claim_tasks.max);
-        put(text, "lease", op->claim_tasks.lease_ms);
-        put(text, "eager", op->claim_tasks.is_eager);
+        put(text, "max", op->in.claim_tasks.max);
+        put(text, "lease", op->in.claim_tasks.lease_ms);
+        put(text, "eager", op->in.claim_tasks.is_eager);
         break;
-    case OP_HEARTBEAT_TASK: put_str(text, "id", op->heartbeat.id); break;
-    case OP_COMPLETE_TASK: put_str(text, "id", op->complete_task.id); break;
-    case OP_FAIL_TASK: put_str(text, "id", op->fail_task.id); break;
-    case OP_RETRY_TASK: put_str(text, "id", op->retry_task.id); break;
-    case OP_RELEASE_TASK: put_str(text, "id", op->release_task.id); break;
-    case OP_FIRE_DUE: put(text, "max", op->fire_due.max); break;
-    case OP_SWEEP: put(text, "max", op->sweep.max); break;
+    case OP_HEARTBEAT_TASK: put_str(text, "id", op->in.heartbeat.id); break;
+    case OP_COMPLETE_TASK: put_str(text, "id", op->in.complete_task.id); break;
+    case OP_FAIL_TASK: put_str(text, "id", op->in.fail_task.id); break;
+    case OP_RETRY_TASK: put_str(text, "id", op->in.retry_task.id); break;
+    case OP_RELEASE_TASK: put_str(text, "id", op->in.release_task.id); break;
+    case OP_FIRE_DUE: put(text, "max", op->in.fire_due.max); break;
+    case OP_SWEEP: put(text, "max", op->in.sweep.max); break;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
-        put(text, "run", op->memory.run);
-        put(text, "epoch", op->memory.epoch);
-        put(text, "forced", op->memory.is_forced);
-        put(text, "entry", op->memory.has_entry);
+        put(text, "run", op->in.memory.run);
+        put(text, "epoch", op->in.memory.epoch);
+        put(text, "forced", op->in.memory.is_forced);
+        put(text, "entry", op->in.memory.has_entry);
         break;
     case OP_APPEND_LOG:
-        put(text, "run", op->append_log.run);
-        put(text, "epoch", op->append_log.epoch);
+        put(text, "run", op->in.append_log.run);
+        put(text, "epoch", op->in.append_log.epoch);
         break;
     default: put_outside_question(text, op); break;
     }

@@ -125,14 +125,14 @@ void execution_perform(Execution *execution, Env *env) {
 Status coordinator_join(Coordinator *c, Diag *diag) {
     Turn *turn = turn_get(c);
     Op *op = turn_add(turn, OP_JOIN, NULL, NULL);
-    op->join.name = c->config.node_name;
-    op->join.version = str_from(program_version);
-    op->join.lease_ms = c->config.lease_ms;
-    op->join.is_exclusive = c->config.is_exclusive;
+    op->in.join.name = c->config.node_name;
+    op->in.join.version = str_from(program_version);
+    op->in.join.lease_ms = c->config.lease_ms;
+    op->in.join.is_exclusive = c->config.is_exclusive;
     Status status = store_commit(c->store, &turn->batch, diag);
-    if (status == OK) status = op->status;
+    if (status == OK) status = op->out.status;
     if (status == OK) {
-        c->node = op->join.node;
+        c->node = op->out.join.node;
         c->renew_at_ms = turn->batch.now_ms + c->config.lease_ms / 3;
     }
     turn_put(c, turn);
@@ -284,8 +284,8 @@ void coordinator_replace_task(Coordinator *c, Str name, NativeCallFunction funct
 
 void request_answer(Coordinator *c, Request *request, Status status, const Diag *diag) {
     (void)c;
-    request->op.status = status;
-    if (diag != NULL) request->op.diag = *diag;
+    request->op.out.status = status;
+    if (diag != NULL) request->op.out.diag = *diag;
     request->done(request);
 }
 
@@ -395,36 +395,36 @@ Turn *coordinator_prepare(Coordinator *c) {
 
 static void apply_fired(Coordinator *c, const Op *op) {
     c->is_firing = false;
-    if (op->status != OK) return;
-    if (op->fire_due.fired_count > 0) measure_fired(c, op->fire_due.fired_count);
-    if (op->fire_due.has_more) c->next_due_ms = DUE_AT_ONCE;
+    if (op->out.status != OK) return;
+    if (op->out.fire_due.fired_count > 0) measure_fired(c, op->out.fire_due.fired_count);
+    if (op->out.fire_due.has_more) c->next_due_ms = DUE_AT_ONCE;
     else c->is_due_unknown = true;
 }
 
 static void apply_renewed(Coordinator *c, const Op *op) {
     if (c->config.is_exclusive) return;
-    if (!op->renew.is_quiet) look_around(c); // if no word of what others did has come
+    if (!op->out.renew.is_quiet) look_around(c); // if no word of what others did has come
     // The next renewal comes when somebody else would be dead: if he is, he is found at once.
-    int64_t next_ms = op->status == OK ? op->renew.next_end_ms : 0;
+    int64_t next_ms = op->out.status == OK ? op->out.renew.next_end_ms : 0;
     if (next_ms > 0 && next_ms < c->renew_at_ms) c->renew_at_ms = next_ms;
 }
 
 static void apply_own(Coordinator *c, const Op *op) {
-    if (op->status != OK) own_refused(c, op);
+    if (op->out.status != OK) own_refused(c, op);
     switch (op->kind) {
     case OP_RENEW: apply_renewed(c, op); break;
     case OP_FIRE_DUE: apply_fired(c, op); break;
     case OP_CLAIM:
         c->is_claiming = false;
-        if (op->status != OK || op->claim.count >= op->claim.max || op->claim.is_cut)
+        if (op->out.status != OK || op->out.claim.count >= op->in.claim.max || op->out.claim.is_cut)
             c->has_unclaimed = true;
-        if (op->status == OK) notice_taken_over(c, op->claim.taken_over);
+        if (op->out.status == OK) notice_taken_over(c, op->out.claim.taken_over);
         break;
     case OP_CLAIM_TASKS: tasks_apply_claimed(c, op); break;
     case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(c, op); break;
     case OP_NOTE_RELEASED: idle_apply(c, op); break;
     case OP_SWEEP:
-        if (op->status == OK && op->sweep.has_more) c->sweep_at_ms = env_now_ms(c->env);
+        if (op->out.status == OK && op->out.sweep.has_more) c->sweep_at_ms = env_now_ms(c->env);
         c->is_due_unknown = true; // a node that is gone may have been the only one to know
         break;
     default: break;
@@ -433,12 +433,12 @@ static void apply_own(Coordinator *c, const Op *op) {
 
 static void apply_request(Coordinator *c, Request *request) {
     const Op *op = &request->op;
-    if (op->status == OK && op->kind == OP_CANCEL)
-        notify(c, ENGINE_LOG_GREW, op->cancel.run_id, STR_NULL, STR_NULL);
-    else if (op->status == OK && (op->kind == OP_PAUSE || op->kind == OP_RESUME))
-        notify(c, ENGINE_LOG_GREW, op->hold.run_id, STR_NULL, STR_NULL);
-    else if (op->status == OK && op->kind == OP_REWIND)
-        notify(c, ENGINE_LOG_GREW, op->rewind.run_id, STR_NULL, STR_NULL);
+    if (op->out.status == OK && op->kind == OP_CANCEL)
+        notify(c, ENGINE_LOG_GREW, op->in.cancel.run_id, STR_NULL, STR_NULL);
+    else if (op->out.status == OK && (op->kind == OP_PAUSE || op->kind == OP_RESUME))
+        notify(c, ENGINE_LOG_GREW, op->in.hold.run_id, STR_NULL, STR_NULL);
+    else if (op->out.status == OK && op->kind == OP_REWIND)
+        notify(c, ENGINE_LOG_GREW, op->in.rewind.run_id, STR_NULL, STR_NULL);
     else if (op->kind == OP_NOTE_RELEASED || op->kind == OP_NOTE_RELOADED) idle_apply(c, op);
     request->done(request);
 }
@@ -447,20 +447,20 @@ static void apply_request(Coordinator *c, Request *request) {
 void turn_apply(Coordinator *c, Turn *turn) {
     c->stats.commits++;
     c->stats.operations += (int64_t)turn->batch.count;
-    if (turn->batch.unclaimed_count > 0) c->has_unclaimed = true;
-    note_left(c, turn->batch.left_until_ms);
-    if (turn->batch.has_tasks) {
+    if (turn->batch.out.unclaimed_count > 0) c->has_unclaimed = true;
+    note_left(c, turn->batch.out.left_until_ms);
+    if (turn->batch.out.has_tasks) {
         c->has_tasks = true;
         notify(c, ENGINE_TASKS_READY, STR_NULL, STR_NULL, STR_NULL);
     }
-    int64_t due = turn->batch.earliest_due_ms;
+    int64_t due = turn->batch.out.earliest_due_ms;
     if (due > 0 && (c->next_due_ms == 0 || due < c->next_due_ms)) c->next_due_ms = due;
-    for (size_t i = 0; i < turn->batch.started_count; i++) {
-        const StartedRun *started = &turn->batch.started[i];
+    for (size_t i = 0; i < turn->batch.out.started_count; i++) {
+        const StartedRun *started = &turn->batch.out.started[i];
         notify(c, ENGINE_RUN_STARTED, started->id, started->workflow, STR_NULL);
     }
-    for (size_t i = 0; i < turn->batch.reserved_count; i++) {
-        const ReservedRun *reserved = &turn->batch.reserved[i];
+    for (size_t i = 0; i < turn->batch.out.reserved_count; i++) {
+        const ReservedRun *reserved = &turn->batch.out.reserved[i];
         notice_run(c, NOTICE_RESERVED, reserved->id, reserved->workflow);
     }
     measure_tasks(c, turn);
@@ -482,8 +482,8 @@ void turn_apply(Coordinator *c, Turn *turn) {
 }
 
 static void tell_damage(Coordinator *c, const Turn *turn) {
-    if (str_is_null(turn->batch.damage)) return;
-    LOG(c->logger, LOG_ERROR, "%.*s", STR_ARG(turn->batch.damage));
+    if (str_is_null(turn->batch.out.damage)) return;
+    LOG(c->logger, LOG_ERROR, "%.*s", STR_ARG(turn->batch.out.damage));
     notify(c, ENGINE_LOG_GREW, STR_NULL, STR_NULL, STR_NULL);
 }
 
@@ -537,15 +537,15 @@ static Status recover_step(Coordinator *c, OpKind kind, Op *ret_op, Diag *diag) 
     turn->batch.number = ++c->batch_number;
     turn->batch.claim_max = runs_room(c);
     Op *op = turn_add(turn, kind, NULL, NULL);
-    if (kind == OP_CLAIM) op->claim.max = runs_room(c);
-    else op->fire_due.max = LIMIT_FIRE_ROWS;
+    if (kind == OP_CLAIM) op->in.claim.max = runs_room(c);
+    else op->in.fire_due.max = LIMIT_FIRE_ROWS;
     Status status = store_commit(c->store, &turn->batch, diag);
     tell_damage(c, turn);
     if (status == OK) {
         turn_apply(c, turn);
-        status = op->status;
+        status = op->out.status;
         *ret_op = *op;
-        if (status != OK) *diag = op->diag;
+        if (status != OK) *diag = op->out.diag;
     }
     turn_put(c, turn);
     return status;
@@ -562,13 +562,13 @@ static Status recover(Coordinator *c, RecoveryReport *ret_report, Diag *diag) {
     runs_adopt(c); // what an earlier attempt claimed, if its answer was lost
     Op op;
     TRY(recover_step(c, OP_CLAIM, &op, diag));
-    if (!c->config.is_exclusive) report.taken_over = op.claim.taken_over;
+    if (!c->config.is_exclusive) report.taken_over = op.out.claim.taken_over;
     do {
         TRY(recover_step(c, OP_FIRE_DUE, &op, diag));
-        report.timers_due += op.fire_due.woken_count;
-        report.starts_due += op.fire_due.started_count;
+        report.timers_due += op.out.fire_due.woken_count;
+        report.starts_due += op.out.fire_due.started_count;
         // What is due beyond one table of active runs is fired in the normal course.
-    } while (op.fire_due.has_more && runs_room(c) > 0);
+    } while (op.out.fire_due.has_more && runs_room(c) > 0);
     TRY(store_stats(c->store, &c->scratch, &stats, diag));
     arena_reset(&c->scratch);
     report.suspended = stats.counters[COUNTER_RUNS_FIRST + RUN_SUSPENDED];
@@ -632,7 +632,7 @@ Status coordinator_leave(Coordinator *c, Diag *diag) {
         has_more = !tasks_release(c, turn);
         Op *op = has_more ? NULL : turn_add(turn, OP_LEAVE, NULL, NULL);
         status = store_commit(c->store, &turn->batch, diag);
-        if (status == OK && op != NULL) status = op->status;
+        if (status == OK && op != NULL) status = op->out.status;
         else if (status == ERR_UNAVAILABLE) log_left(c, diag);
         turn_put(c, turn);
     }

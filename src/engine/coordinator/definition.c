@@ -27,19 +27,20 @@ Status definition_fill(const FlowModule *module, Arena *arena, Op *op, Diag *dia
     Buf image;
     buf_init(&image, FLOW_IMAGE_SIZE_MAX);
     Status status = flow_image_write(module, &image, diag);
-    op->define.name = info.name;
-    op->define.version = flow_module_hash(module);
-    op->define.config = info.config_json;
-    op->define.source = flow_module_source(module);
-    op->define.file = base_name(op->define.file);
-    op->define.kind = RUN_FLOW;
-    op->define.other_count = count - 1;
-    op->define.others = ARENA_ARRAY(arena, DefinedWorkflow, count - 1);
+    op->in.define.name = info.name;
+    op->in.define.version = flow_module_hash(module);
+    op->in.define.config = info.config_json;
+    op->in.define.source = flow_module_source(module);
+    op->in.define.file = base_name(op->in.define.file);
+    op->in.define.kind = RUN_FLOW;
+    op->in.define.other_count = count - 1;
+    op->in.define.others = ARENA_ARRAY(arena, DefinedWorkflow, count - 1);
     for (size_t i = 1; i < count; i++) {
         info = flow_module_workflow(module, (uint32_t)i);
-        op->define.others[i - 1] = (DefinedWorkflow){.name = info.name, .config = info.config_json};
+        op->in.define.others[i - 1] =
+            (DefinedWorkflow){.name = info.name, .config = info.config_json};
     }
-    if (status == OK) op->define.code = arena_str(arena, buf_str(&image));
+    if (status == OK) op->in.define.code = arena_str(arena, buf_str(&image));
     buf_done(&image);
     return status;
 }

@@ -66,8 +66,8 @@ static void add_leases(Coordinator *c, Turn *turn) {
     int64_t now_ms = turn->batch.now_ms;
     if (now_ms >= c->renew_at_ms) {
         Op *op = turn_add(turn, OP_RENEW, NULL, NULL);
-        op->renew.lease_ms = c->config.lease_ms;
-        op->renew.resident_count = (int64_t)coordinator_resident_count(c);
+        op->in.renew.lease_ms = c->config.lease_ms;
+        op->in.renew.resident_count = (int64_t)coordinator_resident_count(c);
         c->renew_at_ms = now_ms + c->config.lease_ms / 3;
     }
     if (c->is_working && !c->is_stopping) tasks_add_heartbeats(c, turn);
@@ -90,8 +90,8 @@ static void add_executed(Coordinator *c, Turn *turn, size_t count) {
         } else {
             Op *op = turn_add(turn, OP_COMMIT_TURN, NULL, execution);
             runs_fill_children(c, execution);
-            runs_fill_commit(c, execution, &op->turn);
-            turn->made_tasks += op->turn.task_count;
+            runs_fill_commit(c, execution, &op->in.turn);
+            turn->made_tasks += op->in.turn.task_count;
         }
     }
 }
@@ -164,17 +164,17 @@ static void add_own_of(Coordinator *c, Turn *turn, OwnKind kind, size_t most) {
     int64_t now_ms = turn->batch.now_ms;
     switch (kind) {
     case OWN_FIRE:
-        turn_add(turn, OP_FIRE_DUE, NULL, NULL)->fire_due.max = at_most(turn, LIMIT_FIRE_ROWS);
+        turn_add(turn, OP_FIRE_DUE, NULL, NULL)->in.fire_due.max = at_most(turn, LIMIT_FIRE_ROWS);
         c->is_firing = true;
         if (c->next_due_ms > DUE_AT_ONCE) c->firing_due_ms = c->next_due_ms;
         break;
     case OWN_CLAIM:
-        turn_add(turn, OP_CLAIM, NULL, NULL)->claim.max = at_most(turn, runs_room(c));
+        turn_add(turn, OP_CLAIM, NULL, NULL)->in.claim.max = at_most(turn, runs_room(c));
         c->is_claiming = true;
         c->has_unclaimed = false; // what is heard of from now on wants another look
         break;
     case OWN_SWEEP:
-        turn_add(turn, OP_SWEEP, NULL, NULL)->sweep.max = at_most(turn, LIMIT_FIRE_ROWS);
+        turn_add(turn, OP_SWEEP, NULL, NULL)->in.sweep.max = at_most(turn, LIMIT_FIRE_ROWS);
         c->sweep_at_ms = now_ms + c->config.sweep_ms;
         c->has_unclaimed = true; // also look for runs of nodes that died
         break;
@@ -227,10 +227,11 @@ void own_rest(Coordinator *c, OpKind op_kind) {
 }
 
 void own_refused(Coordinator *c, const Op *op) {
-    bool is_answer = op->status == ERR_CONFLICT || op->status == ERR_NOT_FOUND ||
-                     op->status == ERR_FENCED || op->status == ERR_TERMINAL;
+    bool is_answer = op->out.status == ERR_CONFLICT || op->out.status == ERR_NOT_FOUND ||
+                     op->out.status == ERR_FENCED || op->out.status == ERR_TERMINAL;
     if (is_answer) return; // the run or the task is not what it was
-    LOG(c->logger, LOG_ERROR, "the store refuses %s: %s", op_kind_name(op->kind), op->diag.message);
+    LOG(c->logger, LOG_ERROR, "the store refuses %s: %s", op_kind_name(op->kind),
+        op->out.diag.message);
     own_rest(c, op->kind);
 }
 
@@ -244,7 +245,7 @@ void own_undo(Coordinator *c, const Op *op, int64_t now_ms) {
         break;
     case OP_SWEEP: c->sweep_at_ms = now_ms; break;
     case OP_CLAIM_TASKS:
-        c->tasks_asked -= op->claim_tasks.max;
+        c->tasks_asked -= op->in.claim_tasks.max;
         c->has_tasks = true;
         break;
     default: idle_undo(c, op); // heartbeats come again in a third of their lease

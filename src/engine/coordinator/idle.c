@@ -75,11 +75,11 @@ static void watch(Coordinator *c, ResidentRun *run, int64_t now_ms) { // [J2]
 
 static void release(Coordinator *c, Turn *turn, ResidentRun *run, bool is_forced) {
     Op *op = turn_add(turn, OP_NOTE_RELEASED, NULL, NULL);
-    op->memory = (MemoryNote){.run = run->key,
-                              .epoch = run->epoch,
-                              .is_forced = is_forced,
-                              .has_entry = true,
-                              .idle_ms = is_forced ? 0 : run->idle_timeout_ms};
+    op->in.memory = (MemoryNote){.run = run->key,
+                                 .epoch = run->epoch,
+                                 .is_forced = is_forced,
+                                 .has_entry = true,
+                                 .idle_ms = is_forced ? 0 : run->idle_timeout_ms};
     residents_move(&c->residents, run, PHASE_RELEASING);
 }
 
@@ -130,8 +130,8 @@ int64_t idle_next_ms(const Coordinator *c) {
 
 // The store's answer for a run that was to leave.
 static void apply_released(Coordinator *c, const Op *op) {
-    ResidentRun *run = residents_get(&c->residents, op->memory.run);
-    bool is_noted = op->status == OK && op->memory.has_entry;
+    ResidentRun *run = residents_get(&c->residents, op->in.memory.run);
+    bool is_noted = op->out.status == OK && op->in.memory.has_entry;
     if (is_noted) c->stats.releases++;
     if (run == NULL) return;
     if (is_noted) {
@@ -143,13 +143,13 @@ static void apply_released(Coordinator *c, const Op *op) {
         if (is_noted) run->is_stale = run->is_absent = true;
         return;
     }
-    bool is_busy = op->status == ERR_CONFLICT && op->memory.state == RUN_SUSPENDED; // [J3]
+    bool is_busy = op->out.status == ERR_CONFLICT && op->out.memory.state == RUN_SUSPENDED; // [J3]
     if (!is_busy) {
         residents_remove(&c->residents, run); // [J1]; or what is here is out of date
         return;
     }
     residents_move(&c->residents, run, PHASE_PARKED);
-    int64_t since_ms = op->memory.idle_since_ms; // [J4]
+    int64_t since_ms = op->out.memory.idle_since_ms; // [J4]
     run->parked_at_ms = since_ms > 0 ? since_ms : env_now_ms(c->env);
     schedule(c, run);
 }
@@ -157,9 +157,9 @@ static void apply_released(Coordinator *c, const Op *op) {
 // ---- coming back for a reader ----
 
 static void apply_reloaded(Coordinator *c, const Op *op) {
-    ResidentRun *run = residents_get(&c->residents, op->memory.run);
+    ResidentRun *run = residents_get(&c->residents, op->in.memory.run);
     if (run == NULL) return;
-    if (op->status != OK) { // if something else woke it first, its turn says that it is back
+    if (op->out.status != OK) { // if something else woke it first, its turn says that it is back
         if (phase_is_parked(run->phase)) residents_remove(&c->residents, run);
         return;
     }
@@ -202,13 +202,13 @@ static Status require_loadable(const RunRow *row, Diag *diag) {
 // is told now whether that can be read; its log can be read in any case.
 static Status reload(Coordinator *c, Op *op, bool *ret_is_noted) {
     RunRow row;
-    TRY(store_run_by_id(c->store, &c->scratch, op->memory.run_id, &row, &op->diag));
-    op->memory.run = row.key;
-    op->memory.state = row.state;
-    Status status = op->memory.is_asked ? require_loadable(&row, &op->diag) : OK;
+    TRY(store_run_by_id(c->store, &c->scratch, op->in.memory.run_id, &row, &op->out.diag));
+    op->in.memory.run = row.key;
+    op->out.memory.state = row.state;
+    Status status = op->in.memory.is_asked ? require_loadable(&row, &op->out.diag) : OK;
     if (status == ERR_CORRUPT || status == ERR_UNSUPPORTED)
         LOG(c->logger, LOG_ERROR, "run %.*s (%.*s) cannot be brought back into memory: %s (%s)",
-            STR_ARG(row.id), STR_ARG(row.workflow), op->diag.message, op->diag.code);
+            STR_ARG(row.id), STR_ARG(row.workflow), op->out.diag.message, op->out.diag.code);
     TRY(status);
     *ret_is_noted = row.state == RUN_SUSPENDED && residents_get(&c->residents, row.key) == NULL;
     if (!*ret_is_noted) return OK;
@@ -219,19 +219,19 @@ static Status reload(Coordinator *c, Op *op, bool *ret_is_noted) {
     run->idle_timeout_ms = timeout_of(c, run->workflow, configured_timeout(c, &row));
     residents_move(&c->residents, run, PHASE_PARKED);
     schedule(c, run);
-    op->memory.epoch = row.epoch;
-    op->memory.has_entry = true;
+    op->in.memory.epoch = row.epoch;
+    op->in.memory.has_entry = true;
     return OK;
 }
 
 static Status ask_release(Coordinator *c, Op *op) {
-    ResidentRun *run = residents_find_parked(&c->residents, op->memory.run_id);
-    op->memory.epoch = -1;
-    op->memory.run = run != NULL ? run->key : 0;
-    op->memory.has_entry = run != NULL && run->phase != PHASE_RELEASING;
-    if (!op->memory.has_entry) return OK; // the store says what is to be said
+    ResidentRun *run = residents_find_parked(&c->residents, op->in.memory.run_id);
+    op->in.memory.epoch = -1;
+    op->in.memory.run = run != NULL ? run->key : 0;
+    op->in.memory.has_entry = run != NULL && run->phase != PHASE_RELEASING;
+    if (!op->in.memory.has_entry) return OK; // the store says what is to be said
     if (has_reader(c, run))
-        return diag_set(&op->diag, ERR_CONFLICT, "RUN_HAS_READER",
+        return diag_set(&op->out.diag, ERR_CONFLICT, "RUN_HAS_READER",
                         "somebody reads the stream of the run \"%.*s\"", STR_ARG(run->id));
     residents_move(&c->residents, run, PHASE_RELEASING);
     return OK;
@@ -239,7 +239,7 @@ static Status ask_release(Coordinator *c, Op *op) {
 
 void idle_undo(Coordinator *c, const Op *op) {
     if (op->kind != OP_NOTE_RELEASED && op->kind != OP_NOTE_RELOADED) return;
-    ResidentRun *run = residents_get(&c->residents, op->memory.run);
+    ResidentRun *run = residents_get(&c->residents, op->in.memory.run);
     if (run == NULL) return;
     if (op->kind == OP_NOTE_RELOADED && phase_is_parked(run->phase)) {
         residents_remove(&c->residents, run);
@@ -251,7 +251,7 @@ void idle_undo(Coordinator *c, const Op *op) {
 
 void idle_forget_request(Coordinator *c, const Op *op) {
     if (op->kind != OP_NOTE_RELEASED && op->kind != OP_NOTE_RELOADED) return;
-    ResidentRun *run = residents_get(&c->residents, op->memory.run);
+    ResidentRun *run = residents_get(&c->residents, op->in.memory.run);
     if (run == NULL || !phase_is_parked(run->phase)) return;
     run->is_stale = true; // whether the entry is there is not known
     residents_move(&c->residents, run, PHASE_PARKED);

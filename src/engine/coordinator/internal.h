@@ -225,7 +225,7 @@ void awaits_recheck(Coordinator *c);
 // ---- coordinator/measure.c ----
 // Tell those who measure.
 void measure_ended(Coordinator *c, const EndedRun *ended, int64_t now_ms);
-void measure_turn(Coordinator *c, const Execution *execution, const TurnCommit *commit);
+void measure_turn(Coordinator *c, const Execution *execution, const Op *op);
 void measure_tasks(Coordinator *c, const Turn *turn);
 void measure_fired(Coordinator *c, int64_t fired_count);
 

@@ -27,7 +27,7 @@ void measure_ended(Coordinator *c, const EndedRun *ended, int64_t now_ms) {
     tell(c, &event);
 }
 
-void measure_turn(Coordinator *c, const Execution *execution, const TurnCommit *commit) {
+void measure_turn(Coordinator *c, const Execution *execution, const Op *op) {
     if (execution->began_ns == 0) return; // it failed without having been executed
     bool is_woken = execution->woken_ns != 0 && execution->began_ns >= execution->woken_ns;
     EngineMeasure measure = {
@@ -35,12 +35,12 @@ void measure_turn(Coordinator *c, const Execution *execution, const TurnCommit *
         .ended_at_ms = execution->began_at_ms + (int64_t)(execution->took_ns / 1000000),
         .took_ns = (int64_t)execution->took_ns,
         .waited_ns = is_woken ? (int64_t)(execution->began_ns - execution->woken_ns) : -1,
-        .state = commit->state,
+        .state = op->out.turn.state,
         .number = execution->epoch,
-        .before_seq = commit->before_seq,
-        .start_seq = commit->start_seq,
-        .turn_seq = commit->turn_seq,
-        .snapshot_size = (int64_t)commit->snapshot.len,
+        .before_seq = op->out.turn.before_seq,
+        .start_seq = op->out.turn.start_seq,
+        .turn_seq = op->out.turn.turn_seq,
+        .snapshot_size = (int64_t)op->in.turn.snapshot.len,
         .run = execution->run,
         .tags = execution->view.tags,
     };
@@ -70,9 +70,10 @@ static void measure_claimed(Coordinator *c, const TaskRow *task, int64_t now_ms)
 static void measure_attempt(Coordinator *c, const TurnItem *item, int64_t now_ms) {
     const Op *op = item->op;
     bool is_failure = op->kind == OP_FAIL_TASK;
-    const TaskAttempt *attempt = is_failure ? &op->fail_task.attempt : &op->complete_task.attempt;
+    const TaskAttempt *attempt =
+        is_failure ? &op->out.fail_task.attempt : &op->out.complete_task.attempt;
     if (str_is_null(attempt->name)) return;
-    TaskState failed = is_failure && op->fail_task.is_retried ? TASK_QUEUED : TASK_FAILED;
+    TaskState failed = is_failure && op->out.fail_task.is_retried ? TASK_QUEUED : TASK_FAILED;
     int64_t took_ms = now_ms - attempt->started_at_ms;
     EngineMeasure measure = {
         .began_at_ms = attempt->started_at_ms,
@@ -87,7 +88,7 @@ static void measure_attempt(Coordinator *c, const TurnItem *item, int64_t now_ms
     if (item->execution != NULL) measure.took_ns = (int64_t)item->execution->took_ns; // exact
     EngineEvent event = {.kind = ENGINE_TASK_ENDED,
                          .name = attempt->name,
-                         .detail = is_failure ? op->fail_task.id : op->complete_task.id,
+                         .detail = is_failure ? op->in.fail_task.id : op->in.complete_task.id,
                          .measure = &measure};
     tell(c, &event);
 }
@@ -96,12 +97,12 @@ void measure_tasks(Coordinator *c, const Turn *turn) {
     for (size_t i = 0; i < turn->items.count; i++) {
         const TurnItem *item = &turn->items.data[i];
         const Op *op = item->op;
-        if (op->status != OK) continue;
+        if (op->out.status != OK) continue;
         if (op->kind == OP_COMPLETE_TASK || op->kind == OP_FAIL_TASK)
             measure_attempt(c, item, turn->batch.now_ms);
         if (op->kind != OP_CLAIM_TASKS) continue;
-        for (size_t j = 0; j < op->claim_tasks.task_count; j++)
-            measure_claimed(c, &op->claim_tasks.tasks[j], turn->batch.now_ms);
+        for (size_t j = 0; j < op->out.claim_tasks.task_count; j++)
+            measure_claimed(c, &op->out.claim_tasks.tasks[j], turn->batch.now_ms);
     }
 }
 

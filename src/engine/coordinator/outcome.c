@@ -142,7 +142,7 @@ static void refuse_waiting(Coordinator *c, bool is_over) {
     (void)diag_set(&unknown, ERR_UNAVAILABLE, c->down_reason.code, "the outcome is unknown; %s",
                    c->down_reason.message);
     for (size_t i = 0; i < c->uncertain_count; i++) {
-        bool is_known = !c->uncertain[i]->batch.has_answers; // [S3] of store/batch.h
+        bool is_known = !c->uncertain[i]->batch.out.has_answers; // [S3] of store/batch.h
         if (is_over || is_known)
             refuse_requests(c, c->uncertain[i], ERR_UNAVAILABLE,
                             is_known ? &c->down_reason : &unknown);
@@ -224,8 +224,8 @@ static void take_apart(Coordinator *c, Turn *turn) {
 static void refuse_alone(Coordinator *c, Turn *turn, Status status, const Diag *diag) {
     TurnItem item = turn->items.data[0];
     batch_clear_answers(&turn->batch);
-    item.op->status = status;
-    item.op->diag = *diag;
+    item.op->out.status = status;
+    item.op->out.diag = *diag;
     if (item.request != NULL) {
         LOG(c->logger, LOG_ERROR, "the store refuses %s: %s", op_kind_name(item.op->kind),
             diag->message);
@@ -261,8 +261,8 @@ static void refused(Coordinator *c, Turn *turn, Status status, const Diag *diag)
 
 static void add_probe(const Coordinator *c, Turn *turn) { // [O6]
     Op *op = turn_add(turn, OP_RENEW, NULL, NULL);
-    op->renew.lease_ms = c->config.lease_ms;
-    op->renew.resident_count = (int64_t)coordinator_resident_count(c);
+    op->in.renew.lease_ms = c->config.lease_ms;
+    op->in.renew.resident_count = (int64_t)coordinator_resident_count(c);
     turn->batch.is_probe = true;
 }
 
@@ -292,7 +292,7 @@ void outcome_failed(Coordinator *c, Turn *turn, Status status, const Diag *diag)
 // Callers get the answers that were found before the commit was tried ([S3] of store/batch.h). Time
 // has passed since, though: each run of the turn is read back.
 static void apply_late(Coordinator *c, Turn *turn) {
-    ASSERT(turn->batch.has_answers);
+    ASSERT(turn->batch.out.has_answers);
     tasks_forget_claims(c, turn);
     for (size_t i = 0; i < turn->items.count; i++) {
         TurnItem *item = &turn->items.data[i];

@@ -110,24 +110,24 @@ void runs_fill_children(Coordinator *c, Execution *execution) {
 // ---- answers to a turn ----
 
 // The entries of a turn ascend by position, except that a participant's stands first.
-static void add_entries(Coordinator *c, ResidentRun *run, const TurnCommit *commit) {
-    size_t first = commit->participant != NULL ? 1 : 0;
-    for (size_t i = first; i < commit->log_count; i++)
-        resident_add_entry(&c->residents, run, &commit->log[i]);
-    if (first == 1) resident_add_entry(&c->residents, run, &commit->log[0]);
-    for (size_t i = 0; i < commit->log_count; i++) {
-        if (commit->log[i].kind != LOG_STEP) continue;
+static void add_entries(Coordinator *c, ResidentRun *run, const Op *op) {
+    size_t first = op->in.turn.participant != NULL ? 1 : 0, count = op->in.turn.log_count;
+    const TurnReply *reply = &op->out.turn;
+    for (size_t i = first; i < count; i++) resident_add_entry(&c->residents, run, &reply->log[i]);
+    if (first == 1) resident_add_entry(&c->residents, run, &reply->log[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (reply->log[i].kind != LOG_STEP) continue;
         c->stats.steps++;
-        notify(c, ENGINE_STEP, run->id, run->workflow, commit->log[i].name);
+        notify(c, ENGINE_STEP, run->id, run->workflow, reply->log[i].name);
     }
-    for (size_t i = 0; i < commit->resolved_count; i++)
-        resident_add_entry(&c->residents, run, &commit->resolved[i]);
+    for (size_t i = 0; i < reply->resolved_count; i++)
+        resident_add_entry(&c->residents, run, &reply->resolved[i]);
 }
 
 // What a script says while it runs, for who listens.
-static void notify_said(Coordinator *c, const ResidentRun *run, const TurnCommit *commit) {
-    for (size_t i = 0; i < commit->log_count; i++) {
-        const LogRow *entry = &commit->log[i];
+static void notify_said(Coordinator *c, const ResidentRun *run, const Op *op) {
+    for (size_t i = 0; i < op->in.turn.log_count; i++) {
+        const LogRow *entry = &op->out.turn.log[i];
         EngineEvent event = {.run_id = run->id,
                              .workflow = run->workflow,
                              .name = entry->name,
@@ -156,37 +156,37 @@ static void apply_paused(Coordinator *c, ResidentRun *run, const Execution *exec
     residents_remove(&c->residents, run);
 }
 
-static void apply_output(Coordinator *c, ResidentRun *run, Execution *execution,
-                         const TurnCommit *commit) {
+static void apply_output(Coordinator *c, ResidentRun *run, Execution *execution, const Op *op) {
     run->attempts = 0;
     run->is_attempt = false;
-    measure_turn(c, execution, commit);
+    measure_turn(c, execution, op);
     resident_clear_deliveries(&c->residents, run);
-    notify_said(c, run, commit);
-    if (commit->next == NEXT_CONTINUE_AS) resident_restart(&c->residents, run, commit->result);
-    else add_entries(c, run, commit);
+    notify_said(c, run, op);
+    if (op->in.turn.next == NEXT_CONTINUE_AS)
+        resident_restart(&c->residents, run, op->in.turn.result);
+    else add_entries(c, run, op);
     resident_set_machine(&c->residents, run, execution->output.machine);
     execution->output.machine = NULL;
 }
 
-static void apply_committed(Coordinator *c, ResidentRun *run, Execution *execution,
-                            const TurnCommit *commit) {
-    run->is_cancel_wanted = run->is_cancel_wanted || commit->is_cancel_wanted;
-    run->last_seq = commit->last_seq;
+static void apply_committed(Coordinator *c, ResidentRun *run, Execution *execution, const Op *op) {
+    const TurnReply *reply = &op->out.turn;
+    run->is_cancel_wanted = run->is_cancel_wanted || reply->is_cancel_wanted;
+    run->last_seq = reply->last_seq;
     if (!execution->is_attempt) run->woken_ns = 0;
     if (execution->is_reloaded && !execution->output.is_unreadable) tell_reloaded(c, run);
     notify(c, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
     if (execution->is_attempt) run->is_attempt = true;
-    else apply_output(c, run, execution, commit);
-    switch ((RunState)commit->state) {
+    else apply_output(c, run, execution, op);
+    switch ((RunState)reply->state) {
     case RUN_RUNNING: residents_move(&c->residents, run, PHASE_READY); break;
     case RUN_SUSPENDED:
         idle_parked(c, run, execution);
         notify(c, ENGINE_RUN_SUSPENDED, run->id, run->workflow, STR_NULL);
-        if (commit->is_idle) notify(c, ENGINE_RUN_IDLE, run->id, run->workflow, STR_NULL);
+        if (reply->is_idle) notify(c, ENGINE_RUN_IDLE, run->id, run->workflow, STR_NULL);
         break;
     case RUN_PENDING:
-        notify(c, ENGINE_RUN_RETRIED, run->id, run->workflow, commit->result);
+        notify(c, ENGINE_RUN_RETRIED, run->id, run->workflow, op->in.turn.result);
         residents_remove(&c->residents, run);
         break;
     case RUN_PAUSED: apply_paused(c, run, execution); break;
@@ -220,8 +220,8 @@ void runs_refused(Coordinator *c, Execution *execution, Status status, const Dia
 void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_COMMITTING);
-    switch (op->status) {
-    case OK: apply_committed(c, run, execution, &op->turn); break;
+    switch (op->out.status) {
+    case OK: apply_committed(c, run, execution, op); break;
     case ERR_CONFLICT:
         if (execution->output.participant != NULL) {
             native_participant_failed(execution->output.participant_context, &execution->output,
@@ -229,7 +229,7 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
             executed_add(c, execution);
             return;
         }
-        runs_refused(c, execution, op->status, &op->diag);
+        runs_refused(c, execution, op->out.status, &op->out.diag);
         return;
     case ERR_FENCED:
     case ERR_TERMINAL:
@@ -241,7 +241,7 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
             residents_remove(&c->residents, run);
         }
         break;
-    default: runs_refused(c, execution, op->status, &op->diag); return;
+    default: runs_refused(c, execution, op->out.status, &op->out.diag); return;
     }
     execution_put(c, execution);
 }
@@ -252,12 +252,12 @@ void runs_apply_commit(Coordinator *c, Execution *execution, Op *op) {
 static const RunSpec *created_spec(const Turn *turn, int64_t key, Str *ret_parent_id) {
     for (size_t i = 0; i < turn->items.count; i++) {
         const Op *op = turn->items.data[i].op;
-        if (op->status != OK) continue;
-        if (op->kind == OP_CREATE_RUN && op->create_run.is_new && op->create_run.key == key)
-            return &op->create_run.spec;
+        if (op->out.status != OK) continue;
+        if (op->kind == OP_CREATE_RUN && op->out.create_run.is_new && op->out.create_run.key == key)
+            return &op->in.create_run.spec;
         if (op->kind != OP_COMMIT_TURN || turn->items.data[i].execution == NULL) continue;
-        for (size_t j = 0; j < op->turn.child_count; j++) {
-            if (op->turn.child_keys[j] != key) continue;
+        for (size_t j = 0; j < op->in.turn.child_count; j++) {
+            if (op->out.turn.child_keys[j] != key) continue;
             *ret_parent_id = STR_NULL;
             return NULL; // its parent's id may be gone with the parent: load it
         }
@@ -305,9 +305,9 @@ static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) 
 }
 
 void runs_apply_ready(Coordinator *c, const Turn *turn) {
-    uint64_t now_ns = turn->batch.ready_count > 0 ? env_monotonic_ns(c->env) : 0;
-    for (size_t i = 0; i < turn->batch.ready_count; i++) {
-        const ReadyRun *ready = &turn->batch.ready[i];
+    uint64_t now_ns = turn->batch.out.ready_count > 0 ? env_monotonic_ns(c->env) : 0;
+    for (size_t i = 0; i < turn->batch.out.ready_count; i++) {
+        const ReadyRun *ready = &turn->batch.out.ready[i];
         ResidentRun *run = residents_get(&c->residents, ready->run);
         notify(c, ENGINE_LOG_GREW, ready->id, ready->workflow, STR_NULL);
         if (run != NULL) take_known(c, run, ready);
@@ -317,8 +317,8 @@ void runs_apply_ready(Coordinator *c, const Turn *turn) {
 }
 
 void runs_apply_grown(Coordinator *c, const Turn *turn) {
-    for (size_t i = 0; i < turn->batch.grown_count; i++)
-        notify(c, ENGINE_LOG_GREW, turn->batch.grown[i].id, STR_NULL, STR_NULL);
+    for (size_t i = 0; i < turn->batch.out.grown_count; i++)
+        notify(c, ENGINE_LOG_GREW, turn->batch.out.grown[i].id, STR_NULL, STR_NULL);
 }
 
 // Once per run, wherever it was when it ended: executing, in memory or released.
@@ -334,8 +334,8 @@ static void notify_end(Coordinator *c, const EndedRun *ended) {
 }
 
 void runs_apply_ended(Coordinator *c, const Turn *turn) {
-    for (size_t i = 0; i < turn->batch.ended_count; i++) {
-        const EndedRun *ended = &turn->batch.ended[i];
+    for (size_t i = 0; i < turn->batch.out.ended_count; i++) {
+        const EndedRun *ended = &turn->batch.out.ended[i];
         ResidentRun *run = residents_get(&c->residents, ended->run);
         // One that is executing meets its end when it commits.
         if (run != NULL && run->phase != PHASE_EXECUTING && run->phase != PHASE_COMMITTING)

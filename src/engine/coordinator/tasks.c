@@ -28,9 +28,9 @@ void tasks_add_heartbeats(Coordinator *c, Turn *turn) {
         if (c->task_window > c->config.first_tasks) c->task_window /= 2; // [T1]
         Execution *execution = container_of(node, Execution, heartbeat);
         Op *op = turn_add(turn, OP_HEARTBEAT_TASK, NULL, NULL);
-        op->heartbeat.id = arena_str(&turn->arena, execution->task.id);
-        op->heartbeat.token = execution->task.token;
-        op->heartbeat.lease_ms = c->config.task_lease_ms;
+        op->in.heartbeat.id = arena_str(&turn->arena, execution->task.id);
+        op->in.heartbeat.token = execution->task.token;
+        op->in.heartbeat.lease_ms = c->config.task_lease_ms;
         node->at = turn->batch.now_ms + c->config.task_lease_ms / 3;
         heap_push(&c->heartbeats, node);
     }
@@ -42,8 +42,8 @@ bool tasks_release(Coordinator *c, Turn *turn) {
         if (node == NULL) return true;
         const Execution *execution = container_of(node, Execution, heartbeat);
         Op *op = turn_add(turn, OP_RELEASE_TASK, NULL, NULL);
-        op->release_task.id = arena_str(&turn->arena, execution->task.id);
-        op->release_task.token = execution->task.token;
+        op->in.release_task.id = arena_str(&turn->arena, execution->task.id);
+        op->in.release_task.token = execution->task.token;
     }
     return false;
 }
@@ -75,17 +75,17 @@ void tasks_add_claim(Coordinator *c, Turn *turn) {
     widen_window(c);
     int64_t asked = tasks_to_ask(c, turn);
     Op *op = turn_add(turn, OP_CLAIM_TASKS, NULL, NULL);
-    op->claim_tasks.worker = c->config.node_name;
-    op->claim_tasks.is_any_queue = true;
-    op->claim_tasks.is_eager = true; // nothing is added behind it
-    op->claim_tasks.first_queue = c->first_queue++;
+    op->in.claim_tasks.worker = c->config.node_name;
+    op->in.claim_tasks.is_any_queue = true;
+    op->in.claim_tasks.is_eager = true; // nothing is added behind it
+    op->in.claim_tasks.first_queue = c->first_queue++;
     // A copy: more may be registered while the batch is on its way.
     size_t count = c->task_names.count;
-    op->claim_tasks.names = ARENA_ARRAY(&turn->arena, Str, count);
-    if (count > 0) memcpy(op->claim_tasks.names, c->task_names.data, count * sizeof(Str));
-    op->claim_tasks.name_count = count;
-    op->claim_tasks.max = asked;
-    op->claim_tasks.lease_ms = c->config.task_lease_ms;
+    op->in.claim_tasks.names = ARENA_ARRAY(&turn->arena, Str, count);
+    if (count > 0) memcpy(op->in.claim_tasks.names, c->task_names.data, count * sizeof(Str));
+    op->in.claim_tasks.name_count = count;
+    op->in.claim_tasks.max = asked;
+    op->in.claim_tasks.lease_ms = c->config.task_lease_ms;
     c->tasks_asked += asked;
     c->has_heard = false;
 }
@@ -141,14 +141,14 @@ static void execute_task(Coordinator *c, const TaskRow *row) {
 }
 
 void tasks_apply_claimed(Coordinator *c, const Op *op) {
-    c->tasks_asked -= op->claim_tasks.max;
-    if (op->status != OK) return;
-    for (size_t i = 0; i < op->claim_tasks.task_count; i++)
-        execute_task(c, &op->claim_tasks.tasks[i]);
-    size_t count = op->claim_tasks.task_count;
-    bool has_all = (int64_t)count == op->claim_tasks.max;
+    c->tasks_asked -= op->in.claim_tasks.max;
+    if (op->out.status != OK) return;
+    for (size_t i = 0; i < op->out.claim_tasks.task_count; i++)
+        execute_task(c, &op->out.claim_tasks.tasks[i]);
+    size_t count = op->out.claim_tasks.task_count;
+    bool has_all = (int64_t)count == op->in.claim_tasks.max;
     // One that was cut short comes further the next time only if it got something out of the way.
-    bool has_more = has_all || (op->claim_tasks.is_cut && count > 0);
+    bool has_more = has_all || (op->out.claim_tasks.is_cut && count > 0);
     c->has_tasks = has_more || c->has_heard;
     c->was_window_full = has_more; // there are more than it was allowed to ask for
 }
@@ -156,7 +156,7 @@ void tasks_apply_claimed(Coordinator *c, const Op *op) {
 void tasks_forget_claims(Coordinator *c, const Turn *turn) {
     for (size_t i = 0; i < turn->items.count; i++) {
         const Op *op = turn->items.data[i].op;
-        if (op->kind == OP_CLAIM_TASKS) c->tasks_asked -= op->claim_tasks.max;
+        if (op->kind == OP_CLAIM_TASKS) c->tasks_asked -= op->in.claim_tasks.max;
     }
 }
 
@@ -165,20 +165,20 @@ void tasks_fill_result(Coordinator *c, Execution *execution, Turn *turn) {
     const NativeCall *call = &execution->call;
     if (execution->is_undone) {
         Op *op = turn_add(turn, OP_RELEASE_TASK, NULL, execution);
-        op->release_task.id = execution->task.id;
-        op->release_task.token = execution->task.token;
+        op->in.release_task.id = execution->task.id;
+        op->in.release_task.token = execution->task.token;
     } else if (call->has_error) {
         Op *op = turn_add(turn, OP_FAIL_TASK, NULL, execution);
-        op->fail_task.id = execution->task.id;
-        op->fail_task.token = execution->task.token;
-        op->fail_task.type = call->error_type;
-        op->fail_task.error = call->error;
-        op->fail_task.is_final = call->is_final;
+        op->in.fail_task.id = execution->task.id;
+        op->in.fail_task.token = execution->task.token;
+        op->in.fail_task.type = call->error_type;
+        op->in.fail_task.error = call->error;
+        op->in.fail_task.is_final = call->is_final;
     } else {
         Op *op = turn_add(turn, OP_COMPLETE_TASK, NULL, execution);
-        op->complete_task.id = execution->task.id;
-        op->complete_task.token = execution->task.token;
-        op->complete_task.result = call->result;
+        op->in.complete_task.id = execution->task.id;
+        op->in.complete_task.token = execution->task.token;
+        op->in.complete_task.result = call->result;
     }
 }
 
@@ -202,13 +202,14 @@ void tasks_refused(Coordinator *c, Execution *execution, Status status, const Di
 
 // Taken, or not wanted any more (fenced, gone): either way this attempt is over.
 void tasks_apply_result(Coordinator *c, Execution *execution, const Op *op) {
-    bool is_over = op->status == OK || op->status == ERR_FENCED || op->status == ERR_NOT_FOUND ||
-                   op->status == ERR_TERMINAL || op->status == ERR_CONFLICT;
+    bool is_over = op->out.status == OK || op->out.status == ERR_FENCED ||
+                   op->out.status == ERR_NOT_FOUND || op->out.status == ERR_TERMINAL ||
+                   op->out.status == ERR_CONFLICT;
     if (is_over) execution_put(c, execution);
-    else tasks_refused(c, execution, op->status, &op->diag);
+    else tasks_refused(c, execution, op->out.status, &op->out.diag);
 }
 
 void tasks_apply_heartbeat(Coordinator *c, const Op *op) {
-    if (op->status == ERR_FENCED)
-        LOG(c->logger, LOG_WARN, "task %.*s lost its lease", STR_ARG(op->heartbeat.id));
+    if (op->out.status == ERR_FENCED)
+        LOG(c->logger, LOG_WARN, "task %.*s lost its lease", STR_ARG(op->in.heartbeat.id));
 }

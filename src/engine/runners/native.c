@@ -194,11 +194,11 @@ void native_participant_failed(void *participant_context, TurnOutput *output, co
     part->context.is_parked = false;
     part->context.position = entry.position;
     part->call.has_error = true;
-    Str error = op->turn.step_error;
+    Str error = op->out.turn.step_error;
     if (str_is_null(error)) { // the store undid it for a reason of its own
-        part->call.error_type = str_from(op->diag.code);
-        error =
-            error_object(part->context.arena, part->call.error_type, str_from(op->diag.message));
+        part->call.error_type = str_from(op->out.diag.code);
+        error = error_object(part->context.arena, part->call.error_type,
+                             str_from(op->out.diag.message));
     }
     part->call.error = arena_str(part->context.arena, error);
     part->call.error_type = arena_str(part->context.arena, part->call.error_type);

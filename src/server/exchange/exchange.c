@@ -52,7 +52,7 @@ void exchange_send_text(Exchange *exchange, int status, const char *content_type
 // The name of the workflow that was not found; null when it is not in the request.
 static Str workflow_asked_for(const Exchange *exchange) {
     const Op *op = exchange->request != NULL ? &exchange->request->op : NULL;
-    if (op != NULL && op->kind == OP_CREATE_RUN) return op->create_run.spec.workflow;
+    if (op != NULL && op->kind == OP_CREATE_RUN) return op->in.create_run.spec.workflow;
     bool is_route =
         exchange->route != NULL && strncmp(exchange->route->pattern, "/v1/workflows/", 14) == 0;
     return is_route ? exchange->parameters[0] : STR_NULL;
@@ -138,14 +138,15 @@ static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
 // The answers that live only as long as the batch.
 static void copy_answers(Exchange *exchange) {
     Op *op = &exchange->request->op;
-    if (op->status != OK) return;
+    if (op->out.status != OK) return;
     if (op->kind == OP_CREATE_RUN)
-        op->create_run.id = arena_str(&exchange->arena, op->create_run.id);
+        op->out.create_run.id = arena_str(&exchange->arena, op->out.create_run.id);
     else if (op->kind == OP_TRIGGER_SCHEDULE)
-        op->trigger_schedule.run_id = arena_str(&exchange->arena, op->trigger_schedule.run_id);
+        op->out.trigger_schedule.run_id =
+            arena_str(&exchange->arena, op->out.trigger_schedule.run_id);
     else if (op->kind == OP_CLAIM_TASKS)
-        op->claim_tasks.tasks =
-            copy_tasks(&exchange->arena, op->claim_tasks.tasks, op->claim_tasks.task_count);
+        op->out.claim_tasks.tasks =
+            copy_tasks(&exchange->arena, op->out.claim_tasks.tasks, op->out.claim_tasks.task_count);
 }
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }
@@ -170,8 +171,10 @@ void exchange_submit_any(Exchange *exchange, ExchangeFunction next) {
 }
 
 static void go_on_if_ok(Exchange *exchange) {
-    if (exchange->request->op.status == OK) exchange->after_commit(exchange);
-    else exchange_refuse(exchange, exchange->request->op.status, &exchange->request->op.diag);
+    if (exchange->request->op.out.status == OK) exchange->after_commit(exchange);
+    else
+        exchange_refuse(exchange, exchange->request->op.out.status,
+                        &exchange->request->op.out.diag);
 }
 
 void exchange_submit(Exchange *exchange, ExchangeFunction next) {

@@ -336,18 +336,19 @@ static void send_started(Exchange *exchange) {
 
 static void started(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    if (strcmp(op->diag.code, "WORKFLOW_NOT_FOUND") == 0 && op->status != OK)
+    if (strcmp(op->out.diag.code, "WORKFLOW_NOT_FOUND") == 0 && op->out.status != OK)
         handler_refuse(exchange, 404, "Workflow not found");
-    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
-    else if (!op->create_run.is_new) handler_refuse(exchange, 409, "Handler is already running");
+    else if (op->out.status != OK) handler_refuse_diag(exchange, op->out.status, &op->out.diag);
+    else if (!op->out.create_run.is_new)
+        handler_refuse(exchange, 409, "Handler is already running");
     else send_started(exchange);
 }
 
 static void fill_create(Exchange *exchange, const Start *start) {
     abide_engine *engine = exchange->server->engine;
     Op *op = exchange_op(exchange, OP_CREATE_RUN);
-    op->create_run.is_replacing = true; // the id of one that has ended is used again
-    op->create_run.spec = (RunSpec){
+    op->in.create_run.is_replacing = true; // the id of one that has ended is used again
+    op->in.create_run.spec = (RunSpec){
         .id = start->handler_id,
         .workflow = exchange->parameters[0],
         .input = start->input,

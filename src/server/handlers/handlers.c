@@ -201,8 +201,8 @@ static void begin_reading(Exchange *exchange) {
 // A run that ended or woke meanwhile needs no reload: its log is there all the same.
 static void reloaded(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    if (op->status == ERR_UNAVAILABLE || op->status == ERR_CORRUPT)
-        handler_refuse_diag(exchange, op->status, &op->diag);
+    if (op->out.status == ERR_UNAVAILABLE || op->out.status == ERR_CORRUPT)
+        handler_refuse_diag(exchange, op->out.status, &op->out.diag);
     else begin_reading(exchange);
 }
 
@@ -229,7 +229,7 @@ static void get_events(Exchange *exchange) {
         begin_reading(exchange);
         return;
     }
-    exchange_op(exchange, OP_NOTE_RELOADED)->memory.run_id = exchange->parameters[0];
+    exchange_op(exchange, OP_NOTE_RELOADED)->in.memory.run_id = exchange->parameters[0];
     exchange_submit_any(exchange, reloaded);
 }
 
@@ -238,13 +238,13 @@ static void get_events(Exchange *exchange) {
 // Whether the engine did what was asked for; otherwise it has been answered why not.
 static bool is_done(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    if (op->status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
-    else if (op->status != OK) handler_refuse_diag(exchange, op->status, &op->diag);
-    return op->status == OK;
+    if (op->out.status == ERR_NOT_FOUND) handler_refuse(exchange, 404, "Handler not found");
+    else if (op->out.status != OK) handler_refuse_diag(exchange, op->out.status, &op->out.diag);
+    return op->out.status == OK;
 }
 
 static void sent(Exchange *exchange) {
-    if (exchange->request->op.status == ERR_TERMINAL)
+    if (exchange->request->op.out.status == ERR_TERMINAL)
         handler_refuse(exchange, 409, "Workflow already completed");
     else if (is_done(exchange)) handler_send_word(exchange, 200, "sent");
 }
@@ -344,10 +344,10 @@ static void post_event(Exchange *exchange) {
     if (!check_kept(exchange, &run)) return;
     Op *op = exchange_op(exchange, OP_SIGNAL);
     IdText text;
-    op->signal.run_id = exchange->parameters[0];
-    op->signal.name = event.type;
-    op->signal.payload = event.value;
-    op->signal.id =
+    op->in.signal.run_id = exchange->parameters[0];
+    op->in.signal.name = event.type;
+    op->in.signal.payload = event.value;
+    op->in.signal.id =
         arena_str(&exchange->arena, engine_new_id(exchange->server->engine, "evt_", &text));
     exchange_submit_any(exchange, sent);
 }
@@ -362,8 +362,9 @@ static void cancel_ended(Exchange *exchange) { handler_send_word(exchange, 200, 
 static void cancelled(Exchange *exchange) {
     const Op *op = &exchange->request->op;
     if (!is_done(exchange)) return;
-    if (!op->cancel.is_changed) handler_refuse(exchange, 404, "Handler not found");
-    else exchange_await(exchange, op->cancel.run_id, CANCEL_WAIT_MS, cancel_ended); // its cleanup
+    if (!op->out.cancel.is_changed) handler_refuse(exchange, 404, "Handler not found");
+    else
+        exchange_await(exchange, op->in.cancel.run_id, CANCEL_WAIT_MS, cancel_ended); // its cleanup
 }
 
 static void purged(Exchange *exchange) {
@@ -371,7 +372,7 @@ static void purged(Exchange *exchange) {
 }
 
 static void purge(Exchange *exchange) {
-    exchange_op(exchange, OP_PURGE_RUN)->purge.run_id = exchange->parameters[0];
+    exchange_op(exchange, OP_PURGE_RUN)->in.purge.run_id = exchange->parameters[0];
     exchange_submit_any(exchange, purged);
 }
 
@@ -382,8 +383,8 @@ static void cancelled_at_once(Exchange *exchange) {
 static void cancel_handler(Exchange *exchange) {
     bool is_purged = read_flag(exchange, "purge", false);
     Op *op = exchange_op(exchange, OP_CANCEL);
-    op->cancel.run_id = exchange->parameters[0];
-    op->cancel.grace_ms = is_purged ? 0 : exchange->server->engine->cancel_grace_ms;
+    op->in.cancel.run_id = exchange->parameters[0];
+    op->in.cancel.grace_ms = is_purged ? 0 : exchange->server->engine->cancel_grace_ms;
     exchange_submit_any(exchange, is_purged ? cancelled_at_once : cancelled);
 }
 
@@ -394,7 +395,7 @@ static void released(Exchange *exchange) {
 }
 
 static void release_handler(Exchange *exchange) {
-    exchange_op(exchange, OP_NOTE_RELEASED)->memory.run_id = exchange->parameters[0];
+    exchange_op(exchange, OP_NOTE_RELEASED)->in.memory.run_id = exchange->parameters[0];
     exchange_submit_any(exchange, released);
 }
 

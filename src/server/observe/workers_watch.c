@@ -183,7 +183,7 @@ static void tell_others(Server *server, Arena *arena, Told *told) { // [N1]
     Str text = workers_describe(server, arena, false);
     if (text.len > (size_t)LIMIT_ERROR_SIZE) text = brief;
     if (text.len > (size_t)LIMIT_ERROR_SIZE) return; // thousands of names: they go untold
-    Request request = {.op.kind = OP_DESCRIBE_NODE, .op.describe_node.workers = text};
+    Request request = {.op.kind = OP_DESCRIBE_NODE, .op.in.describe_node.workers = text};
     if (driver_request(&server->engine->driver, &request, NULL) != OK) return;
     mem_free(told->brief);
     *told = (Told){node, now_ms, mem_copy(brief.data, brief.len)};

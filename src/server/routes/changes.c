@@ -18,36 +18,36 @@ static const Field cancel_fields[] = {
     {0}};
 
 static void cancelled(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request->op.cancel.is_changed);
+    parts_send_changed(exchange, exchange->request->op.out.cancel.is_changed);
 }
 
 static void cancel_run(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
     Op *op = exchange_op(exchange, OP_CANCEL);
-    op->cancel.run_id = exchange->parameters[0];
-    op->cancel.grace_ms = exchange->server->engine->cancel_grace_ms;
+    op->in.cancel.run_id = exchange->parameters[0];
+    op->in.cancel.grace_ms = exchange->server->engine->cancel_grace_ms;
     Str reason = STR_NULL;
     Diag diag;
     Status status = json_get_string(body, "reason", &reason, &diag);
-    if (status == OK) status = json_get_duration_ms(body, "grace", &op->cancel.grace_ms, &diag);
+    if (status == OK) status = json_get_duration_ms(body, "grace", &op->in.cancel.grace_ms, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
         return;
     }
-    if (!str_is_null(reason)) op->cancel.reason = parts_raw(body, "reason");
+    if (!str_is_null(reason)) op->in.cancel.reason = parts_raw(body, "reason");
     exchange_submit(exchange, cancelled);
 }
 
 // ---- pause and resume ----
 
 static void held(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request->op.hold.is_changed);
+    parts_send_changed(exchange, exchange->request->op.out.hold.is_changed);
 }
 
 static void hold_run(Exchange *exchange, OpKind kind) {
     if (exchange_object(exchange) == NULL) return; // {} is all it may be
-    exchange_op(exchange, kind)->hold.run_id = exchange->parameters[0];
+    exchange_op(exchange, kind)->in.hold.run_id = exchange->parameters[0];
     exchange_submit(exchange, held);
 }
 
@@ -61,14 +61,14 @@ static const char *const load_codes[] = {"RUN_NOT_FOUND",    "RUN_TERMINAL",    
                                          "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", NULL};
 
 static void moved(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request->op.memory.has_entry);
+    parts_send_changed(exchange, exchange->request->op.in.memory.has_entry);
 }
 
 static void move_run(Exchange *exchange, OpKind kind) {
     if (exchange_object(exchange) == NULL) return;
     Op *op = exchange_op(exchange, kind);
-    op->memory.run_id = exchange->parameters[0];
-    op->memory.is_asked = true;
+    op->in.memory.run_id = exchange->parameters[0];
+    op->in.memory.is_asked = true;
     exchange_submit(exchange, moved);
 }
 
@@ -109,8 +109,8 @@ static void rewound(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_put_bool(json, "changed", true);
-    json_put_i64(json, "position", op->rewind.position);
-    json_put_i64(json, "dropped", op->rewind.dropped_count);
+    json_put_i64(json, "position", op->out.rewind.position);
+    json_put_i64(json, "dropped", op->out.rewind.dropped_count);
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -119,37 +119,37 @@ static void rewind_run(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
     Op *op = exchange_op(exchange, OP_REWIND);
-    op->rewind.run_id = exchange->parameters[0];
+    op->in.rewind.run_id = exchange->parameters[0];
     Diag diag;
-    Status status = json_get_string(body, "step", &op->rewind.step, &diag);
-    if (status == OK) status = read_iteration(body, &op->rewind.iteration, &diag);
+    Status status = json_get_string(body, "step", &op->in.rewind.step, &diag);
+    if (status == OK) status = read_iteration(body, &op->in.rewind.iteration, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
-    else if (parts_check(exchange, op->rewind.step, "step", "BAD_FIELD"))
+    else if (parts_check(exchange, op->in.rewind.step, "step", "BAD_FIELD"))
         exchange_submit(exchange, rewound);
 }
 
 static void forked(Exchange *exchange) {
-    parts_send_run(exchange, 201, exchange->request->op.fork.new_id);
+    parts_send_run(exchange, 201, exchange->request->op.in.fork.new_id);
 }
 
 static void fork_run(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
     Op *op = exchange_op(exchange, OP_FORK);
-    op->fork.run_id = exchange->parameters[0];
+    op->in.fork.run_id = exchange->parameters[0];
     Diag diag;
-    Status status = json_get_string(body, "step", &op->fork.step, &diag);
-    if (status == OK) status = read_iteration(body, &op->fork.iteration, &diag);
-    if (status == OK) status = json_get_string(body, "id", &op->fork.new_id, &diag);
+    Status status = json_get_string(body, "step", &op->in.fork.step, &diag);
+    if (status == OK) status = read_iteration(body, &op->in.fork.iteration, &diag);
+    if (status == OK) status = json_get_string(body, "id", &op->in.fork.new_id, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
         return;
     }
     IdText text;
-    if (str_is_null(op->fork.new_id))
-        op->fork.new_id =
+    if (str_is_null(op->in.fork.new_id))
+        op->in.fork.new_id =
             arena_str(&exchange->arena, engine_new_id(exchange->server->engine, "run_", &text));
-    else if (!parts_check(exchange, op->fork.new_id, "id", "BAD_ID")) return;
+    else if (!parts_check(exchange, op->in.fork.new_id, "id", "BAD_ID")) return;
     exchange_submit(exchange, forked);
 }
 
@@ -158,7 +158,7 @@ static void fork_run(Exchange *exchange) {
 static void purged(Exchange *exchange) { exchange_send_text(exchange, 204, NULL, STR("")); }
 
 static void delete_run(Exchange *exchange) {
-    exchange_op(exchange, OP_PURGE_RUN)->purge.run_id = exchange->parameters[0];
+    exchange_op(exchange, OP_PURGE_RUN)->in.purge.run_id = exchange->parameters[0];
     exchange_submit(exchange, purged);
 }
 
@@ -171,26 +171,26 @@ static void signalled(Exchange *exchange) {
     const Op *op = &exchange->request->op;
     JsonWriter *json = exchange_begin(exchange, 202);
     json_write_object_begin(json);
-    json_put_string(json, "event_id", op->signal.id);
-    json_put_bool(json, "delivered", op->signal.is_delivered);
-    json_put_bool(json, "duplicate", op->signal.is_duplicate);
+    json_put_string(json, "event_id", op->in.signal.id);
+    json_put_bool(json, "delivered", op->out.signal.is_delivered);
+    json_put_bool(json, "duplicate", op->out.signal.is_duplicate);
     json_write_object_end(json);
     exchange_send(exchange);
 }
 
 static void signal_run(Exchange *exchange) {
     Op *op = exchange_op(exchange, OP_SIGNAL);
-    op->signal.run_id = exchange->parameters[0];
-    op->signal.name = exchange->parameters[1];
-    if (!parts_check(exchange, op->signal.name, "the signal's name", "BAD_NAME")) return;
-    if (!exchange_payload(exchange, &op->signal.payload)) return;
-    op->signal.id = exchange_query(exchange, "id");
-    op->signal.is_deduplicated = !str_is_null(op->signal.id);
+    op->in.signal.run_id = exchange->parameters[0];
+    op->in.signal.name = exchange->parameters[1];
+    if (!parts_check(exchange, op->in.signal.name, "the signal's name", "BAD_NAME")) return;
+    if (!exchange_payload(exchange, &op->in.signal.payload)) return;
+    op->in.signal.id = exchange_query(exchange, "id");
+    op->in.signal.is_deduplicated = !str_is_null(op->in.signal.id);
     IdText text;
-    if (!op->signal.is_deduplicated)
-        op->signal.id =
+    if (!op->in.signal.is_deduplicated)
+        op->in.signal.id =
             arena_str(&exchange->arena, engine_new_id(exchange->server->engine, "evt_", &text));
-    else if (!parts_check(exchange, op->signal.id, "id", "BAD_KEY")) return;
+    else if (!parts_check(exchange, op->in.signal.id, "id", "BAD_KEY")) return;
     exchange_submit(exchange, signalled);
 }
 

@@ -17,16 +17,16 @@ static void published(Exchange *exchange) {
     const Op *op = &exchange->request->op;
     JsonWriter *json = exchange_begin(exchange, 202);
     json_write_object_begin(json);
-    json_put_string(json, "event_id", op->publish.event.id);
-    json_put_i64(json, "resumed", op->publish.resumed_count);
-    json_put_bool(json, "pending", op->publish.is_kept);
-    json_put_bool(json, "duplicate", op->publish.is_duplicate);
+    json_put_string(json, "event_id", op->in.publish.event.id);
+    json_put_i64(json, "resumed", op->out.publish.resumed_count);
+    json_put_bool(json, "pending", op->out.publish.is_kept);
+    json_put_bool(json, "duplicate", op->out.publish.is_duplicate);
     json_write_object_end(json);
     exchange_send(exchange);
 }
 
 static void publish_event(Exchange *exchange) {
-    EventSpec *event = &exchange_op(exchange, OP_PUBLISH)->publish.event;
+    EventSpec *event = &exchange_op(exchange, OP_PUBLISH)->in.publish.event;
     event->topic = exchange->parameters[0];
     if (!parts_check(exchange, event->topic, "the topic", "BAD_NAME")) return;
     if (!exchange_payload(exchange, &event->payload)) return;
@@ -98,7 +98,7 @@ static void set_topic(Exchange *exchange) {
     static const char *const visibles[] = {"all", "after-create", "after-wait", NULL};
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
-    TopicRow *row = &exchange_op(exchange, OP_SET_TOPIC)->set_topic;
+    TopicRow *row = &exchange_op(exchange, OP_SET_TOPIC)->in.set_topic;
     row->name = exchange->parameters[0];
     row->consume = exchange->server->engine->options.default_consume;
     if (!parts_check(exchange, row->name, "the topic", "BAD_NAME")) return;
@@ -163,7 +163,7 @@ static bool letter_key(Exchange *exchange, int64_t *ret_key) {
 static void replayed(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    json_put_i64(json, "resumed", exchange->request->op.dead_letter.resumed_count);
+    json_put_i64(json, "resumed", exchange->request->op.out.dead_letter.resumed_count);
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -171,7 +171,7 @@ static void replayed(Exchange *exchange) {
 static void replay_dead_letter(Exchange *exchange) {
     int64_t key;
     if (!letter_key(exchange, &key)) return;
-    exchange_op(exchange, OP_REPLAY_DEAD_LETTER)->dead_letter.key = key;
+    exchange_op(exchange, OP_REPLAY_DEAD_LETTER)->in.dead_letter.key = key;
     exchange_submit(exchange, replayed);
 }
 
@@ -180,7 +180,7 @@ static void removed(Exchange *exchange) { exchange_send_text(exchange, 204, NULL
 static void remove_dead_letter(Exchange *exchange) {
     int64_t key;
     if (!letter_key(exchange, &key)) return;
-    exchange_op(exchange, OP_REMOVE_DEAD_LETTER)->dead_letter.key = key;
+    exchange_op(exchange, OP_REMOVE_DEAD_LETTER)->in.dead_letter.key = key;
     exchange_submit(exchange, removed);
 }
 

@@ -56,12 +56,12 @@ static void removed(Exchange *exchange);
 
 static void go_on_removing(Exchange *exchange) {
     const Removing *removing = exchange->state;
-    exchange_op(exchange, removing->kind)->remove_events = removing->removal;
+    exchange_op(exchange, removing->kind)->in.remove_events = removing->removal;
     exchange_submit(exchange, removed);
 }
 
 static void removed(Exchange *exchange) {
-    const EventRemoval *part = &exchange->request->op.remove_events;
+    const EventRemovalReply *part = &exchange->request->op.out.remove_events;
     Removing *removing = exchange->state;
     removing->removed_count += part->removed_count;
     removing->removal.after_key = part->next_key;

@@ -83,7 +83,7 @@ static const Field queue_fields[] = {
 static void set_queue(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL || !check_name(exchange)) return;
-    QueueRow *row = &exchange_op(exchange, OP_SET_QUEUE)->set_queue;
+    QueueRow *row = &exchange_op(exchange, OP_SET_QUEUE)->in.set_queue;
     *row = (QueueRow){.name = exchange->parameters[0], .max_per_key = QUEUE_PER_KEY_DEFAULT};
     bool is_paused = false;
     Diag diag;
@@ -99,12 +99,12 @@ static void set_queue(Exchange *exchange) {
 }
 
 static void changed(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request->op.queue.is_changed);
+    parts_send_changed(exchange, exchange->request->op.out.queue.is_changed);
 }
 
 static void change(Exchange *exchange, OpKind kind) {
     if (!check_name(exchange)) return;
-    exchange_op(exchange, kind)->queue.name = exchange->parameters[0];
+    exchange_op(exchange, kind)->in.queue.name = exchange->parameters[0];
     exchange_submit(exchange, changed);
 }
 

@@ -101,15 +101,15 @@ static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spe
 
 static void send_started(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    parts_send_run(exchange, op->create_run.is_new ? 201 : 200, op->create_run.id);
+    parts_send_run(exchange, op->out.create_run.is_new ? 201 : 200, op->out.create_run.id);
 }
 
 static void started(Exchange *exchange) {
     const Op *op = &exchange->request->op;
     int64_t wait_ms = 0;
     if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
-    if (wait_ms == 0 || run_state_is_terminal(op->create_run.state)) send_started(exchange);
-    else exchange_await(exchange, op->create_run.id, wait_ms, send_started);
+    if (wait_ms == 0 || run_state_is_terminal(op->out.create_run.state)) send_started(exchange);
+    else exchange_await(exchange, op->out.create_run.id, wait_ms, send_started);
 }
 
 // Of several headers one list.
@@ -127,7 +127,7 @@ static void start_run(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL || !exchange_query_duration(exchange, "wait", &wait_ms)) return;
     Op *op = exchange_op(exchange, OP_CREATE_RUN);
-    RunSpec *spec = &op->create_run.spec;
+    RunSpec *spec = &op->in.create_run.spec;
     Diag diag;
     Status status = read_start(exchange, body, spec, &diag);
     if (status != OK) {
@@ -323,10 +323,10 @@ static void begin_stream(Exchange *exchange) {
 
 static void reloaded(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    bool is_there =
-        op->status != ERR_UNAVAILABLE && op->status != ERR_CORRUPT && op->status != ERR_NOT_FOUND;
+    bool is_there = op->out.status != ERR_UNAVAILABLE && op->out.status != ERR_CORRUPT &&
+                    op->out.status != ERR_NOT_FOUND;
     if (is_there) begin_stream(exchange); // also when something else brought it back first
-    else exchange_refuse(exchange, op->status, &op->diag);
+    else exchange_refuse(exchange, op->out.status, &op->out.diag);
 }
 
 static void stream_events(Exchange *exchange) {
@@ -350,7 +350,7 @@ static void stream_events(Exchange *exchange) {
         begin_stream(exchange);
         return;
     }
-    exchange_op(exchange, OP_NOTE_RELOADED)->memory.run_id = exchange->parameters[0];
+    exchange_op(exchange, OP_NOTE_RELOADED)->in.memory.run_id = exchange->parameters[0];
     exchange_submit_any(exchange, reloaded);
 }
 

@@ -99,13 +99,13 @@ static Status read_schedule(Exchange *exchange, const JsonValue *body, ScheduleR
 }
 
 static void schedule_set(Exchange *exchange) {
-    send_schedule(exchange, exchange->request->op.set_schedule.is_new ? 201 : 200);
+    send_schedule(exchange, exchange->request->op.out.set_schedule.is_new ? 201 : 200);
 }
 
 static void set_schedule(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
-    ScheduleRow *row = &exchange_op(exchange, OP_SET_SCHEDULE)->set_schedule.row;
+    ScheduleRow *row = &exchange_op(exchange, OP_SET_SCHEDULE)->in.set_schedule.row;
     if (!parse_name(exchange, &row->name)) return;
     Diag diag;
     Status status = read_schedule(exchange, body, row, &diag);
@@ -116,12 +116,12 @@ static void set_schedule(Exchange *exchange) {
 static void removed(Exchange *exchange) { exchange_send_text(exchange, 204, NULL, STR("")); }
 
 static void changed(Exchange *exchange) {
-    parts_send_changed(exchange, exchange->request->op.schedule.is_changed);
+    parts_send_changed(exchange, exchange->request->op.out.schedule.is_changed);
 }
 
 static void change(Exchange *exchange, OpKind kind, ExchangeFunction next) {
     Op *op = exchange_op(exchange, kind);
-    if (parse_name(exchange, &op->schedule.name)) exchange_submit(exchange, next);
+    if (parse_name(exchange, &op->in.schedule.name)) exchange_submit(exchange, next);
 }
 
 static void remove_schedule(Exchange *exchange) { change(exchange, OP_REMOVE_SCHEDULE, removed); }
@@ -131,12 +131,12 @@ static void resume_schedule(Exchange *exchange) { change(exchange, OP_RESUME_SCH
 // ---- trigger and backfill ----
 
 static void triggered(Exchange *exchange) {
-    const ScheduleTrigger *trigger = &exchange->request->op.trigger_schedule;
+    const ScheduleTriggerReply *trigger = &exchange->request->op.out.trigger_schedule;
     parts_send_run(exchange, trigger->is_new ? 201 : 200, trigger->run_id);
 }
 
 static void trigger_schedule(Exchange *exchange) {
-    ScheduleTrigger *trigger = &exchange_op(exchange, OP_TRIGGER_SCHEDULE)->trigger_schedule;
+    ScheduleTrigger *trigger = &exchange_op(exchange, OP_TRIGGER_SCHEDULE)->in.trigger_schedule;
     if (!parse_name(exchange, &trigger->name)) return;
     IdText text;
     trigger->id =
@@ -154,7 +154,7 @@ typedef struct Backfill {
 static void backfilled(Exchange *exchange);
 
 static void go_on_backfilling(Exchange *exchange, int64_t from_ms, int64_t to_ms) {
-    ScheduleBackfill *backfill = &exchange_op(exchange, OP_BACKFILL_SCHEDULE)->backfill;
+    ScheduleBackfill *backfill = &exchange_op(exchange, OP_BACKFILL_SCHEDULE)->in.backfill;
     backfill->name = exchange->parameters[0];
     backfill->from_ms = from_ms;
     backfill->to_ms = to_ms;
@@ -163,12 +163,12 @@ static void go_on_backfilling(Exchange *exchange, int64_t from_ms, int64_t to_ms
 }
 
 static void backfilled(Exchange *exchange) {
-    const ScheduleBackfill *part = &exchange->request->op.backfill;
+    const ScheduleBackfillReply *part = &exchange->request->op.out.backfill;
     Backfill *sum = exchange->state;
     sum->started_count += part->started_count;
     sum->existing_count += part->existing_count;
     if (part->next_ms != 0) {
-        go_on_backfilling(exchange, part->next_ms, part->to_ms);
+        go_on_backfilling(exchange, part->next_ms, exchange->request->op.in.backfill.to_ms);
         return;
     }
     JsonWriter *json = exchange_begin(exchange, 200);

@@ -98,13 +98,13 @@ static void send_task(Exchange *exchange, int http_status, Str id) {
 
 static void created(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    send_task(exchange, op->create_task.is_new ? 201 : 200, op->create_task.spec.id);
+    send_task(exchange, op->out.create_task.is_new ? 201 : 200, op->in.create_task.spec.id);
 }
 
 static void create_task(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
-    TaskSpec *spec = &exchange_op(exchange, OP_CREATE_TASK)->create_task.spec;
+    TaskSpec *spec = &exchange_op(exchange, OP_CREATE_TASK)->in.create_task.spec;
     Diag diag;
     Status status = read_task(body, spec, &diag);
     if (status != OK) {
@@ -125,14 +125,14 @@ static void retried(Exchange *exchange) {
     if (!find_task(exchange, exchange->parameters[0], &task)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    json_put_bool(json, "changed", exchange->request->op.retry_task.is_changed);
+    json_put_bool(json, "changed", exchange->request->op.out.retry_task.is_changed);
     render_task_members(json, &task);
     json_write_object_end(json);
     exchange_send(exchange);
 }
 
 static void retry_task(Exchange *exchange) {
-    exchange_op(exchange, OP_RETRY_TASK)->retry_task.id = exchange->parameters[0];
+    exchange_op(exchange, OP_RETRY_TASK)->in.retry_task.id = exchange->parameters[0];
     exchange_submit(exchange, retried);
 }
 

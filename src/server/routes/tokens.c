@@ -68,10 +68,11 @@ static Status read_token(const JsonValue *body, int64_t now_ms, TokenRow *row, D
 static void created(Exchange *exchange) {
     refresh(exchange);
     const TokenText *text = exchange->state;
-    const TokenRow *row = &exchange->request->op.create_token;
+    TokenRow row = exchange->request->op.in.create_token;
+    row.created_at_ms = exchange->request->op.out.create_token.created_at_ms;
     JsonWriter *json = exchange_begin(exchange, 201);
     json_write_object_begin(json);
-    put_members(json, row, row->created_at_ms);
+    put_members(json, &row, row.created_at_ms);
     json_put_cstr(json, "token", text->text);
     json_write_object_end(json);
     exchange_set_header(exchange, "Cache-Control", STR("no-store"));
@@ -82,7 +83,7 @@ static void create_token(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
     abide_engine *engine = exchange->server->engine;
-    TokenRow *row = &exchange_op(exchange, OP_CREATE_TOKEN)->create_token;
+    TokenRow *row = &exchange_op(exchange, OP_CREATE_TOKEN)->in.create_token;
     Diag diag;
     Status status = read_token(body, env_now_ms(engine->driver.env), row, &diag);
     if (status != OK) {
@@ -127,8 +128,8 @@ static void removed(Exchange *exchange) {
 
 static void remove_token(Exchange *exchange) {
     Op *op = exchange_op(exchange, OP_REMOVE_TOKEN);
-    op->remove_token.id = exchange->parameters[0];
-    if (parts_check(exchange, op->remove_token.id, "the token's id", "BAD_ID"))
+    op->in.remove_token.id = exchange->parameters[0];
+    if (parts_check(exchange, op->in.remove_token.id, "the token's id", "BAD_ID"))
         exchange_submit(exchange, removed);
 }
 

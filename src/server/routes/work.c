@@ -209,13 +209,14 @@ static void end_claim(Claim *claim) {
     Server *server = exchange->server;
     const Op *op = &exchange->request->op;
     withdraw(claim);
-    size_t count = op->claim_tasks.task_count;
+    size_t count = op->out.claim_tasks.task_count;
     if ((int64_t)count == claim->max) hub_more_tasks(&server->hub, claim->waiter.key);
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_write_key(json, STR("tasks"));
     json_write_array_begin(json);
-    for (size_t i = 0; i < count; i++) render_claimed(exchange, json, &op->claim_tasks.tasks[i]);
+    for (size_t i = 0; i < count; i++)
+        render_claimed(exchange, json, &op->out.claim_tasks.tasks[i]);
     json_write_array_end(json);
     json_write_object_end(json);
     exchange_send(exchange);
@@ -242,12 +243,12 @@ static void handed_back(Exchange *exchange) { step_back(exchange->state); }
 
 static void hand_back(Exchange *exchange) { // [K3]
     const Op *op = &exchange->request->op;
-    size_t count = op->claim_tasks.task_count;
+    size_t count = op->out.claim_tasks.task_count;
     Request *requests = ARENA_ARRAY(&exchange->arena, Request, count);
     for (size_t i = 0; i < count; i++) {
         requests[i].op.kind = OP_RELEASE_TASK;
-        requests[i].op.release_task.id = op->claim_tasks.tasks[i].id;
-        requests[i].op.release_task.token = op->claim_tasks.tasks[i].token;
+        requests[i].op.in.release_task.id = op->out.claim_tasks.tasks[i].id;
+        requests[i].op.in.release_task.token = op->out.claim_tasks.tasks[i].token;
     }
     exchange_submit_all(exchange, requests, count, handed_back);
 }
@@ -256,21 +257,21 @@ static void claimed(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
     const Op *op = &exchange->request->op;
-    if (op->status != OK && strcmp(op->diag.code, "CLOSED") == 0) {
+    if (op->out.status != OK && strcmp(op->out.diag.code, "CLOSED") == 0) {
         step_back(claim); // there are none for it here any more
         return;
     }
-    if (op->status != OK) {
+    if (op->out.status != OK) {
         withdraw(claim);
-        exchange_refuse(exchange, op->status, &op->diag);
+        exchange_refuse(exchange, op->out.status, &op->out.diag);
         return;
     }
-    if (op->claim_tasks.task_count > 0 && connection_has_left(exchange)) {
+    if (op->out.claim_tasks.task_count > 0 && connection_has_left(exchange)) {
         hand_back(exchange);
         return;
     }
     bool is_over = env_now_ms(server->engine->driver.env) >= claim->until_ms;
-    if (op->claim_tasks.task_count > 0 || is_over || server_is_stopping(server)) {
+    if (op->out.claim_tasks.task_count > 0 || is_over || server_is_stopping(server)) {
         end_claim(claim);
         return;
     }
@@ -292,13 +293,13 @@ static void ask_for_tasks(Exchange *exchange) {
         return;
     }
     Op *op = exchange_op(exchange, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = claim->worker;
-    op->claim_tasks.queues = claim->queues.items;
-    op->claim_tasks.queue_count = claim->queues.count;
-    op->claim_tasks.names = claim->names.items;
-    op->claim_tasks.name_count = claim->names.count;
-    op->claim_tasks.max = claim->max;
-    op->claim_tasks.lease_ms = claim->lease_ms;
+    op->in.claim_tasks.worker = claim->worker;
+    op->in.claim_tasks.queues = claim->queues.items;
+    op->in.claim_tasks.queue_count = claim->queues.count;
+    op->in.claim_tasks.names = claim->names.items;
+    op->in.claim_tasks.name_count = claim->names.count;
+    op->in.claim_tasks.max = claim->max;
+    op->in.claim_tasks.lease_ms = claim->lease_ms;
     exchange_submit_any(exchange, claimed);
 }
 
@@ -388,12 +389,12 @@ static Status read_failure(const JsonValue *error, Op *op, Diag *diag) {
     static const char *const allowed[] = {"type", "message", "retryable", "details", NULL};
     bool is_retryable = true;
     op->kind = OP_FAIL_TASK;
-    op->fail_task.type = STR("Error");
+    op->in.fail_task.type = STR("Error");
     TRY(json_allow_only(error, allowed, diag));
-    TRY(json_get_string(error, "type", &op->fail_task.type, diag));
+    TRY(json_get_string(error, "type", &op->in.fail_task.type, diag));
     TRY(json_get_bool(error, "retryable", &is_retryable, diag));
-    op->fail_task.error = error->raw;
-    op->fail_task.is_final = !is_retryable;
+    op->in.fail_task.error = error->raw;
+    op->in.fail_task.is_final = !is_retryable;
     if (error->raw.len > LIMIT_ERROR_SIZE)
         return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
                         "an error has %zu bytes; at most %d are allowed", error->raw.len,
@@ -411,31 +412,31 @@ static Status read_result(const JsonValue *item, Op *op, Diag *diag) {
     TRY(json_get_bool(item, "release", &is_release, diag));
     if (is_release) {
         op->kind = OP_RELEASE_TASK;
-        op->release_task.id = id;
-        op->release_task.token = token;
+        op->in.release_task.id = id;
+        op->in.release_task.token = token;
         return OK;
     }
     const JsonValue *error = NULL;
     TRY(json_get_object(item, "error", &error, diag));
     if (error != NULL) {
         TRY(read_failure(error, op, diag));
-        op->fail_task.id = id;
-        op->fail_task.token = token;
+        op->in.fail_task.id = id;
+        op->in.fail_task.token = token;
         return OK;
     }
     op->kind = OP_COMPLETE_TASK;
-    op->complete_task.id = id;
-    op->complete_task.token = token;
-    op->complete_task.result = parts_raw(item, "result");
-    if (op->complete_task.result.len > LIMIT_PAYLOAD_SIZE)
+    op->in.complete_task.id = id;
+    op->in.complete_task.token = token;
+    op->in.complete_task.result = parts_raw(item, "result");
+    if (op->in.complete_task.result.len > LIMIT_PAYLOAD_SIZE)
         return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
                         "a result has %zu bytes; at most %d are allowed",
-                        op->complete_task.result.len, LIMIT_PAYLOAD_SIZE);
+                        op->in.complete_task.result.len, LIMIT_PAYLOAD_SIZE);
     return OK;
 }
 
 static const char *verdict(const Op *op) {
-    switch (op->status) {
+    switch (op->out.status) {
     case OK: return "accepted";
     case ERR_NOT_FOUND: return "not_found";
     case ERR_FENCED:
@@ -446,25 +447,25 @@ static const char *verdict(const Op *op) {
 }
 
 static void put_why(JsonWriter *json, const Op *op) {
-    if (op->status == OK) return;
-    json_put_cstr(json, "code", op->diag.code);
-    json_put_cstr(json, "detail", op->diag.message);
+    if (op->out.status == OK) return;
+    json_put_cstr(json, "code", op->out.diag.code);
+    json_put_cstr(json, "detail", op->out.diag.message);
 }
 
 // The store was away for all of them: the worker is to try again.
 static bool is_away(Exchange *exchange, const Work *work) {
     for (size_t i = 0; i < work->count; i++) {
         const Op *op = &work->requests[i].op;
-        if (op->status != ERR_UNAVAILABLE) continue;
-        exchange_refuse(exchange, op->status, &op->diag);
+        if (op->out.status != ERR_UNAVAILABLE) continue;
+        exchange_refuse(exchange, op->out.status, &op->out.diag);
         return true;
     }
     return false;
 }
 
 static Str id_of(const Op *op) {
-    if (op->kind == OP_FAIL_TASK) return op->fail_task.id;
-    return op->kind == OP_RELEASE_TASK ? op->release_task.id : op->complete_task.id;
+    if (op->kind == OP_FAIL_TASK) return op->in.fail_task.id;
+    return op->kind == OP_RELEASE_TASK ? op->in.release_task.id : op->in.complete_task.id;
 }
 
 static void completed(Exchange *exchange) {
@@ -480,8 +481,8 @@ static void completed(Exchange *exchange) {
         json_write_object_begin(json);
         json_put_string(json, "id", id_of(op));
         json_put_cstr(json, "status", verdict(op));
-        if (is_failure && op->status == OK)
-            json_put_bool(json, "retried", op->fail_task.is_retried);
+        if (is_failure && op->out.status == OK)
+            json_put_bool(json, "retried", op->out.fail_task.is_retried);
         put_why(json, op);
         json_write_object_end(json);
     }
@@ -522,8 +523,8 @@ static void beaten(Exchange *exchange) {
     for (size_t i = 0; i < work->count; i++) {
         const Op *op = &work->requests[i].op;
         json_write_object_begin(json);
-        json_put_string(json, "id", op->heartbeat.id);
-        bool is_cancelled = op->status == OK && op->heartbeat.is_cancel_wanted;
+        json_put_string(json, "id", op->in.heartbeat.id);
+        bool is_cancelled = op->out.status == OK && op->out.heartbeat.is_cancel_wanted;
         json_put_cstr(json, "status", is_cancelled ? "cancelled" : verdict(op));
         put_why(json, op);
         json_write_object_end(json);
@@ -537,12 +538,12 @@ static Status read_beat(const JsonValue *item, Op *op, Diag *diag) {
     static const char *const allowed[] = {"id", "token", "progress", NULL};
     op->kind = OP_HEARTBEAT_TASK;
     TRY(json_allow_only(item, allowed, diag));
-    TRY(read_token(item, &op->heartbeat.id, &op->heartbeat.token, diag));
-    op->heartbeat.progress = parts_raw(item, "progress");
-    if (op->heartbeat.progress.len > LIMIT_ERROR_SIZE)
+    TRY(read_token(item, &op->in.heartbeat.id, &op->in.heartbeat.token, diag));
+    op->in.heartbeat.progress = parts_raw(item, "progress");
+    if (op->in.heartbeat.progress.len > LIMIT_ERROR_SIZE)
         return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
                         "a progress has %zu bytes; at most %d are allowed",
-                        op->heartbeat.progress.len, LIMIT_ERROR_SIZE);
+                        op->in.heartbeat.progress.len, LIMIT_ERROR_SIZE);
     return OK;
 }
 
@@ -559,7 +560,7 @@ static void heartbeat_tasks(Exchange *exchange) {
             Op *op = &work->requests[work->count].op;
             status = read_beat(item, op, &diag);
             if (status != OK) break;
-            op->heartbeat.lease_ms = lease_ms;
+            op->in.heartbeat.lease_ms = lease_ms;
             work->count++;
         }
     if (status != OK) exchange_refuse(exchange, status, &diag);

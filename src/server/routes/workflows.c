@@ -117,16 +117,17 @@ static void put_deployed(JsonWriter *json, Str name, bool is_new) {
 
 static void send_deployed(Exchange *exchange, const Deploy *deploy) {
     const Op *op = &exchange->request->op;
-    bool is_new = op->define.is_new;
-    for (size_t i = 0; i < op->define.other_count; i++) is_new |= op->define.others[i].is_new;
+    bool is_new = op->out.define.is_new;
+    for (size_t i = 0; i < op->in.define.other_count; i++)
+        is_new |= op->out.define.others[i].is_new;
     JsonWriter *json = exchange_begin(exchange, is_new ? 201 : 200);
     json_write_object_begin(json);
     json_put_string(json, "version", flow_module_hash(deploy->module));
     json_write_key(json, STR("workflows"));
     json_write_array_begin(json);
-    put_deployed(json, op->define.name, op->define.is_new);
-    for (size_t i = 0; i < op->define.other_count; i++)
-        put_deployed(json, op->define.others[i].name, op->define.others[i].is_new);
+    put_deployed(json, op->in.define.name, op->out.define.is_new);
+    for (size_t i = 0; i < op->in.define.other_count; i++)
+        put_deployed(json, op->in.define.others[i].name, op->out.define.others[i].is_new);
     json_write_array_end(json);
     json_put_raw(json, "warnings", deploy->warnings);
     json_write_object_end(json);
@@ -136,14 +137,14 @@ static void send_deployed(Exchange *exchange, const Deploy *deploy) {
 static void deployed(Exchange *exchange) {
     const Deploy *deploy = exchange->state;
     const Op *op = &exchange->request->op;
-    if (op->status == OK) send_deployed(exchange, deploy);
-    else exchange_refuse(exchange, op->status, &op->diag);
+    if (op->out.status == OK) send_deployed(exchange, deploy);
+    else exchange_refuse(exchange, op->out.status, &op->out.diag);
     flow_module_release(deploy->module);
 }
 
 static void submit_definitions(Exchange *exchange, const Compiled *compiled, Str file) {
     Op *op = exchange_op(exchange, OP_DEFINE);
-    op->define.file = file;
+    op->in.define.file = file;
     Diag diag;
     Status status = definition_fill(compiled->module, &exchange->arena, op, &diag);
     if (status != OK) {

@@ -60,7 +60,7 @@ static Status metrics_commit(Store *store, Batch *batch, Diag *diag) {
     for (size_t i = 0; i < batch->count; i++) {
         const Op *op = batch->ops[i];
         add(self, PLACE(op_counts) + (size_t)op->kind, 1);
-        if (op->status != OK) add(self, PLACE(op_refused_counts) + (size_t)op->kind, 1);
+        if (op->out.status != OK) add(self, PLACE(op_refused_counts) + (size_t)op->kind, 1);
     }
     return status;
 }

@@ -68,46 +68,46 @@ const char *query_kind_name(QueryKind kind) {
 // [T2] What the operation is about: an id or a name; empty when a number says it.
 static Str op_subject(const Op *op) {
     switch (op->kind) {
-    case OP_JOIN: return op->join.name;
-    case OP_DEFINE: return op->define.name;
-    case OP_CREATE_RUN: return op->create_run.spec.id;
-    case OP_CREATE_TASK: return op->create_task.spec.id;
-    case OP_CLAIM_TASKS: return op->claim_tasks.worker;
-    case OP_HEARTBEAT_TASK: return op->heartbeat.id;
-    case OP_COMPLETE_TASK: return op->complete_task.id;
-    case OP_FAIL_TASK: return op->fail_task.id;
-    case OP_PUBLISH: return op->publish.event.topic;
-    case OP_SET_TOPIC: return op->set_topic.name;
-    case OP_REMOVE_EVENTS: return op->remove_events.topic;
-    case OP_RETRY_TASK: return op->retry_task.id;
-    case OP_RELEASE_TASK: return op->release_task.id;
-    case OP_SET_SCHEDULE: return op->set_schedule.row.name;
+    case OP_JOIN: return op->in.join.name;
+    case OP_DEFINE: return op->in.define.name;
+    case OP_CREATE_RUN: return op->in.create_run.spec.id;
+    case OP_CREATE_TASK: return op->in.create_task.spec.id;
+    case OP_CLAIM_TASKS: return op->in.claim_tasks.worker;
+    case OP_HEARTBEAT_TASK: return op->in.heartbeat.id;
+    case OP_COMPLETE_TASK: return op->in.complete_task.id;
+    case OP_FAIL_TASK: return op->in.fail_task.id;
+    case OP_PUBLISH: return op->in.publish.event.topic;
+    case OP_SET_TOPIC: return op->in.set_topic.name;
+    case OP_REMOVE_EVENTS: return op->in.remove_events.topic;
+    case OP_RETRY_TASK: return op->in.retry_task.id;
+    case OP_RELEASE_TASK: return op->in.release_task.id;
+    case OP_SET_SCHEDULE: return op->in.set_schedule.row.name;
     case OP_REMOVE_SCHEDULE:
     case OP_PAUSE_SCHEDULE:
-    case OP_RESUME_SCHEDULE: return op->schedule.name;
-    case OP_TRIGGER_SCHEDULE: return op->trigger_schedule.name;
-    case OP_BACKFILL_SCHEDULE: return op->backfill.name;
-    case OP_SET_QUEUE: return op->set_queue.name;
+    case OP_RESUME_SCHEDULE: return op->in.schedule.name;
+    case OP_TRIGGER_SCHEDULE: return op->in.trigger_schedule.name;
+    case OP_BACKFILL_SCHEDULE: return op->in.backfill.name;
+    case OP_SET_QUEUE: return op->in.set_queue.name;
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
-    case OP_RESUME_QUEUE: return op->queue.name;
-    case OP_CREATE_TOKEN: return op->create_token.id;
-    case OP_REMOVE_TOKEN: return op->remove_token.id;
+    case OP_RESUME_QUEUE: return op->in.queue.name;
+    case OP_CREATE_TOKEN: return op->in.create_token.id;
+    case OP_REMOVE_TOKEN: return op->in.remove_token.id;
     default: return op_run_id(op);
     }
 }
 
 static int64_t op_number(const Op *op) {
     switch (op->kind) {
-    case OP_COMMIT_TURN: return op->turn.run;
-    case OP_RELEASE: return op->release.run;
-    case OP_APPEND_LOG: return op->append_log.run;
+    case OP_COMMIT_TURN: return op->in.turn.run;
+    case OP_RELEASE: return op->in.release.run;
+    case OP_APPEND_LOG: return op->in.append_log.run;
     case OP_NOTE_RELEASED:
-    case OP_NOTE_RELOADED: return op->memory.run;
-    case OP_CLAIM: return op->claim.count;
-    case OP_FIRE_DUE: return op->fire_due.fired_count;
+    case OP_NOTE_RELOADED: return op->in.memory.run;
+    case OP_CLAIM: return op->out.claim.count;
+    case OP_FIRE_DUE: return op->out.fire_due.fired_count;
     case OP_REPLAY_DEAD_LETTER:
-    case OP_REMOVE_DEAD_LETTER: return op->dead_letter.key;
+    case OP_REMOVE_DEAD_LETTER: return op->in.dead_letter.key;
     default: return 0;
     }
 }
@@ -116,17 +116,17 @@ static void log_op(const Logger *logger, const Op *op) {
     Str subject = op_subject(op);
     if (!str_is_null(subject)) {
         LOG(logger, LOG_DEBUG, "store   %s %.*s -> %s %s", op_kind_name(op->kind), STR_ARG(subject),
-            status_name(op->status), op->diag.code);
+            status_name(op->out.status), op->out.diag.code);
     } else if (op->kind == OP_COMMIT_TURN) {
         LOG(logger, LOG_DEBUG,
             "store   commit_turn %lld epoch %lld next %d, %zu entries -> %s %s, state %s, "
             "%zu resolved",
-            (long long)op->turn.run, (long long)op->turn.epoch, (int)op->turn.next,
-            op->turn.log_count, status_name(op->status), op->diag.code,
-            run_state_name(op->turn.state), op->turn.resolved_count);
+            (long long)op->in.turn.run, (long long)op->in.turn.epoch, (int)op->in.turn.next,
+            op->in.turn.log_count, status_name(op->out.status), op->out.diag.code,
+            run_state_name(op->out.turn.state), op->out.turn.resolved_count);
     } else {
         LOG(logger, LOG_DEBUG, "store   %s %lld -> %s %s", op_kind_name(op->kind),
-            (long long)op_number(op), status_name(op->status), op->diag.code);
+            (long long)op_number(op), status_name(op->out.status), op->out.diag.code);
     }
 }
 
@@ -139,7 +139,8 @@ static Status trace_commit(Store *store, Batch *batch, Diag *diag) {
     LOG(self->logger, LOG_DEBUG,
         "store commit %lld of node %lld: %zu operations -> %s %s, %zu ready, %zu ended, %lld left",
         (long long)batch->number, (long long)batch->node, batch->count, status_name(status),
-        said.message, batch->ready_count, batch->ended_count, (long long)batch->unclaimed_count);
+        said.message, batch->out.ready_count, batch->out.ended_count,
+        (long long)batch->out.unclaimed_count);
     for (size_t i = 0; i < batch->count && status == OK; i++) log_op(self->logger, batch->ops[i]);
     return status;
 }

@@ -71,53 +71,58 @@ static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [D4]
 static Status check_workflow(Kernel *kernel, const Op *op, Str name, Str config) {
     TRY(kernel_check_name(kernel, "the workflow name", name, LIMIT_NAME_SIZE));
     TRY(kernel_check_size(kernel, "the configuration", config, LIMIT_PAYLOAD_SIZE));
-    return check_kind(kernel, name, op->define.kind);
+    return check_kind(kernel, name, op->in.define.kind);
 }
 
-static Status define(Kernel *kernel, const Op *op, DefinedWorkflow *workflow) {
+static Status define(Kernel *kernel, const Op *op, const DefinedWorkflow *workflow,
+                     DefinedReply *ret_reply) {
     DefinitionRow known;
-    Status status = version_find(kernel, workflow->name, op->define.version, &known);
+    Status status = version_find(kernel, workflow->name, op->in.define.version, &known);
     if (status == OK) {
         DefinitionRow after = known;
         after.is_current = 1;
-        if (str_is_null(known.code)) after.code = op->define.code; // [D3]
-        if (!str_is_null(op->define.file)) after.file = op->define.file;
+        if (str_is_null(known.code)) after.code = op->in.define.code; // [D3]
+        if (!str_is_null(op->in.define.file)) after.file = op->in.define.file;
         TRY(kernel_update(kernel, TABLE_DEFINITIONS, &known, &after));
-        workflow->key = known.key;
+        ret_reply->key = known.key;
         return others_retire(kernel, workflow->name, known.key);
     }
     if (status != ERR_NOT_FOUND) return status;
     DefinitionRow row = {.key = kernel_next_key(kernel),
                          .name = workflow->name,
-                         .version = op->define.version,
-                         .kind = op->define.kind,
+                         .version = op->in.define.version,
+                         .kind = op->in.define.kind,
                          .is_current = 1,
                          .created_at_ms = kernel_now(kernel),
                          .config = workflow->config,
-                         .source = op->define.source,
-                         .code = op->define.code,
-                         .file = op->define.file};
+                         .source = op->in.define.source,
+                         .code = op->in.define.code,
+                         .file = op->in.define.file};
     TRY(kernel_insert(kernel, TABLE_DEFINITIONS, &row));
-    workflow->key = row.key;
-    workflow->is_new = true;
+    ret_reply->key = row.key;
+    ret_reply->is_new = true;
     return others_retire(kernel, workflow->name, row.key);
 }
 
 // [D5] Whatever may be refused is looked at before anything is written.
 Status apply_define(Kernel *kernel, Op *op) {
-    DefinedWorkflow first = {.name = op->define.name, .config = op->define.config};
-    DefinedWorkflow *others = op->define.others;
-    TRY(kernel_check_name(kernel, "the version", op->define.version, LIMIT_KEY_SIZE));
-    TRY(kernel_check_size(kernel, "the source", op->define.source, LIMIT_PAYLOAD_SIZE));
-    TRY(kernel_check_size(kernel, "the compiled code", op->define.code, LIMIT_CODE_SIZE));
-    if (!str_is_null(op->define.file))
-        TRY(kernel_check_name(kernel, "the file name", op->define.file, LIMIT_NAME_SIZE));
+    DefinedWorkflow first = {.name = op->in.define.name, .config = op->in.define.config};
+    const DefinedWorkflow *others = op->in.define.others;
+    TRY(kernel_check_name(kernel, "the version", op->in.define.version, LIMIT_KEY_SIZE));
+    TRY(kernel_check_size(kernel, "the source", op->in.define.source, LIMIT_PAYLOAD_SIZE));
+    TRY(kernel_check_size(kernel, "the compiled code", op->in.define.code, LIMIT_CODE_SIZE));
+    if (!str_is_null(op->in.define.file))
+        TRY(kernel_check_name(kernel, "the file name", op->in.define.file, LIMIT_NAME_SIZE));
     TRY(check_workflow(kernel, op, first.name, first.config));
-    for (size_t i = 0; i < op->define.other_count; i++)
+    for (size_t i = 0; i < op->in.define.other_count; i++)
         TRY(check_workflow(kernel, op, others[i].name, others[i].config));
-    TRY(define(kernel, op, &first));
-    op->define.key = first.key;
-    op->define.is_new = first.is_new;
-    for (size_t i = 0; i < op->define.other_count; i++) TRY(define(kernel, op, &others[i]));
+    DefinedReply reply = {0};
+    TRY(define(kernel, op, &first, &reply));
+    op->out.define.key = reply.key;
+    op->out.define.is_new = reply.is_new;
+    size_t count = op->in.define.other_count;
+    if (count > 0) op->out.define.others = ARENA_ARRAY(kernel->batch->arena, DefinedReply, count);
+    for (size_t i = 0; i < count; i++)
+        TRY(define(kernel, op, &others[i], &op->out.define.others[i]));
     return OK;
 }

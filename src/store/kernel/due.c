@@ -237,25 +237,25 @@ static int64_t clamp_max(int64_t max) { return max <= 0 || max > FIRE_MAX ? FIRE
 
 Status apply_fire_due(Kernel *kernel, Op *op) {
     Firing firing = {.purge_budget = LIMIT_PURGE_ROWS};
-    TRY(due_fire(kernel, clamp_max(op->fire_due.max), &firing));
-    op->fire_due.fired_count = firing.fired_count;
-    op->fire_due.started_count = firing.started_count;
-    op->fire_due.woken_count = firing.woken_count;
-    op->fire_due.ended_count = firing.ended_count;
-    op->fire_due.task_count = firing.task_count;
-    op->fire_due.tick_count = firing.tick_count;
-    op->fire_due.has_more = firing.has_more;
+    TRY(due_fire(kernel, clamp_max(op->in.fire_due.max), &firing));
+    op->out.fire_due.fired_count = firing.fired_count;
+    op->out.fire_due.started_count = firing.started_count;
+    op->out.fire_due.woken_count = firing.woken_count;
+    op->out.fire_due.ended_count = firing.ended_count;
+    op->out.fire_due.task_count = firing.task_count;
+    op->out.fire_due.tick_count = firing.tick_count;
+    op->out.fire_due.has_more = firing.has_more;
     return OK;
 }
 
 Status apply_sweep(Kernel *kernel, Op *op) {
-    int64_t max = clamp_max(op->sweep.max);
+    int64_t max = clamp_max(op->in.sweep.max);
     Firing firing = {.purge_budget = LIMIT_PURGE_ROWS, .is_sweep = true};
     TRY(due_fire(kernel, max, &firing));
-    TRY(nodes_sweep(kernel, max, &op->sweep.reclaimed_runs));
-    op->sweep.purged_runs = firing.purged_count;
-    op->sweep.expired_events = firing.event_count;
-    op->sweep.expired_keys = firing.key_count;
-    op->sweep.has_more = firing.has_more || op->sweep.reclaimed_runs >= max;
+    TRY(nodes_sweep(kernel, max, &op->out.sweep.reclaimed_runs));
+    op->out.sweep.purged_runs = firing.purged_count;
+    op->out.sweep.expired_events = firing.event_count;
+    op->out.sweep.expired_keys = firing.key_count;
+    op->out.sweep.has_more = firing.has_more || op->out.sweep.reclaimed_runs >= max;
     return OK;
 }

@@ -132,16 +132,16 @@ static void expect_turn(Expecting *all, const TurnCommit *turn) {
 static void expect_op(Expecting *all, const Op *op) {
     switch (op->kind) {
     case OP_CREATE_RUN:
-        expect_run_id(all, op->create_run.spec.id);
-        expect_start_key(all, op->create_run.spec.dedupe_key);
+        expect_run_id(all, op->in.create_run.spec.id);
+        expect_start_key(all, op->in.create_run.spec.dedupe_key);
         break;
-    case OP_COMMIT_TURN: expect_turn(all, &op->turn); break;
-    case OP_SIGNAL: expect_run_id(all, op->signal.run_id); break;
-    case OP_CANCEL: expect_run_id(all, op->cancel.run_id); break;
-    case OP_CREATE_TASK: expect_task_id(all, op->create_task.spec.id); break;
-    case OP_COMPLETE_TASK: expect_task_id(all, op->complete_task.id); break;
-    case OP_FAIL_TASK: expect_task_id(all, op->fail_task.id); break;
-    case OP_HEARTBEAT_TASK: expect_task_id(all, op->heartbeat.id); break;
+    case OP_COMMIT_TURN: expect_turn(all, &op->in.turn); break;
+    case OP_SIGNAL: expect_run_id(all, op->in.signal.run_id); break;
+    case OP_CANCEL: expect_run_id(all, op->in.cancel.run_id); break;
+    case OP_CREATE_TASK: expect_task_id(all, op->in.create_task.spec.id); break;
+    case OP_COMPLETE_TASK: expect_task_id(all, op->in.complete_task.id); break;
+    case OP_FAIL_TASK: expect_task_id(all, op->in.fail_task.id); break;
+    case OP_HEARTBEAT_TASK: expect_task_id(all, op->in.heartbeat.id); break;
     default: break;
     }
 }

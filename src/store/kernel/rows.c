@@ -26,7 +26,7 @@ Status kernel_refuse(Kernel *kernel, Status status, const char *code, const char
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    return diag_set(&kernel->op->diag, status, code, "%s", message);
+    return diag_set(&kernel->op->out.diag, status, code, "%s", message);
 }
 
 Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row, void *ret_row) {
@@ -91,7 +91,7 @@ void kernel_count(Kernel *kernel, int64_t counter, int64_t delta) {
 }
 
 void kernel_note_due(Kernel *kernel, int64_t due_at_ms) {
-    kernel->batch->earliest_due_ms = earliest_of(kernel->batch->earliest_due_ms, due_at_ms);
+    kernel->batch->out.earliest_due_ms = earliest_of(kernel->batch->out.earliest_due_ms, due_at_ms);
 }
 
 Str kernel_answer(Kernel *kernel, Str s) { return arena_str(kernel->batch->arena, s); }

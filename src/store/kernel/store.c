@@ -146,8 +146,8 @@ static Status node_store_batch(Kernel *kernel, int64_t writes_before) {
 static Status ready_settle(Kernel *kernel) {
     Batch *batch = kernel->batch;
     size_t kept = 0;
-    for (size_t i = 0; i < batch->ready_count; i++) {
-        ReadyRun *ready = &batch->ready[i];
+    for (size_t i = 0; i < batch->out.ready_count; i++) {
+        ReadyRun *ready = &batch->out.ready[i];
         Run run;
         arena_reset(&kernel->scratch);
         Status status = run_load(kernel, ready->run, &run);
@@ -156,9 +156,9 @@ static Status ready_settle(Kernel *kernel) {
         bool is_ours = run.row.state == RUN_RUNNING && run.row.owner == batch->node;
         if (!is_ours || run.row.epoch != ready->epoch) continue;
         ready->is_cancel_wanted = run_is_cancel_wanted(&run.row);
-        batch->ready[kept++] = *ready;
+        batch->out.ready[kept++] = *ready;
     }
-    batch->ready_count = kept;
+    batch->out.ready_count = kept;
     return OK;
 }
 
@@ -175,10 +175,10 @@ static Status batch_apply(Kernel *kernel) {
         arena_reset(&kernel->scratch);
         kernel->op = op;
         kernel->fresh_after = kernel->counters[COUNTER_NEXT_KEY];
-        diag_clear(&op->diag);
-        op->status = appliers[op->kind](kernel, op);
+        diag_clear(&op->out.diag);
+        op->out.status = appliers[op->kind](kernel, op);
         if (kernel->failure != OK) return kernel->failure;
-        ASSERT(op->status == OK || kernel->write_count == write_count); // [K2]
+        ASSERT(op->out.status == OK || kernel->write_count == write_count); // [K2]
     }
     TRY(ready_settle(kernel));
     TRY(queues_store(kernel));
@@ -200,7 +200,7 @@ static void batch_undo(Kernel *kernel) {
 }
 
 static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
-    if (!kernel->batch->has_answers) batch_clear_answers(kernel->batch);
+    if (!kernel->batch->out.has_answers) batch_clear_answers(kernel->batch);
     kernel->batch = NULL;
     kernel->op = NULL;
     if (kernel->rows_diag.code[0] && diag) *diag = kernel->rows_diag;
@@ -247,8 +247,9 @@ static Status company_find(Kernel *kernel, RowStore *rows) {
         bool is_alive = node_lease_known(kernel, &nodes[i]) > batch->now_ms;
         if (is_alive && nodes[i].key != batch->node) rows->has_company = true;
     }
-    bool is_news = batch->unclaimed_count > 0 || batch->reserved_count > 0 ||
-                   batch->left_until_ms > 0 || batch->has_tasks || batch->ended_count > 0;
+    bool is_news = batch->out.unclaimed_count > 0 || batch->out.reserved_count > 0 ||
+                   batch->out.left_until_ms > 0 || batch->out.has_tasks ||
+                   batch->out.ended_count > 0;
     rows->has_news = rows->has_company && is_news;
     return OK;
 }
@@ -287,7 +288,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *aside, Di
     }
     diag_clear(&kernel->rows_diag);
     status = rows->ops->commit(rows, &kernel->rows_diag);
-    batch->has_answers = !aside && (status == OK || status == ERR_UNAVAILABLE); // [S3]
+    batch->out.has_answers = !aside && (status == OK || status == ERR_UNAVAILABLE); // [S3]
     if (status != OK) {
         kernel->is_stale = true; // [K3]
         return batch_failed(kernel, status, diag);
@@ -303,19 +304,20 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     Kernel *kernel = (Kernel *)store;
     TRY(batch_check(kernel, batch, diag));
     if (batch_is_beat(kernel, batch)) return batch_beat(kernel, batch, diag);
-    batch->damage = STR_NULL;
+    Str found = STR_NULL; // damaged rows, over all attempts
     kernel->damage = (Damage){0};
     for (int attempt = 1;;) {
         Damage damage = kernel->damage;
         bool is_aside = damage.row != NULL;
         kernel->damage.row = NULL;
         Status status = batch_commit(kernel, batch, is_aside ? &damage : NULL, diag);
+        if (status == OK && is_aside) found = damage_text(batch->arena, &damage, found);
+        batch->out.damage = found;
         if (status == OK && !is_aside) {
             beats_follow(kernel, batch);
             return OK;
         }
         if (is_aside) kernel->damage.row = NULL;
-        if (status == OK) batch->damage = damage_text(batch->arena, &damage, batch->damage);
         if (status == OK || kernel->damage.row != NULL) continue; // [X4] of kernel/aside.c
         if (kernel->is_repetition_wanted) continue; // each time with one participant less
         if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;

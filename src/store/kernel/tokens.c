@@ -23,7 +23,7 @@ static Status token_check(Kernel *kernel, const TokenRow *row) {
 }
 
 Status apply_create_token(Kernel *kernel, Op *op) {
-    TokenRow row = op->create_token;
+    TokenRow row = op->in.create_token;
     TRY(token_check(kernel, &row));
     TokenRow *rows = NULL;
     size_t count = 0;
@@ -40,13 +40,13 @@ Status apply_create_token(Kernel *kernel, Op *op) {
     row.key = kernel_next_key(kernel);
     row.created_at_ms = kernel_now(kernel);
     TRY(kernel_insert(kernel, TABLE_TOKENS, &row));
-    op->create_token.key = row.key;
-    op->create_token.created_at_ms = row.created_at_ms;
+    op->out.create_token.key = row.key;
+    op->out.create_token.created_at_ms = row.created_at_ms;
     return OK;
 }
 
 Status apply_remove_token(Kernel *kernel, Op *op) {
-    TokenRow wanted = {.id = op->remove_token.id}, *rows = NULL;
+    TokenRow wanted = {.id = op->in.remove_token.id}, *rows = NULL;
     size_t count = 0;
     TRY(kernel_check_name(kernel, "the token's id", wanted.id, LIMIT_KEY_SIZE));
     Scan scan = {.table = TABLE_TOKENS,

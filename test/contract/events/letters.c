@@ -82,13 +82,13 @@ static int64_t letter_for(World *world, const char *id) {
 
 static void purge_run(World *world, const char *id) {
     Op *op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = str_from(id);
+    op->in.purge.run_id = str_from(id);
     op_run(world, op, OK);
 }
 
 static Op *replay(World *world, int64_t key, Status expected) {
     Op *op = op_new(world, OP_REPLAY_DEAD_LETTER);
-    op->dead_letter.key = key;
+    op->in.dead_letter.key = key;
     op_run(world, op, expected);
     return op;
 }
@@ -100,8 +100,8 @@ static void replayed_dead_letter_wakes_a_present_waiter(void **state) {
     Claimed claimed = create(world, "r1");
     park(world, claimed, on_signal("go"));
     Op *op = replay(world, letter, OK);
-    assert_int_equal(op->dead_letter.resumed_count, 1);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_int_equal(op->out.dead_letter.resumed_count, 1);
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "\"again\"");
     assert_int_equal(get_dead_letters(world).count, 0);
     assert_int_equal(get_counter(world, COUNTER_DEAD_LETTERS), 0);
@@ -112,9 +112,9 @@ static void replayed_dead_letter_waits_for_a_later_wait(void **state) {
     int64_t letter = letter_for(world, "r1");
     purge_run(world, "r1");
     Claimed claimed = create(world, "r1");
-    assert_int_equal(replay(world, letter, OK)->dead_letter.resumed_count, 0);
+    assert_int_equal(replay(world, letter, OK)->out.dead_letter.resumed_count, 0);
     Op *op = park(world, claimed, on_signal("go"));
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "\"again\"");
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "\"again\"");
 }
 
 static void dead_letter_for_an_ended_or_missing_run_is_kept(void **state) {
@@ -131,14 +131,14 @@ static void dead_letter_for_an_ended_or_missing_run_is_kept(void **state) {
 static void replayed_dead_letter_of_a_topic_is_published(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
     op_run(world, op, OK);
     Claimed sender = create(world, "sender");
     EventSpec events[] = {{.topic = STR("t"), .id = STR("a"), .payload = STR("1")},
                           {.topic = STR("t"), .id = STR("b"), .payload = STR("2")}};
     op = turn(world, sender, NEXT_CONTINUE);
-    op->turn.events = events;
-    op->turn.event_count = 2;
+    op->in.turn.events = events;
+    op->in.turn.event_count = 2;
     op_run(world, op, OK);
     int64_t letter = get_dead_letters(world).dead_letters[0].key;
     replay(world, letter, ERR_LIMIT); // still full: kept
@@ -147,8 +147,8 @@ static void replayed_dead_letter_of_a_topic_is_published(void **state) {
     Claimed waiter = create(world, "r2");
     park(world, waiter, on_event("t"));
     op = replay(world, letter, OK);
-    assert_int_equal(op->dead_letter.resumed_count, 1);
-    assert_int_equal(world->batch.ready[0].run, waiter.run);
+    assert_int_equal(op->out.dead_letter.resumed_count, 1);
+    assert_int_equal(world->batch.out.ready[0].run, waiter.run);
     assert_int_equal(get_dead_letters(world).count, 0);
 }
 
@@ -167,11 +167,11 @@ static void dead_letter_can_be_removed(void **state) {
     World *world = *state;
     int64_t letter = letter_for(world, "r1");
     Op *op = op_new(world, OP_REMOVE_DEAD_LETTER);
-    op->dead_letter.key = letter;
+    op->in.dead_letter.key = letter;
     op_run(world, op, OK);
     assert_int_equal(get_dead_letters(world).count, 0);
     op = op_new(world, OP_REMOVE_DEAD_LETTER);
-    op->dead_letter.key = letter;
+    op->in.dead_letter.key = letter;
     op_run(world, op, ERR_NOT_FOUND);
 }
 
@@ -182,7 +182,7 @@ static void dead_letters_expire(void **state) {
     sweep(world);
     assert_int_equal(get_dead_letters(world).count, 1);
     world->now_ms = START_MS + WEEK_MS;
-    assert_int_equal(sweep(world)->sweep.expired_events, 1);
+    assert_int_equal(sweep(world)->out.sweep.expired_events, 1);
     assert_int_equal(get_dead_letters(world).count, 0);
     assert_int_equal(get_counter(world, COUNTER_DEAD_LETTERS), 0);
 }
@@ -213,13 +213,13 @@ static void signals_to_ended_and_missing_runs_are_refused(void **state) {
     World *world = *state;
     finish(world, create(world, "r1"), NEXT_COMPLETE, "1");
     Op *op = op_new(world, OP_SIGNAL);
-    op->signal.run_id = STR("r1");
-    op->signal.name = STR("go");
+    op->in.signal.run_id = STR("r1");
+    op->in.signal.name = STR("go");
     op_run(world, op, ERR_TERMINAL);
     assert_refused(op, ERR_TERMINAL, "RUN_TERMINAL");
     op = op_new(world, OP_SIGNAL);
-    op->signal.run_id = STR("r2");
-    op->signal.name = STR("go");
+    op->in.signal.run_id = STR("r2");
+    op->in.signal.name = STR("go");
     op_run(world, op, ERR_NOT_FOUND);
     assert_refused(op, ERR_NOT_FOUND, "RUN_NOT_FOUND");
 }

@@ -21,25 +21,25 @@ static void check_matrix(World *world, const Matrix *expected) {
     park(world, a, on_event("t"));
     park(world, b, on_event("t"));
     Op *op = publish(world, "t", "1");
-    assert_int_equal(op->publish.resumed_count, expected->woken_of_two);
-    assert_int_equal(world->batch.ready[0].run, a.run);
+    assert_int_equal(op->out.publish.resumed_count, expected->woken_of_two);
+    assert_int_equal(world->batch.out.ready[0].run, a.run);
     op = park(world, old, on_event("t"));
-    assert_int_equal(op->turn.state == RUN_RUNNING, expected->third_sees);
-    if (op->turn.state == RUN_RUNNING) park(world, old, on_event("t"));
+    assert_int_equal(op->out.turn.state == RUN_RUNNING, expected->third_sees);
+    if (op->out.turn.state == RUN_RUNNING) park(world, old, on_event("t"));
     cancel_run(world, "old", 0);
     cancel_run(world, "b", 0);
 
     // Nobody waits when the event comes.
     Claimed before = create(world, "before");
     op = publish(world, "t", "2");
-    assert_int_equal(op->publish.resumed_count, 0);
-    assert_int_equal(op->publish.is_kept, expected->is_kept);
+    assert_int_equal(op->out.publish.resumed_count, 0);
+    assert_int_equal(op->out.publish.is_kept, expected->is_kept);
     Claimed after = create(world, "after");
     op = park(world, after, with_filter(on_event("t"), "2"));
-    assert_int_equal(op->turn.state == RUN_RUNNING, expected->new_run_sees);
+    assert_int_equal(op->out.turn.state == RUN_RUNNING, expected->new_run_sees);
     bool is_taken = expected->new_run_sees && expected->consume == CONSUME_ONE;
     op = park(world, before, with_filter(on_event("t"), "2"));
-    assert_int_equal(op->turn.state == RUN_RUNNING, expected->old_run_sees && !is_taken);
+    assert_int_equal(op->out.turn.state == RUN_RUNNING, expected->old_run_sees && !is_taken);
 }
 
 static void consume_one_visible_to_all(void **state) {
@@ -67,17 +67,17 @@ static void each_run_sees_a_shared_event_once(void **state) {
     publish(world, "t", "1");
     publish(world, "t", "2");
     Claimed claimed = create(world, "r1");
-    assert_text(park(world, claimed, on_event("t"))->turn.resolved[0].data, "1");
-    assert_text(park(world, claimed, on_event("t"))->turn.resolved[0].data, "2");
-    assert_int_equal(park(world, claimed, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_text(park(world, claimed, on_event("t"))->out.turn.resolved[0].data, "1");
+    assert_text(park(world, claimed, on_event("t"))->out.turn.resolved[0].data, "2");
+    assert_int_equal(park(world, claimed, on_event("t"))->out.turn.state, RUN_SUSPENDED);
     publish(world, "t", "3"); // delivered to the parked run and kept for others
     world_crash(world);
     claim(world, 1);
     claimed = ready_at(world, 0);
-    assert_int_equal(park(world, claimed, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, claimed, on_event("t"))->out.turn.state, RUN_SUSPENDED);
     assert_int_equal(get_events(world, "t").count, 3);
     Claimed other = create(world, "r2");
-    assert_text(park(world, other, on_event("t"))->turn.resolved[0].data, "1");
+    assert_text(park(world, other, on_event("t"))->out.turn.resolved[0].data, "1");
 }
 
 static void unset_topic_has_the_default_policy(void **state) {
@@ -93,12 +93,12 @@ static void topic_policy_is_kept_and_replaced(void **state) {
     World *world = *state;
     publish(world, "t", "1");
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"),
-                               .consume = CONSUME_ALL,
-                               .visible = VISIBLE_AFTER_CREATE,
-                               .expire_ms = 5000,
-                               .cap = 7,
-                               .pending_count = 99};
+    op->in.set_topic = (TopicRow){.name = STR("t"),
+                                  .consume = CONSUME_ALL,
+                                  .visible = VISIBLE_AFTER_CREATE,
+                                  .expire_ms = 5000,
+                                  .cap = 7,
+                                  .pending_count = 99};
     op_run(world, op, OK);
     world_reopen(world);
     Query query = {.name = STR("t")};
@@ -125,7 +125,7 @@ static void nonsense_policies_are_refused(void **state) {
                             {.name = STR("t"), .expire_ms = -1}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         Op *op = op_new(world, OP_SET_TOPIC);
-        op->set_topic = bad[i];
+        op->in.set_topic = bad[i];
         op_run(world, op, ERR_INVALID);
         assert_refused(op, ERR_INVALID, "BAD_TOPIC_POLICY");
     }
@@ -149,7 +149,7 @@ static void topics_are_listed_by_name(void **state) {
     assert_text(query.topics[0].name, "c");
     assert_int_equal(query.next, 0);
     Op *op = park(world, create(world, "r1"), on_event("c"));
-    assert_int_equal(op->turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved_count, 1);
     query = (Query){.name = STR("b"), .limit = 2}; // emptied and never set: forgotten
     assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
     assert_int_equal(query.count, 0);
@@ -160,31 +160,31 @@ static void topics_are_listed_by_name(void **state) {
 static void full_topic_refuses_with_topic_full(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 2};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 2};
     op_run(world, op, OK);
     publish(world, "t", "1");
     publish(world, "t", "2");
     Str before = world_dump(world);
     op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){
+    op->in.publish.event = (EventSpec){
         .topic = STR("t"), .id = STR("e"), .is_deduplicated = true, .payload = STR("3")};
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOPIC_FULL");
     assert_unchanged(world, before);
     park(world, create(world, "r1"), on_event("t")); // takes one: there is room again
     op = publish_once(world, "t", "e", "3");         // and the refused id was not used up
-    assert_true(op->publish.is_kept);
-    assert_false(op->publish.is_duplicate);
+    assert_true(op->out.publish.is_kept);
+    assert_false(op->out.publish.is_duplicate);
 }
 
 static void full_topic_still_serves_who_waits(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
     op_run(world, op, OK);
     publish(world, "t", "for nobody");
     park(world, create(world, "r1"), with_filter(on_event("t"), "me"));
-    assert_int_equal(publish(world, "t", "for me")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "t", "for me")->out.publish.resumed_count, 1);
 }
 
 static void store_default_caps_topics_without_one(void **state) {
@@ -200,7 +200,7 @@ static void store_default_caps_topics_without_one(void **state) {
     }
     for (int i = 0; i < 3; i++) publish(world, "t", "1");
     Op *op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("4")};
+    op->in.publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("4")};
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOPIC_FULL");
 }
@@ -208,13 +208,13 @@ static void store_default_caps_topics_without_one(void **state) {
 static void emit_by_a_turn_into_a_full_topic_becomes_a_dead_letter(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
     op_run(world, op, OK);
     EventSpec events[] = {{.topic = STR("t"), .id = STR("e1"), .payload = STR("1")},
                           {.topic = STR("t"), .id = STR("e2"), .payload = STR("2")}};
     op = turn(world, create(world, "r1"), NEXT_CONTINUE);
-    op->turn.events = events;
-    op->turn.event_count = 2;
+    op->in.turn.events = events;
+    op->in.turn.event_count = 2;
     op_run(world, op, OK);
     assert_int_equal(get_events(world, "t").count, 1);
     Query letters = get_dead_letters(world);
@@ -230,8 +230,8 @@ static void emit_by_a_turn_wakes_a_waiter_in_the_same_operation(void **state) {
     park(world, waiter, on_event("t"));
     EventSpec event = {.topic = STR("t"), .id = STR("e"), .payload = STR("1")};
     Op *op = turn(world, sender, NEXT_COMPLETE);
-    op->turn.events = &event;
-    op->turn.event_count = 1;
+    op->in.turn.events = &event;
+    op->in.turn.event_count = 1;
     op_run(world, op, OK);
     assert_int_equal(ready_of(world, waiter.run).run, waiter.run);
 }
@@ -239,14 +239,14 @@ static void emit_by_a_turn_wakes_a_waiter_in_the_same_operation(void **state) {
 static void expired_events_are_neither_delivered_nor_kept(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
     op_run(world, op, OK);
     publish(world, "t", "1");
     world->now_ms = START_MS + 1000; // not swept yet, and yet not seen any more
     op = park(world, create(world, "r1"), on_event("t"));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 1);
-    assert_int_equal(fire(world)->fire_due.fired_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 1);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 0);
     assert_int_equal(get_events(world, "t").count, 0);
 }
@@ -254,20 +254,20 @@ static void expired_events_are_neither_delivered_nor_kept(void **state) {
 static void event_just_before_its_expiry_is_delivered(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
     op_run(world, op, OK);
     publish(world, "t", "1");
     world->now_ms = START_MS + 999;
-    assert_int_equal(park(world, create(world, "r1"), on_event("t"))->turn.resolved_count, 1);
+    assert_int_equal(park(world, create(world, "r1"), on_event("t"))->out.turn.resolved_count, 1);
 }
 
 static void retention_of_the_store_expires_events_without_a_policy(void **state) {
     World *world = *state;
     publish(world, "t", "1");
     world->now_ms = START_MS + WEEK_MS - 1;
-    assert_int_equal(sweep(world)->sweep.expired_events, 0);
+    assert_int_equal(sweep(world)->out.sweep.expired_events, 0);
     world->now_ms = START_MS + WEEK_MS;
-    assert_int_equal(sweep(world)->sweep.expired_events, 1);
+    assert_int_equal(sweep(world)->out.sweep.expired_events, 1);
     Query query = {0};
     assert_ok(read_query(world, &query, QUERY_DUE));
     assert_int_equal(query.number, 0);
@@ -277,13 +277,13 @@ static void retention_of_the_store_expires_events_without_a_policy(void **state)
 
 static void event_with_a_known_id_is_a_duplicate(void **state) {
     World *world = *state;
-    assert_false(publish_once(world, "t", "e1", "1")->publish.is_duplicate);
+    assert_false(publish_once(world, "t", "e1", "1")->out.publish.is_duplicate);
     Op *op = publish_once(world, "t", "e1", "other");
-    assert_true(op->publish.is_duplicate);
-    assert_false(op->publish.is_kept);
+    assert_true(op->out.publish.is_duplicate);
+    assert_false(op->out.publish.is_kept);
     assert_int_equal(get_events(world, "t").count, 1);
-    assert_false(publish_once(world, "u", "e1", "1")->publish.is_duplicate); // per topic
-    assert_false(publish_once(world, "t", "e2", "1")->publish.is_duplicate);
+    assert_false(publish_once(world, "u", "e1", "1")->out.publish.is_duplicate); // per topic
+    assert_false(publish_once(world, "t", "e2", "1")->out.publish.is_duplicate);
 }
 
 static void event_id_is_known_after_it_was_consumed_and_after_a_crash(void **state) {
@@ -291,7 +291,7 @@ static void event_id_is_known_after_it_was_consumed_and_after_a_crash(void **sta
     publish_once(world, "t", "e1", "1");
     park(world, create(world, "r1"), on_event("t"));
     world_crash(world);
-    assert_true(publish_once(world, "t", "e1", "1")->publish.is_duplicate);
+    assert_true(publish_once(world, "t", "e1", "1")->out.publish.is_duplicate);
 }
 
 static void signal_with_a_known_id_is_taken_once(void **state) {
@@ -300,22 +300,22 @@ static void signal_with_a_known_id_is_taken_once(void **state) {
     create(world, "r2");
     for (int i = 0; i < 3; i++) {
         Op *op = op_new(world, OP_SIGNAL);
-        op->signal.run_id = STR("r1");
-        op->signal.name = STR("go");
-        op->signal.id = STR("s1");
-        op->signal.is_deduplicated = true;
-        op->signal.payload = STR("1");
+        op->in.signal.run_id = STR("r1");
+        op->in.signal.name = STR("go");
+        op->in.signal.id = STR("s1");
+        op->in.signal.is_deduplicated = true;
+        op->in.signal.payload = STR("1");
         op_run(world, op, OK);
-        assert_int_equal(op->signal.is_duplicate, i > 0);
-        assert_int_equal(op->signal.is_delivered, i == 0);
+        assert_int_equal(op->out.signal.is_duplicate, i > 0);
+        assert_int_equal(op->out.signal.is_delivered, i == 0);
     }
     Op *op = op_new(world, OP_SIGNAL); // another run has its own ids
-    op->signal.run_id = STR("r2");
-    op->signal.name = STR("go");
-    op->signal.id = STR("s1");
-    op->signal.is_deduplicated = true;
+    op->in.signal.run_id = STR("r2");
+    op->in.signal.name = STR("go");
+    op->in.signal.id = STR("s1");
+    op->in.signal.is_deduplicated = true;
     op_run(world, op, OK);
-    assert_false(op->signal.is_duplicate);
+    assert_false(op->out.signal.is_duplicate);
     assert_int_equal(entry_count(world, "r1", LOG_WAIT), 1);
 }
 
@@ -324,26 +324,26 @@ static void signal_that_ended_its_run_is_a_duplicate_when_said_again(void **stat
     park(world, create(world, "r1"), on_signal("go"));
     for (int i = 0; i < 2; i++) {
         Op *op = op_new(world, OP_SIGNAL);
-        op->signal.run_id = STR("r1");
-        op->signal.name = STR("go");
-        op->signal.id = STR("s1");
-        op->signal.is_deduplicated = true;
+        op->in.signal.run_id = STR("r1");
+        op->in.signal.name = STR("go");
+        op->in.signal.id = STR("s1");
+        op->in.signal.is_deduplicated = true;
         op_run(world, op, OK);
-        assert_int_equal(op->signal.is_duplicate, i > 0);
+        assert_int_equal(op->out.signal.is_duplicate, i > 0);
         if (i == 0) finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     }
     Op *other = op_new(world, OP_SIGNAL);
-    other->signal.run_id = STR("r1");
-    other->signal.name = STR("go");
-    other->signal.id = STR("s2");
-    other->signal.is_deduplicated = true;
+    other->in.signal.run_id = STR("r1");
+    other->in.signal.name = STR("go");
+    other->in.signal.id = STR("s2");
+    other->in.signal.is_deduplicated = true;
     op_run(world, other, ERR_TERMINAL);
 }
 
 static void ids_that_were_not_the_callers_are_not_remembered(void **state) {
     World *world = *state;
     publish(world, "t", "1");
-    assert_false(publish(world, "t", "2")->publish.is_duplicate);
+    assert_false(publish(world, "t", "2")->out.publish.is_duplicate);
     assert_int_equal(get_events(world, "t").count, 2);
 }
 
@@ -351,12 +351,12 @@ static void known_ids_are_forgotten_after_the_retention(void **state) {
     World *world = *state;
     publish_once(world, "t", "e1", "1");
     world->now_ms = START_MS + WEEK_MS - 1;
-    assert_true(publish_once(world, "t", "e1", "1")->publish.is_duplicate);
+    assert_true(publish_once(world, "t", "e1", "1")->out.publish.is_duplicate);
     world->now_ms = START_MS + WEEK_MS; // not swept, and yet forgotten
-    assert_false(publish_once(world, "t", "e1", "2")->publish.is_duplicate);
-    assert_true(publish_once(world, "t", "e1", "3")->publish.is_duplicate);
+    assert_false(publish_once(world, "t", "e1", "2")->out.publish.is_duplicate);
+    assert_true(publish_once(world, "t", "e1", "3")->out.publish.is_duplicate);
     world->now_ms = START_MS + 3 * WEEK_MS;
-    assert_int_equal(sweep(world)->sweep.expired_keys, 1);
+    assert_int_equal(sweep(world)->out.sweep.expired_keys, 1);
 }
 
 int contract_topics(void) {

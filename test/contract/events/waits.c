@@ -3,12 +3,12 @@
 #include "contract/contract.h"
 
 static const ReadyRun *only_ready(const World *world) {
-    assert_int_equal(world->batch.ready_count, 1);
-    return &world->batch.ready[0];
+    assert_int_equal(world->batch.out.ready_count, 1);
+    return &world->batch.out.ready[0];
 }
 
 static Resolution resolution_of(const Op *op) {
-    return (Resolution){op->turn.resolved, op->turn.resolved_count};
+    return (Resolution){op->out.turn.resolved, op->out.turn.resolved_count};
 }
 
 #define assert_woken(world, slot, outcome, data)                                                   \
@@ -25,12 +25,12 @@ static void event_sent_before_the_wait_is_taken_when_the_run_parks(void **state)
     publish(world, "t", "2");
     Claimed claimed = create(world, "r1");
     Op *op = park(world, claimed, on_event("t"));
-    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
     assert_at_once(op, 0, OUTCOME_OK, "1");
     assert_int_equal(get_events(world, "t").count, 1);
     op = park(world, claimed, on_event("t")); // the claim was kept
     assert_at_once(op, 0, OUTCOME_OK, "2");
-    assert_int_equal(park(world, claimed, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, claimed, on_event("t"))->out.turn.state, RUN_SUSPENDED);
 }
 
 static void signal_sent_before_the_wait_is_taken_in_order(void **state) {
@@ -42,7 +42,7 @@ static void signal_sent_before_the_wait_is_taken_in_order(void **state) {
     assert_int_equal(get_signals(world, "r1").count, 3);
     assert_at_once(park(world, claimed, on_signal("go")), 0, OUTCOME_OK, "1");
     assert_at_once(park(world, claimed, on_signal("go")), 0, OUTCOME_OK, "2");
-    assert_int_equal(park(world, claimed, on_signal("go"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, claimed, on_signal("go"))->out.turn.state, RUN_SUSPENDED);
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 1);
 }
 
@@ -51,7 +51,7 @@ static void signal_before_the_start_is_kept_for_the_run(void **state) {
     RunSpec spec = spec_of("later");
     spec.start_at_ms = START_MS + 1000;
     create_op(world, &spec);
-    assert_false(signal_run(world, "later", "go", "1")->signal.is_delivered);
+    assert_false(signal_run(world, "later", "go", "1")->out.signal.is_delivered);
     fire_at(world, START_MS + 1000);
     assert_at_once(park(world, ready_at(world, 0), on_signal("go")), 0, OUTCOME_OK, "1");
 }
@@ -64,7 +64,7 @@ static void accepted_event_is_durable(void **state) {
     world_crash(world);
     assert_int_equal(get_events(world, "t").count, 1);
     assert_int_equal(get_signals(world, "r1").count, 1);
-    assert_int_equal(claim(world, 10)->claim.taken_over, 1);
+    assert_int_equal(claim(world, 10)->out.claim.taken_over, 1);
     Claimed claimed = ready_at(world, 0);
     assert_at_once(park(world, claimed, on_event("t")), 0, OUTCOME_OK, "1");
     assert_at_once(park(world, claimed, on_signal("go")), 0, OUTCOME_OK, "2");
@@ -80,7 +80,7 @@ static void event_after_a_crash_resolves_the_wait_that_was_open(void **state) {
     item.position = 1;
     park(world, claimed, item);
     world_crash(world);
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
     assert_int_equal(only_ready(world)->resolved[0].position, 1);
     Query load = get_load(world, "r1");
     assert_int_equal(load.log_count, 2);
@@ -93,7 +93,7 @@ static void event_taken_just_before_a_crash_is_not_taken_again(void **state) {
     World *world = *state;
     publish(world, "t", "1");
     Claimed claimed = create(world, "r1");
-    assert_int_equal(park(world, claimed, on_event("t"))->turn.resolved_count, 1);
+    assert_int_equal(park(world, claimed, on_event("t"))->out.turn.resolved_count, 1);
     publish(world, "t", "2"); // for the next wait, not for this one
     world_crash(world);
     claim(world, 1);
@@ -113,7 +113,7 @@ static void event_while_the_node_is_down_waits_for_the_same_wait(void **state) {
     claim(world, 1);
     Claimed claimed = ready_at(world, 0);
     assert_at_once(park(world, claimed, on_event("t")), 0, OUTCOME_OK, "1");
-    assert_int_equal(park(world, claimed, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, claimed, on_event("t"))->out.turn.state, RUN_SUSPENDED);
 }
 
 // ---- who gets it ----
@@ -126,11 +126,11 @@ static void broadcast_reaches_every_waiter_with_the_same_payload(void **state) {
         park(world, create(world, id.data), on_event("t"));
     }
     world->claim_max = 1000;
-    assert_int_equal(publish(world, "t", "9")->publish.resumed_count, 300);
-    assert_int_equal(world->batch.ready_count, 300);
+    assert_int_equal(publish(world, "t", "9")->out.publish.resumed_count, 300);
+    assert_int_equal(world->batch.out.ready_count, 300);
     for (size_t i = 0; i < 300; i++) {
-        assert_resolved(world->batch.ready[i].resolved, world->batch.ready[i].resolved_count, 0,
-                        OUTCOME_OK, "9");
+        assert_resolved(world->batch.out.ready[i].resolved,
+                        world->batch.out.ready[i].resolved_count, 0, OUTCOME_OK, "9");
     }
 }
 
@@ -143,7 +143,7 @@ static void single_delivery_goes_to_the_longest_waiting(void **state) {
     assert_int_equal(only_ready(world)->run, b.run);
     publish(world, "t", "2");
     assert_int_equal(only_ready(world)->run, a.run);
-    assert_true(publish(world, "t", "3")->publish.is_kept);
+    assert_true(publish(world, "t", "3")->out.publish.is_kept);
 }
 
 static void filter_passes_over_waiters_that_want_something_else(void **state) {
@@ -153,7 +153,7 @@ static void filter_passes_over_waiters_that_want_something_else(void **state) {
     park(world, open, on_event("t"));
     publish(world, "t", "{\"kind\":\"plain\"}");
     assert_int_equal(only_ready(world)->run, open.run);
-    assert_true(publish(world, "t", "{\"kind\":\"plain\"}")->publish.is_kept);
+    assert_true(publish(world, "t", "{\"kind\":\"plain\"}")->out.publish.is_kept);
     publish(world, "t", "{\"kind\":\"vip\"}");
     assert_int_equal(only_ready(world)->run, picky.run);
 }
@@ -172,7 +172,7 @@ static void filter_is_applied_to_pending_events_when_parking(void **state) {
 static void signal_of_another_name_does_not_wake(void **state) {
     World *world = *state;
     park(world, create(world, "r1"), on_signal("go"));
-    assert_false(signal_run(world, "r1", "stop", "1")->signal.is_delivered);
+    assert_false(signal_run(world, "r1", "stop", "1")->out.signal.is_delivered);
     assert_state(world, "r1", RUN_SUSPENDED);
     assert_int_equal(get_signals(world, "r1").count, 1);
 }
@@ -233,8 +233,8 @@ static void race_of_ended_children_goes_by_the_time_they_ended(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec children[] = {spec_of("slow"), spec_of("quick")};
     Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->turn.children = children;
-    op->turn.child_count = 2;
+    op->in.turn.children = children;
+    op->in.turn.child_count = 2;
     op_run(world, op, OK);
     Claimed slow = ready_at(world, 0), quick = ready_at(world, 1);
     finish(world, quick, NEXT_COMPLETE, "\"quick\"");
@@ -251,8 +251,8 @@ static void lost_race_swallows_nothing(void **state) {
     fire_at(world, START_MS + 100); // the timer wins
     assert_woken(world, 2, OUTCOME_OK, NULL);
     claimed = ready_at(world, 0);
-    assert_false(signal_run(world, "r1", "go", "1")->signal.is_delivered);
-    assert_int_equal(publish(world, "t", "2")->publish.resumed_count, 0);
+    assert_false(signal_run(world, "r1", "go", "1")->out.signal.is_delivered);
+    assert_int_equal(publish(world, "t", "2")->out.publish.resumed_count, 0);
     assert_at_once(park(world, claimed, on_signal("go")), 0, OUTCOME_OK, "1");
     assert_at_once(park(world, claimed, on_event("t")), 0, OUTCOME_OK, "2");
 }
@@ -275,19 +275,19 @@ static void waking_gives_up_the_place_in_every_other_line(void **state) {
     Query query = {.name = STR("u")};
     assert_ok(read_query(world, &query, QUERY_WAITERS));
     assert_int_equal(query.count, 0);
-    assert_true(publish(world, "u", "2")->publish.is_kept);
+    assert_true(publish(world, "u", "2")->out.publish.is_kept);
 }
 
 static void run_waiting_twice_for_a_topic_takes_one_event_once(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     park(world, claimed, on_event("t"), on_event("t"));
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
     assert_woken(world, 0, OUTCOME_OK, "1");
     claimed = ready_at(world, 0);
     set_topic(world, "u", CONSUME_ALL, VISIBLE_ALL);
     park(world, claimed, on_event("u"), on_event("u"));
-    assert_int_equal(publish(world, "u", "2")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "u", "2")->out.publish.resumed_count, 1);
     assert_woken(world, 0, OUTCOME_OK, "2");
 }
 
@@ -303,14 +303,14 @@ static void waiting_for_each_takes_a_signal_only_when_it_came_first(void **state
     signal_run(world, "r1", "a", "2");
     Op *op = park_each(world, claimed, on_signal("a"), on_signal("b"), on_signal("c"),
                        on_timer(START_MS + 5));
-    assert_int_equal(op->turn.state, RUN_RUNNING);
-    assert_int_equal(op->turn.resolved_count, 2);
-    assert_int_equal(op->turn.resolved[0].slot, 1);
-    assert_int_equal(op->turn.resolved[1].slot, 3);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.resolved_count, 2);
+    assert_int_equal(op->out.turn.resolved[0].slot, 1);
+    assert_int_equal(op->out.turn.resolved[1].slot, 3);
     assert_int_equal(get_signals(world, "r1").count, 1);
     op = park_each(world, claimed, on_signal("a"), on_timer(START_MS + 6));
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_int_equal(op->turn.resolved[0].slot, 1);
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved[0].slot, 1);
     assert_int_equal(get_signals(world, "r1").count, 1);
     assert_at_once(park_each(world, claimed, on_signal("a"), on_signal("c")), 0, OUTCOME_OK, "2");
 }
@@ -321,8 +321,8 @@ static void waiting_for_each_takes_an_event_only_when_it_came_first(void **state
     world->now_ms += 10;
     publish(world, "t", "1");
     Op *op = park_each(world, claimed, on_event("t"), on_timer(START_MS + 5));
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_int_equal(op->turn.resolved[0].slot, 1);
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved[0].slot, 1);
     assert_int_equal(get_events(world, "t").count, 1);
 }
 
@@ -333,9 +333,9 @@ static void two_waits_for_one_name_take_two_signals_in_two_turns(void **state) {
     signal_run(world, "r1", "go", "2");
     signal_run(world, "r1", "go", "3");
     Op *op = park_each(world, claimed, on_signal("go"), on_signal("go"));
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_text(op->turn.resolved[0].data, "1");
-    assert_int_equal(op->turn.resolved[0].slot, 0);
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_text(op->out.turn.resolved[0].data, "1");
+    assert_int_equal(op->out.turn.resolved[0].slot, 0);
     assert_int_equal(get_signals(world, "r1").count, 2);
     assert_at_once(park_each(world, claimed, on_signal("go")), 0, OUTCOME_OK, "2");
     assert_int_equal(get_signals(world, "r1").count, 1);
@@ -360,16 +360,16 @@ static void deadline_carries_its_outcome_and_does_not_spin(void **state) {
     World *world = *state;
     WaitItem item = with_deadline(on_signal("go"), START_MS + 100);
     park(world, create(world, "r1"), item);
-    assert_int_equal(fire_at(world, START_MS + 200)->fire_due.fired_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 200)->out.fire_due.fired_count, 1);
     assert_woken(world, 0, OUTCOME_TIMEOUT, NULL);
     Claimed claimed = ready_at(world, 0);
     assert_int_equal(get_run(world, "r1").due_at_ms, 0);
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
     // Parking on the past deadline again is answered, not slept through.
     Op *op = park(world, claimed, item);
-    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
     assert_at_once(op, 0, OUTCOME_TIMEOUT, NULL);
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
 }
 
 static void something_there_wins_over_a_deadline_that_passed(void **state) {
@@ -389,9 +389,9 @@ static void late_timer_of_an_old_generation_is_ignored(void **state) {
     signal_run(world, "r1", "go", "1");
     park(world, ready_at(world, 0), on_signal("other"), on_timer(START_MS + 900));
     assert_true(get_run(world, "r1").generation > generation + 1);
-    assert_int_equal(fire_at(world, START_MS + 100)->fire_due.fired_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 100)->out.fire_due.fired_count, 0);
     assert_state(world, "r1", RUN_SUSPENDED);
-    assert_int_equal(fire_at(world, START_MS + 900)->fire_due.woken_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 900)->out.fire_due.woken_count, 1);
     assert_woken(world, 1, OUTCOME_OK, NULL);
 }
 
@@ -402,9 +402,9 @@ static void timers_fire_once_each_however_often_asked(void **state) {
     world->batch.now_ms = START_MS + 100;
     Op *first = op_add(world, OP_FIRE_DUE), *second = op_add(world, OP_FIRE_DUE);
     batch_run(world);
-    assert_int_equal(first->fire_due.woken_count, 1);
-    assert_int_equal(second->fire_due.woken_count, 0);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(first->out.fire_due.woken_count, 1);
+    assert_int_equal(second->out.fire_due.woken_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 1);
     assert_int_equal(entry_count(world, "r1", LOG_WAIT), 1);
 }
 
@@ -418,11 +418,11 @@ static void due_work_is_cut_at_the_limit_and_says_so(void **state) {
     int64_t woken = 0;
     for (int round = 0; round < 4; round++) {
         Op *op = op_new(world, OP_FIRE_DUE);
-        op->fire_due.max = 3;
+        op->in.fire_due.max = 3;
         op_run(world, op, OK);
-        woken += op->fire_due.woken_count;
-        assert_int_equal(op->fire_due.has_more, round < 3);
-        assert_true(op->fire_due.woken_count <= 3);
+        woken += op->out.fire_due.woken_count;
+        assert_int_equal(op->out.fire_due.has_more, round < 3);
+        assert_true(op->out.fire_due.woken_count <= 3);
     }
     assert_int_equal(woken, 10);
 }
@@ -433,11 +433,11 @@ static Claimed start_child(World *world, Claimed parent, const char *id) {
     RunSpec *spec = ARENA_NEW(&world->arena, RunSpec);
     *spec = spec_of(id);
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = spec;
-    op->turn.child_count = 1;
+    op->in.turn.children = spec;
+    op->in.turn.child_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child(id)}, 1);
     op_run(world, op, OK);
-    return ready_of(world, op->turn.child_keys[0]);
+    return ready_of(world, op->out.turn.child_keys[0]);
 }
 
 static void child_that_completes_wakes_its_parent_with_the_result(void **state) {
@@ -472,8 +472,8 @@ static void child_that_ended_before_the_wait_resolves_it_at_once(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec spec = spec_of("child");
     Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->turn.children = &spec;
-    op->turn.child_count = 1;
+    op->in.turn.children = &spec;
+    op->in.turn.child_count = 1;
     op_run(world, op, OK);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     assert_state(world, "parent", RUN_RUNNING);
@@ -485,19 +485,19 @@ static void child_that_was_purged_does_not_hang_its_parent(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec spec = spec_of("child");
     Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->turn.children = &spec;
-    op->turn.child_count = 1;
+    op->in.turn.children = &spec;
+    op->in.turn.child_count = 1;
     op_run(world, op, OK);
-    int64_t key = op->turn.child_keys[0];
+    int64_t key = op->out.turn.child_keys[0];
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("child");
+    op->in.purge.run_id = STR("child");
     op_run(world, op, OK);
     WaitItem item = on_child("child");
     item.target = key;
     op = park(world, parent, item);
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_int_equal(op->turn.resolved[0].outcome, OUTCOME_ERROR);
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved[0].outcome, OUTCOME_ERROR);
 }
 
 static void child_nobody_waits_for_wakes_nobody(void **state) {
@@ -506,12 +506,12 @@ static void child_nobody_waits_for_wakes_nobody(void **state) {
     RunSpec spec = spec_of("child");
     spec.parent_position = -1;
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = &spec;
-    op->turn.child_count = 1;
+    op->in.turn.children = &spec;
+    op->in.turn.child_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
     assert_state(world, "parent", RUN_SUSPENDED);
 }
 
@@ -536,7 +536,7 @@ static void snapshot_is_kept_with_the_wait_and_news_come_with_the_load(void **st
     RunSpec spec = spec_of("r1");
     spec.kind = RUN_FLOW;
     Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
-    op->turn.snapshot = STR("snap\0shot\xff");
+    op->in.turn.snapshot = STR("snap\0shot\xff");
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     signal_run(world, "r1", "go", "1");
@@ -547,7 +547,7 @@ static void snapshot_is_kept_with_the_wait_and_news_come_with_the_load(void **st
     assert_text(load.log[0].data, "1");
     // Once a later snapshot has seen it, it is no news any more.
     op = turn(world, ready_at(world, 0), NEXT_SUSPEND);
-    op->turn.snapshot = STR("later");
+    op->in.turn.snapshot = STR("later");
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     assert_int_equal(get_load(world, "r1").log_count, 0);

@@ -12,7 +12,7 @@ static Pair two_nodes(World *world) { return (Pair){world->node, join(world, "no
 static void park_kept(World *world, Claimed claimed, WaitItem item) {
     Op *op = turn(world, claimed, NEXT_SUSPEND);
     set_waits(world, op, WAIT_FIRST, &item, 1);
-    op->turn.is_kept = true;
+    op->in.turn.is_kept = true;
     op_run(world, op, OK);
 }
 
@@ -26,9 +26,9 @@ static Claimed parked(World *world, const char *id) {
 
 static void assert_left(World *world, const char *id, int64_t home) {
     RunRow row = get_run(world, id);
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.unclaimed_count, 0);
-    assert_int_equal(world->batch.left_until_ms, world->now_ms + PATIENCE_MS);
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.unclaimed_count, 0);
+    assert_int_equal(world->batch.out.left_until_ms, world->now_ms + PATIENCE_MS);
     assert_int_equal(row.state, RUN_RUNNING);
     assert_int_equal(row.owner, 0);
     assert_int_equal(row.home, home);
@@ -36,7 +36,7 @@ static void assert_left(World *world, const char *id, int64_t home) {
 
 static void assert_claimed(World *world, const char *id) {
     RunRow row = get_run(world, id);
-    assert_int_equal(world->batch.left_until_ms, 0);
+    assert_int_equal(world->batch.out.left_until_ms, 0);
     assert_int_equal(row.owner, world->node);
     assert_int_equal(row.home, 0);
     assert_int_equal(ready_of(world, row.key).epoch, row.epoch);
@@ -49,13 +49,13 @@ static void event_taken_in_elsewhere_is_left_to_the_home(void **state) {
     world->node = nodes.other;
     signal_run(world, "r1", "go", "7");
     assert_left(world, "r1", nodes.home);
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     world->node = nodes.home;
     Op *op = claim(world, 10);
-    assert_int_equal(op->claim.count, 1);
-    assert_int_equal(op->claim.home_count, 1);
+    assert_int_equal(op->out.claim.count, 1);
+    assert_int_equal(op->out.claim.home_count, 1);
     assert_claimed(world, "r1");
-    const ReadyRun *ready = &world->batch.ready[0];
+    const ReadyRun *ready = &world->batch.out.ready[0];
     assert_true(ready->epoch > before.epoch);
     assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_OK, "7");
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
@@ -68,26 +68,26 @@ static void home_is_handed_what_was_delivered_quietly_too(void **state) {
     spec.kind = RUN_FLOW; // only scripts wait for groups
     TaskSpec tasks[] = {task_of("t1"), task_of("t2")};
     Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
-    op->turn.snapshot = STR("parked");
-    op->turn.tasks = tasks;
-    op->turn.task_count = 2;
-    op->turn.is_kept = true;
+    op->in.turn.snapshot = STR("parked");
+    op->in.turn.tasks = tasks;
+    op->in.turn.task_count = 2;
+    op->in.turn.is_kept = true;
     WaitItem items[] = {on_task("t1"), on_task("t2")};
     items[0].quiet = items[1].quiet = WAIT_QUIET_OK;
     items[0].group = items[1].group = 1;
     set_waits(world, op, WAIT_EACH, items, 2);
     op_run(world, op, OK);
     world->node = nodes.other;
-    const TaskRow *leased = lease_tasks(world, "default", 2)->claim_tasks.tasks;
+    const TaskRow *leased = lease_tasks(world, "default", 2)->out.claim_tasks.tasks;
     complete_task(world, "t1", leased[0].token, "1");
-    assert_int_equal(world->batch.left_until_ms, 0);
+    assert_int_equal(world->batch.out.left_until_ms, 0);
     complete_task(world, "t2", leased[1].token, "2");
     assert_left(world, "r1", nodes.home);
     world->node = nodes.home;
     claim(world, 10);
-    assert_int_equal(world->batch.ready[0].resolved_count, 2);
-    assert_text(world->batch.ready[0].resolved[0].data, "1");
-    assert_text(world->batch.ready[0].resolved[1].data, "2");
+    assert_int_equal(world->batch.out.ready[0].resolved_count, 2);
+    assert_text(world->batch.out.ready[0].resolved[0].data, "1");
+    assert_text(world->batch.out.ready[0].resolved[1].data, "2");
 }
 
 static void run_is_left_for_a_while_only(void **state) {
@@ -97,15 +97,15 @@ static void run_is_left_for_a_while_only(void **state) {
     world->node = nodes.other;
     signal_run(world, "r1", "go", "7");
     world->now_ms += PATIENCE_MS - 1;
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     world->now_ms++;
     Op *op = claim(world, 10);
-    assert_int_equal(op->claim.count, 1);
-    assert_int_equal(op->claim.taken_over, 0);
-    assert_int_equal(op->claim.home_count, 0);
+    assert_int_equal(op->out.claim.count, 1);
+    assert_int_equal(op->out.claim.taken_over, 0);
+    assert_int_equal(op->out.claim.home_count, 0);
     assert_claimed(world, "r1");
     world->node = nodes.home;
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
 }
 
 static void clock_that_is_far_off_does_not_hold_a_run(void **state) {
@@ -115,9 +115,9 @@ static void clock_that_is_far_off_does_not_hold_a_run(void **state) {
     world->node = nodes.other;
     signal_run(world, "r1", "go", "7");
     world->now_ms -= PATIENCE_MS;
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     world->now_ms--;
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
 }
 
 static void own_events_are_claimed_at_once(void **state) {
@@ -139,7 +139,7 @@ static void dead_home_is_not_waited_for(void **state) {
     world->now_ms += MINUTE_MS;
     signal_run(world, "r1", "go", "7");
     assert_claimed(world, "r1");
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     assert_claimed(world, "r2");
 }
 
@@ -158,7 +158,7 @@ static void released_run_has_no_home(void **state) {
     Pair nodes = two_nodes(world);
     Claimed claimed = parked(world, "r1");
     Op *op = op_new(world, OP_NOTE_RELEASED);
-    op->memory = (MemoryNote){.run = claimed.run, .epoch = claimed.epoch, .has_entry = true};
+    op->in.memory = (MemoryNote){.run = claimed.run, .epoch = claimed.epoch, .has_entry = true};
     op_run(world, op, OK);
     assert_int_equal(get_run(world, "r1").home, 0);
     world->node = nodes.other;
@@ -172,11 +172,11 @@ static void home_without_room_lets_others_have_it(void **state) {
     parked(world, "r1");
     world->claim_max = 0;
     signal_run(world, "r1", "go", "7");
-    assert_int_equal(world->batch.unclaimed_count, 1);
+    assert_int_equal(world->batch.out.unclaimed_count, 1);
     assert_int_equal(get_run(world, "r1").home, 0);
     world->claim_max = 10;
     world->node = nodes.other;
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
 }
 
 static void timers_and_cancellations_are_left_too(void **state) {
@@ -191,7 +191,7 @@ static void timers_and_cancellations_are_left_too(void **state) {
     fire_at(world, world->now_ms + SECOND_MS);
     assert_left(world, "r1", nodes.home);
     world->node = nodes.home;
-    assert_int_equal(claim(world, 10)->claim.home_count, 2);
+    assert_int_equal(claim(world, 10)->out.claim.home_count, 2);
 }
 
 static void left_run_can_be_paused_rewound_and_cancelled(void **state) {
@@ -232,15 +232,15 @@ static void claims_look_past_runs_that_are_left(void **state) {
     set_topic(world, "all", CONSUME_ALL, VISIBLE_ALL);
     world->node = nodes.other;
     publish(world, "all", "1");
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
     world->claim_max = 0;
     RunSpec spec = spec_of("new");
     create_op(world, &spec);
     world->claim_max = COUNT;
-    assert_int_equal(claim(world, 5)->claim.count, 1);
+    assert_int_equal(claim(world, 5)->out.claim.count, 1);
     assert_int_equal(ready_at(world, 0).run, get_run(world, "new").key);
     world->node = nodes.home;
-    assert_int_equal(claim(world, COUNT)->claim.home_count, COUNT);
+    assert_int_equal(claim(world, COUNT)->out.claim.home_count, COUNT);
 }
 
 int contract_homes(void) {

@@ -3,7 +3,7 @@
 
 static Op *renew(World *world, int64_t lease_ms, Status expected) {
     Op *op = op_new(world, OP_RENEW);
-    op->renew.lease_ms = lease_ms;
+    op->in.renew.lease_ms = lease_ms;
     op_run(world, op, expected);
     return op;
 }
@@ -35,11 +35,11 @@ static void node_says_who_asks_it_for_tasks(void **state) {
     World *world = *state;
     assert_null(get_node(world, world->node).workers.data);
     Op *op = op_new(world, OP_DESCRIBE_NODE);
-    op->describe_node.workers = STR("{\"workers\":[]}");
+    op->in.describe_node.workers = STR("{\"workers\":[]}");
     op_run(world, op, OK);
     assert_text(get_node(world, world->node).workers, "{\"workers\":[]}");
     op = op_new(world, OP_RENEW);
-    op->renew.lease_ms = HOUR_MS;
+    op->in.renew.lease_ms = HOUR_MS;
     op_run(world, op, OK);
     assert_text(get_node(world, world->node).workers, "{\"workers\":[]}");
     op_run(world, op_new(world, OP_DESCRIBE_NODE), OK);
@@ -50,18 +50,18 @@ static void node_says_what_it_is_and_what_it_has(void **state) {
     World *world = *state;
     batch_new(world);
     Op *op = op_add(world, OP_JOIN);
-    op->join.name = STR("node-2");
-    op->join.version = STR("1.2.3-beta");
-    op->join.lease_ms = HOUR_MS;
+    op->in.join.name = STR("node-2");
+    op->in.join.version = STR("1.2.3-beta");
+    op->in.join.lease_ms = HOUR_MS;
     batch_run(world);
-    int64_t node = op->join.node;
+    int64_t node = op->out.join.node;
     assert_text(get_node(world, node).version, "1.2.3-beta");
     assert_null(get_node(world, world->node).version.data);
     create(world, "r1");
     create(world, "r2");
     op = op_new(world, OP_RENEW);
-    op->renew.lease_ms = HOUR_MS;
-    op->renew.resident_count = 17;
+    op->in.renew.lease_ms = HOUR_MS;
+    op->in.renew.resident_count = 17;
     op_run(world, op, OK);
     Query query = {0};
     assert_ok(read_query(world, &query, QUERY_LIST_NODES));
@@ -91,25 +91,25 @@ static void renewing_extends_the_lease(void **state) {
 static void renewing_tells_when_the_next_lease_ends(void **state) {
     World *world = *state;
     int64_t first = world->node;
-    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, 0);
+    assert_int_equal(renew(world, HOUR_MS, OK)->out.renew.next_end_ms, 0);
     join(world, "node-2", 9000);
     int64_t third = join(world, "node-3", 5000);
-    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, START_MS + 5000);
+    assert_int_equal(renew(world, HOUR_MS, OK)->out.renew.next_end_ms, START_MS + 5000);
     batch_new(world);
     Op *op = op_add(world, OP_RENEW);
-    op->renew.lease_ms = HOUR_MS;
-    op_add(world, OP_SET_TOPIC)->set_topic.name = STR("t");
+    op->in.renew.lease_ms = HOUR_MS;
+    op_add(world, OP_SET_TOPIC)->in.set_topic.name = STR("t");
     batch_run(world);
-    assert_int_equal(op->renew.next_end_ms, START_MS + 5000);
+    assert_int_equal(op->out.renew.next_end_ms, START_MS + 5000);
     world->now_ms = START_MS + 1000;
     world->node = third;
-    assert_int_equal(renew(world, 20000, OK)->renew.next_end_ms, START_MS + 9000);
+    assert_int_equal(renew(world, 20000, OK)->out.renew.next_end_ms, START_MS + 9000);
     world->node = first;
-    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, START_MS + 9000);
+    assert_int_equal(renew(world, HOUR_MS, OK)->out.renew.next_end_ms, START_MS + 9000);
     world->now_ms = START_MS + 9000; // the second is dead now
-    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, START_MS + 21000);
+    assert_int_equal(renew(world, HOUR_MS, OK)->out.renew.next_end_ms, START_MS + 21000);
     world->now_ms = START_MS + 21000;
-    assert_int_equal(renew(world, HOUR_MS, OK)->renew.next_end_ms, 0);
+    assert_int_equal(renew(world, HOUR_MS, OK)->out.renew.next_end_ms, 0);
 }
 
 static void late_node_that_lost_nothing_may_renew(void **state) {
@@ -119,7 +119,7 @@ static void late_node_that_lost_nothing_may_renew(void **state) {
     renew(world, HOUR_MS, OK);
     int64_t first = world->node;
     world->node = join(world, "node-2", HOUR_MS);
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     world->node = first;
     save_step(world, (Claimed){get_run(world, "r1").key, get_run(world, "r1").epoch}, "a", 0);
 }
@@ -132,8 +132,8 @@ static void dead_nodes_runs_are_taken_over_and_it_is_fenced(void **state) {
     world->now_ms = START_MS + HOUR_MS;
     world->node = join(world, "node-2", HOUR_MS);
     Op *op = claim(world, 10);
-    assert_int_equal(op->claim.count, 2);
-    assert_int_equal(op->claim.taken_over, 2);
+    assert_int_equal(op->out.claim.count, 2);
+    assert_int_equal(op->out.claim.taken_over, 2);
     assert_int_equal(get_run(world, "a").owner, world->node);
     assert_int_equal(get_run(world, "a").attempts, 1);
     assert_true(get_run(world, "a").epoch > a.epoch);
@@ -144,7 +144,7 @@ static void dead_nodes_runs_are_taken_over_and_it_is_fenced(void **state) {
     assert_status(batch_try(world), ERR_FENCED);
     assert_string_equal(world->diag.code, "NODE_FENCED");
     batch_new(world);
-    op_add(world, OP_RENEW)->renew.lease_ms = HOUR_MS;
+    op_add(world, OP_RENEW)->in.renew.lease_ms = HOUR_MS;
     assert_status(batch_try(world), ERR_FENCED);
     assert_unchanged(world, before);
     assert_true(get_node(world, dead).lease_until_ms < 0); // it can still look itself up
@@ -153,13 +153,13 @@ static void dead_nodes_runs_are_taken_over_and_it_is_fenced(void **state) {
 static void next_process(World *world, const char *name) {
     world->now_ms += HOUR_MS;
     world->node = join(world, name, HOUR_MS);
-    assert_int_equal(claim(world, 10)->claim.taken_over, 1);
+    assert_int_equal(claim(world, 10)->out.claim.taken_over, 1);
 }
 
 static void begin_again(World *world) {
     RunRow run = get_run(world, "a");
     Op *op = turn(world, (Claimed){run.key, run.epoch}, NEXT_CONTINUE);
-    op->turn.is_attempt = true;
+    op->in.turn.is_attempt = true;
     op_run(world, op, OK);
 }
 
@@ -178,7 +178,7 @@ static void lost_executions_are_counted_in_a_row(void **state) {
     op_run(world, op_new(world, OP_LEAVE), OK); // an orderly end loses nothing
     assert_int_equal(get_run(world, "a").attempts, 2);
     world->node = join(world, "five", HOUR_MS);
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     Claimed claimed = ready_at(world, 0);
     begin_again(world);
     save_step(world, claimed, "a", 0); // it got on
@@ -195,7 +195,7 @@ static void a_resumed_run_counts_lost_executions_anew(void **state) {
     assert_state(world, "a", RUN_PAUSED);
     assert_int_equal(get_run(world, "a").attempts, 1); // for people to see
     Op *op = op_new(world, OP_RESUME);
-    op->hold.run_id = STR("a");
+    op->in.hold.run_id = STR("a");
     op_run(world, op, OK);
     assert_int_equal(get_run(world, "a").attempts, 0);
 }
@@ -205,10 +205,10 @@ static void runs_are_taken_over_a_page_at_a_time(void **state) {
     for (int i = 0; i < 5; i++) create(world, arena_printf(&world->arena, "r%d", i).data);
     world->now_ms = START_MS + HOUR_MS;
     world->node = join(world, "node-2", HOUR_MS);
-    assert_int_equal(claim(world, 2)->claim.taken_over, 2);
-    assert_int_equal(claim(world, 2)->claim.taken_over, 2);
-    assert_int_equal(claim(world, 2)->claim.taken_over, 1);
-    assert_int_equal(claim(world, 2)->claim.count, 0);
+    assert_int_equal(claim(world, 2)->out.claim.taken_over, 2);
+    assert_int_equal(claim(world, 2)->out.claim.taken_over, 2);
+    assert_int_equal(claim(world, 2)->out.claim.taken_over, 1);
+    assert_int_equal(claim(world, 2)->out.claim.count, 0);
 }
 
 static void living_nodes_runs_are_not_taken(void **state) {
@@ -216,13 +216,13 @@ static void living_nodes_runs_are_not_taken(void **state) {
     create(world, "r1");
     world->now_ms = START_MS + HOUR_MS - 1;
     world->node = join(world, "node-2", HOUR_MS);
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
 }
 
 static void own_runs_are_not_claimed_twice(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     save_step(world, claimed, "a", 0);
 }
 
@@ -233,14 +233,14 @@ static void leaving_node_hands_back_its_claims(void **state) {
     pause_run(world, "r2"); // wanted: held instead of handed back
     Op *op = op_new(world, OP_LEAVE);
     op_run(world, op, OK);
-    assert_int_equal(op->leave.released_count, 2);
+    assert_int_equal(op->out.leave.released_count, 2);
     assert_int_equal(get_run(world, "r1").owner, 0);
     assert_state(world, "r1", RUN_RUNNING);
     assert_state(world, "r2", RUN_PAUSED);
     world->node = join(world, "node-2", HOUR_MS);
     op = claim(world, 10);
-    assert_int_equal(op->claim.count, 1);
-    assert_int_equal(op->claim.taken_over, 0);
+    assert_int_equal(op->out.claim.count, 1);
+    assert_int_equal(op->out.claim.taken_over, 0);
     assert_int_equal(get_run(world, "r1").attempts, 0); // an orderly end is not a crash
     assert_true(ready_at(world, 0).epoch > claimed.epoch);
 }
@@ -256,9 +256,9 @@ static void leaving_node_hands_back_more_than_a_page(void **state) {
     batch_run(world);
     Op *op = op_new(world, OP_LEAVE);
     op_run(world, op, OK);
-    assert_int_equal(op->leave.released_count, 600);
+    assert_int_equal(op->out.leave.released_count, 600);
     world->node = join(world, "node-2", HOUR_MS);
-    assert_int_equal(claim(world, 1000)->claim.count, 600);
+    assert_int_equal(claim(world, 1000)->out.claim.count, 600);
 }
 
 static void exclusive_join_ends_the_leases_of_all_others(void **state) {
@@ -267,9 +267,9 @@ static void exclusive_join_ends_the_leases_of_all_others(void **state) {
     int64_t first = world->node, second = join(world, "node-2", HOUR_MS);
     world->node = 0;
     Op *op = op_new(world, OP_JOIN);
-    op->join.name = STR("only");
-    op->join.lease_ms = HOUR_MS;
-    op->join.is_exclusive = true;
+    op->in.join.name = STR("only");
+    op->in.join.lease_ms = HOUR_MS;
+    op->in.join.is_exclusive = true;
     op_run(world, op, OK);
     const int64_t others[] = {first, second};
     for (int i = 0; i < 2; i++) {
@@ -278,8 +278,8 @@ static void exclusive_join_ends_the_leases_of_all_others(void **state) {
         op_add(world, OP_FIRE_DUE);
         assert_status(batch_try(world), ERR_FENCED);
     }
-    world->node = op->join.node;
-    assert_int_equal(claim(world, 10)->claim.taken_over, 1);
+    world->node = op->out.join.node;
+    assert_int_equal(claim(world, 10)->out.claim.taken_over, 1);
 }
 
 static void exclusive_join_ends_the_leases_of_tasks_the_others_did(void **state) {
@@ -292,20 +292,20 @@ static void exclusive_join_ends_the_leases_of_tasks_the_others_did(void **state)
     join(world, "node-2", HOUR_MS);
     Op *op = op_new(world, OP_CLAIM_TASKS);
     Str queue = STR("default");
-    op->claim_tasks.worker = STR("node-2");
-    op->claim_tasks.queues = &queue;
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.max = 1;
-    op->claim_tasks.lease_ms = HOUR_MS;
+    op->in.claim_tasks.worker = STR("node-2");
+    op->in.claim_tasks.queues = &queue;
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.max = 1;
+    op->in.claim_tasks.lease_ms = HOUR_MS;
     op_run(world, op, OK);
-    int64_t stale = op->claim_tasks.tasks[0].token;
+    int64_t stale = op->out.claim_tasks.tasks[0].token;
     world_crash(world);
     assert_int_equal(get_task(world, "t1").state, TASK_LEASED);
     assert_int_equal(get_task(world, "t2").state, TASK_QUEUED);
     complete_task(world, "t1", own.token, "1");
     op = op_new(world, OP_COMPLETE_TASK);
-    op->complete_task.id = STR("t2");
-    op->complete_task.token = stale;
+    op->in.complete_task.id = STR("t2");
+    op->in.complete_task.token = stale;
     op_run(world, op, ERR_FENCED);
     fire_at(world, START_MS + MINUTE_MS); // its backoff is over
     assert_int_equal(lease_one(world, "default").attempt, 2);
@@ -315,13 +315,13 @@ static void released_claim_can_be_taken_by_another(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     Op *op = op_new(world, OP_RELEASE);
-    op->release.run = claimed.run;
-    op->release.epoch = claimed.epoch;
+    op->in.release.run = claimed.run;
+    op->in.release.epoch = claimed.epoch;
     op_run(world, op, OK);
     assert_state(world, "r1", RUN_RUNNING);
     int64_t first = world->node;
     world->node = join(world, "node-2", HOUR_MS);
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     world->node = first;
     op = turn(world, claimed, NEXT_COMPLETE);
     op_run(world, op, ERR_FENCED);
@@ -339,7 +339,7 @@ static void claims_go_by_priority_then_age(void **state) {
     const char *const expected[] = {"r1", "r3", "r0", "r4", "r2"};
     for (int i = 0; i < 5; i++) {
         claim(world, 1);
-        assert_text(world->batch.ready[0].id, expected[i]);
+        assert_text(world->batch.out.ready[0].id, expected[i]);
     }
 }
 
@@ -353,7 +353,7 @@ static void two_nodes_racing_for_a_claim_get_one_each(void **state) {
     for (int i = 0; i < 4; i++) {
         world->node = nodes[i % 2];
         Op *op = claim(world, 1);
-        assert_int_equal(op->claim.count, i < 3);
+        assert_int_equal(op->out.claim.count, i < 3);
         if (i < 3) owners[i] = ready_at(world, 0).run;
     }
     assert_true(owners[0] != owners[1] && owners[1] != owners[2] && owners[0] != owners[2]);
@@ -367,11 +367,11 @@ static void two_nodes_racing_for_a_dead_ones_runs_share_them(void **state) {
     int64_t count = 0;
     for (int i = 0; i < 4; i++) {
         world->node = i % 2 ? a : b;
-        count += claim(world, 1)->claim.taken_over;
+        count += claim(world, 1)->out.claim.taken_over;
     }
     assert_int_equal(count, 4);
     world->node = a;
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
 }
 
 static void two_nodes_firing_the_same_timer_wake_once(void **state) {
@@ -380,10 +380,10 @@ static void two_nodes_firing_the_same_timer_wake_once(void **state) {
     park(world, claimed, on_timer(START_MS + 100));
     int64_t first = world->node, second = join(world, "node-2", HOUR_MS);
     world->node = second;
-    assert_int_equal(fire_at(world, START_MS + 100)->fire_due.woken_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 100)->out.fire_due.woken_count, 1);
     assert_int_equal(get_run(world, "r1").owner, second);
     world->node = first;
-    assert_int_equal(fire(world)->fire_due.woken_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 0);
 }
 
 static void sweep_hands_back_claims_of_nodes_without_a_row(void **state) {
@@ -392,8 +392,8 @@ static void sweep_hands_back_claims_of_nodes_without_a_row(void **state) {
     world->now_ms = START_MS + 100 * DAY_MS; // long dead, never taken over
     world->node = join(world, "node-2", HOUR_MS);
     Op *op = sweep(world);
-    assert_int_equal(op->sweep.reclaimed_runs, 0); // its row stays while it owns something
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(op->out.sweep.reclaimed_runs, 0); // its row stays while it owns something
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     sweep(world);
     Query query = {0};
     assert_ok(read_query(world, &query, QUERY_LIST_NODES));
@@ -420,11 +420,11 @@ static void dead_node_without_runs_is_forgotten_by_the_sweep(void **state) {
 
 static Op *define(World *world, const char *name, const char *version, const char *source) {
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = str_from(name);
-    op->define.version = str_from(version);
-    op->define.kind = RUN_FLOW;
-    op->define.config = STR("{}");
-    op->define.source = str_from(source);
+    op->in.define.name = str_from(name);
+    op->in.define.version = str_from(version);
+    op->in.define.kind = RUN_FLOW;
+    op->in.define.config = STR("{}");
+    op->in.define.source = str_from(source);
     op_run(world, op, OK);
     return op;
 }
@@ -437,7 +437,7 @@ static DefinitionRow current(World *world, const char *name) {
 
 static void defined_version_becomes_current(void **state) {
     World *world = *state;
-    assert_true(define(world, "w", "v1", "one")->define.is_new);
+    assert_true(define(world, "w", "v1", "one")->out.define.is_new);
     assert_text(current(world, "w").source, "one");
     define(world, "other", "v1", "elsewhere");
     define(world, "w", "v2", "two");
@@ -451,11 +451,11 @@ static void defined_version_becomes_current(void **state) {
 
 static void defining_an_old_version_again_rolls_back(void **state) {
     World *world = *state;
-    int64_t key = define(world, "w", "v1", "one")->define.key;
+    int64_t key = define(world, "w", "v1", "one")->out.define.key;
     define(world, "w", "v2", "two");
     Op *op = define(world, "w", "v1", "changed behind our back");
-    assert_false(op->define.is_new);
-    assert_int_equal(op->define.key, key);
+    assert_false(op->out.define.is_new);
+    assert_int_equal(op->out.define.key, key);
     assert_text(current(world, "w").version, "v1");
     assert_text(current(world, "w").source, "one"); // a version never changes
     Query query = {.name = STR("w")};
@@ -467,13 +467,13 @@ static void defining_an_old_version_again_rolls_back(void **state) {
 static Op *define_file(World *world, const char *version, int64_t kind, Status expected) {
     static const char *const names[] = {"b", "c"};
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = STR("a");
-    op->define.version = str_from(version);
-    op->define.kind = kind;
-    op->define.source = STR("three of them");
-    op->define.other_count = 2;
-    op->define.others = ARENA_ARRAY(&world->arena, DefinedWorkflow, 2);
-    for (int i = 0; i < 2; i++) op->define.others[i].name = str_from(names[i]);
+    op->in.define.name = STR("a");
+    op->in.define.version = str_from(version);
+    op->in.define.kind = kind;
+    op->in.define.source = STR("three of them");
+    op->in.define.other_count = 2;
+    op->in.define.others = ARENA_ARRAY(&world->arena, DefinedWorkflow, 2);
+    for (int i = 0; i < 2; i++) op->in.define.others[i].name = str_from(names[i]);
     op_run(world, op, expected);
     return op;
 }
@@ -482,33 +482,35 @@ static void workflows_of_a_file_become_current_together(void **state) {
     World *world = *state;
     define(world, "b", "v1", "one");
     Op *op = define_file(world, "v2", RUN_FLOW, OK);
-    assert_true(op->define.is_new && op->define.others[0].is_new && op->define.others[1].is_new);
-    assert_true(op->define.key < op->define.others[0].key);
+    assert_true(op->out.define.is_new && op->out.define.others[0].is_new &&
+                op->out.define.others[1].is_new);
+    assert_true(op->out.define.key < op->out.define.others[0].key);
     assert_text(current(world, "a").version, "v2");
     assert_text(current(world, "b").version, "v2");
     assert_text(current(world, "c").version, "v2");
     op = define_file(world, "v2", RUN_FLOW, OK);
-    assert_false(op->define.is_new || op->define.others[0].is_new || op->define.others[1].is_new);
+    assert_false(op->out.define.is_new || op->out.define.others[0].is_new ||
+                 op->out.define.others[1].is_new);
 }
 
 static void file_with_one_workflow_that_is_refused_changes_nothing(void **state) {
     World *world = *state;
     define(world, "a", "v1", "one");
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = STR("c");
-    op->define.version = VERSION_NATIVE;
-    op->define.kind = RUN_NATIVE;
+    op->in.define.name = STR("c");
+    op->in.define.version = VERSION_NATIVE;
+    op->in.define.kind = RUN_NATIVE;
     op_run(world, op, OK);
     Str before = world_dump(world);
     assert_refused(define_file(world, "v2", RUN_FLOW, ERR_CONFLICT), ERR_CONFLICT, "WORKFLOW_KIND");
     assert_unchanged(world, before);
     op = op_new(world, OP_DEFINE);
-    op->define.name = STR("a");
-    op->define.version = STR("v2");
-    op->define.kind = RUN_FLOW;
-    op->define.other_count = 1;
-    op->define.others = ARENA_ARRAY(&world->arena, DefinedWorkflow, 1);
-    op->define.others[0].name = arena_printf(&world->arena, "%0*d", (int)LIMIT_NAME_SIZE + 1, 7);
+    op->in.define.name = STR("a");
+    op->in.define.version = STR("v2");
+    op->in.define.kind = RUN_FLOW;
+    op->in.define.other_count = 1;
+    op->in.define.others = ARENA_ARRAY(&world->arena, DefinedWorkflow, 1);
+    op->in.define.others[0].name = arena_printf(&world->arena, "%0*d", (int)LIMIT_NAME_SIZE + 1, 7);
     op_run(world, op, ERR_LIMIT);
     assert_unchanged(world, before);
 }
@@ -518,13 +520,13 @@ static void the_name_of_the_file_is_the_one_said_last(void **state) {
     define(world, "w", "v1", "one");
     assert_null(current(world, "w").file.data);
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = STR("w");
-    op->define.version = STR("v1");
-    op->define.kind = RUN_FLOW;
-    op->define.source = STR("one");
-    op->define.file = STR("saga.flow");
+    op->in.define.name = STR("w");
+    op->in.define.version = STR("v1");
+    op->in.define.kind = RUN_FLOW;
+    op->in.define.source = STR("one");
+    op->in.define.file = STR("saga.flow");
     op_run(world, op, OK);
-    assert_false(op->define.is_new);
+    assert_false(op->out.define.is_new);
     assert_text(current(world, "w").file, "saga.flow");
     define(world, "w", "v1", "one"); // whoever does not say it changes nothing
     assert_text(current(world, "w").file, "saga.flow");
@@ -532,7 +534,7 @@ static void the_name_of_the_file_is_the_one_said_last(void **state) {
 
 static void run_stays_with_the_version_it_started_with(void **state) {
     World *world = *state;
-    int64_t first = define(world, "w", "v1", "one")->define.key;
+    int64_t first = define(world, "w", "v1", "one")->out.define.key;
     RunSpec spec = spec_of("r1");
     spec.kind = RUN_FLOW;
     spec.definition = first;
@@ -546,8 +548,8 @@ static void run_stays_with_the_version_it_started_with(void **state) {
 
 static void start_by_name_alone_takes_the_current_definition(void **state) {
     World *world = *state;
-    int64_t first = define(world, "w", "v1", "one")->define.key;
-    int64_t second = define(world, "w", "v2", "two")->define.key;
+    int64_t first = define(world, "w", "v1", "one")->out.define.key;
+    int64_t second = define(world, "w", "v2", "two")->out.define.key;
     RunSpec spec = spec_of("r1");
     spec.workflow = STR("w");
     spec.kind = 0;
@@ -575,7 +577,7 @@ static void start_by_a_name_nobody_defined_is_refused(void **state) {
     assert_refused(op, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND");
     spec.id = STR("taken"); // a taken id answers its run, in memory or not
     op = create_op(world, &spec);
-    assert_false(op->create_run.is_new);
+    assert_false(op->out.create_run.is_new);
     assert_unchanged(world, before);
 }
 
@@ -586,15 +588,15 @@ static void child_of_a_workflow_nobody_defined_is_born_failed(void **state) {
     child.workflow = STR("nobody defined it");
     child.kind = 0;
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child("child")}, 1);
     op_run(world, op, OK);
     assert_state(world, "child", RUN_FAILED);
-    assert_int_equal(op->turn.state, RUN_RUNNING);
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_int_equal(op->turn.resolved[0].outcome, OUTCOME_ERROR);
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved[0].outcome, OUTCOME_ERROR);
+    assert_int_equal(world->batch.out.ready_count, 0);
 }
 
 static void unknown_definitions_are_not_found(void **state) {

@@ -32,11 +32,11 @@ static void nodes_free(World *world, Nodes *nodes) {
 
 static void assert_reserved(World *world, const char *id) {
     RunRow row = get_run(world, id);
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.unclaimed_count, 0);
-    assert_int_equal(world->batch.reserved_count, 1);
-    assert_text(world->batch.reserved[0].id, id);
-    assert_true(str_equal(world->batch.reserved[0].workflow, row.workflow));
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.unclaimed_count, 0);
+    assert_int_equal(world->batch.out.reserved_count, 1);
+    assert_text(world->batch.out.reserved[0].id, id);
+    assert_true(str_equal(world->batch.out.reserved[0].workflow, row.workflow));
     assert_int_equal(row.state, RUN_RUNNING);
     assert_true(row.owner < 0);
     assert_true(run_is_ready(&row));
@@ -52,8 +52,8 @@ static int64_t claim_all(World *world, int64_t max) {
     int64_t count = 0;
     for (;;) {
         Op *op = claim(world, max - count);
-        count += op->claim.count;
-        if (count == max || !op->claim.is_cut) return count;
+        count += op->out.claim.count;
+        if (count == max || !op->out.claim.is_cut) return count;
     }
 }
 
@@ -63,10 +63,10 @@ static void new_run_goes_to_the_node_that_has_its_workflow(void **state) {
     start_order(world, "r1");
     assert_reserved(world, "r1");
     Op *op = claim(world, 10);
-    assert_int_equal(op->claim.count, 0);
-    assert_int_equal(world->batch.reserved_count, 0); // it does not meet it again
+    assert_int_equal(op->out.claim.count, 0);
+    assert_int_equal(world->batch.out.reserved_count, 0); // it does not meet it again
     act_as(world, nodes.with, nodes.both);
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     nodes_free(world, &nodes);
 }
@@ -80,7 +80,7 @@ static void what_wakes_a_run_may_come_in_anywhere(void **state) {
     signal_run(world, "r1", "go", "7");
     assert_reserved(world, "r1");
     act_as(world, nodes.with, nodes.both);
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     nodes_free(world, &nodes);
 }
@@ -102,13 +102,13 @@ static void runs_of_a_dead_node_are_reserved_too(void **state) {
     act_as(world, nodes.without, nodes.none);
     world->now_ms += 2 * HOUR_MS;
     Op *op = claim(world, 10);
-    assert_int_equal(op->claim.count, 0);
-    assert_int_equal(op->claim.taken_over, 0);
-    assert_int_equal(op->claim.reserved_count, 1);
+    assert_int_equal(op->out.claim.count, 0);
+    assert_int_equal(op->out.claim.taken_over, 0);
+    assert_int_equal(op->out.claim.reserved_count, 1);
     assert_reserved(world, "r1");
     assert_int_equal(get_run(world, "r1").attempts, 1); // its execution was lost all the same
     act_as(world, join(world, "node-3", HOUR_MS), nodes.both);
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     nodes_free(world, &nodes);
 }
@@ -149,10 +149,10 @@ static void each_node_claims_its_own_workflows_only(void **state) {
         assert_reserved(world, id);
     }
     act_as(world, nodes.with, nodes.both);
-    assert_int_equal(claim(world, 1)->claim.count, 1);
-    assert_int_equal(claim(world, 10)->claim.count, 3);
+    assert_int_equal(claim(world, 1)->out.claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 3);
     act_as(world, nodes.without, NULL); // somebody who has all there are
-    assert_int_equal(claim(world, 10)->claim.count, 2);
+    assert_int_equal(claim(world, 10)->out.claim.count, 2);
     nodes_free(world, &nodes);
 }
 
@@ -163,18 +163,18 @@ static void run_that_was_left_to_its_home_is_reserved_in_the_end(void **state) {
     WaitItem item = on_signal("go");
     Op *op = turn(world, create(world, "r1"), NEXT_SUSPEND);
     set_waits(world, op, WAIT_FIRST, &item, 1);
-    op->turn.is_kept = true;
+    op->in.turn.is_kept = true;
     op_run(world, op, OK);
     act_as(world, nodes.without, nodes.none);
     signal_run(world, "r1", "go", "7");
     assert_int_equal(get_run(world, "r1").home, nodes.with);
-    assert_int_equal(world->batch.reserved_count, 0);
+    assert_int_equal(world->batch.out.reserved_count, 0);
     world->now_ms += 2 * SECOND_MS;
     claim(world, 10);
     assert_reserved(world, "r1");
     assert_int_equal(get_run(world, "r1").home, 0);
     act_as(world, nodes.with, nodes.both);
-    assert_int_equal(claim(world, 10)->claim.count, 1);
+    assert_int_equal(claim(world, 10)->out.claim.count, 1);
     nodes_free(world, &nodes);
 }
 

@@ -12,7 +12,7 @@ static void steps_are_ordered_by_position_not_by_name(void **state) {
     for (size_t i = 0; i < 6; i++) assert_text(query.log[i].name, names[i]);
     Query load = get_load(world, "r1");
     for (size_t i = 0; i < 6; i++) assert_text(load.log[i].name, names[i]);
-    assert_int_equal(rewind_run(world, "r1", "step10", -1)->rewind.dropped_count, 5);
+    assert_int_equal(rewind_run(world, "r1", "step10", -1)->out.rewind.dropped_count, 5);
     assert_int_equal(get_load(world, "r1").log_count, 1);
 }
 
@@ -52,7 +52,7 @@ static void more_than_ten_iterations_of_one_name_are_told_apart(void **state) {
         assert_ok(read_query(world, &query, QUERY_STEP));
         assert_text(query.log[0].data, arena_printf(&world->arena, "%d", i * i).data);
     }
-    assert_int_equal(rewind_run(world, "r1", "loop", 11)->rewind.dropped_count, 14);
+    assert_int_equal(rewind_run(world, "r1", "loop", 11)->out.rewind.dropped_count, 14);
     Query load = get_load(world, "r1");
     assert_int_equal(load.log_count, 11);
     assert_int_equal(load.log[10].iteration, 10);
@@ -104,31 +104,31 @@ static void log_goes_on_where_it_was_after_a_crash(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     save_step(world, claimed, "a", 0);
-    int64_t last_seq = save_step(world, claimed, "b", 1)->turn.last_seq;
+    int64_t last_seq = save_step(world, claimed, "b", 1)->out.turn.last_seq;
     world_crash(world);
     claim(world, 1);
-    assert_int_equal(world->batch.ready[0].last_seq, last_seq);
+    assert_int_equal(world->batch.out.ready[0].last_seq, last_seq);
     Op *op = save_step(world, ready_at(world, 0), "c", 2);
-    assert_int_equal(op->turn.last_seq, last_seq + 1);
+    assert_int_equal(op->out.turn.last_seq, last_seq + 1);
 }
 
 static void entry_without_a_turn_can_be_appended(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     Op *op = op_new(world, OP_APPEND_LOG);
-    op->append_log.run = claimed.run;
-    op->append_log.epoch = -1;
-    op->append_log.idle_since_ms = -1;
-    op->append_log.entry =
+    op->in.append_log.run = claimed.run;
+    op->in.append_log.epoch = -1;
+    op->in.append_log.idle_since_ms = -1;
+    op->in.append_log.entry =
         (LogRow){.kind = LOG_LINE, .position = -1, .name = STR("info"), .data = STR("\"hello\"")};
     op_run(world, op, OK);
     assert_text(last_entry(world, "r1", LOG_LINE).data, "\"hello\"");
     assert_int_equal(get_load(world, "r1").log_count, 0);
     op = op_new(world, OP_APPEND_LOG);
-    op->append_log.run = claimed.run;
-    op->append_log.epoch = claimed.epoch;
-    op->append_log.idle_since_ms = START_MS;
-    op->append_log.entry = (LogRow){.kind = LOG_IDLE, .position = -1};
+    op->in.append_log.run = claimed.run;
+    op->in.append_log.epoch = claimed.epoch;
+    op->in.append_log.idle_since_ms = START_MS;
+    op->in.append_log.entry = (LogRow){.kind = LOG_IDLE, .position = -1};
     op_run(world, op, OK);
     assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS);
 }
@@ -157,7 +157,7 @@ static void rewind_of_a_parked_run_wakes_it_and_leaves_its_lines(void **state) {
     rewind_run(world, "r1", "a", -1);
     assert_state(world, "r1", RUN_RUNNING);
     assert_int_equal(get_run(world, "r1").due_at_ms, 0);
-    assert_true(publish(world, "t", "1")->publish.is_kept);
+    assert_true(publish(world, "t", "1")->out.publish.is_kept);
 }
 
 static void rewind_of_a_paused_run_sets_it_going(void **state) {
@@ -167,7 +167,7 @@ static void rewind_of_a_paused_run_sets_it_going(void **state) {
     finish(world, claimed, NEXT_PAUSE, "{}");
     rewind_run(world, "r1", "a", -1);
     assert_state(world, "r1", RUN_RUNNING);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
 }
 
 static void rewind_drops_attempts_waits_children_and_tasks_too(void **state) {
@@ -186,8 +186,8 @@ static void rewind_drops_attempts_waits_children_and_tasks_too(void **state) {
     save_entry(world, claimed,
                (LogRow){.kind = LOG_STEP_ATTEMPT, .position = 4, .name = STR("b"), .attempt = 1});
     Op *op = rewind_run(world, "r1", "go", -1); // a wait is named by its signal
-    assert_int_equal(op->rewind.position, 1);
-    assert_int_equal(op->rewind.dropped_count, 3); // attempts are dropped, not counted
+    assert_int_equal(op->out.rewind.position, 1);
+    assert_int_equal(op->out.rewind.dropped_count, 3); // attempts are dropped, not counted
     assert_int_equal(get_load(world, "r1").log_count, 1);
     assert_int_equal(entry_count(world, "r1", LOG_STEP_ATTEMPT), 1); // history stays readable
     assert_int_equal(last_entry(world, "r1", LOG_REWOUND).position, 1);
@@ -202,8 +202,8 @@ static void rewind_cancels_tasks_past_the_step(void **state) {
         tasks[i].queue = i == 2 ? STR("q") : STR("default");
     }
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.tasks = tasks;
-    op->turn.task_count = 3;
+    op->in.turn.tasks = tasks;
+    op->in.turn.task_count = 3;
     set_log(world, op, (LogRow){.kind = LOG_TASK, .position = 1, .name = STR("queued")});
     op_run(world, op, OK);
     TaskRow leased = lease_one(world, "q");
@@ -212,10 +212,10 @@ static void rewind_cancels_tasks_past_the_step(void **state) {
     assert_int_equal(get_task(world, "queued").state, TASK_CANCELLED);
     assert_int_equal(get_task(world, "leased").state, TASK_LEASED);
     op = op_new(world, OP_HEARTBEAT_TASK);
-    op->heartbeat.id = STR("leased");
-    op->heartbeat.token = leased.token;
+    op->in.heartbeat.id = STR("leased");
+    op->in.heartbeat.token = leased.token;
     op_run(world, op, OK);
-    assert_true(op->heartbeat.is_cancel_wanted);
+    assert_true(op->out.heartbeat.is_cancel_wanted);
 }
 
 static void rewind_to_an_unknown_step_changes_nothing(void **state) {
@@ -224,14 +224,14 @@ static void rewind_to_an_unknown_step_changes_nothing(void **state) {
     save_step(world, claimed, "a", 0);
     Str before = world_dump(world);
     Op *op = op_new(world, OP_REWIND);
-    op->rewind.run_id = STR("r1");
-    op->rewind.step = STR("b");
+    op->in.rewind.run_id = STR("r1");
+    op->in.rewind.step = STR("b");
     op_run(world, op, ERR_NOT_FOUND);
     assert_refused(op, ERR_NOT_FOUND, "STEP_NOT_FOUND");
     op = op_new(world, OP_REWIND);
-    op->rewind.run_id = STR("r1");
-    op->rewind.step = STR("a");
-    op->rewind.iteration = 1;
+    op->in.rewind.run_id = STR("r1");
+    op->in.rewind.step = STR("a");
+    op->in.rewind.iteration = 1;
     op_run(world, op, ERR_NOT_FOUND);
     assert_unchanged(world, before);
 }
@@ -240,10 +240,10 @@ static void rewind_to_an_unknown_step_changes_nothing(void **state) {
 
 static Op *fork_run(World *world, const char *step, int64_t iteration, Status expected) {
     Op *op = op_new(world, OP_FORK);
-    op->fork.run_id = STR("r1");
-    op->fork.new_id = STR("copy");
-    op->fork.step = str_from(step);
-    op->fork.iteration = iteration;
+    op->in.fork.run_id = STR("r1");
+    op->in.fork.new_id = STR("copy");
+    op->in.fork.step = str_from(step);
+    op->in.fork.iteration = iteration;
     op_run(world, op, expected);
     return op;
 }
@@ -257,10 +257,10 @@ static void step_without_an_iteration_is_the_last_of_its_name(void **state) {
     }
     fork_run(world, "loop", -1, OK);
     assert_int_equal(get_load(world, "copy").log_count, 4);
-    assert_int_equal(rewind_run(world, "r1", "loop", -1)->rewind.position, 4);
+    assert_int_equal(rewind_run(world, "r1", "loop", -1)->out.rewind.position, 4);
     assert_int_equal(last_entry(world, "r1", LOG_REWOUND).iteration, 2);
-    assert_int_equal(rewind_run(world, "r1", "loop", -1)->rewind.position, 2);
-    assert_int_equal(rewind_run(world, "r1", "loop", 0)->rewind.position, 0);
+    assert_int_equal(rewind_run(world, "r1", "loop", -1)->out.rewind.position, 2);
+    assert_int_equal(rewind_run(world, "r1", "loop", 0)->out.rewind.position, 0);
 }
 
 static void fork_copies_what_came_before_the_step_and_leaves_the_old_run(void **state) {
@@ -276,7 +276,7 @@ static void fork_copies_what_came_before_the_step_and_leaves_the_old_run(void **
     finish(world, claimed, NEXT_FAIL, "{}");
     RunRow old = get_run(world, "r1");
     Op *op = fork_run(world, "b", -1, OK);
-    assert_int_equal(world->batch.ready[0].run, op->fork.key);
+    assert_int_equal(world->batch.out.ready[0].run, op->out.fork.key);
     Query load = get_load(world, "copy");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "a");
@@ -343,7 +343,7 @@ static void continue_as_drops_checkpoints_and_keeps_signals_and_tasks(void **sta
     Query query = {.run_id = STR("r1"), .name = STR("a")};
     assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
     op = park(world, claimed, on_signal("go"));
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "1");
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "1");
 }
 
 static void continue_as_many_times_counts_incarnations(void **state) {
@@ -368,15 +368,15 @@ static void continue_as_for_ever_keeps_the_newest_of_its_log(void **state) {
     for (int i = 0; i < 20; i++) {
         Op *op = turn(world, claimed, NEXT_CONTINUE_AS);
         LogRow entry = log_step("a", 0, 0, "1");
-        op->turn.log_count = 70;
-        op->turn.log = ARENA_ARRAY(&world->arena, LogRow, op->turn.log_count);
+        op->in.turn.log_count = 70;
+        op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, op->in.turn.log_count);
         for (int position = 0; position < 70; position++) {
             entry.position = entry.iteration = position;
-            op->turn.log[position] = entry;
+            op->in.turn.log[position] = entry;
         }
-        op->turn.result = STR("2");
+        op->in.turn.result = STR("2");
         op_run(world, op, OK);
-        last = op->turn.last_seq;
+        last = op->out.turn.last_seq;
     }
     assert_int_equal(last, 1 + 20 * 71);
     // The last removal was before the note of the last continue-as.
@@ -397,9 +397,9 @@ static void steps_of_an_earlier_incarnation_cannot_be_rewound_to(void **state) {
     save_step(world, claimed, "old", 0);
     finish(world, claimed, NEXT_CONTINUE_AS, "2");
     Op *op = op_new(world, OP_REWIND);
-    op->rewind.run_id = STR("r1");
-    op->rewind.step = STR("old");
-    op->rewind.iteration = -1;
+    op->in.rewind.run_id = STR("r1");
+    op->in.rewind.step = STR("old");
+    op->in.rewind.iteration = -1;
     op_run(world, op, ERR_NOT_FOUND);
 }
 

@@ -7,8 +7,8 @@ static size_t idle_count(World *world, const char *id) { return entry_count(worl
 static void every_transition_to_idle_is_logged_once(void **state) {
     World *world = *state;
     Op *op = park(world, create(world, "r1"), on_signal("go"));
-    assert_true(op->turn.is_idle);
-    assert_int_equal(op->turn.last_seq, last_entry(world, "r1", LOG_IDLE).seq);
+    assert_true(op->out.turn.is_idle);
+    assert_int_equal(op->out.turn.last_seq, last_entry(world, "r1", LOG_IDLE).seq);
     assert_int_equal(idle_count(world, "r1"), 1);
     signal_run(world, "r1", "go", "1");
     assert_int_equal(idle_count(world, "r1"), 1);
@@ -27,8 +27,8 @@ static void a_wait_that_is_satisfied_at_once_is_no_transition(void **state) {
     Claimed claimed = create(world, "r1");
     signal_run(world, "r1", "go", "1");
     Op *op = park(world, claimed, on_signal("go"));
-    assert_int_equal(op->turn.state, RUN_RUNNING);
-    assert_false(op->turn.is_idle);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
+    assert_false(op->out.turn.is_idle);
     assert_int_equal(idle_count(world, "r1"), 0);
 }
 
@@ -49,7 +49,7 @@ static void park_beside_task(World *world, Claimed claimed, const char *task) {
     set_task(world, op, &spec);
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
-    assert_false(op->turn.is_idle);
+    assert_false(op->out.turn.is_idle);
 }
 
 static void queued_work_keeps_a_run_from_being_idle_until_it_ends(void **state) {
@@ -59,10 +59,10 @@ static void queued_work_keeps_a_run_from_being_idle_until_it_ends(void **state) 
     TaskRow task = lease_one(world, "default");
     world->now_ms += 10;
     complete_task(world, "t1", task.token, "1");
-    assert_int_equal(world->batch.ready_count, 0); // nobody waits for it
+    assert_int_equal(world->batch.out.ready_count, 0); // nobody waits for it
     assert_int_equal(get_run(world, "r1").idle_since_ms, START_MS + 10);
     assert_int_equal(idle_count(world, "r1"), 1);
-    assert_int_equal(world->batch.grown_count, 1); // readers of the log are told
+    assert_int_equal(world->batch.out.grown_count, 1); // readers of the log are told
 }
 
 static void a_task_in_backoff_keeps_its_run_from_being_idle(void **state) {
@@ -89,13 +89,13 @@ static TaskRow *park_beside_many(World *world, const char *id, int64_t count) {
         specs[i].queue = str_from(id);
     }
     Op *op = turn(world, create(world, id), NEXT_SUSPEND);
-    op->turn.tasks = specs;
-    op->turn.task_count = (size_t)count;
+    op->in.turn.tasks = specs;
+    op->in.turn.task_count = (size_t)count;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     op = lease_tasks(world, id, count);
-    assert_int_equal(op->claim_tasks.task_count, count);
-    TaskRow *tasks = op->claim_tasks.tasks;
+    assert_int_equal(op->out.claim_tasks.task_count, count);
+    TaskRow *tasks = op->out.claim_tasks.tasks;
     for (int64_t i = 0; i < count; i++) assert_true(str_equal(tasks[i].id, specs[i].id));
     for (int64_t i = 0; i < count; i++) tasks[i].id = specs[i].id; // which ends with a NUL
     return tasks;
@@ -112,7 +112,7 @@ static void check_one_open(World *world, const char *id, int64_t open) {
     }
     assert_int_equal(get_run(world, id).idle_since_ms, 0);
     Op *op = op_new(world, OP_NOTE_RELEASED);
-    op->memory = (MemoryNote){.run_id = str_from(id), .epoch = -1, .has_entry = true};
+    op->in.memory = (MemoryNote){.run_id = str_from(id), .epoch = -1, .has_entry = true};
     op_run(world, op, ERR_CONFLICT);
     complete_task(world, tasks[open].id.data, tasks[open].token, "1");
     assert_int_equal(idle_count(world, id), 1);
@@ -137,8 +137,8 @@ static void a_signal_that_no_wait_wants_is_noted_and_kept(void **state) {
     park(world, create(world, "idle"), on_signal("go"));
     park(world, create(world, "asleep"), on_timer(START_MS + 1000));
     signal_run(world, "idle", "other", "1");
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.grown_count, 1); // readers of the log are told
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.grown_count, 1); // readers of the log are told
     assert_text(last_entry(world, "idle", LOG_UNHANDLED).name, "other");
     assert_text(last_entry(world, "idle", LOG_UNHANDLED).data, "true");
     assert_int_equal(get_run(world, "idle").idle_since_ms, START_MS); // it still is
@@ -146,13 +146,13 @@ static void a_signal_that_no_wait_wants_is_noted_and_kept(void **state) {
     signal_run(world, "asleep", "other", "1");
     assert_text(last_entry(world, "asleep", LOG_UNHANDLED).data, "false");
     signal_run(world, "idle", "go", "2"); // what it waits for wakes it as ever
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "2");
     Claimed claimed = ready_at(world, 0);
     signal_run(world, "idle", "third", "3"); // it executes: perhaps it is about to wait for it
     assert_int_equal(entry_count(world, "idle", LOG_UNHANDLED), 1);
     Op *op = park(world, claimed, on_signal("other"));
-    assert_int_equal(op->turn.state, RUN_RUNNING); // what was kept is there
+    assert_int_equal(op->out.turn.state, RUN_RUNNING); // what was kept is there
 }
 
 static void what_was_delivered_before_is_not_lost_behind_the_entry(void **state) {
@@ -160,7 +160,7 @@ static void what_was_delivered_before_is_not_lost_behind_the_entry(void **state)
     RunSpec spec = spec_of("r1");
     spec.kind = RUN_FLOW;
     Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
-    op->turn.snapshot = STR("snapshot");
+    op->in.turn.snapshot = STR("snapshot");
     set_waits(world, op, WAIT_EACH, (WaitItem[]){on_signal("a"), on_signal("b")}, 2);
     op_run(world, op, OK);
     assert_int_equal(get_load(world, "r1").log_count, 0);
@@ -186,9 +186,9 @@ static void a_run_that_is_paused_and_resumed_becomes_idle_again(void **state) {
 
 static Op *note(World *world, OpKind kind, const char *id, int64_t epoch) {
     Op *op = op_new(world, kind);
-    op->memory.run_id = str_from(id);
-    op->memory.epoch = epoch;
-    op->memory.has_entry = true;
+    op->in.memory.run_id = str_from(id);
+    op->in.memory.epoch = epoch;
+    op->in.memory.has_entry = true;
     return op;
 }
 
@@ -199,8 +199,8 @@ static void a_parked_run_is_noted_as_released_and_reloaded(void **state) {
     RunRow before = get_run(world, "r1");
     Op *op = note(world, OP_NOTE_RELEASED, "r1", claimed.epoch);
     op_run(world, op, OK);
-    assert_int_equal(op->memory.run, claimed.run);
-    assert_int_equal(op->memory.last_seq, last_entry(world, "r1", LOG_RELEASED).seq);
+    assert_int_equal(op->out.memory.run, claimed.run);
+    assert_int_equal(op->out.memory.last_seq, last_entry(world, "r1", LOG_RELEASED).seq);
     op_run(world, note(world, OP_NOTE_RELOADED, "r1", -1), OK);
     assert_int_equal(entry_count(world, "r1", LOG_RELOADED), 1);
     RunRow after = get_run(world, "r1"); // nothing else changed
@@ -208,8 +208,8 @@ static void a_parked_run_is_noted_as_released_and_reloaded(void **state) {
     assert_int_equal(after.updated_at_ms, before.updated_at_ms);
     assert_int_equal(after.epoch, before.epoch);
     signal_run(world, "r1", "go", "1");
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "1");
 }
 
@@ -221,18 +221,18 @@ static void a_run_that_has_not_been_idle_for_long_enough_is_not_released(void **
     complete_task(world, "t1", task.token, "1");
     world->now_ms += 999;
     Op *op = note(world, OP_NOTE_RELEASED, "r1", -1);
-    op->memory.idle_ms = 1000;
+    op->in.memory.idle_ms = 1000;
     op_run(world, op, ERR_CONFLICT);
     assert_refused(op, ERR_CONFLICT, "RUN_NOT_IDLE");
-    assert_int_equal(op->memory.idle_since_ms, START_MS + 1000);
+    assert_int_equal(op->out.memory.idle_since_ms, START_MS + 1000);
     world->now_ms += 1;
     op = note(world, OP_NOTE_RELEASED, "r1", -1);
-    op->memory.idle_ms = 1000;
+    op->in.memory.idle_ms = 1000;
     op_run(world, op, OK);
     // One that only sleeps is never idle: its time counts from when it parked.
     park(world, create(world, "asleep"), on_timer(world->now_ms + 9));
     op = note(world, OP_NOTE_RELEASED, "asleep", -1);
-    op->memory.idle_ms = 1000;
+    op->in.memory.idle_ms = 1000;
     op_run(world, op, OK);
 }
 
@@ -267,7 +267,7 @@ static void work_under_way_is_released_by_force_only(void **state) {
     op_run(world, note(world, OP_NOTE_RELEASED, "retry", -1), ERR_CONFLICT);
     op_run(world, note(world, OP_NOTE_RELEASED, "timer", -1), OK);
     Op *op = note(world, OP_NOTE_RELEASED, "retry", -1);
-    op->memory.is_forced = true;
+    op->in.memory.is_forced = true;
     op_run(world, op, OK);
 }
 
@@ -276,7 +276,7 @@ static void asking_whether_it_could_be_released_writes_nothing(void **state) {
     park(world, create(world, "r1"), on_signal("go"));
     Str before = world_dump(world);
     Op *op = note(world, OP_NOTE_RELEASED, "r1", -1);
-    op->memory.has_entry = false;
+    op->in.memory.has_entry = false;
     op_run(world, op, OK);
     assert_unchanged(world, before);
 }

@@ -3,7 +3,7 @@
 
 static Op *purge(World *world, const char *id, Status expected) {
     Op *op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = str_from(id);
+    op->in.purge.run_id = str_from(id);
     op_run(world, op, expected);
     return op;
 }
@@ -23,15 +23,16 @@ static Claimed run_with_everything(World *world, const char *id, int64_t keep_ms
     Op *op = turn(world, claimed, NEXT_CONTINUE);
     set_task(world, op, task);
     set_log(world, op, log_step("a", 0, 0, "1"));
-    op->turn.snapshot = STR("snapshot");
+    op->in.turn.snapshot = STR("snapshot");
     op_run(world, op, OK);
     op = lease_tasks(world, "default", 1);
-    complete_task(world, arena_cstr(&world->arena, task->id), op->claim_tasks.tasks[0].token, "1");
+    complete_task(world, arena_cstr(&world->arena, task->id), op->out.claim_tasks.tasks[0].token,
+                  "1");
     op = op_new(world, OP_SIGNAL); // unread, and its id remembered
-    op->signal.run_id = str_from(id);
-    op->signal.name = STR("go");
-    op->signal.id = STR("s1");
-    op->signal.is_deduplicated = true;
+    op->in.signal.run_id = str_from(id);
+    op->in.signal.name = STR("go");
+    op->in.signal.id = STR("s1");
+    op->in.signal.is_deduplicated = true;
     op_run(world, op, OK);
     finish(world, claimed, NEXT_COMPLETE, "1");
     return claimed;
@@ -94,18 +95,18 @@ static void purged_id_can_be_used_again(void **state) {
     assert_int_equal(get_load(world, "r1").log_count, 0);
     assert_int_equal(get_signals(world, "r1").count, 0);
     Op *op = op_new(world, OP_SIGNAL); // the old run's signal ids are not the new one's
-    op->signal.run_id = STR("r1");
-    op->signal.name = STR("go");
-    op->signal.id = STR("s1");
-    op->signal.is_deduplicated = true;
+    op->in.signal.run_id = STR("r1");
+    op->in.signal.name = STR("go");
+    op->in.signal.id = STR("s1");
+    op->in.signal.is_deduplicated = true;
     op_run(world, op, OK);
-    assert_false(op->signal.is_duplicate);
+    assert_false(op->out.signal.is_duplicate);
 }
 
 static Op *replace(World *world, const char *id) {
     Op *op = op_new(world, OP_CREATE_RUN);
-    op->create_run.spec = spec_of(id);
-    op->create_run.is_replacing = true;
+    op->in.create_run.spec = spec_of(id);
+    op->in.create_run.is_replacing = true;
     return op;
 }
 
@@ -114,27 +115,27 @@ static void new_run_takes_the_place_of_one_that_ended(void **state) {
     Claimed claimed = create(world, "r1");
     Op *op = replace(world, "r1"); // one that goes on stays
     op_run(world, op, OK);
-    assert_false(op->create_run.is_new);
-    assert_int_equal(op->create_run.key, claimed.run);
+    assert_false(op->out.create_run.is_new);
+    assert_int_equal(op->out.create_run.key, claimed.run);
     cancel_run(world, "r1", 0);
     Str before = world_dump(world);
     op = replace(world, "r1"); // what cannot be started leaves the old one where it is
-    op->create_run.spec.kind = 0;
-    op->create_run.spec.workflow = STR("nobody defined this");
+    op->in.create_run.spec.kind = 0;
+    op->in.create_run.spec.workflow = STR("nobody defined this");
     op_run(world, op, ERR_NOT_FOUND);
     assert_refused(op, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND");
     assert_unchanged(world, before);
     op = replace(world, "r1");
     op_run(world, op, OK);
-    assert_true(op->create_run.is_new);
-    assert_true(op->create_run.key != claimed.run);
+    assert_true(op->out.create_run.is_new);
+    assert_true(op->out.create_run.key != claimed.run);
     assert_int_equal(get_run(world, "r1").state, RUN_RUNNING);
     assert_int_equal(entry_count(world, "r1", LOG_CANCEL_REQUESTED), 0);
     Query old = {.run = claimed.run};
     assert_status(read_query(world, &old, QUERY_RUN), ERR_NOT_FOUND);
     op = replace(world, "new"); // nobody has to make room
     op_run(world, op, OK);
-    assert_true(op->create_run.is_new);
+    assert_true(op->out.create_run.is_new);
 }
 
 static void purged_parent_leaves_its_children_alone(void **state) {
@@ -142,8 +143,8 @@ static void purged_parent_leaves_its_children_alone(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec child = spec_of("child");
     Op *op = turn(world, parent, NEXT_COMPLETE);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     op_run(world, op, OK);
     Claimed claimed = ready_at(world, 0);
     purge(world, "parent", OK);
@@ -157,9 +158,9 @@ static void kept_time_over_removes_the_run(void **state) {
     Claimed claimed = run_with_everything(world, "r1", 1000);
     assert_int_equal(get_run(world, "r1").due_at_ms, START_MS + 1000);
     world->now_ms = START_MS + 999;
-    assert_int_equal(sweep(world)->sweep.purged_runs, 0);
+    assert_int_equal(sweep(world)->out.sweep.purged_runs, 0);
     world->now_ms = START_MS + 1000;
-    assert_int_equal(sweep(world)->sweep.purged_runs, 1);
+    assert_int_equal(sweep(world)->out.sweep.purged_runs, 1);
     check_gone(world, "r1", claimed.run);
 }
 
@@ -196,9 +197,9 @@ static void live_runs_are_never_swept(void **state) {
     park(world, create_from(world, &spec), on_timer(START_MS + 100));
     world->now_ms = START_MS + DAY_MS;
     Op *op = sweep(world);
-    assert_int_equal(op->sweep.purged_runs, 0);
+    assert_int_equal(op->out.sweep.purged_runs, 0);
     assert_state(world, "parked", RUN_SUSPENDED); // its timer is for FIRE_DUE
-    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
 }
 
 static void sweep_is_bounded_and_says_that_there_is_more(void **state) {
@@ -214,11 +215,11 @@ static void sweep_is_bounded_and_says_that_there_is_more(void **state) {
     int rounds = 0;
     for (; has_more && rounds < 10; rounds++) {
         Op *op = op_new(world, OP_SWEEP);
-        op->sweep.max = 5;
+        op->in.sweep.max = 5;
         op_run(world, op, OK);
-        assert_true(op->sweep.purged_runs <= 5);
-        purged += op->sweep.purged_runs;
-        has_more = op->sweep.has_more;
+        assert_true(op->out.sweep.purged_runs <= 5);
+        purged += op->out.sweep.purged_runs;
+        has_more = op->out.sweep.has_more;
     }
     assert_int_equal(purged, 12);
     assert_int_equal(rounds, 3);
@@ -231,10 +232,10 @@ static void sweep_does_not_count_live_runs_that_are_due_as_more(void **state) {
              on_timer(START_MS + 50));
     world->now_ms = START_MS + 100;
     Op *op = op_new(world, OP_SWEEP);
-    op->sweep.max = 1; // all of it is spent on looking at a live run
+    op->in.sweep.max = 1; // all of it is spent on looking at a live run
     op_run(world, op, OK);
-    assert_false(op->sweep.has_more);
-    assert_int_equal(fire(world)->fire_due.woken_count, 3);
+    assert_false(op->out.sweep.has_more);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 3);
 }
 
 static void long_history_is_purged_in_several_goes(void **state) {
@@ -244,21 +245,21 @@ static void long_history_is_purged_in_several_goes(void **state) {
     Claimed claimed = create_from(world, &spec);
     for (int i = 0; i < 2; i++) { // together more than one go removes
         Op *op = turn(world, claimed, i ? NEXT_COMPLETE : NEXT_CONTINUE);
-        op->turn.log_count = 12000;
-        op->turn.log = ARENA_ARRAY(&world->arena, LogRow, op->turn.log_count);
-        for (size_t j = 0; j < op->turn.log_count; j++) {
-            op->turn.log[j] = (LogRow){.kind = LOG_LINE, .position = -1};
+        op->in.turn.log_count = 12000;
+        op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, op->in.turn.log_count);
+        for (size_t j = 0; j < op->in.turn.log_count; j++) {
+            op->in.turn.log[j] = (LogRow){.kind = LOG_LINE, .position = -1};
         }
         op_run(world, op, OK);
     }
     world->now_ms = START_MS + 100;
     Op *op = sweep(world);
-    assert_int_equal(op->sweep.purged_runs, 0);
-    assert_true(op->sweep.has_more);
+    assert_int_equal(op->out.sweep.purged_runs, 0);
+    assert_true(op->out.sweep.has_more);
     assert_true(has_run(world, "long"));
     op = sweep(world);
-    assert_int_equal(op->sweep.purged_runs, 1);
-    assert_false(op->sweep.has_more);
+    assert_int_equal(op->out.sweep.purged_runs, 1);
+    assert_false(op->out.sweep.has_more);
 }
 
 static void purge_that_uses_up_its_budget_says_that_there_is_more(void **state) {
@@ -267,18 +268,18 @@ static void purge_that_uses_up_its_budget_says_that_there_is_more(void **state) 
         RunSpec spec = spec_of(i ? "second" : "first");
         spec.keep_ms = 100;
         Op *op = turn(world, create_from(world, &spec), NEXT_COMPLETE);
-        op->turn.log_count = i ? 1 : 20000 - 3; // with start, end and row: all one go removes
-        op->turn.log = ARENA_ARRAY(&world->arena, LogRow, op->turn.log_count);
-        for (size_t j = 0; j < op->turn.log_count; j++) {
-            op->turn.log[j] = (LogRow){.kind = LOG_LINE, .position = -1};
+        op->in.turn.log_count = i ? 1 : 20000 - 3; // with start, end and row: all one go removes
+        op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, op->in.turn.log_count);
+        for (size_t j = 0; j < op->in.turn.log_count; j++) {
+            op->in.turn.log[j] = (LogRow){.kind = LOG_LINE, .position = -1};
         }
         op_run(world, op, OK);
     }
     world->now_ms = START_MS + 100;
     Op *op = sweep(world);
-    assert_int_equal(op->sweep.purged_runs, 1);
-    assert_true(op->sweep.has_more);
-    assert_int_equal(sweep(world)->sweep.purged_runs, 1);
+    assert_int_equal(op->out.sweep.purged_runs, 1);
+    assert_true(op->out.sweep.has_more);
+    assert_int_equal(sweep(world)->out.sweep.purged_runs, 1);
 }
 
 static void expiry_of_one_kind_does_not_starve_another(void **state) {
@@ -292,11 +293,11 @@ static void expiry_of_one_kind_does_not_starve_another(void **state) {
     create_task(world, &task);
     world->now_ms = START_MS + 2 * WEEK_MS;
     Op *op = op_new(world, OP_FIRE_DUE);
-    op->fire_due.max = 12;
+    op->in.fire_due.max = 12;
     op_run(world, op, OK);
-    assert_int_equal(op->fire_due.woken_count, 1);
-    assert_int_equal(op->fire_due.task_count, 1);
-    assert_true(op->fire_due.has_more);
+    assert_int_equal(op->out.fire_due.woken_count, 1);
+    assert_int_equal(op->out.fire_due.task_count, 1);
+    assert_true(op->out.fire_due.has_more);
 }
 
 // ---- counters ----

@@ -9,11 +9,11 @@ static Str task_id(World *world, int number) { return arena_printf(&world->arena
 static void park_on_tasks(World *world, bool is_awaited) {
     Claimed claimed = create(world, "r");
     Op *op = turn(world, claimed, NEXT_SUSPEND);
-    op->turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, TASKS);
-    op->turn.task_count = TASKS;
+    op->in.turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, TASKS);
+    op->in.turn.task_count = TASKS;
     WaitItem *waits = ARENA_ARRAY(&world->arena, WaitItem, TASKS);
     for (int i = 0; i < TASKS; i++) {
-        op->turn.tasks[i] = task_of(arena_cstr(&world->arena, task_id(world, i)));
+        op->in.turn.tasks[i] = task_of(arena_cstr(&world->arena, task_id(world, i)));
         waits[i] = on_task(arena_cstr(&world->arena, task_id(world, i)));
     }
     if (!is_awaited) waits[0] = on_signal("go");
@@ -23,15 +23,15 @@ static void park_on_tasks(World *world, bool is_awaited) {
 
 static void add_completion(World *world, const TaskRow *task) {
     Op *op = op_add(world, OP_COMPLETE_TASK);
-    op->complete_task.id = task->id;
-    op->complete_task.token = task->token;
-    op->complete_task.result = STR("1");
+    op->in.complete_task.id = task->id;
+    op->in.complete_task.token = task->token;
+    op->in.complete_task.result = STR("1");
 }
 
 static void complete_in_one_batch(World *world) {
     Op *claimed = lease_tasks(world, "default", TASKS);
-    assert_int_equal(claimed->claim_tasks.task_count, TASKS);
-    TaskRow *tasks = claimed->claim_tasks.tasks;
+    assert_int_equal(claimed->out.claim_tasks.task_count, TASKS);
+    TaskRow *tasks = claimed->out.claim_tasks.tasks;
     batch_new(world);
     for (int i = 0; i < TASKS; i++) add_completion(world, &tasks[i]);
     batch_run(world);
@@ -53,14 +53,14 @@ static void hundred_completions_cause_two_turns(void **state) {
     World *world = *state;
     park_on_tasks(world, true);
     complete_in_one_batch(world);
-    assert_int_equal(world->batch.ready_count, 1); // turn 1, with the first result
-    assert_int_equal(world->batch.ready[0].resolved_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1); // turn 1, with the first result
+    assert_int_equal(world->batch.out.ready[0].resolved_count, 1);
     WaitItem *waits = ARENA_ARRAY(&world->arena, WaitItem, TASKS);
     for (int i = 1; i < TASKS; i++) {
         waits[i - 1] = on_task(arena_cstr(&world->arena, task_id(world, i)));
     }
     Op *op = park_on(world, ready_at(world, 0), WAIT_EACH, waits, TASKS - 1);
-    assert_int_equal(op->turn.resolved_count, TASKS - 1); // turn 2, with all others
+    assert_int_equal(op->out.turn.resolved_count, TASKS - 1); // turn 2, with all others
     assert_state(world, "r", RUN_RUNNING);
 }
 
@@ -69,7 +69,7 @@ static void completions_one_by_one_leave_one_resume_task(void **state) {
     park_on_tasks(world, true);
     assert_int_equal(list_tasks(world, "system", 0, 10).count, 0);
     Op *claimed = lease_tasks(world, "default", TASKS);
-    TaskRow *tasks = claimed->claim_tasks.tasks;
+    TaskRow *tasks = claimed->out.claim_tasks.tasks;
     world->claim_max = 0; // nobody has room to execute it
     for (int i = 0; i < TASKS; i++) {
         batch_new(world);
@@ -102,8 +102,8 @@ static void tasks_nobody_waits_for_wake_nobody(void **state) {
     World *world = *state;
     park_on_tasks(world, false);
     complete_in_one_batch(world);
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.unclaimed_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.unclaimed_count, 0);
     assert_state(world, "r", RUN_SUSPENDED);
     assert_int_equal(list_tasks(world, "system", 0, 10).count, 0);
 }
@@ -115,12 +115,12 @@ static void park_on_group(World *world, int count, int64_t quiet, const WaitItem
     RunSpec spec = spec_of("r");
     spec.kind = RUN_FLOW;
     Op *op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
-    op->turn.snapshot = STR("parked");
-    op->turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, (size_t)count);
-    op->turn.task_count = (size_t)count;
+    op->in.turn.snapshot = STR("parked");
+    op->in.turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, (size_t)count);
+    op->in.turn.task_count = (size_t)count;
     WaitItem *waits = ARENA_ARRAY(&world->arena, WaitItem, (size_t)count + 1);
     for (int i = 0; i < count; i++) {
-        op->turn.tasks[i] = task_of(arena_cstr(&world->arena, task_id(world, i)));
+        op->in.turn.tasks[i] = task_of(arena_cstr(&world->arena, task_id(world, i)));
         waits[i] = on_task(arena_cstr(&world->arena, task_id(world, i)));
         waits[i].group = 1;
         waits[i].quiet = quiet;
@@ -132,8 +132,8 @@ static void park_on_group(World *world, int count, int64_t quiet, const WaitItem
 
 static const TaskRow *lease_group(World *world, int count) {
     Op *op = lease_tasks(world, "default", count);
-    assert_int_equal(op->claim_tasks.task_count, count);
-    return op->claim_tasks.tasks;
+    assert_int_equal(op->out.claim_tasks.task_count, count);
+    return op->out.claim_tasks.tasks;
 }
 
 static void complete_one(World *world, const TaskRow *task) {
@@ -157,13 +157,13 @@ static void a_group_wakes_its_run_once(void **state) {
     const TaskRow *tasks = lease_group(world, TASKS);
     for (int i = TASKS - 1; i > 0; i--) {
         complete_one(world, &tasks[i]);
-        assert_int_equal(world->batch.ready_count, 0);
-        assert_int_equal(world->batch.grown_count, 1); // who reads the log is told
+        assert_int_equal(world->batch.out.ready_count, 0);
+        assert_int_equal(world->batch.out.grown_count, 1); // who reads the log is told
         assert_state(world, "r", RUN_SUSPENDED);
     }
     complete_one(world, &tasks[0]);
-    assert_int_equal(world->batch.ready_count, 1);
-    const ReadyRun *ready = &world->batch.ready[0];
+    assert_int_equal(world->batch.out.ready_count, 1);
+    const ReadyRun *ready = &world->batch.out.ready[0];
     assert_int_equal(ready->resolved_count, TASKS);
     for (int i = 0; i < TASKS; i++) { // in the order in which they settled
         assert_int_equal(ready->resolved[i].slot, TASKS - 1 - i);
@@ -181,11 +181,11 @@ static void what_is_not_quiet_wakes_at_once(void **state) {
     const TaskRow *tasks = lease_group(world, 4);
     complete_one(world, &tasks[2]);
     fail_for_good(world, &tasks[1]);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_slots(&world->batch.ready[0], (int64_t[]){2, 1}, 2);
-    assert_int_equal(world->batch.ready[0].resolved[1].outcome, OUTCOME_ERROR);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_slots(&world->batch.out.ready[0], (int64_t[]){2, 1}, 2);
+    assert_int_equal(world->batch.out.ready[0].resolved[1].outcome, OUTCOME_ERROR);
     complete_one(world, &tasks[0]); // it executes: what came meanwhile is found when it parks
-    assert_int_equal(world->batch.grown_count, 0);
+    assert_int_equal(world->batch.out.grown_count, 0);
 }
 
 static void failures_may_be_the_quiet_ones(void **state) {
@@ -196,7 +196,7 @@ static void failures_may_be_the_quiet_ones(void **state) {
     fail_for_good(world, &tasks[1]);
     assert_state(world, "r", RUN_SUSPENDED);
     complete_one(world, &tasks[2]);
-    assert_slots(&world->batch.ready[0], (int64_t[]){0, 1, 2}, 3);
+    assert_slots(&world->batch.out.ready[0], (int64_t[]){0, 1, 2}, 3);
 }
 
 static void another_wake_brings_what_was_quiet(void **state) {
@@ -206,12 +206,12 @@ static void another_wake_brings_what_was_quiet(void **state) {
     const TaskRow *tasks = lease_group(world, 3);
     complete_one(world, &tasks[1]);
     signal_run(world, "r", "go", "7");
-    assert_slots(&world->batch.ready[0], (int64_t[]){1, 3}, 2);
+    assert_slots(&world->batch.out.ready[0], (int64_t[]){1, 3}, 2);
     // Parking again with one that settled meanwhile: still quiet, and logged once.
     Claimed claimed = ready_at(world, 0);
     complete_one(world, &tasks[0]);
     Op *op = turn(world, claimed, NEXT_SUSPEND);
-    op->turn.snapshot = STR("parked again");
+    op->in.turn.snapshot = STR("parked again");
     WaitItem waits[] = {on_task("t0"), on_task("t2")};
     for (int i = 0; i < 2; i++) {
         waits[i].group = 1;
@@ -219,10 +219,10 @@ static void another_wake_brings_what_was_quiet(void **state) {
     }
     set_waits(world, op, WAIT_EACH, waits, 2);
     op_run(world, op, OK);
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
-    assert_int_equal(op->turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.resolved_count, 1);
     complete_one(world, &tasks[2]);
-    assert_slots(&world->batch.ready[0], (int64_t[]){0, 1}, 2);
+    assert_slots(&world->batch.out.ready[0], (int64_t[]){0, 1}, 2);
     assert_int_equal(entry_count(world, "r", LOG_WAIT), 4);
 }
 
@@ -237,7 +237,7 @@ static void a_pause_does_not_repeat_what_was_quiet(void **state) {
     assert_state(world, "r", RUN_SUSPENDED);
     assert_int_equal(entry_count(world, "r", LOG_WAIT), 2);
     complete_one(world, &tasks[2]);
-    assert_slots(&world->batch.ready[0], (int64_t[]){0, 1, 2}, 3);
+    assert_slots(&world->batch.out.ready[0], (int64_t[]){0, 1, 2}, 3);
     assert_int_equal(entry_count(world, "r", LOG_WAIT), 3);
 }
 
@@ -250,7 +250,7 @@ static void groups_are_for_scripts_and_what_ends(void **state) {
     Op *op = turn(world, native, NEXT_SUSPEND);
     set_waits(world, op, WAIT_EACH, &item, 1);
     op_run(world, op, ERR_INVALID);
-    assert_string_equal(op->diag.code, "BAD_WAIT");
+    assert_string_equal(op->out.diag.code, "BAD_WAIT");
     RunSpec spec = spec_of("f");
     spec.kind = RUN_FLOW;
     op = turn(world, create_from(world, &spec), NEXT_SUSPEND);
@@ -291,7 +291,7 @@ static void resume_tasks_take_their_place_among_the_others(void **state) {
     Query leased = {.states = 1u << TASK_LEASED};
     assert_int_equal(read_query(world, &leased, QUERY_LIST_TASKS), OK);
     assert_int_equal(leased.count, 0);
-    assert_int_equal(lease_tasks(world, "system", 10)->claim_tasks.task_count, 0); // shown only
+    assert_int_equal(lease_tasks(world, "system", 10)->out.claim_tasks.task_count, 0); // shown only
 }
 
 int contract_resume(void) {

@@ -6,8 +6,8 @@ static const char boom[] = "{\"type\":\"Boom\"}";
 // The turn fails, and the run begins again at that time.
 static Op *retry_at(World *world, Claimed claimed, int64_t at_ms) {
     Op *op = turn(world, claimed, NEXT_RETRY);
-    op->turn.result = str_from(boom);
-    op->turn.retry_at_ms = at_ms;
+    op->in.turn.result = str_from(boom);
+    op->in.turn.retry_at_ms = at_ms;
     op_run(world, op, OK);
     return op;
 }
@@ -17,14 +17,14 @@ static void a_failed_run_begins_again_from_its_input(void **state) {
     Claimed claimed = create(world, "r1");
     save_step(world, claimed, "a", 0);
     Op *op = retry_at(world, claimed, START_MS + 5000);
-    assert_int_equal(op->turn.state, RUN_PENDING);
-    assert_int_equal(world->batch.earliest_due_ms, START_MS + 5000);
-    assert_int_equal(world->batch.ended_count, 0);
+    assert_int_equal(op->out.turn.state, RUN_PENDING);
+    assert_int_equal(world->batch.out.earliest_due_ms, START_MS + 5000);
+    assert_int_equal(world->batch.out.ended_count, 0);
     RunRow run = get_run(world, "r1");
     assert_int_equal(run.retries, 1);
     assert_int_equal(run.owner, 0);
-    assert_int_equal(fire_at(world, START_MS + 4999)->fire_due.started_count, 0);
-    assert_int_equal(fire_at(world, START_MS + 5000)->fire_due.started_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 4999)->out.fire_due.started_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 5000)->out.fire_due.started_count, 1);
     assert_text(get_input(world, "r1"), "{\"a\":1}");
     assert_int_equal(get_load(world, "r1").log_count, 0);
     Query query = {.run_id = STR("r1"), .name = STR("a")};
@@ -72,8 +72,8 @@ static void tasks_of_the_failed_attempt_are_cancelled(void **state) {
     leased.queue = STR("other");
     TaskSpec both[] = {waiting, leased};
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.tasks = both;
-    op->turn.task_count = 2;
+    op->in.turn.tasks = both;
+    op->in.turn.task_count = 2;
     op_run(world, op, OK);
     TaskRow lease = lease_one(world, "other");
     retry_at(world, claimed, START_MS + 1000);
@@ -93,8 +93,8 @@ static void children_follow_their_close_policy(void **state) {
     children[1].close_policy = children[2].close_policy = CLOSE_CANCEL;
     children[2].start_at_ms = START_MS + DAY_MS;
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.children = children;
-    op->turn.child_count = 3;
+    op->in.turn.children = children;
+    op->in.turn.child_count = 3;
     op_run(world, op, OK);
     retry_at(world, claimed, START_MS + 1000);
     assert_int_equal(get_run(world, "kept").cancel_at_ms, 0);
@@ -110,15 +110,15 @@ static void parent_sees_only_how_the_last_attempt_ends(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec child = spec_of("child");
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child("child")}, 1);
     op_run(world, op, OK);
     retry_at(world, ready_at(world, 0), START_MS + 1000);
     assert_state(world, "parent", RUN_SUSPENDED);
     fire_at(world, START_MS + 1000);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "7");
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "7");
 }
 
@@ -132,7 +132,7 @@ static void pending_signals_stay_and_consumed_ones_are_gone(void **state) {
     assert_int_equal(get_signals(world, "r1").count, 1);
     fire_at(world, START_MS + 1000);
     Op *op = park(world, ready_at(world, 0), on_signal("go"));
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "2");
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "2");
 }
 
 static void values_and_snapshots_of_the_failed_attempt_are_gone(void **state) {
@@ -142,17 +142,17 @@ static void values_and_snapshots_of_the_failed_attempt_are_gone(void **state) {
     Claimed claimed = create_from(world, &spec);
     StateSpec value = {STR("phase"), STR("1")};
     Op *op = turn(world, claimed, NEXT_SUSPEND);
-    op->turn.states = &value;
-    op->turn.state_count = 1;
-    op->turn.snapshot = STR("p0");
-    op->turn.keep_snapshots = 5;
+    op->in.turn.states = &value;
+    op->in.turn.state_count = 1;
+    op->in.turn.snapshot = STR("p0");
+    op->in.turn.keep_snapshots = 5;
     set_log(world, op, (LogRow){.kind = LOG_WAITING, .position = 0, .name = STR("go")});
     set_waits(world, op, WAIT_EACH, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     signal_run(world, "r1", "go", "1");
     op = turn(world, ready_at(world, 0), NEXT_RETRY);
-    op->turn.retry_at_ms = START_MS;
-    op->turn.keep_snapshots = 5;
+    op->in.turn.retry_at_ms = START_MS;
+    op->in.turn.keep_snapshots = 5;
     set_log(world, op, (LogRow){.kind = LOG_WAITING, .position = 1, .name = STR("more")});
     op_run(world, op, OK);
     Query query = {.run_id = STR("r1")};
@@ -169,7 +169,7 @@ static void run_that_was_asked_to_end_is_not_tried_again(void **state) {
     Claimed claimed = create(world, "r1");
     cancel_run(world, "r1", MINUTE_MS);
     Op *op = retry_at(world, claimed, START_MS + 1000);
-    assert_int_equal(op->turn.state, RUN_CANCELLED);
+    assert_int_equal(op->out.turn.state, RUN_CANCELLED);
     assert_int_equal(entry_count(world, "r1", LOG_RETRY), 0);
 }
 
@@ -182,7 +182,7 @@ static void deadline_covers_all_attempts(void **state) {
     assert_int_equal(get_run(world, "r1").deadline_at_ms, START_MS + 10 * SECOND_MS);
     fire_at(world, START_MS + 4000);
     Op *op = retry_at(world, ready_at(world, 0), START_MS + 10 * SECOND_MS);
-    assert_int_equal(op->turn.state, RUN_FAILED); // the next one could not begin in time
+    assert_int_equal(op->out.turn.state, RUN_FAILED); // the next one could not begin in time
     assert_text(get_result(world, "r1"), boom);
     spec.id = STR("r2");
     world->now_ms = START_MS;
@@ -201,7 +201,7 @@ static void run_that_is_to_be_paused_is_held_between_attempts(void **state) {
     Claimed claimed = create_from(world, &spec);
     pause_run(world, "r1");
     Op *op = retry_at(world, claimed, START_MS + 1000);
-    assert_int_equal(op->turn.state, RUN_PAUSED);
+    assert_int_equal(op->out.turn.state, RUN_PAUSED);
     fire_at(world, START_MS + 2000);
     assert_state(world, "r1", RUN_PAUSED);
     world->now_ms = START_MS + HOUR_MS;
@@ -243,10 +243,10 @@ static void many_attempts_keep_a_bounded_history(void **state) {
     enum { ATTEMPTS = 12, STEPS = 150 };
     for (int i = 0; i < ATTEMPTS; i++) {
         Op *op = turn(world, claimed, NEXT_RETRY);
-        op->turn.retry_at_ms = START_MS;
-        op->turn.log = ARENA_ARRAY(&world->arena, LogRow, STEPS);
-        op->turn.log_count = STEPS;
-        for (int j = 0; j < STEPS; j++) op->turn.log[j] = log_step("s", j, j, "1");
+        op->in.turn.retry_at_ms = START_MS;
+        op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, STEPS);
+        op->in.turn.log_count = STEPS;
+        for (int j = 0; j < STEPS; j++) op->in.turn.log[j] = log_step("s", j, j, "1");
         op_run(world, op, OK);
         fire_at(world, START_MS);
         claimed = ready_at(world, 0);
@@ -262,7 +262,7 @@ static void waiting_for_the_next_attempt_survives_a_crash(void **state) {
     retry_at(world, create(world, "r1"), START_MS + 5000);
     world_crash(world);
     fire_at(world, START_MS + 5000);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     assert_state(world, "r1", RUN_COMPLETED);
 }
@@ -271,10 +271,10 @@ static void waiting_for_the_next_attempt_survives_a_crash(void **state) {
 
 static void define(World *world, const char *config) {
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = STR("script");
-    op->define.version = str_from(config);
-    op->define.config = str_from(config);
-    op->define.kind = RUN_FLOW;
+    op->in.define.name = STR("script");
+    op->in.define.version = str_from(config);
+    op->in.define.config = str_from(config);
+    op->in.define.kind = RUN_FLOW;
     op_run(world, op, OK);
 }
 
@@ -309,8 +309,8 @@ static void key_stands_for_the_request_and_not_for_what_the_definition_adds(void
     define(world, "defaults");
     spec.id = STR("r2");
     Op *op = create_op(world, &spec);
-    assert_false(op->create_run.is_new);
-    assert_text(op->create_run.id, "r1");
+    assert_false(op->out.create_run.is_new);
+    assert_text(op->out.create_run.id, "r1");
 }
 
 static void input_the_workflow_does_not_take_starts_nothing(void **state) {
@@ -318,14 +318,14 @@ static void input_the_workflow_does_not_take_starts_nothing(void **state) {
     define(world, "picky");
     Str before = world_dump(world);
     Op *op = op_new(world, OP_CREATE_RUN);
-    op->create_run.spec = script_of("r1", "\"bad\"");
+    op->in.create_run.spec = script_of("r1", "\"bad\"");
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_INPUT");
     assert_unchanged(world, before);
     RunSpec good = script_of("r1", "1");
     create_op(world, &good);
     good.input = STR("\"bad\""); // a taken id answers its run, whatever else is said
-    assert_false(create_op(world, &good)->create_run.is_new);
+    assert_false(create_op(world, &good)->out.create_run.is_new);
 }
 
 static void refused_successor_leaves_the_ended_run(void **state) {
@@ -334,8 +334,8 @@ static void refused_successor_leaves_the_ended_run(void **state) {
     RunSpec spec = script_of("r1", "1");
     finish(world, create_from(world, &spec), NEXT_COMPLETE, "1");
     Op *op = op_new(world, OP_CREATE_RUN);
-    op->create_run.spec = script_of("r1", "\"bad\"");
-    op->create_run.is_replacing = true;
+    op->in.create_run.spec = script_of("r1", "\"bad\"");
+    op->in.create_run.is_replacing = true;
     op_run(world, op, ERR_INVALID);
     assert_text(get_result(world, "r1"), "1");
 }
@@ -345,23 +345,23 @@ static void child_with_bad_input_is_born_failed(void **state) {
     define(world, "picky");
     RunSpec child = script_of("child", "\"bad\"");
     Op *op = turn(world, create(world, "parent"), NEXT_SUSPEND);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child("child")}, 1);
     op_run(world, op, OK);
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_ERROR,
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_ERROR,
                     "{\"type\":\"InputError\"}");
     assert_state(world, "child", RUN_FAILED);
 }
 
 static Op *schedule_op(World *world) {
     Op *op = op_new(world, OP_SET_SCHEDULE);
-    op->set_schedule.row = (ScheduleRow){.name = STR("s"),
-                                         .workflow = STR("script"),
-                                         .input = STR("\"bad\""),
-                                         .kind = SCHEDULE_INTERVAL,
-                                         .spec = STR("1m"),
-                                         .keep_ms = -1};
+    op->in.set_schedule.row = (ScheduleRow){.name = STR("s"),
+                                            .workflow = STR("script"),
+                                            .input = STR("\"bad\""),
+                                            .kind = SCHEDULE_INTERVAL,
+                                            .spec = STR("1m"),
+                                            .keep_ms = -1};
     return op;
 }
 
@@ -394,8 +394,8 @@ static void tasks_that_name_no_queue_go_to_that_of_the_run(void **state) {
     tasks[0].queue = STR_NULL;
     tasks[1].queue = STR("fast");
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.tasks = tasks;
-    op->turn.task_count = 2;
+    op->in.turn.tasks = tasks;
+    op->in.turn.task_count = 2;
     op_run(world, op, OK);
     assert_text(get_task(world, "plain").queue, "slow");
     assert_text(get_task(world, "other").queue, "fast");

@@ -30,16 +30,16 @@ typedef struct Park { // a turn that begins steps and parks
 
 static Op *flow_turn(World *world, Claimed claimed, Park park) {
     Op *op = turn(world, claimed, NEXT_SUSPEND);
-    op->turn.snapshot = str_from(park.snapshot);
-    op->turn.keep_snapshots = park.keep ? park.keep : KEEP;
-    op->turn.log = ARENA_ARRAY(&world->arena, LogRow, park.log_count + 1);
-    for (size_t i = 0; i < park.log_count; i++) op->turn.log[i] = park.log[i];
-    op->turn.log_count = park.log_count;
+    op->in.turn.snapshot = str_from(park.snapshot);
+    op->in.turn.keep_snapshots = park.keep ? park.keep : KEEP;
+    op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, park.log_count + 1);
+    for (size_t i = 0; i < park.log_count; i++) op->in.turn.log[i] = park.log[i];
+    op->in.turn.log_count = park.log_count;
     if (park.task) set_task(world, op, park.task);
     set_waits(world, op, WAIT_EACH, park.waits, park.wait_count);
     for (size_t i = 0; i < park.wait_count; i++) {
-        op->turn.waits.items[i].position = park.waits[i].position;
-        op->turn.waits.items[i].slot = park.waits[i].position;
+        op->in.turn.waits.items[i].position = park.waits[i].position;
+        op->in.turn.waits.items[i].slot = park.waits[i].position;
     }
     op_run(world, op, OK);
     return op;
@@ -81,19 +81,19 @@ static void park_through(World *world, int count) {
 
 static Op *rewind_to(World *world, const char *step, int64_t iteration, Status expected) {
     Op *op = op_new(world, OP_REWIND);
-    op->rewind.run_id = STR("r");
-    op->rewind.step = str_from(step);
-    op->rewind.iteration = iteration;
+    op->in.rewind.run_id = STR("r");
+    op->in.rewind.step = str_from(step);
+    op->in.rewind.iteration = iteration;
     op_run(world, op, expected);
     return op;
 }
 
 static Op *fork_to(World *world, const char *step, Status expected) {
     Op *op = op_new(world, OP_FORK);
-    op->fork.run_id = STR("r");
-    op->fork.new_id = STR("copy");
-    op->fork.step = str_from(step);
-    op->fork.iteration = -1;
+    op->in.fork.run_id = STR("r");
+    op->in.fork.new_id = STR("copy");
+    op->in.fork.step = str_from(step);
+    op->in.fork.iteration = -1;
     op_run(world, op, expected);
     return op;
 }
@@ -140,11 +140,11 @@ static void step_without_an_iteration_is_the_last_that_was_begun(void **state) {
     }
     fork_to(world, "go", OK);
     assert_text(get_run(world, "copy").snapshot, "p2"); // from before the last
-    assert_int_equal(rewind_to(world, "go", -1, OK)->rewind.position, 3);
+    assert_int_equal(rewind_to(world, "go", -1, OK)->out.rewind.position, 3);
     assert_int_equal(last_entry(world, "r", LOG_REWOUND).iteration, 3);
-    assert_int_equal(rewind_to(world, "go", -1, OK)->rewind.position, 2);
+    assert_int_equal(rewind_to(world, "go", -1, OK)->out.rewind.position, 2);
     assert_text(get_run(world, "r").snapshot, "p1");
-    assert_int_equal(rewind_to(world, "go", 1, OK)->rewind.position, 1);
+    assert_int_equal(rewind_to(world, "go", 1, OK)->out.rewind.position, 1);
     assert_refused(rewind_to(world, "go", 1, ERR_NOT_FOUND), ERR_NOT_FOUND, "STEP_NOT_FOUND");
 }
 
@@ -153,8 +153,8 @@ static void rewind_restores_the_turn_that_began_the_step(void **state) {
     park_through(world, 3);
     RunRow before = get_run(world, "r");
     Op *op = rewind_to(world, "s2", -1, OK);
-    assert_int_equal(op->rewind.position, 2);
-    assert_int_equal(op->rewind.dropped_count, 1);
+    assert_int_equal(op->out.rewind.position, 2);
+    assert_int_equal(op->out.rewind.dropped_count, 1);
     RunRow run = get_run(world, "r");
     assert_int_equal(run.state, RUN_RUNNING);
     assert_text(run.snapshot, "s1");
@@ -215,7 +215,7 @@ static void no_snapshot_is_kept_unless_asked_for(void **state) {
     LogRow begun = begins(LOG_WAITING, "s1", 1);
     WaitItem wait = at(on_signal("s1"), 1);
     Op *op = turn(world, send(world, "s0"), NEXT_SUSPEND);
-    op->turn.snapshot = STR("s1");
+    op->in.turn.snapshot = STR("s1");
     set_log(world, op, begun);
     set_waits(world, op, WAIT_EACH, &wait, 1);
     op_run(world, op, OK);
@@ -246,12 +246,12 @@ static void rewind_cancels_tasks_and_children_begun_since(void **state) {
     LogRow log[] = {begins(LOG_TASK, "charge", 1), begins(LOG_CHILD, "order", 2)};
     WaitItem waits[] = {on_task("t"), on_child("child")};
     Op *op = turn(world, send(world, "s0"), NEXT_SUSPEND);
-    op->turn.snapshot = STR("p1");
-    op->turn.keep_snapshots = KEEP;
-    op->turn.log = log;
-    op->turn.log_count = 2;
-    op->turn.children = children;
-    op->turn.child_count = 2;
+    op->in.turn.snapshot = STR("p1");
+    op->in.turn.keep_snapshots = KEEP;
+    op->in.turn.log = log;
+    op->in.turn.log_count = 2;
+    op->in.turn.children = children;
+    op->in.turn.child_count = 2;
     set_task(world, op, &task);
     set_waits(world, op, WAIT_EACH, waits, 2);
     op_run(world, op, OK);
@@ -280,7 +280,7 @@ static void task_begun_again_under_its_key_is_queued_again(void **state) {
     flow_turn(world, ready_at(world, 0), park);
     TaskRow leased = lease_one(world, "default");
     complete_task(world, "task:key", leased.token, "7");
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 1,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 1,
                     OUTCOME_OK, "7");
 }
 
@@ -309,7 +309,7 @@ static void what_ended_since_is_delivered_again(void **state) {
     assert_text(get_run(world, "r").snapshot, "p0");
     assert_int_equal(get_task(world, "t").state, TASK_COMPLETED);
     Op *op = flow_turn(world, ready_at(world, 0), park);
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "5");
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "5");
 }
 
 static void rewind_fences_the_executor(void **state) {
@@ -341,7 +341,7 @@ static void kept_snapshots_go_with_continue_as_and_with_the_run(void **state) {
     assert_text(get_run(world, "r").snapshot, "q0");
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     Op *op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r");
+    op->in.purge.run_id = STR("r");
     op_run(world, op, OK); // the verification after each test would find what was left
 }
 
@@ -365,11 +365,11 @@ static void fork_of_an_ended_script_begins_at_the_step(void **state) {
     await_signal(world, ready_at(world, 0), "s2", 2, "c2");
     assert_state(world, "copy", RUN_SUSPENDED);
     signal_run(world, "copy", "s2", "9");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     await_signal(world, ready_at(world, 0), "s3", 3, "c3");
     Op *op = op_new(world, OP_REWIND); // and can be set back itself
-    op->rewind.run_id = STR("copy");
-    op->rewind.step = STR("s2");
+    op->in.rewind.run_id = STR("copy");
+    op->in.rewind.step = STR("s2");
     op_run(world, op, OK);
     assert_text(get_run(world, "copy").snapshot, "s1");
 }
@@ -385,15 +385,15 @@ static void park_with_open_ends(World *world) {
                     begins(LOG_WAITING, "s", 2)};
     WaitItem waits[] = {at(on_task("t"), 0), at(on_child("child"), 1), at(on_signal("s"), 2)};
     Op *op = turn(world, start_flow(world, "r"), NEXT_SUSPEND);
-    op->turn.snapshot = STR("p0");
-    op->turn.keep_snapshots = KEEP;
-    op->turn.log = log;
-    op->turn.log_count = 3;
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.snapshot = STR("p0");
+    op->in.turn.keep_snapshots = KEEP;
+    op->in.turn.log = log;
+    op->in.turn.log_count = 3;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     set_task(world, op, &task);
     set_waits(world, op, WAIT_EACH, waits, 3);
-    for (int i = 0; i < 3; i++) op->turn.waits.items[i].position = i;
+    for (int i = 0; i < 3; i++) op->in.turn.waits.items[i].position = i;
     op_run(world, op, OK);
     LogRow second = begins(LOG_WAITING, "u", 3);
     WaitItem left[] = {waits[0], waits[1], at(on_signal("u"), 3)};
@@ -424,12 +424,12 @@ static void fork_begins_anew_what_was_cancelled_with_the_old_run(void **state) {
     assert_state(world, "copy", RUN_SUSPENDED);
     TaskRow leased = lease_one(world, "default");
     complete_task(world, arena_cstr(&world->arena, leased.id), leased.token, "4");
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "4");
     flow_turn(world, ready_at(world, 0),
               (Park){.snapshot = "c2", .waits = &left[1], .wait_count = 1});
     finish(world, child, NEXT_COMPLETE, "8");
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 1,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 1,
                     OUTCOME_OK, "8");
 }
 
@@ -441,7 +441,7 @@ static void fork_of_a_live_script_leaves_its_tasks_and_has_what_ended(void **sta
     Claimed copy = ready_of(world, get_run(world, "copy").key);
     WaitItem left[] = {at(on_task("t"), 0), at(on_child("child"), 1)};
     Op *op = flow_turn(world, copy, (Park){.snapshot = "c1", .waits = left, .wait_count = 2});
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "4");
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "4");
     assert_int_equal(get_run(world, "child").cancel_at_ms, 0);
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_COMPLETED), 2);
 }
@@ -558,7 +558,7 @@ static void task_results_of_a_c_workflow_stand_under_the_name_too(void **state) 
     set_task(world, op, &task);
     WaitItem wait = on_task("t1");
     set_waits(world, op, WAIT_FIRST, &wait, 1);
-    op->turn.waits.items[0].position = 1;
+    op->in.turn.waits.items[0].position = 1;
     op_run(world, op, OK);
     complete_task(world, "t1", lease_one(world, "default").token, "7");
     assert_text(last_entry(world, "r", LOG_WAIT).name, "t1"); // what it is replayed by

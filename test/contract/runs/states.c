@@ -3,9 +3,9 @@
 
 static Op *set_turn(World *world, Claimed claimed, const char *name, const char *value) {
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.states = ARENA_NEW(&world->arena, StateSpec);
-    op->turn.states[0] = (StateSpec){str_from(name), str_from(value)};
-    op->turn.state_count = 1;
+    op->in.turn.states = ARENA_NEW(&world->arena, StateSpec);
+    op->in.turn.states[0] = (StateSpec){str_from(name), str_from(value)};
+    op->in.turn.state_count = 1;
     return op;
 }
 
@@ -121,7 +121,7 @@ static void ended_run_keeps_its_values_until_it_is_purged(void **state) {
     finish(world, claimed, NEXT_COMPLETE, "1");
     assert_value(world, "r", "phase", "1");
     Op *op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r");
+    op->in.purge.run_id = STR("r");
     op_run(world, op, OK); // the verification after each test would find what was left
     Query query = find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("1")});
     assert_int_equal(query.count, 0);
@@ -148,9 +148,9 @@ static void park_twice(World *world) {
             claimed = ready_at(world, 0);
         }
         Op *op = set_turn(world, claimed, "phase", i ? "2" : "1");
-        op->turn.next = NEXT_SUSPEND;
-        op->turn.snapshot = i ? STR("p1") : STR("p0");
-        op->turn.keep_snapshots = 5;
+        op->in.turn.next = NEXT_SUSPEND;
+        op->in.turn.snapshot = i ? STR("p1") : STR("p0");
+        op->in.turn.keep_snapshots = 5;
         set_log(world, op, (LogRow){.kind = LOG_WAITING, .position = i, .name = STR("go")});
         set_waits(world, op, WAIT_EACH, (WaitItem[]){on_signal("go")}, 1);
         op_run(world, op, OK);
@@ -162,10 +162,10 @@ static void rewind_and_fork_have_the_values_of_that_moment(void **state) {
     park_twice(world);
     assert_value(world, "r", "phase", "2");
     Op *op = op_new(world, OP_FORK);
-    op->fork.run_id = STR("r");
-    op->fork.new_id = STR("copy");
-    op->fork.step = STR("go");
-    op->fork.iteration = 1;
+    op->in.fork.run_id = STR("r");
+    op->in.fork.new_id = STR("copy");
+    op->in.fork.step = STR("go");
+    op->in.fork.iteration = 1;
     op_run(world, op, OK);
     assert_value(world, "copy", "phase", "1");
     rewind_run(world, "r", "go", 1);

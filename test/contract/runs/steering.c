@@ -8,10 +8,10 @@ static void cancel_of_a_run_nobody_has_in_memory_ends_it(void **state) {
     World *world = *state;
     park(world, create(world, "r1"), on_signal("go"), on_event("t"));
     world_crash(world);
-    assert_true(cancel_run(world, "r1", 0)->cancel.is_changed);
+    assert_true(cancel_run(world, "r1", 0)->out.cancel.is_changed);
     assert_state(world, "r1", RUN_CANCELLED);
-    assert_int_equal(world->batch.ended_count, 1);
-    assert_true(publish(world, "t", "1")->publish.is_kept); // nobody is left in that line
+    assert_int_equal(world->batch.out.ended_count, 1);
+    assert_true(publish(world, "t", "1")->out.publish.is_kept); // nobody is left in that line
     assert_text(last_entry(world, "r1", LOG_CANCEL_REQUESTED).data, "\"asked\"");
     assert_int_equal(last_entry(world, "r1", LOG_FINISHED).outcome, OUTCOME_CANCELLED);
 }
@@ -20,28 +20,28 @@ static void cancel_with_grace_reaches_a_parked_run_at_its_wait(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     park(world, claimed, on_signal("go"), on_event("t"));
-    assert_true(cancel_run(world, "r1", 5000)->cancel.is_changed);
-    const ReadyRun *ready = &world->batch.ready[0];
+    assert_true(cancel_run(world, "r1", 5000)->out.cancel.is_changed);
+    const ReadyRun *ready = &world->batch.out.ready[0];
     assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_CANCELLED, NULL);
     assert_true(ready->is_cancel_wanted);
     claimed = ready_at(world, 0);
     // Its cleanup may wait: the request is delivered once only.
     Op *op = park(world, claimed, on_signal("cleaned"));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
-    assert_true(op->turn.is_cancel_wanted);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
+    assert_true(op->out.turn.is_cancel_wanted);
     signal_run(world, "r1", "cleaned", "1");
     op = finish(world, ready_at(world, 0), NEXT_CANCELLED, "{\"type\":\"CancelledError\"}");
-    assert_int_equal(op->turn.state, RUN_CANCELLED);
+    assert_int_equal(op->out.turn.state, RUN_CANCELLED);
 }
 
 static void cancel_with_grace_reaches_a_running_run_at_its_next_wait(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     signal_run(world, "r1", "go", "1");
-    assert_true(cancel_run(world, "r1", 5000)->cancel.is_changed);
-    assert_true(save_step(world, claimed, "a", 0)->turn.is_cancel_wanted);
+    assert_true(cancel_run(world, "r1", 5000)->out.cancel.is_changed);
+    assert_true(save_step(world, claimed, "a", 0)->out.turn.is_cancel_wanted);
     Op *op = park(world, claimed, on_signal("go"));
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_CANCELLED, NULL);
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_CANCELLED, NULL);
     assert_int_equal(get_signals(world, "r1").count, 1); // nothing was consumed for it
 }
 
@@ -50,9 +50,9 @@ static void queue_at(World *world, Op *op, const char *id, int64_t position) {
     TaskSpec spec = task_of(id);
     spec.position = position;
     set_task(world, op, &spec);
-    op->turn.log = ARENA_NEW(&world->arena, LogRow);
-    *op->turn.log = (LogRow){.kind = LOG_TASK, .position = position, .name = spec.name};
-    op->turn.log_count = 1;
+    op->in.turn.log = ARENA_NEW(&world->arena, LogRow);
+    *op->in.turn.log = (LogRow){.kind = LOG_TASK, .position = position, .name = spec.name};
+    op->in.turn.log_count = 1;
 }
 
 static void tasks_of_the_cleanup_outlive_a_cancelled_run(void **state) {
@@ -88,7 +88,7 @@ static void tasks_of_a_cleanup_that_is_cut_off_go_on(void **state) {
     queue_at(world, op, "cleanup", 2);
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
-    assert_int_equal(fire_at(world, START_MS + HOUR_MS)->fire_due.ended_count, 1);
+    assert_int_equal(fire_at(world, START_MS + HOUR_MS)->out.fire_due.ended_count, 1);
     assert_int_equal(get_task(world, "before").state, TASK_CANCELLED);
     assert_int_equal(get_task(world, "cleanup").state, TASK_QUEUED);
 }
@@ -129,8 +129,8 @@ static void cancel_grace_over_ends_the_run_and_fences_its_executor(void **state)
     World *world = *state;
     Claimed claimed = create(world, "r1");
     cancel_run(world, "r1", 5000);
-    assert_int_equal(fire_at(world, START_MS + 4999)->fire_due.ended_count, 0);
-    assert_int_equal(fire_at(world, START_MS + 5000)->fire_due.ended_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 4999)->out.fire_due.ended_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 5000)->out.fire_due.ended_count, 1);
     assert_state(world, "r1", RUN_CANCELLED);
     assert_true(get_run(world, "r1").epoch > claimed.epoch);
     Op *op = turn(world, claimed, NEXT_COMPLETE);
@@ -152,12 +152,12 @@ static void cancel_grace_over_ends_a_run_that_parked_again(void **state) {
 static void cancel_twice_changes_only_to_a_shorter_grace(void **state) {
     World *world = *state;
     create(world, "r1");
-    assert_true(cancel_run(world, "r1", 5000)->cancel.is_changed);
-    assert_false(cancel_run(world, "r1", 9000)->cancel.is_changed);
-    assert_true(cancel_run(world, "r1", 1000)->cancel.is_changed);
+    assert_true(cancel_run(world, "r1", 5000)->out.cancel.is_changed);
+    assert_false(cancel_run(world, "r1", 9000)->out.cancel.is_changed);
+    assert_true(cancel_run(world, "r1", 1000)->out.cancel.is_changed);
     assert_int_equal(get_run(world, "r1").due_at_ms, START_MS + 1000);
     assert_int_equal(entry_count(world, "r1", LOG_CANCEL_REQUESTED), 1);
-    assert_true(cancel_run(world, "r1", 0)->cancel.is_changed);
+    assert_true(cancel_run(world, "r1", 0)->out.cancel.is_changed);
     assert_state(world, "r1", RUN_CANCELLED);
 }
 
@@ -166,27 +166,27 @@ static void cancel_of_a_pending_run_is_immediate_even_with_grace(void **state) {
     RunSpec spec = spec_of("r1");
     spec.start_at_ms = START_MS + 5000;
     create_op(world, &spec);
-    assert_true(cancel_run(world, "r1", 60000)->cancel.is_changed);
+    assert_true(cancel_run(world, "r1", 60000)->out.cancel.is_changed);
     assert_state(world, "r1", RUN_CANCELLED);
-    assert_int_equal(fire_at(world, START_MS + 5000)->fire_due.started_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 5000)->out.fire_due.started_count, 0);
 }
 
 static void cancel_of_a_paused_run_lets_it_clean_up(void **state) {
     World *world = *state;
     park(world, create(world, "parked"), on_signal("go"));
     pause_run(world, "parked");
-    assert_true(cancel_run(world, "parked", 5000)->cancel.is_changed);
+    assert_true(cancel_run(world, "parked", 5000)->out.cancel.is_changed);
     assert_state(world, "parked", RUN_RUNNING);
-    assert_true(world->batch.ready[0].is_cancel_wanted);
+    assert_true(world->batch.out.ready[0].is_cancel_wanted);
     Op *op = park(world, ready_at(world, 0), on_signal("go"));
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_CANCELLED, NULL);
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_CANCELLED, NULL);
 }
 
 static void cancel_of_a_paused_run_without_grace_ends_it(void **state) {
     World *world = *state;
     park(world, create(world, "r1"), on_event("t"));
     pause_run(world, "r1");
-    assert_true(cancel_run(world, "r1", 0)->cancel.is_changed);
+    assert_true(cancel_run(world, "r1", 0)->out.cancel.is_changed);
     assert_state(world, "r1", RUN_CANCELLED);
 }
 
@@ -195,8 +195,8 @@ static void cancel_with_a_nonsense_grace_is_refused(void **state) {
     create(world, "r1");
     Str before = world_dump(world);
     Op *op = op_new(world, OP_CANCEL);
-    op->cancel.run_id = STR("r1");
-    op->cancel.grace_ms = -1;
+    op->in.cancel.run_id = STR("r1");
+    op->in.cancel.grace_ms = -1;
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_DURATION");
     assert_unchanged(world, before);
@@ -214,9 +214,9 @@ static void what_a_cancelled_run_returns_is_not_its_error(void **state) {
         cancel_run(world, id, 1000);
         finish(world, ready_at(world, 0), ends[i], given[i]);
         assert_state(world, id, RUN_CANCELLED);
-        assert_int_equal(world->batch.ended_count, 1); // who follows along is told the same
+        assert_int_equal(world->batch.out.ended_count, 1); // who follows along is told the same
         const char *error = i == 1 || i == 2 ? given[i] : ours;
-        assert_text(world->batch.ended[0].error, error);
+        assert_text(world->batch.out.ended[0].error, error);
         assert_text(get_result(world, id), error);
     }
 }
@@ -245,9 +245,9 @@ static void a_paused_run_says_why(void **state) {
     assert_string_equal(pause_reason(world, "own"), "{\"type\":\"WorkflowChanged\"}");
     for (int i = 0; i < 200; i++) { // whatever is noted meanwhile
         Op *op = op_new(world, OP_APPEND_LOG);
-        op->append_log.run = own.run;
-        op->append_log.epoch = op->append_log.idle_since_ms = -1;
-        op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .data = STR("1")};
+        op->in.append_log.run = own.run;
+        op->in.append_log.epoch = op->in.append_log.idle_since_ms = -1;
+        op->in.append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .data = STR("1")};
         op_run(world, op, OK);
     }
     assert_string_equal(pause_reason(world, "own"), "{\"type\":\"WorkflowChanged\"}");
@@ -265,13 +265,13 @@ static void pause_of_a_parked_run_holds_it_and_its_events_wait(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     park(world, claimed, on_event("t"), on_signal("go"));
-    assert_true(pause_run(world, "r1")->hold.is_changed);
+    assert_true(pause_run(world, "r1")->out.hold.is_changed);
     assert_state(world, "r1", RUN_PAUSED);
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 0);
-    assert_false(signal_run(world, "r1", "go", "2")->signal.is_delivered);
-    assert_int_equal(fire_at(world, START_MS + DAY_MS)->fire_due.woken_count, 0);
-    assert_true(resume_run(world, "r1")->hold.is_changed);
-    const ReadyRun *ready = &world->batch.ready[0];
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 0);
+    assert_false(signal_run(world, "r1", "go", "2")->out.signal.is_delivered);
+    assert_int_equal(fire_at(world, START_MS + DAY_MS)->out.fire_due.woken_count, 0);
+    assert_true(resume_run(world, "r1")->out.hold.is_changed);
+    const ReadyRun *ready = &world->batch.out.ready[0];
     assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_OK, "1");
     assert_int_equal(get_signals(world, "r1").count, 1);
 }
@@ -282,8 +282,8 @@ static void resume_of_a_parked_run_parks_it_again_when_nothing_came(void **state
     pause_run(world, "r1");
     resume_run(world, "r1");
     assert_state(world, "r1", RUN_SUSPENDED);
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
 }
 
 static void wait_that_came_due_while_paused_is_delivered_on_resume(void **state) {
@@ -292,25 +292,25 @@ static void wait_that_came_due_while_paused_is_delivered_on_resume(void **state)
     park(world, create(world, "wait"), with_deadline(on_signal("go"), START_MS + 100));
     pause_run(world, "timer");
     pause_run(world, "wait");
-    assert_int_equal(fire_at(world, START_MS + 500)->fire_due.fired_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 500)->out.fire_due.fired_count, 0);
     resume_run(world, "timer");
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_OK);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_OK);
     resume_run(world, "wait");
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_TIMEOUT);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_TIMEOUT);
 }
 
 static void pause_of_a_running_run_takes_effect_at_its_next_commit(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
-    assert_true(pause_run(world, "r1")->hold.is_changed);
+    assert_true(pause_run(world, "r1")->out.hold.is_changed);
     assert_state(world, "r1", RUN_RUNNING);
     Op *op = save_step(world, claimed, "a", 0);
-    assert_int_equal(op->turn.state, RUN_PAUSED);
+    assert_int_equal(op->out.turn.state, RUN_PAUSED);
     assert_int_equal(get_load(world, "r1").log_count, 1); // the checkpoint was kept
     op = turn(world, claimed, NEXT_COMPLETE);
     op_run(world, op, ERR_FENCED);
     resume_run(world, "r1");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
 }
 
@@ -319,10 +319,10 @@ static void pause_wanted_while_parking_holds_it_there(void **state) {
     Claimed claimed = create(world, "r1");
     pause_run(world, "r1");
     Op *op = park(world, claimed, on_event("t"));
-    assert_int_equal(op->turn.state, RUN_PAUSED);
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 0);
+    assert_int_equal(op->out.turn.state, RUN_PAUSED);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 0);
     resume_run(world, "r1");
-    assert_int_equal(world->batch.ready[0].resolved_count, 1);
+    assert_int_equal(world->batch.out.ready[0].resolved_count, 1);
 }
 
 static void pause_wanted_while_a_wait_resolves_at_once_keeps_what_it_took(void **state) {
@@ -331,10 +331,10 @@ static void pause_wanted_while_a_wait_resolves_at_once_keeps_what_it_took(void *
     Claimed claimed = create(world, "r1");
     pause_run(world, "r1");
     Op *op = park(world, claimed, on_event("t"));
-    assert_int_equal(op->turn.state, RUN_PAUSED);
-    assert_int_equal(op->turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.state, RUN_PAUSED);
+    assert_int_equal(op->out.turn.resolved_count, 1);
     resume_run(world, "r1");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     assert_text(get_load(world, "r1").log[0].data, "1");
     assert_int_equal(get_events(world, "t").count, 0);
 }
@@ -343,15 +343,15 @@ static void pause_wanted_does_not_keep_a_run_from_ending(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     pause_run(world, "r1");
-    assert_int_equal(finish(world, claimed, NEXT_COMPLETE, "1")->turn.state, RUN_COMPLETED);
+    assert_int_equal(finish(world, claimed, NEXT_COMPLETE, "1")->out.turn.state, RUN_COMPLETED);
 }
 
 static void resume_before_the_pause_took_effect_takes_it_back(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     pause_run(world, "r1");
-    assert_true(resume_run(world, "r1")->hold.is_changed);
-    assert_int_equal(save_step(world, claimed, "a", 0)->turn.state, RUN_RUNNING);
+    assert_true(resume_run(world, "r1")->out.hold.is_changed);
+    assert_int_equal(save_step(world, claimed, "a", 0)->out.turn.state, RUN_RUNNING);
 }
 
 static void pause_of_a_ready_run_nobody_claimed_holds_it_at_once(void **state) {
@@ -362,9 +362,9 @@ static void pause_of_a_ready_run_nobody_claimed_holds_it_at_once(void **state) {
     pause_run(world, "r1");
     assert_state(world, "r1", RUN_PAUSED);
     world->claim_max = 100;
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     resume_run(world, "r1");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
 }
 
 static void pause_of_a_pending_run_keeps_its_start_time(void **state) {
@@ -379,35 +379,35 @@ static void pause_of_a_pending_run_keeps_its_start_time(void **state) {
     world->now_ms = START_MS + 1000;
     resume_run(world, "early"); // before the time: it starts when it comes
     assert_state(world, "early", RUN_PENDING);
-    assert_int_equal(fire_at(world, START_MS + 5000)->fire_due.started_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 5000)->out.fire_due.started_count, 1);
     assert_state(world, "late", RUN_PAUSED); // past the time: it starts when resumed
     resume_run(world, "late");
     if (get_run(world, "late").state == RUN_PENDING) fire(world);
     assert_state(world, "late", RUN_RUNNING);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
 }
 
 static void pause_and_resume_repeated_change_nothing(void **state) {
     World *world = *state;
     park(world, create(world, "r1"), on_signal("go"));
-    assert_false(resume_run(world, "r1")->hold.is_changed);
+    assert_false(resume_run(world, "r1")->out.hold.is_changed);
     pause_run(world, "r1");
     Str before = world_dump(world);
-    assert_false(pause_run(world, "r1")->hold.is_changed);
+    assert_false(pause_run(world, "r1")->out.hold.is_changed);
     assert_unchanged(world, before);
     create(world, "r2");
     pause_run(world, "r2");
-    assert_false(pause_run(world, "r2")->hold.is_changed);
+    assert_false(pause_run(world, "r2")->out.hold.is_changed);
 }
 
 static void pause_by_the_run_itself_keeps_the_reason(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     Op *op = finish(world, claimed, NEXT_PAUSE, "{\"type\":\"NeedsHelp\"}");
-    assert_int_equal(op->turn.state, RUN_PAUSED);
+    assert_int_equal(op->out.turn.state, RUN_PAUSED);
     assert_text(last_entry(world, "r1", LOG_PAUSED).data, "{\"type\":\"NeedsHelp\"}");
     resume_run(world, "r1");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     assert_int_equal(entry_count(world, "r1", LOG_RESUMED), 1);
 }
 
@@ -415,8 +415,8 @@ static void pause_after_a_cancel_request_does_nothing(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     cancel_run(world, "r1", 5000);
-    assert_false(pause_run(world, "r1")->hold.is_changed);
-    assert_int_equal(save_step(world, claimed, "a", 0)->turn.state, RUN_RUNNING);
+    assert_false(pause_run(world, "r1")->out.hold.is_changed);
+    assert_int_equal(save_step(world, claimed, "a", 0)->out.turn.state, RUN_RUNNING);
 }
 
 static void paused_node_death_keeps_the_pause(void **state) {
@@ -424,7 +424,7 @@ static void paused_node_death_keeps_the_pause(void **state) {
     create(world, "r1");
     pause_run(world, "r1"); // wanted, then its executor dies
     world_crash(world);
-    assert_int_equal(claim(world, 10)->claim.count, 0);
+    assert_int_equal(claim(world, 10)->out.claim.count, 0);
     assert_state(world, "r1", RUN_PAUSED);
     resume_run(world, "r1");
     assert_state(world, "r1", RUN_RUNNING);
@@ -442,8 +442,8 @@ static void overall_deadline_fails_a_running_run_and_fences_it(void **state) {
     World *world = *state;
     RunSpec spec = with_timeout("r1", 1000);
     Claimed claimed = create_from(world, &spec);
-    assert_int_equal(fire_at(world, START_MS + 999)->fire_due.ended_count, 0);
-    assert_int_equal(fire_at(world, START_MS + 1000)->fire_due.ended_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 999)->out.fire_due.ended_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 1000)->out.fire_due.ended_count, 1);
     assert_state(world, "r1", RUN_FAILED);
     assert_int_equal(last_entry(world, "r1", LOG_FINISHED).outcome, OUTCOME_TIMEOUT);
     Op *op = turn(world, claimed, NEXT_COMPLETE);
@@ -456,9 +456,9 @@ static void overall_deadline_fails_a_suspended_run_nobody_holds(void **state) {
     park(world, create_from(world, &spec), on_event("t"));
     world_crash(world);
     assert_int_equal(get_run(world, "r1").due_at_ms, START_MS + 1000);
-    assert_int_equal(fire_at(world, START_MS + 1000)->fire_due.ended_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 1000)->out.fire_due.ended_count, 1);
     assert_state(world, "r1", RUN_FAILED);
-    assert_true(publish(world, "t", "1")->publish.is_kept);
+    assert_true(publish(world, "t", "1")->out.publish.is_kept);
 }
 
 static void overall_deadline_comes_before_a_later_wait(void **state) {
@@ -478,12 +478,12 @@ static void overall_deadline_stands_still_while_paused(void **state) {
     park(world, create_from(world, &spec), on_signal("go"));
     world->now_ms = START_MS + 400;
     pause_run(world, "r1");
-    assert_int_equal(fire_at(world, START_MS + DAY_MS)->fire_due.fired_count, 0);
+    assert_int_equal(fire_at(world, START_MS + DAY_MS)->out.fire_due.fired_count, 0);
     assert_state(world, "r1", RUN_PAUSED);
     resume_run(world, "r1");
     assert_int_equal(get_run(world, "r1").deadline_at_ms, START_MS + DAY_MS + 600);
-    assert_int_equal(fire_at(world, START_MS + DAY_MS + 599)->fire_due.ended_count, 0);
-    assert_int_equal(fire_at(world, START_MS + DAY_MS + 600)->fire_due.ended_count, 1);
+    assert_int_equal(fire_at(world, START_MS + DAY_MS + 599)->out.fire_due.ended_count, 0);
+    assert_int_equal(fire_at(world, START_MS + DAY_MS + 600)->out.fire_due.ended_count, 1);
 }
 
 static void overall_deadline_of_a_delayed_run_counts_from_its_start(void **state) {
@@ -504,14 +504,14 @@ static void overall_deadline_wakes_the_parent_with_an_error(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec spec = with_timeout("child", 1000);
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = &spec;
-    op->turn.child_count = 1;
+    op->in.turn.children = &spec;
+    op->in.turn.child_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child("child")}, 1);
     op_run(world, op, OK);
     fire_at(world, START_MS + 1000);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_int_equal(world->batch.ready[0].run, parent.run);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_ERROR);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_int_equal(world->batch.out.ready[0].run, parent.run);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_ERROR);
 }
 
 int contract_steering(void) {

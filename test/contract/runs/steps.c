@@ -79,8 +79,8 @@ static Status take_part(void *context, StepDatabase database, Arena *arena, Str 
 Op *add_part(World *world, Claimed claimed, Part *part) {
     Op *op = add_turn(world, claimed, NEXT_CONTINUE);
     set_log(world, op, log_step("transfer", 0, 0, NULL));
-    op->turn.participant = take_part;
-    op->turn.participant_context = part;
+    op->in.turn.participant = take_part;
+    op->in.turn.participant_context = part;
     return op;
 }
 
@@ -122,7 +122,7 @@ static void step_that_fails_leaves_neither_writes_nor_checkpoint(void **state) {
     Op *op = add_part(world, claimed, &part);
     op_run(world, op, ERR_CONFLICT);
     assert_refused(op, ERR_CONFLICT, "STEP_FAILED");
-    assert_text(op->turn.step_error, "{\"type\":\"TooPoor\"}");
+    assert_text(op->out.turn.step_error, "{\"type\":\"TooPoor\"}");
     assert_int_equal(balance(world), 5);
     assert_int_equal(get_log(world, "r1").count, entries);
     assert_true(has_run(world, "other"));
@@ -150,7 +150,7 @@ static void steps_of_one_batch_each_stand_for_themselves(void **state) {
         {.sql = "UPDATE account SET balance = balance + 10"},
     };
     batch_new(world);
-    for (int i = 0; i < 3; i++) add_part(world, claims[i], &parts[i])->turn.next = NEXT_COMPLETE;
+    for (int i = 0; i < 3; i++) add_part(world, claims[i], &parts[i])->in.turn.next = NEXT_COMPLETE;
     batch_run(world);
     assert_int_equal(balance(world), 16);
     assert_state(world, "a", RUN_COMPLETED);
@@ -189,8 +189,8 @@ static void step_that_breaks_the_transaction_is_left_out(void **state) {
         Op *ops[3];
         for (int i = 0; i < 3; i++) ops[i] = add_part(world, claims[i], &parts[i]);
         batch_run(world);
-        assert_ok(ops[0]->status);
-        assert_ok(ops[2]->status);
+        assert_ok(ops[0]->out.status);
+        assert_ok(ops[2]->out.status);
         assert_refused(ops[1], ERR_CONFLICT, "STEP_EXPELLED");
         assert_int_equal(parts[1].call_count, 1);
         assert_int_equal(parts[0].call_count, 2); // the first time was undone

@@ -64,8 +64,8 @@ static Op *run_between(World *world, const Claimed *claims, Part *part) {
     Op *op = add_part(world, claims[1], part);
     Op *after = add_part(world, claims[2], &last);
     batch_run(world);
-    assert_ok(before->status);
-    assert_ok(after->status);
+    assert_ok(before->out.status);
+    assert_ok(after->out.status);
     return op;
 }
 
@@ -78,7 +78,7 @@ static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **st
                          .more = misdeeds[i].more,
                          .answer = is_honest ? ERR_INVALID : OK};
             Op *op = run_between(world, claims, &part);
-            if (op->status != ERR_CONFLICT) fail_msg("%zu: %s", i, misdeeds[i].sql);
+            if (op->out.status != ERR_CONFLICT) fail_msg("%zu: %s", i, misdeeds[i].sql);
             assert_refused(op, ERR_CONFLICT, "STEP_EXPELLED");
             assert_int_equal(part.call_count, 1);
             if (balance(world) != 16) fail_msg("%zu: %s", i, misdeeds[i].sql);
@@ -108,7 +108,7 @@ static void a_step_that_writes_to_the_store_is_expelled(void **state) {
     snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s.runs; SELECT 1 FROM %s.log FOR SHARE",
              schema, schema);
     Part reader = {.sql = sql};
-    assert_ok(run_between(world, claims, &reader)->status);
+    assert_ok(run_between(world, claims, &reader)->out.status);
 }
 
 // [G2] The session of a step that has ended the transaction may not write by mistake.
@@ -132,7 +132,7 @@ static void a_failed_statement_that_is_kept_quiet_undoes_the_step(void **state) 
     Part part = {.sql = "UPDATE account SET balance = 777; SELECT 1 / 0"};
     Op *op = run_between(world, claims, &part);
     assert_refused(op, ERR_CONFLICT, "STEP_UNDONE");
-    assert_true(str_is_null(op->turn.step_error));
+    assert_true(str_is_null(op->out.turn.step_error));
     assert_int_equal(part.call_count, 1); // the batch was not done again
     assert_int_equal(balance(world), 16);
 }
@@ -147,7 +147,7 @@ static void a_deferred_constraint_is_the_step_s_own_error(void **state) {
     Part dangling = {.sql = "INSERT INTO line VALUES(1)"};
     Op *op = run_between(world, claims, &dangling);
     assert_refused(op, ERR_CONFLICT, "STEP_UNDONE");
-    assert_non_null(strstr(op->diag.message, "foreign key"));
+    assert_non_null(strstr(op->out.diag.message, "foreign key"));
     assert_int_equal(balance(world), 16);
     assert_int_equal(app_number(world, "SELECT count(*) FROM line"), 0);
     // Deferred it stays, also for the second one of a batch.
@@ -156,8 +156,8 @@ static void a_deferred_constraint_is_the_step_s_own_error(void **state) {
     batch_new(world);
     Op *ops[] = {add_part(world, claims[0], &parts[0]), add_part(world, claims[1], &parts[1])};
     batch_run(world);
-    assert_ok(ops[0]->status);
-    assert_ok(ops[1]->status);
+    assert_ok(ops[0]->out.status);
+    assert_ok(ops[1]->out.status);
     assert_int_equal(app_number(world, "SELECT count(*) FROM line JOIN orders ON id = orders"), 2);
     app_sql(world, "DROP TABLE line, orders");
 }
@@ -193,8 +193,8 @@ static void what_a_step_changes_of_the_session_ends_with_it(void **state) {
     batch_new(world);
     Op *ops[] = {add_part(world, claims[0], &parts[0]), add_part(world, claims[1], &parts[1])};
     batch_run(world);
-    assert_ok(ops[0]->status);
-    assert_ok(ops[1]->status);
+    assert_ok(ops[0]->out.status);
+    assert_ok(ops[1]->out.status);
     assert_true(parts[0].is_sql_good);
     assert_string_equal(settings_seen, "on \"$user\", public 10s on abide");
     assert_int_equal(balance(world), 6);

@@ -8,34 +8,34 @@
 static void add_refused_for_missing_things(World *world) {
     Claimed nobody = {999999, 1};
     Op *op = add_turn(world, nobody, NEXT_COMPLETE);
-    op->turn.result = STR("1");
-    op_add(world, OP_RELEASE)->release.run = 999999;
-    op_add(world, OP_HEARTBEAT_TASK)->heartbeat.id = STR("no task");
-    op_add(world, OP_COMPLETE_TASK)->complete_task.id = STR("no task");
-    op_add(world, OP_FAIL_TASK)->fail_task.id = STR("no task");
-    op_add(world, OP_RETRY_TASK)->retry_task.id = STR("no task");
-    op_add(world, OP_RELEASE_TASK)->release_task.id = STR("no task");
+    op->in.turn.result = STR("1");
+    op_add(world, OP_RELEASE)->in.release.run = 999999;
+    op_add(world, OP_HEARTBEAT_TASK)->in.heartbeat.id = STR("no task");
+    op_add(world, OP_COMPLETE_TASK)->in.complete_task.id = STR("no task");
+    op_add(world, OP_FAIL_TASK)->in.fail_task.id = STR("no task");
+    op_add(world, OP_RETRY_TASK)->in.retry_task.id = STR("no task");
+    op_add(world, OP_RELEASE_TASK)->in.release_task.id = STR("no task");
     op = op_add(world, OP_SIGNAL);
-    op->signal.run_id = STR("no run");
-    op->signal.name = STR("go");
-    op_add(world, OP_CANCEL)->cancel.run_id = STR("no run");
-    op_add(world, OP_PAUSE)->hold.run_id = STR("no run");
-    op_add(world, OP_RESUME)->hold.run_id = STR("no run");
+    op->in.signal.run_id = STR("no run");
+    op->in.signal.name = STR("go");
+    op_add(world, OP_CANCEL)->in.cancel.run_id = STR("no run");
+    op_add(world, OP_PAUSE)->in.hold.run_id = STR("no run");
+    op_add(world, OP_RESUME)->in.hold.run_id = STR("no run");
     op = op_add(world, OP_REWIND);
-    op->rewind.run_id = STR("no run");
-    op->rewind.step = STR("a");
+    op->in.rewind.run_id = STR("no run");
+    op->in.rewind.step = STR("a");
     op = op_add(world, OP_FORK);
-    op->fork.run_id = STR("no run");
-    op->fork.new_id = STR("copy");
-    op_add(world, OP_REPLAY_DEAD_LETTER)->dead_letter.key = 999999;
-    op_add(world, OP_REMOVE_DEAD_LETTER)->dead_letter.key = 999999;
+    op->in.fork.run_id = STR("no run");
+    op->in.fork.new_id = STR("copy");
+    op_add(world, OP_REPLAY_DEAD_LETTER)->in.dead_letter.key = 999999;
+    op_add(world, OP_REMOVE_DEAD_LETTER)->in.dead_letter.key = 999999;
     op = op_add(world, OP_REMOVE_EVENTS);
-    op->remove_events = (EventRemoval){.topic = STR("no topic"), .key = 999999};
-    op_add(world, OP_REMOVE_SIGNALS)->remove_events.run_id = STR("no run");
-    op_add(world, OP_PURGE_RUN)->purge.run_id = STR("no run");
+    op->in.remove_events = (EventRemoval){.topic = STR("no topic"), .key = 999999};
+    op_add(world, OP_REMOVE_SIGNALS)->in.remove_events.run_id = STR("no run");
+    op_add(world, OP_PURGE_RUN)->in.purge.run_id = STR("no run");
     op = op_add(world, OP_APPEND_LOG);
-    op->append_log.run = 999999;
-    op->append_log.entry.kind = LOG_LINE;
+    op->in.append_log.run = 999999;
+    op->in.append_log.entry.kind = LOG_LINE;
 }
 
 static void operations_on_missing_things_change_nothing(void **state) {
@@ -46,12 +46,12 @@ static void operations_on_missing_things_change_nothing(void **state) {
     add_refused_for_missing_things(world);
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {
-        assert_status(world->batch.ops[i]->status, ERR_NOT_FOUND);
-        assert_true(world->batch.ops[i]->diag.code[0] != '\0');
+        assert_status(world->batch.ops[i]->out.status, ERR_NOT_FOUND);
+        assert_true(world->batch.ops[i]->out.diag.code[0] != '\0');
     }
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.started_count, 0);
-    assert_int_equal(world->batch.ended_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.started_count, 0);
+    assert_int_equal(world->batch.out.ended_count, 0);
     assert_unchanged(world, before);
 }
 
@@ -66,7 +66,7 @@ static void operations_without_names_are_invalid_and_change_nothing(void **state
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) op_add(world, kinds[i]);
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {
-        assert_status(world->batch.ops[i]->status, ERR_INVALID);
+        assert_status(world->batch.ops[i]->out.status, ERR_INVALID);
     }
     assert_unchanged(world, before);
 }
@@ -79,9 +79,9 @@ static void failing_operation_in_the_middle_leaves_the_others(void **state) {
     Op *middle = add_create(world, &bad);
     Op *third = add_create(world, &last);
     batch_run(world);
-    assert_status(first->status, OK);
+    assert_status(first->out.status, OK);
     assert_refused(middle, ERR_INVALID, "NAME_EMPTY");
-    assert_status(third->status, OK);
+    assert_status(third->out.status, OK);
     assert_true(has_run(world, "a"));
     assert_true(has_run(world, "b"));
     assert_int_equal(get_counter(world, COUNTER_STARTED_TOTAL), 2);
@@ -97,10 +97,10 @@ static void turn_that_is_refused_keeps_none_of_its_effects(void **state) {
     Op *op = turn(world, claimed, NEXT_SUSPEND);
     set_log(world, op, log_step("a", 0, 0, "1"));
     set_task(world, op, &task);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
-    op->turn.events = &event;
-    op->turn.event_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
+    op->in.turn.events = &event;
+    op->in.turn.event_count = 1;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child("a child nobody starts")}, 1);
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "WAIT_TARGET");
@@ -116,28 +116,28 @@ static void operations_see_those_before_them(void **state) {
     Op *created = add_create(world, &spec);
     Op *again = add_create(world, &spec);
     Op *sent = op_add(world, OP_SIGNAL);
-    sent->signal.run_id = STR("r1");
-    sent->signal.name = STR("go");
+    sent->in.signal.run_id = STR("r1");
+    sent->in.signal.name = STR("go");
     Op *ended = op_add(world, OP_CANCEL);
-    ended->cancel.run_id = STR("r1");
+    ended->in.cancel.run_id = STR("r1");
     Op *late = op_add(world, OP_SIGNAL);
-    late->signal.run_id = STR("r1");
-    late->signal.name = STR("go");
+    late->in.signal.run_id = STR("r1");
+    late->in.signal.name = STR("go");
     Op *gone = op_add(world, OP_PURGE_RUN);
-    gone->purge.run_id = STR("r1");
+    gone->in.purge.run_id = STR("r1");
     Op *anew = add_create(world, &spec);
     batch_run(world);
-    assert_true(created->create_run.is_new);
-    assert_false(again->create_run.is_new);
-    assert_int_equal(again->create_run.key, created->create_run.key);
-    assert_status(sent->status, OK);
-    assert_true(ended->cancel.is_changed);
-    assert_status(late->status, ERR_TERMINAL);
-    assert_status(gone->status, OK);
-    assert_true(anew->create_run.is_new);
-    assert_true(anew->create_run.key > created->create_run.key);
-    assert_int_equal(world->batch.ready_count, 1); // only what is still true at the end
-    assert_int_equal(world->batch.ready[0].run, anew->create_run.key);
+    assert_true(created->out.create_run.is_new);
+    assert_false(again->out.create_run.is_new);
+    assert_int_equal(again->out.create_run.key, created->out.create_run.key);
+    assert_status(sent->out.status, OK);
+    assert_true(ended->out.cancel.is_changed);
+    assert_status(late->out.status, ERR_TERMINAL);
+    assert_status(gone->out.status, OK);
+    assert_true(anew->out.create_run.is_new);
+    assert_true(anew->out.create_run.key > created->out.create_run.key);
+    assert_int_equal(world->batch.out.ready_count, 1); // only what is still true at the end
+    assert_int_equal(world->batch.out.ready[0].run, anew->out.create_run.key);
 }
 
 static void event_published_and_awaited_in_one_batch_meet(void **state) {
@@ -147,11 +147,11 @@ static void event_published_and_awaited_in_one_batch_meet(void **state) {
     Op *parked = add_turn(world, claimed, NEXT_SUSPEND);
     set_waits(world, parked, WAIT_FIRST, (WaitItem[]){on_event("t")}, 1);
     Op *sent = op_add(world, OP_PUBLISH);
-    sent->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("5")};
+    sent->in.publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = STR("5")};
     batch_run(world);
-    assert_int_equal(parked->turn.state, RUN_SUSPENDED);
-    assert_int_equal(sent->publish.resumed_count, 1);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_int_equal(parked->out.turn.state, RUN_SUSPENDED);
+    assert_int_equal(sent->out.publish.resumed_count, 1);
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "5");
 }
 
@@ -161,13 +161,13 @@ static void same_batch_can_be_submitted_again_after_its_answers_are_cleared(void
     RunSpec spec = spec_of("r1");
     Op *op = add_create(world, &spec);
     batch_run(world);
-    assert_true(op->create_run.is_new);
+    assert_true(op->out.create_run.is_new);
     batch_clear_answers(&world->batch);
     world->batch.number = ++world->batch_number;
     batch_run(world);
-    assert_status(op->status, OK);
-    assert_false(op->create_run.is_new);
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_status(op->out.status, OK);
+    assert_false(op->out.create_run.is_new);
+    assert_int_equal(world->batch.out.ready_count, 0);
 }
 
 // ---- [S3] the number of the last batch tells whether one happened ----
@@ -195,7 +195,7 @@ static void lost_answer_is_cleared_up_by_the_batch_number(void **state) {
     batch_new(world);
     add_create(world, &before);
     assert_status(batch_try(world), ERR_UNAVAILABLE);
-    assert_false(world->batch.has_answers);
+    assert_false(world->batch.out.has_answers);
     assert_true(last_batch_of(world, world->node) < world->batch.number);
     assert_false(has_run(world, "before"));
 
@@ -203,10 +203,10 @@ static void lost_answer_is_cleared_up_by_the_batch_number(void **state) {
     batch_new(world);
     Op *op = add_create(world, &after);
     Op *refused = op_add(world, OP_PAUSE);
-    refused->hold.run_id = STR("nobody");
+    refused->in.hold.run_id = STR("nobody");
     assert_status(batch_try(world), ERR_UNAVAILABLE);
-    assert_true(world->batch.has_answers); // what was found before the commit holds
-    assert_true(op->create_run.is_new);
+    assert_true(world->batch.out.has_answers); // what was found before the commit holds
+    assert_true(op->out.create_run.is_new);
     assert_refused(refused, ERR_NOT_FOUND, "RUN_NOT_FOUND");
     assert_int_equal(last_batch_of(world, world->node), world->batch.number);
     assert_true(has_run(world, "after"));
@@ -252,14 +252,14 @@ static void ready_runs_are_claimed_up_to_the_limit(void **state) {
     RunSpec specs[] = {spec_of("a"), spec_of("b"), spec_of("c"), spec_of("d")};
     for (int i = 0; i < 4; i++) add_create(world, &specs[i]);
     batch_run(world);
-    assert_int_equal(world->batch.ready_count, 2);
-    assert_int_equal(world->batch.unclaimed_count, 2);
-    assert_text(world->batch.ready[0].id, "a");
-    assert_text(world->batch.ready[1].id, "b");
+    assert_int_equal(world->batch.out.ready_count, 2);
+    assert_int_equal(world->batch.out.unclaimed_count, 2);
+    assert_text(world->batch.out.ready[0].id, "a");
+    assert_text(world->batch.out.ready[1].id, "b");
     assert_int_equal(get_run(world, "c").owner, 0);
     assert_int_equal(get_run(world, "c").state, RUN_RUNNING);
-    assert_int_equal(claim(world, 1)->claim.count, 1);
-    assert_text(world->batch.ready[0].id, "c");
+    assert_int_equal(claim(world, 1)->out.claim.count, 1);
+    assert_text(world->batch.out.ready[0].id, "c");
 }
 
 static void batch_of_no_node_claims_nothing(void **state) {
@@ -269,12 +269,12 @@ static void batch_of_no_node_claims_nothing(void **state) {
     world->node = 0;
     RunSpec spec = spec_of("new");
     create_op(world, &spec);
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.unclaimed_count, 1);
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.unclaimed_count, 1);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 0);
     world->node = node;
-    assert_int_equal(claim(world, 10)->claim.count, 2);
+    assert_int_equal(claim(world, 10)->out.claim.count, 2);
 }
 
 static void ready_run_says_what_its_executor_needs(void **state) {
@@ -284,7 +284,7 @@ static void ready_run_says_what_its_executor_needs(void **state) {
     Claimed claimed = create_from(world, &spec);
     park(world, claimed, on_signal("go"));
     signal_run(world, "r1", "go", "1");
-    const ReadyRun *ready = &world->batch.ready[0];
+    const ReadyRun *ready = &world->batch.out.ready[0];
     assert_int_equal(ready->run, claimed.run);
     assert_text(ready->id, "r1");
     assert_text(ready->workflow, "order");
@@ -314,12 +314,12 @@ static void stale_epoch_changes_nothing(void **state) {
         set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     }
     Op *released = op_add(world, OP_RELEASE);
-    released->release.run = claimed.run;
-    released->release.epoch = claimed.epoch;
+    released->in.release.run = claimed.run;
+    released->in.release.epoch = claimed.epoch;
     Op *appended = op_add(world, OP_APPEND_LOG);
-    appended->append_log.run = claimed.run;
-    appended->append_log.epoch = claimed.epoch;
-    appended->append_log.entry.kind = LOG_LINE;
+    appended->in.append_log.run = claimed.run;
+    appended->in.append_log.epoch = claimed.epoch;
+    appended->in.append_log.entry.kind = LOG_LINE;
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {
         assert_refused(world->batch.ops[i], ERR_FENCED, "RUN_FENCED");
@@ -364,7 +364,7 @@ static void batch_of_a_node_that_never_joined_is_fenced_as_a_whole(void **state)
     Op *op = add_create(world, &spec);
     assert_status(batch_try(world), ERR_FENCED);
     assert_string_equal(world->diag.code, "NODE_FENCED");
-    assert_int_equal(op->create_run.key, 0);
+    assert_int_equal(op->out.create_run.key, 0);
     assert_unchanged(world, before);
 }
 
@@ -413,8 +413,8 @@ static void times_come_from_the_caller_only(void **state) {
     Claimed claimed = create(world, "old");
     park(world, claimed, on_timer(10));
     assert_int_equal(get_run(world, "old").created_at_ms, 5);
-    assert_int_equal(fire_at(world, 9)->fire_due.fired_count, 0);
-    assert_int_equal(fire_at(world, 10)->fire_due.woken_count, 1);
+    assert_int_equal(fire_at(world, 9)->out.fire_due.fired_count, 0);
+    assert_int_equal(fire_at(world, 10)->out.fire_due.woken_count, 1);
     world->now_ms = 32503680000000; // the year 3000
     create(world, "future");
     assert_int_equal(get_run(world, "future").created_at_ms, world->now_ms);
@@ -426,14 +426,14 @@ static void times_come_from_the_caller_only(void **state) {
 static void earliest_due_time_of_a_batch_is_answered(void **state) {
     World *world = *state;
     Claimed a = create(world, "a"), b = create(world, "b");
-    assert_int_equal(world->batch.earliest_due_ms, 0);
+    assert_int_equal(world->batch.out.earliest_due_ms, 0);
     batch_new(world);
     set_waits(world, add_turn(world, a, NEXT_SUSPEND), WAIT_FIRST,
               (WaitItem[]){on_timer(START_MS + 900)}, 1);
     set_waits(world, add_turn(world, b, NEXT_SUSPEND), WAIT_FIRST,
               (WaitItem[]){with_deadline(on_event("t"), START_MS + 700)}, 1);
     batch_run(world);
-    assert_int_equal(world->batch.earliest_due_ms, START_MS + 700);
+    assert_int_equal(world->batch.out.earliest_due_ms, START_MS + 700);
 }
 
 int contract_batches(void) {

@@ -23,7 +23,7 @@ static Str fresh_id(World *world) {
 
 static Status run_one(World *world, const Op *op) {
     assert_ok(batch_try(world));
-    return op->status;
+    return op->out.status;
 }
 
 static Status try_start(World *world, const RunSpec *spec) {
@@ -49,7 +49,7 @@ static Status name(World *world, size_t size) {
 
 static Status topic(World *world, size_t size) {
     Op *op = op_new(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = text_of(world, size), .id = fresh_id(world)};
+    op->in.publish.event = (EventSpec){.topic = text_of(world, size), .id = fresh_id(world)};
     return run_one(world, op);
 }
 
@@ -84,9 +84,9 @@ static Status payload(World *world, size_t size) {
 
 static Status code(World *world, size_t size) {
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = fresh_id(world);
-    op->define.version = STR("v1");
-    op->define.code = text_of(world, size);
+    op->in.define.name = fresh_id(world);
+    op->in.define.version = STR("v1");
+    op->in.define.code = text_of(world, size);
     return run_one(world, op);
 }
 
@@ -94,9 +94,9 @@ static Status error_text(World *world, size_t size) {
     RunSpec spec = fresh_spec(world);
     assert_ok(try_start(world, &spec));
     Op *op = op_new(world, OP_CANCEL);
-    op->cancel.run_id = spec.id;
-    op->cancel.grace_ms = 1000;
-    op->cancel.reason = text_of(world, size);
+    op->in.cancel.run_id = spec.id;
+    op->in.cancel.grace_ms = 1000;
+    op->in.cancel.reason = text_of(world, size);
     return run_one(world, op);
 }
 
@@ -106,7 +106,7 @@ static Op *fresh_turn(World *world, TurnNext next) {
 
 static Status snapshot(World *world, size_t size) {
     Op *op = fresh_turn(world, NEXT_CONTINUE);
-    op->turn.snapshot = text_of(world, size);
+    op->in.turn.snapshot = text_of(world, size);
     return run_one(world, op);
 }
 
@@ -114,8 +114,8 @@ static Status state_size(World *world, size_t size) {
     Op *op = fresh_turn(world, NEXT_CONTINUE);
     StateSpec *spec = ARENA_NEW(&world->arena, StateSpec);
     *spec = (StateSpec){.name = STR("s"), .value = text_of(world, size)};
-    op->turn.states = spec;
-    op->turn.state_count = 1;
+    op->in.turn.states = spec;
+    op->in.turn.state_count = 1;
     return run_one(world, op);
 }
 
@@ -129,15 +129,16 @@ static Status waits(World *world, size_t count) {
 
 static Status effects(World *world, size_t count) {
     Op *op = fresh_turn(world, NEXT_CONTINUE);
-    op->turn.log_count = count;
-    op->turn.log = ARENA_ARRAY(&world->arena, LogRow, count);
-    for (size_t i = 0; i < count; i++) op->turn.log[i] = (LogRow){.kind = LOG_LINE, .position = -1};
+    op->in.turn.log_count = count;
+    op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, count);
+    for (size_t i = 0; i < count; i++)
+        op->in.turn.log[i] = (LogRow){.kind = LOG_LINE, .position = -1};
     return run_one(world, op);
 }
 
 static Status batch(World *world, size_t count) {
     batch_new(world);
-    for (size_t i = 0; i < count; i++) op_add(world, OP_FIRE_DUE)->fire_due.max = 1;
+    for (size_t i = 0; i < count; i++) op_add(world, OP_FIRE_DUE)->in.fire_due.max = 1;
     return batch_try(world);
 }
 
@@ -146,8 +147,8 @@ static Status signals(World *world, size_t count) {
     Status status = try_start(world, &spec);
     for (size_t i = 0; i < count && status == OK; i++) {
         Op *op = op_new(world, OP_SIGNAL);
-        op->signal.run_id = spec.id;
-        op->signal.name = STR("go");
+        op->in.signal.run_id = spec.id;
+        op->in.signal.name = STR("go");
         status = run_one(world, op);
     }
     return status;
@@ -159,17 +160,17 @@ static Status tokens(World *world, size_t count) {
     for (size_t i = 0; i < count && status == OK; i++) {
         Str id = fresh_id(world);
         Op *op = op_new(world, OP_CREATE_TOKEN);
-        op->create_token = (TokenRow){.id = id,
-                                      .name = id,
-                                      .hash = arena_printf(&world->arena, "%064d", (int)i),
-                                      .hint = STR("7k3q"),
-                                      .scopes = 1};
+        op->in.create_token = (TokenRow){.id = id,
+                                         .name = id,
+                                         .hash = arena_printf(&world->arena, "%064d", (int)i),
+                                         .hint = STR("7k3q"),
+                                         .scopes = 1};
         status = run_one(world, op);
         if (status == OK) vec_push(&made, id);
     }
     for (size_t i = 0; i < made.count; i++) {
         Op *op = op_new(world, OP_REMOVE_TOKEN);
-        op->remove_token.id = made.data[i];
+        op->in.remove_token.id = made.data[i];
         assert_ok(run_one(world, op));
     }
     vec_free(&made);
@@ -182,8 +183,8 @@ static Status depth(World *world, size_t count) {
     for (size_t i = 0; i < count && status == OK; i++) {
         RunSpec child = fresh_spec(world);
         Op *op = turn(world, claimed, NEXT_CONTINUE);
-        op->turn.children = &child;
-        op->turn.child_count = 1;
+        op->in.turn.children = &child;
+        op->in.turn.child_count = 1;
         status = run_one(world, op);
         if (status == OK) claimed = ready_at(world, 0);
     }

@@ -55,17 +55,17 @@ static void purged_run_leaves_no_row_in_any_table(void **state) {
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_event("never"), on_task("t1")}, 2);
     op_run(world, op, OK);
     op = op_new(world, OP_SIGNAL);
-    op->signal.run_id = STR("r1");
-    op->signal.name = STR("go");
-    op->signal.id = STR("s1");
-    op->signal.is_deduplicated = true;
+    op->in.signal.run_id = STR("r1");
+    op->in.signal.name = STR("go");
+    op->in.signal.id = STR("s1");
+    op->in.signal.is_deduplicated = true;
     op_run(world, op, OK);
     assert_int_equal(app_number(world, "SELECT count(*) FROM abide_cursors"), 1);
     assert_int_equal(app_number(world, "SELECT count(*) FROM abide_waiters"), 1);
     assert_int_equal(app_number(world, "SELECT count(*) FROM abide_dedupe"), 1);
     cancel_run(world, "r1", 0);
     op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r1");
+    op->in.purge.run_id = STR("r1");
     op_run(world, op, OK);
     const char *const names[] = {"runs",  "log",  "waiters", "cursors",
                                  "tasks", "tags", "dedupe",  "dead_letters"};
@@ -160,9 +160,9 @@ static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) 
     assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
     batch_new(world);
     Op *op = op_add(world, OP_SIGNAL);
-    op->signal.run_id = STR("r1");
-    op->signal.name = STR("s");
-    op->signal.payload = STR("1");
+    op->in.signal.run_id = STR("r1");
+    op->in.signal.name = STR("s");
+    op->in.signal.payload = STR("1");
     assert_status(batch_try(world), ERR_CORRUPT);
     assert_string_equal(world->diag.code, "STORE_CORRUPT");
     assert_int_equal(get_signals(world, "r1").count, 0); // nothing of the batch was done
@@ -175,7 +175,7 @@ static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) 
                  NULL, NULL, NULL);
     sqlite3_close(database);
     assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
 }
 
 static void wrong_counter_is_found_by_verify(void **state) {

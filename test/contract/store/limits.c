@@ -72,10 +72,10 @@ static void oversized_turns_are_refused(void **state) {
     Claimed claimed = create(world, "r1");
     Str before = world_dump(world);
     Op *op = turn(world, claimed, NEXT_COMPLETE);
-    op->turn.result = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
+    op->in.turn.result = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
     assert_too_large(world, op);
     op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.snapshot = text_of(world, LIMIT_SNAPSHOT_SIZE + 1);
+    op->in.turn.snapshot = text_of(world, LIMIT_SNAPSHOT_SIZE + 1);
     assert_too_large(world, op);
     op = turn(world, claimed, NEXT_CONTINUE);
     set_log(world, op, log_step("a", 0, 0, text_of(world, LIMIT_PAYLOAD_SIZE + 1).data));
@@ -90,14 +90,14 @@ static void oversized_turns_are_refused(void **state) {
     assert_too_large(world, op);
     EventSpec event = {.topic = text_of(world, LIMIT_TOPIC_SIZE + 1), .id = STR("e")};
     op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.events = &event;
-    op->turn.event_count = 1;
+    op->in.turn.events = &event;
+    op->in.turn.event_count = 1;
     assert_too_large(world, op);
     RunSpec child = spec_of("child");
     child.input = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
     op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     assert_too_large(world, op);
     assert_unchanged(world, before);
     save_step(world, claimed, "a", 0); // the claim is as good as before
@@ -123,9 +123,9 @@ static void too_many_effects_of_one_turn_are_refused(void **state) {
     Claimed claimed = create(world, "r1");
     Str before = world_dump(world);
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.log_count = LIMIT_EFFECTS_PER_TURN + 1;
-    op->turn.log = ARENA_ARRAY(&world->arena, LogRow, op->turn.log_count);
-    for (size_t i = 0; i < op->turn.log_count; i++) op->turn.log[i].kind = LOG_LINE;
+    op->in.turn.log_count = LIMIT_EFFECTS_PER_TURN + 1;
+    op->in.turn.log = ARENA_ARRAY(&world->arena, LogRow, op->in.turn.log_count);
+    for (size_t i = 0; i < op->in.turn.log_count; i++) op->in.turn.log[i].kind = LOG_LINE;
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOO_MANY_EFFECTS");
     assert_unchanged(world, before);
@@ -144,8 +144,8 @@ static void too_many_waits_are_refused_and_the_most_allowed_work(void **state) {
     items[5] = on_event("t");
     items[LIMIT_WAITS_PER_RUN - 1] = on_signal("last");
     park_on(world, claimed, WAIT_EACH, items, LIMIT_WAITS_PER_RUN);
-    assert_true(signal_run(world, "r1", "last", "1")->signal.is_delivered);
-    assert_int_equal(world->batch.ready[0].resolved[0].slot, LIMIT_WAITS_PER_RUN - 1);
+    assert_true(signal_run(world, "r1", "last", "1")->out.signal.is_delivered);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].slot, LIMIT_WAITS_PER_RUN - 1);
 }
 
 static void wait_names_and_filters_have_limits(void **state) {
@@ -168,10 +168,10 @@ static void children_nest_only_so_deep(void **state) {
     for (int i = 1; i <= (int)LIMIT_CHILD_DEPTH + 1; i++) {
         RunSpec spec = spec_of(arena_printf(&world->arena, "d%d", i).data);
         Op *op = turn(world, claimed, NEXT_CONTINUE);
-        op->turn.children = &spec;
-        op->turn.child_count = 1;
+        op->in.turn.children = &spec;
+        op->in.turn.child_count = 1;
         op_run(world, op, i <= (int)LIMIT_CHILD_DEPTH ? OK : ERR_LIMIT);
-        if (op->status != OK) {
+        if (op->out.status != OK) {
             assert_refused(op, ERR_LIMIT, "CHILD_DEPTH");
             break;
         }
@@ -191,13 +191,13 @@ static void oversized_events_and_signals_are_refused(void **state) {
         {.topic = STR("t"), .id = STR("e"), .payload = text_of(world, LIMIT_PAYLOAD_SIZE + 1)}};
     for (int i = 0; i < 3; i++) {
         Op *op = op_new(world, OP_PUBLISH);
-        op->publish.event = bad[i];
+        op->in.publish.event = bad[i];
         assert_too_large(world, op);
         op = op_new(world, OP_SIGNAL);
-        op->signal.run_id = STR("r1");
-        op->signal.name = bad[i].topic;
-        op->signal.id = bad[i].id;
-        op->signal.payload = bad[i].payload;
+        op->in.signal.run_id = STR("r1");
+        op->in.signal.name = bad[i].topic;
+        op->in.signal.id = bad[i].id;
+        op->in.signal.payload = bad[i].payload;
         assert_too_large(world, op);
     }
     assert_unchanged(world, before);
@@ -210,23 +210,23 @@ static void too_many_unread_signals_are_refused(void **state) {
         batch_new(world);
         for (int j = 0; j < 1000; j++) {
             Op *op = op_add(world, OP_SIGNAL);
-            op->signal.run_id = STR("r1");
-            op->signal.name = STR("go");
+            op->in.signal.run_id = STR("r1");
+            op->in.signal.name = STR("go");
         }
         batch_run(world);
     }
     world_reopen(world); // the count is not only in memory
     Op *op = op_new(world, OP_SIGNAL);
-    op->signal.run_id = STR("r1");
-    op->signal.name = STR("go");
+    op->in.signal.run_id = STR("r1");
+    op->in.signal.name = STR("go");
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOO_MANY_SIGNALS");
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), LIMIT_SIGNALS_PER_RUN);
     park(world, claimed, on_signal("go")); // one is read: there is room for one
     signal_run(world, "r1", "go", "1");
     op = op_new(world, OP_SIGNAL);
-    op->signal.run_id = STR("r1");
-    op->signal.name = STR("go");
+    op->in.signal.run_id = STR("r1");
+    op->in.signal.name = STR("go");
     op_run(world, op, ERR_LIMIT);
 }
 
@@ -237,19 +237,19 @@ static void oversized_task_answers_are_refused(void **state) {
     TaskRow task = lease_one(world, "default");
     Str before = world_dump(world);
     Op *op = op_new(world, OP_COMPLETE_TASK);
-    op->complete_task.id = STR("t1");
-    op->complete_task.token = task.token;
-    op->complete_task.result = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
+    op->in.complete_task.id = STR("t1");
+    op->in.complete_task.token = task.token;
+    op->in.complete_task.result = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
     assert_too_large(world, op);
     op = op_new(world, OP_FAIL_TASK);
-    op->fail_task.id = STR("t1");
-    op->fail_task.token = task.token;
-    op->fail_task.error = text_of(world, LIMIT_ERROR_SIZE + 1);
+    op->in.fail_task.id = STR("t1");
+    op->in.fail_task.token = task.token;
+    op->in.fail_task.error = text_of(world, LIMIT_ERROR_SIZE + 1);
     assert_too_large(world, op);
     op = op_new(world, OP_HEARTBEAT_TASK);
-    op->heartbeat.id = STR("t1");
-    op->heartbeat.token = task.token;
-    op->heartbeat.progress = text_of(world, LIMIT_ERROR_SIZE + 1);
+    op->in.heartbeat.id = STR("t1");
+    op->in.heartbeat.token = task.token;
+    op->in.heartbeat.progress = text_of(world, LIMIT_ERROR_SIZE + 1);
     assert_too_large(world, op);
     assert_unchanged(world, before);
 }
@@ -258,29 +258,29 @@ static void oversized_definitions_topics_and_nodes_are_refused(void **state) {
     World *world = *state;
     Str before = world_dump(world);
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = text_of(world, LIMIT_NAME_SIZE + 1);
-    op->define.version = STR("v1");
+    op->in.define.name = text_of(world, LIMIT_NAME_SIZE + 1);
+    op->in.define.version = STR("v1");
     assert_too_large(world, op);
     op = op_new(world, OP_DEFINE);
-    op->define.name = STR("w");
-    op->define.version = STR("v1");
-    op->define.source = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
+    op->in.define.name = STR("w");
+    op->in.define.version = STR("v1");
+    op->in.define.source = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
     assert_too_large(world, op);
     op = op_new(world, OP_SET_TOPIC);
-    op->set_topic.name = text_of(world, LIMIT_TOPIC_SIZE + 1);
+    op->in.set_topic.name = text_of(world, LIMIT_TOPIC_SIZE + 1);
     assert_too_large(world, op);
     op = op_new(world, OP_JOIN);
-    op->join.name = text_of(world, LIMIT_NAME_SIZE + 1);
-    op->join.lease_ms = 1000;
+    op->in.join.name = text_of(world, LIMIT_NAME_SIZE + 1);
+    op->in.join.lease_ms = 1000;
     assert_too_large(world, op);
     op = op_new(world, OP_JOIN);
-    op->join.name = STR("node-2");
-    op->join.version = text_of(world, LIMIT_NAME_SIZE + 1);
-    op->join.lease_ms = 1000;
+    op->in.join.name = STR("node-2");
+    op->in.join.version = text_of(world, LIMIT_NAME_SIZE + 1);
+    op->in.join.lease_ms = 1000;
     assert_too_large(world, op);
     op = op_new(world, OP_CANCEL);
-    op->cancel.run_id = STR("r1");
-    op->cancel.reason = text_of(world, LIMIT_ERROR_SIZE + 1);
+    op->in.cancel.run_id = STR("r1");
+    op->in.cancel.reason = text_of(world, LIMIT_ERROR_SIZE + 1);
     assert_too_large(world, op);
     assert_unchanged(world, before);
 }

@@ -39,12 +39,12 @@ static void runs_made_in_every_way_are_listed(void **state) {
     save_step(world, parent, "a", 0);
     RunSpec child = spec_of("child of it");
     Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     op_run(world, op, OK);
     op = op_new(world, OP_FORK);
-    op->fork.run_id = STR("made");
-    op->fork.new_id = STR("0-fork");
+    op->in.fork.run_id = STR("made");
+    op->in.fork.new_id = STR("0-fork");
     op_run(world, op, OK);
     RunSpec later = spec_of("later");
     later.start_at_ms = START_MS + 1000;
@@ -89,7 +89,7 @@ static void pages_stay_right_while_rows_come_and_go(void **state) {
     for (int i = 0; i < 3; i++) {
         cancel_run(world, gone[i], 0);
         Op *op = op_new(world, OP_PURGE_RUN);
-        op->purge.run_id = str_from(gone[i]);
+        op->in.purge.run_id = str_from(gone[i]);
         op_run(world, op, OK);
     }
     query = list(world, (RunFilter){.cursor = cursor, .limit = 4});
@@ -139,7 +139,7 @@ static void listings_leave_out_snapshots(void **state) {
     RunSpec spec = spec_of("r1");
     spec.kind = RUN_FLOW;
     Op *op = turn(world, create_from(world, &spec), NEXT_CONTINUE);
-    op->turn.snapshot = STR("large");
+    op->in.turn.snapshot = STR("large");
     op_run(world, op, OK);
     assert_text(list(world, (RunFilter){0}).runs[0].snapshot, NULL);
     assert_text(get_run(world, "r1").snapshot, "large");
@@ -239,8 +239,8 @@ static void filter_by_parent(void **state) {
     Claimed parent = create(world, "parent");
     RunSpec children[] = {spec_of("c1"), spec_of("c2")};
     Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->turn.children = children;
-    op->turn.child_count = 2;
+    op->in.turn.children = children;
+    op->in.turn.child_count = 2;
     op_run(world, op, OK);
     assert_string_equal(ids(world, (RunFilter){.parent_id = STR("parent")}), "c2 c1");
     assert_string_equal(ids(world, (RunFilter){.parent_id = STR("c1")}), "");

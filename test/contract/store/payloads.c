@@ -77,7 +77,7 @@ static void run_input_and_result_come_back_byte_for_byte(void **state) {
         RunSpec spec = spec_of(name_of(world, "r", i));
         spec.input = payloads[i];
         Op *op = turn(world, create_from(world, &spec), i % 2 ? NEXT_COMPLETE : NEXT_FAIL);
-        op->turn.result = payloads[i];
+        op->in.turn.result = payloads[i];
         op_run(world, op, OK);
     }
     world_reopen(world);
@@ -115,19 +115,21 @@ static void event_payloads_come_back_byte_for_byte(void **state) {
     Claimed claimed = create(world, "r1");
     for (int i = 0; i < PAYLOAD_COUNT; i++) {
         Op *op = op_new(world, OP_PUBLISH); // kept, then taken
-        op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = payloads[i]};
+        op->in.publish.event =
+            (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = payloads[i]};
         op_run(world, op, OK);
         world_reopen(world);
         assert_bytes(get_events(world, "t").events[0].payload, payloads[i]);
         op = park(world, claimed, on_event("t"));
-        assert_int_equal(op->turn.resolved_count, 1);
-        assert_bytes(op->turn.resolved[0].data, payloads[i]);
+        assert_int_equal(op->out.turn.resolved_count, 1);
+        assert_bytes(op->out.turn.resolved[0].data, payloads[i]);
         assert_bytes(last_entry(world, "r1", LOG_WAIT).data, payloads[i]);
         park(world, claimed, on_event("t")); // parked, then woken
         op = op_new(world, OP_PUBLISH);
-        op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = payloads[i]};
+        op->in.publish.event =
+            (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = payloads[i]};
         op_run(world, op, OK);
-        assert_bytes(world->batch.ready[0].resolved[0].data, payloads[i]);
+        assert_bytes(world->batch.out.ready[0].resolved[0].data, payloads[i]);
         assert_bytes(last_entry(world, "r1", LOG_WAIT).data, payloads[i]);
         claimed = ready_at(world, 0);
     }
@@ -138,13 +140,13 @@ static void signal_payloads_come_back_byte_for_byte(void **state) {
     Claimed claimed = create(world, "r1");
     for (int i = 0; i < PAYLOAD_COUNT; i++) {
         Op *op = op_new(world, OP_SIGNAL);
-        op->signal.run_id = STR("r1");
-        op->signal.name = STR("go");
-        op->signal.payload = payloads[i];
+        op->in.signal.run_id = STR("r1");
+        op->in.signal.name = STR("go");
+        op->in.signal.payload = payloads[i];
         op_run(world, op, OK);
         assert_bytes(get_signals(world, "r1").events[0].payload, payloads[i]);
         op = park(world, claimed, on_signal("go"));
-        assert_bytes(op->turn.resolved[0].data, payloads[i]);
+        assert_bytes(op->out.turn.resolved[0].data, payloads[i]);
     }
 }
 
@@ -156,9 +158,9 @@ static void leftovers_and_dead_letters_keep_every_byte(void **state) {
         spec.leftover_topic = STR("t");
         Claimed claimed = create_from(world, &spec);
         Op *op = op_new(world, OP_SIGNAL);
-        op->signal.run_id = spec.id;
-        op->signal.name = STR("go");
-        op->signal.payload = payloads[i];
+        op->in.signal.run_id = spec.id;
+        op->in.signal.name = STR("go");
+        op->in.signal.payload = payloads[i];
         op_run(world, op, OK);
         finish(world, claimed, NEXT_COMPLETE, "1");
         if (i % 2) {
@@ -176,14 +178,14 @@ static void child_results_reach_the_parent_byte_for_byte(void **state) {
     for (int i = 0; i < PAYLOAD_COUNT; i++) {
         RunSpec child = spec_of(name_of(world, "c", i));
         Op *op = turn(world, parent, NEXT_SUSPEND);
-        op->turn.children = &child;
-        op->turn.child_count = 1;
+        op->in.turn.children = &child;
+        op->in.turn.child_count = 1;
         set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_child(child.id.data)}, 1);
         op_run(world, op, OK);
         op = turn(world, ready_at(world, 0), NEXT_COMPLETE);
-        op->turn.result = payloads[i];
+        op->in.turn.result = payloads[i];
         op_run(world, op, OK);
-        assert_bytes(world->batch.ready[0].resolved[0].data, payloads[i]);
+        assert_bytes(world->batch.out.ready[0].resolved[0].data, payloads[i]);
         parent = ready_at(world, 0);
     }
 }
@@ -193,7 +195,7 @@ static void continued_input_comes_back_byte_for_byte(void **state) {
     Claimed claimed = create(world, "r1");
     for (int i = 0; i < PAYLOAD_COUNT; i++) {
         Op *op = turn(world, claimed, NEXT_CONTINUE_AS);
-        op->turn.result = payloads[i];
+        op->in.turn.result = payloads[i];
         op_run(world, op, OK);
         assert_bytes(get_input(world, "r1"), payloads[i]);
     }
@@ -208,19 +210,19 @@ static void task_payloads_come_back_byte_for_byte(void **state) {
         TaskRow task = lease_one(world, "default");
         assert_bytes(task.input, payloads[i]);
         Op *op = op_new(world, OP_HEARTBEAT_TASK);
-        op->heartbeat.id = spec.id;
-        op->heartbeat.token = task.token;
-        op->heartbeat.progress = payloads[i];
+        op->in.heartbeat.id = spec.id;
+        op->in.heartbeat.token = task.token;
+        op->in.heartbeat.progress = payloads[i];
         op_run(world, op, OK);
         op = op_new(world, i % 2 ? OP_COMPLETE_TASK : OP_FAIL_TASK);
         if (i % 2) {
-            op->complete_task.id = spec.id;
-            op->complete_task.token = task.token;
-            op->complete_task.result = payloads[i];
+            op->in.complete_task.id = spec.id;
+            op->in.complete_task.token = task.token;
+            op->in.complete_task.result = payloads[i];
         } else {
-            op->fail_task.id = spec.id;
-            op->fail_task.token = task.token;
-            op->fail_task.error = payloads[i];
+            op->in.fail_task.id = spec.id;
+            op->in.fail_task.token = task.token;
+            op->in.fail_task.error = payloads[i];
         }
         op_run(world, op, OK);
         world_reopen(world);
@@ -236,11 +238,11 @@ static void definitions_keep_source_and_configuration_byte_for_byte(void **state
     World *world = *state;
     for (int i = 0; i < PAYLOAD_COUNT; i++) {
         Op *op = op_new(world, OP_DEFINE);
-        op->define.name = STR("w");
-        op->define.version = str_from(name_of(world, "v", i));
-        op->define.kind = RUN_FLOW;
-        op->define.source = payloads[i];
-        op->define.config = payloads[PAYLOAD_COUNT - 1 - i];
+        op->in.define.name = STR("w");
+        op->in.define.version = str_from(name_of(world, "v", i));
+        op->in.define.kind = RUN_FLOW;
+        op->in.define.source = payloads[i];
+        op->in.define.config = payloads[PAYLOAD_COUNT - 1 - i];
         op_run(world, op, OK);
         world_reopen(world);
         Query query = {.name = STR("w")};
@@ -258,11 +260,11 @@ static Str code_of(World *world, const char *version) {
 
 static void define(World *world, const char *version, Str code) {
     Op *op = op_new(world, OP_DEFINE);
-    op->define.name = STR("w");
-    op->define.version = str_from(version);
-    op->define.kind = RUN_FLOW;
-    op->define.source = STR("return 1");
-    op->define.code = code;
+    op->in.define.name = STR("w");
+    op->in.define.version = str_from(version);
+    op->in.define.kind = RUN_FLOW;
+    op->in.define.source = STR("return 1");
+    op->in.define.code = code;
     op_run(world, op, OK);
 }
 
@@ -292,7 +294,7 @@ static void snapshots_are_any_bytes(void **state) {
     const size_t sizes[] = {0, 1, 255, sizeof(bytes)};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         Op *op = turn(world, claimed, NEXT_CONTINUE);
-        op->turn.snapshot = (Str){bytes, sizes[i]};
+        op->in.turn.snapshot = (Str){bytes, sizes[i]};
         op_run(world, op, OK);
         world_reopen(world);
         assert_bytes(get_run(world, "r1").snapshot, ((Str){bytes, sizes[i]}));
@@ -345,7 +347,7 @@ static void odd_topics_and_steps_are_told_apart(void **state) {
         assert_ok(read_query(world, &query, QUERY_STEP));
         assert_int_equal(query.log[0].position, i);
         Op *op = park(world, claimed, on_event(odd_names[i]));
-        assert_int_equal(op->turn.resolved_count, 1);
+        assert_int_equal(op->out.turn.resolved_count, 1);
     }
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 0);
 }
@@ -386,8 +388,8 @@ static void longest_ids_are_kept_whole(void **state) {
     other[LIMIT_RUN_ID_SIZE - 1] = 'y'; // differs in the last byte only
     assert_true(create(world, other).run != claimed.run);
     publish_once(world, "t", id, "1");
-    assert_true(publish_once(world, "t", id, "1")->publish.is_duplicate);
-    assert_false(publish_once(world, "t", other, "1")->publish.is_duplicate);
+    assert_true(publish_once(world, "t", id, "1")->out.publish.is_duplicate);
+    assert_false(publish_once(world, "t", other, "1")->out.publish.is_duplicate);
 }
 
 static void large_payloads_come_back_whole(void **state) {

@@ -41,13 +41,13 @@ static void *claim_until_empty(void *context) {
         batch.node = worker->node;
         batch.number = ++worker->batch_number;
         Op *op = batch_add(&batch, OP_CLAIM);
-        op->claim.max = 1;
-        if (commit(worker->shared, &batch) != OK || op->status != OK) {
+        op->in.claim.max = 1;
+        if (commit(worker->shared, &batch) != OK || op->out.status != OK) {
             atomic_fetch_add(&worker->shared->bad_count, 1);
             break;
         }
-        if (batch.ready_count == 0) empty++;
-        else worker->runs[worker->run_count++] = batch.ready[0].run;
+        if (batch.out.ready_count == 0) empty++;
+        else worker->runs[worker->run_count++] = batch.out.ready[0].run;
     }
     arena_done(&arena);
     return NULL;
@@ -164,18 +164,18 @@ static void *write_chain(void *context) {
         batch.number = ++worker->batch_number;
         batch.claim_max = 1;
         RunSpec spec = spec_of(arena_printf(&arena, "%lld-%d", (long long)worker->node, i).data);
-        batch_add(&batch, OP_CREATE_RUN)->create_run.spec = spec;
-        bool is_good = commit(worker->shared, &batch) == OK && batch.ready_count == 1;
-        int64_t run = is_good ? batch.ready[0].run : 0;
-        int64_t epoch = is_good ? batch.ready[0].epoch : 0;
+        batch_add(&batch, OP_CREATE_RUN)->in.create_run.spec = spec;
+        bool is_good = commit(worker->shared, &batch) == OK && batch.out.ready_count == 1;
+        int64_t run = is_good ? batch.out.ready[0].run : 0;
+        int64_t epoch = is_good ? batch.out.ready[0].epoch : 0;
         batch_init(&batch, &arena, START_MS);
         batch.node = worker->node;
         batch.number = ++worker->batch_number;
         Op *op = batch_add(&batch, OP_COMMIT_TURN);
-        op->turn.run = run;
-        op->turn.epoch = epoch;
-        op->turn.next = NEXT_COMPLETE;
-        is_good = is_good && commit(worker->shared, &batch) == OK && op->status == OK;
+        op->in.turn.run = run;
+        op->in.turn.epoch = epoch;
+        op->in.turn.next = NEXT_COMPLETE;
+        is_good = is_good && commit(worker->shared, &batch) == OK && op->out.status == OK;
         if (!is_good) atomic_fetch_add(&worker->shared->bad_count, 1);
     }
     arena_done(&arena);

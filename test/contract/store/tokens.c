@@ -7,11 +7,11 @@ static Op *token_op(World *world, const char *id, const char *text) {
     Op *op = op_new(world, OP_CREATE_TOKEN);
     char *hash = arena_alloc(&world->arena, SHA256_HEX_SIZE + 1);
     token_hash(str_from(text), hash);
-    op->create_token = (TokenRow){.id = str_from(id),
-                                  .name = STR("deploys"),
-                                  .hash = {hash, SHA256_HEX_SIZE},
-                                  .hint = STR("7k3q"),
-                                  .scopes = SCOPE_CLIENT | SCOPE_WORKER};
+    op->in.create_token = (TokenRow){.id = str_from(id),
+                                     .name = STR("deploys"),
+                                     .hash = {hash, SHA256_HEX_SIZE},
+                                     .hint = STR("7k3q"),
+                                     .scopes = SCOPE_CLIENT | SCOPE_WORKER};
     return op;
 }
 
@@ -24,10 +24,10 @@ static Query list_tokens(World *world, int64_t after, int64_t limit) {
 static void token_is_listed_as_it_was_made(void **state) {
     World *world = *state;
     Op *op = token_op(world, "tok_1", "secret");
-    op->create_token.expires_at_ms = world->now_ms + DAY_MS;
+    op->in.create_token.expires_at_ms = world->now_ms + DAY_MS;
     op_run(world, op, OK);
-    assert_true(op->create_token.key > 0);
-    assert_int_equal(op->create_token.created_at_ms, world->now_ms);
+    assert_true(op->out.create_token.key > 0);
+    assert_int_equal(op->out.create_token.created_at_ms, world->now_ms);
     world_reopen(world);
     Query query = list_tokens(world, 0, 10);
     assert_int_equal(query.count, 1);
@@ -59,13 +59,13 @@ static void removed_token_is_gone_and_its_id_free(void **state) {
     op_run(world, token_op(world, "tok_1", "a"), OK);
     op_run(world, token_op(world, "tok_2", "b"), OK);
     Op *op = op_new(world, OP_REMOVE_TOKEN);
-    op->remove_token.id = STR("tok_1");
+    op->in.remove_token.id = STR("tok_1");
     op_run(world, op, OK);
     Query query = list_tokens(world, 0, 10);
     assert_int_equal(query.count, 1);
     assert_text(query.tokens[0].id, "tok_2");
     op = op_new(world, OP_REMOVE_TOKEN);
-    op->remove_token.id = STR("tok_1");
+    op->in.remove_token.id = STR("tok_1");
     op_run(world, op, ERR_NOT_FOUND);
     assert_refused(op, ERR_NOT_FOUND, "TOKEN_NOT_FOUND");
     op_run(world, token_op(world, "tok_1", "a"), OK);
@@ -74,7 +74,7 @@ static void removed_token_is_gone_and_its_id_free(void **state) {
 static void expired_token_stays_until_it_is_removed(void **state) {
     World *world = *state;
     Op *op = token_op(world, "tok_1", "a");
-    op->create_token.expires_at_ms = world->now_ms + SECOND_MS;
+    op->in.create_token.expires_at_ms = world->now_ms + SECOND_MS;
     op_run(world, op, OK);
     world->now_ms += DAY_MS;
     fire(world);
@@ -86,23 +86,23 @@ static void token_that_makes_no_sense_is_refused(void **state) {
     World *world = *state;
     Str before = world_dump(world);
     Op *op = token_op(world, "tok_1", "a");
-    op->create_token.scopes = 0;
+    op->in.create_token.scopes = 0;
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_SCOPE");
     op = token_op(world, "tok_1", "a");
-    op->create_token.scopes = SCOPE_ALL + 1;
+    op->in.create_token.scopes = SCOPE_ALL + 1;
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_SCOPE");
     op = token_op(world, "tok_1", "a");
-    op->create_token.hash.len--;
+    op->in.create_token.hash.len--;
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_TOKEN");
     op = token_op(world, "tok_1", "a");
-    op->create_token.expires_at_ms = world->now_ms;
+    op->in.create_token.expires_at_ms = world->now_ms;
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_TIME");
     op = token_op(world, "tok_1", "a");
-    op->create_token.name = STR("");
+    op->in.create_token.name = STR("");
     op_run(world, op, ERR_INVALID);
     assert_unchanged(world, before);
 }

@@ -24,11 +24,11 @@ static void create_run_by_a_parent_names_it(void **state) {
     RunSpec child = spec_of("child");
     child.parent_position = 3;
     Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->turn.children = &child;
-    op->turn.child_count = 1;
+    op->in.turn.children = &child;
+    op->in.turn.child_count = 1;
     op_run(world, op, OK);
     RunRow run = get_run(world, "child");
-    assert_int_equal(run.key, op->turn.child_keys[0]);
+    assert_int_equal(run.key, op->out.turn.child_keys[0]);
     assert_int_equal(run.parent, parent.run);
     assert_int_equal(run.parent_position, 3);
     assert_int_equal(run.depth, 1);
@@ -92,12 +92,12 @@ static void suspend_until_wakes_at_that_time_and_not_before(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     Op *op = park(world, claimed, on_timer(START_MS + 5000));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
-    assert_int_equal(world->batch.earliest_due_ms, START_MS + 5000);
-    assert_int_equal(fire_at(world, START_MS + 4999)->fire_due.woken_count, 0);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
+    assert_int_equal(world->batch.out.earliest_due_ms, START_MS + 5000);
+    assert_int_equal(fire_at(world, START_MS + 4999)->out.fire_due.woken_count, 0);
     assert_state(world, "r1", RUN_SUSPENDED);
-    assert_int_equal(fire_at(world, START_MS + 5000)->fire_due.woken_count, 1);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_int_equal(fire_at(world, START_MS + 5000)->out.fire_due.woken_count, 1);
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, NULL);
     assert_state(world, "r1", RUN_RUNNING);
 }
@@ -107,8 +107,8 @@ static void suspend_on_topic_wakes_with_the_payload(void **state) {
     Claimed claimed = create(world, "r1");
     park(world, claimed, on_event("t"));
     assert_state(world, "r1", RUN_SUSPENDED);
-    assert_int_equal(publish(world, "t", "{\"ok\":true}")->publish.resumed_count, 1);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_int_equal(publish(world, "t", "{\"ok\":true}")->out.publish.resumed_count, 1);
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "{\"ok\":true}");
 }
 
@@ -117,9 +117,9 @@ static void suspend_on_topic_with_deadline_ends_in_a_time_out(void **state) {
     Claimed claimed = create(world, "r1");
     park(world, claimed, with_deadline(on_event("t"), START_MS + 100));
     fire_at(world, START_MS + 100);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_TIMEOUT, NULL);
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 0);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 0);
 }
 
 static void suspend_on_topic_with_deadline_takes_an_event_in_time(void **state) {
@@ -127,8 +127,8 @@ static void suspend_on_topic_with_deadline_takes_an_event_in_time(void **state) 
     Claimed claimed = create(world, "r1");
     park(world, claimed, with_deadline(on_event("t"), START_MS + 100));
     world->now_ms = START_MS + 99;
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 1);
-    assert_int_equal(fire_at(world, START_MS + 100)->fire_due.woken_count, 0);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 100)->out.fire_due.woken_count, 0);
     assert_int_equal(entry_count(world, "r1", LOG_WAIT), 1);
 }
 
@@ -139,7 +139,7 @@ static void mark_running_is_the_claim_of_a_ready_run(void **state) {
     create_op(world, &spec);
     assert_int_equal(get_run(world, "r1").owner, 0);
     assert_int_equal(get_run(world, "r1").state, RUN_RUNNING);
-    assert_int_equal(claim(world, 5)->claim.count, 1);
+    assert_int_equal(claim(world, 5)->out.claim.count, 1);
     assert_int_equal(get_run(world, "r1").owner, world->node);
     assert_int_equal(get_run(world, "r1").epoch, ready_at(world, 0).epoch);
 }
@@ -149,14 +149,14 @@ static void mark_completed_keeps_the_result(void **state) {
     Claimed claimed = create(world, "r1");
     world->now_ms += 50;
     Op *op = finish(world, claimed, NEXT_COMPLETE, "{\"total\":3}");
-    assert_int_equal(op->turn.state, RUN_COMPLETED);
+    assert_int_equal(op->out.turn.state, RUN_COMPLETED);
     assert_state(world, "r1", RUN_COMPLETED);
     assert_text(get_result(world, "r1"), "{\"total\":3}");
     RunRow run = get_run(world, "r1");
     assert_int_equal(run.finished_at_ms, START_MS + 50);
     assert_int_equal(run.owner, 0);
-    assert_int_equal(world->batch.ended_count, 1);
-    assert_text(world->batch.ended[0].id, "r1");
+    assert_int_equal(world->batch.out.ended_count, 1);
+    assert_text(world->batch.out.ended[0].id, "r1");
 }
 
 static void mark_failed_terminal_keeps_the_error(void **state) {
@@ -183,7 +183,7 @@ static void mark_failed_retryable_keeps_the_attempt_and_backs_off(void **state) 
     op_run(world, op, OK);
     assert_state(world, "r1", RUN_SUSPENDED);
     assert_int_equal(get_run(world, "r1").idle_since_ms, 0); // a backoff is not idleness
-    assert_int_equal(fire_at(world, START_MS + 2000)->fire_due.woken_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 2000)->out.fire_due.woken_count, 1);
     Query load = get_load(world, "r1");
     assert_int_equal(load.log[0].kind, LOG_STEP_ATTEMPT);
     assert_int_equal(load.log[0].attempt, 1);
@@ -193,7 +193,7 @@ static void mark_resumed_hands_the_run_to_the_node_that_woke_it(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     park(world, claimed, on_signal("go"));
-    assert_true(signal_run(world, "r1", "go", "1")->signal.is_delivered);
+    assert_true(signal_run(world, "r1", "go", "1")->out.signal.is_delivered);
     Claimed again = ready_of(world, claimed.run);
     assert_true(again.epoch > claimed.epoch);
     assert_int_equal(get_run(world, "r1").owner, world->node);
@@ -241,8 +241,8 @@ static void cancel_ends_running_and_suspended_runs(void **state) {
     World *world = *state;
     create(world, "running");
     park(world, create(world, "parked"), on_signal("go"));
-    assert_true(cancel_run(world, "running", 0)->cancel.is_changed);
-    assert_true(cancel_run(world, "parked", 0)->cancel.is_changed);
+    assert_true(cancel_run(world, "running", 0)->out.cancel.is_changed);
+    assert_true(cancel_run(world, "parked", 0)->out.cancel.is_changed);
     assert_state(world, "running", RUN_CANCELLED);
     assert_state(world, "parked", RUN_CANCELLED);
 }
@@ -250,8 +250,8 @@ static void cancel_ends_running_and_suspended_runs(void **state) {
 static void cancel_of_a_terminal_run_answers_false(void **state) {
     World *world = *state;
     finish(world, create(world, "r1"), NEXT_COMPLETE, "1");
-    assert_false(cancel_run(world, "r1", 0)->cancel.is_changed);
-    assert_false(cancel_run(world, "r1", 1000)->cancel.is_changed);
+    assert_false(cancel_run(world, "r1", 0)->out.cancel.is_changed);
+    assert_false(cancel_run(world, "r1", 1000)->out.cancel.is_changed);
     assert_state(world, "r1", RUN_COMPLETED);
 }
 
@@ -262,8 +262,8 @@ static void rewind_to_step_drops_it_and_what_follows(void **state) {
     save_step(world, claimed, "b", 1);
     save_step(world, claimed, "c", 2);
     Op *op = rewind_run(world, "r1", "b", -1);
-    assert_int_equal(op->rewind.position, 1);
-    assert_int_equal(op->rewind.dropped_count, 2);
+    assert_int_equal(op->out.rewind.position, 1);
+    assert_int_equal(op->out.rewind.dropped_count, 2);
     Query load = get_load(world, "r1");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "a");
@@ -274,8 +274,8 @@ static void rewind_to_step_drops_it_and_what_follows(void **state) {
 static void emit_without_a_waiter_is_kept(void **state) {
     World *world = *state;
     Op *op = publish(world, "t", "{\"n\":1}");
-    assert_true(op->publish.is_kept);
-    assert_int_equal(op->publish.resumed_count, 0);
+    assert_true(op->out.publish.is_kept);
+    assert_int_equal(op->out.publish.resumed_count, 0);
     Query events = get_events(world, "t");
     assert_int_equal(events.count, 1);
     assert_text(events.events[0].payload, "{\"n\":1}");
@@ -289,9 +289,9 @@ static void fanout_answers_the_number_of_resumes(void **state) {
         Str id = arena_printf(&world->arena, "r%d", i);
         park(world, create(world, id.data), on_event("t"));
     }
-    assert_int_equal(publish(world, "t", "1")->publish.resumed_count, 7);
-    assert_int_equal(world->batch.ready_count, 7);
-    assert_int_equal(publish(world, "t", "2")->publish.resumed_count, 0);
+    assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 7);
+    assert_int_equal(world->batch.out.ready_count, 7);
+    assert_int_equal(publish(world, "t", "2")->out.publish.resumed_count, 0);
 }
 
 static void query_status_and_result_follow_the_life_of_a_run(void **state) {
@@ -324,7 +324,7 @@ static void update_for_continue_as_is_one_operation(void **state) {
     Claimed claimed = create(world, "r1");
     save_step(world, claimed, "a", 0);
     Op *op = finish(world, claimed, NEXT_CONTINUE_AS, "{\"page\":2}");
-    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
     assert_text(get_input(world, "r1"), "{\"page\":2}");
     RunRow run = get_run(world, "r1");
     assert_int_equal(run.incarnation, 1);

@@ -8,14 +8,14 @@
 
 static Op *add_claim(World *world, int64_t max) {
     Op *op = op_add(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("worker-1");
-    op->claim_tasks.is_any_queue = true;
-    op->claim_tasks.is_eager = true;
-    op->claim_tasks.names = ARENA_ARRAY(&world->arena, Str, 1);
-    op->claim_tasks.names[0] = STR("charge");
-    op->claim_tasks.name_count = 1;
-    op->claim_tasks.max = max;
-    op->claim_tasks.lease_ms = MINUTE_MS;
+    op->in.claim_tasks.worker = STR("worker-1");
+    op->in.claim_tasks.is_any_queue = true;
+    op->in.claim_tasks.is_eager = true;
+    op->in.claim_tasks.names = ARENA_ARRAY(&world->arena, Str, 1);
+    op->in.claim_tasks.names[0] = STR("charge");
+    op->in.claim_tasks.name_count = 1;
+    op->in.claim_tasks.max = max;
+    op->in.claim_tasks.lease_ms = MINUTE_MS;
     return op;
 }
 
@@ -38,7 +38,7 @@ static bool is_leased_at_once(const TaskRow *task) {
 static Op *make_and_claim(World *world, const TaskSpec *spec) {
     batch_new(world);
     add_task(world, spec);
-    op_add(world, OP_PUBLISH)->publish.event =
+    op_add(world, OP_PUBLISH)->in.publish.event =
         (EventSpec){.topic = STR("between"), .id = STR("e"), .payload = STR("1")};
     Op *op = add_claim(world, 10);
     op_run(world, op, OK);
@@ -63,8 +63,8 @@ static QueueStat queue_named(World *world, const char *name) {
 
 static void set_queue(World *world, QueueRow limits) {
     Op *op = op_new(world, OP_SET_QUEUE);
-    op->set_queue = limits;
-    op->set_queue.name = STR("default");
+    op->in.set_queue = limits;
+    op->in.set_queue.name = STR("default");
     op_run(world, op, OK);
 }
 
@@ -74,12 +74,13 @@ static void task_of_a_batch_that_ends_with_a_claim_is_leased_at_once(void **stat
     World *world = *state;
     TaskSpec spec = task_of("t1");
     const Op *op = make_and_claim(world, &spec);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    assert_false(world->batch.has_tasks);
-    assert_int_equal(world->batch.earliest_due_ms, world->now_ms + MINUTE_MS); // not the event's
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    assert_false(world->batch.out.has_tasks);
+    assert_int_equal(world->batch.out.earliest_due_ms,
+                     world->now_ms + MINUTE_MS); // not the event's
     TaskRow task = get_task(world, "t1");
     assert_true(is_leased_at_once(&task));
-    assert_int_equal(op->claim_tasks.tasks[0].token, task.token);
+    assert_int_equal(op->out.claim_tasks.tasks[0].token, task.token);
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 0);
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_LEASED), 1);
     assert_int_equal(queue_named(world, "default").row.running_count, 1);
@@ -96,15 +97,15 @@ static void task_leased_at_once_equals_one_that_was_claimed(void **state) {
     spec.run_timeout_ms = 5 * SECOND_MS;
     spec.start_timeout_ms = 7 * SECOND_MS;
     spec.heartbeat_ms = 9 * SECOND_MS;
-    TaskRow at_once = make_and_claim(world, &spec)->claim_tasks.tasks[0];
+    TaskRow at_once = make_and_claim(world, &spec)->out.claim_tasks.tasks[0];
     assert_true(is_leased_at_once(&at_once));
     spec.id = STR("then");
     batch_new(world);
     add_task(world, &spec);
     Op *op = add_claim(world, 10);
-    op->claim_tasks.is_eager = false;
+    op->in.claim_tasks.is_eager = false;
     op_run(world, op, OK);
-    TaskRow claimed = op->claim_tasks.tasks[0];
+    TaskRow claimed = op->out.claim_tasks.tasks[0];
     assert_int_equal(claimed.due_at_ms, world->now_ms + 5 * SECOND_MS);
     TaskRow stored = get_task(world, "now");
     assert_int_equal(row_changes(&tables[TABLE_TASKS], &stored, &at_once), 0);
@@ -120,13 +121,13 @@ static void task_of_a_turn_is_leased_at_once_and_wakes_its_run(void **state) {
     Op *op = begin_with_turn(world, run);
     Op *claimed = add_claim(world, 10);
     batch_run(world);
-    assert_ok(op->status);
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
-    assert_int_equal(claimed->claim_tasks.task_count, 1);
-    assert_true(is_leased_at_once(&claimed->claim_tasks.tasks[0]));
-    assert_int_equal(claimed->claim_tasks.tasks[0].key, op->turn.task_keys[0]);
-    complete_task(world, "t1", claimed->claim_tasks.tasks[0].token, "7");
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_ok(op->out.status);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
+    assert_int_equal(claimed->out.claim_tasks.task_count, 1);
+    assert_true(is_leased_at_once(&claimed->out.claim_tasks.tasks[0]));
+    assert_int_equal(claimed->out.claim_tasks.tasks[0].key, op->out.turn.task_keys[0]);
+    complete_task(world, "t1", claimed->out.claim_tasks.tasks[0].token, "7");
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "7");
     assert_state(world, "r1", RUN_RUNNING);
 }
@@ -143,10 +144,10 @@ static void tasks_leased_at_once_are_answered_in_the_order_they_were_made(void *
     }
     Op *op = add_claim(world, COUNT);
     op_run(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, COUNT);
+    assert_int_equal(op->out.claim_tasks.task_count, COUNT);
     for (int i = 0; i < COUNT; i++) {
-        assert_true(is_leased_at_once(&op->claim_tasks.tasks[i]));
-        assert_text(op->claim_tasks.tasks[i].id, arena_printf(&world->arena, "t%d", i).data);
+        assert_true(is_leased_at_once(&op->out.claim_tasks.tasks[i]));
+        assert_text(op->out.claim_tasks.tasks[i].id, arena_printf(&world->arena, "t%d", i).data);
     }
 }
 
@@ -154,13 +155,13 @@ static void lease_given_at_once_runs_out_as_any_other(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
     spec.max_attempts = 2;
-    TaskRow task = make_and_claim(world, &spec)->claim_tasks.tasks[0];
+    TaskRow task = make_and_claim(world, &spec)->out.claim_tasks.tasks[0];
     fire_at(world, world->now_ms + MINUTE_MS);
     assert_int_equal(get_task(world, "t1").state, TASK_QUEUED);
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     Op *op = op_new(world, OP_COMPLETE_TASK);
-    op->complete_task.id = STR("t1");
-    op->complete_task.token = task.token;
+    op->in.complete_task.id = STR("t1");
+    op->in.complete_task.token = task.token;
     op_run(world, op, ERR_FENCED);
     assert_int_equal(lease_one(world, "default").attempt, 2);
 }
@@ -169,16 +170,16 @@ static void run_that_is_cancelled_in_the_same_batch_reaches_its_leased_task(void
     World *world = *state;
     Claimed run = create(world, "r1");
     Op *op = begin_with_turn(world, run);
-    op_add(world, OP_CANCEL)->cancel.run_id = STR("r1");
+    op_add(world, OP_CANCEL)->in.cancel.run_id = STR("r1");
     Op *claimed = add_claim(world, 10);
     batch_run(world);
     assert_state(world, "r1", RUN_CANCELLED);
-    assert_int_equal(claimed->claim_tasks.task_count, 1);
+    assert_int_equal(claimed->out.claim_tasks.task_count, 1);
     op = op_new(world, OP_HEARTBEAT_TASK);
-    op->heartbeat.id = STR("t1");
-    op->heartbeat.token = claimed->claim_tasks.tasks[0].token;
+    op->in.heartbeat.id = STR("t1");
+    op->in.heartbeat.token = claimed->out.claim_tasks.tasks[0].token;
     op_run(world, op, OK);
-    assert_true(op->heartbeat.is_cancel_wanted);
+    assert_true(op->out.heartbeat.is_cancel_wanted);
 }
 
 // ---- what forbids it ----
@@ -188,7 +189,7 @@ static void check_not_at_once(World *world, const TaskSpec *spec, size_t expecte
     const Op *op = make_and_claim(world, spec);
     TaskRow task = get_task(world, arena_cstr(&world->arena, spec->id));
     assert_false(is_leased_at_once(&task));
-    assert_int_equal(op->claim_tasks.task_count, expected);
+    assert_int_equal(op->out.claim_tasks.task_count, expected);
     if (expected == 0) assert_int_equal(task.state, TASK_QUEUED);
 }
 
@@ -197,7 +198,7 @@ static void delayed_task_is_not_leased_at_once(void **state) {
     TaskSpec spec = task_of("t1");
     spec.delay_ms = SECOND_MS;
     check_not_at_once(world, &spec, 0);
-    assert_false(world->batch.has_tasks);
+    assert_false(world->batch.out.has_tasks);
 }
 
 static void task_with_a_concurrency_key_is_not_leased_at_once(void **state) {
@@ -214,7 +215,7 @@ static void task_nobody_asked_for_is_not_leased_at_once(void **state) {
     TaskSpec spec = task_of("t1");
     spec.name = STR("ship");
     check_not_at_once(world, &spec, 0);
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
 }
 
 static void task_of_another_queue_is_not_leased_at_once(void **state) {
@@ -226,13 +227,13 @@ static void task_of_another_queue_is_not_leased_at_once(void **state) {
     spec.queue = STR("other");
     add_task(world, &spec);
     Op *op = add_claim(world, 10);
-    op->claim_tasks.is_any_queue = false;
-    op->claim_tasks.queues = (Str[]){STR("other")};
-    op->claim_tasks.queue_count = 1;
+    op->in.claim_tasks.is_any_queue = false;
+    op->in.claim_tasks.queues = (Str[]){STR("other")};
+    op->in.claim_tasks.queue_count = 1;
     op_run(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    assert_text(op->claim_tasks.tasks[0].id, "t2");
-    assert_true(is_leased_at_once(&op->claim_tasks.tasks[0]));
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    assert_text(op->out.claim_tasks.tasks[0].id, "t2");
+    assert_true(is_leased_at_once(&op->out.claim_tasks.tasks[0]));
     assert_int_equal(get_task(world, "t1").state, TASK_QUEUED);
 }
 
@@ -271,8 +272,8 @@ static void task_does_not_overtake_those_that_wait(void **state) {
     add_task(world, &spec);
     Op *op = add_claim(world, 1);
     op_run(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    assert_text(op->claim_tasks.tasks[0].id, "first");
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    assert_text(op->out.claim_tasks.tasks[0].id, "first");
     assert_int_equal(get_task(world, "second").state, TASK_QUEUED);
 }
 
@@ -286,8 +287,8 @@ static void claim_takes_no_more_at_once_than_it_asked_for(void **state) {
     }
     Op *op = add_claim(world, 2);
     op_run(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 2);
-    assert_true(world->batch.has_tasks);
+    assert_int_equal(op->out.claim_tasks.task_count, 2);
+    assert_true(world->batch.out.has_tasks);
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 3);
     assert_text(lease_one(world, "default").id, "t2");
 }
@@ -299,7 +300,7 @@ static void claim_in_the_middle_of_a_batch_takes_nothing_beforehand(void **state
     Op *op = add_claim(world, 10);
     add_task(world, &spec);
     batch_run(world);
-    assert_int_equal(op->claim_tasks.task_count, 0);
+    assert_int_equal(op->out.claim_tasks.task_count, 0);
     assert_int_equal(get_task(world, "t1").state, TASK_QUEUED);
 }
 
@@ -311,9 +312,9 @@ static void refused_claim_leaves_the_task_queued(void **state) {
     Op *op = add_claim(world, 10);
     char *name = arena_alloc(&world->arena, LIMIT_NAME_SIZE + 1);
     memset(name, 'w', LIMIT_NAME_SIZE + 1);
-    op->claim_tasks.worker = (Str){name, LIMIT_NAME_SIZE + 1};
+    op->in.claim_tasks.worker = (Str){name, LIMIT_NAME_SIZE + 1};
     op_run(world, op, ERR_LIMIT);
-    assert_ok(made->status);
+    assert_ok(made->out.status);
     assert_int_equal(get_task(world, "t1").state, TASK_QUEUED);
     batch_new(world);
     spec.id = STR("t2");
@@ -332,26 +333,26 @@ static void refused_turn_hands_out_nothing(void **state) {
     Op *claimed = add_claim(world, 10);
     batch_run(world);
     assert_refused(op, ERR_FENCED, "RUN_FENCED");
-    assert_ok(claimed->status);
-    assert_int_equal(claimed->claim_tasks.task_count, 0);
+    assert_ok(claimed->out.status);
+    assert_int_equal(claimed->out.claim_tasks.task_count, 0);
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_LEASED), 0);
 }
 
 static void task_that_exists_is_not_leased_again(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
-    TaskRow task = make_and_claim(world, &spec)->claim_tasks.tasks[0];
+    TaskRow task = make_and_claim(world, &spec)->out.claim_tasks.tasks[0];
     batch_new(world);
     Op *again = add_task(world, &spec);
     Op *op = add_claim(world, 10);
     op_run(world, op, OK);
-    assert_false(again->create_task.is_new);
-    assert_int_equal(again->create_task.key, task.key);
-    assert_int_equal(op->claim_tasks.task_count, 0);
+    assert_false(again->out.create_task.is_new);
+    assert_int_equal(again->out.create_task.key, task.key);
+    assert_int_equal(op->out.claim_tasks.task_count, 0);
     spec.id = STR("t2");
     const Op *next = make_and_claim(world, &spec);
     // That of the event, and none was used up by the repetition.
-    assert_int_equal(next->claim_tasks.tasks[0].key, task.key + 3);
+    assert_int_equal(next->out.claim_tasks.tasks[0].key, task.key + 3);
 }
 
 static void batch_that_failed_hands_out_when_it_is_submitted_again(void **state) {
@@ -362,13 +363,13 @@ static void batch_that_failed_hands_out_when_it_is_submitted_again(void **state)
     Op *op = add_claim(world, 10);
     world->batch.node = 999; // there is none
     assert_int_equal(batch_try(world), ERR_FENCED);
-    assert_int_equal(op->claim_tasks.task_count, 0);
+    assert_int_equal(op->out.claim_tasks.task_count, 0);
     world->batch.node = world->node;
     batch_run(world);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    assert_true(is_leased_at_once(&op->claim_tasks.tasks[0]));
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    assert_true(is_leased_at_once(&op->out.claim_tasks.tasks[0]));
     batch_run(world); // it is there already
-    assert_int_equal(op->claim_tasks.task_count, 0);
+    assert_int_equal(op->out.claim_tasks.task_count, 0);
 }
 
 int contract_eager(void) {

@@ -6,16 +6,16 @@
 
 static void set_queue(World *world, QueueRow limits) {
     Op *op = op_new(world, OP_SET_QUEUE);
-    op->set_queue = limits;
-    if (str_is_null(limits.name)) op->set_queue.name = STR("q");
+    op->in.set_queue = limits;
+    if (str_is_null(limits.name)) op->in.set_queue.name = STR("q");
     op_run(world, op, OK);
 }
 
 static bool change_queue(World *world, OpKind kind) {
     Op *op = op_new(world, kind);
-    op->queue.name = STR("q");
+    op->in.queue.name = STR("q");
     op_run(world, op, OK);
-    return op->queue.is_changed;
+    return op->out.queue.is_changed;
 }
 
 static TaskSpec keyed(const char *id, const char *key) {
@@ -49,9 +49,9 @@ static QueueStat queue_of(World *world) {
 static void check_claims(World *world, const char *expected, const char *file, int line) {
     const Op *op = lease_tasks(world, "q", 100);
     Str ids = STR("");
-    for (size_t i = 0; i < op->claim_tasks.task_count; i++) {
+    for (size_t i = 0; i < op->out.claim_tasks.task_count; i++) {
         ids = arena_printf(&world->arena, "%.*s%s%.*s", STR_ARG(ids), i > 0 ? " " : "",
-                           STR_ARG(op->claim_tasks.tasks[i].id));
+                           STR_ARG(op->out.claim_tasks.tasks[i].id));
     }
     check_text(ids, expected, file, line);
 }
@@ -69,7 +69,7 @@ static void queue_hands_out_no_more_than_may_run(void **state) {
     assert_claims(world, "t0 t1");
     assert_claims(world, "");
     complete(world, "t1");
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     assert_claims(world, "t2");
     QueueRow row = queue_of(world).row;
     assert_int_equal(row.running_count, 2);
@@ -84,7 +84,7 @@ static void every_end_of_a_lease_makes_room(void **state) {
     fail_task(world, "t0", get_task(world, "t0").token, "{}"); // its only attempt
     assert_claims(world, "t1");
     fire_at(world, world->now_ms + MINUTE_MS); // the lease runs out
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
     assert_claims(world, "t2");
 }
@@ -109,7 +109,7 @@ static void raised_limit_lets_more_run_at_once(void **state) {
     add_many(world, 3);
     assert_claims(world, "t0");
     set_queue(world, (QueueRow){.max_running = 2});
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     assert_claims(world, "t1");
     assert_true(change_queue(world, OP_REMOVE_QUEUE));
     assert_false(change_queue(world, OP_REMOVE_QUEUE));
@@ -134,15 +134,15 @@ static void claim_on_any_queue_keeps_the_limits_of_each(void **state) {
     batch_new(world);
     add_task(world, &spec); // its queue is made by this very batch
     Op *op = op_add(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("w");
-    op->claim_tasks.is_any_queue = true;
-    op->claim_tasks.first_queue = 1; // "default", "q": begins with the second
-    op->claim_tasks.max = 10;
+    op->in.claim_tasks.worker = STR("w");
+    op->in.claim_tasks.is_any_queue = true;
+    op->in.claim_tasks.first_queue = 1; // "default", "q": begins with the second
+    op->in.claim_tasks.max = 10;
     batch_run(world);
-    assert_int_equal(op->status, OK);
-    assert_int_equal(op->claim_tasks.task_count, 2);
-    assert_text(op->claim_tasks.tasks[0].id, "t0");
-    assert_text(op->claim_tasks.tasks[1].id, "plain");
+    assert_int_equal(op->out.status, OK);
+    assert_int_equal(op->out.claim_tasks.task_count, 2);
+    assert_text(op->out.claim_tasks.tasks[0].id, "t0");
+    assert_text(op->out.claim_tasks.tasks[1].id, "plain");
 }
 
 // ---- keys ----
@@ -158,7 +158,7 @@ static void tasks_of_a_key_run_one_at_a_time_where_nobody_said_otherwise(void **
     add_keyed(world, "a3", "a");
     assert_claims(world, "");
     complete(world, "a1");
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     assert_claims(world, "a2");
     complete(world, "a2");
     assert_claims(world, "a3");
@@ -186,7 +186,7 @@ static void limit_per_key_is_the_queues(void **state) {
     complete(world, "a0");
     assert_claims(world, "a2");
     set_queue(world, (QueueRow){.max_per_key = 0}); // said explicitly: no limit
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     assert_claims(world, "a3");
 }
 
@@ -253,8 +253,8 @@ static void failed_attempt_goes_before_younger_tasks_of_its_key(void **state) {
     add_keyed(world, "a2", "a");
     assert_claims(world, "a1");
     Op *op = fail_task(world, "a1", get_task(world, "a1").token, "{}");
-    assert_true(op->fail_task.is_retried);
-    assert_int_equal(op->fail_task.retry_at_ms, world->now_ms);
+    assert_true(op->out.fail_task.is_retried);
+    assert_int_equal(op->out.fail_task.retry_at_ms, world->now_ms);
     assert_claims(world, "a1");
 }
 
@@ -304,8 +304,8 @@ static void cancelled_run_takes_its_blocked_tasks_along(void **state) {
     Claimed run = create(world, "r");
     Op *op = turn(world, run, NEXT_SUSPEND);
     TaskSpec specs[] = {keyed("r1", "a"), keyed("r2", "a"), keyed("r3", "a")};
-    op->turn.tasks = specs;
-    op->turn.task_count = 3;
+    op->in.turn.tasks = specs;
+    op->in.turn.task_count = 3;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     add_keyed(world, "other", "a");
@@ -329,7 +329,7 @@ static void task_of_a_purged_run_keeps_its_place_until_it_ends(void **state) {
     add_keyed(world, "next", "a");
     assert_claims(world, "");
     op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r");
+    op->in.purge.run_id = STR("r");
     op_run(world, op, OK);
     assert_claims(world, "");
     complete_task(world, "r1", get_task(world, "r1").token, "1");
@@ -353,14 +353,14 @@ static void many_keys_follow_a_new_limit_page_by_page(void **state) {
     assert_int_equal(queue_of(world).row.blocked_count, KEYS);
     set_queue(world, (QueueRow){.max_per_key = 2});
     assert_true(queue_of(world).row.blocked_count > 0);
-    assert_int_equal(world->batch.earliest_due_ms, world->now_ms);
+    assert_int_equal(world->batch.out.earliest_due_ms, world->now_ms);
     for (int i = 0; i < KEYS && queue_of(world).row.due_at_ms != 0; i++) fire(world);
     assert_int_equal(queue_of(world).row.blocked_count, 0);
     assert_int_equal(queue_of(world).row.adjust_from, 0);
     set_queue(world, (QueueRow){.max_per_key = 1}); // a claim keeps to it before they follow
     size_t claimed = 0;
     for (size_t count = 1; count > 0; claimed += count) {
-        count = lease_tasks(world, "q", 1000)->claim_tasks.task_count;
+        count = lease_tasks(world, "q", 1000)->out.claim_tasks.task_count;
         fire(world);
     }
     assert_int_equal(claimed, KEYS);
@@ -376,17 +376,17 @@ static void rate_hands_out_so_many_per_window(void **state) {
     assert_text(lease_one(world, "q").id, "t0");
     world->now_ms += 400;
     Op *op = lease_tasks(world, "q", 10);
-    assert_int_equal(op->claim_tasks.task_count, 1);
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
     op = lease_tasks(world, "q", 10);
-    assert_int_equal(op->claim_tasks.task_count, 0);
-    assert_int_equal(op->claim_tasks.open_at_ms, begun_at + SECOND_MS);
+    assert_int_equal(op->out.claim_tasks.task_count, 0);
+    assert_int_equal(op->out.claim_tasks.open_at_ms, begun_at + SECOND_MS);
     Query query = {0};
     assert_int_equal(read_query(world, &query, QUERY_DUE), OK);
     assert_int_equal(query.number, begun_at + SECOND_MS);
     fire_at(world, begun_at + SECOND_MS - 1);
     assert_claims(world, "");
     fire_at(world, begun_at + SECOND_MS);
-    assert_true(world->batch.has_tasks); // claimers are told
+    assert_true(world->batch.out.has_tasks); // claimers are told
     assert_claims(world, "t2 t3");
     assert_claims(world, "");
 }
@@ -435,7 +435,7 @@ static void paused_queue_hands_out_nothing_and_what_runs_goes_on(void **state) {
     complete(world, "t0");
     assert_claims(world, "");
     assert_true(change_queue(world, OP_RESUME_QUEUE));
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     assert_false(change_queue(world, OP_RESUME_QUEUE));
     assert_claims(world, "t1");
 }
@@ -452,8 +452,8 @@ static void limits_out_of_range_are_refused(void **state) {
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         Str before = world_dump(world);
         Op *op = op_new(world, OP_SET_QUEUE);
-        op->set_queue = bad[i];
-        op->set_queue.name = STR("q");
+        op->in.set_queue = bad[i];
+        op->in.set_queue.name = STR("q");
         op_run(world, op, ERR_INVALID);
         assert_refused(op, ERR_INVALID, "BAD_QUEUE_LIMIT");
         assert_unchanged(world, before);

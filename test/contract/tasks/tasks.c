@@ -4,9 +4,9 @@
 
 static Op *heartbeat(World *world, const TaskRow *task, int64_t lease_ms, Status expected) {
     Op *op = op_new(world, OP_HEARTBEAT_TASK);
-    op->heartbeat.id = task->id;
-    op->heartbeat.token = task->token;
-    op->heartbeat.lease_ms = lease_ms;
+    op->in.heartbeat.id = task->id;
+    op->in.heartbeat.token = task->token;
+    op->in.heartbeat.lease_ms = lease_ms;
     op_run(world, op, expected);
     return op;
 }
@@ -17,8 +17,8 @@ static void task_is_queued_leased_and_completed(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
     Op *op = create_task(world, &spec);
-    assert_true(op->create_task.is_new);
-    assert_true(world->batch.has_tasks);
+    assert_true(op->out.create_task.is_new);
+    assert_true(world->batch.out.has_tasks);
     assert_int_equal(get_task(world, "t1").state, TASK_QUEUED);
     TaskRow task = lease_one(world, "default");
     assert_text(task.id, "t1");
@@ -29,7 +29,7 @@ static void task_is_queued_leased_and_completed(void **state) {
     task = get_task(world, "t1");
     assert_int_equal(task.state, TASK_COMPLETED);
     assert_text(task.result, "{\"n\":2}");
-    assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
+    assert_int_equal(lease_tasks(world, "default", 10)->out.claim_tasks.task_count, 0);
 }
 
 // What is kept of a leased task in memory is what the store has, whatever its size.
@@ -45,9 +45,9 @@ static void leased_tasks_of_all_sizes_are_known_as_they_are_stored(void **state)
         create_task(world, &spec);
         TaskRow task = lease_one(world, "default");
         Op *op = op_new(world, OP_HEARTBEAT_TASK);
-        op->heartbeat.id = task.id;
-        op->heartbeat.token = task.token;
-        op->heartbeat.progress = STR("\"half\"");
+        op->in.heartbeat.id = task.id;
+        op->in.heartbeat.token = task.token;
+        op->in.heartbeat.progress = STR("\"half\"");
         op_run(world, op, OK);
         fail_task(world, spec.id.data, task.token, "{\"type\":\"Error\"}");
         TaskRow again = lease_one(world, "default");
@@ -67,12 +67,12 @@ static void leased_tasks_of_all_sizes_are_known_as_they_are_stored(void **state)
 static void task_id_queued_twice_answers_the_first(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
-    int64_t key = create_task(world, &spec)->create_task.key;
+    int64_t key = create_task(world, &spec)->out.create_task.key;
     spec.input = STR("\"other\"");
     Op *op = create_task(world, &spec);
-    assert_false(op->create_task.is_new);
-    assert_int_equal(op->create_task.key, key);
-    assert_false(world->batch.has_tasks);
+    assert_false(op->out.create_task.is_new);
+    assert_int_equal(op->out.create_task.key, key);
+    assert_false(world->batch.out.has_tasks);
     assert_text(get_task(world, "t1").input, "{\"n\":1}");
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 1);
 }
@@ -82,7 +82,7 @@ static void task_leased_once_is_leased_to_nobody_else(void **state) {
     TaskSpec spec = task_of("t1");
     create_task(world, &spec);
     lease_one(world, "default");
-    assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
+    assert_int_equal(lease_tasks(world, "default", 10)->out.claim_tasks.task_count, 0);
 }
 
 static void queues_are_separate_and_served_in_the_order_asked_for(void **state) {
@@ -93,16 +93,16 @@ static void queues_are_separate_and_served_in_the_order_asked_for(void **state) 
         spec.queue = str_from(queues[i % 3]);
         create_task(world, &spec);
     }
-    assert_int_equal(lease_tasks(world, "default", 10)->claim_tasks.task_count, 0);
+    assert_int_equal(lease_tasks(world, "default", 10)->out.claim_tasks.task_count, 0);
     Op *op = op_new(world, OP_CLAIM_TASKS);
-    op->claim_tasks.queues = (Str[]){STR("c"), STR("a")};
-    op->claim_tasks.queue_count = 2;
-    op->claim_tasks.max = 3;
+    op->in.claim_tasks.queues = (Str[]){STR("c"), STR("a")};
+    op->in.claim_tasks.queue_count = 2;
+    op->in.claim_tasks.max = 3;
     op_run(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 3);
-    assert_text(op->claim_tasks.tasks[0].id, "t2");
-    assert_text(op->claim_tasks.tasks[1].id, "t5");
-    assert_text(op->claim_tasks.tasks[2].id, "t0");
+    assert_int_equal(op->out.claim_tasks.task_count, 3);
+    assert_text(op->out.claim_tasks.tasks[0].id, "t2");
+    assert_text(op->out.claim_tasks.tasks[1].id, "t5");
+    assert_text(op->out.claim_tasks.tasks[2].id, "t0");
 }
 
 static void higher_priority_first_then_first_in_first_out(void **state) {
@@ -141,18 +141,18 @@ static void other_names_hold_nobody_up(void **state) {
     add_named(world, "p2", "pack", 0);
     batch_run(world);
     Op *op = op_new(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("worker");
-    op->claim_tasks.queues = (Str[]){STR("default")};
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.names = (Str[]){STR("pack"), STR("ship"), STR("pack"), STR("none")};
-    op->claim_tasks.name_count = 4;
-    op->claim_tasks.max = 3;
-    op->claim_tasks.lease_ms = MINUTE_MS;
+    op->in.claim_tasks.worker = STR("worker");
+    op->in.claim_tasks.queues = (Str[]){STR("default")};
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.names = (Str[]){STR("pack"), STR("ship"), STR("pack"), STR("none")};
+    op->in.claim_tasks.name_count = 4;
+    op->in.claim_tasks.max = 3;
+    op->in.claim_tasks.lease_ms = MINUTE_MS;
     op_run(world, op, OK);
     static const char *const expected[] = {"s2", "s1", "p1"}; // by priority, then by age
-    assert_int_equal(op->claim_tasks.task_count, 3);
-    for (size_t i = 0; i < 3; i++) assert_text(op->claim_tasks.tasks[i].id, expected[i]);
-    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 1);
+    assert_int_equal(op->out.claim_tasks.task_count, 3);
+    for (size_t i = 0; i < 3; i++) assert_text(op->out.claim_tasks.tasks[i].id, expected[i]);
+    assert_int_equal(lease_tasks(world, "default", 1)->out.claim_tasks.task_count, 1);
     assert_int_equal(get_task(world, "m0").state, TASK_LEASED);
 }
 
@@ -164,24 +164,24 @@ static void claim_can_ask_for_names(void **state) {
         create_task(world, &spec);
     }
     Op *op = op_new(world, OP_CLAIM_TASKS);
-    op->claim_tasks.queues = (Str[]){STR("default")};
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.names = (Str[]){STR("ship"), STR("pack")};
-    op->claim_tasks.name_count = 2;
-    op->claim_tasks.max = 10;
+    op->in.claim_tasks.queues = (Str[]){STR("default")};
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.names = (Str[]){STR("ship"), STR("pack")};
+    op->in.claim_tasks.name_count = 2;
+    op->in.claim_tasks.max = 10;
     op_run(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    assert_text(op->claim_tasks.tasks[0].id, "t4");
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    assert_text(op->out.claim_tasks.tasks[0].id, "t4");
 }
 
 static void claim_without_a_queue_or_for_nothing_is_refused(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_CLAIM_TASKS);
-    op->claim_tasks.max = 1;
+    op->in.claim_tasks.max = 1;
     op_run(world, op, ERR_INVALID);
     op = op_new(world, OP_CLAIM_TASKS);
-    op->claim_tasks.queues = (Str[]){STR("default")};
-    op->claim_tasks.queue_count = 1;
+    op->in.claim_tasks.queues = (Str[]){STR("default")};
+    op->in.claim_tasks.queue_count = 1;
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "BAD_CLAIM");
 }
@@ -191,12 +191,12 @@ static void delayed_task_is_claimable_when_due(void **state) {
     TaskSpec spec = task_of("t1");
     spec.delay_ms = 1000;
     create_task(world, &spec);
-    assert_false(world->batch.has_tasks);
-    assert_int_equal(world->batch.earliest_due_ms, START_MS + 1000);
-    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
-    assert_int_equal(fire_at(world, START_MS + 999)->fire_due.task_count, 0);
-    assert_int_equal(fire_at(world, START_MS + 1000)->fire_due.task_count, 1);
-    assert_true(world->batch.has_tasks);
+    assert_false(world->batch.out.has_tasks);
+    assert_int_equal(world->batch.out.earliest_due_ms, START_MS + 1000);
+    assert_int_equal(lease_tasks(world, "default", 1)->out.claim_tasks.task_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 999)->out.fire_due.task_count, 0);
+    assert_int_equal(fire_at(world, START_MS + 1000)->out.fire_due.task_count, 1);
+    assert_true(world->batch.out.has_tasks);
     lease_one(world, "default");
 }
 
@@ -207,11 +207,11 @@ static Op *lease_with_secret(World *world, uint64_t secret, int64_t max) {
     batch_new(world);
     world->batch.secret = (LeaseSecret){{secret, secret, secret, secret}};
     Op *op = op_add(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("worker-1");
-    op->claim_tasks.queues = (Str *)(uintptr_t)queues;
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.max = max;
-    op->claim_tasks.lease_ms = MINUTE_MS;
+    op->in.claim_tasks.worker = STR("worker-1");
+    op->in.claim_tasks.queues = (Str *)(uintptr_t)queues;
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.max = max;
+    op->in.claim_tasks.lease_ms = MINUTE_MS;
     batch_run(world);
     return op;
 }
@@ -226,9 +226,9 @@ static void token_of_a_lease_cannot_be_told_from_others(void **state) {
     }
     for (int i = 0; i < COUNT; i += 8) { // the first of each eight alone
         Op *op = lease_with_secret(world, (uint64_t)i, 1);
-        tokens[i] = op->claim_tasks.tasks[0].token;
+        tokens[i] = op->out.claim_tasks.tasks[0].token;
         op = lease_with_secret(world, (uint64_t)i, 7);
-        for (int k = 0; k < 7; k++) tokens[i + 1 + k] = op->claim_tasks.tasks[k].token;
+        for (int k = 0; k < 7; k++) tokens[i + 1 + k] = op->out.claim_tasks.tasks[k].token;
     }
     for (int i = 0; i < COUNT; i++) {
         assert_in_range(tokens[i], 1, (INT64_C(1) << 53) - 1);
@@ -253,14 +253,14 @@ static void stale_token_changes_nothing(void **state) {
     Str before = world_dump(world);
     batch_new(world);
     Op *completed = op_add(world, OP_COMPLETE_TASK);
-    completed->complete_task.id = STR("t1");
-    completed->complete_task.token = old.token;
+    completed->in.complete_task.id = STR("t1");
+    completed->in.complete_task.token = old.token;
     Op *failed = op_add(world, OP_FAIL_TASK);
-    failed->fail_task.id = STR("t1");
-    failed->fail_task.token = old.token;
+    failed->in.fail_task.id = STR("t1");
+    failed->in.fail_task.token = old.token;
     Op *alive = op_add(world, OP_HEARTBEAT_TASK);
-    alive->heartbeat.id = STR("t1");
-    alive->heartbeat.token = old.token;
+    alive->in.heartbeat.id = STR("t1");
+    alive->in.heartbeat.token = old.token;
     batch_run(world);
     assert_refused(completed, ERR_FENCED, "TASK_FENCED");
     assert_refused(failed, ERR_FENCED, "TASK_FENCED");
@@ -288,14 +288,14 @@ static void another_result_under_the_same_token_is_refused(void **state) {
     complete_task(world, "t1", task.token, "1");
     Str before = world_dump(world);
     Op *other = op_new(world, OP_COMPLETE_TASK);
-    other->complete_task.id = STR("t1");
-    other->complete_task.token = task.token;
-    other->complete_task.result = STR("2");
+    other->in.complete_task.id = STR("t1");
+    other->in.complete_task.token = task.token;
+    other->in.complete_task.result = STR("2");
     op_run(world, other, ERR_FENCED);
     assert_unchanged(world, before);
     Op *op = op_new(world, OP_FAIL_TASK);
-    op->fail_task.id = STR("t1");
-    op->fail_task.token = task.token;
+    op->in.fail_task.id = STR("t1");
+    op->in.fail_task.token = task.token;
     op_run(world, op, ERR_FENCED);
     assert_text(get_task(world, "t1").result, "1");
 }
@@ -305,7 +305,7 @@ static void task_that_is_not_leased_cannot_be_completed(void **state) {
     TaskSpec spec = task_of("t1");
     create_task(world, &spec);
     Op *op = op_new(world, OP_COMPLETE_TASK);
-    op->complete_task.id = STR("t1");
+    op->in.complete_task.id = STR("t1");
     op_run(world, op, ERR_FENCED);
 }
 
@@ -324,16 +324,16 @@ static void failed_attempts_back_off_by_policy_and_survive_a_crash(void **state)
         TaskRow task = lease_one(world, "default");
         assert_int_equal(task.attempt, i + 1);
         Op *op = fail_task(world, "t1", task.token, "{\"type\":\"Busy\"}");
-        assert_true(op->fail_task.is_retried);
-        assert_int_equal(op->fail_task.retry_at_ms, world->now_ms + delays[i]);
+        assert_true(op->out.fail_task.is_retried);
+        assert_int_equal(op->out.fail_task.retry_at_ms, world->now_ms + delays[i]);
         world_crash(world);
-        assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+        assert_int_equal(lease_tasks(world, "default", 1)->out.claim_tasks.task_count, 0);
         fire_at(world, world->now_ms + delays[i] - 1);
-        assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
+        assert_int_equal(lease_tasks(world, "default", 1)->out.claim_tasks.task_count, 0);
         fire_at(world, world->now_ms + 1);
     }
     Op *op = fail_task(world, "t1", lease_one(world, "default").token, "{\"type\":\"Busy\"}");
-    assert_false(op->fail_task.is_retried);
+    assert_false(op->out.fail_task.is_retried);
     TaskRow task = get_task(world, "t1");
     assert_int_equal(task.state, TASK_FAILED);
     assert_int_equal(task.attempt, 4);
@@ -346,8 +346,8 @@ static void retry_without_backoff_is_claimable_at_once(void **state) {
     spec.max_attempts = 2;
     create_task(world, &spec);
     Op *op = fail_task(world, "t1", lease_one(world, "default").token, "{}");
-    assert_true(op->fail_task.is_retried);
-    assert_true(world->batch.has_tasks);
+    assert_true(op->out.fail_task.is_retried);
+    assert_true(world->batch.out.has_tasks);
     assert_int_equal(lease_one(world, "default").attempt, 2);
 }
 
@@ -361,7 +361,7 @@ static void jitter_stays_within_its_bounds_and_is_the_same_everywhere(void **sta
         spec.jitter_pct = 20;
         create_task(world, &spec);
         Op *op = fail_task(world, spec.id.data, lease_one(world, "default").token, "{}");
-        int64_t delay = op->fail_task.retry_at_ms - world->now_ms;
+        int64_t delay = op->out.fail_task.retry_at_ms - world->now_ms;
         assert_in_range(delay, 8000, 12000);
         is_spread |= delay != 10000;
     }
@@ -377,12 +377,12 @@ static void final_and_non_retryable_errors_are_not_retried(void **state) {
         create_task(world, &spec);
         TaskRow task = lease_one(world, "default");
         Op *op = op_new(world, OP_FAIL_TASK);
-        op->fail_task.id = spec.id;
-        op->fail_task.token = task.token;
-        op->fail_task.type = i == 0 ? STR("FraudError") : STR("Busy");
-        op->fail_task.is_final = i == 1;
+        op->in.fail_task.id = spec.id;
+        op->in.fail_task.token = task.token;
+        op->in.fail_task.type = i == 0 ? STR("FraudError") : STR("Busy");
+        op->in.fail_task.is_final = i == 1;
         op_run(world, op, OK);
-        assert_false(op->fail_task.is_retried);
+        assert_false(op->out.fail_task.is_retried);
         assert_int_equal(get_task(world, spec.id.data).state, TASK_FAILED);
     }
     TaskSpec spec = task_of("prefix"); // whole words only
@@ -391,11 +391,11 @@ static void final_and_non_retryable_errors_are_not_retried(void **state) {
     create_task(world, &spec);
     TaskRow task = lease_one(world, "default");
     Op *op = op_new(world, OP_FAIL_TASK);
-    op->fail_task.id = STR("prefix");
-    op->fail_task.token = task.token;
-    op->fail_task.type = STR("CardError");
+    op->in.fail_task.id = STR("prefix");
+    op->in.fail_task.token = task.token;
+    op->in.fail_task.type = STR("CardError");
     op_run(world, op, OK);
-    assert_true(op->fail_task.is_retried);
+    assert_true(op->out.fail_task.is_retried);
 }
 
 static void retry_task_queues_a_failed_one_again(void **state) {
@@ -405,13 +405,13 @@ static void retry_task_queues_a_failed_one_again(void **state) {
     fail_task(world, "t1", lease_one(world, "default").token, "{}");
     assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
     Op *op = op_new(world, OP_RETRY_TASK);
-    op->retry_task.id = STR("t1");
+    op->in.retry_task.id = STR("t1");
     op_run(world, op, OK);
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     TaskRow task = lease_one(world, "default");
     assert_int_equal(task.attempt, 2); // attempts go on counting
     op = op_new(world, OP_RETRY_TASK);
-    op->retry_task.id = STR("t1");
+    op->in.retry_task.id = STR("t1");
     op_run(world, op, ERR_CONFLICT);
     assert_refused(op, ERR_CONFLICT, "TASK_NOT_FAILED");
     complete_task(world, "t1", task.token, "1");
@@ -419,7 +419,7 @@ static void retry_task_queues_a_failed_one_again(void **state) {
 
 static Op *retry_task(World *world, const char *id, Status expected) {
     Op *op = op_new(world, OP_RETRY_TASK);
-    op->retry_task.id = str_from(id);
+    op->in.retry_task.id = str_from(id);
     op_run(world, op, expected);
     return op;
 }
@@ -436,11 +436,11 @@ static void retry_task_makes_one_in_backoff_claimable_at_once(void **state) {
     fail_task(world, "t1", task.token, "{}");
     assert_int_equal(get_task(world, "t1").claim_rank, 0);
     assert_int_equal(get_task(world, "t1").due_at_ms, world->now_ms + 3600 * 1000);
-    assert_true(retry_task(world, "t1", OK)->retry_task.is_changed);
-    assert_true(world->batch.has_tasks);
+    assert_true(retry_task(world, "t1", OK)->out.retry_task.is_changed);
+    assert_true(world->batch.out.has_tasks);
     assert_int_equal(get_task(world, "t1").due_at_ms, 0);
-    assert_int_equal(get_task(world, "t1").max_attempts, 3);          // no attempt is given on top
-    assert_false(retry_task(world, "t1", OK)->retry_task.is_changed); // it is due already
+    assert_int_equal(get_task(world, "t1").max_attempts, 3); // no attempt is given on top
+    assert_false(retry_task(world, "t1", OK)->out.retry_task.is_changed); // it is due already
     task = lease_one(world, "default");
     assert_int_equal(task.attempt, 2);
     assert_refused(retry_task(world, "t1", ERR_CONFLICT), ERR_CONFLICT, "TASK_HAS_RUN");
@@ -459,8 +459,8 @@ static void retry_task_of_a_key_waits_for_the_others_of_the_key(void **state) {
     fail_task(world, "t1", lease_one(world, "default").token, "{}");
     TaskRow second = lease_one(world, "default");
     assert_true(str_equal(second.id, STR("t2")));
-    assert_true(retry_task(world, "t1", OK)->retry_task.is_changed);
-    assert_false(retry_task(world, "t1", OK)->retry_task.is_changed); // blocked by t2 now
+    assert_true(retry_task(world, "t1", OK)->out.retry_task.is_changed);
+    assert_false(retry_task(world, "t1", OK)->out.retry_task.is_changed); // blocked by t2 now
     assert_int_equal(get_task(world, "t1").claim_rank, 0);
     complete_task(world, "t2", second.token, "1");
     assert_true(str_equal(lease_one(world, "default").id, STR("t1")));
@@ -474,15 +474,15 @@ static void retry_task_of_a_run_is_refused(void **state) {
     op_run(world, op, OK);
     fail_task(world, "t1", lease_one(world, "default").token, "{}");
     op = op_new(world, OP_RETRY_TASK);
-    op->retry_task.id = STR("t1");
+    op->in.retry_task.id = STR("t1");
     op_run(world, op, ERR_CONFLICT);
     assert_refused(op, ERR_CONFLICT, "TASK_HAS_RUN");
 }
 
 static void release_task(World *world, const TaskRow *task, Status expected) {
     Op *op = op_new(world, OP_RELEASE_TASK);
-    op->release_task.id = STR("t1");
-    op->release_task.token = task->token;
+    op->in.release_task.id = STR("t1");
+    op->in.release_task.token = task->token;
     op_run(world, op, expected);
 }
 
@@ -492,7 +492,7 @@ static void released_task_is_claimed_again_as_if_it_had_never_been(void **state)
     create_task(world, &spec);
     TaskRow task = lease_one(world, "default");
     release_task(world, &task, OK);
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     TaskRow again = lease_one(world, "default");
     assert_int_equal(again.attempt, 1);
     Str before = world_dump(world);
@@ -510,7 +510,7 @@ static void released_task_of_a_cancelled_run_ends(void **state) {
     op_run(world, op, OK);
     TaskRow task = lease_one(world, "default");
     op = op_new(world, OP_CANCEL);
-    op->cancel.run_id = STR("r1");
+    op->in.cancel.run_id = STR("r1");
     op_run(world, op, OK);
     release_task(world, &task, OK);
     assert_int_equal(get_task(world, "t1").state, TASK_CANCELLED);
@@ -524,8 +524,8 @@ static void lost_lease_counts_as_an_attempt_and_queues_it_again(void **state) {
     spec.max_attempts = 2;
     create_task(world, &spec);
     lease_one(world, "default");
-    assert_int_equal(fire_at(world, START_MS + MINUTE_MS - 1)->fire_due.task_count, 0);
-    assert_int_equal(fire_at(world, START_MS + MINUTE_MS)->fire_due.task_count, 1);
+    assert_int_equal(fire_at(world, START_MS + MINUTE_MS - 1)->out.fire_due.task_count, 0);
+    assert_int_equal(fire_at(world, START_MS + MINUTE_MS)->out.fire_due.task_count, 1);
     assert_int_equal(lease_one(world, "default").attempt, 2);
     fire_at(world, START_MS + 3 * MINUTE_MS); // retry exhaustion reaches failed
     TaskRow task = get_task(world, "t1");
@@ -540,8 +540,8 @@ static void heartbeats_keep_the_lease(void **state) {
     TaskRow task = lease_one(world, "default");
     for (int i = 1; i <= 5; i++) {
         world->now_ms = START_MS + i * (MINUTE_MS - 1);
-        assert_int_equal(fire(world)->fire_due.task_count, 0);
-        assert_false(heartbeat(world, &task, MINUTE_MS, OK)->heartbeat.is_cancel_wanted);
+        assert_int_equal(fire(world)->out.fire_due.task_count, 0);
+        assert_false(heartbeat(world, &task, MINUTE_MS, OK)->out.heartbeat.is_cancel_wanted);
     }
     complete_task(world, "t1", task.token, "1");
 }
@@ -557,7 +557,7 @@ static void heartbeat_time_out_is_shorter_than_the_lease(void **state) {
     world->now_ms = START_MS + 900;
     heartbeat(world, &task, MINUTE_MS, OK);
     assert_int_equal(get_task(world, "t1").due_at_ms, START_MS + 1900);
-    assert_int_equal(fire_at(world, START_MS + 1900)->fire_due.task_count, 1);
+    assert_int_equal(fire_at(world, START_MS + 1900)->out.fire_due.task_count, 1);
     heartbeat(world, &task, MINUTE_MS, ERR_FENCED);
 }
 
@@ -581,8 +581,8 @@ static void schedule_to_start_time_out_fails_the_task_for_good(void **state) {
     spec.max_attempts = 5;
     create_task(world, &spec);
     world->now_ms = START_MS + 1000; // not fired yet, and yet too late to be started
-    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
-    assert_int_equal(fire(world)->fire_due.task_count, 1);
+    assert_int_equal(lease_tasks(world, "default", 1)->out.claim_tasks.task_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.task_count, 1);
     assert_int_equal(get_task(world, "t1").state, TASK_FAILED);
     spec.id = STR("t2");
     create_task(world, &spec);
@@ -609,7 +609,7 @@ static Claimed await_task(World *world, Claimed claimed, const TaskSpec *spec) {
     set_task(world, op, spec);
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_task(spec->id.data)}, 1);
     op_run(world, op, OK);
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     return claimed;
 }
 
@@ -621,8 +621,8 @@ static void completion_wakes_the_run_in_the_same_operation(void **state) {
     TaskRow task = lease_one(world, "default");
     assert_int_equal(task.run, claimed.run);
     complete_task(world, "t1", task.token, "7");
-    assert_int_equal(world->batch.ready[0].run, claimed.run);
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_int_equal(world->batch.out.ready[0].run, claimed.run);
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_OK, "7");
 }
 
@@ -632,10 +632,10 @@ static void failure_for_good_wakes_the_run_with_the_error(void **state) {
     spec.max_attempts = 2;
     await_task(world, create(world, "r1"), &spec);
     fail_task(world, "t1", lease_one(world, "default").token, "{\"n\":1}");
-    assert_int_equal(world->batch.ready_count, 0); // it will be tried again
+    assert_int_equal(world->batch.out.ready_count, 0); // it will be tried again
     assert_state(world, "r1", RUN_SUSPENDED);
     fail_task(world, "t1", lease_one(world, "default").token, "{\"n\":2}");
-    assert_resolved(world->batch.ready[0].resolved, world->batch.ready[0].resolved_count, 0,
+    assert_resolved(world->batch.out.ready[0].resolved, world->batch.out.ready[0].resolved_count, 0,
                     OUTCOME_ERROR, "{\"n\":2}");
 }
 
@@ -645,8 +645,8 @@ static void time_out_for_good_wakes_the_run(void **state) {
     spec.start_timeout_ms = 500;
     await_task(world, create(world, "r1"), &spec);
     fire_at(world, START_MS + 500);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_ERROR);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_ERROR);
 }
 
 static void task_that_ended_before_the_wait_resolves_it_at_once(void **state) {
@@ -657,9 +657,9 @@ static void task_that_ended_before_the_wait_resolves_it_at_once(void **state) {
     set_task(world, op, &spec);
     op_run(world, op, OK);
     complete_task(world, "t1", lease_one(world, "default").token, "7");
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
     op = park(world, claimed, on_task("t1"));
-    assert_resolved(op->turn.resolved, op->turn.resolved_count, 0, OUTCOME_OK, "7");
+    assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "7");
 }
 
 static void fire_and_forget_task_wakes_nobody(void **state) {
@@ -670,7 +670,7 @@ static void fire_and_forget_task_wakes_nobody(void **state) {
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     complete_task(world, "t1", lease_one(world, "default").token, "7");
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
     assert_state(world, "r1", RUN_SUSPENDED);
     assert_int_equal(entry_count(world, "r1", LOG_WAIT), 0);
 }
@@ -684,7 +684,7 @@ static void repeated_turn_queues_no_second_task(void **state) {
         Op *op = turn(world, claimed, NEXT_CONTINUE);
         set_task(world, op, &spec);
         op_run(world, op, OK);
-        keys[i] = op->turn.task_keys[0];
+        keys[i] = op->out.turn.task_keys[0];
     }
     assert_int_equal(keys[0], keys[1]);
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_QUEUED), 1);
@@ -697,8 +697,8 @@ static Claimed run_with_tasks(World *world, TaskRow *ret_leased) {
     specs[2].queue = STR("d");
     Claimed claimed = create(world, "r1");
     Op *op = turn(world, claimed, NEXT_CONTINUE);
-    op->turn.tasks = specs;
-    op->turn.task_count = 3;
+    op->in.turn.tasks = specs;
+    op->in.turn.task_count = 3;
     op_run(world, op, OK);
     *ret_leased = lease_one(world, "q");
     complete_task(world, "done", lease_one(world, "d").token, "1");
@@ -710,7 +710,7 @@ static void run_that_ends_by_itself_lets_its_tasks_go_on(void **state) {
     TaskRow leased;
     Claimed claimed = run_with_tasks(world, &leased);
     finish(world, claimed, NEXT_FAIL, "{}");
-    assert_false(heartbeat(world, &leased, 1000, OK)->heartbeat.is_cancel_wanted);
+    assert_false(heartbeat(world, &leased, 1000, OK)->out.heartbeat.is_cancel_wanted);
     complete_task(world, "leased", leased.token, "2");
     complete_task(world, "queued", lease_one(world, "default").token, "3");
     assert_text(get_task(world, "leased").result, "2");
@@ -723,7 +723,7 @@ static void purged_run_lets_its_tasks_go_on(void **state) {
     Claimed claimed = run_with_tasks(world, &leased);
     finish(world, claimed, NEXT_COMPLETE, "1");
     Op *op = op_new(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r1");
+    op->in.purge.run_id = STR("r1");
     op_run(world, op, OK);
     Query query = {.name = STR("done")};
     assert_status(read_query(world, &query, QUERY_TASK), ERR_NOT_FOUND);
@@ -740,14 +740,14 @@ static void run_that_is_cut_off_cancels_its_tasks(void **state) {
     TaskRow leased;
     run_with_tasks(world, &leased);
     Op *op = op_new(world, OP_CANCEL);
-    op->cancel.run_id = STR("r1");
+    op->in.cancel.run_id = STR("r1");
     op_run(world, op, OK);
     assert_int_equal(get_task(world, "queued").state, TASK_CANCELLED);
     assert_int_equal(get_task(world, "done").state, TASK_COMPLETED);
-    assert_int_equal(lease_tasks(world, "default", 1)->claim_tasks.task_count, 0);
-    assert_true(heartbeat(world, &leased, 1000, OK)->heartbeat.is_cancel_wanted);
+    assert_int_equal(lease_tasks(world, "default", 1)->out.claim_tasks.task_count, 0);
+    assert_true(heartbeat(world, &leased, 1000, OK)->out.heartbeat.is_cancel_wanted);
     op = fail_task(world, "leased", leased.token, "{}"); // it stopped, as told
-    assert_false(op->fail_task.is_retried);
+    assert_false(op->out.fail_task.is_retried);
     assert_int_equal(get_task(world, "leased").state, TASK_CANCELLED);
 }
 
@@ -797,11 +797,11 @@ static void task_with_an_idempotency_key_runs_once_and_wakes_every_run(void **st
     park_on_shared(world, "b");
     park_on_shared(world, "c");
     TaskRow leased = lease_one(world, "default");
-    assert_int_equal(lease_tasks(world, "default", 5)->claim_tasks.task_count, 0);
+    assert_int_equal(lease_tasks(world, "default", 5)->out.claim_tasks.task_count, 0);
     complete_task(world, "task:charge-7", leased.token, "7");
-    assert_int_equal(world->batch.ready_count, 3);
+    assert_int_equal(world->batch.out.ready_count, 3);
     for (size_t i = 0; i < 3; i++) {
-        const ReadyRun *ready = &world->batch.ready[i];
+        const ReadyRun *ready = &world->batch.out.ready[i];
         assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_OK, "7");
     }
     park_on_shared(world, "late"); // has ended already
@@ -814,7 +814,7 @@ static void end_of_the_run_that_queued_it_strands_nobody(void **state) {
     park_on_shared(world, "b");
     cancel_run(world, "a", 0);
     assert_state(world, "b", RUN_RUNNING);
-    const ReadyRun *ready = &world->batch.ready[0];
+    const ReadyRun *ready = &world->batch.out.ready[0];
     assert_int_equal(ready->resolved_count, 1);
     assert_int_equal(ready->resolved[0].outcome, OUTCOME_ERROR);
 }
@@ -824,15 +824,15 @@ static void loser_of_a_race_is_recorded_and_not_delivered(void **state) {
     Claimed claimed = create(world, "r");
     TaskSpec specs[] = {task_of("fast"), task_of("slow")};
     Op *op = turn(world, claimed, NEXT_SUSPEND);
-    op->turn.tasks = specs;
-    op->turn.task_count = 2;
+    op->in.turn.tasks = specs;
+    op->in.turn.task_count = 2;
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_task("fast"), on_task("slow")}, 2);
     op_run(world, op, OK);
     TaskRow fast = lease_one(world, "default"), slow = lease_one(world, "default");
     complete_task(world, "fast", fast.token, "1");
     park(world, ready_at(world, 0), on_signal("next"));
     complete_task(world, "slow", slow.token, "2");
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_int_equal(world->batch.out.ready_count, 0);
     assert_state(world, "r", RUN_SUSPENDED);
     assert_int_equal(get_task(world, "slow").state, TASK_COMPLETED);
     assert_text(get_task(world, "slow").result, "2");

@@ -72,11 +72,11 @@ static int quick(NativeCall *call, const char *input) {
 static bool is_guilty(const TestEngine *engine, const Op *op) {
     const char *id = engine->guilty_id;
     if (op->kind == OP_CREATE_RUN && id != NULL)
-        return str_equal(op->create_run.spec.id, str_from(id));
+        return str_equal(op->in.create_run.spec.id, str_from(id));
     if (op->kind == OP_COMPLETE_TASK && id != NULL)
-        return str_equal(op->complete_task.id, str_from(id));
+        return str_equal(op->in.complete_task.id, str_from(id));
     if (op->kind != engine->guilty_kind) return false;
-    return op->kind != OP_COMMIT_TURN || op->turn.next != NEXT_FAIL || engine->is_failing_guilty;
+    return op->kind != OP_COMMIT_TURN || op->in.turn.next != NEXT_FAIL || engine->is_failing_guilty;
 }
 
 static FaultChoice decide(void *context, const FaultCall *call) {
@@ -192,19 +192,19 @@ static Call *call_new(TestEngine *engine, OpKind kind) {
 
 static Call *start_run(TestEngine *engine, int64_t start_at_ms) {
     Call *call = call_new(engine, OP_CREATE_RUN);
-    call->request.op.create_run.spec = (RunSpec){.id = str_from(call->id),
-                                                 .workflow = STR("w"),
-                                                 .kind = RUN_NATIVE,
-                                                 .keep_ms = -1,
-                                                 .parent_position = -1,
-                                                 .start_at_ms = start_at_ms};
+    call->request.op.in.create_run.spec = (RunSpec){.id = str_from(call->id),
+                                                    .workflow = STR("w"),
+                                                    .kind = RUN_NATIVE,
+                                                    .keep_ms = -1,
+                                                    .parent_position = -1,
+                                                    .start_at_ms = start_at_ms};
     coordinator_submit(engine->coordinator, &call->request);
     return call;
 }
 
 static Call *start_task(TestEngine *engine) {
     Call *call = call_new(engine, OP_CREATE_TASK);
-    call->request.op.create_task.spec =
+    call->request.op.in.create_task.spec =
         (TaskSpec){.id = str_from(call->id), .name = STR("t"), .max_attempts = 3};
     coordinator_submit(engine->coordinator, &call->request);
     return call;
@@ -229,8 +229,8 @@ static void assert_answers(const TestEngine *engine, const Call *refused) {
     for (int i = 0; i < engine->call_count; i++) {
         const Call *call = &engine->calls[i];
         assert_int_equal(call->answer_count, 1);
-        if (call == refused) assert_status(call->request.op.status, ERR_LIMIT);
-        else assert_status(call->request.op.status, OK);
+        if (call == refused) assert_status(call->request.op.out.status, ERR_LIMIT);
+        else assert_status(call->request.op.out.status, OK);
     }
 }
 
@@ -284,9 +284,9 @@ static void what_is_heard_of_during_a_claim_is_looked_for(void **state) {
     arena_init(&arena);
     Batch batch;
     batch_init(&batch, &arena, engine->now_ms);
-    batch_add(&batch, OP_CREATE_RUN)->create_run.spec =
+    batch_add(&batch, OP_CREATE_RUN)->in.create_run.spec =
         (RunSpec){.id = STR("theirs"), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
-    batch_add(&batch, OP_CREATE_TASK)->create_task.spec =
+    batch_add(&batch, OP_CREATE_TASK)->in.create_task.spec =
         (TaskSpec){.id = STR("theirs"), .name = STR("t"), .max_attempts = 1};
     assert_ok(store_commit(engine->inner, &batch, &diag));
     arena_done(&arena);
@@ -302,7 +302,7 @@ static void what_is_heard_of_during_a_claim_is_looked_for(void **state) {
 static void workflow_registered_while_a_claim_is_under_way_gets_its_runs(void **state) {
     TestEngine *engine = *state;
     Call *call = start_run(engine, 0);
-    call->request.op.create_run.spec.workflow = STR("late");
+    call->request.op.in.create_run.spec.workflow = STR("late");
     coordinator_hear(engine->coordinator);
     Turn *turn = coordinator_prepare(engine->coordinator);
     bool has_claim = false;
@@ -318,7 +318,7 @@ static void workflow_registered_while_a_claim_is_under_way_gets_its_runs(void **
 static void run_without_its_workflow_takes_no_room(void **state) {
     TestEngine *engine = *state;
     for (int i = 0; i < 50; i++)
-        start_run(engine, 0)->request.op.create_run.spec.workflow = STR("late");
+        start_run(engine, 0)->request.op.in.create_run.spec.workflow = STR("late");
     start_run(engine, 0);
     run_for(engine, 1000);
     assert_answers(engine, NULL);
@@ -341,7 +341,7 @@ static void refused_request_fails_alone(void **state) {
     for (int i = 0; i < 200; i++) start_run(engine, 0);
     run_for(engine, 1000);
     assert_answers(engine, &engine->calls[77]);
-    assert_string_equal(engine->calls[77].request.op.diag.code, "STORE_TOO_BIG");
+    assert_string_equal(engine->calls[77].request.op.out.diag.code, "STORE_TOO_BIG");
     assert_int_equal(runs_in(engine, RUN_COMPLETED), 199);
     assert_in_range(engine->refusal_count, 2, 20);
 }

@@ -166,7 +166,7 @@ static void set_schedule(Play *play, Batch *batch) {
     JsonValue *object;
     Diag diag;
     Op *op = batch_add(batch, OP_SET_SCHEDULE);
-    ScheduleRow *row = &op->set_schedule.row;
+    ScheduleRow *row = &op->in.set_schedule.row;
     *row = (ScheduleRow){.kind = SCHEDULE_CRON, .keep_ms = -1, .overlap = OVERLAP_SKIP};
     assert_ok(json_parse(batch->arena, buf_str(&play->example->schedule_text), &object, &diag));
     assert_ok(json_get_string(object, "name", &row->name, &diag));
@@ -191,22 +191,22 @@ static void define(Play *play) {
         FlowWorkflowInfo info = flow_module_workflow(module, i);
         snprintf(play->workflow, sizeof play->workflow, "%.*s", STR_ARG(info.name));
         Op *op = batch_add(&batch, OP_DEFINE);
-        op->define.name = info.name;
-        op->define.version = flow_module_hash(module);
-        op->define.source = source;
-        op->define.config = info.config_json;
-        op->define.kind = RUN_FLOW;
+        op->in.define.name = info.name;
+        op->in.define.version = flow_module_hash(module);
+        op->in.define.source = source;
+        op->in.define.config = info.config_json;
+        op->in.define.kind = RUN_FLOW;
     }
     if (play->example->queue != NULL) {
         Op *op = batch_add(&batch, OP_SET_QUEUE);
-        op->set_queue.name = str_from(play->example->queue);
-        op->set_queue.max_per_key = 1;
-        op->set_queue.rate_count = 3;
-        op->set_queue.rate_period_ms = 60000;
+        op->in.set_queue.name = str_from(play->example->queue);
+        op->in.set_queue.max_per_key = 1;
+        op->in.set_queue.rate_count = 3;
+        op->in.set_queue.rate_period_ms = 60000;
     }
     if (play->example->schedule_text.len > 0) set_schedule(play, &batch);
     assert_ok(store_commit(play->sim->store, &batch, &diag));
-    for (size_t i = 0; i < batch.count; i++) assert_ok(batch.ops[i]->status);
+    for (size_t i = 0; i < batch.count; i++) assert_ok(batch.ops[i]->out.status);
     arena_done(&arena);
     flow_module_release(module);
 }
@@ -214,22 +214,22 @@ static void define(Play *play) {
 static void add_calls(Play *play) {
     if (play->example->schedule_text.len > 0) return; // the schedule starts it
     ClientCall *start = clients_call(&play->clients, OP_CREATE_RUN);
-    start->request.op.create_run.spec = (RunSpec){.id = STR("r0"),
-                                                  .workflow = str_from(play->workflow),
-                                                  .input = buf_str(&play->example->input),
-                                                  .keep_ms = -1,
-                                                  .parent_position = -1};
+    start->request.op.in.create_run.spec = (RunSpec){.id = STR("r0"),
+                                                     .workflow = str_from(play->workflow),
+                                                     .input = buf_str(&play->example->input),
+                                                     .keep_ms = -1,
+                                                     .parent_position = -1};
     for (size_t i = 0; i < play->example->script.count; i++) {
         const ScriptItem *item = &play->example->script.items[i];
         assert_int_equal(item->kind, SCRIPT_SIGNAL);
         ClientCall *call = clients_call(&play->clients, OP_SIGNAL);
         snprintf(call->id, sizeof call->id, "s%zu", i);
         call->retry_at_ms = play->sim->now_ms + item->after_ms;
-        call->request.op.signal.run_id = STR("r0");
-        call->request.op.signal.name = item->name;
-        call->request.op.signal.id = str_from(call->id);
-        call->request.op.signal.is_deduplicated = true;
-        call->request.op.signal.payload = item->payload;
+        call->request.op.in.signal.run_id = STR("r0");
+        call->request.op.in.signal.name = item->name;
+        call->request.op.in.signal.id = str_from(call->id);
+        call->request.op.in.signal.is_deduplicated = true;
+        call->request.op.in.signal.payload = item->payload;
     }
 }
 

@@ -40,24 +40,24 @@ static void pass(Pair *pair, int64_t ms) {
 
 static Status renew(World *world, Op **ret_op) {
     *ret_op = start(world, OP_RENEW);
-    (*ret_op)->renew.lease_ms = LEASE_MS;
-    (*ret_op)->renew.resident_count = world->now_ms % 1000;
+    (*ret_op)->in.renew.lease_ms = LEASE_MS;
+    (*ret_op)->in.renew.resident_count = world->now_ms % 1000;
     return store_commit(world->store, &world->batch, &world->diag);
 }
 
 static bool renews_quietly(World *world) {
     Op *op = NULL;
     assert_int_equal(renew(world, &op), OK);
-    assert_int_equal(op->status, OK);
-    return op->renew.is_quiet;
+    assert_int_equal(op->out.status, OK);
+    return op->out.renew.is_quiet;
 }
 
 // Also looks around: what others have written is known afterwards.
 static int64_t claim(World *world) {
     Op *op = start(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     finish(world, op, OK);
-    return op->claim.taken_over;
+    return op->out.claim.taken_over;
 }
 
 static NodeRow node_seen_by(World *world, int64_t node) {
@@ -107,8 +107,8 @@ static void runs_in_memory_are_told_with_each_renewal(void **state) {
     assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 7);
     pass(pair, 2);
     Op *op = start(pair->two, OP_RENEW);
-    op->renew.lease_ms = LEASE_MS;
-    op->renew.resident_count = 12;
+    op->in.renew.lease_ms = LEASE_MS;
+    op->in.renew.resident_count = 12;
     create_op(pair->two, "a");
     finish(pair->two, op, OK);
     assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 12);
@@ -135,9 +135,9 @@ static void a_death_is_told_and_acted_on(void **state) {
     pass(pair, BEAT_MS);
     Op *op = NULL;
     assert_int_equal(renew(pair->one, &op), OK);
-    assert_true(op->renew.is_quiet);
-    assert_int_equal(op->renew.next_end_ms, START_MS + LEASE_MS);
-    pass(pair, op->renew.next_end_ms - pair->one->now_ms - 1);
+    assert_true(op->out.renew.is_quiet);
+    assert_int_equal(op->out.renew.next_end_ms, START_MS + LEASE_MS);
+    pass(pair, op->out.renew.next_end_ms - pair->one->now_ms - 1);
     assert_true(renews_quietly(pair->one));
     pass(pair, 1); // and with this the lease of the second ends
     assert_false(renews_quietly(pair->one));

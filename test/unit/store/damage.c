@@ -45,7 +45,7 @@ static void assert_verify_finds(World *world, const char *text) {
 }
 
 static void assert_told(World *world, const char *text) { // [X5]
-    Str damage = world->batch.damage;
+    Str damage = world->batch.out.damage;
     assert_false(str_is_null(damage));
     if (memmem(damage.data, damage.len, text, strlen(text)) == NULL) {
         fail_msg("%.*s", STR_ARG(damage));
@@ -70,8 +70,8 @@ static void damaged_run_is_paused_and_the_timers_of_others_fire(void **state) {
     Str waits = damage_waits(world, "damaged");
     world->now_ms = START_MS + 1000;
     Op *op = fire(world);
-    assert_int_equal(op->fire_due.woken_count, 2);
-    assert_int_equal(world->batch.ready_count, 2);
+    assert_int_equal(op->out.fire_due.woken_count, 2);
+    assert_int_equal(world->batch.out.ready_count, 2);
     assert_told(world, "the run \"damaged\" is damaged and was paused: the wait set");
     assert_state(world, "before", RUN_RUNNING);
     assert_state(world, "after", RUN_RUNNING);
@@ -82,12 +82,12 @@ static void damaged_run_is_paused_and_the_timers_of_others_fire(void **state) {
                "{\"type\":\"DamagedError\",\"code\":\"STORE_CORRUPT\",\"message\":"
                "\"the wait set of a run cannot be read\"}");
     assert_verify_finds(world, "a wait set cannot be read: \"damaged\"");
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
-    assert_true(str_is_null(world->batch.damage));
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
+    assert_true(str_is_null(world->batch.out.damage));
     // Mended, it goes on: what came due meanwhile is delivered.
     write_waits(world, "damaged", waits);
     hold(world, OP_RESUME, "damaged");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     assert_state(world, "damaged", RUN_RUNNING);
 }
 
@@ -103,7 +103,7 @@ static void any_number_of_damaged_runs_is_set_aside(void **state) {
     }
     sleeper(world, "sound", 500);
     world->now_ms = START_MS + 1000;
-    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
     assert_told(world, "\"d0\"");
     assert_told(world, "\"d19\"");
     assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_PAUSED), DAMAGED);
@@ -120,17 +120,17 @@ static void who_asks_for_the_damaged_run_is_refused_and_the_run_is_left_alone(vo
     static const OpKind kinds[] = {OP_SIGNAL, OP_CANCEL, OP_PAUSE};
     for (size_t i = 0; i < 3; i++) { // [X3]
         Op *op = start(world, kinds[i]);
-        if (kinds[i] == OP_SIGNAL) op->signal.name = STR("go"), op->signal.payload = STR("1");
-        if (kinds[i] == OP_CANCEL) op->cancel.grace_ms = MINUTE_MS;
-        *(kinds[i] == OP_SIGNAL   ? &op->signal.run_id
-          : kinds[i] == OP_CANCEL ? &op->cancel.run_id
-                                  : &op->hold.run_id) = STR("damaged");
+        if (kinds[i] == OP_SIGNAL) op->in.signal.name = STR("go"), op->in.signal.payload = STR("1");
+        if (kinds[i] == OP_CANCEL) op->in.cancel.grace_ms = MINUTE_MS;
+        *(kinds[i] == OP_SIGNAL   ? &op->in.signal.run_id
+          : kinds[i] == OP_CANCEL ? &op->in.cancel.run_id
+                                  : &op->in.hold.run_id) = STR("damaged");
         assert_int_equal(store_commit(world->store, &world->batch, &world->diag), ERR_CORRUPT);
-        assert_true(str_is_null(world->batch.damage));
+        assert_true(str_is_null(world->batch.out.damage));
         assert_state(world, "damaged", RUN_SUSPENDED);
     }
     write_waits(world, "damaged", waits);
-    assert_true(signal_run(world, "damaged", "go", "1", OK)->signal.is_delivered);
+    assert_true(signal_run(world, "damaged", "go", "1", OK)->out.signal.is_delivered);
 }
 
 static void event_passes_over_a_damaged_waiter(void **state) {
@@ -138,13 +138,13 @@ static void event_passes_over_a_damaged_waiter(void **state) {
     park(world, create(world, "damaged"), on_event("news"));
     park(world, create(world, "sound"), on_event("news"));
     Str waits = damage_waits(world, "damaged");
-    assert_int_equal(publish(world, "news", "1")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "news", "1")->out.publish.resumed_count, 1);
     assert_state(world, "sound", RUN_RUNNING);
     assert_state(world, "damaged", RUN_PAUSED);
-    assert_true(publish(world, "news", "2")->publish.is_kept);
+    assert_true(publish(world, "news", "2")->out.publish.is_kept);
     write_waits(world, "damaged", waits);
     hold(world, OP_RESUME, "damaged");
-    assert_str(world->batch.ready[0].resolved[0].data, "2");
+    assert_str(world->batch.out.ready[0].resolved[0].data, "2");
 }
 
 static void lost_waiter_is_mended_by_resuming(void **state) {
@@ -161,7 +161,7 @@ static void lost_waiter_is_mended_by_resuming(void **state) {
     assert_int_equal(rows_remove(rows, TABLE_WAITERS, &waiters[0]), OK);
     rows_commit(world, rows);
     world->now_ms = START_MS + 1000;
-    assert_int_equal(fire(world)->fire_due.woken_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 0);
     assert_state(world, "damaged", RUN_PAUSED);
     hold(world, OP_RESUME, "damaged"); // its deadline is over
     assert_state(world, "damaged", RUN_RUNNING);
@@ -171,10 +171,10 @@ static void child_of_a_damaged_parent_ends(void **state) {
     World *world = *state;
     Claimed parent = create(world, "parent");
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = ARENA_NEW(&world->arena, RunSpec);
-    *op->turn.children =
+    op->in.turn.children = ARENA_NEW(&world->arena, RunSpec);
+    *op->in.turn.children =
         (RunSpec){.id = STR("child"), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
-    op->turn.child_count = 1;
+    op->in.turn.child_count = 1;
     WaitItem item = {.kind = WAIT_CHILD, .position = 7, .name = STR("child")};
     set_waits(world, op, WAIT_FIRST, &item, 1);
     finish(world, op, OK);
@@ -186,7 +186,7 @@ static void child_of_a_damaged_parent_ends(void **state) {
     assert_state(world, "parent", RUN_PAUSED);
     write_waits(world, "parent", waits);
     hold(world, OP_RESUME, "parent");
-    assert_str(world->batch.ready[0].resolved[0].data, "42");
+    assert_str(world->batch.out.ready[0].resolved[0].data, "42");
 }
 
 static void damaged_run_that_was_asked_to_end_ends_with_its_grace(void **state) {
@@ -200,8 +200,8 @@ static void damaged_run_that_was_asked_to_end_ends_with_its_grace(void **state) 
     fire(world);
     assert_state(world, "damaged", RUN_PAUSED);
     world->now_ms = START_MS + MINUTE_MS;
-    assert_int_equal(fire(world)->fire_due.ended_count, 1);
-    assert_int_equal(world->batch.ended_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.ended_count, 1);
+    assert_int_equal(world->batch.out.ended_count, 1);
     assert_state(world, "damaged", RUN_CANCELLED);
 }
 
@@ -211,7 +211,7 @@ static void damaged_run_can_be_ended_by_hand_once_it_is_set_aside(void **state) 
     damage_waits(world, "damaged");
     world->now_ms = START_MS + 1000;
     fire(world);
-    assert_true(cancel(world, "damaged", 0)->cancel.is_changed);
+    assert_true(cancel(world, "damaged", 0)->out.cancel.is_changed);
     assert_state(world, "damaged", RUN_CANCELLED);
 }
 
@@ -227,7 +227,7 @@ static void run_without_a_log_stops_nobody(void **state) {
     }
     rows_commit(world, rows);
     world->now_ms = START_MS + 1000;
-    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
     assert_state(world, "damaged", RUN_PAUSED);
     assert_verify_finds(world, "a run has no input in its log: \"damaged\"");
     rows = rows_begin(world);
@@ -241,16 +241,16 @@ static void run_without_a_log_stops_nobody(void **state) {
 static void task_in_no_known_state_stops_nobody(void **state) {
     World *world = *state;
     Op *op = start(world, OP_CREATE_TASK);
-    op->create_task.spec =
+    op->in.create_task.spec =
         (TaskSpec){.id = STR("t"), .name = STR("work"), .delay_ms = 10, .max_attempts = 1};
     finish(world, op, OK);
     sleeper(world, "sound", 20);
-    TaskRow task = {.key = op->create_task.key, .state = 77};
+    TaskRow task = {.key = op->out.create_task.key, .state = 77};
     write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, state));
     world->now_ms = START_MS + 1000;
-    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
     assert_told(world, "is damaged and is passed over: a task is in no known state"); // [X2]
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
     task.state = TASK_QUEUED;
     task.due_at_ms = world->now_ms;
     write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, state));
@@ -265,7 +265,7 @@ static void run_in_no_known_state_stops_nobody(void **state) {
     row.state = 77;
     write_column(world, TABLE_RUNS, &row, offsetof(RunRow, state));
     world->now_ms = START_MS + 1000;
-    assert_int_equal(fire(world)->fire_due.woken_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
     assert_told(world, "\"damaged\"");
     assert_verify_finds(world, "a run is in no known state: \"damaged\"");
     row.state = RUN_SUSPENDED;

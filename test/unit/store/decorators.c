@@ -25,14 +25,14 @@ static Status fake_commit(Store *store, Batch *batch, Diag *diag) {
     for (size_t i = 0; i < batch->count; i++) {
         Op *op = batch->ops[i];
         if (op->kind == OP_CREATE_RUN) {
-            op->create_run.key = 42;
-            op->create_run.is_new = true;
+            op->out.create_run.key = 42;
+            op->out.create_run.is_new = true;
         } else {
-            op->status = diag_set(&op->diag, ERR_NOT_FOUND, "RUN_NOT_FOUND", "no such run");
+            op->out.status = diag_set(&op->out.diag, ERR_NOT_FOUND, "RUN_NOT_FOUND", "no such run");
         }
     }
-    batch->ready = ARENA_ARRAY(batch->arena, ReadyRun, 1);
-    batch->ready_count = 1;
+    batch->out.ready = ARENA_ARRAY(batch->arena, ReadyRun, 1);
+    batch->out.ready_count = 1;
     return OK;
 }
 
@@ -73,8 +73,8 @@ static int set_up(void **state) {
     f->fake.env = &f->env;
     arena_init(&f->arena);
     batch_init(&f->batch, &f->arena, 1000);
-    batch_add(&f->batch, OP_CREATE_RUN)->create_run.spec.id = STR("order-1");
-    batch_add(&f->batch, OP_CANCEL)->cancel.run_id = STR("missing");
+    batch_add(&f->batch, OP_CREATE_RUN)->in.create_run.spec.id = STR("order-1");
+    batch_add(&f->batch, OP_CANCEL)->in.cancel.run_id = STR("missing");
     f->query = (Query){.kind = QUERY_RUN, .run_id = STR("order-1")};
     *state = f;
     return 0;
@@ -94,12 +94,12 @@ static void operations_of_a_batch_do_not_move(void **state) {
     Op *ops[100];
     for (int i = 0; i < 100; i++) {
         ops[i] = batch_add(&f->batch, OP_CLAIM);
-        ops[i]->claim.max = i;
+        ops[i]->in.claim.max = i;
     }
     assert_int_equal(f->batch.count, 102);
     for (int i = 0; i < 100; i++) {
         assert_ptr_equal(f->batch.ops[i + 2], ops[i]);
-        assert_int_equal(ops[i]->claim.max, i);
+        assert_int_equal(ops[i]->in.claim.max, i);
     }
 }
 
@@ -121,32 +121,32 @@ static void clearing_answers_keeps_the_questions(void **state) {
     Fixture *f = *state;
     assert_ok(store_commit(&f->fake.base, &f->batch, &f->diag));
     f->batch.node = 5;
-    f->batch.has_tasks = true;
+    f->batch.out.has_tasks = true;
     batch_clear_answers(&f->batch);
     assert_int_equal(f->batch.count, 2);
     assert_int_equal(f->batch.node, 5);
-    assert_int_equal(f->batch.ready_count, 0);
-    assert_false(f->batch.has_tasks);
-    assert_int_equal(f->batch.ops[0]->create_run.key, 0);
-    assert_false(f->batch.ops[0]->create_run.is_new);
-    assert_str_equal(f->batch.ops[0]->create_run.spec.id, "order-1");
-    assert_int_equal(f->batch.ops[1]->status, OK);
-    assert_string_equal(f->batch.ops[1]->diag.code, "");
-    assert_str_equal(f->batch.ops[1]->cancel.run_id, "missing");
+    assert_int_equal(f->batch.out.ready_count, 0);
+    assert_false(f->batch.out.has_tasks);
+    assert_int_equal(f->batch.ops[0]->out.create_run.key, 0);
+    assert_false(f->batch.ops[0]->out.create_run.is_new);
+    assert_str_equal(f->batch.ops[0]->in.create_run.spec.id, "order-1");
+    assert_int_equal(f->batch.ops[1]->out.status, OK);
+    assert_string_equal(f->batch.ops[1]->out.diag.code, "");
+    assert_str_equal(f->batch.ops[1]->in.cancel.run_id, "missing");
 }
 
 static void answers_of_every_kind_can_be_cleared(void **state) {
     Fixture *f = *state;
     for (int kind = 1; kind < OP_KIND_COUNT; kind++) {
-        batch_add(&f->batch, (OpKind)kind)->status = ERR_LIMIT;
+        batch_add(&f->batch, (OpKind)kind)->out.status = ERR_LIMIT;
     }
     Op *turn = batch_add(&f->batch, OP_COMMIT_TURN);
-    turn->turn.epoch = 3;
-    turn->turn.last_seq = 9;
+    turn->in.turn.epoch = 3;
+    turn->out.turn.last_seq = 9;
     batch_clear_answers(&f->batch);
-    for (size_t i = 0; i < f->batch.count; i++) assert_int_equal(f->batch.ops[i]->status, OK);
-    assert_int_equal(turn->turn.epoch, 3);
-    assert_int_equal(turn->turn.last_seq, 0);
+    for (size_t i = 0; i < f->batch.count; i++) assert_int_equal(f->batch.ops[i]->out.status, OK);
+    assert_int_equal(turn->in.turn.epoch, 3);
+    assert_int_equal(turn->out.turn.last_seq, 0);
 }
 
 // ---- fault ----
@@ -174,7 +174,7 @@ static void a_fault_before_does_nothing(void **state) {
     assert_int_equal(f->fake.commit_count, 0);
     assert_ok(store_commit(store, &f->batch, &f->diag));
     assert_int_equal(f->fake.commit_count, 1);
-    assert_int_equal(f->batch.ops[0]->create_run.key, 42);
+    assert_int_equal(f->batch.ops[0]->out.create_run.key, 42);
     store_close(store);
     assert_int_equal(f->fake.close_count, 1);
 }
@@ -185,7 +185,7 @@ static void a_fault_after_does_it_and_keeps_the_answers(void **state) {
     Store *store = faulty(f, &plan);
     assert_status(store_commit(store, &f->batch, &f->diag), ERR_UNAVAILABLE);
     assert_int_equal(f->fake.commit_count, 1);
-    assert_int_not_equal(f->batch.ops[0]->create_run.key, 0);
+    assert_int_not_equal(f->batch.ops[0]->out.create_run.key, 0);
     assert_false(fault_store_is_crashed(store));
     store_close(store);
 }
@@ -250,9 +250,9 @@ static void a_trace_tells_each_operation_and_its_answer(void **state) {
     Logger logger = {LOG_DEBUG, keep_line, &lines};
     Store *store = trace_store_new(&f->fake.base, &logger);
     assert_string_equal(store->ops->name, "fake");
-    batch_add(&f->batch, OP_COMMIT_TURN)->turn.run = 7;
+    batch_add(&f->batch, OP_COMMIT_TURN)->in.turn.run = 7;
     assert_ok(store_commit(store, &f->batch, NULL));
-    assert_int_equal(f->batch.ops[0]->create_run.key, 42);
+    assert_int_equal(f->batch.ops[0]->out.create_run.key, 42);
     assert_non_null(strstr(lines.text, "3 operations -> OK"));
     assert_non_null(strstr(lines.text, "create_run order-1 -> OK"));
     assert_non_null(strstr(lines.text, "cancel missing -> NOT_FOUND RUN_NOT_FOUND"));

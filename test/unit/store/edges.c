@@ -27,11 +27,11 @@ static Status write_own_table(void *context, StepDatabase database, Arena *arena
 
 static Op *participate(World *world, Claimed claim, Participation *participation) {
     Op *op = turn(world, claim, NEXT_CONTINUE);
-    op->turn.log = ARENA_NEW(&world->arena, LogRow);
-    *op->turn.log = (LogRow){.kind = LOG_STEP, .name = STR("pay")};
-    op->turn.log_count = 1;
-    op->turn.participant = write_own_table;
-    op->turn.participant_context = participation;
+    op->in.turn.log = ARENA_NEW(&world->arena, LogRow);
+    *op->in.turn.log = (LogRow){.kind = LOG_STEP, .name = STR("pay")};
+    op->in.turn.log_count = 1;
+    op->in.turn.participant = write_own_table;
+    op->in.turn.participant_context = participation;
     commit(world);
     return op;
 }
@@ -58,16 +58,16 @@ static void participants_writes_commit_with_the_checkpoint_or_not_at_all(void **
     Participation failing = {.is_failing = true}, good = {0};
     Op *op = participate(world, claim, &failing);
     if (!is_sqlite()) {
-        assert_int_equal(op->status, ERR_UNSUPPORTED);
+        assert_int_equal(op->out.status, ERR_UNSUPPORTED);
         assert_int_equal(failing.call_count, 0);
         return;
     }
-    assert_int_equal(op->status, ERR_CONFLICT);
-    assert_str(op->turn.step_error, "{\"type\":\"Boom\"}");
+    assert_int_equal(op->out.status, ERR_CONFLICT);
+    assert_str(op->out.turn.step_error, "{\"type\":\"Boom\"}");
     assert_int_equal(own_row_count(world), 0);
     assert_int_equal(get_log(world, "r1").count, 1);
     op = participate(world, claim, &good);
-    assert_int_equal(op->status, OK);
+    assert_int_equal(op->out.status, OK);
     assert_int_equal(own_row_count(world), 1);
     assert_str(get_log(world, "r1").log[1].data, "7");
 }
@@ -81,14 +81,14 @@ static void signals_past_the_limit_are_refused(void **state) {
         begin(world);
         for (int k = 0; k < 1000; k++) {
             Op *op = batch_add(&world->batch, OP_SIGNAL);
-            op->signal.run_id = STR("r1");
-            op->signal.name = STR("s");
-            op->signal.payload = STR("1");
+            op->in.signal.run_id = STR("r1");
+            op->in.signal.name = STR("s");
+            op->in.signal.payload = STR("1");
         }
         commit(world);
     }
     Op *op = signal_run(world, "r1", "s", "1", ERR_LIMIT);
-    assert_string_equal(op->diag.code, "TOO_MANY_SIGNALS");
+    assert_string_equal(op->out.diag.code, "TOO_MANY_SIGNALS");
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), LIMIT_SIGNALS_PER_RUN);
 }
 
@@ -97,12 +97,12 @@ static void children_nest_up_to_the_limit(void **state) {
     Claimed claim = create(world, "r0");
     for (int depth = 1; depth <= (int)LIMIT_CHILD_DEPTH + 1; depth++) {
         Op *op = turn(world, claim, NEXT_CONTINUE);
-        op->turn.children = ARENA_NEW(&world->arena, RunSpec);
-        *op->turn.children = (RunSpec){.id = arena_printf(&world->arena, "r%d", depth),
-                                       .workflow = STR("w"),
-                                       .kind = RUN_NATIVE,
-                                       .keep_ms = -1};
-        op->turn.child_count = 1;
+        op->in.turn.children = ARENA_NEW(&world->arena, RunSpec);
+        *op->in.turn.children = (RunSpec){.id = arena_printf(&world->arena, "r%d", depth),
+                                          .workflow = STR("w"),
+                                          .kind = RUN_NATIVE,
+                                          .keep_ms = -1};
+        op->in.turn.child_count = 1;
         bool is_allowed = depth <= (int)LIMIT_CHILD_DEPTH;
         finish(world, op, is_allowed ? OK : ERR_LIMIT);
         if (is_allowed) claim = ready_at(world, 0);
@@ -116,7 +116,7 @@ static void wait_for_what_does_not_exist_is_refused(void **state) {
     WaitItem item = {.kind = WAIT_CHILD, .name = STR("nobody")};
     set_waits(world, op, WAIT_FIRST, &item, 1);
     finish(world, op, ERR_INVALID);
-    assert_string_equal(op->diag.code, "WAIT_TARGET");
+    assert_string_equal(op->out.diag.code, "WAIT_TARGET");
     op = turn(world, claim, NEXT_SUSPEND);
     finish(world, op, ERR_INVALID); // an empty set would wait for ever
     op = turn(world, claim, NEXT_COMPLETE);
@@ -128,28 +128,28 @@ static void wait_for_what_does_not_exist_is_refused(void **state) {
 static void long_history_is_purged_in_several_goes(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "r1")->create_run.spec.keep_ms = 0;
+    create_op(world, "r1")->in.create_run.spec.keep_ms = 0;
     commit(world);
     Claimed claim = ready_at(world, 0);
     for (int i = 0; i < 7; i++) {
         begin(world);
         for (int k = 0; k < 4000; k++) {
             Op *op = batch_add(&world->batch, OP_APPEND_LOG);
-            op->append_log.run = claim.run;
-            op->append_log.epoch = claim.epoch;
-            op->append_log.idle_since_ms = -1;
-            op->append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1};
+            op->in.append_log.run = claim.run;
+            op->in.append_log.epoch = claim.epoch;
+            op->in.append_log.idle_since_ms = -1;
+            op->in.append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1};
         }
         commit(world);
         arena_reset(&world->arena);
     }
     end(world, claim, NEXT_COMPLETE, "1");
-    assert_true(fire(world)->fire_due.has_more);
+    assert_true(fire(world)->out.fire_due.has_more);
     Query query = {.run_id = STR("r1")};
     assert_int_equal(read_kind(world, &query, QUERY_RUN), OK);
     int64_t row_count;
     assert_int_equal(store_verify(world->store, &row_count, &world->diag), OK);
-    assert_false(fire(world)->fire_due.has_more);
+    assert_false(fire(world)->out.fire_due.has_more);
     assert_int_equal(read_kind(world, &query, QUERY_RUN), ERR_NOT_FOUND);
 }
 
@@ -160,7 +160,7 @@ static void rare_runs_are_found_page_by_page(void **state) {
         begin(world);
         for (int k = i; k < i + 3000; k++) {
             Op *op = create_op(world, arena_printf(&world->arena, "r%d", k).data);
-            if (k % 3000 == 7) op->create_run.spec.workflow = STR("rare");
+            if (k % 3000 == 7) op->in.create_run.spec.workflow = STR("rare");
         }
         commit(world);
     }
@@ -182,41 +182,41 @@ static void rare_runs_are_found_page_by_page(void **state) {
 static void idempotency_key_outlives_its_purged_run(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "r1")->create_run.spec.dedupe_key = STR("key");
+    create_op(world, "r1")->in.create_run.spec.dedupe_key = STR("key");
     commit(world);
     end(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     Op *op = start(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r1");
+    op->in.purge.run_id = STR("r1");
     finish(world, op, OK);
     begin(world);
     op = create_op(world, "r2");
-    op->create_run.spec.dedupe_key = STR("key");
+    op->in.create_run.spec.dedupe_key = STR("key");
     finish(world, op, ERR_CONFLICT);
-    assert_string_equal(op->diag.code, "RUN_PURGED");
+    assert_string_equal(op->out.diag.code, "RUN_PURGED");
     world->now_ms += 8LL * 24 * 3600 * 1000; // past the retention the key is free again
     world->node = 0;
     begin(world);
     op = create_op(world, "r2");
-    op->create_run.spec.dedupe_key = STR("key");
+    op->in.create_run.spec.dedupe_key = STR("key");
     finish(world, op, OK);
-    assert_true(op->create_run.is_new);
+    assert_true(op->out.create_run.is_new);
 }
 
 static void ended_task_without_a_run_is_removed_after_the_retention(void **state) {
     World *world = *state;
     Op *op = start(world, OP_CREATE_TASK);
-    op->create_task.spec = (TaskSpec){.id = STR("t1"), .name = STR("mail")};
+    op->in.create_task.spec = (TaskSpec){.id = STR("t1"), .name = STR("mail")};
     finish(world, op, OK);
     Str queue = STR("default");
     op = start(world, OP_CLAIM_TASKS);
-    op->claim_tasks.queues = &queue;
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.max = 1;
+    op->in.claim_tasks.queues = &queue;
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.max = 1;
     finish(world, op, OK);
-    int64_t token = op->claim_tasks.tasks[0].token;
+    int64_t token = op->out.claim_tasks.tasks[0].token;
     op = start(world, OP_COMPLETE_TASK);
-    op->complete_task.id = STR("t1");
-    op->complete_task.token = token;
+    op->in.complete_task.id = STR("t1");
+    op->in.complete_task.token = token;
     finish(world, op, OK);
     world->now_ms += 7LL * 24 * 3600 * 1000;
     fire(world);
@@ -229,46 +229,46 @@ static void tasks_are_claimed_by_name_wherever_they_stand_in_the_queue(void **st
     begin(world);
     for (int i = 0; i < 300; i++) {
         Op *op = batch_add(&world->batch, OP_CREATE_TASK);
-        op->create_task.spec = (TaskSpec){.id = arena_printf(&world->arena, "t%d", i),
-                                          .name = i == 290 ? STR("rare") : STR("common"),
-                                          .priority = i % 3};
+        op->in.create_task.spec = (TaskSpec){.id = arena_printf(&world->arena, "t%d", i),
+                                             .name = i == 290 ? STR("rare") : STR("common"),
+                                             .priority = i % 3};
     }
     commit(world);
     Str queue = STR("default"), name = STR("rare");
     Op *op = start(world, OP_CLAIM_TASKS);
-    op->claim_tasks.queues = &queue;
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.names = &name;
-    op->claim_tasks.name_count = 1;
-    op->claim_tasks.max = 5;
+    op->in.claim_tasks.queues = &queue;
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.names = &name;
+    op->in.claim_tasks.name_count = 1;
+    op->in.claim_tasks.max = 5;
     finish(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 1);
-    assert_str(op->claim_tasks.tasks[0].id, "t290");
+    assert_int_equal(op->out.claim_tasks.task_count, 1);
+    assert_str(op->out.claim_tasks.tasks[0].id, "t290");
 }
 
 static void event_of_a_turn_to_a_full_topic_becomes_a_letter_that_can_be_replayed(void **state) {
     World *world = *state;
     Op *op = start(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
     finish(world, op, OK);
     Claimed claim = create(world, "r1"), other = create(world, "r2");
     op = turn(world, claim, NEXT_CONTINUE);
-    op->turn.events = ARENA_ARRAY(&world->arena, EventSpec, 2);
-    op->turn.events[0] = (EventSpec){.topic = STR("t"), .id = STR("e1"), .payload = STR("1")};
-    op->turn.events[1] = (EventSpec){.topic = STR("t"), .id = STR("e2"), .payload = STR("2")};
-    op->turn.event_count = 2;
+    op->in.turn.events = ARENA_ARRAY(&world->arena, EventSpec, 2);
+    op->in.turn.events[0] = (EventSpec){.topic = STR("t"), .id = STR("e1"), .payload = STR("1")};
+    op->in.turn.events[1] = (EventSpec){.topic = STR("t"), .id = STR("e2"), .payload = STR("2")};
+    op->in.turn.event_count = 2;
     finish(world, op, OK);
     Query query = {0};
     assert_int_equal(read_kind(world, &query, QUERY_DEAD_LETTERS), OK);
     assert_int_equal(query.count, 1);
     assert_str(query.dead_letters[0].reason, "topic full");
-    assert_str(park(world, claim, on_event("t"))->turn.resolved[0].data, "1");
+    assert_str(park(world, claim, on_event("t"))->out.turn.resolved[0].data, "1");
     park(world, other, on_event("t"));
     op = start(world, OP_REPLAY_DEAD_LETTER);
-    op->dead_letter.key = query.dead_letters[0].key;
+    op->in.dead_letter.key = query.dead_letters[0].key;
     finish(world, op, OK);
-    assert_int_equal(op->dead_letter.resumed_count, 1);
-    assert_str(world->batch.ready[0].resolved[0].data, "2");
+    assert_int_equal(op->out.dead_letter.resumed_count, 1);
+    assert_str(world->batch.out.ready[0].resolved[0].data, "2");
 }
 
 // ---- bytes and reopening ----
@@ -281,7 +281,7 @@ static void payloads_come_back_byte_for_byte(void **state) {
     for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
         Str id = arena_printf(&world->arena, "odd id/%zu?\xc3\xa4", i);
         begin(world);
-        create_op(world, id.data)->create_run.spec.input = str_from(payloads[i]);
+        create_op(world, id.data)->in.create_run.spec.input = str_from(payloads[i]);
         commit(world);
         Query query = {.run_id = id};
         assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
@@ -302,8 +302,8 @@ static void reopened_store_goes_on_where_it_was(void **state) {
     store_open_again(world);
     assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_SUSPENDED), 1);
     Op *op = publish(world, "paid", "1");
-    assert_int_equal(op->publish.resumed_count, 1);
-    assert_int_equal(world->batch.ready[0].last_seq, 4);
+    assert_int_equal(op->out.publish.resumed_count, 1);
+    assert_int_equal(world->batch.out.ready[0].last_seq, 4);
     claim = ready_at(world, 0);
     end(world, claim, NEXT_COMPLETE, "1");
     create(world, "r2"); // keys go on past those of the first life
@@ -320,10 +320,10 @@ static void wait_sets_too_large_for_the_cache_work_all_the_same(void **state) {
     }
     set_waits(world, op, WAIT_EACH, items, LIMIT_WAITS_PER_RUN);
     finish(world, op, OK);
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     op = signal_run(world, "r1", "a rather long name of signal 9999", "1", OK);
-    assert_true(op->signal.is_delivered);
-    assert_int_equal(world->batch.ready[0].resolved[0].slot, 9999);
+    assert_true(op->out.signal.is_delivered);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].slot, 9999);
 }
 
 int main(void) {

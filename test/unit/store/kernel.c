@@ -28,12 +28,12 @@ static void runs_past_the_claim_limit_stay_ready_and_unowned(void **state) {
     create_op(world, "a");
     create_op(world, "b");
     commit(world);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_int_equal(world->batch.unclaimed_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_int_equal(world->batch.out.unclaimed_count, 1);
     Op *op = start(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     finish(world, op, OK);
-    assert_int_equal(op->claim.count, 1);
+    assert_int_equal(op->out.claim.count, 1);
     assert_int_equal(get_run(world, "b").owner, world->node);
 }
 
@@ -42,12 +42,12 @@ static void second_start_with_the_same_id_answers_the_first(void **state) {
     Claimed claim = create(world, "r1");
     begin(world);
     Op *op = create_op(world, "r1");
-    op->create_run.spec.input = STR("other");
+    op->in.create_run.spec.input = STR("other");
     finish(world, op, OK);
-    assert_false(op->create_run.is_new);
-    assert_int_equal(op->create_run.key, claim.run);
-    assert_int_equal(op->create_run.state, RUN_RUNNING);
-    assert_int_equal(world->batch.ready_count, 0);
+    assert_false(op->out.create_run.is_new);
+    assert_int_equal(op->out.create_run.key, claim.run);
+    assert_int_equal(op->out.create_run.state, RUN_RUNNING);
+    assert_int_equal(world->batch.out.ready_count, 0);
     assert_int_equal(get_counter(world, COUNTER_STARTED_TOTAL), 1);
 }
 
@@ -55,34 +55,34 @@ static void idempotency_key_answers_same_content_and_refuses_other(void **state)
     World *world = *state;
     begin(world);
     Op *first = create_op(world, "a");
-    first->create_run.spec.dedupe_key = STR("key");
+    first->in.create_run.spec.dedupe_key = STR("key");
     Op *same = create_op(world, "b");
-    same->create_run.spec.dedupe_key = STR("key");
+    same->in.create_run.spec.dedupe_key = STR("key");
     Op *other = create_op(world, "c");
-    other->create_run.spec.dedupe_key = STR("key");
-    other->create_run.spec.input = STR("2");
+    other->in.create_run.spec.dedupe_key = STR("key");
+    other->in.create_run.spec.input = STR("2");
     commit(world);
-    assert_true(first->create_run.is_new);
-    assert_int_equal(same->status, OK);
-    assert_false(same->create_run.is_new);
-    assert_str(same->create_run.id, "a");
-    assert_int_equal(other->status, ERR_CONFLICT);
-    assert_string_equal(other->diag.code, "DUPLICATE_KEY");
+    assert_true(first->out.create_run.is_new);
+    assert_int_equal(same->out.status, OK);
+    assert_false(same->out.create_run.is_new);
+    assert_str(same->out.create_run.id, "a");
+    assert_int_equal(other->out.status, ERR_CONFLICT);
+    assert_string_equal(other->out.diag.code, "DUPLICATE_KEY");
 }
 
 static void delayed_run_starts_when_due_and_not_before(void **state) {
     World *world = *state;
     begin(world);
     Op *op = create_op(world, "r1");
-    op->create_run.spec.start_at_ms = START_MS + 5000;
+    op->in.create_run.spec.start_at_ms = START_MS + 5000;
     finish(world, op, OK);
-    assert_int_equal(op->create_run.state, RUN_PENDING);
-    assert_int_equal(world->batch.earliest_due_ms, START_MS + 5000);
+    assert_int_equal(op->out.create_run.state, RUN_PENDING);
+    assert_int_equal(world->batch.out.earliest_due_ms, START_MS + 5000);
     world->now_ms = START_MS + 4999;
-    assert_int_equal(fire(world)->fire_due.started_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.started_count, 0);
     world->now_ms = START_MS + 5000;
-    assert_int_equal(fire(world)->fire_due.started_count, 1);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.started_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     assert_int_equal(get_run(world, "r1").state, RUN_RUNNING);
 }
 
@@ -91,14 +91,14 @@ static void bad_specs_change_nothing(void **state) {
     begin(world);
     Op *empty = create_op(world, "");
     Op *large = create_op(world, "r2");
-    large->create_run.spec.input =
+    large->in.create_run.spec.input =
         (Str){arena_zalloc(&world->arena, LIMIT_PAYLOAD_SIZE + 1), LIMIT_PAYLOAD_SIZE + 1};
     Op *priority = create_op(world, "r3");
-    priority->create_run.spec.priority = PRIORITY_MAX + 1;
+    priority->in.create_run.spec.priority = PRIORITY_MAX + 1;
     commit(world);
-    assert_int_equal(empty->status, ERR_INVALID);
-    assert_int_equal(large->status, ERR_LIMIT);
-    assert_int_equal(priority->status, ERR_INVALID);
+    assert_int_equal(empty->out.status, ERR_INVALID);
+    assert_int_equal(large->out.status, ERR_LIMIT);
+    assert_int_equal(priority->out.status, ERR_INVALID);
     assert_int_equal(get_counter(world, COUNTER_STARTED_TOTAL), 0);
 }
 
@@ -108,10 +108,10 @@ static void checkpoint_is_logged_and_the_run_stays_claimed(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     Op *op = step(world, claim, "charge", 0);
-    assert_int_equal(op->turn.state, RUN_RUNNING);
-    assert_int_equal(op->turn.last_seq, 2);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.last_seq, 2);
     op = step(world, claim, "ship", 1);
-    assert_int_equal(op->turn.last_seq, 3);
+    assert_int_equal(op->out.turn.last_seq, 3);
     Query query = {.run_id = STR("r1")};
     assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
     assert_int_equal(query.log_count, 2);
@@ -141,14 +141,14 @@ static void completed_run_keeps_its_result_and_is_final(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     end(world, claim, NEXT_COMPLETE, "null");
-    assert_int_equal(world->batch.ended_count, 1);
-    assert_int_equal(world->batch.ended[0].state, RUN_COMPLETED);
+    assert_int_equal(world->batch.out.ended_count, 1);
+    assert_int_equal(world->batch.out.ended[0].state, RUN_COMPLETED);
     Query query = {.run_id = STR("r1")};
     assert_int_equal(read_kind(world, &query, QUERY_RESULT), OK);
     assert_str(query.text, "null");
     Op *op = turn(world, claim, NEXT_FAIL);
     finish(world, op, ERR_TERMINAL);
-    assert_false(cancel(world, "r1", 0)->cancel.is_changed);
+    assert_false(cancel(world, "r1", 0)->out.cancel.is_changed);
     assert_int_equal(get_run(world, "r1").state, RUN_COMPLETED);
     assert_int_equal(get_counter(world, COUNTER_COMPLETED_TOTAL), 1);
 }
@@ -169,9 +169,9 @@ static void continue_as_drops_checkpoints_and_keeps_signals(void **state) {
     step(world, claim, "a", 0);
     signal_run(world, "r1", "go", "1", OK);
     Op *op = turn(world, claim, NEXT_CONTINUE_AS);
-    op->turn.result = STR("{\"n\":2}");
+    op->in.turn.result = STR("{\"n\":2}");
     finish(world, op, OK);
-    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
     Query query = {.run_id = STR("r1")};
     assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
     assert_int_equal(query.log_count, 0);
@@ -179,7 +179,7 @@ static void continue_as_drops_checkpoints_and_keeps_signals(void **state) {
     assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
     assert_str(query.text, "{\"n\":2}");
     op = park(world, claim, on_signal("go"));
-    assert_int_equal(op->turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved_count, 1);
 }
 
 static void refused_operation_leaves_others_of_its_batch_alone(void **state) {
@@ -191,9 +191,9 @@ static void refused_operation_leaves_others_of_its_batch_alone(void **state) {
     Op *bad = turn_op(world, stale, NEXT_COMPLETE);
     Op *also_good = create_op(world, "r3");
     commit(world);
-    assert_int_equal(good->status, OK);
-    assert_int_equal(bad->status, ERR_FENCED);
-    assert_int_equal(also_good->status, OK);
+    assert_int_equal(good->out.status, OK);
+    assert_int_equal(bad->out.status, ERR_FENCED);
+    assert_int_equal(also_good->out.status, OK);
 }
 
 // ---- signals ----
@@ -202,11 +202,11 @@ static void signal_wakes_a_parked_run_with_its_payload(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     Op *op = park(world, claim, on_signal("go"));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     op = signal_run(world, "r1", "go", "{\"ok\":true}", OK);
-    assert_true(op->signal.is_delivered);
-    assert_int_equal(world->batch.ready_count, 1);
-    ReadyRun *ready = &world->batch.ready[0];
+    assert_true(op->out.signal.is_delivered);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    ReadyRun *ready = &world->batch.out.ready[0];
     assert_int_equal(ready->resolved_count, 1);
     assert_int_equal(ready->resolved[0].outcome, OUTCOME_OK);
     assert_int_equal(ready->resolved[0].position, 7);
@@ -222,12 +222,12 @@ static void signal_before_the_wait_is_kept_and_taken_in_order(void **state) {
     signal_run(world, "r1", "go", "2", OK);
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 3);
     Op *op = park(world, claim, on_signal("go"));
-    assert_int_equal(op->turn.state, RUN_RUNNING);
-    assert_str(op->turn.resolved[0].data, "1");
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
+    assert_str(op->out.turn.resolved[0].data, "1");
     op = park(world, claim, on_signal("go"));
-    assert_str(op->turn.resolved[0].data, "2");
+    assert_str(op->out.turn.resolved[0].data, "2");
     op = park(world, claim, on_signal("go"));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 1);
 }
 
@@ -236,18 +236,18 @@ static void signal_of_another_name_does_not_wake(void **state) {
     Claimed claim = create(world, "r1");
     park(world, claim, on_signal("go"));
     Op *op = signal_run(world, "r1", "stop", "1", OK);
-    assert_false(op->signal.is_delivered);
+    assert_false(op->out.signal.is_delivered);
     assert_int_equal(get_run(world, "r1").state, RUN_SUSPENDED);
 }
 
 static void signals_to_missing_and_ended_runs_are_refused(void **state) {
     World *world = *state;
     Op *op = signal_run(world, "nobody", "go", "1", ERR_NOT_FOUND);
-    assert_string_equal(op->diag.code, "RUN_NOT_FOUND");
+    assert_string_equal(op->out.diag.code, "RUN_NOT_FOUND");
     Claimed claim = create(world, "r1");
     end(world, claim, NEXT_COMPLETE, "1");
     op = signal_run(world, "r1", "go", "1", ERR_TERMINAL);
-    assert_string_equal(op->diag.code, "RUN_TERMINAL");
+    assert_string_equal(op->out.diag.code, "RUN_TERMINAL");
 }
 
 static void repeated_signal_id_is_taken_once(void **state) {
@@ -255,13 +255,13 @@ static void repeated_signal_id_is_taken_once(void **state) {
     create(world, "r1");
     for (int i = 0; i < 2; i++) {
         Op *op = start(world, OP_SIGNAL);
-        op->signal.run_id = STR("r1");
-        op->signal.name = STR("go");
-        op->signal.id = STR("s-1");
-        op->signal.is_deduplicated = true;
-        op->signal.payload = STR("1");
+        op->in.signal.run_id = STR("r1");
+        op->in.signal.name = STR("go");
+        op->in.signal.id = STR("s-1");
+        op->in.signal.is_deduplicated = true;
+        op->in.signal.payload = STR("1");
         finish(world, op, OK);
-        assert_int_equal(op->signal.is_duplicate, i == 1);
+        assert_int_equal(op->out.signal.is_duplicate, i == 1);
     }
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 1);
 }
@@ -270,10 +270,10 @@ static void unread_signals_become_dead_letters_and_can_be_replayed(void **state)
     World *world = *state;
     begin(world);
     Op *op = create_op(world, "r1");
-    op->create_run.spec.leftover_policy = LEFTOVER_TO_TOPIC;
-    op->create_run.spec.leftover_topic = STR("lost");
+    op->in.create_run.spec.leftover_policy = LEFTOVER_TO_TOPIC;
+    op->in.create_run.spec.leftover_topic = STR("lost");
     Op *other = create_op(world, "r2");
-    other->create_run.spec.leftover_policy = LEFTOVER_DEAD_LETTER;
+    other->in.create_run.spec.leftover_policy = LEFTOVER_DEAD_LETTER;
     commit(world);
     Claimed first = ready_at(world, 0), second = ready_at(world, 1);
     signal_run(world, "r1", "go", "1", OK);
@@ -288,11 +288,11 @@ static void unread_signals_become_dead_letters_and_can_be_replayed(void **state)
     assert_str(query.dead_letters[0].run_id, "r2");
     assert_str(query.dead_letters[0].reason, "run ended");
     op = start(world, OP_REPLAY_DEAD_LETTER);
-    op->dead_letter.key = query.dead_letters[0].key;
+    op->in.dead_letter.key = query.dead_letters[0].key;
     finish(world, op, ERR_TERMINAL);
     assert_int_equal(get_counter(world, COUNTER_DEAD_LETTERS), 1);
     op = start(world, OP_REMOVE_DEAD_LETTER);
-    op->dead_letter.key = query.dead_letters[0].key;
+    op->in.dead_letter.key = query.dead_letters[0].key;
     finish(world, op, OK);
     assert_int_equal(get_counter(world, COUNTER_DEAD_LETTERS), 0);
 }
@@ -305,24 +305,24 @@ static void event_goes_to_the_oldest_waiter_only(void **state) {
     park(world, a, on_event("paid"));
     park(world, b, on_event("paid"));
     Op *op = publish(world, "paid", "1");
-    assert_int_equal(op->publish.resumed_count, 1);
-    assert_false(op->publish.is_kept);
+    assert_int_equal(op->out.publish.resumed_count, 1);
+    assert_false(op->out.publish.is_kept);
     assert_int_equal(get_run(world, "a").state, RUN_RUNNING);
     assert_int_equal(get_run(world, "b").state, RUN_SUSPENDED);
     op = publish(world, "paid", "2");
-    assert_int_equal(op->publish.resumed_count, 1);
+    assert_int_equal(op->out.publish.resumed_count, 1);
     assert_int_equal(get_run(world, "b").state, RUN_RUNNING);
 }
 
 static void event_before_the_wait_is_kept_and_taken_once(void **state) {
     World *world = *state;
     Claimed a = create(world, "a"), b = create(world, "b");
-    assert_true(publish(world, "paid", "1")->publish.is_kept);
+    assert_true(publish(world, "paid", "1")->out.publish.is_kept);
     Op *op = park(world, a, on_event("paid"));
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_str(op->turn.resolved[0].data, "1");
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_str(op->out.turn.resolved[0].data, "1");
     op = park(world, b, on_event("paid"));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 0);
 }
 
@@ -333,11 +333,11 @@ static void fan_out_reaches_every_waiter_and_later_ones_once(void **state) {
     park(world, a, on_event("news"));
     park(world, b, on_event("news"));
     Op *op = publish(world, "news", "1");
-    assert_int_equal(op->publish.resumed_count, 2);
-    assert_true(op->publish.is_kept);
-    assert_int_equal(park(world, c, on_event("news"))->turn.resolved_count, 1);
+    assert_int_equal(op->out.publish.resumed_count, 2);
+    assert_true(op->out.publish.is_kept);
+    assert_int_equal(park(world, c, on_event("news"))->out.turn.resolved_count, 1);
     a = (Claimed){a.run, get_run(world, "a").epoch};
-    assert_int_equal(park(world, a, on_event("news"))->turn.resolved_count, 0);
+    assert_int_equal(park(world, a, on_event("news"))->out.turn.resolved_count, 0);
 }
 
 static void filter_that_does_not_match_passes_the_waiter_over(void **state) {
@@ -361,47 +361,47 @@ static void visibility_after_create_hides_older_events(void **state) {
     set_topic(world, "t", CONSUME_ONE, VISIBLE_AFTER_CREATE);
     publish(world, "t", "old");
     Claimed a = create(world, "a");
-    assert_int_equal(park(world, a, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, a, on_event("t"))->out.turn.state, RUN_SUSPENDED);
     Op *op = publish(world, "t", "new");
-    assert_int_equal(op->publish.resumed_count, 1);
-    assert_str(world->batch.ready[0].resolved[0].data, "new");
+    assert_int_equal(op->out.publish.resumed_count, 1);
+    assert_str(world->batch.out.ready[0].resolved[0].data, "new");
 }
 
 static void visibility_after_wait_keeps_nothing(void **state) {
     World *world = *state;
     set_topic(world, "t", CONSUME_ONE, VISIBLE_AFTER_WAIT);
     Op *op = publish(world, "t", "1");
-    assert_false(op->publish.is_kept);
+    assert_false(op->out.publish.is_kept);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 0);
 }
 
 static void full_topic_refuses_and_repeated_ids_are_recognised(void **state) {
     World *world = *state;
     Op *op = start(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
     finish(world, op, OK);
     for (int i = 0; i < 2; i++) {
         op = start(world, OP_PUBLISH);
-        op->publish.event = (EventSpec){
+        op->in.publish.event = (EventSpec){
             .topic = STR("t"), .id = STR("e-1"), .is_deduplicated = true, .payload = STR("1")};
         finish(world, op, OK);
-        assert_int_equal(op->publish.is_duplicate, i == 1);
+        assert_int_equal(op->out.publish.is_duplicate, i == 1);
     }
     op = start(world, OP_PUBLISH);
-    op->publish.event = (EventSpec){.topic = STR("t"), .id = STR("e-2"), .payload = STR("1")};
+    op->in.publish.event = (EventSpec){.topic = STR("t"), .id = STR("e-2"), .payload = STR("1")};
     finish(world, op, ERR_LIMIT);
-    assert_string_equal(op->diag.code, "TOPIC_FULL");
+    assert_string_equal(op->out.diag.code, "TOPIC_FULL");
 }
 
 static void expired_events_are_not_delivered_and_are_removed(void **state) {
     World *world = *state;
     Op *op = start(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
     finish(world, op, OK);
     publish(world, "t", "1");
     world->now_ms += 1000;
     Claimed a = create(world, "a");
-    assert_int_equal(park(world, a, on_event("t"))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, a, on_event("t"))->out.turn.state, RUN_SUSPENDED);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 1);
     fire(world);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 0);
@@ -413,15 +413,15 @@ static void timer_fires_at_its_time_once(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     park(world, claim, on_timer(START_MS + 100));
-    assert_int_equal(world->batch.earliest_due_ms, START_MS + 100);
+    assert_int_equal(world->batch.out.earliest_due_ms, START_MS + 100);
     world->now_ms += 99;
-    assert_int_equal(fire(world)->fire_due.woken_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 0);
     world->now_ms++;
     Op *op = fire(world);
-    assert_int_equal(op->fire_due.woken_count, 1);
-    assert_false(op->fire_due.has_more);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_OK);
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_int_equal(op->out.fire_due.woken_count, 1);
+    assert_false(op->out.fire_due.has_more);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_OK);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
 }
 
 static void wait_past_its_deadline_times_out(void **state) {
@@ -432,8 +432,8 @@ static void wait_past_its_deadline_times_out(void **state) {
     park(world, claim, item);
     world->now_ms += 100;
     fire(world);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_TIMEOUT);
-    assert_true(publish(world, "paid", "1")->publish.is_kept);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_TIMEOUT);
+    assert_true(publish(world, "paid", "1")->out.publish.is_kept);
 }
 
 static void race_is_won_by_what_settled_first_in_time(void **state) {
@@ -446,12 +446,12 @@ static void race_is_won_by_what_settled_first_in_time(void **state) {
     WaitItem items[] = {on_signal("later"), on_event("late"), on_timer(START_MS - 5)};
     set_waits(world, op, WAIT_FIRST, items, 3);
     finish(world, op, OK);
-    assert_int_equal(op->turn.resolved_count, 1);
-    assert_int_equal(op->turn.resolved[0].slot, 2);
+    assert_int_equal(op->out.turn.resolved_count, 1);
+    assert_int_equal(op->out.turn.resolved[0].slot, 2);
     op = turn(world, claim, NEXT_SUSPEND);
     set_waits(world, op, WAIT_FIRST, items, 2);
     finish(world, op, OK);
-    assert_int_equal(op->turn.resolved[0].slot, 1);
+    assert_int_equal(op->out.turn.resolved[0].slot, 1);
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 1); // the loser was not consumed
 }
 
@@ -465,24 +465,24 @@ static void waiting_for_each_delivers_in_order_of_time_and_one_signal_at_most(vo
     WaitItem items[] = {on_timer(START_MS + 5), on_signal("s"), on_signal("s"), on_event("x")};
     set_waits(world, op, WAIT_EACH, items, 4);
     finish(world, op, OK);
-    assert_int_equal(op->turn.resolved_count, 2);
-    assert_int_equal(op->turn.resolved[0].slot, 1);
-    assert_str(op->turn.resolved[0].data, "1");
-    assert_int_equal(op->turn.resolved[1].slot, 0);
-    assert_int_equal(op->turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.resolved_count, 2);
+    assert_int_equal(op->out.turn.resolved[0].slot, 1);
+    assert_str(op->out.turn.resolved[0].data, "1");
+    assert_int_equal(op->out.turn.resolved[1].slot, 0);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 1); // the second is left
 }
 
 static void overall_deadline_fails_running_and_parked_runs(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "a")->create_run.spec.timeout_ms = 1000;
-    create_op(world, "b")->create_run.spec.timeout_ms = 1000;
+    create_op(world, "a")->in.create_run.spec.timeout_ms = 1000;
+    create_op(world, "b")->in.create_run.spec.timeout_ms = 1000;
     commit(world);
     Claimed a = ready_at(world, 0), b = ready_at(world, 1);
     park(world, b, on_signal("go"));
     world->now_ms += 1000;
-    assert_int_equal(fire(world)->fire_due.ended_count, 2);
+    assert_int_equal(fire(world)->out.fire_due.ended_count, 2);
     assert_int_equal(get_run(world, "a").state, RUN_FAILED);
     assert_int_equal(get_run(world, "b").state, RUN_FAILED);
     Op *op = turn(world, a, NEXT_COMPLETE);
@@ -504,12 +504,12 @@ static RunSpec *child_spec(World *world, const char *id, ClosePolicy policy) {
 // Starts a child and parks on it; answers the child's claim.
 static Claimed park_on_child(World *world, Claimed parent, const char *id, ClosePolicy policy) {
     Op *op = turn(world, parent, NEXT_SUSPEND);
-    op->turn.children = child_spec(world, id, policy);
-    op->turn.child_count = 1;
+    op->in.turn.children = child_spec(world, id, policy);
+    op->in.turn.child_count = 1;
     WaitItem item = {.kind = WAIT_CHILD, .position = 3, .name = str_from(id)};
     set_waits(world, op, WAIT_FIRST, &item, 1);
     finish(world, op, OK);
-    assert_int_equal(op->turn.state, RUN_SUSPENDED);
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED);
     return ready_at(world, 0);
 }
 
@@ -518,10 +518,10 @@ static void parent_is_woken_with_the_childs_result(void **state) {
     Claimed parent = create(world, "p");
     Claimed child = park_on_child(world, parent, "c", CLOSE_ABANDON);
     end(world, child, NEXT_COMPLETE, "42");
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_int_equal(world->batch.ready[0].run, parent.run);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_OK);
-    assert_str(world->batch.ready[0].resolved[0].data, "42");
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_int_equal(world->batch.out.ready[0].run, parent.run);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_OK);
+    assert_str(world->batch.out.ready[0].resolved[0].data, "42");
 }
 
 static void failed_and_cancelled_children_are_errors(void **state) {
@@ -529,12 +529,12 @@ static void failed_and_cancelled_children_are_errors(void **state) {
     Claimed parent = create(world, "p");
     Claimed child = park_on_child(world, parent, "c", CLOSE_ABANDON);
     end(world, child, NEXT_FAIL, "{\"type\":\"E\"}");
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_ERROR);
-    assert_str(world->batch.ready[0].resolved[0].data, "{\"type\":\"E\"}");
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_ERROR);
+    assert_str(world->batch.out.ready[0].resolved[0].data, "{\"type\":\"E\"}");
     parent = ready_at(world, 0);
     park_on_child(world, parent, "c2", CLOSE_ABANDON);
     cancel(world, "c2", 0);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_ERROR);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_ERROR);
 }
 
 static void repeated_turn_starts_no_second_child(void **state) {
@@ -543,10 +543,10 @@ static void repeated_turn_starts_no_second_child(void **state) {
     int64_t keys[2];
     for (int i = 0; i < 2; i++) {
         Op *op = turn(world, parent, NEXT_CONTINUE);
-        op->turn.children = child_spec(world, "c", CLOSE_ABANDON);
-        op->turn.child_count = 1;
+        op->in.turn.children = child_spec(world, "c", CLOSE_ABANDON);
+        op->in.turn.child_count = 1;
         finish(world, op, OK);
-        keys[i] = op->turn.child_keys[0];
+        keys[i] = op->out.turn.child_keys[0];
     }
     assert_int_equal(keys[0], keys[1]);
     Query query = {.run_id = STR("p")};
@@ -563,8 +563,8 @@ static void ending_parent_cancels_children_that_ask_for_it(void **state) {
     specs[1] = *child_spec(world, "goes", CLOSE_CANCEL);
     specs[2] = *child_spec(world, "pending", CLOSE_CANCEL);
     specs[2].start_at_ms = START_MS + 10;
-    op->turn.children = specs;
-    op->turn.child_count = 3;
+    op->in.turn.children = specs;
+    op->in.turn.child_count = 3;
     finish(world, op, OK);
     end(world, parent, NEXT_COMPLETE, "1");
     assert_int_equal(get_run(world, "stays").cancel_at_ms, 0);
@@ -582,11 +582,11 @@ static void cancel_reaches_a_parked_run_at_its_wait(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     park(world, claim, on_event("paid"));
-    assert_true(cancel(world, "r1", 1000)->cancel.is_changed);
-    assert_int_equal(world->batch.ready[0].resolved[0].outcome, OUTCOME_CANCELLED);
-    assert_true(world->batch.ready[0].is_cancel_wanted);
+    assert_true(cancel(world, "r1", 1000)->out.cancel.is_changed);
+    assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_CANCELLED);
+    assert_true(world->batch.out.ready[0].is_cancel_wanted);
     claim = ready_at(world, 0);
-    assert_int_equal(park(world, claim, on_timer(START_MS + 500))->turn.state, RUN_SUSPENDED);
+    assert_int_equal(park(world, claim, on_timer(START_MS + 500))->out.turn.state, RUN_SUSPENDED);
     world->now_ms += 500;
     fire(world);
     claim = ready_at(world, 0);
@@ -600,12 +600,12 @@ static void cancel_of_a_running_run_is_told_at_its_next_wait(void **state) {
     Claimed claim = create(world, "r1");
     cancel(world, "r1", 1000);
     Op *op = step(world, claim, "a", 0);
-    assert_true(op->turn.is_cancel_wanted);
+    assert_true(op->out.turn.is_cancel_wanted);
     op = park(world, claim, on_signal("go"));
-    assert_int_equal(op->turn.state, RUN_RUNNING);
-    assert_int_equal(op->turn.resolved[0].outcome, OUTCOME_CANCELLED);
+    assert_int_equal(op->out.turn.state, RUN_RUNNING);
+    assert_int_equal(op->out.turn.resolved[0].outcome, OUTCOME_CANCELLED);
     op = park(world, claim, on_signal("go"));
-    assert_int_equal(op->turn.state, RUN_SUSPENDED); // told once only
+    assert_int_equal(op->out.turn.state, RUN_SUSPENDED); // told once only
     assert_int_equal(get_run(world, "r1").due_at_ms, START_MS + 1000);
 }
 
@@ -623,23 +623,23 @@ static void cancelled_in_the_batch_that_started_it_is_not_announced(void **state
     begin(world);
     create_op(world, "r1");
     Op *op = batch_add(&world->batch, OP_CANCEL);
-    op->cancel.run_id = STR("r1");
+    op->in.cancel.run_id = STR("r1");
     commit(world);
-    assert_true(op->cancel.is_changed);
-    assert_int_equal(world->batch.ready_count, 0);
-    assert_int_equal(world->batch.ended_count, 1);
+    assert_true(op->out.cancel.is_changed);
+    assert_int_equal(world->batch.out.ready_count, 0);
+    assert_int_equal(world->batch.out.ended_count, 1);
 }
 
 static void paused_run_takes_events_only_after_it_is_resumed(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     park(world, claim, on_event("paid"));
-    assert_true(hold(world, OP_PAUSE, "r1")->hold.is_changed);
-    assert_false(hold(world, OP_PAUSE, "r1")->hold.is_changed);
-    assert_true(publish(world, "paid", "1")->publish.is_kept);
-    assert_true(hold(world, OP_RESUME, "r1")->hold.is_changed);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_str(world->batch.ready[0].resolved[0].data, "1");
+    assert_true(hold(world, OP_PAUSE, "r1")->out.hold.is_changed);
+    assert_false(hold(world, OP_PAUSE, "r1")->out.hold.is_changed);
+    assert_true(publish(world, "paid", "1")->out.publish.is_kept);
+    assert_true(hold(world, OP_RESUME, "r1")->out.hold.is_changed);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_str(world->batch.out.ready[0].resolved[0].data, "1");
 }
 
 static void running_run_pauses_at_its_next_commit(void **state) {
@@ -648,24 +648,24 @@ static void running_run_pauses_at_its_next_commit(void **state) {
     hold(world, OP_PAUSE, "r1");
     assert_int_equal(get_run(world, "r1").state, RUN_RUNNING);
     Op *op = step(world, claim, "a", 0);
-    assert_int_equal(op->turn.state, RUN_PAUSED);
+    assert_int_equal(op->out.turn.state, RUN_PAUSED);
     op = turn(world, claim, NEXT_COMPLETE);
     finish(world, op, ERR_FENCED);
     hold(world, OP_RESUME, "r1");
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
 }
 
 static void overall_deadline_stands_still_while_paused(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "r1")->create_run.spec.timeout_ms = 1000;
+    create_op(world, "r1")->in.create_run.spec.timeout_ms = 1000;
     commit(world);
     Claimed claim = ready_at(world, 0);
     park(world, claim, on_signal("go"));
     world->now_ms += 400;
     hold(world, OP_PAUSE, "r1");
     world->now_ms += 5000;
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
     hold(world, OP_RESUME, "r1");
     assert_int_equal(get_run(world, "r1").due_at_ms, START_MS + 6000);
 }
@@ -673,15 +673,15 @@ static void overall_deadline_stands_still_while_paused(void **state) {
 static void run_paused_before_its_start_keeps_its_start_time(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "a")->create_run.spec.start_at_ms = START_MS + 1000;
-    create_op(world, "b")->create_run.spec.start_at_ms = START_MS + 1000;
+    create_op(world, "a")->in.create_run.spec.start_at_ms = START_MS + 1000;
+    create_op(world, "b")->in.create_run.spec.start_at_ms = START_MS + 1000;
     commit(world);
     hold(world, OP_PAUSE, "a");
     hold(world, OP_PAUSE, "b");
     hold(world, OP_RESUME, "a");
     assert_int_equal(get_run(world, "a").state, RUN_PENDING);
     world->now_ms += 1000;
-    assert_int_equal(fire(world)->fire_due.started_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.started_count, 1);
     assert_int_equal(get_run(world, "b").state, RUN_PAUSED);
     hold(world, OP_RESUME, "b");
     assert_int_equal(get_run(world, "b").state, RUN_RUNNING);
@@ -698,13 +698,13 @@ static void rewind_drops_checkpoints_by_position(void **state) {
         step(world, claim, name, i);
     }
     Op *op = start(world, OP_REWIND);
-    op->rewind.run_id = STR("r1");
-    op->rewind.step = STR("step2");
-    op->rewind.iteration = -1;
+    op->in.rewind.run_id = STR("r1");
+    op->in.rewind.step = STR("step2");
+    op->in.rewind.iteration = -1;
     finish(world, op, OK);
-    assert_int_equal(op->rewind.position, 2);
-    assert_int_equal(op->rewind.dropped_count, 10);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(op->out.rewind.position, 2);
+    assert_int_equal(op->out.rewind.dropped_count, 10);
+    assert_int_equal(world->batch.out.ready_count, 1);
     Query query = {.run_id = STR("r1")};
     assert_int_equal(read_kind(world, &query, QUERY_LIST_STEPS), OK);
     assert_int_equal(query.count, 2);
@@ -717,10 +717,10 @@ static void rewind_to_an_unknown_step_changes_nothing(void **state) {
     Claimed claim = create(world, "r1");
     step(world, claim, "a", 0);
     Op *op = start(world, OP_REWIND);
-    op->rewind.run_id = STR("r1");
-    op->rewind.step = STR("b");
+    op->in.rewind.run_id = STR("r1");
+    op->in.rewind.step = STR("b");
     finish(world, op, ERR_NOT_FOUND);
-    assert_string_equal(op->diag.code, "STEP_NOT_FOUND");
+    assert_string_equal(op->out.diag.code, "STEP_NOT_FOUND");
     step(world, claim, "c", 1);
 }
 
@@ -731,12 +731,12 @@ static void fork_copies_checkpoints_before_the_step(void **state) {
     step(world, claim, "b", 1);
     end(world, claim, NEXT_FAIL, "{}");
     Op *op = start(world, OP_FORK);
-    op->fork.run_id = STR("r1");
-    op->fork.step = STR("b");
-    op->fork.iteration = -1;
-    op->fork.new_id = STR("r2");
+    op->in.fork.run_id = STR("r1");
+    op->in.fork.step = STR("b");
+    op->in.fork.iteration = -1;
+    op->in.fork.new_id = STR("r2");
     finish(world, op, OK);
-    assert_int_equal(world->batch.ready_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
     Query query = {.run_id = STR("r2")};
     assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
     assert_int_equal(query.log_count, 1);
@@ -744,8 +744,8 @@ static void fork_copies_checkpoints_before_the_step(void **state) {
     assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
     assert_str(query.text, "{\"a\":1}");
     op = start(world, OP_FORK);
-    op->fork.run_id = STR("r1");
-    op->fork.new_id = STR("r2");
+    op->in.fork.run_id = STR("r1");
+    op->in.fork.new_id = STR("r2");
     finish(world, op, ERR_CONFLICT);
 }
 
@@ -753,12 +753,12 @@ static void fork_copies_checkpoints_before_the_step(void **state) {
 
 static Op *create_task(World *world, const char *id, int64_t max_attempts) {
     Op *op = start(world, OP_CREATE_TASK);
-    op->create_task.spec = (TaskSpec){.id = str_from(id),
-                                      .name = STR("mail"),
-                                      .input = STR("{}"),
-                                      .max_attempts = max_attempts,
-                                      .backoff_ms = 1000,
-                                      .backoff_factor_pct = 200};
+    op->in.create_task.spec = (TaskSpec){.id = str_from(id),
+                                         .name = STR("mail"),
+                                         .input = STR("{}"),
+                                         .max_attempts = max_attempts,
+                                         .backoff_ms = 1000,
+                                         .backoff_factor_pct = 200};
     finish(world, op, OK);
     return op;
 }
@@ -766,30 +766,30 @@ static Op *create_task(World *world, const char *id, int64_t max_attempts) {
 static Op *claim_tasks(World *world, int64_t max) {
     static Str queue = STR("default");
     Op *op = start(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("w");
-    op->claim_tasks.queues = &queue;
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.max = max;
-    op->claim_tasks.lease_ms = 5000;
+    op->in.claim_tasks.worker = STR("w");
+    op->in.claim_tasks.queues = &queue;
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.max = max;
+    op->in.claim_tasks.lease_ms = 5000;
     finish(world, op, OK);
     return op;
 }
 
 static Op *complete_task(World *world, const char *id, int64_t token, Status expected) {
     Op *op = start(world, OP_COMPLETE_TASK);
-    op->complete_task.id = str_from(id);
-    op->complete_task.token = token;
-    op->complete_task.result = STR("\"done\"");
+    op->in.complete_task.id = str_from(id);
+    op->in.complete_task.token = token;
+    op->in.complete_task.result = STR("\"done\"");
     finish(world, op, expected);
     return op;
 }
 
 static Op *fail_task(World *world, const char *id, int64_t token) {
     Op *op = start(world, OP_FAIL_TASK);
-    op->fail_task.id = str_from(id);
-    op->fail_task.token = token;
-    op->fail_task.type = STR("Boom");
-    op->fail_task.error = STR("{\"type\":\"Boom\"}");
+    op->in.fail_task.id = str_from(id);
+    op->in.fail_task.token = token;
+    op->in.fail_task.type = STR("Boom");
+    op->in.fail_task.error = STR("{\"type\":\"Boom\"}");
     finish(world, op, OK);
     return op;
 }
@@ -797,13 +797,13 @@ static Op *fail_task(World *world, const char *id, int64_t token) {
 static void task_is_claimed_completed_and_fenced(void **state) {
     World *world = *state;
     create_task(world, "t1", 1);
-    assert_true(world->batch.has_tasks);
+    assert_true(world->batch.out.has_tasks);
     Op *claim = claim_tasks(world, 5);
-    assert_int_equal(claim->claim_tasks.task_count, 1);
-    int64_t token = claim->claim_tasks.tasks[0].token;
-    assert_int_equal(claim_tasks(world, 5)->claim_tasks.task_count, 0);
+    assert_int_equal(claim->out.claim_tasks.task_count, 1);
+    int64_t token = claim->out.claim_tasks.tasks[0].token;
+    assert_int_equal(claim_tasks(world, 5)->out.claim_tasks.task_count, 0);
     Op *op = complete_task(world, "t1", token + 1, ERR_FENCED);
-    assert_string_equal(op->diag.code, "TASK_FENCED");
+    assert_string_equal(op->out.diag.code, "TASK_FENCED");
     complete_task(world, "t1", token, OK);
     complete_task(world, "t1", token, OK); // repeated by a worker that got no answer
     complete_task(world, "t1", token + 1, ERR_FENCED);
@@ -817,41 +817,41 @@ static void failing_task_backs_off_then_fails_for_good(void **state) {
     int64_t delay_ms = 1000;
     for (int attempt = 1; attempt <= 3; attempt++) {
         Op *claim = claim_tasks(world, 1);
-        assert_int_equal(claim->claim_tasks.task_count, 1);
-        assert_int_equal(claim->claim_tasks.tasks[0].attempt, attempt);
-        Op *op = fail_task(world, "t1", claim->claim_tasks.tasks[0].token);
-        assert_int_equal(op->fail_task.is_retried, attempt < 3);
+        assert_int_equal(claim->out.claim_tasks.task_count, 1);
+        assert_int_equal(claim->out.claim_tasks.tasks[0].attempt, attempt);
+        Op *op = fail_task(world, "t1", claim->out.claim_tasks.tasks[0].token);
+        assert_int_equal(op->out.fail_task.is_retried, attempt < 3);
         if (attempt == 3) break;
-        assert_int_equal(op->fail_task.retry_at_ms, world->now_ms + delay_ms);
-        assert_int_equal(claim_tasks(world, 1)->claim_tasks.task_count, 0);
+        assert_int_equal(op->out.fail_task.retry_at_ms, world->now_ms + delay_ms);
+        assert_int_equal(claim_tasks(world, 1)->out.claim_tasks.task_count, 0);
         world->now_ms += delay_ms;
         delay_ms *= 2;
-        assert_int_equal(fire(world)->fire_due.task_count, 1);
-        assert_true(world->batch.has_tasks);
+        assert_int_equal(fire(world)->out.fire_due.task_count, 1);
+        assert_true(world->batch.out.has_tasks);
     }
     Query query = {.name = STR("t1")};
     assert_int_equal(read_kind(world, &query, QUERY_TASK), OK);
     assert_int_equal(query.tasks[0].state, TASK_FAILED);
     Op *op = start(world, OP_RETRY_TASK);
-    op->retry_task.id = STR("t1");
+    op->in.retry_task.id = STR("t1");
     finish(world, op, OK);
-    assert_int_equal(claim_tasks(world, 1)->claim_tasks.tasks[0].attempt, 4);
+    assert_int_equal(claim_tasks(world, 1)->out.claim_tasks.tasks[0].attempt, 4);
 }
 
 static void lost_lease_queues_the_task_again_unless_heartbeats_come(void **state) {
     World *world = *state;
     create_task(world, "t1", 2);
-    int64_t token = claim_tasks(world, 1)->claim_tasks.tasks[0].token;
+    int64_t token = claim_tasks(world, 1)->out.claim_tasks.tasks[0].token;
     world->now_ms += 4000;
     Op *op = start(world, OP_HEARTBEAT_TASK);
-    op->heartbeat.id = STR("t1");
-    op->heartbeat.token = token;
-    op->heartbeat.lease_ms = 5000;
+    op->in.heartbeat.id = STR("t1");
+    op->in.heartbeat.token = token;
+    op->in.heartbeat.lease_ms = 5000;
     finish(world, op, OK);
     world->now_ms += 4999;
-    assert_int_equal(fire(world)->fire_due.task_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.task_count, 0);
     world->now_ms += 1;
-    assert_int_equal(fire(world)->fire_due.task_count, 1);
+    assert_int_equal(fire(world)->out.fire_due.task_count, 1);
     complete_task(world, "t1", token, ERR_FENCED);
 }
 
@@ -859,36 +859,36 @@ static void run_is_woken_by_the_task_it_waits_for(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     Op *op = turn(world, claim, NEXT_SUSPEND);
-    op->turn.tasks = ARENA_NEW(&world->arena, TaskSpec);
-    *op->turn.tasks = (TaskSpec){.id = STR("t1"), .name = STR("mail")};
-    op->turn.task_count = 1;
+    op->in.turn.tasks = ARENA_NEW(&world->arena, TaskSpec);
+    *op->in.turn.tasks = (TaskSpec){.id = STR("t1"), .name = STR("mail")};
+    op->in.turn.task_count = 1;
     WaitItem item = {.kind = WAIT_TASK, .position = 2, .name = STR("t1")};
     set_waits(world, op, WAIT_FIRST, &item, 1);
     finish(world, op, OK);
-    int64_t token = claim_tasks(world, 1)->claim_tasks.tasks[0].token;
+    int64_t token = claim_tasks(world, 1)->out.claim_tasks.tasks[0].token;
     complete_task(world, "t1", token, OK);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_str(world->batch.ready[0].resolved[0].data, "\"done\"");
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_str(world->batch.out.ready[0].resolved[0].data, "\"done\"");
 }
 
 static void cancelled_run_cancels_its_tasks(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     Op *op = turn(world, claim, NEXT_CONTINUE);
-    op->turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, 2);
-    op->turn.tasks[0] = (TaskSpec){.id = STR("t1"), .name = STR("mail"), .priority = 5};
-    op->turn.tasks[1] = (TaskSpec){.id = STR("t2"), .name = STR("mail")};
-    op->turn.task_count = 2;
+    op->in.turn.tasks = ARENA_ARRAY(&world->arena, TaskSpec, 2);
+    op->in.turn.tasks[0] = (TaskSpec){.id = STR("t1"), .name = STR("mail"), .priority = 5};
+    op->in.turn.tasks[1] = (TaskSpec){.id = STR("t2"), .name = STR("mail")};
+    op->in.turn.task_count = 2;
     finish(world, op, OK);
     Op *claimed = claim_tasks(world, 1);
-    assert_str(claimed->claim_tasks.tasks[0].id, "t1"); // the higher priority
+    assert_str(claimed->out.claim_tasks.tasks[0].id, "t1"); // the higher priority
     end(world, claim, NEXT_CANCELLED, "{}");
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_CANCELLED), 1);
     op = start(world, OP_HEARTBEAT_TASK);
-    op->heartbeat.id = STR("t1");
-    op->heartbeat.token = claimed->claim_tasks.tasks[0].token;
+    op->in.heartbeat.id = STR("t1");
+    op->in.heartbeat.token = claimed->out.claim_tasks.tasks[0].token;
     finish(world, op, OK);
-    assert_true(op->heartbeat.is_cancel_wanted);
+    assert_true(op->out.heartbeat.is_cancel_wanted);
 }
 
 // ---- nodes ----
@@ -899,14 +899,14 @@ static void dead_nodes_runs_are_taken_over_and_it_is_fenced(void **state) {
     int64_t dead = world->node;
     world->node = join(world, "node-2", 10 * MINUTE_MS);
     Op *op = start(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     finish(world, op, OK);
-    assert_int_equal(op->claim.count, 0);
+    assert_int_equal(op->out.claim.count, 0);
     world->now_ms += MINUTE_MS;
     op = start(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     finish(world, op, OK);
-    assert_int_equal(op->claim.taken_over, 1);
+    assert_int_equal(op->out.claim.taken_over, 1);
     assert_int_equal(get_run(world, "r1").attempts, 1);
     world->node = dead;
     turn(world, claim, NEXT_COMPLETE);
@@ -919,7 +919,7 @@ static void late_node_that_lost_nothing_may_renew(void **state) {
     World *world = *state;
     world->now_ms += 2 * MINUTE_MS;
     Op *op = start(world, OP_RENEW);
-    op->renew.lease_ms = MINUTE_MS;
+    op->in.renew.lease_ms = MINUTE_MS;
     finish(world, op, OK);
 }
 
@@ -928,15 +928,15 @@ static void leaving_node_hands_back_its_runs(void **state) {
     create(world, "r1");
     Op *op = start(world, OP_LEAVE);
     finish(world, op, OK);
-    assert_int_equal(op->leave.released_count, 1);
+    assert_int_equal(op->out.leave.released_count, 1);
     assert_int_equal(get_run(world, "r1").owner, 0);
     world->node = 0;
     world->node = join(world, "node-2", MINUTE_MS);
     op = start(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     finish(world, op, OK);
-    assert_int_equal(op->claim.count, 1);
-    assert_int_equal(op->claim.taken_over, 0);
+    assert_int_equal(op->out.claim.count, 1);
+    assert_int_equal(op->out.claim.taken_over, 0);
 }
 
 static void node_that_knows_itself_alone_takes_over_at_once(void **state) {
@@ -944,15 +944,15 @@ static void node_that_knows_itself_alone_takes_over_at_once(void **state) {
     create(world, "r1");
     world->node = 0;
     Op *op = start(world, OP_JOIN);
-    op->join.name = STR("node-1");
-    op->join.lease_ms = MINUTE_MS;
-    op->join.is_exclusive = true;
+    op->in.join.name = STR("node-1");
+    op->in.join.lease_ms = MINUTE_MS;
+    op->in.join.is_exclusive = true;
     finish(world, op, OK);
-    world->node = op->join.node;
+    world->node = op->out.join.node;
     op = start(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     finish(world, op, OK);
-    assert_int_equal(op->claim.taken_over, 1);
+    assert_int_equal(op->out.claim.taken_over, 1);
 }
 
 static void batch_number_is_kept_in_the_nodes_row(void **state) {
@@ -969,19 +969,19 @@ static void ended_run_is_purged_after_its_time_without_orphans(void **state) {
     World *world = *state;
     begin(world);
     Op *op = create_op(world, "r1");
-    op->create_run.spec.keep_ms = 1000;
-    op->create_run.spec.tags = STR("a\nb");
+    op->in.create_run.spec.keep_ms = 1000;
+    op->in.create_run.spec.tags = STR("a\nb");
     commit(world);
     Claimed claim = ready_at(world, 0);
     step(world, claim, "x", 0);
     end(world, claim, NEXT_COMPLETE, "1");
     world->now_ms += 999;
-    assert_int_equal(fire(world)->fire_due.fired_count, 0);
+    assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
     world->now_ms += 1;
     op = start(world, OP_SWEEP);
-    op->sweep.max = 100;
+    op->in.sweep.max = 100;
     finish(world, op, OK);
-    assert_int_equal(op->sweep.purged_runs, 1);
+    assert_int_equal(op->out.sweep.purged_runs, 1);
     Query query = {.run_id = STR("r1")};
     assert_int_equal(read_kind(world, &query, QUERY_RUN), ERR_NOT_FOUND);
     assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_COMPLETED), 0);
@@ -992,12 +992,12 @@ static void only_ended_runs_can_be_purged(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     Op *op = start(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r1");
+    op->in.purge.run_id = STR("r1");
     finish(world, op, ERR_CONFLICT);
-    assert_string_equal(op->diag.code, "RUN_NOT_TERMINAL");
+    assert_string_equal(op->out.diag.code, "RUN_NOT_TERMINAL");
     end(world, claim, NEXT_COMPLETE, "1");
     op = start(world, OP_PURGE_RUN);
-    op->purge.run_id = STR("r1");
+    op->in.purge.run_id = STR("r1");
     finish(world, op, OK);
 }
 
@@ -1008,12 +1008,12 @@ static void defining_an_old_version_again_makes_it_current(void **state) {
     const char *versions[] = {"v1", "v2", "v1"};
     for (int i = 0; i < 3; i++) {
         Op *op = start(world, OP_DEFINE);
-        op->define.name = STR("order");
-        op->define.version = str_from(versions[i]);
-        op->define.source = STR("source");
-        op->define.kind = RUN_FLOW;
+        op->in.define.name = STR("order");
+        op->in.define.version = str_from(versions[i]);
+        op->in.define.source = STR("source");
+        op->in.define.kind = RUN_FLOW;
         finish(world, op, OK);
-        assert_int_equal(op->define.is_new, i < 2);
+        assert_int_equal(op->out.define.is_new, i < 2);
         Query query = {.name = STR("order")};
         assert_int_equal(read_kind(world, &query, QUERY_DEFINITION), OK);
         assert_str(query.definitions[0].version, versions[i]);
@@ -1054,16 +1054,16 @@ static size_t list_count(World *world, RunFilter filter) {
 static void listing_filters_by_state_tag_parent_wait_and_idleness(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "a")->create_run.spec.tags = STR("red\nblue");
-    create_op(world, "b")->create_run.spec.tags = STR("blue");
+    create_op(world, "a")->in.create_run.spec.tags = STR("red\nblue");
+    create_op(world, "b")->in.create_run.spec.tags = STR("blue");
     create_op(world, "c");
     commit(world);
     Claimed a = ready_at(world, 0), b = ready_at(world, 1), c = ready_at(world, 2);
     park(world, a, on_signal("go"));
     end(world, b, NEXT_COMPLETE, "1");
     Op *op = turn(world, c, NEXT_CONTINUE);
-    op->turn.children = child_spec(world, "child", CLOSE_ABANDON);
-    op->turn.child_count = 1;
+    op->in.turn.children = child_spec(world, "child", CLOSE_ABANDON);
+    op->in.turn.child_count = 1;
     finish(world, op, OK);
     uint32_t mixed = 1u << RUN_SUSPENDED | 1u << RUN_COMPLETED;
     assert_int_equal(list_count(world, (RunFilter){.states = mixed}), 2);
@@ -1095,11 +1095,11 @@ static void log_pages_oldest_first(void **state) {
 static void flow_run_loads_what_its_snapshot_has_not_seen(void **state) {
     World *world = *state;
     begin(world);
-    create_op(world, "r1")->create_run.spec.kind = RUN_FLOW;
+    create_op(world, "r1")->in.create_run.spec.kind = RUN_FLOW;
     commit(world);
     Claimed claim = ready_at(world, 0);
     Op *op = turn(world, claim, NEXT_SUSPEND);
-    op->turn.snapshot = STR("\0snap");
+    op->in.turn.snapshot = STR("\0snap");
     WaitItem item = on_signal("go");
     set_waits(world, op, WAIT_FIRST, &item, 1);
     finish(world, op, OK);

@@ -47,15 +47,15 @@ static Status submit(World *world, Node *node) {
 static void join(World *world, Node *node) {
     node->store = open_store(world);
     Op *op = begin(world, node, OP_JOIN);
-    op->join.name = STR("n");
-    op->join.lease_ms = 3600000;
+    op->in.join.name = STR("n");
+    op->in.join.lease_ms = 3600000;
     assert_ok(submit(world, node));
-    node->node = op->join.node;
+    node->node = op->out.join.node;
 }
 
 static Op *begin_run(World *world, Node *node, const char *id) {
     Op *op = begin(world, node, OP_CREATE_RUN);
-    op->create_run.spec =
+    op->in.create_run.spec =
         (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     return op;
 }
@@ -63,8 +63,8 @@ static Op *begin_run(World *world, Node *node, const char *id) {
 static int64_t create(World *world, Node *node, const char *id) {
     Op *op = begin_run(world, node, id);
     assert_ok(submit(world, node));
-    assert_ok(op->status);
-    return op->create_run.key;
+    assert_ok(op->out.status);
+    return op->out.create_run.key;
 }
 
 static bool has_run(World *world, Node *node, const char *id) {
@@ -121,8 +121,8 @@ static void nodes_see_what_the_other_has_written(void **state) {
     assert_true(second > first);
     Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
     assert_ok(submit(world, &world->one));
-    assert_false(op->create_run.is_new);
-    assert_int_equal(op->create_run.key, second);
+    assert_false(op->out.create_run.is_new);
+    assert_int_equal(op->out.create_run.key, second);
     assert_true(has_run(world, &world->one, "b"));
     Query query = {.kind = QUERY_STATS};
     assert_ok(store_read(world->two.store, &world->arena, &query, &world->diag));
@@ -139,10 +139,10 @@ static void a_node_follows_the_other_without_fetching(void **state) {
     test_postgres_query(world->side, "UPDATE lone.runs SET id = 'z' WHERE id = 'c'");
     Op *op = begin_run(world, &world->one, "c");
     assert_ok(submit(world, &world->one));
-    assert_false(op->create_run.is_new); // kept in the mirror, although the other has written
+    assert_false(op->out.create_run.is_new); // kept in the mirror, although the other has written
     op = begin_run(world, &world->one, "d");
     assert_ok(submit(world, &world->one));
-    assert_false(op->create_run.is_new);
+    assert_false(op->out.create_run.is_new);
     test_postgres_query(world->side, "UPDATE lone.runs SET id = 'c' WHERE id = 'z'");
 }
 
@@ -157,10 +157,10 @@ static void a_gap_in_the_changes_makes_a_node_fetch_again(void **state) {
                                      "(SELECT version - 1 FROM lone.store)");
     Op *op = begin_run(world, &world->one, "d");
     assert_ok(submit(world, &world->one));
-    assert_false(op->create_run.is_new);
+    assert_false(op->out.create_run.is_new);
     op = begin_run(world, &world->one, "c");
     assert_ok(submit(world, &world->one));
-    assert_false(op->create_run.is_new);
+    assert_false(op->out.create_run.is_new);
 }
 
 // A body that says something else than what is there must do no harm.
@@ -179,7 +179,7 @@ static void changes_of_another_program_are_not_believed(void **state) {
         test_postgres_query(world->side, sql);
         Op *op = begin_run(world, &world->one, id);
         assert_ok(submit(world, &world->one));
-        assert_false(op->create_run.is_new);
+        assert_false(op->out.create_run.is_new);
     }
 }
 
@@ -251,7 +251,7 @@ static void a_row_removed_by_hand_is_noticed_and_nothing_is_written(void **state
     snprintf(sql, sizeof(sql), "DELETE FROM lone.runs WHERE key = %lld", (long long)key);
     test_postgres_query(world->side, sql);
     Op *op = begin(world, &world->one, OP_CANCEL);
-    op->cancel.run_id = STR("a");
+    op->in.cancel.run_id = STR("a");
     assert_status(submit(world, &world->one), ERR_CORRUPT);
     assert_string_equal(world->diag.code, "STORE_CORRUPT");
     snprintf(sql, sizeof(sql), "SELECT count(*) FROM lone.log WHERE run = %lld AND kind = %d",
@@ -331,20 +331,20 @@ static void a_step_is_not_called_for_a_batch_that_is_out_of_date(void **state) {
         snprintf(id[0], sizeof(id[0]), "a%d", i);
         snprintf(id[1], sizeof(id[1]), "b%d", i);
         int64_t key = create(world, &world->one, id[0]);
-        int64_t epoch = world->batch.ready[0].epoch;
+        int64_t epoch = world->batch.out.ready[0].epoch;
         create(world, &world->two, id[1]);
         int call_count = 0;
         LogRow entry = {.kind = LOG_STEP, .attempt = 1, .name = STR("s")};
         Op *op = begin(world, &world->one, OP_COMMIT_TURN);
-        op->turn = (TurnCommit){.run = key,
-                                .epoch = epoch,
-                                .next = NEXT_CONTINUE,
-                                .log = &entry,
-                                .log_count = 1,
-                                .participant = count_call,
-                                .participant_context = &call_count};
+        op->in.turn = (TurnCommit){.run = key,
+                                   .epoch = epoch,
+                                   .next = NEXT_CONTINUE,
+                                   .log = &entry,
+                                   .log_count = 1,
+                                   .participant = count_call,
+                                   .participant_context = &call_count};
         assert_ok(submit(world, &world->one));
-        assert_ok(op->status);
+        assert_ok(op->out.status);
         assert_int_equal(call_count, 1);
     }
 }

@@ -211,7 +211,7 @@ static WaitItem any_item(Builder *b, const TurnCommit *turn) {
 static void fill_turn(Builder *b, Op *op) {
     Trace *trace = b->trace;
     Arena *arena = &trace->arena;
-    TurnCommit *turn = &op->turn;
+    TurnCommit *turn = &op->in.turn;
     if (trace->claim_count > 0) {
         Claim claim = trace->claims[roll(b, trace->claim_count)];
         turn->run = claim.run;
@@ -251,35 +251,35 @@ static void fill_task_op(Builder *b, Op *op) {
     TaskClaim claim = {.id = any(b, trace->task_ids, TASK_IDS)};
     if (trace->task_count > 0) claim = trace->tasks[roll(b, trace->task_count)];
     switch (op->kind) {
-    case OP_CREATE_TASK: op->create_task.spec = any_task_spec(b); break;
+    case OP_CREATE_TASK: op->in.create_task.spec = any_task_spec(b); break;
     case OP_CLAIM_TASKS:
-        op->claim_tasks.worker = STR("worker");
-        op->claim_tasks.queues = ARENA_NEW(&trace->arena, Str);
-        op->claim_tasks.queues[0] = STR("default");
-        op->claim_tasks.queue_count = 1;
-        op->claim_tasks.max = 1 + (int64_t)roll(b, 3);
-        op->claim_tasks.lease_ms = 200;
+        op->in.claim_tasks.worker = STR("worker");
+        op->in.claim_tasks.queues = ARENA_NEW(&trace->arena, Str);
+        op->in.claim_tasks.queues[0] = STR("default");
+        op->in.claim_tasks.queue_count = 1;
+        op->in.claim_tasks.max = 1 + (int64_t)roll(b, 3);
+        op->in.claim_tasks.lease_ms = 200;
         break;
     case OP_HEARTBEAT_TASK:
-        op->heartbeat.id = claim.id;
-        op->heartbeat.token = claim.token;
-        op->heartbeat.lease_ms = 200;
+        op->in.heartbeat.id = claim.id;
+        op->in.heartbeat.token = claim.token;
+        op->in.heartbeat.lease_ms = 200;
         break;
     case OP_COMPLETE_TASK:
-        op->complete_task.id = claim.id;
-        op->complete_task.token = claim.token;
-        op->complete_task.result = any_payload(b);
+        op->in.complete_task.id = claim.id;
+        op->in.complete_task.token = claim.token;
+        op->in.complete_task.result = any_payload(b);
         break;
     case OP_FAIL_TASK:
-        op->fail_task.id = claim.id;
-        op->fail_task.token = claim.token;
-        op->fail_task.error = any_payload(b);
+        op->in.fail_task.id = claim.id;
+        op->in.fail_task.token = claim.token;
+        op->in.fail_task.error = any_payload(b);
         break;
     case OP_RELEASE_TASK:
-        op->release_task.id = claim.id;
-        op->release_task.token = claim.token;
+        op->in.release_task.id = claim.id;
+        op->in.release_task.token = claim.token;
         break;
-    default: op->retry_task.id = claim.id; break;
+    default: op->in.retry_task.id = claim.id; break;
     }
 }
 
@@ -313,18 +313,19 @@ static ScheduleRow any_schedule_row(Builder *b) {
 
 static void fill_schedule_op(Builder *b, Op *op) {
     switch (op->kind) {
-    case OP_SET_SCHEDULE: op->set_schedule.row = any_schedule_row(b); break;
+    case OP_SET_SCHEDULE: op->in.set_schedule.row = any_schedule_row(b); break;
     case OP_TRIGGER_SCHEDULE:
-        op->trigger_schedule.name = any_schedule(b);
-        if (roll(b, 2)) op->trigger_schedule.id = any_run(b);
+        op->in.trigger_schedule.name = any_schedule(b);
+        if (roll(b, 2)) op->in.trigger_schedule.id = any_run(b);
         break;
     case OP_BACKFILL_SCHEDULE:
-        op->backfill = (ScheduleBackfill){.name = any_schedule(b),
-                                          .from_ms = b->trace->now_ms - (int64_t)roll(b, 5000),
-                                          .to_ms = b->trace->now_ms + (int64_t)roll(b, 5000) - 100,
-                                          .limit = (int64_t)roll(b, 4)};
+        op->in.backfill =
+            (ScheduleBackfill){.name = any_schedule(b),
+                               .from_ms = b->trace->now_ms - (int64_t)roll(b, 5000),
+                               .to_ms = b->trace->now_ms + (int64_t)roll(b, 5000) - 100,
+                               .limit = (int64_t)roll(b, 4)};
         break;
-    default: op->schedule.name = any_schedule(b); break;
+    default: op->in.schedule.name = any_schedule(b); break;
     }
 }
 
@@ -333,54 +334,54 @@ static void fill_op(Builder *b, Op *op) {
     Claim claim = {0};
     if (trace->claim_count > 0) claim = trace->claims[roll(b, trace->claim_count)];
     switch (op->kind) {
-    case OP_CREATE_RUN: op->create_run.spec = any_run_spec(b); break;
-    case OP_CLAIM: op->claim.max = 1 + (int64_t)roll(b, 4); break;
+    case OP_CREATE_RUN: op->in.create_run.spec = any_run_spec(b); break;
+    case OP_CLAIM: op->in.claim.max = 1 + (int64_t)roll(b, 4); break;
     case OP_COMMIT_TURN: fill_turn(b, op); break;
     case OP_RELEASE:
-        op->release.run = claim.run;
-        op->release.epoch = claim.epoch;
+        op->in.release.run = claim.run;
+        op->in.release.epoch = claim.epoch;
         break;
-    case OP_PUBLISH: op->publish.event = any_event(b); break;
+    case OP_PUBLISH: op->in.publish.event = any_event(b); break;
     case OP_SIGNAL:
-        op->signal.run_id = any_run(b);
-        op->signal.name = any(b, trace->signals, SIGNALS);
-        op->signal.id = any_payload(b);
-        op->signal.is_deduplicated = roll(b, 4) == 0;
-        op->signal.payload = any_payload(b);
+        op->in.signal.run_id = any_run(b);
+        op->in.signal.name = any(b, trace->signals, SIGNALS);
+        op->in.signal.id = any_payload(b);
+        op->in.signal.is_deduplicated = roll(b, 4) == 0;
+        op->in.signal.payload = any_payload(b);
         break;
-    case OP_FIRE_DUE: op->fire_due.max = 1 + (int64_t)roll(b, 20); break;
+    case OP_FIRE_DUE: op->in.fire_due.max = 1 + (int64_t)roll(b, 20); break;
     case OP_CANCEL:
-        op->cancel.run_id = any_run(b);
-        op->cancel.grace_ms = (int64_t)roll(b, 3) * 30;
+        op->in.cancel.run_id = any_run(b);
+        op->in.cancel.grace_ms = (int64_t)roll(b, 3) * 30;
         break;
     case OP_PAUSE:
-    case OP_RESUME: op->hold.run_id = any_run(b); break;
+    case OP_RESUME: op->in.hold.run_id = any_run(b); break;
     case OP_REWIND:
-        op->rewind.run_id = any_run(b);
-        op->rewind.step = any(b, trace->signals, SIGNALS);
-        op->rewind.iteration = -1;
+        op->in.rewind.run_id = any_run(b);
+        op->in.rewind.step = any(b, trace->signals, SIGNALS);
+        op->in.rewind.iteration = -1;
         break;
     case OP_FORK:
-        op->fork.run_id = any_run(b);
-        op->fork.new_id = any_run(b);
-        op->fork.step = roll(b, 2) ? STR_NULL : any(b, trace->signals, SIGNALS);
-        op->fork.iteration = -1;
+        op->in.fork.run_id = any_run(b);
+        op->in.fork.new_id = any_run(b);
+        op->in.fork.step = roll(b, 2) ? STR_NULL : any(b, trace->signals, SIGNALS);
+        op->in.fork.iteration = -1;
         break;
     case OP_SET_TOPIC:
-        op->set_topic = (TopicRow){.name = any(b, trace->topics, TOPICS),
-                                   .consume = (int64_t)roll(b, 2),
-                                   .visible = (int64_t)roll(b, 3),
-                                   .expire_ms = (int64_t)roll(b, 200),
-                                   .cap = (int64_t)roll(b, 6)};
+        op->in.set_topic = (TopicRow){.name = any(b, trace->topics, TOPICS),
+                                      .consume = (int64_t)roll(b, 2),
+                                      .visible = (int64_t)roll(b, 3),
+                                      .expire_ms = (int64_t)roll(b, 200),
+                                      .cap = (int64_t)roll(b, 6)};
         break;
-    case OP_PURGE_RUN: op->purge.run_id = any_run(b); break;
-    case OP_REMOVE_EVENTS: op->remove_events.topic = any(b, trace->topics, TOPICS); break;
-    case OP_REMOVE_SIGNALS: op->remove_events.run_id = any_run(b); break;
-    case OP_SWEEP: op->sweep.max = 1 + (int64_t)roll(b, 10); break;
+    case OP_PURGE_RUN: op->in.purge.run_id = any_run(b); break;
+    case OP_REMOVE_EVENTS: op->in.remove_events.topic = any(b, trace->topics, TOPICS); break;
+    case OP_REMOVE_SIGNALS: op->in.remove_events.run_id = any_run(b); break;
+    case OP_SWEEP: op->in.sweep.max = 1 + (int64_t)roll(b, 10); break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER:
         if (trace->letter_count > 0) {
-            op->dead_letter.key = trace->letters[roll(b, trace->letter_count)];
+            op->in.dead_letter.key = trace->letters[roll(b, trace->letter_count)];
         }
         break;
     case OP_SET_SCHEDULE:
@@ -455,24 +456,24 @@ static void apply(Trace *trace, size_t place, Batch *batch) {
 
 static void compare_answers(const Batch *a, const Batch *b) {
     for (size_t i = 0; i < a->count; i++) {
-        if (a->ops[i]->status != b->ops[i]->status) {
+        if (a->ops[i]->out.status != b->ops[i]->out.status) {
             print_error("op %zu %s: %s %s, %s %s\n", i, op_kind_name(a->ops[i]->kind),
-                        status_name(a->ops[i]->status), a->ops[i]->diag.message,
-                        status_name(b->ops[i]->status), b->ops[i]->diag.message);
+                        status_name(a->ops[i]->out.status), a->ops[i]->out.diag.message,
+                        status_name(b->ops[i]->out.status), b->ops[i]->out.diag.message);
         }
-        assert_int_equal(a->ops[i]->status, b->ops[i]->status);
-        assert_string_equal(a->ops[i]->diag.code, b->ops[i]->diag.code);
+        assert_int_equal(a->ops[i]->out.status, b->ops[i]->out.status);
+        assert_string_equal(a->ops[i]->out.diag.code, b->ops[i]->out.diag.code);
     }
-    assert_int_equal(a->ready_count, b->ready_count);
-    for (size_t i = 0; i < a->ready_count; i++) {
-        assert_int_equal(a->ready[i].run, b->ready[i].run);
-        assert_int_equal(a->ready[i].epoch, b->ready[i].epoch);
-        assert_int_equal(a->ready[i].last_seq, b->ready[i].last_seq);
-        assert_int_equal(a->ready[i].resolved_count, b->ready[i].resolved_count);
+    assert_int_equal(a->out.ready_count, b->out.ready_count);
+    for (size_t i = 0; i < a->out.ready_count; i++) {
+        assert_int_equal(a->out.ready[i].run, b->out.ready[i].run);
+        assert_int_equal(a->out.ready[i].epoch, b->out.ready[i].epoch);
+        assert_int_equal(a->out.ready[i].last_seq, b->out.ready[i].last_seq);
+        assert_int_equal(a->out.ready[i].resolved_count, b->out.ready[i].resolved_count);
     }
-    assert_int_equal(a->ended_count, b->ended_count);
-    assert_int_equal(a->unclaimed_count, b->unclaimed_count);
-    assert_int_equal(a->earliest_due_ms, b->earliest_due_ms);
+    assert_int_equal(a->out.ended_count, b->out.ended_count);
+    assert_int_equal(a->out.unclaimed_count, b->out.unclaimed_count);
+    assert_int_equal(a->out.earliest_due_ms, b->out.earliest_due_ms);
 }
 
 static uint64_t hash_row(const Table *table, const void *row, uint64_t hash) {
@@ -545,16 +546,16 @@ static void learn_task(Trace *trace, const TaskRow *task) {
 }
 
 static void learn(Trace *trace, const Batch *batch) {
-    for (size_t i = 0; i < batch->ready_count; i++) {
-        learn_claim(trace, (Claim){batch->ready[i].run, batch->ready[i].epoch});
+    for (size_t i = 0; i < batch->out.ready_count; i++) {
+        learn_claim(trace, (Claim){batch->out.ready[i].run, batch->out.ready[i].epoch});
     }
     for (size_t i = 0; i < batch->count; i++) {
         const Op *op = batch->ops[i];
         trace->op_counts[op->kind]++;
-        trace->ok_counts[op->kind] += op->status == OK;
+        trace->ok_counts[op->kind] += op->out.status == OK;
         if (op->kind != OP_CLAIM_TASKS) continue;
-        for (size_t k = 0; k < op->claim_tasks.task_count; k++) {
-            learn_task(trace, &op->claim_tasks.tasks[k]);
+        for (size_t k = 0; k < op->out.claim_tasks.task_count; k++) {
+            learn_task(trace, &op->out.claim_tasks.tasks[k]);
         }
     }
     Query query = {.kind = QUERY_DEAD_LETTERS, .limit = LETTERS_MAX};
@@ -634,10 +635,10 @@ static void run_trace(uint64_t seed, int batch_count) {
         Batch batch;
         batch_init(&batch, &trace->arena, trace->now_ms);
         Op *op = batch_add(&batch, OP_JOIN);
-        op->join.name = STR("node");
-        op->join.lease_ms = 1000000000;
+        op->in.join.name = STR("node");
+        op->in.join.lease_ms = 1000000000;
         apply(trace, place, &batch);
-        trace->node = op->join.node;
+        trace->node = op->out.join.node;
     }
     for (int i = 0; i < batch_count; i++) {
         one_batch(trace);

@@ -49,15 +49,15 @@ static Status submit(World *world, Node *node) {
 static void join(World *world, Node *node) {
     node->store = open_store(world);
     Op *op = begin(world, node, OP_JOIN);
-    op->join.name = STR("n");
-    op->join.lease_ms = 3600000;
+    op->in.join.name = STR("n");
+    op->in.join.lease_ms = 3600000;
     assert_ok(submit(world, node));
-    node->node = op->join.node;
+    node->node = op->out.join.node;
 }
 
 static Op *begin_run(World *world, Node *node, const char *id) {
     Op *op = begin(world, node, OP_CREATE_RUN);
-    op->create_run.spec =
+    op->in.create_run.spec =
         (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     return op;
 }
@@ -65,8 +65,8 @@ static Op *begin_run(World *world, Node *node, const char *id) {
 static int64_t create(World *world, Node *node, const char *id) {
     Op *op = begin_run(world, node, id);
     assert_ok(submit(world, node));
-    assert_ok(op->status);
-    return op->create_run.key;
+    assert_ok(op->out.status);
+    return op->out.create_run.key;
 }
 
 static bool has_run(World *world, Node *node, const char *id) {
@@ -110,8 +110,8 @@ static void nodes_see_what_the_other_has_written(void **state) {
     assert_true(second > first);
     Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
     assert_ok(submit(world, &world->one));
-    assert_false(op->create_run.is_new);
-    assert_int_equal(op->create_run.key, second);
+    assert_false(op->out.create_run.is_new);
+    assert_int_equal(op->out.create_run.key, second);
     assert_true(has_run(world, &world->one, "b"));
 }
 
@@ -136,30 +136,30 @@ static void many_runs_are_claimed_and_ended_with_few_questions(void **state) {
     Op *op = begin_run(world, &world->one, "r0");
     for (int i = 1; i < RUNS; i++) {
         Op *more = batch_add(&world->batch, OP_CREATE_RUN);
-        more->create_run.spec = op->create_run.spec;
-        more->create_run.spec.id = arena_printf(&world->arena, "r%d", i);
+        more->in.create_run.spec = op->in.create_run.spec;
+        more->in.create_run.spec.id = arena_printf(&world->arena, "r%d", i);
     }
     world->batch.claim_max = 0;
     assert_ok(submit(world, &world->one));
     test_redis_command(world->side, "CONFIG RESETSTAT");
     op = begin(world, &world->two, OP_CLAIM);
-    op->claim.max = RUNS;
+    op->in.claim.max = RUNS;
     assert_ok(submit(world, &world->two));
-    assert_int_equal(op->claim.count, RUNS);
+    assert_int_equal(op->out.claim.count, RUNS);
     assert_true(questions_asked(world) <= QUESTIONS_MAX);
     ReadyRun ready[RUNS];
-    memcpy(ready, world->batch.ready, sizeof(ready));
+    memcpy(ready, world->batch.out.ready, sizeof(ready));
     test_redis_command(world->side, "CONFIG RESETSTAT");
     for (int i = 0; i < RUNS; i++) {
         op = i == 0 ? begin(world, &world->two, OP_COMMIT_TURN)
                     : batch_add(&world->batch, OP_COMMIT_TURN);
-        op->turn = (TurnCommit){.run = ready[i].run,
-                                .epoch = ready[i].epoch,
-                                .next = NEXT_COMPLETE,
-                                .result = STR("1")};
+        op->in.turn = (TurnCommit){.run = ready[i].run,
+                                   .epoch = ready[i].epoch,
+                                   .next = NEXT_COMPLETE,
+                                   .result = STR("1")};
     }
     assert_ok(submit(world, &world->two));
-    for (size_t i = 0; i < RUNS; i++) assert_ok(world->batch.ops[i]->status);
+    for (size_t i = 0; i < RUNS; i++) assert_ok(world->batch.ops[i]->out.status);
     assert_true(questions_asked(world) <= QUESTIONS_MAX);
 }
 
@@ -260,7 +260,7 @@ static void other_indexes_are_left_alone(void **state) {
 static void columns_of_a_newer_abide_are_kept(void **state) {
     World *world = *state;
     Op *op = begin(world, &world->one, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 5};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 5};
     assert_ok(submit(world, &world->one));
     redisReply *columns = redisCommand(world->side, "HGET {lone}:store columns:topics");
     redisReply *rows = redisCommand(world->side, "HGETALL {lone}:topics:rows");
@@ -278,7 +278,7 @@ static void columns_of_a_newer_abide_are_kept(void **state) {
     test_redis_command(world->side, "HINCRBY {lone}:store version 1");
 
     op = begin(world, &world->one, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = STR("t"), .cap = 7777};
+    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 7777};
     assert_ok(submit(world, &world->one));
     redisReply *after = redisCommand(world->side, "HGET {lone}:topics:rows %b",
                                      rows->element[0]->str, rows->element[0]->len);
@@ -301,18 +301,18 @@ enum { LEASE_MS = 3600000 }; // as in join
 static bool renews_quietly(World *world, Node *node, int64_t now_ms) {
     Op *op = begin(world, node, OP_RENEW);
     world->batch.now_ms = now_ms;
-    op->renew.lease_ms = LEASE_MS;
+    op->in.renew.lease_ms = LEASE_MS;
     assert_ok(submit(world, node));
-    assert_ok(op->status);
-    return op->renew.is_quiet;
+    assert_ok(op->out.status);
+    return op->out.renew.is_quiet;
 }
 
 static int64_t take_over(World *world, Node *node, int64_t now_ms) {
     Op *op = begin(world, node, OP_CLAIM);
     world->batch.now_ms = now_ms;
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     assert_ok(submit(world, node));
-    return op->claim.taken_over;
+    return op->out.claim.taken_over;
 }
 
 // The first one, of several.
@@ -403,7 +403,7 @@ static void a_row_removed_by_hand_is_noticed_and_nothing_is_written(void **state
                        rows->element[0]->len);
     long long log_before = test_redis_command(world->side, "HLEN {lone}:log:rows");
     Op *op = begin(world, &world->one, OP_CANCEL);
-    op->cancel.run_id = STR("a");
+    op->in.cancel.run_id = STR("a");
     assert_status(submit(world, &world->one), ERR_CORRUPT);
     assert_string_equal(world->diag.code, "STORE_CORRUPT");
     assert_int_equal(test_redis_command(world->side, "HLEN {lone}:log:rows"), log_before);

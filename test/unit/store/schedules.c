@@ -24,7 +24,7 @@ static ScheduleRow every_minute(const char *name, SchedulePolicy overlap) {
 
 static Op *set_expecting(World *world, const ScheduleRow *row, Status expected) {
     Op *op = start(world, OP_SET_SCHEDULE);
-    op->set_schedule.row = *row;
+    op->in.set_schedule.row = *row;
     finish(world, op, expected);
     return op;
 }
@@ -40,7 +40,7 @@ static ScheduleRow get(World *world, const char *name) {
 
 static Op *change(World *world, OpKind kind, const char *name, Status expected) {
     Op *op = start(world, kind);
-    op->schedule.name = str_from(name);
+    op->in.schedule.name = str_from(name);
     finish(world, op, expected);
     return op;
 }
@@ -52,7 +52,7 @@ static Op *fire_at(World *world, int64_t now_ms) {
 
 // Fires until nothing is left to do.
 static void fire_all(World *world, int64_t now_ms) {
-    while (fire_at(world, now_ms)->fire_due.has_more) {}
+    while (fire_at(world, now_ms)->out.fire_due.has_more) {}
 }
 
 static bool has_run(World *world, const char *id) {
@@ -67,14 +67,14 @@ static int64_t started(World *world) { return get_counter(world, COUNTER_STARTED
 static void a_tick_starts_one_run_at_its_time(void **state) {
     World *world = *state;
     Op *op = set(world, every_minute("m", OVERLAP_SKIP));
-    assert_true(op->set_schedule.is_new);
-    assert_int_equal(op->set_schedule.next_at_ms, TICK_1);
-    assert_int_equal(world->batch.earliest_due_ms, TICK_1);
-    assert_int_equal(fire_at(world, TICK_1 - 1)->fire_due.tick_count, 0);
+    assert_true(op->out.set_schedule.is_new);
+    assert_int_equal(op->out.set_schedule.next_at_ms, TICK_1);
+    assert_int_equal(world->batch.out.earliest_due_ms, TICK_1);
+    assert_int_equal(fire_at(world, TICK_1 - 1)->out.fire_due.tick_count, 0);
     op = fire_at(world, TICK_1);
-    assert_int_equal(op->fire_due.tick_count, 1);
-    assert_int_equal(world->batch.ready_count, 1);
-    assert_int_equal(world->batch.earliest_due_ms, TICK_2);
+    assert_int_equal(op->out.fire_due.tick_count, 1);
+    assert_int_equal(world->batch.out.ready_count, 1);
+    assert_int_equal(world->batch.out.earliest_due_ms, TICK_2);
     RunRow run = get_run(world, "sched:m:1970-01-01T00:17:00Z");
     assert_str(run.workflow, "report");
     assert_int_equal(run.kind, RUN_NATIVE);
@@ -92,7 +92,7 @@ static void firing_again_at_the_same_time_starts_nothing(void **state) {
     set(world, every_minute("m", OVERLAP_ALLOW));
     world->now_ms = TICK_1;
     begin(world);
-    for (int i = 0; i < 3; i++) batch_add(&world->batch, OP_FIRE_DUE)->fire_due.max = 100;
+    for (int i = 0; i < 3; i++) batch_add(&world->batch, OP_FIRE_DUE)->in.fire_due.max = 100;
     commit(world);
     fire(world);
     assert_int_equal(started(world), 1);
@@ -108,7 +108,7 @@ static void two_nodes_race_for_a_tick_and_one_run_starts(void **state) {
         // Their clocks differ: the second one is late, then early.
         world->node = first;
         Op *op = start(world, OP_RENEW);
-        op->renew.lease_ms = MINUTE_MS * 10;
+        op->in.renew.lease_ms = MINUTE_MS * 10;
         finish(world, op, OK);
         fire(world);
         world->node = second;
@@ -170,8 +170,8 @@ static void a_single_time_ticks_once(void **state) {
     assert_true(has_run(world, "sched:launch:1970-01-01T01:00:00.500Z"));
     assert_int_equal(get(world, "launch").next_at_ms, 0);
     Op *op = set(world, row); // a client that repeats itself
-    assert_false(op->set_schedule.is_new);
-    assert_int_equal(op->set_schedule.next_at_ms, 0);
+    assert_false(op->out.set_schedule.is_new);
+    assert_int_equal(op->out.set_schedule.next_at_ms, 0);
     fire_at(world, 9000000);
     assert_int_equal(started(world), 1);
 }
@@ -222,7 +222,7 @@ static void queue_starts_one_tick_when_the_run_before_ends(void **state) {
     assert_int_equal(row.queued_at_ms, TICK_2);
     assert_int_equal(row.skipped_count, 1); // one may wait
     end(world, first, NEXT_COMPLETE, "1");
-    assert_int_equal(world->batch.ready_count, 1); // in the same operation
+    assert_int_equal(world->batch.out.ready_count, 1); // in the same operation
     assert_int_equal(get_run(world, "sched:m:1970-01-01T00:18:00Z").state, RUN_RUNNING);
     row = get(world, "m");
     assert_int_equal(row.queued_at_ms, 0);
@@ -346,7 +346,7 @@ static void years_of_missed_ticks_are_dealt_with_in_bounded_operations(void **st
     set(world, row);
     world->now_ms = TICK_1 + 5000LL * MINUTE_MS;
     int rounds = 1;
-    for (; fire(world)->fire_due.has_more; rounds++) assert_true(rounds < 1000);
+    for (; fire(world)->out.fire_due.has_more; rounds++) assert_true(rounds < 1000);
     assert_in_range(rounds, 3, 999);
     assert_int_equal(get(world, "m").missed_count, 5000);
     assert_int_equal(get(world, "m").tick_count, 1);
@@ -360,7 +360,7 @@ static void a_sweep_leaves_schedules_to_fire_due(void **state) {
     set(world, every_minute("m", OVERLAP_ALLOW));
     world->now_ms = TICK_1;
     Op *op = start(world, OP_SWEEP);
-    op->sweep.max = 100;
+    op->in.sweep.max = 100;
     finish(world, op, OK);
     assert_int_equal(started(world), 0);
     assert_int_equal(get(world, "m").next_at_ms, TICK_1);
@@ -371,16 +371,16 @@ static void a_sweep_leaves_schedules_to_fire_due(void **state) {
 static void a_paused_schedule_lets_ticks_pass(void **state) {
     World *world = *state;
     set(world, every_minute("m", OVERLAP_ALLOW));
-    assert_true(change(world, OP_PAUSE_SCHEDULE, "m", OK)->schedule.is_changed);
-    assert_false(change(world, OP_PAUSE_SCHEDULE, "m", OK)->schedule.is_changed);
+    assert_true(change(world, OP_PAUSE_SCHEDULE, "m", OK)->out.schedule.is_changed);
+    assert_false(change(world, OP_PAUSE_SCHEDULE, "m", OK)->out.schedule.is_changed);
     assert_int_equal(get(world, "m").next_at_ms, 0);
     fire_at(world, TICK_3);
     Op *op = change(world, OP_RESUME_SCHEDULE, "m", OK);
-    assert_true(op->schedule.is_changed);
-    assert_int_equal(op->schedule.next_at_ms, TICK_3 + MINUTE_MS);
+    assert_true(op->out.schedule.is_changed);
+    assert_int_equal(op->out.schedule.next_at_ms, TICK_3 + MINUTE_MS);
     op = change(world, OP_RESUME_SCHEDULE, "m", OK);
-    assert_false(op->schedule.is_changed);
-    assert_int_equal(op->schedule.next_at_ms, TICK_3 + MINUTE_MS);
+    assert_false(op->out.schedule.is_changed);
+    assert_int_equal(op->out.schedule.next_at_ms, TICK_3 + MINUTE_MS);
     fire_at(world, TICK_3);
     assert_int_equal(started(world), 0);
     fire_at(world, TICK_3 + MINUTE_MS);
@@ -403,7 +403,7 @@ static void a_schedule_may_begin_paused(void **state) {
     World *world = *state;
     ScheduleRow row = every_minute("m", OVERLAP_ALLOW);
     row.is_paused = 1;
-    assert_int_equal(set(world, row)->set_schedule.next_at_ms, 0);
+    assert_int_equal(set(world, row)->out.set_schedule.next_at_ms, 0);
     fire_at(world, TICK_1);
     assert_int_equal(started(world), 0);
     row.is_paused = 0;
@@ -438,13 +438,13 @@ static void an_unknown_schedule_is_not_found(void **state) {
     const OpKind kinds[] = {OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE};
     for (size_t i = 0; i < 3; i++) {
         Op *op = change(world, kinds[i], "none", ERR_NOT_FOUND);
-        assert_string_equal(op->diag.code, "SCHEDULE_NOT_FOUND");
+        assert_string_equal(op->out.diag.code, "SCHEDULE_NOT_FOUND");
     }
     Op *op = start(world, OP_TRIGGER_SCHEDULE);
-    op->trigger_schedule.name = STR("none");
+    op->in.trigger_schedule.name = STR("none");
     finish(world, op, ERR_NOT_FOUND);
     op = start(world, OP_BACKFILL_SCHEDULE);
-    op->backfill = (ScheduleBackfill){.name = STR("none"), .to_ms = 5, .limit = 5};
+    op->in.backfill = (ScheduleBackfill){.name = STR("none"), .to_ms = 5, .limit = 5};
     finish(world, op, ERR_NOT_FOUND);
 }
 
@@ -452,8 +452,8 @@ static void an_unknown_schedule_is_not_found(void **state) {
 
 static Op *trigger(World *world, const char *name, const char *id) {
     Op *op = start(world, OP_TRIGGER_SCHEDULE);
-    op->trigger_schedule.name = str_from(name);
-    op->trigger_schedule.id = str_from(id);
+    op->in.trigger_schedule.name = str_from(name);
+    op->in.trigger_schedule.id = str_from(id);
     finish(world, op, OK);
     return op;
 }
@@ -464,13 +464,13 @@ static void a_trigger_starts_a_run_out_of_turn(void **state) {
     row.is_paused = 1;
     set(world, row);
     Op *op = trigger(world, "m", NULL);
-    assert_true(op->trigger_schedule.is_new);
-    assert_str(op->trigger_schedule.run_id, "sched:m:now:1970-01-01T00:16:40.000Z");
+    assert_true(op->out.trigger_schedule.is_new);
+    assert_str(op->out.trigger_schedule.run_id, "sched:m:now:1970-01-01T00:16:40.000Z");
     assert_int_equal(get(world, "m").next_at_ms, 0);
     op = trigger(world, "m", "mine");
-    assert_true(op->trigger_schedule.is_new); // although the first one runs
+    assert_true(op->out.trigger_schedule.is_new); // although the first one runs
     op = trigger(world, "m", "mine");
-    assert_false(op->trigger_schedule.is_new);
+    assert_false(op->out.trigger_schedule.is_new);
     assert_int_equal(started(world), 2);
 }
 
@@ -493,7 +493,7 @@ static void ticks_look_at_a_triggered_run_too(void **state) {
 
 static Op *backfill(World *world, int64_t from_ms, int64_t to_ms, int64_t limit) {
     Op *op = start(world, OP_BACKFILL_SCHEDULE);
-    op->backfill =
+    op->in.backfill =
         (ScheduleBackfill){.name = STR("m"), .from_ms = from_ms, .to_ms = to_ms, .limit = limit};
     finish(world, op, OK);
     return op;
@@ -504,15 +504,15 @@ static void a_backfill_starts_what_is_missing_and_nothing_twice(void **state) {
     set(world, every_minute("m", OVERLAP_SKIP));
     fire_all(world, TICK_1 + 9 * MINUTE_MS); // the latest of ten
     Op *op = backfill(world, TICK_1, TICK_1 + 9 * MINUTE_MS, 100);
-    assert_int_equal(op->backfill.started_count, 9);
-    assert_int_equal(op->backfill.existing_count, 1);
-    assert_int_equal(op->backfill.next_ms, 0);
+    assert_int_equal(op->out.backfill.started_count, 9);
+    assert_int_equal(op->out.backfill.existing_count, 1);
+    assert_int_equal(op->out.backfill.next_ms, 0);
     assert_int_equal(started(world), 10);
     op = backfill(world, 0, TICK_1 + 9 * MINUTE_MS, 1000);
-    assert_int_equal(op->backfill.existing_count, 10);
-    assert_int_equal(op->backfill.started_count, 16); // and those before it was made
+    assert_int_equal(op->out.backfill.existing_count, 10);
+    assert_int_equal(op->out.backfill.started_count, 16); // and those before it was made
     op = backfill(world, 0, TICK_1 + 9 * MINUTE_MS, 1000);
-    assert_int_equal(op->backfill.started_count, 0);
+    assert_int_equal(op->out.backfill.started_count, 0);
     assert_int_equal(started(world), 26);
 }
 
@@ -521,11 +521,11 @@ static void a_backfill_goes_on_where_its_limit_cut_it(void **state) {
     set(world, every_minute("m", OVERLAP_ALLOW));
     world->now_ms = TICK_1 + 3 * MINUTE_MS + 1;
     Op *op = backfill(world, TICK_1, INT64_MAX, 3);
-    assert_int_equal(op->backfill.started_count, 3);
-    assert_int_equal(op->backfill.next_ms, TICK_1 + 3 * MINUTE_MS);
-    op = backfill(world, op->backfill.next_ms, INT64_MAX, 3);
-    assert_int_equal(op->backfill.started_count, 1); // never what lies ahead
-    assert_int_equal(op->backfill.next_ms, 0);
+    assert_int_equal(op->out.backfill.started_count, 3);
+    assert_int_equal(op->out.backfill.next_ms, TICK_1 + 3 * MINUTE_MS);
+    op = backfill(world, op->out.backfill.next_ms, INT64_MAX, 3);
+    assert_int_equal(op->out.backfill.started_count, 1); // never what lies ahead
+    assert_int_equal(op->out.backfill.next_ms, 0);
     fire_all(world, world->now_ms);
     assert_int_equal(started(world), 4); // the ticks themselves found their runs there
 }
@@ -537,8 +537,8 @@ static void saving_the_same_again_changes_nothing(void **state) {
     set(world, every_minute("m", OVERLAP_SKIP));
     world->now_ms = TICK_2 + 5; // two ticks are due and not fired yet
     Op *op = set(world, every_minute("m", OVERLAP_SKIP));
-    assert_false(op->set_schedule.is_new);
-    assert_int_equal(op->set_schedule.next_at_ms, TICK_1);
+    assert_false(op->out.set_schedule.is_new);
+    assert_int_equal(op->out.set_schedule.next_at_ms, TICK_1);
     fire(world);
     assert_int_equal(get(world, "m").tick_count, 1);
     assert_int_equal(get(world, "m").missed_count, 1);
@@ -552,7 +552,7 @@ static void a_new_spec_counts_from_now_on(void **state) {
     ScheduleRow row = every_minute("m", OVERLAP_ALLOW);
     row.spec = STR("1h");
     row.workflow = STR("other");
-    assert_int_equal(set(world, row)->set_schedule.next_at_ms, 3600000);
+    assert_int_equal(set(world, row)->out.set_schedule.next_at_ms, 3600000);
     row = get(world, "m");
     assert_int_equal(row.tick_count, 1);
     assert_int_equal(row.overlap, OVERLAP_ALLOW);
@@ -594,7 +594,7 @@ static void bad_schedules_are_refused_and_change_nothing(void **state) {
     cases[11].row.workflow = STR_NULL, cases[11].code = "NAME_EMPTY";
     for (size_t i = 0; i < 12; i++) {
         Op *op = set_expecting(world, &cases[i].row, cases[i].status);
-        assert_string_equal(op->diag.code, cases[i].code);
+        assert_string_equal(op->out.diag.code, cases[i].code);
     }
     ScheduleRow row = get(world, "m");
     assert_str(row.spec, "1m");
@@ -604,12 +604,12 @@ static void bad_schedules_are_refused_and_change_nothing(void **state) {
 
 static int64_t define(World *world, const char *version) {
     Op *op = start(world, OP_DEFINE);
-    op->define.name = STR("script");
-    op->define.version = str_from(version);
-    op->define.kind = RUN_FLOW;
-    op->define.source = STR("return 1");
+    op->in.define.name = STR("script");
+    op->in.define.version = str_from(version);
+    op->in.define.kind = RUN_FLOW;
+    op->in.define.source = STR("return 1");
     finish(world, op, OK);
-    return op->define.key;
+    return op->out.define.key;
 }
 
 static void a_tick_starts_the_definition_that_is_current_then(void **state) {
@@ -618,7 +618,7 @@ static void a_tick_starts_the_definition_that_is_current_then(void **state) {
     row.workflow = STR("script");
     row.run_kind = 0;
     Op *op = set_expecting(world, &row, ERR_NOT_FOUND);
-    assert_string_equal(op->diag.code, "WORKFLOW_NOT_FOUND");
+    assert_string_equal(op->out.diag.code, "WORKFLOW_NOT_FOUND");
     int64_t first = define(world, "1");
     set(world, row);
     fire_at(world, TICK_1);
@@ -641,10 +641,10 @@ static void bad_backfills_are_refused(void **state) {
     };
     for (size_t i = 0; i < 4; i++) {
         Op *op = start(world, OP_BACKFILL_SCHEDULE);
-        op->backfill = cases[i];
-        op->backfill.name = STR("m");
+        op->in.backfill = cases[i];
+        op->in.backfill.name = STR("m");
         finish(world, op, ERR_INVALID);
-        assert_string_equal(op->diag.code, i < 2 ? "BAD_TIME" : "BAD_SCHEDULE");
+        assert_string_equal(op->out.diag.code, i < 2 ? "BAD_TIME" : "BAD_SCHEDULE");
     }
 }
 
@@ -701,7 +701,7 @@ static void a_zone_that_is_gone_holds_ticks_back_until_it_returns(void **state) 
     store_close(world->store);
     run_sql(world->path, "UPDATE abide_schedules SET zone = 'Europe/Atlantis'");
     store_open_again(world);
-    assert_int_equal(fire_at(world, TICK_1)->fire_due.tick_count, 0);
+    assert_int_equal(fire_at(world, TICK_1)->out.fire_due.tick_count, 0);
     ScheduleRow row = get(world, "m");
     assert_int_equal(row.next_at_ms, TICK_1);
     assert_int_equal(row.due_at_ms, TICK_1 + MINUTE_MS);
@@ -726,7 +726,7 @@ static void a_tick_that_cannot_start_is_counted_and_holds_nothing_up(void **stat
     store_close(world->store);
     run_sql(world->path, "UPDATE abide_schedules SET priority = 77777 WHERE name = 'm'");
     store_open_again(world);
-    assert_int_equal(fire_at(world, TICK_1)->fire_due.tick_count, 2);
+    assert_int_equal(fire_at(world, TICK_1)->out.fire_due.tick_count, 2);
     ScheduleRow row = get(world, "m");
     assert_int_equal(row.failed_count, 1);
     assert_int_equal(row.next_at_ms, TICK_2);
@@ -785,14 +785,14 @@ static void keyed_tasks_were_brought_up(World *world) {
     assert_int_equal(query.queues[0].row.running_count, 1);
     assert_int_equal(query.queues[0].row.blocked_count, 2);
     Op *op = start(world, OP_CLAIM_TASKS);
-    op->claim_tasks.worker = STR("w");
-    op->claim_tasks.queues = (Str[]){STR("q")};
-    op->claim_tasks.queue_count = 1;
-    op->claim_tasks.max = 10;
+    op->in.claim_tasks.worker = STR("w");
+    op->in.claim_tasks.queues = (Str[]){STR("q")};
+    op->in.claim_tasks.queue_count = 1;
+    op->in.claim_tasks.max = 10;
     finish(world, op, OK);
-    assert_int_equal(op->claim_tasks.task_count, 2);
-    assert_str(op->claim_tasks.tasks[0].id, "k104");
-    assert_str(op->claim_tasks.tasks[1].id, "k105");
+    assert_int_equal(op->out.claim_tasks.task_count, 2);
+    assert_str(op->out.claim_tasks.tasks[0].id, "k104");
+    assert_str(op->out.claim_tasks.tasks[1].id, "k105");
 }
 
 // store_v1.sql is what a program of schema version 1 had written.
@@ -819,7 +819,7 @@ static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     assert_str(get_log(world, "done").log[2].data, "{\"ok\":true}");
     world->node = 1;
     world->batch_number = 100;
-    assert_int_equal(publish(world, "orders", "1")->publish.resumed_count, 1);
+    assert_int_equal(publish(world, "orders", "1")->out.publish.resumed_count, 1);
     end(world, ready_at(world, 0), NEXT_COMPLETE, "1");
     set(world, every_minute("m", OVERLAP_SKIP));
     fire_at(world, TICK_1);

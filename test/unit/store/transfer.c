@@ -68,17 +68,17 @@ static Status submit(World *world) {
 
 static void join(World *world, int64_t lease_ms) {
     Op *op = begin(world, OP_JOIN);
-    op->join.name = STR("n");
-    op->join.lease_ms = lease_ms;
+    op->in.join.name = STR("n");
+    op->in.join.lease_ms = lease_ms;
     assert_ok(submit(world));
-    world->node = op->join.node;
+    world->node = op->out.join.node;
 }
 
 static Status create(World *world, int number) {
     Op *op = begin(world, OP_CREATE_RUN);
     world->batch.claim_max = 1; // ours, if we are a node
     Str id = arena_printf(&world->arena, "run-%d", number);
-    op->create_run.spec =
+    op->in.create_run.spec =
         (RunSpec){.id = id, .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
     return submit(world);
 }
@@ -235,10 +235,10 @@ static void what_a_dead_owner_held_can_be_taken_over(void **state) {
     world->node = world->batch_number = 0;
     join(world, 10000);
     Op *op = begin(world, OP_CLAIM);
-    op->claim.max = 10;
+    op->in.claim.max = 10;
     assert_ok(submit(world));
-    assert_ok(op->status);
-    assert_int_equal(op->claim.taken_over, 1);
+    assert_ok(op->out.status);
+    assert_int_equal(op->out.claim.taken_over, 1);
 }
 
 static void a_node_at_work_keeps_the_source_where_it_is(void **state) {

@@ -58,16 +58,17 @@ static Op *start(World *world, OpKind kind) {
 }
 static void finish(World *world, Op *op, Status expected) {
     commit(world);
-    if (op->status != expected) print_error("%s: %s\n", op->diag.code, op->diag.message);
-    assert_int_equal(op->status, expected);
+    if (op->out.status != expected)
+        print_error("%s: %s\n", op->out.diag.code, op->out.diag.message);
+    assert_int_equal(op->out.status, expected);
 }
 
 static int64_t join(World *world, const char *name, int64_t lease_ms) {
     Op *op = start(world, OP_JOIN);
-    op->join.name = str_from(name);
-    op->join.lease_ms = lease_ms;
+    op->in.join.name = str_from(name);
+    op->in.join.lease_ms = lease_ms;
     finish(world, op, OK);
-    return op->join.node;
+    return op->out.join.node;
 }
 
 static void store_open_again(World *world) {
@@ -129,11 +130,11 @@ static int teardown(void **state) {
 
 static Op *create_op(World *world, const char *id) {
     Op *op = batch_add(&world->batch, OP_CREATE_RUN);
-    op->create_run.spec = (RunSpec){.id = str_from(id),
-                                    .workflow = STR("order"),
-                                    .kind = RUN_NATIVE,
-                                    .input = STR("{\"a\":1}"),
-                                    .keep_ms = -1};
+    op->in.create_run.spec = (RunSpec){.id = str_from(id),
+                                       .workflow = STR("order"),
+                                       .kind = RUN_NATIVE,
+                                       .input = STR("{\"a\":1}"),
+                                       .keep_ms = -1};
     return op;
 }
 
@@ -143,23 +144,23 @@ typedef struct Claimed {
 } Claimed;
 
 static Claimed ready_at(const World *world, size_t place) {
-    assert_true(place < world->batch.ready_count);
-    return (Claimed){world->batch.ready[place].run, world->batch.ready[place].epoch};
+    assert_true(place < world->batch.out.ready_count);
+    return (Claimed){world->batch.out.ready[place].run, world->batch.out.ready[place].epoch};
 }
 
 static Claimed create(World *world, const char *id) {
     begin(world);
     Op *op = create_op(world, id);
     finish(world, op, OK);
-    assert_true(op->create_run.is_new);
+    assert_true(op->out.create_run.is_new);
     return ready_at(world, 0);
 }
 
 static Op *turn_op(World *world, Claimed claim, TurnNext next) {
     Op *op = batch_add(&world->batch, OP_COMMIT_TURN);
-    op->turn.run = claim.run;
-    op->turn.epoch = claim.epoch;
-    op->turn.next = next;
+    op->in.turn.run = claim.run;
+    op->in.turn.epoch = claim.epoch;
+    op->in.turn.next = next;
     return op;
 }
 
@@ -169,15 +170,15 @@ static Op *turn(World *world, Claimed claim, TurnNext next) {
 }
 
 static void set_waits(World *world, Op *op, WaitMode mode, const WaitItem *items, size_t count) {
-    op->turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
-    memcpy(op->turn.waits.items, items, count * sizeof(WaitItem));
-    for (size_t i = 0; i < count; i++) op->turn.waits.items[i].slot = (int64_t)i;
+    op->in.turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
+    memcpy(op->in.turn.waits.items, items, count * sizeof(WaitItem));
+    for (size_t i = 0; i < count; i++) op->in.turn.waits.items[i].slot = (int64_t)i;
 }
 
 static Op *park(World *world, Claimed claim, WaitItem item) {
     Op *op = turn(world, claim, NEXT_SUSPEND);
     set_waits(world, op, WAIT_FIRST, &item, 1);
-    op->turn.is_kept = true;
+    op->in.turn.is_kept = true;
     finish(world, op, OK);
     return op;
 }
@@ -194,17 +195,17 @@ static WaitItem on_timer(int64_t at_ms) {
 
 static Op *step(World *world, Claimed claim, const char *name, int64_t position) {
     Op *op = turn(world, claim, NEXT_CONTINUE);
-    op->turn.log = ARENA_NEW(&world->arena, LogRow);
-    *op->turn.log =
+    op->in.turn.log = ARENA_NEW(&world->arena, LogRow);
+    *op->in.turn.log =
         (LogRow){.kind = LOG_STEP, .position = position, .name = str_from(name), .data = STR("1")};
-    op->turn.log_count = 1;
+    op->in.turn.log_count = 1;
     finish(world, op, OK);
     return op;
 }
 
 static Op *end(World *world, Claimed claim, TurnNext next, const char *result) {
     Op *op = turn(world, claim, next);
-    op->turn.result = str_from(result);
+    op->in.turn.result = str_from(result);
     finish(world, op, OK);
     return op;
 }
@@ -212,17 +213,17 @@ static Op *end(World *world, Claimed claim, TurnNext next, const char *result) {
 static Op *signal_run(World *world, const char *id, const char *name, const char *payload,
                       Status expected) {
     Op *op = start(world, OP_SIGNAL);
-    op->signal.run_id = str_from(id);
-    op->signal.name = str_from(name);
-    op->signal.id = STR("sig");
-    op->signal.payload = str_from(payload);
+    op->in.signal.run_id = str_from(id);
+    op->in.signal.name = str_from(name);
+    op->in.signal.id = STR("sig");
+    op->in.signal.payload = str_from(payload);
     finish(world, op, expected);
     return op;
 }
 
 static Op *publish(World *world, const char *topic, const char *payload) {
     Op *op = start(world, OP_PUBLISH);
-    op->publish.event =
+    op->in.publish.event =
         (EventSpec){.topic = str_from(topic), .id = STR("evt"), .payload = str_from(payload)};
     finish(world, op, OK);
     return op;
@@ -230,29 +231,29 @@ static Op *publish(World *world, const char *topic, const char *payload) {
 
 static Op *cancel(World *world, const char *id, int64_t grace_ms) {
     Op *op = start(world, OP_CANCEL);
-    op->cancel.run_id = str_from(id);
-    op->cancel.grace_ms = grace_ms;
+    op->in.cancel.run_id = str_from(id);
+    op->in.cancel.grace_ms = grace_ms;
     finish(world, op, OK);
     return op;
 }
 
 static Op *hold(World *world, OpKind kind, const char *id) {
     Op *op = start(world, kind);
-    op->hold.run_id = str_from(id);
+    op->in.hold.run_id = str_from(id);
     finish(world, op, OK);
     return op;
 }
 
 static Op *fire(World *world) {
     Op *op = start(world, OP_FIRE_DUE);
-    op->fire_due.max = 1000;
+    op->in.fire_due.max = 1000;
     finish(world, op, OK);
     return op;
 }
 
 static void set_topic(World *world, const char *name, TopicConsume consume, TopicVisible visible) {
     Op *op = start(world, OP_SET_TOPIC);
-    op->set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
+    op->in.set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
     finish(world, op, OK);
 }
 

@@ -185,15 +185,15 @@ Status event_publish(Kernel *kernel, const EventSpec *event, WhenFull when_full,
 }
 
 Status apply_publish(Kernel *kernel, Op *op) {
-    const EventSpec *event = &op->publish.event;
+    const EventSpec *event = &op->in.publish.event;
     TRY(kernel_check_name(kernel, "the topic", event->topic, LIMIT_TOPIC_SIZE));
     TRY(kernel_check_name(kernel, "the event id", event->id, LIMIT_KEY_SIZE));
     TRY(kernel_check_size(kernel, "the payload", event->payload, LIMIT_PAYLOAD_SIZE));
     Published published;
     TRY(event_publish(kernel, event, FULL_REFUSES, &published));
-    op->publish.resumed_count = published.resumed_count;
-    op->publish.is_kept = published.is_kept;
-    op->publish.is_duplicate = published.is_duplicate;
+    op->out.publish.resumed_count = published.resumed_count;
+    op->out.publish.is_kept = published.is_kept;
+    op->out.publish.is_duplicate = published.is_duplicate;
     return OK;
 }
 
@@ -298,26 +298,26 @@ static Status signal_check_run(Kernel *kernel, const Run *run) {
 }
 
 Status apply_signal(Kernel *kernel, Op *op) {
-    TRY(kernel_check_name(kernel, "the signal name", op->signal.name, LIMIT_NAME_SIZE));
-    TRY(kernel_check_size(kernel, "the signal id", op->signal.id, LIMIT_KEY_SIZE));
-    TRY(kernel_check_size(kernel, "the payload", op->signal.payload, LIMIT_PAYLOAD_SIZE));
-    if (op->signal.is_deduplicated) {
-        TRY(kernel_check_name(kernel, "the signal id", op->signal.id, LIMIT_KEY_SIZE));
+    TRY(kernel_check_name(kernel, "the signal name", op->in.signal.name, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the signal id", op->in.signal.id, LIMIT_KEY_SIZE));
+    TRY(kernel_check_size(kernel, "the payload", op->in.signal.payload, LIMIT_PAYLOAD_SIZE));
+    if (op->in.signal.is_deduplicated) {
+        TRY(kernel_check_name(kernel, "the signal id", op->in.signal.id, LIMIT_KEY_SIZE));
     }
     Run run;
-    TRY(run_require(kernel, op->signal.run_id, &run));
-    DedupeRow used = {.id = op->signal.id, .run = run.row.key};
-    if (op->signal.is_deduplicated) { // also when it was the one that ended the run
+    TRY(run_require(kernel, op->in.signal.run_id, &run));
+    DedupeRow used = {.id = op->in.signal.id, .run = run.row.key};
+    if (op->in.signal.is_deduplicated) { // also when it was the one that ended the run
         DedupeRow known;
         used.scope = dedupe_signal_scope(kernel, run.row.key);
         Status status = dedupe_find(kernel, used.scope, used.id, &known);
-        op->signal.is_duplicate = status == OK;
+        op->out.signal.is_duplicate = status == OK;
         if (status != ERR_NOT_FOUND) return status;
     }
     TRY(signal_check_run(kernel, &run));
-    Signal signal = {op->signal.name, op->signal.id, op->signal.payload};
-    TRY(signal_put(kernel, &run, &signal, &op->signal.is_delivered));
-    return op->signal.is_deduplicated ? dedupe_add(kernel, &used) : OK;
+    Signal signal = {op->in.signal.name, op->in.signal.id, op->in.signal.payload};
+    TRY(signal_put(kernel, &run, &signal, &op->out.signal.is_delivered));
+    return op->in.signal.is_deduplicated ? dedupe_add(kernel, &used) : OK;
 }
 
 // ---- removing what is pending ----
@@ -332,12 +332,13 @@ static bool pending_is_meant(const EventRemoval *removal, const Run *run, const 
     return str_is_null(removal->name) || str_equal(event->name, removal->name);
 }
 
-static Status pending_remove_one(Kernel *kernel, Run *run, EventRemoval *removal) {
+static Status pending_remove_one(Kernel *kernel, Run *run, const EventRemoval *removal,
+                                 EventRemovalReply *reply) {
     EventRow wanted = {.key = removal->key}, event;
     Status status = kernel_get(kernel, TABLE_EVENTS, &wanted, &event);
     if (status != OK && status != ERR_NOT_FOUND) return status;
     if (status == OK && pending_is_meant(removal, run, &event)) {
-        removal->removed_count = 1;
+        reply->removed_count = 1;
         return pending_remove(kernel, run, &event);
     }
     if (run) {
@@ -351,11 +352,12 @@ static Status pending_remove_one(Kernel *kernel, Run *run, EventRemoval *removal
 }
 
 // Those that are there now, a part at a time: what comes meanwhile is not meant.
-static Status pending_remove_all(Kernel *kernel, Run *run, EventRemoval *removal) {
+static Status pending_remove_all(Kernel *kernel, Run *run, const EventRemoval *removal,
+                                 EventRemovalReply *reply) {
     EventRow wanted = {.run = run ? run->row.key : 0, .topic = removal->topic};
     int64_t after = removal->after_key, newest = removal->up_to_key;
     if (newest == 0) newest = kernel->counters[COUNTER_NEXT_KEY];
-    removal->newest_key = newest;
+    reply->newest_key = newest;
     for (uint32_t seen = 0; seen < LIMIT_REMOVED_EVENTS; seen += REMOVE_PAGE_ROWS) {
         EventRow *rows = NULL;
         size_t count = 0;
@@ -371,30 +373,32 @@ static Status pending_remove_all(Kernel *kernel, Run *run, EventRemoval *removal
             after = rows[i].key;
             if (!pending_is_meant(removal, run, &rows[i])) continue;
             TRY(pending_remove(kernel, run, &rows[i]));
-            removal->removed_count++;
+            reply->removed_count++;
         }
         bool is_last = count < REMOVE_PAGE_ROWS || rows[count - 1].key > newest;
         arena_rewind(&kernel->scratch, mark);
         if (is_last) return OK;
     }
-    removal->next_key = after;
+    reply->next_key = after;
     return OK;
 }
 
-static Status pending_remove_meant(Kernel *kernel, Run *run, EventRemoval *removal) {
-    if (removal->key != 0) return pending_remove_one(kernel, run, removal);
-    return pending_remove_all(kernel, run, removal);
+static Status pending_remove_meant(Kernel *kernel, Run *run, Op *op) {
+    const EventRemoval *removal = &op->in.remove_events;
+    EventRemovalReply *reply = &op->out.remove_events;
+    if (removal->key != 0) return pending_remove_one(kernel, run, removal, reply);
+    return pending_remove_all(kernel, run, removal, reply);
 }
 
 Status apply_remove_events(Kernel *kernel, Op *op) {
-    TRY(kernel_check_name(kernel, "the topic", op->remove_events.topic, LIMIT_TOPIC_SIZE));
-    return pending_remove_meant(kernel, NULL, &op->remove_events);
+    TRY(kernel_check_name(kernel, "the topic", op->in.remove_events.topic, LIMIT_TOPIC_SIZE));
+    return pending_remove_meant(kernel, NULL, op);
 }
 
 Status apply_remove_signals(Kernel *kernel, Op *op) {
     Run run;
-    TRY(run_require(kernel, op->remove_events.run_id, &run));
-    return pending_remove_meant(kernel, &run, &op->remove_events);
+    TRY(run_require(kernel, op->in.remove_events.run_id, &run));
+    return pending_remove_meant(kernel, &run, op);
 }
 
 // ---- dead letters ----
@@ -414,12 +418,12 @@ static Status dead_letter_drop(Kernel *kernel, const DeadLetterRow *letter) {
 
 Status apply_replay_dead_letter(Kernel *kernel, Op *op) { // [V4]
     DeadLetterRow letter;
-    TRY(dead_letter_require(kernel, op->dead_letter.key, &letter));
+    TRY(dead_letter_require(kernel, op->in.dead_letter.key, &letter));
     if (str_is_null(letter.run_id)) {
         EventSpec event = {.topic = letter.topic, .id = letter.id, .payload = letter.payload};
         Published published;
         TRY(event_publish(kernel, &event, FULL_REFUSES, &published));
-        op->dead_letter.resumed_count = published.resumed_count;
+        op->out.dead_letter.resumed_count = published.resumed_count;
         return dead_letter_drop(kernel, &letter);
     }
     Run run;
@@ -428,12 +432,12 @@ Status apply_replay_dead_letter(Kernel *kernel, Op *op) { // [V4]
     Signal signal = {letter.name, letter.id, letter.payload};
     bool is_delivered;
     TRY(signal_put(kernel, &run, &signal, &is_delivered));
-    op->dead_letter.resumed_count = is_delivered;
+    op->out.dead_letter.resumed_count = is_delivered;
     return dead_letter_drop(kernel, &letter);
 }
 
 Status apply_remove_dead_letter(Kernel *kernel, Op *op) {
     DeadLetterRow letter;
-    TRY(dead_letter_require(kernel, op->dead_letter.key, &letter));
+    TRY(dead_letter_require(kernel, op->in.dead_letter.key, &letter));
     return dead_letter_drop(kernel, &letter);
 }

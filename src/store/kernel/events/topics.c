@@ -147,7 +147,7 @@ Status dead_letter_add(Kernel *kernel, DeadLetterRow *letter) {
 }
 
 Status apply_set_topic(Kernel *kernel, Op *op) {
-    const TopicRow *wanted = &op->set_topic;
+    const TopicRow *wanted = &op->in.set_topic;
     TRY(kernel_check_name(kernel, "the topic", wanted->name, LIMIT_TOPIC_SIZE));
     bool is_known = wanted->consume >= CONSUME_ONE && wanted->consume <= CONSUME_ALL &&
                     wanted->visible >= VISIBLE_ALL && wanted->visible <= VISIBLE_AFTER_WAIT;

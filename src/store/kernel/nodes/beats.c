@@ -61,8 +61,8 @@ bool batch_is_beat(const Kernel *kernel, const Batch *batch) {
     if (kernel->writer->ops->beat == NULL || batch->count != 1 || batch->node == 0) return false;
     if (batch->is_probe) return false; // a beat is taken also where there is no room
     const Op *op = batch->ops[0];
-    return op->kind == OP_RENEW && op->renew.lease_ms > 0 &&
-           op->renew.lease_ms <= LIMIT_DURATION_MS;
+    return op->kind == OP_RENEW && op->in.renew.lease_ms > 0 &&
+           op->in.renew.lease_ms <= LIMIT_DURATION_MS;
 }
 
 // Somebody who was alive when we looked last is not any more.
@@ -89,19 +89,19 @@ Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag) {
     RowStore *rows = kernel->writer;
     Op *op = batch->ops[0];
     Beat beat = {.node = batch->node,
-                 .until_ms = batch->now_ms + op->renew.lease_ms,
-                 .resident_count = op->renew.resident_count};
+                 .until_ms = batch->now_ms + op->in.renew.lease_ms,
+                 .resident_count = op->in.renew.resident_count};
     batch_clear_answers(batch);
     arena_reset(&kernel->scratch);
-    diag_clear(&op->diag);
+    diag_clear(&op->out.diag);
     rows->diag = diag;
     Status status = rows->ops->beat(rows, &beat, &kernel->scratch);
     if (status != OK) return status;
     if (beat.is_fenced) return node_refuse_fenced(diag);
-    op->status = OK;
-    op->renew.is_quiet = !beat.is_changed && !has_died(kernel, &beat, batch->now_ms);
-    op->renew.next_end_ms = next_end(&beat, batch->now_ms);
-    batch->has_answers = true;
+    op->out.status = OK;
+    op->out.renew.is_quiet = !beat.is_changed && !has_died(kernel, &beat, batch->now_ms);
+    op->out.renew.next_end_ms = next_end(&beat, batch->now_ms);
+    batch->out.has_answers = true;
     beats_note(kernel, &beat, batch->now_ms);
     return OK;
 }
@@ -123,15 +123,15 @@ void beats_follow(Kernel *kernel, const Batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         Op *op = batch->ops[i];
         int64_t ignored, *next_end_ms = &ignored;
-        if (op->status != OK) continue;
+        if (op->out.status != OK) continue;
         Beat beat = {.node = batch->node};
         if (op->kind == OP_JOIN) {
-            beat.node = op->join.node;
-            beat.until_ms = batch->now_ms + op->join.lease_ms;
+            beat.node = op->out.join.node;
+            beat.until_ms = batch->now_ms + op->in.join.lease_ms;
         } else if (op->kind == OP_RENEW) {
-            beat.until_ms = batch->now_ms + op->renew.lease_ms;
-            beat.resident_count = op->renew.resident_count;
-            next_end_ms = &op->renew.next_end_ms;
+            beat.until_ms = batch->now_ms + op->in.renew.lease_ms;
+            beat.resident_count = op->in.renew.resident_count;
+            next_end_ms = &op->out.renew.next_end_ms;
         } else continue;
         beat_follow(kernel, beat, batch->now_ms, next_end_ms);
     }

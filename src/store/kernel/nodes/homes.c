@@ -30,7 +30,7 @@ Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it) {
 }
 
 void run_note_left(Kernel *kernel) { // [Y4]
-    kernel->batch->left_until_ms = kernel_now(kernel) + HOME_PATIENCE_MS;
+    kernel->batch->out.left_until_ms = kernel_now(kernel) + HOME_PATIENCE_MS;
 }
 
 // What its home has not seen of it.

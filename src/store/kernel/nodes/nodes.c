@@ -80,17 +80,17 @@ static Status others_fence(Kernel *kernel) {
 }
 
 Status apply_join(Kernel *kernel, Op *op) {
-    TRY(kernel_check_name(kernel, "the node name", op->join.name, LIMIT_NAME_SIZE));
-    TRY(kernel_check_size(kernel, "the version of the node", op->join.version, LIMIT_NAME_SIZE));
-    TRY(check_lease(kernel, op->join.lease_ms));
-    if (op->join.is_exclusive) TRY(others_fence(kernel));
+    TRY(kernel_check_name(kernel, "the node name", op->in.join.name, LIMIT_NAME_SIZE));
+    TRY(kernel_check_size(kernel, "the version of the node", op->in.join.version, LIMIT_NAME_SIZE));
+    TRY(check_lease(kernel, op->in.join.lease_ms));
+    if (op->in.join.is_exclusive) TRY(others_fence(kernel));
     NodeRow node = {.key = kernel_next_key(kernel),
-                    .name = op->join.name,
-                    .version = op->join.version,
-                    .lease_until_ms = kernel_now(kernel) + op->join.lease_ms,
+                    .name = op->in.join.name,
+                    .version = op->in.join.version,
+                    .lease_until_ms = kernel_now(kernel) + op->in.join.lease_ms,
                     .started_at_ms = kernel_now(kernel)};
     TRY(kernel_insert(kernel, TABLE_NODES, &node));
-    op->join.node = node.key;
+    op->out.join.node = node.key;
     return OK;
 }
 
@@ -98,7 +98,7 @@ static Status next_end_find(Kernel *kernel, Op *op) { // [O5]
     NodeRow *nodes = NULL;
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
-    int64_t *next_ms = &op->renew.next_end_ms;
+    int64_t *next_ms = &op->out.renew.next_end_ms;
     *next_ms = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t until_ms = nodes[i].lease_until_ms;
@@ -119,23 +119,23 @@ static Status own_get(Kernel *kernel, NodeRow *ret_node) {
 }
 
 Status apply_renew(Kernel *kernel, Op *op) {
-    TRY(check_lease(kernel, op->renew.lease_ms));
+    TRY(check_lease(kernel, op->in.renew.lease_ms));
     NodeRow node;
     TRY(own_get(kernel, &node));
     NodeRow after = node;
-    after.lease_until_ms = kernel_now(kernel) + op->renew.lease_ms;
-    after.resident_count = op->renew.resident_count;
+    after.lease_until_ms = kernel_now(kernel) + op->in.renew.lease_ms;
+    after.resident_count = op->in.renew.resident_count;
     TRY(kernel_update(kernel, TABLE_NODES, &node, &after));
     return kernel->writer->ops->beat == NULL ? next_end_find(kernel, op) : OK;
 }
 
 Status apply_describe_node(Kernel *kernel, Op *op) {
     NodeRow node;
-    TRY(kernel_check_size(kernel, "the list of workers", op->describe_node.workers,
+    TRY(kernel_check_size(kernel, "the list of workers", op->in.describe_node.workers,
                           LIMIT_ERROR_SIZE));
     TRY(own_get(kernel, &node));
     NodeRow after = node;
-    after.workers = op->describe_node.workers;
+    after.workers = op->in.describe_node.workers;
     return kernel_update(kernel, TABLE_NODES, &node, &after);
 }
 
@@ -151,7 +151,7 @@ static Status claims_return(Kernel *kernel, int64_t node, int64_t *budget, int64
             Run run;
             TRY(run_adopt(kernel, &rows[i], &run));
             TRY(run_unclaim(kernel, &run));
-            if (run.row.state == RUN_RUNNING) kernel->batch->unclaimed_count++;
+            if (run.row.state == RUN_RUNNING) kernel->batch->out.unclaimed_count++;
         }
         *ret_count += (int64_t)count;
         *budget -= (int64_t)count;
@@ -163,7 +163,7 @@ static Status claims_return(Kernel *kernel, int64_t node, int64_t *budget, int64
 Status apply_leave(Kernel *kernel, Op *op) {
     TRY(check_node(kernel));
     int64_t budget = INT64_MAX;
-    TRY(claims_return(kernel, kernel->batch->node, &budget, &op->leave.released_count));
+    TRY(claims_return(kernel, kernel->batch->node, &budget, &op->out.leave.released_count));
     NodeRow wanted = {.key = kernel->batch->node}, node;
     Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
     if (status == ERR_NOT_FOUND) return OK; // it was fenced off before
@@ -182,15 +182,15 @@ static Status run_reserve(Kernel *kernel, Op *op, Run *run) { // [O7]
     if (run->row.owner == number) return OK; // its number is shared, [W2] of workflow_set.h
     run->row.owner = number;
     run->row.home = 0; // [Y2]
-    op->claim.reserved_count++;
+    op->out.claim.reserved_count++;
     TRY(run_store(kernel, run));
     return run_announce(kernel, run, (Resolved){0});
 }
 
 // Whether the operation may look at more. The runs it reserved are out of the way of the next one.
 static bool claim_goes_on(Op *op) {
-    op->claim.is_cut = op->claim.reserved_count >= LIMIT_CLAIM_LOOKS;
-    return op->claim.count < op->claim.max && !op->claim.is_cut;
+    op->out.claim.is_cut = op->out.claim.reserved_count >= LIMIT_CLAIM_LOOKS;
+    return op->out.claim.count < op->in.claim.max && !op->out.claim.is_cut;
 }
 
 static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken_over) {
@@ -202,13 +202,13 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
     TRY(home_deliveries(kernel, &run, &resolved));
-    op->claim.home_count += run.row.home != 0 && run.row.home == kernel->batch->node;
+    op->out.claim.home_count += run.row.home != 0 && run.row.home == kernel->batch->node;
     run.row.owner = kernel->batch->node;
     run.row.home = 0;
     run.row.epoch++; // [O3]
     TRY(run_store(kernel, &run));
-    op->claim.count++;
-    op->claim.taken_over += is_taken_over;
+    op->out.claim.count++;
+    op->out.claim.taken_over += is_taken_over;
     return run_announce(kernel, &run, resolved);
 }
 
@@ -220,7 +220,7 @@ static Status claim_ready(Kernel *kernel, Op *op, int64_t owner) {
     for (int64_t passed = 0; claim_goes_on(op) && passed < PASSED_MAX;) {
         RunRow *rows = NULL;
         size_t count = 0;
-        int64_t room = op->claim.max - op->claim.count;
+        int64_t room = op->in.claim.max - op->out.claim.count;
         scan.limit = room < PAGE_ROWS ? room : PAGE_ROWS;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         TRY(kernel_expect_claims(kernel, rows, count));
@@ -266,7 +266,7 @@ static Status claim_reserved(Kernel *kernel, Op *op) {
 
 static Status claim_from(Kernel *kernel, Op *op, int64_t owner) {
     while (claim_goes_on(op)) {
-        int64_t room = op->claim.max - op->claim.count;
+        int64_t room = op->in.claim.max - op->out.claim.count;
         int64_t limit = room < PAGE_ROWS ? room : PAGE_ROWS;
         RunRow *rows = NULL;
         size_t count = 0;
@@ -289,9 +289,9 @@ static Status claim_from_dead(Kernel *kernel, Op *op, const NodeRow *node) {
 
 Status apply_claim(Kernel *kernel, Op *op) {
     TRY(check_node(kernel));
-    op->claim.count = 0;
-    op->claim.taken_over = 0;
-    op->claim.home_count = op->claim.reserved_count = 0;
+    op->out.claim.count = 0;
+    op->out.claim.taken_over = 0;
+    op->out.claim.home_count = op->out.claim.reserved_count = 0;
     TRY(claim_reserved(kernel, op));
     TRY(claim_ready(kernel, op, 0));
     if (!claim_goes_on(op)) return OK;

@@ -70,25 +70,26 @@ Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms, bool *
 
 Status apply_cancel(Kernel *kernel, Op *op) {
     Run run;
-    TRY(kernel_check_size(kernel, "the reason", op->cancel.reason, LIMIT_ERROR_SIZE));
-    if (op->cancel.grace_ms < 0 || op->cancel.grace_ms > LIMIT_DURATION_MS) {
+    TRY(kernel_check_size(kernel, "the reason", op->in.cancel.reason, LIMIT_ERROR_SIZE));
+    if (op->in.cancel.grace_ms < 0 || op->in.cancel.grace_ms > LIMIT_DURATION_MS) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_DURATION",
                              "a grace period is not negative and at most a hundred years");
     }
-    TRY(run_require(kernel, op->cancel.run_id, &run));
-    return run_cancel(kernel, &run, op->cancel.reason, op->cancel.grace_ms, &op->cancel.is_changed);
+    TRY(run_require(kernel, op->in.cancel.run_id, &run));
+    return run_cancel(kernel, &run, op->in.cancel.reason, op->in.cancel.grace_ms,
+                      &op->out.cancel.is_changed);
 }
 
 // ---- pause and resume ----
 
 Status apply_pause(Kernel *kernel, Op *op) {
     Run run;
-    TRY(run_require(kernel, op->hold.run_id, &run));
+    TRY(run_require(kernel, op->in.hold.run_id, &run));
     RunRow *row = &run.row;
     if (run_state_is_terminal(row->state)) return refuse_terminal(kernel, &run, "");
     if (row->state == RUN_PAUSED || row->is_pause_wanted) return OK;
     if (run_is_cancel_wanted(row)) return OK; // [G2]
-    op->hold.is_changed = true;
+    op->out.hold.is_changed = true;
     bool is_executed = row->state == RUN_RUNNING && row->owner > 0;
     if (!is_executed) return run_hold(kernel, &run, (RunState)row->state, STR_NULL);
     row->is_pause_wanted = 1;
@@ -107,11 +108,11 @@ static Status resume_waiting(Kernel *kernel, Run *run) {
 
 Status apply_resume(Kernel *kernel, Op *op) {
     Run run;
-    TRY(run_require(kernel, op->hold.run_id, &run));
+    TRY(run_require(kernel, op->in.hold.run_id, &run));
     RunRow *row = &run.row;
     bool is_running = row->state == RUN_RUNNING && row->is_pause_wanted;
     if (row->state != RUN_PAUSED && !is_running) return OK;
-    op->hold.is_changed = true;
+    op->out.hold.is_changed = true;
     TRY(run_note(kernel, &run, LOG_RESUMED, STR_NULL));
     if (is_running) {
         row->is_pause_wanted = 0;
@@ -206,19 +207,21 @@ Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position, int64_t
 Status apply_rewind(Kernel *kernel, Op *op) { // [G4]
     Run run;
     int64_t position;
-    TRY(run_require(kernel, op->rewind.run_id, &run));
+    TRY(run_require(kernel, op->in.rewind.run_id, &run));
     if (run_state_is_terminal(run.row.state)) {
         return refuse_terminal(kernel, &run, " and is final; fork it to try again from a step");
     }
     if (run.row.kind == RUN_FLOW) return flow_rewind(kernel, op, &run);
-    int64_t iteration = op->rewind.iteration;
-    TRY(step_find(kernel, &run.row, op->rewind.step, &iteration, &position));
-    TRY(checkpoints_drop(kernel, &run, position, &op->rewind.dropped_count));
+    int64_t iteration = op->in.rewind.iteration;
+    TRY(step_find(kernel, &run.row, op->in.rewind.step, &iteration, &position));
+    TRY(checkpoints_drop(kernel, &run, position, &op->out.rewind.dropped_count));
     TRY(tasks_cancel(kernel, &run, position));
-    LogRow rewound = {
-        .kind = LOG_REWOUND, .position = position, .name = op->rewind.step, .iteration = iteration};
+    LogRow rewound = {.kind = LOG_REWOUND,
+                      .position = position,
+                      .name = op->in.rewind.step,
+                      .iteration = iteration};
     TRY(run_log(kernel, &run, &rewound));
-    op->rewind.position = position;
+    op->out.rewind.position = position;
     run_shift_deadline(kernel, &run);
     run.row.epoch++;
     run.row.incarnation++;

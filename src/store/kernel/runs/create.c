@@ -216,9 +216,9 @@ static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent
 
 static void started_push(Kernel *kernel, const RunRow *row) {
     Batch *batch = kernel->batch;
-    batch->started = batch_reserve(batch, batch->started, batch->started_count,
-                                   &batch->started_capacity, sizeof(StartedRun));
-    batch->started[batch->started_count++] = (StartedRun){
+    batch->out.started = batch_reserve(batch, batch->out.started, batch->out.started_count,
+                                       &batch->out.started_capacity, sizeof(StartedRun));
+    batch->out.started[batch->out.started_count++] = (StartedRun){
         .id = kernel_answer(kernel, row->id), .workflow = kernel_answer(kernel, row->workflow)};
 }
 
@@ -342,9 +342,9 @@ static Status make_room(Kernel *kernel, const RunSpec *spec) {
 }
 
 Status apply_create_run(Kernel *kernel, Op *op) {
-    const RunSpec *spec = &op->create_run.spec;
+    const RunSpec *spec = &op->in.create_run.spec;
     TRY(run_check_spec(kernel, spec));
-    if (op->create_run.is_replacing) {
+    if (op->in.create_run.is_replacing) {
         ASSERT(str_is_null(spec->dedupe_key));
         TRY(make_room(kernel, spec));
     }
@@ -363,10 +363,10 @@ Status apply_create_run(Kernel *kernel, Op *op) {
         }
     }
     TRY(status);
-    op->create_run.key = created.key;
-    op->create_run.is_new = created.is_new;
-    op->create_run.id = created.id;
-    op->create_run.state = created.state;
+    op->out.create_run.key = created.key;
+    op->out.create_run.is_new = created.is_new;
+    op->out.create_run.id = created.id;
+    op->out.create_run.state = created.state;
     return OK;
 }
 
@@ -401,19 +401,19 @@ static Status checkpoints_copy(Kernel *kernel, const RunRow *from, Run *to, int6
 
 Status apply_fork(Kernel *kernel, Op *op) {
     Run source;
-    TRY(kernel_check_name(kernel, "the run id", op->fork.new_id, LIMIT_RUN_ID_SIZE));
-    TRY(run_require(kernel, op->fork.run_id, &source));
-    int64_t position = 0, iteration = op->fork.iteration;
+    TRY(kernel_check_name(kernel, "the run id", op->in.fork.new_id, LIMIT_RUN_ID_SIZE));
+    TRY(run_require(kernel, op->in.fork.run_id, &source));
+    int64_t position = 0, iteration = op->in.fork.iteration;
     FlowPoint point = {0};
     bool is_flow = source.row.kind == RUN_FLOW;
-    if (!str_is_null(op->fork.step) && is_flow) {
-        TRY(flow_point_find(kernel, &source.row, op->fork.step, &iteration, &point));
-    } else if (!str_is_null(op->fork.step)) {
-        TRY(step_find(kernel, &source.row, op->fork.step, &iteration, &position));
+    if (!str_is_null(op->in.fork.step) && is_flow) {
+        TRY(flow_point_find(kernel, &source.row, op->in.fork.step, &iteration, &point));
+    } else if (!str_is_null(op->in.fork.step)) {
+        TRY(step_find(kernel, &source.row, op->in.fork.step, &iteration, &position));
     }
     Str input;
     TRY(run_input(kernel, &source.row, &input));
-    RunSpec spec = {.id = op->fork.new_id,
+    RunSpec spec = {.id = op->in.fork.new_id,
                     .workflow = source.row.workflow,
                     .definition = source.row.definition,
                     .kind = source.row.kind,
@@ -429,7 +429,7 @@ Status apply_fork(Kernel *kernel, Op *op) {
     if (status == ERR_CONFLICT) {
         kernel->counters[COUNTER_NEXT_KEY]--;
         return kernel_refuse(kernel, ERR_CONFLICT, "RUN_EXISTS", "there is a run \"%.*s\" already",
-                             STR_ARG(op->fork.new_id));
+                             STR_ARG(op->in.fork.new_id));
     }
     TRY(status);
     if (is_flow) {
@@ -439,6 +439,6 @@ Status apply_fork(Kernel *kernel, Op *op) {
         run.row.log_seq = run.facts.last_seq;
     }
     TRY(run_store(kernel, &run));
-    op->fork.key = run.row.key;
+    op->out.fork.key = run.row.key;
     return run_announce(kernel, &run, (Resolved){0});
 }

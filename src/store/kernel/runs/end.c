@@ -32,9 +32,9 @@ static const int64_t total_of_state[RUN_STATE_COUNT] = {
 static void ended_push(Kernel *kernel, const RunRow *row, const Ending *ending) {
     bool is_well = ending->state == RUN_COMPLETED;
     Batch *batch = kernel->batch;
-    batch->ended = batch_reserve(batch, batch->ended, batch->ended_count, &batch->ended_capacity,
-                                 sizeof(EndedRun));
-    batch->ended[batch->ended_count++] = (EndedRun){
+    batch->out.ended = batch_reserve(batch, batch->out.ended, batch->out.ended_count,
+                                     &batch->out.ended_capacity, sizeof(EndedRun));
+    batch->out.ended[batch->out.ended_count++] = (EndedRun){
         .run = row->key,
         .id = kernel_answer(kernel, row->id),
         .workflow = kernel_answer(kernel, row->workflow),
@@ -313,11 +313,11 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
 
 Status apply_purge_run(Kernel *kernel, Op *op) {
     Run run;
-    TRY(run_require(kernel, op->purge.run_id, &run));
+    TRY(run_require(kernel, op->in.purge.run_id, &run));
     if (!run_state_is_terminal(run.row.state)) {
         return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_TERMINAL",
                              "the run \"%.*s\" is %s; only runs that have ended can be purged",
-                             STR_ARG(op->purge.run_id), run_state_name(run.row.state));
+                             STR_ARG(op->in.purge.run_id), run_state_name(run.row.state));
     }
     int64_t budget = INT64_MAX;
     bool is_gone;

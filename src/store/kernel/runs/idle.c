@@ -120,29 +120,29 @@ static Status require_quiet(Kernel *kernel, Run *run) {
 
 Status apply_note_memory(Kernel *kernel, Op *op) {
     Run run;
-    bool has_id = !str_is_null(op->memory.run_id);
-    Status status = has_id ? run_load_id(kernel, op->memory.run_id, &run)
-                           : run_load(kernel, op->memory.run, &run);
+    bool has_id = !str_is_null(op->in.memory.run_id);
+    Status status = has_id ? run_load_id(kernel, op->in.memory.run_id, &run)
+                           : run_load(kernel, op->in.memory.run, &run);
     if (status == ERR_NOT_FOUND) {
         return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run \"%.*s\" (%lld)",
-                             STR_ARG(op->memory.run_id), (long long)op->memory.run);
+                             STR_ARG(op->in.memory.run_id), (long long)op->in.memory.run);
     }
     TRY(status);
     bool is_release = op->kind == OP_NOTE_RELEASED;
-    op->memory.run = run.row.key;
-    op->memory.state = run.row.state;
-    op->memory.idle_since_ms = run.row.idle_since_ms;
-    TRY(require_parked(kernel, &run, op->memory.epoch));
-    if (is_release && !op->memory.is_forced) {
+    op->out.memory.run = run.row.key;
+    op->out.memory.state = run.row.state;
+    op->out.memory.idle_since_ms = run.row.idle_since_ms;
+    TRY(require_parked(kernel, &run, op->in.memory.epoch));
+    if (is_release && !op->in.memory.is_forced) {
         TRY(require_quiet(kernel, &run));
-        TRY(require_idle_since(kernel, &run, op->memory.idle_ms));
+        TRY(require_idle_since(kernel, &run, op->in.memory.idle_ms));
     }
     TRY(run_last_seq(kernel, &run));
-    if (op->memory.has_entry) {
+    if (op->in.memory.has_entry) {
         TRY(run_note(kernel, &run, is_release ? LOG_RELEASED : LOG_RELOADED, STR_NULL));
         grown_push(kernel, &run);
     }
-    op->memory.last_seq = run.facts.last_seq;
+    op->out.memory.last_seq = run.facts.last_seq;
     if (!is_release || run.row.home == 0 || run.row.home != kernel->batch->node) return OK;
     run.row.home = 0;
     return run_store(kernel, &run);

@@ -207,7 +207,7 @@ Status run_drop_waiters(Kernel *kernel, Run *run) {
 }
 
 static bool batch_has_room(const Batch *batch) {
-    return batch->node != 0 && (int64_t)batch->ready_count < batch->claim_max;
+    return batch->node != 0 && (int64_t)batch->out.ready_count < batch->claim_max;
 }
 
 // The row of a run that can be executed now; claimed for the batch's node if that has its workflow
@@ -236,16 +236,16 @@ Status run_set_ready(Kernel *kernel, Run *run) {
 }
 
 static void ready_push(Batch *batch, const ReadyRun *ready) {
-    batch->ready = batch_reserve(batch, batch->ready, batch->ready_count, &batch->ready_capacity,
-                                 sizeof(ReadyRun));
-    batch->ready[batch->ready_count++] = *ready;
+    batch->out.ready = batch_reserve(batch, batch->out.ready, batch->out.ready_count,
+                                     &batch->out.ready_capacity, sizeof(ReadyRun));
+    batch->out.ready[batch->out.ready_count++] = *ready;
 }
 
 static void reserved_push(Kernel *kernel, const RunRow *row) {
     Batch *batch = kernel->batch;
-    batch->reserved = batch_reserve(batch, batch->reserved, batch->reserved_count,
-                                    &batch->reserved_capacity, sizeof(ReservedRun));
-    batch->reserved[batch->reserved_count++] = (ReservedRun){
+    batch->out.reserved = batch_reserve(batch, batch->out.reserved, batch->out.reserved_count,
+                                        &batch->out.reserved_capacity, sizeof(ReservedRun));
+    batch->out.reserved[batch->out.reserved_count++] = (ReservedRun){
         .id = kernel_answer(kernel, row->id), .workflow = kernel_answer(kernel, row->workflow)};
 }
 
@@ -254,7 +254,7 @@ Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
     if (run->row.owner <= 0) {
         if (run->row.home != 0) run_note_left(kernel);
         else if (run->row.owner < 0) reserved_push(kernel, &run->row);
-        else kernel->batch->unclaimed_count++;
+        else kernel->batch->out.unclaimed_count++;
         return OK;
     }
     TRY(run_last_seq(kernel, run));

@@ -241,20 +241,20 @@ static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_positi
 
 Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     FlowPoint point;
-    int64_t iteration = op->rewind.iteration;
-    TRY(flow_point_find(kernel, &run->row, op->rewind.step, &iteration, &point));
+    int64_t iteration = op->in.rewind.iteration;
+    TRY(flow_point_find(kernel, &run->row, op->in.rewind.step, &iteration, &point));
     const SnapshotRow *row = &point.row;
-    TRY(log_drop(kernel, run, row->start_seq, &op->rewind.dropped_count)); // [B3]
+    TRY(log_drop(kernel, run, row->start_seq, &op->out.rewind.dropped_count)); // [B3]
     TRY(tasks_cancel(kernel, run, row->position));
     LogRow rewound = {.kind = LOG_REWOUND,
                       .position = row->position,
-                      .name = op->rewind.step,
+                      .name = op->in.rewind.step,
                       .iteration = iteration};
     TRY(run_log(kernel, run, &rewound));
     TRY(snapshots_drop(kernel, run, row->number));
     TRY(states_clear(kernel, run));
     TRY(states_restore(kernel, run, row->state));
-    op->rewind.position = row->position;
+    op->out.rewind.position = row->position;
     run_shift_deadline(kernel, run);
     run->row.epoch++;
     run->row.incarnation++;

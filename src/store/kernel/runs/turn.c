@@ -190,17 +190,17 @@ static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, const Run 
     return OK;
 }
 
-static void targets_fill(const TurnCommit *turn, WaitSet *set) {
+static void targets_fill(const TurnCommit *turn, const TurnReply *reply, WaitSet *set) {
     TurnIds ids = turn_ids(turn);
     for (size_t i = 0; i < set->count; i++) {
         WaitItem *item = &set->items[i];
         size_t place;
         if (item->target != 0) continue;
         if (item->kind == WAIT_CHILD && id_find(&ids.children, item->name, &place)) {
-            item->target = turn->child_keys[place];
+            item->target = reply->child_keys[place];
             item->label = turn->children[place].workflow;
         } else if (item->kind == WAIT_TASK && id_find(&ids.tasks, item->name, &place)) {
-            item->target = turn->task_keys[place];
+            item->target = reply->task_keys[place];
             item->label = turn->tasks[place].name;
         }
     }
@@ -210,16 +210,16 @@ static void targets_fill(const TurnCommit *turn, WaitSet *set) {
 
 // Ends the savepoint of a participant. ERR_CONFLICT is an answer; else the batch has failed: it is
 // done again without one that broke it, or whose connection is lost each time it is called.
-static Status participation_end(Kernel *kernel, TurnCommit *turn, bool is_kept) {
+static Status participation_end(Kernel *kernel, OpMemo *memo, bool is_kept) {
     enum { LOSSES_MAX = 3 };
     RowStore *rows = kernel->writer;
     Diag *diag = &kernel->rows_diag;
     Status status = is_kept ? rows->ops->release(rows, diag) : rows->ops->rollback_to(rows, diag);
     if (status == OK || status == ERR_CONFLICT) return status;
     if (status == ERR_INVALID) kernel->is_repetition_wanted = true;
-    else turn->loss_count++;
-    if (status == ERR_INVALID || turn->loss_count >= LOSSES_MAX) {
-        turn->expulsion = arena_str(kernel->batch->arena, str_from(diag->message));
+    else memo->loss_count++;
+    if (status == ERR_INVALID || memo->loss_count >= LOSSES_MAX) {
+        memo->eviction = arena_str(kernel->batch->arena, str_from(diag->message));
     }
     kernel->failure = ERR_UNAVAILABLE;
     return kernel->failure;
@@ -234,12 +234,13 @@ static Status participant_failed(Kernel *kernel, const TurnCommit *turn, const c
 }
 
 // Calls the participant between savepoint and its end.
-static Status participation_run(Kernel *kernel, TurnCommit *turn, StepDatabase database) {
+static Status participation_run(Kernel *kernel, Op *op, StepDatabase database) {
+    const TurnCommit *turn = &op->in.turn;
     Str data = STR_NULL;
     Status answer =
         turn->participant(turn->participant_context, database, kernel->batch->arena, &data);
     bool is_large = answer == OK && data.len > LIMIT_PAYLOAD_SIZE;
-    Status status = participation_end(kernel, turn, answer == OK && !is_large);
+    Status status = participation_end(kernel, &op->memo, answer == OK && !is_large);
     if (status == ERR_CONFLICT) {
         Diag diag = kernel->rows_diag;
         diag_clear(&kernel->rows_diag);
@@ -250,21 +251,22 @@ static Status participation_run(Kernel *kernel, TurnCommit *turn, StepDatabase d
         return participant_failed(kernel, turn, "PAYLOAD_TOO_LARGE", "its result is too large");
     }
     if (answer != OK) {
-        turn->step_error = data;
+        op->out.turn.step_error = data;
         return participant_failed(kernel, turn, "STEP_FAILED", "");
     }
-    turn->log[0].data = data;
+    op->out.turn.log[0].data = data;
     return OK;
 }
 
-static Status turn_participate(Kernel *kernel, TurnCommit *turn) { // [U3]
+static Status turn_participate(Kernel *kernel, Op *op) { // [U3]
+    const TurnCommit *turn = &op->in.turn;
     RowStore *rows = kernel->writer;
     if (turn->log_count == 0) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
                              "a step that takes part in the transaction needs a log entry");
     }
-    if (!str_is_null(turn->expulsion)) { // [T3]
-        return participant_failed(kernel, turn, "STEP_EXPELLED", turn->expulsion.data);
+    if (!str_is_null(op->memo.eviction)) { // [T3]
+        return participant_failed(kernel, turn, "STEP_EXPELLED", op->memo.eviction.data);
     }
     Status status = rows->ops->savepoint(rows, &kernel->rows_diag);
     if (status != OK) {
@@ -272,33 +274,41 @@ static Status turn_participate(Kernel *kernel, TurnCommit *turn) { // [U3]
         return status;
     }
     StepDatabase database = rows->ops->database(rows);
-    if (database.handle != NULL) return participation_run(kernel, turn, database);
-    TRY(participation_end(kernel, turn, false));
+    if (database.handle != NULL) return participation_run(kernel, op, database);
+    TRY(participation_end(kernel, &op->memo, false));
     return kernel_refuse(kernel, ERR_UNSUPPORTED, "PARTICIPANT_UNSUPPORTED",
                          "a step cannot take part in a transaction of the %s store",
                          kernel->ops.name);
 }
 
-static Status turn_effects(Kernel *kernel, TurnCommit *turn, Run *run) {
+// The entries as they will be written: the caller's stay as they are. [O1] of store/ops.h
+static LogRow *log_copy(Kernel *kernel, const TurnCommit *turn) {
+    if (turn->log_count == 0) return NULL;
+    LogRow *log = ARENA_ARRAY(kernel->batch->arena, LogRow, turn->log_count);
+    memcpy(log, turn->log, turn->log_count * sizeof(LogRow));
+    return log;
+}
+
+static Status turn_effects(Kernel *kernel, const TurnCommit *turn, TurnReply *reply, Run *run) {
     Arena *arena = kernel->batch->arena;
     for (size_t i = 0; i < turn->log_count; i++) {
-        TRY(run_log(kernel, run, &turn->log[i]));
+        TRY(run_log(kernel, run, &reply->log[i]));
         // A step told the workflow that it is to end: its next wait must not tell it again.
         bool is_told = turn->log[i].outcome == OUTCOME_CANCELLED && run->row.cancel_at_ms > 0;
         if (is_told) run->row.cancel_at_ms = -run->row.cancel_at_ms;
     }
     if (turn->child_count > 0) {
-        turn->child_keys = ARENA_ARRAY(arena, int64_t, turn->child_count);
+        reply->child_keys = ARENA_ARRAY(arena, int64_t, turn->child_count);
     }
     for (size_t i = 0; i < turn->child_count; i++) {
         RunCreated created;
         TRY(run_create(kernel, &turn->children[i], run, &created));
-        turn->child_keys[i] = created.key;
+        reply->child_keys[i] = created.key;
     }
-    if (turn->task_count > 0) turn->task_keys = ARENA_ARRAY(arena, int64_t, turn->task_count);
+    if (turn->task_count > 0) reply->task_keys = ARENA_ARRAY(arena, int64_t, turn->task_count);
     for (size_t i = 0; i < turn->task_count; i++) {
         bool is_new;
-        TRY(task_create(kernel, &turn->tasks[i], run, &turn->task_keys[i], &is_new));
+        TRY(task_create(kernel, &turn->tasks[i], run, &reply->task_keys[i], &is_new));
     }
     for (size_t i = 0; i < turn->event_count; i++) {
         Published published;
@@ -316,7 +326,7 @@ static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
     run->row.log_seq = run->facts.last_seq;
 }
 
-static Status next_continue(Kernel *kernel, TurnCommit *turn, Run *run) { // [U2]
+static Status next_continue(Kernel *kernel, const TurnCommit *turn, Run *run) { // [U2]
     turn_keep_snapshot(run, turn);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     bool is_changed = !str_is_null(turn->snapshot) ||
@@ -325,14 +335,16 @@ static Status next_continue(Kernel *kernel, TurnCommit *turn, Run *run) { // [U2
     return is_changed ? run_store(kernel, run) : OK;
 }
 
-static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
+static Status next_suspend(Kernel *kernel, Op *op, Run *run, WaitSet *set) {
+    const TurnCommit *turn = &op->in.turn;
+    TurnReply *reply = &op->out.turn;
     Resolved resolved;
-    targets_fill(turn, set);
+    targets_fill(turn, reply, set);
     turn_keep_snapshot(run, turn);
     int64_t turn_seq = run->facts.last_seq;
     TRY(wait_check(kernel, run, set, &resolved));
-    turn->resolved = resolved.rows;
-    turn->resolved_count = resolved.count;
+    reply->resolved = resolved.rows;
+    reply->resolved_count = resolved.count;
     if (resolved.count == 0 || resolved.is_quiet) {
         if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
         run->row.home = turn->is_kept ? kernel->batch->node : 0;
@@ -342,7 +354,7 @@ static Status next_suspend(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *
     return run_store(kernel, run);
 }
 
-static Status next_end(Kernel *kernel, TurnCommit *turn, Run *run) {
+static Status next_end(Kernel *kernel, const TurnCommit *turn, Run *run) {
     Ending ending = {RUN_COMPLETED, OUTCOME_OK, turn->result};
     if (turn->next == NEXT_FAIL || turn->next == NEXT_RETRY) {
         ending = (Ending){RUN_FAILED, OUTCOME_ERROR, turn->result};
@@ -356,13 +368,13 @@ static Status next_end(Kernel *kernel, TurnCommit *turn, Run *run) {
     return run_end(kernel, run, &ending);
 }
 
-static Status next_pause(Kernel *kernel, TurnCommit *turn, Run *run) {
+static Status next_pause(Kernel *kernel, const TurnCommit *turn, Run *run) {
     if (run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
     turn_keep_snapshot(run, turn);
     return run_hold(kernel, run, RUN_RUNNING, turn->result);
 }
 
-static Status next_retry(Kernel *kernel, TurnCommit *turn, Run *run) {
+static Status next_retry(Kernel *kernel, const TurnCommit *turn, Run *run) {
     int64_t deadline = run->row.deadline_at_ms;
     bool is_late = deadline != 0 && deadline <= turn->retry_at_ms;
     if (is_late || run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
@@ -387,7 +399,7 @@ Status earlier_log_trim(Kernel *kernel, const Run *run) {
     return OK;
 }
 
-static Status next_continue_as(Kernel *kernel, TurnCommit *turn, Run *run) {
+static Status next_continue_as(Kernel *kernel, const TurnCommit *turn, Run *run) {
     int64_t dropped;
     TRY(earlier_log_trim(kernel, run));
     TRY(checkpoints_drop(kernel, run, 0, &dropped));
@@ -411,10 +423,11 @@ static void turn_count_attempt(const TurnCommit *turn, Run *run) {
     else if (turn->next != NEXT_PAUSE) run->row.attempts = 0;
 }
 
-static Status turn_next(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set) {
+static Status turn_next(Kernel *kernel, Op *op, Run *run, WaitSet *set) {
+    const TurnCommit *turn = &op->in.turn;
     switch (turn->next) {
     case NEXT_CONTINUE: return next_continue(kernel, turn, run);
-    case NEXT_SUSPEND: return next_suspend(kernel, turn, run, set);
+    case NEXT_SUSPEND: return next_suspend(kernel, op, run, set);
     case NEXT_COMPLETE:
     case NEXT_FAIL:
     case NEXT_CANCELLED: return next_end(kernel, turn, run);
@@ -426,32 +439,34 @@ static Status turn_next(Kernel *kernel, TurnCommit *turn, Run *run, WaitSet *set
 }
 
 Status apply_commit_turn(Kernel *kernel, Op *op) {
-    TurnCommit *turn = &op->turn;
+    const TurnCommit *turn = &op->in.turn;
+    TurnReply *reply = &op->out.turn;
     Run run;
     WaitSet set = {0};
     TRY(claim_require(kernel, turn->run, turn->epoch, &run));
-    turn->state = run.row.state;
-    turn->is_cancel_wanted = run_is_cancel_wanted(&run.row);
+    reply->state = run.row.state;
+    reply->is_cancel_wanted = run_is_cancel_wanted(&run.row);
     if (turn->next < NEXT_CONTINUE || turn->next > NEXT_RETRY) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
     }
     TRY(effects_check(kernel, turn, &run));
     if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &run, &set));
     TRY(run_last_seq(kernel, &run));
-    if (turn->participant) TRY(turn_participate(kernel, turn));
-    turn->before_seq = run.row.log_seq;
-    turn->start_seq = run.facts.last_seq;
-    TRY(turn_effects(kernel, turn, &run));
-    turn->turn_seq = run.facts.last_seq;
-    TRY(snapshot_keep(kernel, turn, &run, turn->start_seq)); // with the values from before it
+    reply->log = log_copy(kernel, turn);
+    if (turn->participant) TRY(turn_participate(kernel, op));
+    reply->before_seq = run.row.log_seq;
+    reply->start_seq = run.facts.last_seq;
+    TRY(turn_effects(kernel, turn, reply, &run));
+    reply->turn_seq = run.facts.last_seq;
+    TRY(snapshot_keep(kernel, turn, &run, reply->start_seq)); // with the values from before it
     for (size_t i = 0; i < turn->state_count; i++) {
         TRY(state_set(kernel, &run, &turn->states[i]));
     }
     turn_count_attempt(turn, &run);
-    TRY(turn_next(kernel, turn, &run, &set));
-    turn->state = run.row.state;
-    turn->last_seq = run.facts.last_seq;
-    turn->is_idle = run.row.idle_since_ms != 0;
+    TRY(turn_next(kernel, op, &run, &set));
+    reply->state = run.row.state;
+    reply->last_seq = run.facts.last_seq;
+    reply->is_idle = run.row.idle_since_ms != 0;
     return OK;
 }
 
@@ -459,30 +474,31 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
 
 Status apply_release(Kernel *kernel, Op *op) {
     Run run;
-    TRY(claim_require(kernel, op->release.run, op->release.epoch, &run));
+    TRY(claim_require(kernel, op->in.release.run, op->in.release.epoch, &run));
     return run_unclaim(kernel, &run);
 }
 
 Status apply_append_log(Kernel *kernel, Op *op) {
     Run run;
-    TRY(log_check(kernel, &op->append_log.entry));
-    Status status = run_load(kernel, op->append_log.run, &run);
+    TRY(log_check(kernel, &op->in.append_log.entry));
+    Status status = run_load(kernel, op->in.append_log.run, &run);
     if (status == ERR_NOT_FOUND) {
         return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",
-                             (long long)op->append_log.run);
+                             (long long)op->in.append_log.run);
     }
     TRY(status);
     if (run_state_is_terminal(run.row.state)) {
         return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
                              STR_ARG(run.row.id), run_state_name(run.row.state));
     }
-    if (op->append_log.epoch >= 0 && op->append_log.epoch != run.row.epoch) {
+    if (op->in.append_log.epoch >= 0 && op->in.append_log.epoch != run.row.epoch) {
         return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
                              "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(run.row.id),
-                             (long long)run.row.epoch, (long long)op->append_log.epoch);
+                             (long long)run.row.epoch, (long long)op->in.append_log.epoch);
     }
-    TRY(run_log(kernel, &run, &op->append_log.entry));
-    if (op->append_log.idle_since_ms < 0) return OK;
-    run.row.idle_since_ms = op->append_log.idle_since_ms;
+    LogRow entry = op->in.append_log.entry;
+    TRY(run_log(kernel, &run, &entry));
+    if (op->in.append_log.idle_since_ms < 0) return OK;
+    run.row.idle_since_ms = op->in.append_log.idle_since_ms;
     return run_store(kernel, &run);
 }

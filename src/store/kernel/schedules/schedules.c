@@ -124,7 +124,8 @@ static Status refuse_past(Kernel *kernel, const ScheduleRow *row) {
                          STR_ARG(row->spec));
 }
 
-static Status schedule_insert(Kernel *kernel, ScheduleSet *set, int64_t next_at_ms) {
+static Status schedule_insert(Kernel *kernel, const ScheduleSet *set, int64_t next_at_ms,
+                              ScheduleSetReply *reply) {
     ScheduleRow row = schedule_replace(&(ScheduleRow){0}, &set->row);
     row.key = kernel_next_key(kernel);
     row.name = set->row.name;
@@ -133,9 +134,9 @@ static Status schedule_insert(Kernel *kernel, ScheduleSet *set, int64_t next_at_
     schedule_set_next(&row, row.is_paused ? 0 : next_at_ms); // [J4]
     kernel_note_due(kernel, row.due_at_ms);
     kernel_count(kernel, COUNTER_SCHEDULES, 1);
-    set->key = row.key;
-    set->is_new = true;
-    set->next_at_ms = row.next_at_ms;
+    reply->key = row.key;
+    reply->is_new = true;
+    reply->next_at_ms = row.next_at_ms;
     return kernel_insert(kernel, TABLE_SCHEDULES, &row);
 }
 
@@ -144,10 +145,11 @@ static bool is_same_time(const ScheduleRow *a, const ScheduleRow *b) {
 }
 
 Status apply_set_schedule(Kernel *kernel, Op *op) {
-    ScheduleSet *set = &op->set_schedule;
+    const ScheduleSet *set = &op->in.set_schedule;
+    ScheduleSetReply *reply = &op->out.set_schedule;
     TRY(schedule_check(kernel, &set->row));
     Ticker ticker;
-    TRY(schedule_ticker(kernel, &set->row, &ticker, &op->diag)); // [J1]
+    TRY(schedule_ticker(kernel, &set->row, &ticker, &op->out.diag)); // [J1]
     TRY(check_zone(kernel, &set->row));
     int64_t next_at_ms = ticker_next(&ticker, kernel_now(kernel));
     ScheduleRow stored;
@@ -155,14 +157,14 @@ Status apply_set_schedule(Kernel *kernel, Op *op) {
     if (status != OK && status != ERR_NOT_FOUND) return status;
     bool is_known = status == OK && is_same_time(&stored, &set->row);
     if (next_at_ms == 0 && !is_known) return refuse_past(kernel, &set->row);
-    if (status == ERR_NOT_FOUND) return schedule_insert(kernel, set, next_at_ms);
+    if (status == ERR_NOT_FOUND) return schedule_insert(kernel, set, next_at_ms, reply);
     ScheduleRow row = schedule_replace(&stored, &set->row);
     if (!is_known && !row.is_paused) schedule_set_next(&row, next_at_ms); // [J2]
     if (row_changes(&tables[TABLE_SCHEDULES], &stored, &row) != 0) {
         row.updated_at_ms = kernel_now(kernel);
     }
-    set->key = row.key;
-    set->next_at_ms = row.next_at_ms;
+    reply->key = row.key;
+    reply->next_at_ms = row.next_at_ms;
     return schedule_store(kernel, &stored, &row);
 }
 
@@ -170,15 +172,15 @@ Status apply_set_schedule(Kernel *kernel, Op *op) {
 
 Status apply_remove_schedule(Kernel *kernel, Op *op) {
     ScheduleRow row;
-    TRY(schedule_require(kernel, op->schedule.name, &row));
-    op->schedule.is_changed = true;
+    TRY(schedule_require(kernel, op->in.schedule.name, &row));
+    op->out.schedule.is_changed = true;
     kernel_count(kernel, COUNTER_SCHEDULES, -1);
     return kernel_remove(kernel, TABLE_SCHEDULES, &row);
 }
 
 Status apply_pause_schedule(Kernel *kernel, Op *op) {
     ScheduleRow stored;
-    TRY(schedule_require(kernel, op->schedule.name, &stored));
+    TRY(schedule_require(kernel, op->in.schedule.name, &stored));
     if (stored.is_paused) return OK;
     ScheduleRow row = stored;
     row.is_paused = 1;
@@ -188,23 +190,23 @@ Status apply_pause_schedule(Kernel *kernel, Op *op) {
         row.awaited_run = row.queued_at_ms = 0;
         row.skipped_count++;
     }
-    op->schedule.is_changed = true;
+    op->out.schedule.is_changed = true;
     return schedule_store(kernel, &stored, &row);
 }
 
 Status apply_resume_schedule(Kernel *kernel, Op *op) {
     ScheduleRow stored;
-    TRY(schedule_require(kernel, op->schedule.name, &stored));
-    op->schedule.next_at_ms = stored.next_at_ms;
+    TRY(schedule_require(kernel, op->in.schedule.name, &stored));
+    op->out.schedule.next_at_ms = stored.next_at_ms;
     if (!stored.is_paused) return OK;
     Ticker ticker;
-    TRY(schedule_ticker(kernel, &stored, &ticker, &op->diag));
+    TRY(schedule_ticker(kernel, &stored, &ticker, &op->out.diag));
     ScheduleRow row = stored;
     row.is_paused = 0;
     row.updated_at_ms = kernel_now(kernel);
     schedule_set_next(&row, ticker_next(&ticker, kernel_now(kernel)));
-    op->schedule.is_changed = true;
-    op->schedule.next_at_ms = row.next_at_ms;
+    op->out.schedule.is_changed = true;
+    op->out.schedule.next_at_ms = row.next_at_ms;
     return schedule_store(kernel, &stored, &row);
 }
 
@@ -217,7 +219,7 @@ static Str trigger_id(Kernel *kernel, Str name) {
 }
 
 Status apply_trigger_schedule(Kernel *kernel, Op *op) {
-    ScheduleTrigger *trigger = &op->trigger_schedule;
+    const ScheduleTrigger *trigger = &op->in.trigger_schedule;
     ScheduleRow stored;
     TRY(schedule_require(kernel, trigger->name, &stored));
     Str id = str_is_null(trigger->id) ? trigger_id(kernel, trigger->name) : trigger->id;
@@ -228,9 +230,9 @@ Status apply_trigger_schedule(Kernel *kernel, Op *op) {
     TRY(schedule_previous(kernel, &stored, &previous, &is_live));
     RunCreated created = {0};
     TRY(run_create(kernel, &spec, NULL, &created));
-    trigger->run = created.key;
-    trigger->run_id = kernel_answer(kernel, id);
-    trigger->is_new = created.is_new;
+    op->out.trigger_schedule.run = created.key;
+    op->out.trigger_schedule.run_id = kernel_answer(kernel, id);
+    op->out.trigger_schedule.is_new = created.is_new;
     // Ticks go on looking at the run before as long as it lives; otherwise at this one.
     if (is_live || !created.is_new) return OK;
     ScheduleRow row = stored;
@@ -253,17 +255,18 @@ static Status backfill_check(Kernel *kernel, const ScheduleBackfill *backfill) {
 }
 
 Status apply_backfill_schedule(Kernel *kernel, Op *op) {
-    ScheduleBackfill *backfill = &op->backfill;
+    const ScheduleBackfill *backfill = &op->in.backfill;
+    ScheduleBackfillReply *reply = &op->out.backfill;
     TRY(backfill_check(kernel, backfill));
     ScheduleRow row;
     TRY(schedule_require(kernel, backfill->name, &row));
     Ticker ticker;
-    TRY(schedule_ticker(kernel, &row, &ticker, &op->diag));
+    TRY(schedule_ticker(kernel, &row, &ticker, &op->out.diag));
     int64_t to_ms = backfill->to_ms < kernel_now(kernel) ? backfill->to_ms : kernel_now(kernel);
     int64_t tick = ticker_next(&ticker, backfill->from_ms - 1);
     for (int64_t i = 0; tick != 0 && tick <= to_ms; i++) {
         if (i == backfill->limit) {
-            backfill->next_ms = tick;
+            reply->next_ms = tick;
             return OK;
         }
         RunSpec spec = schedule_spec(&row, schedule_run_id(&kernel->scratch, row.name, tick));
@@ -271,8 +274,8 @@ Status apply_backfill_schedule(Kernel *kernel, Op *op) {
         TRY(run_check_spec(kernel, &spec));
         RunCreated created = {0};
         TRY(run_create(kernel, &spec, NULL, &created));
-        backfill->started_count += created.is_new;
-        backfill->existing_count += !created.is_new;
+        reply->started_count += created.is_new;
+        reply->existing_count += !created.is_new;
         tick = ticker_next(&ticker, tick);
     }
     return OK;

@@ -28,8 +28,8 @@ Status schedule_previous(Kernel *kernel, const ScheduleRow *row, Run *ret_run, b
 
 static void tick_failed(Kernel *kernel, ScheduleRow *row) { // [L4]
     row->failed_count++;
-    row->last_error = arena_str(&kernel->scratch, str_from(kernel->op->diag.message));
-    diag_clear(&kernel->op->diag);
+    row->last_error = arena_str(&kernel->scratch, str_from(kernel->op->out.diag.message));
+    diag_clear(&kernel->op->out.diag);
 }
 
 static Status tick_start(Kernel *kernel, ScheduleRow *row, int64_t tick) {
@@ -131,9 +131,9 @@ Status schedule_fire(Kernel *kernel, const ScheduleRow *due, int64_t *ret_tick_c
     if (!is_due) return OK;
     ScheduleRow row = stored;
     Ticks ticks = {0};
-    if (schedule_ticker(kernel, &row, &ticks.ticker, &kernel->op->diag) != OK) { // [L4]
-        row.last_error = arena_str(&kernel->scratch, str_from(kernel->op->diag.message));
-        diag_clear(&kernel->op->diag);
+    if (schedule_ticker(kernel, &row, &ticks.ticker, &kernel->op->out.diag) != OK) { // [L4]
+        row.last_error = arena_str(&kernel->scratch, str_from(kernel->op->out.diag.message));
+        diag_clear(&kernel->op->out.diag);
         row.due_at_ms = kernel_now(kernel) + ZONE_RETRY_MS;
         return schedule_store(kernel, &stored, &row);
     }

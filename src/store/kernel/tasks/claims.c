@@ -85,10 +85,10 @@ static Status walks_page(Kernel *kernel, const Walks *walks, int64_t limit,
 
 static bool task_is_wanted(const Kernel *kernel, const Op *op, const TaskRow *task) {
     if (task->due_at_ms != 0 && task->due_at_ms <= kernel_now(kernel)) return false; // too late
-    for (size_t i = 0; i < op->claim_tasks.name_count; i++) {
-        if (str_equal(op->claim_tasks.names[i], task->name)) return true;
+    for (size_t i = 0; i < op->in.claim_tasks.name_count; i++) {
+        if (str_equal(op->in.claim_tasks.names[i], task->name)) return true;
     }
-    return op->claim_tasks.name_count == 0;
+    return op->in.claim_tasks.name_count == 0;
 }
 
 static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
@@ -96,17 +96,19 @@ static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
     task->claim_rank = 0;
     task->attempt++;
     task->token = lease_token(kernel, task->token); // [Q2] of tasks/tasks.c
-    task->worker = claim->claim_tasks.worker;
+    task->worker = claim->in.claim_tasks.worker;
     task->started_at_ms = kernel_now(kernel);
     task->close_at_ms = task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
-    task_set_lease(kernel, task, claim->claim_tasks.lease_ms);
+    task_set_lease(kernel, task, claim->in.claim_tasks.lease_ms);
 }
 
 void task_hand_out(Kernel *kernel, Op *claim, const TaskRow *task) {
-    size_t count = claim->claim_tasks.task_count++;
-    claim->claim_tasks.tasks = batch_reserve(kernel->batch, claim->claim_tasks.tasks, count,
-                                             &claim->claim_tasks.task_capacity, sizeof(TaskRow));
-    row_copy(&tables[TABLE_TASKS], kernel->batch->arena, task, &claim->claim_tasks.tasks[count]);
+    size_t count = claim->out.claim_tasks.task_count++;
+    claim->out.claim_tasks.tasks =
+        batch_reserve(kernel->batch, claim->out.claim_tasks.tasks, count,
+                      &claim->out.claim_tasks.task_capacity, sizeof(TaskRow));
+    row_copy(&tables[TABLE_TASKS], kernel->batch->arena, task,
+             &claim->out.claim_tasks.tasks[count]);
 }
 
 static Status task_lease(Kernel *kernel, Op *op, CachedQueue *queue, TaskRow *task) {
@@ -123,10 +125,10 @@ static Status task_lease(Kernel *kernel, Op *op, CachedQueue *queue, TaskRow *ta
 }
 
 static Walks walks_begin(Kernel *kernel, const Op *op, Str queue) {
-    size_t name_count = op->claim_tasks.name_count, count = name_count > 0 ? name_count : 1;
+    size_t name_count = op->in.claim_tasks.name_count, count = name_count > 0 ? name_count : 1;
     Walks walks = {ARENA_ARRAY(&kernel->scratch, QueueWalk, count), count};
     for (size_t i = 0; i < count; i++) {
-        Str name = name_count > 0 ? op->claim_tasks.names[i] : STR_NULL;
+        Str name = name_count > 0 ? op->in.claim_tasks.names[i] : STR_NULL;
         walks.items[i] = (QueueWalk){.queue = queue, .name = name};
     }
     return walks;
@@ -138,27 +140,27 @@ static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
     int64_t looks = 0, open_at_ms;
     TRY(queue_load(kernel, name, &queue));
     int64_t allowed = queue_room(kernel, &queue->row, &open_at_ms);
-    op->claim_tasks.open_at_ms = earliest_of(op->claim_tasks.open_at_ms, open_at_ms);
-    if (allowed < max - (int64_t)op->claim_tasks.task_count) {
-        max = (int64_t)op->claim_tasks.task_count + allowed;
+    op->out.claim_tasks.open_at_ms = earliest_of(op->out.claim_tasks.open_at_ms, open_at_ms);
+    if (allowed < max - (int64_t)op->out.claim_tasks.task_count) {
+        max = (int64_t)op->out.claim_tasks.task_count + allowed;
     }
-    while ((int64_t)op->claim_tasks.task_count < max && looks < LIMIT_CLAIM_LOOKS) { // [Q3]
-        int64_t room = max - (int64_t)op->claim_tasks.task_count;
+    while ((int64_t)op->out.claim_tasks.task_count < max && looks < LIMIT_CLAIM_LOOKS) { // [Q3]
+        int64_t room = max - (int64_t)op->out.claim_tasks.task_count;
         int64_t limit = 1 + PAGE_ROWS / (int64_t)walks.count;
         Candidate *candidates = NULL;
         size_t count = 0;
         TRY(walks_page(kernel, &walks, room < limit ? room : limit, &candidates, &count));
         if (count == 0) return OK;
-        int64_t leased = (int64_t)op->claim_tasks.task_count;
+        int64_t leased = (int64_t)op->out.claim_tasks.task_count;
         for (size_t i = 0; i < count; i++) {
             TaskRow *task = candidates[i].task;
             candidates[i].walk->rank = task->claim_rank;
             candidates[i].walk->key = task->key;
             if (task_is_wanted(kernel, op, task)) TRY(task_lease(kernel, op, queue, task));
         }
-        looks += (int64_t)count - ((int64_t)op->claim_tasks.task_count - leased); // in vain
+        looks += (int64_t)count - ((int64_t)op->out.claim_tasks.task_count - leased); // in vain
     }
-    if (looks >= LIMIT_CLAIM_LOOKS) op->claim_tasks.is_cut = true;
+    if (looks >= LIMIT_CLAIM_LOOKS) op->out.claim_tasks.is_cut = true;
     return OK;
 }
 
@@ -170,21 +172,21 @@ static Status queues_claim(Kernel *kernel, Op *op, int64_t max) {
     if (kernel->counters[COUNTER_TASKS_FIRST + TASK_QUEUED] == 0) return OK;
     TRY(queues_store(kernel)); // those that this batch has made count too
     TRY(kernel_scan(kernel, &scan, &rows, &count));
-    for (size_t i = 0; i < count && (int64_t)op->claim_tasks.task_count < max; i++) {
-        const QueueRow *row = &rows[(i + (size_t)op->claim_tasks.first_queue) % count];
+    for (size_t i = 0; i < count && (int64_t)op->out.claim_tasks.task_count < max; i++) {
+        const QueueRow *row = &rows[(i + (size_t)op->in.claim_tasks.first_queue) % count];
         if (row->queued_count > 0) TRY(queue_claim(kernel, op, row->name, max));
     }
     return OK;
 }
 
 static bool claim_is_good(const Op *op) {
-    return (op->claim_tasks.queue_count > 0 || op->claim_tasks.is_any_queue) &&
-           op->claim_tasks.max > 0;
+    return (op->in.claim_tasks.queue_count > 0 || op->in.claim_tasks.is_any_queue) &&
+           op->in.claim_tasks.max > 0;
 }
 
 static int64_t claim_max(const Op *op) {
-    int64_t limit = op->claim_tasks.is_eager ? LIMIT_BATCH_OPS : LIMIT_LIST_PAGE;
-    return op->claim_tasks.max < limit ? op->claim_tasks.max : limit;
+    int64_t limit = op->in.claim_tasks.is_eager ? LIMIT_BATCH_OPS : LIMIT_LIST_PAGE;
+    return op->in.claim_tasks.max < limit ? op->in.claim_tasks.max : limit;
 }
 
 Status apply_claim_tasks(Kernel *kernel, Op *op) {
@@ -192,10 +194,10 @@ Status apply_claim_tasks(Kernel *kernel, Op *op) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
                              "a claim names at least one queue and asks for at least one task");
     }
-    TRY(kernel_check_size(kernel, "the worker name", op->claim_tasks.worker, LIMIT_NAME_SIZE));
-    if (op->claim_tasks.is_any_queue) return queues_claim(kernel, op, claim_max(op));
-    for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
-        Str queue = op->claim_tasks.queues[i];
+    TRY(kernel_check_size(kernel, "the worker name", op->in.claim_tasks.worker, LIMIT_NAME_SIZE));
+    if (op->in.claim_tasks.is_any_queue) return queues_claim(kernel, op, claim_max(op));
+    for (size_t i = 0; i < op->in.claim_tasks.queue_count; i++) {
+        Str queue = op->in.claim_tasks.queues[i];
         TRY(queue_claim(kernel, op, queue.len > 0 ? queue : QUEUE_DEFAULT, claim_max(op)));
     }
     return OK;
@@ -207,17 +209,17 @@ void tasks_begin_batch(Kernel *kernel) {
     const Batch *batch = kernel->batch;
     Op *last = batch->count > 0 ? batch->ops[batch->count - 1] : NULL;
     kernel->eager = NULL;
-    if (!last || last->kind != OP_CLAIM_TASKS || !last->claim_tasks.is_eager) return;
-    bool is_refused = !claim_is_good(last) || last->claim_tasks.worker.len > LIMIT_NAME_SIZE;
+    if (!last || last->kind != OP_CLAIM_TASKS || !last->in.claim_tasks.is_eager) return;
+    bool is_refused = !claim_is_good(last) || last->in.claim_tasks.worker.len > LIMIT_NAME_SIZE;
     if (!is_refused) kernel->eager = last; // else nothing may have been handed out by then
 }
 
 static bool claim_has_queue(const Op *op, Str name) {
-    for (size_t i = 0; i < op->claim_tasks.queue_count; i++) {
-        Str queue = op->claim_tasks.queues[i];
+    for (size_t i = 0; i < op->in.claim_tasks.queue_count; i++) {
+        Str queue = op->in.claim_tasks.queues[i];
         if (str_equal(queue.len > 0 ? queue : QUEUE_DEFAULT, name)) return true;
     }
-    return op->claim_tasks.is_any_queue;
+    return op->in.claim_tasks.is_any_queue;
 }
 
 static bool queue_is_open(const QueueRow *queue) {
@@ -229,7 +231,7 @@ Status task_lease_new(Kernel *kernel, TaskRow *task, bool *ret_is_leased) {
     Op *claim = kernel->eager;
     CachedQueue *queue;
     *ret_is_leased = false;
-    bool is_wanted = claim && (int64_t)claim->claim_tasks.task_count < claim_max(claim) &&
+    bool is_wanted = claim && (int64_t)claim->out.claim_tasks.task_count < claim_max(claim) &&
                      task->claim_rank > 0 && str_is_null(task->concurrency_key) &&
                      claim_has_queue(claim, task->queue) && task_is_wanted(kernel, claim, task);
     if (!is_wanted) return OK;

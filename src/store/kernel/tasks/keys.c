@@ -122,7 +122,7 @@ static Status task_move(Kernel *kernel, KeyChange *change, const TaskRow *task) 
         set_blocked(&after);
     } else {
         set_ready(&after);
-        kernel->batch->has_tasks = true; // [Y4]
+        kernel->batch->out.has_tasks = true; // [Y4]
     }
     count_add(&change->row, task->key_rank, -1);
     count_add(&change->row, after.key_rank, 1);

@@ -51,7 +51,7 @@ void task_set_claimable(Kernel *kernel, TaskRow *task) { // [L1]
         task->due_at_ms = kernel_now(kernel) + task->start_timeout_ms;
     }
     task->close_at_ms = 0;
-    kernel->batch->has_tasks = true;
+    kernel->batch->out.has_tasks = true;
 }
 
 void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms) { // [L2]

@@ -100,7 +100,7 @@ Status queue_count_task(Kernel *kernel, const TaskRow *before, const TaskRow *af
                            "a queue counts fewer tasks than it has");
     }
     bool has_more_room = queue->row.max_running > 0 && queue->row.running_count < running_count;
-    if (has_more_room && queue->row.queued_count > 0) kernel->batch->has_tasks = true; // [Y4]
+    if (has_more_room && queue->row.queued_count > 0) kernel->batch->out.has_tasks = true; // [Y4]
     return OK;
 }
 
@@ -142,7 +142,7 @@ Status queue_fire(Kernel *kernel, const QueueRow *due) {
     if (row->adjust_from > 0) TRY(keys_adjust(kernel, queue));
     if (window_is_used_up(row) && window_end(row) <= kernel_now(kernel)) { // [Y3]
         row->rate_at_ms = row->rate_used = 0;
-        if (row->queued_count > 0) kernel->batch->has_tasks = true; // [Y4]
+        if (row->queued_count > 0) kernel->batch->out.has_tasks = true; // [Y4]
     }
     queue_set_due(kernel, row);
     return queue_store(kernel, queue); // it leaves the index of what is due now
@@ -184,36 +184,36 @@ static Status queue_set(Kernel *kernel, CachedQueue *queue, const QueueRow *want
         TRY(keys_adjust(kernel, queue));
     }
     queue_set_due(kernel, row);
-    if (row->queued_count > 0) kernel->batch->has_tasks = true; // [Y4]
+    if (row->queued_count > 0) kernel->batch->out.has_tasks = true; // [Y4]
     return queue_store(kernel, queue);
 }
 
 Status apply_set_queue(Kernel *kernel, Op *op) {
     CachedQueue *queue;
-    TRY(limits_check(kernel, &op->set_queue));
-    TRY(queue_load(kernel, op->set_queue.name, &queue));
-    QueueRow wanted = op->set_queue;
+    TRY(limits_check(kernel, &op->in.set_queue));
+    TRY(queue_load(kernel, op->in.set_queue.name, &queue));
+    QueueRow wanted = op->in.set_queue;
     wanted.is_explicit = 1;
     return queue_set(kernel, queue, &wanted);
 }
 
 Status apply_remove_queue(Kernel *kernel, Op *op) {
     CachedQueue *queue;
-    TRY(kernel_check_name(kernel, "the queue name", op->queue.name, LIMIT_NAME_SIZE));
-    TRY(queue_load(kernel, op->queue.name, &queue));
-    op->queue.is_changed = queue->row.is_explicit != 0;
-    if (!op->queue.is_changed) return OK;
-    QueueRow wanted = queue_default(op->queue.name);
+    TRY(kernel_check_name(kernel, "the queue name", op->in.queue.name, LIMIT_NAME_SIZE));
+    TRY(queue_load(kernel, op->in.queue.name, &queue));
+    op->out.queue.is_changed = queue->row.is_explicit != 0;
+    if (!op->out.queue.is_changed) return OK;
+    QueueRow wanted = queue_default(op->in.queue.name);
     return queue_set(kernel, queue, &wanted);
 }
 
 Status apply_pause_queue(Kernel *kernel, Op *op) {
     CachedQueue *queue;
     int64_t is_paused = op->kind == OP_PAUSE_QUEUE;
-    TRY(kernel_check_name(kernel, "the queue name", op->queue.name, LIMIT_NAME_SIZE));
-    TRY(queue_load(kernel, op->queue.name, &queue));
-    op->queue.is_changed = queue->row.is_paused != is_paused;
-    if (!op->queue.is_changed) return OK;
+    TRY(kernel_check_name(kernel, "the queue name", op->in.queue.name, LIMIT_NAME_SIZE));
+    TRY(queue_load(kernel, op->in.queue.name, &queue));
+    op->out.queue.is_changed = queue->row.is_paused != is_paused;
+    if (!op->out.queue.is_changed) return OK;
     QueueRow wanted = queue->row;
     wanted.is_paused = is_paused;
     wanted.is_explicit = 1;

@@ -154,24 +154,24 @@ static Status task_note_new(Kernel *kernel, const TaskRow *task, KeyChange *key,
 
 Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
                    bool *ret_is_new) {
-    bool had_tasks = kernel->batch->has_tasks, is_leased;
+    bool had_tasks = kernel->batch->out.has_tasks, is_leased;
     int64_t last_key = kernel->counters[COUNTER_NEXT_KEY];
     TaskRow task = task_row_new(kernel, spec, run);
     KeyChange key;
     TRY(task_lease_new(kernel, &task, &is_leased));
-    if (is_leased) kernel->batch->has_tasks = had_tasks;
+    if (is_leased) kernel->batch->out.has_tasks = had_tasks;
     TRY(key_decide(kernel, NULL, &task, &key));
     Status status = kernel_insert_new(kernel, TABLE_TASKS, &task);
     if (status == ERR_CONFLICT) {
         bool is_free = false;
         kernel->counters[COUNTER_NEXT_KEY] = last_key;
-        kernel->batch->has_tasks = had_tasks;
+        kernel->batch->out.has_tasks = had_tasks;
         *ret_is_new = false;
         TRY(task_find_existing(kernel, spec->id, run, ret_key, &is_free));
         if (!is_free) return OK;
         task.key = kernel_next_key(kernel);
         if (is_leased) task.token = lease_token(kernel, task.token);
-        else kernel->batch->has_tasks = true;
+        else kernel->batch->out.has_tasks = true;
         status = kernel_insert(kernel, TABLE_TASKS, &task);
     }
     TRY(status);
@@ -181,9 +181,9 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
 }
 
 Status apply_create_task(Kernel *kernel, Op *op) {
-    TRY(task_check_spec(kernel, &op->create_task.spec));
-    return task_create(kernel, &op->create_task.spec, NULL, &op->create_task.key,
-                       &op->create_task.is_new);
+    TRY(task_check_spec(kernel, &op->in.create_task.spec));
+    return task_create(kernel, &op->in.create_task.spec, NULL, &op->out.create_task.key,
+                       &op->out.create_task.is_new);
 }
 
 // ---- what a worker says ----
@@ -204,13 +204,13 @@ static Status task_check_lease(Kernel *kernel, const TaskRow *task, int64_t toke
 
 Status apply_heartbeat_task(Kernel *kernel, Op *op) {
     TaskRow before;
-    TRY(kernel_check_size(kernel, "the progress", op->heartbeat.progress, LIMIT_ERROR_SIZE));
-    TRY(task_require(kernel, op->heartbeat.id, &before));
-    TRY(task_check_lease(kernel, &before, op->heartbeat.token));
+    TRY(kernel_check_size(kernel, "the progress", op->in.heartbeat.progress, LIMIT_ERROR_SIZE));
+    TRY(task_require(kernel, op->in.heartbeat.id, &before));
+    TRY(task_check_lease(kernel, &before, op->in.heartbeat.token));
     TaskRow after = before;
-    task_set_lease(kernel, &after, op->heartbeat.lease_ms);
-    if (!str_is_null(op->heartbeat.progress)) after.progress = op->heartbeat.progress;
-    op->heartbeat.is_cancel_wanted = before.is_cancel_wanted != 0;
+    task_set_lease(kernel, &after, op->in.heartbeat.lease_ms);
+    if (!str_is_null(op->in.heartbeat.progress)) after.progress = op->in.heartbeat.progress;
+    op->out.heartbeat.is_cancel_wanted = before.is_cancel_wanted != 0;
     return task_store(kernel, &before, &after);
 }
 
@@ -226,42 +226,43 @@ static TaskAttempt attempt_of(Kernel *kernel, const TaskRow *task) {
 
 Status apply_complete_task(Kernel *kernel, Op *op) {
     TaskRow before;
-    TRY(kernel_check_size(kernel, "the result", op->complete_task.result, LIMIT_PAYLOAD_SIZE));
-    TRY(task_require(kernel, op->complete_task.id, &before));
+    TRY(kernel_check_size(kernel, "the result", op->in.complete_task.result, LIMIT_PAYLOAD_SIZE));
+    TRY(task_require(kernel, op->in.complete_task.id, &before));
     // Said again because the answer was lost. Another result under the same token is not what
     // counts, and must not hear that it does.
-    bool is_repeated = before.state == TASK_COMPLETED && before.token == op->complete_task.token &&
-                       str_same(before.result, op->complete_task.result);
+    bool is_repeated = before.state == TASK_COMPLETED &&
+                       before.token == op->in.complete_task.token &&
+                       str_same(before.result, op->in.complete_task.result);
     if (is_repeated) return OK;
-    TRY(task_check_lease(kernel, &before, op->complete_task.token));
+    TRY(task_check_lease(kernel, &before, op->in.complete_task.token));
     TaskRow after = before;
-    after.result = op->complete_task.result;
-    op->complete_task.attempt = attempt_of(kernel, &before);
+    after.result = op->in.complete_task.result;
+    op->out.complete_task.attempt = attempt_of(kernel, &before);
     return task_end(kernel, &before, &after, TASK_COMPLETED);
 }
 
 Status apply_fail_task(Kernel *kernel, Op *op) {
     TaskRow before;
-    TRY(kernel_check_size(kernel, "the error", op->fail_task.error, LIMIT_ERROR_SIZE));
-    TRY(task_require(kernel, op->fail_task.id, &before));
-    TRY(task_check_lease(kernel, &before, op->fail_task.token));
+    TRY(kernel_check_size(kernel, "the error", op->in.fail_task.error, LIMIT_ERROR_SIZE));
+    TRY(task_require(kernel, op->in.fail_task.id, &before));
+    TRY(task_check_lease(kernel, &before, op->in.fail_task.token));
     TaskRow after = before;
-    after.error = op->fail_task.error;
-    op->fail_task.attempt = attempt_of(kernel, &before);
-    if (op->fail_task.is_final) after.max_attempts = after.attempt;
-    TRY(task_attempt_failed(kernel, &before, &after, op->fail_task.type));
-    op->fail_task.is_retried = after.state == TASK_QUEUED;
-    if (op->fail_task.is_retried) {
+    after.error = op->in.fail_task.error;
+    op->out.fail_task.attempt = attempt_of(kernel, &before);
+    if (op->in.fail_task.is_final) after.max_attempts = after.attempt;
+    TRY(task_attempt_failed(kernel, &before, &after, op->in.fail_task.type));
+    op->out.fail_task.is_retried = after.state == TASK_QUEUED;
+    if (op->out.fail_task.is_retried) {
         bool is_ready = after.claim_rank > 0 || after.key_rank > 0; // or waits for its key
-        op->fail_task.retry_at_ms = is_ready ? kernel_now(kernel) : after.due_at_ms;
+        op->out.fail_task.retry_at_ms = is_ready ? kernel_now(kernel) : after.due_at_ms;
     }
     return OK;
 }
 
 Status apply_release_task(Kernel *kernel, Op *op) {
     TaskRow before;
-    TRY(task_require(kernel, op->release_task.id, &before));
-    TRY(task_check_lease(kernel, &before, op->release_task.token));
+    TRY(task_require(kernel, op->in.release_task.id, &before));
+    TRY(task_check_lease(kernel, &before, op->in.release_task.token));
     TaskRow after = before;
     if (before.is_cancel_wanted) return task_end(kernel, &before, &after, TASK_CANCELLED);
     after.attempt--; // it was not made
@@ -279,13 +280,13 @@ static Status retry_waiting(Kernel *kernel, const TaskRow *before, Op *op) {
     if (!is_delayed) return OK; // a worker may take it, or others of its key go first
     TaskRow after = *before;
     task_set_claimable(kernel, &after);
-    op->retry_task.is_changed = true;
+    op->out.retry_task.is_changed = true;
     return task_store(kernel, before, &after);
 }
 
 Status apply_retry_task(Kernel *kernel, Op *op) {
     TaskRow before;
-    TRY(task_require(kernel, op->retry_task.id, &before));
+    TRY(task_require(kernel, op->in.retry_task.id, &before));
     if (before.state == TASK_QUEUED) return retry_waiting(kernel, &before, op);
     if (before.run != 0) {
         return kernel_refuse(kernel, ERR_CONFLICT, "TASK_HAS_RUN",
@@ -305,6 +306,6 @@ Status apply_retry_task(Kernel *kernel, Op *op) {
     after.is_cancel_wanted = 0;
     after.finished_at_ms = 0;
     task_set_claimable(kernel, &after);
-    op->retry_task.is_changed = true;
+    op->out.retry_task.is_changed = true;
     return task_store(kernel, &before, &after);
 }

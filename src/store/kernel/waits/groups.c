@@ -69,11 +69,11 @@ Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved) { // [G1
 
 void grown_push(Kernel *kernel, const Run *run) {
     Batch *batch = kernel->batch;
-    bool is_known =
-        batch->grown_count > 0 && batch->grown[batch->grown_count - 1].run == run->row.key;
+    bool is_known = batch->out.grown_count > 0 &&
+                    batch->out.grown[batch->out.grown_count - 1].run == run->row.key;
     if (is_known) return;
-    batch->grown = batch_reserve(batch, batch->grown, batch->grown_count, &batch->grown_capacity,
-                                 sizeof(GrownRun));
-    batch->grown[batch->grown_count++] =
+    batch->out.grown = batch_reserve(batch, batch->out.grown, batch->out.grown_count,
+                                     &batch->out.grown_capacity, sizeof(GrownRun));
+    batch->out.grown[batch->out.grown_count++] =
         (GrownRun){run->row.key, kernel_answer(kernel, run->row.id)};
 }

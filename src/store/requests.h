@@ -1,0 +1,143 @@
+// Requests: what each operation is asked with. The store never writes here.
+#pragma once
+#include "store/turn.h"
+
+typedef struct OpIn {
+    union {
+        struct {
+            Str name, version; // the latter of the program; null = not said
+            int64_t lease_ms;
+            bool is_exclusive; // no other can live (the file is locked): all their leases end now
+        } join;
+        struct {
+            int64_t lease_ms; // ERR_FENCED when the runs of batch.node were taken over: join anew
+            int64_t resident_count; // runs the node has in memory, for people to see
+        } renew;
+        struct {
+            Str workers; // JSON; null = nobody
+        } describe_node;
+        struct {
+            Str name, version, config, source;
+            Str code; // what the source was compiled to; null = not kept
+            Str file; // the name of its file; null = not known, and one that was known stays
+            int64_t kind;
+            DefinedWorkflow *others; // further workflows of the same source, version and kind
+            size_t other_count;
+        } define;
+        struct {
+            RunSpec spec;
+            bool is_replacing; // a run of that id that has ended makes room: it is purged with it
+        } create_run;
+        struct {
+            int64_t max; // replies are in batch.out.ready
+        } claim;
+        TurnCommit turn;
+        struct {
+            int64_t run, epoch;
+        } release;
+        struct {
+            TaskSpec spec;
+        } create_task;
+        struct {
+            Str worker;
+            Str *queues; // at least one, unless is_any_queue
+            size_t queue_count;
+            bool is_any_queue;   // all queues that have tasks, whatever their names
+            int64_t first_queue; // is_any_queue: a number to begin at, so that all get their turn
+            bool is_eager; // the last operation of its batch: what the batch queues may be leased
+                           // to it as it is made, in that order, where nothing stands in the way
+            Str *names;    // none = any
+            size_t name_count;
+            int64_t max; // LIMIT_LIST_PAGE at a time, or LIMIT_BATCH_OPS if it is eager
+            int64_t lease_ms;
+        } claim_tasks;
+        struct {
+            Str id;
+            int64_t token, lease_ms;
+            Str progress;
+        } heartbeat;
+        struct {
+            Str id;
+            int64_t token; // a stale one answers ERR_FENCED
+            Str result;
+        } complete_task;
+        struct {
+            Str id;
+            int64_t token;
+            Str type;      // matched against the task's non_retryable list
+            Str error;     // error object
+            bool is_final; // the worker says: do not try again
+        } fail_task;
+        struct {
+            EventSpec event;
+        } publish;
+        struct {
+            Str run_id;
+            Str name;
+            Str id;
+            bool is_deduplicated;
+            Str payload;
+        } signal;
+        struct {
+            int64_t max;
+        } fire_due;
+        struct {
+            Str run_id;
+            Str reason;       // JSON string or null
+            int64_t grace_ms; // time for cleanup; 0 = at once
+        } cancel;
+        struct { // OP_PAUSE, OP_RESUME
+            Str run_id;
+        } hold;
+        struct {
+            Str run_id;
+            Str step;
+            int64_t iteration; // < 0 = its last
+        } rewind;
+        struct {
+            Str run_id;
+            Str step;          // null = from the start
+            int64_t iteration; // < 0 = its last
+            Str new_id;
+        } fork;
+        TopicRow set_topic;
+        struct { // OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER
+            int64_t key;
+        } dead_letter;
+        EventRemoval remove_events; // OP_REMOVE_EVENTS, OP_REMOVE_SIGNALS
+        struct {
+            Str run_id;
+        } purge;
+        struct {
+            int64_t max; // rows to look at
+        } sweep;
+        struct {
+            int64_t run;
+            int64_t epoch; // < 0 = any
+            LogRow entry;
+            int64_t idle_since_ms; // >= 0 is written to the run's row; < 0 leaves it
+        } append_log;
+        struct {
+            Str id;
+        } retry_task;
+        struct {
+            Str id;
+            int64_t token; // a stale one answers ERR_FENCED
+        } release_task;
+        ScheduleSet set_schedule;
+        struct { // OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE, OP_RESUME_SCHEDULE
+            Str name;
+        } schedule;
+        ScheduleTrigger trigger_schedule;
+        ScheduleBackfill backfill;
+        QueueRow set_queue; // `name` to `is_paused` count
+        struct {            // OP_REMOVE_QUEUE, OP_PAUSE_QUEUE, OP_RESUME_QUEUE
+            Str name;
+        } queue;
+        TokenRow create_token; // all but `key` and `created_at_ms`
+        struct {
+            Str id;
+        } remove_token;
+        MemoryNote memory; // OP_NOTE_RELEASED, OP_NOTE_RELOADED
+    };
+} OpIn;
