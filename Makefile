@@ -45,11 +45,11 @@ run: all
 
 test:
 	@tools/setup test
-	@tools/test normal --scale 30 --only '$(ONLY)'
+	@tools/test normal --scale 20 --only '$(ONLY)'
 
 test-loaded:
 	@tools/setup test
-	@tools/test normal --scale 30 --only '$(ONLY)' --busy 4 --times $(TIMES)
+	@tools/test normal --scale 20 --only '$(ONLY)' --busy 4 --times $(TIMES)
 
 test-all:
 	@tools/setup test

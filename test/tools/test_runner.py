@@ -89,6 +89,11 @@ class RunnerTest(unittest.TestCase):
         result = self.run_shell("test \"$FROM_MESON $ABIDE_TEST_SCALE\" = 'yes 40'", "exitcode")
         self.assert_counts(result, 1, 0)
 
+    def test_programs_find_the_python_that_runs_them(self):
+        result = self.run_shell("test \"$(command -v python3)\" -ef '%s' && test -z \"$PYTHONDONTWRITEBYTECODE\""
+                                % sys.executable, "exitcode")
+        self.assert_counts(result, 1, 0)
+
     def test_no_test_at_all_is_a_failure(self):
         self.assertEqual(self.summary(), (1, ["no test ran", "0 passed, 0 failed"]))
 

@@ -107,6 +107,9 @@ static const char *const paid_programs[] = {
     "const o = {}; for (let i = 1e6; ; i--) o[i * 7] = i",
 };
 
+// The second slice shows that what was stopped goes on; further ones are for those who have time.
+static int slice_count(void) { return scaled(100) >= 100 ? 4 : 2; }
+
 static void what_built_ins_look_at_is_paid_for(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof paid_programs / sizeof *paid_programs; i++) {
@@ -114,7 +117,7 @@ static void what_built_ins_look_at_is_paid_for(void **state) {
         limits.instructions_per_turn = 2000000;
         Run run;
         run_begin_limited(&run, paid_programs[i], NULL, limits);
-        for (int slice = 0; slice < 3; slice++) {
+        for (int slice = 0; slice < slice_count(); slice++) {
             flow_vm_run(run.vm, &run.result);
             if (run.result.outcome != FLOW_PREEMPTED) {
                 fail_msg("%s: %.*s", paid_programs[i], STR_ARG(run.result.failure.message));
@@ -174,12 +177,12 @@ static const char *const crossed_programs[] = {
 
 static void no_built_in_holds_its_thread(void **state) {
     (void)state;
-    enum { SLICES = 4, SECONDS_MAX = 20 }; // a tenth of a second is usual, without sanitizers
+    enum { SECONDS_MAX = 20 }; // a tenth of a second is usual, without sanitizers
     size_t step = scaled(100) >= 100 ? 1 : 3;
     for (size_t i = 0; i < sizeof crossed_programs / sizeof *crossed_programs; i += step) {
         Run run;
         run_begin(&run, crossed_programs[i], NULL);
-        for (int slice = 0; slice < SLICES; slice++) {
+        for (int slice = 0; slice < slice_count(); slice++) {
             double before = cpu_seconds();
             flow_vm_run(run.vm, &run.result);
             double seconds = cpu_seconds() - before;
