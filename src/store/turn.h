@@ -140,7 +140,7 @@ typedef struct TurnCommit {
     Str snapshot;  // flow runs
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
     bool is_kept;    // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
-                     // to it for a while (nodes/homes.c)
+                     // to it for a while (nodes/affinity.c)
     bool is_attempt; // NEXT_CONTINUE: nothing was done yet; the run, which has lost executions, is
                      // about to be executed again. Any other turn says that it got on
     Str result;

@@ -362,7 +362,7 @@ static void build_outside(Maker *maker, Op *op) {
 
 static void build_node_op(Maker *maker, Op *op) {
     // A lease that is made shorter is noticed late by nodes that know the longer one
-    // (nodes/beats.c), and no engine does that: so it is never made shorter here.
+    // (nodes/heartbeats.c), and no engine does that: so it is never made shorter here.
     static const int64_t leases[] = {3000, 9000, 20000};
     switch (op->kind) {
     case OP_JOIN:

@@ -9,7 +9,7 @@
 //   [D4] A name belongs to scripts or to C, not to both: otherwise it would depend on the node that
 //        is asked what a start of that name begins. C workflows have one version, VERSION_NATIVE.
 //   [D5] The workflows of a file become current together or not at all: they call each other.
-#include "store/kernel/internal.h"
+#include "store/kernel/operations.h"
 
 static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow *ret_row) {
     DefinitionRow wanted = {.name = name, .version = version}, *rows = NULL;

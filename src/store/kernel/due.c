@@ -11,7 +11,15 @@
 // Not here: what a fired task does (tasks/life.c), what a schedule does (schedules/ticks.c),
 // what a queue does (tasks/queues.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/nodes/nodes.h"
+#include "store/kernel/operations.h"
+#include "store/kernel/quarantine.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/schedules/schedules.h"
+#include "store/kernel/tasks/queues.h"
+#include "store/kernel/tasks/tasks.h"
+#include "store/kernel/waits/waits.h"
 #include <stdlib.h>
 
 enum { FIRE_MAX = 100000 };

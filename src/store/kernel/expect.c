@@ -8,7 +8,7 @@
 //        named in vain costs a look on the server.
 //
 // Not here: what the operations do (kernel_*.c), what is known already (remote/rows.c).
-#include "store/kernel/internal.h"
+#include "store/kernel/operations.h"
 
 typedef struct Expecting {
     Kernel *kernel;

@@ -14,7 +14,14 @@
 // Not here: what the operations do (kernel_*.c), reads (reads_*.c).
 #include "base/assert.h"
 #include "base/memory.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/nodes/nodes.h"
+#include "store/kernel/operations.h"
+#include "store/kernel/quarantine.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/schedules/schedules.h"
+#include "store/kernel/tasks/queues.h"
+#include "store/kernel/tasks/tasks.h"
 
 enum {
     ATTEMPTS_MAX = 8 // of one batch, when other nodes write in between; the second is safe
@@ -318,7 +325,7 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
             return OK;
         }
         if (is_aside) kernel->damage.row = NULL;
-        if (status == OK || kernel->damage.row != NULL) continue; // [X4] of kernel/aside.c
+        if (status == OK || kernel->damage.row != NULL) continue; // [X4] of kernel/quarantine.c
         if (kernel->is_repetition_wanted) continue; // each time with one participant less
         if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;
     }

@@ -6,7 +6,7 @@
 //        that it expired, and not that it never was.
 //
 // Not here: texts and scopes (model/token.c), who is asked for one (server/access/auth.c).
-#include "store/kernel/internal.h"
+#include "store/kernel/operations.h"
 
 static Status token_check(Kernel *kernel, const TokenRow *row) {
     TRY(kernel_check_name(kernel, "the token's id", row->id, LIMIT_KEY_SIZE));

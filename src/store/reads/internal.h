@@ -5,7 +5,7 @@
 //        either reason says where to go on (`next`).
 //   [R3] Listings of runs leave out the snapshots.
 #pragma once
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/snapshots.h"
 
 enum {
     READ_CHUNK_CAREFUL = 16,   // rows fetched at a time at first, and while rows are large

@@ -237,7 +237,7 @@ Status read_list_definitions(Reads *reads) {
 
 // ---- nodes ----
 
-// What nodes say beside their rows counts for more ([B1] of nodes/beats.c).
+// What nodes say beside their rows counts for more ([B1] of nodes/heartbeats.c).
 static Status leases_fill(Reads *reads) {
     RowStore *rows = reads->rows;
     if (rows->ops->beat == NULL) return OK;

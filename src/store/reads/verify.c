@@ -13,7 +13,8 @@
 // Not here: the backend's own check of its file, which runs first (RowStoreOps.check).
 #include "base/assert.h"
 #include "base/memory.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
 
 enum { VERIFY_CHUNK = 256, VERIFY_TOPICS_MAX = 1 << 20 };
 
@@ -115,7 +116,7 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
 }
 
 static bool claim_is_sane(const RunRow *run) {           // [Z4]
-    if (run->home != 0 && run->owner != 0) return false; // [Y2] of nodes/homes.c
+    if (run->home != 0 && run->owner != 0) return false; // [Y2] of nodes/affinity.c
     bool is_reserved = run->owner < 0;
     if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
         return false; // [N2] of runs/runs.c

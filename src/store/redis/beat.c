@@ -1,5 +1,5 @@
-// Leases beside the rows (nodes/beats.c): one call says that a node lives, and is answered with
-// the version of the store, what all nodes have said last, and the node's own row.
+// Leases beside the rows (nodes/heartbeats.c): one call says that a node lives, and is answered
+// with the version of the store, what all nodes have said last, and the node's own row.
 //
 //   [W1] A beat raises no version and waits for no ticket.
 //   [W2] The server does not look into rows: whether the node was fenced off is read here.

@@ -1,5 +1,5 @@
-// Leases beside the rows (nodes/beats.c), on the stores that keep them there: two nodes, each with
-// a store of its own on one server, and one virtual clock.
+// Leases beside the rows (nodes/heartbeats.c), on the stores that keep them there: two nodes, each
+// with a store of its own on one server, and one virtual clock.
 #include "unit/store/world.h"
 
 enum { LEASE_MS = MINUTE_MS, BEAT_MS = LEASE_MS / 3 };

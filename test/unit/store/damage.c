@@ -1,4 +1,5 @@
-// Rows that contradict themselves: nobody else is to suffer for them ([X1]-[X5] of kernel/aside.c).
+// Rows that contradict themselves: nobody else is to suffer for them ([X1]-[X5] of
+// kernel/quarantine.c).
 //
 // One behaviour per test, on the store that test_backend() names; see unit/store/world.h. Rows are
 // damaged, and mended, past the kernel, so this file knows its inside.

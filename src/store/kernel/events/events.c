@@ -12,8 +12,11 @@
 //        are, oldest first. A new one that was taken at once and finds no room is not kept.
 //
 // Not here: policies, cursors, used keys (events/topics.c); waits (waits/wait.c).
+#include "store/kernel/events/events.h"
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/quarantine.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/waits/waits.h"
 
 // ---- waiters ----
 

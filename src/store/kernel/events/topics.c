@@ -8,7 +8,8 @@
 //
 // Not here: publishing and signalling (events/events.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/runs/runs.h"
 
 Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_stored) {
     const CachedTopic *cached = topic_cache_find(&kernel->topics, name);

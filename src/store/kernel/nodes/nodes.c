@@ -16,8 +16,11 @@
 //        node that has died at the first moment at which it counts as dead.
 //
 // Not here: claims made as runs become ready (runs/runs.c).
+#include "store/kernel/nodes/nodes.h"
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/operations.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/tasks.h"
 
 enum {
     NODES_MAX = 4096,  // rows of the nodes table that are looked at

@@ -1,6 +1,6 @@
-// Nodes: who is alive, who executes what, and who is asked first. Included by kernel/internal.h.
+// Nodes: who is alive, who executes what, and who is asked first.
 #pragma once
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
 
 // ---- nodes/nodes.c: leases, claims, taking over ----
 MUST_CHECK Status apply_join(Kernel *kernel, Op *op);
@@ -11,7 +11,7 @@ MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
 MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
 bool run_is_executable(const Kernel *kernel, const RunRow *row); // by the batch's node
 
-// ---- nodes/beats.c ----
+// ---- nodes/heartbeats.c ----
 // When the lease of a node ends, or ended; < 0 = it was fenced off.
 MUST_CHECK Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms);
 // As that, from memory alone: good enough to tell somebody that he has company.
@@ -23,9 +23,11 @@ MUST_CHECK Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag);
 void beats_follow(Kernel *kernel, const Batch *batch);
 MUST_CHECK Status node_refuse_fenced(Diag *diag);
 
-// ---- nodes/homes.c ----
+// ---- nodes/affinity.c ----
 // Whether a ready run is left to the node that has it in memory.
 MUST_CHECK Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it);
-void run_note_left(Kernel *kernel);
+// Who gets a run that has become ready: the batch's node if that has its workflow and room, unless
+// another one has it in memory; otherwise nobody yet. Counts the epoch of a claim.
+MUST_CHECK Status node_assign(Kernel *kernel, RunRow *row);
 // For a run that its home claims: what was delivered while nobody owned it. Otherwise none.
 MUST_CHECK Status home_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved);

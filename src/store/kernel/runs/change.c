@@ -9,7 +9,10 @@
 //
 // Not here: forks (runs/create.c), rewinding scripts (runs/snapshots.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
+#include "store/kernel/tasks/tasks.h"
+#include "store/kernel/waits/waits.h"
 
 void run_shift_deadline(const Kernel *kernel, Run *run) { // [G3]
     if (run->row.state != RUN_PAUSED || run->row.deadline_at_ms == 0) return;
@@ -96,16 +99,6 @@ Status apply_pause(Kernel *kernel, Op *op) {
     return run_store(kernel, &run);
 }
 
-static Status resume_waiting(Kernel *kernel, Run *run) {
-    WaitSet set;
-    Resolved resolved;
-    TRY(run_waits(kernel, run, &set));
-    TRY(wait_check(kernel, run, &set, &resolved));
-    if (resolved.count == 0 || resolved.is_quiet) return wait_park(kernel, run, &set);
-    TRY(deliveries_prepend(kernel, run, &resolved));
-    return run_make_ready(kernel, run, resolved);
-}
-
 Status apply_resume(Kernel *kernel, Op *op) {
     Run run;
     TRY(run_require(kernel, op->in.hold.run_id, &run));
@@ -126,7 +119,7 @@ Status apply_resume(Kernel *kernel, Op *op) {
         row->paused_state = 0;
         kernel_note_due(kernel, row->due_at_ms);
         return run_store(kernel, &run);
-    case RUN_SUSPENDED: run_shift_deadline(kernel, &run); return resume_waiting(kernel, &run);
+    case RUN_SUSPENDED: run_shift_deadline(kernel, &run); return wait_resume(kernel, &run);
     default: run_shift_deadline(kernel, &run); return run_make_ready(kernel, &run, (Resolved){0});
     }
 }

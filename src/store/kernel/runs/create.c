@@ -17,7 +17,9 @@
 #include "base/assert.h"
 #include "base/containers/hash.h"
 #include "model/trace.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
 
 enum { TAGS_SIZE_MAX = LIMIT_TAG_COUNT_MAX * (LIMIT_TAG_SIZE_MAX + 1) };
 

@@ -16,7 +16,11 @@
 //
 // Not here: who decides that a run ends (runs/turn.c, runs/change.c, kernel/due.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/schedules/schedules.h"
+#include "store/kernel/tasks/tasks.h"
+#include "store/kernel/waits/waits.h"
 
 const Str ERROR_RUN_TIMEOUT =
     STR("{\"type\":\"TimeoutError\",\"message\":\"the run exceeded its overall time-out\"}");
@@ -130,12 +134,6 @@ static Status cursors_remove(Kernel *kernel, Run *run, int64_t *ret_count) {
     return OK;
 }
 
-static Status parent_wake(Kernel *kernel, const Run *run, Str result) {
-    if (run->row.parent == 0) return OK;
-    Delivery delivery = child_delivery(&run->row, result);
-    return wait_deliver_target(kernel, run->row.parent, WAIT_CHILD, run->row.key, &delivery);
-}
-
 // Of a cancelled run: the place from which on its tasks are those of its cleanup. Its log says what
 // it did since it was told, which is the first CANCELLED it saw after the request.
 static Status cleanup_find(Kernel *kernel, const Run *run, int64_t *ret_position) {
@@ -204,7 +202,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     TRY(tasks_settle(kernel, run, ending->outcome));
     TRY(cursors_remove(kernel, run, &removed));
     TRY(children_cancel(kernel, run));
-    TRY(parent_wake(kernel, run, ending->result));
+    TRY(wait_child_ended(kernel, &run->row, ending->result));
     return schedule_continue(kernel, run);
 }
 

@@ -14,7 +14,9 @@
 // Not here: finding the turn (runs/snapshots.c), forks of native runs (runs/create.c).
 #include "base/assert.h"
 #include "base/containers/hash.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
+#include "store/kernel/tasks/tasks.h"
 
 typedef struct Begun { // [X2]
     int64_t at_ms;

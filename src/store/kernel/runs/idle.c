@@ -16,7 +16,8 @@
 //        been parked for longer, while a task of it was open.
 //
 // Not here: when runs leave memory (engine/coordinator/idle.c), waking (waits/wait.c).
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/waits/waits.h"
 
 enum { OPEN_PAGE = 8 }; // tasks that are looked at together
 

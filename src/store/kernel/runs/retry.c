@@ -17,7 +17,9 @@
 // Not here: the policy (engine/runners/retry.c).
 #include "base/assert.h"
 #include "base/time/duration.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
+#include "store/kernel/tasks/tasks.h"
 
 static Str retry_data(Kernel *kernel, Str error, int64_t at_ms) {
     char text[INSTANT_TEXT_MAX];

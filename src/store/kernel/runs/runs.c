@@ -12,7 +12,7 @@
 //   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
 //        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
 //        that a run paused before its start keeps the start time, and one that was set aside
-//        while it was asked to end ([X1] of kernel/aside.c) the end of its grace.
+//        while it was asked to end ([X1] of kernel/quarantine.c) the end of its grace.
 //   [N5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
 //        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was
 //        delivered to the workflow.
@@ -20,8 +20,11 @@
 //        LOG_WAIT entries past it are what a restored snapshot has not seen.
 //
 // Not here: creation (runs/create.c), endings (runs/end.c), wait sets (waits/wait.c).
+#include "store/kernel/runs/runs.h"
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/nodes/nodes.h"
+#include "store/kernel/quarantine.h"
 
 static void run_set_loaded(Run *run, const RunRow *row, const RunFacts *facts) {
     run->before = *row;
@@ -206,12 +209,7 @@ Status run_drop_waiters(Kernel *kernel, Run *run) {
     return OK;
 }
 
-static bool batch_has_room(const Batch *batch) {
-    return batch->node != 0 && (int64_t)batch->out.ready_count < batch->claim_max;
-}
-
-// The row of a run that can be executed now; claimed for the batch's node if that has its workflow
-// and room, and no other node has the run in memory.
+// The row of a run that can be executed now, claimed for the batch's node if that may have it.
 Status run_set_ready(Kernel *kernel, Run *run) {
     RunRow *row = &run->row;
     row->claim_rank = claim_rank(row->priority); // [N2]
@@ -221,18 +219,7 @@ Status run_set_ready(Kernel *kernel, Run *run) {
     row->paused_state = 0;
     row->due_at_ms = row->deadline_at_ms; // [N4]
     if (row->started_at_ms == 0) row->started_at_ms = kernel_now(kernel);
-    row->owner = 0;
-    bool is_left;
-    TRY(run_is_left(kernel, row, &is_left));
-    if (is_left) return OK;
-    row->home = 0; // [Y2]
-    if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
-        row->owner = workflow_number(row->workflow);
-    } else if (batch_has_room(kernel->batch)) {
-        row->owner = kernel->batch->node;
-        row->epoch++;
-    }
-    return OK;
+    return node_assign(kernel, row);
 }
 
 static void ready_push(Batch *batch, const ReadyRun *ready) {
@@ -252,8 +239,8 @@ static void reserved_push(Kernel *kernel, const RunRow *row) {
 // Tells the batch about a run that was made ready and stored.
 Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
     if (run->row.owner <= 0) {
-        if (run->row.home != 0) run_note_left(kernel);
-        else if (run->row.owner < 0) reserved_push(kernel, &run->row);
+        if (run->row.home != 0) return OK; // node_assign said so
+        if (run->row.owner < 0) reserved_push(kernel, &run->row);
         else kernel->batch->out.unclaimed_count++;
         return OK;
     }

@@ -16,8 +16,10 @@
 //   [B5] An unknown step, and one whose snapshot is no longer kept, change nothing.
 //
 // Not here: forks (runs/forks.c), native runs (runs/change.c).
+#include "store/kernel/runs/snapshots.h"
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/tasks.h"
 
 static bool log_begins_step(const LogRow *entry) {
     if (entry->position < 0) return false;

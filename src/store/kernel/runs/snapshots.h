@@ -1,8 +1,8 @@
-// Kernel internals: setting scripts back, and forking them. kernel/internal.h includes this file.
+// Kernel internals: setting scripts back, and forking them.
 //
 // Invariants: [P1], [P2] in model/snapshot.h, [B1]-[B5] in runs/snapshots.c.
 #pragma once
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
 
 // ---- runs/snapshots.c ----
 typedef struct FlowPoint { // the beginning of a turn

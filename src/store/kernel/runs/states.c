@@ -11,7 +11,8 @@
 #include "base/assert.h"
 #include "base/containers/bytes.h"
 #include "base/containers/hash.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
 
 // The runner keeps to LIMIT_STATES_PER_RUN; these are for what comes another way.
 enum {

@@ -12,7 +12,11 @@
 //
 // Not here: parking (waits/wait.c), endings (runs/end.c), further attempts (runs/retry.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/runs/snapshots.h"
+#include "store/kernel/tasks/tasks.h"
+#include "store/kernel/waits/waits.h"
 
 // ---- checks ----
 
@@ -341,17 +345,11 @@ static Status next_suspend(Kernel *kernel, Op *op, Run *run, WaitSet *set) {
     Resolved resolved;
     targets_fill(turn, reply, set);
     turn_keep_snapshot(run, turn);
-    int64_t turn_seq = run->facts.last_seq;
-    TRY(wait_check(kernel, run, set, &resolved));
+    int64_t affinity = turn->is_kept ? kernel->batch->node : 0;
+    TRY(wait_suspend(kernel, run, set, affinity, &resolved));
     reply->resolved = resolved.rows;
     reply->resolved_count = resolved.count;
-    if (resolved.count == 0 || resolved.is_quiet) {
-        if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
-        run->row.home = turn->is_kept ? kernel->batch->node : 0;
-        return wait_park(kernel, run, set);
-    }
-    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
-    return run_store(kernel, run);
+    return OK;
 }
 
 static Status next_end(Kernel *kernel, const TurnCommit *turn, Run *run) {

@@ -10,9 +10,10 @@
 //        made up for, except by a backfill.
 //
 // Not here: what happens at a tick (schedules/ticks.c), when ticks are (model/schedule.c).
+#include "store/kernel/schedules/schedules.h"
 #include "base/assert.h"
 #include "base/time/duration.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
 
 static Status schedule_find(Kernel *kernel, Str name, ScheduleRow *ret_row) {
     ScheduleRow wanted = {.name = name}, *rows = NULL;

@@ -11,7 +11,8 @@
 //
 // Not here: when ticks are (model/schedule.c), what people do (schedules/schedules.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/schedules/schedules.h"
 
 enum { ZONE_RETRY_MS = 60 * 1000 };
 

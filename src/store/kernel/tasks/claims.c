@@ -13,7 +13,8 @@
 //
 // Not here: what a worker says (tasks/tasks.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/tasks/queues.h"
+#include "store/kernel/tasks/tasks.h"
 #include <stdlib.h>
 
 enum {

@@ -14,7 +14,7 @@
 //
 // Not here: limits of the whole queue (tasks/queues.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/tasks/queues.h"
 
 static Status key_load(Kernel *kernel, const TaskRow *task, KeyChange *change) {
     TaskKeyRow wanted = {.queue = task->queue, .name = task->concurrency_key}, *rows = NULL;

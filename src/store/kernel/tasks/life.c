@@ -14,7 +14,10 @@
 // Not here: what workers ask for (tasks/tasks.c).
 #include "base/assert.h"
 #include "base/containers/hash.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/queues.h"
+#include "store/kernel/tasks/tasks.h"
+#include "store/kernel/waits/waits.h"
 
 static const Str ERROR_NOT_STARTED =
     STR("{\"type\":\"TaskTimeoutError\",\"message\":\"no worker started the task in time\"}");
@@ -60,23 +63,26 @@ void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms) { // [L2]
     task->due_at_ms = earliest_of(kernel_now(kernel) + length, task->close_at_ms);
 }
 
-static Status task_close(Kernel *kernel, const TaskRow *before, TaskRow *after, TaskState state) {
+typedef struct TaskEnd {
+    TaskState state;
+    TaskWaiters waiters; // who hears of it
+} TaskEnd;
+
+static Status task_close(Kernel *kernel, const TaskRow *before, TaskRow *after, TaskEnd end) {
+    ASSERT(end.state > TASK_LEASED && end.state < TASK_STATE_COUNT);
+    ASSERT(before->state <= TASK_LEASED); // what has ended stays so
     int64_t now = kernel_now(kernel);
-    after->state = state;
+    after->state = end.state;
     after->claim_rank = 0;
     after->close_at_ms = 0;
     after->finished_at_ms = now;
     after->due_at_ms = after->run == 0 ? now + kernel->config.event_retention_ms : 0;
     TRY(task_store(kernel, before, after));
-    return wait_deliver_guests(kernel, after);
+    return wait_task_ended(kernel, after, end.waiters); // [L4]
 }
 
 Status task_end(Kernel *kernel, const TaskRow *before, TaskRow *after, TaskState state) {
-    TRY(task_close(kernel, before, after, state));
-    if (after->run == 0) return OK;
-    Delivery delivery; // [L4]
-    task_delivery(after, &delivery);
-    return wait_deliver_target(kernel, after->run, WAIT_TASK, after->key, &delivery);
+    return task_close(kernel, before, after, (TaskEnd){state, TASK_WAITERS_ALL});
 }
 
 // [L5]
@@ -135,7 +141,7 @@ Status task_remove(Kernel *kernel, const TaskRow *task) {
     TRY(kernel_remove(kernel, TABLE_TASKS, task));
     task_cache_remove(&kernel->tasks, task->id);
     TRY(queue_count_task(kernel, task, NULL));
-    if (task->state <= TASK_LEASED) TRY(wait_deliver_guests(kernel, &ended));
+    if (task->state <= TASK_LEASED) TRY(wait_task_ended(kernel, &ended, TASK_WAITERS_GUESTS));
     return key_apply(kernel, &key);
 }
 
@@ -191,7 +197,9 @@ Status tasks_end_leases(Kernel *kernel, Str worker) {
 static Status task_cancel(Kernel *kernel, TaskRow *task) {
     TRY(task_refresh(kernel, task));
     TaskRow after = *task;
-    if (task->state == TASK_QUEUED) return task_close(kernel, task, &after, TASK_CANCELLED);
+    if (task->state == TASK_QUEUED) {
+        return task_close(kernel, task, &after, (TaskEnd){TASK_CANCELLED, TASK_WAITERS_GUESTS});
+    }
     if (task->state != TASK_LEASED || task->is_cancel_wanted) return OK;
     after.is_cancel_wanted = 1;
     return task_store(kernel, task, &after);

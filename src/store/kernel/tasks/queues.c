@@ -12,8 +12,8 @@
 //        is raised, a pause that ends) says so with batch.has_tasks.
 //
 // Not here: concurrency keys (tasks/keys.c), tasks (tasks/tasks.c).
+#include "store/kernel/tasks/queues.h"
 #include "base/assert.h"
-#include "store/kernel/internal.h"
 
 static QueueRow queue_default(Str name) {
     return (QueueRow){.name = name, .max_per_key = QUEUE_PER_KEY_DEFAULT};

@@ -1,4 +1,4 @@
-// Kernel internals: queues of tasks and concurrency keys. kernel/internal.h includes this file.
+// Kernel internals: queues of tasks and concurrency keys.
 //
 // Invariants: [Y1]-[Y4] in tasks/queues.c, [J1]-[J4] in tasks/keys.c.
 #pragma once

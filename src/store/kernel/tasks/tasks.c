@@ -9,9 +9,11 @@
 //
 // Not here: handing them out (tasks/claims.c), what follows from an outcome
 // (tasks/life.c).
+#include "store/kernel/tasks/tasks.h"
 #include "base/assert.h"
 #include "base/containers/hash.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/queues.h"
 
 enum { LEASE_TOKEN_BITS = 53 };
 

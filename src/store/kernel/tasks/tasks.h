@@ -1,9 +1,9 @@
-// Kernel internals: tasks. kernel/internal.h includes this file.
+// Kernel internals: tasks.
 //
 // Invariants: [Q1], [Q2] in tasks/tasks.c, [Q3]-[Q5] in tasks/claims.c, [L1]-[L6] in
 // tasks/life.c.
 #pragma once
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
 
 // ---- tasks/tasks.c, tasks/claims.c, tasks/life.c ----
 extern const Str QUEUE_DEFAULT; // of tasks that name none

@@ -11,7 +11,8 @@
 //
 // Not here: when a run wakes (waits/wait.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/waits/waits.h"
 
 bool outcome_is_quiet(const WaitItem *item, Outcome outcome) {
     if (outcome == OUTCOME_OK) return item->quiet & WAIT_QUIET_OK;

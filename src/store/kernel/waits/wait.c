@@ -3,7 +3,7 @@
 // The store is the one place where "is it there already?" and "wake me when it comes" are decided
 // together, in one transaction; so nothing can slip between the two.
 //   [W1] A wait is resolved here only: wait_check when the run parks, wait_deliver when it is
-//        parked and something arrives.
+//        parked and something arrives. Whoever brings something calls one function of waits.h.
 //   [W2] Only what resolves a wait is consumed; what lost a race stays for later. So of a set that
 //        is waited for item by item at most one event or signal is taken at a time, and only when
 //        it was the first of all to settle.
@@ -18,7 +18,9 @@
 //
 // Not here: the run's row (runs/runs.c), events' tables (events/events.c).
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/events/events.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/waits/waits.h"
 #include <stdlib.h>
 
 const Str ERROR_CHILD_CANCELLED =
@@ -41,7 +43,7 @@ typedef struct Settled { // an item that is satisfied
 
 // ---- is it there already? ----
 
-Delivery child_delivery(const RunRow *child, Str result) {
+static Delivery child_delivery(const RunRow *child, Str result) {
     ASSERT(run_state_is_terminal(child->state));
     Delivery delivery = {.outcome = OUTCOME_ERROR, .data = result, .name = child->workflow};
     if (child->state == RUN_CANCELLED) delivery.data = ERROR_CHILD_CANCELLED;
@@ -49,7 +51,8 @@ Delivery child_delivery(const RunRow *child, Str result) {
     return delivery;
 }
 
-void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
+static void task_delivery(const TaskRow *task, Delivery *ret_delivery) {
+    ASSERT(task->state > TASK_LEASED);
     *ret_delivery = (Delivery){.outcome = OUTCOME_ERROR, .name = task->name};
     switch (task->state) {
     case TASK_COMPLETED:
@@ -100,6 +103,7 @@ static Status look_task(Kernel *kernel, const WaitItem *item, Settled *settled, 
     }
     TRY(status);
     *ret_is_it = task.state >= TASK_COMPLETED;
+    if (!*ret_is_it) return OK;
     settled->at_ms = task.finished_at_ms;
     task_delivery(&task, &settled->delivery);
     return OK;
@@ -342,7 +346,8 @@ static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved 
     return OK;
 }
 
-Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
+// Looks what of the set is satisfied already and takes it; one LOG_WAIT entry each.
+static Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
     ASSERT(set->count > 0);
     *ret_resolved = (Resolved){0};
     if (run->row.cancel_at_ms > 0) { // [W4]
@@ -362,29 +367,6 @@ static const Str SHARED_TASK = STR("task:"); // the ids of tasks with an idempot
 
 static Str shared_topic(Kernel *kernel, int64_t task) { // no topic of callers begins like this
     return arena_printf(&kernel->scratch, "\x01task %lld", (long long)task);
-}
-
-Status wait_deliver_guests(Kernel *kernel, const TaskRow *task) { // [W6]
-    if (!str_starts_with(task->id, SHARED_TASK)) return OK;
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
-        WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
-        Scan scan = {.table = TABLE_WAITERS,
-                     .index = WAITERS_BY_TOPIC,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
-        for (size_t i = 0; i < count; i++) {
-            Delivery delivery;
-            after = rows[i].key;
-            if (rows[i].run == task->run) continue; // its own: whoever calls sees to that
-            task_delivery(task, &delivery);
-            TRY(wait_deliver_target(kernel, rows[i].run, WAIT_TASK, task->key, &delivery));
-        }
-    }
-    return OK;
 }
 
 // ---- parking ----
@@ -408,7 +390,8 @@ static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
     return OK;
 }
 
-Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
+// Parks the run on the set; or holds it there when it is wanted paused.
+static Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
     RunRow *row = &run->row;
     bool is_held = row->is_pause_wanted != 0;
     for (size_t i = 0; i < set->count; i++) {
@@ -429,6 +412,31 @@ Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
     return run_store(kernel, run);
 }
 
+Status wait_suspend(Kernel *kernel, Run *run, WaitSet *set, int64_t affinity,
+                    Resolved *ret_resolved) {
+    ASSERT(run->row.state == RUN_RUNNING);
+    int64_t turn_seq = run->facts.last_seq;
+    TRY(wait_check(kernel, run, set, ret_resolved));
+    if (ret_resolved->count == 0 || ret_resolved->is_quiet) {
+        if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
+        run->row.home = affinity;
+        return wait_park(kernel, run, set);
+    }
+    if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
+    return run_store(kernel, run);
+}
+
+Status wait_resume(Kernel *kernel, Run *run) {
+    ASSERT(run->row.state == RUN_PAUSED && run->row.paused_state == RUN_SUSPENDED);
+    WaitSet set;
+    Resolved resolved;
+    TRY(run_waits(kernel, run, &set));
+    TRY(wait_check(kernel, run, &set, &resolved));
+    if (resolved.count == 0 || resolved.is_quiet) return wait_park(kernel, run, &set);
+    TRY(deliveries_prepend(kernel, run, &resolved));
+    return run_make_ready(kernel, run, resolved);
+}
+
 // ---- something arrived ----
 
 Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count) {
@@ -441,7 +449,7 @@ Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t
     return run_make_ready(kernel, run, resolved);
 }
 
-const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target) {
+static const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target) {
     for (size_t i = 0; i < set->count; i++) {
         const WaitItem *item = &set->items[i];
         if (item->kind == (int64_t)kind && item->target == target) return item;
@@ -449,8 +457,9 @@ const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target) {
     return NULL;
 }
 
-Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
-                           const Delivery *delivery) {
+// Delivers to the run `key` if it is parked on an item of that kind and target.
+static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
+                             const Delivery *delivery) {
     Run run;
     Status status = run_load(kernel, key, &run);
     if (status == ERR_NOT_FOUND) return OK; // the parent was purged
@@ -469,4 +478,41 @@ Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t t
     LogRow entry; // [W7]
     grown_push(kernel, &run);
     return delivery_log(kernel, &run, &found, &entry);
+}
+
+// The runs that wait for a task of another run.
+static Status deliver_guests(Kernel *kernel, const TaskRow *task,
+                             const Delivery *delivery) { // [W6]
+    if (!str_starts_with(task->id, SHARED_TASK)) return OK;
+    size_t count = PAGE_ROWS;
+    for (int64_t after = 0; count == PAGE_ROWS;) {
+        WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
+        Scan scan = {.table = TABLE_WAITERS,
+                     .index = WAITERS_BY_TOPIC,
+                     .match = &wanted,
+                     .match_count = 1,
+                     .after_key = after,
+                     .limit = PAGE_ROWS};
+        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].key;
+            if (rows[i].run == task->run) continue; // its own: whoever calls sees to that
+            TRY(deliver_target(kernel, rows[i].run, WAIT_TASK, task->key, delivery));
+        }
+    }
+    return OK;
+}
+
+Status wait_task_ended(Kernel *kernel, const TaskRow *task, TaskWaiters waiters) {
+    Delivery delivery;
+    task_delivery(task, &delivery);
+    TRY(deliver_guests(kernel, task, &delivery));
+    if (waiters == TASK_WAITERS_GUESTS || task->run == 0) return OK;
+    return deliver_target(kernel, task->run, WAIT_TASK, task->key, &delivery);
+}
+
+Status wait_child_ended(Kernel *kernel, const RunRow *child, Str result) {
+    if (child->parent == 0) return OK;
+    Delivery delivery = child_delivery(child, result);
+    return deliver_target(kernel, child->parent, WAIT_CHILD, child->key, &delivery);
 }

@@ -1,7 +1,42 @@
-// Waits and groups: parking, delivering, and what is delivered without waking. Included by
-// kernel/internal.h.
+// Waits: what a parked run waits for.
+//
+// Parking a run, finding what is there already, delivering what comes, and groups of items that
+// wake nobody alone. A wait is resolved in this room and nowhere else ([W1] of wait.c), and each
+// way in does the whole of it: a turn that suspends, a task or child that has ended, an event or a
+// deadline that was met (wait_deliver), a pause that is over.
 #pragma once
-#include "store/kernel/internal.h"
+#include "store/kernel/runs/runs.h"
+
+// ---- waits/wait.c ----
+
+// A turn parks on the set, unless something of it is satisfied already: that is taken and logged,
+// and the run goes on. `affinity` is the node that keeps the parked run in memory, or 0.
+MUST_CHECK Status wait_suspend(Kernel *kernel, Run *run, WaitSet *set, int64_t affinity,
+                               Resolved *ret_resolved);
+// A run that was paused while it waited goes on doing so, or with what has come meanwhile.
+MUST_CHECK Status wait_resume(Kernel *kernel, Run *run);
+
+typedef struct Delivery {
+    const WaitItem *item;
+    Outcome outcome;
+    Str data;
+    int64_t attempt; // tasks: attempts used
+    Str name;        // of the task, or the child's workflow; null = something else
+} Delivery;
+// Only for SUSPENDED runs: logs and makes the run ready.
+MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);
+
+typedef enum TaskWaiters {
+    TASK_WAITERS_ALL = 1, // its run and its guests
+    TASK_WAITERS_GUESTS,  // its run knows, or is going itself: only others that wait for it
+} TaskWaiters;
+// The task has ended, as its row says: delivers that to those who wait for it.
+MUST_CHECK Status wait_task_ended(Kernel *kernel, const TaskRow *task, TaskWaiters waiters);
+// The run has ended with `result`: delivers that to its parent, if it waits for it.
+MUST_CHECK Status wait_child_ended(Kernel *kernel, const RunRow *child, Str result);
+
+// Whether the item has settled; what is pending is looked at, not taken.
+MUST_CHECK Status wait_is_settled(Kernel *kernel, Run *run, const WaitItem *item, bool *ret_is_it);
 
 // ---- waits/groups.c: deliveries that wake nobody yet ----
 bool outcome_is_quiet(const WaitItem *item, Outcome outcome);
@@ -14,29 +49,5 @@ MUST_CHECK Status deliveries_read(Kernel *kernel, Run *run, Arena *arena, Resolv
 MUST_CHECK Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_resolved);
 // Puts what was delivered before it in front of what wakes the run now.
 MUST_CHECK Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved);
+// Its log grew while it sleeps on.
 void grown_push(Kernel *kernel, const Run *run);
-
-// ---- waits/wait.c: suspend-and-check, deliver ----
-// Looks what of the set is satisfied already and takes it; one LOG_WAIT entry each.
-MUST_CHECK Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved);
-// Parks the run on the set; or holds it there when it is wanted paused.
-MUST_CHECK Status wait_park(Kernel *kernel, Run *run, WaitSet *set);
-typedef struct Delivery {
-    const WaitItem *item;
-    Outcome outcome;
-    Str data;
-    int64_t attempt; // tasks: attempts used
-    Str name;        // of the task, or the child's workflow; null = something else
-} Delivery;
-// Only for SUSPENDED runs: logs and makes the run ready.
-MUST_CHECK Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count);
-// Whether the item has settled; what is pending is looked at, not taken.
-MUST_CHECK Status wait_is_settled(Kernel *kernel, Run *run, const WaitItem *item, bool *ret_is_it);
-// Delivers to the run `key` if it is parked on an item of that kind and target.
-MUST_CHECK Status wait_deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
-                                      const Delivery *delivery);
-// Wakes the runs that wait for a task of another run, which has ended.
-MUST_CHECK Status wait_deliver_guests(Kernel *kernel, const TaskRow *task);
-const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target);
-Delivery child_delivery(const RunRow *child, Str result); // of an ended child
-void task_delivery(const TaskRow *task, Delivery *ret_delivery);

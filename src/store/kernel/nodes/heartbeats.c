@@ -13,7 +13,7 @@
 //   [B3] A batch that joins or renews says so in the node's row, and then as a beat. If that gets
 //        lost, the beat before it still holds for most of a lease.
 #include "base/assert.h"
-#include "store/kernel/internal.h"
+#include "store/kernel/nodes/nodes.h"
 
 Status node_refuse_fenced(Diag *diag) {
     return diag_set(diag, ERR_FENCED, "NODE_FENCED",

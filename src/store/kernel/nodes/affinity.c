@@ -10,7 +10,10 @@
 //   [Y3] A run is left for HOME_PATIENCE_MS and only to a node that seems alive; after that
 //        anybody may claim it. A clock that is too far off to tell ends it as well.
 //   [Y4] Who leaves a run looks again when that time is over (Batch.left_until_ms).
-#include "store/kernel/internal.h"
+#include "base/assert.h"
+#include "store/kernel/nodes/nodes.h"
+#include "store/kernel/runs/runs.h"
+#include "store/kernel/waits/waits.h"
 
 enum { HOME_PATIENCE_MS = 1000 };
 
@@ -29,8 +32,27 @@ Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it) {
     return node_seems_alive(kernel, row->home, ret_is_it);
 }
 
-void run_note_left(Kernel *kernel) { // [Y4]
-    kernel->batch->out.left_until_ms = kernel_now(kernel) + HOME_PATIENCE_MS;
+static bool batch_has_room(const Batch *batch) {
+    return batch->node != 0 && (int64_t)batch->out.ready_count < batch->claim_max;
+}
+
+Status node_assign(Kernel *kernel, RunRow *row) {
+    ASSERT(row->claim_rank > 0);
+    bool is_left;
+    row->owner = 0;
+    TRY(run_is_left(kernel, row, &is_left));
+    if (is_left) { // [Y4]
+        kernel->batch->out.left_until_ms = kernel_now(kernel) + HOME_PATIENCE_MS;
+        return OK;
+    }
+    row->home = 0; // [Y2]
+    if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
+        row->owner = workflow_number(row->workflow);
+    } else if (batch_has_room(kernel->batch)) {
+        row->owner = kernel->batch->node;
+        row->epoch++;
+    }
+    return OK;
 }
 
 // What its home has not seen of it.

@@ -15,7 +15,8 @@
 //        itself stays, and `verify` names it.
 //
 // Not here: damage that no row can be blamed for: the batch fails.
-#include "store/kernel/internal.h"
+#include "store/kernel/quarantine.h"
+#include "store/kernel/runs/runs.h"
 #include <stdio.h>
 
 void row_blame(Kernel *kernel, TableNumber number, const void *row) {

@@ -1,0 +1,121 @@
+// Runs: a run's row, its log, its turns and its end.
+//
+// The room of everything that is true of one run: its row and its log ([N1]-[N6] of runs.c), making
+// it, its turns ([U1]-[U5] of turn.c), changes by people, ending and purging it, and when it counts
+// as idle. Waking it and what it waits for are the room waits; who owns it is the room nodes.
+#pragma once
+#include "store/kernel/internal.h"
+
+// ---- runs/runs.c: a run and its row ----
+typedef struct Run {
+    RunRow before; // as stored
+    RunRow row;    // as it shall be; run_store writes the difference
+    RunFacts facts;
+    WaitSet waits; // run_waits decodes it once
+    bool has_waits;
+} Run;
+
+MUST_CHECK Status run_load(Kernel *kernel, int64_t key, Run *ret_run);
+MUST_CHECK Status run_load_id(Kernel *kernel, Str id, Run *ret_run);
+// As run_load_id, but refuses the operation with RUN_NOT_FOUND.
+MUST_CHECK Status run_require(Kernel *kernel, Str id, Run *ret_run);
+// For a row that a scan gave back, possibly before this batch changed it again: then the answer is
+// the run as it is now (ERR_NOT_FOUND when it is gone).
+MUST_CHECK Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run);
+MUST_CHECK Status run_store(Kernel *kernel, Run *run);
+void run_keep_facts(Kernel *kernel, const Run *run);
+MUST_CHECK Status run_last_seq(Kernel *kernel, Run *run);
+// Fills in run, seq and at_ms.
+MUST_CHECK Status run_log(Kernel *kernel, Run *run, LogRow *entry);
+MUST_CHECK Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data);
+// Up to PAGE_ROWS entries of a run's log past *after, which moves on to the last of them; fewer
+// than that are all there are.
+MUST_CHECK Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows,
+                           size_t *ret_count);
+void run_set_state(Kernel *kernel, Run *run, RunState state);
+MUST_CHECK Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set);
+MUST_CHECK Status run_drop_waiters(Kernel *kernel, Run *run);
+// What woke it (may be none) must live in the batch's arena.
+typedef struct Resolved {
+    LogRow *rows;
+    size_t count;
+    bool is_quiet; // it need not be woken for these
+} Resolved;
+MUST_CHECK Status run_set_ready(Kernel *kernel, Run *run);
+MUST_CHECK Status run_announce(Kernel *kernel, Run *run, Resolved resolved);
+MUST_CHECK Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved);
+// Becomes PAUSED; `reason` goes into the log (null = none).
+MUST_CHECK Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason);
+// Gives up the claim; a run that is wanted paused becomes so.
+MUST_CHECK Status run_unclaim(Kernel *kernel, Run *run);
+static inline bool run_is_cancel_wanted(const RunRow *row) { return row->cancel_at_ms != 0; }
+
+// ---- runs/create.c ----
+typedef struct RunCreated {
+    int64_t key;
+    bool is_new;
+    Str id;
+    int64_t state;
+} RunCreated;
+MUST_CHECK Status run_check_spec(Kernel *kernel, const RunSpec *spec);
+// Refuses a spec of kind 0 whose workflow has no definition.
+MUST_CHECK Status run_check_workflow(Kernel *kernel, const RunSpec *spec);
+// `parent` may be NULL. A taken id is an answer, not an error.
+MUST_CHECK Status run_create(Kernel *kernel, const RunSpec *given, Run *parent,
+                             RunCreated *ret_created);
+MUST_CHECK Status run_input(Kernel *kernel, const RunRow *run, Str *ret_input);
+MUST_CHECK Status apply_create_run(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_fork(Kernel *kernel, Op *op);
+
+// ---- runs/end.c ----
+typedef struct Ending {
+    RunState state;
+    Outcome outcome;
+    Str result;
+} Ending;
+extern const Str ERROR_RUN_TIMEOUT;
+extern const Str ERROR_RUN_CANCELLED;
+extern const Str ERROR_CHILD_CANCELLED;
+extern const Str ERROR_CHILD_GONE;
+MUST_CHECK Status run_end(Kernel *kernel, Run *run, const Ending *ending);
+// Ended by force: the executor, if there is one, is fenced.
+MUST_CHECK Status run_cancel_now(Kernel *kernel, Run *run);
+// Removes a terminal run; stops when *budget rows were removed: then *ret_is_gone is false.
+MUST_CHECK Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone);
+MUST_CHECK Status apply_purge_run(Kernel *kernel, Op *op);
+
+// Those that are to end with it are asked to.
+MUST_CHECK Status children_cancel(Kernel *kernel, Run *run);
+
+// ---- runs/retry.c ----
+// A RUNNING run has failed with `error` and begins again from its input at `at_ms`.
+MUST_CHECK Status run_retry(Kernel *kernel, Run *run, Str error, int64_t at_ms);
+
+// ---- runs/turn.c, runs/change.c ----
+MUST_CHECK Status apply_commit_turn(Kernel *kernel, Op *op);
+// Removes what the log holds of earlier beginnings beyond LIMIT_EARLIER_LOG entries.
+MUST_CHECK Status earlier_log_trim(Kernel *kernel, const Run *run);
+MUST_CHECK Status apply_release(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_append_log(Kernel *kernel, Op *op);
+MUST_CHECK Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms,
+                             bool *ret_is_changed);
+MUST_CHECK Status apply_cancel(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_pause(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_resume(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_rewind(Kernel *kernel, Op *op);
+void run_shift_deadline(const Kernel *kernel, Run *run); // of one that was paused, by that time
+// The checkpoint that a person names by step and iteration; < 0 = the last, and is set to it.
+MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
+                            int64_t *ret_position);
+// Takes checkpoints from a position on (and the failed attempts there) out of the run's sequence.
+MUST_CHECK Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position,
+                                   int64_t *ret_count);
+bool log_is_checkpoint(const LogRow *entry);
+bool log_is_positioned(const LogRow *entry); // checkpoints and the failed attempts before them
+
+// ---- runs/idle.c ----
+// A run that parks on `set` becomes idle, or it does not; its row is stored by the caller.
+MUST_CHECK Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set);
+// Something that kept a parked run from being idle has ended: it may have been the last.
+MUST_CHECK Status idle_look_again(Kernel *kernel, Run *run, const WaitSet *set);
+MUST_CHECK Status apply_note_memory(Kernel *kernel, Op *op);
