@@ -7,7 +7,7 @@
 // Not here: compiling (flow/), pinning runs to versions (store/kernel/runs/create.c).
 #include "api/api.h"
 #include "base/limits.h"
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "flow/flow.h"
 #include "flow/lexer/report.h"
 #include <stdio.h>

@@ -13,84 +13,19 @@
 #include "api/pool.h"
 #include "api/semaphore.h"
 #include "base/thread.h"
-#include <errno.h>
 
-// ---- the mailbox ----
-
-static void wake_up(Driver *driver) { // with the lock held
-    if (!driver->is_asleep) return;
-    driver->is_asleep = false;
-    pthread_cond_signal(&driver->wake);
-}
-
-// False when the coordinator's thread has ended: nobody would read it.
-static bool put_message(Driver *driver, List *box, List *link) {
-    pthread_mutex_lock(&driver->lock);
-    bool is_alive = driver->state != DRIVER_ENDED;
-    if (is_alive) list_append(box, link);
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
-    return is_alive;
-}
-
-static void move_all(List *from, List *to) {
-    LIST_EACH_SAFE (node, after, from) {
-        list_remove(node);
-        list_append(to, node);
-    }
-}
-
-typedef struct Mail {
-    List requests, awaits, called_off, executed, controls;
-    bool has_called_off; // owners take theirs back from the list, with the lock held
-    Turn *committed;     // NULL = none
-    Status commit_status;
-    Diag commit_diag;
-    bool is_store_changed, is_store_heard;
-} Mail;
-
-static bool has_mail(const Driver *driver) {
-    return !list_is_empty(&driver->requests) || !list_is_empty(&driver->executed) ||
-           !list_is_empty(&driver->awaits) || !list_is_empty(&driver->called_off) ||
-           !list_is_empty(&driver->controls) || driver->committed != NULL ||
-           driver->is_store_changed || driver->is_store_heard;
-}
-
-static void take_mail(Driver *driver, Mail *mail) {
-    list_init(&mail->requests);
-    list_init(&mail->awaits);
-    list_init(&mail->called_off);
-    list_init(&mail->executed);
-    list_init(&mail->controls);
-    pthread_mutex_lock(&driver->lock);
-    move_all(&driver->requests, &mail->requests);
-    move_all(&driver->awaits, &mail->awaits);
-    mail->has_called_off = !list_is_empty(&driver->called_off);
-    move_all(&driver->called_off, &mail->called_off);
-    move_all(&driver->executed, &mail->executed);
-    move_all(&driver->controls, &mail->controls);
-    mail->committed = driver->committed;
-    mail->commit_status = driver->commit_status;
-    if (mail->committed != NULL) mail->commit_diag = driver->commit_diag;
-    driver->committed = NULL;
-    mail->is_store_changed = driver->is_store_changed;
-    driver->is_store_changed = false;
-    mail->is_store_heard = driver->is_store_heard;
-    driver->is_store_heard = false;
-    driver->is_settle_new = false;
-    pthread_mutex_unlock(&driver->lock);
-}
+// ---- the coordinator's thread ----
 
 // The next one that still waits; NULL = none is left. [D6]
 static Await *next_called_off(Driver *driver, Mail *mail) {
     Await *found = NULL;
-    pthread_mutex_lock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
     for (List *node; found == NULL && (node = list_first(&mail->called_off)) != NULL;) {
         Await *await = container_of(node, Await, called_off);
         list_remove(node);
         if (!list_is_empty(&await->link)) found = await;
     }
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     return found;
 }
 
@@ -120,39 +55,20 @@ static void deliver_mail(Driver *driver, Mail *mail) {
         coordinator_call_off(coordinator, await);
 }
 
-// [D2] Waits for mail or until `until_ms` by the wall clock (which may be set: the kernel knows).
-// Being asked to stop is mail too, unless that is what is being waited out.
-static void sleep_until(Driver *driver, int64_t until_ms, bool knows_stop) {
-    pthread_mutex_lock(&driver->lock);
-    bool is_stop_new = !knows_stop && driver->state == DRIVER_STOPS;
-    if (!has_mail(driver) && !driver->is_settle_new && !is_stop_new) {
-        driver->is_asleep = true;
-        struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
-        int code = 0;
-        while (driver->is_asleep && code != ETIMEDOUT)
-            code = until_ms == INT64_MAX
-                       ? pthread_cond_wait(&driver->wake, &driver->lock)
-                       : pthread_cond_timedwait(&driver->wake, &driver->lock, &at);
-        driver->is_asleep = false;
-    }
-    pthread_mutex_unlock(&driver->lock);
-}
-
-// ---- the coordinator's thread ----
-
 // Tells those who wait for it that there is nothing to do, if that is so.
 static void answer_settled(Driver *driver, bool is_ended) {
     int64_t next_ms = 0;
-    pthread_mutex_lock(&driver->lock);
-    bool is_asked = !list_is_empty(&driver->settles);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    bool is_asked = !list_is_empty(&driver->mailbox.settles);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     if (!is_asked) return;
     if (!is_ended && !coordinator_is_idle(driver->coordinator, &next_ms)) return;
-    pthread_mutex_lock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
     List settled;
     list_init(&settled);
-    if (is_ended || !has_mail(driver)) move_all(&driver->settles, &settled);
-    pthread_mutex_unlock(&driver->lock);
+    if (is_ended || !mailbox_has_mail(&driver->mailbox))
+        mailbox_move_all(&driver->mailbox.settles, &settled);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     LIST_EACH_SAFE (node, after, &settled) {
         SettleCall *call = container_of(node, SettleCall, link);
         call->next_ms = next_ms;
@@ -165,21 +81,22 @@ static void end_thread(Driver *driver, bool is_late) {
     if (coordinator_leave(driver->coordinator, &diag) != OK) {
         // The next process finds the claims by itself.
     }
-    pthread_mutex_lock(&driver->lock);
-    driver->state = DRIVER_ENDED;
+    pthread_mutex_lock(&driver->mailbox.lock);
+    driver->mailbox.state = DRIVER_ENDED;
     driver->is_stop_late = is_late;
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     Mail mail;
-    take_mail(driver, &mail); // the last of it: callers are told that the engine is closed
+    mailbox_take(&driver->mailbox,
+                 &mail); // the last of it: callers are told that the engine is closed
     deliver_mail(driver, &mail);
     answer_settled(driver, true);
 }
 
 static bool is_stopping(Driver *driver, int64_t *ret_deadline_ms) {
-    pthread_mutex_lock(&driver->lock);
-    bool answer = driver->state == DRIVER_STOPS;
-    *ret_deadline_ms = driver->stop_deadline_ms;
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    bool answer = driver->mailbox.state == DRIVER_STOPS;
+    *ret_deadline_ms = driver->mailbox.stop_deadline_ms;
+    pthread_mutex_unlock(&driver->mailbox.lock);
     return answer;
 }
 
@@ -187,45 +104,45 @@ enum { COMMIT_INLINE_MAX = 32 }; // operations; more go to the committer
 
 static void *committer_main(void *context) {
     Driver *driver = context;
-    pthread_mutex_lock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
     for (;;) {
         while (driver->to_commit == NULL && !driver->is_committer_closed)
-            pthread_cond_wait(&driver->commit_wake, &driver->lock);
-        Turn *turn = driver->to_commit;
-        if (turn == NULL) break;
+            pthread_cond_wait(&driver->commit_wake, &driver->mailbox.lock);
+        Commit *commit = driver->to_commit;
+        if (commit == NULL) break;
         driver->to_commit = NULL;
-        pthread_mutex_unlock(&driver->lock);
+        pthread_mutex_unlock(&driver->mailbox.lock);
         Diag diag;
         diag_clear(&diag);
-        Status status = store_commit(driver->store, &turn->batch, &diag);
-        pthread_mutex_lock(&driver->lock);
-        driver->committed = turn;
-        driver->commit_status = status;
-        driver->commit_diag = diag;
-        wake_up(driver);
+        Status status = store_commit(driver->store, &commit->batch, &diag);
+        pthread_mutex_lock(&driver->mailbox.lock);
+        driver->mailbox.committed = commit;
+        driver->mailbox.commit_status = status;
+        driver->mailbox.commit_diag = diag;
+        mailbox_wake(&driver->mailbox);
     }
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     return NULL;
 }
 
 // Commits the next batch, if there is one: here, or by handing it over. True when it was here. With
-// answers that were not dealt out yet it is handed over: turns are finished in their order.
+// answers that were not dealt out yet it is handed over: commits are finished in their order.
 static bool commit_next(Driver *driver, bool has_answers, bool *is_committing) {
-    Turn *turn = coordinator_prepare(driver->coordinator);
+    Commit *commit = coordinator_prepare(driver->coordinator);
     pool_add_all(&driver->pool, &driver->outgoing); // runs beside the commit
-    if (turn == NULL) return false;
-    if (has_answers || turn->batch.count > COMMIT_INLINE_MAX) {
-        pthread_mutex_lock(&driver->lock);
-        driver->to_commit = turn;
+    if (commit == NULL) return false;
+    if (has_answers || commit->batch.count > COMMIT_INLINE_MAX) {
+        pthread_mutex_lock(&driver->mailbox.lock);
+        driver->to_commit = commit;
         pthread_cond_signal(&driver->commit_wake);
-        pthread_mutex_unlock(&driver->lock);
+        pthread_mutex_unlock(&driver->mailbox.lock);
         *is_committing = true;
         return false;
     }
     Diag diag;
     diag_clear(&diag);
-    Status status = store_commit(driver->store, &turn->batch, &diag);
-    coordinator_finish(driver->coordinator, turn, status, &diag);
+    Status status = store_commit(driver->store, &commit->batch, &diag);
+    coordinator_finish(driver->coordinator, commit, status, &diag);
     pool_add_all(&driver->pool, &driver->outgoing);
     return true;
 }
@@ -262,7 +179,7 @@ static bool rest(Driver *driver, bool is_committing) {
         }
         if (deadline_ms < until_ms) until_ms = deadline_ms;
     }
-    if (is_resting) sleep_until(driver, until_ms, knows_stop);
+    if (is_resting) mailbox_sleep(&driver->mailbox, until_ms, knows_stop);
     return false;
 }
 
@@ -272,7 +189,7 @@ static void *coordinator_main(void *context) {
     for (;;) {
         Mail mail;
         publish_counts(driver);
-        take_mail(driver, &mail);
+        mailbox_take(&driver->mailbox, &mail);
         deliver_mail(driver, &mail);
         coordinator_expire_awaits(driver->coordinator);
         bool has_answers = mail.committed != NULL;
@@ -298,10 +215,11 @@ static void *pool_main(void *context) {
     Execution *execution = NULL;
     while ((execution = pool_take(&driver->pool, execution != NULL)) != NULL) {
         execution_perform(execution, driver->env);
-        if (put_message(driver, &driver->executed, &execution->link)) continue;
-        pthread_mutex_lock(&driver->lock); // too late to be committed; driver_free sees to it
-        list_append(&driver->executed, &execution->link);
-        pthread_mutex_unlock(&driver->lock);
+        if (mailbox_put(&driver->mailbox, &driver->mailbox.executed, &execution->link)) continue;
+        pthread_mutex_lock(
+            &driver->mailbox.lock); // too late to be committed; driver_free sees to it
+        list_append(&driver->mailbox.executed, &execution->link);
+        pthread_mutex_unlock(&driver->mailbox.lock);
     }
     if (pool_leave(&driver->pool)) driver->ended(driver->ended_context);
     return NULL;
@@ -344,10 +262,10 @@ static const WorldOps driver_world = {.execute = world_execute,
 // ---- life ----
 
 static void close_committer(Driver *driver) {
-    pthread_mutex_lock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
     driver->is_committer_closed = true;
     pthread_cond_signal(&driver->commit_wake);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     pthread_join(driver->committer, NULL);
 }
 
@@ -388,12 +306,6 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
     };
     pthread_mutex_init(&driver->parked_lock, NULL);
     map_init(&driver->parked);
-    list_init(&driver->requests);
-    list_init(&driver->awaits);
-    list_init(&driver->called_off);
-    list_init(&driver->executed);
-    list_init(&driver->controls);
-    list_init(&driver->settles);
     list_init(&driver->outgoing);
     CoordinatorSetup setup = {
         .env = config->env,
@@ -408,8 +320,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
         pthread_mutex_destroy(&driver->parked_lock);
         return status;
     }
-    pthread_mutex_init(&driver->lock, NULL);
-    pthread_cond_init(&driver->wake, NULL);
+    mailbox_init(&driver->mailbox);
     pthread_cond_init(&driver->commit_wake, NULL);
     status = start_threads(driver, config->thread_count, diag);
     if (status != OK) driver_free(driver);
@@ -427,20 +338,20 @@ static void take_back(Driver *driver) {
     list_init(&left);
     pool_close(&driver->pool, &left);
     LIST_EACH (node, &left) container_of(node, Execution, link)->is_undone = true;
-    pthread_mutex_lock(&driver->lock);
-    move_all(&left, &driver->executed);
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    mailbox_move_all(&left, &driver->mailbox.executed);
+    mailbox_wake(&driver->mailbox);
+    pthread_mutex_unlock(&driver->mailbox.lock);
 }
 
 Status driver_stop(Driver *driver, int64_t timeout_ms) {
     if (!driver->has_thread) return driver->is_stop_late ? ERR_LIMIT : OK;
     driver_control(driver, stop_coordinator, NULL);
-    pthread_mutex_lock(&driver->lock);
-    driver->state = DRIVER_STOPS;
-    driver->stop_deadline_ms = env_now_ms(env_system()) + timeout_ms;
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    driver->mailbox.state = DRIVER_STOPS;
+    driver->mailbox.stop_deadline_ms = env_now_ms(env_system()) + timeout_ms;
+    mailbox_wake(&driver->mailbox);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     take_back(driver);
     pthread_join(driver->thread, NULL);
     driver->has_thread = false;
@@ -460,15 +371,14 @@ bool driver_end(Driver *driver, void (*ended)(void *context), void *context) {
 void driver_free(Driver *driver) {
     pool_done(&driver->pool);
     // Results that came too late: their runs are executed again by the next process.
-    LIST_EACH_SAFE (node, after, &driver->executed) {
+    LIST_EACH_SAFE (node, after, &driver->mailbox.executed) {
         list_remove(node);
         coordinator_executed(driver->coordinator, container_of(node, Execution, link));
     }
     coordinator_free(driver->coordinator);
     map_done(&driver->parked);
     pthread_mutex_destroy(&driver->parked_lock);
-    pthread_mutex_destroy(&driver->lock);
-    pthread_cond_destroy(&driver->wake);
+    mailbox_done(&driver->mailbox);
     pthread_cond_destroy(&driver->commit_wake);
 }
 
@@ -507,21 +417,21 @@ static void request_done(Request *request) {
 void driver_submit(Driver *driver, Request *request) {
     list_init(&request->link);
     if (refuse_while_away(driver, request, 1)) return;
-    if (put_message(driver, &driver->requests, &request->link)) return;
+    if (mailbox_put(&driver->mailbox, &driver->mailbox.requests, &request->link)) return;
     request->op.out.status = say_closed(&request->op.out.diag);
     request->done(request);
 }
 
 void driver_submit_all(Driver *driver, Request *requests, size_t count) {
     if (refuse_while_away(driver, requests, count)) return;
-    pthread_mutex_lock(&driver->lock);
-    bool is_alive = driver->state != DRIVER_ENDED;
+    pthread_mutex_lock(&driver->mailbox.lock);
+    bool is_alive = driver->mailbox.state != DRIVER_ENDED;
     for (size_t i = 0; i < count; i++) {
         list_init(&requests[i].link);
-        if (is_alive) list_append(&driver->requests, &requests[i].link);
+        if (is_alive) list_append(&driver->mailbox.requests, &requests[i].link);
     }
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
+    mailbox_wake(&driver->mailbox);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     // From here on those that were handed over belong to the coordinator.
     for (size_t i = 0; i < count && !is_alive; i++) {
         requests[i].op.out.status = say_closed(&requests[i].op.out.diag);
@@ -542,20 +452,20 @@ Status driver_request(Driver *driver, Request *request, void (*copy)(Request *re
 void driver_submit_await(Driver *driver, Await *await) {
     list_init(&await->link);
     list_init(&await->called_off);
-    if (put_message(driver, &driver->awaits, &await->link)) return;
+    if (mailbox_put(&driver->mailbox, &driver->mailbox.awaits, &await->link)) return;
     await->status = say_closed(&await->diag);
     await->done(await);
 }
 
 void driver_call_off(Driver *driver, Await *await) {
     // Without a coordinator's thread it has been answered.
-    (void)put_message(driver, &driver->called_off, &await->called_off);
+    (void)mailbox_put(&driver->mailbox, &driver->mailbox.called_off, &await->called_off);
 }
 
 void driver_forget_call_off(Driver *driver, Await *await) {
-    pthread_mutex_lock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
     list_remove(&await->called_off);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_unlock(&driver->mailbox.lock);
 }
 
 static void await_done(Await *await) { semaphore_post(await->context); }
@@ -574,31 +484,31 @@ int64_t driver_settle(Driver *driver) {
     semaphore_init(&semaphore);
     SettleCall call = {.done = &semaphore};
     list_init(&call.link);
-    pthread_mutex_lock(&driver->lock);
-    bool is_alive = driver->state != DRIVER_ENDED;
-    if (is_alive) list_append(&driver->settles, &call.link);
-    driver->is_settle_new = true;
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    bool is_alive = driver->mailbox.state != DRIVER_ENDED;
+    if (is_alive) list_append(&driver->mailbox.settles, &call.link);
+    driver->mailbox.is_settle_new = true;
+    mailbox_wake(&driver->mailbox);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     if (!is_alive) semaphore_post(&semaphore);
     semaphore_wait(&semaphore);
     return call.next_ms;
 }
 
 void driver_store_changed(Driver *driver) {
-    pthread_mutex_lock(&driver->lock);
-    driver->is_store_changed = driver->state != DRIVER_ENDED;
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    driver->mailbox.is_store_changed = driver->mailbox.state != DRIVER_ENDED;
+    mailbox_wake(&driver->mailbox);
+    pthread_mutex_unlock(&driver->mailbox.lock);
 }
 
 Status driver_store_status(Driver *driver) {
     bool is_full = atomic_load_explicit(&driver->is_store_full, memory_order_relaxed);
     if (!is_full && !atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return OK;
-    pthread_mutex_lock(&driver->lock);
-    driver->is_store_heard = driver->state != DRIVER_ENDED;
-    wake_up(driver);
-    pthread_mutex_unlock(&driver->lock);
+    pthread_mutex_lock(&driver->mailbox.lock);
+    driver->mailbox.is_store_heard = driver->mailbox.state != DRIVER_ENDED;
+    mailbox_wake(&driver->mailbox);
+    pthread_mutex_unlock(&driver->mailbox.lock);
     return is_full ? ERR_LIMIT : ERR_UNAVAILABLE;
 }
 
@@ -607,7 +517,7 @@ void driver_control(Driver *driver, void (*function)(Coordinator *, void *), voi
     semaphore_init(&semaphore);
     ControlCall call = {.function = function, .context = context, .done = &semaphore};
     list_init(&call.link);
-    if (!put_message(driver, &driver->controls, &call.link)) {
+    if (!mailbox_put(&driver->mailbox, &driver->mailbox.controls, &call.link)) {
         function(driver->coordinator, context); // its thread is gone: nobody else can touch it
         semaphore_post(&semaphore);
     }

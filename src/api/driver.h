@@ -14,7 +14,7 @@
 //   [D6] Of an await that was called off the coordinator's thread looks at nothing before it knows,
 //        with the mailbox locked, that it is not answered: its owner may free it from then on.
 #pragma once
-#include "engine/coordinator/coordinator.h"
+#include "api/mailbox.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -31,21 +31,6 @@ typedef struct Pool {
     bool is_left; // to its threads: the last one frees it
 } Pool;
 
-// Something to be done on the coordinator's thread while the caller waits.
-typedef struct ControlCall {
-    List link;
-    void (*function)(Coordinator *coordinator, void *context);
-    void *context;
-    struct Semaphore *done;
-} ControlCall;
-
-// Somebody waits until there is nothing to do.
-typedef struct SettleCall {
-    List link;
-    int64_t next_ms; // when there will be; 0 = never
-    struct Semaphore *done;
-} SettleCall;
-
 typedef struct Driver {
     World world; // what the coordinator sees of us
     Env *env;
@@ -57,27 +42,11 @@ typedef struct Driver {
     pthread_t thread;
     bool has_thread;
 
-    pthread_mutex_t lock; // guards the mailbox below
-    pthread_cond_t wake;
-    bool is_asleep;
-    List requests;
-    List awaits;
-    List called_off; // awaits
-    List executed;
-    List controls;
-    List settles;
-    bool is_store_changed; // another node has written
-    bool is_store_heard;   // it answered a read while it was thought to be away
-    bool is_settle_new;    // one came that the coordinator's thread has not looked at
-    Turn *to_commit;       // for the committer; NULL = nothing
-    Turn *committed;       // back from it, with its outcome
-    Status commit_status;
-    Diag commit_diag;
+    Mailbox mailbox;   // its lock also guards what follows, up to the callbacks
+    Commit *to_commit; // for the committer; NULL = nothing
     pthread_cond_t commit_wake;
     pthread_t committer;
     bool is_committer_closed;
-    enum { DRIVER_RUNS, DRIVER_STOPS, DRIVER_ENDED } state;
-    int64_t stop_deadline_ms;     // by the real clock
     bool is_stop_late;            // functions were still running at the deadline
     void (*ended)(void *context); // see driver_end
     void *ended_context;

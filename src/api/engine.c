@@ -8,7 +8,7 @@
 #include "api/options.h"
 #include "base/memory.h"
 #include "base/version.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
 #include "store/decorators/metrics.h"
 #include <stdio.h>

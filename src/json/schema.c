@@ -4,7 +4,7 @@
 // that looks at the keyword's own value and the function that holds a value to it.
 //
 // Not here: where schemas come from (flow/check/config.c), who is held to them
-// (engine/coordinator/start.c).
+// (engine/definitions/start.c).
 #include "json/schema.h"
 #include "base/assert.h"
 #include "base/limits.h"

@@ -13,7 +13,7 @@
 #include "base/containers/map.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "sim/generate.h"
 #include "store/reads.h"
 #include <stdio.h>

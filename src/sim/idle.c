@@ -13,7 +13,7 @@
 //
 // Not here: random histories (run.c), crashes (scenario.c).
 #include "base/memory.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
 #include "sim/sim.h"
 #include "store/reads.h"

@@ -93,11 +93,11 @@ void node_start(SimNode *node) {
 void node_crash(SimNode *node) {
     if (node->coordinator == NULL) return;
     node->sim->crash_count++;
-    if (node->turn != NULL) {
+    if (node->commit != NULL) {
         Diag diag;
         Status status = diag_set(&diag, ERR_UNAVAILABLE, "STORE_IO", "crashed");
-        coordinator_finish(node->coordinator, node->turn, status, &diag);
-        node->turn = NULL;
+        coordinator_finish(node->coordinator, node->commit, status, &diag);
+        node->commit = NULL;
     }
     List *lists[] = {&node->executing, &node->performed};
     for (int i = 0; i < 2; i++)
@@ -140,17 +140,17 @@ static bool hand_back_one(SimNode *node) {
 }
 
 static bool move_turn(SimNode *node) {
-    if (node->turn == NULL) {
-        node->turn = coordinator_prepare(node->coordinator);
-        return node->turn != NULL;
+    if (node->commit == NULL) {
+        node->commit = coordinator_prepare(node->coordinator);
+        return node->commit != NULL;
     }
     Diag diag;
     diag_clear(&diag);
-    Status status = store_commit(&node->store.base, &node->turn->batch, &diag);
+    Status status = store_commit(&node->store.base, &node->commit->batch, &diag);
     if (node->is_crashed) return true;
-    Turn *turn = node->turn;
-    node->turn = NULL;
-    coordinator_finish(node->coordinator, turn, status, &diag);
+    Commit *commit = node->commit;
+    node->commit = NULL;
+    coordinator_finish(node->coordinator, commit, status, &diag);
     return true;
 }
 

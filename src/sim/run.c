@@ -10,7 +10,7 @@
 // Not here: what workflows do (workload.c), what clients ask for (clients.c), what is checked
 // (ledger.c).
 #include "base/memory.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
 #include "sim/clients.h"
 #include "store/reads.h"

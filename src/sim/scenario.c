@@ -7,7 +7,7 @@
 //
 // Not here: random histories (run.c).
 #include "base/memory.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
 #include "sim/clients.h"
 #include "store/reads.h"

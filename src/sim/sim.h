@@ -67,7 +67,7 @@ typedef struct SimNode {
     Coordinator *coordinator; // NULL while it is down
     List executing;           // Executions not yet performed
     List performed;           // performed, not yet handed back
-    Turn *turn;               // prepared, not yet finished
+    Commit *commit;           // prepared, not yet finished
     bool is_crashed;          // a store call said so; it is torn down at once
     int64_t paused_until_ms;
     bool is_recovered;

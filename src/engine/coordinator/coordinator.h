@@ -4,9 +4,32 @@
 // The driver (api/driver.c in production, sim/ in the simulator) feeds it and does the commits:
 //
 //     coordinator_submit / coordinator_executed / coordinator_await …      inputs
-//     while ((turn = coordinator_prepare(c)))                              a batch to commit
-//         coordinator_finish(c, turn, store_commit(store, turn->batch), &diag);
+//     while ((commit = coordinator_prepare(c)))                            a batch to commit
+//         coordinator_finish(c, commit, store_commit(store, &commit->batch), &diag);
 //     sleep until coordinator_next_wake_ms, or the next input
+//
+// Its parts own their state and do not know it; each is a struct with a header of its own. The
+// files of this folder lead from one to the other:
+//
+//     what comes in            what the engine does by itself          what failed
+//     Intake                   OwnWork: DueClock, Tasks, Idle          Outcomes
+//        |                        |                                       |      ^
+//        +------- gather.c -------+                                   failed.c   |
+//                    |   Pace: how large      Commits: in whose name      |      |
+//                    v                                                    v      |
+//        +----->  the store commits  <------------- again ----------------+      |
+//        |           |                                                           |
+//        |           +---- did not answer OK ------------------------------------+
+//        |           |
+//        |           v  answered OK
+//        |        apply.c  -----> callers (Request), waiters (Awaits), operators (Notices), World
+//        |           |
+//        |        turns.c, runs.c -----> Residents: READY, EXECUTING, COMMITTING, PARKED ...
+//        |                                  |              (Idle: when the parked ones leave)
+//        |        dispatch.c <--------------+
+//        |           |   Loading: rows into memory     Workflows, Modules: what is executed
+//        |           v
+//        +------- Executions: the world performs them, the results are taken in
 //
 //   [C1] No reply, wake-up or task leaves before the commit that records it answered OK.
 //   [C2] A batch whose outcome is unknown is looked up by its number and submitted again only
@@ -17,165 +40,15 @@
 //        commit, none is early, and none is late by a whole span for this reason. What is due
 //        already when a run parks, or when the node begins, is not a timer that is waited for.
 #pragma once
-#include "base/containers/heap.h"
-#include "base/text/id.h"
-#include "engine/coordinator/resident.h"
-#include "engine/runners/native.h"
-#include "store/store.h"
+#include "engine/commits/commit.h"
+#include "engine/world/awaits.h"
+#include "engine/world/execution.h"
+#include "engine/world/request.h"
+#include "engine/world/setup.h"
 
 typedef struct Coordinator Coordinator;
 
-// ---- inputs ----
-
-// Somebody outside asks for an operation. The answers are in `op`; Str answers must be copied in
-// `done`, they are gone afterwards.
-typedef struct Request {
-    List link;
-    Op op;
-    void (*done)(struct Request *request); // on the coordinator's thread, once
-    void *context;
-} Request;
-
-// Somebody waits for a run to end.
-typedef struct Await {
-    List link;       // the coordinator's; an empty list before it is there and once it is answered
-    List called_off; // the driver's
-    HeapNode deadline; // .at in ms
-    Str run_id;        // owned by the caller until done
-    void (*done)(struct Await *await);
-    void *context;
-    Status status; // OK: it has ended, `state` says how; ERR_LIMIT: the deadline came first;
-                   // or why it cannot be known
-    int64_t state;
-    Diag diag;
-} Await;
-
-// ---- work for the outside ----
-
-typedef enum ExecutionKind { EXECUTE_RUN, EXECUTE_TASK } ExecutionKind;
-
-// One turn of a run, or one attempt of a task, on whatever thread the world chooses.
-typedef struct Execution {
-    List link; // the driver's while it has it, then the coordinator's
-    ExecutionKind kind;
-    Arena arena;
-    // runs
-    int64_t run;
-    int64_t epoch;
-    Runner *runner;
-    RunView view;
-    TurnOutput output;
-    bool is_repaired;    // its output was replaced because the store refused the first one
-    bool is_reloaded;    // the run had to be brought back for it: its commit says so
-    bool is_attempt;     // nothing was executed yet: see TurnCommit
-    int64_t slice_count; // preemptions so far
-    bool is_undone;      // set by the world: it was given back without having been performed
-    // What it took, for those who measure.
-    uint64_t woken_ns; // when the run was woken; 0 = it was not (monotonic)
-    uint64_t began_ns; // when it began to be performed (monotonic)
-    uint64_t took_ns;  // all slices together
-    int64_t began_at_ms;
-    // tasks
-    NativeCallFunction function;
-    TaskRow task;
-    NativeCall call;
-    HeapNode heartbeat; // .at: when its lease wants to be renewed
-} Execution;
-
-// Does the work; touches nothing but the execution.
-void execution_perform(Execution *execution, Env *env);
-
-typedef enum EngineEventKind { // the values of ABIDE_EVENT_… in include/abide.h
-    ENGINE_RUN_STARTED = 1,
-    ENGINE_RUN_SUSPENDED,
-    ENGINE_RUN_RESUMED,
-    ENGINE_STEP,
-    ENGINE_RUN_COMPLETED,
-    ENGINE_RUN_FAILED,
-    ENGINE_RUN_CANCELLED,
-    ENGINE_RUN_PAUSED,
-    ENGINE_RUN_RELEASED,
-    ENGINE_RUN_RELOADED,
-    ENGINE_STORE_DOWN,
-    ENGINE_STORE_UP,
-    ENGINE_LINE,
-    ENGINE_STREAM,
-    ENGINE_PUBLISHED,
-    ENGINE_RUN_IDLE,
-    ENGINE_RUN_RETRIED, // it failed and begins again later; detail: the error
-    // for those who follow along, not for callbacks of include/abide.h
-    ENGINE_LOG_GREW,    // of run_id; null = of any, answers were lost
-    ENGINE_TASKS_READY, // some task became claimable
-    // with `measure`
-    ENGINE_RUN_ENDED,    // run_id, workflow; once per run, however it ended
-    ENGINE_TURN,         // run_id, workflow
-    ENGINE_TASK_CLAIMED, // name: the task's; detail: its id
-    ENGINE_TASK_ENDED,   // name: the task's; detail: its id
-    ENGINE_TIMERS_FIRED
-} EngineEventKind;
-
-// What something took.
-typedef struct EngineMeasure {
-    int64_t began_at_ms; // runs: created; turns, attempts: began; 0 = unknown
-    int64_t ended_at_ms; // attempts claimed: now
-    int64_t took_ns;     // turns: executing; timers: how late the first one was
-    int64_t waited_ns;   // turns: from being woken to executing; attempts: from being queued; < 0 =
-                         // there was no such wait
-    int64_t state;       // RunState or TaskState afterwards
-    int64_t number;      // turns: the epoch; attempts: 1 = the first; timers: how many
-    int64_t before_seq, start_seq, turn_seq; // turns: see TurnCommit
-    int64_t snapshot_size;                   // turns of scripts; 0 = none
-    int64_t run;                             // its key; attempts: of the run; 0 = none
-    Str tags;                                // of the run
-    Str worker;                              // attempts: who makes it
-} EngineMeasure;
-
-typedef struct EngineEvent {
-    EngineEventKind kind;
-    Str run_id, workflow, name, detail; // may be null
-    const EngineMeasure *measure;       // NULL where there is none
-} EngineEvent;
-
-typedef struct World World;
-typedef struct WorldOps {
-    // Takes the execution and gives it back through coordinator_executed, on the coordinator's
-    // thread, later.
-    void (*execute)(World *world, Execution *execution);
-    void (*notify)(World *world, const EngineEvent *event);
-    // Whether somebody follows the run's stream: then it is not released. NULL = nobody can.
-    bool (*has_reader)(World *world, Str run_id);
-    // A run that waits is in memory now, or no longer. NULL = nobody wants to know.
-    void (*parked)(World *world, int64_t run, bool is_parked);
-} WorldOps;
-struct World { // first member of every implementation
-    const WorldOps *ops;
-};
-
-// ---- configuration, counters, reports ----
-
-typedef struct CoordinatorConfig {
-    Str node_name;
-    int64_t lease_ms;
-    bool is_exclusive;         // nobody else can be alive on this store
-    int64_t max_active_runs;   // owned at a time
-    int64_t max_parked_runs;   // kept in memory although not owned
-    int64_t max_resident_size; // bytes of all runs in memory, about; 0 = any number
-    int64_t idle_release_ms;   // parked runs leave memory after this; 0 = only to make room
-    int64_t first_tasks;       // in-process tasks that may be claimed at a time, to begin with
-    int64_t max_tasks;         // and at most
-    int64_t store_retry_attempts;
-    int64_t store_retry_ms, store_retry_max_ms;
-    int64_t timer_resolution_ms; // [C5]; 0 = 1
-    int64_t sweep_ms;            // how often leftovers are looked for
-    int64_t task_lease_ms;
-    int64_t run_retention_ms;   // of runs that scripts start; < 0 = for ever
-    int64_t keep_snapshots;     // of flow runs, for rewinding; 0 = none
-    int64_t slice_instructions; // a script is preempted after so many; 0 = the VM's default
-    int64_t max_crashes;     // executions lost in a row after which a run is paused; 0 = no limit
-    int64_t max_turn_slices; // preemptions after which a script that does not wait fails
-    int64_t script_memory;   // bytes a script may use; 0 = the default
-    bool is_child_failure_isolated; // the failure of a script's child is a value
-} CoordinatorConfig;
+// ---- counters and reports ----
 
 typedef struct CoordinatorStats {
     int64_t commits, operations, store_errors;
@@ -186,33 +59,7 @@ typedef struct RecoveryReport {
     int64_t resumed_running, timers_due, starts_due, taken_over, suspended;
 } RecoveryReport;
 
-// A batch on its way.
-typedef struct Turn {
-    Arena arena;
-    Batch batch;
-    VEC(struct TurnItem) items;
-    size_t most;           // operations it may have
-    uint64_t began_ns;     // when it was gathered (monotonic)
-    size_t made_tasks;     // that its operations queue
-    WorkflowSet *executes; // what the batch refers to
-} Turn;
-
-typedef struct TurnItem {
-    Op *op;
-    Request *request;     // or
-    Execution *execution; // or neither: one of the engine's own operations
-} TurnItem;
-
 // ---- the coordinator ----
-
-// What a coordinator is made of; all of it outlives it.
-typedef struct CoordinatorSetup {
-    Env *env;
-    Store *store;
-    World *world;
-    Logger *logger; // may be NULL
-    CoordinatorConfig config;
-} CoordinatorSetup;
 
 MUST_CHECK Status coordinator_new(const CoordinatorSetup *setup, Coordinator **ret_coordinator,
                                   Diag *diag);
@@ -228,7 +75,6 @@ MUST_CHECK Status coordinator_add_task(Coordinator *coordinator, Str name,
 // Also when the name is taken.
 void coordinator_replace_task(Coordinator *coordinator, Str name, NativeCallFunction function,
                               void *user);
-bool coordinator_has_runner(Coordinator *coordinator, Str workflow);
 // How long idle runs of that workflow stay in memory, whatever their script says; <= 0 = until room
 // is needed. Counts for runs that park from now on.
 void coordinator_set_idle_timeout(Coordinator *coordinator, Str workflow, int64_t timeout_ms);
@@ -249,10 +95,10 @@ void coordinator_forget(Coordinator *coordinator, Await *await);
 void coordinator_call_off(Coordinator *coordinator, Await *await);
 void coordinator_executed(Coordinator *coordinator, Execution *execution);
 
-// The next batch, or NULL when there is nothing to commit now. At most two turns are out at a
-// time; they are finished in the order in which they were prepared.
-Turn *coordinator_prepare(Coordinator *coordinator);
-void coordinator_finish(Coordinator *coordinator, Turn *turn, Status status, const Diag *diag);
+// The next batch, or NULL when there is nothing to commit now. COMMITS_OUT_MAX are out at a time at
+// most; they are finished in the order in which they were prepared.
+Commit *coordinator_prepare(Coordinator *coordinator);
+void coordinator_finish(Coordinator *coordinator, Commit *commit, Status status, const Diag *diag);
 // When prepare will have something to do by itself; INT64_MAX = never.
 int64_t coordinator_next_wake_ms(Coordinator *coordinator);
 

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/text/name.h"
 #include "base/time/duration.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
 #include "json/value.h"
 

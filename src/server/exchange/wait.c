@@ -9,7 +9,7 @@
 //   [J2] The exchange lets go of a wait only after it has cleared its watch, so the ticker never
 //        sees one that is gone.
 //
-// Not here: how runs end (engine/coordinator/await.c).
+// Not here: how runs end (engine/world/awaits.c).
 #include "base/memory.h"
 #include "server/http/connection.h"
 #include "server/server.h"

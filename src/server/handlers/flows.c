@@ -4,7 +4,7 @@
 // written there, `config.events` lists what may be posted; the rest is read off the script.
 //
 // Not here: handlers once they are started (handlers/handlers.c).
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "flow/code/outline.h"
 #include "server/handlers/handler.h"
 

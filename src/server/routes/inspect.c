@@ -5,7 +5,7 @@
 // that has not waited yet, one that has ended) has no frames.
 //
 // Not here: how a VM is looked into (flow/snapshot/inspect.c).
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "engine/runners/flow_machine.h"
 #include "server/exchange/parts.h"
 

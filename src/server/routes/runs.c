@@ -5,7 +5,7 @@
 //
 // Not here: changing them (routes/changes.c).
 #include "base/text/number.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/runner.h"
 #include "json/validate.h"
 #include "model/trace.h"

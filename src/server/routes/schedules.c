@@ -5,7 +5,7 @@
 //
 // Not here: when ticks are (model/schedule.c).
 #include "base/time/duration.h"
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "server/exchange/parts.h"
 
 static const Field set_fields[] = {

@@ -4,7 +4,7 @@
 // one of them, and a file with a top-level body is called by it.
 //
 // Not here: the language (flow/), pinning runs to versions (store/kernel/runs/create.c).
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "flow/flow.h"
 #include "flow/lexer/report.h"
 #include "server/exchange/parts.h"

@@ -2,7 +2,7 @@
 // children, continue-as, cancellation, versions. Compiled once per store.
 #include "unit/api/flows.h"
 #include "api/api.h"
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "flow/flow.h"
 
 static void tasks_run_in_a_row(void **state) {

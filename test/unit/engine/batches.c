@@ -149,11 +149,11 @@ static int engine_free(void **state) {
     return 0;
 }
 
-static void commit(TestEngine *engine, Turn *turn) {
+static void commit_batch(TestEngine *engine, Commit *commit) {
     Diag diag;
     diag_clear(&diag);
-    Status status = store_commit(engine->store, &turn->batch, &diag);
-    coordinator_finish(engine->coordinator, turn, status, &diag);
+    Status status = store_commit(engine->store, &commit->batch, &diag);
+    coordinator_finish(engine->coordinator, commit, status, &diag);
 }
 
 // Moves until there is nothing to do before `until_ms`.
@@ -162,9 +162,9 @@ static void run_until(TestEngine *engine, int64_t until_ms) {
     for (;;) {
         assert_in_range(++batch_count, 1, 100000);
         if (!engine->is_held) hand_back(engine);
-        Turn *turn = coordinator_prepare(engine->coordinator);
-        if (turn != NULL) {
-            commit(engine, turn);
+        Commit *commit = coordinator_prepare(engine->coordinator);
+        if (commit != NULL) {
+            commit_batch(engine, commit);
             continue;
         }
         int64_t next_ms = coordinator_next_wake_ms(engine->coordinator);
@@ -262,9 +262,9 @@ static void caller_beside_a_herd_of_results_is_in_the_next_batch(void **state) {
     run_for(engine, 1);
     hand_back(engine);
     Call *call = start_run(engine, 0);
-    Turn *turn = coordinator_prepare(engine->coordinator);
-    assert_int_equal(turn->batch.count, LIMIT_BATCH_OPS);
-    commit(engine, turn);
+    Commit *commit = coordinator_prepare(engine->coordinator);
+    assert_int_equal(commit->batch.count, LIMIT_BATCH_OPS);
+    commit_batch(engine, commit);
     assert_int_equal(call->answer_count, 1);
     engine->is_held = false;
     run_for(engine, 1000);
@@ -276,10 +276,10 @@ static void caller_beside_a_herd_of_results_is_in_the_next_batch(void **state) {
 static void what_is_heard_of_during_a_claim_is_looked_for(void **state) {
     TestEngine *engine = *state;
     coordinator_hear(engine->coordinator);
-    Turn *turn = coordinator_prepare(engine->coordinator);
+    Commit *commit = coordinator_prepare(engine->coordinator);
     Diag diag;
     diag_clear(&diag);
-    Status status = store_commit(engine->store, &turn->batch, &diag);
+    Status status = store_commit(engine->store, &commit->batch, &diag);
     Arena arena;
     arena_init(&arena);
     Batch batch;
@@ -291,7 +291,7 @@ static void what_is_heard_of_during_a_claim_is_looked_for(void **state) {
     assert_ok(store_commit(engine->inner, &batch, &diag));
     arena_done(&arena);
     coordinator_hear(engine->coordinator);
-    coordinator_finish(engine->coordinator, turn, status, &diag);
+    coordinator_finish(engine->coordinator, commit, status, &diag);
     run_for(engine, 1000); // less than a renewal takes, which would find them too
     assert_int_equal(runs_in(engine, RUN_COMPLETED), 1);
     assert_int_equal(counter(engine, COUNTER_TASKS_FIRST + TASK_COMPLETED), 1);
@@ -304,13 +304,13 @@ static void workflow_registered_while_a_claim_is_under_way_gets_its_runs(void **
     Call *call = start_run(engine, 0);
     call->request.op.in.create_run.spec.workflow = STR("late");
     coordinator_hear(engine->coordinator);
-    Turn *turn = coordinator_prepare(engine->coordinator);
+    Commit *commit = coordinator_prepare(engine->coordinator);
     bool has_claim = false;
-    for (size_t i = 0; i < turn->batch.count; i++)
-        has_claim = has_claim || turn->batch.ops[i]->kind == OP_CLAIM;
+    for (size_t i = 0; i < commit->batch.count; i++)
+        has_claim = has_claim || commit->batch.ops[i]->kind == OP_CLAIM;
     assert_true(has_claim);
     assert_ok(coordinator_add_runner(engine->coordinator, STR("late"), &engine->runner));
-    commit(engine, turn); // on its way before: it knows nothing of that
+    commit_batch(engine, commit); // on its way before: it knows nothing of that
     run_for(engine, 1000);
     assert_int_equal(runs_in(engine, RUN_COMPLETED), 1);
 }

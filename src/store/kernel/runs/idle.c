@@ -15,7 +15,7 @@
 //   [I4] Who releases a run for its time-out says how long it is to have been idle: a run may have
 //        been parked for longer, while a task of it was open.
 //
-// Not here: when runs leave memory (engine/coordinator/idle.c), waking (waits/wait.c).
+// Not here: when runs leave memory (engine/residents/idle.c), waking (waits/wait.c).
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/waits/waits.h"
 

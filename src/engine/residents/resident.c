@@ -5,8 +5,8 @@
 //
 // Invariants [M1]-[M3] are in resident.h.
 //
-// Not here: when runs are executed, committed or dropped (coordinator_*.c).
-#include "engine/coordinator/resident.h"
+// Not here: when runs are executed, committed or dropped (coordinator/runs.c, idle.c).
+#include "engine/residents/resident.h"
 #include "base/memory.h"
 #include "engine/runners/flow.h"
 
@@ -140,6 +140,15 @@ void residents_schedule(Residents *residents, ResidentRun *run, int64_t at_ms) {
     heap_remove(&residents->releases, &run->release);
     run->release.at = at_ms;
     heap_push(&residents->releases, &run->release);
+}
+
+size_t residents_first(const Residents *residents, Phase phase, size_t max, int64_t *ret_keys) {
+    size_t count = 0;
+    LIST_EACH (node, &residents->phases[phase]) {
+        if (count == max) break;
+        ret_keys[count++] = container_of(node, ResidentRun, link)->key;
+    }
+    return count;
 }
 
 ResidentRun *residents_find_parked(const Residents *residents, Str id) {

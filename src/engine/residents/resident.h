@@ -12,6 +12,8 @@
 #include "base/containers/vec.h"
 #include "engine/runners/runner.h"
 
+enum { FIRST_EPOCH = 1 }; // of the claim that begins a run: there was nothing to be brought back
+
 typedef enum Phase {
     PHASE_READY,      // owned, queued to be executed
     PHASE_EXECUTING,  // owned, on an executor's thread
@@ -88,6 +90,14 @@ static inline size_t residents_owned(const Residents *residents) {
     return residents->counts[PHASE_READY] + residents->counts[PHASE_EXECUTING] +
            residents->counts[PHASE_COMMITTING] + residents->counts[PHASE_SUSPECT];
 }
+
+// For how many more that are owned, of `most`.
+static inline int64_t residents_room(const Residents *residents, int64_t most) {
+    int64_t owned = (int64_t)residents_owned(residents);
+    return owned < most ? most - owned : 0;
+}
+// The keys of the first runs of a phase, at most `max`, in their order.
+size_t residents_first(const Residents *residents, Phase phase, size_t max, int64_t *ret_keys);
 
 // Adds a checkpoint or failed attempt from the log, for flow runs a delivery; other entries are
 // ignored.

@@ -1,17 +1,24 @@
-// What is told to those who measure: metrics and traces are made from it outside.
+// What the world is told, and with which measures: metrics and traces are made from it outside.
 //
 // Everything here happens after the commit that records it, on the coordinator's thread; nothing is
-// kept. A turn whose outcome was unknown and turned out applied is not measured: its answers are
+// kept. A commit whose outcome was unknown and turned out applied is not measured: its answers are
 // lost.
 //
 // Not here: counting (server/observe/metrics.c), spans (server/observe/trace.c).
-#include "engine/coordinator/internal.h"
+#include "engine/world/execution.h"
 
-static void tell(Coordinator *c, const EngineEvent *event) {
-    c->world->ops->notify(c->world, event);
+static void tell(World *world, const EngineEvent *event) { world->ops->notify(world, event); }
+
+void world_tell(World *world, EngineEventKind kind, Str run_id, Str workflow, Str detail) {
+    EngineEvent event = {.kind = kind, .run_id = run_id, .workflow = workflow, .detail = detail};
+    tell(world, &event);
 }
 
-void measure_ended(Coordinator *c, const EndedRun *ended, int64_t now_ms) {
+bool world_run_has_reader(World *world, Str run_id) {
+    return world->ops->has_reader != NULL && world->ops->has_reader(world, run_id);
+}
+
+void measure_ended(World *world, const EndedRun *ended, int64_t now_ms) {
     EngineMeasure measure = {
         .began_at_ms = ended->created_at_ms,
         .ended_at_ms = now_ms,
@@ -24,10 +31,10 @@ void measure_ended(Coordinator *c, const EndedRun *ended, int64_t now_ms) {
                          .run_id = ended->id,
                          .workflow = ended->workflow,
                          .measure = &measure};
-    tell(c, &event);
+    tell(world, &event);
 }
 
-void measure_turn(Coordinator *c, const Execution *execution, const Op *op) {
+void measure_turn(World *world, const Execution *execution, const Op *op) {
     if (execution->began_ns == 0) return; // it failed without having been executed
     bool is_woken = execution->woken_ns != 0 && execution->began_ns >= execution->woken_ns;
     EngineMeasure measure = {
@@ -48,10 +55,10 @@ void measure_turn(Coordinator *c, const Execution *execution, const Op *op) {
                          .run_id = execution->view.id,
                          .workflow = execution->view.workflow,
                          .measure = &measure};
-    tell(c, &event);
+    tell(world, &event);
 }
 
-static void measure_claimed(Coordinator *c, const TaskRow *task, int64_t now_ms) {
+static void measure_claimed(World *world, const TaskRow *task, int64_t now_ms) {
     int64_t waited_ms = now_ms - task->created_at_ms;
     EngineMeasure measure = {
         .began_at_ms = task->started_at_ms,
@@ -64,11 +71,11 @@ static void measure_claimed(Coordinator *c, const TaskRow *task, int64_t now_ms)
     };
     EngineEvent event = {
         .kind = ENGINE_TASK_CLAIMED, .name = task->name, .detail = task->id, .measure = &measure};
-    tell(c, &event);
+    tell(world, &event);
 }
 
-static void measure_attempt(Coordinator *c, const TurnItem *item, int64_t now_ms) {
-    const Op *op = item->op;
+static void measure_attempt(World *world, const Op *op, const Execution *execution,
+                            int64_t now_ms) {
     bool is_failure = op->kind == OP_FAIL_TASK;
     const TaskAttempt *attempt =
         is_failure ? &op->out.fail_task.attempt : &op->out.complete_task.attempt;
@@ -85,32 +92,25 @@ static void measure_attempt(Coordinator *c, const TurnItem *item, int64_t now_ms
         .run = attempt->run,
         .worker = attempt->worker,
     };
-    if (item->execution != NULL) measure.took_ns = (int64_t)item->execution->took_ns; // exact
+    if (execution != NULL) measure.took_ns = (int64_t)execution->took_ns; // exact
     EngineEvent event = {.kind = ENGINE_TASK_ENDED,
                          .name = attempt->name,
                          .detail = is_failure ? op->in.fail_task.id : op->in.complete_task.id,
                          .measure = &measure};
-    tell(c, &event);
+    tell(world, &event);
 }
 
-void measure_tasks(Coordinator *c, const Turn *turn) {
-    for (size_t i = 0; i < turn->items.count; i++) {
-        const TurnItem *item = &turn->items.data[i];
-        const Op *op = item->op;
-        if (op->out.status != OK) continue;
-        if (op->kind == OP_COMPLETE_TASK || op->kind == OP_FAIL_TASK)
-            measure_attempt(c, item, turn->batch.now_ms);
-        if (op->kind != OP_CLAIM_TASKS) continue;
-        for (size_t j = 0; j < op->out.claim_tasks.task_count; j++)
-            measure_claimed(c, &op->out.claim_tasks.tasks[j], turn->batch.now_ms);
-    }
+void measure_task(World *world, const Op *op, const Execution *execution, int64_t now_ms) {
+    if (op->out.status != OK) return;
+    if (op->kind == OP_COMPLETE_TASK || op->kind == OP_FAIL_TASK)
+        measure_attempt(world, op, execution, now_ms);
+    if (op->kind != OP_CLAIM_TASKS) return;
+    for (size_t i = 0; i < op->out.claim_tasks.task_count; i++)
+        measure_claimed(world, &op->out.claim_tasks.tasks[i], now_ms);
 }
 
-void measure_fired(Coordinator *c, int64_t fired_count) {
-    if (c->firing_due_ms == 0) return; // on coming up: what was due then says nothing about us
-    int64_t late_ms = env_now_ms(c->env) - c->firing_due_ms;
-    EngineMeasure measure = {
-        .took_ns = late_ms > 0 ? late_ms * 1000000 : 0, .waited_ns = -1, .number = fired_count};
+void measure_fired(World *world, int64_t fired_count, int64_t late_ms) {
+    EngineMeasure measure = {.took_ns = late_ms * 1000000, .waited_ns = -1, .number = fired_count};
     EngineEvent event = {.kind = ENGINE_TIMERS_FIRED, .measure = &measure};
-    tell(c, &event);
+    tell(world, &event);
 }

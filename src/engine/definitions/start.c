@@ -5,7 +5,7 @@
 // input is held to one version and executed by another.
 //
 // Not here: what a config may say (flow/check/config.c), what a schema may say (json/schema.c).
-#include "engine/coordinator/start.h"
+#include "engine/definitions/start.h"
 #include "engine/runners/runner.h"
 #include "flow/check/config.h"
 #include "model/trace.h"

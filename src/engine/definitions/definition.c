@@ -5,7 +5,7 @@
 //
 // Not here: which version new runs start with (store/kernel/define.c), what an image is
 // (flow/code/image.h).
-#include "engine/coordinator/definition.h"
+#include "engine/definitions/definition.h"
 #include "flow/code/image.h"
 
 // Folders belong to the machine it was deployed from: they are of no use here.

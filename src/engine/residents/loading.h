@@ -1,0 +1,49 @@
+// Loading: what the store has of runs, brought into memory.
+//
+//   [L1] Runs are read together: one read for as many as LOAD_RUNS_MAX of them, so that a wave of
+//        runs that wake does not cost a round trip each.
+//   [L2] A run that is loaded is as the store has it, and ours: RUNNING, owned by this node.
+#pragma once
+#include "engine/commits/commit.h"
+#include "engine/residents/resident.h"
+
+enum { LOAD_RUNS_MAX = 64 };
+
+typedef enum LoadAnswer {
+    LOAD_DONE,   // it is in memory, and up to date
+    LOAD_GONE,   // it is not ours any more, and not in memory
+    LOAD_LATER,  // the store is away
+    LOAD_BROKEN, // what the store has of it is damaged
+} LoadAnswer;
+
+typedef struct LoadedRun {
+    int64_t key;
+    LoadAnswer answer;
+    Diag diag; // LOAD_BROKEN
+} LoadedRun;
+
+typedef struct Loading {
+    const CoordinatorSetup *setup;
+    const Commits *commits; // say which node we are
+    Residents *residents;
+    bool has_unadopted;  // runs may be ours in the store that are not in memory
+    int64_t adopt_at_ms; // when to look for one that was dropped; NEVER_MS = none was
+    Arena scratch;       // of one read
+    LoadedRun runs[LOAD_RUNS_MAX];
+} Loading;
+
+void loading_init(Loading *self, const CoordinatorSetup *setup, const Commits *commits,
+                  Residents *residents);
+void loading_done(Loading *self);
+// The first READY runs, at most `max`: those that are behind the store are brought up to it. The
+// answers, in their order, hold until the next call.
+const LoadedRun *loading_next(Loading *self, size_t max, size_t *ret_count);
+// A run that stays ours in the store was dropped from memory: it is looked for again then.
+void loading_adopt_later(Loading *self, int64_t at_ms);
+int64_t loading_adopts_at_ms(const Loading *self); // when to adopt; 0 = at once
+// Takes up runs that the store says are ours but that are not in memory; has_unadopted while it
+// cannot be asked.
+void loading_adopt(Loading *self);
+// Whether the run is still ours under that epoch: it may have ended meanwhile (time-out,
+// cancellation), or have been taken over. In doubt it is.
+bool loading_is_owned(Loading *self, int64_t run, int64_t epoch);

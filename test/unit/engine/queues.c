@@ -1,0 +1,76 @@
+// Intake and Pace: the order of what waits for a batch, and how large a batch may be.
+#include "base/limits.h"
+#include "engine/commits/intake.h"
+#include "engine/commits/pace.h"
+#include "unit/unit.h"
+
+// ---- intake ----
+
+static void what_is_given_back_goes_first_in_its_order(void **state) {
+    (void)state;
+    Intake intake;
+    Request requests[4] = {0};
+    intake_init(&intake);
+    for (int i = 0; i < 4; i++) {
+        list_init(&requests[i].link);
+        intake_add_request(&intake, &requests[i], INTAKE_BACK);
+    }
+    Request *first = intake_take_request(&intake), *second = intake_take_request(&intake);
+    assert_ptr_equal(first, &requests[0]);
+    intake_add_request(&intake, second, INTAKE_FRONT); // the last of them first
+    intake_add_request(&intake, first, INTAKE_FRONT);
+    assert_int_equal(intake.request_count, 4);
+    for (int i = 0; i < 4; i++) assert_ptr_equal(intake_take_request(&intake), &requests[i]);
+    assert_null(intake_take_request(&intake));
+    assert_true(intake_is_empty(&intake));
+    intake_done(&intake);
+}
+
+// ---- pace ----
+
+enum { MS = 1000000 };
+
+static void slow_commit_makes_the_next_one_smaller(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    assert_true(pace_is_full(&pace));
+    pace.most = 400;
+    pace_good(&pace, 400, 200 * MS);
+    assert_int_equal(pace.most, 200);
+    pace_good(&pace, 200, 2000 * MS); // it may have been the machine
+    assert_int_equal(pace.most, 50);
+    pace_good(&pace, 50, 60000ull * MS);
+    assert_int_equal(pace.most, 32);
+    pace_good(&pace, 32, 80 * MS); // about right
+    assert_int_equal(pace.most, 32);
+}
+
+static void quick_commit_doubles_the_next_one_up_to_the_limit(void **state) {
+    (void)state;
+    Pace pace = {.most = 1};
+    for (int i = 0; i < 20; i++) pace_good(&pace, pace.most, 1 * MS);
+    assert_int_equal(pace.most, LIMIT_BATCH_OPS);
+}
+
+static void refused_batch_comes_in_halves_down_to_one(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    pace_refused(&pace, 9);
+    assert_int_equal(pace.most, 4);
+    pace_refused(&pace, 1);
+    assert_int_equal(pace.most, 1);
+    pace_good(&pace, 1, 500 * MS); // slow, and still not less than one
+    assert_int_equal(pace.most, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_given_back_goes_first_in_its_order),
+        cmocka_unit_test(slow_commit_makes_the_next_one_smaller),
+        cmocka_unit_test(quick_commit_doubles_the_next_one_up_to_the_limit),
+        cmocka_unit_test(refused_batch_comes_in_halves_down_to_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
