@@ -85,11 +85,11 @@ void loading_adopt(Loading *self) {
         Diag diag;
         if (store_list_owned(self->setup->store, &self->scratch, &filter, &page, &diag) != OK)
             break;
-        is_last = page.count < LIMIT_ADOPT_ROWS;
+        is_last = page.next == 0; // a page may be short although there are more
         self->has_unadopted = !is_last;
+        filter.page.after = page.next;
         for (size_t i = 0; i < page.count; i++) {
             const RunRow *row = &page.rows[i];
-            filter.page.after = row->key;
             if (residents_get(self->residents, row->key) != NULL) continue;
             ResidentRun *run = residents_add(self->residents, row, STR_NULL, STR_NULL);
             run->is_stale = run->is_absent = true;
