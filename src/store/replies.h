@@ -101,6 +101,9 @@ typedef struct OpOut {
                          // the dedupe key answers ERR_CONFLICT
             Str id;      // of the run that exists
             int64_t state;
+            // Of a new run, so that it need not be read back; NULL when answers were lost.
+            const RunRow *row;
+            Str version; // of its definition; null = it has none
         } create_run;
         ClaimReply claim;
         TurnReply turn;

@@ -151,6 +151,13 @@ class RunTest(ServerTest):
         self.assertEqual(shown["waits"][0]["on"], "timer")
         self.assertIsNotNone(shown["next_wake_at"])
 
+    def test_a_start_answers_what_was_written_without_asking_the_store(self):
+        before = self.server.figure("abide_store_reads_total")
+        answers = [self.server.post("/v1/runs", {"workflow": "echo", "delay": "1h", "tags": ["a"]}).json
+                   for _ in range(30)]
+        self.assertLess(self.server.figure("abide_store_reads_total") - before, 30)
+        self.assertEqual(self.server.get("/v1/runs/" + answers[0]["id"]).json, answers[0])
+
     def test_an_existing_id_or_key_starts_nothing(self):
         body = {"workflow": "echo", "input": 1, "id": self.run_id()}
         self.assertEqual(self.server.post("/v1/runs", body).status, 201)

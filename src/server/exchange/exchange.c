@@ -135,12 +135,20 @@ static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
     return copies;
 }
 
+static void copy_created(Arena *arena, Op *op) {
+    op->out.create_run.id = arena_str(arena, op->out.create_run.id);
+    op->out.create_run.version = arena_str(arena, op->out.create_run.version);
+    if (op->out.create_run.row == NULL) return;
+    RunRow *row = ARENA_NEW(arena, RunRow);
+    row_copy(&tables[TABLE_RUNS], arena, op->out.create_run.row, row);
+    op->out.create_run.row = row;
+}
+
 // The answers that live only as long as the batch.
 static void copy_answers(Exchange *exchange) {
     Op *op = &exchange->request->op;
     if (op->out.status != OK) return;
-    if (op->kind == OP_CREATE_RUN)
-        op->out.create_run.id = arena_str(&exchange->arena, op->out.create_run.id);
+    if (op->kind == OP_CREATE_RUN) copy_created(&exchange->arena, op);
     else if (op->kind == OP_TRIGGER_SCHEDULE)
         op->out.trigger_schedule.run_id =
             arena_str(&exchange->arena, op->out.trigger_schedule.run_id);

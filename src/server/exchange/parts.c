@@ -253,6 +253,16 @@ static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     return true;
 }
 
+static void put_states(JsonWriter *json, const StateList *states) {
+    json_write_key(json, STR("state"));
+    json_write_object_begin(json);
+    for (size_t i = 0; i < states->count; i++) {
+        json_write_key(json, states->rows[i].name);
+        json_write_raw(json, states->rows[i].value);
+    }
+    json_write_object_end(json);
+}
+
 // What its script has set with State.set.
 static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     StateList states = {0};
@@ -262,13 +272,7 @@ static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
         status = store_list_states(exchange_store(exchange), &exchange->arena, run_of_id(run->id),
                                    &states, &diag);
     if (!exchange_found(exchange, status, &diag)) return false;
-    json_write_key(json, STR("state"));
-    json_write_object_begin(json);
-    for (size_t i = 0; i < states.count; i++) {
-        json_write_key(json, states.rows[i].name);
-        json_write_raw(json, states.rows[i].value);
-    }
-    json_write_object_end(json);
+    put_states(json, &states);
     return true;
 }
 
@@ -279,21 +283,39 @@ bool parts_find_run(Exchange *exchange, Str run_id, RunRow *ret_run) {
     return exchange_found(exchange, status, &diag);
 }
 
-void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
-    RunRow row;
-    if (!parts_find_run(exchange, run_id, &row)) return;
-    const RunRow *run = &row;
-    JsonWriter *json = exchange_begin(exchange, http_status);
-    json_write_object_begin(json);
+// The members before its version.
+static void put_front(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     RunMore more = parts_run_more(exchange, run);
     find_unserved(exchange, run, &more);
     render_run_members(json, &exchange->arena, run, &more);
     put_parent(exchange, json, run);
     json_put_string(json, "traceparent", tags_trace(run->tags));
     json_put_bool(json, "registered", parts_is_registered(exchange, run->kind, run->workflow));
-    if (!put_version(exchange, json, run) || !put_state(exchange, json, run) ||
-        !put_end(exchange, json, run))
+}
+
+void parts_send_run(Exchange *exchange, int http_status, Str run_id) {
+    RunRow run;
+    if (!parts_find_run(exchange, run_id, &run)) return;
+    JsonWriter *json = exchange_begin(exchange, http_status);
+    json_write_object_begin(json);
+    put_front(exchange, json, &run);
+    if (!put_version(exchange, json, &run) || !put_state(exchange, json, &run) ||
+        !put_end(exchange, json, &run))
         return;
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+void parts_send_new_run(Exchange *exchange, const RunRow *run, Str version) {
+    ASSERT(run->state == RUN_PENDING || run->state == RUN_RUNNING); // so nothing below is read
+    ASSERT(run->parent == 0);
+    JsonWriter *json = exchange_begin(exchange, 201);
+    json_write_object_begin(json);
+    put_front(exchange, json, run);
+    json_put_string(json, "version", version);
+    put_states(json, &(StateList){0});
+    json_put_null(json, "result");
+    json_put_null(json, "error");
     json_write_object_end(json);
     exchange_send(exchange);
 }

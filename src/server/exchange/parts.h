@@ -35,6 +35,8 @@ bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow);
 bool parts_find_run(Exchange *exchange, Str run_id, RunRow *ret_run);
 // Answers the run called `run_id` with `http_status`, its result included when it has ended.
 void parts_send_run(Exchange *exchange, int http_status, Str run_id);
+// Answers a run that was just made, from what was written: the store is not asked.
+void parts_send_new_run(Exchange *exchange, const RunRow *run, Str version);
 // What a run's row does not tell. A reason that cannot be read just now is told as such.
 RunMore parts_run_more(Exchange *exchange, const RunRow *run);
 // Why what is kept of a released run cannot be read, an error object; null when it can. Rows of

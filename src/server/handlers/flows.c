@@ -341,6 +341,8 @@ static void started(Exchange *exchange) {
     else if (op->out.status != OK) handler_refuse_diag(exchange, op->out.status, &op->out.diag);
     else if (!op->out.create_run.is_new)
         handler_refuse(exchange, 409, "Handler is already running");
+    else if (op->out.create_run.row != NULL && !((Start *)exchange->state)->is_waiting)
+        handler_send_started(exchange, op->out.create_run.row);
     else send_started(exchange);
 }
 

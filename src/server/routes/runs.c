@@ -108,7 +108,10 @@ static void started(Exchange *exchange) {
     const Op *op = &exchange->request->op;
     int64_t wait_ms = 0;
     if (!exchange_query_duration(exchange, "wait", &wait_ms)) return;
-    if (wait_ms == 0 || run_state_is_terminal(op->out.create_run.state)) send_started(exchange);
+    bool is_awaited = wait_ms > 0 && !run_state_is_terminal(op->out.create_run.state);
+    if (!is_awaited && op->out.create_run.row != NULL)
+        parts_send_new_run(exchange, op->out.create_run.row, op->out.create_run.version);
+    else if (!is_awaited) send_started(exchange);
     else exchange_await(exchange, op->out.create_run.id, wait_ms, send_started);
 }
 

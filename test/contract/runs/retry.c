@@ -300,6 +300,33 @@ static void definition_fills_in_what_a_start_leaves_open(void **state) {
     assert_int_equal(query.count, 1);
 }
 
+static void assert_same_row(const RunRow *answer, const RunRow *stored) {
+    const Table *table = &tables[TABLE_RUNS];
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        if (column->type == COLUMN_I64)
+            assert_int_equal(row_i64(answer, column), row_i64(stored, column));
+        else assert_true(str_equal(row_str(answer, column), row_str(stored, column)));
+    }
+}
+
+static void new_run_is_answered_as_it_was_written(void **state) {
+    World *world = *state;
+    define(world, "defaults");
+    RunSpec spec = script_of("r1", "1");
+    Op *op = create_op(world, &spec);
+    RunRow stored = get_run(world, "r1");
+    assert_same_row(op->out.create_run.row, &stored);
+    assert_text(op->out.create_run.version, "defaults");
+    spec = spec_of("r2");
+    spec.start_at_ms = START_MS + 1000;
+    op = create_op(world, &spec);
+    stored = get_run(world, "r2");
+    assert_same_row(op->out.create_run.row, &stored);
+    assert_true(str_is_null(op->out.create_run.version));
+    assert_null(create_op(world, &spec)->out.create_run.row); // it is not new any more
+}
+
 static void key_stands_for_the_request_and_not_for_what_the_definition_adds(void **state) {
     World *world = *state;
     define(world, "plain");
@@ -419,6 +446,7 @@ int contract_retry(void) {
         CASE(many_attempts_keep_a_bounded_history),
         CASE(waiting_for_the_next_attempt_survives_a_crash),
         CASE(definition_fills_in_what_a_start_leaves_open),
+        CASE(new_run_is_answered_as_it_was_written),
         CASE(key_stands_for_the_request_and_not_for_what_the_definition_adds),
         CASE(input_the_workflow_does_not_take_starts_nothing),
         CASE(refused_successor_leaves_the_ended_run),

@@ -115,12 +115,13 @@ static Status definition_find(Kernel *kernel, Str workflow, DefinitionRow *ret_d
     }
 }
 
-// Why a run cannot be started as it is asked for.
-typedef struct Refusal {
-    Status status; // OK = it can
+// What the definition says about a run that is asked for.
+typedef struct Verdict {
+    Str version;   // of the definition; null = it has none
+    Status status; // OK = it can be started
     Str error;     // error object, for a child that is born failed
     Diag diag;
-} Refusal;
+} Verdict;
 
 static const Str ERROR_NO_WORKFLOW =
     STR("{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of that name\"}");
@@ -128,15 +129,15 @@ static const Str ERROR_NO_WORKFLOW =
 // Pins a spec that only names a workflow to its current definition, and applies what that says
 // [C5]; a native one has its name and nothing else. The status is that of the rows; whether the run
 // is refused is an answer.
-static Status spec_pin(Kernel *kernel, RunSpec *spec, Refusal *ret_refusal) {
-    *ret_refusal = (Refusal){0};
+static Status spec_pin(Kernel *kernel, RunSpec *spec, Verdict *ret_verdict) {
+    *ret_verdict = (Verdict){0};
     if (spec->kind != 0) return OK;
     spec->kind = RUN_FLOW;
     DefinitionRow definition;
     Status status = definition_find(kernel, spec->workflow, &definition);
     if (status == ERR_NOT_FOUND) {
-        ret_refusal->error = ERROR_NO_WORKFLOW;
-        ret_refusal->status = diag_set(&ret_refusal->diag, status, "WORKFLOW_NOT_FOUND",
+        ret_verdict->error = ERROR_NO_WORKFLOW;
+        ret_verdict->status = diag_set(&ret_verdict->diag, status, "WORKFLOW_NOT_FOUND",
                                        "there is no workflow \"%.*s\"", STR_ARG(spec->workflow));
         return OK;
     }
@@ -144,24 +145,25 @@ static Status spec_pin(Kernel *kernel, RunSpec *spec, Refusal *ret_refusal) {
     spec->kind = definition.kind;
     if (definition.kind != RUN_FLOW) return OK;
     spec->definition = definition.key;
+    ret_verdict->version = definition.version;
     if (!kernel->config.run_prepare) return OK;
-    ret_refusal->status = kernel->config.run_prepare(&definition, spec, &kernel->scratch,
-                                                     &ret_refusal->error, &ret_refusal->diag);
+    ret_verdict->status = kernel->config.run_prepare(&definition, spec, &kernel->scratch,
+                                                     &ret_verdict->error, &ret_verdict->diag);
     return OK;
 }
 
-static Status refuse_start(Kernel *kernel, const Refusal *refusal) {
-    return kernel_refuse(kernel, refusal->status, refusal->diag.code, "%s", refusal->diag.message);
+static Status refuse_start(Kernel *kernel, const Verdict *verdict) {
+    return kernel_refuse(kernel, verdict->status, verdict->diag.code, "%s", verdict->diag.message);
 }
 
 Status run_check_workflow(Kernel *kernel, const RunSpec *spec) {
     RunSpec pinned = *spec;
-    Refusal refusal;
+    Verdict verdict;
     ArenaMark mark = arena_mark(&kernel->scratch);
-    Status status = spec_pin(kernel, &pinned, &refusal);
+    Status status = spec_pin(kernel, &pinned, &verdict);
     arena_rewind(&kernel->scratch, mark);
     TRY(status);
-    return refusal.status == OK ? OK : refuse_start(kernel, &refusal);
+    return verdict.status == OK ? OK : refuse_start(kernel, &verdict);
 }
 
 static void digest_add(Sha256 *sha, Str s) {
@@ -259,16 +261,16 @@ static Status existing_run(Kernel *kernel, Str id, RunCreated *ret_created) {
     return OK;
 }
 
-static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Refusal *refusal,
+static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Verdict *verdict,
                                 Run *parent, RunCreated *ret_created) {
-    bool is_refused = refusal->status != OK;
+    bool is_refused = verdict->status != OK;
     if (is_refused && !parent) {
         Run taken; // a taken id answers its run, whatever else the spec says
         Status found = run_load_id(kernel, spec->id, &taken);
         if (found != ERR_NOT_FOUND) {
             return found == OK ? existing_run(kernel, spec->id, ret_created) : found;
         }
-        return refuse_start(kernel, refusal);
+        return refuse_start(kernel, verdict);
     }
     Run run = {.row = run_row_new(kernel, spec, parent)};
     if (run.row.state == RUN_RUNNING) TRY(run_set_ready(kernel, &run));
@@ -285,11 +287,16 @@ static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Refus
     *ret_created =
         (RunCreated){.key = run.row.key, .is_new = true, .id = spec->id, .state = run.row.state};
     if (is_refused) {
-        Ending ending = {RUN_FAILED, OUTCOME_ERROR, refusal->error};
+        Ending ending = {RUN_FAILED, OUTCOME_ERROR, verdict->error};
         return run_end(kernel, &run, &ending);
     }
-    if (run.row.state != RUN_RUNNING) return OK;
-    return run_announce(kernel, &run, (Resolved){0});
+    if (run.row.state == RUN_RUNNING) TRY(run_announce(kernel, &run, (Resolved){0}));
+    if (parent) return OK;
+    RunRow *answer = ARENA_NEW(kernel->batch->arena, RunRow);
+    row_copy(&tables[TABLE_RUNS], kernel->batch->arena, &run.row, answer);
+    ret_created->row = answer;
+    ret_created->version = kernel_answer(kernel, verdict->version);
+    return OK;
 }
 
 Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated *ret_created) {
@@ -297,11 +304,11 @@ Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated 
         return existing_run(kernel, given->id, ret_created);
     }
     RunSpec pinned = *given;
-    Refusal refusal;
+    Verdict verdict;
     ArenaMark mark = arena_mark(&kernel->scratch); // a definition is large, and children are many
-    Status status = spec_pin(kernel, &pinned, &refusal);
+    Status status = spec_pin(kernel, &pinned, &verdict);
     if (status == OK) {
-        status = run_create_pinned(kernel, &pinned, &refusal, parent, ret_created);
+        status = run_create_pinned(kernel, &pinned, &verdict, parent, ret_created);
     }
     arena_rewind(&kernel->scratch, mark);
     return status;
@@ -369,6 +376,8 @@ Status apply_create_run(Kernel *kernel, Op *op) {
     op->out.create_run.is_new = created.is_new;
     op->out.create_run.id = created.id;
     op->out.create_run.state = created.state;
+    op->out.create_run.row = created.row;
+    op->out.create_run.version = created.version;
     return OK;
 }
 

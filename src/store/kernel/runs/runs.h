@@ -54,8 +54,9 @@ static inline bool run_is_cancel_wanted(const RunRow *row) { return row->cancel_
 typedef struct RunCreated {
     int64_t key;
     bool is_new;
-    Str id;
+    Str id, version; // the latter of the definition of a new one
     int64_t state;
+    const RunRow *row; // of a new one, among the answers
 } RunCreated;
 MUST_CHECK Status run_check_spec(Kernel *kernel, const RunSpec *spec);
 // Refuses a spec of kind 0 whose workflow has no definition.
