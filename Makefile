@@ -75,7 +75,7 @@ fuzz-diff: all
 	@test/fuzz/fuzz-diff
 
 fuzz-api: all
-	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/e2e/api_fuzz.py --forever --seed $(SEED) --threads 4
+	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/e2e/support/api_fuzz.py --forever --seed $(SEED) --threads 4
 
 chaos: all
 	@tools/setup test

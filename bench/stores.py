@@ -36,7 +36,7 @@ BUILD = pathlib.Path(os.environ.get("ABIDE_BUILD_DIR", HERE.parent / "build"))
 os.environ.setdefault("ABIDE_BUILD_DIR", str(BUILD))
 os.environ.setdefault("ABIDE_SOURCE_DIR", str(HERE.parent))
 os.environ.setdefault("ABIDE_MODULE_PATH", str(BUILD.absolute()))  # stores-load is elsewhere
-for folder in ("", "servers", "e2e"):
+for folder in ("", "servers", "e2e/support"):
     sys.path.insert(0, str(HERE.parent / "test" / folder))
 import postgres  # noqa: E402
 import redis  # noqa: E402

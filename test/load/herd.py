@@ -32,7 +32,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e", "support"))
 os.environ.setdefault("ABIDE_BUILD_DIR", os.path.join(os.path.dirname(os.path.dirname(HERE)), "build"))
 import server as servers  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402

@@ -1,6 +1,6 @@
 // Transfers between stores, [F1] to [F5] of transfer.h, as far as they need no servers: what a mark
 // does to those who have the store open already, and what an end in the middle leaves.
-// test/e2e/test_migrate.py moves a store with everything in it.
+// test/e2e/cli/test_migrate.py moves a store with everything in it.
 #include "store/transfer.h"
 #include "servers/postgres.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 // The built-in tasks on an engine: exec, log and fail. The http task has a server to talk to in
-// test/e2e/test_tasks_http.py.
+// test/e2e/workers/test_tasks_http.py.
 #include "unit/api/api.h"
 #include <dirent.h>
 #include <signal.h>

@@ -1,0 +1,67 @@
+"""The library for Node; the tests are in cases.py."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "support"))
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import tap  # noqa: E402
+from api_cases import ApiTest  # noqa: E402
+from cases import PATIENCE, SOURCE, Probe, SdkTest  # noqa: E402
+
+
+class NodeTest(SdkTest, ApiTest, unittest.TestCase):
+    def prepare(self):
+        os.mkdir(os.path.join(self.folder, "node_modules"))
+        os.symlink(os.path.join(SOURCE, "sdk", "node"),
+                   os.path.join(self.folder, "node_modules", "abide"))
+        shutil.copy(os.path.join(SOURCE, "test", "e2e", "sdk", "probe.mjs"), self.folder)
+
+    def command(self, *arguments):
+        return ["node", os.path.join(self.folder, "probe.mjs"), *arguments]
+
+    def file_command(self, path):
+        return ["node", path]
+
+    readme = os.path.join(SOURCE, "sdk", "node", "README.md")
+    names = ("worker.mjs", "client.mjs", "operate.mjs")
+    option_name = staticmethod(lambda text: re.sub(r"_(\w)", lambda match: match.group(1).upper(), text))
+    result_line = "{ receipt: 'r-7-1', by: 'Ada' }"
+
+    def test_the_types_name_what_the_library_exports(self):
+        with open(os.path.join(SOURCE, "sdk", "node", "src", "index.d.ts"), encoding="utf-8") as file:
+            declared = set(re.findall(r"^export class (\w+)", file.read(), re.M))
+        program = "import * as abide from 'abide'; console.log(JSON.stringify(Object.keys(abide)))"
+        done = subprocess.run(["node", "--input-type=module", "-e", program], cwd=self.folder,
+                              capture_output=True, text=True, timeout=PATIENCE, check=True)
+        self.assertEqual(declared, set(json.loads(done.stdout)))
+
+
+    def test_a_logger_gets_what_is_said_and_standard_error_nothing(self):
+        path = os.path.join(self.folder, "quiet.mjs")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("""
+                import { Worker } from "abide"
+                const said = []
+                const note = level => (message, error) => said.push([level, message, error?.message ?? null])
+                const worker = new Worker({ logger: { info: note("info"), warn: note("warn"), error: note("error") } })
+                worker.task("unlucky", () => { worker.stop(); throw new Error("no luck") })
+                await worker.run()
+                console.log(JSON.stringify({ event: "said", said }))
+            """)
+        task_id = self.task("unlucky")
+        probe = Probe(self.file_command(path), self.url)
+        self.addCleanup(probe.close)
+        said = probe.wait_for("said")["said"]
+        self.assertEqual([(level, error) for level, _, error in said],
+                         [("info", None), ("error", "no luck"), ("info", None), ("info", None)])
+        self.assertIn(task_id, said[1][1])
+        self.assertEqual((probe.ended(), probe.complaints), (0, []))
+
+
+if __name__ == "__main__":
+    tap.main()
