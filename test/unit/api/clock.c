@@ -15,12 +15,6 @@ static int setup_virtual(void **state) {
     return 0;
 }
 
-static void deploy(Fixture *fixture, const char *source) {
-    abide_error error;
-    int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
-    if (code != ABIDE_OK) fail_msg("deploy: %s", error.message);
-}
-
 static int64_t settle(Fixture *fixture) {
     int64_t next_ms = -1;
     assert_int_equal(abide_settle(fixture->engine, &next_ms, NULL), ABIDE_OK);
@@ -29,7 +23,7 @@ static int64_t settle(Fixture *fixture) {
 
 static void timers_fire_when_the_clock_is_moved(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "await Timer.delay('1h'); await Timer.delay('30d'); return Date.now()");
+    deploy(fixture, "main", "await Timer.delay('1h'); await Timer.delay('30d'); return Date.now()");
     start(fixture, "main", "r", NULL);
     assert_int_equal(settle(fixture), begin_ms + HOUR_MS);
     assert_int_equal(abide_clock_set(fixture->engine, begin_ms + HOUR_MS - 1, NULL), ABIDE_OK);
@@ -46,7 +40,7 @@ static void timers_fire_when_the_clock_is_moved(void **state) {
 
 static void nothing_is_due_when_only_others_can_help(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "return await Signal.next('go')");
+    deploy(fixture, "main", "return await Signal.next('go')");
     start(fixture, "main", "r", NULL);
     assert_int_equal(settle(fixture), 0);
     assert_int_equal(abide_signal(fixture->engine, "r", "go", "1", NULL, NULL), ABIDE_OK);
@@ -63,7 +57,7 @@ static int slow(abide_call *call, const char *input) {
 static void settling_waits_for_what_executes(void **state) {
     Fixture *fixture = *state;
     assert_int_equal(abide_register_task(fixture->engine, "slow", slow, NULL, NULL), ABIDE_OK);
-    deploy(fixture, "for (let i = 0; i < 3; i++) await Task.run('slow')");
+    deploy(fixture, "main", "for (let i = 0; i < 3; i++) await Task.run('slow')");
     start(fixture, "main", "r", NULL);
     (void)settle(fixture);
     assert_int_equal(state_of(fixture, "r"), ABIDE_RUN_COMPLETED);
@@ -72,7 +66,7 @@ static void settling_waits_for_what_executes(void **state) {
 static void leases_that_ended_well_are_not_due(void **state) {
     Fixture *fixture = *state;
     assert_int_equal(abide_register_task(fixture->engine, "slow", slow, NULL, NULL), ABIDE_OK);
-    deploy(fixture, "await Task.run('slow'); await Signal.next('go')");
+    deploy(fixture, "main", "await Task.run('slow'); await Signal.next('go')");
     start(fixture, "main", "r", NULL);
     assert_int_equal(settle(fixture), 0);
 }
@@ -131,7 +125,7 @@ static void a_task_can_be_replaced(void **state) {
     assert_int_equal(abide_register_task(engine, "t", other, NULL, NULL), ABIDE_CONFLICT);
     assert_int_equal(abide_replace_task(engine, "t", other, NULL, NULL), ABIDE_OK);
     assert_int_equal(abide_replace_task(engine, "u", other, NULL, NULL), ABIDE_OK);
-    deploy(fixture, "return [await Task.run('t'), await Task.run('u')]");
+    deploy(fixture, "main", "return [await Task.run('t'), await Task.run('u')]");
     start(fixture, "main", "r", NULL);
     (void)settle(fixture);
     expect_result(fixture, "r", ABIDE_OK, "[\"other\",\"other\"]");
@@ -144,10 +138,11 @@ static int with_details(abide_call *call, const char *input) {
 static void errors_have_details(void **state) {
     Fixture *fixture = *state;
     assert_int_equal(abide_register_task(fixture->engine, "d", with_details, NULL, NULL), ABIDE_OK);
-    deploy(fixture, "const seen = []\n"
-                    "for (const details of [{status: 9, type: 'x', message: 'y'}, [1], null])\n"
-                    "  await Task.run('d', details).catch(e => seen.push({...e.cause}))\n"
-                    "return seen");
+    deploy(fixture, "main",
+           "const seen = []\n"
+           "for (const details of [{status: 9, type: 'x', message: 'y'}, [1], null])\n"
+           "  await Task.run('d', details).catch(e => seen.push({...e.cause}))\n"
+           "return seen");
     start(fixture, "main", "r", NULL);
     (void)settle(fixture);
     expect_result(fixture, "r", ABIDE_OK,

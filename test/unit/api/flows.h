@@ -35,14 +35,6 @@ static inline int setup_with_tasks(void **state) {
     return code;
 }
 
-static inline void deploy(Fixture *fixture, const char *name, const char *source) {
-    abide_error error;
-    char file[64];
-    snprintf(file, sizeof file, "%s.flow", name);
-    int code = abide_deploy(fixture->engine, file, source, NULL, NULL, &error);
-    if (code != ABIDE_OK) fail_msg("deploy: %s: %s", error.name, error.message);
-}
-
 static inline void run_flow(Fixture *fixture, const char *source, const char *input,
                             const char *result) {
     deploy(fixture, "main", source);

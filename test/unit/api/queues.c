@@ -37,12 +37,6 @@ static int setup_busy(void **state) {
     return abide_register_task(fixture->engine, "busy", busy, NULL, NULL);
 }
 
-static void deploy(Fixture *fixture, const char *source) {
-    abide_error error;
-    int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
-    if (code != ABIDE_OK) fail_msg("deploy: %s: %s", error.name, error.message);
-}
-
 static void set_queue(Fixture *fixture, const char *name, abide_queue_limits limits) {
     abide_error error;
     int code = abide_queue_set(fixture->engine, name, &limits, &error);
@@ -66,7 +60,7 @@ static void no_more_than_max_running_execute_at_a_time(void **state) {
     Fixture *fixture = *state;
     set_queue(fixture, "q", (abide_queue_limits){.max_running = 2});
     put_to_work(fixture);
-    deploy(fixture, forty);
+    deploy(fixture, "main", forty);
     start(fixture, "main", "r", "0");
     expect_result(fixture, "r", ABIDE_OK, "40");
     assert_in_range(atomic_load(&watch.most), 1, 2);
@@ -75,7 +69,7 @@ static void no_more_than_max_running_execute_at_a_time(void **state) {
 static void tasks_of_one_key_never_meet(void **state) {
     Fixture *fixture = *state;
     put_to_work(fixture);
-    deploy(fixture, forty);
+    deploy(fixture, "main", forty);
     start(fixture, "main", "r1", "1");
     start(fixture, "main", "r2", "1");
     expect_result(fixture, "r1", ABIDE_OK, "40");
@@ -87,7 +81,7 @@ static void a_rate_that_is_used_up_goes_on_by_itself(void **state) {
     Fixture *fixture = *state;
     set_queue(fixture, "q", (abide_queue_limits){.rate_count = 15, .rate_period = "50ms"});
     put_to_work(fixture);
-    deploy(fixture, forty);
+    deploy(fixture, "main", forty);
     start(fixture, "main", "r", "0");
     expect_result(fixture, "r", ABIDE_OK, "40"); // three windows; nobody asks in between
 }
@@ -125,7 +119,7 @@ static void a_paused_queue_is_shown_with_what_waits_in_it(void **state) {
     assert_int_equal(abide_queue_pause(fixture->engine, "q", &is_changed, NULL), ABIDE_OK);
     assert_int_equal(is_changed, 1);
     put_to_work(fixture);
-    deploy(fixture, forty);
+    deploy(fixture, "main", forty);
     start(fixture, "main", "r", "1");
     abide_queue_info info = get_queue(fixture, "q");
     while (info.queued_count < 40) info = get_queue(fixture, "q");

@@ -29,22 +29,6 @@ static int setup_tasks(void **state) {
     return code;
 }
 
-static void deploy(Fixture *fixture, const char *source) {
-    abide_error error;
-    int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
-    if (code != ABIDE_OK) fail_msg("deploy: %s: %s", error.name, error.message);
-}
-
-static void wait_for(Fixture *fixture, const char *id, const char *what) {
-    for (int i = 0; i < 20000; i++) {
-        abide_run_info info;
-        assert_int_equal(abide_status(fixture->engine, id, &info, NULL), ABIDE_OK);
-        if (info.state == ABIDE_RUN_SUSPENDED && strcmp(info.waiting_on, what) == 0) return;
-        usleep(1000);
-    }
-    fail_msg("%s does not wait for %s", id, what);
-}
-
 static void rewind_to(Fixture *fixture, const char *step, int iteration) {
     abide_error error;
     int code = abide_rewind(fixture->engine, "r", step, iteration, &error);
@@ -63,13 +47,13 @@ static const char steps[] = "const seen = []\n"
 
 static void a_script_goes_on_from_a_step_with_the_values_it_had(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, steps);
+    deploy(fixture, "main", steps);
     start(fixture, "main", "r", NULL);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     rewind_to(fixture, "b", 0);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     while (atomic_load(&count_b) < 2) usleep(1000);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     go(fixture, "r");
     expect_result(fixture, "r", ABIDE_OK, "[1,2,\"went\"]");
     assert_int_equal(atomic_load(&count_a), 1);
@@ -77,55 +61,57 @@ static void a_script_goes_on_from_a_step_with_the_values_it_had(void **state) {
 
 static void a_script_goes_back_to_its_beginning(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, steps);
+    deploy(fixture, "main", steps);
     start(fixture, "main", "r", NULL);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     rewind_to(fixture, "a", 0);
     while (atomic_load(&count_b) < 2) usleep(1000);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     go(fixture, "r");
     expect_result(fixture, "r", ABIDE_OK, "[2,2,\"went\"]");
 }
 
 static void a_wait_is_a_step_too_also_after_a_restart(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "const first = await Signal.next('go')\n"
-                    "const n = await Task.run('a')\n"
-                    "await Signal.next('end')\n"
-                    "return [first, n]");
+    deploy(fixture, "main",
+           "const first = await Signal.next('go')\n"
+           "const n = await Task.run('a')\n"
+           "await Signal.next('end')\n"
+           "return [first, n]");
     start(fixture, "main", "r", NULL);
     go(fixture, "r");
-    wait_for(fixture, "r", "signal:end");
+    wait_parked(fixture, "r", "signal:end");
     if (!test_backend_is("memory")) {
         abide_close(fixture->engine);
         fixture_open(fixture);
         begin(fixture);
     }
     rewind_to(fixture, "end", 0);
-    wait_for(fixture, "r", "signal:end");
+    wait_parked(fixture, "r", "signal:end");
     assert_int_equal(atomic_load(&count_a), 1);
     rewind_to(fixture, "a", 0);
     while (atomic_load(&count_a) < 2) usleep(1000);
-    wait_for(fixture, "r", "signal:end");
+    wait_parked(fixture, "r", "signal:end");
     assert_int_equal(abide_signal(fixture->engine, "r", "end", NULL, NULL, NULL), ABIDE_OK);
     expect_result(fixture, "r", ABIDE_OK, "[\"went\",2]");
 }
 
 static void without_an_iteration_the_last_one_is_meant(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "const seen = []\n"
-                    "for (let i = 0; i < 3; i++) seen.push(await Task.run('a'))\n"
-                    "await Signal.next('go')\n"
-                    "return seen");
+    deploy(fixture, "main",
+           "const seen = []\n"
+           "for (let i = 0; i < 3; i++) seen.push(await Task.run('a'))\n"
+           "await Signal.next('go')\n"
+           "return seen");
     start(fixture, "main", "r", NULL);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     rewind_to(fixture, "a", ABIDE_LAST_ITERATION);
     while (atomic_load(&count_a) < 4) usleep(1000);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     assert_int_equal(
         abide_fork(fixture->engine, "r", "a", ABIDE_LAST_ITERATION, "copy", NULL, NULL), ABIDE_OK);
     while (atomic_load(&count_a) < 5) usleep(1000);
-    wait_for(fixture, "copy", "signal:go");
+    wait_parked(fixture, "copy", "signal:go");
     go(fixture, "r");
     go(fixture, "copy");
     expect_result(fixture, "r", ABIDE_OK, "[1,2,4]");
@@ -144,14 +130,15 @@ static void check_step(Fixture *fixture, const char *name, int iteration, int co
 
 static void steps_are_read_by_name_and_iteration(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "for (let i = 0; i < 2; i++) await Task.run('a')\n"
-                    "await Signal.next('go')\n"
-                    "const late = Task.run('never', null, { queue: 'nobody' })\n"
-                    "await Signal.next('end')\n"
-                    "return late");
+    deploy(fixture, "main",
+           "for (let i = 0; i < 2; i++) await Task.run('a')\n"
+           "await Signal.next('go')\n"
+           "const late = Task.run('never', null, { queue: 'nobody' })\n"
+           "await Signal.next('end')\n"
+           "return late");
     start(fixture, "main", "r", NULL);
     go(fixture, "r");
-    wait_for(fixture, "r", "signal:end");
+    wait_parked(fixture, "r", "signal:end");
     check_step(fixture, "a", 0, ABIDE_OK, "1");
     check_step(fixture, "a", 1, ABIDE_OK, "2");
     check_step(fixture, "a", ABIDE_LAST_ITERATION, ABIDE_OK, "2");
@@ -163,17 +150,18 @@ static void steps_are_read_by_name_and_iteration(void **state) {
 
 static void an_ended_script_is_forked_from_a_step(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "const n = await Task.run('a')\n"
-                    "const answer = await Signal.next('go')\n"
-                    "if (answer !== 'went') throw new Error('refused')\n"
-                    "return [n, answer]");
+    deploy(fixture, "main",
+           "const n = await Task.run('a')\n"
+           "const answer = await Signal.next('go')\n"
+           "if (answer !== 'went') throw new Error('refused')\n"
+           "return [n, answer]");
     start(fixture, "main", "r", NULL);
     assert_int_equal(abide_signal(fixture->engine, "r", "go", "\"no\"", NULL, NULL), ABIDE_OK);
     char *result = NULL;
     assert_int_equal(abide_result(fixture->engine, "r", "20s", &result, NULL), ABIDE_FAILED);
     abide_free(result);
     assert_int_equal(abide_fork(fixture->engine, "r", "go", 0, "copy", NULL, NULL), ABIDE_OK);
-    wait_for(fixture, "copy", "signal:go");
+    wait_parked(fixture, "copy", "signal:go");
     go(fixture, "copy");
     expect_result(fixture, "copy", ABIDE_OK, "[1,\"went\"]");
     assert_int_equal(atomic_load(&count_a), 1);
@@ -182,17 +170,18 @@ static void an_ended_script_is_forked_from_a_step(void **state) {
 static void a_script_that_keeps_no_snapshots_only_starts_over(void **state) {
     Fixture *fixture = *state;
     abide_error error;
-    deploy(fixture, "export const config = { keepSnapshots: 0 }\n"
-                    "const n = await Task.run('a')\n"
-                    "await Signal.next('go')\n"
-                    "return n");
+    deploy(fixture, "main",
+           "export const config = { keepSnapshots: 0 }\n"
+           "const n = await Task.run('a')\n"
+           "await Signal.next('go')\n"
+           "return n");
     start(fixture, "main", "r", NULL);
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     assert_int_equal(abide_rewind(fixture->engine, "r", "go", 0, &error), ABIDE_CONFLICT);
     assert_string_equal(error.name, "SNAPSHOT_NOT_KEPT");
     assert_int_equal(abide_rewind(fixture->engine, "r", "none", 0, &error), ABIDE_NOT_FOUND);
     assert_string_equal(error.name, "STEP_NOT_FOUND");
-    wait_for(fixture, "r", "signal:go");
+    wait_parked(fixture, "r", "signal:go");
     rewind_to(fixture, "a", 0);
     while (atomic_load(&count_a) < 2) usleep(1000);
     go(fixture, "r");

@@ -9,12 +9,6 @@ static void reopen(Fixture *fixture) {
     fixture_open(fixture);
 }
 
-static void deploy(Fixture *fixture, const char *source) {
-    abide_error error;
-    int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
-    if (code != ABIDE_OK) fail_msg("deploy: %s", error.message);
-}
-
 // ---- timer_resolution ----
 
 static int64_t settle(Fixture *fixture) {
@@ -37,7 +31,7 @@ static void timers_of_one_span_fire_together_and_none_is_early(void **state) {
     fixture->options.timer_resolution = "100ms";
     reopen(fixture);
     put_to_work(fixture);
-    deploy(fixture, "await Timer.delay(Inputs.ms + 'ms')");
+    deploy(fixture, "main", "await Timer.delay(Inputs.ms + 'ms')");
     static const char *const inputs[] = {"{\"ms\":5}", "{\"ms\":50}", "{\"ms\":99}", "{\"ms\":100}",
                                          "{\"ms\":101}"};
     for (int i = 0; i < 5; i++) {
@@ -58,7 +52,7 @@ static void timers_are_exact_to_the_millisecond_unless_told_otherwise(void **sta
     fixture->options.virtual_time_ms = begin_ms;
     reopen(fixture);
     put_to_work(fixture);
-    deploy(fixture, "await Timer.delay('7ms')");
+    deploy(fixture, "main", "await Timer.delay('7ms')");
     start(fixture, "main", "r", NULL);
     assert_int_equal(settle(fixture), begin_ms + 7);
     expect_ended(fixture, begin_ms + 6, 0);
@@ -132,7 +126,7 @@ static void a_childs_failure_is_a_value_for_scripts_if_isolated(void **state) {
     reopen(fixture);
     add_workflow(fixture, "broken", broken, NULL);
     put_to_work(fixture);
-    deploy(fixture, parents);
+    deploy(fixture, "main", parents);
     static const char value[] = "{\"error\":{\"type\":\"ChildWorkflowError\",\"message\":\"child "
                                 "\\\"broken\\\" failed\",\"cause\":{\"type\":\"Error\","
                                 "\"message\":\"broken\"}}}";
@@ -148,7 +142,7 @@ static void a_childs_failure_is_an_error_otherwise(void **state) {
     Fixture *fixture = *state;
     add_workflow(fixture, "broken", broken, NULL);
     put_to_work(fixture);
-    deploy(fixture, parents);
+    deploy(fixture, "main", parents);
     start(fixture, "one", "one", NULL);
     char *json = NULL;
     assert_int_equal(abide_result(fixture->engine, "one", "20s", &json, NULL), ABIDE_FAILED);
@@ -174,7 +168,7 @@ static void a_workflow_in_c_can_be_started_where_it_is_not_registered(void **sta
     reopen(fixture);
     put_to_work(fixture);
     start(fixture, "answer", "before", NULL);
-    deploy(fixture, "return await Workflow.run('answer', {}, {id: 'child'})");
+    deploy(fixture, "main", "return await Workflow.run('answer', {}, {id: 'child'})");
     start(fixture, "main", "parent", NULL);
     char *result = NULL;
     assert_int_equal(abide_result(fixture->engine, "before", "10ms", &result, NULL), ABIDE_PENDING);
@@ -187,7 +181,7 @@ static void a_name_belongs_to_scripts_or_to_c(void **state) {
     Fixture *fixture = *state;
     abide_error error;
     add_workflow(fixture, "answer", answer, NULL);
-    deploy(fixture, "return 1");
+    deploy(fixture, "main", "return 1");
     assert_int_equal(abide_deploy(fixture->engine, "answer.flow", "return 1", NULL, NULL, &error),
                      ABIDE_CONFLICT);
     assert_string_equal(error.name, "WORKFLOW_KIND");

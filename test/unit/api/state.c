@@ -8,22 +8,6 @@ static int setup_engine(void **state) {
     return code;
 }
 
-static void deploy(Fixture *fixture, const char *source) {
-    abide_error error;
-    int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
-    if (code != ABIDE_OK) fail_msg("deploy: %s: %s", error.name, error.message);
-}
-
-static void wait_for(Fixture *fixture, const char *id, const char *what) {
-    for (int i = 0; i < 20000; i++) {
-        abide_run_info info;
-        assert_int_equal(abide_status(fixture->engine, id, &info, NULL), ABIDE_OK);
-        if (info.state == ABIDE_RUN_SUSPENDED && strcmp(info.waiting_on, what) == 0) return;
-        usleep(1000);
-    }
-    fail_msg("%s does not wait for %s", id, what);
-}
-
 static void send(Fixture *fixture, const char *id, const char *name) {
     assert_int_equal(abide_signal(fixture->engine, id, name, NULL, NULL, NULL), ABIDE_OK);
 }
@@ -65,14 +49,14 @@ static const char phases[] = "State.set('phase', 'begun'); State.set('n', {a: [1
 
 static void values_are_read_while_the_run_waits_and_after_its_end(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, phases);
+    deploy(fixture, "main", phases);
     start(fixture, "main", "r", NULL);
-    wait_for(fixture, "r", "signal:one");
+    wait_parked(fixture, "r", "signal:one");
     assert_value(fixture, "r", "phase", "\"begun\"");
     assert_value(fixture, "r", "n", "{\"a\":[1]}");
     assert_value(fixture, "r", "none", NULL);
     send(fixture, "r", "one");
-    wait_for(fixture, "r", "signal:two");
+    wait_parked(fixture, "r", "signal:two");
     assert_value(fixture, "r", "phase", "\"later\"");
     send(fixture, "r", "two");
     expect_result(fixture, "r", ABIDE_OK, "\"later\"");
@@ -91,9 +75,9 @@ static int list_one(void *user, const char *key, const char *json) {
 static void all_values_of_a_run_are_listed_by_key(void **state) {
     Fixture *fixture = *state;
     char text[100] = "";
-    deploy(fixture, phases);
+    deploy(fixture, "main", phases);
     start(fixture, "main", "r", NULL);
-    wait_for(fixture, "r", "signal:one");
+    wait_parked(fixture, "r", "signal:one");
     assert_int_equal(abide_state_list(fixture->engine, "r", list_one, text, NULL), ABIDE_OK);
     assert_string_equal(text, "n={\"a\":[1]};phase=\"begun\";");
     abide_error error;
@@ -104,14 +88,14 @@ static void all_values_of_a_run_are_listed_by_key(void **state) {
 
 static void runs_are_found_by_a_value(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, phases);
+    deploy(fixture, "main", phases);
     start(fixture, "main", "r1", NULL);
     start(fixture, "main", "r2", NULL);
-    wait_for(fixture, "r1", "signal:one");
-    wait_for(fixture, "r2", "signal:one");
+    wait_parked(fixture, "r1", "signal:one");
+    wait_parked(fixture, "r2", "signal:one");
     assert_int_equal(find(fixture, "phase", "\"begun\""), 2);
     send(fixture, "r1", "one");
-    wait_for(fixture, "r1", "signal:two");
+    wait_parked(fixture, "r1", "signal:two");
     assert_int_equal(find(fixture, "phase", "\"begun\""), 1);
     assert_int_equal(find(fixture, "phase", "\"later\""), 1);
     assert_int_equal(find(fixture, "phase", "later"), 0);
@@ -125,32 +109,33 @@ static void runs_are_found_by_a_value(void **state) {
 
 static void continuing_clears_values_and_going_back_restores_them(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, phases);
+    deploy(fixture, "main", phases);
     start(fixture, "main", "back", NULL);
-    wait_for(fixture, "back", "signal:one");
+    wait_parked(fixture, "back", "signal:one");
     send(fixture, "back", "one");
-    wait_for(fixture, "back", "signal:two");
+    wait_parked(fixture, "back", "signal:two");
     assert_int_equal(abide_pause(fixture->engine, "back", NULL, NULL), ABIDE_OK);
     assert_int_equal(abide_rewind(fixture->engine, "back", "one", 0, NULL), ABIDE_OK);
-    wait_for(fixture, "back", "signal:one");
+    wait_parked(fixture, "back", "signal:one");
     assert_value(fixture, "back", "phase", "\"begun\"");
 
     start(fixture, "main", "on", "1");
     send(fixture, "on", "one");
     send(fixture, "on", "two");
     send(fixture, "on", "one");
-    wait_for(fixture, "on", "signal:two");
+    wait_parked(fixture, "on", "signal:two");
     assert_value(fixture, "on", "phase", "\"later\"");
 }
 
 static void too_large_or_too_many_values_throw(void **state) {
     Fixture *fixture = *state;
-    deploy(fixture, "const codes = []\n"
-                    "try { State.set('big', 'x'.repeat(20000)) } catch (e) { codes.push(e.code) }\n"
-                    "for (let i = 0; i < 100; i++) State.set('k' + i, i)\n"
-                    "State.set('k7', 'again')\n"
-                    "try { State.set('more', 1) } catch (e) { codes.push(e.code) }\n"
-                    "return codes");
+    deploy(fixture, "main",
+           "const codes = []\n"
+           "try { State.set('big', 'x'.repeat(20000)) } catch (e) { codes.push(e.code) }\n"
+           "for (let i = 0; i < 100; i++) State.set('k' + i, i)\n"
+           "State.set('k7', 'again')\n"
+           "try { State.set('more', 1) } catch (e) { codes.push(e.code) }\n"
+           "return codes");
     start(fixture, "main", "r", NULL);
     expect_result(fixture, "r", ABIDE_OK, "[\"STATE_TOO_LARGE\",\"TOO_MANY_STATES\"]");
     assert_value(fixture, "r", "k7", "\"again\"");

@@ -1,27 +1,5 @@
 // JsonValue: the tree, its lookups, and the fields of requests.
-#include "json/value.h"
-#include "unit/unit.h"
-
-static Arena arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    arena_done(&arena);
-    return 0;
-}
-
-static JsonValue *parse(const char *text) {
-    JsonValue *value = NULL;
-    Diag diag = {0};
-    if (json_parse(&arena, str_from(text), &value, &diag) != OK) fail_msg("%s", diag.message);
-    return value;
-}
+#include "unit/json/json.h"
 
 static void a_tree_has_the_values_of_the_text(void **state) {
     (void)state;

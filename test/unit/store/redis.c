@@ -3,116 +3,30 @@
 #include "servers/redis.h"
 #include "base/text/number.h"
 #include "store/redis/internal.h"
-#include "store/store.h"
-#include "unit/unit.h"
+#include "unit/store/two_nodes.h"
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOW_MS = 1000000 };
-
-typedef struct Node {
-    Store *store;
-    int64_t node, batch_number;
-} Node;
-
-typedef struct World {
-    Node one, two;
-    Arena arena;
-    Batch batch;
-    Diag diag;
-    char url[200];
-    redisContext *side; // a look past the store
-} World;
-
-static Store *open_store(World *world) {
-    Store *store = NULL;
-    Status status = store_open(str_from(world->url), NULL, &store, &world->diag);
-    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
-    assert_ok(status);
-    return store;
-}
-
-static Op *begin(World *world, Node *node, OpKind kind) {
-    batch_init(&world->batch, &world->arena, NOW_MS);
-    world->batch.node = node->node;
-    world->batch.number = ++node->batch_number;
-    world->batch.claim_max = 10;
-    return batch_add(&world->batch, kind);
-}
-
-static Status submit(World *world, Node *node) {
-    diag_clear(&world->diag);
-    return store_commit(node->store, &world->batch, &world->diag);
-}
-
-static void join(World *world, Node *node) {
-    node->store = open_store(world);
-    Op *op = begin(world, node, OP_JOIN);
-    op->in.join.name = STR("n");
-    op->in.join.lease_ms = 3600000;
-    assert_ok(submit(world, node));
-    node->node = op->out.join.node;
-}
-
-static Op *begin_run(World *world, Node *node, const char *id) {
-    Op *op = begin(world, node, OP_CREATE_RUN);
-    op->in.create_run.spec =
-        (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
-    return op;
-}
-
-static int64_t create(World *world, Node *node, const char *id) {
-    Op *op = begin_run(world, node, id);
-    assert_ok(submit(world, node));
-    assert_ok(op->out.status);
-    return op->out.create_run.key;
-}
-
-static bool has_run(World *world, Node *node, const char *id) {
-    Query query = {.kind = QUERY_RUN, .run_id = str_from(id)};
-    Status status = store_read(node->store, &world->arena, &query, &world->diag);
-    if (status != ERR_NOT_FOUND) assert_ok(status);
-    return status == OK;
-}
-
 static int set_up(void **state) {
-    World *world = calloc(1, sizeof(World));
-    arena_init(&world->arena);
+    World *world = world_new();
     test_redis_clear();
     test_redis_url("lone", world->url, sizeof(world->url));
     world->side = test_redis_connect();
-    join(world, &world->one);
-    join(world, &world->two);
-    *state = world;
-    return 0;
+    return world_begin(world, state);
 }
 
 static int tear_down(void **state) {
     World *world = *state;
-    int64_t row_count = 0;
-    Status status = store_verify(world->one.store, &row_count, &world->diag);
-    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
-    store_close(world->one.store);
-    store_close(world->two.store);
     redisFree(world->side);
-    arena_done(&world->arena);
-    free(world);
-    return status == OK ? 0 : -1;
+    return world_end(world);
 }
 
 // ---- other nodes ----
 
 static void nodes_see_what_the_other_has_written(void **state) {
     World *world = *state;
-    int64_t first = create(world, &world->one, "a");
-    int64_t second = create(world, &world->two, "b");
-    assert_true(second > first);
-    Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
-    assert_ok(submit(world, &world->one));
-    assert_false(op->out.create_run.is_new);
-    assert_int_equal(op->out.create_run.key, second);
-    assert_true(has_run(world, &world->one, "b"));
+    check_nodes_see_each_other(world);
 }
 
 static int64_t questions_asked(World *world) {

@@ -1,0 +1,108 @@
+// What the tests of the stores on servers share: two nodes on one store, and a look past it.
+#pragma once
+#include "store/store.h"
+#include "unit/unit.h"
+
+enum { NOW_MS = 1000000 };
+
+typedef struct Node {
+    Store *store;
+    int64_t node, batch_number;
+} Node;
+
+typedef struct World {
+    Node one, two;
+    Arena arena;
+    Batch batch;
+    Diag diag;
+    char url[200];
+    void *side; // a connection of the test's own, of the server's kind: a look past the store
+} World;
+
+static inline Store *open_store(World *world) {
+    Store *store = NULL;
+    Status status = store_open(str_from(world->url), NULL, &store, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    assert_ok(status);
+    return store;
+}
+
+static inline Op *begin(World *world, Node *node, OpKind kind) {
+    batch_init(&world->batch, &world->arena, NOW_MS);
+    world->batch.node = node->node;
+    world->batch.number = ++node->batch_number;
+    world->batch.claim_max = 10;
+    return batch_add(&world->batch, kind);
+}
+
+static inline Status submit(World *world, Node *node) {
+    diag_clear(&world->diag);
+    return store_commit(node->store, &world->batch, &world->diag);
+}
+
+static inline void join(World *world, Node *node) {
+    node->store = open_store(world);
+    Op *op = begin(world, node, OP_JOIN);
+    op->in.join.name = STR("n");
+    op->in.join.lease_ms = 3600000;
+    assert_ok(submit(world, node));
+    node->node = op->out.join.node;
+}
+
+static inline Op *begin_run(World *world, Node *node, const char *id) {
+    Op *op = begin(world, node, OP_CREATE_RUN);
+    op->in.create_run.spec =
+        (RunSpec){.id = str_from(id), .workflow = STR("w"), .kind = RUN_NATIVE, .keep_ms = -1};
+    return op;
+}
+
+static inline int64_t create(World *world, Node *node, const char *id) {
+    Op *op = begin_run(world, node, id);
+    assert_ok(submit(world, node));
+    assert_ok(op->out.status);
+    return op->out.create_run.key;
+}
+
+static inline bool has_run(World *world, Node *node, const char *id) {
+    Query query = {.kind = QUERY_RUN, .run_id = str_from(id)};
+    Status status = store_read(node->store, &world->arena, &query, &world->diag);
+    if (status != ERR_NOT_FOUND) assert_ok(status);
+    return status == OK;
+}
+
+// The test says where and brings its connection; then two nodes join.
+static inline World *world_new(void) {
+    World *world = calloc(1, sizeof(World));
+    arena_init(&world->arena);
+    return world;
+}
+
+static inline int world_begin(World *world, void **state) {
+    join(world, &world->one);
+    join(world, &world->two);
+    *state = world;
+    return 0;
+}
+
+// What is stored must be whole. The connection is the test's to close.
+static inline int world_end(World *world) {
+    int64_t row_count = 0;
+    Status status = store_verify(world->one.store, &row_count, &world->diag);
+    if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
+    store_close(world->one.store);
+    store_close(world->two.store);
+    arena_done(&world->arena);
+    free(world);
+    return status == OK ? 0 : -1;
+}
+
+static inline void check_nodes_see_each_other(World *world) {
+    int64_t first = create(world, &world->one, "a");
+    int64_t second = create(world, &world->two, "b");
+    assert_true(second > first);
+    Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
+    assert_ok(submit(world, &world->one));
+    assert_false(op->out.create_run.is_new);
+    assert_int_equal(op->out.create_run.key, second);
+    assert_true(has_run(world, &world->one, "b"));
+}
