@@ -39,9 +39,30 @@ typedef struct RunPage {
 typedef struct RunLoad {
     RunRow run;
     Str input;
+    Str parent_id; // of store_load_runs; null = it has none, or its parent is gone
     LogRow *log;
     size_t log_count;
 } RunLoad;
+
+// One of many runs. What is wrong with one says nothing about the others.
+typedef struct RunLoadReply {
+    int64_t key;
+    Status status; // OK, ERR_NOT_FOUND or ERR_CORRUPT
+    Diag diag;     // when it is not OK
+    RunLoad load;  // when it is
+} RunLoadReply;
+
+typedef struct RunLoads {
+    RunLoadReply *replies; // in the order of the keys
+    size_t count;          // fewer than there were keys when they grew large; at least one
+} RunLoads;
+
+enum { LOAD_KEYS_MAX = 128 };
+
+typedef struct RunKeys {
+    const int64_t *keys;
+    size_t count; // 1 … LOAD_KEYS_MAX
+} RunKeys;
 
 typedef struct RunResult {
     Str json;      // its result or error

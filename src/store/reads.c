@@ -22,7 +22,15 @@ Status store_run_by_key(Store *store, Arena *arena, int64_t key, RunRow *ret_run
 Status store_load_run(Store *store, Arena *arena, int64_t key, RunLoad *ret_load, Diag *diag) {
     Query query = {.kind = QUERY_RUN_LOAD, .run = key};
     TRY(store_read(store, arena, &query, diag));
-    *ret_load = (RunLoad){query.runs[0], query.text, query.log, query.log_count};
+    *ret_load = (RunLoad){
+        .run = query.runs[0], .input = query.text, .log = query.log, .log_count = query.log_count};
+    return OK;
+}
+
+Status store_load_runs(Store *store, Arena *arena, RunKeys keys, RunLoads *ret_loads, Diag *diag) {
+    Query query = {.kind = QUERY_LOAD_RUNS, .keys = keys.keys, .key_count = keys.count};
+    TRY(store_read(store, arena, &query, diag));
+    *ret_loads = (RunLoads){query.loads, query.count};
     return OK;
 }
 

@@ -19,6 +19,9 @@ MUST_CHECK Status store_run_by_key(Store *store, Arena *arena, int64_t key, RunR
 // before them, in order of position.
 MUST_CHECK Status store_load_run(Store *store, Arena *arena, int64_t key, RunLoad *ret_load,
                                  Diag *diag);
+// The same of many runs in one read, and the ids of their parents.
+MUST_CHECK Status store_load_runs(Store *store, Arena *arena, RunKeys keys, RunLoads *ret_loads,
+                                  Diag *diag);
 // Newest first, or oldest first if the filter says so.
 MUST_CHECK Status store_list_runs(Store *store, Arena *arena, const RunFilter *filter,
                                   RunPage *ret_page, Diag *diag);

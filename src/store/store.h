@@ -41,6 +41,7 @@ typedef enum QueryKind {
                       // the LOG_WAIT entries after run.log_seq; otherwise its checkpoints and
                       // the LOG_STEP_ATTEMPT entries before them, in order of position; text:
                       // its input
+    QUERY_LOAD_RUNS,  // the same of each run of `keys`, and the ids of their parents: loads
     QUERY_LIST_RUNS,  // without snapshots, as all lists of runs
     QUERY_STEP,       // one checkpoint: run_id, name, iteration (< 0 = the last); of a task or
                       // child that has ended its end
@@ -84,6 +85,8 @@ typedef struct Query {
     // inputs
     Str run_id;
     int64_t run;
+    const int64_t *keys; // QUERY_LOAD_RUNS
+    size_t key_count;
     Str name;  // step, topic, task id, workflow …
     Str queue; // QUERY_LIST_TASKS; null = any; QUERY_CLAIMABLE
     Str version;
@@ -96,6 +99,7 @@ typedef struct Query {
     RunFilter filter;
     // answers, in the caller's arena
     RunRow *runs;
+    struct RunLoadReply *loads; // QUERY_LOAD_RUNS: of the first `count` keys
     LogRow *log;
     EventRow *events;
     TaskRow *tasks;

@@ -625,6 +625,7 @@ int main(void) {
     failed += contract_steering();
     failed += contract_history();
     failed += contract_retry();
+    failed += contract_loading();
     failed += contract_payloads();
     failed += contract_lists();
     failed += contract_tasks();

@@ -172,6 +172,7 @@ int contract_letters(void);
 int contract_terminal(void);
 int contract_steering(void);
 int contract_history(void);
+int contract_loading(void);
 int contract_payloads(void);
 int contract_lists(void);
 int contract_tasks(void);

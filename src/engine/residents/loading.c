@@ -3,7 +3,7 @@
 // A run is loaded just before it is executed, so that many ready runs do not fill the memory; and
 // with the others that are about to be, so that they share a read.
 //
-// Invariants [L1], [L2] are in loading.h.
+// Invariants [L1]-[L3] are in loading.h.
 //
 // Not here: how a run executes (coordinator/dispatch.c), what is read (store/reads).
 #include "engine/residents/loading.h"
@@ -14,57 +14,72 @@
 void loading_init(Loading *self, const CoordinatorSetup *setup, const Commits *commits,
                   Residents *residents) {
     *self = (Loading){
-        .setup = setup, .commits = commits, .residents = residents, .adopt_at_ms = NEVER_MS};
+        .setup = setup,
+        .commits = commits,
+        .residents = residents,
+        .most = LOAD_RUNS_FIRST,
+        .adopt_at_ms = NEVER_MS,
+    };
     arena_init(&self->scratch);
 }
 
 void loading_done(Loading *self) { arena_done(&self->scratch); }
 
-static Str load_parent_id(Loading *self, int64_t parent) {
-    RunRow row;
-    Diag diag;
-    bool is_known = parent != 0 &&
-                    store_run_by_key(self->setup->store, &self->scratch, parent, &row, &diag) == OK;
-    return is_known ? row.id : STR_NULL;
-}
-
 // Replaces what is in memory by what the store says.
-static LoadAnswer load(Loading *self, ResidentRun *run, Diag *diag) {
-    RunLoad loaded;
-    Status status = store_load_run(self->setup->store, &self->scratch, run->key, &loaded, diag);
-    if (status == ERR_NOT_FOUND) return LOAD_GONE;
-    if (status == ERR_CORRUPT) return LOAD_BROKEN;
-    if (status != OK) {
-        LOG(self->setup->logger, LOG_ERROR, "loading run %.*s: %s", STR_ARG(run->id),
-            diag->message);
-        return LOAD_LATER;
-    }
-    const RunRow *row = &loaded.run;
-    if (row->state != RUN_RUNNING || row->owner != self->commits->node) return LOAD_GONE; // [L2]
-    Str parent_id = load_parent_id(self, row->parent);
+static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *reply) {
+    if (reply->status == ERR_CORRUPT) return LOAD_BROKEN;
+    const RunRow *row = &reply->load.run;
+    bool is_ours = reply->status == OK && row->state == RUN_RUNNING &&
+                   row->owner == self->commits->node; // [L2]
     uint64_t woken_ns = run->woken_ns;
-    bool is_reloaded = run->is_reloaded || (run->is_absent && row->epoch > FIRST_EPOCH);
+    bool is_reloaded = run->is_reloaded || (is_ours && run->is_absent && row->epoch > FIRST_EPOCH);
     residents_remove(self->residents, run);
-    run = residents_add(self->residents, row, loaded.input, parent_id);
+    if (!is_ours) return LOAD_GONE;
+    run = residents_add(self->residents, row, reply->load.input, reply->load.parent_id);
     run->woken_ns = woken_ns;
     run->is_reloaded = is_reloaded;
-    for (size_t i = 0; i < loaded.log_count; i++)
-        resident_add_entry(self->residents, run, &loaded.log[i]);
+    for (size_t i = 0; i < reply->load.log_count; i++)
+        resident_add_entry(self->residents, run, &reply->load.log[i]);
     return LOAD_DONE;
 }
 
+// [L3] As many as were small enough so far, and twice as many next time.
+static void follow_size(Loading *self) {
+    bool is_large = self->scratch.used_size > LOAD_SIZE;
+    if (is_large && self->most > 1) self->most /= 2;
+    else if (!is_large && 2 * self->most <= LOAD_RUNS_MAX) self->most *= 2;
+}
+
+// The runs with those keys; some may come with the next call.
+static void load(Loading *self, RunKeys keys) {
+    Diag diag;
+    RunLoads loads = {0};
+    Status status = store_load_runs(self->setup->store, &self->scratch, keys, &loads, &diag);
+    if (status != OK)
+        LOG(self->setup->logger, LOG_ERROR, "loading %zu runs: %s", keys.count, diag.message);
+    for (size_t i = 0, place = 0; i < loads.count; i++) {
+        const RunLoadReply *reply = &loads.replies[i];
+        while (self->runs[place].key != reply->key) place++; // both are in the same order
+        LoadedRun *loaded = &self->runs[place];
+        loaded->answer = take(self, residents_get(self->residents, reply->key), reply);
+        if (loaded->answer == LOAD_BROKEN) loaded->diag = reply->diag;
+    }
+    follow_size(self);
+    arena_reset(&self->scratch);
+}
+
 const LoadedRun *loading_next(Loading *self, size_t max, size_t *ret_count) {
-    int64_t keys[LOAD_RUNS_MAX];
-    if (max > LOAD_RUNS_MAX) max = LOAD_RUNS_MAX;
+    int64_t keys[LOAD_RUNS_MAX], stale[LOAD_RUNS_MAX];
+    size_t stale_count = 0;
+    if (max > self->most) max = self->most;
     size_t count = residents_first(self->residents, PHASE_READY, max, keys);
     for (size_t i = 0; i < count; i++) {
-        LoadedRun *loaded = &self->runs[i];
-        ResidentRun *run = residents_get(self->residents, keys[i]);
-        loaded->key = keys[i];
-        loaded->answer = run->is_stale ? load(self, run, &loaded->diag) : LOAD_DONE;
-        if (loaded->answer == LOAD_GONE) residents_remove(self->residents, run);
-        arena_reset(&self->scratch);
+        bool is_stale = residents_get(self->residents, keys[i])->is_stale;
+        self->runs[i].key = keys[i];
+        self->runs[i].answer = is_stale ? LOAD_LATER : LOAD_DONE;
+        if (is_stale) stale[stale_count++] = keys[i];
     }
+    if (stale_count > 0) load(self, (RunKeys){stale, stale_count}); // [L1]
     *ret_count = count;
     return self->runs;
 }

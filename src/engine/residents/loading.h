@@ -3,16 +3,23 @@
 //   [L1] Runs are read together: one read for as many as LOAD_RUNS_MAX of them, so that a wave of
 //        runs that wake does not cost a round trip each.
 //   [L2] A run that is loaded is as the store has it, and ours: RUNNING, owned by this node.
+//   [L3] How many are read together follows how large they are, so that a wave of large ones does
+//        not fill the memory before the first of them executes.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/residents/resident.h"
+#include "store/read_types.h"
 
-enum { LOAD_RUNS_MAX = 64 };
+enum {
+    LOAD_RUNS_FIRST = 8,
+    LOAD_RUNS_MAX = LOAD_KEYS_MAX,
+    LOAD_SIZE = 4 << 20
+}; // the last in bytes
 
 typedef enum LoadAnswer {
     LOAD_DONE,   // it is in memory, and up to date
     LOAD_GONE,   // it is not ours any more, and not in memory
-    LOAD_LATER,  // the store is away
+    LOAD_LATER,  // it was not read: the store is away, or those before it were large
     LOAD_BROKEN, // what the store has of it is damaged
 } LoadAnswer;
 
@@ -28,6 +35,7 @@ typedef struct Loading {
     Residents *residents;
     bool has_unadopted;  // runs may be ours in the store that are not in memory
     int64_t adopt_at_ms; // when to look for one that was dropped; NEVER_MS = none was
+    size_t most;         // runs in the next read [L3]
     Arena scratch;       // of one read
     LoadedRun runs[LOAD_RUNS_MAX];
 } Loading;

@@ -61,6 +61,7 @@ static Status fault_commit(Store *store, Batch *batch, Diag *diag) {
 
 static void query_clear_answers(Query *query) {
     query->runs = NULL;
+    query->loads = NULL;
     query->log = NULL;
     query->events = NULL;
     query->tasks = NULL;

@@ -27,6 +27,7 @@ static TraceStore *trace_store(Store *store) {
 static const char *const query_kind_names[QUERY_KIND_COUNT] = {
     [QUERY_RUN] = "run",
     [QUERY_RUN_LOAD] = "run_load",
+    [QUERY_LOAD_RUNS] = "load_runs",
     [QUERY_LIST_RUNS] = "list_runs",
     [QUERY_STEP] = "step",
     [QUERY_LIST_STEPS] = "list_steps",

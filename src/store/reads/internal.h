@@ -88,6 +88,7 @@ MUST_CHECK Status read_waiters(Reads *reads);
 MUST_CHECK Status read_due_runs(Reads *reads);
 MUST_CHECK Status read_owned(Reads *reads);
 MUST_CHECK Status read_run_load(Reads *reads);
+MUST_CHECK Status read_load_runs(Reads *reads);
 MUST_CHECK Status read_step(Reads *reads);
 MUST_CHECK Status read_list_steps(Reads *reads);
 MUST_CHECK Status read_log(Reads *reads);

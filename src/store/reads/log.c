@@ -10,10 +10,12 @@
 //   [H5] The end of a task or child has the name and iteration of its beginning: the one of the
 //        same position in a script, the one with its id in a C workflow. Scripts do not number
 //        iterations; they are counted here, as rewinding does (runs/snapshots.c).
+//   [H6] Many runs are loaded in two questions: their rows, then what their logs and parents have.
 //
 // Not here: what a runner makes of them.
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
+#include "store/read_types.h"
 #include "store/reads/internal.h"
 #include <stdlib.h>
 
@@ -89,34 +91,128 @@ static bool loading_seen(const LogRow *entry, void *context) {
     return true;
 }
 
-Status read_run_load(Reads *reads) { // [H2]
-    Query *query = reads->query;
-    TRY(read_run(reads));
-    const RunRow *run = query->runs;
+// The first questions about a run's log: its entries, and its input. `wanted` lives as long as they
+// are expected.
+static void load_scans(const RunRow *run, LogRow *wanted, Scan ret_scans[2]) {
+    int64_t after = str_is_null(run->snapshot) ? run->input_seq : run->log_seq;
+    *wanted = (LogRow){.run = run->key, .seq = run->input_seq};
+    ret_scans[0] = log_scan(wanted, after, read_chunk(0));
+    ret_scans[1] = (Scan){
+        .table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted, .match_count = 2, .limit = 1};
+}
+
+// What the log has of a run whose row is in the load. [H2]
+static Status load_log(Reads *reads, RunLoad *load) {
+    const RunRow *run = &load->run;
     Loading loading = {
         .list = {.arena = reads->arena}, .run = run, .has_snapshot = !str_is_null(run->snapshot)};
-    int64_t after = loading.has_snapshot ? run->log_seq : run->input_seq;
     LogRow wanted = {.run = run->key, .seq = run->input_seq}, input;
-    Scan scans[] = {log_scan(&wanted, after, read_chunk(0)),
-                    {.table = TABLE_LOG,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 2,
-                     .limit = 1}};
-    TRY(rows_expect(reads->rows, scans, 2));
     Status status = rows_get(reads->rows, TABLE_LOG, &wanted, reads->arena, &input);
     if (status == ERR_NOT_FOUND) {
         return diag_set(reads->diag, ERR_CORRUPT, "STORE_CORRUPT",
                         "the run \"%.*s\" has no entry for its input", STR_ARG(run->id));
     }
     TRY(status);
-    query->text = input.data;
+    load->input = input.data;
+    int64_t after = loading.has_snapshot ? run->log_seq : run->input_seq;
     TRY(log_walk(reads, run->key, after, loading_seen, &loading));
     if (!loading.has_snapshot && loading.list.count > 0) {
         qsort(loading.list.rows, loading.list.count, sizeof(LogRow), position_compare);
     }
-    query->log = loading.list.rows;
-    query->log_count = loading.list.count;
+    load->log = loading.list.rows;
+    load->log_count = loading.list.count;
+    return OK;
+}
+
+Status read_run_load(Reads *reads) {
+    Query *query = reads->query;
+    TRY(read_run(reads));
+    RunLoad load = {.run = query->runs[0]};
+    LogRow wanted;
+    Scan scans[2];
+    load_scans(&load.run, &wanted, scans);
+    TRY(rows_expect(reads->rows, scans, 2));
+    TRY(load_log(reads, &load));
+    query->text = load.input;
+    query->log = load.log;
+    query->log_count = load.log_count;
+    return OK;
+}
+
+// ---- load many ----
+
+// What one run answers by itself; anything else concerns the store.
+static bool is_of_run(Status status) {
+    return status == OK || status == ERR_NOT_FOUND || status == ERR_CORRUPT;
+}
+
+// A damaged row among many: each is asked for by itself, and answers for itself.
+static Status expect_all(Reads *reads, const Scan *scans, size_t count) {
+    Status status = count > 0 ? rows_expect(reads->rows, scans, count) : OK;
+    return status == ERR_CORRUPT ? OK : status;
+}
+
+static Scan run_scan(Arena *arena, int64_t key) {
+    RunRow *wanted = ARENA_NEW(arena, RunRow);
+    wanted->key = key;
+    return (Scan){
+        .table = TABLE_RUNS, .index = SCAN_PRIMARY, .match = wanted, .match_count = 1, .limit = 1};
+}
+
+static Status load_rows(Reads *reads, RunLoadReply *replies, size_t count) {
+    Scan *scans = ARENA_ARRAY(reads->arena, Scan, count);
+    for (size_t i = 0; i < count; i++) scans[i] = run_scan(reads->arena, replies[i].key);
+    TRY(expect_all(reads, scans, count));
+    for (size_t i = 0; i < count; i++) {
+        RunLoadReply *reply = &replies[i];
+        reply->status = read_find_run(reads, STR_NULL, reply->key, &reply->load.run);
+        if (!is_of_run(reply->status)) return reply->status;
+        if (reply->status != OK) reply->diag = *reads->diag;
+    }
+    return OK;
+}
+
+static Status expect_logs(Reads *reads, const RunLoadReply *replies, size_t count) {
+    Scan *scans = ARENA_ARRAY(reads->arena, Scan, 3 * count);
+    LogRow *wanted = ARENA_ARRAY(reads->arena, LogRow, count);
+    size_t scan_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const RunRow *run = &replies[i].load.run;
+        if (replies[i].status != OK) continue;
+        load_scans(run, &wanted[i], &scans[scan_count]);
+        scan_count += 2;
+        if (run->parent != 0) scans[scan_count++] = run_scan(reads->arena, run->parent);
+    }
+    return expect_all(reads, scans, scan_count);
+}
+
+static Status load_parent_id(Reads *reads, RunLoad *load) {
+    if (load->run.parent == 0) return OK;
+    RunRow wanted = {.key = load->run.parent}, parent;
+    Status status = rows_get(reads->rows, TABLE_RUNS, &wanted, reads->arena, &parent);
+    if (status == OK) load->parent_id = parent.id;
+    return status == ERR_NOT_FOUND ? OK : status; // it is gone
+}
+
+Status read_load_runs(Reads *reads) { // [H6]
+    Query *query = reads->query;
+    ASSERT(query->key_count > 0 && query->key_count <= LOAD_KEYS_MAX);
+    size_t start_size = reads->arena->used_size;
+    RunLoadReply *replies = ARENA_ARRAY(reads->arena, RunLoadReply, query->key_count);
+    for (size_t i = 0; i < query->key_count; i++) replies[i].key = query->keys[i];
+    TRY(load_rows(reads, replies, query->key_count));
+    TRY(expect_logs(reads, replies, query->key_count));
+    query->loads = replies;
+    for (size_t i = 0; i < query->key_count; i++, query->count++) {
+        RunLoadReply *reply = &replies[i];
+        bool is_cut = i > 0 && reads->arena->used_size - start_size > read_size_max(query); // [R2]
+        if (is_cut) return OK;
+        if (reply->status != OK) continue;
+        reply->status = load_log(reads, &reply->load);
+        if (reply->status == OK) reply->status = load_parent_id(reads, &reply->load);
+        if (!is_of_run(reply->status)) return reply->status;
+        if (reply->status != OK) reply->diag = *reads->diag;
+    }
     return OK;
 }
 

@@ -13,6 +13,7 @@ typedef Status (*Reader)(Reads *reads);
 static const Reader readers[QUERY_KIND_COUNT] = {
     [QUERY_RUN] = read_run,
     [QUERY_RUN_LOAD] = read_run_load,
+    [QUERY_LOAD_RUNS] = read_load_runs,
     [QUERY_LIST_RUNS] = read_list_runs,
     [QUERY_STEP] = read_step,
     [QUERY_LIST_STEPS] = read_list_steps,
@@ -48,6 +49,7 @@ static const Reader readers[QUERY_KIND_COUNT] = {
 
 static void query_clear_answers(Query *query) {
     query->runs = NULL;
+    query->loads = NULL;
     query->log = NULL;
     query->events = NULL;
     query->tasks = NULL;
