@@ -6,6 +6,7 @@
 // compilations counts, because other load can only make one slower.
 //
 // Not here: how fast the code runs (bench/flow.py).
+#include "base/array.h"
 #include "base/containers/buf.h"
 #include "bench.h"
 #include "flow/flow.h"
@@ -83,7 +84,7 @@ static const char *const functions[] = {
 
 static void make_source(Buf *source, size_t size) {
     for (unsigned i = 0; source->len < size; i++) {
-        const char *at = functions[i % (sizeof functions / sizeof *functions)];
+        const char *at = functions[i % COUNT_OF(functions)];
         for (; *at; at++) {
             if (*at == '@') buf_printf(source, "%u", i);
             else buf_append_char(source, *at);

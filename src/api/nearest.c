@@ -34,7 +34,7 @@ const char *engine_nearest_workflow(abide_engine *engine, Arena *arena, Str name
     if (store_list_definitions(engine->store, arena, &all, &page, &diag) == OK)
         for (size_t i = 0; i < page.count; i++)
             vec_push(&names, arena_cstr(arena, page.rows[i].name));
-    const char *nearest = suggest_nearest(arena_cstr(arena, name), names.data, names.count);
+    const char *nearest = suggest_nearest(name, names.data, names.count);
     vec_free(&names);
     return nearest;
 }

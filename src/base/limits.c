@@ -5,6 +5,7 @@
 //
 // Not here: what happens at a limit; each module says so for its own.
 #include "base/limits.h"
+#include "base/array.h"
 #include "base/assert.h"
 
 #define LIMITS_VALUE(NAME, name, most, least, meaning) .name = LIMIT_##NAME##_MAX,
@@ -15,7 +16,7 @@ const Limits *const limits_in_force = &current;
 #define LIMITS_INFO(NAME, name, most, least, meaning)                                              \
     {#name, meaning, LIMIT_##NAME##_MAX, least, offsetof(Limits, name)},
 const LimitInfo limit_infos[] = {LIMITS(LIMITS_INFO)};
-const size_t limit_count = sizeof(limit_infos) / sizeof(limit_infos[0]);
+const size_t limit_count = COUNT_OF(limit_infos);
 
 void limits_set(const LimitInfo *info, uint32_t value) {
     ASSERT(value >= info->least && value <= info->most);

@@ -5,6 +5,7 @@
 //   [L1] What is written has no control character and nothing that is not UTF-8 in it, so that a
 //        client's text can neither forge a second line nor steer the terminal that shows it.
 #include "base/log.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/text/utf.h"
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static const char *const level_names[] = {
     [LOG_WARN] = "warn",
     [LOG_ERROR] = "error",
 };
-_Static_assert(sizeof(level_names) / sizeof(level_names[0]) == LOG_LEVEL_COUNT, "level names");
+_Static_assert(COUNT_OF(level_names) == LOG_LEVEL_COUNT, "level names");
 
 const char *log_level_name(LogLevel level) {
     ASSERT((unsigned)level < LOG_LEVEL_COUNT);

@@ -4,6 +4,7 @@
 // Not here: what a status means over HTTP or as an exit code; server/ and cli/ have those tables.
 //   [S1] Every status has a name, and the names never change once published.
 #include "base/status.h"
+#include "base/array.h"
 #include "base/assert.h"
 
 static const char *const status_names[] = {
@@ -18,7 +19,7 @@ static const char *const status_names[] = {
     [ERR_UNAVAILABLE] = "UNAVAILABLE",
     [ERR_CORRUPT] = "CORRUPT",
 };
-_Static_assert(sizeof(status_names) / sizeof(status_names[0]) == STATUS_COUNT, "[S1]");
+_Static_assert(COUNT_OF(status_names) == STATUS_COUNT, "[S1]");
 
 const char *status_name(Status status) {
     ASSERT((unsigned)status < STATUS_COUNT);

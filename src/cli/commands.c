@@ -5,6 +5,7 @@
 // (options.h).
 //
 // Not here: what the commands do.
+#include "base/array.h"
 #include "base/text/suggest.h"
 #include "cli/cli.h"
 #include "cli/groups.h"
@@ -24,7 +25,7 @@ static const CliGroup config_group = {
     .about = "Shows and checks the settings of `abide serve`.",
     .example = "abide config print\nabide config check --config /etc/abide/abide.toml",
     .commands = config_commands,
-    .count = sizeof config_commands / sizeof *config_commands,
+    .count = COUNT_OF(config_commands),
 };
 
 static const CliCommand commands[] = {
@@ -64,7 +65,7 @@ const CliGroup cli_root = {
     .example = "abide run order.flow --input '{\"orderId\": 7}'\nabide deploy order.flow\n"
                "abide wf start order '{\"orderId\": 7}' --wait",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };
 
 static void print_help(FILE *out, const char *path, const CliGroup *group) {
@@ -90,7 +91,7 @@ static int no_command(const CliGroup *group, const char *path, const char *word)
     size_t count = 0;
     for (; count < group->count && count < COMMANDS_MAX; count++)
         names[count] = group->commands[count].name;
-    const char *nearest = suggest_nearest(word, names, count);
+    const char *nearest = suggest_nearest(str_from(word), names, count);
     if (nearest != NULL)
         fprintf(stderr, "abide: there is no command %s; did you mean %s %s? See %s --help\n", word,
                 path, nearest, path);

@@ -143,7 +143,7 @@ static OptionsResult no_option(const OptionTable *table, const char *argument) {
     char name[64] = "";
     if (argument[1] == '-')
         snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
-    const char *nearest = suggest_nearest(name, names, count);
+    const char *nearest = suggest_nearest(str_from(name), names, count);
     if (nearest == NULL) return complain(table, "unknown option %s; see --help", argument);
     return complain(table, "unknown option %s; did you mean --%s? See --help", argument, nearest);
 }

@@ -9,6 +9,7 @@
 //   [S3] What is appended is valid JSON and valid UTF-8.
 #include "json/escape.h"
 #include "base/assert.h"
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "base/text/utf.h"
 
@@ -62,15 +63,9 @@ size_t json_plain_len(const char *start, const char *end) {
 
 // ---- decoding
 
-static uint32_t hex_value(char c) {
-    if (c <= '9') return (uint32_t)(c - '0');
-    return (uint32_t)((c | 0x20) - 'a') + 10;
-}
-
 // The unit of the \uXXXX whose backslash is at `at`.
 static uint32_t escaped_unit(const char *at) {
-    return hex_value(at[2]) << 12 | hex_value(at[3]) << 8 | hex_value(at[4]) << 4 |
-           hex_value(at[5]);
+    return (uint32_t)(hex_byte(at + 2) << 8 | hex_byte(at + 4));
 }
 
 static bool is_high_surrogate(uint32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
@@ -162,13 +157,9 @@ Str json_string_arena(Arena *arena, const JsonEvent *event) {
 // ---- encoding
 
 static void append_unit_escape(Buf *buf, uint32_t unit) {
-    static const char digits[] = "0123456789abcdef";
-    char escape[6] = {'\\',
-                      'u',
-                      digits[unit >> 12 & 15],
-                      digits[unit >> 8 & 15],
-                      digits[unit >> 4 & 15],
-                      digits[unit & 15]};
+    const uint8_t bytes[] = {(uint8_t)(unit >> 8), (uint8_t)unit};
+    char escape[6] = "\\u";
+    hex_write(escape + 2, bytes, sizeof bytes);
     buf_append(buf, escape, sizeof(escape));
 }
 

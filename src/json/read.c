@@ -11,6 +11,7 @@
 //   [R3] Every byte is looked at once (strings sixteen at a time), whatever the input.
 #include "json/read.h"
 #include "base/assert.h"
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "base/text/utf.h"
 #include "json/escape.h"
@@ -82,10 +83,6 @@ static bool is_digit(const char *at, const char *end) {
     return at < end && *at >= '0' && *at <= '9';
 }
 
-static bool is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 // Checks the escape whose backslash is at `at`; answers where it ends, or NULL.
 static const char *check_escape(const char *at, const char *end) {
     if (end - at < 2) return NULL;
@@ -103,7 +100,7 @@ static const char *check_escape(const char *at, const char *end) {
     }
     if (end - at < 6) return NULL;
     for (int i = 2; i < 6; i++) {
-        if (!is_hex(at[i])) return NULL;
+        if (hex_value((unsigned char)at[i]) < 0) return NULL;
     }
     return at + 6;
 }

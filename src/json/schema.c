@@ -6,9 +6,10 @@
 // Not here: where schemas come from (flow/check/config.c), who is held to them
 // (engine/definitions/start.c).
 #include "json/schema.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/limits.h"
-#include "base/text/name.h"
+#include "base/text/suggest.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -312,7 +313,7 @@ static const Keyword keywords[] = {
     {"$comment", VALUE_STRING, NULL},
     {"$schema", VALUE_STRING, NULL},
 };
-enum { KEYWORD_COUNT = sizeof keywords / sizeof keywords[0] };
+enum { KEYWORD_COUNT = COUNT_OF(keywords) };
 
 static Status validate(const JsonValue *schema, const Holding *from, const JsonValue *value,
                        const Place *place, Diag *diag) {
@@ -354,7 +355,7 @@ static bool is_type(const JsonValue *value) {
     static const char *const types[] = {"null",   "boolean", "integer", "number",
                                         "string", "array",   "object"};
     if (value->kind != JSON_KIND_STRING) return false;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(types); i++)
         if (str_equal(value->string, str_from(types[i]))) return true;
     return false;
 }
@@ -400,8 +401,8 @@ static const Keyword *keyword_find(Str name) {
 }
 
 static bool unknown_keyword(const Look *look, const JsonValue *member) {
-    NameGuess guess = {.wanted = member->key};
-    for (size_t i = 0; i < KEYWORD_COUNT; i++) name_guess(&guess, keywords[i].name);
+    Suggestion guess = {.wanted = member->key};
+    for (size_t i = 0; i < KEYWORD_COUNT; i++) suggest(&guess, keywords[i].name);
     *look->fault = (JsonFault){
         .at = member,
         .is_key = true,

@@ -9,7 +9,7 @@
 //   [G1] A getter writes its answer only when it answers OK and the field is there.
 //   [G2] null and absent mean the same, except to json_get_raw: payloads may be null.
 #include "base/limits.h"
-#include "base/text/name.h"
+#include "base/text/suggest.h"
 #include "base/time/duration.h"
 #include "json/read.h"
 #include "json/value.h"
@@ -151,8 +151,8 @@ Status json_allow_only(const JsonValue *object, const char *const *names, Diag *
     }
     JSON_EACH (member, object) {
         if (is_named(member->key, names)) continue;
-        NameGuess guess = {.wanted = member->key};
-        for (size_t i = 0; names[i] != NULL; i++) name_guess(&guess, names[i]);
+        Suggestion guess = {.wanted = member->key};
+        for (size_t i = 0; names[i] != NULL; i++) suggest(&guess, names[i]);
         bool is_near = guess.best != NULL;
         return diag_set(diag, ERR_INVALID, "UNKNOWN_FIELD",
                         "field \"%.*s\" is not known here%s%s%s", STR_ARG(member->key),

@@ -8,6 +8,7 @@
 //        follows as the last part of the order (see column.h), so it is not listed.
 //
 // Adding a column: one line in the struct, one line here, one step in store/sqlite/migrations.c.
+#include "base/array.h"
 #include "model/rows.h"
 #include <assert.h>
 
@@ -379,7 +380,6 @@ static const IndexSpec token_indexes[] = {
     [TOKENS_BY_HASH] = {"by_hash", 1, {AT_TokenRow_hash}, COLUMN_NONE, true},
 };
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE(number, table_name, Row, keys, columns)                                              \
     [number] = {table_name, number, keys, COUNT_OF(columns), 0, sizeof(Row), columns, NULL}
 #define INDEXED(number, table_name, Row, keys, columns, indexes)                                   \

@@ -5,6 +5,7 @@
 //
 // Not here: which tokens there are (store/), who is asked for one (server/access/auth.c).
 #include "model/token.h"
+#include "base/array.h"
 #include <assert.h>
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -76,7 +77,7 @@ static const struct {
     {SCOPE_WORKER, "worker"},
     {SCOPE_ADMIN, "admin"},
 };
-enum { SCOPE_NAME_COUNT = sizeof(scopes) / sizeof(scopes[0]) };
+enum { SCOPE_NAME_COUNT = COUNT_OF(scopes) };
 
 const char *scope_name(int64_t scope) {
     for (size_t i = 0; i < SCOPE_NAME_COUNT; i++)

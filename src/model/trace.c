@@ -5,6 +5,7 @@
 // Not here: measuring and sending spans (server/observe/trace.c).
 #include "model/trace.h"
 #include "base/containers/hash.h"
+#include "base/text/hex.h"
 #include <stdio.h>
 
 #define TAG_PREFIX "traceparent="
@@ -12,18 +13,15 @@ enum { TAG_PREFIX_SIZE = sizeof TAG_PREFIX - 1, TAG_SIZE = TAG_PREFIX_SIZE + TRA
 
 // ---- text ----
 
-static int hex_value(char c) { // lower case only, as the standard says
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+static bool is_upper(char c) { return c >= 'A' && c <= 'F'; } // the standard has lower case
 
 // False for anything but hex; *ret_is_zero when every byte is 0, which no id may be.
 static bool read_hex(const char *text, uint8_t *ret_bytes, size_t size, bool *ret_is_zero) {
     *ret_is_zero = true;
     for (size_t i = 0; i < size; i++) {
-        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        ret_bytes[i] = (uint8_t)(high << 4 | low);
+        int byte = hex_byte(text + 2 * i);
+        if (byte < 0 || is_upper(text[2 * i]) || is_upper(text[2 * i + 1])) return false;
+        ret_bytes[i] = (uint8_t)byte;
         if (ret_bytes[i] != 0) *ret_is_zero = false;
     }
     return true;
@@ -49,18 +47,11 @@ bool trace_parent_parse(Str text, TraceParent *ret_parent) {
     return true;
 }
 
-static void write_hex(char *text, const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-    }
-}
-
 TraceParentText trace_parent_format(const TraceParent *parent) {
     TraceParentText answer = {"00-"};
-    write_hex(answer.text + 3, parent->trace_id, TRACE_ID_SIZE);
+    hex_write(answer.text + 3, parent->trace_id, TRACE_ID_SIZE);
     answer.text[35] = '-';
-    write_hex(answer.text + 36, parent->span_id, SPAN_ID_SIZE);
+    hex_write(answer.text + 36, parent->span_id, SPAN_ID_SIZE);
     memcpy(answer.text + 52, parent->is_sampled ? "-01" : "-00", sizeof "-01");
     return answer;
 }

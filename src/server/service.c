@@ -5,6 +5,7 @@
 //
 // Not here: when which of these is said (serve.c).
 #include "server/service.h"
+#include "base/array.h"
 #include "base/text/number.h"
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ Status service_init(Service *service, Diag *diag) {
         getenv("LISTEN_PID") != NULL && is_ours("LISTEN_PID") ? number_of("LISTEN_FDS") : 0;
     const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
                                  "LISTEN_PID",    "LISTEN_FDS",   "LISTEN_FDNAMES"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]); // [F1]
+    for (size_t i = 0; i < COUNT_OF(names); i++) unsetenv(names[i]); // [F1]
     if (count > 1)
         return diag_set(diag, ERR_INVALID, "LISTEN_FAILED",
                         "%lld sockets were handed over; one is what abide serves on",

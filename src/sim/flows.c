@@ -9,6 +9,7 @@
 //
 // Not here: native workflows (workload.c), who starts them (clients.c), how scripts are
 // generated (generate.c).
+#include "base/array.h"
 #include "base/containers/hash.h"
 #include "base/containers/map.h"
 #include "base/limits.h"
@@ -87,7 +88,7 @@ static const SimFlow flows[] = {
      "return [n, kid]\n",
      "[6,20]"},
 };
-enum { FLOW_COUNT = sizeof flows / sizeof flows[0] };
+enum { FLOW_COUNT = COUNT_OF(flows) };
 
 #define RETRY "{retry: {attempts: 60, maxDelay: '3s'}}"
 
@@ -147,7 +148,7 @@ static const SimFlow others[] = {
      "return [n, x]\n",
      "[20000,20000]"},
 };
-enum { OTHER_COUNT = sizeof others / sizeof others[0] };
+enum { OTHER_COUNT = COUNT_OF(others) };
 
 typedef struct SimFlows {
     Arena arena;

@@ -16,6 +16,7 @@
 // Not here: who starts them and sends what they wait for (clients.c), scripts written by hand and
 // the checks at the end (flows.c).
 #include "sim/generate.h"
+#include "base/array.h"
 #include "base/containers/buf.h"
 
 enum { DEPTH_MAX = 3, TEXT_MAX = 200000 };
@@ -233,8 +234,8 @@ static void expression(Writer *w, int depth) {
     };
     static void (*const forms[])(Writer *, int) = {sequence,      parallel, with_cleanup,
                                                    after_failure, loop,     against_never};
-    enum { LEAF_COUNT = sizeof leaves / sizeof leaves[0] };
-    enum { FORM_COUNT = sizeof forms / sizeof forms[0] };
+    enum { LEAF_COUNT = COUNT_OF(leaves) };
+    enum { FORM_COUNT = COUNT_OF(forms) };
     bool is_leaf = depth >= DEPTH_MAX || draw(w, 3) == 0;
     if (is_leaf) leaves[draw(w, LEAF_COUNT)](w);
     else forms[draw(w, FORM_COUNT)](w, depth + 1);

@@ -6,6 +6,7 @@
 // must end the same way, and the ledger must balance.
 //
 // Not here: random histories (run.c).
+#include "base/array.h"
 #include "base/memory.h"
 #include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
@@ -127,7 +128,7 @@ static const Scenario scenarios[] = {
      .actions = {{1000, OP_CANCEL, "10000"}},
      .end = RUN_CANCELLED},
 };
-enum { SCENARIO_COUNT = sizeof scenarios / sizeof scenarios[0] };
+enum { SCENARIO_COUNT = COUNT_OF(scenarios) };
 
 static void fill_action(ClientCall *call, const Action *action, int number) {
     Op *op = &call->request.op;

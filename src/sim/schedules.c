@@ -9,6 +9,7 @@
 //   [X8] With any other policy a run of a schedule begins after the one before it has ended.
 //
 // Not here: when clients act (clients.c, run.c), which faults happen (store.c).
+#include "base/array.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/time/duration.h"
@@ -32,7 +33,7 @@ static const struct {
     {"careful", "60s", OVERLAP_CANCEL_OLD, 3000, 0},
     {"sleeper", "45s", OVERLAP_SKIP, 5000, 0},
 };
-enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+enum { KIND_COUNT = COUNT_OF(kinds) };
 
 void schedules_fill(ClientCall *call, int number) {
     int kind = number % KIND_COUNT;

@@ -10,6 +10,7 @@
 // what somebody wrote, and may be relative to a folder that has changed since. [J4]
 //
 // Not here: modules that are part of the program (module_builtin.c).
+#include "base/array.h"
 #include "base/containers/buf.h"
 #include "base/version.h"
 #include "store/module.h"
@@ -94,7 +95,7 @@ static void look_near(Search *search) {
     static const char *const beside[] = {"", "/abide", from_program};
     Buf folder;
     buf_init(&folder, PATH_MAX);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+    for (size_t i = 0; i < COUNT_OF(beside); i++) {
         buf_clear(&folder);
         buf_append_str(&folder, own);
         buf_append_cstr(&folder, beside[i]);

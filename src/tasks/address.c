@@ -3,6 +3,7 @@
 // Everything else (this machine, its links, private networks, metadata services, multicast,
 // reserved blocks) is refused, also when an IPv6 address only wraps an IPv4 one. The tables are
 // IANA's special-purpose registries.
+#include "base/array.h"
 #include "tasks/tasks.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -31,7 +32,7 @@ static bool is_public_v4(uint32_t address) {
         {0xE0000000, 4},  // multicast
         {0xF0000000, 4},  // reserved, broadcast
     };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
         uint32_t mask = UINT32_MAX << (32 - refused[i].bits);
         if ((address & mask) == refused[i].address) return false;
     }

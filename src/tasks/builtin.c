@@ -4,6 +4,7 @@
 // so that callers need not keep theirs.
 //
 // Not here: what each of them does (http.c, exec.c, log.c, fail.c).
+#include "base/array.h"
 #include "base/memory.h"
 #include "tasks/tasks.h"
 #include <stdio.h>
@@ -84,7 +85,7 @@ int abide_register_builtin_tasks(abide_engine *engine, const abide_builtin_optio
         mem_free(settings);
         return code;
     }
-    for (size_t i = 0; i < sizeof tasks / sizeof *tasks && code == ABIDE_OK; i++)
+    for (size_t i = 0; i < COUNT_OF(tasks) && code == ABIDE_OK; i++)
         code = abide_register_task(engine, tasks[i].name, tasks[i].function, settings, error);
     return code;
 }

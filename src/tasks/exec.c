@@ -9,6 +9,7 @@
 //
 // Not here: processes (process.c).
 #include "tasks/exec.h"
+#include "base/array.h"
 #include "base/containers/vec.h"
 #include "base/limits.h"
 #include "json/validate.h"
@@ -59,7 +60,7 @@ static Status read_argv(Arena *arena, const JsonValue *object, char ***ret_argv,
 static Status read_environment(Arena *arena, const JsonValue *object, char ***ret_list,
                                Diag *diag) {
     static const char *const passed[] = {"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"}; // [E1]
-    enum { PASSED_COUNT = sizeof passed / sizeof *passed };
+    enum { PASSED_COUNT = COUNT_OF(passed) };
     const JsonValue *given = NULL;
     TRY(json_get_object(object, "env", &given, diag));
     size_t count = 0, given_count = given != NULL ? given->count : 0;

@@ -4,6 +4,7 @@
 // Not here: keyed hashing; tokens are compared by the hash of the whole token.
 //   [S1] `total_size % 64` bytes wait in `block`.
 #include "base/containers/hash.h"
+#include "base/text/hex.h"
 
 static const uint32_t round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -98,15 +99,11 @@ void sha256_final(Sha256 *sha, uint8_t ret_digest[SHA256_SIZE]) {
 }
 
 void sha256_hex(Str s, char ret_hex[SHA256_HEX_SIZE + 1]) {
-    static const char digits[] = "0123456789abcdef";
     uint8_t digest[SHA256_SIZE];
     Sha256 sha;
     sha256_init(&sha);
     sha256_update(&sha, s.data, s.len);
     sha256_final(&sha, digest);
-    for (int i = 0; i < SHA256_SIZE; i++) {
-        ret_hex[2 * i] = digits[digest[i] >> 4];
-        ret_hex[2 * i + 1] = digits[digest[i] & 15];
-    }
+    hex_write(ret_hex, digest, sizeof digest);
     ret_hex[SHA256_HEX_SIZE] = '\0';
 }

@@ -1,41 +1,50 @@
-// Suggestions: the nearest of a list of names.
+// Suggestions: how near two names are, and when that is near enough.
 //
-// The distance is the one of name.h. It is narrowed here: three letters are much for a short word,
-// and a suggestion that is far off sends the reader the wrong way.
-//   [S1] Both words are compared in lower case, so that "Task.Run" finds "Task.run".
+//   [S1] Upper and lower case count as equal, so that "Task.Run" finds "Task.run".
 //   [S2] What is equal letter by letter is not suggested: it is what was written.
+//   [S3] At most a third of the letters differ, and at most three: a suggestion that is far off
+//        sends the reader the wrong way.
 //
-// Not here: candidates that are not a list (NameGuess of name.h takes one at a time).
+// Not here: who is told, and in which words.
 #include "base/text/suggest.h"
-#include "base/text/name.h"
+#include "base/assert.h"
 
-enum { WORD_MAX = 64 }; // longer words are nobody's mistyped name
+enum { COMPARED_MAX = 48, NEAR_MAX = 3 }; // nobody means a name that long by another one
 
-static bool to_lower(const char *word, char ret_lower[WORD_MAX]) {
-    size_t len = strlen(word);
-    if (len >= WORD_MAX) return false;
-    for (size_t i = 0; i <= len; i++) {
-        char c = word[i];
-        ret_lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
+
+static size_t distance_between(Str a, Str b) {
+    size_t row[COMPARED_MAX + 1];
+    ASSERT(a.len <= COMPARED_MAX && b.len <= COMPARED_MAX);
+    for (size_t j = 0; j <= b.len; j++) row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            bool is_equal = to_lower(a.data[i - 1]) == to_lower(b.data[j - 1]); // [S1]
+            size_t replaced = diagonal + !is_equal;
+            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < other ? replaced : other;
+        }
     }
-    return true;
+    return row[b.len];
 }
 
-const char *suggest_nearest(const char *word, const char *const *candidates, size_t count) {
-    char wanted[WORD_MAX], lower[WORD_MAX];
-    const char *best = NULL;
-    size_t best_distance = 0;
-    if (!to_lower(word, wanted)) return NULL;
-    size_t allowed = (strlen(wanted) + 2) / 3;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(word, candidates[i]) == 0) continue; // [S2]
-        if (!to_lower(candidates[i], lower)) continue;  // [S1]
-        NameGuess guess = {.wanted = str_from(wanted)};
-        name_guess(&guess, lower);
-        if (guess.best == NULL || guess.distance > allowed) continue;
-        if (best != NULL && guess.distance >= best_distance) continue;
-        best = candidates[i];
-        best_distance = guess.distance;
-    }
-    return best;
+void suggest(Suggestion *suggestion, const char *candidate) {
+    Str wanted = suggestion->wanted, name = str_from(candidate);
+    if (wanted.len > COMPARED_MAX || name.len > COMPARED_MAX) return;
+    if (str_equal(wanted, name)) return; // [S2]
+    size_t found = distance_between(wanted, name);
+    if (found > NEAR_MAX || found > (wanted.len + 2) / 3) return; // [S3]
+    if (found >= wanted.len && found > 0) return;                 // nothing of it would be left
+    if (suggestion->best != NULL && found >= suggestion->distance) return;
+    suggestion->best = candidate;
+    suggestion->distance = found;
+}
+
+const char *suggest_nearest(Str wanted, const char *const *candidates, size_t count) {
+    Suggestion suggestion = {.wanted = wanted};
+    for (size_t i = 0; i < count; i++) suggest(&suggestion, candidates[i]);
+    return suggestion.best;
 }

@@ -10,6 +10,7 @@
 //
 // Not here: zones (timezone.c), what happens at a tick (store/kernel/schedules/schedules.c).
 #include "base/time/cron.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/time/duration.h"
 
@@ -170,7 +171,7 @@ static Status split_fields(Str text, Str ret_fields[FIELD_COUNT], Diag *diag) {
 }
 
 static Status expand_nickname(Str *text, Diag *diag) {
-    for (size_t i = 0; i < sizeof(nicknames) / sizeof(nicknames[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(nicknames); i++) {
         if (!str_equal(*text, nicknames[i].name)) continue;
         *text = nicknames[i].meaning;
         return OK;

@@ -7,6 +7,7 @@
 //        months of ISO 8601 are refused: they have no fixed length.
 //   [T3] instant_format and instant_parse are inverse for the years 0 to 9999.
 #include "base/time/duration.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/limits.h"
 #include "base/text/number.h"
@@ -172,7 +173,7 @@ size_t duration_format(int64_t duration_ms, char ret_text[INSTANT_TEXT_MAX]) {
     char *out = ret_text;
     if (is_negative) *out++ = '-';
     char *first = out;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         uint64_t count = left / parts[i].ms;
         if (count == 0) continue;
         out += number_format_i64((int64_t)count, out);

@@ -7,6 +7,7 @@
 //
 // Not here: what is called (the commands), streams (client/stream.c), a server of one's own
 // (local.c).
+#include "base/array.h"
 #include "base/containers/buf.h"
 #include "base/memory.h"
 #include "cli/client/client_internal.h"
@@ -40,7 +41,7 @@ static bool is_this_machine(Str url) {
     size_t at = 0;
     while (at < url.len && url.data[at] != '/') at++;
     Str rest = {url.data + at, url.len - at};
-    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+    for (size_t i = 0; i < COUNT_OF(hosts); i++)
         if (str_starts_with(rest, str_from(hosts[i]))) return true;
     return false;
 }

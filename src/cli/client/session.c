@@ -7,6 +7,7 @@
 //
 // Not here: lists and bulk changes (list.c, bulk.c), what is asked for (the commands).
 #include "cli/client/session.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "base/time/duration.h"
 #include "cli/run/files.h"
@@ -55,7 +56,7 @@ int session_exit_code(Status status, const Diag *diag, int http_status) {
         "FILE_NOT_READ", "FILE_TOO_LARGE", "BAD_JSON",          "JSON_TOO_DEEP", "BAD_SERVER_URL",
         "BAD_ARGUMENT",  "BAD_TIME",       "BAD_DURATION",      "STORE_URL",     "TRANSFER_SAME",
         "BACKUP_EXISTS", "BACKUP_TARGET",  "BACKUP_UNSUPPORTED"};
-    for (size_t i = 0; i < sizeof usage / sizeof *usage; i++)
+    for (size_t i = 0; i < COUNT_OF(usage); i++)
         if (strcmp(diag->code, usage[i]) == 0) return EXIT_CODE_USAGE;
     return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;
 }

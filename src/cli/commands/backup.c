@@ -5,6 +5,7 @@
 //
 // Not here: the copy (store/sqlite/backup.c).
 #include "store/backup.h"
+#include "base/array.h"
 #include "cli/cli.h"
 #include "cli/client/session.h"
 #include "cli/output/advice.h"
@@ -70,7 +71,7 @@ int cli_backup(int argument_count, char **arguments) {
         .example = "abide backup /backups/abide.db\n"
                    "abide backup monday.db --store sqlite:orders.db --replace",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };

@@ -5,6 +5,7 @@
 // when that was asked for. With --watch the files
 // are checked again whenever one is saved, until the program is interrupted.
 
+#include "base/array.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/run/files.h"
@@ -121,7 +122,7 @@ int cli_check(int argument_count, char **arguments) {
         .about = "Reports what is wrong with workflow files. Exit code 1 when there are errors.",
         .example = "abide check order.flow\nabide check -o json src/*.flow",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 0,
         .operand_max = 100000,
     };

@@ -4,6 +4,7 @@
 //
 // A replayed letter wakes a waiter that is there, or waits like a new event; it is no dead letter
 // any more either way.
+#include "base/array.h"
 #include "cli/groups.h"
 #include "cli/verbs/verb.h"
 
@@ -25,7 +26,7 @@ static const Verb ls_verb = {
     .path = "/v1/dead-letters",
     .id_field = "id",
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
 };
 
 static const Verb replay_verb = {
@@ -59,5 +60,5 @@ const CliGroup dead_group = {
     .about = "Dead letters: events and signals that reached nobody.",
     .example = "abide dead ls\nabide dead replay 12",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

@@ -4,6 +4,7 @@
 // Lines are entries of the run's history (kind "line"); the rest of it is for `abide wf watch`.
 //
 // Not here: the stream (client/stream.c), the whole history (follow.c).
+#include "base/array.h"
 #include "cli/cli.h"
 #include "cli/runs/follow.h"
 
@@ -90,7 +91,7 @@ int cli_logs(int argument_count, char **arguments) {
                  "that happened.",
         .example = "abide logs order-7\nabide logs order-7 -f",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };

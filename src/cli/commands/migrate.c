@@ -5,6 +5,7 @@
 //   abide migrate --reopen sqlite:orders.db     the source is to be worked on after all
 //
 // Not here: how it is done, and what a crash leaves (store/transfer.h).
+#include "base/array.h"
 #include "base/env.h"
 #include "cli/client/local.h"
 #include "cli/client/session.h"
@@ -181,7 +182,7 @@ int cli_migrate(int argument_count, char **arguments) {
                    "abide migrate --from orders.db --to postgres://db.example/orders --resume\n"
                    "abide migrate --reopen sqlite:orders.db",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
     };
     Operands operands;
     int code = session_parse(&self.session, &table, argument_count, arguments, &operands);

@@ -4,6 +4,7 @@
 // store that is opened by this command itself has nobody alive but this command.
 //
 // Not here: whether all of them are well (doctor.c).
+#include "base/array.h"
 #include "cli/groups.h"
 #include "cli/verbs/verb.h"
 
@@ -32,6 +33,6 @@ const Verb nodes_verb = {
     .path = "/v1/nodes",
     .id_field = "id",
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
     .is_whole = true,
 };

@@ -4,6 +4,7 @@
 //
 // Not here: the groups that these commands belong to (topic.c, wf.c).
 #include "cli/commands/pending.h"
+#include "base/array.h"
 #include "cli/verbs/bulk.h"
 
 enum { OPERANDS_MAX = 100000 };
@@ -33,7 +34,7 @@ const Verb topic_events_verb = {
     .path = "/v1/topics/%s/events",
     .id_field = "id",
     .columns = event_columns,
-    .column_count = sizeof event_columns / sizeof *event_columns,
+    .column_count = COUNT_OF(event_columns),
 };
 
 static const ListColumn signal_columns[] = {
@@ -51,7 +52,7 @@ const Verb wf_signals_verb = {
     .path = "/v1/runs/%s/signals",
     .id_field = "id",
     .columns = signal_columns,
-    .column_count = sizeof signal_columns / sizeof *signal_columns,
+    .column_count = COUNT_OF(signal_columns),
 };
 
 // ---- removing ----
@@ -121,7 +122,7 @@ int topic_rm_events(int argument_count, char **arguments) {
                  "standard input.",
         .example = "abide topic rm-events prices 12\nabide topic rm-events prices --all",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
     };
     return remove_pending(&session, &table, &removal, argument_count, arguments);
 }
@@ -140,7 +141,7 @@ int wf_rm_signals(int argument_count, char **arguments) {
                  "\"-\" reads ids from standard input.",
         .example = "abide wf rm-signals order-7 12\nabide wf rm-signals order-7 --name approve",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
     };
     return remove_pending(&session, &table, &removal, argument_count, arguments);
 }

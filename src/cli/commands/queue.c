@@ -3,6 +3,7 @@
 // A queue that nobody has set limits for exists while it has tasks.
 //
 // Not here: the tasks in them (task.c).
+#include "base/array.h"
 #include "cli/groups.h"
 #include "cli/verbs/body.h"
 #include "cli/verbs/details.h"
@@ -40,7 +41,7 @@ static const Verb ls_verb = {
     .path = "/v1/queues",
     .id_field = "name",
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
 };
 
 static const Verb pause_verb = {
@@ -169,7 +170,7 @@ static int queue_set(int argument_count, char **arguments) {
         .example = "abide queue set mail --max-running 10 --rate 100/1m\n"
                    "abide queue set mail --rate 0",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };
@@ -195,5 +196,5 @@ const CliGroup queue_group = {
     .about = "Queues: where tasks wait for workers, and their limits.",
     .example = "abide queue ls\nabide queue set mail --max-running 10\nabide queue pause mail",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

@@ -3,6 +3,7 @@
 // Not here: what ticks are, and what happens to those that were missed (docs/schedules.md).
 //
 // `set` makes or replaces a schedule as a whole.
+#include "base/array.h"
 #include "cli/groups.h"
 #include "cli/verbs/body.h"
 #include "cli/verbs/details.h"
@@ -41,7 +42,7 @@ static const Verb ls_verb = {
     .path = "/v1/schedules",
     .id_field = "name",
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
 };
 
 static const Verb show_verb = {
@@ -107,7 +108,7 @@ static int schedule_set(int argument_count, char **arguments) {
         .example = "abide schedule set nightly report --cron '0 3 * * *' --timezone Europe/Berlin\n"
                    "abide schedule set poll check '{\"site\": 1}' --every 30s --overlap skip",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 2,
         .operand_max = 3,
     };
@@ -177,7 +178,7 @@ static int schedule_backfill(int argument_count, char **arguments) {
                    "abide schedule backfill nightly --from 2026-11-01T00:00:00Z --to "
                    "2026-11-08T00:00:00Z",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };
@@ -226,5 +227,5 @@ const CliGroup schedule_group = {
     .about = "Schedules: cron lines, intervals and single times that start runs.",
     .example = "abide schedule set nightly report --cron '0 3 * * *'\nabide schedule ls",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

@@ -4,6 +4,7 @@
 // call by itself when the connection breaks.
 //
 // Not here: topics and what could not be delivered (topic.c, dead.c).
+#include "base/array.h"
 #include "cli/cli.h"
 #include "cli/verbs/bulk.h"
 
@@ -50,7 +51,7 @@ int cli_signal(int argument_count, char **arguments) {
         .example = "abide signal order-7 approval '{\"ok\": true}'\n"
                    "abide wf ls --waiting-on approval -o ids | abide signal - approval true",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 2,
         .operand_max = 3,
     };
@@ -96,7 +97,7 @@ int cli_emit(int argument_count, char **arguments) {
         .about = "Publishes an event to a topic: runs that wait for it go on.",
         .example = "abide emit prices '{\"eur\": 7}'\nabide emit deployed --id build-812",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 2,
     };

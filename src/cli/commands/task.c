@@ -4,6 +4,7 @@
 // again, at first often and then every second.
 //
 // Not here: doing tasks (worker.c).
+#include "base/array.h"
 #include "base/env.h"
 #include "cli/groups.h"
 #include "cli/runs/follow.h"
@@ -45,7 +46,7 @@ static const Verb ls_verb = {
     .id_field = "id",
     .options = filters,
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
 };
 
 static const Verb show_verb = {
@@ -180,7 +181,7 @@ static int task_run(int argument_count, char **arguments) {
         .example = "abide task run mail '{\"to\": \"a@example.org\"}' --attempts 5\n"
                    "abide task run charge @order.json --wait",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 2,
     };
@@ -205,5 +206,5 @@ const CliGroup task_group = {
     .about = "Tasks: units of work that workers do.",
     .example = "abide task ls --status queued\nabide task run mail '{\"to\": \"a@example.org\"}'",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

@@ -7,6 +7,7 @@
 //        about it goes to stderr.
 //
 // Not here: what tokens are (model/token.h), who is asked for one (server/access/auth.c).
+#include "base/array.h"
 #include "cli/groups.h"
 #include "cli/verbs/verb.h"
 #include "json/write.h"
@@ -63,7 +64,7 @@ static int token_create(int argument_count, char **arguments) {
         .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
                    "abide token create --name workers --scope worker --expires 90d",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
     };
     Operands none;
     int code = session_begin(&session, &table, argument_count, arguments, &none);
@@ -122,7 +123,7 @@ static const Verb ls_verb = {
     .path = "/v1/tokens?limit=1000", // all there can be
     .id_field = "id",
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
     .is_whole = true,
 };
 
@@ -149,5 +150,5 @@ const CliGroup token_group = {
     .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
                "abide token ls",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

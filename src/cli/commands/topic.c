@@ -4,6 +4,7 @@
 // nobody has to repeat the rest.
 //
 // Not here: publishing (signal.c), pending events (pending.c).
+#include "base/array.h"
 #include "cli/commands/pending.h"
 #include "cli/groups.h"
 #include "cli/verbs/body.h"
@@ -27,7 +28,7 @@ static const Verb ls_verb = {
     .path = "/v1/topics",
     .id_field = "name",
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
 };
 
 static const Verb show_verb = {
@@ -75,7 +76,7 @@ static int topic_set(int argument_count, char **arguments) {
         .about = "Changes the policy of a topic. What is not named stays as it is.",
         .example = "abide topic set prices --consume all --expire 1h",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };
@@ -107,5 +108,5 @@ const CliGroup topic_group = {
     .about = "Topics: where events are published and waited for.",
     .example = "abide topic ls\nabide topic set prices --consume all",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

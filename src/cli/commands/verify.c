@@ -5,6 +5,7 @@
 //
 // Not here: the rules (store/reads/verify.c).
 #include "cli/commands/verify.h"
+#include "base/array.h"
 #include "cli/client/local.h"
 #include "cli/client/session.h"
 #include "json/write.h"
@@ -53,7 +54,7 @@ int cli_verify(int argument_count, char **arguments) {
         .about = "Checks the whole content of a store; also beside a server that has it.",
         .example = "abide verify sqlite:orders.db\nabide verify orders.db -o json",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };

@@ -3,6 +3,7 @@
 // Asks nobody; `abide doctor` compares it with the server's.
 //
 // Not here: where the number comes from (meson.build).
+#include "base/array.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include <stdio.h>
@@ -17,7 +18,7 @@ int cli_version(int argument_count, char **arguments) {
         .about = "Shows the version of this program.",
         .example = "abide version\nabide version -o json",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
     };
     Operands none;
     OptionsResult result = options_parse(&table, argument_count, arguments, &none);

@@ -4,6 +4,7 @@
 // nothing is sent that cannot be deployed; the server compiles it again, and its word counts.
 //
 // Not here: runs of workflows (wf*.c).
+#include "base/array.h"
 #include "cli/groups.h"
 #include "cli/run/load.h"
 #include "cli/verbs/details.h"
@@ -45,7 +46,7 @@ static const Verb ls_verb = {
     .id_field = "name",
     .options = filters,
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
 };
 
 static void print_source(Str source, bool is_after_details, bool is_ended) {
@@ -76,7 +77,7 @@ static int workflow_show(int argument_count, char **arguments) {
         .about = "Shows a workflow, its configuration and its source.",
         .example = "abide workflow show order\nabide workflow show order --source > order.flow",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };
@@ -108,7 +109,7 @@ const CliGroup workflow_group = {
     .about = "Workflows that are deployed.",
     .example = "abide workflow ls\nabide workflow show order",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };
 
 // ---- deploy ----

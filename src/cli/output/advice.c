@@ -5,6 +5,7 @@
 //
 // Not here: what went wrong (whoever filled the Diag).
 #include "cli/output/advice.h"
+#include "base/array.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static const Advice advices[] = {
 
 void advice_add(Diag *diag) {
     size_t len = strlen(diag->message);
-    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
+    for (size_t i = 0; i < COUNT_OF(advices); i++) {
         if (strcmp(diag->code, advices[i].code) != 0) continue;
         snprintf(diag->message + len, sizeof diag->message - len, "; %s", advices[i].text);
         return;

@@ -7,6 +7,7 @@
 //
 // Not here: which columns (the commands), errors and exit codes (session.c).
 #include "cli/output/output.h"
+#include "base/array.h"
 #include "base/text/utf.h"
 #include "base/time/duration.h"
 #include "json/write.h"
@@ -102,7 +103,7 @@ Paint output_status_paint(Str status) {
         {"suspended", PAINT_BLUE},  {"pending", PAINT_DIM},    {"queued", PAINT_DIM},
         {"ok", PAINT_GREEN},        {"warning", PAINT_YELLOW}, {"error", PAINT_RED},
     };
-    for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)
+    for (size_t i = 0; i < COUNT_OF(paints); i++)
         if (str_equal(status, str_from(paints[i].name))) return paints[i].paint;
     return PAINT_NONE;
 }

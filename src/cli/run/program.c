@@ -9,6 +9,7 @@
 // in run/program.h.
 
 #include "cli/run/program.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "cli/run/session.h"
 #include "json/write.h"
@@ -43,7 +44,7 @@ static const FlowHostOps pure_host_ops = {
 static bool is_pure(Str source) { // [R1]
     static const char *const words[] = {"Task",   "Timer", "Signal",  "Event",      "Workflow",
                                         "Stream", "State", "Context", "globalThis", "\\u"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         if (memmem(source.data, source.len, words[i], strlen(words[i])) != NULL) return false;
     return true;
 }

@@ -4,6 +4,7 @@
 // The result is JSON on stdout; console lines and findings are on stderr. Exit code 0, 1 for an
 // error of the script (message and stack on stderr), 2 when it could not be loaded.
 
+#include "base/array.h"
 #include "base/time/duration.h"
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -79,7 +80,7 @@ static OptionsResult parse_arguments(int count, char **arguments, RunArguments *
                    "abide run order.flow --mock mocks.json --script events.json --virtual-time\n"
                    "abide run order.flow --plugin ./billing.so --store sqlite:orders.db --id o-7",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_max = 1,
     };
     Operands files;

@@ -4,6 +4,7 @@
 //     [+24h] order: task refund completed {"id":7}
 // Invariants [L1], [L2] are in run/timeline.h.
 #include "cli/run/timeline.h"
+#include "base/array.h"
 #include "base/time/duration.h"
 #include "json/value.h"
 #include <stdio.h>
@@ -113,7 +114,7 @@ static Str describe(Timeline *timeline, const abide_log_entry *entry) {
                                                                : "failed";
         return arena_printf(arena, "%s%.*s", verb, STR_ARG(excerpt(timeline, entry->data)));
     }
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+    for (size_t i = 0; i < COUNT_OF(plain); i++) {
         if (strcmp(plain[i].kind, entry->kind) != 0) continue;
         bool has_name = plain[i].has_name && entry->name != NULL;
         Str data = plain[i].has_data ? excerpt(timeline, entry->data) : STR("");

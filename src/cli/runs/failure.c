@@ -7,6 +7,7 @@
 //
 // Not here: what to do about it (runs/next.c).
 #include "cli/runs/failure.h"
+#include "base/array.h"
 #include "cli/output/output.h"
 
 enum { CAUSES_MAX = 16, EXCERPT_WIDTH = 160, NUMBER_WIDTH = 5, DIGITS_MAX = 9 };
@@ -50,7 +51,7 @@ static const JsonValue *thrown_of(const JsonValue *error) {
 static bool is_shown_already(Str key) {
     static const char *const known[] = {"type",  "name", "message",  "stack",  "value",
                                         "cause", "task", "workflow", "errors", "retryable"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; i < COUNT_OF(known); i++)
         if (str_equal(key, str_from(known[i]))) return true;
     return false;
 }
@@ -122,7 +123,7 @@ static bool take_number(Str *text, int64_t *ret_number) {
 // "    at async inner (saga.flow:2:13)" or "    at saga.flow:9:1"
 static bool read_frame(Str line, FailurePlace *ret_place) {
     static const char *const words[] = {"    at ", "async ", "new "};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
         size_t len = strlen(words[i]);
         bool is_there = str_starts_with(line, str_from(words[i]));
         if (is_there) line = (Str){line.data + len, line.len - len};

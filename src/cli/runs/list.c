@@ -3,6 +3,7 @@
 // Times of filters are written as people think of them: a moment, or how long ago.
 //
 // Not here: pages and forms of output (list.c).
+#include "base/array.h"
 #include "cli/runs/wf.h"
 
 // "signal approval, timer", as far as there is something to be said; of a paused one, why it is.
@@ -68,6 +69,6 @@ const Verb wf_ls_verb = {
     .id_field = "id",
     .options = filters,
     .columns = columns,
-    .column_count = sizeof columns / sizeof *columns,
+    .column_count = COUNT_OF(columns),
     .is_watchable = true,
 };

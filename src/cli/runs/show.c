@@ -6,6 +6,7 @@
 //   [H1] An error is never cut, however narrow the terminal.
 //
 // Not here: following (follow.c), errors as text (failure.c), tasks and advice (runs/next.c).
+#include "base/array.h"
 #include "base/containers/map.h"
 #include "cli/runs/failure.h"
 #include "cli/runs/follow.h"
@@ -270,7 +271,7 @@ static void print_steps(Session *session, const ListItems *steps) {
     find_repeated(steps, &repeated);
     size_t from = steps->count > STEPS_SHOWN ? steps->count - STEPS_SHOWN : 0;
     TextTable table;
-    table_init(&table, step_columns, sizeof step_columns / sizeof *step_columns);
+    table_init(&table, step_columns, COUNT_OF(step_columns));
     for (size_t i = from; i < steps->count; i++) {
         const JsonValue *step = steps->data[i];
         Str outcome = field_text(step, "outcome"), name = field_text(step, "name");
@@ -369,7 +370,7 @@ int wf_show(int argument_count, char **arguments) {
                  "and what to do next.",
         .example = "abide wf show order-7\nabide wf show order-7 --follow",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };

@@ -4,6 +4,7 @@
 // the call is safe to repeat, and the client repeats it when the connection breaks.
 //
 // Not here: waiting (follow.c), running a file without a server (run.c).
+#include "base/array.h"
 #include "cli/runs/follow.h"
 #include "cli/runs/wf.h"
 #include "cli/verbs/body.h"
@@ -90,7 +91,7 @@ int wf_start(int argument_count, char **arguments) {
                    "abide wf start report @input.json --wait\n"
                    "echo '{\"n\": 1}' | abide wf start count -",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 2,
     };

@@ -4,6 +4,7 @@
 //
 // Not here: starting (runs/start.c), listing and showing (runs/list.c, runs/show.c).
 #include "cli/runs/wf.h"
+#include "base/array.h"
 #include "cli/commands/pending.h"
 #include "cli/runs/follow.h"
 #include "cli/verbs/body.h"
@@ -115,7 +116,7 @@ static int wf_rewind(int argument_count, char **arguments) {
         .about = "Sets a run that has not ended back to a step, which is then done again.",
         .example = "abide wf rewind order-7 charge\nabide wf rewind order-7 poll --iteration 0",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 2,
         .operand_max = 2,
     };
@@ -151,7 +152,7 @@ static int wf_fork(int argument_count, char **arguments) {
                  "changed.\nWithout a step it begins at the start.",
         .example = "abide wf fork order-7 charge --id order-7-again\nabide wf fork order-7",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 2,
     };
@@ -187,7 +188,7 @@ static int wf_result(int argument_count, char **arguments) {
                  "or has not ended.",
         .example = "abide wf result order-7\nabide wf result order-7 --wait-limit 30s",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_min = 1,
         .operand_max = 1,
     };
@@ -247,5 +248,5 @@ const CliGroup wf_group = {
     .example = "abide wf start order '{\"orderId\": 7}' --id order-7\nabide wf ls --status failed\n"
                "abide wf show order-7",
     .commands = commands,
-    .count = sizeof commands / sizeof *commands,
+    .count = COUNT_OF(commands),
 };

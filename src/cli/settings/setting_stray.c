@@ -3,6 +3,7 @@
 // A mistyped name would otherwise be passed over in silence, and the setting have its default.
 //
 // Not here: reading the settings (settings.c).
+#include "base/array.h"
 #include "base/text/suggest.h"
 #include "cli/settings/settings.h"
 #include <stdio.h>
@@ -16,7 +17,7 @@ static bool is_of_others(const char *name) {
                                          "ABIDE_CA_FILE",    "ABIDE_BUILD_DIR", "ABIDE_SOURCE_DIR",
                                          "ABIDE_MODULE_PATH"};
     if (strncmp(name, "ABIDE_TEST_", strlen("ABIDE_TEST_")) == 0) return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < COUNT_OF(others); i++)
         if (strcmp(name, others[i]) == 0) return true;
     return false;
 }
@@ -28,7 +29,7 @@ static void tell(const char *name, bool is_near_only, SettingStraySaid say, void
         names[i] = setting_variable((SettingId)i, variables[i]);
         if (strcmp(name, names[i]) == 0) return;
     }
-    const char *nearest = suggest_nearest(name, names, SETTINGS_COUNT);
+    const char *nearest = suggest_nearest(str_from(name), names, SETTINGS_COUNT);
     if (nearest == NULL && is_near_only) return;
     snprintf(message, sizeof message, "%s is set, but is no setting%s%s%s", name,
              nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",

@@ -4,8 +4,9 @@
 // and the flags mean the same. Invariants [G1] and [G2] are in settings.h.
 //
 // Not here: where values come from (settings.c), what they do (server/serve.h).
-#include "base/text/name.h"
+#include "base/array.h"
 #include "base/text/number.h"
+#include "base/text/suggest.h"
 #include "base/time/duration.h"
 #include "cli/settings/settings.h"
 #include <stdio.h>
@@ -160,7 +161,7 @@ static Status read_flag(const SettingInfo *info, SettingValue *value, Diag *diag
         int64_t number;
     } words[] = {{"true", 1}, {"false", 0}, {"1", 1},  {"0", 0},
                  {"yes", 1},  {"no", 0},    {"on", 1}, {"off", 0}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
         if (!str_equal(value->text, str_from(words[i].word))) continue;
         value->number = words[i].number;
         return OK;
@@ -245,7 +246,7 @@ const char *setting_nearest(Str name) {
     char plain[64];
     size_t len = name.len < sizeof plain ? name.len : sizeof plain;
     for (size_t i = 0; i < len; i++) plain[i] = name.data[i] == '_' ? '-' : name.data[i];
-    NameGuess guess = {.wanted = {plain, len}};
-    for (int i = 0; i < SETTINGS_COUNT; i++) name_guess(&guess, setting_infos[i].name);
+    Suggestion guess = {.wanted = {plain, len}};
+    for (int i = 0; i < SETTINGS_COUNT; i++) suggest(&guess, setting_infos[i].name);
     return guess.best;
 }

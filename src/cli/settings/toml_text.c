@@ -6,24 +6,19 @@
 //
 // Not here: keys, tables, arrays (toml.c).
 #include "base/containers/buf.h"
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "base/text/utf.h"
 #include "cli/settings/toml_internal.h"
 
 // ---- strings ----
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 // After "\u" or "\U": that many digits of a code point.
 static Status read_code_point(TomlReader *reader, int digits, Buf *text) {
     const char *from = reader->at;
     uint32_t code = 0;
     for (int i = 0; i < digits; i++, reader->at++) {
-        int digit = reader->at < reader->end ? hex_digit(*reader->at) : -1;
+        int digit = reader->at < reader->end ? hex_value((unsigned char)*reader->at) : -1;
         if (digit < 0)
             return toml_fail(reader, from, "\\%c takes %d hexadecimal digits",
                              digits == 4 ? 'u' : 'U', digits);
@@ -155,7 +150,7 @@ static bool is_date(Str word) {
 static bool take_digits(Str *rest, unsigned base, Buf *text) {
     bool was_digit = false;
     while (rest->len > 0) {
-        int digit = hex_digit(rest->data[0]);
+        int digit = hex_value((unsigned char)rest->data[0]);
         bool is_digit = digit >= 0 && (unsigned)digit < base;
         if (!is_digit && (rest->data[0] != '_' || !was_digit)) break;
         if (is_digit) buf_append_char(text, rest->data[0]);
@@ -175,7 +170,7 @@ static bool take_char(Str *rest, const char *chars, Buf *text) {
 static bool read_digits(Str digits, unsigned base, bool is_negative, int64_t *ret_value) {
     uint64_t value = 0, max = (uint64_t)INT64_MAX + is_negative;
     for (size_t i = 0; i < digits.len; i++) {
-        uint64_t digit = (uint64_t)hex_digit(digits.data[i]);
+        uint64_t digit = (uint64_t)hex_value((unsigned char)digits.data[i]);
         if (value > (max - digit) / base) return false;
         value = value * base + digit;
     }

@@ -9,6 +9,7 @@
 //
 // Not here: the shells' own parts (shell/bash.c, shell/zsh.c, shell/fish.c).
 #include "cli/shell/completion.h"
+#include "base/array.h"
 #include "cli/cli.h"
 #include <stdio.h>
 
@@ -40,7 +41,7 @@ bool completion_source(Str placeholder, CompletionSource *ret_source) {
     *ret_source = (CompletionSource){.kind = COMPLETE_WORDS};
     char *text = ret_source->text;
     size_t size = sizeof ret_source->text;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
         if (!str_equal(placeholder, str_from(known[i].placeholder))) continue;
         ret_source->kind = known[i].kind;
         snprintf(text, size, "%s", known[i].text);

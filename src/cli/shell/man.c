@@ -6,6 +6,7 @@
 //   [M1] Text of ours never becomes a request: leading dots, backslashes, hyphens are escaped.
 //
 // Not here: where the texts come from (pages.c).
+#include "base/array.h"
 #include "base/text/utf.h"
 #include "cli/cli.h"
 #include "cli/shell/pages.h"
@@ -100,7 +101,7 @@ static void put_end(FILE *file) {
         {"4", "what was named does not exist"},
         {"130", "interrupted"},
     };
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    for (size_t i = 0; i < COUNT_OF(codes); i++)
         fprintf(file, ".TP\n%s\n%s\n", codes[i][0], codes[i][1]);
     fputs(".SH ENVIRONMENT\n", file);
     static const char *const variables[][2] = {
@@ -111,7 +112,7 @@ static void put_end(FILE *file) {
         {"ABIDE_MODULE_PATH", "folders where modules for stores on servers are looked for first"},
         {"NO_COLOR", "when set, no colours on terminals"},
     };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
         fprintf(file, ".TP\n\\fB%s\\fR\n", variables[i][0]);
         put_line(file, variables[i][1]);
     }
@@ -210,7 +211,7 @@ int cli_man(int argument_count, char **arguments) {
         .about = "Prints a manual page, for man -l, or writes all of them into a folder.",
         .example = "abide man abide-wf | man -l -\nabide man --dir ~/.local/share/man/man1",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_max = 1,
     };
     Operands operands;

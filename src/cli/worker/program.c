@@ -7,6 +7,7 @@
 //              the exit status and the end of its standard error
 //
 // Not here: claiming and telling (worker/loop.c), running a process (tasks/process.c).
+#include "base/array.h"
 #include "base/limits.h"
 #include "base/text/utf.h"
 #include "cli/worker/worker.h"
@@ -48,8 +49,8 @@ static char **make_environment(const ProgramConfig *config, Job *job) {
         {"TRACEPARENT", job->traceparent},
         {"TRACESTATE", job->tracestate},
     };
-    const size_t added_count = sizeof added / sizeof *added;
-    _Static_assert(sizeof added / sizeof *added < VARIABLES_MAX, "the list has to end");
+    const size_t added_count = COUNT_OF(added);
+    _Static_assert(COUNT_OF(added) < VARIABLES_MAX, "the list has to end");
     for (size_t i = 0; i < count; i++) {
         bool is_ours = false;
         for (size_t j = 0; j < added_count && !is_ours; j++) {
@@ -109,7 +110,7 @@ typedef struct Failure {
     int exit_status; // < 0: none
 } Failure;
 
-static Str make_error(Arena *arena, const Failure *failure) {
+static JobOutcome make_error(Arena *arena, const Failure *failure) {
     Buf text;
     JsonWriter json;
     buf_init(&text, ERROR_TEXT_MAX);
@@ -125,9 +126,9 @@ static Str make_error(Arena *arena, const Failure *failure) {
         json_write_object_end(&json);
     }
     json_write_object_end(&json);
-    Str member = arena_printf(arena, "\"error\":%.*s", STR_ARG(buf_str(&text)));
+    Str error = arena_str(arena, buf_str(&text));
     buf_done(&text);
-    return member;
+    return (JobOutcome){JOB_ERROR, error};
 }
 
 // {"message": …, "type"?, "retryable"?, "details"?} on stdout; null when it is something else.
@@ -145,16 +146,29 @@ static Str error_of_program(Arena *arena, Str output, bool is_final) {
                    json_get_bool(value, "retryable", &is_retryable, NULL) == OK &&
                    !str_is_null(message);
     if (!is_good) return STR_NULL;
-    if (!is_final) return arena_printf(arena, "\"error\":%.*s", STR_ARG(output));
-    output.len--; // its brace; of members that repeat the last one counts
-    return arena_printf(arena, "\"error\":%.*s,\"retryable\":false}", STR_ARG(output));
+    if (!is_final) return arena_str(arena, output);
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, 2 * ERROR_TEXT_MAX);
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    JSON_EACH (member, value) {
+        if (str_equal(member->key, STR("retryable"))) continue;
+        json_write_key(&json, member->key);
+        json_write_value(&json, member);
+    }
+    json_put_bool(&json, "retryable", false);
+    json_write_object_end(&json);
+    output = arena_str(arena, buf_str(&text));
+    buf_done(&text);
+    return output;
 }
 
-static Str failed(const ProgramConfig *config, Job *job, const ProcessEnd *end, Str output) {
+static JobOutcome failed(const ProgramConfig *config, Job *job, const ProcessEnd *end, Str output) {
     Arena *arena = &job->arena;
     bool is_final = end->exit_status == EXIT_FINAL;
     Str own = end->exit_status > 0 ? error_of_program(arena, output, is_final) : STR_NULL;
-    if (!str_is_null(own)) return own;
+    if (!str_is_null(own)) return (JobOutcome){JOB_ERROR, own};
     Str tail = tail_of(end);
     const char *colon = tail.len > 0 ? ": " : "";
     Failure failure = {"ExitError", STR_NULL, is_final, end->exit_status};
@@ -169,11 +183,11 @@ static Str failed(const ProgramConfig *config, Job *job, const ProcessEnd *end, 
     return make_error(arena, &failure);
 }
 
-static Str bad_result(Arena *arena, Str message) {
+static JobOutcome bad_result(Arena *arena, Str message) {
     return make_error(arena, &(Failure){"ResultError", message, true, -1});
 }
 
-static Str succeeded(const ProgramConfig *config, Job *job, Str output) {
+static JobOutcome succeeded(const ProgramConfig *config, Job *job, Str output) {
     Arena *arena = &job->arena;
     if (config->is_text) {
         Buf text;
@@ -182,25 +196,25 @@ static Str succeeded(const ProgramConfig *config, Job *job, Str output) {
         buf_init(&text, 8 * (size_t)LIMIT_PAYLOAD_SIZE);
         json_writer_init(&json, &text, STR_NULL);
         json_write_string(&json, output);
-        Str member = arena_printf(arena, "\"result\":%.*s", STR_ARG(buf_str(&text)));
+        Str result = arena_str(arena, buf_str(&text));
         buf_done(&text);
-        return member;
+        return (JobOutcome){JOB_RESULT, result};
     }
     output = str_trim(output);
     Diag diag;
-    if (output.len == 0) return STR("\"result\":null");
+    if (output.len == 0) return (JobOutcome){JOB_RESULT, STR("null")};
     if (json_validate(output, &diag) == OK)
-        return arena_printf(arena, "\"result\":%.*s", STR_ARG(output));
+        return (JobOutcome){JOB_RESULT, arena_str(arena, output)};
     return bad_result(arena, arena_printf(arena, "its output is not JSON: %s", diag.message));
 }
 
-static Str judge(const ProgramConfig *config, Job *job, const ProcessEnd *end, Str output) {
+static JobOutcome judge(const ProgramConfig *config, Job *job, const ProcessEnd *end, Str output) {
     Arena *arena = &job->arena;
     int reason = atomic_load(&job->reason);
     if (end->exit_status == 0 && !end->is_late && !end->is_too_loud)
         return succeeded(config, job, output); // even when it was asked to end: it is done
-    if (end->is_stopped && reason == JOB_STOPPING) return STR("\"release\":true");
-    if (end->is_stopped && reason == JOB_LEASE_LOST) return STR_NULL;
+    if (end->is_stopped && reason == JOB_STOPPING) return (JobOutcome){JOB_RELEASED, STR_NULL};
+    if (end->is_stopped && reason == JOB_LEASE_LOST) return (JobOutcome){JOB_NOTHING, STR_NULL};
     if (end->is_stopped)
         return make_error(arena, &(Failure){"CancelledError", STR("cancelled"), true, -1});
     if (end->is_too_loud)
@@ -215,7 +229,7 @@ static Str judge(const ProgramConfig *config, Job *job, const ProcessEnd *end, S
     return failed(config, job, end, output);
 }
 
-Str worker_perform_program(void *context, Job *job) {
+JobOutcome worker_perform_program(void *context, Job *job) {
     const ProgramConfig *config = context;
     Lines lines = {.config = config, .job = job};
     Buf output;
@@ -235,11 +249,11 @@ Str worker_perform_program(void *context, Job *job) {
     Diag diag;
     Status status = process_run(&spec, &output, &end, &diag);
     write_line(&lines);
-    Str member =
+    JobOutcome outcome =
         status == OK
             ? judge(config, job, &end, buf_str(&output))
             : make_error(&job->arena, &(Failure){"ExecError", str_from(diag.message), false, -1});
     buf_done(&lines.line);
     buf_done(&output);
-    return member;
+    return outcome;
 }

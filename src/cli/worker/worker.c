@@ -5,6 +5,7 @@
 //
 // Not here: claiming and telling (worker/loop.c), the program (worker/program.c).
 #include "cli/worker/worker.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "base/time/duration.h"
 #include "cli/client/session.h"
@@ -136,7 +137,7 @@ int cli_worker(int argument_count, char **arguments) {
         .example = "abide worker --task resize --concurrency 4 -- python3 resize.py\n"
                    "abide worker --task count --exec 'jq length'",
         .options = options,
-        .option_count = sizeof options / sizeof *options,
+        .option_count = COUNT_OF(options),
         .operand_max = 1000,
     };
     Session session;

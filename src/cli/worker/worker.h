@@ -31,12 +31,24 @@ typedef struct Job { // one task, from being claimed to being performed
     Str id, name, queue, input;
     Str run_id, traceparent, tracestate; // null: none
     int64_t attempt, token;
-    int64_t step;         // < 0: none
-    int64_t interval_ms;  // between heartbeats
-    int64_t next_beat_ms; // monotonic; guarded by the worker's lock
-    int stop;             // eventfd, readable when `reason` is set
-    _Atomic int reason;   // a JobReason
+    int64_t step;              // < 0: none
+    int64_t interval_ms;       // between heartbeats
+    int64_t next_heartbeat_ms; // monotonic; guarded by the worker's lock
+    int stop;                  // eventfd, readable when `reason` is set
+    _Atomic int reason;        // a JobReason
 } Job;
+
+typedef enum JobOutcomeKind {
+    JOB_NOTHING, // nothing is to be told
+    JOB_RESULT,  // JSON: any value
+    JOB_ERROR,   // JSON: an error object
+    JOB_RELEASED // handed back: the attempt does not count
+} JobOutcomeKind;
+
+typedef struct JobOutcome {
+    JobOutcomeKind kind;
+    Str json;
+} JobOutcome;
 
 typedef struct WorkerConfig {
     ClientConfig connection;
@@ -46,9 +58,8 @@ typedef struct WorkerConfig {
     int64_t concurrency;
     int64_t lease_ms, heartbeat_ms;
     int64_t grace_ms; // for what runs when the worker is stopped
-    // Does a job; called on its own thread. Answers `"result":…`, `"error":{…}` or
-    // `"release":true` in the job's arena, or null when nothing is to be told.
-    Str (*perform)(void *context, Job *job);
+    // Does a job; called on its own thread. JSON of the answer lives in the job's arena.
+    JobOutcome (*perform)(void *context, Job *job);
     void *context;
     Logger *logger;
 } WorkerConfig;
@@ -67,4 +78,4 @@ typedef struct ProgramConfig {
     Logger *logger;
 } ProgramConfig;
 
-Str worker_perform_program(void *context, Job *job); // context: a ProgramConfig
+JobOutcome worker_perform_program(void *context, Job *job); // context: a ProgramConfig

@@ -4,6 +4,7 @@
 // functions of each node and the tasks that wait in vain.
 //
 // Not here: doing tasks with a program (worker.c).
+#include "base/array.h"
 #include "cli/client/session.h"
 #include "cli/runs/next.h"
 
@@ -57,7 +58,7 @@ static void print_workers(Session *session, const JsonValue *answer) {
     const JsonValue *functions = json_member(answer, STR("functions"));
     const JsonValue *unserved = json_member(answer, STR("unserved"));
     TextTable table;
-    table_init(&table, worker_columns, sizeof worker_columns / sizeof *worker_columns);
+    table_init(&table, worker_columns, COUNT_OF(worker_columns));
     if (workers != NULL)
         JSON_EACH (worker, workers) add_worker(session, &table, worker);
     table_print(&table, stdout, session->terminal);

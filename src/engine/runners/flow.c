@@ -11,6 +11,7 @@
 #include "engine/runners/flow.h"
 #include "base/containers/hash.h"
 #include "base/limits.h"
+#include "base/text/hex.h"
 #include "base/text/name.h"
 #include "engine/runners/flow_machine.h"
 #include "engine/runners/flow_options.h"
@@ -42,10 +43,7 @@ static Str derive_id(FlowTurn *turn, const char *prefix, int64_t number) {
     sha256_update(&sha, text.data, text.len);
     sha256_final(&sha, digest);
     char hex[33];
-    for (int i = 0; i < 16; i++) {
-        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
+    hex_write(hex, digest, 16);
     hex[32] = 0;
     return arena_printf(turn->arena, "%s_%s", prefix, hex);
 }

@@ -10,6 +10,7 @@
 #include "engine/runners/native.h"
 #include "base/containers/hash.h"
 #include "base/limits.h"
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "base/time/duration.h"
 #include "json/escape.h"
@@ -300,10 +301,7 @@ static Str derived_id(NativeContext *context, LogKind kind, Str name) {
     sha256_update(&sha, text.data, text.len);
     sha256_final(&sha, digest);
     char hex[33];
-    for (int i = 0; i < 16; i++) {
-        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
+    hex_write(hex, digest, 16);
     hex[32] = 0;
     return arena_printf(context->arena, "%s_%s", kind == LOG_CHILD ? "run" : "task", hex);
 }

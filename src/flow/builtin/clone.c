@@ -3,6 +3,7 @@
 //
 // Copies have the prototypes of the realm, whatever the originals had. What cannot be copied is
 // refused with the name DataCloneError, as the web has it.
+#include "base/array.h"
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
@@ -104,7 +105,7 @@ static FlowProtoId error_proto(FlowVm *vm, FlowValue name) {
         {"TypeError", PROTO_TYPE_ERROR},     {"ReferenceError", PROTO_REFERENCE_ERROR},
         {"SyntaxError", PROTO_SYNTAX_ERROR}, {"URIError", PROTO_URI_ERROR},
     };
-    for (size_t i = 0; flow_is_string(name) && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; flow_is_string(name) && i < COUNT_OF(names); i++) {
         if (flow_string_equals_ascii(vm, flow_as_string(name), names[i].name)) return names[i].id;
     }
     return PROTO_ERROR;

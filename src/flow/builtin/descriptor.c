@@ -4,6 +4,7 @@
 // reads them all first and comes back with a plain copy.
 //
 // Whether a change is allowed is decided in property.c; here are the words when it is not.
+#include "base/array.h"
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
@@ -35,7 +36,7 @@ static DescriptorOutcome read_descriptor(FlowVm *vm, FlowObject *source, FlowDes
         {FLOW_KEY(vm, set), DESCRIPTOR_SET, 0},
     };
     *ret = (FlowDescriptor){FLOW_UNDEFINED, FLOW_UNDEFINED, FLOW_UNDEFINED, 0, 0};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
         FlowProperty field;
         if (!flow_object_lookup(vm, source, fields[i].key, &field)) continue;
         if (field.attributes & PROPERTY_ACCESSOR) return DESCRIPTOR_UNSURE;

@@ -5,6 +5,7 @@
 //
 // Invariants [T1], [T2] are in check/api.h.
 #include "base/text/name.h"
+#include "base/text/suggest.h"
 #include "base/time/duration.h"
 #include "flow/check/api.h"
 #include <math.h>
@@ -110,10 +111,10 @@ static void check_instant(const FlowApiCheck *check, const FlowApiField *field, 
 static void check_choice(const FlowApiCheck *check, const FlowApiField *field, Str path,
                          const JsonValue *value) {
     Str all = STR_NULL;
-    NameGuess guess = {.wanted = value->kind == JSON_KIND_STRING ? value->string : STR_NULL};
+    Suggestion guess = {.wanted = value->kind == JSON_KIND_STRING ? value->string : STR_NULL};
     for (const char *const *choice = field->choices; *choice; choice++) {
         if (str_equal(guess.wanted, str_from(*choice))) return;
-        name_guess(&guess, *choice);
+        suggest(&guess, *choice);
         all = arena_printf(check->arena, "%.*s%s\"%s\"", STR_ARG(all),
                            str_is_null(all) ? "" : " or ", *choice);
     }
@@ -166,8 +167,8 @@ void flow_api_check_value(const FlowApiCheck *check, const FlowApiField *field, 
 
 static void unknown_option(const FlowApiCheck *check, const FlowApiField *fields, Str path,
                            const JsonValue *member) {
-    NameGuess guess = {.wanted = member->key};
-    for (const FlowApiField *field = fields; field->name; field++) name_guess(&guess, field->name);
+    Suggestion guess = {.wanted = member->key};
+    for (const FlowApiField *field = fields; field->name; field++) suggest(&guess, field->name);
     Str names = flow_api_field_names(fields, check->arena);
     tell(check,
          (FlowApiFault){

@@ -4,8 +4,10 @@
 // Not here: the literal in the file and its places (compile/config_literal.c), what the settings do
 // (engine/).
 #include "flow/check/config.h"
+#include "base/array.h"
 #include "base/limits.h"
 #include "base/text/name.h"
+#include "base/text/suggest.h"
 #include "base/time/duration.h"
 #include <math.h>
 
@@ -28,7 +30,7 @@ const ConfigKey config_keys[] = {
     {"output", CONFIG_SCHEMA, 0, 0, MEMBER(output)},
     {"secret", CONFIG_LATER, 0, 0, 0, CONFIG_NO_FLAG},
 };
-const size_t config_key_count = sizeof config_keys / sizeof config_keys[0];
+const size_t config_key_count = COUNT_OF(config_keys);
 
 const ConfigKey config_retry_keys[] = {
     {"attempts", CONFIG_INTEGER, 1, LIMIT_RUN_ATTEMPTS_MAX, MEMBER(retry.attempts)},
@@ -36,7 +38,7 @@ const ConfigKey config_retry_keys[] = {
     {"factor", CONFIG_FACTOR, 100, 100 * 1000, MEMBER(retry.factor_pct)},
     {"maxDelay", CONFIG_DURATION, 0, LIMIT_DURATION_MS, MEMBER(retry.max_delay_ms)},
 };
-const size_t config_retry_key_count = sizeof config_retry_keys / sizeof config_retry_keys[0];
+const size_t config_retry_key_count = COUNT_OF(config_retry_keys);
 
 static const FlowRetry retry_default = { // of one that says anything
     .attempts = 3,
@@ -212,14 +214,14 @@ static const ConfigKey *key_find(const KeyList *list, Str name) {
 }
 
 static void unknown_key(const Walk *walk, const KeyList *list, const JsonValue *member) {
-    NameGuess guess = {.wanted = member->key};
+    Suggestion guess = {.wanted = member->key};
     Str all = STR_NULL;
     for (size_t i = 0; i < list->count; i++) {
         const ConfigKey *key = &list->keys[i];
         if (key->type == CONFIG_LATER) continue;
         all = str_is_null(all) ? str_from(key->name)
                                : arena_printf(walk->arena, "%.*s, %s", STR_ARG(all), key->name);
-        name_guess(&guess, key->name);
+        suggest(&guess, key->name);
     }
     say_key(
         walk, member,

@@ -5,7 +5,8 @@
 // been walked: see [K1].
 //
 // Not here: how names are resolved (scope/resolve.c), the arguments of calls (check/call.c).
-#include "base/text/name.h"
+#include "base/array.h"
+#include "base/text/suggest.h"
 #include "flow/builtin/objects.h"
 #include "flow/check/internal.h"
 #include "flow/lexer/token.h"
@@ -128,22 +129,22 @@ void check_open_member(Checker *c, const FlowNode *object, const FlowName *name)
 // ---- what was probably meant ----
 
 // Nearer than a name of that length may be by chance: by one letter, or more when it begins alike.
-static const char *near_enough(const NameGuess *guess) {
-    if (!guess->best || guess->distance > (guess->wanted.len + 2) / 3) return NULL;
+static const char *near_enough(const Suggestion *guess) {
+    if (!guess->best) return NULL;
     bool begins_alike = (guess->best[0] | 0x20) == (guess->wanted.data[0] | 0x20);
     return guess->distance <= 1 || begins_alike ? guess->best : NULL;
 }
 
 static const char *guess_name(const CheckName *use) {
-    NameGuess guess = {.wanted = use->node->reference.name->text};
+    Suggestion guess = {.wanted = use->node->reference.name->text};
     for (const FlowScope *scope = use->scope; scope; scope = scope->parent)
         for (const FlowVariable *v = scope->variables; v; v = v->next)
-            if (v->name && v->name->text.data[0] != '#') name_guess(&guess, v->name->text.data);
+            if (v->name && v->name->text.data[0] != '#') suggest(&guess, v->name->text.data);
     for (size_t i = 0; flow_realm_classes[i]; i++)
-        if (flow_realm_classes[i]->name[0] != '%') name_guess(&guess, flow_realm_classes[i]->name);
+        if (flow_realm_classes[i]->name[0] != '%') suggest(&guess, flow_realm_classes[i]->name);
     for (size_t i = 0; flow_realm_globals[i]; i++)
         for (const FlowNativeEntry *entry = flow_realm_globals[i]; entry->name; entry++)
-            name_guess(&guess, entry->name);
+            suggest(&guess, entry->name);
     return near_enough(&guess);
 }
 
@@ -164,7 +165,7 @@ static const char *other_word(Str name) {
         {"uuid", "Use `crypto.randomUUID()`"},
         {"logger", "Use `console`"},
     };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         if (str_equal(name, str_from(words[i].name))) return words[i].hint;
     return NULL;
 }
@@ -181,11 +182,11 @@ static bool is_listed(const char *words, Str word) {
 
 static const char *guess_api_member(const FlowApiObject *object, Str name, Str *ret_all,
                                     Arena *arena) {
-    NameGuess guess = {.wanted = name};
+    Suggestion guess = {.wanted = name};
     const char *known = NULL;
     for (const FlowApiMember *member = object->members; member->name; member++) {
         if (is_listed(member->also, name)) known = member->name;
-        name_guess(&guess, member->name);
+        suggest(&guess, member->name);
         *ret_all = str_is_null(*ret_all)
                        ? str_from(member->name)
                        : arena_printf(arena, "%.*s, %s", STR_ARG(*ret_all), member->name);
@@ -194,10 +195,10 @@ static const char *guess_api_member(const FlowApiObject *object, Str name, Str *
 }
 
 static const char *guess_class_member(const FlowClassEntry *class, Str name) {
-    NameGuess guess = {.wanted = name};
+    Suggestion guess = {.wanted = name};
     for (; class; class = class->parent ? find_class(str_from(class->parent)) : NULL)
         for (const FlowNativeEntry *entry = class->statics; entry && entry->name; entry++)
-            if (entry->name[0] != '@') name_guess(&guess, entry->name);
+            if (entry->name[0] != '@') suggest(&guess, entry->name);
     return near_enough(&guess);
 }
 

@@ -6,6 +6,7 @@
 // upvalues and jump targets are shown by value.
 
 #include "flow/code/disasm.h"
+#include "base/array.h"
 #include "base/text/number.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/string.h"
@@ -129,7 +130,7 @@ static void append_flags(Buf *out, uint32_t flags) {
     static const char *const names[] = {"async",       "generator", "arrow", "method",
                                         "constructor", "derived",   "rest",  "arguments",
                                         "prelude",     "fields",    "module"};
-    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (uint32_t i = 0; i < COUNT_OF(names); i++)
         if (flags & 1u << i) buf_printf(out, ", %s", names[i]);
 }
 

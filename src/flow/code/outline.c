@@ -8,6 +8,7 @@
 //
 // Not here: what the names mean to a server (server/handlers/flows.c).
 #include "flow/code/outline.h"
+#include "base/array.h"
 #include "flow/code/code.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/string.h"
@@ -38,7 +39,7 @@ static bool find_argument(const FlowRoutine *routine, uint32_t from, uint16_t bl
 
 static bool is_api(Str object) {
     static const char *const names[] = {"Task", "Workflow", "Signal", "Event", "Stream"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (str_equal(object, str_from(names[i]))) return true;
     return false;
 }

@@ -1,5 +1,6 @@
 // What the parts of the lexer share.
 #pragma once
+#include "base/text/hex.h"
 #include "flow/lexer/lexer.h"
 
 // Reports [L1] and makes `token` an error that ends where the lexer stands.
@@ -13,7 +14,6 @@ static inline bool lexer_is_line_separator(const char *at) { // U+2028, U+2029
     return (unsigned char)at[0] == 0xE2 && (unsigned char)at[1] == 0x80 &&
            ((unsigned char)at[2] | 1) == 0xA9;
 }
-int lexer_hex_digit(char c); // -1: none
 // Whether an identifier may start, or go on, at `at`; escapes not considered.
 bool lexer_starts_identifier(const char *at, const char *end);
 bool lexer_continues_identifier(const char *at, const char *end);

@@ -25,13 +25,6 @@ void lexer_fail(FlowLexer *lexer, FlowToken *token, const FlowFinding *finding,
     if (!lexer->is_quiet) flow_report_add(lexer->report, finding, "%s", message);
 }
 
-int lexer_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 bool lexer_starts_identifier(const char *at, const char *end) {
     if ((unsigned char)*at < 0x80) return word_class[(unsigned char)*at] & 1;
     return at < end && unicode_is_id_start(utf8_decode(&at, end));
@@ -46,9 +39,9 @@ int32_t lexer_read_unicode_escape(const char **at) {
     int32_t value = 0;
     if (**at == '{') {
         const char *digit = *at + 1;
-        if (lexer_hex_digit(*digit) < 0) return ESCAPE_MALFORMED;
-        for (; lexer_hex_digit(*digit) >= 0; digit++) {
-            value = value * 16 + lexer_hex_digit(*digit);
+        if (hex_value((unsigned char)*digit) < 0) return ESCAPE_MALFORMED;
+        for (; hex_value((unsigned char)*digit) >= 0; digit++) {
+            value = value * 16 + hex_value((unsigned char)*digit);
             if (value > 0x10FFFF) return ESCAPE_TOO_LARGE;
         }
         if (*digit != '}') return ESCAPE_MALFORMED;
@@ -56,7 +49,7 @@ int32_t lexer_read_unicode_escape(const char **at) {
         return value;
     }
     for (int i = 0; i < 4; i++) {
-        int digit = lexer_hex_digit((*at)[i]);
+        int digit = hex_value((unsigned char)(*at)[i]);
         if (digit < 0) return ESCAPE_MALFORMED;
         value = value * 16 + digit;
     }

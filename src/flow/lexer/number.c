@@ -17,7 +17,7 @@ static void fail_number(FlowLexer *lexer, FlowToken *token, const char *at, cons
 }
 
 static int digit_value(char c, int base) {
-    int value = lexer_hex_digit(c);
+    int value = hex_value((unsigned char)c);
     return value < base ? value : -1;
 }
 
@@ -87,7 +87,7 @@ static double read_binary(Str digits, int bits) {
     int exponent = 0;
     bool is_inexact = false;
     for (size_t i = 0; i < digits.len; i++) {
-        uint64_t digit = (uint64_t)lexer_hex_digit(digits.data[i]);
+        uint64_t digit = (uint64_t)hex_value((unsigned char)digits.data[i]);
         if (top >> (64 - bits) == 0) {
             top = top << bits | digit;
         } else { // the first 61 bits or more are there: the rest only decides a tie

@@ -33,8 +33,8 @@ static void append_code_point(Buf *text, uint32_t c) {
 }
 
 static void append_hex_escape(Buf *text, const char **at, EscapeError *error) {
-    int high = lexer_hex_digit((*at)[0]);
-    int low = high < 0 ? -1 : lexer_hex_digit((*at)[1]);
+    int high = hex_value((unsigned char)(*at)[0]);
+    int low = high < 0 ? -1 : hex_value((unsigned char)(*at)[1]);
     if (low < 0) {
         error->message = "Invalid hexadecimal escape sequence";
         return;

@@ -4,6 +4,7 @@
 // would answer faster and cost 130 KiB; a name in Greek or Chinese costs ten comparisons a
 // character, which no profile will ever show.
 #include "flow/lexer/unicode_id.h"
+#include "base/array.h"
 #include "flow/lexer/unicode_id_table.h"
 #include <stddef.h>
 
@@ -19,13 +20,12 @@ static bool is_in_ranges(const uint32_t *ranges, size_t count, uint32_t code_poi
 }
 
 bool unicode_is_id_start(uint32_t code_point) {
-    return is_in_ranges(id_start_ranges, sizeof(id_start_ranges) / sizeof(uint32_t), code_point);
+    return is_in_ranges(id_start_ranges, COUNT_OF(id_start_ranges), code_point);
 }
 
 bool unicode_is_id_continue(uint32_t code_point) {
     return unicode_is_id_start(code_point) ||
-           is_in_ranges(id_continue_ranges, sizeof(id_continue_ranges) / sizeof(uint32_t),
-                        code_point);
+           is_in_ranges(id_continue_ranges, COUNT_OF(id_continue_ranges), code_point);
 }
 
 bool unicode_is_space(uint32_t code_point) {

@@ -5,6 +5,7 @@
 //
 //   [D1] Nothing stays lazy: a shared function object cannot be completed later.
 //   [D2] Any fault here is our own mistake: ASSERT, with what is wrong on stderr.
+#include "base/array.h"
 #include "base/containers/vec.h"
 #include "flow/builtin/core.h"
 #include "flow/compile/compile.h"
@@ -59,7 +60,7 @@ static void build_strings(Builder *b) {
         {NAME_true, "true"},
         {NAME_false, "false"},
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         b->realm->names[names[i].id] = flow_from_string(flow_atom_cstr(b->vm, names[i].text));
     }
 }
@@ -305,7 +306,7 @@ static void link_generators(Builder *b) {
         {PROTO_GENERATOR_FUNCTION, PROTO_GENERATOR},
         {PROTO_ASYNC_GENERATOR_FUNCTION, PROTO_ASYNC_GENERATOR},
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         FlowObject *function = b->realm->protos[pairs[i].function];
         FlowObject *object = b->realm->protos[pairs[i].object];
         flow_object_define(vm, function, FLOW_KEY(vm, prototype), flow_from_object(object),

@@ -7,6 +7,7 @@
 //
 //   [T1] Every intrinsic is listed (a test sees to it); one that is not accepts nothing.
 //   [T2] No argument is HOLE or a cell.
+#include "base/array.h"
 #include "base/containers/map.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
@@ -165,7 +166,7 @@ static void table_make(void) {
     for (uint32_t id = 0; (entry = flow_intrinsic(id)); id++) {
         uint64_t key = (uint64_t)(uintptr_t)entry;
         map_put(&known, key, (void *)(uintptr_t)entry);
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        for (size_t i = 0; i < COUNT_OF(types); i++) {
             if (strcmp(types[i].name, entry->name) != 0) continue;
             map_put(&by_entry, key, (void *)(uintptr_t)&types[i]);
         }

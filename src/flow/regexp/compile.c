@@ -8,6 +8,7 @@
 //   [P2] The table holds one reference of its own; objects hold one each (FlowBytes).
 //   [P3] The lock is held for a lookup or an exchange only, never while compiling.
 #include "flow/regexp/compile.h"
+#include "base/array.h"
 #include "base/containers/hash.h"
 #include "base/memory.h"
 #include "base/text/utf.h"
@@ -136,7 +137,7 @@ bool regexp_parse_flags(const uint16_t *flags, size_t length, uint32_t *ret_flag
     uint32_t result = 0;
     for (size_t i = 0; i < length; i++) {
         uint32_t bit = 0;
-        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
+        for (size_t j = 0; j < COUNT_OF(known); j++) {
             if (flags[i] == (unsigned char)known[j].letter) bit = known[j].bit;
         }
         if (!bit || result & bit) return false;

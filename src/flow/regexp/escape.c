@@ -3,13 +3,8 @@
 // With the flag u an escape must be one the grammar knows. Without it nearly everything has a
 // meaning: \q is q, \8 is 8, \c without a letter is a backslash, [\d-x] are three things.
 //   [E1] A function that does not find its escape takes nothing, so that another can try.
+#include "base/text/hex.h"
 #include "flow/regexp/parse.h"
-
-static int hex_value(uint32_t c) {
-    if (c >= '0' && c <= '9') return (int)(c - '0');
-    uint32_t lower = c | 0x20;
-    return c < 128 && lower >= 'a' && lower <= 'f' ? (int)(lower - 'a' + 10) : -1;
-}
 
 // Exactly `count` hexadecimal digits; false: there are fewer, and nothing was taken.
 static bool read_hex(RegexpParser *p, int count, uint32_t *ret_value) {

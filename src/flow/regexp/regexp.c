@@ -427,84 +427,6 @@ static FlowNativeResult regexp_constructor(FlowVm *vm, FlowNativeCall *call) {
     return regexp ? flow_native_return(call, flow_from_object(regexp)) : NATIVE_THROW;
 }
 
-// --- accessors
-
-// magic: a flag bit.
-static FlowNativeResult regexp_flag(FlowVm *vm, FlowNativeCall *call) {
-    FlowValue receiver = *call->this_value;
-    if (flow_is_kind(receiver, KIND_REGEXP)) {
-        uint32_t flags = flow_regexp_flags(flow_as_pointer(receiver));
-        return flow_native_return(call, flow_bool(flags & flow_native_magic(call)));
-    }
-    if (flow_is_object(receiver) && flow_as_object(receiver) == vm->realm->protos[PROTO_REGEXP]) {
-        return flow_native_return(call, FLOW_UNDEFINED);
-    }
-    const FlowNativeEntry *entry =
-        ((const FlowNativeFunction *)flow_as_pointer(call->function))->entry;
-    return flow_native_throw(vm, ERROR_KIND_TYPE,
-                             "RegExp.prototype.%s getter called on non-RegExp object", entry->name);
-}
-
-static FlowNativeResult regexp_flags_text(FlowVm *vm, FlowNativeCall *call) {
-    if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
-    uint32_t flags = flow_regexp_flags(flow_as_pointer(*call->this_value));
-    char text[8];
-    size_t length = 0;
-    if (flags & REGEXP_HAS_INDICES) text[length++] = 'd';
-    if (flags & REGEXP_GLOBAL) text[length++] = 'g';
-    if (flags & REGEXP_IGNORE_CASE) text[length++] = 'i';
-    if (flags & REGEXP_MULTILINE) text[length++] = 'm';
-    if (flags & REGEXP_DOT_ALL) text[length++] = 's';
-    if (flags & REGEXP_UNICODE) text[length++] = 'u';
-    if (flags & REGEXP_STICKY) text[length++] = 'y';
-    return flow_native_string(call, flow_string_latin1(vm, (const uint8_t *)text, length));
-}
-
-// Text that could stand between slashes: those and line ends are escaped.
-static FlowString *escape_source(FlowVm *vm, FlowString *source) {
-    uint32_t length = flow_string_length(source);
-    if (length == 0) return flow_string_cstr(vm, "(?:)");
-    FlowStringBuilder builder;
-    flow_builder_init(&builder, vm);
-    bool is_in_class = false;
-    for (uint32_t i = 0; i < length; i++) {
-        uint16_t c = flow_string_at(source, i);
-        uint16_t next = i + 1 < length ? flow_string_at(source, i + 1) : 0;
-        if (c == '\\' && i + 1 < length && next != '\n' && next != '\r' && next != 0x2028 &&
-            next != 0x2029) {
-            flow_builder_unit(&builder, c);
-            flow_builder_unit(&builder, next);
-            i++;
-            continue;
-        }
-        if (c == '[') is_in_class = true;
-        if (c == ']') is_in_class = false;
-        // The backslash before a line end is dropped: \n says the same.
-        if (c == '\\' && i + 1 < length) continue;
-        if (c == '/' && !is_in_class) flow_builder_ascii(&builder, "\\/");
-        else if (c == '\n') flow_builder_ascii(&builder, "\\n");
-        else if (c == '\r') flow_builder_ascii(&builder, "\\r");
-        else if (c == 0x2028) flow_builder_ascii(&builder, "\\u2028");
-        else if (c == 0x2029) flow_builder_ascii(&builder, "\\u2029");
-        else flow_builder_unit(&builder, c);
-    }
-    return flow_builder_finish(&builder);
-}
-
-static FlowNativeResult regexp_source(FlowVm *vm, FlowNativeCall *call) {
-    FlowValue receiver = *call->this_value;
-    if (flow_is_kind(receiver, KIND_REGEXP)) {
-        const FlowSlotObject *regexp = flow_as_pointer(receiver);
-        FlowString *source = flow_string_flat(vm, flow_as_string(regexp->internal[0]));
-        return flow_native_string(call, escape_source(vm, source));
-    }
-    if (flow_is_object(receiver) && flow_as_object(receiver) == vm->realm->protos[PROTO_REGEXP]) {
-        return flow_native_string(call, flow_string_cstr(vm, "(?:)"));
-    }
-    return flow_native_throw(vm, ERROR_KIND_TYPE,
-                             "RegExp.prototype.source getter called on non-RegExp object");
-}
-
 static FlowNativeResult regexp_species(FlowVm *vm, FlowNativeCall *call) {
     (void)vm;
     return flow_native_return(call, *call->this_value);
@@ -582,7 +504,7 @@ const FlowNativeEntry flow_intrinsics_regexp[] = {
 // --- tables
 
 #define FLAG(name, bit)                                                                            \
-    { name, regexp_flag, NULL, 0, NATIVE_GETTER, bit }
+    { name, flow_regexp_flag_native, NULL, 0, NATIVE_GETTER, bit }
 
 static const FlowNativeEntry regexp_statics[] = {
     {"@@species", regexp_species, NULL, 0, NATIVE_GETTER, 0},
@@ -592,12 +514,12 @@ static const FlowNativeEntry regexp_statics[] = {
 static const FlowNativeEntry regexp_members[] = {
     NATIVE("exec", regexp_exec, 1),
     FLAG("dotAll", REGEXP_DOT_ALL),
-    {"flags", regexp_flags_text, "RegExp_flags", 0, NATIVE_GETTER, 0},
+    {"flags", flow_regexp_flags_text_native, "RegExp_flags", 0, NATIVE_GETTER, 0},
     FLAG("global", REGEXP_GLOBAL),
     FLAG("hasIndices", REGEXP_HAS_INDICES),
     FLAG("ignoreCase", REGEXP_IGNORE_CASE),
     FLAG("multiline", REGEXP_MULTILINE),
-    GETTER("source", regexp_source),
+    GETTER("source", flow_regexp_source_native),
     FLAG("sticky", REGEXP_STICKY),
     FLAG("unicode", REGEXP_UNICODE),
     PRELUDE("toString", "RegExp_prototype_toString", 0),

@@ -51,6 +51,11 @@ bool flow_regexp_set_last_index(FlowVm *vm, FlowSlotObject *regexp, double index
 // AdvanceStringIndex.
 uint32_t flow_regexp_advance(const FlowString *subject, uint32_t index, bool is_unicode);
 
+// --- natives in regexp/accessors.c
+FlowNativeResult flow_regexp_flag_native(FlowVm *vm, FlowNativeCall *call); // magic: a flag bit
+FlowNativeResult flow_regexp_flags_text_native(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_regexp_source_native(FlowVm *vm, FlowNativeCall *call);
+
 // --- natives in regexp/methods.c
 FlowNativeResult flow_regexp_symbol_match(FlowVm *vm, FlowNativeCall *call);
 FlowNativeResult flow_regexp_symbol_match_all(FlowVm *vm, FlowNativeCall *call);

@@ -3,6 +3,7 @@
 // Ignoring case is done here once and for all: a set is closed over what counts as the same, so
 // that matching is a plain lookup. The classes of equal characters are generated tables, one for
 // patterns with the flag u (simple case folding) and one without (upper case of single units).
+#include "base/array.h"
 #include "base/text/str.h"
 #include "flow/builtin/text/unicode_tables.h"
 #include "flow/regexp/internal.h"
@@ -144,7 +145,7 @@ static void add_space(RegexpRanges *ranges) {
         {9, 13},          {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
         {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF},
     };
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) vec_push(ranges, spaces[i]);
+    for (size_t i = 0; i < COUNT_OF(spaces); i++) vec_push(ranges, spaces[i]);
 }
 
 static void add_inverted(RegexpRanges *ranges, RegexpRanges *piece, bool is_negated) {

@@ -3,6 +3,7 @@
 // One sorted table. A name is refused when it is used without being declared; `typeof name` is
 // allowed, because asking whether something exists is how portable code begins. `Function` is not
 // here: as a value it is harmless, and scope analysis refuses only calling it.
+#include "base/array.h"
 #include "base/text/str.h"
 #include "flow/scope/scope.h"
 
@@ -82,7 +83,7 @@ static const FlowRefusedGlobal refused_globals[] = {
 
 const FlowRefusedGlobal *flow_refused_global_find(Str name) {
     size_t low = 0;
-    size_t high = sizeof(refused_globals) / sizeof(refused_globals[0]);
+    size_t high = COUNT_OF(refused_globals);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = str_compare(name, str_from(refused_globals[middle].name));

@@ -8,6 +8,7 @@
 //   [R3] Memory is bounded before it is taken: the payload by the limits, cells by the heap's.
 #include "base/containers/hash.h"
 #include "base/memory.h"
+#include "base/text/hex.h"
 #include "flow/snapshot/internal.h"
 #include <zstd.h>
 
@@ -46,11 +47,9 @@ static Status read_head(Str bytes, SnapshotHead *ret, Diag *diag) {
     }
     ret->flags = bytes_get_u8(&in);
     if (ret->flags & ~SNAPSHOT_FLAGS) return corrupt(diag, "it has unknown flags");
-    static const char digits[] = "0123456789abcdef";
     for (uint32_t i = 0; i < SNAPSHOT_HASH_SIZE; i++) {
         uint8_t byte = bytes_get_u8(&in);
-        ret->hash[i * 2] = digits[byte >> 4];
-        ret->hash[i * 2 + 1] = digits[byte & 15];
+        hex_write(ret->hash + i * 2, &byte, 1);
     }
     ret->hash[SHA256_HEX_SIZE] = '\0';
     ret->code = bytes_get_u32(&in);

@@ -5,6 +5,7 @@
 //        rest).
 //   [T2] What a finished bottom frame hands to the driver is what that driver expects.
 //   [T3] Flags of frames are computed from the routine, not read.
+#include "base/array.h"
 #include "base/memory.h"
 #include "flow/code/opcodes.h"
 #include "flow/snapshot/internal.h"
@@ -82,7 +83,7 @@ static void read_awaitables(SnapshotReader *r) {
 
 static void read_rejected(SnapshotReader *r) {
     FlowVm *vm = r->vm;
-    uint64_t count = snapshot_get_number(r, sizeof vm->rejected / sizeof *vm->rejected);
+    uint64_t count = snapshot_get_number(r, COUNT_OF(vm->rejected));
     for (uint32_t i = 0; i < count; i++) {
         FlowPromise *promise = flow_as_pointer(snapshot_get_kind(r, KIND_PROMISE));
         if (snapshot_is_bad(r)) return;

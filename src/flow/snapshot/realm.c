@@ -5,6 +5,7 @@
 //        (snapshot/format.h). A number whose path the realm no longer has is refused when read.
 //   [R2] Helpers and intrinsics of the prelude mean something only to the prelude they belong to:
 //        a snapshot that names one carries the prelude's checksum.
+#include "base/array.h"
 #include "base/containers/map.h"
 #include "flow/snapshot/internal.h"
 #include <pthread.h>
@@ -14,7 +15,7 @@ static const char *const paths[] = {
     SNAPSHOT_REALM_PATHS(PATH)
 #undef PATH
 };
-enum { PATH_COUNT = sizeof paths / sizeof *paths };
+enum { PATH_COUNT = COUNT_OF(paths) };
 
 static void *objects[PATH_COUNT];
 static Map numbers; // object -> 1 + number; immutable once made

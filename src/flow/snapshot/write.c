@@ -7,8 +7,10 @@
 //   [P2] Entries of weak collections are written when their key is reached otherwise; values may
 //        reach further keys, so that is repeated. After WEAK_ROUNDS the rest counts as reached.
 //   [P3] A snapshot over the limit is an answer, with the largest variables named.
+#include "base/assert.h"
 #include "base/containers/hash.h"
 #include "base/memory.h"
+#include "base/text/hex.h"
 #include "flow/snapshot/internal.h"
 #include <stdio.h>
 #include <zstd.h>
@@ -157,16 +159,15 @@ void snapshot_assemble(SnapshotWriter *w, Buf *out) {
 
 // --- head, compression, checksum
 
-static uint8_t hex_digit(char c) { return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
-
 static void append_head(const SnapshotWriter *w, uint32_t flags, Buf *out) {
     const FlowModule *module = w->vm->module;
     buf_append(out, SNAPSHOT_MAGIC, SNAPSHOT_MAGIC_SIZE);
     bytes_put_u8(out, SNAPSHOT_VERSION);
     bytes_put_u8(out, (uint8_t)flags);
     for (uint32_t i = 0; i < SNAPSHOT_HASH_SIZE; i++) {
-        const char *digits = module->hash + i * 2;
-        bytes_put_u8(out, (uint8_t)(hex_digit(digits[0]) << 4 | hex_digit(digits[1])));
+        int byte = hex_byte(module->hash + i * 2);
+        ASSERT(byte >= 0);
+        bytes_put_u8(out, (uint8_t)byte);
     }
     bytes_put_u32(out, module->code_checksum);
     if (flags & SNAPSHOT_HAS_PRELUDE) bytes_put_u32(out, w->vm->realm->prelude->code_checksum);

@@ -7,6 +7,7 @@
 //   [H2] Deleted properties and table entries are left out; slots are renumbered by that, which
 //        nobody notices because inline caches are not part of a snapshot.
 //   [H3] Registers of a suspended coroutine are those its instruction keeps alive (LIVE).
+#include "base/array.h"
 #include "flow/snapshot/internal.h"
 
 // --- shapes and properties
@@ -66,7 +67,7 @@ uint32_t snapshot_extras(const FlowObject *object) {
         {OBJECT_LENGTH_READONLY, EXTRA_LENGTH_READONLY},
     };
     uint32_t extras = 0;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         if (object->cell.aux & pairs[i].flag) extras |= pairs[i].extra;
     }
     const FlowStorage *dense = flow_dense(object);

@@ -6,6 +6,7 @@
 //
 //   [P1] Every reader goes through flow_object_body, every writer through
 //        flow_object_writable_body, so that realm objects never change.
+#include "base/array.h"
 #include "flow/value/error.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -258,7 +259,7 @@ static uint32_t merged_attributes(uint32_t old, const FlowDescriptor *d) {
         {DESCRIPTOR_ENUMERABLE, PROPERTY_ENUMERABLE},
         {DESCRIPTOR_CONFIGURABLE, PROPERTY_CONFIGURABLE},
     };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
         if (!(d->present & fields[i].present)) continue;
         result = (result & ~fields[i].attribute) | (d->attributes & fields[i].attribute);
     }

@@ -5,6 +5,7 @@
 //   [Q2] A pair of resolving functions shares a box that says whether one of them was used, so
 //        that a promise waiting for a thenable ignores its first pair but hears the second.
 #include "flow/vm/promise.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "flow/vm/native.h"
 #include "flow/vm/vm.h"
@@ -91,7 +92,7 @@ void flow_promise_fulfill(FlowVm *vm, FlowPromise *promise, FlowValue value) {
 }
 
 void flow_promise_reject(FlowVm *vm, FlowPromise *promise, FlowValue reason) {
-    uint32_t room = sizeof vm->rejected / sizeof *vm->rejected;
+    uint32_t room = COUNT_OF(vm->rejected);
     bool is_news = promise->state == PROMISE_PENDING && !promise->is_handled &&
                    !(promise->object.cell.aux & OBJECT_IS_HANDLE); // those are fire and forget
     if (is_news && vm->rejected_count < room) vm->rejected[vm->rejected_count++] = promise;

@@ -4,6 +4,7 @@
 //
 //   [R1] Reading a failed run's error runs no script code: only data properties are looked at.
 //   [R2] A settlement that cannot be read (bad JSON) changes nothing.
+#include "base/array.h"
 #include "base/memory.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/promise.h"
@@ -173,7 +174,7 @@ static FlowErrorKind error_kind_of(const char *class_name) {
         {"CancelledError", ERROR_KIND_CANCELLED}, {"ChildWorkflowError", ERROR_KIND_CHILD},
         {"TypeError", ERROR_KIND_TYPE},           {"RangeError", ERROR_KIND_RANGE},
     };
-    for (size_t i = 0; class_name && i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; class_name && i < COUNT_OF(kinds); i++) {
         if (strcmp(kinds[i].name, class_name) == 0) return kinds[i].kind;
     }
     return ERROR_KIND_ERROR;

@@ -6,6 +6,7 @@
 //
 // Not here: reading requests (exchange/request.c), waiting for the end of a run (exchange/wait.c),
 // answers too long for memory (exchange/spill.c), the bytes on the wire (http.c).
+#include "base/array.h"
 #include "server/http/problem.h"
 #include "server/server.h"
 #include <microhttpd.h>
@@ -129,8 +130,7 @@ static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
                               &copies[i].worker,       &copies[i].input, &copies[i].progress,
                               &copies[i].result,       &copies[i].error, &copies[i].concurrency_key,
                               &copies[i].non_retryable};
-        for (size_t j = 0; j < sizeof texts / sizeof texts[0]; j++)
-            *texts[j] = arena_str(arena, *texts[j]);
+        for (size_t j = 0; j < COUNT_OF(texts); j++) *texts[j] = arena_str(arena, *texts[j]);
     }
     return copies;
 }

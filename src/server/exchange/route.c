@@ -5,6 +5,7 @@
 //
 // Not here: what the routes do (routes_*.c), decoding of parameters (exchange.c).
 #include "server/exchange/route.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include <stdio.h>
 
@@ -13,7 +14,7 @@ static const RouteTable *const tables[] = {
     &routes_events,   &routes_workflows,     &routes_schedules, &routes_queues,
     &routes_inspect,  &routes_tokens,        &routes_system,    &routes_page,
     &routes_handlers, &routes_handler_flows, &routes_pending,   &routes_workers};
-enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
+enum { TABLE_COUNT = COUNT_OF(tables) };
 
 // The segment that begins after the slash at *at; moves *at to the next slash or the end.
 static Str take_segment(Str path, size_t *at) {
@@ -191,6 +192,6 @@ const char *const *route_common_codes(size_t *ret_count) {
                                         "ORIGIN_NOT_ALLOWED", "NO_SUCH_PATH", "METHOD_NOT_ALLOWED",
                                         "STORE_UNAVAILABLE",  "SERVER_BUSY",  "STORE_FULL",
                                         "BAD_HEADER",         "CLOSED"};
-    *ret_count = sizeof codes / sizeof codes[0];
+    *ret_count = COUNT_OF(codes);
     return codes;
 }

@@ -8,6 +8,7 @@
 // rest.
 //
 // Not here: events that leave (handlers/stream.c).
+#include "base/array.h"
 #include "server/handlers/handler.h"
 
 enum { STRINGS_DEEP = 2 }; // a JSON string of a JSON string is enough
@@ -25,7 +26,7 @@ static bool is_envelope(const JsonValue *object) {
     if (object->count == 0) return false;
     JSON_EACH (member, object) {
         bool is_known = false;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (size_t i = 0; i < COUNT_OF(names); i++)
             is_known = is_known || str_equal(member->key, str_from(names[i]));
         if (!is_known) return false;
     }
@@ -85,7 +86,7 @@ bool handler_is_own(Str type) {
                                         "WorkflowFailedEvent",
                                         "WorkflowTimedOutEvent",
                                         "WorkflowCancelledEvent"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (str_equal(type, str_from(names[i]))) return true;
     return false;
 }

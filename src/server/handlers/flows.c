@@ -4,6 +4,7 @@
 // written there, `config.events` lists what may be posted; the rest is read off the script.
 //
 // Not here: handlers once they are started (handlers/handlers.c).
+#include "base/array.h"
 #include "engine/definitions/definition.h"
 #include "flow/code/outline.h"
 #include "server/handlers/handler.h"
@@ -441,4 +442,4 @@ static const Route routes[] = {
     {"POST", "/workflows/{name}/run-nowait", "runWorkflowNowait", "Start a workflow", SCOPE_CLIENT,
      BODY_PAYLOAD, run_fields, NULL, started_answers, foreign_codes, run_nowait},
 };
-const RouteTable routes_handler_flows = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_handler_flows = {routes, COUNT_OF(routes)};

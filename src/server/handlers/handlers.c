@@ -7,6 +7,7 @@
 // (handlers/stream.c).
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/text/number.h"
 #include "server/handlers/handler.h"
 
@@ -454,4 +455,4 @@ static const Route routes[] = {
     {"POST", "/handlers/{id}/release", "releaseHandler", "Take an idle handler out of memory",
      SCOPE_CLIENT, BODY_PAYLOAD, NULL, NULL, release_answers, foreign_codes, release_handler},
 };
-const RouteTable routes_handlers = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_handlers = {routes, COUNT_OF(routes)};

@@ -9,6 +9,7 @@
 // Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
 #include "server/http/http.h"
 #include "base/memory.h"
+#include "base/text/hex.h"
 #include "base/text/suggest.h"
 #include "server/access/auth.h"
 #include "server/exchange/stream.h"
@@ -103,13 +104,6 @@ void http_end_request(void *context, struct MHD_Connection *connection, void **r
 
 // ---- the request's target ----
 
-static int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 // False when an escape is malformed or stands for NUL.
 static bool decode(Arena *arena, Str text, bool is_query, Str *ret_text) {
     char *out = arena_alloc(arena, text.len + 1);
@@ -119,10 +113,9 @@ static bool decode(Arena *arena, Str text, bool is_query, Str *ret_text) {
         if (c == '+' && is_query) {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < text.len ? hex_value(text.data[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_value(text.data[i + 2]) : -1;
-            if (high < 0 || low < 0 || (high == 0 && low == 0)) return false;
-            c = (char)(high << 4 | low);
+            int byte = i + 2 < text.len ? hex_byte(text.data + i + 1) : -1;
+            if (byte <= 0) return false;
+            c = (char)byte;
             i += 2;
         }
         out[len++] = c;
@@ -178,7 +171,7 @@ static void refuse_parameter(Exchange *exchange, const Route *route, Str name) {
     size_t count = 0;
     for (const Field *field = route->query; field != NULL && field->name != NULL; field++)
         if (count < ROUTE_FIELDS_MAX) names[count++] = field->name;
-    const char *nearest = suggest_nearest(arena_cstr(&exchange->arena, name), names, count);
+    const char *nearest = suggest_nearest(name, names, count);
     exchange_refuse_with(exchange, ERR_INVALID, "UNKNOWN_PARAMETER",
                          "%s %s has no query parameter \"%.*s\"%s%s%s", route->method,
                          route->pattern, STR_ARG(name), nearest != NULL ? "; did you mean \"" : "",

@@ -5,6 +5,7 @@
 //
 // Not here: what went wrong (whoever filled the Diag).
 #include "server/http/problem.h"
+#include "base/array.h"
 #include <string.h>
 
 typedef struct CodeStatus {
@@ -44,7 +45,7 @@ static int find_status(const CodeStatus *codes, size_t count, const char *code) 
 }
 
 int problem_status(Status status, const char *code) {
-    int own = find_status(special, sizeof special / sizeof special[0], code);
+    int own = find_status(special, COUNT_OF(special), code);
     if (own != 0) return own;
     switch (status) {
     case OK: return 200;
@@ -115,9 +116,9 @@ static const CodeStatus ordinary[] = {
 };
 
 int problem_code_status(const char *code) {
-    int status = find_status(special, sizeof special / sizeof special[0], code);
+    int status = find_status(special, COUNT_OF(special), code);
     if (status != 0) return status;
-    return find_status(ordinary, sizeof ordinary / sizeof ordinary[0], code);
+    return find_status(ordinary, COUNT_OF(ordinary), code);
 }
 
 const char *problem_title(int http_status) {

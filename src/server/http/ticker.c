@@ -8,6 +8,7 @@
 //
 // Not here: what is due (connection.c, stream.c, routes/work.c), who waits for what (hub.c).
 #include "server/http/ticker.h"
+#include "base/array.h"
 #include "server/server.h"
 #include <errno.h>
 #include <poll.h>
@@ -117,7 +118,7 @@ static void *ticker_main(void *context) {
     while (!server->is_stopping) {
         set_timer(ticker, fire_deadlines(ticker, env_now_ms(env)));
         pthread_mutex_unlock(&server->lock);
-        (void)poll(sources, sizeof sources / sizeof *sources, -1);
+        (void)poll(sources, COUNT_OF(sources), -1);
         pthread_mutex_lock(&server->lock);
         hear_watches(ticker);
     }

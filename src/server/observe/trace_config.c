@@ -4,6 +4,7 @@
 // their programs alike, and because the standard says what they mean, down to the empty text.
 //
 // Not here: sending (trace.c).
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "server/observe/trace.h"
 #include <stdlib.h>
@@ -48,22 +49,14 @@ static Status read_url(Arena *arena, TraceConfig *config, Diag *diag) {
                     STR_ARG(config->url));
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static Str decode(Arena *arena, Str text) {
     char *out = arena_alloc(arena, text.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
-        bool is_escape = text.data[i] == '%' && i + 2 < text.len &&
-                         hex_digit(text.data[i + 1]) >= 0 && hex_digit(text.data[i + 2]) >= 0;
-        if (is_escape)
-            out[len++] = (char)(hex_digit(text.data[i + 1]) << 4 | hex_digit(text.data[i + 2]));
-        else out[len++] = text.data[i];
-        if (is_escape) i += 2;
+        bool has_room = text.data[i] == '%' && i + 2 < text.len;
+        int byte = has_room ? hex_byte(text.data + i + 1) : -1;
+        out[len++] = byte < 0 ? text.data[i] : (char)byte;
+        if (byte >= 0) i += 2;
     }
     out[len] = 0;
     return (Str){out, len};

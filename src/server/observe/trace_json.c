@@ -3,7 +3,9 @@
 // Ids are hexadecimal and 64-bit numbers are strings there.
 //
 // Not here: which spans (trace.c).
+#include "base/assert.h"
 #include "base/memory.h"
+#include "base/text/hex.h"
 #include "json/write.h"
 #include "server/observe/trace.h"
 #include <stdio.h>
@@ -17,10 +19,8 @@ void span_free(Span *span) {
 
 static void put_hex(JsonWriter *json, const char *key, const uint8_t *bytes, size_t size) {
     char text[2 * TRACE_ID_SIZE];
-    for (size_t i = 0; i < size; i++) {
-        text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-    }
+    ASSERT(size <= TRACE_ID_SIZE);
+    hex_write(text, bytes, size);
     json_put_string(json, key, (Str){text, 2 * size});
 }
 

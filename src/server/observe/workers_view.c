@@ -238,8 +238,7 @@ void workers_explain(const WorkersView *view, Arena *arena, Unserved *unserved) 
     char initial = unserved->name.len > 0 ? unserved->name.data[0] : '?';
     for (size_t i = 0; i < view->count; i++)
         gather(asked, json_member(view->nodes[i], STR("tasks")), initial);
-    unserved->did_you_mean =
-        suggest_nearest(arena_cstr(arena, unserved->name), asked->names, asked->count);
+    unserved->did_you_mean = suggest_nearest(unserved->name, asked->names, asked->count);
 }
 
 static void put_names(JsonWriter *json, const char *key, Str joined) {

@@ -10,6 +10,7 @@
 // Not here: what answers look like (openapi/schemas.c).
 #include "server/openapi/openapi.h"
 #include "abide.h"
+#include "base/array.h"
 #include "base/assert.h"
 #include "server/http/problem.h"
 #include <stdio.h>
@@ -40,7 +41,7 @@ static const PlainType plain_types[] = {
 };
 
 static const PlainType *find_plain(Str name) {
-    for (size_t i = 0; i < sizeof plain_types / sizeof plain_types[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(plain_types); i++)
         if (str_equal(name, str_from(plain_types[i].name))) return &plain_types[i];
     return NULL;
 }
@@ -196,7 +197,7 @@ static const Header headers[] = {
 };
 
 static void put_headers(JsonWriter *json, const char *operation) {
-    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(headers); i++)
         if (strcmp(headers[i].operation, operation) == 0)
             put_parameter(json, "header", &headers[i].field);
 }
@@ -391,7 +392,7 @@ static const TagText tag_texts[] = {
 };
 
 static const char *tag_text(Str tag) {
-    for (size_t i = 0; i < sizeof tag_texts / sizeof tag_texts[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(tag_texts); i++)
         if (str_equal(tag, str_from(tag_texts[i].tag))) return tag_texts[i].about;
     return NULL; // a test finds it
 }

@@ -4,6 +4,7 @@
 // against its schema, so a member that is added there has to be added here.
 //
 // Not here: bodies and queries of requests, which stand with their routes.
+#include "base/array.h"
 #include "server/openapi/openapi.h"
 
 static const Field problem[] = {
@@ -483,12 +484,12 @@ static const Schema schemas[] = {
 };
 
 const Schema *openapi_schemas(size_t *ret_count) {
-    *ret_count = sizeof schemas / sizeof schemas[0];
+    *ret_count = COUNT_OF(schemas);
     return schemas;
 }
 
 const Schema *openapi_schema(const char *name) {
-    for (size_t i = 0; i < sizeof schemas / sizeof schemas[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(schemas); i++)
         if (strcmp(schemas[i].name, name) == 0) return &schemas[i];
     return NULL;
 }

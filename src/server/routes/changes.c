@@ -4,6 +4,7 @@
 // after the commit that records the change (P1).
 //
 // Not here: starting runs and looking at them (routes/runs.c).
+#include "base/array.h"
 #include "server/exchange/parts.h"
 
 static const char *const change_codes[] = {"RUN_NOT_FOUND", NULL};
@@ -222,4 +223,4 @@ static const Route routes[] = {
     {"POST", "/v1/runs/{id}/signals/{name}", "signalRun", "Send a signal; the body is its payload",
      SCOPE_CLIENT, BODY_PAYLOAD, NULL, signal_query, signal_answers, signal_codes, signal_run},
 };
-const RouteTable routes_changes = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_changes = {routes, COUNT_OF(routes)};

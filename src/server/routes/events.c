@@ -4,6 +4,7 @@
 // are listed by name, everything else newest first.
 //
 // Not here: signals to one run (routes/changes.c), what is pending (routes/pending.c).
+#include "base/array.h"
 #include "base/text/number.h"
 #include "base/time/duration.h"
 #include "server/exchange/parts.h"
@@ -212,4 +213,4 @@ static const Route routes[] = {
     {"DELETE", "/v1/dead-letters/{id}", "removeDeadLetter", "Remove a dead letter", SCOPE_CLIENT,
      BODY_NONE, NULL, NULL, gone_answers, letter_codes, remove_dead_letter},
 };
-const RouteTable routes_events = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_events = {routes, COUNT_OF(routes)};

@@ -5,6 +5,7 @@
 // that has not waited yet, one that has ended) has no frames.
 //
 // Not here: how a VM is looked into (flow/snapshot/inspect.c).
+#include "base/array.h"
 #include "engine/definitions/definition.h"
 #include "engine/runners/flow_machine.h"
 #include "server/exchange/parts.h"
@@ -84,4 +85,4 @@ static const Route routes[] = {
     {"GET", "/v1/runs/{id}/snapshot", "getSnapshot", "Where a run stands: lines, variables, bytes",
      SCOPE_READ, BODY_NONE, NULL, NULL, snapshot_answers, snapshot_codes, get_snapshot},
 };
-const RouteTable routes_inspect = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_inspect = {routes, COUNT_OF(routes)};

@@ -6,6 +6,7 @@
 //
 // Not here: the page itself (page/status.html), how it gets into the program (tools/embed).
 #include "server/routes/page.h"
+#include "base/array.h"
 #include "server/exchange/exchange.h"
 
 static void send_page(Exchange *exchange) {
@@ -23,4 +24,4 @@ static const Route routes[] = {
     {"GET", "/", "statusPage", "The status page", SCOPE_NONE, BODY_NONE, NULL, NULL, page_answers,
      NULL, send_page},
 };
-const RouteTable routes_page = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_page = {routes, COUNT_OF(routes)};

@@ -5,6 +5,7 @@
 // several operations, one after the other; what comes meanwhile is left alone.
 //
 // Not here: publishing (routes/events.c), signalling (routes/changes.c).
+#include "base/array.h"
 #include "base/text/number.h"
 #include "server/exchange/parts.h"
 
@@ -133,4 +134,4 @@ static const Route routes[] = {
     {"DELETE", "/v1/runs/{id}/signals", "removeSignals", "Remove pending signals of a run",
      SCOPE_CLIENT, BODY_NONE, NULL, signals_query, removed_answers, signal_codes, remove_signals},
 };
-const RouteTable routes_pending = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_pending = {routes, COUNT_OF(routes)};

@@ -4,6 +4,7 @@
 // are listed by name. The queue of resume tasks is shown while there are any.
 //
 // Not here: what limits do (store/kernel/tasks/queues.c), the tasks themselves (routes/tasks.c).
+#include "base/array.h"
 #include "server/exchange/parts.h"
 
 // ---- looking ----
@@ -133,4 +134,4 @@ static const Route routes[] = {
     {"POST", "/v1/queues/{name}/resume", "resumeQueue", "Go on handing out tasks", SCOPE_CLIENT,
      BODY_NONE, NULL, NULL, changed_answers, name_codes, resume_queue},
 };
-const RouteTable routes_queues = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_queues = {routes, COUNT_OF(routes)};

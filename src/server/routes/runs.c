@@ -4,6 +4,7 @@
 // coordinator.
 //
 // Not here: changing them (routes/changes.c).
+#include "base/array.h"
 #include "base/text/number.h"
 #include "engine/definitions/start.h"
 #include "engine/runners/runner.h"
@@ -52,7 +53,7 @@ static Status read_leftovers(const JsonValue *body, RunSpec *spec, Diag *diag) {
         [LEFTOVER_DEAD_LETTER] = "dead_letter",
     };
     Str policy = STR("discard");
-    int64_t count = (int64_t)(sizeof names / sizeof names[0]), found = 0;
+    int64_t count = (int64_t)COUNT_OF(names), found = 0;
     TRY(json_get_string(body, "leftover_signals", &policy, diag));
     TRY(json_get_string(body, "leftover_topic", &spec->leftover_topic, diag));
     while (found < count && !str_equal(policy, str_from(names[found]))) found++;
@@ -385,4 +386,4 @@ static const Route routes[] = {
     {"GET", "/v1/runs/{id}/events", "streamEvents", "Live stream of a run's history", SCOPE_READ,
      BODY_NONE, NULL, events_query, stream_answers, stream_codes, stream_events},
 };
-const RouteTable routes_runs = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_runs = {routes, COUNT_OF(routes)};

@@ -4,6 +4,7 @@
 // left alone, so it can be repeated when it was cut short.
 //
 // Not here: when ticks are (model/schedule.c).
+#include "base/array.h"
 #include "base/time/duration.h"
 #include "engine/definitions/start.h"
 #include "server/exchange/parts.h"
@@ -248,4 +249,4 @@ static const Route routes[] = {
      "Start the runs of past ticks that have none", SCOPE_CLIENT, BODY_OBJECT, backfill_fields,
      NULL, backfill_answers, change_codes, backfill_schedule},
 };
-const RouteTable routes_schedules = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_schedules = {routes, COUNT_OF(routes)};

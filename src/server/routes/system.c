@@ -4,6 +4,7 @@
 // store is away or full or the server is stopping, and green again by itself.
 //
 // Not here: what the counters count (store/, engine/).
+#include "base/array.h"
 #include "server/exchange/parts.h"
 #include "server/openapi/openapi.h"
 #include <sys/statvfs.h>
@@ -191,4 +192,4 @@ static const Route routes[] = {
     {"GET", "/v1/nodes", "listNodes", "Members of the cluster", SCOPE_READ, BODY_NONE, NULL, NULL,
      nodes_answers, NULL, list_nodes},
 };
-const RouteTable routes_system = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_system = {routes, COUNT_OF(routes)};

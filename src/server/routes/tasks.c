@@ -4,6 +4,7 @@
 // waits for its next attempt. One that has failed is tried again only if no run waits for it.
 //
 // Not here: what workers ask for (routes/work.c).
+#include "base/array.h"
 #include "server/exchange/parts.h"
 
 static const Field task_fields[] = {
@@ -186,4 +187,4 @@ static const Route routes[] = {
      "Make the next attempt of a task due now, or queue a failed one again", SCOPE_CLIENT,
      BODY_NONE, NULL, NULL, retry_answers, retry_codes, retry_task},
 };
-const RouteTable routes_tasks = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_tasks = {routes, COUNT_OF(routes)};

@@ -4,6 +4,7 @@
 // this server before it is answered; on other nodes within TOKENS_STALE_MS.
 //
 // Not here: who is asked for a token (auth.c), what the store keeps (model/token.h).
+#include "base/array.h"
 #include "server/exchange/parts.h"
 
 static void put_scopes(JsonWriter *json, int64_t scopes) {
@@ -148,4 +149,4 @@ static const Route routes[] = {
     {"DELETE", "/v1/tokens/{id}", "removeToken", "Remove a token", SCOPE_ADMIN, BODY_NONE, NULL,
      NULL, gone_answers, remove_codes, remove_token},
 };
-const RouteTable routes_tokens = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_tokens = {routes, COUNT_OF(routes)};

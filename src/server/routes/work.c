@@ -9,6 +9,7 @@
 //        or that has called its waiting claims off. Whoever steps back wakes the next. What was
 //        leased while it left is handed back, so that nobody waits for the lease to run out.
 //   [K4] A claim that waits is watched: one whose client has left does not wait on.
+#include "base/array.h"
 #include "model/trace.h"
 #include "server/exchange/parts.h"
 #include "server/http/connection.h"
@@ -582,4 +583,4 @@ static const Route routes[] = {
     {"POST", "/v1/tasks/heartbeat", "heartbeatTasks", "Keep leases alive", SCOPE_WORKER,
      BODY_OBJECT, heartbeat_fields, NULL, beat_answers, complete_codes, heartbeat_tasks},
 };
-const RouteTable routes_work = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_work = {routes, COUNT_OF(routes)};

@@ -5,6 +5,7 @@
 //
 // Not here: how it is found out (workers.h).
 #include "server/observe/workers.h"
+#include "base/array.h"
 #include "server/exchange/parts.h"
 
 static void put_nodes(JsonWriter *json, const WorkersView *view) {
@@ -67,4 +68,4 @@ static const Route routes[] = {
     {"GET", "/v1/workers", "listWorkers", "Who asks for tasks, and what nobody asks for",
      SCOPE_READ, BODY_NONE, NULL, NULL, list_answers, NULL, list_workers},
 };
-const RouteTable routes_workers = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_workers = {routes, COUNT_OF(routes)};

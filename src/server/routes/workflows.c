@@ -4,6 +4,7 @@
 // one of them, and a file with a top-level body is called by it.
 //
 // Not here: the language (flow/), pinning runs to versions (store/kernel/runs/create.c).
+#include "base/array.h"
 #include "engine/definitions/definition.h"
 #include "flow/flow.h"
 #include "flow/lexer/report.h"
@@ -245,4 +246,4 @@ static const Route routes[] = {
     {"POST", "/v1/check", "checkSource", "Check a script without deploying it", SCOPE_READ,
      BODY_TEXT, NULL, check_query, check_answers, check_codes, check_source},
 };
-const RouteTable routes_workflows = {routes, sizeof routes / sizeof routes[0]};
+const RouteTable routes_workflows = {routes, COUNT_OF(routes)};

@@ -10,6 +10,7 @@
 //
 // Not here: what a fired task does (tasks/life.c), what a schedule does (schedules/ticks.c),
 // what a queue does (tasks/queues.c).
+#include "base/array.h"
 #include "base/assert.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/nodes/nodes.h"
@@ -168,7 +169,7 @@ static const DueIndex due_indexes[] = {
     {TABLE_SCHEDULES, SCHEDULES_BY_DUE},
     {TABLE_QUEUES, QUEUES_BY_DUE},
 };
-enum { DUE_INDEX_COUNT = sizeof(due_indexes) / sizeof(due_indexes[0]) };
+enum { DUE_INDEX_COUNT = COUNT_OF(due_indexes) };
 
 static Status due_page(Kernel *kernel, const DueIndex *index, int64_t limit, char **ret_rows,
                        size_t *ret_count) {

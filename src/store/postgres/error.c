@@ -11,6 +11,7 @@
 //
 // Of a connection that was not made libpq tells no SQLSTATE, just text. What a server says in
 // English gets a code of its own; in any other language it is STORE_IO with that text.
+#include "base/array.h"
 #include "store/postgres/internal.h"
 
 static bool is_state(const char *state, const char *wanted) { return strcmp(state, wanted) == 0; }
@@ -45,7 +46,7 @@ static const Refusal refusals[] = {
 
 Status pg_refused(const PGconn *connection, Diag *diag) {
     const char *text = PQerrorMessage(connection);
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
         if (strstr(text, refusals[i].said) == NULL) continue;
         Str trimmed = str_trim(str_from(text));
         return diag_set(diag, ERR_UNAVAILABLE, refusals[i].code, "PostgreSQL: %.*s%s",

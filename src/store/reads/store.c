@@ -5,6 +5,7 @@
 //   [R2] It stops after a page, after LIMIT_READ_LOOKS rows, or after READ_SIZE_MAX bytes.
 //
 // Not here: the queries (reads_*.c by noun).
+#include "base/array.h"
 #include "base/assert.h"
 #include "store/reads/internal.h"
 
@@ -257,7 +258,7 @@ Status read_due(Reads *reads) {
         {TABLE_SCHEDULES, SCHEDULES_BY_DUE, offsetof(ScheduleRow, due_at_ms)},
         {TABLE_QUEUES, QUEUES_BY_DUE, offsetof(QueueRow, due_at_ms)},
     };
-    for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(dues); i++) {
         char *rows = NULL;
         size_t count = 0;
         Scan scan = {.table = dues[i].table, .index = dues[i].index, .limit = 1};

@@ -8,6 +8,7 @@
 //   MOVED, ASK, CROSSSLOT, CLUSTERDOWN  ERR_UNAVAILABLE  STORE_SERVER      a cluster
 //   WRONGTYPE                           ERR_CORRUPT      STORE_CORRUPT
 //   everything else, no connection      ERR_UNAVAILABLE  STORE_IO, with the server's own text
+#include "base/array.h"
 #include "store/redis/internal.h"
 
 Status redis_lost(const char *reason, Diag *diag) {
@@ -61,7 +62,7 @@ static bool is_word(Str text, const char *word) {
 
 Status redis_error(Str text, Diag *diag) {
     text = str_trim(text);
-    for (size_t i = 0; i < sizeof(known_errors) / sizeof(known_errors[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(known_errors); i++) {
         const Known *known = &known_errors[i];
         if (!is_word(text, known->word)) continue;
         return diag_set(diag, known->status, known->code, "Redis: %s (%.*s)", known->advice,

@@ -8,18 +8,12 @@
 //
 //   [A1] All keys begin with {prefix}: the braces make a cluster keep them in one place.
 #include "base/memory.h"
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "store/redis/internal.h"
 #include <stdio.h>
 
 #define FORM "use redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=NAME"
-
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 // NULL when it is no text that can be sent.
 static char *text_decode(Str text) {
@@ -28,13 +22,12 @@ static char *text_decode(Str text) {
     for (size_t i = 0; i < text.len; i++, len++) {
         decoded[len] = text.data[i];
         if (text.data[i] != '%') continue;
-        int high = i + 2 < text.len ? hex_digit(text.data[i + 1]) : -1;
-        int low = i + 2 < text.len ? hex_digit(text.data[i + 2]) : -1;
-        if (high < 0 || low < 0 || high + low == 0) {
+        int byte = i + 2 < text.len ? hex_byte(text.data + i + 1) : -1;
+        if (byte <= 0) {
             mem_free(decoded);
             return NULL;
         }
-        decoded[len] = (char)(16 * high + low);
+        decoded[len] = (char)byte;
         i += 2;
     }
     decoded[len] = '\0';

@@ -8,6 +8,7 @@
 //   [V2] steps[0] makes all tables as they are now; each later step changes what the version
 //        before it had, in plain SQL that is never edited afterwards.
 //   [V3] A file with a newer version is never touched (sqlite/open.c refuses it before).
+#include "base/array.h"
 #include "base/assert.h"
 #include "store/sqlite/internal.h"
 
@@ -238,7 +239,7 @@ const Migration migrations[] = {
     {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
     {13, add_files},
 };
-const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
+const size_t migration_count = COUNT_OF(migrations);
 
 static Status apply(sqlite3 *database, const Migration *step, int version, Buf *sql, Diag *diag) {
     TRY(step->apply(database, sql, diag));

@@ -11,6 +11,7 @@
 //        tables: SQLite asks `authorize` whenever a statement is prepared.
 //
 // Not here: SQL text (sqlite/sql.c), opening and closing files (sqlite/open.c).
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/sqlite/internal.h"
@@ -428,7 +429,7 @@ static void sqlite_close(RowStore *rows) {
     sqlite3_stmt *const others[] = {self->begin,      self->commit,    self->rollback,
                                     self->read_begin, self->savepoint, self->rollback_to,
                                     self->release};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) sqlite3_finalize(others[i]);
+    for (size_t i = 0; i < COUNT_OF(others); i++) sqlite3_finalize(others[i]);
     for (int number = 0; number < TABLE_COUNT; number++) {
         sqlite3_finalize(self->get[number]);
         sqlite3_finalize(self->insert[number]);

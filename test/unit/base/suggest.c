@@ -5,7 +5,7 @@
 static const char *const names[] = {"charge", "refund", "sendMail", "pay"};
 
 static const char *nearest(const char *word) {
-    return suggest_nearest(word, names, sizeof names / sizeof *names);
+    return suggest_nearest(str_from(word), names, sizeof names / sizeof *names);
 }
 
 static void letters_put_in_left_out_or_replaced_are_near(void **state) {
@@ -27,7 +27,7 @@ static void what_is_far_is_not_suggested(void **state) {
     assert_null(nearest("x"));
     assert_null(nearest(""));
     assert_null(nearest("pink"));
-    assert_null(suggest_nearest("charge", names, 0));
+    assert_null(suggest_nearest(STR("charge"), names, 0));
 }
 
 static void the_word_itself_is_no_suggestion(void **state) {
@@ -38,7 +38,7 @@ static void the_word_itself_is_no_suggestion(void **state) {
 static void the_nearest_of_several_wins(void **state) {
     (void)state;
     static const char *const many[] = {"status-x", "statuses", "status"};
-    assert_string_equal(suggest_nearest("statu", many, 3), "status");
+    assert_string_equal(suggest_nearest(STR("statu"), many, 3), "status");
 }
 
 static void long_words_are_not_compared(void **state) {
@@ -46,7 +46,7 @@ static void long_words_are_not_compared(void **state) {
     char word[100];
     for (size_t i = 0; i < sizeof word; i++) word[i] = i + 1 < sizeof word ? 'a' : 0;
     const char *const same[] = {word + 1};
-    assert_null(suggest_nearest(word, same, 1));
+    assert_null(suggest_nearest(str_from(word), same, 1));
 }
 
 int main(void) {

@@ -4,6 +4,7 @@
 // pieces; large x are multiplied, as integers, with enough bits of 2/pi.
 //   [T1] The polynomials are evaluated in exactly the order written: another order gives other
 //        last bits. The build must not contract floating point operations (-ffp-contract=off).
+#include "base/array.h"
 #include "flow/builtin/number/math_functions.h"
 #include <math.h>
 #include <stdbool.h>
@@ -22,7 +23,7 @@ static const uint32_t two_over_pi[] = {
     0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D, 0x7527BAC7, 0xEBE5F17B,
     0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046, 0xFC7B6BAB, 0xF0CFBC20, 0x9AF4361D,
 };
-enum { TWO_OVER_PI_COUNT = sizeof two_over_pi / sizeof two_over_pi[0] };
+enum { TWO_OVER_PI_COUNT = COUNT_OF(two_over_pi) };
 
 // 256 bits of 2/pi from bit `start` (from 0) on, little-endian.
 static void take_window(uint32_t start, uint64_t ret_window[4]) {

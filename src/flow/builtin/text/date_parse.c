@@ -10,6 +10,7 @@
 //   [L3] other numbers         day, month, year by position and size (see day_finish)
 //   [L4] words                 months by their first three letters, AM/PM, zones; other words are
 //                              ignored before the first number and refused after it
+#include "base/array.h"
 #include "flow/builtin/text/date.h"
 #include "flow/value/string.h"
 #include <math.h>
@@ -149,7 +150,7 @@ static Token scan_word(Scanner *s) {
         if (unit >= 'A' && unit <= 'Z') unit |= 0x20;
         if (token.length < 3) start[token.length] = unit < 128 ? (char)unit : '?';
     }
-    for (size_t i = 0; i < sizeof known_words / sizeof known_words[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(known_words); i++) {
         if (memcmp(known_words[i].text, start, 3) != 0) continue;
         if (token.length > 3 && known_words[i].kind != WORD_MONTH) continue;
         token.word = (WordKind)known_words[i].kind;

@@ -6,6 +6,7 @@
 //
 //   [R1] Nothing is visible to the script before the whole text was read.
 //   [R2] Messages are those of V8 in Node 20; `fault` says which, `at` is where.
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "flow/builtin/objects.h"
@@ -410,7 +411,7 @@ static bool parse_text(JsonParser *p, FlowValue *ret) {
 
 static bool is_special_text(const JsonParser *p) {
     static const char *const texts[] = {"NaN", "Infinity", "undefined", "[object Object]"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         if (flow_string_equals_ascii(p->vm, p->text, texts[i])) return true;
     }
     return false;

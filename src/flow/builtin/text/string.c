@@ -140,112 +140,6 @@ static FlowNativeResult string_code_point_at(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_int((int32_t)code_point_at(s, (uint32_t)at, &size)));
 }
 
-// --- searching
-
-// startsWith and its kin refuse regular expressions: what has a true Symbol.match, or is one.
-static bool is_regexp(FlowVm *vm, FlowValue value) {
-    if (!flow_is_object(value)) return false;
-    FlowProperty property;
-    if (flow_object_lookup(vm, flow_as_object(value), FLOW_SYMBOL(vm, SYMBOL_MATCH), &property) &&
-        !(property.attributes & PROPERTY_ACCESSOR) && !flow_is_undefined(property.value)) {
-        return flow_to_boolean(property.value);
-    }
-    return flow_is_kind(value, KIND_REGEXP);
-}
-
-static FlowNativeResult this_and_needle(FlowVm *vm, FlowNativeCall *call, const char *method,
-                                        FlowString **ret_s, FlowString **ret_needle) {
-    TRY_NATIVE(flow_this_string(vm, call, method, ret_s));
-    if (is_regexp(vm, flow_argument(call, 0))) {
-        return flow_native_throw(vm, ERROR_KIND_TYPE,
-                                 "First argument to %s must not be a regular expression", method);
-    }
-    return flow_argument_string(vm, call, 0, ret_needle);
-}
-
-static uint32_t clamp(double position, uint32_t length) {
-    return position <= 0 ? 0 : position >= length ? length : (uint32_t)position;
-}
-
-static bool has_at(FlowVm *vm, const FlowString *s, const FlowString *needle, uint32_t at) {
-    uint32_t count = flow_string_length(needle);
-    if (count > flow_string_length(s) - at) return false;
-    uint32_t i = 0;
-    while (i < count && flow_string_at(s, at + i) == flow_string_at(needle, i)) i++;
-    flow_native_charge(vm, i);
-    return i == count;
-}
-
-int64_t flow_string_find_paid(FlowVm *vm, const FlowString *s, const FlowString *needle,
-                              uint32_t from) {
-    int64_t found = flow_string_find(s, needle, from);
-    uint64_t seen = (found < 0 ? flow_string_length(s) : (uint64_t)found) - from;
-    uint64_t work = seen + flow_string_length(needle);
-    flow_native_charge(vm, flow_string_is_wide(s) ? work * 4 : work); // Latin-1 is memmem's
-    return found;
-}
-
-static FlowNativeResult string_includes(FlowVm *vm, FlowNativeCall *call) {
-    FlowString *s;
-    FlowString *needle;
-    double from;
-    TRY_NATIVE(this_and_needle(vm, call, "String.prototype.includes", &s, &needle));
-    TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
-    int64_t found = flow_string_find_paid(vm, s, needle, clamp(from, flow_string_length(s)));
-    return flow_native_return(call, flow_bool(found >= 0));
-}
-
-static FlowNativeResult string_starts_with(FlowVm *vm, FlowNativeCall *call) {
-    FlowString *s;
-    FlowString *needle;
-    double from;
-    TRY_NATIVE(this_and_needle(vm, call, "String.prototype.startsWith", &s, &needle));
-    TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
-    return flow_native_return(call,
-                              flow_bool(has_at(vm, s, needle, clamp(from, flow_string_length(s)))));
-}
-
-static FlowNativeResult string_ends_with(FlowVm *vm, FlowNativeCall *call) {
-    FlowString *s;
-    FlowString *needle;
-    TRY_NATIVE(this_and_needle(vm, call, "String.prototype.endsWith", &s, &needle));
-    double end = flow_string_length(s);
-    if (!flow_is_undefined(flow_argument(call, 1))) {
-        TRY_NATIVE(flow_argument_integer(vm, call, 1, &end));
-    }
-    uint32_t stop = clamp(end, flow_string_length(s));
-    uint32_t count = flow_string_length(needle);
-    bool is_there = count <= stop && has_at(vm, s, needle, stop - count);
-    return flow_native_return(call, flow_bool(is_there));
-}
-
-static FlowNativeResult string_index_of(FlowVm *vm, FlowNativeCall *call) {
-    FlowString *s;
-    FlowString *needle;
-    double from;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.indexOf", &s));
-    TRY_NATIVE(flow_argument_string(vm, call, 0, &needle));
-    TRY_NATIVE(flow_argument_integer(vm, call, 1, &from));
-    int64_t found = flow_string_find_paid(vm, s, needle, clamp(from, flow_string_length(s)));
-    return flow_native_return(call, flow_int((int32_t)found));
-}
-
-static FlowNativeResult string_last_index_of(FlowVm *vm, FlowNativeCall *call) {
-    FlowString *s;
-    FlowString *needle;
-    double from;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.lastIndexOf", &s));
-    TRY_NATIVE(flow_argument_string(vm, call, 0, &needle));
-    TRY_NATIVE(flow_argument_number(vm, call, 1, &from));
-    uint32_t length = flow_string_length(s);
-    uint32_t count = flow_string_length(needle);
-    if (count > length) return flow_native_return(call, flow_int(-1));
-    uint32_t at = isnan(from) ? length - count : clamp(trunc(from), length - count);
-    int64_t found = flow_string_find_last(s, needle, at);
-    flow_native_charge(vm, ((uint64_t)(found < 0 ? at : at - (uint32_t)found) + count) * 4);
-    return flow_native_return(call, flow_int((int32_t)found));
-}
-
 // --- parts
 
 static FlowNativeResult return_part(FlowVm *vm, FlowNativeCall *call, FlowString *s, double start,
@@ -282,8 +176,8 @@ static FlowNativeResult string_substring(FlowVm *vm, FlowNativeCall *call) {
     if (!flow_is_undefined(flow_argument(call, 1))) {
         TRY_NATIVE(flow_argument_integer(vm, call, 1, &end));
     }
-    start = clamp(start, flow_string_length(s));
-    end = clamp(end, flow_string_length(s));
+    start = flow_string_clamp(start, flow_string_length(s));
+    end = flow_string_clamp(end, flow_string_length(s));
     return return_part(vm, call, s, fmin(start, end), fmax(start, end));
 }
 
@@ -547,7 +441,8 @@ static FlowNativeResult intrinsic_find(FlowVm *vm, FlowNativeCall *call) {
     FlowString *needle = flow_string_flat(vm, flow_as_string(flow_argument(call, 1)));
     double from = flow_as_number(flow_argument(call, 2));
     if (from > flow_string_length(s)) return flow_native_return(call, flow_int(-1));
-    int64_t found = flow_string_find_paid(vm, s, needle, clamp(from, flow_string_length(s)));
+    int64_t found =
+        flow_string_find_paid(vm, s, needle, flow_string_clamp(from, flow_string_length(s)));
     return flow_native_return(call, flow_int((int32_t)found));
 }
 
@@ -557,7 +452,8 @@ static FlowNativeResult intrinsic_part(FlowVm *vm, FlowNativeCall *call) {
     uint32_t length = flow_string_length(s);
     double start = flow_as_number(flow_argument(call, 1));
     double end = flow_as_number(flow_argument(call, 2));
-    return return_part(vm, call, s, clamp(start, length), clamp(end, length));
+    return return_part(vm, call, s, flow_string_clamp(start, length),
+                       flow_string_clamp(end, length));
 }
 
 // %advanceIndex(s, index): behind the code point at index.
@@ -592,11 +488,11 @@ static const FlowNativeEntry string_members[] = {
     NATIVE("charCodeAt", string_char_code_at, 1),
     NATIVE("codePointAt", string_code_point_at, 1),
     NATIVE_SLOW("concat", string_concat, "String_prototype_concat", 1),
-    NATIVE("endsWith", string_ends_with, 1),
-    NATIVE("includes", string_includes, 1),
-    NATIVE("indexOf", string_index_of, 1),
+    NATIVE("endsWith", flow_string_ends_with_native, 1),
+    NATIVE("includes", flow_string_includes_native, 1),
+    NATIVE("indexOf", flow_string_index_of_native, 1),
     NATIVE("isWellFormed", string_is_well_formed, 0),
-    NATIVE("lastIndexOf", string_last_index_of, 1),
+    NATIVE("lastIndexOf", flow_string_last_index_of_native, 1),
     NATIVE_SLOW("localeCompare", flow_string_locale_compare_native,
                 "String_prototype_localeCompare", 1),
     NATIVE_SLOW("match", flow_string_match_native, "String_prototype_match", 1),
@@ -610,7 +506,7 @@ static const FlowNativeEntry string_members[] = {
     NATIVE_SLOW("search", flow_string_search_native, "String_prototype_search", 1),
     NATIVE("slice", string_slice, 2),
     NATIVE_SLOW("split", flow_string_split_native, "String_prototype_split", 2),
-    NATIVE("startsWith", string_starts_with, 1),
+    NATIVE("startsWith", flow_string_starts_with_native, 1),
     NATIVE("substr", string_substr, 2),
     NATIVE("substring", string_substring, 2),
     NATIVE_MAGIC("toLocaleLowerCase", string_case, 0, CASE_LOCALE_LOWER),

@@ -2,6 +2,10 @@
 #pragma once
 #include "flow/builtin/primitives.h"
 
+// A position that scripts give, held within the string.
+static inline uint32_t flow_string_clamp(double position, uint32_t length) {
+    return position <= 0 ? 0 : position >= length ? length : (uint32_t)position;
+}
 // flow_string_find, paid for. `from` is at most the length.
 int64_t flow_string_find_paid(FlowVm *vm, const FlowString *s, const FlowString *needle,
                               uint32_t from);
@@ -38,6 +42,11 @@ void flow_string_substitute(FlowStringBuilder *builder, FlowString *template,
                             const StringMatch *match);
 
 // --- methods in other files than text/string.c
+FlowNativeResult flow_string_includes_native(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_string_starts_with_native(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_string_ends_with_native(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_string_index_of_native(FlowVm *vm, FlowNativeCall *call);
+FlowNativeResult flow_string_last_index_of_native(FlowVm *vm, FlowNativeCall *call);
 FlowNativeResult flow_string_replace_native(FlowVm *vm, FlowNativeCall *call);
 FlowNativeResult flow_string_replace_all_native(FlowVm *vm, FlowNativeCall *call);
 FlowNativeResult flow_string_split_native(FlowVm *vm, FlowNativeCall *call);

@@ -7,6 +7,7 @@
 //   [C1] For ASCII and Latin letters the answer is that of ICU's root collation.
 //   [C2] Other scripts compare by code point on the first level, which keeps scripts apart and
 //        most alphabets in order; no language's own rules are applied.
+#include "base/array.h"
 #include "base/containers/vec.h"
 #include "base/memory.h"
 #include "flow/builtin/objects.h"
@@ -22,7 +23,7 @@ static const uint16_t symbol_order[] = {
     0xF7, 0xD7, '<',  '=',  '>',  0xAC, '|',  0xA6, '~',  0xA4, 0xA2, '$',  0xA3, 0xA5,
 };
 enum {
-    SYMBOL_COUNT = sizeof symbol_order / sizeof symbol_order[0],
+    SYMBOL_COUNT = COUNT_OF(symbol_order),
     PRIMARY_DIGIT = 0x100,  // '0'
     PRIMARY_NUMBER = 0x110, // numeric mode: a run of digits, by its length
     PRIMARY_LETTER = 0x200, // 'a'; Latin letters follow with gaps
@@ -59,7 +60,7 @@ typedef struct Elements {
 } Elements;
 
 static uint16_t accent_weight(uint32_t mark) {
-    for (uint16_t i = 0; i < sizeof accent_order / sizeof accent_order[0]; i++) {
+    for (uint16_t i = 0; i < COUNT_OF(accent_order); i++) {
         if (accent_order[i] == mark) return (uint16_t)(i + 2);
     }
     return (uint16_t)(32 + (mark & 0x7FFF));
@@ -117,7 +118,7 @@ static void put_character(Elements *out, uint32_t code_point) {
         put_element(out, code_point, false);
         return;
     }
-    for (size_t i = 0; i < sizeof extra_letters / sizeof extra_letters[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(extra_letters); i++) {
         if (extra_letters[i].letter != code_point) continue;
         bool is_pair = extra_letters[i].second < 0x300;
         put_element(out, extra_letters[i].base, is_pair);

@@ -3,6 +3,7 @@
 // Text goes through UTF-8; a lone surrogate or a malformed escape is a URIError, as is UTF-8 that
 // is overlong, a surrogate or beyond Unicode.
 //   [U1] decodeURI leaves the escapes of reserved characters as they are written.
+#include "base/text/hex.h"
 #include "base/text/utf.h"
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
@@ -67,12 +68,6 @@ static FlowNativeResult global_encode(FlowVm *vm, FlowNativeCall *call) {
         for (size_t j = 0; j < count; j++) put_escape(&builder, (uint8_t)bytes[j]);
     }
     return finish(call, &builder);
-}
-
-static int hex_value(uint16_t unit) {
-    if (unit >= '0' && unit <= '9') return unit - '0';
-    uint16_t lower = unit | 0x20;
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 // The byte of the escape at `at`; -1 when it is none.

@@ -15,6 +15,7 @@
 //        still have to be done outlive their run and stand alone from then on.
 //
 // Not here: who decides that a run ends (runs/turn.c, runs/change.c, kernel/due.c).
+#include "base/array.h"
 #include "base/assert.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
@@ -291,7 +292,7 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
         {.table = TABLE_STATES, .index = SCAN_PRIMARY, .match = &state, .match_count = 1},
         {.table = TABLE_TAGS, .index = TAGS_BY_RUN, .match = &tag, .match_count = 1},
     };
-    for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(scans); i++) {
         if (!purge_needs(run, scans[i].table)) continue;
         bool is_empty;
         TRY(belongings_remove(kernel, &scans[i], budget, &is_empty));

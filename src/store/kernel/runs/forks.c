@@ -14,6 +14,7 @@
 // Not here: finding the turn (runs/snapshots.c), forks of native runs (runs/create.c).
 #include "base/assert.h"
 #include "base/containers/hash.h"
+#include "base/text/hex.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/runs/snapshots.h"
 #include "store/kernel/tasks/tasks.h"
@@ -32,10 +33,7 @@ static Str fork_id(Kernel *kernel, const char *prefix, Str old_id, Str run_id) {
     sha256_update(&sha, "\n", 1);
     sha256_update(&sha, run_id.data, run_id.len);
     sha256_final(&sha, digest);
-    for (int i = 0; i < 16; i++) {
-        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
+    hex_write(hex, digest, 16);
     return arena_printf(&kernel->scratch, "%s_%s", prefix, hex);
 }
 

@@ -12,6 +12,7 @@
 //        is raised, a pause that ends) says so with batch.has_tasks.
 //
 // Not here: concurrency keys (tasks/keys.c), tasks (tasks/tasks.c).
+#include "base/array.h"
 #include "store/kernel/tasks/queues.h"
 #include "base/assert.h"
 
@@ -155,7 +156,7 @@ static Status limits_check(Kernel *kernel, const QueueRow *wanted) {
     const int64_t limits[] = {wanted->max_running, wanted->max_per_key, wanted->rate_count};
     bool is_good = wanted->rate_period_ms >= 0 && wanted->rate_period_ms <= LIMIT_DURATION_MS &&
                    (wanted->rate_count > 0) == (wanted->rate_period_ms > 0);
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
         is_good = is_good && limits[i] >= 0 && limits[i] <= QUEUE_LIMIT_MAX;
     }
     if (is_good) return OK;
