@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/time/duration.h"
 #include "json/validate.h"
+#include "model/spec.h"
 #include <stdio.h>
 
 static int code_of(Status status, const Diag *diag) {
@@ -90,82 +91,63 @@ Status api_check_duration(const char *text, int64_t fallback_ms, int64_t *ret_ms
 }
 
 Status api_check_retry(const abide_retry *retry, Arena *arena, RetryPolicy *policy, Diag *diag) {
-    if (retry->attempts < 0 || retry->factor < 0 || retry->jitter < 0 || retry->jitter > 1)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION",
-                        "retry: attempts and factor must not be negative, jitter is 0 … 1");
-    policy->max_attempts = retry->attempts == 0 ? 3 : retry->attempts;
-    policy->factor_pct = retry->factor == 0 ? 200 : (int64_t)(retry->factor * 100);
+    *policy = (RetryPolicy){
+        .max_attempts = 3, .factor_pct = 200, .delay_ms = 1000, .max_delay_ms = 3600000};
+    if (retry->attempts != 0) {
+        TRY(spec_check_number(SPEC_ATTEMPTS, NULL, retry->attempts, diag));
+        policy->max_attempts = retry->attempts;
+    }
+    if (retry->factor != 0) {
+        TRY(spec_check_number(SPEC_RETRY_FACTOR, "factor", retry->factor, diag));
+        policy->factor_pct = (int64_t)(retry->factor * 100);
+    }
+    TRY(spec_check_number(SPEC_RETRY_JITTER, NULL, retry->jitter, diag));
     policy->jitter_pct = (int64_t)(retry->jitter * 100);
-    TRY(api_check_duration(retry->delay, 1000, &policy->delay_ms, diag));
-    TRY(api_check_duration(retry->max_delay, 3600000, &policy->max_delay_ms, diag));
-    Str joined = STR_NULL;
+    TRY(spec_read_duration("delay", str_from(retry->delay), &policy->delay_ms, diag));
+    TRY(spec_read_duration("max_delay", str_from(retry->max_delay), &policy->max_delay_ms, diag));
     for (const char *const *type = retry->non_retryable; type != NULL && *type != NULL; type++)
-        joined = str_is_null(joined) ? arena_str(arena, str_from(*type))
-                                     : arena_printf(arena, "%.*s\n%s", STR_ARG(joined), *type);
-    policy->non_retryable = joined;
+        TRY(spec_add_name(SPEC_ERROR_TYPE, arena, str_from(*type), &policy->non_retryable, diag));
     return OK;
 }
 
 static Status check_tags(const abide_start_options *options, Arena *arena, Str *ret_tags,
                          Diag *diag) {
-    *ret_tags = STR_NULL;
-    if (options->tag_count == 0) return OK;
-    bool is_count = options->tag_count > 0 && options->tag_count <= (int)LIMIT_TAG_COUNT;
-    if (!is_count || options->tags == NULL)
-        return diag_set(diag, ERR_INVALID, "BAD_TAG", "a run may have at most %d tags",
-                        LIMIT_TAG_COUNT);
-    Str joined = STR_NULL;
-    for (int i = 0; i < options->tag_count; i++) {
-        Str tag = str_from(options->tags[i]);
-        TRY(name_check(tag, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, diag));
-        joined = i == 0 ? arena_str(arena, tag)
-                        : arena_printf(arena, "%.*s\n%.*s", STR_ARG(joined), STR_ARG(tag));
-    }
-    *ret_tags = joined;
+    if (options->tag_count < 0 || (options->tag_count > 0 && options->tags == NULL))
+        return diag_set(diag, ERR_INVALID, "BAD_TAG", "tags and tag_count do not fit together");
+    for (int i = 0; i < options->tag_count; i++)
+        TRY(spec_add_name(SPEC_TAG, arena, str_from(options->tags[i]), ret_tags, diag));
     return OK;
 }
 
-static Status check_leftovers(const abide_start_options *options, RunSpec *spec, Diag *diag) {
-    if (options->leftover_signals < LEFTOVER_DISCARD ||
-        options->leftover_signals > LEFTOVER_DEAD_LETTER)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "leftover_signals is %d",
-                        options->leftover_signals);
-    spec->leftover_policy = options->leftover_signals;
-    if (options->leftover_signals == LEFTOVER_TO_TOPIC)
-        TRY(api_check_name(options->leftover_topic, "leftover_topic", &spec->leftover_topic, diag));
-    return OK;
+static Status check_keeping(const char *retention, RunSpec *spec, Diag *diag) {
+    if (retention == NULL) return OK;
+    spec->given |= GIVEN_KEEP;
+    if (strcmp(retention, "forever") == 0) {
+        spec->keep_ms = -1;
+        return OK;
+    }
+    return spec_read_duration("retention", str_from(retention), &spec->keep_ms, diag);
 }
 
 Status api_check_start(const abide_start_options *options, int64_t now_ms, Arena *arena,
                        RunSpec *spec, Diag *diag) {
     if (options == NULL) return OK;
-    if (options->id != NULL) TRY(api_check_run_id(options->id, &spec->id, diag));
-    if (options->key != NULL) {
-        spec->dedupe_key = str_from(options->key);
-        TRY(name_check(spec->dedupe_key, "the idempotency key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
-    }
-    int64_t delay_ms;
-    TRY(api_check_duration(options->delay, 0, &delay_ms, diag));
-    if (options->start_at_ms < 0)
-        return diag_set(diag, ERR_INVALID, "BAD_TIME", "start_at_ms is negative");
-    if (delay_ms > 0 && options->start_at_ms > 0)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "set delay or start_at_ms, not both");
-    spec->start_at_ms = delay_ms > 0 ? now_ms + delay_ms : options->start_at_ms;
-    TRY(api_check_duration(options->timeout, 0, &spec->timeout_ms, diag));
-    if (options->retention != NULL) spec->given |= GIVEN_KEEP;
-    if (options->priority != 0) spec->given |= GIVEN_PRIORITY;
-    if (options->retention != NULL && strcmp(options->retention, "forever") == 0)
-        spec->keep_ms = -1;
-    else TRY(api_check_duration(options->retention, spec->keep_ms, &spec->keep_ms, diag));
-    if (options->priority < PRIORITY_MIN || options->priority > PRIORITY_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "priority is %d; allowed are %d … %d",
-                        options->priority, PRIORITY_MIN, PRIORITY_MAX);
-    spec->priority = options->priority;
-    TRY(check_tags(options, arena, &spec->tags, diag));
-    TRY(check_leftovers(options, spec, diag));
-    if (options->close_policy != CLOSE_ABANDON && options->close_policy != CLOSE_CANCEL)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "close_policy is %d",
-                        options->close_policy);
+    spec->id = str_from(options->id);
+    spec->dedupe_key = str_from(options->key);
+    spec->leftover_topic = str_from(options->leftover_topic);
+    spec->leftover_policy = options->leftover_signals;
     spec->close_policy = options->close_policy;
-    return OK;
+    spec->priority = options->priority;
+    if (options->priority != 0) spec->given |= GIVEN_PRIORITY;
+    int64_t delay_ms = 0;
+    if (options->id != NULL) TRY(spec_check_name(SPEC_RUN_ID, NULL, spec->id, diag));
+    if (options->key != NULL) TRY(spec_check_name(SPEC_RUN_KEY, NULL, spec->dedupe_key, diag));
+    TRY(spec_read_duration("delay", str_from(options->delay), &delay_ms, diag));
+    TRY(spec_start_time(now_ms, delay_ms, options->start_at_ms, &spec->start_at_ms, diag));
+    TRY(spec_read_duration("timeout", str_from(options->timeout), &spec->timeout_ms, diag));
+    TRY(check_keeping(options->retention, spec, diag));
+    TRY(spec_check_number(SPEC_PRIORITY, NULL, options->priority, diag));
+    TRY(check_tags(options, arena, &spec->tags, diag));
+    TRY(spec_check_choice(SPEC_CLOSE_POLICY, NULL, options->close_policy, diag));
+    return spec_check_leftovers(spec->leftover_policy, spec->leftover_topic, diag);
 }

@@ -6,9 +6,11 @@
 //
 // Not here: what is recorded and replayed (engine/runners/native.c).
 #include "api/api.h"
+#include "base/array.h"
 #include "base/limits.h"
 #include "base/time/duration.h"
 #include "json/write.h"
+#include "model/spec.h"
 #include <stdio.h>
 
 // Answers a refused argument.
@@ -217,20 +219,27 @@ static Status fill_task(abide_ctx *ctx, const abide_task_options *options, TaskS
     spec->backoff_factor_pct = policy.factor_pct;
     spec->jitter_pct = policy.jitter_pct;
     spec->non_retryable = policy.non_retryable;
-    if (options->priority < PRIORITY_MIN || options->priority > PRIORITY_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "priority is %d", options->priority);
+    TRY(spec_check_number(SPEC_PRIORITY, NULL, options->priority, diag));
     spec->priority = options->priority;
-    if (options->queue != NULL)
-        TRY(api_check_name(options->queue, "the queue", &spec->queue, diag));
-    spec->queue = arena_str(ctx->arena, spec->queue);
+    Str queue = str_from(options->queue), key = str_from(options->concurrency_key);
+    if (options->queue != NULL) TRY(spec_check_name(SPEC_QUEUE, NULL, queue, diag));
     if (options->concurrency_key != NULL)
-        TRY(api_check_name(options->concurrency_key, "the concurrency key", &spec->concurrency_key,
-                           diag));
-    spec->concurrency_key = arena_str(ctx->arena, spec->concurrency_key);
-    TRY(api_check_duration(options->delay, 0, &spec->delay_ms, diag));
-    TRY(api_check_duration(options->timeout, 0, &spec->run_timeout_ms, diag));
-    TRY(api_check_duration(options->schedule_timeout, 0, &spec->start_timeout_ms, diag));
-    return api_check_duration(options->heartbeat_timeout, 0, &spec->heartbeat_ms, diag);
+        TRY(spec_check_name(SPEC_CONCURRENCY_KEY, NULL, key, diag));
+    spec->queue = arena_str(ctx->arena, queue);
+    spec->concurrency_key = arena_str(ctx->arena, key);
+    const struct {
+        const char *name, *text;
+        int64_t *ret_ms;
+    } durations[] = {
+        {"delay", options->delay, &spec->delay_ms},
+        {"timeout", options->timeout, &spec->run_timeout_ms},
+        {"schedule_timeout", options->schedule_timeout, &spec->start_timeout_ms},
+        {"heartbeat_timeout", options->heartbeat_timeout, &spec->heartbeat_ms},
+    };
+    for (size_t i = 0; i < COUNT_OF(durations); i++)
+        TRY(spec_read_duration(durations[i].name, str_from(durations[i].text), durations[i].ret_ms,
+                               diag));
+    return OK;
 }
 
 int abide_task_start(abide_ctx *ctx, const char *task, const char *input,

@@ -6,8 +6,10 @@
 //
 // Not here: when ticks are (model/schedule.c), what the operations do (store/kernel/schedules).
 #include "api/api.h"
+#include "base/assert.h"
 #include "base/limits.h"
 #include "base/time/duration.h"
+#include "model/spec.h"
 #include "store/reads.h"
 #include <stdio.h>
 
@@ -21,11 +23,8 @@ static int ask(abide_engine *engine, Request *request, abide_error *error) {
 }
 
 static Status check_name(const char *text, Str *ret_name, Diag *diag) {
-    TRY(api_check_name(text, "the schedule name", ret_name, diag));
-    if (ret_name->len <= LIMIT_SCHEDULE_NAME_SIZE) return OK;
-    return diag_set(diag, ERR_INVALID, "BAD_NAME",
-                    "the schedule name has %zu bytes; at most %d are allowed", ret_name->len,
-                    LIMIT_SCHEDULE_NAME_SIZE);
+    *ret_name = str_from(text);
+    return spec_check_name(SPEC_SCHEDULE_NAME, NULL, *ret_name, diag);
 }
 
 // ---- set ----
@@ -33,21 +32,15 @@ static Status check_name(const char *text, Str *ret_name, Diag *diag) {
 // Kind and spec; a single time is written into `text`.
 static Status check_time(const abide_schedule *schedule, char text[INSTANT_TEXT_MAX],
                          ScheduleRow *row, Diag *diag) {
-    int given = (schedule->cron != NULL) + (schedule->every != NULL) + (schedule->at_ms != 0);
-    if (given != 1)
-        return diag_set(diag, ERR_INVALID, "BAD_SCHEDULE",
-                        "set exactly one of cron, every and at_ms; %d are set", given);
+    TRY(spec_schedule_kind(str_from(schedule->cron), str_from(schedule->every),
+                           schedule->at_ms != 0, &row->kind, diag));
     if (schedule->at_ms < 0) return diag_set(diag, ERR_INVALID, "BAD_TIME", "at_ms is negative");
     row->zone = str_from(schedule->timezone);
-    if (schedule->cron != NULL) {
-        row->kind = SCHEDULE_CRON;
-        row->spec = str_from(schedule->cron);
-    } else if (schedule->every != NULL) {
-        row->kind = SCHEDULE_INTERVAL;
-        row->spec = str_from(schedule->every);
-    } else {
-        row->kind = SCHEDULE_ONCE;
-        row->spec = (Str){text, instant_format(schedule->at_ms, text)};
+    switch ((ScheduleKind)row->kind) {
+    case SCHEDULE_CRON: row->spec = str_from(schedule->cron); break;
+    case SCHEDULE_INTERVAL: row->spec = str_from(schedule->every); break;
+    case SCHEDULE_ONCE: row->spec = (Str){text, instant_format(schedule->at_ms, text)}; break;
+    case SCHEDULE_KIND_COUNT: UNREACHABLE();
     }
     return OK;
 }
@@ -61,7 +54,8 @@ static Status check_runs(abide_engine *engine, const abide_schedule *schedule, A
                                    .tags = schedule->tags,
                                    .tag_count = schedule->tag_count};
     RunSpec spec = {.keep_ms = engine->run_retention_ms};
-    TRY(api_check_name(schedule->workflow, "the workflow name", &row->workflow, diag));
+    row->workflow = str_from(schedule->workflow);
+    TRY(spec_check_name(SPEC_WORKFLOW, NULL, row->workflow, diag));
     TRY(api_check_payload(schedule->input, "the input", &row->input, diag));
     TRY(api_check_start(&options, env_now_ms(engine->driver.env), arena, &spec, diag));
     // A deployed script, or nothing: the store knows.
@@ -79,11 +73,11 @@ static Status check_schedule(abide_engine *engine, const abide_schedule *schedul
     char *text = arena_zalloc(arena, INSTANT_TEXT_MAX);
     TRY(check_time(schedule, text, row, diag));
     TRY(check_runs(engine, schedule, arena, row, diag));
-    TRY(api_check_duration(schedule->jitter, 0, &row->jitter_ms, diag));
-    TRY(api_check_duration(schedule->catch_up, 0, &row->catch_up_ms, diag));
-    TRY(api_check_duration(schedule->cancel_grace, engine->cancel_grace_ms, &row->grace_ms, diag));
-    if (schedule->overlap < OVERLAP_SKIP || schedule->overlap >= OVERLAP_COUNT)
-        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "overlap is %d", schedule->overlap);
+    row->grace_ms = engine->cancel_grace_ms;
+    TRY(spec_read_duration("jitter", str_from(schedule->jitter), &row->jitter_ms, diag));
+    TRY(spec_read_duration("catch_up", str_from(schedule->catch_up), &row->catch_up_ms, diag));
+    TRY(spec_read_duration("cancel_grace", str_from(schedule->cancel_grace), &row->grace_ms, diag));
+    TRY(spec_check_choice(SPEC_OVERLAP, NULL, schedule->overlap, diag));
     row->overlap = schedule->overlap;
     row->is_paused = schedule->is_paused != 0;
     return OK;

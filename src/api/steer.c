@@ -7,6 +7,7 @@
 // Not here: what the operations do (store/kernel_*.c).
 #include "api/api.h"
 #include "base/limits.h"
+#include "model/spec.h"
 #include <stdio.h>
 
 // Answers come back by value in the op; ids are copied here.
@@ -45,7 +46,8 @@ typedef struct StartArguments {
 
 static Status fill_start(abide_engine *engine, const StartArguments *given, Arena *arena,
                          RunSpec *spec, Diag *diag) {
-    TRY(api_check_name(given->workflow, "the workflow name", &spec->workflow, diag));
+    spec->workflow = str_from(given->workflow);
+    TRY(spec_check_name(SPEC_WORKFLOW, NULL, spec->workflow, diag));
     TRY(api_check_payload(given->input, "the input", &spec->input, diag));
     spec->kind = RUN_NATIVE;
     spec->keep_ms = engine->run_retention_ms;

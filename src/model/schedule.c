@@ -15,7 +15,7 @@ static const char *const kind_names[SCHEDULE_KIND_COUNT] = {
     [SCHEDULE_ONCE] = "once",
 };
 
-static const char *const overlap_names[OVERLAP_COUNT] = {
+const char *const overlap_names[OVERLAP_COUNT] = {
     [OVERLAP_SKIP] = "skip",
     [OVERLAP_QUEUE] = "queue",
     [OVERLAP_ALLOW] = "allow",
@@ -27,27 +27,9 @@ const char *schedule_kind_name(int64_t kind) {
     return kind_names[kind];
 }
 
-bool schedule_kind_parse(Str name, ScheduleKind *ret_kind) {
-    for (int kind = SCHEDULE_CRON; kind < SCHEDULE_KIND_COUNT; kind++) {
-        if (!str_equal(name, str_from(kind_names[kind]))) continue;
-        *ret_kind = (ScheduleKind)kind;
-        return true;
-    }
-    return false;
-}
-
 const char *overlap_name(int64_t policy) {
     if (policy < OVERLAP_SKIP || policy >= OVERLAP_COUNT) return "unknown";
     return overlap_names[policy];
-}
-
-bool overlap_parse(Str name, SchedulePolicy *ret_policy) {
-    for (int policy = OVERLAP_SKIP; policy < OVERLAP_COUNT; policy++) {
-        if (!str_equal(name, str_from(overlap_names[policy]))) continue;
-        *ret_policy = (SchedulePolicy)policy;
-        return true;
-    }
-    return false;
 }
 
 // ---- ticks ----

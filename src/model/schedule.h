@@ -17,7 +17,6 @@ typedef enum ScheduleKind { // in the file format: append, never renumber
     SCHEDULE_KIND_COUNT
 } ScheduleKind;
 const char *schedule_kind_name(int64_t kind); // "cron"
-bool schedule_kind_parse(Str name, ScheduleKind *ret_kind);
 
 // What happens to a tick while the run before it has not ended.
 typedef enum SchedulePolicy {
@@ -27,8 +26,8 @@ typedef enum SchedulePolicy {
     OVERLAP_CANCEL_OLD, // that run is cancelled, and the tick starts when it has ended
     OVERLAP_COUNT
 } SchedulePolicy;
+extern const char *const overlap_names[OVERLAP_COUNT];
 const char *overlap_name(int64_t policy); // "cancel-old"
-bool overlap_parse(Str name, SchedulePolicy *ret_policy);
 
 // Of what a run is started with: said by somebody, so that the workflow's own word does not count.
 // (A time-out of 0, a queue or tags that are null say nothing.)

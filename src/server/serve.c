@@ -120,7 +120,7 @@ static Status check_tokens(Serving *serving, const ServerConfig *config, Diag *d
     if (config->is_open) return OK;
     const PageSpec first = {.limit = 1};
     TokenPage page;
-    TRY(store_list_tokens(serving->engine->store, &serving->arena, &first, &page, diag));
+    TRY(store_list_tokens(engine_store(serving->engine), &serving->arena, &first, &page, diag));
     if (page.count > 0) return OK;
     const char *how = "make one: abide token create --name NAME --scope admin --store";
     Str store = store_url_shown(serving->config->store, &serving->arena);
@@ -299,11 +299,6 @@ static void unblock_signals(const sigset_t *set) {
     pthread_sigmask(SIG_UNBLOCK, set, NULL);
 }
 
-static void do_nothing(Coordinator *coordinator, void *context) {
-    (void)coordinator;
-    (void)context;
-}
-
 // A signal, or 0 when it is time to say that we are alive.
 static int next_signal(const Serving *serving) {
     int64_t pause_ms = serving->service.watchdog_ms / 2;
@@ -321,7 +316,7 @@ static void wait_for_end(Serving *serving) {
     for (;;) {
         int number = next_signal(serving);
         if (number == 0) { // it is the coordinator's life that counts, not this thread's
-            driver_control(&serving->engine->driver, do_nothing, NULL);
+            engine_wait_for_round(serving->engine);
             service_notify(&serving->service, "WATCHDOG=1");
         } else if (number == SIGHUP && serving->config->reload != NULL) {
             reload(serving);

@@ -155,7 +155,7 @@ static ServerPolicy policy_of(const ServerConfig *config) {
 Status server_reload(Server *server, const ServerConfig *config, Diag *diag) {
     ServerPolicy policy = policy_of(config);
     policy_publish(&server->policy, &policy);
-    return tokens_read(&server->tokens, env_now_ms(server->engine->driver.env), NULL, diag);
+    return tokens_read(&server->tokens, engine_now_ms(server->engine), NULL, diag);
 }
 
 Status server_start(abide_engine *engine, const ServerConfig *config, Server **ret_server,
@@ -167,20 +167,20 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     server->engine = engine;
     server->config = *config;
     server->port = listen_port(fd);
-    server->started_at_ms = env_now_ms(engine->driver.env);
+    server->started_at_ms = engine_now_ms(engine);
     hub_init(&server->hub);
     metrics_init(&server->metrics);
     workers_init(&server->workers);
     ServerPolicy policy = policy_of(config);
     policy_init(&server->policy, &policy);
-    tokens_init(&server->tokens, engine->store);
+    tokens_init(&server->tokens, engine_store(engine));
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->idle, NULL);
     list_init(&server->exchanges);
     Status status = ticker_start(server, diag);
     if (status == OK) status = tracer_start(engine, config->logger, &server->tracer, diag);
     server->watcher = (EngineWatcher){notice, server, has_reader};
-    atomic_store(&engine->watcher, &server->watcher);
+    engine_watch(engine, &server->watcher);
     if (status == OK) server->daemon = start_daemon(server, fd);
     if (server->daemon != NULL) {
         workers_watch_start(server);
@@ -223,7 +223,7 @@ void server_free(Server *server) {
     if (!server_is_stopping(server)) server_drain(server);
     wait_for_exchanges(server);
     if (server->daemon != NULL) MHD_stop_daemon(server->daemon);
-    atomic_store(&server->engine->watcher, NULL);
+    engine_watch(server->engine, NULL);
     ASSERT(list_is_empty(&server->exchanges));
     tracer_stop(server->tracer);
     hub_done(&server->hub);

@@ -10,7 +10,7 @@
 //   [V4] What requests and streams hold has a ceiling, together (holding.h): over it requests are
 //        answered 503, so that many clients with large bodies cannot take all memory.
 #pragma once
-#include "api/api.h"
+#include "api/engine.h"
 #include "server/access/policy.h"
 #include "server/access/tokens.h"
 #include "server/exchange/exchange.h"

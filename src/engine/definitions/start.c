@@ -10,11 +10,6 @@
 #include "flow/check/config.h"
 #include "model/trace.h"
 
-int64_t start_given(const JsonValue *options) {
-    return (json_has(options, "priority") ? GIVEN_PRIORITY : 0) |
-           (json_has(options, "ttl") ? GIVEN_KEEP : 0);
-}
-
 // The trace that a run belongs to is kept among its tags, and is none.
 static Str tags_or(Arena *arena, Str tags, Str others) {
     TraceParent trace;

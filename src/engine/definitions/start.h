@@ -3,9 +3,6 @@
 #include "json/value.h"
 #include "store/store.h"
 
-// SpecGiven bits of options as HTTP and scripts write them: an object with `priority` and `ttl`.
-int64_t start_given(const JsonValue *options);
-
 // StoreConfig.run_prepare. What is said for the run itself counts; where nothing is said the
 // workflow's config does. The input is held to config.input: ERR_INVALID, code BAD_INPUT.
 Status start_prepare(const DefinitionRow *definition, RunSpec *spec, Arena *arena, Str *ret_error,

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include <string.h>
 
-#define WHOLE_MAX 9007199254740991 // the largest whole number that a script can be sure of
 #define NAME_FIELD(text)                                                                           \
     { .name = text, .type = API_NAME, .max = LIMIT_NAME_SIZE_MAX }
 #define DURATION_FIELD(text)                                                                       \
@@ -21,7 +20,7 @@
 #define OPTIONS_FIELD(table)                                                                       \
     { .name = "options", .type = API_OPTIONS, .fields = table }
 #define PRIORITY_FIELD                                                                             \
-    { .name = "priority", .type = API_INTEGER, .min = PRIORITY_MIN, .max = PRIORITY_MAX }
+    { .name = "priority", .type = API_INTEGER, .spec = SPEC_PRIORITY }
 #define FIELDS_END                                                                                 \
     { .name = NULL }
 #define MEMBERS_END                                                                                \
@@ -30,41 +29,39 @@
 // ---- options ----
 
 static const FlowApiField task_retry[] = {
-    {.name = "attempts", .type = API_INTEGER, .min = 1, .max = WHOLE_MAX},
+    {.name = "attempts", .type = API_INTEGER, .spec = SPEC_ATTEMPTS},
     DURATION_FIELD("delay"),
-    {.name = "factor", .type = API_NUMBER, .min = 0, .max = 1000},
+    {.name = "factor", .type = API_NUMBER, .spec = SPEC_RETRY_FACTOR},
     DURATION_FIELD("maxDelay"),
-    {.name = "jitter", .type = API_NUMBER, .min = 0, .max = 1},
-    {.name = "nonRetryable", .type = API_NAMES, .max = LIMIT_NAME_SIZE_MAX},
+    {.name = "jitter", .type = API_NUMBER, .spec = SPEC_RETRY_JITTER},
+    {.name = "nonRetryable", .type = API_NAMES, .spec = SPEC_ERROR_TYPE},
     FIELDS_END,
 };
 
 static const FlowApiField task_options[] = {
-    NAME_FIELD("queue"),
+    {.name = "queue", .type = API_NAME, .spec = SPEC_QUEUE},
     PRIORITY_FIELD,
     {.name = "retry", .type = API_OPTIONS, .fields = task_retry},
     DURATION_FIELD("timeout"),
     DURATION_FIELD("scheduleTimeout"),
     DURATION_FIELD("heartbeatTimeout"),
     NAME_FIELD("key"),
-    NAME_FIELD("concurrencyKey"),
+    {.name = "concurrencyKey", .type = API_NAME, .spec = SPEC_CONCURRENCY_KEY},
     DURATION_FIELD("delay"),
     FIELDS_END,
 };
 
-static const char *const close_choices[] = {"abandon", "cancel", NULL};
-
 static const FlowApiField run_options[] = {
-    NAME_FIELD("id"),
-    NAME_FIELD("key"),
+    {.name = "id", .type = API_NAME, .spec = SPEC_RUN_ID},
+    {.name = "key", .type = API_NAME, .spec = SPEC_RUN_KEY},
     DURATION_FIELD("delay"),
     {.name = "startAt", .type = API_INSTANT},
     DURATION_FIELD("timeout"),
     PRIORITY_FIELD,
-    NAME_FIELD("queue"),
-    {.name = "tags", .type = API_NAMES, .max = LIMIT_NAME_SIZE_MAX},
+    {.name = "queue", .type = API_NAME, .spec = SPEC_QUEUE},
+    {.name = "tags", .type = API_NAMES, .spec = SPEC_TAG},
     DURATION_FIELD("ttl"),
-    {.name = "parentClose", .type = API_CHOICE, .choices = close_choices},
+    {.name = "parentClose", .type = API_CHOICE, .choices = spec_close_policies},
     FIELDS_END,
 };
 

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/containers/buf.h"
 #include "json/value.h"
+#include "model/spec.h"
 
 typedef enum FlowApiType {
     API_ANY,      // plain data
@@ -30,7 +31,8 @@ typedef struct FlowApiField {
     const char *name;
     FlowApiType type;
     bool is_required;
-    int64_t min, max;                  // of numbers; bytes of a name
+    SpecField spec;                    // the rule that it goes by; SPEC_NONE: `max` bytes
+    int64_t max;                       // bytes of a name that no spec has; of a duration, ms
     const struct FlowApiField *fields; // API_OPTIONS, API_KIND
     const char *const *choices;        // API_CHOICE; ends with NULL
 } FlowApiField;
@@ -72,6 +74,7 @@ typedef struct FlowApiFault {
     const JsonValue *at;
     bool is_key;            // the name is wrong, not the value
     Str message;            // "`Task.run` has no option `timout`"
+    const char *code;       // of the refusal at run time; NULL = BAD_OPTION
     Str hint;               // what there is instead; null = the message says it
     const char *suggestion; // the name that was probably meant; NULL = none is near
 } FlowApiFault;
@@ -88,8 +91,8 @@ void flow_api_check_options(const FlowApiCheck *check, const FlowApiField *field
 // Reports what is wrong with the value of a field; `path` is how messages call it.
 void flow_api_check_value(const FlowApiCheck *check, const FlowApiField *field, Str path,
                           const JsonValue *value);
-// The options of "Task.run": the first fault as ERR_INVALID, code BAD_OPTION, with the names that
-// are known.
+// The options of "Task.run": the first fault as ERR_INVALID, with the code of its rule, or
+// BAD_OPTION and the names that are known.
 MUST_CHECK Status flow_api_read_options(const char *call, Str options_json, Arena *arena,
                                         Diag *diag);
 

@@ -19,8 +19,8 @@ static void print_field(JsonWriter *json, const FlowApiField *field) {
     json_put_cstr(json, "type", flow_api_type_name(field->type));
     json_put_bool(json, "required", field->is_required);
     if (field->type == API_INTEGER || field->type == API_NUMBER) {
-        json_put_i64(json, "min", field->min);
-        json_put_i64(json, "max", field->max);
+        json_put_i64(json, "min", spec_rules[field->spec].min);
+        json_put_i64(json, "max", spec_rules[field->spec].max);
     }
     if (field->choices != NULL) {
         json_write_key(json, STR("choices"));

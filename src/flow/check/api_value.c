@@ -34,6 +34,17 @@ static void wrong_value(const FlowApiCheck *check, Str path, const JsonValue *va
 
 // ---- values ----
 
+static const char *what(const FlowApiCheck *check, Str path) {
+    return arena_printf(check->arena, "`%.*s` of `%s`", STR_ARG(path), check->call).data;
+}
+
+static void refuse(const FlowApiCheck *check, const JsonValue *value, const SpecRule *rule,
+                   const Diag *diag) {
+    tell(check, (FlowApiFault){.at = value,
+                               .message = arena_str(check->arena, str_from(diag->message)),
+                               .code = rule->code});
+}
+
 static void check_name(const FlowApiCheck *check, const FlowApiField *field, Str path,
                        const JsonValue *value) {
     Diag diag;
@@ -41,9 +52,12 @@ static void check_name(const FlowApiCheck *check, const FlowApiField *field, Str
         wrong_type(check, path, value, "a string");
         return;
     }
-    if (name_check(value->string, "", "BAD_OPTION", (size_t)field->max, &diag) == OK) return;
-    say(check, value,
-        arena_printf(check->arena, "`%.*s` of `%s`%s", STR_ARG(path), check->call, diag.message));
+    const char *called = what(check, path);
+    Status status =
+        field->spec != SPEC_NONE
+            ? spec_check_name(field->spec, called, value->string, &diag)
+            : name_check(value->string, called, "BAD_OPTION", (size_t)field->max, &diag);
+    if (status != OK) refuse(check, value, &spec_rules[field->spec], &diag);
 }
 
 static void check_names(const FlowApiCheck *check, const FlowApiField *field, Str path,
@@ -65,19 +79,9 @@ static void check_number(const FlowApiCheck *check, const FlowApiField *field, S
         wrong_type(check, path, value, is_whole ? "a whole number" : "a number");
         return;
     }
-    double number = value->number;
-    bool is_good = number >= (double)field->min && number <= (double)field->max &&
-                   (!is_whole || number == floor(number));
-    if (is_good) return;
-    char range[80];
-    bool is_open = field->max > INT32_MAX;
-    snprintf(range, sizeof range, is_open ? "%s %lld" : "%s %lld … %lld",
-             is_open ? (is_whole ? "takes a whole number of at least" : "takes at least")
-                     : (is_whole ? "takes a whole number from" : "takes a number from"),
-             (long long)field->min, (long long)field->max);
-    say(check, value,
-        arena_printf(check->arena, "`%.*s` of `%s` %s, not %g", STR_ARG(path), check->call, range,
-                     number));
+    Diag diag;
+    if (spec_check_number(field->spec, what(check, path), value->number, &diag) != OK)
+        refuse(check, value, &spec_rules[field->spec], &diag);
 }
 
 static void check_duration(const FlowApiCheck *check, const FlowApiField *field, Str path,
@@ -234,6 +238,6 @@ Status flow_api_read_options(const char *call, Str options_json, Arena *arena, D
     flow_api_check_options(&check, flow_api_options(flow_api_call(call)), value);
     if (str_is_null(first.message)) return OK;
     bool has_hint = !str_is_null(first.hint);
-    return diag_set(diag, ERR_INVALID, "BAD_OPTION", "%.*s%s%.*s", STR_ARG(first.message),
-                    has_hint ? ". " : "", STR_ARG(first.hint));
+    return diag_set(diag, ERR_INVALID, first.code != NULL ? first.code : "BAD_OPTION", "%.*s%s%.*s",
+                    STR_ARG(first.message), has_hint ? ". " : "", STR_ARG(first.hint));
 }

@@ -11,9 +11,10 @@
 #include "base/time/duration.h"
 #include <math.h>
 
-#define MEMBER(field) (uint16_t) offsetof(FlowConfig, field), CONFIG_NO_FLAG
-#define FLAGGED(field, flag)                                                                       \
-    (uint16_t) offsetof(FlowConfig, field), (uint16_t)offsetof(FlowConfig, flag)
+#define MEMBER(field)      (uint16_t) offsetof(FlowConfig, field), CONFIG_NO_FLAG, SPEC_NONE
+#define RULED(field, spec) (uint16_t) offsetof(FlowConfig, field), CONFIG_NO_FLAG, (spec)
+#define FLAGGED(field, flag, spec)                                                                 \
+    (uint16_t) offsetof(FlowConfig, field), (uint16_t)offsetof(FlowConfig, flag), (spec)
 
 const ConfigKey config_keys[] = {
     // [C1]
@@ -22,13 +23,13 @@ const ConfigKey config_keys[] = {
     {"idleTimeout", CONFIG_DURATION_OFF, 1, LIMIT_DURATION_MS, MEMBER(idle_timeout_ms)},
     {"keepSnapshots", CONFIG_INTEGER, 0, SNAPSHOTS_KEPT_MAX, MEMBER(keep_snapshots)},
     {"events", CONFIG_NAMES, 1, LIMIT_NAME_SIZE_MAX, MEMBER(events)},
-    {"queue", CONFIG_NAME, 1, LIMIT_NAME_SIZE_MAX, MEMBER(queue)},
-    {"priority", CONFIG_INTEGER, PRIORITY_MIN, PRIORITY_MAX, FLAGGED(priority, has_priority)},
-    {"ttl", CONFIG_DURATION, 0, LIMIT_DURATION_MS, FLAGGED(keep_ms, has_keep)},
-    {"tags", CONFIG_NAMES, 1, LIMIT_TAG_SIZE_MAX, MEMBER(tags)},
+    {"queue", CONFIG_NAME, 0, 0, RULED(queue, SPEC_QUEUE)},
+    {"priority", CONFIG_INTEGER, 0, 0, FLAGGED(priority, has_priority, SPEC_PRIORITY)},
+    {"ttl", CONFIG_DURATION, 0, LIMIT_DURATION_MS, FLAGGED(keep_ms, has_keep, SPEC_NONE)},
+    {"tags", CONFIG_NAMES, 0, 0, RULED(tags, SPEC_TAG)},
     {"input", CONFIG_SCHEMA, 0, 0, MEMBER(input)},
     {"output", CONFIG_SCHEMA, 0, 0, MEMBER(output)},
-    {"secret", CONFIG_LATER, 0, 0, 0, CONFIG_NO_FLAG},
+    {"secret", CONFIG_LATER, 0, 0, 0, CONFIG_NO_FLAG, SPEC_NONE},
 };
 const size_t config_key_count = COUNT_OF(config_keys);
 
@@ -94,9 +95,18 @@ static Str amount_text(const Walk *walk, ConfigType type, int64_t amount) {
 
 static void take_amount(const Walk *walk, const ConfigKey *key, const JsonValue *value,
                         int64_t amount) {
-    if (amount >= key->min && amount <= key->max) {
+    Diag diag = {0};
+    const char *called = arena_printf(walk->arena, "`%s`", key->name).data;
+    bool is_good = key->spec != SPEC_NONE
+                       ? spec_check_number(key->spec, called, (double)amount, &diag) == OK
+                       : amount >= key->min && amount <= key->max;
+    if (is_good) {
         *(int64_t *)member_of(walk, key) = amount;
         if (key->flag != CONFIG_NO_FLAG) *(bool *)((char *)walk->config + key->flag) = true;
+        return;
+    }
+    if (key->spec != SPEC_NONE) {
+        say(walk, value, arena_str(walk->arena, str_from(diag.message)), STR_NULL);
         return;
     }
     say(walk, value,
@@ -140,7 +150,8 @@ static void take_number(const Walk *walk, const ConfigKey *key, const JsonValue 
     }
     double scaled = is_integer ? value->number : value->number * 100;
     bool is_near = fabs(scaled) < 1e9;
-    take_amount(walk, key, value, is_near ? (int64_t)scaled : key->min - 1);
+    int64_t far = scaled < 0 ? INT32_MIN : INT32_MAX;
+    take_amount(walk, key, value, is_near ? (int64_t)scaled : far);
 }
 
 // True when it can stand for a name in a list that '\n' joins.
@@ -150,8 +161,10 @@ static bool check_name(const Walk *walk, const ConfigKey *key, const JsonValue *
         wrong_type(walk, key, value, key->type == CONFIG_NAME ? "a string" : "strings");
         return false;
     }
-    if (name_check(value->string, key->name, "BAD_NAME", (size_t)key->max, &diag) == OK)
-        return true;
+    Status status = key->spec != SPEC_NONE
+                        ? spec_check_name(key->spec, key->name, value->string, &diag)
+                        : name_check(value->string, key->name, "BAD_NAME", (size_t)key->max, &diag);
+    if (status == OK) return true;
     say(walk, value, arena_str(walk->arena, str_from(diag.message)), STR_NULL);
     return false;
 }
@@ -161,7 +174,7 @@ static void take_names(const Walk *walk, const ConfigKey *key, const JsonValue *
         wrong_type(walk, key, value, "an array of strings");
         return;
     }
-    bool is_tags = key->max == LIMIT_TAG_SIZE_MAX;
+    bool is_tags = key->spec == SPEC_TAG;
     if (value->count == 0 || (is_tags && value->count > LIMIT_TAG_COUNT)) {
         say(walk, value,
             is_tags

@@ -6,6 +6,7 @@
 //        accepted by the build of its day: reading takes from it what is right by the table.
 #pragma once
 #include "json/schema.h"
+#include "model/spec.h"
 
 typedef struct FlowRetry { // a failed run begins again from its input
     int64_t attempts;      // in all; 0 = not said: one
@@ -48,6 +49,7 @@ typedef struct ConfigKey {
     int64_t min, max; // milliseconds, counts, hundredths, bytes of a name
     uint16_t offset;  // in FlowConfig
     uint16_t flag;    // a bool in FlowConfig that says that it was given; or CONFIG_NO_FLAG
+    SpecField spec;   // the rule that it goes by instead of min and max; or SPEC_NONE
 } ConfigKey;
 
 extern const ConfigKey config_keys[];

@@ -130,7 +130,7 @@ static bool check_token(Exchange *exchange) {
         return refuse_bad_token(exchange, "that is not a whole token: one has 65 characters and a "
                                           "checksum at its end");
     TokenFound found;
-    int64_t now_ms = env_now_ms(exchange->server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(exchange->server->engine);
     if (!tokens_find(&exchange->server->tokens, text, now_ms, &found))
         return refuse_bad_token(exchange, "the token is not known here; it may have been removed");
     if (found.expires_at_ms != 0 && found.expires_at_ms <= now_ms)

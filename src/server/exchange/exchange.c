@@ -104,10 +104,10 @@ void exchange_refuse_with(Exchange *exchange, Status status, const char *code, c
 
 // ---- the engine ----
 
-Store *exchange_store(const Exchange *exchange) { return exchange->server->engine->store; }
+Store *exchange_store(const Exchange *exchange) { return engine_store(exchange->server->engine); }
 
 int64_t exchange_now_ms(const Exchange *exchange) {
-    return env_now_ms(exchange->server->engine->driver.env);
+    return engine_now_ms(exchange->server->engine);
 }
 
 bool exchange_found(Exchange *exchange, Status status, const Diag *diag) {
@@ -175,7 +175,7 @@ void exchange_submit_any(Exchange *exchange, ExchangeFunction next) {
     exchange->request->done = request_done;
     exchange->request->context = exchange;
     exchange_suspend(exchange, next);
-    driver_submit(&exchange->server->engine->driver, exchange->request);
+    engine_submit(exchange->server->engine, exchange->request);
 }
 
 static void go_on_if_ok(Exchange *exchange) {
@@ -203,5 +203,5 @@ void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
         requests[i].done = one_done;
         requests[i].context = exchange;
     }
-    driver_submit_all(&exchange->server->engine->driver, requests, count);
+    engine_submit_all(exchange->server->engine, requests, count);
 }

@@ -14,7 +14,7 @@
 //   [X5] The tree of a body is gone when its handler returns: what a continuation needs are texts,
 //        which live as long as the exchange. An exchange that is answered keeps its answer only.
 #pragma once
-#include "api/api.h"
+#include "api/engine.h"
 #include "base/limits.h"
 #include "json/write.h"
 #include "server/exchange/route.h"

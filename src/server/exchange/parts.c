@@ -5,6 +5,7 @@
 //
 // Not here: rows as JSON (render.c), fields of one route only (routes_*.c).
 #include "server/exchange/parts.h"
+#include "base/text/name.h"
 #include "base/text/number.h"
 #include "engine/runners/runner.h"
 #include "model/trace.h"
@@ -54,30 +55,6 @@ void parts_send_page(Exchange *exchange, RowList list, int64_t next, RowRenderer
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code) {
     Diag diag;
     Status status = name_check(text, what, code, LIMIT_NAME_SIZE, &diag);
-    if (status == OK) return true;
-    exchange_refuse(exchange, status, &diag);
-    return false;
-}
-
-bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags) {
-    const JsonValue *tags = NULL;
-    Diag diag;
-    Status status = json_get_array(body, "tags", &tags, &diag);
-    if (status == OK && tags != NULL && tags->count > LIMIT_TAG_COUNT)
-        status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a run may have at most %d tags",
-                          LIMIT_TAG_COUNT);
-    *ret_tags = STR_NULL;
-    if (status == OK && tags != NULL)
-        JSON_EACH (tag, tags) {
-            if (tag->kind != JSON_KIND_STRING)
-                status = diag_set(&diag, ERR_INVALID, "BAD_TAG", "a tag is a string");
-            else status = name_check(tag->string, "a tag", "BAD_TAG", LIMIT_TAG_SIZE, &diag);
-            if (status != OK) break;
-            *ret_tags = str_is_null(*ret_tags)
-                            ? tag->string
-                            : arena_printf(&exchange->arena, "%.*s\n%.*s", STR_ARG(*ret_tags),
-                                           STR_ARG(tag->string));
-        }
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
     return false;
@@ -211,7 +188,7 @@ enum { UNSERVED_LOOKED_AT = 20 }; // tasks of one run
 static void find_unserved(Exchange *exchange, const RunRow *run, RunMore *more) {
     WaitSet set = {0};
     Server *server = exchange->server;
-    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(server->engine);
     bool has_waits = run->state == RUN_SUSPENDED && !str_is_null(run->waits) &&
                      wait_set_decode(&exchange->arena, run->waits, &set) == OK;
     Unserved *found = ARENA_ARRAY(&exchange->arena, Unserved, UNSERVED_LOOKED_AT);

@@ -51,7 +51,5 @@ Str parts_query_list(Exchange *exchange, const char *name, bool has_commas);
 // bits (1 << state); `name_of` names those from 1 to state_count - 1. False: it was refused.
 bool parts_query_states(Exchange *exchange, const char *(*name_of)(int64_t state),
                         int64_t state_count, uint32_t *ret_states);
-// Tags of a body, joined by '\n'.
-bool parts_tags(Exchange *exchange, const JsonValue *body, Str *ret_tags);
 // A member that must be valid JSON text: its bytes. Null when absent.
 Str parts_raw(const JsonValue *body, const char *name);

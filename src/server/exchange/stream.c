@@ -104,7 +104,8 @@ static bool read_more(struct Stream *stream) {
                                        .limit = STREAM_READ_ENTRIES,
                                        .size_max = STREAM_READ_SIZE}};
     LogPage page;
-    Status status = store_read_log(stream->server->engine->store, &arena, &filter, &page, &diag);
+    Status status =
+        store_read_log(engine_store(stream->server->engine), &arena, &filter, &page, &diag);
     buf_clear(&stream->pending);
     stream->sent = 0;
     for (size_t i = 0; status == OK && i < page.count && !stream->has_finished; i++) {
@@ -118,7 +119,7 @@ static bool read_more(struct Stream *stream) {
 }
 
 static void schedule_heartbeat(struct Stream *stream) {
-    int64_t now_ms = env_now_ms(stream->server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(stream->server->engine);
     server_set_deadline(stream->server, &stream->heartbeat, now_ms + STREAM_HEARTBEAT_MS);
 }
 

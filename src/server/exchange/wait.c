@@ -20,7 +20,7 @@ typedef struct RunWait {
     Await await;
     Watch watch;
     Exchange *exchange;
-    Driver *driver;
+    abide_engine *engine;
     _Atomic int state; // [J1]
     char run_id[];
 } RunWait;
@@ -36,17 +36,17 @@ static void run_ended(Await *await) { // on the coordinator's thread
         exchange_wake(wait->exchange);
         return;
     }
-    driver_forget_call_off(wait->driver, await);
+    engine_forget_call_off(wait->engine, await);
     mem_free(wait);
 }
 
 static void client_left(Watch *watch) { // with the server locked
     RunWait *wait = container_of(watch, RunWait, watch);
     Exchange *exchange = wait->exchange;
-    Driver *driver = wait->driver;
-    driver_call_off(driver, &wait->await); // first: once it is the coordinator's it may be gone
+    abide_engine *engine = wait->engine;
+    engine_call_off(engine, &wait->await); // first: once it is the coordinator's it may be gone
     if (!settle(wait, WAIT_LEFT)) {
-        driver_forget_call_off(driver, &wait->await); // [J2] keeps it
+        engine_forget_call_off(engine, &wait->await); // [J2] keeps it
         return;
     }
     exchange->has_left = true;
@@ -72,7 +72,7 @@ static RunWait *wait_new(Exchange *exchange, Str run_id, int64_t until_ms) {
     RunWait *wait = mem_zalloc(sizeof *wait + run_id.len + 1);
     memcpy(wait->run_id, run_id.data, run_id.len);
     wait->exchange = exchange;
-    wait->driver = &exchange->server->engine->driver;
+    wait->engine = exchange->server->engine;
     wait->watch.left = client_left;
     wait->await = (Await){
         .deadline.at = until_ms,
@@ -87,14 +87,14 @@ void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFun
     Server *server = exchange->server;
     int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
-    int64_t until_ms = env_now_ms(server->engine->driver.env) + wait_ms;
+    int64_t until_ms = engine_now_ms(server->engine) + wait_ms;
     RunWait *wait = wait_new(exchange, run_id, until_ms);
     exchange->is_patient = true;
     exchange->after_wait = next;
     exchange->abandoned = let_go;
     exchange->wait = wait;
     exchange_suspend(exchange, go_on);
-    driver_submit_await(wait->driver, &wait->await);
+    engine_submit_await(wait->engine, &wait->await);
     // Still the connection's own thread: nothing goes on before it returns, whoever wakes it.
     if (!exchange->has_left) connection_watch(exchange, &wait->watch);
 }

@@ -8,7 +8,7 @@
 //        the log says so.
 //   [F4] A file is read when its stamp has changed; nothing is deployed that is deployed already.
 #pragma once
-#include "api/api.h"
+#include "api/engine.h"
 #include "base/log.h"
 
 typedef struct FlowFolder FlowFolder;

@@ -5,6 +5,7 @@
 //
 // Not here: handlers once they are started (handlers/handlers.c).
 #include "base/array.h"
+#include "base/text/name.h"
 #include "engine/definitions/definition.h"
 #include "flow/code/outline.h"
 #include "server/handlers/handler.h"
@@ -356,7 +357,7 @@ static void fill_create(Exchange *exchange, const Start *start) {
         .workflow = exchange->parameters[0],
         .input = start->input,
         .kind = engine_knows(engine, exchange->parameters[0]) ? RUN_NATIVE : 0,
-        .keep_ms = engine->run_retention_ms,
+        .keep_ms = engine_run_retention_ms(engine),
         .parent_position = -1,
     };
 }

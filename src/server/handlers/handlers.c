@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/text/name.h"
 #include "base/text/number.h"
 #include "server/handlers/handler.h"
 
@@ -385,7 +386,7 @@ static void cancel_handler(Exchange *exchange) {
     bool is_purged = read_flag(exchange, "purge", false);
     Op *op = exchange_op(exchange, OP_CANCEL);
     op->in.cancel.run_id = exchange->parameters[0];
-    op->in.cancel.grace_ms = is_purged ? 0 : exchange->server->engine->cancel_grace_ms;
+    op->in.cancel.grace_ms = is_purged ? 0 : engine_cancel_grace_ms(exchange->server->engine);
     exchange_submit_any(exchange, is_purged ? cancelled_at_once : cancelled);
 }
 

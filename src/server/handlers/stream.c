@@ -192,7 +192,8 @@ static bool find_ended(Server *server, Arena *arena, const LogRow *entry, Str *r
     if (!str_equal(*ret_name, target)) return true;
     TaskRow task;
     Diag diag;
-    if (store_find_task(server->engine->store, arena, target, &task, &diag) != OK) return false;
+    if (store_find_task(engine_store(server->engine), arena, target, &task, &diag) != OK)
+        return false;
     *ret_name = task.name;
     return true;
 }

@@ -31,8 +31,8 @@ static Exchange *exchange_new(Server *server, struct MHD_Connection *connection,
     arena_init(&exchange->tree);
     holding_init(&exchange->holding, &server->held);
     exchange->uri = arena_str(&exchange->arena, uri);
-    exchange->began_at_ms = env_now_ms(server->engine->driver.env);
-    exchange->began_ns = env_monotonic_ns(server->engine->driver.env);
+    exchange->began_at_ms = engine_now_ms(server->engine);
+    exchange->began_ns = engine_monotonic_ns(server->engine);
     exchange->policy = policy_get(&server->policy);
     buf_init(&exchange->body, exchange->policy->limits.body_size);
     buf_init(&exchange->answer, 0);
@@ -76,7 +76,7 @@ static Str path_of(const Exchange *exchange) {
 // One line per request at debug; one that took long by no wish of its client is a warning.
 static void log_request(const Exchange *exchange, bool is_complete) {
     const Server *server = exchange->server;
-    int64_t took_ms = env_now_ms(server->engine->driver.env) - exchange->began_at_ms;
+    int64_t took_ms = engine_now_ms(server->engine) - exchange->began_at_ms;
     int64_t slow_ms = exchange->policy->slow_ms;
     bool is_slow = slow_ms > 0 && took_ms >= slow_ms && !exchange->is_patient;
     LogLevel level = is_slow ? LOG_WARN : LOG_DEBUG;
@@ -308,7 +308,7 @@ static bool is_answer_too_much(const Exchange *exchange) {
 static enum MHD_Result answer(Exchange *exchange) {
     Server *server = exchange->server;
     if (is_answer_too_much(exchange)) refuse_busy(exchange);
-    uint64_t now_ns = env_monotonic_ns(server->engine->driver.env);
+    uint64_t now_ns = engine_monotonic_ns(server->engine);
     metrics_answered(&server->metrics, exchange->route, exchange->status,
                      (int64_t)(now_ns - exchange->began_ns));
     struct MHD_Response *response =

@@ -74,6 +74,7 @@ static const CodeStatus ordinary[] = {
     {"BAD_JSON", 400},
     {"BAD_KEY", 400},
     {"BAD_NAME", 400},
+    {"BAD_OPTION", 400},
     {"BAD_QUERY", 400},
     {"BAD_QUEUE_LIMIT", 400},
     {"BAD_REQUEST", 400},

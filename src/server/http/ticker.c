@@ -111,7 +111,7 @@ static void hear_watches(ServerTicker *ticker) {
 static void *ticker_main(void *context) {
     Server *server = context;
     ServerTicker *ticker = &server->ticker;
-    Env *env = server->engine->driver.env;
+    Env *env = engine_env(server->engine);
     struct pollfd sources[] = {{.fd = ticker->timer, .events = POLLIN},
                                {.fd = ticker->watched, .events = POLLIN}};
     pthread_mutex_lock(&server->lock);

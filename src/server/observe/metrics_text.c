@@ -125,12 +125,12 @@ static void write_workflows(Buf *text, const Metrics *metrics) {
 
 static void write_runs(Buf *text, const Server *server) {
     const Metrics *metrics = &server->metrics;
-    const Driver *driver = &server->engine->driver;
+    EngineCounts counts = engine_counts(server->engine);
     write_workflows(text, metrics);
     write_gauge(text, "abide_runs_resident", "Runs of which something is in memory.",
-                (double)atomic_load(&driver->resident_count));
+                (double)counts.resident_count);
     write_gauge(text, "abide_runs_active", "Runs this node executes or is about to.",
-                (double)atomic_load(&driver->active_count));
+                (double)counts.active_count);
     write_counter(text, "abide_run_releases_total", "Parked runs dropped from memory.",
                   load(&metrics->releases));
     write_counter(text, "abide_run_reloads_total", "Runs read back from the store.",
@@ -265,8 +265,8 @@ static void write_queues(Buf *text, const QueuePage *page, int64_t now_ms) {
 
 // What the store does not answer is left out; abide_store_up says why.
 static void write_rows(Server *server, Arena *arena, Buf *text) {
-    Store *store = server->engine->store;
-    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    Store *store = engine_store(server->engine);
+    int64_t now_ms = engine_now_ms(server->engine);
     Diag diag;
     const NamePageSpec all = {.limit = LIMIT_LIST_PAGE};
     StoreStats stats;
@@ -292,7 +292,7 @@ static void write_operations(Buf *text, const StoreMetrics *figures) {
 }
 
 static void write_store(Buf *text, const Server *server) {
-    const Store *store = server->engine->store;
+    const Store *store = engine_store(server->engine);
     StoreMetrics figures;
     metrics_store_get(store, &figures);
     const StoreHistograms *histograms = metrics_store_histograms(store);
@@ -349,7 +349,7 @@ static void write_requests(Buf *text, const Metrics *metrics) {
 
 static void write_server(Buf *text, Server *server) {
     const ServerCounters *counters = &server->counters;
-    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(server->engine);
     write_requests(text, &server->metrics);
     write_counter(text, "abide_http_request_body_bytes_total", "Bodies of requests.",
                   load(&counters->bytes_in));
@@ -376,7 +376,7 @@ static void write_unserved(Buf *text, Server *server, Arena *arena) {
     static const char name[] = "abide_task_unserved_seconds";
     Unserved *found;
     size_t count = workers_get_unserved(&server->workers, arena, &found);
-    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(server->engine);
     write_head(text, name, "gauge", "How long the first task that nobody asks for has waited.");
     for (size_t i = 0; i < count; i++) {
         Str task = metrics_is_label(found[i].name) ? found[i].name : STR("other");
@@ -403,7 +403,7 @@ static void write_process(Buf *text) {
 
 void metrics_write(Server *server, Arena *arena, Buf *text) {
     Sample build = {.labels = {{"version", str_from(abide_version())},
-                               {"store", str_from(server->engine->store->ops->name)}}};
+                               {"store", str_from(engine_store(server->engine)->ops->name)}}};
     write_head(text, "abide_build_info", "gauge", "1; the labels say what runs here.");
     write_sample(text, "abide_build_info", &build, 1);
     write_runs(text, server);

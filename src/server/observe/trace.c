@@ -89,7 +89,7 @@ static void complete_task_span(Tracer *tracer, Arena *arena, Span *span) {
     Diag diag;
     TraceParent above = trace_of_lone_task(span->id);
     if (span->run != 0 &&
-        store_run_by_key(tracer->engine->store, arena, span->run, &run, &diag) == OK) {
+        store_run_by_key(engine_store(tracer->engine), arena, span->run, &run, &diag) == OK) {
         (void)trace_of_run(run.id, run.tags, &above, NULL);
         set_parent(span, &above);
     }
@@ -236,11 +236,6 @@ static void *tracer_main(void *context) {
 
 // ---- life ----
 
-static void trace_children(Coordinator *coordinator, void *context) {
-    (void)context;
-    coordinator_trace_children(coordinator);
-}
-
 static void tracer_free(Tracer *tracer) {
     vec_free(&tracer->queue);
     pthread_mutex_destroy(&tracer->lock);
@@ -265,7 +260,7 @@ Status tracer_start(abide_engine *engine, Logger *logger, Tracer **ret_tracer, D
     tracer->logger = logger;
     pthread_mutex_init(&tracer->lock, NULL);
     pthread_cond_init(&tracer->wake, NULL);
-    driver_control(&engine->driver, trace_children, NULL);
+    engine_trace_children(engine);
     status = thread_start(&tracer->thread, tracer_main, tracer, diag);
     if (status != OK) {
         tracer_free(tracer);

@@ -7,7 +7,7 @@
 //   [J2] What cannot be sent is tried again a few times, then dropped and counted.
 //   [J3] A run that was started under a trace that is not sampled has no spans.
 #pragma once
-#include "api/api.h"
+#include "api/engine.h"
 #include "base/containers/buf.h"
 #include "base/containers/vec.h"
 #include "model/trace.h"

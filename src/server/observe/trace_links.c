@@ -57,7 +57,7 @@ static void link_waker(Tracer *tracer, Arena *arena, Span *span, const LogRow *e
     Diag diag;
     RunRow run;
     if (!str_starts_with(target, STR("run_")) ||
-        store_run_by_id(tracer->engine->store, arena, target, &run, &diag) != OK ||
+        store_run_by_id(engine_store(tracer->engine), arena, target, &run, &diag) != OK ||
         run.parent != span->run)
         return;
     (void)trace_of_run(run.id, run.tags, &to, NULL);
@@ -84,7 +84,7 @@ void trace_link_turn(Tracer *tracer, Arena *arena, const TraceParent *run, Span 
         .page = {.after = from > 0 ? from - 1 : 0, .limit = span->start_seq - from + 1}};
     LogPage page;
     Diag diag;
-    if (store_read_log(tracer->engine->store, arena, &filter, &page, &diag) != OK) return;
+    if (store_read_log(engine_store(tracer->engine), arena, &filter, &page, &diag) != OK) return;
     History history = {page.rows, page.count};
     int64_t parked_seq = parked_at(span, &history);
     if (parked_seq <= 0) return;

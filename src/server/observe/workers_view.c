@@ -94,7 +94,7 @@ Str workers_describe(Server *server, Arena *arena, bool is_brief) {
     Buf text;
     buf_init(&text, DESCRIPTION_MAX);
     Describing describing = {.node = engine_node_name(server->engine),
-                             .now_ms = env_now_ms(server->engine->driver.env),
+                             .now_ms = engine_now_ms(server->engine),
                              .is_brief = is_brief};
     JsonWriter *json = &describing.json;
     json_writer_init(json, &text, STR_NULL);

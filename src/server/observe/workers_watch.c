@@ -41,7 +41,7 @@ static bool is_somebody_busy(const TaskPage *leased, const WorkersView *view,
 
 static Status read_leased(Server *server, Arena *arena, TaskPage *ret_leased, Diag *diag) {
     const TaskFilter leased = {.states = 1u << TASK_LEASED, .page.limit = LEASED_COUNT};
-    return store_list_tasks(server->engine->store, arena, &leased, ret_leased, diag);
+    return store_list_tasks(engine_store(server->engine), arena, &leased, ret_leased, diag);
 }
 
 static bool has_waited(const Server *server, const TaskRow *task, int64_t *ret_since_ms) {
@@ -49,13 +49,13 @@ static bool has_waited(const Server *server, const TaskRow *task, int64_t *ret_s
     int64_t since_ms = task->created_at_ms;
     if (since_ms < server->started_at_ms) since_ms = server->started_at_ms;
     *ret_since_ms = task->created_at_ms;
-    return env_now_ms(server->engine->driver.env) - since_ms >= UNSERVED_MS;
+    return engine_now_ms(server->engine) - since_ms >= UNSERVED_MS;
 }
 
 static bool is_paused(Server *server, Arena *arena, Str queue) {
     QueueStat stat;
     Diag diag;
-    bool is_read = store_find_queue(server->engine->store, arena, queue, &stat, &diag) == OK;
+    bool is_read = store_find_queue(engine_store(server->engine), arena, queue, &stat, &diag) == OK;
     return !is_read || stat.row.is_paused != 0;
 }
 
@@ -117,7 +117,7 @@ static Status look_at_task(Look *look, const TaskRow *task, Diag *diag) {
 static Status look_at_nodes(Server *server, Arena *arena, Diag *diag);
 
 static Status look_at_queues(Look *look, Diag *diag) {
-    Store *store = look->server->engine->store;
+    Store *store = engine_store(look->server->engine);
     const NamePageSpec all = {.limit = LIMIT_LIST_PAGE};
     QueuePage queues;
     TRY(store_list_queues(store, look->arena, &all, &queues, diag));
@@ -140,7 +140,7 @@ static Status look_at_queues(Look *look, Diag *diag) {
 // ---- the other nodes ----
 
 static void take_others(Server *server, Arena *arena, const NodePage *nodes, int64_t own_key) {
-    int64_t now_ms = env_now_ms(server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(server->engine);
     OtherNode *others = ARENA_ARRAY(arena, OtherNode, nodes->count + 1);
     size_t count = 0;
     for (size_t i = 0; i < nodes->count; i++) {
@@ -153,10 +153,10 @@ static void take_others(Server *server, Arena *arena, const NodePage *nodes, int
 }
 
 static Status look_at_nodes(Server *server, Arena *arena, Diag *diag) {
-    if (!server->engine->is_shared) return OK;
+    if (!engine_is_shared(server->engine)) return OK;
     const PageSpec all = {.limit = LIMIT_LIST_PAGE};
     NodePage nodes;
-    TRY(store_list_nodes(server->engine->store, arena, &all, &nodes, diag));
+    TRY(store_list_nodes(engine_store(server->engine), arena, &all, &nodes, diag));
     take_others(server, arena, &nodes, engine_node(server->engine).key);
     return OK;
 }
@@ -173,8 +173,8 @@ typedef struct Told { // what the others were told last
 } Told;
 
 static void tell_others(Server *server, Arena *arena, Told *told) { // [N1]
-    int64_t now_ms = env_now_ms(server->engine->driver.env), node = engine_node(server->engine).key;
-    if (!server->engine->is_shared || node == 0) return;
+    int64_t now_ms = engine_now_ms(server->engine), node = engine_node(server->engine).key;
+    if (!engine_is_shared(server->engine) || node == 0) return;
     Str brief = workers_describe(server, arena, true);
     bool is_same =
         told->node == node && told->brief != NULL && str_equal(str_from(told->brief), brief);
@@ -184,7 +184,7 @@ static void tell_others(Server *server, Arena *arena, Told *told) { // [N1]
     if (text.len > (size_t)LIMIT_ERROR_SIZE) text = brief;
     if (text.len > (size_t)LIMIT_ERROR_SIZE) return; // thousands of names: they go untold
     Request request = {.op.kind = OP_DESCRIBE_NODE, .op.in.describe_node.workers = text};
-    if (driver_request(&server->engine->driver, &request, NULL) != OK) return;
+    if (engine_request(server->engine, &request) != OK) return;
     mem_free(told->brief);
     *told = (Told){node, now_ms, mem_copy(brief.data, brief.len)};
 }

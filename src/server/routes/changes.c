@@ -27,7 +27,7 @@ static void cancel_run(Exchange *exchange) {
     if (body == NULL) return;
     Op *op = exchange_op(exchange, OP_CANCEL);
     op->in.cancel.run_id = exchange->parameters[0];
-    op->in.cancel.grace_ms = exchange->server->engine->cancel_grace_ms;
+    op->in.cancel.grace_ms = engine_cancel_grace_ms(exchange->server->engine);
     Str reason = STR_NULL;
     Diag diag;
     Status status = json_get_string(body, "reason", &reason, &diag);

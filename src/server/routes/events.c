@@ -101,7 +101,7 @@ static void set_topic(Exchange *exchange) {
     if (body == NULL) return;
     TopicRow *row = &exchange_op(exchange, OP_SET_TOPIC)->in.set_topic;
     row->name = exchange->parameters[0];
-    row->consume = exchange->server->engine->options.default_consume;
+    row->consume = engine_default_consume(exchange->server->engine);
     if (!parts_check(exchange, row->name, "the topic", "BAD_NAME")) return;
     Diag diag;
     Status status = read_choice(body, "consume", consumes, &row->consume, &diag);

@@ -6,8 +6,8 @@
 // Not here: changing them (routes/changes.c).
 #include "base/array.h"
 #include "base/text/number.h"
-#include "engine/definitions/start.h"
 #include "engine/runners/runner.h"
+#include "engine/spec_json.h"
 #include "json/validate.h"
 #include "model/trace.h"
 #include "server/exchange/parts.h"
@@ -34,68 +34,18 @@ static const Field start_fields[] = {
 static const Field wait_query[] = {
     {"wait", "duration", false, "Wait up to this long for the end of the run."}, {0}};
 
-static Status read_times(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
-    int64_t delay_ms = 0;
-    TRY(json_get_instant_ms(body, "start_at", &spec->start_at_ms, diag));
-    TRY(json_get_duration_ms(body, "delay", &delay_ms, diag));
-    if (delay_ms > 0 && spec->start_at_ms != 0)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "delay: give it or start_at, not both");
-    if (delay_ms > 0)
-        spec->start_at_ms = env_now_ms(exchange->server->engine->driver.env) + delay_ms;
-    TRY(json_get_duration_ms(body, "timeout", &spec->timeout_ms, diag));
-    return json_get_duration_ms(body, "ttl", &spec->keep_ms, diag);
-}
-
-static Status read_leftovers(const JsonValue *body, RunSpec *spec, Diag *diag) {
-    static const char *const names[] = {
-        [LEFTOVER_DISCARD] = "discard",
-        [LEFTOVER_TO_TOPIC] = "topic",
-        [LEFTOVER_DEAD_LETTER] = "dead_letter",
-    };
-    Str policy = STR("discard");
-    int64_t count = (int64_t)COUNT_OF(names), found = 0;
-    TRY(json_get_string(body, "leftover_signals", &policy, diag));
-    TRY(json_get_string(body, "leftover_topic", &spec->leftover_topic, diag));
-    while (found < count && !str_equal(policy, str_from(names[found]))) found++;
-    if (found == count)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                        "leftover_signals: allowed are discard, topic and dead_letter");
-    bool has_topic = !str_is_null(spec->leftover_topic);
-    if (has_topic != (found == LEFTOVER_TO_TOPIC))
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                        "leftover_topic: given if, and only if, leftover_signals is topic");
-    spec->leftover_policy = found;
-    if (!has_topic) return OK;
-    return name_check(spec->leftover_topic, "leftover_topic", "BAD_NAME", LIMIT_NAME_SIZE, diag);
-}
-
 static Status read_start(Exchange *exchange, const JsonValue *body, RunSpec *spec, Diag *diag) {
     abide_engine *engine = exchange->server->engine;
-    *spec = (RunSpec){.keep_ms = engine->run_retention_ms, .parent_position = -1};
+    *spec = spec_run_default(engine_run_retention_ms(engine));
     TRY(json_get_string(body, "workflow", &spec->workflow, diag));
-    TRY(name_check(spec->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
-    TRY(json_get_string(body, "id", &spec->id, diag));
-    if (!str_is_null(spec->id)) TRY(name_check(spec->id, "id", "BAD_ID", LIMIT_RUN_ID_SIZE, diag));
-    TRY(json_get_string(body, "queue", &spec->queue, diag));
-    if (!str_is_null(spec->queue))
-        TRY(name_check(spec->queue, "queue", "BAD_NAME", LIMIT_NAME_SIZE, diag));
-    TRY(json_get_i64(body, "priority", &spec->priority, diag));
-    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
-                        PRIORITY_MIN, PRIORITY_MAX);
-    spec->given = start_given(body);
-    TRY(read_times(exchange, body, spec, diag));
-    TRY(read_leftovers(body, spec, diag));
-    spec->dedupe_key = exchange_header(exchange, "Idempotency-Key");
-    if (!str_is_null(spec->dedupe_key)) {
-        TRY(name_check(spec->dedupe_key, "Idempotency-Key", "BAD_KEY", LIMIT_KEY_SIZE, diag));
-        spec->dedupe_key = arena_str(&exchange->arena, spec->dedupe_key);
-    }
+    TRY(spec_check_name(SPEC_WORKFLOW, NULL, spec->workflow, diag));
+    const SpecReader reader = {body, &exchange->arena, SPELLED_SNAKE};
+    TRY(spec_read_run(&reader, engine_now_ms(engine), spec, diag));
+    Str key = exchange_header(exchange, "Idempotency-Key");
+    if (!str_is_null(key)) TRY(spec_check_name(SPEC_RUN_KEY, "Idempotency-Key", key, diag));
+    spec->dedupe_key = arena_str(&exchange->arena, key);
     spec->input = parts_raw(body, "input");
-    if (spec->input.len > LIMIT_PAYLOAD_SIZE)
-        return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
-                        "input has %zu bytes; at most %d are allowed", spec->input.len,
-                        LIMIT_PAYLOAD_SIZE);
+    TRY(spec_check_input(spec->input, diag));
     spec->kind = engine_knows(engine, spec->workflow) ? RUN_NATIVE : 0;
     return OK;
 }
@@ -138,7 +88,6 @@ static void start_run(Exchange *exchange) {
         exchange_refuse(exchange, status, &diag);
         return;
     }
-    if (!parts_tags(exchange, body, &spec->tags)) return;
     TraceParent parent;
     if (exchange_header_count(exchange, "traceparent") == 1 && // of two, neither is to be trusted
         trace_parent_parse(exchange_header(exchange, "traceparent"), &parent))
@@ -153,11 +102,17 @@ static void start_run(Exchange *exchange) {
 
 static const RouteAnswer start_answers[] = {
     {201, "The run was started.", "Run"}, {200, "It existed already.", "Run"}, {0}};
-static const char *const start_codes[] = {"BAD_NAME",          "BAD_ID",
-                                          "BAD_KEY",           "BAD_TAG",
-                                          "BAD_INPUT",         "WORKFLOW_NOT_FOUND",
-                                          "PAYLOAD_TOO_LARGE", "DUPLICATE_KEY",
-                                          "RUN_PURGED",        NULL};
+static const char *const start_codes[] = {"BAD_NAME",
+                                          "BAD_OPTION",
+                                          "BAD_ID",
+                                          "BAD_KEY",
+                                          "BAD_TAG",
+                                          "BAD_INPUT",
+                                          "WORKFLOW_NOT_FOUND",
+                                          "PAYLOAD_TOO_LARGE",
+                                          "DUPLICATE_KEY",
+                                          "RUN_PURGED",
+                                          NULL};
 
 // ---- GET /v1/runs ----
 

@@ -6,7 +6,7 @@
 // Not here: when ticks are (model/schedule.c).
 #include "base/array.h"
 #include "base/time/duration.h"
-#include "engine/definitions/start.h"
+#include "engine/spec_json.h"
 #include "server/exchange/parts.h"
 
 static const Field set_fields[] = {
@@ -29,8 +29,7 @@ static const Field set_fields[] = {
 static bool parse_name(Exchange *exchange, Str *ret_name) {
     *ret_name = exchange->parameters[0];
     Diag diag;
-    Status status =
-        name_check(*ret_name, "the schedule's name", "BAD_NAME", LIMIT_SCHEDULE_NAME_SIZE, &diag);
+    Status status = spec_check_name(SPEC_SCHEDULE_NAME, NULL, *ret_name, &diag);
     if (status == OK) return true;
     exchange_refuse(exchange, status, &diag);
     return false;
@@ -55,13 +54,7 @@ static Status read_when(const JsonValue *body, ScheduleRow *row, Diag *diag) {
     TRY(json_get_string(body, "cron", &cron, diag));
     TRY(json_get_string(body, "every", &every, diag));
     TRY(json_get_string(body, "at", &at, diag));
-    int given = !str_is_null(cron) + !str_is_null(every) + !str_is_null(at);
-    if (given != 1)
-        return diag_set(diag, ERR_INVALID, "BAD_SCHEDULE",
-                        "give exactly one of cron, every and at; %d are given", given);
-    row->kind = !str_is_null(cron)    ? SCHEDULE_CRON
-                : !str_is_null(every) ? SCHEDULE_INTERVAL
-                                      : SCHEDULE_ONCE;
+    TRY(spec_schedule_kind(cron, every, !str_is_null(at), &row->kind, diag));
     row->spec = !str_is_null(cron) ? cron : !str_is_null(every) ? every : at;
     return json_get_string(body, "timezone", &row->zone, diag);
 }
@@ -69,32 +62,13 @@ static Status read_when(const JsonValue *body, ScheduleRow *row, Diag *diag) {
 static Status read_schedule(Exchange *exchange, const JsonValue *body, ScheduleRow *row,
                             Diag *diag) {
     abide_engine *engine = exchange->server->engine;
-    Str overlap = STR_NULL;
-    bool is_paused = false;
-    SchedulePolicy policy = OVERLAP_SKIP;
-    row->keep_ms = engine->run_retention_ms;
-    row->grace_ms = engine->cancel_grace_ms;
-    TRY(json_get_string(body, "workflow", &row->workflow, diag));
-    TRY(name_check(row->workflow, "workflow", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    const SpecReader reader = {body, &exchange->arena, SPELLED_SNAKE};
+    row->keep_ms = engine_run_retention_ms(engine);
+    row->grace_ms = engine_cancel_grace_ms(engine);
+    TRY(spec_read_schedule(&reader, row, diag));
     TRY(read_when(body, row, diag));
-    TRY(json_get_duration_ms(body, "jitter", &row->jitter_ms, diag));
-    TRY(json_get_duration_ms(body, "catch_up", &row->catch_up_ms, diag));
-    TRY(json_get_duration_ms(body, "timeout", &row->timeout_ms, diag));
-    TRY(json_get_duration_ms(body, "ttl", &row->keep_ms, diag));
-    TRY(json_get_i64(body, "priority", &row->priority, diag));
-    row->given = start_given(body);
-    if (row->priority < PRIORITY_MIN || row->priority > PRIORITY_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
-                        PRIORITY_MIN, PRIORITY_MAX);
-    TRY(json_get_string(body, "overlap", &overlap, diag));
-    if (!str_is_null(overlap) && !overlap_parse(overlap, &policy))
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                        "overlap: \"%.*s\" is none of skip, queue, allow, cancel-old",
-                        STR_ARG(overlap));
-    row->overlap = policy;
-    TRY(json_get_bool(body, "paused", &is_paused, diag));
-    row->is_paused = is_paused;
     row->input = parts_raw(body, "input");
+    TRY(spec_check_input(row->input, diag));
     row->run_kind = engine_knows(engine, row->workflow) ? RUN_NATIVE : 0;
     return OK;
 }
@@ -111,7 +85,7 @@ static void set_schedule(Exchange *exchange) {
     Diag diag;
     Status status = read_schedule(exchange, body, row, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
-    else if (parts_tags(exchange, body, &row->tags)) exchange_submit(exchange, schedule_set);
+    else exchange_submit(exchange, schedule_set);
 }
 
 static void removed(Exchange *exchange) { exchange_send_text(exchange, 204, NULL, STR("")); }
@@ -226,8 +200,8 @@ static const RouteAnswer backfill_answers[] = {{200, "How many were started.", "
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "ScheduleList"}, {0}};
 static const char *const schedule_codes[] = {"SCHEDULE_NOT_FOUND", NULL};
 static const char *const set_codes[] = {
-    "BAD_NAME",     "BAD_TAG",   "BAD_SCHEDULE",       "BAD_CRON",
-    "BAD_TIMEZONE", "BAD_INPUT", "WORKFLOW_NOT_FOUND", NULL};
+    "BAD_NAME", "BAD_OPTION",   "BAD_TAG",   "BAD_SCHEDULE",       "PAYLOAD_TOO_LARGE",
+    "BAD_CRON", "BAD_TIMEZONE", "BAD_INPUT", "WORKFLOW_NOT_FOUND", NULL};
 static const char *const change_codes[] = {"SCHEDULE_NOT_FOUND", "BAD_NAME", NULL};
 
 static const Route routes[] = {

@@ -33,7 +33,7 @@ static void readyz(Exchange *exchange) {
     }
     StoreStats figures;
     if (!read_stats(exchange, &figures)) return;
-    Status status = driver_store_status(&exchange->server->engine->driver);
+    Status status = engine_store_status(exchange->server->engine);
     if (status == OK) {
         send_word(exchange, 200, "ready");
     } else if (status == ERR_LIMIT) {

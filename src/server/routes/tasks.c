@@ -5,6 +5,7 @@
 //
 // Not here: what workers ask for (routes/work.c).
 #include "base/array.h"
+#include "engine/spec_json.h"
 #include "server/exchange/parts.h"
 
 static const Field task_fields[] = {
@@ -24,55 +25,29 @@ static const Field task_fields[] = {
     {"concurrency_key", "string", false, "Tasks of one key do not run beside each other."},
     {0}};
 
-static Status read_retry(const JsonValue *body, TaskSpec *spec, Diag *diag) {
-    double factor = 2;
+static Status read_retry(const SpecReader *reader, TaskSpec *spec, Diag *diag) {
+    static const SpecRetryNames names = {"retry_delay", "retry_max_delay", "retry_factor"};
+    const char *const policy[] = {names.delay, names.max_delay, names.factor};
     spec->max_attempts = 1;
     spec->backoff_ms = 1000;
     spec->backoff_max_ms = 3600 * 1000;
-    TRY(json_get_i64(body, "attempts", &spec->max_attempts, diag));
-    if (spec->max_attempts < 1 || spec->max_attempts > 1000000)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "attempts: from 1 to 1000000");
-    TRY(json_get_duration_ms(body, "retry_delay", &spec->backoff_ms, diag));
-    TRY(json_get_duration_ms(body, "retry_max_delay", &spec->backoff_max_ms, diag));
-    TRY(json_get_number(body, "retry_factor", &factor, diag));
-    if (!(factor >= 1 && factor <= 100))
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "retry_factor: from 1 to 100");
-    spec->backoff_factor_pct = (int64_t)(factor * 100);
-    static const char *const policy[] = {"retry_delay", "retry_max_delay", "retry_factor"};
-    bool is_decided = json_member(body, STR("attempts")) != NULL;
-    for (size_t i = 0; i < 3 && !is_decided; i++)
-        if (json_member(body, str_from(policy[i])) != NULL)
+    spec->backoff_factor_pct = 200;
+    TRY(spec_read_retry(reader, &names, spec, diag));
+    bool is_decided = json_member(reader->object, STR("attempts")) != NULL;
+    for (size_t i = 0; i < COUNT_OF(policy) && !is_decided; i++)
+        if (json_member(reader->object, str_from(policy[i])) != NULL)
             return diag_set(diag, ERR_INVALID, "BAD_FIELD",
                             "%s: goes with attempts: without that the task is not tried again",
                             policy[i]);
     return OK;
 }
 
-static Status read_name(const JsonValue *body, const char *name, Str *ret_text, Diag *diag) {
-    TRY(json_get_string(body, name, ret_text, diag));
-    if (str_is_null(*ret_text)) return OK;
-    return name_check(*ret_text, name, "BAD_FIELD", LIMIT_NAME_SIZE, diag);
-}
-
-static Status read_task(const JsonValue *body, TaskSpec *spec, Diag *diag) {
-    TRY(read_name(body, "name", &spec->name, diag));
-    TRY(read_name(body, "id", &spec->id, diag));
-    TRY(read_name(body, "queue", &spec->queue, diag));
-    TRY(read_name(body, "concurrency_key", &spec->concurrency_key, diag));
-    TRY(json_get_i64(body, "priority", &spec->priority, diag));
-    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "priority: allowed are %d to %d",
-                        PRIORITY_MIN, PRIORITY_MAX);
-    TRY(json_get_duration_ms(body, "delay", &spec->delay_ms, diag));
-    TRY(json_get_duration_ms(body, "timeout", &spec->run_timeout_ms, diag));
-    TRY(json_get_duration_ms(body, "schedule_timeout", &spec->start_timeout_ms, diag));
-    TRY(json_get_duration_ms(body, "heartbeat_timeout", &spec->heartbeat_ms, diag));
+static Status read_task(Exchange *exchange, const JsonValue *body, TaskSpec *spec, Diag *diag) {
+    const SpecReader reader = {body, &exchange->arena, SPELLED_SNAKE};
+    TRY(spec_read_task(&reader, spec, diag));
     spec->input = parts_raw(body, "input");
-    if (spec->input.len > LIMIT_PAYLOAD_SIZE)
-        return diag_set(diag, ERR_LIMIT, "PAYLOAD_TOO_LARGE",
-                        "input has %zu bytes; at most %d are allowed", spec->input.len,
-                        LIMIT_PAYLOAD_SIZE);
-    return read_retry(body, spec, diag);
+    TRY(spec_check_input(spec->input, diag));
+    return read_retry(&reader, spec, diag);
 }
 
 static bool find_task(Exchange *exchange, Str id, TaskRow *ret_task) {
@@ -107,7 +82,7 @@ static void create_task(Exchange *exchange) {
     if (body == NULL) return;
     TaskSpec *spec = &exchange_op(exchange, OP_CREATE_TASK)->in.create_task.spec;
     Diag diag;
-    Status status = read_task(body, spec, &diag);
+    Status status = read_task(exchange, body, spec, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
         return;
@@ -170,7 +145,8 @@ static const RouteAnswer task_answers[] = {{200, "The task.", "Task"}, {0}};
 static const RouteAnswer retry_answers[] = {
     {200, "The task, and whether anything changed.", "RetriedTask"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "TaskList"}, {0}};
-static const char *const create_codes[] = {"PAYLOAD_TOO_LARGE", NULL};
+static const char *const create_codes[] = {"BAD_NAME",          "BAD_ID", "BAD_KEY", "BAD_OPTION",
+                                           "PAYLOAD_TOO_LARGE", NULL};
 static const char *const list_codes[] = {"RUN_NOT_FOUND", NULL};
 static const char *const task_codes[] = {"TASK_NOT_FOUND", NULL};
 static const char *const retry_codes[] = {"TASK_NOT_FOUND", "TASK_NOT_FAILED", "TASK_HAS_RUN",

@@ -5,6 +5,7 @@
 //
 // Not here: who is asked for a token (auth.c), what the store keeps (model/token.h).
 #include "base/array.h"
+#include "base/text/name.h"
 #include "server/exchange/parts.h"
 
 static void put_scopes(JsonWriter *json, int64_t scopes) {
@@ -27,7 +28,7 @@ static void put_members(JsonWriter *json, const TokenRow *token, int64_t now_ms)
 
 // The cache follows before the answer leaves; when the store is away it follows later.
 static void refresh(Exchange *exchange) {
-    int64_t now_ms = env_now_ms(exchange->server->engine->driver.env);
+    int64_t now_ms = engine_now_ms(exchange->server->engine);
     Status status = tokens_read(&exchange->server->tokens, now_ms, NULL, NULL);
     (void)status;
 }
@@ -86,13 +87,13 @@ static void create_token(Exchange *exchange) {
     abide_engine *engine = exchange->server->engine;
     TokenRow *row = &exchange_op(exchange, OP_CREATE_TOKEN)->in.create_token;
     Diag diag;
-    Status status = read_token(body, env_now_ms(engine->driver.env), row, &diag);
+    Status status = read_token(body, engine_now_ms(engine), row, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
         return;
     }
     TokenText *text = ARENA_NEW(&exchange->arena, TokenText);
-    *text = token_make(engine->driver.env);
+    *text = token_make(engine_env(engine));
     IdText id;
     row->id = arena_str(&exchange->arena, engine_new_id(engine, "tok_", &id));
     row->hash = (Str){text->hash, SHA256_HEX_SIZE};

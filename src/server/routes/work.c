@@ -10,6 +10,7 @@
 //        leased while it left is handed back, so that nobody waits for the lease to run out.
 //   [K4] A claim that waits is watched: one whose client has left does not wait on.
 #include "base/array.h"
+#include "base/text/name.h"
 #include "model/trace.h"
 #include "server/exchange/parts.h"
 #include "server/http/connection.h"
@@ -110,7 +111,7 @@ static Status read_claim(Exchange *exchange, const JsonValue *body, Claim *claim
     TRY(json_get_duration_ms(body, "wait", &wait_ms, diag));
     int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
-    claim->until_ms = env_now_ms(exchange->server->engine->driver.env) + wait_ms;
+    claim->until_ms = engine_now_ms(exchange->server->engine) + wait_ms;
     if (claim->queues.count == 0) {
         claim->queues = (Names){ARENA_NEW(arena, Str), 1};
         claim->queues.items[0] = STR("default");
@@ -164,7 +165,7 @@ static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *
     json_put_i64(json, "attempt", task->attempt);
     json_put_i64(json, "token", task->token);
     render_instant(json, "lease_until", task->due_at_ms);
-    int64_t lease_ms = task->due_at_ms - env_now_ms(exchange->server->engine->driver.env);
+    int64_t lease_ms = task->due_at_ms - engine_now_ms(exchange->server->engine);
     json_put_i64(json, "lease_ms", lease_ms > 0 ? lease_ms : 0);
     const RunRow *run = run_of(exchange, task);
     json_put_string(json, "run_id", run != NULL ? run->id : STR_NULL);
@@ -193,7 +194,7 @@ static void set_waiting(Claim *claim, bool is_waiting) {
     if (claim->is_waiting == is_waiting) return;
     claim->is_waiting = is_waiting;
     workers_waiting(&server->workers, claim->worker, is_waiting ? 1 : -1,
-                    env_now_ms(server->engine->driver.env));
+                    engine_now_ms(server->engine));
 }
 
 // Nobody wakes it any more.
@@ -271,7 +272,7 @@ static void claimed(Exchange *exchange) {
         hand_back(exchange);
         return;
     }
-    bool is_over = env_now_ms(server->engine->driver.env) >= claim->until_ms;
+    bool is_over = engine_now_ms(server->engine) >= claim->until_ms;
     if (op->out.claim_tasks.task_count > 0 || is_over || server_is_stopping(server)) {
         end_claim(claim);
         return;

@@ -209,7 +209,7 @@ class RunTest(CommandTest):
         self.ok("wf", "cancel", run)
         self.server.wait_for(run, "cancelled")
         self.assertIn(run, self.server.get("/v1/dead-letters?limit=1000").body)
-        self.refused(2, "BAD_FIELD", "wf", "start", "order", "--leftover-signals", "topic")
+        self.refused(2, "BAD_OPTION", "wf", "start", "order", "--leftover-signals", "topic")
 
     def test_iterations_are_numbered_and_the_last_is_meant(self):
         self.deploy("rounds", "for (let i = 0; i < 3; i++) await Task.run('turn', i)\n"

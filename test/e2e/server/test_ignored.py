@@ -34,7 +34,7 @@ class IgnoredTest(ServerTest):
 
     def test_a_start_has_one_time(self):
         self.refused("POST", "/v1/runs", {"workflow": "flow", "start_at": LATER, "delay": "5s"},
-                     "BAD_FIELD", "start_at")
+                     "BAD_OPTION", "start_at")
         url = "http://127.0.0.1:%d" % self.server.port
         self.misused(2, "not both", "wf", "start", "flow", "--at", LATER, "--delay", "5s",
                      "--server", url)

@@ -170,6 +170,29 @@ class RunTest(ServerTest):
         other = self.server.post("/v1/runs", {"workflow": "echo", "input": 2}, headers=key)
         self.assert_problem(other, 422, "DUPLICATE_KEY")
 
+    def test_a_bad_value_has_one_code_and_one_sentence_everywhere(self):
+        self.server.deploy("inner", "return 1")
+        sentence = "takes a whole number from -1000 … 1000, not 5000"
+        for method, path, body in (
+                ("POST", "/v1/runs", {"workflow": "inner"}),
+                ("POST", "/v1/tasks", {"name": "x"}),
+                ("PUT", "/v1/schedules/s", {"workflow": "inner", "every": "1h"})):
+            answer = self.server.call(method, path, {**body, "priority": 5000})
+            self.assert_problem(answer, 400, "BAD_OPTION")
+            self.assertEqual(answer.json["detail"], "priority " + sentence)
+            answer = self.server.call(method, path, {**body, "timeout": "soon"})
+            self.assert_problem(answer, 400, "BAD_DURATION")
+        for call in ("Task.run", "Workflow.run"):
+            self.server.deploy("outer", "try { await %s('inner', 1, Inputs) }\n"
+                                        "catch (e) { return [e.code, e.message] }" % call)
+            code, message = self.server.run("outer", {"priority": 5000})["result"]
+            self.assertEqual((code, message), ("BAD_OPTION", "`priority` of `%s` %s" % (call, sentence)))
+            code, message = self.server.run("outer", {"queue": ""})["result"]
+            self.assertEqual((code, message), ("BAD_NAME", "`queue` of `%s` is missing or empty" % call))
+        answer = self.server.post("/v1/runs", {"workflow": "inner", "queue": ""})
+        self.assert_problem(answer, 400, "BAD_NAME")
+        self.assertEqual(answer.json["detail"], "queue is missing or empty")
+
     def test_bad_starts(self):
         post = self.server.post
         self.assert_problem(post("/v1/runs", {"workflow": "nobody"}), 404, "WORKFLOW_NOT_FOUND")
@@ -179,7 +202,7 @@ class RunTest(ServerTest):
         self.assert_problem(post("/v1/runs", {"workflow": "echo", "delay": "soon"}), 400,
                             "BAD_DURATION")
         self.assert_problem(post("/v1/runs", {"workflow": "echo", "priority": 5000}), 400,
-                            "BAD_FIELD")
+                            "BAD_OPTION")
         self.assert_problem(post("/v1/runs", {"workflow": "echo", "id": "a\u0000b"}), 400, "BAD_ID")
         self.assert_problem(post("/v1/runs", {"workflow": "echo", "tags": [1]}), 400, "BAD_TAG")
         self.assert_problem(post("/v1/runs", raw='{"workflow":"echo",}'), 400, "BAD_JSON")
@@ -459,10 +482,10 @@ class EventTest(ServerTest):
         self.assertEqual(taken["result"], [{"left": sent, "n": 1}, {"left": sent, "n": 2}])
 
     def test_leftovers_that_make_no_sense_are_refused(self):
-        for fields, code in (({"leftover_signals": "keep"}, "BAD_FIELD"),
+        for fields, code in (({"leftover_signals": "keep"}, "BAD_OPTION"),
                              ({"leftover_signals": 1}, "BAD_FIELD"),
-                             ({"leftover_signals": "topic"}, "BAD_FIELD"),
-                             ({"leftover_topic": "t"}, "BAD_FIELD"),
+                             ({"leftover_signals": "topic"}, "BAD_OPTION"),
+                             ({"leftover_topic": "t"}, "BAD_OPTION"),
                              ({"leftover_signals": "topic", "leftover_topic": ""}, "BAD_NAME")):
             self.assert_problem(self.server.post("/v1/runs", {"workflow": "x", **fields}), 400, code)
 
@@ -580,7 +603,7 @@ class TaskTest(ServerTest):
         self.assert_problem(post("/v1/tasks/heartbeat", {"tasks": [], "lease": "25h"}), 400,
                             "BAD_FIELD")
         self.assert_problem(post("/v1/tasks", {"input": 1}), 400, "MISSING_FIELD")
-        self.assert_problem(post("/v1/tasks", {"name": "x", "attempts": 0}), 400, "BAD_FIELD")
+        self.assert_problem(post("/v1/tasks", {"name": "x", "attempts": 0}), 400, "BAD_OPTION")
         self.assert_problem(post("/v1/tasks/claim", {"max": 1}), 400, "MISSING_FIELD")
         self.assert_problem(post("/v1/tasks/claim", {"worker": "w", "max": 1001}), 400,
                             "BAD_FIELD")
@@ -630,7 +653,7 @@ class ScheduleTest(ServerTest):
         self.assertEqual(bad.status, 400)
         self.assertIn("minute", bad.json["detail"])
         self.assert_problem(put({"workflow": "report2", "every": "1h", "overlap": "x"}), 400,
-                            "BAD_FIELD")
+                            "BAD_OPTION")
 
 
 class DurabilityTest(unittest.TestCase):

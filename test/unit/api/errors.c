@@ -166,6 +166,26 @@ static void what_would_have_no_effect_is_refused(void **state) {
     assert_string_equal(error.name, "BAD_SCHEDULE");
 }
 
+// The sentence that test/e2e/server/test_server.py expects of HTTP and of scripts.
+static void a_bad_value_has_one_code_and_one_sentence(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    add_workflow(fixture, "w", nothing, NULL);
+    abide_start_options start = {.priority = 5000};
+    assert_int_equal(abide_start(fixture->engine, "w", NULL, &start, NULL, &error), ABIDE_INVALID);
+    assert_string_equal(error.name, "BAD_OPTION");
+    assert_string_equal(error.message, "priority takes a whole number from -1000 … 1000, not 5000");
+    abide_schedule schedule = {.workflow = "w", .every = "1h", .priority = 5000};
+    abide_error other;
+    assert_int_equal(abide_schedule_set(fixture->engine, "s", &schedule, &other), ABIDE_INVALID);
+    assert_string_equal(other.name, error.name);
+    assert_string_equal(other.message, error.message);
+    start = (abide_start_options){.timeout = "soon"};
+    assert_int_equal(abide_start(fixture->engine, "w", NULL, &start, NULL, &error), ABIDE_INVALID);
+    assert_string_equal(error.name, "BAD_DURATION");
+    assert_non_null(strstr(error.message, "field \"timeout\": "));
+}
+
 static void a_name_is_registered_once(void **state) {
     Fixture *fixture = *state;
     add_workflow(fixture, "nothing", nothing, NULL);
@@ -387,6 +407,7 @@ int main(void) {
         TEST(null_arguments_are_refused_and_not_followed),
         TEST(bad_options_are_refused_at_open),
         TEST(what_would_have_no_effect_is_refused),
+        TEST(a_bad_value_has_one_code_and_one_sentence),
         TEST(a_name_is_registered_once),
         TEST(a_closed_engine_answers_closed),
         cmocka_unit_test(an_engine_that_is_closed_at_once_ends),

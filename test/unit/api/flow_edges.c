@@ -479,7 +479,7 @@ static void options_that_do_not_exist_are_type_errors(void **state) {
              "[\"TypeError\",\"BAD_OPTION\",\"`Event.wait` has no option `timout`. Did you mean "
              "`timeout`? The options are timeout, filter\"],"
              "[\"TypeError\",\"BAD_OPTION\",\"`retry.attempts` of `Task.run` takes a whole number "
-             "of at least 1, not 0\"],"
+             "from 1 … 1000000, not 0\"],"
              "[\"TypeError\",\"BAD_OPTION\",\"`Workflow.run` has no option `timout`. Did you mean "
              "`timeout`? The options are id, key, delay, startAt, timeout, priority, queue, tags, "
              "ttl, parentClose\"],"

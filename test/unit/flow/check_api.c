@@ -76,7 +76,7 @@ static void what_is_wrong_with_an_option_is_said(void **state) {
     check_read("{\"retry\":{\"attempt\":1}}", "`Task.run` has no option `retry.attempt`. Did you "
                                               "mean `attempts`?");
     check_read("{\"retry\":{\"attempts\":-1}}",
-               "`retry.attempts` of `Task.run` takes a whole number of at least 1, not -1");
+               "`retry.attempts` of `Task.run` takes a whole number from 1 … 1000000, not -1");
     check_read("{\"retry\":{\"jitter\":true}}",
                "`retry.jitter` of `Task.run` takes a number, not boolean");
     check_read("{\"retry\":3}", "`retry` of `Task.run` takes an object, not number");

@@ -588,7 +588,7 @@ static void bad_schedules_are_refused_and_change_nothing(void **state) {
     cases[6].code = "BAD_SCHEDULE"; // past
     cases[7].row.overlap = 9, cases[7].code = "BAD_SCHEDULE";
     cases[8].row.jitter_ms = -1, cases[8].code = "BAD_DURATION";
-    cases[9].row.priority = 5000, cases[9].code = "BAD_PRIORITY";
+    cases[9].row.priority = 5000, cases[9].code = "BAD_OPTION";
     cases[10].row.name = str_from(longest), cases[10].code = "TOO_LARGE";
     cases[10].status = ERR_LIMIT;
     cases[11].row.workflow = STR_NULL, cases[11].code = "NAME_EMPTY";

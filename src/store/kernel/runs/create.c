@@ -16,6 +16,7 @@
 // Not here: what a turn does with its children (runs/turn.c).
 #include "base/assert.h"
 #include "base/containers/hash.h"
+#include "model/spec.h"
 #include "model/trace.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
@@ -75,10 +76,9 @@ Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
     TRY(kernel_check_size(kernel, "the queue name", spec->queue, LIMIT_NAME_SIZE));
     TRY(kernel_check_size(kernel, "the leftover topic", spec->leftover_topic, LIMIT_TOPIC_SIZE));
     TRY(tags_check(kernel, spec->tags));
-    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_PRIORITY",
-                             "a priority lies between %d and %d", PRIORITY_MIN, PRIORITY_MAX);
-    }
+    Diag diag;
+    Status status = spec_check_number(SPEC_PRIORITY, NULL, (double)spec->priority, &diag);
+    if (status != OK) return kernel_refuse(kernel, status, diag.code, "%s", diag.message);
     if (spec->kind != 0 && spec->kind != RUN_NATIVE && spec->kind != RUN_FLOW) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_KIND", "a run is native or flow");
     }

@@ -12,8 +12,8 @@
 //        is raised, a pause that ends) says so with batch.has_tasks.
 //
 // Not here: concurrency keys (tasks/keys.c), tasks (tasks/tasks.c).
-#include "base/array.h"
 #include "store/kernel/tasks/queues.h"
+#include "base/array.h"
 #include "base/assert.h"
 
 static QueueRow queue_default(Str name) {

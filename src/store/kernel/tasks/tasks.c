@@ -12,6 +12,7 @@
 #include "store/kernel/tasks/tasks.h"
 #include "base/assert.h"
 #include "base/containers/hash.h"
+#include "model/spec.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/queues.h"
 
@@ -63,10 +64,9 @@ Status task_check_spec(Kernel *kernel, const TaskSpec *spec) {
                              "a duration or count of the task \"%.*s\" is out of range",
                              STR_ARG(spec->id));
     }
-    if (spec->priority < PRIORITY_MIN || spec->priority > PRIORITY_MAX) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_PRIORITY",
-                             "a priority lies between %d and %d", PRIORITY_MIN, PRIORITY_MAX);
-    }
+    Diag diag;
+    Status status = spec_check_number(SPEC_PRIORITY, NULL, (double)spec->priority, &diag);
+    if (status != OK) return kernel_refuse(kernel, status, diag.code, "%s", diag.message);
     return OK;
 }
 
