@@ -1,7 +1,7 @@
-// Intake: two queues and their counts.
+// Intake: three queues and their counts.
 //
 // The counts are what the share of a batch is computed from, so they are kept and not counted
-// anew. [I1] is in intake.h.
+// anew. [I1] and [I2] are in intake.h.
 //
 // Not here: who gets how much of a batch (coordinator/gather.c).
 #include "engine/commits/intake.h"
@@ -10,11 +10,12 @@
 void intake_init(Intake *self) {
     *self = (Intake){0};
     list_init(&self->requests);
+    list_init(&self->reports);
     list_init(&self->results);
 }
 
 void intake_done(Intake *self) {
-    ASSERT(self->request_count == 0);
+    ASSERT(!intake_is_waited_for(self));
     for (Execution *execution; (execution = intake_take_result(self)) != NULL;)
         execution_free(execution);
 }
@@ -33,14 +34,31 @@ static List *take(List *queue, size_t *count) {
     return node;
 }
 
+static bool is_report(OpKind kind) {
+    return kind == OP_COMPLETE_TASK || kind == OP_FAIL_TASK || kind == OP_HEARTBEAT_TASK ||
+           kind == OP_RELEASE_TASK;
+}
+
 void intake_add_request(Intake *self, Request *request, IntakeEnd end) {
-    add(&self->requests, &request->link, end);
-    self->request_count++;
+    bool is_of_worker = is_report(request->op.kind); // [I2]
+    add(is_of_worker ? &self->reports : &self->requests, &request->link, end);
+    if (is_of_worker) self->report_count++;
+    else self->request_count++;
 }
 
 Request *intake_take_request(Intake *self) {
     List *node = take(&self->requests, &self->request_count);
     return node != NULL ? container_of(node, Request, link) : NULL;
+}
+
+Request *intake_take_report(Intake *self) {
+    List *node = take(&self->reports, &self->report_count);
+    return node != NULL ? container_of(node, Request, link) : NULL;
+}
+
+Request *intake_take_either(Intake *self) {
+    Request *request = intake_take_request(self);
+    return request != NULL ? request : intake_take_report(self);
 }
 
 void intake_add_result(Intake *self, Execution *execution, IntakeEnd end) {

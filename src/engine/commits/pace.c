@@ -1,34 +1,41 @@
 // Pace: follows what the store can do.
 //
-// The size falls with one slow commit and rises with each quick one, so that it finds its level
-// from either side within a few batches. A slow commit may have been the machine's fault: so it
-// falls to a quarter at most.
+// The size falls with one slow commit and rises with each quick one that was at least half full, so
+// that it finds its level from either side within a few batches. A slow commit may have been the
+// machine's fault: so it falls to a quarter at most.
 //
-// Invariants [P1], [P2] are in pace.h.
+// Invariants [P1] to [P3] are in pace.h.
 #include "engine/commits/pace.h"
 #include "base/assert.h"
 #include "base/limits.h"
 
-enum { COMMIT_MS = 100, PACED_MIN = 32 };
-
-void pace_init(Pace *self) { self->most = LIMIT_BATCH_OPS; }
+enum { COMMIT_MS = 100, FIRST_MOST = 256, PACED_MIN = 32 };
 
 static size_t at_least(size_t value, size_t least) { return value > least ? value : least; }
+static size_t at_most(size_t value, size_t most) { return value < most ? value : most; }
 
-void pace_good(Pace *self, size_t most, uint64_t took_ns) {
+void pace_init(Pace *self) { *self = (Pace){.most = FIRST_MOST, .cut_most = LIMIT_BATCH_OPS}; }
+
+void pace_good(Pace *self, size_t count, uint64_t took_ns) {
     uint64_t took_ms = took_ns / 1000000u;
-    size_t next = 2 * self->most;
-    if (took_ms > COMMIT_MS && most > PACED_MIN)
-        next = at_least(at_least(most * COMMIT_MS / took_ms, most / 4), PACED_MIN);
-    else if (2 * took_ms > COMMIT_MS) next = self->most;
-    self->most = next < LIMIT_BATCH_OPS ? next : LIMIT_BATCH_OPS;
-    ASSERT(self->most > 0 && self->most <= LIMIT_BATCH_OPS); // [P2]
+    bool is_small = count <= PACED_MIN;
+    self->cut_most = at_most(2 * self->cut_most, LIMIT_BATCH_OPS); // [P2]
+    if (is_small) self->flush_ms = (3 * self->flush_ms + took_ms) / 4;
+    uint64_t wanted_ms = at_least(2 * self->flush_ms, COMMIT_MS);
+    bool is_used = 2 * count > self->most; // [P3]
+    if (took_ms > wanted_ms && !is_small) {
+        size_t fitting = at_least(count * wanted_ms / took_ms, self->most / 4);
+        self->most = at_least(at_most(fitting, self->most), PACED_MIN);
+    } else if (2 * took_ms <= wanted_ms && is_used) {
+        self->most = at_most(2 * self->most, LIMIT_BATCH_OPS);
+    }
+    ASSERT(self->most > 0 && self->cut_most > 0);
 }
 
-void pace_refused(Pace *self, size_t count) { self->most = count > 1 ? count / 2 : 1; }
+void pace_refused(Pace *self, size_t count) { self->cut_most = count > 1 ? count / 2 : 1; }
 
 size_t pace_most(const Pace *self) {
-    return self->most < LIMIT_BATCH_OPS ? self->most : LIMIT_BATCH_OPS;
+    return at_most(at_most(self->most, self->cut_most), LIMIT_BATCH_OPS);
 }
 
-bool pace_is_full(const Pace *self) { return pace_most(self) == LIMIT_BATCH_OPS; }
+bool pace_is_cut(const Pace *self) { return self->cut_most < LIMIT_BATCH_OPS; }

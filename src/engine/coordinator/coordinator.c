@@ -105,7 +105,7 @@ static void refuse_closed(Request *request) {
 
 void coordinator_free(Coordinator *c) {
     while (c->outcomes.failed_count > 0) abandon(c, outcomes_take_first(&c->outcomes));
-    for (Request *request; (request = intake_take_request(&c->intake)) != NULL;)
+    for (Request *request; (request = intake_take_either(&c->intake)) != NULL;)
         refuse_closed(request);
     awaits_close(&c->awaits);
     awaits_done(&c->awaits);
@@ -198,7 +198,7 @@ void coordinator_finish(Coordinator *c, Commit *commit, Status status, const Dia
         return;
     }
     outcomes_note_good(&c->outcomes);
-    pace_good(&c->pace, commit->most, env_monotonic_ns(c->setup.env) - commit->began_ns);
+    pace_good(&c->pace, commit->batch.count, env_monotonic_ns(c->setup.env) - commit->began_ns);
     apply_commit(c, commit);
     commits_put(&c->commits, commit);
     // At once, so that they execute while the next batch is being committed.

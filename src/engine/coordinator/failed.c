@@ -61,7 +61,7 @@ bool coordinator_is_stranded(const Coordinator *c) {
 }
 
 int64_t failed_next_ms(const Coordinator *c) {
-    bool is_waited_for = c->intake.request_count > 0;
+    bool is_waited_for = intake_is_waited_for(&c->intake);
     if (coordinator_is_store_full(c) && is_waited_for) return 0; // [O6]
     return outcomes_next_ms(&c->outcomes, is_waited_for || c->is_stopping);
 }
@@ -95,7 +95,7 @@ static void refuse_requests(Coordinator *c, Commit *commit, Status status, const
 
 // [O2] Of those that wait for a place.
 static void refuse_queue(Coordinator *c, Status status, const Diag *diag) {
-    for (Request *request; (request = intake_take_request(&c->intake)) != NULL;)
+    for (Request *request; (request = intake_take_either(&c->intake)) != NULL;)
         request_answer(request, status, diag);
 }
 
@@ -218,7 +218,7 @@ static void refused(Coordinator *c, Commit *commit, Status status, const Diag *d
         refuse_alone(c, commit, status, diag);
         return;
     }
-    if (pace_is_full(&c->pace))
+    if (!pace_is_cut(&c->pace))
         LOG(c->setup.logger, LOG_WARN,
             "the store refuses a batch of %zu operations, so it is tried in "
             "parts: %s",
@@ -341,7 +341,7 @@ static Commit *rejoin(Coordinator *c) {
 
 Commit *failed_retry(Coordinator *c) {
     if (c->commits.out_count > 0) return NULL;
-    bool is_wanted = coordinator_is_store_full(c) && c->intake.request_count > 0; // [O6]
+    bool is_wanted = coordinator_is_store_full(c) && intake_is_waited_for(&c->intake); // [O6]
     if (env_now_ms(c->setup.env) < c->outcomes.retry_at_ms && !is_wanted) {
         refuse_waiting(c, false);
         return NULL;

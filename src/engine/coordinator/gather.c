@@ -1,10 +1,10 @@
 // Gather: what goes into the next batch, and how the room in it is shared.
 //
-// Three parties want room: results of what was executed, requests from outside, and the engine
-// itself (what is due, runs and tasks to claim, runs that leave memory). Each is given as much as
-// it wants as long as there is room, and an equal share when there is not; what does not fit comes
-// with the next batch. The lease of the node and those of its tasks come before all of them: each
-// wants room once in a third of a lease, so they cannot fill batch after batch.
+// Four parties want room: results of what was executed, requests of callers, reports of workers,
+// and the engine itself (what is due, runs and tasks to claim, runs that leave memory). Each is
+// given as much as it wants as long as there is room, and an equal share when there is not; what
+// does not fit comes with the next batch. The lease of the node and those of its tasks come before
+// all of them: each wants room once in a third of a lease, so they cannot fill batch after batch.
 //
 //   [G1] Nobody is left out for ever, however small a batch is: the odd place goes to another party
 //        each time.
@@ -14,7 +14,7 @@
 #include "base/assert.h"
 #include "engine/coordinator/internal.h"
 
-typedef enum Party { PARTY_RESULTS, PARTY_REQUESTS, PARTY_OWN, PARTY_COUNT } Party;
+typedef enum Party { PARTY_RESULTS, PARTY_REQUESTS, PARTY_REPORTS, PARTY_OWN, PARTY_COUNT } Party;
 
 // As much as each wants, or an equal share of the room; what is left of it goes round. [G1]
 static void share_room(size_t room, const size_t wanted[PARTY_COUNT], size_t first,
@@ -80,6 +80,7 @@ Commit *gather(Coordinator *c) {
     size_t wanted[PARTY_COUNT] = {
         [PARTY_RESULTS] = c->intake.result_count,
         [PARTY_REQUESTS] = c->intake.request_count,
+        [PARTY_REPORTS] = c->intake.report_count,
         [PARTY_OWN] = is_executing ? own_work_wanted(&c->own, commit) : 0,
     };
     size_t given[PARTY_COUNT] = {0}, room = commit_room(commit);
@@ -87,6 +88,8 @@ Commit *gather(Coordinator *c) {
     share_room(room, wanted, c->party_first++ % PARTY_COUNT, given);
     add_results(c, commit, given[PARTY_RESULTS]);
     add_requests(c, commit, given[PARTY_REQUESTS]);
+    for (size_t i = 0; i < given[PARTY_REPORTS]; i++)
+        commit_add_request(commit, intake_take_report(&c->intake));
     if (is_executing) own_work_add(&c->own, commit, given[PARTY_OWN]);
     if (commit->batch.count == 0) {
         commits_put(&c->commits, commit);

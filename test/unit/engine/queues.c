@@ -26,6 +26,27 @@ static void what_is_given_back_goes_first_in_its_order(void **state) {
     intake_done(&intake);
 }
 
+static void reports_of_workers_are_a_queue_of_their_own(void **state) {
+    (void)state;
+    Intake intake;
+    Request requests[4] = {0};
+    static const OpKind kinds[] = {OP_COMPLETE_TASK, OP_FAIL_TASK, OP_HEARTBEAT_TASK,
+                                   OP_CREATE_RUN};
+    intake_init(&intake);
+    for (int i = 0; i < 4; i++) {
+        list_init(&requests[i].link);
+        requests[i].op.kind = kinds[i];
+        intake_add_request(&intake, &requests[i], INTAKE_BACK);
+    }
+    assert_int_equal(intake.report_count, 3);
+    assert_ptr_equal(intake_take_request(&intake), &requests[3]); // it waits for none of them
+    assert_ptr_equal(intake_take_report(&intake), &requests[0]);
+    assert_true(intake_is_waited_for(&intake));
+    for (int i = 1; i < 3; i++) assert_ptr_equal(intake_take_either(&intake), &requests[i]);
+    assert_true(intake_is_empty(&intake));
+    intake_done(&intake);
+}
+
 // ---- pace ----
 
 enum { MS = 1000000 };
@@ -34,42 +55,67 @@ static void slow_commit_makes_the_next_one_smaller(void **state) {
     (void)state;
     Pace pace;
     pace_init(&pace);
-    assert_true(pace_is_full(&pace));
     pace.most = 400;
     pace_good(&pace, 400, 200 * MS);
-    assert_int_equal(pace.most, 200);
+    assert_int_equal(pace_most(&pace), 200);
     pace_good(&pace, 200, 2000 * MS); // it may have been the machine
-    assert_int_equal(pace.most, 50);
+    assert_int_equal(pace_most(&pace), 50);
     pace_good(&pace, 50, 60000ull * MS);
-    assert_int_equal(pace.most, 32);
+    assert_int_equal(pace_most(&pace), 32);
     pace_good(&pace, 32, 80 * MS); // about right
-    assert_int_equal(pace.most, 32);
+    assert_int_equal(pace_most(&pace), 32);
 }
 
 static void quick_commit_doubles_the_next_one_up_to_the_limit(void **state) {
     (void)state;
-    Pace pace = {.most = 1};
-    for (int i = 0; i < 20; i++) pace_good(&pace, pace.most, 1 * MS);
-    assert_int_equal(pace.most, LIMIT_BATCH_OPS);
+    Pace pace;
+    pace_init(&pace);
+    for (int i = 0; i < 20; i++) pace_good(&pace, pace_most(&pace), 1 * MS);
+    assert_int_equal(pace_most(&pace), LIMIT_BATCH_OPS);
+}
+
+static void small_commits_do_not_make_room_for_a_burst(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    size_t most = pace_most(&pace);
+    for (int i = 0; i < 100; i++) pace_good(&pace, 8, 1 * MS);
+    assert_int_equal(pace_most(&pace), most);
+    pace_good(&pace, 60, 590 * MS); // what it took counts for what was in it
+    assert_int_equal(pace_most(&pace), most / 4);
+}
+
+static void slow_flushes_are_shared_by_large_batches(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    for (int i = 0; i < 20; i++) pace_good(&pace, 1, 400 * MS);
+    for (int i = 0; i < 20; i++) pace_good(&pace, pace_most(&pace), 390 * MS);
+    assert_int_equal(pace_most(&pace), LIMIT_BATCH_OPS);
 }
 
 static void refused_batch_comes_in_halves_down_to_one(void **state) {
     (void)state;
     Pace pace;
     pace_init(&pace);
+    assert_false(pace_is_cut(&pace));
     pace_refused(&pace, 9);
-    assert_int_equal(pace.most, 4);
+    assert_true(pace_is_cut(&pace));
+    assert_int_equal(pace_most(&pace), 4);
     pace_refused(&pace, 1);
-    assert_int_equal(pace.most, 1);
-    pace_good(&pace, 1, 500 * MS); // slow, and still not less than one
-    assert_int_equal(pace.most, 1);
+    assert_int_equal(pace_most(&pace), 1);
+    for (int i = 0; i < 20; i++) pace_good(&pace, 1, 1 * MS);
+    assert_false(pace_is_cut(&pace));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_given_back_goes_first_in_its_order),
+        cmocka_unit_test(reports_of_workers_are_a_queue_of_their_own),
         cmocka_unit_test(slow_commit_makes_the_next_one_smaller),
         cmocka_unit_test(quick_commit_doubles_the_next_one_up_to_the_limit),
+        cmocka_unit_test(small_commits_do_not_make_room_for_a_burst),
+        cmocka_unit_test(slow_flushes_are_shared_by_large_batches),
         cmocka_unit_test(refused_batch_comes_in_halves_down_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
