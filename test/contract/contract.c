@@ -492,71 +492,97 @@ Op *fail_task(World *world, const char *id, int64_t token, const char *error) {
 
 // ---- reads ----
 
-Status read_query(World *world, Query *query, QueryKind kind) {
-    query->kind = kind;
-    if (query->now_ms == 0) query->now_ms = world->now_ms;
-    diag_clear(&world->diag);
-    return store_read(world->store, &world->arena, query, &world->diag);
-}
-
-static Query read_of_run(World *world, const char *id, QueryKind kind) {
-    Query query = {.run_id = str_from(id)};
-    Status status = read_query(world, &query, kind);
+static void assert_read(World *world, Status status) {
     if (status != OK) print_diag(&world->diag);
     assert_ok(status);
-    return query;
 }
 
-RunRow get_run(World *world, const char *id) { return read_of_run(world, id, QUERY_RUN).runs[0]; }
-Query get_log(World *world, const char *id) { return read_of_run(world, id, QUERY_LOG); }
-Query get_load(World *world, const char *id) { return read_of_run(world, id, QUERY_RUN_LOAD); }
-Str get_result(World *world, const char *id) { return read_of_run(world, id, QUERY_RESULT).text; }
-Str get_input(World *world, const char *id) { return read_of_run(world, id, QUERY_INPUT).text; }
-Query get_signals(World *world, const char *id) { return read_of_run(world, id, QUERY_EVENTS); }
+RunRow get_run(World *world, const char *id) {
+    RunRow run = {0};
+    assert_read(world,
+                store_run_by_id(world->store, &world->arena, str_from(id), &run, &world->diag));
+    return run;
+}
+
+LogPage get_log(World *world, const char *id) {
+    const LogFilter filter = {.run = run_of_id(str_from(id))};
+    LogPage log = {0};
+    assert_read(world, store_read_log(world->store, &world->arena, &filter, &log, &world->diag));
+    return log;
+}
+
+RunLoad get_load(World *world, const char *id) {
+    int64_t key = get_run(world, id).key;
+    RunLoad load = {0};
+    assert_read(world, store_load_run(world->store, &world->arena, key, &load, &world->diag));
+    return load;
+}
+
+Str get_result(World *world, const char *id) {
+    RunResult result = {0};
+    assert_read(world, store_find_result(world->store, &world->arena, run_of_id(str_from(id)),
+                                         &result, &world->diag));
+    return result.json;
+}
+
+Str get_input(World *world, const char *id) { return get_load(world, id).input; }
+
+EventPage get_signals(World *world, const char *id) {
+    const SignalFilter filter = {.run = run_of_id(str_from(id))};
+    EventPage page = {0};
+    assert_read(world,
+                store_list_signals(world->store, &world->arena, &filter, &page, &world->diag));
+    return page;
+}
 
 TaskRow get_task(World *world, const char *id) {
-    Query query = {.name = str_from(id)};
-    assert_ok(read_query(world, &query, QUERY_TASK));
-    return query.tasks[0];
+    TaskRow task = {0};
+    assert_read(world,
+                store_find_task(world->store, &world->arena, str_from(id), &task, &world->diag));
+    return task;
 }
 
 LogRow last_entry(World *world, const char *id, LogKind kind) {
-    Query query = get_log(world, id);
-    for (size_t i = query.count; i > 0; i--) {
-        if (query.log[i - 1].kind == (int64_t)kind) return query.log[i - 1];
+    LogPage log = get_log(world, id);
+    for (size_t i = log.count; i > 0; i--) {
+        if (log.rows[i - 1].kind == (int64_t)kind) return log.rows[i - 1];
     }
     fail_msg("the log of %s has no entry of kind %d", id, (int)kind);
     return (LogRow){0};
 }
 
 size_t entry_count(World *world, const char *id, LogKind kind) {
-    Query query = get_log(world, id);
+    LogPage log = get_log(world, id);
     size_t count = 0;
-    for (size_t i = 0; i < query.count; i++) count += query.log[i].kind == (int64_t)kind;
+    for (size_t i = 0; i < log.count; i++) count += log.rows[i].kind == (int64_t)kind;
     return count;
 }
 
 int64_t get_counter(World *world, int counter) {
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_STATS));
-    return query.stats.counters[counter];
+    StoreStats stats = {0};
+    assert_read(world, store_stats(world->store, &world->arena, &stats, &world->diag));
+    return stats.counters[counter];
 }
 
-Query get_events(World *world, const char *topic) {
-    Query query = {.name = str_from(topic)};
-    assert_ok(read_query(world, &query, QUERY_EVENTS));
-    return query;
+EventPage get_events(World *world, const char *topic) {
+    const EventFilter filter = {.topic = str_from(topic)};
+    EventPage page = {0};
+    assert_read(world,
+                store_list_events(world->store, &world->arena, &filter, &page, &world->diag));
+    return page;
 }
 
-Query get_dead_letters(World *world) {
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_DEAD_LETTERS));
-    return query;
+DeadLetterPage get_dead_letters(World *world) {
+    const PageSpec first = {0};
+    DeadLetterPage page = {0};
+    assert_read(world,
+                store_list_dead_letters(world->store, &world->arena, &first, &page, &world->diag));
+    return page;
 }
 
 bool has_run(World *world, const char *id) {
-    Query query = {.run_id = str_from(id)};
-    Status status = read_query(world, &query, QUERY_RUN);
+    RunRow run;
+    Status status = store_run_by_id(world->store, &world->arena, str_from(id), &run, &world->diag);
     if (status != ERR_NOT_FOUND) assert_ok(status);
     return status == OK;
 }

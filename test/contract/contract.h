@@ -10,7 +10,7 @@
 #pragma once
 #include "base/limits.h"
 #include "contract/dump.h"
-#include "store/store.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 
 enum { START_MS = 1000000, SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
@@ -127,19 +127,18 @@ Op *complete_task(World *world, const char *id, int64_t token, const char *resul
 Op *fail_task(World *world, const char *id, int64_t token, const char *error);
 
 // ---- reads ----
-Status read_query(World *world, Query *query, QueryKind kind);
 RunRow get_run(World *world, const char *id);
 TaskRow get_task(World *world, const char *id);
-Query get_log(World *world, const char *id);
-Query get_load(World *world, const char *id);
+LogPage get_log(World *world, const char *id);
+RunLoad get_load(World *world, const char *id);
 LogRow last_entry(World *world, const char *id, LogKind kind); // the last one of that kind
 size_t entry_count(World *world, const char *id, LogKind kind);
 Str get_result(World *world, const char *id);
 Str get_input(World *world, const char *id);
 int64_t get_counter(World *world, int counter);
-Query get_events(World *world, const char *topic);
-Query get_signals(World *world, const char *run_id);
-Query get_dead_letters(World *world);
+EventPage get_events(World *world, const char *topic);
+EventPage get_signals(World *world, const char *run_id);
+DeadLetterPage get_dead_letters(World *world);
 bool has_run(World *world, const char *id);
 #define assert_state(world, id, expected) check_state((world), (id), (expected), __FILE__, __LINE__)
 void check_state(World *world, const char *id, int64_t expected, const char *file, int line);

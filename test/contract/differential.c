@@ -201,19 +201,21 @@ static uint64_t sum_of_row(TableNumber number, const void *row, uint64_t sum) {
 static bool ended_changed(Contest *contest, Arena *arena) {
     Store *store = contest->sides[0].store;
     uint32_t states = 1u << RUN_COMPLETED | 1u << RUN_FAILED | 1u << RUN_CANCELLED;
-    Query list = {.kind = QUERY_LIST_RUNS, .filter = {.states = states}};
-    if (store_read(store, arena, &list, NULL) != OK) abort();
+    RunPage list;
+    if (store_list_runs(store, arena, &(RunFilter){.states = states}, &list, NULL) != OK) abort();
     for (size_t i = 0; i < list.count; i++) {
-        Query log = {.kind = QUERY_LOG, .run = list.runs[i].key};
-        if (store_read(store, arena, &log, NULL) != OK) abort();
-        uint64_t sum = sum_of_row(TABLE_RUNS, &list.runs[i], 1);
-        for (size_t j = 0; j < log.count; j++) sum = sum_of_row(TABLE_LOG, &log.log[j], sum);
+        LogPage log;
+        if (store_read_log(store, arena, &(LogFilter){.run = run_of_key(list.rows[i].key)}, &log,
+                           NULL) != OK)
+            abort();
+        uint64_t sum = sum_of_row(TABLE_RUNS, &list.rows[i], 1);
+        for (size_t j = 0; j < log.count; j++) sum = sum_of_row(TABLE_LOG, &log.rows[j], sum);
         void *now = (void *)(uintptr_t)(sum | 1);
-        void *then = map_put(&contest->ended, (uint64_t)list.runs[i].key, now);
+        void *then = map_put(&contest->ended, (uint64_t)list.rows[i].key, now);
         if (then == NULL || then == now) continue;
         if (!contest->is_quiet) {
             fprintf(stderr, "the run %.*s was changed after it had ended\n",
-                    STR_ARG(list.runs[i].id));
+                    STR_ARG(list.rows[i].id));
         }
         return true;
     }

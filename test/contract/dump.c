@@ -14,16 +14,23 @@ typedef struct Dump {
     const DumpOptions *options;
 } Dump;
 
-static void query_run(Dump *dump, Query *query, QueryKind kind) {
-    Diag diag = {0};
-    query->kind = kind;
-    query->now_ms = dump->options->now_ms;
+// Before each question; what an earlier one answered is gone.
+static Arena *fresh(Dump *dump) {
     arena_reset(&dump->arena);
-    Status status = store_read(dump->store, &dump->arena, query, &diag);
+    return &dump->arena;
+}
+
+static void must(Dump *dump, Status status, const Diag *diag) {
     if (status == OK) return;
-    fprintf(stderr, "%s: query %d answers %s: %s: %s\n", dump->store->ops->name, (int)kind,
-            status_name(status), diag.code, diag.message);
+    fprintf(stderr, "%s: a question is answered %s: %s: %s\n", dump->store->ops->name,
+            status_name(status), diag->code, diag->message);
     abort();
+}
+
+// Whether a page follows; then `after` is where it begins.
+static bool has_next(int64_t next, int64_t *after) {
+    *after = next;
+    return next != 0;
 }
 
 static void text_add(Buf *text, Str s) {
@@ -70,277 +77,280 @@ static void text_line(Dump *dump, const char *what, Str s) {
 // ---- one run ----
 
 static void log_add(Dump *dump, int64_t run) {
-    for (int64_t after = 0;;) {
-        Query query = {.run = run, .after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LOG);
-        for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_LOG, &query.log[i]);
-        if (query.next == 0) return;
-        after = query.next;
-    }
+    LogFilter filter = {run_of_key(run), {.limit = dump->options->page_limit}};
+    LogPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_read_log(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_LOG, &page.rows[i]);
+    } while (has_next(page.next, &filter.page.after));
 }
 
-// In one page: pages of steps end at a position, which entries may share in nonsensical histories.
+// What a step is called and where it stands, in order of position.
 static void steps_add(Dump *dump, int64_t run) {
-    Query query = {.run = run};
-    query_run(dump, &query, QUERY_LIST_STEPS);
+    const StepFilter filter = {.run = run_of_key(run)};
+    LogPage page;
+    Diag diag = {0};
+    must(dump, store_list_steps(dump->store, fresh(dump), &filter, &page, &diag), &diag);
     buf_append_cstr(&dump->text, "  steps");
-    for (size_t i = 0; i < query.count; i++) {
-        buf_printf(&dump->text, " %lld:%lld", (long long)query.log[i].position,
-                   (long long)query.log[i].seq);
+    for (size_t i = 0; i < page.count; i++) {
+        buf_printf(&dump->text, " %lld:%lld", (long long)page.rows[i].position,
+                   (long long)page.rows[i].seq);
     }
     buf_append_char(&dump->text, '\n');
 }
 
 static void load_add(Dump *dump, int64_t run) {
-    Query query = {.run = run};
-    query_run(dump, &query, QUERY_RUN_LOAD);
+    RunLoad load;
+    Diag diag = {0};
+    must(dump, store_load_run(dump->store, fresh(dump), run, &load, &diag), &diag);
+    text_line(dump, "input", load.input);
     buf_append_cstr(&dump->text, "  load");
-    for (size_t i = 0; i < query.log_count; i++) {
-        buf_printf(&dump->text, " %lld", (long long)query.log[i].seq);
+    for (size_t i = 0; i < load.log_count; i++) {
+        buf_printf(&dump->text, " %lld", (long long)load.log[i].seq);
     }
     buf_append_char(&dump->text, '\n');
 }
 
-static void children_add(Dump *dump, int64_t run) {
-    buf_append_cstr(&dump->text, "  children");
-    for (int64_t after = 0;;) {
-        Query query = {.run = run, .after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_CHILDREN);
-        for (size_t i = 0; i < query.count; i++) {
-            buf_printf(&dump->text, " %lld", (long long)query.runs[i].key);
-        }
-        if (query.next == 0) break;
-        after = query.next;
-    }
-    buf_append_char(&dump->text, '\n');
+static void keys_add(Dump *dump, const char *what, Str name, RunFilter filter);
+
+static void signals_add(Dump *dump, int64_t run) {
+    SignalFilter filter = {run_of_key(run), {.limit = dump->options->page_limit}};
+    EventPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_signals(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_EVENTS, &page.rows[i]);
+    } while (has_next(page.next, &filter.page.after));
 }
 
-static void events_add(Dump *dump, int64_t run, Str topic) {
-    for (int64_t after = 0;;) {
-        Query query = {
-            .run = run, .name = topic, .after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_EVENTS);
-        for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_EVENTS, &query.events[i]);
-        if (query.next == 0) return;
-        after = query.next;
-    }
+static void events_add(Dump *dump, Str topic) {
+    EventFilter filter = {topic, {.limit = dump->options->page_limit}};
+    EventPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_events(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_EVENTS, &page.rows[i]);
+    } while (has_next(page.next, &filter.page.after));
+}
+
+static void result_add(Dump *dump, int64_t run) {
+    RunResult result;
+    Diag diag = {0};
+    must(dump, store_find_result(dump->store, fresh(dump), run_of_key(run), &result, &diag), &diag);
+    text_line(dump, "result", result.json);
+}
+
+static void states_add(Dump *dump, int64_t run) {
+    StateList list;
+    Diag diag = {0};
+    must(dump, store_list_states(dump->store, fresh(dump), run_of_key(run), &list, &diag), &diag);
+    for (size_t i = 0; i < list.count; i++) row_add(dump, TABLE_STATES, &list.rows[i]);
 }
 
 static void run_add(Dump *dump, int64_t key) {
-    Query query = {.run = key};
-    query_run(dump, &query, QUERY_RUN);
-    row_add(dump, TABLE_RUNS, query.runs);
-    bool has_result = query.runs->result_seq != 0;
-    query = (Query){.run = key};
-    query_run(dump, &query, QUERY_INPUT);
-    text_line(dump, "input", query.text);
-    if (has_result) {
-        query = (Query){.run = key};
-        query_run(dump, &query, QUERY_RESULT);
-        text_line(dump, "result", query.text);
-    }
+    RunRow run;
+    Diag diag = {0};
+    Arena names;
+    arena_init(&names);
+    must(dump, store_run_by_key(dump->store, fresh(dump), key, &run, &diag), &diag);
+    row_add(dump, TABLE_RUNS, &run);
+    Str id = arena_str(&names, run.id);
+    load_add(dump, key);
+    if (run.result_seq != 0) result_add(dump, key);
     log_add(dump, key);
     steps_add(dump, key);
-    load_add(dump, key);
-    children_add(dump, key);
-    events_add(dump, key, STR_NULL);
-    query = (Query){.run = key};
-    query_run(dump, &query, QUERY_LIST_STATES);
-    for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_STATES, &query.values[i]);
+    keys_add(dump, "children", id, (RunFilter){.parent_id = id});
+    signals_add(dump, key);
+    states_add(dump, key);
+    arena_done(&names);
 }
 
 // ---- listings ----
 
 static void runs_add(Dump *dump) {
-    for (int64_t cursor = 0;;) {
-        Query query = {.filter = {.cursor = cursor, .limit = dump->options->page_limit}};
-        query_run(dump, &query, QUERY_LIST_RUNS);
-        size_t count = query.count;
+    RunFilter filter = {.limit = dump->options->page_limit};
+    do {
+        RunPage page;
+        Diag diag = {0};
+        must(dump, store_list_runs(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        filter.cursor = page.next;
+        size_t count = page.count;
         int64_t keys[LIMIT_LIST_PAGE_MAX];
-        for (size_t i = 0; i < count; i++) keys[i] = query.runs[i].key;
-        cursor = query.next;
+        for (size_t i = 0; i < count; i++) keys[i] = page.rows[i].key;
         for (size_t i = 0; i < count; i++) run_add(dump, keys[i]);
-        if (cursor == 0) return;
-    }
+    } while (filter.cursor != 0);
 }
 
 static void keys_add(Dump *dump, const char *what, Str name, RunFilter filter) {
+    RunPage page;
+    filter.limit = dump->options->page_limit;
     buf_printf(&dump->text, "%s %.*s:", what, STR_ARG(name));
-    for (;;) {
-        Query query = {.filter = filter};
-        query.filter.limit = dump->options->page_limit;
-        query_run(dump, &query, QUERY_LIST_RUNS);
-        for (size_t i = 0; i < query.count; i++) {
-            buf_printf(&dump->text, " %lld", (long long)query.runs[i].key);
+    do {
+        Diag diag = {0};
+        must(dump, store_list_runs(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) {
+            buf_printf(&dump->text, " %lld", (long long)page.rows[i].key);
         }
-        filter.cursor = query.next;
-        if (query.next == 0) break;
-    }
+    } while (has_next(page.next, &filter.cursor));
     buf_append_char(&dump->text, '\n');
 }
 
 static void waiters_add(Dump *dump, Str topic) {
-    buf_printf(&dump->text, "waiters %.*s:", STR_ARG(topic));
+    WaiterFilter filter = {topic, {.limit = dump->options->page_limit}};
+    RunPage page;
     int64_t last = 0;
-    for (int64_t after = 0;;) {
-        Query query = {.name = topic, .after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_WAITERS);
-        for (size_t i = 0; i < query.count; i++) {
+    buf_printf(&dump->text, "waiters %.*s:", STR_ARG(topic));
+    do {
+        Diag diag = {0};
+        must(dump, store_list_waiters(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) {
             // A run that waits twice and stands at the border of two pages comes in both.
-            if (query.runs[i].key == last) continue;
-            last = query.runs[i].key;
+            if (page.rows[i].key == last) continue;
+            last = page.rows[i].key;
             buf_printf(&dump->text, " %lld", (long long)last);
         }
-        if (query.next == 0) break;
-        after = query.next;
-    }
+    } while (has_next(page.next, &filter.page.after));
     buf_append_char(&dump->text, '\n');
 }
 
 static void topics_add(Dump *dump) {
+    NamePageSpec spec = {.limit = dump->options->page_limit};
+    TopicPage page;
     Arena names;
     arena_init(&names);
-    for (Str after = STR_NULL;;) {
-        Query query = {.name = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_TOPICS);
-        for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_TOPICS, &query.topics[i]);
-        if (query.next == 0) break;
-        after = arena_str(&names, query.topics[query.count - 1].name);
-    }
+    do {
+        Diag diag = {0};
+        must(dump, store_list_topics(dump->store, fresh(dump), &spec, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_TOPICS, &page.rows[i].row);
+        if (page.has_more) spec.after = arena_str(&names, page.rows[page.count - 1].row.name);
+    } while (page.has_more);
     for (size_t i = 0; i < dump->options->topic_count; i++) {
         Str topic = str_from(dump->options->topics[i]);
         waiters_add(dump, topic);
-        events_add(dump, 0, topic);
+        events_add(dump, topic);
         keys_add(dump, "waiting_on", topic, (RunFilter){.waiting_on = topic});
     }
     arena_done(&names);
 }
 
 static void tasks_add(Dump *dump) {
-    for (int64_t after = 0;;) {
-        Query query = {.after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_TASKS);
-        for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_TASKS, &query.tasks[i]);
-        if (query.next == 0) return;
-        after = query.next;
-    }
+    TaskFilter filter = {.page.limit = dump->options->page_limit};
+    TaskPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_tasks(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_TASKS, &page.rows[i]);
+    } while (has_next(page.next, &filter.page.after));
 }
 
 static void queues_add(Dump *dump) {
+    NamePageSpec spec = {.limit = dump->options->page_limit};
+    QueuePage page;
     Arena names;
     arena_init(&names);
-    for (Str after = STR_NULL;;) {
-        Query query = {.name = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_QUEUES);
-        for (size_t i = 0; i < query.count; i++) {
-            row_add(dump, TABLE_QUEUES, &query.queues[i].row);
-            buf_printf(&dump->text, "oldest %lld\n", (long long)query.queues[i].oldest_at_ms);
+    do {
+        Diag diag = {0};
+        must(dump, store_list_queues(dump->store, fresh(dump), &spec, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) {
+            row_add(dump, TABLE_QUEUES, &page.rows[i].row);
+            buf_printf(&dump->text, "oldest %lld\n", (long long)page.rows[i].oldest_at_ms);
         }
-        if (query.next == 0) break;
-        after = arena_str(&names, query.queues[query.count - 1].row.name);
-    }
+        if (page.has_more) spec.after = arena_str(&names, page.rows[page.count - 1].row.name);
+    } while (page.has_more);
     arena_done(&names);
 }
 
 static void letters_add(Dump *dump) {
-    for (int64_t after = 0;;) {
-        Query query = {.after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_DEAD_LETTERS);
-        for (size_t i = 0; i < query.count; i++) {
-            row_add(dump, TABLE_DEAD_LETTERS, &query.dead_letters[i]);
-        }
-        if (query.next == 0) return;
-        after = query.next;
-    }
+    PageSpec spec = {.limit = dump->options->page_limit};
+    DeadLetterPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_dead_letters(dump->store, fresh(dump), &spec, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_DEAD_LETTERS, &page.rows[i]);
+    } while (has_next(page.next, &spec.after));
 }
 
 static void definitions_add(Dump *dump) {
-    for (int64_t after = 0;;) {
-        Query query = {.after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_DEFINITIONS);
-        for (size_t i = 0; i < query.count; i++) {
-            row_add(dump, TABLE_DEFINITIONS, &query.definitions[i]);
-        }
-        if (query.next == 0) return;
-        after = query.next;
-    }
+    DefinitionFilter filter = {.page.limit = dump->options->page_limit};
+    DefinitionPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_definitions(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_DEFINITIONS, &page.rows[i]);
+    } while (has_next(page.next, &filter.page.after));
 }
 
 static void schedules_add(Dump *dump) {
-    for (int64_t after = 0;;) {
-        Query query = {.after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_SCHEDULES);
-        for (size_t i = 0; i < query.count; i++) {
-            row_add(dump, TABLE_SCHEDULES, &query.schedules[i]);
-        }
-        if (query.next == 0) return;
-        after = query.next;
-    }
+    PageSpec spec = {.limit = dump->options->page_limit};
+    SchedulePage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_schedules(dump->store, fresh(dump), &spec, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_SCHEDULES, &page.rows[i]);
+    } while (has_next(page.next, &spec.after));
 }
 
 static void owned_add(Dump *dump, int64_t node) {
+    OwnedFilter filter = {node, {.limit = dump->options->page_limit}};
+    RunPage page;
     buf_printf(&dump->text, "owned by %lld:", (long long)node);
-    for (int64_t after = 0;;) {
-        Query query = {.run = node, .after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_OWNED);
-        for (size_t i = 0; i < query.count; i++) {
-            buf_printf(&dump->text, " %lld", (long long)query.runs[i].key);
+    do {
+        Diag diag = {0};
+        must(dump, store_list_owned(dump->store, fresh(dump), &filter, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) {
+            buf_printf(&dump->text, " %lld", (long long)page.rows[i].key);
         }
-        if (query.next == 0) break;
-        after = query.next;
-    }
+    } while (has_next(page.next, &filter.page.after));
     buf_append_char(&dump->text, '\n');
 }
 
 static void nodes_add(Dump *dump) {
+    PageSpec spec = {.limit = dump->options->page_limit};
+    NodePage page;
     int64_t keys[LIMIT_LIST_PAGE_MAX];
     size_t count = 0;
-    for (int64_t after = 0;;) {
-        Query query = {.after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_NODES);
-        for (size_t i = 0; i < query.count; i++) {
-            if (!dump->options->has_batch_numbers) query.nodes[i].last_batch = 0;
-            row_add(dump, TABLE_NODES, &query.nodes[i]);
-            if (count < LIMIT_LIST_PAGE) keys[count++] = query.nodes[i].key;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_nodes(dump->store, fresh(dump), &spec, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) {
+            NodeRow *node = &page.rows[i].row;
+            if (!dump->options->has_batch_numbers) node->last_batch = 0;
+            row_add(dump, TABLE_NODES, node);
+            if (count < LIMIT_LIST_PAGE) keys[count++] = node->key;
         }
-        if (query.next == 0) break;
-        after = query.next;
-    }
+    } while (has_next(page.next, &spec.after));
     owned_add(dump, 0);
     for (size_t i = 0; i < count; i++) owned_add(dump, keys[i]);
 }
 
 static void due_add(Dump *dump) {
-    Query query = {0};
-    query_run(dump, &query, QUERY_DUE);
-    buf_printf(&dump->text, "due at %lld; runs", (long long)query.number);
-    query = (Query){0};
-    query_run(dump, &query, QUERY_DUE_RUNS);
-    for (size_t i = 0; i < query.count; i++) {
-        buf_printf(&dump->text, " %lld", (long long)query.runs[i].key);
-    }
-    buf_append_char(&dump->text, '\n');
+    int64_t due_at_ms;
+    Diag diag = {0};
+    must(dump, store_next_due(dump->store, fresh(dump), &due_at_ms, &diag), &diag);
+    buf_printf(&dump->text, "due at %lld\n", (long long)due_at_ms);
 }
 
 static void stats_add(Dump *dump) {
-    Query query = {0};
-    query_run(dump, &query, QUERY_STATS);
+    StoreStats stats;
+    Diag diag = {0};
+    must(dump, store_stats(dump->store, fresh(dump), &stats, &diag), &diag);
     buf_append_cstr(&dump->text, "counters");
     for (int i = 0; i < COUNTER_COUNT; i++) {
-        if (query.stats.counters[i] == 0) continue;
-        buf_printf(&dump->text, " %d=%lld", i, (long long)query.stats.counters[i]);
+        if (stats.counters[i] == 0) continue;
+        buf_printf(&dump->text, " %d=%lld", i, (long long)stats.counters[i]);
     }
     buf_append_char(&dump->text, '\n');
 }
 
 static void tokens_add(Dump *dump) {
-    for (int64_t after = 0;;) {
-        Query query = {.after = after, .limit = dump->options->page_limit};
-        query_run(dump, &query, QUERY_LIST_TOKENS);
-        for (size_t i = 0; i < query.count; i++) row_add(dump, TABLE_TOKENS, &query.tokens[i]);
-        if (query.next == 0) return;
-        after = query.next;
-    }
+    PageSpec spec = {.limit = dump->options->page_limit};
+    TokenPage page;
+    do {
+        Diag diag = {0};
+        must(dump, store_list_tokens(dump->store, fresh(dump), &spec, &page, &diag), &diag);
+        for (size_t i = 0; i < page.count; i++) row_add(dump, TABLE_TOKENS, &page.rows[i]);
+    } while (has_next(page.next, &spec.after));
 }
 
 Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {

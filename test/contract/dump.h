@@ -7,7 +7,7 @@
 //   [D2] Counters, waits and snapshots are part of it; the numbers of nodes' batches only if asked
 //        for, because a batch that changes nothing else still counts.
 #pragma once
-#include "store/store.h"
+#include "store/reads.h"
 
 typedef struct DumpOptions {
     const char *const *topics; // whose waiters and events are listed, besides the stored topics

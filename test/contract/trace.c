@@ -683,7 +683,7 @@ void trace_build(const Knowledge *knowledge, const TraceBatch *from, Arena *aren
 
 // ---- learning ----
 
-static KnownRun *run_of_id(Knowledge *knowledge, Arena *arena, Str id) {
+static KnownRun *known_run(Knowledge *knowledge, Arena *arena, Str id) {
     for (uint32_t i = 0; i < TRACE_RUNS; i++) {
         if (str_equal(run_name(arena, i), id)) return &knowledge->runs[i];
     }
@@ -691,7 +691,7 @@ static KnownRun *run_of_id(Knowledge *knowledge, Arena *arena, Str id) {
 }
 
 static KnownRun *run_or_guest(Knowledge *knowledge, Arena *arena, Str id, int64_t key) {
-    KnownRun *run = run_of_id(knowledge, arena, id);
+    KnownRun *run = known_run(knowledge, arena, id);
     return run ? run : &knowledge->runs[TRACE_RUNS + key % TRACE_GUESTS];
 }
 
@@ -703,7 +703,7 @@ static KnownTask *task_of_id(Knowledge *knowledge, Arena *arena, Str id) {
 }
 
 static void learn_key(Knowledge *knowledge, Arena *arena, Str id, int64_t key) {
-    KnownRun *run = run_of_id(knowledge, arena, id);
+    KnownRun *run = known_run(knowledge, arena, id);
     if (!run || run->key == key) return;
     *run = (KnownRun){.key = key};
 }
@@ -798,11 +798,13 @@ static void learn_op(Knowledge *knowledge, Arena *arena, const Op *op) {
 }
 
 static void learn_letters(Knowledge *knowledge, Arena *arena, Store *store) {
-    Query query = {.kind = QUERY_DEAD_LETTERS, .limit = TRACE_LETTERS_MAX};
+    DeadLetterPage found;
     knowledge->letter_count = 0;
-    if (store_read(store, arena, &query, NULL) != OK) return;
-    for (size_t i = 0; i < query.count; i++) {
-        knowledge->letters[knowledge->letter_count++] = query.dead_letters[i].key;
+    if (store_list_dead_letters(store, arena, &(PageSpec){.limit = TRACE_LETTERS_MAX}, &found,
+                                NULL) != OK)
+        return;
+    for (size_t i = 0; i < found.count; i++) {
+        knowledge->letters[knowledge->letter_count++] = found.rows[i].key;
     }
 }
 

@@ -7,7 +7,7 @@
 //   [T2] Names come from small pools, so that operations meet each other's runs, topics and tasks.
 //   [T3] Knowledge comes from the answers of one store; the others must have given the same.
 #pragma once
-#include "store/store.h"
+#include "store/reads.h"
 
 enum {
     TRACE_OPS_MAX = 8,

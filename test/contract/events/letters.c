@@ -22,11 +22,11 @@ static void leftover_signals_are_discarded_by_default(void **state) {
 static void leftover_signals_go_to_a_topic_in_order(void **state) {
     World *world = *state;
     end_with_two_signals(world, "r1", LEFTOVER_TO_TOPIC, "t");
-    Query events = get_events(world, "t");
+    EventPage events = get_events(world, "t");
     assert_int_equal(events.count, 2);
-    assert_text(events.events[0].payload, "\"first\"");
-    assert_text(events.events[1].payload, "\"second\"");
-    assert_text(events.events[0].id, "signal");
+    assert_text(events.rows[0].payload, "\"first\"");
+    assert_text(events.rows[1].payload, "\"second\"");
+    assert_text(events.rows[0].id, "signal");
 }
 
 static void leftover_signal_wakes_who_waits_for_the_topic(void **state) {
@@ -41,9 +41,9 @@ static void leftover_signal_wakes_who_waits_for_the_topic(void **state) {
 static void leftover_signals_become_dead_letters(void **state) {
     World *world = *state;
     end_with_two_signals(world, "r1", LEFTOVER_DEAD_LETTER, NULL);
-    Query letters = get_dead_letters(world);
+    DeadLetterPage letters = get_dead_letters(world);
     assert_int_equal(letters.count, 2);
-    const DeadLetterRow *letter = &letters.dead_letters[0]; // newest first
+    const DeadLetterRow *letter = &letters.rows[0]; // newest first
     assert_text(letter->payload, "\"second\"");
     assert_text(letter->run_id, "r1");
     assert_text(letter->name, "stop");
@@ -77,7 +77,7 @@ static int64_t letter_for(World *world, const char *id) {
     Claimed claimed = create_from(world, &spec);
     signal_run(world, id, "go", "\"again\"");
     finish(world, claimed, NEXT_COMPLETE, "1");
-    return get_dead_letters(world).dead_letters[0].key;
+    return get_dead_letters(world).rows[0].key;
 }
 
 static void purge_run(World *world, const char *id) {
@@ -140,7 +140,7 @@ static void replayed_dead_letter_of_a_topic_is_published(void **state) {
     op->in.turn.events = events;
     op->in.turn.event_count = 2;
     op_run(world, op, OK);
-    int64_t letter = get_dead_letters(world).dead_letters[0].key;
+    int64_t letter = get_dead_letters(world).rows[0].key;
     replay(world, letter, ERR_LIMIT); // still full: kept
     assert_int_equal(get_dead_letters(world).count, 1);
     park(world, create(world, "r1"), on_event("t")); // takes the pending one
@@ -196,17 +196,19 @@ static void dead_letters_are_listed_newest_first_in_pages(void **state) {
         signal_run(world, "r1", "go", arena_printf(&world->arena, "%d", i).data);
     }
     finish(world, claimed, NEXT_COMPLETE, "1");
-    Query query = {.limit = 2};
+    PageSpec next = {.limit = 2};
+    DeadLetterPage letters = {0};
     char seen[6] = {0};
     for (int i = 0; i < 5; i++) {
         if (i % 2 == 0) {
-            assert_ok(read_query(world, &query, QUERY_DEAD_LETTERS));
-            query.after = query.next;
+            assert_ok(store_list_dead_letters(world->store, &world->arena, &next, &letters,
+                                              &world->diag));
+            next.after = letters.next;
         }
-        seen[i] = query.dead_letters[i % 2].payload.data[0];
+        seen[i] = letters.rows[i % 2].payload.data[0];
     }
     assert_string_equal(seen, "43210");
-    assert_int_equal(query.next, 0);
+    assert_int_equal(letters.next, 0);
 }
 
 static void signals_to_ended_and_missing_runs_are_refused(void **state) {

@@ -19,11 +19,11 @@ static Op *publish_in_vain(World *world, const char *payload) {
 
 // What is kept for later waiters, oldest first: "1 2 3".
 static void assert_pending(World *world, const char *expected) {
-    Query query = get_events(world, "t");
+    EventPage found = get_events(world, "t");
     Str text = STR("");
-    for (size_t i = 0; i < query.count; i++) {
+    for (size_t i = 0; i < found.count; i++) {
         text = arena_printf(&world->arena, "%.*s%s%.*s", STR_ARG(text), i > 0 ? " " : "",
-                            STR_ARG(query.events[i].payload));
+                            STR_ARG(found.rows[i].payload));
     }
     assert_text(text, expected);
 }
@@ -110,12 +110,12 @@ static void broadcast_of_a_turn_or_a_dead_letter_reaches_who_waits_on_a_full_top
     op->in.turn.events = &event;
     op->in.turn.event_count = 1;
     op_run(world, op, OK);
-    Query letters = get_dead_letters(world);
+    DeadLetterPage letters = get_dead_letters(world);
     assert_int_equal(letters.count, 1);
     Claimed waiter = create(world, "r3");
     park(world, waiter, with_filter(on_event("t"), "me"));
     op = op_new(world, OP_REPLAY_DEAD_LETTER);
-    op->in.dead_letter.key = letters.dead_letters[0].key;
+    op->in.dead_letter.key = letters.rows[0].key;
     op_run(world, op, OK);
     assert_int_equal(op->out.dead_letter.resumed_count, 1);
     assert_int_equal(get_dead_letters(world).count, 0);
@@ -190,7 +190,7 @@ static void pending_event_is_removed_and_there_is_room_again(void **state) {
     publish(world, "t", "1");
     publish(world, "t", "2");
     publish_in_vain(world, "3");
-    int64_t key = get_events(world, "t").events[0].key;
+    int64_t key = get_events(world, "t").rows[0].key;
     Str before = world_dump(world);
     assert_refused(remove_event(world, "other", key, ERR_NOT_FOUND), ERR_NOT_FOUND,
                    "EVENT_NOT_FOUND");
@@ -234,7 +234,7 @@ static void taken_broadcasts_are_removed_with_the_rest(void **state) {
     park(world, create(world, "r1"), on_event("t"));
     publish(world, "t", "1");
     publish(world, "t", "2");
-    assert_int_equal(remove_event(world, "t", get_events(world, "t").events[0].key, OK)
+    assert_int_equal(remove_event(world, "t", get_events(world, "t").rows[0].key, OK)
                          ->out.remove_events.removed_count,
                      1);
     assert_int_equal(remove_event(world, "t", 0, OK)->out.remove_events.removed_count, 1);
@@ -248,7 +248,7 @@ static void pending_signals_are_removed_one_by_name_or_all(void **state) {
     static const char *const names[] = {"go", "stop", "go", "go", "stop"};
     for (int i = 0; i < 5; i++) signal_run(world, "r1", names[i], "1");
     signal_run(world, "r2", "go", "1");
-    int64_t key = get_signals(world, "r1").events[0].key;
+    int64_t key = get_signals(world, "r1").rows[0].key;
     Str before = world_dump(world);
     assert_refused(remove_signals(world, "r2", NULL, key, ERR_NOT_FOUND), ERR_NOT_FOUND,
                    "SIGNAL_NOT_FOUND");
@@ -284,9 +284,11 @@ static void signal_that_was_removed_makes_room_for_another(void **state) {
     op->in.signal.name = STR("go");
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOO_MANY_SIGNALS");
-    Query query = {.run_id = STR("r1"), .limit = 1};
-    assert_ok(read_query(world, &query, QUERY_EVENTS));
-    remove_signals(world, "r1", NULL, query.events[0].key, OK);
+    EventPage found;
+    assert_ok(store_list_signals(world->store, &world->arena,
+                                 &(SignalFilter){.run = run_of_id(STR("r1")), .page.limit = 1},
+                                 &found, &world->diag));
+    remove_signals(world, "r1", NULL, found.rows[0].key, OK);
     signal_run(world, "r1", "go", "1");
 }
 

@@ -82,11 +82,12 @@ static void each_run_sees_a_shared_event_once(void **state) {
 
 static void unset_topic_has_the_default_policy(void **state) {
     World *world = *state;
-    Query query = {.name = STR("nobody set it")};
-    assert_ok(read_query(world, &query, QUERY_TOPIC));
-    assert_int_equal(query.topics[0].consume, CONSUME_ONE);
-    assert_int_equal(query.topics[0].visible, VISIBLE_ALL);
-    assert_int_equal(query.topics[0].is_explicit, 0);
+    TopicStat topic;
+    assert_ok(
+        store_find_topic(world->store, &world->arena, STR("nobody set it"), &topic, &world->diag));
+    assert_int_equal(topic.row.consume, CONSUME_ONE);
+    assert_int_equal(topic.row.visible, VISIBLE_ALL);
+    assert_int_equal(topic.row.is_explicit, 0);
 }
 
 static void topic_policy_is_kept_and_replaced(void **state) {
@@ -101,18 +102,17 @@ static void topic_policy_is_kept_and_replaced(void **state) {
                                   .pending_count = 99};
     op_run(world, op, OK);
     world_reopen(world);
-    Query query = {.name = STR("t")};
-    assert_ok(read_query(world, &query, QUERY_TOPIC));
-    assert_int_equal(query.topics[0].consume, CONSUME_ALL);
-    assert_int_equal(query.topics[0].visible, VISIBLE_AFTER_CREATE);
-    assert_int_equal(query.topics[0].expire_ms, 5000);
-    assert_int_equal(query.topics[0].cap, 7);
-    assert_int_equal(query.topics[0].is_explicit, 1);
-    assert_int_equal(query.topics[0].pending_count, 1); // counted, not taken from the caller
+    TopicStat topic;
+    assert_ok(store_find_topic(world->store, &world->arena, STR("t"), &topic, &world->diag));
+    assert_int_equal(topic.row.consume, CONSUME_ALL);
+    assert_int_equal(topic.row.visible, VISIBLE_AFTER_CREATE);
+    assert_int_equal(topic.row.expire_ms, 5000);
+    assert_int_equal(topic.row.cap, 7);
+    assert_int_equal(topic.row.is_explicit, 1);
+    assert_int_equal(topic.row.pending_count, 1); // counted, not taken from the caller
     set_topic(world, "t", CONSUME_ONE, VISIBLE_ALL);
-    query = (Query){.name = STR("t")};
-    assert_ok(read_query(world, &query, QUERY_TOPIC));
-    assert_int_equal(query.topics[0].cap, 0);
+    assert_ok(store_find_topic(world->store, &world->arena, STR("t"), &topic, &world->diag));
+    assert_int_equal(topic.row.cap, 0);
 }
 
 static void nonsense_policies_are_refused(void **state) {
@@ -137,22 +137,26 @@ static void topics_are_listed_by_name(void **state) {
     set_topic(world, "b", CONSUME_ONE, VISIBLE_ALL);
     publish(world, "c", "1");
     set_topic(world, "a", CONSUME_ONE, VISIBLE_ALL);
-    Query query = {.limit = 2};
-    assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
-    assert_int_equal(query.count, 2);
-    assert_text(query.topics[0].name, "a");
-    assert_text(query.topics[1].name, "b");
-    assert_true(query.next != 0);
-    query = (Query){.name = STR("b"), .limit = 2};
-    assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
-    assert_int_equal(query.count, 1);
-    assert_text(query.topics[0].name, "c");
-    assert_int_equal(query.next, 0);
+    TopicPage found;
+    assert_ok(store_list_topics(world->store, &world->arena, &(NamePageSpec){.limit = 2}, &found,
+                                &world->diag));
+    assert_int_equal(found.count, 2);
+    assert_text(found.rows[0].row.name, "a");
+    assert_text(found.rows[1].row.name, "b");
+    assert_true(found.has_more);
+    assert_ok(store_list_topics(world->store, &world->arena,
+                                &(NamePageSpec){.after = STR("b"), .limit = 2}, &found,
+                                &world->diag));
+    assert_int_equal(found.count, 1);
+    assert_text(found.rows[0].row.name, "c");
+    assert_false(found.has_more);
     Op *op = park(world, create(world, "r1"), on_event("c"));
     assert_int_equal(op->out.turn.resolved_count, 1);
-    query = (Query){.name = STR("b"), .limit = 2}; // emptied and never set: forgotten
-    assert_ok(read_query(world, &query, QUERY_LIST_TOPICS));
-    assert_int_equal(query.count, 0);
+    // emptied and never set: forgotten
+    assert_ok(store_list_topics(world->store, &world->arena,
+                                &(NamePageSpec){.after = STR("b"), .limit = 2}, &found,
+                                &world->diag));
+    assert_int_equal(found.count, 0);
 }
 
 // ---- caps and expiry ----
@@ -217,11 +221,11 @@ static void emit_by_a_turn_into_a_full_topic_becomes_a_dead_letter(void **state)
     op->in.turn.event_count = 2;
     op_run(world, op, OK);
     assert_int_equal(get_events(world, "t").count, 1);
-    Query letters = get_dead_letters(world);
+    DeadLetterPage letters = get_dead_letters(world);
     assert_int_equal(letters.count, 1);
-    assert_text(letters.dead_letters[0].payload, "2");
-    assert_text(letters.dead_letters[0].reason, "topic full");
-    assert_text(letters.dead_letters[0].run_id, NULL);
+    assert_text(letters.rows[0].payload, "2");
+    assert_text(letters.rows[0].reason, "topic full");
+    assert_text(letters.rows[0].run_id, NULL);
 }
 
 static void emit_by_a_turn_wakes_a_waiter_in_the_same_operation(void **state) {
@@ -268,9 +272,9 @@ static void retention_of_the_store_expires_events_without_a_policy(void **state)
     assert_int_equal(sweep(world)->out.sweep.expired_events, 0);
     world->now_ms = START_MS + WEEK_MS;
     assert_int_equal(sweep(world)->out.sweep.expired_events, 1);
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_DUE));
-    assert_int_equal(query.number, 0);
+    int64_t due_at_ms;
+    assert_ok(store_next_due(world->store, &world->arena, &due_at_ms, &world->diag));
+    assert_int_equal(due_at_ms, 0);
 }
 
 // ---- ids that are taken once ----

@@ -82,7 +82,7 @@ static void event_after_a_crash_resolves_the_wait_that_was_open(void **state) {
     world_crash(world);
     assert_int_equal(publish(world, "t", "1")->out.publish.resumed_count, 1);
     assert_int_equal(only_ready(world)->resolved[0].position, 1);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log_count, 2);
     assert_int_equal(load.log[1].kind, LOG_WAIT);
     assert_int_equal(load.log[1].position, 1);
@@ -97,7 +97,7 @@ static void event_taken_just_before_a_crash_is_not_taken_again(void **state) {
     publish(world, "t", "2"); // for the next wait, not for this one
     world_crash(world);
     claim(world, 1);
-    Query load = get_load(world, "r1"); // the replay finds what was taken
+    RunLoad load = get_load(world, "r1"); // the replay finds what was taken
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].data, "1");
     WaitItem next = on_event("t");
@@ -164,9 +164,9 @@ static void filter_is_applied_to_pending_events_when_parking(void **state) {
     publish(world, "t", "vip 1");
     Op *op = park(world, create(world, "r1"), with_filter(on_event("t"), "vip"));
     assert_at_once(op, 0, OUTCOME_OK, "vip 1");
-    Query events = get_events(world, "t");
+    EventPage events = get_events(world, "t");
     assert_int_equal(events.count, 1);
-    assert_text(events.events[0].payload, "plain");
+    assert_text(events.rows[0].payload, "plain");
 }
 
 static void signal_of_another_name_does_not_wake(void **state) {
@@ -272,9 +272,10 @@ static void waking_gives_up_the_place_in_every_other_line(void **state) {
     park(world, create(world, "r1"), on_event("t"), on_event("u"));
     publish(world, "t", "1");
     assert_woken(world, 0, OUTCOME_OK, "1");
-    Query query = {.name = STR("u")};
-    assert_ok(read_query(world, &query, QUERY_WAITERS));
-    assert_int_equal(query.count, 0);
+    RunPage waiters;
+    assert_ok(store_list_waiters(world->store, &world->arena, &(WaiterFilter){.topic = STR("u")},
+                                 &waiters, &world->diag));
+    assert_int_equal(waiters.count, 0);
     assert_true(publish(world, "u", "2")->out.publish.is_kept);
 }
 
@@ -540,9 +541,9 @@ static void snapshot_is_kept_with_the_wait_and_news_come_with_the_load(void **st
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     signal_run(world, "r1", "go", "1");
-    Query load = get_load(world, "r1");
-    assert_int_equal(load.runs[0].snapshot.len, 10);
-    assert_memory_equal(load.runs[0].snapshot.data, "snap\0shot\xff", 10);
+    RunLoad load = get_load(world, "r1");
+    assert_int_equal(load.run.snapshot.len, 10);
+    assert_memory_equal(load.run.snapshot.data, "snap\0shot\xff", 10);
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].data, "1");
     // Once a later snapshot has seen it, it is no news any more.

@@ -9,9 +9,9 @@ static Op *renew(World *world, int64_t lease_ms, Status expected) {
 }
 
 static NodeRow get_node(World *world, int64_t node) {
-    Query query = {.run = node};
-    assert_ok(read_query(world, &query, QUERY_NODE));
-    return query.nodes[0];
+    NodeRow row;
+    assert_ok(store_node_by_key(world->store, &world->arena, node, &row, &world->diag));
+    return row;
 }
 
 static void node_joins_with_a_lease_and_is_listed(void **state) {
@@ -23,12 +23,12 @@ static void node_joins_with_a_lease_and_is_listed(void **state) {
     assert_text(row.name, "node-2");
     assert_int_equal(row.lease_until_ms, START_MS + 1005);
     assert_int_equal(row.started_at_ms, START_MS + 5);
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
-    assert_int_equal(query.count, 2);
-    assert_int_equal(query.nodes[0].key, node);
-    query = (Query){.run = 999999};
-    assert_status(read_query(world, &query, QUERY_NODE), ERR_NOT_FOUND);
+    NodePage found;
+    assert_ok(store_list_nodes(world->store, &world->arena, &(PageSpec){0}, &found, &world->diag));
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.rows[0].row.key, node);
+    assert_status(store_node_by_key(world->store, &world->arena, 999999, &row, &world->diag),
+                  ERR_NOT_FOUND);
 }
 
 static void node_says_who_asks_it_for_tasks(void **state) {
@@ -63,13 +63,13 @@ static void node_says_what_it_is_and_what_it_has(void **state) {
     op->in.renew.lease_ms = HOUR_MS;
     op->in.renew.resident_count = 17;
     op_run(world, op, OK);
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
-    assert_int_equal(query.nodes[1].key, world->node);
-    assert_int_equal(query.nodes[1].resident_count, 17);
-    assert_int_equal(query.node_runs[1], 2);
-    assert_int_equal(query.nodes[0].resident_count, 0);
-    assert_int_equal(query.node_runs[0], 0);
+    NodePage found;
+    assert_ok(store_list_nodes(world->store, &world->arena, &(PageSpec){0}, &found, &world->diag));
+    assert_int_equal(found.rows[1].row.key, world->node);
+    assert_int_equal(found.rows[1].row.resident_count, 17);
+    assert_int_equal(found.rows[1].run_count, 2);
+    assert_int_equal(found.rows[0].row.resident_count, 0);
+    assert_int_equal(found.rows[0].run_count, 0);
 }
 
 static void node_of_the_same_name_joins_as_another(void **state) {
@@ -395,15 +395,14 @@ static void sweep_hands_back_claims_of_nodes_without_a_row(void **state) {
     assert_int_equal(op->out.sweep.reclaimed_runs, 0); // its row stays while it owns something
     assert_int_equal(claim(world, 10)->out.claim.count, 1);
     sweep(world);
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
-    assert_int_equal(query.count, 1 + 1); // fenced just now, remembered for a while
+    NodePage nodes;
+    assert_ok(store_list_nodes(world->store, &world->arena, &(PageSpec){0}, &nodes, &world->diag));
+    assert_int_equal(nodes.count, 1 + 1); // fenced just now, remembered for a while
     world->now_ms += 2 * HOUR_MS;
     renew(world, HOUR_MS, OK);
     sweep(world);
-    query = (Query){0};
-    assert_ok(read_query(world, &query, QUERY_LIST_NODES));
-    assert_int_equal(query.count, 1);
+    assert_ok(store_list_nodes(world->store, &world->arena, &(PageSpec){0}, &nodes, &world->diag));
+    assert_int_equal(nodes.count, 1);
 }
 
 static void dead_node_without_runs_is_forgotten_by_the_sweep(void **state) {
@@ -411,8 +410,9 @@ static void dead_node_without_runs_is_forgotten_by_the_sweep(void **state) {
     int64_t dead = join(world, "dead", 1000);
     world->now_ms = START_MS + 2 * HOUR_MS;
     sweep(world);
-    Query query = {.run = dead};
-    assert_status(read_query(world, &query, QUERY_NODE), ERR_NOT_FOUND);
+    NodeRow row;
+    assert_status(store_node_by_key(world->store, &world->arena, dead, &row, &world->diag),
+                  ERR_NOT_FOUND);
     assert_true(get_node(world, world->node).key == world->node); // never oneself
 }
 
@@ -430,9 +430,11 @@ static Op *define(World *world, const char *name, const char *version, const cha
 }
 
 static DefinitionRow current(World *world, const char *name) {
-    Query query = {.name = str_from(name)};
-    assert_ok(read_query(world, &query, QUERY_DEFINITION));
-    return query.definitions[0];
+    DefinitionRow definition;
+    assert_ok(store_find_definition(world->store, &world->arena,
+                                    &(DefinitionRef){.name = str_from(name)}, &definition,
+                                    &world->diag));
+    return definition;
 }
 
 static void defined_version_becomes_current(void **state) {
@@ -443,10 +445,12 @@ static void defined_version_becomes_current(void **state) {
     define(world, "w", "v2", "two");
     assert_text(current(world, "w").version, "v2");
     assert_text(current(world, "other").version, "v1");
-    Query query = {.name = STR("w"), .version = STR("v1")};
-    assert_ok(read_query(world, &query, QUERY_DEFINITION));
-    assert_text(query.definitions[0].source, "one");
-    assert_int_equal(query.definitions[0].is_current, 0);
+    DefinitionRow definition;
+    assert_ok(store_find_definition(world->store, &world->arena,
+                                    &(DefinitionRef){.name = STR("w"), .version = STR("v1")},
+                                    &definition, &world->diag));
+    assert_text(definition.source, "one");
+    assert_int_equal(definition.is_current, 0);
 }
 
 static void defining_an_old_version_again_rolls_back(void **state) {
@@ -458,10 +462,11 @@ static void defining_an_old_version_again_rolls_back(void **state) {
     assert_int_equal(op->out.define.key, key);
     assert_text(current(world, "w").version, "v1");
     assert_text(current(world, "w").source, "one"); // a version never changes
-    Query query = {.name = STR("w")};
-    assert_ok(read_query(world, &query, QUERY_LIST_DEFINITIONS));
-    assert_int_equal(query.count, 2);
-    assert_int_equal(query.definitions[0].is_current + query.definitions[1].is_current, 1);
+    DefinitionPage found;
+    assert_ok(store_list_definitions(world->store, &world->arena,
+                                     &(DefinitionFilter){.name = STR("w")}, &found, &world->diag));
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.rows[0].is_current + found.rows[1].is_current, 1);
 }
 
 static Op *define_file(World *world, const char *version, int64_t kind, Status expected) {
@@ -541,9 +546,9 @@ static void run_stays_with_the_version_it_started_with(void **state) {
     create_from(world, &spec);
     define(world, "w", "v2", "two");
     assert_int_equal(get_run(world, "r1").definition, first);
-    Query query = {.run = first};
-    assert_ok(read_query(world, &query, QUERY_DEFINITION));
-    assert_text(query.definitions[0].source, "one");
+    DefinitionRow found;
+    assert_ok(store_definition_by_key(world->store, &world->arena, first, &found, &world->diag));
+    assert_text(found.source, "one");
 }
 
 static void start_by_name_alone_takes_the_current_definition(void **state) {
@@ -602,13 +607,19 @@ static void child_of_a_workflow_nobody_defined_is_born_failed(void **state) {
 static void unknown_definitions_are_not_found(void **state) {
     World *world = *state;
     define(world, "w", "v1", "one");
-    Query query = {.name = STR("x")};
-    assert_status(read_query(world, &query, QUERY_DEFINITION), ERR_NOT_FOUND);
+    DefinitionRow definition;
+    assert_status(store_find_definition(world->store, &world->arena,
+                                        &(DefinitionRef){.name = STR("x")}, &definition,
+                                        &world->diag),
+                  ERR_NOT_FOUND);
     assert_string_equal(world->diag.code, "WORKFLOW_NOT_FOUND");
-    query = (Query){.name = STR("w"), .version = STR("v9")};
-    assert_status(read_query(world, &query, QUERY_DEFINITION), ERR_NOT_FOUND);
-    query = (Query){.run = 999999};
-    assert_status(read_query(world, &query, QUERY_DEFINITION), ERR_NOT_FOUND);
+    assert_status(store_find_definition(world->store, &world->arena,
+                                        &(DefinitionRef){.name = STR("w"), .version = STR("v9")},
+                                        &definition, &world->diag),
+                  ERR_NOT_FOUND);
+    assert_status(
+        store_definition_by_key(world->store, &world->arena, 999999, &definition, &world->diag),
+        ERR_NOT_FOUND);
 }
 
 int contract_nodes(void) {

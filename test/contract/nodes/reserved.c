@@ -211,15 +211,17 @@ static void reserved_runs_are_shown_as_resume_tasks(void **state) {
     spec = spec_of("r3");
     spec.kind = RUN_FLOW;
     create_op(world, &spec);
-    Query query = {.queue = STR("system"), .limit = 10};
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    if (LIMIT_LIST_PAGE >= 3) assert_int_equal(query.count, 3);
-    assert_text(query.tasks[0].id, "resume-r3"); // newest first
-    query = (Query){.name = STR("system")};
-    assert_ok(read_query(world, &query, QUERY_QUEUE));
-    assert_int_equal(query.queues[0].row.queued_count, 3);
-    assert_int_equal(query.queues[0].row.running_count, 0);
-    assert_int_equal(query.queues[0].oldest_at_ms, world->now_ms - SECOND_MS);
+    TaskPage found;
+    assert_ok(store_list_tasks(world->store, &world->arena,
+                               &(TaskFilter){.queue = STR("system"), .page.limit = 10}, &found,
+                               &world->diag));
+    if (LIMIT_LIST_PAGE >= 3) assert_int_equal(found.count, 3);
+    assert_text(found.rows[0].id, "resume-r3"); // newest first
+    QueueStat queue;
+    assert_ok(store_find_queue(world->store, &world->arena, STR("system"), &queue, &world->diag));
+    assert_int_equal(queue.row.queued_count, 3);
+    assert_int_equal(queue.row.running_count, 0);
+    assert_int_equal(queue.oldest_at_ms, world->now_ms - SECOND_MS);
     nodes_free(world, &nodes);
 }
 

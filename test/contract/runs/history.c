@@ -6,11 +6,12 @@ static void steps_are_ordered_by_position_not_by_name(void **state) {
     Claimed claimed = create(world, "r1");
     const char *const names[] = {"step2", "step10", "step1", "zebra", "apple", "Step3"};
     for (int i = 0; i < 6; i++) save_step(world, claimed, names[i], i);
-    Query query = {.run_id = STR("r1")};
-    assert_ok(read_query(world, &query, QUERY_LIST_STEPS));
-    assert_int_equal(query.count, 6);
-    for (size_t i = 0; i < 6; i++) assert_text(query.log[i].name, names[i]);
-    Query load = get_load(world, "r1");
+    LogPage steps;
+    assert_ok(store_list_steps(world->store, &world->arena,
+                               &(StepFilter){.run = run_of_id(STR("r1"))}, &steps, &world->diag));
+    assert_int_equal(steps.count, 6);
+    for (size_t i = 0; i < 6; i++) assert_text(steps.rows[i].name, names[i]);
+    RunLoad load = get_load(world, "r1");
     for (size_t i = 0; i < 6; i++) assert_text(load.log[i].name, names[i]);
     assert_int_equal(rewind_run(world, "r1", "step10", -1)->out.rewind.dropped_count, 5);
     assert_int_equal(get_load(world, "r1").log_count, 1);
@@ -21,7 +22,7 @@ static void steps_written_out_of_order_are_read_in_order(void **state) {
     Claimed claimed = create(world, "r1");
     const int64_t positions[] = {2, 0, 3, 1};
     for (int i = 0; i < 4; i++) save_step(world, claimed, "s", positions[i]);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     for (int i = 0; i < 4; i++) assert_int_equal(load.log[i].position, i);
 }
 
@@ -31,10 +32,13 @@ static void steps_are_listed_in_pages(void **state) {
     for (int i = 0; i < 7; i++) save_step(world, claimed, "s", i);
     int64_t after = 0, seen = 0;
     for (int page = 0; page < 3; page++) {
-        Query query = {.run_id = STR("r1"), .after = after, .limit = 3};
-        assert_ok(read_query(world, &query, QUERY_LIST_STEPS));
-        for (size_t i = 0; i < query.count; i++) assert_int_equal(query.log[i].position, seen++);
-        after = query.next;
+        LogPage steps;
+        assert_ok(store_list_steps(
+            world->store, &world->arena,
+            &(StepFilter){.run = run_of_id(STR("r1")), .page = {.after = after, .limit = 3}},
+            &steps, &world->diag));
+        for (size_t i = 0; i < steps.count; i++) assert_int_equal(steps.rows[i].position, seen++);
+        after = steps.next;
         assert_int_equal(after == 0, page == 2);
     }
     assert_int_equal(seen, 7);
@@ -48,12 +52,15 @@ static void more_than_ten_iterations_of_one_name_are_told_apart(void **state) {
         save_entry(world, claimed, log_step("loop", i, i, data.data));
     }
     for (int i = 0; i < 25; i++) {
-        Query query = {.run_id = STR("r1"), .name = STR("loop"), .iteration = i};
-        assert_ok(read_query(world, &query, QUERY_STEP));
-        assert_text(query.log[0].data, arena_printf(&world->arena, "%d", i * i).data);
+        LogRow entry;
+        assert_ok(store_find_step(
+            world->store, &world->arena,
+            &(StepRef){.run = run_of_id(STR("r1")), .name = STR("loop"), .iteration = i}, &entry,
+            &world->diag));
+        assert_text(entry.data, arena_printf(&world->arena, "%d", i * i).data);
     }
     assert_int_equal(rewind_run(world, "r1", "loop", 11)->out.rewind.dropped_count, 14);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log_count, 11);
     assert_int_equal(load.log[10].iteration, 10);
 }
@@ -72,7 +79,7 @@ static void attempts_are_persisted(void **state) {
     }
     world_crash(world);
     claim(world, 1);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log_count, 3);
     assert_int_equal(load.log[2].attempt, 3);
     assert_int_equal(load.log[2].outcome, OUTCOME_ERROR);
@@ -80,10 +87,12 @@ static void attempts_are_persisted(void **state) {
     final.attempt = 4;
     final.outcome = OUTCOME_ERROR;
     save_entry(world, ready_at(world, 0), final);
-    Query query = {.run_id = STR("r1"), .name = STR("charge")};
-    assert_ok(read_query(world, &query, QUERY_STEP));
-    assert_int_equal(query.log[0].kind, LOG_STEP);
-    assert_int_equal(query.log[0].attempt, 4);
+    LogRow entry;
+    assert_ok(store_find_step(world->store, &world->arena,
+                              &(StepRef){.run = run_of_id(STR("r1")), .name = STR("charge")},
+                              &entry, &world->diag));
+    assert_int_equal(entry.kind, LOG_STEP);
+    assert_int_equal(entry.attempt, 4);
 }
 
 static void log_is_numbered_without_gaps_and_read_in_pages(void **state) {
@@ -92,10 +101,13 @@ static void log_is_numbered_without_gaps_and_read_in_pages(void **state) {
     for (int i = 0; i < 9; i++) save_step(world, claimed, "s", i);
     int64_t after = 0, seen = 0;
     do {
-        Query query = {.run_id = STR("r1"), .after = after, .limit = 4};
-        assert_ok(read_query(world, &query, QUERY_LOG));
-        for (size_t i = 0; i < query.count; i++) assert_int_equal(query.log[i].seq, ++seen);
-        after = query.next;
+        LogPage found;
+        assert_ok(store_read_log(
+            world->store, &world->arena,
+            &(LogFilter){.run = run_of_id(STR("r1")), .page = {.after = after, .limit = 4}}, &found,
+            &world->diag));
+        for (size_t i = 0; i < found.count; i++) assert_int_equal(found.rows[i].seq, ++seen);
+        after = found.next;
     } while (after != 0);
     assert_int_equal(seen, 10);
 }
@@ -144,9 +156,11 @@ static void rewind_fences_the_executor(void **state) {
     Op *op = turn(world, claimed, NEXT_COMPLETE);
     op_run(world, op, ERR_FENCED);
     save_step(world, again, "a", 0);
-    Query query = {.run_id = STR("r1"), .name = STR("a")};
-    assert_ok(read_query(world, &query, QUERY_STEP));
-    assert_true(query.log[0].seq > 3); // the new one, not the one that was dropped
+    LogRow entry;
+    assert_ok(store_find_step(world->store, &world->arena,
+                              &(StepRef){.run = run_of_id(STR("r1")), .name = STR("a")}, &entry,
+                              &world->diag));
+    assert_true(entry.seq > 3); // the new one, not the one that was dropped
 }
 
 static void rewind_of_a_parked_run_wakes_it_and_leaves_its_lines(void **state) {
@@ -277,7 +291,7 @@ static void fork_copies_what_came_before_the_step_and_leaves_the_old_run(void **
     RunRow old = get_run(world, "r1");
     Op *op = fork_run(world, "b", -1, OK);
     assert_int_equal(world->batch.out.ready[0].run, op->out.fork.key);
-    Query load = get_load(world, "copy");
+    RunLoad load = get_load(world, "copy");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "a");
     RunRow copy = get_run(world, "copy");
@@ -309,7 +323,7 @@ static void fork_of_a_run_that_continued_has_its_latest_input(void **state) {
     save_step(world, claimed, "c", 1);
     fork_run(world, "c", -1, OK);
     assert_text(get_input(world, "copy"), "{\"page\":2}");
-    Query load = get_load(world, "copy");
+    RunLoad load = get_load(world, "copy");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "b");
 }
@@ -340,8 +354,11 @@ static void continue_as_drops_checkpoints_and_keeps_signals_and_tasks(void **sta
     assert_int_equal(get_task(world, "task").state, TASK_QUEUED);
     assert_int_equal(get_task(world, "task").position, -1);
     assert_int_equal(get_load(world, "r1").log_count, 0);
-    Query query = {.run_id = STR("r1"), .name = STR("a")};
-    assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
+    LogRow entry;
+    assert_status(store_find_step(world->store, &world->arena,
+                                  &(StepRef){.run = run_of_id(STR("r1")), .name = STR("a")}, &entry,
+                                  &world->diag),
+                  ERR_NOT_FOUND);
     op = park(world, claimed, on_signal("go"));
     assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_OK, "1");
 }
@@ -380,10 +397,13 @@ static void continue_as_for_ever_keeps_the_newest_of_its_log(void **state) {
     }
     assert_int_equal(last, 1 + 20 * 71);
     // The last removal was before the note of the last continue-as.
-    Query query = {.run_id = STR("r1"), .limit = 1};
-    assert_status(read_query(world, &query, QUERY_LOG), OK);
-    assert_int_equal(query.count, 1);
-    assert_int_equal(query.log[0].seq, last - LIMIT_EARLIER_LOG);
+    LogPage found;
+    assert_status(store_read_log(world->store, &world->arena,
+                                 &(LogFilter){.run = run_of_id(STR("r1")), .page.limit = 1}, &found,
+                                 &world->diag),
+                  OK);
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.rows[0].seq, last - LIMIT_EARLIER_LOG);
     assert_text(get_input(world, "r1"), "2");
     save_step(world, claimed, "b", 0);
     world_crash(world);

@@ -165,10 +165,10 @@ static void what_was_delivered_before_is_not_lost_behind_the_entry(void **state)
     op_run(world, op, OK);
     assert_int_equal(get_load(world, "r1").log_count, 0);
     signal_run(world, "r1", "b", "2");
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].data, "2");
-    assert_int_equal(ready_at(world, 0).run, load.runs[0].key);
+    assert_int_equal(ready_at(world, 0).run, load.run.key);
 }
 
 static void a_run_that_is_paused_and_resumed_becomes_idle_again(void **state) {

@@ -40,17 +40,30 @@ static Claimed run_with_everything(World *world, const char *id, int64_t keep_ms
 
 static void check_gone(World *world, const char *id, int64_t key) {
     assert_false(has_run(world, id));
-    QueryKind kinds[] = {QUERY_LOG,      QUERY_INPUT,      QUERY_RESULT,
-                         QUERY_RUN_LOAD, QUERY_LIST_STEPS, QUERY_EVENTS};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        Query query = {.run = key};
-        assert_status(read_query(world, &query, kinds[i]), ERR_NOT_FOUND);
-    }
-    Query query = {.name = arena_printf(&world->arena, "%s/task", id)};
-    assert_status(read_query(world, &query, QUERY_TASK), ERR_NOT_FOUND);
-    query = (Query){.filter = {.tag = STR("red"), .limit = 10}};
-    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-    for (size_t i = 0; i < query.count; i++) assert_true(query.runs[i].key != key);
+    RunRef run = run_of_id(str_from(id));
+    LogPage log;
+    RunResult result;
+    RunLoad load;
+    EventPage signals;
+    Store *store = world->store;
+    Arena *arena = &world->arena;
+    assert_status(store_read_log(store, arena, &(LogFilter){.run = run}, &log, &world->diag),
+                  ERR_NOT_FOUND);
+    assert_status(store_find_result(store, arena, run, &result, &world->diag), ERR_NOT_FOUND);
+    assert_status(store_load_run(store, arena, key, &load, &world->diag), ERR_NOT_FOUND);
+    assert_status(store_list_steps(store, arena, &(StepFilter){.run = run}, &log, &world->diag),
+                  ERR_NOT_FOUND);
+    assert_status(
+        store_list_signals(store, arena, &(SignalFilter){.run = run}, &signals, &world->diag),
+        ERR_NOT_FOUND);
+    TaskRow task;
+    assert_status(store_find_task(world->store, &world->arena,
+                                  arena_printf(&world->arena, "%s/task", id), &task, &world->diag),
+                  ERR_NOT_FOUND);
+    RunPage page;
+    assert_ok(store_list_runs(world->store, &world->arena,
+                              &(RunFilter){.tag = STR("red"), .limit = 10}, &page, &world->diag));
+    for (size_t i = 0; i < page.count; i++) assert_true(page.rows[i].key != key);
     int64_t row_count;
     assert_ok(store_verify(world->store, &row_count, &world->diag)); // no orphan anywhere
 }
@@ -131,8 +144,9 @@ static void new_run_takes_the_place_of_one_that_ended(void **state) {
     assert_true(op->out.create_run.key != claimed.run);
     assert_int_equal(get_run(world, "r1").state, RUN_RUNNING);
     assert_int_equal(entry_count(world, "r1", LOG_CANCEL_REQUESTED), 0);
-    Query old = {.run = claimed.run};
-    assert_status(read_query(world, &old, QUERY_RUN), ERR_NOT_FOUND);
+    RunRow old;
+    assert_status(store_run_by_key(world->store, &world->arena, claimed.run, &old, &world->diag),
+                  ERR_NOT_FOUND);
     op = replace(world, "new"); // nobody has to make room
     op_run(world, op, OK);
     assert_true(op->out.create_run.is_new);
@@ -315,14 +329,18 @@ static void counters_equal_a_recount(void **state) {
     cancel_run(world, "r1", 5000);
     purge(world, "e0", OK);
     for (int i = RUN_PENDING; i < RUN_STATE_COUNT; i++) {
-        Query query = {.filter = {.states = 1u << i, .limit = 100}};
-        assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-        assert_int_equal(query.count, get_counter(world, COUNTER_RUNS_FIRST + i));
+        RunPage page;
+        assert_ok(store_list_runs(world->store, &world->arena,
+                                  &(RunFilter){.states = 1u << i, .limit = 100}, &page,
+                                  &world->diag));
+        assert_int_equal(page.count, get_counter(world, COUNTER_RUNS_FIRST + i));
     }
     for (int i = TASK_QUEUED; i < TASK_STATE_COUNT; i++) {
-        Query query = {.states = 1u << i, .limit = 100};
-        assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-        assert_int_equal(query.count, get_counter(world, COUNTER_TASKS_FIRST + i));
+        TaskPage tasks;
+        assert_ok(store_list_tasks(world->store, &world->arena,
+                                   &(TaskFilter){.states = 1u << i, .page.limit = 100}, &tasks,
+                                   &world->diag));
+        assert_int_equal(tasks.count, get_counter(world, COUNTER_TASKS_FIRST + i));
     }
     assert_int_equal(get_counter(world, COUNTER_EVENTS), get_events(world, "news").count);
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 5);

@@ -37,16 +37,18 @@ static void complete_in_one_batch(World *world) {
     batch_run(world);
 }
 
-static Query list_tasks(World *world, const char *queue, int64_t after, int64_t limit) {
-    Query query = {.queue = str_from(queue), .after = after, .limit = limit};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_TASKS), OK);
-    return query;
+static TaskPage list_tasks(World *world, const char *queue, int64_t after, int64_t limit) {
+    const TaskFilter filter = {.queue = str_from(queue), .page = {.after = after, .limit = limit}};
+    TaskPage page = {0};
+    assert_ok(store_list_tasks(world->store, &world->arena, &filter, &page, &world->diag));
+    return page;
 }
 
 static QueueStat system_queue(World *world) {
-    Query query = {.name = STR("system")};
-    assert_int_equal(read_query(world, &query, QUERY_QUEUE), OK);
-    return query.queues[0];
+    QueueStat queue;
+    assert_int_equal(
+        store_find_queue(world->store, &world->arena, STR("system"), &queue, &world->diag), OK);
+    return queue;
 }
 
 static void hundred_completions_cause_two_turns(void **state) {
@@ -76,26 +78,30 @@ static void completions_one_by_one_leave_one_resume_task(void **state) {
         add_completion(world, &tasks[i]);
         batch_run(world);
     }
-    Query query = list_tasks(world, "system", 0, 10);
-    assert_int_equal(query.count, 1);
-    assert_text(query.tasks[0].id, "resume-r");
-    assert_text(query.tasks[0].name, "builtin.resume_workflow");
-    assert_int_equal(query.tasks[0].state, TASK_QUEUED);
-    assert_int_equal(query.tasks[0].priority, PRIORITY_MAX);
-    assert_int_equal(query.tasks[0].run, get_run(world, "r").key);
+    TaskPage found = list_tasks(world, "system", 0, 10);
+    assert_int_equal(found.count, 1);
+    assert_text(found.rows[0].id, "resume-r");
+    assert_text(found.rows[0].name, "builtin.resume_workflow");
+    assert_int_equal(found.rows[0].state, TASK_QUEUED);
+    assert_int_equal(found.rows[0].priority, PRIORITY_MAX);
+    assert_int_equal(found.rows[0].run, get_run(world, "r").key);
     assert_text(get_task(world, "resume-r").queue, "system");
     assert_int_equal(system_queue(world).row.queued_count, 1);
     assert_int_equal(system_queue(world).oldest_at_ms, world->now_ms);
-    Query queues = {0};
-    assert_int_equal(read_query(world, &queues, QUERY_LIST_QUEUES), OK);
-    assert_text(queues.queues[queues.count - 1].row.name, "system");
+    QueuePage queues;
+    assert_int_equal(
+        store_list_queues(world->store, &world->arena, &(NamePageSpec){0}, &queues, &world->diag),
+        OK);
+    assert_text(queues.rows[queues.count - 1].row.name, "system");
     world->claim_max = 100;
     claim(world, 10);
     assert_int_equal(list_tasks(world, "system", 0, 10).count, 0);
     assert_int_equal(system_queue(world).row.queued_count, 0);
     assert_int_equal(system_queue(world).row.running_count, 1);
-    Query gone = {.name = STR("resume-r")};
-    assert_int_equal(read_query(world, &gone, QUERY_TASK), ERR_NOT_FOUND);
+    TaskRow gone;
+    assert_int_equal(
+        store_find_task(world->store, &world->arena, STR("resume-r"), &gone, &world->diag),
+        ERR_NOT_FOUND);
 }
 
 static void tasks_nobody_waits_for_wake_nobody(void **state) {
@@ -170,7 +176,7 @@ static void a_group_wakes_its_run_once(void **state) {
         assert_int_equal(ready->resolved[i].outcome, OUTCOME_OK);
         assert_text(ready->resolved[i].data, "1");
     }
-    Query load = get_load(world, "r"); // another node would see the same
+    RunLoad load = get_load(world, "r"); // another node would see the same
     assert_int_equal(load.log_count, TASKS);
     assert_int_equal(load.log[0].slot, TASKS - 1);
 }
@@ -272,24 +278,30 @@ static void resume_tasks_take_their_place_among_the_others(void **state) {
     int64_t after = 0, last = INT64_MAX;
     int resume_count = 0, task_count = 0;
     do {
-        Query query = list_tasks(world, NULL, after, 4);
-        assert_in_range(query.count, 1, 4);
-        for (size_t i = 0; i < query.count; i++) {
-            assert_true(query.tasks[i].key < last);
-            last = query.tasks[i].key;
-            if (str_equal(query.tasks[i].queue, STR("system"))) resume_count++;
+        TaskPage found = list_tasks(world, NULL, after, 4);
+        assert_in_range(found.count, 1, 4);
+        for (size_t i = 0; i < found.count; i++) {
+            assert_true(found.rows[i].key < last);
+            last = found.rows[i].key;
+            if (str_equal(found.rows[i].queue, STR("system"))) resume_count++;
             else task_count++;
         }
-        after = query.next;
+        after = found.next;
     } while (after != 0);
     assert_int_equal(resume_count, PAIRS);
     assert_int_equal(task_count, PAIRS);
-    Query of_run = {.run_id = STR("r3")};
-    assert_int_equal(read_query(world, &of_run, QUERY_LIST_TASKS), OK);
+    TaskPage of_run;
+    assert_int_equal(store_list_tasks(world->store, &world->arena,
+                                      &(TaskFilter){.run = run_of_id(STR("r3"))}, &of_run,
+                                      &world->diag),
+                     OK);
     assert_int_equal(of_run.count, 1);
-    assert_text(of_run.tasks[0].id, "resume-r3");
-    Query leased = {.states = 1u << TASK_LEASED};
-    assert_int_equal(read_query(world, &leased, QUERY_LIST_TASKS), OK);
+    assert_text(of_run.rows[0].id, "resume-r3");
+    TaskPage leased;
+    assert_int_equal(store_list_tasks(world->store, &world->arena,
+                                      &(TaskFilter){.states = 1u << TASK_LEASED}, &leased,
+                                      &world->diag),
+                     OK);
     assert_int_equal(leased.count, 0);
     assert_int_equal(lease_tasks(world, "system", 10)->out.claim_tasks.task_count, 0); // shown only
 }

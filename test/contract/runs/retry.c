@@ -27,8 +27,11 @@ static void a_failed_run_begins_again_from_its_input(void **state) {
     assert_int_equal(fire_at(world, START_MS + 5000)->out.fire_due.started_count, 1);
     assert_text(get_input(world, "r1"), "{\"a\":1}");
     assert_int_equal(get_load(world, "r1").log_count, 0);
-    Query query = {.run_id = STR("r1"), .name = STR("a")};
-    assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
+    LogRow entry;
+    assert_status(store_find_step(world->store, &world->arena,
+                                  &(StepRef){.run = run_of_id(STR("r1")), .name = STR("a")}, &entry,
+                                  &world->diag),
+                  ERR_NOT_FOUND);
     Claimed again = ready_at(world, 0);
     save_step(world, again, "a", 0);
     finish(world, again, NEXT_COMPLETE, "1");
@@ -155,13 +158,14 @@ static void values_and_snapshots_of_the_failed_attempt_are_gone(void **state) {
     op->in.turn.keep_snapshots = 5;
     set_log(world, op, (LogRow){.kind = LOG_WAITING, .position = 1, .name = STR("more")});
     op_run(world, op, OK);
-    Query query = {.run_id = STR("r1")};
-    assert_ok(read_query(world, &query, QUERY_LIST_STATES));
-    assert_int_equal(query.count, 0);
+    StateList found;
+    assert_ok(
+        store_list_states(world->store, &world->arena, run_of_id(STR("r1")), &found, &world->diag));
+    assert_int_equal(found.count, 0);
     fire_at(world, START_MS);
-    query = get_load(world, "r1");
-    assert_true(str_is_null(query.runs[0].snapshot));
-    assert_int_equal(query.log_count, 0);
+    RunLoad load = get_load(world, "r1");
+    assert_true(str_is_null(load.run.snapshot));
+    assert_int_equal(load.log_count, 0);
 }
 
 static void run_that_was_asked_to_end_is_not_tried_again(void **state) {
@@ -295,9 +299,11 @@ static void definition_fills_in_what_a_start_leaves_open(void **state) {
     assert_int_equal(run.deadline_at_ms, START_MS + 5000);
     assert_text(run.queue, "slow");
     assert_text(run.tags, "of-workflow");
-    Query query = {.filter = {.tag = STR("of-workflow"), .limit = 10}};
-    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-    assert_int_equal(query.count, 1);
+    RunPage page;
+    assert_ok(store_list_runs(world->store, &world->arena,
+                              &(RunFilter){.tag = STR("of-workflow"), .limit = 10}, &page,
+                              &world->diag));
+    assert_int_equal(page.count, 1);
 }
 
 static void assert_same_row(const RunRow *answer, const RunRow *stored) {
@@ -406,10 +412,10 @@ static void tick_with_bad_input_is_counted_and_says_why(void **state) {
     op_run(world, schedule_op(world), OK);
     define(world, "picky"); // what it was set for is no longer what it starts
     fire_at(world, START_MS + 2 * MINUTE_MS);
-    Query query = {.name = STR("s")};
-    assert_ok(read_query(world, &query, QUERY_SCHEDULE));
-    assert_int_equal(query.schedules[0].failed_count, 1);
-    assert_text(query.schedules[0].last_error, "the input is bad");
+    ScheduleRow schedule;
+    assert_ok(store_find_schedule(world->store, &world->arena, STR("s"), &schedule, &world->diag));
+    assert_int_equal(schedule.failed_count, 1);
+    assert_text(schedule.last_error, "the input is bad");
 }
 
 static void tasks_that_name_no_queue_go_to_that_of_the_run(void **state) {

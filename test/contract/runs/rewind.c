@@ -160,7 +160,7 @@ static void rewind_restores_the_turn_that_began_the_step(void **state) {
     assert_text(run.snapshot, "s1");
     assert_true(run.epoch > before.epoch);
     assert_int_equal(run.incarnation, before.incarnation + 1);
-    Query load = get_load(world, "r");
+    RunLoad load = get_load(world, "r");
     assert_int_equal(load.log_count, 1); // what that turn had been given
     assert_text(load.log[0].name, "s1");
     assert_text(load.log[0].data, "1");
@@ -173,7 +173,7 @@ static void rewind_past_several_turns_forgets_what_was_delivered_since(void **st
     park_through(world, 4);
     rewind_to(world, "s1", -1, OK);
     assert_text(get_run(world, "r").snapshot, "s0");
-    Query load = get_load(world, "r");
+    RunLoad load = get_load(world, "r");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "s0");
     await_signal(world, ready_at(world, 0), "s1", 1, "b1");
@@ -357,7 +357,7 @@ static void fork_of_an_ended_script_begins_at_the_step(void **state) {
     assert_int_equal(copy.state, RUN_RUNNING);
     assert_text(copy.snapshot, "s1");
     assert_text(get_input(world, "copy"), "{\"in\":1}");
-    Query load = get_load(world, "copy");
+    RunLoad load = get_load(world, "copy");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "s1");
     assert_state(world, "r", RUN_FAILED);
@@ -408,16 +408,22 @@ static void fork_begins_anew_what_was_cancelled_with_the_old_run(void **state) {
     cancel_run(world, "r", 0);
     assert_int_equal(get_task(world, "t").state, TASK_CANCELLED);
     fork_to(world, "u", OK);
-    Query tasks = {.run_id = STR("copy")};
-    assert_int_equal(read_query(world, &tasks, QUERY_LIST_TASKS), OK);
+    TaskPage tasks;
+    assert_int_equal(store_list_tasks(world->store, &world->arena,
+                                      &(TaskFilter){.run = run_of_id(STR("copy"))}, &tasks,
+                                      &world->diag),
+                     OK);
     assert_int_equal(tasks.count, 1);
-    assert_int_equal(tasks.tasks[0].state, TASK_QUEUED);
-    assert_text(tasks.tasks[0].input, "{\"n\":1}");
-    Query children = {.run_id = STR("copy")};
-    assert_int_equal(read_query(world, &children, QUERY_CHILDREN), OK);
+    assert_int_equal(tasks.rows[0].state, TASK_QUEUED);
+    assert_text(tasks.rows[0].input, "{\"n\":1}");
+    RunPage children;
+    assert_int_equal(store_list_runs(world->store, &world->arena,
+                                     &(RunFilter){.parent_id = STR("copy")}, &children,
+                                     &world->diag),
+                     OK);
     assert_int_equal(children.count, 1);
     Claimed copy = ready_of(world, get_run(world, "copy").key);
-    Claimed child = ready_of(world, children.runs[0].key);
+    Claimed child = ready_of(world, children.rows[0].key);
     // Its script still says "t" and "child".
     WaitItem left[] = {at(on_task("t"), 0), at(on_child("child"), 1)};
     flow_turn(world, copy, (Park){.snapshot = "c1", .waits = left, .wait_count = 2});
@@ -452,8 +458,11 @@ static void fork_from_the_first_turn_is_a_fresh_start(void **state) {
     fork_to(world, "charge", OK);
     assert_text(get_run(world, "copy").snapshot, NULL);
     assert_int_equal(get_load(world, "copy").log_count, 0);
-    Query tasks = {.run_id = STR("copy")};
-    assert_int_equal(read_query(world, &tasks, QUERY_LIST_TASKS), OK);
+    TaskPage tasks;
+    assert_int_equal(store_list_tasks(world->store, &world->arena,
+                                      &(TaskFilter){.run = run_of_id(STR("copy"))}, &tasks,
+                                      &world->diag),
+                     OK);
     assert_int_equal(tasks.count, 0);
 }
 
@@ -478,10 +487,12 @@ static Claimed charge(World *world, Claimed claimed, const char *id, int64_t pos
     return ready_at(world, 0);
 }
 
-static Query step_called(World *world, const char *name, int64_t iteration, Status expected) {
-    Query query = {.run_id = STR("r"), .name = str_from(name), .iteration = iteration};
-    assert_status(read_query(world, &query, QUERY_STEP), expected);
-    return query;
+static LogRow step_called(World *world, const char *name, int64_t iteration, Status expected) {
+    const StepRef step = {run_of_id(STR("r")), str_from(name), iteration};
+    LogRow entry = {0};
+    assert_status(store_find_step(world->store, &world->arena, &step, &entry, &world->diag),
+                  expected);
+    return entry;
 }
 
 static void task_results_of_a_script_stand_under_the_name_and_iteration(void **state) {
@@ -491,28 +502,32 @@ static void task_results_of_a_script_stand_under_the_name_and_iteration(void **s
     LogRow entry = last_entry(world, "r", LOG_WAIT);
     assert_text(log_entry_name(&entry), "charge");
     assert_text(log_entry_target(&entry), "task_b");
-    assert_text(step_called(world, "charge", 0, OK).log[0].data, "0");
-    assert_text(step_called(world, "charge", 1, OK).log[0].data, "10");
-    Query last = step_called(world, "charge", -1, OK);
-    assert_text(last.log[0].data, "10");
-    assert_int_equal(last.log[0].iteration, 1);
+    assert_text(step_called(world, "charge", 0, OK).data, "0");
+    assert_text(step_called(world, "charge", 1, OK).data, "10");
+    LogRow last = step_called(world, "charge", -1, OK);
+    assert_text(last.data, "10");
+    assert_int_equal(last.iteration, 1);
     step_called(world, "charge", 2, ERR_NOT_FOUND);
     await_signal(world, claimed, "go", 2, "p");
-    Query all = {.run_id = STR("r"), .iteration = -1, .limit = 1};
+    StepFilter filter = {.run = run_of_id(STR("r")), .iteration = -1, .page.limit = 1};
+    LogPage all;
     for (int64_t position = 0; position < 2; position++) { // both entries of one position together
-        assert_ok(read_query(world, &all, QUERY_LIST_STEPS));
+        assert_ok(store_list_steps(world->store, &world->arena, &filter, &all, &world->diag));
+        filter.page.after = all.next;
         assert_int_equal(all.count, 2);
         for (int i = 0; i < 2; i++) {
-            assert_text(log_entry_name(&all.log[i]), "charge");
-            assert_int_equal(all.log[i].iteration, position);
+            assert_text(log_entry_name(&all.rows[i]), "charge");
+            assert_int_equal(all.rows[i].iteration, position);
         }
-        all.after = all.next;
     }
     assert_int_equal(all.next, 0);
-    Query named = {.run_id = STR("r"), .name = STR("charge"), .iteration = 1};
-    assert_ok(read_query(world, &named, QUERY_LIST_STEPS));
+    LogPage named;
+    assert_ok(store_list_steps(
+        world->store, &world->arena,
+        &(StepFilter){.run = run_of_id(STR("r")), .name = STR("charge"), .iteration = 1}, &named,
+        &world->diag));
     assert_int_equal(named.count, 2);
-    assert_int_equal(named.log[1].kind, LOG_WAIT);
+    assert_int_equal(named.rows[1].kind, LOG_WAIT);
     rewind_to(world, "charge", -1, OK); // goes where the name stands last
     step_called(world, "charge", 1, ERR_NOT_FOUND);
 }
@@ -529,7 +544,7 @@ static void step_that_was_begun_is_found_before_it_ends(void **state) {
                      .task = &task,
                      .waits = &wait,
                      .wait_count = 1});
-    assert_int_equal(step_called(world, "charge", -1, OK).log[0].kind, LOG_TASK);
+    assert_int_equal(step_called(world, "charge", -1, OK).kind, LOG_TASK);
 }
 
 // As versions before this one wrote it.
@@ -542,10 +557,10 @@ static void entries_that_have_the_id_alone_are_named_by_their_beginning(void **s
     WaitItem wait = at(on_signal("go"), 1);
     flow_turn(world, claimed,
               (Park){.snapshot = "p", .log = log, .log_count = 2, .waits = &wait, .wait_count = 1});
-    Query query = step_called(world, "charge", -1, OK);
-    assert_text(query.log[0].data, "7");
-    assert_text(log_entry_name(&query.log[0]), "charge");
-    assert_text(log_entry_target(&query.log[0]), id);
+    LogRow entry = step_called(world, "charge", -1, OK);
+    assert_text(entry.data, "7");
+    assert_text(log_entry_name(&entry), "charge");
+    assert_text(log_entry_target(&entry), id);
 }
 
 static void task_results_of_a_c_workflow_stand_under_the_name_too(void **state) {
@@ -562,8 +577,8 @@ static void task_results_of_a_c_workflow_stand_under_the_name_too(void **state) 
     op_run(world, op, OK);
     complete_task(world, "t1", lease_one(world, "default").token, "7");
     assert_text(last_entry(world, "r", LOG_WAIT).name, "t1"); // what it is replayed by
-    assert_text(step_called(world, "charge", 4, OK).log[0].data, "7");
-    assert_text(step_called(world, "charge", -1, OK).log[0].data, "7");
+    assert_text(step_called(world, "charge", 4, OK).data, "7");
+    assert_text(step_called(world, "charge", -1, OK).data, "7");
 }
 
 int contract_rewind(void) {

@@ -17,16 +17,18 @@ static void set_value(World *world, Claimed claimed, const char *name, const cha
     check_value((world), (run), (name), (expected), __FILE__, __LINE__)
 static void check_value(World *world, const char *run, const char *name, const char *expected,
                         const char *file, int line) {
-    Query query = {.run_id = str_from(run), .name = str_from(name)};
-    Status status = read_query(world, &query, QUERY_STATE);
+    Str value;
+    Status status = store_find_state(
+        world->store, &world->arena,
+        &(StateRef){.run = run_of_id(str_from(run)), .name = str_from(name)}, &value, &world->diag);
     if (status != OK) assert_string_equal(world->diag.code, "STATE_NOT_FOUND");
-    check_text(status == OK ? query.text : STR_NULL, expected, file, line);
+    check_text(status == OK ? value : STR_NULL, expected, file, line);
 }
 
-static Query find_runs(World *world, RunFilter filter) {
-    Query query = {.filter = filter};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_RUNS), OK);
-    return query;
+static RunPage find_runs(World *world, RunFilter filter) {
+    RunPage page = {0};
+    assert_ok(store_list_runs(world->store, &world->arena, &filter, &page, &world->diag));
+    return page;
 }
 
 static void value_is_there_from_the_turn_that_set_it(void **state) {
@@ -69,13 +71,16 @@ static void values_are_listed_by_key(void **state) {
     set_value(world, claimed, "b", "2");
     set_value(world, claimed, "a", "1");
     set_value(world, other, "c", "3");
-    Query query = {.run_id = STR("r")};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_STATES), OK);
-    assert_int_equal(query.count, 2);
-    assert_text(query.values[0].name, "a");
-    assert_text(query.values[1].value, "2");
-    query = (Query){.run_id = STR("none")};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_STATES), ERR_NOT_FOUND);
+    StateList states;
+    assert_int_equal(
+        store_list_states(world->store, &world->arena, run_of_id(STR("r")), &states, &world->diag),
+        OK);
+    assert_int_equal(states.count, 2);
+    assert_text(states.rows[0].name, "a");
+    assert_text(states.rows[1].value, "2");
+    assert_int_equal(store_list_states(world->store, &world->arena, run_of_id(STR("none")), &states,
+                                       &world->diag),
+                     ERR_NOT_FOUND);
 }
 
 static void runs_are_found_by_value_page_by_page(void **state) {
@@ -92,26 +97,28 @@ static void runs_are_found_by_value_page_by_page(void **state) {
     int64_t cursor = 0;
     int found = 0, last = RUNS;
     do {
-        Query query = find_runs(world, (RunFilter){.state_key = STR("phase"),
-                                                   .state_value = STR("\"many\""),
-                                                   .cursor = cursor,
-                                                   .limit = 7});
-        for (size_t i = 0; i < query.count; i++) {
-            int number = (int)strtol(arena_cstr(&world->arena, query.runs[i].id) + 1, NULL, 10);
+        RunPage found_page = find_runs(world, (RunFilter){.state_key = STR("phase"),
+                                                          .state_value = STR("\"many\""),
+                                                          .cursor = cursor,
+                                                          .limit = 7});
+        for (size_t i = 0; i < found_page.count; i++) {
+            int number =
+                (int)strtol(arena_cstr(&world->arena, found_page.rows[i].id) + 1, NULL, 10);
             assert_true(number < last && number % 3 != 0); // newest first, none twice
             last = number;
             found++;
         }
-        cursor = query.next;
+        cursor = found_page.next;
     } while (cursor != 0);
     assert_int_equal(found, RUNS - RUNS / 3);
-    Query query = find_runs(world, (RunFilter){.state_key = STR("phase"),
-                                               .state_value = STR("\"few\""),
-                                               .workflows = STR("odd"),
-                                               .limit = 1000});
-    assert_int_equal(query.count, RUNS / 6);
-    query = find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("few")});
-    assert_int_equal(query.count, 0);
+    RunPage found_page = find_runs(world, (RunFilter){.state_key = STR("phase"),
+                                                      .state_value = STR("\"few\""),
+                                                      .workflows = STR("odd"),
+                                                      .limit = 1000});
+    assert_int_equal(found_page.count, RUNS / 6);
+    found_page =
+        find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("few")});
+    assert_int_equal(found_page.count, 0);
 }
 
 static void ended_run_keeps_its_values_until_it_is_purged(void **state) {
@@ -123,8 +130,9 @@ static void ended_run_keeps_its_values_until_it_is_purged(void **state) {
     Op *op = op_new(world, OP_PURGE_RUN);
     op->in.purge.run_id = STR("r");
     op_run(world, op, OK); // the verification after each test would find what was left
-    Query query = find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("1")});
-    assert_int_equal(query.count, 0);
+    RunPage page =
+        find_runs(world, (RunFilter){.state_key = STR("phase"), .state_value = STR("1")});
+    assert_int_equal(page.count, 0);
 }
 
 static void continue_as_forgets_the_values(void **state) {

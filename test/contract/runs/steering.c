@@ -224,9 +224,10 @@ static void what_a_cancelled_run_returns_is_not_its_error(void **state) {
 // ---- pause and resume ----
 
 static const char *pause_reason(World *world, const char *id) {
-    Query query = {.run_id = str_from(id)};
-    assert_ok(read_query(world, &query, QUERY_PAUSE_REASON));
-    return str_is_null(query.text) ? "" : arena_cstr(&world->arena, query.text);
+    Str reason;
+    assert_ok(store_find_pause_reason(world->store, &world->arena, run_of_id(str_from(id)), &reason,
+                                      &world->diag));
+    return str_is_null(reason) ? "" : arena_cstr(&world->arena, reason);
 }
 
 static void a_paused_run_says_why(void **state) {
@@ -257,8 +258,10 @@ static void a_paused_run_says_why(void **state) {
     pause_run(world, "own");
     finish(world, own, NEXT_CONTINUE_AS, "1");
     assert_string_equal(pause_reason(world, "own"), asked); // the last one counts
-    Query query = {.run_id = STR("nobody")};
-    assert_int_equal(read_query(world, &query, QUERY_PAUSE_REASON), ERR_NOT_FOUND);
+    Str reason;
+    assert_int_equal(store_find_pause_reason(world->store, &world->arena, run_of_id(STR("nobody")),
+                                             &reason, &world->diag),
+                     ERR_NOT_FOUND);
 }
 
 static void pause_of_a_parked_run_holds_it_and_its_events_wait(void **state) {

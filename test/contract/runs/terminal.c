@@ -276,14 +276,18 @@ static void children_are_listed_newest_first(void **state) {
     op->in.turn.child_count = 3;
     op_run(world, op, OK);
     create(world, "stranger");
-    Query query = {.run = parent.run, .limit = 2};
-    assert_ok(read_query(world, &query, QUERY_CHILDREN));
-    assert_int_equal(query.count, 2);
-    assert_text(query.runs[0].id, "c3");
-    query = (Query){.run_id = STR("parent"), .after = query.next, .limit = 2};
-    assert_ok(read_query(world, &query, QUERY_CHILDREN));
-    assert_int_equal(query.count, 1);
-    assert_text(query.runs[0].id, "c1");
+    RunPage page;
+    assert_ok(store_list_runs(world->store, &world->arena,
+                              &(RunFilter){.parent_id = STR("parent"), .limit = 2}, &page,
+                              &world->diag));
+    assert_int_equal(page.count, 2);
+    assert_text(page.rows[0].id, "c3");
+    assert_ok(
+        store_list_runs(world->store, &world->arena,
+                        &(RunFilter){.parent_id = STR("parent"), .cursor = page.next, .limit = 2},
+                        &page, &world->diag));
+    assert_int_equal(page.count, 1);
+    assert_text(page.rows[0].id, "c1");
 }
 
 int contract_terminal(void) {

@@ -178,9 +178,9 @@ static FaultChoice choose_fault(void *context, const FaultCall *call) {
 }
 
 static int64_t last_batch_of(World *world, int64_t node) {
-    Query query = {.run = node};
-    assert_ok(read_query(world, &query, QUERY_NODE));
-    return query.nodes[0].last_batch;
+    NodeRow row;
+    assert_ok(store_node_by_key(world->store, &world->arena, node, &row, &world->diag));
+    return row.last_batch;
 }
 
 static void lost_answer_is_cleared_up_by_the_batch_number(void **state) {
@@ -292,8 +292,8 @@ static void ready_run_says_what_its_executor_needs(void **state) {
     assert_int_equal(ready->resolved_count, 1);
     assert_int_equal(ready->last_seq, ready->resolved[0].seq);
     assert_false(ready->is_cancel_wanted);
-    Query log = get_log(world, "r1");
-    assert_int_equal(log.log[log.count - 1].seq, ready->last_seq);
+    LogPage log = get_log(world, "r1");
+    assert_int_equal(log.rows[log.count - 1].seq, ready->last_seq);
 }
 
 // ---- [S5] stale claims ----

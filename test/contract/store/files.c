@@ -209,8 +209,8 @@ static void second_opener_is_refused_and_a_reader_is_welcome(void **state) {
     config.is_read_only = true;
     assert_ok(store_open(str_from(world->url), &config, &second, &diag));
     create(world, "r2");
-    Query query = {.kind = QUERY_RUN, .run_id = STR("r2")}; // [S8]
-    assert_ok(store_read(second, &world->arena, &query, &diag));
+    RunRow run; // [S8]
+    assert_ok(store_run_by_id(second, &world->arena, STR("r2"), &run, &diag));
     Batch batch;
     batch_init(&batch, &world->arena, START_MS);
     batch_add(&batch, OP_FIRE_DUE);
@@ -239,8 +239,9 @@ static void stores_in_memory_are_separate(void **state) {
     create(world, "r1");
     Store *other = NULL;
     assert_ok(store_open(str_from(world->url), &world->config, &other, &world->diag));
-    Query query = {.kind = QUERY_RUN, .run_id = STR("r1")};
-    assert_status(store_read(other, &world->arena, &query, &world->diag), ERR_NOT_FOUND);
+    RunRow run;
+    assert_status(store_run_by_id(other, &world->arena, STR("r1"), &run, &world->diag),
+                  ERR_NOT_FOUND);
     store_close(other);
 }
 

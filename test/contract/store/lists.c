@@ -1,20 +1,20 @@
 // [S10] Listings: newest first, in pages that stay right while rows come and go; every filter.
 #include "contract/contract.h"
 
-static Query list(World *world, RunFilter filter) {
-    Query query = {.filter = filter};
-    if (query.filter.limit == 0) query.filter.limit = 100;
-    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-    return query;
+static RunPage list(World *world, RunFilter filter) {
+    RunPage page = {0};
+    if (filter.limit == 0) filter.limit = 100;
+    assert_ok(store_list_runs(world->store, &world->arena, &filter, &page, &world->diag));
+    return page;
 }
 
 // The ids of a listing, joined by spaces.
 static const char *ids(World *world, RunFilter filter) {
-    Query query = list(world, filter);
+    RunPage page = list(world, filter);
     Str text = STR("");
-    for (size_t i = 0; i < query.count; i++) {
+    for (size_t i = 0; i < page.count; i++) {
         text = arena_printf(&world->arena, "%.*s%s%.*s", STR_ARG(text), i ? " " : "",
-                            STR_ARG(query.runs[i].id));
+                            STR_ARG(page.rows[i].id));
     }
     return text.data;
 }
@@ -58,11 +58,11 @@ static void pages_join_without_gaps_or_repetitions(void **state) {
     int seen = 22;
     int64_t cursor = 0;
     do {
-        Query query = list(world, (RunFilter){.cursor = cursor, .limit = 5});
-        for (size_t i = 0; i < query.count; i++) {
-            assert_text(query.runs[i].id, arena_printf(&world->arena, "r%02d", seen--).data);
+        RunPage page = list(world, (RunFilter){.cursor = cursor, .limit = 5});
+        for (size_t i = 0; i < page.count; i++) {
+            assert_text(page.rows[i].id, arena_printf(&world->arena, "r%02d", seen--).data);
         }
-        cursor = query.next;
+        cursor = page.next;
     } while (cursor != 0);
     assert_int_equal(seen, -1);
 }
@@ -70,20 +70,20 @@ static void pages_join_without_gaps_or_repetitions(void **state) {
 static void last_page_that_is_exactly_full_ends_the_list(void **state) {
     World *world = *state;
     create_many(world, "r", 6);
-    Query query = list(world, (RunFilter){.limit = 3});
-    assert_int_equal(query.count, 3);
-    assert_true(query.next != 0);
-    query = list(world, (RunFilter){.cursor = query.next, .limit = 3});
-    assert_int_equal(query.count, 3);
-    assert_int_equal(query.next, 0);
+    RunPage page = list(world, (RunFilter){.limit = 3});
+    assert_int_equal(page.count, 3);
+    assert_true(page.next != 0);
+    page = list(world, (RunFilter){.cursor = page.next, .limit = 3});
+    assert_int_equal(page.count, 3);
+    assert_int_equal(page.next, 0);
 }
 
 static void pages_stay_right_while_rows_come_and_go(void **state) {
     World *world = *state;
     create_many(world, "r", 10);
-    Query query = list(world, (RunFilter){.limit = 4}); // r09 … r06
-    assert_text(query.runs[3].id, "r06");
-    int64_t cursor = query.next;
+    RunPage page = list(world, (RunFilter){.limit = 4}); // r09 … r06
+    assert_text(page.rows[3].id, "r06");
+    int64_t cursor = page.next;
     create_many(world, "new", 3);                     // above the cursor: not seen any more
     const char *const gone[] = {"r09", "r06", "r04"}; // seen, at the cursor, ahead
     for (int i = 0; i < 3; i++) {
@@ -92,27 +92,27 @@ static void pages_stay_right_while_rows_come_and_go(void **state) {
         op->in.purge.run_id = str_from(gone[i]);
         op_run(world, op, OK);
     }
-    query = list(world, (RunFilter){.cursor = cursor, .limit = 4});
-    assert_int_equal(query.count, 4);
-    assert_text(query.runs[0].id, "r05");
-    assert_text(query.runs[1].id, "r03");
-    assert_text(query.runs[3].id, "r01");
-    query = list(world, (RunFilter){.cursor = query.next, .limit = 4});
-    assert_int_equal(query.count, 1);
-    assert_text(query.runs[0].id, "r00");
+    page = list(world, (RunFilter){.cursor = cursor, .limit = 4});
+    assert_int_equal(page.count, 4);
+    assert_text(page.rows[0].id, "r05");
+    assert_text(page.rows[1].id, "r03");
+    assert_text(page.rows[3].id, "r01");
+    page = list(world, (RunFilter){.cursor = page.next, .limit = 4});
+    assert_int_equal(page.count, 1);
+    assert_text(page.rows[0].id, "r00");
 }
 
 static void pages_by_state_stay_right_while_states_change(void **state) {
     World *world = *state;
     create_many(world, "r", 10);
     RunFilter filter = {.states = 1u << RUN_RUNNING, .limit = 4};
-    Query query = list(world, filter);
+    RunPage page = list(world, filter);
     cancel_run(world, "r03", 0);
     cancel_run(world, "r08", 0);
-    filter.cursor = query.next;
-    query = list(world, filter);
-    assert_text(query.runs[0].id, "r05");
-    assert_text(query.runs[2].id, "r02");
+    filter.cursor = page.next;
+    page = list(world, filter);
+    assert_text(page.rows[0].id, "r05");
+    assert_text(page.rows[2].id, "r02");
 }
 
 static void page_is_never_larger_than_the_limit_of_pages(void **state) {
@@ -124,14 +124,16 @@ static void page_is_never_larger_than_the_limit_of_pages(void **state) {
         add_create(world, &spec);
     }
     batch_run(world);
-    Query query = {.filter = {.limit = 1000000}};
-    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-    assert_int_equal(query.count, LIMIT_LIST_PAGE);
-    query = list(world, (RunFilter){.cursor = query.next, .limit = 1000});
-    assert_int_equal(query.count, 10);
-    query = (Query){.filter = {.limit = 0}}; // unasked: a page
-    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-    assert_int_equal(query.count, LIMIT_LIST_PAGE);
+    RunPage found;
+    assert_ok(store_list_runs(world->store, &world->arena, &(RunFilter){.limit = 1000000}, &found,
+                              &world->diag));
+    assert_int_equal(found.count, LIMIT_LIST_PAGE);
+    found = list(world, (RunFilter){.cursor = found.next, .limit = 1000});
+    assert_int_equal(found.count, 10);
+    // unasked: a page
+    assert_ok(store_list_runs(world->store, &world->arena, &(RunFilter){.limit = 0}, &found,
+                              &world->diag));
+    assert_int_equal(found.count, LIMIT_LIST_PAGE);
 }
 
 static void listings_leave_out_snapshots(void **state) {
@@ -141,7 +143,7 @@ static void listings_leave_out_snapshots(void **state) {
     Op *op = turn(world, create_from(world, &spec), NEXT_CONTINUE);
     op->in.turn.snapshot = STR("large");
     op_run(world, op, OK);
-    assert_text(list(world, (RunFilter){0}).runs[0].snapshot, NULL);
+    assert_text(list(world, (RunFilter){0}).rows[0].snapshot, NULL);
     assert_text(get_run(world, "r1").snapshot, "large");
 }
 
@@ -166,9 +168,9 @@ static void filter_by_each_state_and_by_several(void **state) {
     uint32_t live = 1u << RUN_RUNNING | 1u << RUN_SUSPENDED | 1u << RUN_PENDING;
     assert_string_equal(ids(world, (RunFilter){.states = live}), "pending suspended running");
     assert_string_equal(ids(world, (RunFilter){.states = 1u << 20}), ""); // no such state
-    Query query = list(world, (RunFilter){.states = live, .limit = 2});
-    assert_int_equal(query.count, 2);
-    assert_int_equal(list(world, (RunFilter){.states = live, .cursor = query.next}).count, 1);
+    RunPage page = list(world, (RunFilter){.states = live, .limit = 2});
+    assert_int_equal(page.count, 2);
+    assert_int_equal(list(world, (RunFilter){.states = live, .cursor = page.next}).count, 1);
 }
 
 static void filter_by_workflow(void **state) {
@@ -200,16 +202,16 @@ static void oldest_first(void **state) {
     const char *const names[] = {"a", "b", "c", "d"};
     for (size_t i = 0; i < 4; i++) create(world, names[i]);
     RunFilter filter = {.is_oldest_first = true, .limit = 3};
-    Query query = list(world, filter);
-    assert_int_equal(query.count, 3);
-    assert_text(query.runs[0].id, "a");
-    filter.cursor = query.next;
+    RunPage page = list(world, filter);
+    assert_int_equal(page.count, 3);
+    assert_text(page.rows[0].id, "a");
+    filter.cursor = page.next;
     assert_string_equal(ids(world, filter), "d");
     filter = (RunFilter){.is_oldest_first = true, .ids = STR("d\nb\na"), .limit = 2};
-    query = list(world, filter);
-    assert_int_equal(query.count, 2);
-    assert_text(query.runs[1].id, "b");
-    filter.cursor = query.next;
+    page = list(world, filter);
+    assert_int_equal(page.count, 2);
+    assert_text(page.rows[1].id, "b");
+    filter.cursor = page.next;
     assert_string_equal(ids(world, filter), "d");
 }
 
@@ -227,11 +229,11 @@ static void filter_by_tag(void **state) {
     assert_string_equal(ids(world, (RunFilter){.tag = STR("blue")}), "both");
     assert_string_equal(ids(world, (RunFilter){.tag = STR("re")}), "");
     assert_string_equal(ids(world, (RunFilter){.tag = STR("red\nblue")}), "");
-    Query query = list(world, (RunFilter){.tag = STR("red"), .limit = 1});
-    assert_int_equal(query.count, 1);
-    query = list(world, (RunFilter){.tag = STR("red"), .cursor = query.next, .limit = 1});
-    assert_text(query.runs[0].id, "both");
-    assert_int_equal(query.next, 0);
+    RunPage page = list(world, (RunFilter){.tag = STR("red"), .limit = 1});
+    assert_int_equal(page.count, 1);
+    page = list(world, (RunFilter){.tag = STR("red"), .cursor = page.next, .limit = 1});
+    assert_text(page.rows[0].id, "both");
+    assert_int_equal(page.next, 0);
 }
 
 static void filter_by_parent(void **state) {
@@ -301,11 +303,11 @@ static void filter_by_idleness(void **state) {
     filter.waiting_on = STR("go"); // "who waits for go for more than an hour?"
     filter.idle_before_ms = START_MS + 1;
     assert_string_equal(ids(world, filter), "long");
-    Query query = list(world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1});
-    assert_text(query.runs[0].id, "short");
-    query = list(
-        world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1, .cursor = query.next});
-    assert_text(query.runs[0].id, "long");
+    RunPage page = list(world, (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1});
+    assert_text(page.rows[0].id, "short");
+    page = list(world,
+                (RunFilter){.idle_before_ms = START_MS + DAY_MS, .limit = 1, .cursor = page.next});
+    assert_text(page.rows[0].id, "long");
 }
 
 static void filter_by_time_of_creation(void **state) {
@@ -352,11 +354,11 @@ static void rare_rows_among_many_are_found_page_by_page(void **state) {
     int found = 0, pages = 0;
     int64_t cursor = 0;
     do {
-        Query query = list(world, (RunFilter){.workflows = STR("rare"), .cursor = cursor});
-        found += (int)query.count;
+        RunPage found_page = list(world, (RunFilter){.workflows = STR("rare"), .cursor = cursor});
+        found += (int)found_page.count;
         pages++;
-        assert_true(query.next == 0 || cursor == 0 || query.next < cursor);
-        cursor = query.next;
+        assert_true(found_page.next == 0 || cursor == 0 || found_page.next < cursor);
+        cursor = found_page.next;
     } while (cursor != 0 && pages < 20);
     assert_int_equal(found, 6);
     assert_true(pages < 20);
@@ -368,17 +370,21 @@ static void runs_of_a_node_are_listed_by_key(void **state) {
     world->claim_max = 0;
     RunSpec spec = spec_of("unowned");
     create_op(world, &spec);
-    Query query = {.run = world->node, .limit = 3};
-    assert_ok(read_query(world, &query, QUERY_OWNED));
-    assert_int_equal(query.count, 3);
-    assert_text(query.runs[0].id, "r00");
-    query = (Query){.run = world->node, .after = query.next, .limit = 3};
-    assert_ok(read_query(world, &query, QUERY_OWNED));
-    assert_int_equal(query.count, 2);
-    assert_int_equal(query.next, 0);
-    query = (Query){.run = 0, .limit = 3};
-    assert_ok(read_query(world, &query, QUERY_OWNED));
-    assert_int_equal(query.count, 1);
+    RunPage owned;
+    assert_ok(store_list_owned(world->store, &world->arena,
+                               &(OwnedFilter){.node = world->node, .page.limit = 3}, &owned,
+                               &world->diag));
+    assert_int_equal(owned.count, 3);
+    assert_text(owned.rows[0].id, "r00");
+    assert_ok(store_list_owned(
+        world->store, &world->arena,
+        &(OwnedFilter){.node = world->node, .page = {.after = owned.next, .limit = 3}}, &owned,
+        &world->diag));
+    assert_int_equal(owned.count, 2);
+    assert_int_equal(owned.next, 0);
+    assert_ok(store_list_owned(world->store, &world->arena,
+                               &(OwnedFilter){.node = 0, .page.limit = 3}, &owned, &world->diag));
+    assert_int_equal(owned.count, 1);
 }
 
 static void tasks_are_listed_by_state_queue_name_and_run(void **state) {
@@ -395,26 +401,32 @@ static void tasks_are_listed_by_state_queue_name_and_run(void **state) {
     set_task(world, op, &spec);
     op_run(world, op, OK);
     lease_one(world, "q");
-    Query query = {0};
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    assert_int_equal(query.count, 3);
-    assert_text(query.tasks[0].id, "c"); // newest first
-    query = (Query){.states = 1u << TASK_LEASED};
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    assert_int_equal(query.count, 1);
-    query = (Query){.queue = STR("default"), .states = 1u << TASK_QUEUED, .limit = 1};
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    assert_text(query.tasks[0].id, "c");
-    query.after = query.next;
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    assert_text(query.tasks[0].id, "a");
-    query = (Query){.name = STR("ship")};
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    assert_int_equal(query.count, 1);
-    query = (Query){.run_id = STR("r1")};
-    assert_ok(read_query(world, &query, QUERY_LIST_TASKS));
-    assert_int_equal(query.count, 1);
-    assert_text(query.tasks[0].id, "c");
+    TaskPage found;
+    assert_ok(
+        store_list_tasks(world->store, &world->arena, &(TaskFilter){0}, &found, &world->diag));
+    assert_int_equal(found.count, 3);
+    assert_text(found.rows[0].id, "c"); // newest first
+    assert_ok(store_list_tasks(world->store, &world->arena,
+                               &(TaskFilter){.states = 1u << TASK_LEASED}, &found, &world->diag));
+    assert_int_equal(found.count, 1);
+    assert_ok(store_list_tasks(
+        world->store, &world->arena,
+        &(TaskFilter){.queue = STR("default"), .states = 1u << TASK_QUEUED, .page.limit = 1},
+        &found, &world->diag));
+    assert_text(found.rows[0].id, "c");
+    assert_ok(store_list_tasks(world->store, &world->arena,
+                               &(TaskFilter){.queue = STR("default"),
+                                             .states = 1u << TASK_QUEUED,
+                                             .page = {.after = found.next, .limit = 1}},
+                               &found, &world->diag));
+    assert_text(found.rows[0].id, "a");
+    assert_ok(store_list_tasks(world->store, &world->arena, &(TaskFilter){.name = STR("ship")},
+                               &found, &world->diag));
+    assert_int_equal(found.count, 1);
+    assert_ok(store_list_tasks(world->store, &world->arena,
+                               &(TaskFilter){.run = run_of_id(STR("r1"))}, &found, &world->diag));
+    assert_int_equal(found.count, 1);
+    assert_text(found.rows[0].id, "c");
 }
 
 static void pending_events_are_listed_oldest_first_in_pages(void **state) {
@@ -423,15 +435,19 @@ static void pending_events_are_listed_oldest_first_in_pages(void **state) {
         publish(world, "t", arena_printf(&world->arena, "%d", i).data);
         publish(world, "u", "x");
     }
-    Query query = {.name = STR("t"), .limit = 3};
-    assert_ok(read_query(world, &query, QUERY_EVENTS));
-    assert_int_equal(query.count, 3);
-    assert_text(query.events[0].payload, "0");
-    query = (Query){.name = STR("t"), .after = query.next, .limit = 3};
-    assert_ok(read_query(world, &query, QUERY_EVENTS));
-    assert_int_equal(query.count, 2);
-    assert_text(query.events[1].payload, "4");
-    assert_int_equal(query.next, 0);
+    EventPage found;
+    assert_ok(store_list_events(world->store, &world->arena,
+                                &(EventFilter){.topic = STR("t"), .page.limit = 3}, &found,
+                                &world->diag));
+    assert_int_equal(found.count, 3);
+    assert_text(found.rows[0].payload, "0");
+    assert_ok(store_list_events(
+        world->store, &world->arena,
+        &(EventFilter){.topic = STR("t"), .page = {.after = found.next, .limit = 3}}, &found,
+        &world->diag));
+    assert_int_equal(found.count, 2);
+    assert_text(found.rows[1].payload, "4");
+    assert_int_equal(found.next, 0);
 }
 
 int contract_lists(void) {

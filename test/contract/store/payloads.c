@@ -99,14 +99,17 @@ static void step_results_and_attempts_come_back_byte_for_byte(void **state) {
         save_entry(world, claimed, entry);
     }
     world_reopen(world);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log_count, 2 * PAYLOAD_COUNT);
     for (int i = 0; i < PAYLOAD_COUNT; i++) {
         assert_bytes(load.log[2 * i].data, payloads[i]);
         assert_bytes(load.log[2 * i + 1].data, payloads[i]);
-        Query query = {.run_id = STR("r1"), .name = str_from(name_of(world, "s", i))};
-        assert_ok(read_query(world, &query, QUERY_STEP));
-        assert_bytes(query.log[0].data, payloads[i]);
+        LogRow found;
+        assert_ok(store_find_step(
+            world->store, &world->arena,
+            &(StepRef){.run = run_of_id(STR("r1")), .name = str_from(name_of(world, "s", i))},
+            &found, &world->diag));
+        assert_bytes(found.data, payloads[i]);
     }
 }
 
@@ -119,7 +122,7 @@ static void event_payloads_come_back_byte_for_byte(void **state) {
             (EventSpec){.topic = STR("t"), .id = STR("e"), .payload = payloads[i]};
         op_run(world, op, OK);
         world_reopen(world);
-        assert_bytes(get_events(world, "t").events[0].payload, payloads[i]);
+        assert_bytes(get_events(world, "t").rows[0].payload, payloads[i]);
         op = park(world, claimed, on_event("t"));
         assert_int_equal(op->out.turn.resolved_count, 1);
         assert_bytes(op->out.turn.resolved[0].data, payloads[i]);
@@ -144,7 +147,7 @@ static void signal_payloads_come_back_byte_for_byte(void **state) {
         op->in.signal.name = STR("go");
         op->in.signal.payload = payloads[i];
         op_run(world, op, OK);
-        assert_bytes(get_signals(world, "r1").events[0].payload, payloads[i]);
+        assert_bytes(get_signals(world, "r1").rows[0].payload, payloads[i]);
         op = park(world, claimed, on_signal("go"));
         assert_bytes(op->out.turn.resolved[0].data, payloads[i]);
     }
@@ -164,10 +167,10 @@ static void leftovers_and_dead_letters_keep_every_byte(void **state) {
         op_run(world, op, OK);
         finish(world, claimed, NEXT_COMPLETE, "1");
         if (i % 2) {
-            Query events = get_events(world, "t");
-            assert_bytes(events.events[events.count - 1].payload, payloads[i]);
+            EventPage events = get_events(world, "t");
+            assert_bytes(events.rows[events.count - 1].payload, payloads[i]);
         } else {
-            assert_bytes(get_dead_letters(world).dead_letters[0].payload, payloads[i]);
+            assert_bytes(get_dead_letters(world).rows[0].payload, payloads[i]);
         }
     }
 }
@@ -245,17 +248,22 @@ static void definitions_keep_source_and_configuration_byte_for_byte(void **state
         op->in.define.config = payloads[PAYLOAD_COUNT - 1 - i];
         op_run(world, op, OK);
         world_reopen(world);
-        Query query = {.name = STR("w")};
-        assert_ok(read_query(world, &query, QUERY_DEFINITION));
-        assert_bytes(query.definitions[0].source, payloads[i]);
-        assert_bytes(query.definitions[0].config, payloads[PAYLOAD_COUNT - 1 - i]);
+        DefinitionRow definition;
+        assert_ok(store_find_definition(world->store, &world->arena,
+                                        &(DefinitionRef){.name = STR("w")}, &definition,
+                                        &world->diag));
+        assert_bytes(definition.source, payloads[i]);
+        assert_bytes(definition.config, payloads[PAYLOAD_COUNT - 1 - i]);
     }
 }
 
 static Str code_of(World *world, const char *version) {
-    Query query = {.name = STR("w"), .version = str_from(version)};
-    assert_ok(read_query(world, &query, QUERY_DEFINITION));
-    return query.definitions[0].code;
+    DefinitionRow definition;
+    assert_ok(
+        store_find_definition(world->store, &world->arena,
+                              &(DefinitionRef){.name = STR("w"), .version = str_from(version)},
+                              &definition, &world->diag));
+    return definition.code;
 }
 
 static void define(World *world, const char *version, Str code) {
@@ -327,7 +335,7 @@ static void odd_run_ids_are_told_apart_and_found(void **state) {
         assert_int_equal(run.key, keys[i]);
         assert_bytes(run.id, str_from(odd_names[i]));
         signal_run(world, odd_names[i], odd_names[i], "1");
-        assert_bytes(get_signals(world, odd_names[i]).events[0].name, str_from(odd_names[i]));
+        assert_bytes(get_signals(world, odd_names[i]).rows[0].name, str_from(odd_names[i]));
         cancel_run(world, odd_names[i], 0);
     }
     assert_int_equal(get_counter(world, COUNTER_CANCELLED_TOTAL), ODD_COUNT);
@@ -342,10 +350,13 @@ static void odd_topics_and_steps_are_told_apart(void **state) {
     }
     world_reopen(world);
     for (int i = 0; i < ODD_COUNT; i++) {
-        assert_text(get_events(world, odd_names[i]).events[0].payload, name_of(world, "", i));
-        Query query = {.run_id = STR("r1"), .name = str_from(odd_names[i])};
-        assert_ok(read_query(world, &query, QUERY_STEP));
-        assert_int_equal(query.log[0].position, i);
+        assert_text(get_events(world, odd_names[i]).rows[0].payload, name_of(world, "", i));
+        LogRow entry;
+        assert_ok(
+            store_find_step(world->store, &world->arena,
+                            &(StepRef){.run = run_of_id(STR("r1")), .name = str_from(odd_names[i])},
+                            &entry, &world->diag));
+        assert_int_equal(entry.position, i);
         Op *op = park(world, claimed, on_event(odd_names[i]));
         assert_int_equal(op->out.turn.resolved_count, 1);
     }
@@ -363,12 +374,14 @@ static void odd_task_queue_worker_and_tag_names_are_told_apart(void **state) {
         bool is_one_tag = strchr(odd_names[i], '\n') == NULL;
         if (is_one_tag) run.tags = run.workflow;
         create_from(world, &run);
-        Query query = {.filter = {.workflows = run.workflow, .limit = 10}};
-        assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-        if (is_one_tag) assert_int_equal(query.count, 1); // else it is a list of names
-        query = (Query){.filter = {.tag = run.tags, .limit = 10}};
-        assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-        if (is_one_tag) assert_int_equal(query.count, 1);
+        RunPage page;
+        assert_ok(store_list_runs(world->store, &world->arena,
+                                  &(RunFilter){.workflows = run.workflow, .limit = 10}, &page,
+                                  &world->diag));
+        if (is_one_tag) assert_int_equal(page.count, 1); // else it is a list of names
+        assert_ok(store_list_runs(world->store, &world->arena,
+                                  &(RunFilter){.tag = run.tags, .limit = 10}, &page, &world->diag));
+        if (is_one_tag) assert_int_equal(page.count, 1);
     }
     for (int i = 0; i < ODD_COUNT; i++) {
         TaskRow task = lease_one(world, odd_names[i]);

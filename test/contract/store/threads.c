@@ -97,18 +97,20 @@ static void *read_pairs(void *context) {
     arena_init(&arena);
     int64_t last_total = 0;
     do {
-        Query query = {.kind = QUERY_STATS};
+        StoreStats found;
         arena_reset(&arena);
-        if (store_read(shared->world->store, &arena, &query, NULL) != OK) {
+        if (store_stats(shared->world->store, &arena, &found, NULL) != OK) {
             atomic_fetch_add(&shared->bad_count, 1);
         }
-        int64_t total = query.stats.counters[COUNTER_STARTED_TOTAL];
-        bool is_half = total % 2 != 0 || query.stats.counters[COUNTER_COMPLETED_TOTAL] % 2 != 0;
+        int64_t total = found.counters[COUNTER_STARTED_TOTAL];
+        bool is_half = total % 2 != 0 || found.counters[COUNTER_COMPLETED_TOTAL] % 2 != 0;
         if (is_half || total < last_total) atomic_fetch_add(&shared->bad_count, 1);
         last_total = total;
-        query = (Query){.kind = QUERY_LIST_RUNS,
-                        .filter = {.states = 1u << RUN_COMPLETED, .limit = 1000}};
-        if (store_read(shared->world->store, &arena, &query, NULL) != OK || query.count % 2 != 0) {
+        RunPage page;
+        if (store_list_runs(shared->world->store, &arena,
+                            &(RunFilter){.states = 1u << RUN_COMPLETED, .limit = 1000}, &page,
+                            NULL) != OK ||
+            page.count % 2 != 0) {
             atomic_fetch_add(&shared->bad_count, 1);
         }
         worker->read_count++;

@@ -15,10 +15,11 @@ static Op *token_op(World *world, const char *id, const char *text) {
     return op;
 }
 
-static Query list_tokens(World *world, int64_t after, int64_t limit) {
-    Query query = {.after = after, .limit = limit};
-    assert_ok(read_query(world, &query, QUERY_LIST_TOKENS));
-    return query;
+static TokenPage list_tokens(World *world, int64_t after, int64_t limit) {
+    const PageSpec spec = {.after = after, .limit = limit};
+    TokenPage page = {0};
+    assert_ok(store_list_tokens(world->store, &world->arena, &spec, &page, &world->diag));
+    return page;
 }
 
 static void token_is_listed_as_it_was_made(void **state) {
@@ -29,9 +30,9 @@ static void token_is_listed_as_it_was_made(void **state) {
     assert_true(op->out.create_token.key > 0);
     assert_int_equal(op->out.create_token.created_at_ms, world->now_ms);
     world_reopen(world);
-    Query query = list_tokens(world, 0, 10);
-    assert_int_equal(query.count, 1);
-    const TokenRow *token = &query.tokens[0];
+    TokenPage found = list_tokens(world, 0, 10);
+    assert_int_equal(found.count, 1);
+    const TokenRow *token = &found.rows[0];
     assert_text(token->id, "tok_1");
     assert_text(token->name, "deploys");
     assert_text(token->hint, "7k3q");
@@ -61,9 +62,9 @@ static void removed_token_is_gone_and_its_id_free(void **state) {
     Op *op = op_new(world, OP_REMOVE_TOKEN);
     op->in.remove_token.id = STR("tok_1");
     op_run(world, op, OK);
-    Query query = list_tokens(world, 0, 10);
-    assert_int_equal(query.count, 1);
-    assert_text(query.tokens[0].id, "tok_2");
+    TokenPage found = list_tokens(world, 0, 10);
+    assert_int_equal(found.count, 1);
+    assert_text(found.rows[0].id, "tok_2");
     op = op_new(world, OP_REMOVE_TOKEN);
     op->in.remove_token.id = STR("tok_1");
     op_run(world, op, ERR_NOT_FOUND);
@@ -117,12 +118,12 @@ static void tokens_are_counted_and_paged(void **state) {
     Op *op = token_op(world, "tok_more", "more");
     op_run(world, op, ERR_LIMIT);
     assert_refused(op, ERR_LIMIT, "TOO_MANY_TOKENS");
-    Query first = list_tokens(world, 0, 600);
+    TokenPage first = list_tokens(world, 0, 600);
     assert_int_equal(first.count, 600);
-    assert_text(first.tokens[0].id, "tok_999");
-    Query second = list_tokens(world, first.next, 600);
+    assert_text(first.rows[0].id, "tok_999");
+    TokenPage second = list_tokens(world, first.next, 600);
     assert_int_equal(second.count, 400);
-    assert_text(second.tokens[399].id, "tok_0");
+    assert_text(second.rows[399].id, "tok_0");
     assert_int_equal(second.next, 0);
 }
 

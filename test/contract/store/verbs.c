@@ -38,40 +38,51 @@ static void get_answers_the_run_by_id_and_by_key(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     assert_int_equal(get_run(world, "r1").key, claimed.run);
-    Query query = {.run = claimed.run};
-    assert_ok(read_query(world, &query, QUERY_RUN));
-    assert_text(query.runs[0].id, "r1");
+    RunRow found;
+    assert_ok(store_run_by_key(world->store, &world->arena, claimed.run, &found, &world->diag));
+    assert_text(found.id, "r1");
 }
 
 static void get_of_an_unknown_run_is_not_found(void **state) {
     World *world = *state;
-    Query query = {.run_id = STR("nobody")};
-    assert_status(read_query(world, &query, QUERY_RUN), ERR_NOT_FOUND);
+    RunRow found;
+    assert_status(store_run_by_id(world->store, &world->arena, STR("nobody"), &found, &world->diag),
+                  ERR_NOT_FOUND);
     assert_string_equal(world->diag.code, "RUN_NOT_FOUND");
-    query = (Query){.run = 123456};
-    assert_status(read_query(world, &query, QUERY_RUN), ERR_NOT_FOUND);
+    assert_status(store_run_by_key(world->store, &world->arena, 123456, &found, &world->diag),
+                  ERR_NOT_FOUND);
 }
 
 static void save_step_then_read_step_gives_the_value(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     save_entry(world, claimed, log_step("charge", 0, 0, "{\"receipt\":7}"));
-    Query query = {.run_id = STR("r1"), .name = STR("charge"), .iteration = 0};
-    assert_ok(read_query(world, &query, QUERY_STEP));
-    assert_int_equal(query.count, 1);
-    assert_text(query.log[0].data, "{\"receipt\":7}");
-    assert_int_equal(query.log[0].outcome, OUTCOME_OK);
+    LogRow entry;
+    assert_ok(store_find_step(
+        world->store, &world->arena,
+        &(StepRef){.run = run_of_id(STR("r1")), .name = STR("charge"), .iteration = 0}, &entry,
+        &world->diag));
+    assert_text(entry.data, "{\"receipt\":7}");
+    assert_int_equal(entry.outcome, OUTCOME_OK);
 }
 
 static void read_step_that_was_never_saved_is_not_found(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     save_step(world, claimed, "charge", 0);
-    Query query = {.run_id = STR("r1"), .name = STR("ship"), .iteration = 0};
-    assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
+    LogRow entry;
+    assert_status(store_find_step(
+                      world->store, &world->arena,
+                      &(StepRef){.run = run_of_id(STR("r1")), .name = STR("ship"), .iteration = 0},
+                      &entry, &world->diag),
+                  ERR_NOT_FOUND);
     assert_string_equal(world->diag.code, "STEP_NOT_FOUND");
-    query = (Query){.run_id = STR("r1"), .name = STR("charge"), .iteration = 1};
-    assert_status(read_query(world, &query, QUERY_STEP), ERR_NOT_FOUND);
+    assert_status(
+        store_find_step(
+            world->store, &world->arena,
+            &(StepRef){.run = run_of_id(STR("r1")), .name = STR("charge"), .iteration = 1}, &entry,
+            &world->diag),
+        ERR_NOT_FOUND);
 }
 
 static void save_step_of_null_counts_as_saved(void **state) {
@@ -79,12 +90,17 @@ static void save_step_of_null_counts_as_saved(void **state) {
     Claimed claimed = create(world, "r1");
     save_entry(world, claimed, log_step("nothing", 0, 0, "null"));
     save_entry(world, claimed, log_step("absent", 1, 0, NULL));
-    Query query = {.run_id = STR("r1"), .name = STR("nothing"), .iteration = 0};
-    assert_ok(read_query(world, &query, QUERY_STEP));
-    assert_text(query.log[0].data, "null");
-    query = (Query){.run_id = STR("r1"), .name = STR("absent"), .iteration = 0};
-    assert_ok(read_query(world, &query, QUERY_STEP));
-    assert_text(query.log[0].data, NULL);
+    LogRow entry;
+    assert_ok(store_find_step(
+        world->store, &world->arena,
+        &(StepRef){.run = run_of_id(STR("r1")), .name = STR("nothing"), .iteration = 0}, &entry,
+        &world->diag));
+    assert_text(entry.data, "null");
+    assert_ok(store_find_step(
+        world->store, &world->arena,
+        &(StepRef){.run = run_of_id(STR("r1")), .name = STR("absent"), .iteration = 0}, &entry,
+        &world->diag));
+    assert_text(entry.data, NULL);
     assert_int_equal(get_load(world, "r1").log_count, 2);
 }
 
@@ -184,7 +200,7 @@ static void mark_failed_retryable_keeps_the_attempt_and_backs_off(void **state) 
     assert_state(world, "r1", RUN_SUSPENDED);
     assert_int_equal(get_run(world, "r1").idle_since_ms, 0); // a backoff is not idleness
     assert_int_equal(fire_at(world, START_MS + 2000)->out.fire_due.woken_count, 1);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log[0].kind, LOG_STEP_ATTEMPT);
     assert_int_equal(load.log[0].attempt, 1);
 }
@@ -201,23 +217,14 @@ static void mark_resumed_hands_the_run_to_the_node_that_woke_it(void **state) {
     save_step(world, again, "next", 8);
 }
 
-static void due_runs_are_listed_earliest_first_up_to_the_limit(void **state) {
+static void the_earliest_deadline_is_what_is_due_next(void **state) {
     World *world = *state;
     const int64_t at_ms[] = {300, 100, 200, 400};
     const char *const ids[] = {"c", "a", "b", "d"};
     for (int i = 0; i < 4; i++) park(world, create(world, ids[i]), on_timer(START_MS + at_ms[i]));
-    Query query = {.now_ms = START_MS + 300, .limit = 256};
-    assert_ok(read_query(world, &query, QUERY_DUE_RUNS));
-    assert_int_equal(query.count, 3);
-    assert_text(query.runs[0].id, "a");
-    assert_text(query.runs[1].id, "b");
-    assert_text(query.runs[2].id, "c");
-    query.limit = 2;
-    assert_ok(read_query(world, &query, QUERY_DUE_RUNS));
-    assert_int_equal(query.count, 2);
-    Query due = {0};
-    assert_ok(read_query(world, &due, QUERY_DUE));
-    assert_int_equal(due.number, START_MS + 100);
+    int64_t due;
+    assert_ok(store_next_due(world->store, &world->arena, &due, &world->diag));
+    assert_int_equal(due, START_MS + 100);
 }
 
 static void runs_waiting_on_a_topic_are_listed_oldest_first(void **state) {
@@ -226,15 +233,18 @@ static void runs_waiting_on_a_topic_are_listed_oldest_first(void **state) {
     Claimed late = create(world, "made-first"), early = create(world, "parked-first");
     park(world, early, on_event("t"));
     park(world, late, on_event("t"));
-    Query query = {.name = STR("t"), .limit = 256};
-    assert_ok(read_query(world, &query, QUERY_WAITERS));
-    assert_int_equal(query.count, 2);
-    assert_text(query.runs[0].id, "parked-first");
-    assert_text(query.runs[1].id, "made-first");
-    query = (Query){.name = STR("t"), .limit = 1};
-    assert_ok(read_query(world, &query, QUERY_WAITERS));
-    assert_int_equal(query.count, 1);
-    assert_true(query.next != 0);
+    RunPage waiters;
+    assert_ok(store_list_waiters(world->store, &world->arena,
+                                 &(WaiterFilter){.topic = STR("t"), .page.limit = 256}, &waiters,
+                                 &world->diag));
+    assert_int_equal(waiters.count, 2);
+    assert_text(waiters.rows[0].id, "parked-first");
+    assert_text(waiters.rows[1].id, "made-first");
+    assert_ok(store_list_waiters(world->store, &world->arena,
+                                 &(WaiterFilter){.topic = STR("t"), .page.limit = 1}, &waiters,
+                                 &world->diag));
+    assert_int_equal(waiters.count, 1);
+    assert_true(waiters.next != 0);
 }
 
 static void cancel_ends_running_and_suspended_runs(void **state) {
@@ -264,10 +274,10 @@ static void rewind_to_step_drops_it_and_what_follows(void **state) {
     Op *op = rewind_run(world, "r1", "b", -1);
     assert_int_equal(op->out.rewind.position, 1);
     assert_int_equal(op->out.rewind.dropped_count, 2);
-    Query load = get_load(world, "r1");
+    RunLoad load = get_load(world, "r1");
     assert_int_equal(load.log_count, 1);
     assert_text(load.log[0].name, "a");
-    assert_text(load.text, "{\"a\":1}"); // its input comes with it
+    assert_text(load.input, "{\"a\":1}"); // its input comes with it
     assert_state(world, "r1", RUN_RUNNING);
 }
 
@@ -276,9 +286,9 @@ static void emit_without_a_waiter_is_kept(void **state) {
     Op *op = publish(world, "t", "{\"n\":1}");
     assert_true(op->out.publish.is_kept);
     assert_int_equal(op->out.publish.resumed_count, 0);
-    Query events = get_events(world, "t");
+    EventPage events = get_events(world, "t");
     assert_int_equal(events.count, 1);
-    assert_text(events.events[0].payload, "{\"n\":1}");
+    assert_text(events.rows[0].payload, "{\"n\":1}");
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 1);
 }
 
@@ -297,14 +307,16 @@ static void fanout_answers_the_number_of_resumes(void **state) {
 static void query_status_and_result_follow_the_life_of_a_run(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
-    Query query = {.run_id = STR("r1")};
-    assert_status(read_query(world, &query, QUERY_RESULT), ERR_NOT_FOUND);
+    RunResult result;
+    assert_status(
+        store_find_result(world->store, &world->arena, run_of_id(STR("r1")), &result, &world->diag),
+        ERR_NOT_FOUND);
     assert_string_equal(world->diag.code, "RESULT_NOT_FOUND");
     finish(world, claimed, NEXT_COMPLETE, "42");
-    query = (Query){.run_id = STR("r1")};
-    assert_ok(read_query(world, &query, QUERY_RESULT));
-    assert_text(query.text, "42");
-    assert_int_equal(query.number, RUN_COMPLETED);
+    assert_ok(store_find_result(world->store, &world->arena, run_of_id(STR("r1")), &result,
+                                &world->diag));
+    assert_text(result.json, "42");
+    assert_int_equal(result.state, RUN_COMPLETED);
 }
 
 static void active_runs_are_one_query(void **state) {
@@ -312,11 +324,14 @@ static void active_runs_are_one_query(void **state) {
     create(world, "running");
     park(world, create(world, "parked"), on_signal("go"));
     finish(world, create(world, "done"), NEXT_COMPLETE, "1");
-    Query query = {.filter = {.states = 1u << RUN_RUNNING | 1u << RUN_SUSPENDED, .limit = 10}};
-    assert_ok(read_query(world, &query, QUERY_LIST_RUNS));
-    assert_int_equal(query.count, 2);
-    assert_text(query.runs[0].id, "parked");
-    assert_text(query.runs[1].id, "running");
+    RunPage page;
+    assert_ok(store_list_runs(
+        world->store, &world->arena,
+        &(RunFilter){.states = 1u << RUN_RUNNING | 1u << RUN_SUSPENDED, .limit = 10}, &page,
+        &world->diag));
+    assert_int_equal(page.count, 2);
+    assert_text(page.rows[0].id, "parked");
+    assert_text(page.rows[1].id, "running");
 }
 
 static void update_for_continue_as_is_one_operation(void **state) {
@@ -351,7 +366,7 @@ int contract_verbs(void) {
         CASE(mark_failed_terminal_keeps_the_error),
         CASE(mark_failed_retryable_keeps_the_attempt_and_backs_off),
         CASE(mark_resumed_hands_the_run_to_the_node_that_woke_it),
-        CASE(due_runs_are_listed_earliest_first_up_to_the_limit),
+        CASE(the_earliest_deadline_is_what_is_due_next),
         CASE(runs_waiting_on_a_topic_are_listed_oldest_first),
         CASE(cancel_ends_running_and_suspended_runs),
         CASE(cancel_of_a_terminal_run_answers_false),

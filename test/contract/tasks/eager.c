@@ -56,9 +56,10 @@ static Op *begin_with_turn(World *world, Claimed run) {
 }
 
 static QueueStat queue_named(World *world, const char *name) {
-    Query query = {.name = str_from(name)};
-    assert_int_equal(read_query(world, &query, QUERY_QUEUE), OK);
-    return query.queues[0];
+    QueueStat queue;
+    assert_int_equal(
+        store_find_queue(world->store, &world->arena, str_from(name), &queue, &world->diag), OK);
+    return queue;
 }
 
 static void set_queue(World *world, QueueRow limits) {

@@ -39,9 +39,10 @@ static void add_many(World *world, int count) { // "t0", "t1", …
 }
 
 static QueueStat queue_of(World *world) {
-    Query query = {.name = STR("q")};
-    assert_int_equal(read_query(world, &query, QUERY_QUEUE), OK);
-    return query.queues[0];
+    QueueStat queue;
+    assert_int_equal(store_find_queue(world->store, &world->arena, STR("q"), &queue, &world->diag),
+                     OK);
+    return queue;
 }
 
 // Claims all there is and compares the ids, joined by blanks.
@@ -380,9 +381,9 @@ static void rate_hands_out_so_many_per_window(void **state) {
     op = lease_tasks(world, "q", 10);
     assert_int_equal(op->out.claim_tasks.task_count, 0);
     assert_int_equal(op->out.claim_tasks.open_at_ms, begun_at + SECOND_MS);
-    Query query = {0};
-    assert_int_equal(read_query(world, &query, QUERY_DUE), OK);
-    assert_int_equal(query.number, begun_at + SECOND_MS);
+    int64_t due_at_ms;
+    assert_int_equal(store_next_due(world->store, &world->arena, &due_at_ms, &world->diag), OK);
+    assert_int_equal(due_at_ms, begun_at + SECOND_MS);
     fire_at(world, begun_at + SECOND_MS - 1);
     assert_claims(world, "");
     fire_at(world, begun_at + SECOND_MS);
@@ -473,19 +474,23 @@ static void queues_are_listed_by_name_with_depth_and_age(void **state) {
     world->now_ms += SECOND_MS;
     create_task(world, &urgent);
     set_queue(world, (QueueRow){.name = STR("a"), .max_running = 3});
-    Query query = {.limit = 1};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_QUEUES), OK);
-    assert_int_equal(query.count, 1);
-    assert_text(query.queues[0].row.name, "a");
-    assert_int_equal(query.queues[0].row.max_running, 3);
-    assert_true(query.next != 0);
-    query = (Query){.name = STR("a"), .limit = 1};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_QUEUES), OK);
-    assert_int_equal(query.count, 1);
-    assert_int_equal(query.next, 0);
-    assert_text(query.queues[0].row.name, "b");
-    assert_int_equal(query.queues[0].row.queued_count, 2);
-    assert_int_equal(query.queues[0].oldest_at_ms, begun_at);
+    QueuePage found;
+    assert_int_equal(store_list_queues(world->store, &world->arena, &(NamePageSpec){.limit = 1},
+                                       &found, &world->diag),
+                     OK);
+    assert_int_equal(found.count, 1);
+    assert_text(found.rows[0].row.name, "a");
+    assert_int_equal(found.rows[0].row.max_running, 3);
+    assert_true(found.has_more);
+    assert_int_equal(store_list_queues(world->store, &world->arena,
+                                       &(NamePageSpec){.after = STR("a"), .limit = 1}, &found,
+                                       &world->diag),
+                     OK);
+    assert_int_equal(found.count, 1);
+    assert_false(found.has_more);
+    assert_text(found.rows[0].row.name, "b");
+    assert_int_equal(found.rows[0].row.queued_count, 2);
+    assert_int_equal(found.rows[0].oldest_at_ms, begun_at);
 }
 
 static void claimable_tasks_are_listed_in_the_order_of_claims(void **state) {
@@ -499,27 +504,34 @@ static void claimable_tasks_are_listed_in_the_order_of_claims(void **state) {
     create_task(world, &urgent);
     create_task(world, &delayed);
     create_task(world, &other); // in another queue
-    Query query = {.queue = STR("q"), .limit = 10};
-    assert_ok(read_query(world, &query, QUERY_CLAIMABLE));
-    assert_int_equal(query.count, 3);
-    assert_text(query.tasks[0].id, "t4");
-    assert_text(query.tasks[1].id, "t1");
-    assert_text(query.tasks[2].id, "t2");
-    query = (Query){.queue = STR("q"), .limit = 1};
-    assert_ok(read_query(world, &query, QUERY_CLAIMABLE));
-    assert_int_equal(query.count, 1);
+    TaskPage found;
+    assert_ok(store_list_claimable(world->store, &world->arena,
+                                   &(ClaimableFilter){.queue = STR("q"), .limit = 10}, &found,
+                                   &world->diag));
+    assert_int_equal(found.count, 3);
+    assert_text(found.rows[0].id, "t4");
+    assert_text(found.rows[1].id, "t1");
+    assert_text(found.rows[2].id, "t2");
+    assert_ok(store_list_claimable(world->store, &world->arena,
+                                   &(ClaimableFilter){.queue = STR("q"), .limit = 1}, &found,
+                                   &world->diag));
+    assert_int_equal(found.count, 1);
 }
 
 static void queue_that_nobody_set_goes_with_its_last_task(void **state) {
     World *world = *state;
     add_many(world, 1);
-    Query query = {0};
-    assert_int_equal(read_query(world, &query, QUERY_LIST_QUEUES), OK);
-    assert_int_equal(query.count, 1);
+    QueuePage queues;
+    assert_int_equal(
+        store_list_queues(world->store, &world->arena, &(NamePageSpec){0}, &queues, &world->diag),
+        OK);
+    assert_int_equal(queues.count, 1);
     assert_claims(world, "t0");
     complete(world, "t0");
-    assert_int_equal(read_query(world, &query, QUERY_LIST_QUEUES), OK);
-    assert_int_equal(query.count, 0);
+    assert_int_equal(
+        store_list_queues(world->store, &world->arena, &(NamePageSpec){0}, &queues, &world->diag),
+        OK);
+    assert_int_equal(queues.count, 0);
     assert_int_equal(queue_of(world).row.max_per_key, 1); // what it would have
 }
 

@@ -725,8 +725,9 @@ static void purged_run_lets_its_tasks_go_on(void **state) {
     Op *op = op_new(world, OP_PURGE_RUN);
     op->in.purge.run_id = STR("r1");
     op_run(world, op, OK);
-    Query query = {.name = STR("done")};
-    assert_status(read_query(world, &query, QUERY_TASK), ERR_NOT_FOUND);
+    TaskRow task;
+    assert_status(store_find_task(world->store, &world->arena, STR("done"), &task, &world->diag),
+                  ERR_NOT_FOUND);
     world_reopen(world);
     complete_task(world, "leased", leased.token, "2");
     complete_task(world, "queued", lease_one(world, "default").token, "3");
@@ -773,8 +774,9 @@ static void stand_alone_task_is_kept_a_while_and_then_removed(void **state) {
     fire_at(world, START_MS + WEEK_MS - 1);
     assert_int_equal(get_task(world, "t1").state, TASK_COMPLETED);
     fire_at(world, START_MS + WEEK_MS);
-    Query query = {.name = STR("t1")};
-    assert_status(read_query(world, &query, QUERY_TASK), ERR_NOT_FOUND);
+    TaskRow task;
+    assert_status(store_find_task(world->store, &world->arena, STR("t1"), &task, &world->diag),
+                  ERR_NOT_FOUND);
     assert_string_equal(world->diag.code, "TASK_NOT_FOUND");
     assert_int_equal(get_counter(world, COUNTER_TASKS_FIRST + TASK_COMPLETED), 0);
 }

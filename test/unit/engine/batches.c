@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "engine/coordinator/coordinator.h"
 #include "store/decorators/fault.h"
+#include "store/reads.h"
 #include <stdio.h>
 
 enum { CALLS_MAX = 3 * LIMIT_BATCH_OPS_MAX };
@@ -211,13 +212,13 @@ static Call *start_task(TestEngine *engine) {
 }
 
 static int64_t counter(TestEngine *engine, int64_t number) {
-    Query query = {.kind = QUERY_STATS};
+    StoreStats found;
     Arena arena;
     Diag diag;
     arena_init(&arena);
-    assert_ok(store_read(engine->inner, &arena, &query, &diag));
+    assert_ok(store_stats(engine->inner, &arena, &found, &diag));
     arena_done(&arena);
-    return query.stats.counters[number];
+    return found.counters[number];
 }
 
 static int64_t runs_in(TestEngine *engine, RunState state) {

@@ -15,6 +15,7 @@
 #include "flow/flow.h"
 #include "flow/lexer/source.h"
 #include "sim/clients.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 #include <stdio.h>
 
@@ -271,18 +272,17 @@ static bool read_result(const Play *play, char *ret_text, size_t size) {
     Arena arena;
     Diag diag;
     arena_init(&arena);
-    Query stats = {.kind = QUERY_STATS};
-    Query run = {.kind = QUERY_RUN, .run_id = run_id};
-    Query result = {.kind = QUERY_RESULT, .run_id = run_id};
+    StoreStats stats;
+    RunRow run;
+    RunResult result;
     int64_t live = 0;
-    assert_ok(store_read(sim->store, &arena, &stats, &diag));
+    assert_ok(store_stats(sim->store, &arena, &stats, &diag));
     for (int state = RUN_PENDING; state <= RUN_PAUSED; state++)
-        live += stats.stats.counters[COUNTER_RUNS_FIRST + state];
-    bool is_over = live == 0 && store_read(sim->store, &arena, &run, &diag) == OK &&
-                   store_read(sim->store, &arena, &result, &diag) == OK;
+        live += stats.counters[COUNTER_RUNS_FIRST + state];
+    bool is_over = live == 0 && store_run_by_id(sim->store, &arena, run_id, &run, &diag) == OK &&
+                   store_find_result(sim->store, &arena, run_of_id(run_id), &result, &diag) == OK;
     if (is_over)
-        snprintf(ret_text, size, "%s %.*s", run_state_name(run.runs[0].state),
-                 STR_ARG(result.text));
+        snprintf(ret_text, size, "%s %.*s", run_state_name(run.state), STR_ARG(result.json));
     arena_done(&arena);
     return is_over;
 }

@@ -61,9 +61,9 @@ static int64_t claim(World *world) {
 }
 
 static NodeRow node_seen_by(World *world, int64_t node) {
-    Query query = {.run = node};
-    assert_int_equal(read_kind(world, &query, QUERY_NODE), OK);
-    return query.nodes[0];
+    NodeRow row;
+    assert_int_equal(store_node_by_key(world->store, &world->arena, node, &row, &world->diag), OK);
+    return row;
 }
 
 static void renewals_disturb_nobody(void **state) {

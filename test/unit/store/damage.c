@@ -77,9 +77,9 @@ static void damaged_run_is_paused_and_the_timers_of_others_fire(void **state) {
     assert_state(world, "before", RUN_RUNNING);
     assert_state(world, "after", RUN_RUNNING);
     assert_state(world, "damaged", RUN_PAUSED);
-    Query log = get_log(world, "damaged");
-    assert_int_equal(log.log[log.count - 1].kind, LOG_PAUSED);
-    assert_str(log.log[log.count - 1].data,
+    LogPage log = get_log(world, "damaged");
+    assert_int_equal(log.rows[log.count - 1].kind, LOG_PAUSED);
+    assert_str(log.rows[log.count - 1].data,
                "{\"type\":\"DamagedError\",\"code\":\"STORE_CORRUPT\",\"message\":"
                "\"the wait set of a run cannot be read\"}");
     assert_verify_finds(world, "a wait set cannot be read: \"damaged\"");
@@ -220,10 +220,10 @@ static void run_without_a_log_stops_nobody(void **state) {
     World *world = *state;
     int64_t key = sleeper(world, "damaged", 10);
     sleeper(world, "sound", 20);
-    Query log = get_log(world, "damaged");
+    LogPage log = get_log(world, "damaged");
     RowStore *rows = rows_begin(world);
     for (size_t i = 0; i < log.count; i++) {
-        LogRow entry = {.run = key, .seq = log.log[i].seq};
+        LogRow entry = {.run = key, .seq = log.rows[i].seq};
         assert_int_equal(rows_remove(rows, TABLE_LOG, &entry), OK);
     }
     rows_commit(world, rows);
@@ -233,8 +233,8 @@ static void run_without_a_log_stops_nobody(void **state) {
     assert_verify_finds(world, "a run has no input in its log: \"damaged\"");
     rows = rows_begin(world);
     for (size_t i = 0; i < log.count; i++) {
-        log.log[i].run = key;
-        assert_int_equal(rows_insert(rows, TABLE_LOG, &log.log[i]), OK);
+        log.rows[i].run = key;
+        assert_int_equal(rows_insert(rows, TABLE_LOG, &log.rows[i]), OK);
     }
     rows_commit(world, rows);
 }

@@ -69,7 +69,7 @@ static void participants_writes_commit_with_the_checkpoint_or_not_at_all(void **
     op = participate(world, claim, &good);
     assert_int_equal(op->out.status, OK);
     assert_int_equal(own_row_count(world), 1);
-    assert_str(get_log(world, "r1").log[1].data, "7");
+    assert_str(get_log(world, "r1").rows[1].data, "7");
 }
 
 // ---- limits ----
@@ -145,12 +145,14 @@ static void long_history_is_purged_in_several_goes(void **state) {
     }
     end(world, claim, NEXT_COMPLETE, "1");
     assert_true(fire(world)->out.fire_due.has_more);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN), OK);
+    RunRow found;
+    assert_int_equal(store_run_by_id(world->store, &world->arena, STR("r1"), &found, &world->diag),
+                     OK);
     int64_t row_count;
     assert_int_equal(store_verify(world->store, &row_count, &world->diag), OK);
     assert_false(fire(world)->out.fire_due.has_more);
-    assert_int_equal(read_kind(world, &query, QUERY_RUN), ERR_NOT_FOUND);
+    assert_int_equal(store_run_by_id(world->store, &world->arena, STR("r1"), &found, &world->diag),
+                     ERR_NOT_FOUND);
 }
 
 static void rare_runs_are_found_page_by_page(void **state) {
@@ -164,15 +166,16 @@ static void rare_runs_are_found_page_by_page(void **state) {
         }
         commit(world);
     }
-    Query query = {.filter = {.workflows = STR("rare"), .limit = 10}};
+    RunFilter filter = {.workflows = STR("rare"), .limit = 10};
     size_t found = 0;
     int page_count = 0;
     do {
-        assert_int_equal(read_kind(world, &query, QUERY_LIST_RUNS), OK);
-        found += query.count;
+        RunPage page;
+        assert_ok(store_list_runs(world->store, &world->arena, &filter, &page, &world->diag));
+        found += page.count;
         page_count++;
-        query.filter.cursor = query.next;
-    } while (query.next != 0);
+        filter.cursor = page.next;
+    } while (filter.cursor != 0);
     assert_int_equal(found, 3);
     assert_true(page_count > 1); // the work per page is bounded
 }
@@ -220,8 +223,9 @@ static void ended_task_without_a_run_is_removed_after_the_retention(void **state
     finish(world, op, OK);
     world->now_ms += 7LL * 24 * 3600 * 1000;
     fire(world);
-    Query query = {.name = STR("t1")};
-    assert_int_equal(read_kind(world, &query, QUERY_TASK), ERR_NOT_FOUND);
+    TaskRow task;
+    assert_int_equal(store_find_task(world->store, &world->arena, STR("t1"), &task, &world->diag),
+                     ERR_NOT_FOUND);
 }
 
 static void tasks_are_claimed_by_name_wherever_they_stand_in_the_queue(void **state) {
@@ -258,14 +262,16 @@ static void event_of_a_turn_to_a_full_topic_becomes_a_letter_that_can_be_replaye
     op->in.turn.events[1] = (EventSpec){.topic = STR("t"), .id = STR("e2"), .payload = STR("2")};
     op->in.turn.event_count = 2;
     finish(world, op, OK);
-    Query query = {0};
-    assert_int_equal(read_kind(world, &query, QUERY_DEAD_LETTERS), OK);
-    assert_int_equal(query.count, 1);
-    assert_str(query.dead_letters[0].reason, "topic full");
+    DeadLetterPage letters;
+    assert_int_equal(store_list_dead_letters(world->store, &world->arena, &(PageSpec){0}, &letters,
+                                             &world->diag),
+                     OK);
+    assert_int_equal(letters.count, 1);
+    assert_str(letters.rows[0].reason, "topic full");
     assert_str(park(world, claim, on_event("t"))->out.turn.resolved[0].data, "1");
     park(world, other, on_event("t"));
     op = start(world, OP_REPLAY_DEAD_LETTER);
-    op->in.dead_letter.key = query.dead_letters[0].key;
+    op->in.dead_letter.key = letters.rows[0].key;
     finish(world, op, OK);
     assert_int_equal(op->out.dead_letter.resumed_count, 1);
     assert_str(world->batch.out.ready[0].resolved[0].data, "2");
@@ -283,12 +289,17 @@ static void payloads_come_back_byte_for_byte(void **state) {
         begin(world);
         create_op(world, id.data)->in.create_run.spec.input = str_from(payloads[i]);
         commit(world);
-        Query query = {.run_id = id};
-        assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
-        assert_str(query.text, payloads[i]);
+        RunLoad load;
+        assert_int_equal(store_load_run(world->store, &world->arena, get_run(world, id.data).key,
+                                        &load, &world->diag),
+                         OK);
+        assert_str(load.input, payloads[i]);
         end(world, ready_at(world, 0), NEXT_COMPLETE, payloads[i]);
-        assert_int_equal(read_kind(world, &query, QUERY_RESULT), OK);
-        assert_str(query.text, payloads[i]);
+        RunResult result;
+        assert_int_equal(
+            store_find_result(world->store, &world->arena, run_of_id(id), &result, &world->diag),
+            OK);
+        assert_str(result.json, payloads[i]);
     }
 }
 

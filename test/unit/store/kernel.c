@@ -16,9 +16,11 @@ static void new_run_is_claimed_by_the_node_that_started_it(void **state) {
     assert_int_equal(run.owner, world->node);
     assert_int_equal(run.epoch, claim.epoch);
     assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_RUNNING), 1);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
-    assert_str(query.text, "{\"a\":1}");
+    RunLoad load;
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r1").key, &load, &world->diag),
+        OK);
+    assert_str(load.input, "{\"a\":1}");
 }
 
 static void runs_past_the_claim_limit_stay_ready_and_unowned(void **state) {
@@ -112,11 +114,13 @@ static void checkpoint_is_logged_and_the_run_stays_claimed(void **state) {
     assert_int_equal(op->out.turn.last_seq, 2);
     op = step(world, claim, "ship", 1);
     assert_int_equal(op->out.turn.last_seq, 3);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
-    assert_int_equal(query.log_count, 2);
-    assert_str(query.log[0].name, "charge");
-    assert_str(query.log[1].name, "ship");
+    RunLoad load;
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r1").key, &load, &world->diag),
+        OK);
+    assert_int_equal(load.log_count, 2);
+    assert_str(load.log[0].name, "charge");
+    assert_str(load.log[1].name, "ship");
 }
 
 static void stale_epoch_changes_nothing(void **state) {
@@ -143,9 +147,11 @@ static void completed_run_keeps_its_result_and_is_final(void **state) {
     end(world, claim, NEXT_COMPLETE, "null");
     assert_int_equal(world->batch.out.ended_count, 1);
     assert_int_equal(world->batch.out.ended[0].state, RUN_COMPLETED);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RESULT), OK);
-    assert_str(query.text, "null");
+    RunResult result;
+    assert_int_equal(
+        store_find_result(world->store, &world->arena, run_of_id(STR("r1")), &result, &world->diag),
+        OK);
+    assert_str(result.json, "null");
     Op *op = turn(world, claim, NEXT_FAIL);
     finish(world, op, ERR_TERMINAL);
     assert_false(cancel(world, "r1", 0)->out.cancel.is_changed);
@@ -158,9 +164,11 @@ static void absent_result_differs_from_null(void **state) {
     Claimed claim = create(world, "r1");
     Op *op = turn(world, claim, NEXT_COMPLETE);
     finish(world, op, OK);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RESULT), OK);
-    assert_true(str_is_null(query.text));
+    RunResult result;
+    assert_int_equal(
+        store_find_result(world->store, &world->arena, run_of_id(STR("r1")), &result, &world->diag),
+        OK);
+    assert_true(str_is_null(result.json));
 }
 
 static void continue_as_drops_checkpoints_and_keeps_signals(void **state) {
@@ -172,12 +180,16 @@ static void continue_as_drops_checkpoints_and_keeps_signals(void **state) {
     op->in.turn.result = STR("{\"n\":2}");
     finish(world, op, OK);
     assert_int_equal(op->out.turn.state, RUN_RUNNING);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
-    assert_int_equal(query.log_count, 0);
-    assert_int_equal(query.runs[0].incarnation, 1);
-    assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
-    assert_str(query.text, "{\"n\":2}");
+    RunLoad load;
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r1").key, &load, &world->diag),
+        OK);
+    assert_int_equal(load.log_count, 0);
+    assert_int_equal(load.run.incarnation, 1);
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r1").key, &load, &world->diag),
+        OK);
+    assert_str(load.input, "{\"n\":2}");
     op = park(world, claim, on_signal("go"));
     assert_int_equal(op->out.turn.resolved_count, 1);
 }
@@ -282,17 +294,19 @@ static void unread_signals_become_dead_letters_and_can_be_replayed(void **state)
     end(world, second, NEXT_COMPLETE, "1");
     assert_int_equal(get_counter(world, COUNTER_SIGNALS), 0);
     assert_int_equal(get_counter(world, COUNTER_EVENTS), 1);
-    Query query = {0};
-    assert_int_equal(read_kind(world, &query, QUERY_DEAD_LETTERS), OK);
-    assert_int_equal(query.count, 1);
-    assert_str(query.dead_letters[0].run_id, "r2");
-    assert_str(query.dead_letters[0].reason, "run ended");
+    DeadLetterPage letters;
+    assert_int_equal(store_list_dead_letters(world->store, &world->arena, &(PageSpec){0}, &letters,
+                                             &world->diag),
+                     OK);
+    assert_int_equal(letters.count, 1);
+    assert_str(letters.rows[0].run_id, "r2");
+    assert_str(letters.rows[0].reason, "run ended");
     op = start(world, OP_REPLAY_DEAD_LETTER);
-    op->in.dead_letter.key = query.dead_letters[0].key;
+    op->in.dead_letter.key = letters.rows[0].key;
     finish(world, op, ERR_TERMINAL);
     assert_int_equal(get_counter(world, COUNTER_DEAD_LETTERS), 1);
     op = start(world, OP_REMOVE_DEAD_LETTER);
-    op->in.dead_letter.key = query.dead_letters[0].key;
+    op->in.dead_letter.key = letters.rows[0].key;
     finish(world, op, OK);
     assert_int_equal(get_counter(world, COUNTER_DEAD_LETTERS), 0);
 }
@@ -549,9 +563,11 @@ static void repeated_turn_starts_no_second_child(void **state) {
         keys[i] = op->out.turn.child_keys[0];
     }
     assert_int_equal(keys[0], keys[1]);
-    Query query = {.run_id = STR("p")};
-    assert_int_equal(read_kind(world, &query, QUERY_CHILDREN), OK);
-    assert_int_equal(query.count, 1);
+    RunPage page;
+    assert_int_equal(store_list_runs(world->store, &world->arena,
+                                     &(RunFilter){.parent_id = STR("p")}, &page, &world->diag),
+                     OK);
+    assert_int_equal(page.count, 1);
 }
 
 static void ending_parent_cancels_children_that_ask_for_it(void **state) {
@@ -705,9 +721,12 @@ static void rewind_drops_checkpoints_by_position(void **state) {
     assert_int_equal(op->out.rewind.position, 2);
     assert_int_equal(op->out.rewind.dropped_count, 10);
     assert_int_equal(world->batch.out.ready_count, 1);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_LIST_STEPS), OK);
-    assert_int_equal(query.count, 2);
+    LogPage steps;
+    assert_int_equal(store_list_steps(world->store, &world->arena,
+                                      &(StepFilter){.run = run_of_id(STR("r1"))}, &steps,
+                                      &world->diag),
+                     OK);
+    assert_int_equal(steps.count, 2);
     Op *stale = turn(world, claim, NEXT_COMPLETE);
     finish(world, stale, ERR_FENCED);
 }
@@ -737,12 +756,16 @@ static void fork_copies_checkpoints_before_the_step(void **state) {
     op->in.fork.new_id = STR("r2");
     finish(world, op, OK);
     assert_int_equal(world->batch.out.ready_count, 1);
-    Query query = {.run_id = STR("r2")};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
-    assert_int_equal(query.log_count, 1);
-    assert_str(query.log[0].name, "a");
-    assert_int_equal(read_kind(world, &query, QUERY_INPUT), OK);
-    assert_str(query.text, "{\"a\":1}");
+    RunLoad load;
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r2").key, &load, &world->diag),
+        OK);
+    assert_int_equal(load.log_count, 1);
+    assert_str(load.log[0].name, "a");
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r2").key, &load, &world->diag),
+        OK);
+    assert_str(load.input, "{\"a\":1}");
     op = start(world, OP_FORK);
     op->in.fork.run_id = STR("r1");
     op->in.fork.new_id = STR("r2");
@@ -829,9 +852,10 @@ static void failing_task_backs_off_then_fails_for_good(void **state) {
         assert_int_equal(fire(world)->out.fire_due.task_count, 1);
         assert_true(world->batch.out.has_tasks);
     }
-    Query query = {.name = STR("t1")};
-    assert_int_equal(read_kind(world, &query, QUERY_TASK), OK);
-    assert_int_equal(query.tasks[0].state, TASK_FAILED);
+    TaskRow task;
+    assert_int_equal(store_find_task(world->store, &world->arena, STR("t1"), &task, &world->diag),
+                     OK);
+    assert_int_equal(task.state, TASK_FAILED);
     Op *op = start(world, OP_RETRY_TASK);
     op->in.retry_task.id = STR("t1");
     finish(world, op, OK);
@@ -958,9 +982,10 @@ static void node_that_knows_itself_alone_takes_over_at_once(void **state) {
 static void batch_number_is_kept_in_the_nodes_row(void **state) {
     World *world = *state;
     create(world, "r1");
-    Query query = {.run = world->node};
-    assert_int_equal(read_kind(world, &query, QUERY_NODE), OK);
-    assert_int_equal(query.nodes[0].last_batch, world->batch_number);
+    NodeRow row;
+    assert_int_equal(
+        store_node_by_key(world->store, &world->arena, world->node, &row, &world->diag), OK);
+    assert_int_equal(row.last_batch, world->batch_number);
 }
 
 // ---- keeping and purging ----
@@ -982,8 +1007,9 @@ static void ended_run_is_purged_after_its_time_without_orphans(void **state) {
     op->in.sweep.max = 100;
     finish(world, op, OK);
     assert_int_equal(op->out.sweep.purged_runs, 1);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN), ERR_NOT_FOUND);
+    RunRow run;
+    assert_int_equal(store_run_by_id(world->store, &world->arena, STR("r1"), &run, &world->diag),
+                     ERR_NOT_FOUND);
     assert_int_equal(get_counter(world, COUNTER_RUNS_FIRST + RUN_COMPLETED), 0);
     create(world, "r1"); // the id is free again
 }
@@ -1014,13 +1040,19 @@ static void defining_an_old_version_again_makes_it_current(void **state) {
         op->in.define.kind = RUN_FLOW;
         finish(world, op, OK);
         assert_int_equal(op->out.define.is_new, i < 2);
-        Query query = {.name = STR("order")};
-        assert_int_equal(read_kind(world, &query, QUERY_DEFINITION), OK);
-        assert_str(query.definitions[0].version, versions[i]);
+        DefinitionRow definition;
+        assert_int_equal(store_find_definition(world->store, &world->arena,
+                                               &(DefinitionRef){.name = STR("order")}, &definition,
+                                               &world->diag),
+                         OK);
+        assert_str(definition.version, versions[i]);
     }
-    Query query = {.name = STR("order")};
-    assert_int_equal(read_kind(world, &query, QUERY_LIST_DEFINITIONS), OK);
-    assert_int_equal(query.count, 2);
+    DefinitionPage found;
+    assert_int_equal(store_list_definitions(world->store, &world->arena,
+                                            &(DefinitionFilter){.name = STR("order")}, &found,
+                                            &world->diag),
+                     OK);
+    assert_int_equal(found.count, 2);
 }
 
 // ---- listings ----
@@ -1030,25 +1062,27 @@ static void listing_pages_newest_first_without_gaps(void **state) {
     begin(world);
     for (int i = 0; i < 25; i++) create_op(world, arena_printf(&world->arena, "r%d", i).data);
     commit(world);
-    Query query = {.filter = {.limit = 10}};
+    RunFilter filter = {.limit = 10};
     int64_t last_key = INT64_MAX;
     size_t total = 0;
     do {
-        assert_int_equal(read_kind(world, &query, QUERY_LIST_RUNS), OK);
-        for (size_t i = 0; i < query.count; i++) {
-            assert_true(query.runs[i].key < last_key);
-            last_key = query.runs[i].key;
+        RunPage page;
+        assert_ok(store_list_runs(world->store, &world->arena, &filter, &page, &world->diag));
+        for (size_t i = 0; i < page.count; i++) {
+            assert_true(page.rows[i].key < last_key);
+            last_key = page.rows[i].key;
         }
-        total += query.count;
-        query.filter.cursor = query.next;
-    } while (query.next != 0);
+        total += page.count;
+        filter.cursor = page.next;
+    } while (filter.cursor != 0);
     assert_int_equal(total, 25);
 }
 
 static size_t list_count(World *world, RunFilter filter) {
-    Query query = {.filter = filter};
-    assert_int_equal(read_kind(world, &query, QUERY_LIST_RUNS), OK);
-    return query.count;
+    RunPage page;
+    assert_int_equal(store_list_runs(world->store, &world->arena, &filter, &page, &world->diag),
+                     OK);
+    return page.count;
 }
 
 static void listing_filters_by_state_tag_parent_wait_and_idleness(void **state) {
@@ -1082,14 +1116,20 @@ static void log_pages_oldest_first(void **state) {
     World *world = *state;
     Claimed claim = create(world, "r1");
     for (int i = 0; i < 5; i++) step(world, claim, "s", i);
-    Query query = {.run_id = STR("r1"), .limit = 4};
-    assert_int_equal(read_kind(world, &query, QUERY_LOG), OK);
-    assert_int_equal(query.count, 4);
-    assert_int_equal(query.next, 4);
-    query.after = query.next;
-    assert_int_equal(read_kind(world, &query, QUERY_LOG), OK);
-    assert_int_equal(query.count, 2);
-    assert_int_equal(query.next, 0);
+    LogPage log;
+    assert_int_equal(store_read_log(world->store, &world->arena,
+                                    &(LogFilter){.run = run_of_id(STR("r1")), .page.limit = 4},
+                                    &log, &world->diag),
+                     OK);
+    assert_int_equal(log.count, 4);
+    assert_int_equal(log.next, 4);
+    assert_int_equal(store_read_log(world->store, &world->arena,
+                                    &(LogFilter){.run = run_of_id(STR("r1")),
+                                                 .page = {.after = log.next, .limit = 4}},
+                                    &log, &world->diag),
+                     OK);
+    assert_int_equal(log.count, 2);
+    assert_int_equal(log.next, 0);
 }
 
 static void flow_run_loads_what_its_snapshot_has_not_seen(void **state) {
@@ -1104,32 +1144,35 @@ static void flow_run_loads_what_its_snapshot_has_not_seen(void **state) {
     set_waits(world, op, WAIT_FIRST, &item, 1);
     finish(world, op, OK);
     signal_run(world, "r1", "go", "1", OK);
-    Query query = {.run_id = STR("r1")};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN_LOAD), OK);
-    assert_int_equal(query.runs[0].snapshot.len, 5);
-    assert_int_equal(query.log_count, 1);
-    assert_int_equal(query.log[0].kind, LOG_WAIT);
+    RunLoad load;
+    assert_int_equal(
+        store_load_run(world->store, &world->arena, get_run(world, "r1").key, &load, &world->diag),
+        OK);
+    assert_int_equal(load.run.snapshot.len, 5);
+    assert_int_equal(load.log_count, 1);
+    assert_int_equal(load.log[0].kind, LOG_WAIT);
 }
 
-static void waiters_and_due_runs_are_listed(void **state) {
+static void waiters_are_listed_and_what_is_due_next(void **state) {
     World *world = *state;
     Claimed a = create(world, "a"), b = create(world, "b");
     park(world, a, on_event("t"));
     WaitItem item = on_event("t");
     item.deadline_at_ms = START_MS + 10;
     park(world, b, item);
-    Query query = {.name = STR("t")};
-    assert_int_equal(read_kind(world, &query, QUERY_WAITERS), OK);
-    assert_int_equal(query.count, 2);
-    assert_str(query.runs[0].id, "a");
-    assert_int_equal(read_kind(world, &query, QUERY_DUE), OK);
-    assert_int_equal(query.number, START_MS + 10);
-    query = (Query){.now_ms = START_MS + 10};
-    assert_int_equal(read_kind(world, &query, QUERY_DUE_RUNS), OK);
-    assert_int_equal(query.count, 1);
-    query = (Query){.run = world->node};
-    assert_int_equal(read_kind(world, &query, QUERY_OWNED), OK);
-    assert_int_equal(query.count, 0);
+    RunPage waiters;
+    assert_int_equal(store_list_waiters(world->store, &world->arena,
+                                        &(WaiterFilter){.topic = STR("t")}, &waiters, &world->diag),
+                     OK);
+    assert_int_equal(waiters.count, 2);
+    assert_str(waiters.rows[0].id, "a");
+    int64_t due_at_ms;
+    assert_int_equal(store_next_due(world->store, &world->arena, &due_at_ms, &world->diag), OK);
+    assert_int_equal(due_at_ms, START_MS + 10);
+    assert_int_equal(store_list_owned(world->store, &world->arena,
+                                      &(OwnedFilter){.node = world->node}, &waiters, &world->diag),
+                     OK);
+    assert_int_equal(waiters.count, 0);
 }
 
 int main(void) {
@@ -1198,7 +1241,7 @@ int main(void) {
         KERNEL_TEST(listing_filters_by_state_tag_parent_wait_and_idleness),
         KERNEL_TEST(log_pages_oldest_first),
         KERNEL_TEST(flow_run_loads_what_its_snapshot_has_not_seen),
-        KERNEL_TEST(waiters_and_due_runs_are_listed),
+        KERNEL_TEST(waiters_are_listed_and_what_is_due_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

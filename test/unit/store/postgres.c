@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 static int64_t last_batch(World *world, Node *node) {
-    Query query = {.kind = QUERY_NODE, .run = node->node};
-    assert_ok(store_read(node->store, &world->arena, &query, &world->diag));
-    return query.nodes[0].last_batch;
+    NodeRow row;
+    assert_ok(store_node_by_key(node->store, &world->arena, node->node, &row, &world->diag));
+    return row.last_batch;
 }
 
 static int set_up(void **state) {
@@ -38,9 +38,9 @@ static void end_backends(World *world) {
 static void nodes_see_what_the_other_has_written(void **state) {
     World *world = *state;
     check_nodes_see_each_other(world);
-    Query query = {.kind = QUERY_STATS};
-    assert_ok(store_read(world->two.store, &world->arena, &query, &world->diag));
-    assert_int_equal(query.stats.counters[COUNTER_STARTED_TOTAL], 2);
+    StoreStats found;
+    assert_ok(store_stats(world->two.store, &world->arena, &found, &world->diag));
+    assert_int_equal(found.counters[COUNTER_STARTED_TOTAL], 2);
 }
 
 // Who fetches sees what was changed by hand, who follows the changes of the other does not.

@@ -8,6 +8,7 @@
 #include "base/containers/hash.h"
 #include "base/env.h"
 #include "store/kernel/internal.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -558,10 +559,12 @@ static void learn(Trace *trace, const Batch *batch) {
             learn_task(trace, &op->out.claim_tasks.tasks[k]);
         }
     }
-    Query query = {.kind = QUERY_DEAD_LETTERS, .limit = LETTERS_MAX};
-    assert_int_equal(store_read(trace->stores[0], &trace->arena, &query, NULL), OK);
-    trace->letter_count = query.count;
-    for (size_t i = 0; i < query.count; i++) trace->letters[i] = query.dead_letters[i].key;
+    DeadLetterPage found;
+    assert_int_equal(store_list_dead_letters(trace->stores[0], &trace->arena,
+                                             &(PageSpec){.limit = LETTERS_MAX}, &found, NULL),
+                     OK);
+    trace->letter_count = found.count;
+    for (size_t i = 0; i < found.count; i++) trace->letters[i] = found.rows[i].key;
 }
 
 static void one_batch(Trace *trace) {

@@ -198,9 +198,9 @@ static void columns_of_a_newer_abide_are_kept(void **state) {
                                      rows->element[0]->str, rows->element[0]->len);
     assert_true(after->len > 4);
     assert_memory_equal(after->str + after->len - 4, "\x04new", 4);
-    Query query = {.kind = QUERY_TOPIC, .name = STR("t")};
-    assert_ok(store_read(world->two.store, &world->arena, &query, &world->diag));
-    assert_int_equal(query.topics[0].cap, 7777);
+    TopicStat topic;
+    assert_ok(store_find_topic(world->two.store, &world->arena, STR("t"), &topic, &world->diag));
+    assert_int_equal(topic.row.cap, 7777);
     test_redis_command(world->side, "HSET {lone}:store columns:topics %b", columns->str,
                        columns->len);
     freeReplyObject(after);

@@ -32,10 +32,11 @@ static Op *set_expecting(World *world, const ScheduleRow *row, Status expected) 
 static Op *set(World *world, ScheduleRow row) { return set_expecting(world, &row, OK); }
 
 static ScheduleRow get(World *world, const char *name) {
-    Query query = {.name = str_from(name)};
-    assert_int_equal(read_kind(world, &query, QUERY_SCHEDULE), OK);
-    assert_int_equal(query.count, 1);
-    return query.schedules[0];
+    ScheduleRow schedule;
+    assert_int_equal(
+        store_find_schedule(world->store, &world->arena, str_from(name), &schedule, &world->diag),
+        OK);
+    return schedule;
 }
 
 static Op *change(World *world, OpKind kind, const char *name, Status expected) {
@@ -56,8 +57,8 @@ static void fire_all(World *world, int64_t now_ms) {
 }
 
 static bool has_run(World *world, const char *id) {
-    Query query = {.run_id = str_from(id)};
-    return read_kind(world, &query, QUERY_RUN) == OK;
+    RunRow run;
+    return store_run_by_id(world->store, &world->arena, str_from(id), &run, &world->diag) == OK;
 }
 
 static int64_t started(World *world) { return get_counter(world, COUNTER_STARTED_TOTAL); }
@@ -79,7 +80,7 @@ static void a_tick_starts_one_run_at_its_time(void **state) {
     assert_str(run.workflow, "report");
     assert_int_equal(run.kind, RUN_NATIVE);
     assert_int_equal(run.keep_ms, -1);
-    assert_str(get_log(world, "sched:m:1970-01-01T00:17:00Z").log[0].data, "{\"full\":true}");
+    assert_str(get_log(world, "sched:m:1970-01-01T00:17:00Z").rows[0].data, "{\"full\":true}");
     ScheduleRow row = get(world, "m");
     assert_int_equal(row.next_at_ms, TICK_2);
     assert_int_equal(row.last_at_ms, TICK_1);
@@ -420,8 +421,10 @@ static void removing_one_leaves_its_runs(void **state) {
     fire_at(world, TICK_2);
     change(world, OP_REMOVE_SCHEDULE, "m", OK);
     assert_int_equal(get_counter(world, COUNTER_SCHEDULES), 0);
-    Query query = {.name = STR("m")};
-    assert_int_equal(read_kind(world, &query, QUERY_SCHEDULE), ERR_NOT_FOUND);
+    ScheduleRow schedule;
+    assert_int_equal(
+        store_find_schedule(world->store, &world->arena, STR("m"), &schedule, &world->diag),
+        ERR_NOT_FOUND);
     assert_string_equal(world->diag.code, "SCHEDULE_NOT_FOUND");
     end(world, first, NEXT_COMPLETE, "1");
     fire_at(world, TICK_3);
@@ -654,31 +657,37 @@ static void listings_are_newest_first_and_go_on(void **state) {
     World *world = *state;
     const char *names[] = {"a", "b", "c", "d", "e"};
     for (size_t i = 0; i < 5; i++) set(world, every_minute(names[i], OVERLAP_SKIP));
-    Query query = {.limit = 2};
-    assert_int_equal(read_kind(world, &query, QUERY_LIST_SCHEDULES), OK);
-    assert_int_equal(query.count, 2);
-    assert_str(query.schedules[0].name, "e");
-    assert_str(query.schedules[1].name, "d");
+    SchedulePage found;
+    assert_int_equal(store_list_schedules(world->store, &world->arena, &(PageSpec){.limit = 2},
+                                          &found, &world->diag),
+                     OK);
+    assert_int_equal(found.count, 2);
+    assert_str(found.rows[0].name, "e");
+    assert_str(found.rows[1].name, "d");
     change(world, OP_REMOVE_SCHEDULE, "d", OK); // the cursor stays valid
-    query = (Query){.limit = 2, .after = query.next};
-    assert_int_equal(read_kind(world, &query, QUERY_LIST_SCHEDULES), OK);
-    assert_str(query.schedules[0].name, "c");
-    query = (Query){.limit = 2, .after = query.next};
-    assert_int_equal(read_kind(world, &query, QUERY_LIST_SCHEDULES), OK);
-    assert_int_equal(query.count, 1);
-    assert_str(query.schedules[0].name, "a");
-    assert_int_equal(query.next, 0);
+    assert_int_equal(store_list_schedules(world->store, &world->arena,
+                                          &(PageSpec){.after = found.next, .limit = 2}, &found,
+                                          &world->diag),
+                     OK);
+    assert_str(found.rows[0].name, "c");
+    assert_int_equal(store_list_schedules(world->store, &world->arena,
+                                          &(PageSpec){.after = found.next, .limit = 2}, &found,
+                                          &world->diag),
+                     OK);
+    assert_int_equal(found.count, 1);
+    assert_str(found.rows[0].name, "a");
+    assert_int_equal(found.next, 0);
 }
 
 static void the_next_tick_is_among_what_is_due(void **state) {
     World *world = *state;
-    Query query = {0};
+    int64_t due_at_ms;
     set(world, every_minute("m", OVERLAP_SKIP));
-    assert_int_equal(read_kind(world, &query, QUERY_DUE), OK);
-    assert_int_equal(query.number, TICK_1);
+    assert_int_equal(store_next_due(world->store, &world->arena, &due_at_ms, &world->diag), OK);
+    assert_int_equal(due_at_ms, TICK_1);
     change(world, OP_PAUSE_SCHEDULE, "m", OK);
-    assert_int_equal(read_kind(world, &query, QUERY_DUE), OK);
-    assert_int_equal(query.number, 0);
+    assert_int_equal(store_next_due(world->store, &world->arena, &due_at_ms, &world->diag), OK);
+    assert_int_equal(due_at_ms, 0);
 }
 
 // ---- files ----
@@ -778,12 +787,11 @@ static const char keyed_tasks[] =
     "INSERT INTO abide_counters VALUES (18, 5), (19, 1), (20, 1)";
 
 static void keyed_tasks_were_brought_up(World *world) {
-    Query query = {.name = STR("q")};
-    query.kind = QUERY_QUEUE;
-    assert_int_equal(store_read(world->store, &world->arena, &query, NULL), OK);
-    assert_int_equal(query.queues[0].row.queued_count, 5);
-    assert_int_equal(query.queues[0].row.running_count, 1);
-    assert_int_equal(query.queues[0].row.blocked_count, 2);
+    QueueStat queue;
+    assert_int_equal(store_find_queue(world->store, &world->arena, STR("q"), &queue, NULL), OK);
+    assert_int_equal(queue.row.queued_count, 5);
+    assert_int_equal(queue.row.running_count, 1);
+    assert_int_equal(queue.row.blocked_count, 2);
     Op *op = start(world, OP_CLAIM_TASKS);
     op->in.claim_tasks.worker = STR("w");
     op->in.claim_tasks.queues = (Str[]){STR("q")};
@@ -816,7 +824,7 @@ static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     store_open_again(world);
     assert_str(schema_of(world, world->path), new_schema.data);
     assert_int_equal(get_run(world, "waiting").state, RUN_SUSPENDED);
-    assert_str(get_log(world, "done").log[2].data, "{\"ok\":true}");
+    assert_str(get_log(world, "done").rows[2].data, "{\"ok\":true}");
     world->node = 1;
     world->batch_number = 100;
     assert_int_equal(publish(world, "orders", "1")->out.publish.resumed_count, 1);

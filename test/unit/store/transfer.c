@@ -3,7 +3,7 @@
 // test/e2e/cli/test_migrate.py moves a store with everything in it.
 #include "store/transfer.h"
 #include "servers/postgres.h"
-#include "store/store.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -169,9 +169,9 @@ static void who_has_the_target_open_finds_it_complete_or_not_at_all(void **state
     config.is_resume = true;
     assert_ok(transfer_run(&config, &report, &world->diag));
     assert_ok(create(world, RUNS));
-    Query query = {.kind = QUERY_STATS};
-    assert_ok(store_read(world->store, &world->arena, &query, &world->diag));
-    assert_int_equal(query.stats.counters[COUNTER_STARTED_TOTAL], RUNS + 1);
+    StoreStats found;
+    assert_ok(store_stats(world->store, &world->arena, &found, &world->diag));
+    assert_int_equal(found.counters[COUNTER_STARTED_TOTAL], RUNS + 1);
 }
 
 // [F3] Ended again and again, wherever it is.

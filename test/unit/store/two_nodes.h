@@ -1,6 +1,6 @@
 // What the tests of the stores on servers share: two nodes on one store, and a look past it.
 #pragma once
-#include "store/store.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 
 enum { NOW_MS = 1000000 };
@@ -64,8 +64,8 @@ static inline int64_t create(World *world, Node *node, const char *id) {
 }
 
 static inline bool has_run(World *world, Node *node, const char *id) {
-    Query query = {.kind = QUERY_RUN, .run_id = str_from(id)};
-    Status status = store_read(node->store, &world->arena, &query, &world->diag);
+    RunRow run;
+    Status status = store_run_by_id(node->store, &world->arena, str_from(id), &run, &world->diag);
     if (status != ERR_NOT_FOUND) assert_ok(status);
     return status == OK;
 }

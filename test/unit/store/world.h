@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "servers/servers.h"
 #include "store/kernel/kernel.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,27 +260,25 @@ static void set_topic(World *world, const char *name, TopicConsume consume, Topi
 
 // ---- helpers: reads ----
 
-static Status read_kind(World *world, Query *query, QueryKind kind) {
-    query->kind = kind;
-    return store_read(world->store, &world->arena, query, &world->diag);
-}
-
 static RunRow get_run(World *world, const char *id) {
-    Query query = {.run_id = str_from(id)};
-    assert_int_equal(read_kind(world, &query, QUERY_RUN), OK);
-    return query.runs[0];
+    RunRow run = {0};
+    Status status = store_run_by_id(world->store, &world->arena, str_from(id), &run, &world->diag);
+    assert_int_equal(status, OK);
+    return run;
 }
 
-static Query get_log(World *world, const char *id) {
-    Query query = {.run_id = str_from(id)};
-    assert_int_equal(read_kind(world, &query, QUERY_LOG), OK);
-    return query;
+static LogPage get_log(World *world, const char *id) {
+    const LogFilter filter = {.run = run_of_id(str_from(id))};
+    LogPage log = {0};
+    Status status = store_read_log(world->store, &world->arena, &filter, &log, &world->diag);
+    assert_int_equal(status, OK);
+    return log;
 }
 
 static int64_t get_counter(World *world, int counter) {
-    Query query = {0};
-    assert_int_equal(read_kind(world, &query, QUERY_STATS), OK);
-    return query.stats.counters[counter];
+    StoreStats stats = {0};
+    assert_int_equal(store_stats(world->store, &world->arena, &stats, &world->diag), OK);
+    return stats.counters[counter];
 }
 
 static void assert_str(Str actual, const char *expected) {
