@@ -120,13 +120,13 @@ static Status sim_store_commit(Store *store, Batch *batch, Diag *diag) {
     return fault == FAULT_NONE ? status : fail(self, fault, diag);
 }
 
-static Status sim_store_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+static Status sim_store_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     SimStore *self = (SimStore *)store;
     Sim *sim = self->node->sim;
     if (self->node->is_crashed) return fail(self, FAULT_BEFORE, diag);
     if (sim->has_faults && sim->crash_at_call == 0 && sim_chance(sim, sim->options.fault_pct / 2))
         return fail(self, FAULT_BEFORE, diag);
-    return store_read(self->inner, arena, query, diag);
+    return self->inner->ops->read(self->inner, arena, request, diag);
 }
 
 static Status sim_store_verify(Store *store, int64_t *ret_row_count, Diag *diag) {

@@ -5,8 +5,8 @@
 //   [S1] An operation that does not answer OK has changed nothing.
 //   [S2] Operations apply in order; each sees what those before it did.
 //   [S3] If commit answers ERR_UNAVAILABLE the whole batch happened or none of it did; the batch
-//        number in the node's row tells which (QUERY_NODE). If it did happen, has_answers is set
-//        and the answers in it are true: they were found before the commit was tried. A batch
+//        number in the node's row tells which (store_node_by_key). If it did happen, has_answers is
+//        set and the answers in it are true: they were found before the commit was tried. A batch
 //        that changes nothing need not leave its number.
 //   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
 //        `claim_max`, and listed in `ready`; past that they stay ready and unowned. So do those

@@ -1,8 +1,10 @@
 // Read types: the questions and answers of reads.h.
 //
-//   [Q3] A page has at most `limit` rows (0 or too many: LIMIT_LIST_PAGE) and about `size_max`
-//        bytes of them (0 or too many: what the store allows). It may end sooner, after having
-//        looked at many rows: only `next` says whether there are more.
+//   [Q3] A page has at most `limit` rows (0 or too many: LIMIT_LIST_PAGE) and
+//   about `size_max`
+//        bytes of them (0 or too many: what the store allows). It may end
+//        sooner, after having looked at many rows: only `next` says whether
+//        there are more.
 #pragma once
 #include "store/store.h"
 
@@ -15,7 +17,8 @@ typedef struct RunRef {
 static inline RunRef run_of_id(Str id) { return (RunRef){.id = id}; }
 static inline RunRef run_of_key(int64_t key) { return (RunRef){.key = key}; }
 
-// Which part of a list. `next` of a page is `after` of the one that follows; 0 = that was the last.
+// Which part of a list. `next` of a page is `after` of the one that follows; 0
+// = that was the last.
 typedef struct PageSpec {
     int64_t after; // 0 = from the beginning
     int64_t limit;
@@ -68,6 +71,24 @@ typedef struct RunResult {
     Str json;      // its result or error
     int64_t state; // RunState
 } RunResult;
+
+typedef struct RunFilter {
+    Str ids;                    // joined by '\n'; null = any
+    Str workflows;              // names joined by '\n'; null = any
+    uint32_t states;            // bit (1 << RunState); 0 = any
+    Str tag;                    // null = any
+    Str parent_id;              // null = any
+    Str waiting_on;             // topic, signal, or a task's or child's id or name; null =
+                                // any
+    Str state_key, state_value; // null = any; otherwise runs that have set this
+                                // key to this JSON
+    int64_t idle_before_ms;     // 0 = any; otherwise idle since before that moment
+    int64_t created_before_ms, created_after_ms; // 0 = any
+    bool is_oldest_first;                        // not with tag or state_key
+    int64_t cursor;  // 0 = from the newest (oldest); otherwise the last key seen
+    int64_t limit;   // 1 … LIMIT_LIST_PAGE
+    size_t size_max; // bytes of rows in one page; 0 = as many as the store allows
+} RunFilter;
 
 typedef struct WaiterFilter {
     Str topic;
@@ -205,6 +226,8 @@ typedef struct SchedulePage {
     int64_t next;
 } SchedulePage;
 
+enum { NODE_RUNS_COUNTED = 1000 };
+
 typedef struct NodeStat {
     NodeRow row;
     int64_t run_count; // runs that it owns; NODE_RUNS_COUNTED at most
@@ -221,3 +244,9 @@ typedef struct TokenPage {
     size_t count;
     int64_t next;
 } TokenPage;
+
+// ---- the store as a whole ----
+
+typedef struct StoreStats {
+    int64_t counters[COUNTER_COUNT];
+} StoreStats;

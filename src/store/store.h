@@ -6,7 +6,7 @@
 //   [S9] commit is called by one thread at a time; read by any number, also beside a commit.
 //   [S10] Listings are newest first by key (runs also oldest first), in a stable order, at most
 //        LIMIT_LIST_PAGE rows, and a cursor stays valid while rows come and go.
-//   [S11] Nothing here reads a clock: `now_ms` comes with the batch or query.
+//   [S11] Nothing here reads a clock: `now_ms` comes with the batch.
 //   [S12] Corruption answers ERR_CORRUPT; a file that is not ours or newer than we are is refused
 //        at open and left untouched.
 #pragma once
@@ -14,112 +14,7 @@
 #include "store/batch.h"
 
 typedef struct Store Store;
-
-typedef struct RunFilter {
-    Str ids;                    // joined by '\n'; null = any
-    Str workflows;              // names joined by '\n'; null = any
-    uint32_t states;            // bit (1 << RunState); 0 = any
-    Str tag;                    // null = any
-    Str parent_id;              // null = any
-    Str waiting_on;             // topic, signal, or a task's or child's id or name; null = any
-    Str state_key, state_value; // null = any; otherwise runs that have set this key to this JSON
-    int64_t idle_before_ms;     // 0 = any; otherwise idle since before that moment
-    int64_t created_before_ms, created_after_ms; // 0 = any
-    bool is_oldest_first;                        // not with tag or state_key
-    int64_t cursor;  // 0 = from the newest (oldest); otherwise the last key seen
-    int64_t limit;   // 1 … LIMIT_LIST_PAGE
-    size_t size_max; // bytes of rows in one page; 0 = as many as the store allows
-} RunFilter;
-
-typedef struct StoreStats {
-    int64_t counters[COUNTER_COUNT];
-} StoreStats;
-
-typedef enum QueryKind {
-    QUERY_RUN = 1,    // by run_id, or by run when run_id is null
-    QUERY_RUN_LOAD,   // what a runner needs to go on: the run and, for a flow run with a snapshot,
-                      // the LOG_WAIT entries after run.log_seq; otherwise its checkpoints and
-                      // the LOG_STEP_ATTEMPT entries before them, in order of position; text:
-                      // its input
-    QUERY_LOAD_RUNS,  // the same of each run of `keys`, and the ids of their parents: loads
-    QUERY_LIST_RUNS,  // without snapshots, as all lists of runs
-    QUERY_STEP,       // one checkpoint: run_id, name, iteration (< 0 = the last); of a task or
-                      // child that has ended its end
-    QUERY_LIST_STEPS, // checkpoints in order of position, from position `after` on; with a name
-                      // only those of it, of that iteration (< 0 = all)
-    QUERY_LOG,        // entries with seq > after, oldest first
-    QUERY_INPUT,      // text: the run's input
-    QUERY_RESULT,     // text: the run's result or error; number: its state
-    QUERY_PAUSE_REASON, // text: why a paused run is held, an error object; null = it is not paused
-    QUERY_WAITERS,      // runs parked on a topic, oldest first
-    QUERY_EVENTS,       // pending events of a topic, or pending signals of a run
-    QUERY_TOPIC,        // its policy (the default one when none was set)
-    QUERY_LIST_TOPICS,  // by name, beyond `name`; next != 0 says that there are more
-    QUERY_DEAD_LETTERS,
-    QUERY_TASK, // by name = task id
-    QUERY_LIST_TASKS,
-    QUERY_CLAIMABLE,  // tasks of `queue` that could be claimed now, in the order of claims
-    QUERY_DEFINITION, // by name and version (null = current), or by `run` = definition key
-    QUERY_LIST_DEFINITIONS,
-    QUERY_NODE, // by run = node key
-    QUERY_LIST_NODES,
-    QUERY_DUE,      // number: the earliest due_at of anything; 0 = nothing
-    QUERY_DUE_RUNS, // runs with due_at <= now, earliest first
-    QUERY_CHILDREN, // runs whose parent is `run`
-    QUERY_STATS,
-    QUERY_OWNED,    // RUNNING runs whose owner is node `run`, by key, beyond key `after`
-    QUERY_SCHEDULE, // by name
-    QUERY_LIST_SCHEDULES,
-    QUERY_QUEUE,       // by name: its limits and counts (the default ones when nothing is stored)
-    QUERY_LIST_QUEUES, // by name, beyond `name`; next != 0 says that there are more
-    QUERY_STATE,       // text: what the run has set under `name`
-    QUERY_LIST_STATES, // values: all the run has set, by key
-    QUERY_LIST_TOKENS,
-    QUERY_KIND_COUNT
-} QueryKind;
-
-enum { NODE_RUNS_COUNTED = 1000 };
-
-typedef struct Query {
-    QueryKind kind;
-    // inputs
-    Str run_id;
-    int64_t run;
-    const int64_t *keys; // QUERY_LOAD_RUNS
-    size_t key_count;
-    Str name;  // step, topic, task id, workflow …
-    Str queue; // QUERY_LIST_TASKS; null = any; QUERY_CLAIMABLE
-    Str version;
-    int64_t iteration;
-    int64_t after; // keyset cursor or sequence number
-    int64_t limit;
-    size_t size_max; // bytes of rows in one page; 0 = as many as the store allows
-    int64_t now_ms;
-    uint32_t states; // QUERY_LIST_TASKS: bit (1 << TaskState)
-    RunFilter filter;
-    // answers, in the caller's arena
-    RunRow *runs;
-    struct RunLoadReply *loads; // QUERY_LOAD_RUNS: of the first `count` keys
-    LogRow *log;
-    EventRow *events;
-    TaskRow *tasks;
-    TopicRow *topics;
-    bool *are_full; // of the topics: an event that nobody waits for would be refused
-    DeadLetterRow *dead_letters;
-    DefinitionRow *definitions;
-    NodeRow *nodes;
-    int64_t *node_runs; // QUERY_LIST_NODES: how many runs each owns; NODE_RUNS_COUNTED at most
-    ScheduleRow *schedules;
-    QueueStat *queues;
-    StateRow *values;
-    TokenRow *tokens;
-    size_t count;     // of whichever list was asked for
-    size_t log_count; // QUERY_RUN_LOAD
-    int64_t next;     // cursor of the next page; 0 = that was the last
-    int64_t number;
-    Str text;
-    StoreStats stats;
-} Query;
+typedef struct ReadRequest ReadRequest; // read_request.h
 
 // Who is told when another process has written something that concerns all: work to be claimed,
 // runs that ended. Called on a thread of the store's own, now and then without need.
@@ -131,8 +26,8 @@ typedef struct StoreListener {
 typedef struct StoreOps {
     const char *name; // "memory", "sqlite"
     MUST_CHECK Status (*commit)(Store *store, Batch *batch, Diag *diag);
-    // ERR_NOT_FOUND when a query for one thing finds none; lists may be empty.
-    MUST_CHECK Status (*read)(Store *store, Arena *arena, Query *query, Diag *diag);
+    // What the functions of reads.h ask for.
+    MUST_CHECK Status (*read)(Store *store, Arena *arena, ReadRequest *request, Diag *diag);
     // Checks the whole content against the invariants; counts what it saw. For `abide verify`.
     MUST_CHECK Status (*verify)(Store *store, int64_t *ret_row_count, Diag *diag);
     void (*close)(Store *store);
@@ -183,9 +78,6 @@ void store_own_process(void);
 
 static inline Status store_commit(Store *store, Batch *batch, Diag *diag) {
     return store->ops->commit(store, batch, diag);
-}
-static inline Status store_read(Store *store, Arena *arena, Query *query, Diag *diag) {
-    return store->ops->read(store, arena, query, diag);
 }
 static inline Status store_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
     return store->ops->verify(store, ret_row_count, diag);

@@ -9,6 +9,7 @@
 #include "store/decorators/fault.h"
 #include "base/assert.h"
 #include "base/memory.h"
+#include "store/read_request.h"
 
 typedef struct FaultStore {
     Store base;
@@ -35,8 +36,8 @@ static Status fault_error(Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "the store did not answer");
 }
 
-static FaultChoice choose(FaultStore *self, const Batch *batch, const Query *query) {
-    FaultCall call = {.number = ++self->call_count, .batch = batch, .query = query};
+static FaultChoice choose(FaultStore *self, const Batch *batch, const ReadRequest *read) {
+    FaultCall call = {.number = ++self->call_count, .batch = batch, .read = read};
     if (self->is_crashed) return FAULT_BEFORE; // [F3]
     if (self->config.decide == NULL) return FAULT_NONE;
     FaultChoice choice = self->config.decide(self->config.context, &call);
@@ -59,29 +60,13 @@ static Status fault_commit(Store *store, Batch *batch, Diag *diag) {
     return fault_error(diag); // [F2], [F5]
 }
 
-static void query_clear_answers(Query *query) {
-    query->runs = NULL;
-    query->loads = NULL;
-    query->log = NULL;
-    query->events = NULL;
-    query->tasks = NULL;
-    query->topics = NULL;
-    query->dead_letters = NULL;
-    query->definitions = NULL;
-    query->nodes = NULL;
-    query->count = query->log_count = 0;
-    query->next = query->number = 0;
-    query->text = STR_NULL;
-    query->stats = (StoreStats){0};
-}
-
-static Status fault_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+static Status fault_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     FaultStore *self = fault_store(store);
-    FaultChoice choice = choose(self, NULL, query);
+    FaultChoice choice = choose(self, NULL, request);
     if (is_before(choice)) return fault_error(diag);
-    Status status = store_read(self->inner, arena, query, diag);
+    Status status = self->inner->ops->read(self->inner, arena, request, diag);
     if (choice == FAULT_NONE) return status;
-    query_clear_answers(query);
+    request->out = (ReadAnswer){0};
     return fault_error(diag);
 }
 

@@ -21,9 +21,9 @@ typedef enum FaultChoice {
 } FaultChoice;
 
 typedef struct FaultCall {
-    int64_t number;     // [F4]
-    const Batch *batch; // a commit, or
-    const Query *query; // a read; both NULL for verify
+    int64_t number;          // [F4]
+    const Batch *batch;      // a commit, or
+    const ReadRequest *read; // a read; both NULL for verify
 } FaultCall;
 
 typedef struct FaultConfig {

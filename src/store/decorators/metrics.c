@@ -65,13 +65,12 @@ static Status metrics_commit(Store *store, Batch *batch, Diag *diag) {
     return status;
 }
 
-static Status metrics_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+static Status metrics_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     MetricsStore *self = metrics_store(store);
     uint64_t start_ns = env_monotonic_ns(self->env);
-    Status status = store_read(self->inner, arena, query, diag);
+    Status status = self->inner->ops->read(self->inner, arena, request, diag);
     int64_t taken_ns = (int64_t)(env_monotonic_ns(self->env) - start_ns);
     add(self, PLACE(read_count), 1);
-    add(self, PLACE(read_counts) + (size_t)query->kind, 1);
     add(self, PLACE(read_ns), taken_ns);
     raise_to(self, PLACE(read_max_ns), taken_ns);
     if (status != OK && status != ERR_NOT_FOUND) add(self, PLACE(read_failed_count), 1);

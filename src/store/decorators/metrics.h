@@ -17,7 +17,6 @@ typedef struct StoreMetrics {
     int64_t read_failed_count; // not found is an answer, not a failure
     int64_t read_ns;
     int64_t read_max_ns;
-    int64_t read_counts[QUERY_KIND_COUNT];
 } StoreMetrics;
 
 // Takes over `inner`. `env` is asked for the monotonic clock only.

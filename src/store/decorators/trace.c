@@ -9,6 +9,7 @@
 #include "store/decorators/trace.h"
 #include "base/assert.h"
 #include "base/memory.h"
+#include "store/read_request.h"
 
 typedef struct TraceStore {
     Store base;
@@ -24,46 +25,45 @@ static TraceStore *trace_store(Store *store) {
     return (TraceStore *)store;
 }
 
-static const char *const query_kind_names[QUERY_KIND_COUNT] = {
-    [QUERY_RUN] = "run",
-    [QUERY_RUN_LOAD] = "run_load",
-    [QUERY_LOAD_RUNS] = "load_runs",
-    [QUERY_LIST_RUNS] = "list_runs",
-    [QUERY_STEP] = "step",
-    [QUERY_LIST_STEPS] = "list_steps",
-    [QUERY_LOG] = "log",
-    [QUERY_INPUT] = "input",
-    [QUERY_RESULT] = "result",
-    [QUERY_PAUSE_REASON] = "pause_reason",
-    [QUERY_WAITERS] = "waiters",
-    [QUERY_EVENTS] = "events",
-    [QUERY_TOPIC] = "topic",
-    [QUERY_LIST_TOPICS] = "list_topics",
-    [QUERY_DEAD_LETTERS] = "dead_letters",
-    [QUERY_TASK] = "task",
-    [QUERY_LIST_TASKS] = "list_tasks",
-    [QUERY_CLAIMABLE] = "claimable",
-    [QUERY_DEFINITION] = "definition",
-    [QUERY_LIST_DEFINITIONS] = "list_definitions",
-    [QUERY_NODE] = "node",
-    [QUERY_LIST_NODES] = "list_nodes",
-    [QUERY_DUE] = "due",
-    [QUERY_DUE_RUNS] = "due_runs",
-    [QUERY_CHILDREN] = "children",
-    [QUERY_STATS] = "stats",
-    [QUERY_OWNED] = "owned",
-    [QUERY_SCHEDULE] = "schedule",
-    [QUERY_LIST_SCHEDULES] = "list_schedules",
-    [QUERY_QUEUE] = "queue",
-    [QUERY_LIST_QUEUES] = "list_queues",
-    [QUERY_STATE] = "state",
-    [QUERY_LIST_STATES] = "list_states",
-    [QUERY_LIST_TOKENS] = "list_tokens",
+static const char *const read_kind_names[READ_KIND_COUNT] = {
+    [READ_RUN] = "run",
+    [READ_RUN_LOAD] = "run_load",
+    [READ_RUN_LOADS] = "run_loads",
+    [READ_RUNS] = "runs",
+    [READ_WAITERS] = "waiters",
+    [READ_OWNED] = "owned",
+    [READ_RESULT] = "result",
+    [READ_PAUSE_REASON] = "pause_reason",
+    [READ_LOG] = "log",
+    [READ_STEP] = "step",
+    [READ_STEPS] = "steps",
+    [READ_STATE] = "state",
+    [READ_STATES] = "states",
+    [READ_EVENTS] = "events",
+    [READ_SIGNALS] = "signals",
+    [READ_TOPIC] = "topic",
+    [READ_TOPICS] = "topics",
+    [READ_DEAD_LETTERS] = "dead_letters",
+    [READ_TASK] = "task",
+    [READ_TASKS] = "tasks",
+    [READ_CLAIMABLE] = "claimable",
+    [READ_QUEUE] = "queue",
+    [READ_QUEUES] = "queues",
+    [READ_DEFINITION] = "definition",
+    [READ_DEFINITION_BY_KEY] = "definition_by_key",
+    [READ_DEFINITIONS] = "definitions",
+    [READ_SCHEDULE] = "schedule",
+    [READ_SCHEDULES] = "schedules",
+    [READ_NODE] = "node",
+    [READ_NODES] = "nodes",
+    [READ_TOKENS] = "tokens",
+    [READ_DUE] = "due",
+    [READ_STATS] = "stats",
 };
 
-const char *query_kind_name(QueryKind kind) {
-    if (kind <= 0 || kind >= QUERY_KIND_COUNT || query_kind_names[kind] == NULL) return "unknown";
-    return query_kind_names[kind];
+const char *read_kind_name(ReadKind kind) {
+    if (kind <= 0 || kind >= READ_KIND_COUNT || read_kind_names[kind] == NULL) return "unknown";
+    return read_kind_names[kind];
 }
 
 // [T2] What the operation is about: an id or a name; empty when a number says it.
@@ -146,12 +146,81 @@ static Status trace_commit(Store *store, Batch *batch, Diag *diag) {
     return status;
 }
 
-static Status trace_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+// What is asked about: a run, or a name, or a number.
+static RunRef read_subject(const ReadRequest *request) {
+    const ReadQuestion *in = &request->in;
+    switch (request->kind) {
+    case READ_RUN:
+    case READ_RESULT:
+    case READ_PAUSE_REASON:
+    case READ_STATES: return in->run;
+    case READ_LOG: return in->log.run;
+    case READ_STEP: return in->step.run;
+    case READ_STEPS: return in->steps.run;
+    case READ_STATE: return in->state.run;
+    case READ_SIGNALS: return in->signals.run;
+    case READ_TASKS: return in->tasks.run;
+    case READ_RUN_LOAD:
+    case READ_DEFINITION_BY_KEY:
+    case READ_NODE: return (RunRef){.key = in->key};
+    case READ_OWNED: return (RunRef){.key = in->owned.node};
+    case READ_TOPIC:
+    case READ_TASK:
+    case READ_QUEUE:
+    case READ_SCHEDULE: return (RunRef){.id = in->name};
+    case READ_WAITERS: return (RunRef){.id = in->waiters.topic};
+    case READ_EVENTS: return (RunRef){.id = in->events.topic};
+    case READ_CLAIMABLE: return (RunRef){.id = in->claimable.queue};
+    case READ_DEFINITION: return (RunRef){.id = in->definition.name};
+    case READ_DEFINITIONS: return (RunRef){.id = in->definitions.name};
+    case READ_RUN_LOADS:
+    case READ_RUNS:
+    case READ_TOPICS:
+    case READ_QUEUES:
+    case READ_DEAD_LETTERS:
+    case READ_SCHEDULES:
+    case READ_NODES:
+    case READ_TOKENS:
+    case READ_DUE:
+    case READ_STATS:
+    case READ_KIND_COUNT: break;
+    }
+    return (RunRef){0};
+}
+
+static size_t read_row_count(const ReadRequest *request) {
+    const ReadAnswer *out = &request->out;
+    switch (request->kind) {
+    case READ_RUNS:
+    case READ_WAITERS:
+    case READ_OWNED: return out->runs.count;
+    case READ_RUN_LOAD: return out->load.log_count;
+    case READ_RUN_LOADS: return out->loads.count;
+    case READ_LOG:
+    case READ_STEPS: return out->log.count;
+    case READ_STATES: return out->states.count;
+    case READ_EVENTS:
+    case READ_SIGNALS: return out->events.count;
+    case READ_TOPICS: return out->topics.count;
+    case READ_DEAD_LETTERS: return out->dead_letters.count;
+    case READ_TASKS:
+    case READ_CLAIMABLE: return out->tasks.count;
+    case READ_QUEUES: return out->queues.count;
+    case READ_DEFINITIONS: return out->definitions.count;
+    case READ_SCHEDULES: return out->schedules.count;
+    case READ_NODES: return out->nodes.count;
+    case READ_TOKENS: return out->tokens.count;
+    default: return 1; // one thing
+    }
+}
+
+static Status trace_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     TraceStore *self = trace_store(store);
-    Status status = store_read(self->inner, arena, query, diag);
-    LOG(self->logger, LOG_DEBUG, "store read %s run \"%.*s\" %lld name \"%.*s\" -> %s, %zu rows",
-        query_kind_name(query->kind), STR_ARG(query->run_id), (long long)query->run,
-        STR_ARG(query->name), status_name(status), query->count);
+    Status status = self->inner->ops->read(self->inner, arena, request, diag);
+    RunRef subject = read_subject(request);
+    LOG(self->logger, LOG_DEBUG, "store read %s \"%.*s\" %lld -> %s, %zu rows",
+        read_kind_name(request->kind), STR_ARG(subject.id), (long long)subject.key,
+        status_name(status), status == OK ? read_row_count(request) : 0);
     return status;
 }
 

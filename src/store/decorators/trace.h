@@ -5,4 +5,3 @@
 // Lines go to `logger` at debug level; with a higher level nothing is formatted. Takes over
 // `inner`: closing the tracing store closes it.
 Store *trace_store_new(Store *inner, const Logger *logger);
-const char *query_kind_name(QueryKind kind); // "list_runs"

@@ -102,5 +102,5 @@ MUST_CHECK Status kernel_check_size(Kernel *kernel, const char *what, Str text, 
 MUST_CHECK Status kernel_check_name(Kernel *kernel, const char *what, Str text, size_t max);
 
 // ---- store/reads: what a kernel answers without changing anything ----
-MUST_CHECK Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag);
+MUST_CHECK Status kernel_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag);
 MUST_CHECK Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag);

@@ -1,4 +1,4 @@
-// Reads: what the reads_*.c files share. Nobody else includes this.
+// Reads: what the files of this folder share. Nobody else includes this.
 //
 //   [R1] A read touches nothing of the kernel but its configuration: it may run beside a commit.
 //   [R2] Every answer is bounded: by rows, by rows looked at, and by bytes. What stops early for
@@ -6,6 +6,7 @@
 //   [R3] Listings of runs leave out the snapshots.
 #pragma once
 #include "store/kernel/runs/snapshots.h"
+#include "store/read_request.h"
 
 enum {
     READ_CHUNK_CAREFUL = 16,   // rows fetched at a time at first, and while rows are large
@@ -19,7 +20,6 @@ typedef struct Reads {
     RowStore *rows;
     Arena *arena;  // answers
     Arena scratch; // rows that were only looked at
-    Query *query;
     Diag *diag;
 } Reads;
 
@@ -41,8 +41,7 @@ typedef struct Walk {
     Stream streams[READ_STREAMS_MAX];
     size_t stream_count;
     bool is_descending;
-    int64_t after; // 0 = from the beginning
-    int64_t limit;
+    PageSpec page;
     RowWanted wanted; // NULL = all
     void *context;
     // answers
@@ -56,16 +55,15 @@ MUST_CHECK Status walk_run(Reads *reads, Walk *walk);
 
 // ---- reads/resume.c ----
 extern const Str RESUME_QUEUE; // "system"
-extern const Str RESUME_TASK;  // "builtin.resume_workflow"
-// Adds the resume tasks that belong into the page of tasks that the query has just been answered.
-MUST_CHECK Status resume_merge(Reads *reads);
-// The one called query->name. ERR_NOT_FOUND: there is none.
-MUST_CHECK Status resume_find(Reads *reads);
+// Adds the resume tasks that belong into the page of tasks that answers the filter.
+MUST_CHECK Status resume_merge(Reads *reads, const TaskFilter *filter, TaskPage *page);
+// The one with that id. ERR_NOT_FOUND: there is none.
+MUST_CHECK Status resume_find(Reads *reads, Str id, TaskRow *ret_task);
 // Adds them to the statistics of their queue.
 MUST_CHECK Status resume_count(Reads *reads, QueueStat *stat);
 
 int64_t read_limit(int64_t limit); // 1 … LIMIT_LIST_PAGE
-size_t read_size_max(const Query *query);
+size_t read_size_max(size_t size_max);
 // Rows to fetch next, after a chunk that took `size` bytes (0: it is the first).
 int64_t read_chunk(size_t size);
 
@@ -75,43 +73,43 @@ MUST_CHECK Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64
 // The same into an array with room for `max`, of which *count are there.
 MUST_CHECK Status keys_append(Reads *reads, const Scan *scan, size_t max, int64_t *keys,
                               size_t *count);
-MUST_CHECK Status read_find_run(Reads *reads, Str run_id, int64_t run, RunRow *ret_run);
+MUST_CHECK Status read_run(Reads *reads, RunRef which, RunRow *ret_run);
 // Calls `seen` for each entry with seq > after until it answers false. Entries live in the
 // scratch arena, until the next chunk.
 typedef bool (*LogSeen)(const LogRow *entry, void *context);
 MUST_CHECK Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context);
 
-MUST_CHECK Status read_run(Reads *reads);
-MUST_CHECK Status read_list_runs(Reads *reads);
-MUST_CHECK Status read_children(Reads *reads);
-MUST_CHECK Status read_waiters(Reads *reads);
-MUST_CHECK Status read_due_runs(Reads *reads);
-MUST_CHECK Status read_owned(Reads *reads);
-MUST_CHECK Status read_run_load(Reads *reads);
-MUST_CHECK Status read_load_runs(Reads *reads);
-MUST_CHECK Status read_step(Reads *reads);
-MUST_CHECK Status read_list_steps(Reads *reads);
-MUST_CHECK Status read_log(Reads *reads);
-MUST_CHECK Status read_input(Reads *reads);
-MUST_CHECK Status read_result(Reads *reads);
-MUST_CHECK Status read_pause_reason(Reads *reads);
-MUST_CHECK Status read_events(Reads *reads);
-MUST_CHECK Status read_topic(Reads *reads);
-MUST_CHECK Status read_list_topics(Reads *reads);
-MUST_CHECK Status read_dead_letters(Reads *reads);
-MUST_CHECK Status read_task(Reads *reads);
-MUST_CHECK Status read_list_tasks(Reads *reads);
-MUST_CHECK Status read_claimable(Reads *reads);
-MUST_CHECK Status read_definition(Reads *reads);
-MUST_CHECK Status read_list_definitions(Reads *reads);
-MUST_CHECK Status read_node(Reads *reads);
-MUST_CHECK Status read_list_nodes(Reads *reads);
-MUST_CHECK Status read_schedule(Reads *reads);
-MUST_CHECK Status read_list_schedules(Reads *reads);
-MUST_CHECK Status read_queue(Reads *reads);
-MUST_CHECK Status read_list_queues(Reads *reads);
-MUST_CHECK Status read_state(Reads *reads);
-MUST_CHECK Status read_list_states(Reads *reads);
-MUST_CHECK Status read_list_tokens(Reads *reads);
-MUST_CHECK Status read_due(Reads *reads);
-MUST_CHECK Status read_stats(Reads *reads);
+// ---- the questions of reads.h ----
+MUST_CHECK Status read_runs(Reads *reads, const RunFilter *filter, RunPage *ret_page);
+MUST_CHECK Status read_waiters(Reads *reads, const WaiterFilter *filter, RunPage *ret_page);
+MUST_CHECK Status read_owned(Reads *reads, const OwnedFilter *filter, RunPage *ret_page);
+MUST_CHECK Status read_run_load(Reads *reads, int64_t key, RunLoad *ret_load);
+MUST_CHECK Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads);
+MUST_CHECK Status read_result(Reads *reads, RunRef which, RunResult *ret_result);
+MUST_CHECK Status read_pause_reason(Reads *reads, RunRef which, Str *ret_reason);
+MUST_CHECK Status read_log(Reads *reads, const LogFilter *filter, LogPage *ret_page);
+MUST_CHECK Status read_step(Reads *reads, const StepRef *step, LogRow *ret_entry);
+MUST_CHECK Status read_steps(Reads *reads, const StepFilter *filter, LogPage *ret_page);
+MUST_CHECK Status read_state(Reads *reads, const StateRef *state, Str *ret_value);
+MUST_CHECK Status read_states(Reads *reads, RunRef which, StateList *ret_list);
+MUST_CHECK Status read_events(Reads *reads, const EventFilter *filter, EventPage *ret_page);
+MUST_CHECK Status read_signals(Reads *reads, const SignalFilter *filter, EventPage *ret_page);
+MUST_CHECK Status read_topic(Reads *reads, Str name, TopicStat *ret_topic);
+MUST_CHECK Status read_topics(Reads *reads, const NamePageSpec *spec, TopicPage *ret_page);
+MUST_CHECK Status read_dead_letters(Reads *reads, const PageSpec *spec, DeadLetterPage *ret_page);
+MUST_CHECK Status read_task(Reads *reads, Str id, TaskRow *ret_task);
+MUST_CHECK Status read_tasks(Reads *reads, const TaskFilter *filter, TaskPage *ret_page);
+MUST_CHECK Status read_claimable(Reads *reads, const ClaimableFilter *filter, TaskPage *ret_page);
+MUST_CHECK Status read_queue(Reads *reads, Str name, QueueStat *ret_queue);
+MUST_CHECK Status read_queues(Reads *reads, const NamePageSpec *spec, QueuePage *ret_page);
+MUST_CHECK Status read_definition(Reads *reads, const DefinitionRef *which, DefinitionRow *ret_row);
+MUST_CHECK Status read_definition_by_key(Reads *reads, int64_t key, DefinitionRow *ret_row);
+MUST_CHECK Status read_definitions(Reads *reads, const DefinitionFilter *filter,
+                                   DefinitionPage *ret_page);
+MUST_CHECK Status read_schedule(Reads *reads, Str name, ScheduleRow *ret_schedule);
+MUST_CHECK Status read_schedules(Reads *reads, const PageSpec *spec, SchedulePage *ret_page);
+MUST_CHECK Status read_node(Reads *reads, int64_t key, NodeRow *ret_node);
+MUST_CHECK Status read_nodes(Reads *reads, const PageSpec *spec, NodePage *ret_page);
+MUST_CHECK Status read_tokens(Reads *reads, const PageSpec *spec, TokenPage *ret_page);
+MUST_CHECK Status read_due(Reads *reads, int64_t *ret_due_at_ms);
+MUST_CHECK Status read_stats(Reads *reads, StoreStats *ret_stats);

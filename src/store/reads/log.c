@@ -1,4 +1,4 @@
-// Reads of a run's log: its history, its checkpoints, its input and result.
+// Reads of a run's log: its history, its checkpoints, what a runner needs, its result.
 //
 //   [H1] Checkpoints are ordered by position, not by the time they were written.
 //   [H2] A flow run with a snapshot needs only what its snapshot has not seen: the LOG_WAIT
@@ -15,7 +15,6 @@
 // Not here: what a runner makes of them.
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
-#include "store/read_types.h"
 #include "store/reads/internal.h"
 #include <stdlib.h>
 
@@ -124,19 +123,13 @@ static Status load_log(Reads *reads, RunLoad *load) {
     return OK;
 }
 
-Status read_run_load(Reads *reads) {
-    Query *query = reads->query;
-    TRY(read_run(reads));
-    RunLoad load = {.run = query->runs[0]};
+Status read_run_load(Reads *reads, int64_t key, RunLoad *ret_load) {
     LogRow wanted;
     Scan scans[2];
-    load_scans(&load.run, &wanted, scans);
+    TRY(read_run(reads, run_of_key(key), &ret_load->run));
+    load_scans(&ret_load->run, &wanted, scans);
     TRY(rows_expect(reads->rows, scans, 2));
-    TRY(load_log(reads, &load));
-    query->text = load.input;
-    query->log = load.log;
-    query->log_count = load.log_count;
-    return OK;
+    return load_log(reads, ret_load);
 }
 
 // ---- load many ----
@@ -165,7 +158,7 @@ static Status load_rows(Reads *reads, RunLoadReply *replies, size_t count) {
     TRY(expect_all(reads, scans, count));
     for (size_t i = 0; i < count; i++) {
         RunLoadReply *reply = &replies[i];
-        reply->status = read_find_run(reads, STR_NULL, reply->key, &reply->load.run);
+        reply->status = read_run(reads, run_of_key(reply->key), &reply->load.run);
         if (!is_of_run(reply->status)) return reply->status;
         if (reply->status != OK) reply->diag = *reads->diag;
     }
@@ -194,18 +187,17 @@ static Status load_parent_id(Reads *reads, RunLoad *load) {
     return status == ERR_NOT_FOUND ? OK : status; // it is gone
 }
 
-Status read_load_runs(Reads *reads) { // [H6]
-    Query *query = reads->query;
-    ASSERT(query->key_count > 0 && query->key_count <= LOAD_KEYS_MAX);
+Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads) { // [H6]
+    ASSERT(which.count > 0 && which.count <= LOAD_KEYS_MAX);
     size_t start_size = reads->arena->used_size;
-    RunLoadReply *replies = ARENA_ARRAY(reads->arena, RunLoadReply, query->key_count);
-    for (size_t i = 0; i < query->key_count; i++) replies[i].key = query->keys[i];
-    TRY(load_rows(reads, replies, query->key_count));
-    TRY(expect_logs(reads, replies, query->key_count));
-    query->loads = replies;
-    for (size_t i = 0; i < query->key_count; i++, query->count++) {
+    RunLoadReply *replies = ARENA_ARRAY(reads->arena, RunLoadReply, which.count);
+    for (size_t i = 0; i < which.count; i++) replies[i].key = which.keys[i];
+    TRY(load_rows(reads, replies, which.count));
+    TRY(expect_logs(reads, replies, which.count));
+    ret_loads->replies = replies;
+    for (size_t i = 0; i < which.count; i++, ret_loads->count++) {
         RunLoadReply *reply = &replies[i];
-        bool is_cut = i > 0 && reads->arena->used_size - start_size > read_size_max(query); // [R2]
+        bool is_cut = i > 0 && reads->arena->used_size - start_size > READ_SIZE_MAX; // [R2]
         if (is_cut) return OK;
         if (reply->status != OK) continue;
         reply->status = load_log(reads, &reply->load);
@@ -337,13 +329,13 @@ static Status place_entry(Reads *reads, int64_t run, const StepPlace *place, Log
 
 // The last one of the name, or the first of that iteration; of a task or child that has ended its
 // end, which has the result.
-static bool book_find(const StepBook *book, const Query *query, StepPlace *ret_place) {
+static bool book_find(const StepBook *book, const StepRef *step, StepPlace *ret_place) {
     bool is_found = false;
     for (size_t i = 0; i < book->places.count; i++) {
         const StepPlace *place = &book->places.data[i];
-        if (!place_is_meant(place, query->name, query->iteration)) continue;
+        if (!place_is_meant(place, step->name, step->iteration)) continue;
         bool is_later = is_found && place->position > ret_place->position;
-        if (is_found && is_later != (query->iteration < 0)) continue;
+        if (is_found && is_later != (step->iteration < 0)) continue;
         *ret_place = *place;
         is_found = true;
     }
@@ -353,21 +345,18 @@ static bool book_find(const StepBook *book, const Query *query, StepPlace *ret_p
     return is_found;
 }
 
-Status read_step(Reads *reads) {
-    Query *query = reads->query;
+Status read_step(Reads *reads, const StepRef *step, LogRow *ret_entry) {
     RunRow run;
     StepBook book;
     StepPlace place;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    TRY(read_run(reads, step->run, &run));
     Status status = book_fill(reads, &run, &book);
-    if (status == OK && !book_find(&book, query, &place)) {
+    if (status == OK && !book_find(&book, step, &place)) {
         status = diag_set(reads->diag, ERR_NOT_FOUND, "STEP_NOT_FOUND",
                           "the run \"%.*s\" has no checkpoint of a step \"%.*s\"", STR_ARG(run.id),
-                          STR_ARG(query->name));
+                          STR_ARG(step->name));
     }
-    query->log = ARENA_NEW(reads->arena, LogRow);
-    if (status == OK) status = place_entry(reads, run.key, &place, query->log);
-    if (status == OK) query->count = query->log_count = 1;
+    if (status == OK) status = place_entry(reads, run.key, &place, ret_entry);
     book_done(&book);
     return status;
 }
@@ -380,40 +369,38 @@ static int place_compare(const void *left, const void *right) {
 
 // A page may be longer than it was asked to be: what began and ended at one position is not torn
 // apart, because the next page begins with a position.
-static Status steps_answer(Reads *reads, const RunRow *run, const StepBook *book) {
-    Query *query = reads->query;
-    size_t limit = (size_t)read_limit(query->limit), start_size = reads->arena->used_size;
+static Status steps_answer(Reads *reads, const StepFilter *filter, int64_t run,
+                           const StepBook *book, LogPage *ret_page) {
+    size_t limit = (size_t)read_limit(filter->page.limit), start_size = reads->arena->used_size;
+    size_t size_max = read_size_max(filter->page.size_max);
     LogList list = {.arena = reads->arena};
-    int64_t last = -1;
+    int64_t last = -1, next = 0;
     for (size_t i = 0; i < book->places.count; i++) {
         const StepPlace *place = &book->places.data[i];
-        bool is_wanted =
-            place->position >= query->after && place_is_meant(place, query->name, query->iteration);
+        bool is_wanted = place->position >= filter->page.after &&
+                         place_is_meant(place, filter->name, filter->iteration);
         if (!is_wanted) continue;
-        bool is_cut =
-            list.count >= limit || reads->arena->used_size - start_size > read_size_max(query);
+        bool is_cut = list.count >= limit || reads->arena->used_size - start_size > size_max;
         if (is_cut && list.count > 0 && place->position != last) {
-            query->next = place->position;
+            next = place->position;
             break;
         }
         last = place->position;
-        TRY(place_entry(reads, run->key, place, log_list_room(&list)));
+        TRY(place_entry(reads, run, place, log_list_room(&list)));
     }
-    query->log = list.rows;
-    query->count = query->log_count = list.count;
+    *ret_page = (LogPage){list.rows, list.count, next};
     return OK;
 }
 
-// `after` is the lowest position that is wanted, and `next` the one to go on with.
-Status read_list_steps(Reads *reads) {
+Status read_steps(Reads *reads, const StepFilter *filter, LogPage *ret_page) {
     RunRow run;
     StepBook book;
-    TRY(read_find_run(reads, reads->query->run_id, reads->query->run, &run));
+    TRY(read_run(reads, filter->run, &run));
     Status status = book_fill(reads, &run, &book);
     if (status == OK && book.places.count > 0) {
         qsort(book.places.data, book.places.count, sizeof(StepPlace), place_compare);
     }
-    if (status == OK) status = steps_answer(reads, &run, &book);
+    if (status == OK) status = steps_answer(reads, filter, run.key, &book, ret_page);
     book_done(&book);
     return status;
 }
@@ -438,43 +425,37 @@ static bool history_seen(const LogRow *entry, void *context) {
     return true;
 }
 
-Status read_log(Reads *reads) {
-    Query *query = reads->query;
+Status read_log(Reads *reads, const LogFilter *filter, LogPage *ret_page) {
     RunRow run;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    TRY(read_run(reads, filter->run, &run));
     History history = {.list = {.arena = reads->arena},
-                       .limit = (size_t)read_limit(query->limit),
+                       .limit = (size_t)read_limit(filter->page.limit),
                        .start_size = reads->arena->used_size,
-                       .size_max = read_size_max(query)};
-    TRY(log_walk(reads, run.key, query->after, history_seen, &history));
-    query->log = history.list.rows;
-    query->count = query->log_count = history.list.count;
-    if (history.has_more) query->next = history.list.rows[history.list.count - 1].seq;
+                       .size_max = read_size_max(filter->page.size_max)};
+    TRY(log_walk(reads, run.key, filter->page.after, history_seen, &history));
+    const LogList *list = &history.list;
+    int64_t next = history.has_more ? list->rows[list->count - 1].seq : 0;
+    *ret_page = (LogPage){list->rows, list->count, next};
     return OK;
 }
 
-// ---- input and result; `number` is the run's state ----
+// ---- result ----
 
-static Status read_entry_text(Reads *reads, bool is_result) {
-    Query *query = reads->query;
+Status read_result(Reads *reads, RunRef which, RunResult *ret_result) {
     RunRow run;
     LogRow entry;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
-    int64_t seq = is_result ? run.result_seq : run.input_seq;
-    Status status = seq == 0 ? ERR_NOT_FOUND : log_entry(reads, run.key, seq, &entry);
+    TRY(read_run(reads, which, &run));
+    Status status =
+        run.result_seq == 0 ? ERR_NOT_FOUND : log_entry(reads, run.key, run.result_seq, &entry);
     if (status == ERR_NOT_FOUND) {
         return diag_set(reads->diag, status, "RESULT_NOT_FOUND",
-                        "the run \"%.*s\" is %s and has no %s", STR_ARG(run.id),
-                        run_state_name(run.state), is_result ? "result" : "input any more");
+                        "the run \"%.*s\" is %s and has no result", STR_ARG(run.id),
+                        run_state_name(run.state));
     }
     TRY(status);
-    query->text = entry.data;
-    query->number = run.state;
+    *ret_result = (RunResult){entry.data, run.state};
     return OK;
 }
-
-Status read_input(Reads *reads) { return read_entry_text(reads, false); }
-Status read_result(Reads *reads) { return read_entry_text(reads, true); }
 
 // ---- why it is paused ----
 
@@ -511,16 +492,15 @@ static Status find_pause(Reads *reads, int64_t run, LogRow *ret_entry) {
     return ERR_NOT_FOUND;
 }
 
-Status read_pause_reason(Reads *reads) {
-    Query *query = reads->query;
+Status read_pause_reason(Reads *reads, RunRef which, Str *ret_reason) {
     RunRow run;
     LogRow entry;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
-    query->text = STR_NULL;
+    TRY(read_run(reads, which, &run));
+    *ret_reason = STR_NULL;
     if (run.state != RUN_PAUSED) return OK;
     Status status = find_pause(reads, run.key, &entry);
     if (status == ERR_NOT_FOUND) entry.data = PAUSE_UNKNOWN;
     else TRY(status);
-    query->text = str_is_null(entry.data) ? PAUSE_ASKED_FOR : entry.data;
+    *ret_reason = str_is_null(entry.data) ? PAUSE_ASKED_FOR : entry.data;
     return OK;
 }

@@ -1,7 +1,6 @@
 // Reads of queues: limits, counts, and how long their oldest task has been waiting.
 //
-//   [X3] Queues are listed by name: `name` is the last one seen and `next` only says whether there
-//        are more.
+//   [X3] Queues have no number of their own: they are listed by name.
 //   [X4] The oldest task is found priority by priority, one row each, whatever the queue's depth.
 //
 // Not here: tasks themselves (reads/rest.c).
@@ -31,17 +30,16 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [X4]
 }
 
 // Those of one priority stand in the order in which they came, so what nobody takes comes first.
-Status read_claimable(Reads *reads) {
-    Query *query = reads->query;
-    TaskRow wanted = {.queue = query->queue};
+Status read_claimable(Reads *reads, const ClaimableFilter *filter, TaskPage *ret_page) {
+    TaskRow wanted = {.queue = filter->queue};
     Scan scan = {.table = TABLE_TASKS,
                  .index = TASKS_BY_QUEUE,
                  .match = &wanted,
                  .match_count = 1,
                  .has_min = true,
                  .min = 1,
-                 .limit = query->limit};
-    return rows_scan(reads->rows, &scan, reads->arena, &query->tasks, &query->count);
+                 .limit = filter->limit};
+    return rows_scan(reads->rows, &scan, reads->arena, &ret_page->rows, &ret_page->count);
 }
 
 static Status stat_fill(Reads *reads, QueueStat *stat) {
@@ -49,19 +47,15 @@ static Status stat_fill(Reads *reads, QueueStat *stat) {
     return str_equal(stat->row.name, RESUME_QUEUE) ? resume_count(reads, stat) : OK;
 }
 
-Status read_queue(Reads *reads) {
-    Query *query = reads->query;
-    QueueRow wanted = {.name = query->name};
-    query->queues = ARENA_NEW(reads->arena, QueueStat);
-    QueueStat *stat = query->queues;
-    Status status = rows_get(reads->rows, TABLE_QUEUES, &wanted, reads->arena, &stat->row);
+Status read_queue(Reads *reads, Str name, QueueStat *ret_queue) {
+    QueueRow wanted = {.name = name};
+    Status status = rows_get(reads->rows, TABLE_QUEUES, &wanted, reads->arena, &ret_queue->row);
     if (status != OK && status != ERR_NOT_FOUND) return status;
-    query->count = 1;
     if (status == ERR_NOT_FOUND) {
-        stat->row = (QueueRow){.name = arena_str(reads->arena, query->name),
-                               .max_per_key = QUEUE_PER_KEY_DEFAULT};
+        ret_queue->row =
+            (QueueRow){.name = arena_str(reads->arena, name), .max_per_key = QUEUE_PER_KEY_DEFAULT};
     }
-    return stat_fill(reads, stat);
+    return stat_fill(reads, ret_queue);
 }
 
 // The stored queues by name, and the one of resume tasks where it belongs.
@@ -86,25 +80,24 @@ static Status queues_scan(Reads *reads, Arena *arena, QueueRow **ret_rows, size_
     return OK;
 }
 
-Status read_list_queues(Reads *reads) { // [X3]
-    Query *query = reads->query;
-    size_t limit = (size_t)read_limit(query->limit), count = 0, first = 0;
+Status read_queues(Reads *reads, const NamePageSpec *spec, QueuePage *ret_page) { // [X3]
+    size_t limit = (size_t)read_limit(spec->limit), count = 0, first = 0;
     QueueRow *rows = NULL;
     Arena all;
     arena_init(&all);
     Status status = queues_scan(reads, &all, &rows, &count);
-    if (!str_is_null(query->name)) {
-        while (first < count && str_compare(rows[first].name, query->name) <= 0) first++;
+    if (!str_is_null(spec->after)) {
+        while (first < count && str_compare(rows[first].name, spec->after) <= 0) first++;
     }
     size_t found = count - first < limit ? count - first : limit;
-    query->queues = ARENA_ARRAY(reads->arena, QueueStat, found > 0 ? found : 1);
+    ret_page->rows = ARENA_ARRAY(reads->arena, QueueStat, found > 0 ? found : 1);
     for (size_t i = 0; i < found && status == OK; i++) {
-        QueueStat *stat = &query->queues[i];
+        QueueStat *stat = &ret_page->rows[i];
         row_copy(&tables[TABLE_QUEUES], reads->arena, &rows[first + i], &stat->row);
         status = stat_fill(reads, stat);
     }
     arena_done(&all);
-    query->count = found;
-    query->next = count - first > limit;
+    ret_page->count = found;
+    ret_page->has_more = count - first > limit;
     return status;
 }

@@ -3,8 +3,7 @@
 //
 //   [X1] Pending events are listed oldest first, the order in which they will be taken; the rest
 //        newest first.
-//   [X2] Topics have no number of their own: they are listed by name, `name` is the last one seen
-//        and `next` only says whether there are more.
+//   [X2] Topics have no number of their own: they are listed by name.
 //
 // Not here: runs (reads/runs.c), logs (reads/log.c).
 #include "store/reads/internal.h"
@@ -13,22 +12,25 @@ enum { TOPICS_MAX = 100000 }; // rows of the topics table that a listing looks a
 
 // ---- events and topics ----
 
-Status read_events(Reads *reads) {
-    Query *query = reads->query;
-    EventRow match = {.topic = query->name, .run = query->run};
-    bool is_run = query->run != 0 || !str_is_null(query->run_id);
-    if (is_run) {
-        RunRow run;
-        TRY(read_find_run(reads, query->run_id, query->run, &run));
-        match.run = run.key;
-    }
-    Walk walk = {.table = TABLE_EVENTS, .after = query->after, .limit = query->limit};
-    walk_add(&walk, is_run ? EVENTS_BY_RUN : EVENTS_BY_TOPIC, &match, 1);
+static Status events_walk(Reads *reads, int index, const EventRow *match, const PageSpec *spec,
+                          EventPage *ret_page) {
+    Walk walk = {.table = TABLE_EVENTS, .page = *spec};
+    walk_add(&walk, index, match, 1);
     TRY(walk_run(reads, &walk));
-    query->events = (EventRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
+    *ret_page = (EventPage){(EventRow *)(void *)walk.rows, walk.count, walk.next};
     return OK;
+}
+
+Status read_events(Reads *reads, const EventFilter *filter, EventPage *ret_page) {
+    EventRow match = {.topic = filter->topic};
+    return events_walk(reads, EVENTS_BY_TOPIC, &match, &filter->page, ret_page);
+}
+
+Status read_signals(Reads *reads, const SignalFilter *filter, EventPage *ret_page) {
+    RunRow run;
+    TRY(read_run(reads, filter->run, &run));
+    EventRow match = {.run = run.key};
+    return events_walk(reads, EVENTS_BY_RUN, &match, &filter->page, ret_page);
 }
 
 // [V5] of events/events.c
@@ -48,109 +50,95 @@ static Status topic_is_full(Reads *reads, const TopicRow *topic, bool *ret_is_fu
     return OK;
 }
 
-static Status topics_look(Reads *reads) {
-    Query *query = reads->query;
-    query->are_full = ARENA_ARRAY(reads->arena, bool, query->count + 1);
-    for (size_t i = 0; i < query->count; i++) {
-        TRY(topic_is_full(reads, &query->topics[i], &query->are_full[i]));
-    }
-    return OK;
-}
-
-Status read_topic(Reads *reads) {
-    Query *query = reads->query;
-    TopicRow wanted = {.name = query->name};
-    query->topics = ARENA_NEW(reads->arena, TopicRow);
-    Status status = rows_get(reads->rows, TABLE_TOPICS, &wanted, reads->arena, query->topics);
+Status read_topic(Reads *reads, Str name, TopicStat *ret_topic) {
+    TopicRow wanted = {.name = name};
+    Status status = rows_get(reads->rows, TABLE_TOPICS, &wanted, reads->arena, &ret_topic->row);
     if (status != OK && status != ERR_NOT_FOUND) return status;
     if (status == ERR_NOT_FOUND) {
-        *query->topics = (TopicRow){.name = arena_str(reads->arena, query->name),
+        ret_topic->row = (TopicRow){.name = arena_str(reads->arena, name),
                                     .consume = reads->kernel->config.default_consume};
     }
-    query->count = 1;
-    return topics_look(reads);
+    return topic_is_full(reads, &ret_topic->row, &ret_topic->is_full);
 }
 
-Status read_list_topics(Reads *reads) { // [X2]
-    Query *query = reads->query;
-    size_t limit = (size_t)read_limit(query->limit);
+Status read_topics(Reads *reads, const NamePageSpec *spec, TopicPage *ret_page) { // [X2]
+    size_t limit = (size_t)read_limit(spec->limit);
     TopicRow *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_TOPICS, .index = SCAN_PRIMARY, .limit = TOPICS_MAX};
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     size_t first = 0;
-    if (!str_is_null(query->name)) {
-        while (first < count && str_compare(rows[first].name, query->name) <= 0) first++;
+    if (!str_is_null(spec->after)) {
+        while (first < count && str_compare(rows[first].name, spec->after) <= 0) first++;
     }
     size_t found = count - first < limit ? count - first : limit;
-    query->topics = ARENA_ARRAY(reads->arena, TopicRow, found > 0 ? found : 1);
+    ret_page->rows = ARENA_ARRAY(reads->arena, TopicStat, found > 0 ? found : 1);
     for (size_t i = 0; i < found; i++) {
-        row_copy(&tables[TABLE_TOPICS], reads->arena, &rows[first + i], &query->topics[i]);
+        TopicStat *topic = &ret_page->rows[i];
+        row_copy(&tables[TABLE_TOPICS], reads->arena, &rows[first + i], &topic->row);
+        TRY(topic_is_full(reads, &topic->row, &topic->is_full));
     }
-    query->count = found;
-    query->next = count - first > limit;
-    return topics_look(reads);
+    ret_page->count = found;
+    ret_page->has_more = count - first > limit;
+    return OK;
 }
 
-Status read_dead_letters(Reads *reads) {
-    Query *query = reads->query;
-    Walk walk = {.table = TABLE_DEAD_LETTERS,
-                 .is_descending = true,
-                 .after = query->after,
-                 .limit = query->limit};
-    walk_add(&walk, SCAN_PRIMARY, NULL, 0);
-    TRY(walk_run(reads, &walk));
-    query->dead_letters = (DeadLetterRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
+// All rows of a table whose key is a number, newest first.
+static Status walk_newest(Reads *reads, TableNumber table, const PageSpec *spec, Walk *ret_walk) {
+    *ret_walk = (Walk){.table = table, .is_descending = true, .page = *spec};
+    walk_add(ret_walk, SCAN_PRIMARY, NULL, 0);
+    return walk_run(reads, ret_walk);
+}
+
+Status read_dead_letters(Reads *reads, const PageSpec *spec, DeadLetterPage *ret_page) {
+    Walk walk;
+    TRY(walk_newest(reads, TABLE_DEAD_LETTERS, spec, &walk));
+    *ret_page = (DeadLetterPage){(DeadLetterRow *)(void *)walk.rows, walk.count, walk.next};
     return OK;
 }
 
 // ---- tasks ----
 
-Status read_task(Reads *reads) {
-    Query *query = reads->query;
-    TaskRow wanted = {.id = query->name}, *rows = NULL;
+Status read_task(Reads *reads, Str id, TaskRow *ret_task) {
+    TaskRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
     Scan scan = {
         .table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
-        Status status = resume_find(reads);
+        Status status = resume_find(reads, id, ret_task);
         if (status != ERR_NOT_FOUND) return status;
         return diag_set(reads->diag, ERR_NOT_FOUND, "TASK_NOT_FOUND", "there is no task \"%.*s\"",
-                        STR_ARG(query->name));
+                        STR_ARG(id));
     }
-    query->tasks = rows;
-    query->count = 1;
+    *ret_task = rows[0];
     return OK;
 }
 
 static bool task_is_wanted(const void *row, void *context) {
     const TaskRow *task = row;
-    const Query *query = context;
-    if (query->states && !(query->states & (1u << task->state))) return false;
-    if (!str_is_null(query->name) && !str_equal(task->name, query->name)) return false;
-    return str_is_null(query->queue) || str_equal(task->queue, query->queue);
+    const TaskFilter *filter = context;
+    if (filter->states && !(filter->states & (1u << task->state))) return false;
+    if (!str_is_null(filter->name) && !str_equal(task->name, filter->name)) return false;
+    return str_is_null(filter->queue) || str_equal(task->queue, filter->queue);
 }
 
-Status read_list_tasks(Reads *reads) {
-    Query *query = reads->query;
+Status read_tasks(Reads *reads, const TaskFilter *asked, TaskPage *ret_page) {
+    TaskFilter filter = *asked;
     TaskRow matches[TASK_STATE_COUNT] = {0};
     Walk walk = {.table = TABLE_TASKS,
                  .is_descending = true,
-                 .after = query->after,
-                 .limit = query->limit,
+                 .page = filter.page,
                  .wanted = task_is_wanted,
-                 .context = query};
-    if (query->run != 0 || !str_is_null(query->run_id)) {
+                 .context = &filter};
+    if (filter.run.key != 0 || !str_is_null(filter.run.id)) {
         RunRow run;
-        TRY(read_find_run(reads, query->run_id, query->run, &run));
+        TRY(read_run(reads, filter.run, &run));
         matches[0].run = run.key;
         walk_add(&walk, TASKS_BY_RUN, &matches[0], 1);
-    } else if (query->states) {
+    } else if (filter.states) {
         for (int state = TASK_QUEUED; state < TASK_STATE_COUNT; state++) {
-            if (!(query->states & (1u << state))) continue;
+            if (!(filter.states & (1u << state))) continue;
             matches[state].state = state;
             walk_add(&walk, TASKS_BY_STATE, &matches[state], 1);
         }
@@ -158,10 +146,8 @@ Status read_list_tasks(Reads *reads) {
         walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     }
     TRY(walk_run(reads, &walk));
-    query->tasks = (TaskRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
-    return resume_merge(reads);
+    *ret_page = (TaskPage){(TaskRow *)(void *)walk.rows, walk.count, walk.next};
+    return resume_merge(reads, &filter, ret_page);
 }
 
 // ---- definitions ----
@@ -171,102 +157,89 @@ static bool definition_is_current(const void *row, void *context) {
     return ((const DefinitionRow *)row)->is_current != 0;
 }
 
-static Status definition_walk(Reads *reads, RowWanted wanted, int64_t limit) {
-    Query *query = reads->query;
-    DefinitionRow match = {.name = query->name};
-    Walk walk = {.table = TABLE_DEFINITIONS,
-                 .is_descending = true,
-                 .after = query->after,
-                 .limit = limit,
-                 .wanted = wanted};
-    if (str_is_null(query->name)) {
+static Status definition_walk(Reads *reads, const DefinitionFilter *filter, RowWanted wanted,
+                              DefinitionPage *ret_page) {
+    DefinitionRow match = {.name = filter->name};
+    Walk walk = {
+        .table = TABLE_DEFINITIONS, .is_descending = true, .page = filter->page, .wanted = wanted};
+    if (str_is_null(filter->name)) {
         walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     } else {
         walk_add(&walk, DEFINITIONS_BY_NAME, &match, 1);
     }
     TRY(walk_run(reads, &walk));
-    query->definitions = (DefinitionRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
+    *ret_page = (DefinitionPage){(DefinitionRow *)(void *)walk.rows, walk.count, walk.next};
     return OK;
 }
 
-static Status definition_of_version(Reads *reads) {
-    Query *query = reads->query;
-    DefinitionRow wanted = {.name = query->name, .version = query->version}, *rows = NULL;
+static Status definition_of_version(Reads *reads, const DefinitionRef *which,
+                                    DefinitionPage *ret_found) {
+    DefinitionRow wanted = {.name = which->name, .version = which->version};
     Scan scan = {.table = TABLE_DEFINITIONS,
                  .index = DEFINITIONS_BY_VERSION,
                  .match = &wanted,
                  .match_count = 2,
                  .limit = 1};
-    TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &query->count));
-    query->definitions = rows;
+    return rows_scan(reads->rows, &scan, reads->arena, &ret_found->rows, &ret_found->count);
+}
+
+static Status definition_missing(Reads *reads, Str name, bool is_version) {
+    return diag_set(reads->diag, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
+                    "there is no workflow \"%.*s\"%s", STR_ARG(name),
+                    is_version ? " of that version" : "");
+}
+
+Status read_definition(Reads *reads, const DefinitionRef *which, DefinitionRow *ret_row) {
+    const DefinitionFilter filter = {.name = which->name, .page.limit = 1};
+    bool is_version = !str_is_null(which->version);
+    DefinitionPage found = {0};
+    if (is_version) TRY(definition_of_version(reads, which, &found));
+    else TRY(definition_walk(reads, &filter, definition_is_current, &found));
+    if (found.count == 0) return definition_missing(reads, which->name, is_version);
+    *ret_row = found.rows[0];
     return OK;
 }
 
-static Status definition_of_key(Reads *reads) {
-    Query *query = reads->query;
-    DefinitionRow wanted = {.key = query->run};
-    query->definitions = ARENA_NEW(reads->arena, DefinitionRow);
-    Status status =
-        rows_get(reads->rows, TABLE_DEFINITIONS, &wanted, reads->arena, query->definitions);
-    query->count = status == OK;
-    return status == ERR_NOT_FOUND ? OK : status;
+Status read_definition_by_key(Reads *reads, int64_t key, DefinitionRow *ret_row) {
+    DefinitionRow wanted = {.key = key};
+    Status status = rows_get(reads->rows, TABLE_DEFINITIONS, &wanted, reads->arena, ret_row);
+    return status == ERR_NOT_FOUND ? definition_missing(reads, STR_NULL, false) : status;
 }
 
-Status read_definition(Reads *reads) {
-    Query *query = reads->query;
-    if (str_is_null(query->name)) {
-        TRY(definition_of_key(reads));
-    } else if (!str_is_null(query->version)) {
-        TRY(definition_of_version(reads));
-    } else {
-        query->after = 0;
-        TRY(definition_walk(reads, definition_is_current, 1));
-        query->next = 0;
-    }
-    if (query->count > 0) return OK;
-    return diag_set(reads->diag, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
-                    "there is no workflow \"%.*s\"%s", STR_ARG(query->name),
-                    str_is_null(query->version) ? "" : " of that version");
-}
-
-Status read_list_definitions(Reads *reads) {
-    return definition_walk(reads, NULL, reads->query->limit);
+Status read_definitions(Reads *reads, const DefinitionFilter *filter, DefinitionPage *ret_page) {
+    return definition_walk(reads, filter, NULL, ret_page);
 }
 
 // ---- nodes ----
 
-// What nodes say beside their rows counts for more ([B1] of nodes/heartbeats.c).
-static Status leases_fill(Reads *reads) {
-    RowStore *rows = reads->rows;
-    if (rows->ops->beat == NULL) return OK;
-    Beat look = {0};
-    TRY(rows->ops->beat(rows, &look, reads->arena));
-    for (size_t i = 0; i < reads->query->count; i++) {
-        NodeRow *node = &reads->query->nodes[i];
-        for (size_t k = 0; k < look.count && node->lease_until_ms >= 0; k++) {
-            if (look.beats[k].node != node->key) continue;
-            node->lease_until_ms = look.beats[k].until_ms;
-            node->resident_count = look.beats[k].resident_count;
-            break;
-        }
+// What a node says beside its row counts for more ([B1] of nodes/heartbeats.c).
+static void lease_fill(const Beat *look, NodeRow *node) {
+    for (size_t i = 0; i < look->count && node->lease_until_ms >= 0; i++) {
+        if (look->beats[i].node != node->key) continue;
+        node->lease_until_ms = look->beats[i].until_ms;
+        node->resident_count = look->beats[i].resident_count;
+        return;
     }
-    return OK;
 }
 
-Status read_node(Reads *reads) {
-    Query *query = reads->query;
-    NodeRow wanted = {.key = query->run};
-    query->nodes = ARENA_NEW(reads->arena, NodeRow);
-    Status status = rows_get(reads->rows, TABLE_NODES, &wanted, reads->arena, query->nodes);
+static Status leases_look(Reads *reads, Beat *ret_look) {
+    RowStore *rows = reads->rows;
+    *ret_look = (Beat){0};
+    return rows->ops->beat != NULL ? rows->ops->beat(rows, ret_look, reads->arena) : OK;
+}
+
+Status read_node(Reads *reads, int64_t key, NodeRow *ret_node) {
+    NodeRow wanted = {.key = key};
+    Beat look;
+    Status status = rows_get(reads->rows, TABLE_NODES, &wanted, reads->arena, ret_node);
     if (status == ERR_NOT_FOUND) {
         return diag_set(reads->diag, status, "NODE_NOT_FOUND", "there is no node with key %lld",
-                        (long long)query->run);
+                        (long long)key);
     }
     TRY(status);
-    query->count = 1;
-    return leases_fill(reads);
+    TRY(leases_look(reads, &look));
+    lease_fill(&look, ret_node);
+    return OK;
 }
 
 static Status node_runs_count(Reads *reads, int64_t node, int64_t *ret_count) {
@@ -279,27 +252,26 @@ static Status node_runs_count(Reads *reads, int64_t node, int64_t *ret_count) {
     return OK;
 }
 
-Status read_list_nodes(Reads *reads) {
-    Query *query = reads->query;
-    Walk walk = {
-        .table = TABLE_NODES, .is_descending = true, .after = query->after, .limit = query->limit};
-    walk_add(&walk, SCAN_PRIMARY, NULL, 0);
-    TRY(walk_run(reads, &walk));
-    query->nodes = (NodeRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
-    query->node_runs = ARENA_ARRAY(reads->arena, int64_t, walk.count + 1);
+Status read_nodes(Reads *reads, const PageSpec *spec, NodePage *ret_page) {
+    Walk walk;
+    Beat look;
+    TRY(walk_newest(reads, TABLE_NODES, spec, &walk));
+    TRY(leases_look(reads, &look));
+    const NodeRow *rows = (const NodeRow *)(void *)walk.rows;
+    NodeStat *nodes = ARENA_ARRAY(reads->arena, NodeStat, walk.count + 1);
     for (size_t i = 0; i < walk.count; i++) {
-        TRY(node_runs_count(reads, query->nodes[i].key, &query->node_runs[i]));
+        nodes[i].row = rows[i];
+        lease_fill(&look, &nodes[i].row);
+        TRY(node_runs_count(reads, rows[i].key, &nodes[i].run_count));
     }
-    return leases_fill(reads);
+    *ret_page = (NodePage){nodes, walk.count, walk.next};
+    return OK;
 }
 
 // ---- schedules ----
 
-Status read_schedule(Reads *reads) {
-    Query *query = reads->query;
-    ScheduleRow wanted = {.name = query->name}, *rows = NULL;
+Status read_schedule(Reads *reads, Str name, ScheduleRow *ret_schedule) {
+    ScheduleRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_SCHEDULES,
                  .index = SCHEDULES_BY_NAME,
@@ -309,69 +281,54 @@ Status read_schedule(Reads *reads) {
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
         return diag_set(reads->diag, ERR_NOT_FOUND, "SCHEDULE_NOT_FOUND",
-                        "there is no schedule \"%.*s\"", STR_ARG(query->name));
+                        "there is no schedule \"%.*s\"", STR_ARG(name));
     }
-    query->schedules = rows;
-    query->count = 1;
+    *ret_schedule = rows[0];
     return OK;
 }
 
-Status read_list_schedules(Reads *reads) {
-    Query *query = reads->query;
-    Walk walk = {.table = TABLE_SCHEDULES,
-                 .is_descending = true,
-                 .after = query->after,
-                 .limit = query->limit};
-    walk_add(&walk, SCAN_PRIMARY, NULL, 0);
-    TRY(walk_run(reads, &walk));
-    query->schedules = (ScheduleRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
+Status read_schedules(Reads *reads, const PageSpec *spec, SchedulePage *ret_page) {
+    Walk walk;
+    TRY(walk_newest(reads, TABLE_SCHEDULES, spec, &walk));
+    *ret_page = (SchedulePage){(ScheduleRow *)(void *)walk.rows, walk.count, walk.next};
     return OK;
 }
 
 // ---- values that runs have set ----
 
-Status read_state(Reads *reads) {
-    Query *query = reads->query;
+Status read_state(Reads *reads, const StateRef *state, Str *ret_value) {
     RunRow run;
     StateRow row;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
-    StateRow wanted = {.run = run.key, .name = query->name};
+    TRY(read_run(reads, state->run, &run));
+    StateRow wanted = {.run = run.key, .name = state->name};
     Status status = rows_get(reads->rows, TABLE_STATES, &wanted, reads->arena, &row);
     if (status == ERR_NOT_FOUND) {
         return diag_set(reads->diag, status, "STATE_NOT_FOUND",
                         "the run \"%.*s\" has not set \"%.*s\"", STR_ARG(run.id),
-                        STR_ARG(query->name));
+                        STR_ARG(state->name));
     }
     TRY(status);
-    query->text = row.value;
+    *ret_value = row.value;
     return OK;
 }
 
-Status read_list_states(Reads *reads) {
-    Query *query = reads->query;
+Status read_states(Reads *reads, RunRef which, StateList *ret_list) {
     RunRow run;
-    TRY(read_find_run(reads, query->run_id, query->run, &run));
+    TRY(read_run(reads, which, &run));
     StateRow wanted = {.run = run.key};
     Scan scan = {.table = TABLE_STATES,
                  .index = SCAN_PRIMARY,
                  .match = &wanted,
                  .match_count = 1,
                  .limit = LIMIT_LIST_PAGE};
-    return rows_scan(reads->rows, &scan, reads->arena, &query->values, &query->count);
+    return rows_scan(reads->rows, &scan, reads->arena, &ret_list->rows, &ret_list->count);
 }
 
 // ---- tokens ----
 
-Status read_list_tokens(Reads *reads) {
-    Query *query = reads->query;
-    Walk walk = {
-        .table = TABLE_TOKENS, .is_descending = true, .after = query->after, .limit = query->limit};
-    walk_add(&walk, SCAN_PRIMARY, NULL, 0);
-    TRY(walk_run(reads, &walk));
-    query->tokens = (TokenRow *)(void *)walk.rows;
-    query->count = walk.count;
-    query->next = walk.next;
+Status read_tokens(Reads *reads, const PageSpec *spec, TokenPage *ret_page) {
+    Walk walk;
+    TRY(walk_newest(reads, TABLE_TOKENS, spec, &walk));
+    *ret_page = (TokenPage){(TokenRow *)(void *)walk.rows, walk.count, walk.next};
     return OK;
 }

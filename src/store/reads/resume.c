@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 const Str RESUME_QUEUE = STR("system");
-const Str RESUME_TASK = STR("builtin.resume_workflow");
+static const Str RESUME_TASK = STR("builtin.resume_workflow");
 static const Str RESUME_PREFIX = STR("resume-");
 
 enum { RESUME_KEYS_MAX = 100000 }; // ready runs that a listing looks at
@@ -34,28 +34,25 @@ static void resume_describe(Reads *reads, const RunRow *run, TaskRow *ret_task) 
     };
 }
 
-Status resume_find(Reads *reads) {
-    Query *query = reads->query;
-    if (!str_starts_with(query->name, RESUME_PREFIX)) return ERR_NOT_FOUND;
-    Str id = {query->name.data + RESUME_PREFIX.len, query->name.len - RESUME_PREFIX.len};
-    RunRow wanted = {.id = id}, *rows = NULL;
+Status resume_find(Reads *reads, Str id, TaskRow *ret_task) {
+    if (!str_starts_with(id, RESUME_PREFIX)) return ERR_NOT_FOUND;
+    Str run_id = {id.data + RESUME_PREFIX.len, id.len - RESUME_PREFIX.len};
+    RunRow wanted = {.id = run_id}, *rows = NULL;
     size_t count = 0;
     Scan scan = {
         .table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     if (count == 0 || !run_is_ready(&rows[0])) return ERR_NOT_FOUND;
-    query->tasks = ARENA_NEW(reads->arena, TaskRow);
-    resume_describe(reads, &rows[0], query->tasks);
-    query->count = 1;
+    resume_describe(reads, &rows[0], ret_task);
     return OK;
 }
 
 // ---- among others ----
 
-static bool is_asked_for(const Query *query) {
-    if (query->states && !(query->states & (1u << TASK_QUEUED))) return false;
-    if (!str_is_null(query->name) && !str_equal(query->name, RESUME_TASK)) return false;
-    return str_is_null(query->queue) || str_equal(query->queue, RESUME_QUEUE);
+static bool is_asked_for(const TaskFilter *filter) {
+    if (filter->states && !(filter->states & (1u << TASK_QUEUED))) return false;
+    if (!str_is_null(filter->name) && !str_equal(filter->name, RESUME_TASK)) return false;
+    return str_is_null(filter->queue) || str_equal(filter->queue, RESUME_QUEUE);
 }
 
 static int key_compare(const void *left, const void *right) { // newest first
@@ -95,21 +92,21 @@ static Status ready_collect(Reads *reads, int64_t *keys, size_t *ret_count) {
     }
 }
 
-// Keys of ready runs within the page: below its cursor, above where it ends.
-static Status ready_keys(Reads *reads, int64_t **ret_keys, size_t *ret_count) {
-    const Query *query = reads->query;
+// Keys of ready runs within the page: below its cursor, above `end`, where it ends.
+static Status ready_keys(Reads *reads, const TaskFilter *filter, int64_t end, int64_t **ret_keys,
+                         size_t *ret_count) {
     int64_t *keys = arena_alloc(reads->arena, RESUME_KEYS_MAX * sizeof(int64_t));
-    int64_t run = query->run;
+    int64_t run = filter->run.key, after = filter->page.after;
     size_t count, kept = 0;
-    if (!str_is_null(query->run_id)) {
+    if (!str_is_null(filter->run.id)) {
         RunRow row;
-        TRY(read_find_run(reads, query->run_id, 0, &row));
+        TRY(read_run(reads, filter->run, &row));
         run = row.key;
     }
     TRY(ready_collect(reads, keys, &count));
     for (size_t i = 0; i < count; i++) {
-        bool is_inside = (query->after == 0 || keys[i] < query->after) && keys[i] > query->next &&
-                         (run == 0 || keys[i] == run);
+        bool is_inside =
+            (after == 0 || keys[i] < after) && keys[i] > end && (run == 0 || keys[i] == run);
         if (is_inside) keys[kept++] = keys[i];
     }
     if (kept > 0) qsort(keys, kept, sizeof(int64_t), key_compare);
@@ -118,20 +115,19 @@ static Status ready_keys(Reads *reads, int64_t **ret_keys, size_t *ret_count) {
     return OK;
 }
 
-Status resume_merge(Reads *reads) {
-    Query *query = reads->query;
+Status resume_merge(Reads *reads, const TaskFilter *filter, TaskPage *page) {
     int64_t *keys;
-    size_t key_count, limit = (size_t)read_limit(query->limit), at = 0, count = 0;
-    if (!is_asked_for(query)) return OK;
-    TRY(ready_keys(reads, &keys, &key_count));
+    size_t key_count, limit = (size_t)read_limit(filter->page.limit), at = 0, count = 0;
+    if (!is_asked_for(filter)) return OK;
+    TRY(ready_keys(reads, filter, page->next, &keys, &key_count));
     if (key_count == 0) return OK;
     TaskRow *merged = ARENA_ARRAY(reads->arena, TaskRow, limit);
     size_t key_at = 0;
-    while (count < limit && (at < query->count || key_at < key_count)) {
+    while (count < limit && (at < page->count || key_at < key_count)) {
         bool is_stored =
-            key_at == key_count || (at < query->count && query->tasks[at].key > keys[key_at]);
+            key_at == key_count || (at < page->count && page->rows[at].key > keys[key_at]);
         if (is_stored) {
-            merged[count++] = query->tasks[at++];
+            merged[count++] = page->rows[at++];
             continue;
         }
         RunRow wanted = {.key = keys[key_at++]}, run;
@@ -139,9 +135,9 @@ Status resume_merge(Reads *reads) {
         TRY(rows_get(reads->rows, TABLE_RUNS, &wanted, &reads->scratch, &run));
         resume_describe(reads, &run, &merged[count++]);
     }
-    if (at < query->count || key_at < key_count) query->next = merged[count - 1].key;
-    query->tasks = merged;
-    query->count = count;
+    if (at < page->count || key_at < key_count) page->next = merged[count - 1].key;
+    page->rows = merged;
+    page->count = count;
     return OK;
 }
 
@@ -165,11 +161,11 @@ static Status ready_oldest(Reads *reads, int64_t number, QueueStat *stat) {
 }
 
 Status resume_count(Reads *reads, QueueStat *stat) {
-    StoreStats *counters = &reads->query->stats;
-    TRY(read_stats(reads));
-    int64_t ready = counters->counters[COUNTER_RUNS_READY];
+    StoreStats stats;
+    TRY(read_stats(reads, &stats));
+    int64_t ready = stats.counters[COUNTER_RUNS_READY];
     stat->row.queued_count += ready;
-    stat->row.running_count += counters->counters[COUNTER_RUNS_FIRST + RUN_RUNNING] - ready;
+    stat->row.running_count += stats.counters[COUNTER_RUNS_FIRST + RUN_RUNNING] - ready;
     for (int64_t number = INT64_MIN; ready > 0; number++) {
         bool is_there;
         TRY(ready_next(reads, &number, &is_there));

@@ -1,4 +1,5 @@
-// Reads of runs: one run, listings by the index that fits the filter best, who waits, what is due.
+// Reads of runs: one run, listings by the index that fits the filter best, who waits, what
+// a node owns.
 //
 //   [L1] Listings are newest first by key and go on strictly below the cursor, so rows that come
 //        and go meanwhile neither repeat nor hide others.
@@ -11,13 +12,13 @@
 
 enum { IDLE_KEYS_MAX = LIMIT_READ_LOOKS_MAX, OWNED_KEYS_MAX = 100000 };
 
-Status read_find_run(Reads *reads, Str run_id, int64_t run, RunRow *ret_run) {
+Status read_run(Reads *reads, RunRef which, RunRow *ret_run) {
     Status status;
-    if (str_is_null(run_id)) {
-        RunRow wanted = {.key = run};
+    if (str_is_null(which.id)) {
+        RunRow wanted = {.key = which.key};
         status = rows_get(reads->rows, TABLE_RUNS, &wanted, reads->arena, ret_run);
     } else {
-        RunRow wanted = {.id = run_id}, *rows = NULL;
+        RunRow wanted = {.id = which.id}, *rows = NULL;
         size_t count = 0;
         Scan scan = {.table = TABLE_RUNS,
                      .index = RUNS_BY_ID,
@@ -29,27 +30,12 @@ Status read_find_run(Reads *reads, Str run_id, int64_t run, RunRow *ret_run) {
         if (status == OK) *ret_run = rows[0];
     }
     if (status != ERR_NOT_FOUND) return status;
-    if (str_is_null(run_id)) {
+    if (str_is_null(which.id)) {
         return diag_set(reads->diag, status, "RUN_NOT_FOUND", "there is no run with key %lld",
-                        (long long)run);
+                        (long long)which.key);
     }
     return diag_set(reads->diag, status, "RUN_NOT_FOUND", "there is no run \"%.*s\"",
-                    STR_ARG(run_id));
-}
-
-Status read_run(Reads *reads) {
-    Query *query = reads->query;
-    RunRow *run = ARENA_NEW(reads->arena, RunRow);
-    TRY(read_find_run(reads, query->run_id, query->run, run));
-    query->runs = run;
-    query->count = 1;
-    return OK;
-}
-
-static void answer_runs(Query *query, const Walk *walk) {
-    query->runs = (RunRow *)(void *)walk->rows;
-    query->count = walk->count;
-    query->next = walk->next;
+                    STR_ARG(which.id));
 }
 
 // ---- list ----
@@ -59,6 +45,7 @@ typedef struct Filtering {
     uint32_t states;
     int64_t parent; // 0 = any
     Arena arena;    // wait sets that are looked into
+    RunPage *page;  // the answer
 } Filtering;
 
 // Lists are joined by '\n'.
@@ -134,9 +121,8 @@ static RunList list_new(Reads *reads, int64_t limit) {
     return (RunList){ARENA_ARRAY(reads->arena, RunRow, (size_t)limit), 0, limit};
 }
 
-static void answer_list(Query *query, const RunList *list) {
-    query->runs = list->rows;
-    query->count = list->count;
+static RunPage page_of(const RunList *list, int64_t next) {
+    return (RunPage){list->rows, list->count, next};
 }
 
 // A source of run keys, newest first: those below `below` (0 = from the newest). Rows that it has
@@ -146,10 +132,12 @@ typedef struct KeyPage {
     int64_t last; // run of the last row
     size_t count; // rows
 } KeyPage;
-typedef Status (*KeySource)(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page);
+typedef Status (*KeySource)(Reads *reads, const RunFilter *filter, int64_t below, Arena *arena,
+                            KeyPage *ret_page);
 
-static Status tagged_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page) {
-    TagRow wanted = {.tag = reads->query->filter.tag}, *rows = NULL;
+static Status tagged_page(Reads *reads, const RunFilter *filter, int64_t below, Arena *arena,
+                          KeyPage *ret_page) {
+    TagRow wanted = {.tag = filter->tag}, *rows = NULL;
     Scan scan = {.table = TABLE_TAGS,
                  .index = SCAN_PRIMARY,
                  .match = &wanted,
@@ -165,8 +153,8 @@ static Status tagged_page(Reads *reads, int64_t below, Arena *arena, KeyPage *re
     return OK;
 }
 
-static Status state_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret_page) {
-    const RunFilter *filter = &reads->query->filter;
+static Status state_page(Reads *reads, const RunFilter *filter, int64_t below, Arena *arena,
+                         KeyPage *ret_page) {
     StateRow wanted = {.name = filter->state_key, .digest = state_digest(filter->state_value)};
     StateRow *rows = NULL;
     Scan scan = {.table = TABLE_STATES,
@@ -187,16 +175,16 @@ static Status state_page(Reads *reads, int64_t below, Arena *arena, KeyPage *ret
 }
 
 static Status list_by_keys(Reads *reads, Filtering *filtering, KeySource source) {
-    Query *query = reads->query;
-    ASSERT(!query->filter.is_oldest_first);
-    RunList list = list_new(reads, query->filter.limit);
+    const RunFilter *filter = filtering->filter;
+    ASSERT(!filter->is_oldest_first);
+    RunList list = list_new(reads, filter->limit);
     size_t start_size = reads->arena->used_size;
-    int64_t last_key = query->filter.cursor;
+    int64_t last_key = filter->cursor;
     for (int64_t looks = 0;; looks += LIMIT_READ_CHUNK) {
         KeyPage page = {0};
         Arena arena;
         arena_init(&arena);
-        Status status = source(reads, last_key, &arena, &page);
+        Status status = source(reads, filter, last_key, &arena, &page);
         bool is_full = false;
         for (size_t i = 0; status == OK && i < page.count; i++) {
             if (page.keys[i] == 0) continue;
@@ -206,13 +194,13 @@ static Status list_by_keys(Reads *reads, Filtering *filtering, KeySource source)
         }
         arena_done(&arena);
         TRY(status);
-        answer_list(query, &list);
+        *filtering->page = page_of(&list, 0);
         bool is_cut = looks + LIMIT_READ_CHUNK >= LIMIT_READ_LOOKS ||
                       reads->arena->used_size - start_size > READ_SIZE_MAX;
         if (!is_full && page.count < LIMIT_READ_CHUNK) return OK;
         if (!is_full) last_key = page.last;
         if (!is_full && !is_cut) continue;
-        query->next = last_key;
+        filtering->page->next = last_key;
         return OK;
     }
 }
@@ -225,35 +213,31 @@ static bool is_passed(const RunFilter *filter, int64_t key) {
 
 // The page of those among `keys` that are wanted; sorts them.
 static Status list_of_keys(Reads *reads, Filtering *filtering, int64_t *keys, size_t count) {
-    Query *query = reads->query;
-    const RunFilter *filter = &query->filter;
+    const RunFilter *filter = filtering->filter;
     qsort(keys, count, sizeof(int64_t),
           filter->is_oldest_first ? key_compare_ascending : key_compare_descending);
     RunList list = list_new(reads, filter->limit);
-    int64_t last_key = 0;
-    for (size_t i = 0; i < count; i++) {
+    int64_t last_key = 0, next = 0;
+    for (size_t i = 0; i < count && next == 0; i++) {
         bool is_full, is_repeated = i > 0 && keys[i] == keys[i - 1];
         if (is_repeated || is_passed(filter, keys[i])) continue;
         TRY(list_add(reads, &list, keys[i], filtering, &is_full));
-        if (is_full) {
-            query->next = last_key;
-            break;
-        }
+        if (is_full) next = last_key;
         last_key = keys[i];
     }
-    answer_list(query, &list);
+    *filtering->page = page_of(&list, next);
     return OK;
 }
 
 // Runs that are asked for by name.
 static Status list_by_ids(Reads *reads, Filtering *filtering) {
-    Str left = reads->query->filter.ids, id;
+    Str left = filtering->filter->ids, id;
     size_t most = 1, count = 0;
     for (size_t i = 0; i < left.len; i++) most += left.data[i] == '\n';
     int64_t *keys = ARENA_ARRAY(reads->arena, int64_t, most);
     while (str_split(&left, '\n', &id)) {
         RunRow run;
-        Status status = read_find_run(reads, id, 0, &run);
+        Status status = read_run(reads, run_of_id(id), &run);
         if (status == ERR_NOT_FOUND) continue;
         TRY(status);
         keys[count++] = run.key;
@@ -263,11 +247,10 @@ static Status list_by_ids(Reads *reads, Filtering *filtering) {
 
 // Idle runs, if they are few enough to be sorted by key here; otherwise *ret_is_done is false.
 static Status list_by_idle(Reads *reads, Filtering *filtering, bool *ret_is_done) {
-    Query *query = reads->query;
     Scan scan = {.table = TABLE_RUNS,
                  .index = RUNS_BY_IDLE,
                  .has_max = true,
-                 .max = query->filter.idle_before_ms - 1};
+                 .max = filtering->filter->idle_before_ms - 1};
     int64_t *keys;
     size_t count;
     TRY(keys_collect(reads, &scan, IDLE_KEYS_MAX, &keys, &count));
@@ -277,12 +260,11 @@ static Status list_by_idle(Reads *reads, Filtering *filtering, bool *ret_is_done
 }
 
 static Status list_by_walk(Reads *reads, Filtering *filtering) {
-    Query *query = reads->query;
+    const RunFilter *filter = filtering->filter;
     RunRow matches[RUN_STATE_COUNT] = {0};
     Walk walk = {.table = TABLE_RUNS,
-                 .is_descending = !query->filter.is_oldest_first,
-                 .after = query->filter.cursor,
-                 .limit = query->filter.limit,
+                 .is_descending = !filter->is_oldest_first,
+                 .page = {filter->cursor, filter->limit, filter->size_max},
                  .wanted = run_is_wanted,
                  .context = filtering};
     if (filtering->parent) {
@@ -298,7 +280,7 @@ static Status list_by_walk(Reads *reads, Filtering *filtering) {
         walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     }
     TRY(walk_run(reads, &walk));
-    answer_runs(query, &walk);
+    *filtering->page = (RunPage){(RunRow *)(void *)walk.rows, walk.count, walk.next};
     return OK;
 }
 
@@ -319,14 +301,14 @@ static Status list_choose(Reads *reads, Filtering *filtering) { // [L2]
     return list_by_walk(reads, filtering);
 }
 
-Status read_list_runs(Reads *reads) {
+Status read_runs(Reads *reads, const RunFilter *filter, RunPage *ret_page) {
     const uint32_t every_state = ((1u << RUN_STATE_COUNT) - 1) & ~1u;
-    const RunFilter *filter = &reads->query->filter;
-    Filtering filtering = {.filter = filter, .states = filter->states & every_state};
+    Filtering filtering = {
+        .filter = filter, .states = filter->states & every_state, .page = ret_page};
     if (filter->states != 0 && filtering.states == 0) return OK; // no such state, no runs
     if (!str_is_null(filter->parent_id)) {
         RunRow parent;
-        Status status = read_find_run(reads, filter->parent_id, 0, &parent);
+        Status status = read_run(reads, run_of_id(filter->parent_id), &parent);
         if (status == ERR_NOT_FOUND) return OK;
         TRY(status);
         filtering.parent = parent.key;
@@ -343,95 +325,41 @@ Status read_list_runs(Reads *reads) {
     return status;
 }
 
-Status read_children(Reads *reads) {
-    Query *query = reads->query;
-    RunRow match = {.parent = query->run};
-    if (!str_is_null(query->run_id)) {
-        RunRow parent;
-        TRY(read_find_run(reads, query->run_id, 0, &parent));
-        match.parent = parent.key;
-    }
-    Walk walk = {
-        .table = TABLE_RUNS, .is_descending = true, .after = query->after, .limit = query->limit};
-    walk_add(&walk, RUNS_BY_PARENT, &match, 1);
-    TRY(walk_run(reads, &walk));
-    answer_runs(query, &walk);
-    return OK;
-}
+// ---- waiters, owned ----
 
-// ---- waiters, due, owned ----
-
-Status read_waiters(Reads *reads) {
-    Query *query = reads->query;
-    WaiterRow match = {.topic = query->name};
-    Walk walk = {.table = TABLE_WAITERS, .after = query->after, .limit = query->limit};
+Status read_waiters(Reads *reads, const WaiterFilter *filter, RunPage *ret_page) {
+    WaiterRow match = {.topic = filter->topic};
+    Walk walk = {.table = TABLE_WAITERS, .page = filter->page};
     walk_add(&walk, WAITERS_BY_TOPIC, &match, 1);
     TRY(walk_run(reads, &walk));
     const WaiterRow *waiters = (const WaiterRow *)(void *)walk.rows;
-    RunList list = list_new(reads, query->limit);
+    RunList list = list_new(reads, filter->page.limit);
     for (size_t i = 0; i < walk.count; i++) {
         bool is_full;
         // A run may wait for the topic more than once; its waiters stand side by side.
         if (i > 0 && waiters[i].run == waiters[i - 1].run) continue;
         TRY(list_add(reads, &list, waiters[i].run, NULL, &is_full));
     }
-    answer_list(query, &list);
-    query->next = walk.next;
+    *ret_page = page_of(&list, walk.next);
     return OK;
 }
 
-static bool run_is_alive(const void *row, void *context) {
-    (void)context;
-    return !run_state_is_terminal(((const RunRow *)row)->state);
-}
-
-Status read_due_runs(Reads *reads) {
-    Query *query = reads->query;
-    RunList list = list_new(reads, query->limit);
-    Scan scan = {.table = TABLE_RUNS,
-                 .index = RUNS_BY_DUE,
-                 .has_max = true,
-                 .max = query->now_ms,
-                 .limit = LIMIT_READ_CHUNK};
-    for (int64_t looks = 0; looks < LIMIT_READ_LOOKS; looks += LIMIT_READ_CHUNK) {
-        RunRow *rows = NULL;
-        size_t count = 0;
-        arena_reset(&reads->scratch);
-        TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
-        for (size_t i = 0; i < count && (int64_t)list.count < list.limit; i++) {
-            if (!run_is_alive(&rows[i], NULL)) continue; // to be purged, not to be run
-            rows[i].snapshot = STR_NULL;
-            row_copy(&tables[TABLE_RUNS], reads->arena, &rows[i], &list.rows[list.count++]);
-        }
-        if (count < LIMIT_READ_CHUNK || (int64_t)list.count == list.limit) break;
-        scan.has_min = true;
-        scan.min = rows[count - 1].due_at_ms;
-        scan.after_key = rows[count - 1].key;
-    }
-    answer_list(query, &list);
-    return OK;
-}
-
-Status read_owned(Reads *reads) {
-    Query *query = reads->query;
-    RunRow match = {.owner = query->run};
+Status read_owned(Reads *reads, const OwnedFilter *filter, RunPage *ret_page) {
+    RunRow match = {.owner = filter->node};
     Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .match = &match, .match_count = 1};
     int64_t *keys;
     size_t count;
     TRY(keys_collect(reads, &scan, OWNED_KEYS_MAX, &keys, &count));
     qsort(keys, count, sizeof(int64_t), key_compare_ascending);
-    RunList list = list_new(reads, query->limit);
-    int64_t last_key = 0;
-    for (size_t i = 0; i < count; i++) {
+    RunList list = list_new(reads, filter->page.limit);
+    int64_t last_key = 0, next = 0;
+    for (size_t i = 0; i < count && next == 0; i++) {
         bool is_full;
-        if (keys[i] <= query->after) continue;
+        if (keys[i] <= filter->page.after) continue;
         TRY(list_add(reads, &list, keys[i], NULL, &is_full));
-        if (is_full) {
-            query->next = last_key;
-            break;
-        }
+        if (is_full) next = last_key;
         last_key = keys[i];
     }
-    answer_list(query, &list);
+    *ret_page = page_of(&list, next);
     return OK;
 }

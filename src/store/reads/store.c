@@ -1,87 +1,69 @@
-// Reads: one query, one consistent view; and the walk all listings are made of.
+// Reads: one question, one consistent view; and the walk all listings are made of.
 //
 // A walk merges up to a handful of ordered sources by key and keeps the rows that are wanted, so
 // that "runs in state a or b" costs what its page costs, however many other runs there are.
 //   [R2] It stops after a page, after LIMIT_READ_LOOKS rows, or after READ_SIZE_MAX bytes.
 //
-// Not here: the queries (reads_*.c by noun).
+// Not here: the questions (reads/*.c by noun).
 #include "base/array.h"
 #include "base/assert.h"
 #include "store/reads/internal.h"
 
-typedef Status (*Reader)(Reads *reads);
-
-static const Reader readers[QUERY_KIND_COUNT] = {
-    [QUERY_RUN] = read_run,
-    [QUERY_RUN_LOAD] = read_run_load,
-    [QUERY_LOAD_RUNS] = read_load_runs,
-    [QUERY_LIST_RUNS] = read_list_runs,
-    [QUERY_STEP] = read_step,
-    [QUERY_LIST_STEPS] = read_list_steps,
-    [QUERY_LOG] = read_log,
-    [QUERY_INPUT] = read_input,
-    [QUERY_RESULT] = read_result,
-    [QUERY_PAUSE_REASON] = read_pause_reason,
-    [QUERY_WAITERS] = read_waiters,
-    [QUERY_EVENTS] = read_events,
-    [QUERY_TOPIC] = read_topic,
-    [QUERY_LIST_TOPICS] = read_list_topics,
-    [QUERY_DEAD_LETTERS] = read_dead_letters,
-    [QUERY_TASK] = read_task,
-    [QUERY_LIST_TASKS] = read_list_tasks,
-    [QUERY_CLAIMABLE] = read_claimable,
-    [QUERY_DEFINITION] = read_definition,
-    [QUERY_LIST_DEFINITIONS] = read_list_definitions,
-    [QUERY_NODE] = read_node,
-    [QUERY_LIST_NODES] = read_list_nodes,
-    [QUERY_DUE] = read_due,
-    [QUERY_DUE_RUNS] = read_due_runs,
-    [QUERY_CHILDREN] = read_children,
-    [QUERY_STATS] = read_stats,
-    [QUERY_OWNED] = read_owned,
-    [QUERY_SCHEDULE] = read_schedule,
-    [QUERY_LIST_SCHEDULES] = read_list_schedules,
-    [QUERY_QUEUE] = read_queue,
-    [QUERY_LIST_QUEUES] = read_list_queues,
-    [QUERY_STATE] = read_state,
-    [QUERY_LIST_STATES] = read_list_states,
-    [QUERY_LIST_TOKENS] = read_list_tokens,
-};
-
-static void query_clear_answers(Query *query) {
-    query->runs = NULL;
-    query->loads = NULL;
-    query->log = NULL;
-    query->events = NULL;
-    query->tasks = NULL;
-    query->topics = NULL;
-    query->dead_letters = NULL;
-    query->definitions = NULL;
-    query->nodes = NULL;
-    query->node_runs = NULL;
-    query->schedules = NULL;
-    query->queues = NULL;
-    query->values = NULL;
-    query->tokens = NULL;
-    query->are_full = NULL;
-    query->count = query->log_count = 0;
-    query->next = query->number = 0;
-    query->text = STR_NULL;
+static Status answer(Reads *reads, ReadRequest *request) {
+    const ReadQuestion *in = &request->in;
+    ReadAnswer *out = &request->out;
+    switch (request->kind) {
+    case READ_RUN: return read_run(reads, in->run, &out->run);
+    case READ_RUN_LOAD: return read_run_load(reads, in->key, &out->load);
+    case READ_RUN_LOADS: return read_run_loads(reads, in->keys, &out->loads);
+    case READ_RUNS: return read_runs(reads, &in->runs, &out->runs);
+    case READ_WAITERS: return read_waiters(reads, &in->waiters, &out->runs);
+    case READ_OWNED: return read_owned(reads, &in->owned, &out->runs);
+    case READ_RESULT: return read_result(reads, in->run, &out->result);
+    case READ_PAUSE_REASON: return read_pause_reason(reads, in->run, &out->text);
+    case READ_LOG: return read_log(reads, &in->log, &out->log);
+    case READ_STEP: return read_step(reads, &in->step, &out->step);
+    case READ_STEPS: return read_steps(reads, &in->steps, &out->log);
+    case READ_STATE: return read_state(reads, &in->state, &out->text);
+    case READ_STATES: return read_states(reads, in->run, &out->states);
+    case READ_EVENTS: return read_events(reads, &in->events, &out->events);
+    case READ_SIGNALS: return read_signals(reads, &in->signals, &out->events);
+    case READ_TOPIC: return read_topic(reads, in->name, &out->topic);
+    case READ_TOPICS: return read_topics(reads, &in->names, &out->topics);
+    case READ_DEAD_LETTERS: return read_dead_letters(reads, &in->page, &out->dead_letters);
+    case READ_TASK: return read_task(reads, in->name, &out->task);
+    case READ_TASKS: return read_tasks(reads, &in->tasks, &out->tasks);
+    case READ_CLAIMABLE: return read_claimable(reads, &in->claimable, &out->tasks);
+    case READ_QUEUE: return read_queue(reads, in->name, &out->queue);
+    case READ_QUEUES: return read_queues(reads, &in->names, &out->queues);
+    case READ_DEFINITION: return read_definition(reads, &in->definition, &out->definition);
+    case READ_DEFINITION_BY_KEY: return read_definition_by_key(reads, in->key, &out->definition);
+    case READ_DEFINITIONS: return read_definitions(reads, &in->definitions, &out->definitions);
+    case READ_SCHEDULE: return read_schedule(reads, in->name, &out->schedule);
+    case READ_SCHEDULES: return read_schedules(reads, &in->page, &out->schedules);
+    case READ_NODE: return read_node(reads, in->key, &out->node);
+    case READ_NODES: return read_nodes(reads, &in->page, &out->nodes);
+    case READ_TOKENS: return read_tokens(reads, &in->page, &out->tokens);
+    case READ_DUE: return read_due(reads, &out->due_at_ms);
+    case READ_STATS: return read_stats(reads, &out->stats);
+    case READ_KIND_COUNT: break;
+    }
+    UNREACHABLE();
 }
 
-static Status read_once(const Kernel *kernel, Arena *arena, Query *query, bool *is_retry,
+static Status read_once(const Kernel *kernel, Arena *arena, ReadRequest *request, bool *is_retry,
                         Diag *diag) {
     bool was_retry = *is_retry;
     *is_retry = false;
-    query_clear_answers(query);
+    request->out = (ReadAnswer){0};
     RowStore *rows = kernel->reader;
     TRY(rows->ops->read_begin(rows, diag));
     rows->diag = diag;
     rows->is_retry = was_retry;
     rows->wants_restart = false;
-    Reads reads = {.kernel = kernel, .rows = rows, .arena = arena, .query = query, .diag = diag};
+    Reads reads = {.kernel = kernel, .rows = rows, .arena = arena, .diag = diag};
     arena_init(&reads.scratch);
-    Status status = readers[query->kind](&reads);
+    Status status = answer(&reads, request);
     arena_done(&reads.scratch);
     rows->diag = NULL;
     *is_retry = status != OK && rows->wants_restart; // said here: it is others' after read_end
@@ -89,13 +71,12 @@ static Status read_once(const Kernel *kernel, Arena *arena, Query *query, bool *
     return status;
 }
 
-Status kernel_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+Status kernel_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     const Kernel *kernel = (const Kernel *)store;
-    ASSERT(query->kind > 0 && query->kind < QUERY_KIND_COUNT);
     bool is_retry = false;
     for (int attempt = 1;; attempt++) { // [R10] of rowstore.h
         ArenaMark mark = arena_mark(arena);
-        Status status = read_once(kernel, arena, query, &is_retry, diag);
+        Status status = read_once(kernel, arena, request, &is_retry, diag);
         if (!is_retry || attempt == READ_ATTEMPTS_MAX) return status;
         arena_rewind(arena, mark);
     }
@@ -105,9 +86,8 @@ int64_t read_limit(int64_t limit) {
     return limit <= 0 || limit > LIMIT_LIST_PAGE ? LIMIT_LIST_PAGE : limit;
 }
 
-size_t read_size_max(const Query *query) {
-    bool is_given = query->size_max > 0 && query->size_max < READ_SIZE_MAX;
-    return is_given ? query->size_max : READ_SIZE_MAX;
+size_t read_size_max(size_t size_max) {
+    return size_max > 0 && size_max < READ_SIZE_MAX ? size_max : READ_SIZE_MAX;
 }
 
 int64_t read_chunk(size_t size) {
@@ -129,7 +109,7 @@ static int64_t key_of(const void *row) { return *(const int64_t *)row; }
 
 static Status stream_fill(Reads *reads, const Walk *walk, Stream *stream) {
     size_t row_size = tables[walk->table].row_size;
-    int64_t after = walk->after;
+    int64_t after = walk->page.after;
     if (stream->count > 0) after = key_of(stream->rows + (stream->count - 1) * row_size);
     Scan scan = stream->scan;
     scan.is_descending = walk->is_descending;
@@ -181,12 +161,12 @@ static void walk_keep(Reads *reads, Walk *walk, size_t *capacity, void *row) {
 
 static Status walk_all(Reads *reads, Walk *walk) {
     size_t capacity = 0;
-    size_t start_size = reads->arena->used_size;
+    size_t start_size = reads->arena->used_size, size_max = read_size_max(walk->page.size_max);
     int64_t last_key = 0; // the last row that is dealt with
     for (int64_t looks = 0;; looks++) {
         char *row;
-        bool is_cut = looks >= LIMIT_READ_LOOKS ||
-                      reads->arena->used_size - start_size > read_size_max(reads->query); // [R2]
+        bool is_cut =
+            looks >= LIMIT_READ_LOOKS || reads->arena->used_size - start_size > size_max; // [R2]
         TRY(walk_next(reads, walk, &row));
         if (!row) return OK;
         if (is_cut) {
@@ -194,7 +174,7 @@ static Status walk_all(Reads *reads, Walk *walk) {
             return OK;
         }
         if (!walk->wanted || walk->wanted(row, walk->context)) {
-            if ((int64_t)walk->count == walk->limit) {
+            if ((int64_t)walk->count == walk->page.limit) {
                 walk->next = last_key;
                 return OK;
             }
@@ -205,7 +185,7 @@ static Status walk_all(Reads *reads, Walk *walk) {
 }
 
 Status walk_run(Reads *reads, Walk *walk) {
-    walk->limit = read_limit(walk->limit);
+    walk->page.limit = read_limit(walk->page.limit);
     Status status = walk_all(reads, walk);
     for (size_t i = 0; i < walk->stream_count; i++) arena_done(&walk->streams[i].arena);
     return status;
@@ -244,7 +224,8 @@ Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64_t **ret_ke
 
 // ---- what is due, and how many there are ----
 
-Status read_due(Reads *reads) {
+Status read_due(Reads *reads, int64_t *ret_due_at_ms) {
+    int64_t due_at_ms = 0;
     static const struct {
         TableNumber table;
         int index;
@@ -265,20 +246,21 @@ Status read_due(Reads *reads) {
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         if (count == 0) continue;
         const int64_t *due = (const int64_t *)(const void *)(rows + dues[i].offset);
-        reads->query->number = earliest_of(reads->query->number, *due);
+        due_at_ms = earliest_of(due_at_ms, *due);
     }
+    *ret_due_at_ms = due_at_ms;
     return OK;
 }
 
-Status read_stats(Reads *reads) {
+Status read_stats(Reads *reads, StoreStats *ret_stats) {
     CounterRow *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_COUNTERS, .index = SCAN_PRIMARY, .limit = COUNTER_COUNT};
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
-    reads->query->stats = (StoreStats){0};
+    *ret_stats = (StoreStats){0};
     for (size_t i = 0; i < count; i++) {
         if (rows[i].number < 0 || rows[i].number >= COUNTER_COUNT) continue;
-        reads->query->stats.counters[rows[i].number] = rows[i].value;
+        ret_stats->counters[rows[i].number] = rows[i].value;
     }
     return OK;
 }

@@ -3,6 +3,8 @@
 #include "store/decorators/fault.h"
 #include "store/decorators/metrics.h"
 #include "store/decorators/trace.h"
+#include "store/read_request.h"
+#include "store/reads.h"
 #include "unit/unit.h"
 #include <stdio.h>
 
@@ -36,13 +38,12 @@ static Status fake_commit(Store *store, Batch *batch, Diag *diag) {
     return OK;
 }
 
-static Status fake_read(Store *store, Arena *arena, Query *query, Diag *diag) {
+static Status fake_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     (void)diag;
     FakeStore *fake = (FakeStore *)store;
     fake->read_count++;
     pass_time(fake);
-    query->runs = ARENA_ARRAY(arena, RunRow, 1);
-    query->count = 1;
+    request->out.run.id = arena_str(arena, request->in.run.id);
     return fake->answer;
 }
 
@@ -62,7 +63,7 @@ typedef struct Fixture {
     FixedEnv env;
     Arena arena;
     Batch batch;
-    Query query;
+    RunRow run;
     Diag diag;
 } Fixture;
 
@@ -75,9 +76,12 @@ static int set_up(void **state) {
     batch_init(&f->batch, &f->arena, 1000);
     batch_add(&f->batch, OP_CREATE_RUN)->in.create_run.spec.id = STR("order-1");
     batch_add(&f->batch, OP_CANCEL)->in.cancel.run_id = STR("missing");
-    f->query = (Query){.kind = QUERY_RUN, .run_id = STR("order-1")};
     *state = f;
     return 0;
+}
+
+static Status find_order(Fixture *f, Store *store) {
+    return store_run_by_id(store, &f->arena, STR("order-1"), &f->run, &f->diag);
 }
 
 static int tear_down(void **state) {
@@ -112,8 +116,8 @@ static void every_operation_has_a_name_of_its_own(void **state) {
         }
     }
     assert_string_equal(op_kind_name((OpKind)0), "unknown");
-    for (int kind = 1; kind < QUERY_KIND_COUNT; kind++) {
-        assert_string_not_equal(query_kind_name((QueryKind)kind), "unknown");
+    for (int kind = 1; kind < READ_KIND_COUNT; kind++) {
+        assert_string_not_equal(read_kind_name((ReadKind)kind), "unknown");
     }
 }
 
@@ -194,14 +198,14 @@ static void a_read_can_fail_too(void **state) {
     Fixture *f = *state;
     Plan plan = {2, FAULT_AFTER};
     Store *store = faulty(f, &plan);
-    assert_ok(store_read(store, &f->arena, &f->query, &f->diag));
-    assert_int_equal(f->query.count, 1);
-    assert_status(store_read(store, &f->arena, &f->query, &f->diag), ERR_UNAVAILABLE);
-    assert_null(f->query.runs);
-    assert_int_equal(f->query.count, 0);
-    assert_str_equal(f->query.run_id, "order-1");
+    assert_ok(find_order(f, store));
+    assert_str_equal(f->run.id, "order-1");
+    ReadRequest request = {.kind = READ_RUN, .in.run.id = STR("order-1")};
+    assert_status(store->ops->read(store, &f->arena, &request, &f->diag), ERR_UNAVAILABLE);
+    assert_null(request.out.run.id.data); // what it answered is thrown away
+    assert_str_equal(request.in.run.id, "order-1");
     plan = (Plan){3, FAULT_BEFORE};
-    assert_status(store_read(store, &f->arena, &f->query, &f->diag), ERR_UNAVAILABLE);
+    assert_status(find_order(f, store), ERR_UNAVAILABLE);
     assert_int_equal(f->fake.read_count, 2);
     assert_int_equal(fault_store_call_count(store), 3);
     store_close(store);
@@ -220,7 +224,7 @@ static void after_a_crash_nothing_gets_through(void **state) {
         assert_int_equal(f->fake.commit_count, 1 + i);
         int64_t row_count;
         assert_status(store_commit(store, &f->batch, &f->diag), ERR_UNAVAILABLE);
-        assert_status(store_read(store, &f->arena, &f->query, &f->diag), ERR_UNAVAILABLE);
+        assert_status(find_order(f, store), ERR_UNAVAILABLE);
         assert_status(store_verify(store, &row_count, &f->diag), ERR_UNAVAILABLE);
         assert_int_equal(f->fake.commit_count, 1 + i);
         assert_int_equal(f->fake.read_count, 0);
@@ -257,8 +261,8 @@ static void a_trace_tells_each_operation_and_its_answer(void **state) {
     assert_non_null(strstr(lines.text, "create_run order-1 -> OK"));
     assert_non_null(strstr(lines.text, "cancel missing -> NOT_FOUND RUN_NOT_FOUND"));
     assert_non_null(strstr(lines.text, "commit_turn 7 "));
-    assert_ok(store_read(store, &f->arena, &f->query, NULL));
-    assert_non_null(strstr(lines.text, "read run run \"order-1\""));
+    assert_ok(find_order(f, store));
+    assert_non_null(strstr(lines.text, "read run \"order-1\" 0 -> OK, 1 rows"));
     int64_t row_count = 0;
     assert_ok(store_verify(store, &row_count, NULL));
     assert_int_equal(row_count, 9);
@@ -290,11 +294,11 @@ static void metrics_count_calls_operations_and_time(void **state) {
     Store *store = metrics_store_new(&f->fake.base, &f->env.base);
     assert_ok(store_commit(store, &f->batch, &f->diag));
     assert_ok(store_commit(store, &f->batch, &f->diag));
-    for (int i = 0; i < 3; i++) assert_ok(store_read(store, &f->arena, &f->query, &f->diag));
+    for (int i = 0; i < 3; i++) assert_ok(find_order(f, store));
     f->fake.answer = ERR_NOT_FOUND;
-    assert_status(store_read(store, &f->arena, &f->query, &f->diag), ERR_NOT_FOUND);
+    assert_status(find_order(f, store), ERR_NOT_FOUND);
     f->fake.answer = ERR_UNAVAILABLE;
-    assert_status(store_read(store, &f->arena, &f->query, &f->diag), ERR_UNAVAILABLE);
+    assert_status(find_order(f, store), ERR_UNAVAILABLE);
     assert_status(store_commit(store, &f->batch, &f->diag), ERR_UNAVAILABLE);
     StoreMetrics metrics;
     metrics_store_get(store, &metrics);
@@ -315,7 +319,6 @@ static void metrics_count_calls_operations_and_time(void **state) {
     assert_int_equal(metrics.op_refused_counts[OP_CANCEL], 2);
     assert_int_equal(metrics.op_refused_counts[OP_CREATE_RUN], 0);
     assert_int_equal(metrics.read_count, 5);
-    assert_int_equal(metrics.read_counts[QUERY_RUN], 5);
     assert_int_equal(metrics.read_failed_count, 1);
     assert_int_equal(metrics.read_ns, 5000000);
     store_close(store);
