@@ -191,8 +191,9 @@ void tasks_apply_claimed(Tasks *self, const Op *op) {
 
 void tasks_forget_claims(Tasks *self, const Commit *commit) {
     for (size_t i = 0; i < commit->items.count; i++) {
-        const Op *op = commit->items.data[i].op;
-        if (op->kind == OP_CLAIM_TASKS) task_window_forget(&self->window, op->in.claim_tasks.max);
+        const CommitItem *item = &commit->items.data[i];
+        bool is_ours = item->op->kind == OP_CLAIM_TASKS && item->request == NULL; // not a worker's
+        if (is_ours) task_window_forget(&self->window, item->op->in.claim_tasks.max);
     }
 }
 

@@ -1,5 +1,6 @@
 // TaskWindow: how many tasks are asked for, by how fast they went.
 #include "engine/work/task_window.h"
+#include "engine/work/tasks.h"
 #include "unit/unit.h"
 
 static TaskWindow window_of(int64_t first, int64_t max) {
@@ -81,6 +82,20 @@ static void claim_that_was_undone_is_made_again(void **state) {
     assert_int_equal(window.asked, 0);
 }
 
+// A commit that is lost may carry claims of workers outside, which the window knows nothing of.
+static void only_our_own_claims_of_a_lost_commit_are_forgotten(void **state) {
+    (void)state;
+    Tasks tasks = {.window = window_of(16, 16)};
+    Request request = {0};
+    Op theirs = {.kind = OP_CLAIM_TASKS}, ours = {.kind = OP_CLAIM_TASKS};
+    theirs.in.claim_tasks.max = 500;
+    ours.in.claim_tasks.max = task_window_ask(&tasks.window, 4, 1000);
+    CommitItem items[] = {{.op = &theirs, .request = &request}, {.op = &ours}};
+    Commit commit = {.items = {.data = items, .count = 2}};
+    tasks_forget_claims(&tasks, &commit);
+    assert_int_equal(tasks.window.asked, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_asks_for_what_it_makes_and_half_of_the_rest),
@@ -89,6 +104,7 @@ int main(void) {
         cmocka_unit_test(window_that_shrinks_has_no_room_rather_than_less),
         cmocka_unit_test(word_that_comes_during_a_claim_wants_another),
         cmocka_unit_test(claim_that_was_undone_is_made_again),
+        cmocka_unit_test(only_our_own_claims_of_a_lost_commit_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
