@@ -223,18 +223,19 @@ static bool ended_changed(Contest *contest, Arena *arena) {
 }
 
 static int64_t last_batch(Store *store, int64_t node, Arena *arena) {
-    Query query = {.kind = QUERY_NODE, .run = node};
-    if (store_read(store, arena, &query, NULL) != OK) abort();
-    return query.nodes[0].last_batch;
+    NodeRow row;
+    if (store_node_by_key(store, arena, node, &row, NULL) != OK) abort();
+    return row.last_batch;
 }
 
 // The number of a node's last batch is the same everywhere. Where leases are kept beside the rows,
 // a batch that only renews leaves no number: the one before it stands until another one writes.
 static bool batch_numbers_differ(const Contest *contest, Arena *arena) {
-    Query list = {.kind = QUERY_LIST_NODES};
-    if (store_read(contest->sides[0].store, arena, &list, NULL) != OK) abort();
+    NodePage list;
+    if (store_list_nodes(contest->sides[0].store, arena, &(PageSpec){0}, &list, NULL) != OK)
+        abort();
     for (size_t i = 0; i < list.count; i++) {
-        int64_t node = list.nodes[i].key, expected = list.nodes[i].last_batch;
+        int64_t node = list.rows[i].row.key, expected = list.rows[i].row.last_batch;
         void *heartbeat = map_get(&contest->heartbeats, (uint64_t)node);
         bool is_heartbeat = heartbeat == (void *)(uintptr_t)expected;
         for (size_t side = 1; side < BACKENDS; side++) {
