@@ -253,8 +253,9 @@ int abide_load(abide_engine *engine, const char *run_id, int *ret_changed, abide
     return move(engine, OP_NOTE_RELOADED, run_id, ret_changed, error);
 }
 
-static Status check_iteration(int given, int64_t *ret_iteration, Diag *diag) {
-    *ret_iteration = given;
+static Status check_iteration(int given, StepChoice *step, Diag *diag) {
+    step->iteration = given;
+    step->is_last = given == ABIDE_LAST_ITERATION;
     if (given >= ABIDE_LAST_ITERATION) return OK;
     return diag_set(diag, ERR_INVALID, "BAD_OPTION", "iteration is %d; they count from 0", given);
 }
@@ -267,8 +268,9 @@ int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int
     Op *op = &asked.request.op;
     Diag diag;
     Status status = api_check_run_id(run_id, &op->in.rewind.run_id, &diag);
-    if (status == OK) status = api_check_name(step, "the step name", &op->in.rewind.step, &diag);
-    if (status == OK) status = check_iteration(iteration, &op->in.rewind.iteration, &diag);
+    if (status == OK)
+        status = api_check_name(step, "the step name", &op->in.rewind.step.name, &diag);
+    if (status == OK) status = check_iteration(iteration, &op->in.rewind.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     return finish(engine, &asked, NULL, error);
 }
@@ -283,10 +285,10 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
     IdText text;
     Status status = api_check_run_id(run_id, &op->in.fork.run_id, &diag);
     if (status == OK && step != NULL)
-        status = api_check_name(step, "the step name", &op->in.fork.step, &diag);
+        status = api_check_name(step, "the step name", &op->in.fork.step.name, &diag);
     if (status == OK && new_id != NULL)
         status = api_check_run_id(new_id, &op->in.fork.new_id, &diag);
-    if (status == OK) status = check_iteration(iteration, &op->in.fork.iteration, &diag);
+    if (status == OK) status = check_iteration(iteration, &op->in.fork.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     if (new_id == NULL) op->in.fork.new_id = engine_new_id(engine, "run_", &text);
     int code = finish(engine, &asked, NULL, error);

@@ -177,8 +177,8 @@ static void call_change(Clients *clients) {
         op->in.cancel.grace_ms = sim_chance(clients->sim, 50) ? 10000 : 0;
     } else if (kind == OP_REWIND) {
         op->in.rewind.run_id = id;
-        op->in.rewind.step = STR("work");
-        op->in.rewind.iteration = -1;
+        op->in.rewind.step.name = STR("work");
+        op->in.rewind.step.is_last = true;
     } else {
         op->in.hold.run_id = id;
     }

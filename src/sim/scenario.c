@@ -154,8 +154,8 @@ static void fill_action(ClientCall *call, const Action *action, int number) {
         break;
     case OP_REWIND:
         op->in.rewind.run_id = run;
-        op->in.rewind.step = text;
-        op->in.rewind.iteration = -1;
+        op->in.rewind.step.name = text;
+        op->in.rewind.step.is_last = true;
         break;
     case OP_SET_SCHEDULE:
         snprintf(call->run_id, sizeof call->run_id, "kept");

@@ -100,7 +100,8 @@ static void spread_word(SimStore *self, const Batch *batch) {
     sim->reserved_count += (int64_t)batch->out.reserved_count;
     if (batch->out.left_until_ms > 0) sim->left_count++;
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->ops[i]->kind == OP_CLAIM) sim->home_count += batch->ops[i]->out.claim.home_count;
+        if (batch->ops[i]->kind == OP_CLAIM)
+            sim->home_count += batch->ops[i]->out.claim.affinity_count;
     for (int i = 0; i < sim->options.node_count && is_news; i++) {
         SimNode *node = &sim->nodes[i];
         bool is_hearing = node != self->node && node->coordinator != NULL && !node->is_crashed;

@@ -40,7 +40,7 @@ typedef struct BatchOut {
                              // may claim them all; 0 = none were
     int64_t earliest_due_ms; // the earliest due_at written by this batch; 0 = none
     bool has_tasks;          // tasks became claimable
-    Str damage;              // what was found damaged and set aside, for people; null = nothing
+    Str damage;              // what was found damaged and quarantined, for people; null = nothing
 } BatchOut;
 
 typedef struct Batch {

@@ -15,7 +15,7 @@ typedef struct DefinedReply {
 typedef struct ClaimReply {
     int64_t count;
     int64_t taken_over;     // how many came from dead nodes
-    int64_t home_count;     // how many had been left to this node
+    int64_t affinity_count; // how many had been left to this node
     int64_t reserved_count; // how many were met that the node cannot execute
     bool is_cut;            // those were as many as it may meet; there may be more to claim
 } ClaimReply;

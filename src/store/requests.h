@@ -91,13 +91,11 @@ typedef struct OpIn {
         } hold;
         struct {
             Str run_id;
-            Str step;
-            int64_t iteration; // < 0 = its last
+            StepChoice step;
         } rewind;
         struct {
             Str run_id;
-            Str step;          // null = from the start
-            int64_t iteration; // < 0 = its last
+            StepChoice step; // a null name = from the start
             Str new_id;
         } fork;
         TopicRow set_topic;
@@ -113,9 +111,11 @@ typedef struct OpIn {
         } sweep;
         struct {
             int64_t run;
-            int64_t epoch; // < 0 = any
+            int64_t epoch;     // another one answers ERR_FENCED …
+            bool is_any_epoch; // … unless this says that any will do
             LogRow entry;
-            int64_t idle_since_ms; // >= 0 is written to the run's row; < 0 leaves it
+            bool has_idle_since;   // the next is written to the run's row
+            int64_t idle_since_ms; // 0 = it is not idle
         } append_log;
         struct {
             Str id;

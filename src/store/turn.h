@@ -75,6 +75,13 @@ typedef struct EventRemoval {
     int64_t up_to_key; // no later ones; 0 at first: those that are there now, then newest_key
 } EventRemoval;
 
+// A step of a run, as people name it.
+typedef struct StepChoice {
+    Str name;
+    int64_t iteration; // of those of that name, counted from 0
+    bool is_last;      // whatever number that has; `iteration` does not count then
+} StepChoice;
+
 typedef struct StateSpec { // State.set
     Str name;
     Str value; // JSON; null = it is taken away
@@ -153,10 +160,11 @@ typedef struct TurnCommit {
 typedef struct MemoryNote {
     Str run_id; // null = `run` is given
     int64_t run;
-    int64_t epoch;   // another one answers ERR_FENCED; < 0 = any
-    bool is_forced;  // RELEASED: also while tasks of the run are open or it backs off; otherwise
-                     // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
-                     // that has ended ERR_TERMINAL
+    int64_t epoch;     // another one answers ERR_FENCED …
+    bool is_any_epoch; // … unless this says that any will do
+    bool is_forced;    // RELEASED: also while tasks of the run are open or it backs off; otherwise
+        // ERR_CONFLICT (RUN_NOT_IDLE). A run that is not parked answers the same, one
+        // that has ended ERR_TERMINAL
     bool is_asked;   // RELOADED: for its own sake, not for a reader: one that has ended, is paused
                      // or cannot be read is refused. The engine looks, not the store
     int64_t idle_ms; // RELEASED: one that has been idle for less is ERR_CONFLICT (RUN_NOT_IDLE)

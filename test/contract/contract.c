@@ -397,8 +397,9 @@ Op *resume_run(World *world, const char *run_id) { return hold_run(world, OP_RES
 Op *rewind_run(World *world, const char *run_id, const char *step, int64_t iteration) {
     Op *op = op_new(world, OP_REWIND);
     op->in.rewind.run_id = str_from(run_id);
-    op->in.rewind.step = str_from(step);
-    op->in.rewind.iteration = iteration;
+    op->in.rewind.step.name = str_from(step);
+    op->in.rewind.step.iteration = iteration;
+    op->in.rewind.step.is_last = iteration < 0;
     op_run(world, op, OK);
     return op;
 }

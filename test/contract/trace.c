@@ -330,13 +330,14 @@ static void build_outside(Maker *maker, Op *op) {
     case OP_RESUME: op->in.hold.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS); break;
     case OP_REWIND:
         op->in.rewind.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        op->in.rewind.step = some_step(maker);
-        op->in.rewind.iteration = chance(maker, 75) ? -1 : between(maker, 0, 1);
+        op->in.rewind.step.name = some_step(maker);
+        op->in.rewind.step.is_last = chance(maker, 75);
+        if (!op->in.rewind.step.is_last) op->in.rewind.step.iteration = between(maker, 0, 1);
         break;
     case OP_FORK:
         op->in.fork.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        op->in.fork.step = chance(maker, 70) ? some_step(maker) : STR_NULL;
-        op->in.fork.iteration = -1;
+        op->in.fork.step.name = chance(maker, 70) ? some_step(maker) : STR_NULL;
+        op->in.fork.step.is_last = true;
         op->in.fork.new_id = run_name(maker->arena, 20 + pick(maker, TRACE_RUNS - 20));
         break;
     case OP_REMOVE_EVENTS:
@@ -404,16 +405,17 @@ static void build_rest(Maker *maker, Op *op) {
     case OP_RELEASE: op->in.release.run = some_claim(maker, &op->in.release.epoch)->key; break;
     case OP_APPEND_LOG:
         op->in.append_log.run = some_claim(maker, &op->in.append_log.epoch)->key;
-        if (chance(maker, 50)) op->in.append_log.epoch = -1;
+        if (chance(maker, 50)) op->in.append_log.is_any_epoch = true;
         op->in.append_log.entry =
             (LogRow){.kind = LOG_LINE, .position = -1, .data = payload(maker)};
-        op->in.append_log.idle_since_ms = chance(maker, 80) ? -1 : maker->knowledge->now_ms;
+        op->in.append_log.has_idle_since = !chance(maker, 80);
+        op->in.append_log.idle_since_ms = maker->knowledge->now_ms;
         break;
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
         if (chance(maker, 30)) op->in.memory.run = some_claim(maker, &op->in.memory.epoch)->key;
         else op->in.memory.run_id = some_run(maker, WANTED_LIVE, TRACE_RUNS);
-        if (chance(maker, 80)) op->in.memory.epoch = -1;
+        if (chance(maker, 80)) op->in.memory.is_any_epoch = true;
         op->in.memory.is_forced = chance(maker, 50);
         op->in.memory.has_entry = chance(maker, 70);
         break;

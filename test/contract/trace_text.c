@@ -286,12 +286,12 @@ static void put_outside_question(Buf *text, const Op *op) {
     case OP_RESUME: put_str(text, "run", op->in.hold.run_id); break;
     case OP_REWIND:
         put_str(text, "run", op->in.rewind.run_id);
-        put_str(text, "step", op->in.rewind.step);
-        put(text, "iteration", op->in.rewind.iteration);
+        put_str(text, "step", op->in.rewind.step.name);
+        put(text, "iteration", op->in.rewind.step.is_last ? -1 : op->in.rewind.step.iteration);
         break;
     case OP_FORK:
         put_str(text, "run", op->in.fork.run_id);
-        put_str(text, "step", op->in.fork.step);
+        put_str(text, "step", op->in.fork.step.name);
         put_str(text, "new_id", op->in.fork.new_id);
         break;
     case OP_PURGE_RUN: put_str(text, "run", op->in.purge.run_id); break;
@@ -363,13 +363,13 @@ static void put_question(Buf *text, const Op *op) {
     case OP_NOTE_RELEASED:
     case OP_NOTE_RELOADED:
         put(text, "run", op->in.memory.run);
-        put(text, "epoch", op->in.memory.epoch);
+        put(text, "epoch", op->in.memory.is_any_epoch ? -1 : op->in.memory.epoch);
         put(text, "forced", op->in.memory.is_forced);
         put(text, "entry", op->in.memory.has_entry);
         break;
     case OP_APPEND_LOG:
         put(text, "run", op->in.append_log.run);
-        put(text, "epoch", op->in.append_log.epoch);
+        put(text, "epoch", op->in.append_log.is_any_epoch ? -1 : op->in.append_log.epoch);
         break;
     default: put_outside_question(text, op); break;
     }

@@ -253,7 +253,7 @@ static Status reload(Idle *self, Op *op, bool *ret_is_noted) {
 
 static Status ask_release(Idle *self, Op *op) {
     ResidentRun *run = residents_find_parked(self->residents, op->in.memory.run_id);
-    op->in.memory.epoch = -1;
+    op->in.memory.is_any_epoch = true;
     op->in.memory.run = run != NULL ? run->key : 0;
     op->in.memory.has_entry = run != NULL && run->phase != PHASE_RELEASING;
     if (!op->in.memory.has_entry) return OK; // the store says what is to be said

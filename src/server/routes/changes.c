@@ -95,13 +95,13 @@ static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNA
                                          "BAD_ID",        "RUN_EXISTS",     NULL};
 
 // Left as it is when it is not given: the last one.
-static Status read_iteration(const JsonValue *body, int64_t *ret_iteration, Diag *diag) {
+static Status read_iteration(const JsonValue *body, StepChoice *step, Diag *diag) {
     int64_t iteration = 0;
-    *ret_iteration = -1;
-    if (json_member(body, STR("iteration")) == NULL) return OK;
+    step->is_last = json_member(body, STR("iteration")) == NULL;
+    if (step->is_last) return OK;
     TRY(json_get_i64(body, "iteration", &iteration, diag));
     if (iteration < 0) return diag_set(diag, ERR_INVALID, "BAD_FIELD", "iteration: not below 0");
-    *ret_iteration = iteration;
+    step->iteration = iteration;
     return OK;
 }
 
@@ -122,10 +122,10 @@ static void rewind_run(Exchange *exchange) {
     Op *op = exchange_op(exchange, OP_REWIND);
     op->in.rewind.run_id = exchange->parameters[0];
     Diag diag;
-    Status status = json_get_string(body, "step", &op->in.rewind.step, &diag);
-    if (status == OK) status = read_iteration(body, &op->in.rewind.iteration, &diag);
+    Status status = json_get_string(body, "step", &op->in.rewind.step.name, &diag);
+    if (status == OK) status = read_iteration(body, &op->in.rewind.step, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
-    else if (parts_check(exchange, op->in.rewind.step, "step", "BAD_FIELD"))
+    else if (parts_check(exchange, op->in.rewind.step.name, "step", "BAD_FIELD"))
         exchange_submit(exchange, rewound);
 }
 
@@ -139,8 +139,8 @@ static void fork_run(Exchange *exchange) {
     Op *op = exchange_op(exchange, OP_FORK);
     op->in.fork.run_id = exchange->parameters[0];
     Diag diag;
-    Status status = json_get_string(body, "step", &op->in.fork.step, &diag);
-    if (status == OK) status = read_iteration(body, &op->in.fork.iteration, &diag);
+    Status status = json_get_string(body, "step", &op->in.fork.step.name, &diag);
+    if (status == OK) status = read_iteration(body, &op->in.fork.step, &diag);
     if (status == OK) status = json_get_string(body, "id", &op->in.fork.new_id, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);

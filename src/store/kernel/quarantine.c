@@ -1,4 +1,4 @@
-// Damage set aside: a row that contradicts itself is not to stop what others do.
+// Quarantine: a row that contradicts itself is not to stop what others do.
 //
 // A batch is one transaction, so one damaged row that an operation comes upon fails all of it; and
 // what the engine does by itself (timers, turns, the results of tasks) would come upon it again and
@@ -10,8 +10,8 @@
 //        cancelled. One that was asked to end still ends when its grace is over.
 //   [X2] Any other row that is due and cannot be fired is never due any more.
 //   [X3] Who asks for something of the damaged run itself is refused, and the run is left alone.
-//   [X4] Setting aside changes something, or it fails: no batch is applied again for ever.
-//   [X5] What was set aside is told in the batch's answer, so that it can be logged; the damage
+//   [X4] A quarantine changes something, or it fails: no batch is applied again for ever.
+//   [X5] What was quarantined is told in the batch's answer, so that it can be logged; the damage
 //        itself stays, and `verify` names it.
 //
 // Not here: damage that no row can be blamed for: the batch fails.
@@ -50,7 +50,7 @@ void damage_settle(Kernel *kernel, Status status) {
     damage->message = kernel_answer(kernel, str_from(kernel->rows_diag.message));
 }
 
-// ---- setting aside ----
+// ---- quarantine ----
 
 // Its wait set may be what is damaged, so the rows themselves say which are its own.
 static Status waiters_drop(Kernel *kernel, const Run *run) {
@@ -94,7 +94,7 @@ static Status reason_note(Kernel *kernel, Run *run, Str message) {
     return run_note(kernel, run, LOG_PAUSED, reason);
 }
 
-static Status run_set_aside(Kernel *kernel, Run *run, Str message) { // [X1]
+static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [X1]
     RunRow *row = &run->row;
     bool is_known = row->state >= RUN_PENDING && row->state < RUN_STATE_COUNT;
     if (!is_known || run_state_is_terminal(row->state) || row->state == RUN_PAUSED) {
@@ -121,13 +121,13 @@ static Status due_remove(Kernel *kernel, const Damage *damage) { // [X2]
     return OK; // [X4] finds it
 }
 
-Status damage_set_aside(Kernel *kernel, const Damage *damage) {
+Status damage_quarantine(Kernel *kernel, const Damage *damage) {
     int64_t write_count = kernel->write_count;
     arena_reset(&kernel->scratch);
     if (damage->table == TABLE_RUNS) {
         Run run;
         Status status = run_load(kernel, ((const RunRow *)damage->row)->key, &run);
-        if (status == OK) status = run_set_aside(kernel, &run, damage->message);
+        if (status == OK) status = run_quarantine(kernel, &run, damage->message);
         if (status != OK && status != ERR_NOT_FOUND) return status;
     } else {
         TRY(due_remove(kernel, damage));

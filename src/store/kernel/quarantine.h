@@ -6,6 +6,6 @@
 void run_blame(Kernel *kernel, const Run *run);
 void row_blame(Kernel *kernel, TableNumber table, const void *row);
 void damage_settle(Kernel *kernel, Status status);
-MUST_CHECK Status damage_set_aside(Kernel *kernel, const Damage *damage);
-// What was set aside, for people; behind what was `earlier`.
+MUST_CHECK Status damage_quarantine(Kernel *kernel, const Damage *damage);
+// What was quarantined, for people; behind what was `earlier`.
 Str damage_text(Arena *arena, const Damage *damage, Str earlier);

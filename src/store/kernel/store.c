@@ -192,9 +192,9 @@ static Status batch_apply(Kernel *kernel) {
     return node_store_batch(kernel, writes_before);
 }
 
-static Status aside_apply(Kernel *kernel, const Damage *aside) {
+static Status quarantine_apply(Kernel *kernel, const Damage *quarantined) {
     TRY(node_check(kernel));
-    TRY(damage_set_aside(kernel, aside));
+    TRY(damage_quarantine(kernel, quarantined));
     return queues_store(kernel);
 }
 
@@ -241,7 +241,7 @@ static Status batch_check(const Kernel *kernel, const Batch *batch, Diag *diag) 
 }
 
 // Whether other nodes are at work, and the batch concerns them.
-static Status company_find(Kernel *kernel, RowStore *rows) {
+static Status members_find(Kernel *kernel, RowStore *rows) {
     enum { NODES_LOOKED_AT = 64 };
     const Batch *batch = kernel->batch;
     if (!rows->is_shared) return OK;
@@ -266,8 +266,8 @@ static void kernel_listen(Store *store, const StoreListener *listener) {
     if (rows->ops->listen != NULL) rows->ops->listen(rows, listener);
 }
 
-// With something to set aside that alone is done, in a transaction of its own.
-static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *aside, Diag *diag) {
+// With something to quarantine, that alone is done, in a transaction of its own.
+static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantined, Diag *diag) {
     batch_clear_answers(batch);
     RowStore *rows = kernel->writer;
     kernel->is_repetition_wanted = false;
@@ -284,9 +284,10 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *aside, Di
     run_cache_begin(&kernel->runs);
     wait_cache_clear(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
-    if (status == OK) status = aside ? aside_apply(kernel, aside) : batch_apply(kernel);
+    if (status == OK)
+        status = quarantined ? quarantine_apply(kernel, quarantined) : batch_apply(kernel);
     if (status == OK) status = counters_store(kernel, &stored_counters);
-    if (status == OK) status = company_find(kernel, rows);
+    if (status == OK) status = members_find(kernel, rows);
     if (status != OK) {
         damage_settle(kernel, status);
         rows->ops->rollback(rows);
@@ -295,7 +296,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *aside, Di
     }
     diag_clear(&kernel->rows_diag);
     status = rows->ops->commit(rows, &kernel->rows_diag);
-    batch->out.has_answers = !aside && (status == OK || status == ERR_UNAVAILABLE); // [S3]
+    batch->out.has_answers = !quarantined && (status == OK || status == ERR_UNAVAILABLE); // [S3]
     if (status != OK) {
         kernel->is_stale = true; // [K3]
         return batch_failed(kernel, status, diag);
@@ -310,21 +311,21 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *aside, Di
 static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     Kernel *kernel = (Kernel *)store;
     TRY(batch_check(kernel, batch, diag));
-    if (batch_is_beat(kernel, batch)) return batch_beat(kernel, batch, diag);
+    if (batch_is_heartbeat(kernel, batch)) return batch_heartbeat(kernel, batch, diag);
     Str found = STR_NULL; // damaged rows, over all attempts
     kernel->damage = (Damage){0};
     for (int attempt = 1;;) {
         Damage damage = kernel->damage;
-        bool is_aside = damage.row != NULL;
+        bool is_quarantine = damage.row != NULL;
         kernel->damage.row = NULL;
-        Status status = batch_commit(kernel, batch, is_aside ? &damage : NULL, diag);
-        if (status == OK && is_aside) found = damage_text(batch->arena, &damage, found);
+        Status status = batch_commit(kernel, batch, is_quarantine ? &damage : NULL, diag);
+        if (status == OK && is_quarantine) found = damage_text(batch->arena, &damage, found);
         batch->out.damage = found;
-        if (status == OK && !is_aside) {
-            beats_follow(kernel, batch);
+        if (status == OK && !is_quarantine) {
+            heartbeats_follow(kernel, batch);
             return OK;
         }
-        if (is_aside) kernel->damage.row = NULL;
+        if (is_quarantine) kernel->damage.row = NULL;
         if (status == OK || kernel->damage.row != NULL) continue; // [X4] of kernel/quarantine.c
         if (kernel->is_repetition_wanted) continue; // each time with one participant less
         if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;
@@ -341,7 +342,7 @@ static void kernel_close(Store *store) {
     queue_cache_done(&kernel->queues);
     zone_cache_done(&kernel->zones);
     wait_cache_done(&kernel->waits);
-    vec_free(&kernel->beats);
+    vec_free(&kernel->heartbeats);
     arena_done(&kernel->scratch);
     mem_free(kernel);
 }

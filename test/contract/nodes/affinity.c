@@ -53,7 +53,7 @@ static void event_taken_in_elsewhere_is_left_to_the_home(void **state) {
     world->node = nodes.home;
     Op *op = claim(world, 10);
     assert_int_equal(op->out.claim.count, 1);
-    assert_int_equal(op->out.claim.home_count, 1);
+    assert_int_equal(op->out.claim.affinity_count, 1);
     assert_claimed(world, "r1");
     const ReadyRun *ready = &world->batch.out.ready[0];
     assert_true(ready->epoch > before.epoch);
@@ -102,7 +102,7 @@ static void run_is_left_for_a_while_only(void **state) {
     Op *op = claim(world, 10);
     assert_int_equal(op->out.claim.count, 1);
     assert_int_equal(op->out.claim.taken_over, 0);
-    assert_int_equal(op->out.claim.home_count, 0);
+    assert_int_equal(op->out.claim.affinity_count, 0);
     assert_claimed(world, "r1");
     world->node = nodes.home;
     assert_int_equal(claim(world, 10)->out.claim.count, 0);
@@ -191,7 +191,7 @@ static void timers_and_cancellations_are_left_too(void **state) {
     fire_at(world, world->now_ms + SECOND_MS);
     assert_left(world, "r1", nodes.home);
     world->node = nodes.home;
-    assert_int_equal(claim(world, 10)->out.claim.home_count, 2);
+    assert_int_equal(claim(world, 10)->out.claim.affinity_count, 2);
 }
 
 static void left_run_can_be_paused_rewound_and_cancelled(void **state) {
@@ -240,7 +240,7 @@ static void claims_look_past_runs_that_are_left(void **state) {
     assert_int_equal(claim(world, 5)->out.claim.count, 1);
     assert_int_equal(ready_at(world, 0).run, get_run(world, "new").key);
     world->node = nodes.home;
-    assert_int_equal(claim(world, COUNT)->out.claim.home_count, COUNT);
+    assert_int_equal(claim(world, COUNT)->out.claim.affinity_count, COUNT);
 }
 
 int contract_homes(void) {

@@ -129,8 +129,7 @@ static void entry_without_a_turn_can_be_appended(void **state) {
     Claimed claimed = create(world, "r1");
     Op *op = op_new(world, OP_APPEND_LOG);
     op->in.append_log.run = claimed.run;
-    op->in.append_log.epoch = -1;
-    op->in.append_log.idle_since_ms = -1;
+    op->in.append_log.is_any_epoch = true;
     op->in.append_log.entry =
         (LogRow){.kind = LOG_LINE, .position = -1, .name = STR("info"), .data = STR("\"hello\"")};
     op_run(world, op, OK);
@@ -139,6 +138,7 @@ static void entry_without_a_turn_can_be_appended(void **state) {
     op = op_new(world, OP_APPEND_LOG);
     op->in.append_log.run = claimed.run;
     op->in.append_log.epoch = claimed.epoch;
+    op->in.append_log.has_idle_since = true;
     op->in.append_log.idle_since_ms = START_MS;
     op->in.append_log.entry = (LogRow){.kind = LOG_IDLE, .position = -1};
     op_run(world, op, OK);
@@ -239,13 +239,13 @@ static void rewind_to_an_unknown_step_changes_nothing(void **state) {
     Str before = world_dump(world);
     Op *op = op_new(world, OP_REWIND);
     op->in.rewind.run_id = STR("r1");
-    op->in.rewind.step = STR("b");
+    op->in.rewind.step.name = STR("b");
     op_run(world, op, ERR_NOT_FOUND);
     assert_refused(op, ERR_NOT_FOUND, "STEP_NOT_FOUND");
     op = op_new(world, OP_REWIND);
     op->in.rewind.run_id = STR("r1");
-    op->in.rewind.step = STR("a");
-    op->in.rewind.iteration = 1;
+    op->in.rewind.step.name = STR("a");
+    op->in.rewind.step.iteration = 1;
     op_run(world, op, ERR_NOT_FOUND);
     assert_unchanged(world, before);
 }
@@ -256,8 +256,9 @@ static Op *fork_run(World *world, const char *step, int64_t iteration, Status ex
     Op *op = op_new(world, OP_FORK);
     op->in.fork.run_id = STR("r1");
     op->in.fork.new_id = STR("copy");
-    op->in.fork.step = str_from(step);
-    op->in.fork.iteration = iteration;
+    op->in.fork.step.name = str_from(step);
+    op->in.fork.step.iteration = iteration;
+    op->in.fork.step.is_last = iteration < 0;
     op_run(world, op, expected);
     return op;
 }
@@ -418,8 +419,8 @@ static void steps_of_an_earlier_incarnation_cannot_be_rewound_to(void **state) {
     finish(world, claimed, NEXT_CONTINUE_AS, "2");
     Op *op = op_new(world, OP_REWIND);
     op->in.rewind.run_id = STR("r1");
-    op->in.rewind.step = STR("old");
-    op->in.rewind.iteration = -1;
+    op->in.rewind.step.name = STR("old");
+    op->in.rewind.step.is_last = true;
     op_run(world, op, ERR_NOT_FOUND);
 }
 

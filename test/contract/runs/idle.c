@@ -112,7 +112,7 @@ static void check_one_open(World *world, const char *id, int64_t open) {
     }
     assert_int_equal(get_run(world, id).idle_since_ms, 0);
     Op *op = op_new(world, OP_NOTE_RELEASED);
-    op->in.memory = (MemoryNote){.run_id = str_from(id), .epoch = -1, .has_entry = true};
+    op->in.memory = (MemoryNote){.run_id = str_from(id), .is_any_epoch = true, .has_entry = true};
     op_run(world, op, ERR_CONFLICT);
     complete_task(world, tasks[open].id.data, tasks[open].token, "1");
     assert_int_equal(idle_count(world, id), 1);
@@ -188,6 +188,7 @@ static Op *note(World *world, OpKind kind, const char *id, int64_t epoch) {
     Op *op = op_new(world, kind);
     op->in.memory.run_id = str_from(id);
     op->in.memory.epoch = epoch;
+    op->in.memory.is_any_epoch = epoch < 0;
     op->in.memory.has_entry = true;
     return op;
 }

@@ -82,8 +82,9 @@ static void park_through(World *world, int count) {
 static Op *rewind_to(World *world, const char *step, int64_t iteration, Status expected) {
     Op *op = op_new(world, OP_REWIND);
     op->in.rewind.run_id = STR("r");
-    op->in.rewind.step = str_from(step);
-    op->in.rewind.iteration = iteration;
+    op->in.rewind.step.name = str_from(step);
+    op->in.rewind.step.iteration = iteration;
+    op->in.rewind.step.is_last = iteration < 0;
     op_run(world, op, expected);
     return op;
 }
@@ -92,8 +93,8 @@ static Op *fork_to(World *world, const char *step, Status expected) {
     Op *op = op_new(world, OP_FORK);
     op->in.fork.run_id = STR("r");
     op->in.fork.new_id = STR("copy");
-    op->in.fork.step = str_from(step);
-    op->in.fork.iteration = -1;
+    op->in.fork.step.name = str_from(step);
+    op->in.fork.step.is_last = true;
     op_run(world, op, expected);
     return op;
 }
@@ -369,7 +370,7 @@ static void fork_of_an_ended_script_begins_at_the_step(void **state) {
     await_signal(world, ready_at(world, 0), "s3", 3, "c3");
     Op *op = op_new(world, OP_REWIND); // and can be set back itself
     op->in.rewind.run_id = STR("copy");
-    op->in.rewind.step = STR("s2");
+    op->in.rewind.step.name = STR("s2");
     op_run(world, op, OK);
     assert_text(get_run(world, "copy").snapshot, "s1");
 }

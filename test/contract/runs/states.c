@@ -172,8 +172,8 @@ static void rewind_and_fork_have_the_values_of_that_moment(void **state) {
     Op *op = op_new(world, OP_FORK);
     op->in.fork.run_id = STR("r");
     op->in.fork.new_id = STR("copy");
-    op->in.fork.step = STR("go");
-    op->in.fork.iteration = 1;
+    op->in.fork.step.name = STR("go");
+    op->in.fork.step.iteration = 1;
     op_run(world, op, OK);
     assert_value(world, "copy", "phase", "1");
     rewind_run(world, "r", "go", 1);

@@ -247,7 +247,7 @@ static void a_paused_run_says_why(void **state) {
     for (int i = 0; i < 200; i++) { // whatever is noted meanwhile
         Op *op = op_new(world, OP_APPEND_LOG);
         op->in.append_log.run = own.run;
-        op->in.append_log.epoch = op->in.append_log.idle_since_ms = -1;
+        op->in.append_log.is_any_epoch = true;
         op->in.append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1, .data = STR("1")};
         op_run(world, op, OK);
     }

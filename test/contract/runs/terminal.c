@@ -36,11 +36,12 @@ static void add_refused(World *world, const char *id, Claimed claimed) {
     op_add(world, OP_PAUSE)->in.hold.run_id = run_id;
     op = op_add(world, OP_REWIND);
     op->in.rewind.run_id = run_id;
-    op->in.rewind.step = STR("a");
+    op->in.rewind.step.name = STR("a");
     op = op_add(world, OP_APPEND_LOG);
     op->in.append_log.run = claimed.run;
-    op->in.append_log.epoch = -1;
+    op->in.append_log.is_any_epoch = true;
     op->in.append_log.entry.kind = LOG_LINE;
+    op->in.append_log.has_idle_since = true;
     op->in.append_log.idle_since_ms = 5;
 }
 

@@ -23,7 +23,7 @@ static void add_refused_for_missing_things(World *world) {
     op_add(world, OP_RESUME)->in.hold.run_id = STR("no run");
     op = op_add(world, OP_REWIND);
     op->in.rewind.run_id = STR("no run");
-    op->in.rewind.step = STR("a");
+    op->in.rewind.step.name = STR("a");
     op = op_add(world, OP_FORK);
     op->in.fork.run_id = STR("no run");
     op->in.fork.new_id = STR("copy");

@@ -137,7 +137,6 @@ static void long_history_is_purged_in_several_goes(void **state) {
             Op *op = batch_add(&world->batch, OP_APPEND_LOG);
             op->in.append_log.run = claim.run;
             op->in.append_log.epoch = claim.epoch;
-            op->in.append_log.idle_since_ms = -1;
             op->in.append_log.entry = (LogRow){.kind = LOG_LINE, .position = -1};
         }
         commit(world);

@@ -715,8 +715,8 @@ static void rewind_drops_checkpoints_by_position(void **state) {
     }
     Op *op = start(world, OP_REWIND);
     op->in.rewind.run_id = STR("r1");
-    op->in.rewind.step = STR("step2");
-    op->in.rewind.iteration = -1;
+    op->in.rewind.step.name = STR("step2");
+    op->in.rewind.step.is_last = true;
     finish(world, op, OK);
     assert_int_equal(op->out.rewind.position, 2);
     assert_int_equal(op->out.rewind.dropped_count, 10);
@@ -737,7 +737,7 @@ static void rewind_to_an_unknown_step_changes_nothing(void **state) {
     step(world, claim, "a", 0);
     Op *op = start(world, OP_REWIND);
     op->in.rewind.run_id = STR("r1");
-    op->in.rewind.step = STR("b");
+    op->in.rewind.step.name = STR("b");
     finish(world, op, ERR_NOT_FOUND);
     assert_string_equal(op->out.diag.code, "STEP_NOT_FOUND");
     step(world, claim, "c", 1);
@@ -751,8 +751,8 @@ static void fork_copies_checkpoints_before_the_step(void **state) {
     end(world, claim, NEXT_FAIL, "{}");
     Op *op = start(world, OP_FORK);
     op->in.fork.run_id = STR("r1");
-    op->in.fork.step = STR("b");
-    op->in.fork.iteration = -1;
+    op->in.fork.step.name = STR("b");
+    op->in.fork.step.is_last = true;
     op->in.fork.new_id = STR("r2");
     finish(world, op, OK);
     assert_int_equal(world->batch.out.ready_count, 1);

@@ -359,14 +359,14 @@ static void fill_op(Builder *b, Op *op) {
     case OP_RESUME: op->in.hold.run_id = any_run(b); break;
     case OP_REWIND:
         op->in.rewind.run_id = any_run(b);
-        op->in.rewind.step = any(b, trace->signals, SIGNALS);
-        op->in.rewind.iteration = -1;
+        op->in.rewind.step.name = any(b, trace->signals, SIGNALS);
+        op->in.rewind.step.is_last = true;
         break;
     case OP_FORK:
         op->in.fork.run_id = any_run(b);
         op->in.fork.new_id = any_run(b);
-        op->in.fork.step = roll(b, 2) ? STR_NULL : any(b, trace->signals, SIGNALS);
-        op->in.fork.iteration = -1;
+        op->in.fork.step.name = roll(b, 2) ? STR_NULL : any(b, trace->signals, SIGNALS);
+        op->in.fork.step.is_last = true;
         break;
     case OP_SET_TOPIC:
         op->in.set_topic = (TopicRow){.name = any(b, trace->topics, TOPICS),

@@ -1,13 +1,13 @@
-// Homes: a run that wakes is left to the node that has it in memory.
+// Affinity: a run that wakes is left to the node that has it in memory.
 //
 // A parked run belongs to nobody, and any node may be the one that takes in what wakes it. That
 // node could claim the run at once and would have to load it; so, for a short while, it leaves it
-// to the run's home: the node that parked it last and has not released it. That node hears of it
+// to the node that parked it last and has not released it (the column `home`). That one hears of it
 // as of every run that nobody owns, and goes on with what it has.
-//   [Y1] `home` is a hint: whether the memory of the home is up to date is decided by the log
+//   [Y1] `home` is a hint: whether that node's memory is up to date is decided by the log
 //        (take_known of coordinator/runs.c), and who executes the run by its claim alone.
 //   [Y2] home != 0 only while SUSPENDED, or ready and left. Every claim ends it.
-//   [Y3] A run is left for HOME_PATIENCE_MS and only to a node that seems alive; after that
+//   [Y3] A run is left for AFFINITY_PATIENCE_MS and only to a node that seems alive; after that
 //        anybody may claim it. A clock that is too far off to tell ends it as well.
 //   [Y4] Who leaves a run looks again when that time is over (Batch.left_until_ms).
 #include "base/assert.h"
@@ -15,7 +15,7 @@
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/waits/waits.h"
 
-enum { HOME_PATIENCE_MS = 1000 };
+enum { AFFINITY_PATIENCE_MS = 1000 };
 
 static Status node_seems_alive(Kernel *kernel, int64_t key, bool *ret_is_it) {
     NodeRow wanted = {.key = key}, node;
@@ -28,7 +28,7 @@ Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it) {
     int64_t waited_ms = kernel_now(kernel) - row->updated_at_ms;
     *ret_is_it = false;
     if (row->home == 0 || row->home == kernel->batch->node) return OK;
-    if (waited_ms >= HOME_PATIENCE_MS || waited_ms < -HOME_PATIENCE_MS) return OK; // [Y3]
+    if (waited_ms >= AFFINITY_PATIENCE_MS || waited_ms < -AFFINITY_PATIENCE_MS) return OK; // [Y3]
     return node_seems_alive(kernel, row->home, ret_is_it);
 }
 
@@ -42,7 +42,7 @@ Status node_assign(Kernel *kernel, RunRow *row) {
     row->owner = 0;
     TRY(run_is_left(kernel, row, &is_left));
     if (is_left) { // [Y4]
-        kernel->batch->out.left_until_ms = kernel_now(kernel) + HOME_PATIENCE_MS;
+        kernel->batch->out.left_until_ms = kernel_now(kernel) + AFFINITY_PATIENCE_MS;
         return OK;
     }
     row->home = 0; // [Y2]
@@ -55,8 +55,8 @@ Status node_assign(Kernel *kernel, RunRow *row) {
     return OK;
 }
 
-// What its home has not seen of it.
-Status home_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved) {
+// What the node that has it in memory has not seen of it.
+Status affinity_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved) {
     *ret_resolved = (Resolved){0};
     if (run->row.home == 0 || run->row.home != kernel->batch->node) return OK;
     return deliveries_read(kernel, run, kernel->batch->arena, ret_resolved);

@@ -204,8 +204,8 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
-    TRY(home_deliveries(kernel, &run, &resolved));
-    op->out.claim.home_count += run.row.home != 0 && run.row.home == kernel->batch->node;
+    TRY(affinity_deliveries(kernel, &run, &resolved));
+    op->out.claim.affinity_count += run.row.home != 0 && run.row.home == kernel->batch->node;
     run.row.owner = kernel->batch->node;
     run.row.home = 0;
     run.row.epoch++; // [O3]
@@ -294,7 +294,7 @@ Status apply_claim(Kernel *kernel, Op *op) {
     TRY(check_node(kernel));
     op->out.claim.count = 0;
     op->out.claim.taken_over = 0;
-    op->out.claim.home_count = op->out.claim.reserved_count = 0;
+    op->out.claim.affinity_count = op->out.claim.reserved_count = 0;
     TRY(claim_reserved(kernel, op));
     TRY(claim_ready(kernel, op, 0));
     if (!claim_goes_on(op)) return OK;

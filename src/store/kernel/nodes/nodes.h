@@ -14,13 +14,13 @@ bool run_is_executable(const Kernel *kernel, const RunRow *row); // by the batch
 // ---- nodes/heartbeats.c ----
 // When the lease of a node ends, or ended; < 0 = it was fenced off.
 MUST_CHECK Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms);
-// As that, from memory alone: good enough to tell somebody that he has company.
+// As that, from memory alone: good enough to tell whether there are other members.
 int64_t node_lease_known(const Kernel *kernel, const NodeRow *node);
 // A batch that does nothing but renew the node's lease needs no transaction.
-bool batch_is_beat(const Kernel *kernel, const Batch *batch);
-MUST_CHECK Status batch_beat(Kernel *kernel, Batch *batch, Diag *diag);
+bool batch_is_heartbeat(const Kernel *kernel, const Batch *batch);
+MUST_CHECK Status batch_heartbeat(Kernel *kernel, Batch *batch, Diag *diag);
 // The batch is committed: leases it gave are also said outside of transactions.
-void beats_follow(Kernel *kernel, const Batch *batch);
+void heartbeats_follow(Kernel *kernel, const Batch *batch);
 MUST_CHECK Status node_refuse_fenced(Diag *diag);
 
 // ---- nodes/affinity.c ----
@@ -29,5 +29,6 @@ MUST_CHECK Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it
 // Who gets a run that has become ready: the batch's node if that has its workflow and room, unless
 // another one has it in memory; otherwise nobody yet. Counts the epoch of a claim.
 MUST_CHECK Status node_assign(Kernel *kernel, RunRow *row);
-// For a run that its home claims: what was delivered while nobody owned it. Otherwise none.
-MUST_CHECK Status home_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved);
+// For a run that is claimed by the node that has it in memory: what was delivered while nobody
+// owned it. Otherwise none.
+MUST_CHECK Status affinity_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved);

@@ -144,17 +144,18 @@ bool log_is_positioned(const LogRow *entry) {
     return log_is_checkpoint(entry) || (entry->kind == LOG_STEP_ATTEMPT && entry->position >= 0);
 }
 
-static bool step_matches(const LogRow *entry, Str step, int64_t iteration) {
+static bool step_matches(const LogRow *entry, const StepChoice *step) {
     if (!log_is_checkpoint(entry) || entry->kind == LOG_EMIT || entry->kind == LOG_STREAM ||
         entry->kind == LOG_MARK) {
         return false;
     }
-    return str_equal(entry->name, step) && (iteration < 0 || entry->iteration == iteration);
+    return str_equal(entry->name, step->name) &&
+           (step->is_last || entry->iteration == step->iteration);
 }
 
-Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
-                 int64_t *ret_position) {
-    int64_t found = -1, wanted = *iteration;
+Status step_find(Kernel *kernel, const RunRow *run, StepChoice *step, int64_t *ret_position) {
+    const StepChoice wanted = *step;
+    int64_t found = -1;
     size_t count = PAGE_ROWS;
     for (int64_t after = run->input_seq; count == PAGE_ROWS;) { // [U5]
         ArenaMark mark = arena_mark(&kernel->scratch);
@@ -162,18 +163,18 @@ Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration
         TRY(log_page(kernel, run->key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             int64_t position = rows[i].position;
-            if (!step_matches(&rows[i], step, wanted)) continue;
-            bool is_better = wanted < 0 ? position > found : position < found;
+            if (!step_matches(&rows[i], &wanted)) continue;
+            bool is_better = wanted.is_last ? position > found : position < found;
             if (found >= 0 && !is_better) continue;
             found = position;
-            *iteration = rows[i].iteration;
+            step->iteration = rows[i].iteration;
         }
         arena_rewind(&kernel->scratch, mark);
     }
     if (found < 0) {
         return kernel_refuse(kernel, ERR_NOT_FOUND, "STEP_NOT_FOUND",
                              "the run \"%.*s\" has no checkpoint of a step \"%.*s\"",
-                             STR_ARG(run->id), STR_ARG(step));
+                             STR_ARG(run->id), STR_ARG(step->name));
     }
     *ret_position = found;
     return OK;
@@ -205,14 +206,12 @@ Status apply_rewind(Kernel *kernel, Op *op) { // [G4]
         return refuse_terminal(kernel, &run, " and is final; fork it to try again from a step");
     }
     if (run.row.kind == RUN_FLOW) return flow_rewind(kernel, op, &run);
-    int64_t iteration = op->in.rewind.iteration;
-    TRY(step_find(kernel, &run.row, op->in.rewind.step, &iteration, &position));
+    StepChoice step = op->in.rewind.step;
+    TRY(step_find(kernel, &run.row, &step, &position));
     TRY(checkpoints_drop(kernel, &run, position, &op->out.rewind.dropped_count));
     TRY(tasks_cancel(kernel, &run, position));
-    LogRow rewound = {.kind = LOG_REWOUND,
-                      .position = position,
-                      .name = op->in.rewind.step,
-                      .iteration = iteration};
+    LogRow rewound = {
+        .kind = LOG_REWOUND, .position = position, .name = step.name, .iteration = step.iteration};
     TRY(run_log(kernel, &run, &rewound));
     op->out.rewind.position = position;
     run_shift_deadline(kernel, &run);

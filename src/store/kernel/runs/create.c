@@ -414,13 +414,14 @@ Status apply_fork(Kernel *kernel, Op *op) {
     Run source;
     TRY(kernel_check_name(kernel, "the run id", op->in.fork.new_id, LIMIT_RUN_ID_SIZE));
     TRY(run_require(kernel, op->in.fork.run_id, &source));
-    int64_t position = 0, iteration = op->in.fork.iteration;
+    int64_t position = 0;
+    StepChoice step = op->in.fork.step;
     FlowPoint point = {0};
     bool is_flow = source.row.kind == RUN_FLOW;
-    if (!str_is_null(op->in.fork.step) && is_flow) {
-        TRY(flow_point_find(kernel, &source.row, op->in.fork.step, &iteration, &point));
-    } else if (!str_is_null(op->in.fork.step)) {
-        TRY(step_find(kernel, &source.row, op->in.fork.step, &iteration, &position));
+    if (!str_is_null(step.name) && is_flow) {
+        TRY(flow_point_find(kernel, &source.row, &step, &point));
+    } else if (!str_is_null(step.name)) {
+        TRY(step_find(kernel, &source.row, &step, &position));
     }
     Str input;
     TRY(run_input(kernel, &source.row, &input));

@@ -83,16 +83,16 @@ Status idle_look_again(Kernel *kernel, Run *run, const WaitSet *set) {
 
 // ---- in memory or not ----
 
-static Status require_parked(Kernel *kernel, const Run *run, int64_t epoch) {
+static Status require_parked(Kernel *kernel, const Run *run, const MemoryNote *note) {
     const RunRow *row = &run->row;
     if (run_state_is_terminal(row->state)) {
         return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
                              STR_ARG(row->id), run_state_name(row->state));
     }
-    if (epoch >= 0 && epoch != row->epoch) {
+    if (!note->is_any_epoch && note->epoch != row->epoch) {
         return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
                              "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(row->id),
-                             (long long)row->epoch, (long long)epoch);
+                             (long long)row->epoch, (long long)note->epoch);
     }
     if (row->state == RUN_SUSPENDED) return OK; // [I3]
     return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",
@@ -133,7 +133,7 @@ Status apply_note_memory(Kernel *kernel, Op *op) {
     op->out.memory.run = run.row.key;
     op->out.memory.state = run.row.state;
     op->out.memory.idle_since_ms = run.row.idle_since_ms;
-    TRY(require_parked(kernel, &run, op->in.memory.epoch));
+    TRY(require_parked(kernel, &run, &op->in.memory));
     if (is_release && !op->in.memory.is_forced) {
         TRY(require_quiet(kernel, &run));
         TRY(require_idle_since(kernel, &run, op->in.memory.idle_ms));

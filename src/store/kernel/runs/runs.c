@@ -11,7 +11,7 @@
 //        task with an idempotency key ([W6] of waits/wait.c).
 //   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
 //        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
-//        that a run paused before its start keeps the start time, and one that was set aside
+//        that a run paused before its start keeps the start time, and one that was quarantined
 //        while it was asked to end ([X1] of kernel/quarantine.c) the end of its grace.
 //   [N5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
 //        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was

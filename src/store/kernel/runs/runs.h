@@ -105,8 +105,8 @@ MUST_CHECK Status apply_pause(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_resume(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_rewind(Kernel *kernel, Op *op);
 void run_shift_deadline(const Kernel *kernel, Run *run); // of one that was paused, by that time
-// The checkpoint that a person names by step and iteration; < 0 = the last, and is set to it.
-MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
+// The checkpoint that a person names; the iteration of the last is filled in.
+MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, StepChoice *step,
                             int64_t *ret_position);
 // Takes checkpoints from a position on (and the failed attempts there) out of the run's sequence.
 MUST_CHECK Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position,

@@ -124,11 +124,10 @@ Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number) {
 // ---- finding ----
 
 typedef struct StepSearch {
-    Str name;
-    int64_t iteration; // < 0 = the last
-    int64_t count;     // occurrences seen
-    int64_t seq;       // of what was found; 0 = nothing
-    bool is_first;     // it was begun in the first turn: nothing had been delivered before it
+    StepChoice step;
+    int64_t count; // occurrences seen
+    int64_t seq;   // of what was found; 0 = nothing
+    bool is_first; // it was begun in the first turn: nothing had been delivered before it
 } StepSearch;
 
 static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search) {
@@ -140,14 +139,14 @@ static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search)
         TRY(log_page(kernel, run->key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             if (rows[i].kind == LOG_WAIT && rows[i].position >= 0) is_first = false;
-            if (!log_begins_step(&rows[i]) || !str_equal(rows[i].name, search->name)) continue;
+            if (!log_begins_step(&rows[i]) || !str_equal(rows[i].name, search->step.name)) continue;
             int64_t iteration = search->count++;
-            if (search->iteration >= 0 && search->iteration != iteration) continue;
+            if (!search->step.is_last && search->step.iteration != iteration) continue;
             search->seq = rows[i].seq;
             search->is_first = is_first;
         }
         arena_rewind(&kernel->scratch, mark);
-        if (search->iteration >= 0 && search->seq != 0) return OK;
+        if (!search->step.is_last && search->seq != 0) return OK;
     }
     return OK;
 }
@@ -173,16 +172,16 @@ static Status kept_find(Kernel *kernel, const RunRow *run, FlowPoint *point) {
     }
 }
 
-Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
+Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice *step,
                        FlowPoint *ret_point) { // [B5]
-    StepSearch search = {.name = step, .iteration = *iteration};
+    StepSearch search = {.step = *step};
     TRY(step_search(kernel, run, &search));
     if (search.seq == 0) {
         return kernel_refuse(kernel, ERR_NOT_FOUND, "STEP_NOT_FOUND",
                              "the run \"%.*s\" has not begun a step \"%.*s\" so often",
-                             STR_ARG(run->id), STR_ARG(step));
+                             STR_ARG(run->id), STR_ARG(step->name));
     }
-    if (*iteration < 0) *iteration = search.count - 1;
+    if (step->is_last) step->iteration = search.count - 1;
     *ret_point = (FlowPoint){.step_seq = search.seq};
     if (search.is_first) {
         ret_point->row.log_seq = ret_point->row.start_seq = run->input_seq;
@@ -193,7 +192,7 @@ Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t *ite
     return kernel_refuse(kernel, ERR_CONFLICT, "SNAPSHOT_NOT_KEPT",
                          "the snapshot from before the step \"%.*s\" of run \"%.*s\" is no longer "
                          "kept; choose a later step, the first one, or raise keepSnapshots",
-                         STR_ARG(step), STR_ARG(run->id));
+                         STR_ARG(step->name), STR_ARG(run->id));
 }
 
 // ---- going back ----
@@ -243,15 +242,15 @@ static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_positi
 
 Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     FlowPoint point;
-    int64_t iteration = op->in.rewind.iteration;
-    TRY(flow_point_find(kernel, &run->row, op->in.rewind.step, &iteration, &point));
+    StepChoice step = op->in.rewind.step;
+    TRY(flow_point_find(kernel, &run->row, &step, &point));
     const SnapshotRow *row = &point.row;
     TRY(log_drop(kernel, run, row->start_seq, &op->out.rewind.dropped_count)); // [B3]
     TRY(tasks_cancel(kernel, run, row->position));
     LogRow rewound = {.kind = LOG_REWOUND,
                       .position = row->position,
-                      .name = op->in.rewind.step,
-                      .iteration = iteration};
+                      .name = step.name,
+                      .iteration = step.iteration};
     TRY(run_log(kernel, run, &rewound));
     TRY(snapshots_drop(kernel, run, row->number));
     TRY(states_clear(kernel, run));

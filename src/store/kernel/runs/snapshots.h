@@ -14,9 +14,9 @@ MUST_CHECK Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run
                                 int64_t start_seq);
 // Forgets those from a number on.
 MUST_CHECK Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number);
-// The beginning of the turn that began the step for the *iteration-th time, counted from 0; < 0 =
-// the last time, and is set to it. Refuses with STEP_NOT_FOUND, SNAPSHOT_NOT_KEPT.
-MUST_CHECK Status flow_point_find(Kernel *kernel, const RunRow *run, Str step, int64_t *iteration,
+// The beginning of the turn that began the step for that time; the iteration of the last is filled
+// in. Refuses with STEP_NOT_FOUND, SNAPSHOT_NOT_KEPT.
+MUST_CHECK Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice *step,
                                   FlowPoint *ret_point);
 MUST_CHECK Status flow_rewind(Kernel *kernel, Op *op, Run *run);
 

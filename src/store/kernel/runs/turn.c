@@ -489,14 +489,14 @@ Status apply_append_log(Kernel *kernel, Op *op) {
         return kernel_refuse(kernel, ERR_TERMINAL, "RUN_TERMINAL", "the run \"%.*s\" has %s",
                              STR_ARG(run.row.id), run_state_name(run.row.state));
     }
-    if (op->in.append_log.epoch >= 0 && op->in.append_log.epoch != run.row.epoch) {
+    if (!op->in.append_log.is_any_epoch && op->in.append_log.epoch != run.row.epoch) {
         return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
                              "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(run.row.id),
                              (long long)run.row.epoch, (long long)op->in.append_log.epoch);
     }
     LogRow entry = op->in.append_log.entry;
     TRY(run_log(kernel, &run, &entry));
-    if (op->in.append_log.idle_since_ms < 0) return OK;
+    if (!op->in.append_log.has_idle_since) return OK;
     run.row.idle_since_ms = op->in.append_log.idle_since_ms;
     return run_store(kernel, &run);
 }
