@@ -413,6 +413,33 @@ static void batch_that_never_gets_through_is_tried_in_parts(void **state) {
     assert_int_equal(runs_in(engine, RUN_COMPLETED), 100);
 }
 
+// ---- the clock ----
+
+static void clock_set_back_makes_timers_late_and_loses_none(void **state) {
+    TestEngine *engine = *state;
+    enum { HOUR_MS = 3600000 };
+    start_run(engine, engine->now_ms + 2000);
+    run_for(engine, 1000);
+    engine->now_ms -= HOUR_MS;
+    start_run(engine, engine->now_ms + 2000);
+    run_for(engine, 5000);
+    assert_int_equal(runs_in(engine, RUN_COMPLETED), 1); // what was set since then is right
+    run_for(engine, HOUR_MS - 10000);
+    assert_int_equal(runs_in(engine, RUN_COMPLETED), 1);
+    run_for(engine, 10000);
+    assert_int_equal(runs_in(engine, RUN_COMPLETED), 2);
+    assert_answers(engine, NULL);
+}
+
+static void clock_set_forward_fires_what_is_due_at_once(void **state) {
+    TestEngine *engine = *state;
+    start_run(engine, engine->now_ms + 3600000);
+    run_for(engine, 1000);
+    engine->now_ms += 3600000;
+    run_for(engine, 100);
+    assert_int_equal(runs_in(engine, RUN_COMPLETED), 1);
+}
+
 // ---- limits inside an operation ----
 
 static void tasks_beyond_what_one_claim_looks_at_are_claimed_next(void **state) {
@@ -465,6 +492,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(batches_grow_again_after_a_refusal, engine_new,
                                         engine_free),
         cmocka_unit_test_setup_teardown(batch_that_never_gets_through_is_tried_in_parts, engine_new,
+                                        engine_free),
+        cmocka_unit_test_setup_teardown(clock_set_back_makes_timers_late_and_loses_none, engine_new,
+                                        engine_free),
+        cmocka_unit_test_setup_teardown(clock_set_forward_fires_what_is_due_at_once, engine_new,
                                         engine_free),
         cmocka_unit_test_setup_teardown(tasks_beyond_what_one_claim_looks_at_are_claimed_next,
                                         engine_new, engine_free),
