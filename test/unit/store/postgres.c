@@ -1,6 +1,7 @@
 // What only a store on PostgreSQL can get into: lost connections, nodes that stand still, other
 // nodes' writes, tables changed by hand. What holds for every store is in test/contract.
 #include "servers/postgres.h"
+#include "store/postgres/internal.h"
 #include "unit/store/two_nodes.h"
 #include <stdio.h>
 #include <sys/wait.h>
@@ -263,6 +264,47 @@ static void a_step_is_not_called_for_a_batch_that_is_out_of_date(void **state) {
     }
 }
 
+// How the server would execute a write of one row of the log, in a session with our settings.
+static void check_plan(World *world, const RowWrite *write, const char *values) {
+    Buf sql;
+    buf_init(&sql, 1 << 16);
+    pg_sql_write(&sql, "lone", write);
+    char text[4096];
+    snprintf(text, sizeof(text), "PREPARE w AS %s; EXPLAIN EXECUTE w(%s)", buf_cstr(&sql), values);
+    buf_clear(&sql);
+    PGresult *plan = PQexec(world->side, text);
+    assert_int_equal(PQresultStatus(plan), PGRES_TUPLES_OK);
+    for (int i = 0; i < PQntuples(plan); i++) {
+        buf_printf(&sql, "%s\n", PQgetvalue(plan, i, 0));
+    }
+    PQclear(plan);
+    assert_null(strstr(buf_cstr(&sql), "Join Filter")); // each row of the table against each key
+    assert_null(strstr(buf_cstr(&sql), "Seq Scan"));
+    assert_non_null(strstr(buf_cstr(&sql), "Index Cond"));
+    buf_done(&sql);
+    test_postgres_query(world->side, "DEALLOCATE w");
+}
+
+static void a_table_that_seemed_empty_is_not_read_for_each_row(void **state) {
+    World *world = *state;
+    Buf settings;
+    buf_init(&settings, 1 << 16);
+    pg_append_settings(&settings);
+    test_postgres_query(world->side, buf_cstr(&settings));
+    buf_done(&settings);
+    // As VACUUM leaves it when it finds all rows removed, and before it comes again.
+    test_postgres_query(world->side, "SET default_transaction_read_only = off");
+    test_postgres_query(world->side, "UPDATE pg_class SET relpages = 177, reltuples = 0 "
+                                     "WHERE oid = 'lone.log'::regclass");
+    LogRow key = {.run = 1, .seq = 1};
+    check_plan(world, &(RowWrite){.table = TABLE_LOG, .kind = WRITE_REMOVE, .row = &key},
+               "'{1}', '{1}', 1");
+    uint64_t third = UINT64_C(1) << 2; // a column that is no key
+    check_plan(world,
+               &(RowWrite){.table = TABLE_LOG, .kind = WRITE_UPDATE, .changes = third, .row = &key},
+               "'{1}', '{1}', '{1}', 1");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -281,6 +323,7 @@ int main(void) {
         CASE(a_column_that_is_missing_is_added),
         CASE(names_of_schemas_are_checked),
         CASE(a_step_is_not_called_for_a_batch_that_is_out_of_date),
+        CASE(a_table_that_seemed_empty_is_not_read_for_each_row),
     };
     return cmocka_run_group_tests_name("store on PostgreSQL", tests, NULL, NULL);
 }
