@@ -138,16 +138,6 @@ size_t json_string_decode_utf16(Str raw, uint16_t *ret_units) {
     return (size_t)(out - ret_units);
 }
 
-void json_string_append(Buf *buf, const JsonEvent *event) {
-    if (!event->has_escapes) {
-        buf_append_str(buf, event->raw);
-        return;
-    }
-    buf_reserve(buf, event->raw.len);
-    if (buf->is_overflown) return;
-    buf->len += json_string_decode(event->raw, buf->data + buf->len);
-}
-
 Str json_string_arena(Arena *arena, const JsonEvent *event) {
     if (!event->has_escapes) return event->raw;
     char *bytes = arena_alloc(arena, event->raw.len);

@@ -13,7 +13,6 @@ size_t json_plain_len(const char *at, const char *end);
 // Decodes the raw text of a valid string; answers the number of bytes written, which is at most
 // raw.len. `ret_bytes` has room for raw.len bytes and may not overlap it.
 size_t json_string_decode(Str raw, char *ret_bytes);
-void json_string_append(Buf *buf, const JsonEvent *event);
 // Without escapes the answer is `raw` itself, and lives as long as the text.
 Str json_string_arena(Arena *arena, const JsonEvent *event);
 // The UTF-16 units of the string, for who keeps them so; `ret_units` has room for raw.len units.

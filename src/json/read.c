@@ -30,7 +30,7 @@ void json_reader_init(JsonReader *reader, Str text) {
     };
 }
 
-JsonPlace json_place(Str text, size_t at) {
+static JsonPlace json_place(Str text, size_t at) {
     JsonPlace place = {1, 1};
     for (size_t i = 0; i < at && i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
@@ -292,20 +292,6 @@ Status json_next(JsonReader *reader, JsonEvent *ret_event, Diag *diag) {
         return read_key(reader, ret_event, "a key in double quotes or '}'", diag);
     }
     UNREACHABLE();
-}
-
-Status json_skip_value(JsonReader *reader, Str *ret_raw, Diag *diag) {
-    JsonEvent event;
-    TRY(json_next(reader, &event, diag));
-    ASSERT(event.kind != JSON_KEY && event.kind != JSON_END);
-    ASSERT(event.kind != JSON_OBJECT_END && event.kind != JSON_ARRAY_END);
-    const char *start = reader->start + event.at;
-    if (event.kind == JSON_OBJECT_BEGIN || event.kind == JSON_ARRAY_BEGIN) {
-        size_t outer_depth = reader->depth - 1;
-        while (reader->depth > outer_depth) TRY(json_next(reader, &event, diag));
-    }
-    *ret_raw = (Str){start, (size_t)(reader->at - start)};
-    return OK;
 }
 
 // ---- numbers

@@ -59,16 +59,11 @@ void json_reader_init(JsonReader *reader, Str text);
 // ERR_LIMIT with code JSON_TOO_DEEP beyond LIMIT_JSON_DEPTH. The reader is of no use after either.
 MUST_CHECK Status json_next(JsonReader *reader, JsonEvent *ret_event, Diag *diag);
 
-// Reads one whole value, to its end; answers its text. Only where a value may stand: at the start,
-// after JSON_KEY, or after JSON_ARRAY_BEGIN and further items when the array is known not to end.
-MUST_CHECK Status json_skip_value(JsonReader *reader, Str *ret_raw, Diag *diag);
-
 // Line and column, both from 1, of a byte position.
 typedef struct JsonPlace {
     size_t line;
     size_t column;
 } JsonPlace;
-JsonPlace json_place(Str text, size_t at);
 
 // The double of a JSON_NUMBER's literal (1e999 is Infinity, as in JSON.parse).
 double json_number(Str literal);

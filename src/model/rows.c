@@ -18,16 +18,6 @@ const char *run_state_name(int64_t state) {
     return run_state_names[state];
 }
 
-bool run_state_parse(Str name, RunState *ret_state) {
-    for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++) {
-        if (str_equal(name, str_from(run_state_names[state]))) {
-            *ret_state = (RunState)state;
-            return true;
-        }
-    }
-    return false;
-}
-
 static const char *const task_state_names[TASK_STATE_COUNT] = {
     [TASK_QUEUED] = "queued", [TASK_LEASED] = "leased",       [TASK_COMPLETED] = "completed",
     [TASK_FAILED] = "failed", [TASK_CANCELLED] = "cancelled",

@@ -26,7 +26,6 @@ typedef enum RunState {
 
 static inline bool run_state_is_terminal(int64_t state) { return state >= RUN_COMPLETED; }
 const char *run_state_name(int64_t state); // "suspended"
-bool run_state_parse(Str name, RunState *ret_state);
 
 // Positive and smaller for higher priorities: what the claim indexes are ordered by.
 static inline int64_t claim_rank(int64_t priority) { return 1 + PRIORITY_MAX - priority; }

@@ -60,7 +60,7 @@ static const SpecRule *rule_of(SpecField field, const char **what) {
     return rule;
 }
 
-size_t spec_name_max(SpecField field) {
+static size_t spec_name_max(SpecField field) {
     const SpecRule *rule = &spec_rules[field];
     ASSERT(rule->kind == SPEC_NAME);
     return *(const uint32_t *)(const void *)((const char *)limits_in_force + rule->limit);

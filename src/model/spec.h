@@ -54,8 +54,6 @@ typedef struct SpecRule {
 extern const SpecRule spec_rules[SPEC_FIELD_COUNT];
 extern const char *const spec_close_policies[]; // ends with NULL
 
-size_t spec_name_max(SpecField field); // bytes, in force now
-
 // In messages a field is called `what`, or by its own name when that is NULL.
 MUST_CHECK Status spec_check_name(SpecField field, const char *what, Str name, Diag *diag);
 MUST_CHECK Status spec_check_number(SpecField field, const char *what, double value, Diag *diag);

@@ -64,6 +64,12 @@ class TidyTest(unittest.TestCase):
         for part in parts:
             self.assertIn(part, output)
 
+    def test_a_source_that_no_build_file_names(self):
+        self.write("src/base/meson.build", "files('text/a.c')\n")
+        self.assert_clean("src/base/text/a.c", GOOD)
+        self.assert_found("src/base/text/b.c", GOOD, "src/base/text/b.c:1:", "[listed]",
+                          "src/base/meson.build")
+
     def test_good_code_is_left_alone(self):
         self.assert_clean("src/flow/good.c", GOOD)
 

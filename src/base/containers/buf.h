@@ -36,8 +36,6 @@ static inline void buf_append_char(Buf *buf, char c) {
 void buf_append_str(Buf *buf, Str s);
 void buf_append_cstr(Buf *buf, const char *text);
 void buf_printf(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void buf_vprintf(Buf *buf, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
 // The content, NUL-terminated in place (the NUL is not counted). Never NULL.
 const char *buf_cstr(Buf *buf);
 static inline Str buf_str(const Buf *buf) { return (Str){buf->data ? buf->data : "", buf->len}; }

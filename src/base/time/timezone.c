@@ -59,7 +59,7 @@ struct TimeZone {
 
 // ---- names ----
 
-Status timezone_check_name(Str name, Diag *diag) {
+static Status timezone_check_name(Str name, Diag *diag) {
     bool is_good = name.len > 0 && name.len <= TIMEZONE_NAME_MAX;
     char last = '/'; // so that no part is empty
     for (size_t i = 0; i < name.len && is_good; i++) {
@@ -464,16 +464,4 @@ ZoneSpan timezone_span(const TimeZone *zone, int64_t at_ms) {
                       .offset_ms = walk.present.offset_s * 1000,
                       .before_ms = walk.before_s * 1000,
                       .after_ms = (walk.has_next ? walk.next : walk.present).offset_s * 1000};
-}
-
-int timezone_instants(const TimeZone *zone, int64_t local_ms, int64_t ret_instants[2]) {
-    int count = 0;
-    int64_t last_ms = local_ms + OFFSET_MAX_S * 1000LL;
-    ZoneSpan span = timezone_span(zone, local_ms - OFFSET_MAX_S * 1000LL);
-    for (;;) {
-        int64_t at_ms = local_ms - span.offset_ms;
-        if (at_ms >= span.start_ms && at_ms < span.end_ms) ret_instants[count++] = at_ms;
-        if (count == 2 || span.end_ms > last_ms) return count;
-        span = timezone_span(zone, span.end_ms);
-    }
 }

@@ -19,7 +19,6 @@ enum { TIMEZONE_NAME_MAX = 64 };
 typedef struct TimeZone TimeZone;
 
 // All answer BAD_TIMEZONE. The zone belongs to the caller until timezone_free.
-MUST_CHECK Status timezone_check_name(Str name, Diag *diag);
 MUST_CHECK Status timezone_load(Str name, TimeZone **ret_zone, Diag *diag);
 // From the content of a zoneinfo file (TZif version 2 or later, RFC 8536).
 MUST_CHECK Status timezone_parse(Str name, Str content, TimeZone **ret_zone, Diag *diag);
@@ -38,5 +37,3 @@ ZoneSpan timezone_span(const TimeZone *zone, int64_t at_ms);
 static inline int64_t timezone_offset_ms(const TimeZone *zone, int64_t at_ms) {
     return timezone_span(zone, at_ms).offset_ms;
 }
-// The instants at which the clocks show `local_ms`, in order; answers how many there are [Z2].
-int timezone_instants(const TimeZone *zone, int64_t local_ms, int64_t ret_instants[2]);

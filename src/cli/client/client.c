@@ -309,11 +309,6 @@ Status client_call(Client *client, Arena *arena, const ClientRequest *request,
     return status;
 }
 
-Status client_get(Client *client, Arena *arena, Str path, ClientAnswer *ret_answer, Diag *diag) {
-    const ClientRequest request = {.method = "GET", .path = path};
-    return client_call(client, arena, &request, ret_answer, diag);
-}
-
 // ---- life ----
 
 Status client_open(const ClientConfig *config, Client **ret_client, Diag *diag) {

@@ -64,9 +64,6 @@ void client_close(Client *client); // NULL is fine
 // SERVER_UNREACHABLE, SERVER_TLS, SERVER_TIMEOUT, BAD_ANSWER, ANSWER_TOO_LARGE, INTERRUPTED.
 MUST_CHECK Status client_call(Client *client, Arena *arena, const ClientRequest *request,
                               ClientAnswer *ret_answer, Diag *diag);
-// The most frequent form.
-MUST_CHECK Status client_get(Client *client, Arena *arena, Str path, ClientAnswer *ret_answer,
-                             Diag *diag);
 
 typedef struct ClientStream {
     Str path;

@@ -177,7 +177,7 @@ bool follow_print_result(Session *session, Str run_id) {
 
 // ---- the history ----
 
-void follow_append_entry(Session *session, Buf *line, const JsonValue *entry) {
+static void follow_append_entry(Session *session, Buf *line, const JsonValue *entry) {
     Str at = field_text(entry, "at"), kind = field_text(entry, "kind");
     Str outcome = field_text(entry, "outcome"), name = field_text(entry, "name");
     Str clock = at.len >= 23 ? (Str){at.data + 11, 12} : at; // the time of the day

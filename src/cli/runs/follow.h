@@ -14,7 +14,5 @@ bool follow_print_log(Session *session, Str run_id);
 // Hands on each entry of the history, as it happens, until the run ends or `on_event` (which gets
 // the session) has enough. False: it failed, and that has been said.
 bool follow_stream(Session *session, Str run_id, ClientEventFunction on_event);
-// One entry of a history in words: "12:30:01.250  step  charge  {"id":7}".
-void follow_append_entry(Session *session, Buf *line, const JsonValue *entry);
 // A duration option; null leaves *ret_ms alone.
 bool follow_read_limit(Session *session, const char *option, Str text, int64_t *ret_ms);

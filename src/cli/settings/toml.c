@@ -17,7 +17,7 @@ static const char *const kind_names[TOML_KIND_COUNT] = {
 
 const char *toml_kind_name(TomlKind kind) { return kind_names[kind]; }
 
-void toml_place(const TomlReader *reader, const char *at, TomlValue *ret_value) {
+static void toml_place(const TomlReader *reader, const char *at, TomlValue *ret_value) {
     ret_value->line = ret_value->column = 1;
     for (const char *c = reader->start; c < at; c++) {
         if (*c == '\n') {

@@ -14,7 +14,6 @@ typedef struct TomlReader {
 Status toml_fail(TomlReader *reader, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool toml_starts(const TomlReader *reader, const char *text);
-void toml_place(const TomlReader *reader, const char *at, TomlValue *ret_value);
 
 // ---- toml_text.c: strings and numbers ----
 // The string that begins with the quote at the reader's place; multi-line ones where allowed.

@@ -30,7 +30,7 @@ void body_put_raw(Body *body, const char *name, Str json) {
     if (!str_is_null(json)) json_put_raw(&body->json, name, json);
 }
 
-void body_put_texts(Body *body, const char *name, const OptionTexts *texts) {
+static void body_put_texts(Body *body, const char *name, const OptionTexts *texts) {
     if (texts->count == 0) return;
     json_write_key(&body->json, str_from(name));
     json_write_array_begin(&body->json);

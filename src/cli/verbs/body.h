@@ -14,7 +14,6 @@ void body_begin(Body *body, Session *session);              // an object
 Str body_end(Body *body);                                   // its text, in the session's arena
 void body_put_text(Body *body, const char *name, Str text); // nothing when null
 void body_put_raw(Body *body, const char *name, Str json);  // nothing when null
-void body_put_texts(Body *body, const char *name, const OptionTexts *texts); // nothing when empty
 // The members of all options that were given, named as they are with "_" for "-", and with an "s"
 // behind those that may be repeated; but for the ones in `others` (ended by NULL). False: a number
 // is none, and that has been said.

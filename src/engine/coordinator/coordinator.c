@@ -158,7 +158,6 @@ void coordinator_executed(Coordinator *c, Execution *execution) {
 }
 
 void coordinator_await(Coordinator *c, Await *await) { awaits_add(&c->awaits, await); }
-void coordinator_forget(Coordinator *c, Await *await) { awaits_forget(&c->awaits, await); }
 void coordinator_call_off(Coordinator *c, Await *await) { awaits_call_off(&c->awaits, await); }
 
 void coordinator_expire_awaits(Coordinator *c) {

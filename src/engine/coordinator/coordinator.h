@@ -89,8 +89,6 @@ void coordinator_hear(Coordinator *coordinator);
 
 void coordinator_submit(Coordinator *coordinator, Request *request);
 void coordinator_await(Coordinator *coordinator, Await *await);
-// The caller no longer waits; `done` is not called.
-void coordinator_forget(Coordinator *coordinator, Await *await);
 // The same; it is answered as if its deadline had come. Only one that is not answered yet.
 void coordinator_call_off(Coordinator *coordinator, Await *await);
 void coordinator_executed(Coordinator *coordinator, Execution *execution);

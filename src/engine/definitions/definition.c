@@ -16,7 +16,8 @@ static Str base_name(Str path) {
     return name.len > 0 ? name : STR_NULL;
 }
 
-Str definition_file(const DefinitionRow *row, Arena *arena) {
+// What its file is called in messages.
+static Str definition_file(const DefinitionRow *row, Arena *arena) {
     if (!str_is_null(row->file)) return row->file;
     return arena_printf(arena, "%.*s.flow", STR_ARG(row->name)); // [D2]
 }

@@ -128,4 +128,3 @@ FlowSlotObject *flow_this_collection(FlowVm *vm, FlowNativeCall *call, FlowKind 
 
 // --- JSON (text/json_parse.c, text/json_stringify.c)
 FlowNativeResult flow_json_parse(FlowVm *vm, FlowNativeCall *call);
-FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call);

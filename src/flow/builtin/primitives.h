@@ -59,10 +59,6 @@ FlowNativeResult flow_native_prelude(FlowVm *vm, FlowNativeCall *call, const cha
 
 // --- BigInt beyond operators.h
 double flow_bigint_to_number(const FlowBigInt *value);
-FlowBigInt *flow_bigint_from_double(FlowVm *vm, double whole); // finite, no fraction
-// ToBigInt of a primitive. NULL: exception pending.
-FlowBigInt *flow_to_bigint(FlowVm *vm, FlowValue primitive);
-FlowString *flow_bigint_group(FlowVm *vm, const FlowBigInt *value); // "1,234,567"
 
 // --- numbers as text (number/number_format.c)
 typedef struct FlowNumberLocale { // toLocaleString in the style of en-US

@@ -70,7 +70,6 @@ __attribute__((format(printf, 3, 4))) void check_say(Checker *c, const FlowFindi
 // ---- names (check/names.c)
 // The global that an identifier means; NULL when the file declares it.
 CheckGlobal *check_global(Checker *c, const FlowNode *identifier);
-CheckGlobal *check_global_named(Checker *c, const FlowName *name);
 bool check_is_global(const FlowNode *node, const char *name); // an identifier that means it
 void check_use_name(Checker *c, const FlowNode *identifier, CheckUse use);
 void check_write_name(Checker *c, const FlowNode *identifier);

@@ -34,7 +34,7 @@ static bool is_plain_global(Str name) {
     return false;
 }
 
-CheckGlobal *check_global_named(Checker *c, const FlowName *name) {
+static CheckGlobal *check_global_named(Checker *c, const FlowName *name) {
     CheckGlobal **slot = &c->globals[name->id];
     if (*slot) return *slot;
     CheckGlobal *global = *slot = ARENA_NEW(c->arena, CheckGlobal);

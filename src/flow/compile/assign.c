@@ -62,7 +62,7 @@ void place_store(FlowCompiler *c, const Place *place, Register value) {
     }
 }
 
-void place_load(FlowCompiler *c, const Place *place, Register dst) {
+static void place_load(FlowCompiler *c, const Place *place, Register dst) {
     FlowNode *node = place->node;
     emit_position(c, node->at);
     switch (node->kind) {

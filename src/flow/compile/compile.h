@@ -6,11 +6,6 @@
 #include "flow/flow.h"
 #include "flow/parser/parse.h"
 
-// Compiles a program that parsed without an error. Answers a sealed module, or NULL when a limit
-// of the format was broken: the report says which. Nothing of the module points into the tree.
-FlowModule *flow_compile_program(const FlowProgram *program, const FlowSource *source,
-                                 FlowReport *report);
-
 // Compiles built-ins written in our own language (docs/internals/flow-vm.md, "Prelude mode").
 MUST_CHECK Status flow_compile_prelude(Str file_name, Str source, FlowModule **ret_module,
                                        Diag *diag);

@@ -128,7 +128,7 @@ static uint32_t digit_value(char ch) {
     return (uint32_t)((ch | 0x20) - 'a' + 10);
 }
 
-FlowValue bigint_constant(FlowCompiler *c, Str digits) {
+static FlowValue bigint_constant(FlowCompiler *c, Str digits) {
     uint32_t base = 10;
     size_t at = 0;
     if (digits.len > 2 && digits.data[0] == '0' && digits.data[1] > '9') {

@@ -189,7 +189,6 @@ uint32_t site_new(FlowCompiler *c, FlowValue key); // NO_REGISTER when there are
 uint32_t site_global(FlowCompiler *c, const FlowName *name);
 void emit_constant(FlowCompiler *c, FlowValue value, Register dst);
 bool text_is_index(Str text, uint32_t *ret_index); // canonical array index
-FlowValue bigint_constant(FlowCompiler *c, Str digits);
 // The value of a literal, with folding of operators on literals. False: not a constant.
 bool constant_of(FlowCompiler *c, const FlowNode *node, FlowValue *ret_value);
 bool node_is_short_int(const FlowNode *node, int32_t *ret_value); // fits an immediate
@@ -204,7 +203,6 @@ void variable_declare(FlowCompiler *c, FlowVariable *variable); // takes a regis
 void scope_enter(FlowCompiler *c, FlowScope *scope);
 void scope_enter_variables(FlowCompiler *c, FlowScope *scope);
 void scope_renew(FlowCompiler *c, FlowScope *scope); // next iteration: fresh bindings
-void scope_hoist(FlowCompiler *c, FlowScope *scope); // makes its functions
 void scope_leave(FlowCompiler *c, FlowScope *scope, Register mark, uint32_t start_pc);
 uint32_t upvalue_index(const FlowCompiler *c, const FlowFunction *function, uint32_t capture);
 typedef struct Use { // a name at a place of the source

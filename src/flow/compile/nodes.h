@@ -42,7 +42,6 @@ typedef struct Place { // an assignment target whose parts have been evaluated
 } Place;
 Place place_prepare(FlowCompiler *c, FlowNode *target, const FlowNode *later);
 void place_store(FlowCompiler *c, const Place *place, Register value);
-void place_load(FlowCompiler *c, const Place *place, Register dst);
 typedef enum PatternMode { PATTERN_ASSIGN, PATTERN_DECLARE } PatternMode;
 typedef struct PatternSource { // what is taken apart
     Register value;

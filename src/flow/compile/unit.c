@@ -195,8 +195,10 @@ static void unit_publish(FlowCompiler *c) {
                     diag.message);
 }
 
-FlowModule *flow_compile_program(const FlowProgram *program, const FlowSource *source,
-                                 FlowReport *report) {
+// Compiles a program that parsed without an error. Answers a sealed module, or NULL when a limit
+// of the format was broken: the report says which. Nothing of the module points into the tree.
+static FlowModule *flow_compile_program(const FlowProgram *program, const FlowSource *source,
+                                        FlowReport *report) {
     Arena arena;
     arena_init(&arena);
     FlowCompiler compiler = {.program = program, .source = source, .report = report};

@@ -115,7 +115,7 @@ void scope_enter_variables(FlowCompiler *c, FlowScope *scope) {
     }
 }
 
-void scope_hoist(FlowCompiler *c, FlowScope *scope) {
+static void scope_hoist(FlowCompiler *c, FlowScope *scope) {
     for (uint32_t i = 0; i < scope->functions.count; i++) {
         FlowFunction *function = scope->functions.items[i]->function;
         FlowVariable *variable = hoisted_variable(scope->functions.items[i]);

@@ -152,7 +152,6 @@ FlowNode *parse_primary(FlowParser *p);
 FlowNode *parse_template(FlowParser *p, bool is_tagged);
 FlowNode *parse_object(FlowParser *p);
 FlowNodeList parse_arguments(FlowParser *p, bool is_cover); // at the `(`
-FlowNode *parse_identifier(FlowParser *p);                  // a use of a name
 bool parse_is_simple_target(const FlowNode *node);
 void parse_check_simple_target(FlowParser *p, const FlowNode *node, const char *message);
 bool parse_is_arrow_next(const FlowParser *p); // `=>` on the same line
@@ -195,10 +194,8 @@ void parse_context_end(FlowParser *p, FlowFunctionContext *context);
 FlowNode *parse_statement(FlowParser *p);      // where no declaration may stand
 FlowNode *parse_statement_item(FlowParser *p); // a statement or declaration
 FlowNodeList parse_statement_list(FlowParser *p, FlowTokenKind terminator);
-FlowNode *parse_block(FlowParser *p);
 FlowNode *parse_variables(FlowParser *p, bool is_for_head); // at let, const, var; no semicolon
-FlowNode *parse_loop_body(FlowParser *p, FlowNode *loop);
-FlowNode *parse_loop(FlowParser *p); // for, while, do
+FlowNode *parse_loop(FlowParser *p);                        // for, while, do
 FlowNode *parse_switch(FlowParser *p);
 FlowNode *parse_jump(FlowParser *p);                     // break, continue
 FlowNode *parse_labeled(FlowParser *p, FlowNode *label); // at the colon

@@ -17,7 +17,7 @@ static void push_target(FlowParser *p, FlowTarget *target) {
 
 static void pop_target(FlowParser *p) { p->context->targets = p->context->targets->outer; }
 
-FlowNode *parse_loop_body(FlowParser *p, FlowNode *loop) {
+static FlowNode *parse_loop_body(FlowParser *p, FlowNode *loop) {
     uint32_t start = loop->start;
     for (FlowTarget *label = p->context->targets;
          label && label->label && label->body_start == start; label = label->outer) {

@@ -25,7 +25,7 @@ static void refuse_await(FlowParser *p, uint32_t start) {
     parse_stop(p);
 }
 
-FlowNode *parse_identifier(FlowParser *p) {
+static FlowNode *parse_identifier(FlowParser *p) {
     uint32_t start = p->token.start;
     FlowTokenKind kind = p->token.kind;
     FlowName *name = p->token.name;

@@ -53,7 +53,7 @@ FlowNodeList parse_function_statements(FlowParser *p) {
     return parse_list_end(p, mark);
 }
 
-FlowNode *parse_block(FlowParser *p) {
+static FlowNode *parse_block(FlowParser *p) {
     uint32_t start = p->token.start;
     parse_expect(p, TOKEN_BRACE_OPEN);
     p->block_depth++;

@@ -20,7 +20,7 @@ void regexp_fail(RegexpParser *p, const char *message) {
     p->at = p->end;
 }
 
-void regexp_work(RegexpParser *p, size_t steps) {
+static void regexp_work(RegexpParser *p, size_t steps) {
     size_t left = REGEXP_WORK_MAX - p->tree->work;
     bool is_much = steps > left || p->arena->used_size > REGEXP_MEMORY_MAX;
     p->tree->work += (uint32_t)(steps < left ? steps : left);

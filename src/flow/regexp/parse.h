@@ -24,7 +24,6 @@ typedef struct RegexpParser {
 } RegexpParser;
 
 void regexp_fail(RegexpParser *p, const char *message);
-void regexp_work(RegexpParser *p, size_t steps); // [R4] fails when it was too much
 bool regexp_is_unicode(const RegexpParser *p);
 uint32_t regexp_peek(const RegexpParser *p, size_t ahead);
 bool regexp_skip(RegexpParser *p, uint16_t unit);

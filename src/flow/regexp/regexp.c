@@ -320,8 +320,8 @@ static size_t result_size(const FlowString *subject, const RegexpFound *found) {
     return total * (flow_string_is_wide(subject) ? 2 : 1) + 64 * ((size_t)found->capture_count + 4);
 }
 
-FlowNativeResult flow_regexp_result(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
-                                    FlowString *subject, const RegexpFound *found) {
+static FlowNativeResult flow_regexp_result(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
+                                           FlowString *subject, const RegexpFound *found) {
     size_t size = result_size(subject, found);
     if (!flow_heap_has_room(&vm->heap, size)) return flow_native_room(vm, call, size);
     FlowValue few[17];

@@ -37,9 +37,6 @@ FlowNativeResult flow_regexp_find(RegexpSearch *search, uint32_t start, RegexpFo
 // RegExpBuiltinExec with `last_index` already converted: updates lastIndex; null or the match.
 FlowNativeResult flow_regexp_exec(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
                                   FlowString *subject, double last_index);
-// The array that exec answers. NULL: no room, exception pending or NATIVE_NEEDS_ROOM in *ret.
-FlowNativeResult flow_regexp_result(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
-                                    FlowString *subject, const RegexpFound *found);
 FlowValue flow_regexp_groups(FlowVm *vm, FlowSlotObject *regexp, FlowString *subject,
                              const RegexpFound *found); // undefined without names
 // The number of a named capture whose name is part of `text`; 0: there is none.

@@ -65,7 +65,6 @@ void scope_refuse_function(ScopeAnalyzer *a, const FlowNode *callee); // Functio
 void walk_expression(ScopeAnalyzer *a, FlowNode *node);
 void walk_list(ScopeAnalyzer *a, FlowNodeList list);
 void walk_statements(ScopeAnalyzer *a, FlowNodeList list);
-void walk_target(ScopeAnalyzer *a, FlowNode *node); // assignment target or pattern
 typedef enum BindingMode { BINDING_LEXICAL, BINDING_VAR } BindingMode;
 void walk_binding(ScopeAnalyzer *a, FlowNode *node, BindingMode mode);
 void walk_function(ScopeAnalyzer *a, FlowFunction *function);

@@ -20,7 +20,7 @@ static void walk_property_key(ScopeAnalyzer *a, const FlowNode *property) {
     if (property->flags & FLAG_COMPUTED) walk_expression(a, property->property.key);
 }
 
-void walk_target(ScopeAnalyzer *a, FlowNode *node) {
+static void walk_target(ScopeAnalyzer *a, FlowNode *node) {
     switch (node->kind) {
     case NODE_IDENTIFIER: scope_resolve_write(a, node, false); return;
     case NODE_DEFAULT:

@@ -147,7 +147,8 @@ static int compare_sizes(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-void snapshot_measure(SnapshotWriter *w, SnapshotVariables *ret) {
+// Largest first; needs a writer that was accounting.
+static void snapshot_measure(SnapshotWriter *w, SnapshotVariables *ret) {
     *ret = (SnapshotVariables){0};
     Measure m = {.w = w, .variables = ret};
     m.is_taken = mem_zalloc(w->nodes.count + 1);

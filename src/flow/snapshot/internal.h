@@ -95,7 +95,6 @@ void snapshot_write_shape(SnapshotWriter *w, const FlowShape *shape);
 void snapshot_write_reaction(SnapshotWriter *w, const FlowReaction *reaction);
 void snapshot_write_elements(SnapshotWriter *w, const FlowObject *body);
 void snapshot_write_property(SnapshotWriter *w, FlowValue value, uint32_t attributes);
-void snapshot_write_table(SnapshotWriter *w, const FlowTable *table, bool has_values);
 uint32_t snapshot_extras(const FlowObject *object);
 // roots (snapshot/write_state.c)
 void snapshot_write_roots(SnapshotWriter *w);
@@ -108,8 +107,6 @@ typedef struct SnapshotVariable {
     size_t bytes;
 } SnapshotVariable;
 typedef VEC(SnapshotVariable) SnapshotVariables;
-// Largest first; needs a writer that was accounting.
-void snapshot_measure(SnapshotWriter *w, SnapshotVariables *ret);
 // "orders: 812 kB, cache: 140 kB"
 void snapshot_name_largest(SnapshotWriter *w, char *ret_text, size_t size);
 
@@ -184,7 +181,6 @@ void snapshot_read_promise(SnapshotReader *r, FlowPromise *promise);
 void snapshot_read_combinator(SnapshotReader *r, FlowCombinator *combinator);
 void snapshot_read_coroutine(SnapshotReader *r, FlowCoroutine *coroutine);
 FlowValue snapshot_get_register(SnapshotReader *r); // a value, HOLE or a box
-FlowTable *snapshot_read_table(SnapshotReader *r, bool has_values);
 void snapshot_read_elements(SnapshotReader *r, FlowObject *body, uint32_t extras);
 FlowValue snapshot_read_property(SnapshotReader *r, uint32_t attributes);
 // What only the whole shows (snapshot/check.c).

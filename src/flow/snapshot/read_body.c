@@ -237,7 +237,7 @@ static void read_bound(SnapshotReader *r, FlowBoundFunction *bound) {
 
 // --- collections
 
-FlowTable *snapshot_read_table(SnapshotReader *r, bool has_values) {
+static FlowTable *snapshot_read_table(SnapshotReader *r, bool has_values) {
     uint64_t head = snapshot_get_number(r, (uint64_t)UINT32_MAX << 1 | 1);
     uint64_t count = head >> 1;
     if (count > bytes_left(&r->in) || !snapshot_has_room(r, (count * 2 + 8) * 32)) {

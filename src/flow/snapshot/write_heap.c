@@ -234,7 +234,7 @@ static void write_error(SnapshotWriter *w, const FlowErrorObject *error) {
 
 // --- collections
 
-void snapshot_write_table(SnapshotWriter *w, const FlowTable *table, bool has_values) {
+static void snapshot_write_table(SnapshotWriter *w, const FlowTable *table, bool has_values) {
     bool is_dense = true;
     uint32_t first = table->next_sequence;
     uint32_t seen = 0;

@@ -131,7 +131,7 @@ static uint32_t integrity_mask(const FlowObject *body) {
     return mask;
 }
 
-void flow_elements_to_sparse(FlowVm *vm, FlowObject *body) {
+static void flow_elements_to_sparse(FlowVm *vm, FlowObject *body) {
     if (flow_sparse(body)) return;
     FlowStorage *dense = flow_dense(body);
     uint32_t count = 0;

@@ -44,6 +44,8 @@ static FlowProtoId error_proto(FlowErrorKind kind) {
     return protos[kind];
 }
 
+static void flow_error_capture(FlowVm *vm, FlowErrorObject *error);
+
 FlowErrorObject *flow_error_alloc(FlowVm *vm, FlowObject *proto, FlowValue message) {
     FlowErrorObject *error =
         (FlowErrorObject *)flow_object_alloc(vm, KIND_ERROR, sizeof *error, proto);
@@ -149,7 +151,7 @@ static void capture_store(FlowVm *vm, FlowErrorObject *error, const StackCapture
     error->frames = flow_from_cell(storage);
 }
 
-void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
+static void flow_error_capture(FlowVm *vm, FlowErrorObject *error) {
     StackCapture capture = {.count = 0};
     const FlowCoroutine *bottom = NULL;
     for (uint32_t i = vm->frame_count; i-- > 0;) {

@@ -26,7 +26,6 @@ FlowObject *flow_error_new(FlowVm *vm, FlowErrorKind kind, FlowString *message);
 // For constructors: an error of that prototype; message undefined = no own message.
 FlowErrorObject *flow_error_alloc(FlowVm *vm, FlowObject *proto, FlowValue message);
 // Captures the current stack into an error made some other way (new Error, subclasses).
-void flow_error_capture(FlowVm *vm, FlowErrorObject *error);
 struct FlowReaction;
 // A rejection has come to a reaction: an error without a stack gets the functions that wait for it.
 void flow_error_place(FlowVm *vm, FlowValue value, const struct FlowReaction *reaction);

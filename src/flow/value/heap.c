@@ -322,10 +322,6 @@ void flow_heap_mark_cell(FlowHeap *heap, const void *pointer) {
     heap->mark_stack[heap->mark_count++] = cell;
 }
 
-bool flow_heap_is_marked(FlowValue value) {
-    return !flow_is_heap(value) || flow_as_cell(value)->flags & (CELL_MARKED | CELL_SHARED);
-}
-
 size_t flow_heap_large_bytes(const FlowHeap *heap) {
     size_t bytes = 0;
     for (const FlowLargeCell *large = heap->large; large; large = large->next) {

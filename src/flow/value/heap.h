@@ -65,7 +65,6 @@ static inline void flow_heap_mark(FlowHeap *heap, FlowValue value) {
 }
 void flow_heap_drain(FlowHeap *heap); // marks all that is reachable from what was pushed
 void flow_heap_sweep(FlowHeap *heap);
-bool flow_heap_is_marked(FlowValue value); // or not a heap value, or shared
 size_t flow_cell_size(const FlowCell *cell);
 size_t flow_heap_large_bytes(const FlowHeap *heap); // taken from the system for large cells
 

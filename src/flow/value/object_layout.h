@@ -40,7 +40,6 @@ bool flow_elements_put(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue v
 // The same of a plain value, for many in any order: nothing is sorted before somebody looks.
 void flow_elements_append(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue value);
 void flow_elements_remove(FlowVm *vm, FlowObject *body, uint32_t index);
-void flow_elements_to_sparse(FlowVm *vm, FlowObject *body);
 // Index after the last element; 0 without any.
 uint32_t flow_elements_end(const FlowObject *body);
 // Calls with each index that has an element, ascending, below `end`.

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "flow/vm/vm.h"
 
-FlowShape *flow_shape_new(FlowVm *vm, FlowObject *proto) {
+static FlowShape *flow_shape_new(FlowVm *vm, FlowObject *proto) {
     FlowShape *shape = flow_heap_alloc(&vm->heap, KIND_SHAPE, sizeof *shape);
     shape->proto = proto;
     return shape;

@@ -24,6 +24,5 @@ FlowShape *flow_shape_empty_dictionary(FlowVm *vm, FlowObject *proto);
 // Dictionaries: changes in place.
 void flow_shape_remove(FlowShape *shape, uint32_t slot);
 void flow_shape_set_attributes(FlowShape *shape, uint32_t slot, uint32_t attributes);
-FlowShape *flow_shape_new(FlowVm *vm, FlowObject *proto);
 // Keeps only roots whose shape was marked (between drain and sweep).
 void flow_shape_sweep_roots(FlowVm *vm);

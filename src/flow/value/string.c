@@ -112,23 +112,6 @@ FlowString *flow_string_concat(FlowVm *vm, FlowString *a, FlowString *b) {
     return rope;
 }
 
-FlowString *flow_string_join(FlowVm *vm, const FlowValue *strings, size_t count) {
-    size_t length = 0;
-    bool is_wide = false;
-    for (size_t i = 0; i < count; i++) {
-        length += flow_string_length(flow_as_string(strings[i]));
-        is_wide |= flow_string_is_wide(flow_as_string(strings[i]));
-    }
-    if (length == 0) return flow_string_empty(vm);
-    FlowString *joined = flow_string_alloc(vm, length, is_wide);
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        copy_units(joined, at, flow_as_string(strings[i]));
-        at += flow_string_length(flow_as_string(strings[i]));
-    }
-    return joined;
-}
-
 FlowString *flow_string_concat_number(FlowVm *vm, FlowString *text, FlowValue number,
                                       bool is_number_first) {
     char digits[FLOW_NUMBER_TEXT_MAX];

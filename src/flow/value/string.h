@@ -71,8 +71,6 @@ FlowString *flow_string_alloc(FlowVm *vm, size_t length, bool is_wide);
 FlowString *flow_string_substring(FlowVm *vm, FlowString *s, uint32_t start, uint32_t end);
 // a + b. NULL when the result would be longer than the limit (throw "Invalid string length").
 FlowString *flow_string_concat(FlowVm *vm, FlowString *a, FlowString *b);
-// The given strings, all flat, in one; the caller knows that it is not too long.
-FlowString *flow_string_join(FlowVm *vm, const FlowValue *strings, size_t count);
 // A number (FLOW_NUMBER_TEXT_MAX bytes are enough) written out, and joined to `text` on its left
 // or right without a string of its own in between. NULL: too long.
 enum { FLOW_NUMBER_TEXT_MAX = 32 };

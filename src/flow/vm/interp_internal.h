@@ -24,7 +24,6 @@ const FlowLookup *interp_lookup(FlowVm *vm, FlowObject *object, FlowKey key);
 
 // --- interp_property.c
 bool interp_get_value(FlowVm *vm, FlowValue object, FlowKey key, uint32_t return_to);
-bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value);
 bool interp_get_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);
 bool interp_set_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);
 bool interp_init_field(FlowVm *vm, FlowInstruction in, FlowInlineCache *cache);

@@ -219,7 +219,7 @@ static bool set_on_primitive(FlowVm *vm, FlowValue object, FlowKey key, FlowValu
                            flow_describe(vm, object, text));
 }
 
-bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value) {
+static bool interp_set_value(FlowVm *vm, FlowValue object, FlowKey key, FlowValue value) {
     if (!flow_is_object(object)) return set_on_primitive(vm, object, key, value);
     if (flow_is_array(object) && key.bits == FLOW_NAME(vm, length).bits && !flow_is_number(value)) {
         // ArraySetLength converts; objects go through a helper that assigns the number.

@@ -21,7 +21,7 @@ void render_duration(JsonWriter *json, const char *key, int64_t duration_ms) {
     json_put_string(json, key, (Str){text, len});
 }
 
-void render_tags(JsonWriter *json, Str tags) {
+static void render_tags(JsonWriter *json, Str tags) {
     json_write_key(json, STR("tags"));
     json_write_array_begin(json);
     size_t from = 0;

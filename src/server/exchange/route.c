@@ -91,11 +91,6 @@ size_t route_allowed(Str path, char *ret_text, size_t size) {
     return at;
 }
 
-const RouteTable *const *route_tables(size_t *ret_count) {
-    *ret_count = TABLE_COUNT;
-    return tables;
-}
-
 size_t route_count(void) {
     size_t count = 0;
     for (size_t i = 0; i < TABLE_COUNT; i++) count += tables[i]->count;

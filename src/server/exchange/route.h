@@ -74,8 +74,6 @@ const Route *route_at(size_t number);
 size_t route_codes(const Route *route, const char *ret_codes[ROUTE_CODES_MAX]);
 // Those that any route may answer with, whatever is asked for.
 const char *const *route_common_codes(size_t *ret_count);
-// All tables, for openapi.c and the tests; *ret_count of them.
-const RouteTable *const *route_tables(size_t *ret_count);
 
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
     routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page,

@@ -31,14 +31,12 @@ void handler_refuse(Exchange *exchange, int http_status, const char *format, ...
 void handler_refuse_diag(Exchange *exchange, Status status, const Diag *diag);
 // False: it was answered with 404 or why the store cannot tell.
 bool handler_find(Exchange *exchange, Str id, RunRow *ret_run);
-const char *handler_status(int64_t state); // [A2]
 // The run as HandlerData; `is_unwrapped`: its result is what the workflow returned.
 bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool is_unwrapped);
 // … as the whole answer: 202 while it goes on (or `running_status`), 200 completed, 500 otherwise.
 void handler_send(Exchange *exchange, const RunRow *run, int running_status, bool is_unwrapped);
 // … as the answer of who started it and does not wait: 200, however quickly it ended.
 void handler_send_started(Exchange *exchange, const RunRow *run);
-void handler_put_time(JsonWriter *json, const char *key, int64_t at_ms);
 
 // ---- handlers/event.c ----
 typedef struct HandlerEvent {

@@ -45,7 +45,7 @@ bool handler_find(Exchange *exchange, Str id, RunRow *ret_run) {
     return status == OK;
 }
 
-const char *handler_status(int64_t state) {
+static const char *handler_status(int64_t state) {
     switch ((RunState)state) {
     case RUN_COMPLETED: return "completed";
     case RUN_FAILED: return "failed";
@@ -55,7 +55,7 @@ const char *handler_status(int64_t state) {
 }
 
 // 2026-11-15T19:33:44.952000+00:00
-void handler_put_time(JsonWriter *json, const char *key, int64_t at_ms) {
+static void handler_put_time(JsonWriter *json, const char *key, int64_t at_ms) {
     char text[INSTANT_TEXT_MAX], longer[INSTANT_TEXT_MAX + 16];
     if (at_ms == 0) {
         json_put_null(json, key);

@@ -109,8 +109,6 @@ void pg_link_execute(PgLink *link, uint64_t shape);
 // Sends what was collected and waits for all results. Anything but OK: the first error.
 MUST_CHECK Status pg_link_run(PgLink *link, Diag *diag);
 void pg_link_run_later(PgLink *link); // sends; the results are read, and dropped, by the next run
-// [E4] Settles what a lost connection left open. Does nothing when there is nothing.
-MUST_CHECK Status pg_link_settle(PgLink *link, Diag *diag);
 // Ends the transactions of others that hold the store and whose client says nothing, outside of a
 // transaction. For those who have waited for it in vain.
 void pg_link_end_idle_holders(PgLink *link);

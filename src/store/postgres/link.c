@@ -173,6 +173,9 @@ static Status version_check(const PgLink *link, Diag *diag) {
                     version / 10000, PG_SERVER_VERSION_MIN / 10000);
 }
 
+// [E4] Settles what a lost connection left open. Does nothing when there is nothing.
+static Status pg_link_settle(PgLink *link, Diag *diag);
+
 Status pg_link_connect(PgLink *link, Diag *diag) {
     if (is_silent(link)) return silent(diag); // [P6]
     farewell_read(link);
@@ -241,7 +244,7 @@ Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result, Diag 
     return status;
 }
 
-Status pg_link_settle(PgLink *link, Diag *diag) {
+static Status pg_link_settle(PgLink *link, Diag *diag) {
     PgAddress *address = link->address;
     pthread_mutex_lock(&address->mutex);
     bool is_unsettled = address->is_unsettled;

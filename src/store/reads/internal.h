@@ -77,7 +77,6 @@ MUST_CHECK Status read_run(Reads *reads, RunRef which, RunRow *ret_run);
 // Calls `seen` for each entry with seq > after until it answers false. Entries live in the
 // scratch arena, until the next chunk.
 typedef bool (*LogSeen)(const LogRow *entry, void *context);
-MUST_CHECK Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context);
 
 // ---- the questions of reads.h ----
 MUST_CHECK Status read_runs(Reads *reads, const RunFilter *filter, RunPage *ret_page);
@@ -111,5 +110,4 @@ MUST_CHECK Status read_schedules(Reads *reads, const PageSpec *spec, SchedulePag
 MUST_CHECK Status read_node(Reads *reads, int64_t key, NodeRow *ret_node);
 MUST_CHECK Status read_nodes(Reads *reads, const PageSpec *spec, NodePage *ret_page);
 MUST_CHECK Status read_tokens(Reads *reads, const PageSpec *spec, TokenPage *ret_page);
-MUST_CHECK Status read_due(Reads *reads, int64_t *ret_due_at_ms);
 MUST_CHECK Status read_stats(Reads *reads, StoreStats *ret_stats);

@@ -29,7 +29,7 @@ static Scan log_scan(const LogRow *wanted, int64_t after, int64_t limit) {
                   .limit = limit};
 }
 
-Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context) {
+static Status log_walk(Reads *reads, int64_t run, int64_t after, LogSeen seen, void *context) {
     for (size_t size = 0;; size = reads->scratch.used_size) {
         LogRow wanted = {.run = run}, *rows = NULL;
         size_t count = 0;

@@ -9,6 +9,8 @@
 #include "base/assert.h"
 #include "store/reads/internal.h"
 
+static Status read_due(Reads *reads, int64_t *ret_due_at_ms);
+
 static Status answer(Reads *reads, ReadRequest *request) {
     const ReadQuestion *in = &request->in;
     ReadAnswer *out = &request->out;
@@ -224,7 +226,7 @@ Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64_t **ret_ke
 
 // ---- what is due, and how many there are ----
 
-Status read_due(Reads *reads, int64_t *ret_due_at_ms) {
+static Status read_due(Reads *reads, int64_t *ret_due_at_ms) {
     int64_t due_at_ms = 0;
     static const struct {
         TableNumber table;

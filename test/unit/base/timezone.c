@@ -110,12 +110,25 @@ static const struct {
     {"UTC", "2026-03-29T02:30:00Z", "2026-03-29T02:30:00Z", NULL},
 };
 
+// The instants at which the clocks show `local_ms`, in order; answers how many there are [Z2].
+static int instants_of(const TimeZone *zone, int64_t local_ms, int64_t ret_instants[2]) {
+    int count = 0;
+    int64_t last_ms = local_ms + 26 * 3600 * 1000LL;
+    ZoneSpan span = timezone_span(zone, local_ms - 26 * 3600 * 1000LL);
+    for (;;) {
+        int64_t at_ms = local_ms - span.offset_ms;
+        if (at_ms >= span.start_ms && at_ms < span.end_ms) ret_instants[count++] = at_ms;
+        if (count == 2 || span.end_ms > last_ms) return count;
+        span = timezone_span(zone, span.end_ms);
+    }
+}
+
 static void local_times_exist_never_once_or_twice(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof(locals) / sizeof(locals[0]); i++) {
         TimeZone *zone = load(locals[i].zone);
         int64_t found[2] = {0, 0};
-        int count = timezone_instants(zone, instant(locals[i].local), found);
+        int count = instants_of(zone, instant(locals[i].local), found);
         int expected = (locals[i].first != NULL) + (locals[i].second != NULL);
         if (count != expected) print_error("%s at %s\n", locals[i].zone, locals[i].local);
         assert_int_equal(count, expected);

@@ -201,24 +201,6 @@ static void every_prefix_of_a_text_is_refused_without_reading_past_it(void **sta
     assert_ok(json_validate(STR(text), NULL));
 }
 
-static void a_value_is_skipped_and_its_text_kept(void **state) {
-    (void)state;
-    JsonReader reader;
-    JsonEvent event;
-    Str raw;
-    json_reader_init(&reader, STR("{\"a\": {\"b\": [1, {}]} , \"c\": 12 }"));
-    assert_ok(json_next(&reader, &event, NULL));
-    assert_ok(json_next(&reader, &event, NULL));
-    assert_ok(json_skip_value(&reader, &raw, NULL));
-    assert_str_equal(raw, "{\"b\": [1, {}]}");
-    assert_ok(json_next(&reader, &event, NULL));
-    assert_str_equal(event.raw, "c");
-    assert_ok(json_skip_value(&reader, &raw, NULL));
-    assert_str_equal(raw, "12");
-    assert_ok(json_next(&reader, &event, NULL));
-    assert_int_equal(event.kind, JSON_OBJECT_END);
-}
-
 static void number_literals_become_doubles(void **state) {
     (void)state;
     assert_true(json_number(STR("0")) == 0);
@@ -261,7 +243,6 @@ int main(void) {
         cmocka_unit_test(nesting_is_accepted_up_to_the_limit),
         cmocka_unit_test(mixed_nesting_closes_in_order),
         cmocka_unit_test(every_prefix_of_a_text_is_refused_without_reading_past_it),
-        cmocka_unit_test(a_value_is_skipped_and_its_text_kept),
         cmocka_unit_test(number_literals_become_doubles),
         cmocka_unit_test(integer_literals_become_integers_only_when_exact),
     };

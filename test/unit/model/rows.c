@@ -2,13 +2,8 @@
 #include "model/rows.h"
 #include "unit/unit.h"
 
-static void names_of_states_go_there_and_back(void **state) {
+static void states_have_names(void **state) {
     (void)state;
-    for (int64_t number = RUN_PENDING; number < RUN_STATE_COUNT; number++) {
-        RunState parsed;
-        assert_true(run_state_parse(str_from(run_state_name(number)), &parsed));
-        assert_int_equal(parsed, number);
-    }
     assert_string_equal(run_state_name(RUN_SUSPENDED), "suspended");
     assert_string_equal(task_state_name(TASK_LEASED), "leased");
 }
@@ -20,10 +15,6 @@ static void numbers_without_a_name_are_unknown(void **state) {
     assert_string_equal(run_state_name(-1), "unknown");
     assert_string_equal(task_state_name(0), "unknown");
     assert_string_equal(task_state_name(INT64_MAX), "unknown");
-    RunState parsed = RUN_FAILED;
-    assert_false(run_state_parse(STR("Suspended"), &parsed));
-    assert_false(run_state_parse(STR_NULL, &parsed));
-    assert_int_equal(parsed, RUN_FAILED);
 }
 
 static void deliveries_have_a_name_and_those_of_tasks_an_id(void **state) {
@@ -192,7 +183,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_states_go_there_and_back),
+        cmocka_unit_test(states_have_names),
         cmocka_unit_test(numbers_without_a_name_are_unknown),
         cmocka_unit_test(deliveries_have_a_name_and_those_of_tasks_an_id),
         cmocka_unit_test(higher_priorities_have_smaller_positive_ranks),

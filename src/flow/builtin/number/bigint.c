@@ -250,7 +250,7 @@ double flow_bigint_to_number(const FlowBigInt *value) {
     return value->is_negative ? -number : number;
 }
 
-FlowBigInt *flow_bigint_from_double(FlowVm *vm, double whole) {
+static FlowBigInt *flow_bigint_from_double(FlowVm *vm, double whole) {
     FlowBigInt *value = bigint_alloc(vm, 33);
     uint32_t count = magnitude_from_double(fabs(whole), value->digits);
     return bigint_finish(vm, value, count, whole < 0);
@@ -330,7 +330,7 @@ FlowString *flow_bigint_to_string(FlowVm *vm, const FlowBigInt *value, uint32_t 
     return result;
 }
 
-FlowString *flow_bigint_group(FlowVm *vm, const FlowBigInt *value) {
+static FlowString *flow_bigint_group(FlowVm *vm, const FlowBigInt *value) {
     FlowString *plain = flow_bigint_to_string(vm, value, 10);
     uint32_t length = flow_string_length(plain);
     uint32_t sign = value->is_negative ? 1 : 0;
@@ -343,7 +343,8 @@ FlowString *flow_bigint_group(FlowVm *vm, const FlowBigInt *value) {
     return flow_builder_finish(&builder);
 }
 
-FlowBigInt *flow_to_bigint(FlowVm *vm, FlowValue primitive) {
+// ToBigInt of a primitive. NULL: exception pending.
+static FlowBigInt *flow_to_bigint(FlowVm *vm, FlowValue primitive) {
     char text[FLOW_TEXT_MAX];
     if (flow_is_bigint(primitive)) return flow_as_bigint(primitive);
     if (flow_is_boolean(primitive)) return bigint_from_int(vm, flow_is_true(primitive));

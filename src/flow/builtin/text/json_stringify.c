@@ -245,7 +245,7 @@ static FlowNativeResult stringify(FlowVm *vm, FlowNativeCall *call, bool is_data
     return result;
 }
 
-FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call) {
+static FlowNativeResult flow_json_stringify(FlowVm *vm, FlowNativeCall *call) {
     return stringify(vm, call, false);
 }
 

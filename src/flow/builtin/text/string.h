@@ -24,7 +24,6 @@ enum {                        // flags
     COMPARE_CASE = 8,         // a = á, a != A
     COMPARE_UPPER_FIRST = 16, // caseFirst: "upper"
 };
-int flow_string_compare_locale(FlowVm *vm, FlowString *a, FlowString *b, uint32_t flags);
 
 // --- replacement templates: $$ $& $` $' $1 $<name> (text/string_replace.c)
 typedef struct StringMatch {

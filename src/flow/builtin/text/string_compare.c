@@ -221,7 +221,7 @@ static int compare_tertiary(const Elements *a, const Elements *b) {
     }
 }
 
-int flow_string_compare_locale(FlowVm *vm, FlowString *a, FlowString *b, uint32_t flags) {
+static int flow_string_compare_locale(FlowVm *vm, FlowString *a, FlowString *b, uint32_t flags) {
     if (flow_string_equal(vm, a, b)) return 0;
     a = flow_string_flat(vm, a);
     b = flow_string_flat(vm, b);

@@ -202,7 +202,7 @@ Status apply_publish(Kernel *kernel, Op *op) {
 
 // ---- signals ----
 
-Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count) {
+static Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count) {
     if (!(run->facts.may_have & MAY_HAVE_SIGNALS)) run->facts.signal_count = 0;
     if (run->facts.signal_count < 0) {
         EventRow wanted = {.run = run->row.key}, *rows = NULL;

@@ -12,7 +12,6 @@ MUST_CHECK Status event_remove(Kernel *kernel, const EventRow *event);
 // A run has taken it, and it stays for others.
 MUST_CHECK Status event_note_taken(Kernel *kernel, const EventRow *event);
 MUST_CHECK Status signal_remove(Kernel *kernel, Run *run, const EventRow *event);
-MUST_CHECK Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count);
 MUST_CHECK Status cursor_set(Kernel *kernel, Run *run, Str topic, int64_t event);
 MUST_CHECK Status cursor_get(Kernel *kernel, const Run *run, Str topic, int64_t *ret_event);
 bool event_is_visible(const TopicRow *topic, const EventRow *event, const RunRow *run,

@@ -76,8 +76,6 @@ typedef struct Ending {
 } Ending;
 extern const Str ERROR_RUN_TIMEOUT;
 extern const Str ERROR_RUN_CANCELLED;
-extern const Str ERROR_CHILD_CANCELLED;
-extern const Str ERROR_CHILD_GONE;
 MUST_CHECK Status run_end(Kernel *kernel, Run *run, const Ending *ending);
 // Ended by force: the executor, if there is one, is fenced.
 MUST_CHECK Status run_cancel_now(Kernel *kernel, Run *run);

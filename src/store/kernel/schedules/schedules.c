@@ -29,7 +29,7 @@ static Status schedule_find(Kernel *kernel, Str name, ScheduleRow *ret_row) {
     return OK;
 }
 
-Status schedule_require(Kernel *kernel, Str name, ScheduleRow *ret_row) {
+static Status schedule_require(Kernel *kernel, Str name, ScheduleRow *ret_row) {
     TRY(kernel_check_name(kernel, "the schedule name", name, LIMIT_SCHEDULE_NAME_SIZE));
     Status status = schedule_find(kernel, name, ret_row);
     if (status != ERR_NOT_FOUND) return status;

@@ -7,7 +7,6 @@
 #include "store/kernel/runs/runs.h"
 
 // ---- schedules/schedules.c, schedules/ticks.c ----
-MUST_CHECK Status schedule_require(Kernel *kernel, Str name, ScheduleRow *ret_row);
 MUST_CHECK Status schedule_store(Kernel *kernel, const ScheduleRow *before, ScheduleRow *row);
 // Reads kind, spec and zone; the Diag says what is wrong with them.
 MUST_CHECK Status schedule_ticker(Kernel *kernel, const ScheduleRow *row, Ticker *ret_ticker,

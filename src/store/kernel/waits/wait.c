@@ -23,9 +23,9 @@
 #include "store/kernel/waits/waits.h"
 #include <stdlib.h>
 
-const Str ERROR_CHILD_CANCELLED =
+static const Str ERROR_CHILD_CANCELLED =
     STR("{\"type\":\"CancelledError\",\"message\":\"the child run was cancelled\"}");
-const Str ERROR_CHILD_GONE =
+static const Str ERROR_CHILD_GONE =
     STR("{\"type\":\"NotFoundError\",\"message\":\"the child run no longer exists\"}");
 static const Str ERROR_TASK_CANCELLED =
     STR("{\"type\":\"CancelledError\",\"message\":\"the task was cancelled\"}");
