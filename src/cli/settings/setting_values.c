@@ -247,6 +247,10 @@ const char *setting_nearest(Str name) {
     size_t len = name.len < sizeof plain ? name.len : sizeof plain;
     for (size_t i = 0; i < len; i++) plain[i] = name.data[i] == '_' ? '-' : name.data[i];
     Suggestion guess = {.wanted = {plain, len}};
-    for (int i = 0; i < SETTINGS_COUNT; i++) suggest(&guess, setting_infos[i].name);
+    for (int i = 0; i < SETTINGS_COUNT; i++) {
+        const char *candidate = setting_infos[i].name;
+        if (str_equal(guess.wanted, str_from(candidate))) return candidate; // but for its dashes
+        suggest(&guess, candidate);
+    }
     return guess.best;
 }
