@@ -51,7 +51,8 @@ void buf_append_str(Buf *buf, Str s) { buf_append(buf, s.data, s.len); }
 
 void buf_append_cstr(Buf *buf, const char *text) { buf_append(buf, text, strlen(text)); }
 
-static void buf_vprintf(Buf *buf, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void buf_vprintf(Buf *buf, const char *format,
+                                                              va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int len = vsnprintf(NULL, 0, format, arguments);

@@ -7,6 +7,7 @@
 // Not here: reading requests (exchange/request.c), waiting for the end of a run (exchange/wait.c),
 // answers too long for memory (exchange/spill.c), the bytes on the wire (http.c).
 #include "base/array.h"
+#include "engine/definitions/definition.h"
 #include "server/http/problem.h"
 #include "server/server.h"
 #include <microhttpd.h>
@@ -149,6 +150,7 @@ static void copy_answers(Exchange *exchange) {
     Op *op = &exchange->request->op;
     if (op->out.status != OK) return;
     if (op->kind == OP_CREATE_RUN) copy_created(&exchange->arena, op);
+    else if (op->kind == OP_DEFINE) definition_keep_reply(op, &exchange->arena);
     else if (op->kind == OP_TRIGGER_SCHEDULE)
         op->out.trigger_schedule.run_id =
             arena_str(&exchange->arena, op->out.trigger_schedule.run_id);

@@ -2,6 +2,7 @@
 // test/e2e/workers/test_tasks_http.py.
 #include "unit/api/api.h"
 #include <dirent.h>
+#include <poll.h>
 #include <signal.h>
 
 static char logged[4][256];
@@ -29,13 +30,17 @@ static int setup_plain(void **state) { return open_with(state, 0); }
 static int setup_exec(void **state) { return open_with(state, 1); }
 
 // Runs the script; its result must be `json`.
-static void run_flow(void **state, const char *source, const char *json) {
+static void run_flow_as(void **state, const char *id, const char *source, const char *json) {
     Fixture *fixture = *state;
     abide_error error;
     int code = abide_deploy(fixture->engine, "main.flow", source, NULL, NULL, &error);
     if (code != ABIDE_OK) fail_msg("deploy: %s", error.message);
-    start(fixture, "main", "r", NULL);
-    expect_result(fixture, "r", ABIDE_OK, json);
+    start(fixture, "main", id, NULL);
+    expect_result(fixture, id, ABIDE_OK, json);
+}
+
+static void run_flow(void **state, const char *source, const char *json) {
+    run_flow_as(state, "r", source, json);
 }
 
 #define CAUGHT(call, members)                                                                      \
@@ -174,32 +179,48 @@ static void exec_bounds_the_output(void **state) {
              "[1,\"ExecError\",\"OUTPUT_TOO_LARGE\"]");
 }
 
+// The process that wrote its number there; 0 when it did not get so far.
+static int written_pid(const char *path) {
+    int pid = 0;
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%d", &pid) != 1) pid = 0;
+    fclose(file);
+    return pid;
+}
+
+// It is not there any more, or waits only for its new parent to reap it.
+static bool is_dead(int pid) {
+    char name[64], line[256];
+    snprintf(name, sizeof name, "/proc/%d/stat", pid);
+    FILE *file = fopen(name, "r");
+    if (file == NULL) return true;
+    bool is_read = fgets(line, sizeof line, file) != NULL; // it may go away in between
+    fclose(file);
+    const char *mark = is_read ? strrchr(line, ')') : NULL;
+    return mark == NULL || mark[2] == 'Z' || mark[2] == 'X';
+}
+
 // The group is killed: the grandchild, too, which would hold the pipe open for a minute.
 static void exec_kills_the_whole_group_at_its_deadline(void **state) {
     Fixture *fixture = *state;
     char source[512], path[128];
     snprintf(path, sizeof path, "%s/pid", fixture->directory);
-    snprintf(source, sizeof source,
-             CAUGHT("Task.run('exec', {argv: ['sh', '-c', 'sleep 60 & echo $! > %s; wait'],"
-                    " timeout: '200ms'}, {retry: {attempts: 1}})",
-                    "c.code"),
-             path);
-    run_flow(state, source, "[1,\"ExecError\",\"TIMEOUT\"]");
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
     int pid = 0;
-    assert_int_equal(fscanf(file, "%d", &pid), 1);
-    fclose(file);
-    // Killed; until its new parent has reaped it, it may still be there as a zombie.
-    char name[64], line[256] = "";
-    snprintf(name, sizeof name, "/proc/%d/stat", pid);
-    FILE *stat_file = fopen(name, "r");
-    if (stat_file == NULL) return;
-    assert_non_null(fgets(line, sizeof line, stat_file));
-    fclose(stat_file);
-    const char *mark = strrchr(line, ')');
-    assert_non_null(mark);
-    assert_true(mark[2] == 'Z' || mark[2] == 'X');
+    for (int timeout_ms = 200; pid == 0; timeout_ms *= 2) { // a slow machine needs longer to begin
+        assert_true(timeout_ms < 60000);
+        snprintf(source, sizeof source,
+                 CAUGHT("Task.run('exec', {argv: ['sh', '-c', 'sleep 60 & echo $! > %s; wait'],"
+                        " timeout: '%dms'}, {retry: {attempts: 1}})",
+                        "c.code"),
+                 path, timeout_ms);
+        char id[16];
+        snprintf(id, sizeof id, "r%d", timeout_ms);
+        run_flow_as(state, id, source, "[1,\"ExecError\",\"TIMEOUT\"]");
+        pid = written_pid(path);
+    }
+    for (int i = 0; i < 10000 && !is_dead(pid); i++) poll(NULL, 0, 1);
+    assert_true(is_dead(pid));
 }
 
 static void exec_refuses_bad_input(void **state) {
