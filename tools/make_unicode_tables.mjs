@@ -162,7 +162,7 @@ function normalizationTables() {
 writeFileSync(`${folder}/builtin_unicode_tables.c`, head
   + '//\n// Case mappings as runs of characters with the same distance, classes of characters that ignoring\n'
   + '// case makes equal, decompositions, compositions and combining classes.\n'
-  + '//   [U1], [U2] of text/unicode_tables.h.\n'
+  + '//   [unicode-tables-1], [unicode-tables-2] of text/unicode_tables.h.\n'
   + '#include "flow/builtin/text/unicode_tables.h"\n\n'
   + mappingTables('upper', s => s.toUpperCase()) + mappingTables('lower', s => s.toLowerCase())
   + classTable('case_classes', caseClasses('giu', LAST))

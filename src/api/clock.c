@@ -42,7 +42,7 @@ typedef struct ClockMove {
     bool is_back;
 } ClockMove;
 
-static void move_clock(Coordinator *coordinator, void *context) { // [K1]
+static void move_clock(Coordinator *coordinator, void *context) { // [clock-1]
     (void)coordinator;
     ClockMove *move = context;
     move->is_back = move->to_ms < atomic_load(&move->env->now_ms);
@@ -56,7 +56,7 @@ int abide_clock_set(abide_engine *engine, int64_t now_ms, abide_error *error) {
                           "this engine runs by the real clock; set virtual_time_ms to move it");
     ClockMove move = {.env = &engine->virtual_env, .to_ms = now_ms};
     driver_control(&engine->driver, move_clock, &move);
-    if (move.is_back) // [K2]
+    if (move.is_back) // [clock-2]
         return api_refuse(error, ABIDE_INVALID, "BAD_TIME", "the clock does not go back");
     return api_answer(error, OK, NULL);
 }

@@ -6,7 +6,7 @@
 // committed on the spot, because another thread would only add to its latency; a large one goes to
 // the committer, and its answers are dealt out while the next one is being committed.
 //
-// Invariants [D1]-[D3] are in driver.h.
+// Invariants [driver-1]-[driver-3] are in driver.h.
 //
 // Not here: what is committed (engine/), the functions of include/abide.h (engine.c, steer.c).
 #include "api/driver.h"
@@ -16,7 +16,7 @@
 
 // ---- the coordinator's thread ----
 
-// The next one that still waits; NULL = none is left. [D6]
+// The next one that still waits; NULL = none is left. [driver-6]
 static Await *next_called_off(Driver *driver, Mail *mail) {
     Await *found = NULL;
     pthread_mutex_lock(&driver->mailbox.lock);
@@ -194,7 +194,8 @@ static void *coordinator_main(void *context) {
         coordinator_expire_awaits(driver->coordinator);
         bool has_answers = mail.committed != NULL;
         if (has_answers) is_committing = false;
-        // [D4] What gathered during a good commit is on its way before its answers are dealt out.
+        // [driver-4] What gathered during a good commit is on its way before its answers are dealt
+        //      out.
         bool has_acted = false;
         if (!is_committing && (!has_answers || mail.commit_status == OK))
             has_acted = commit_next(driver, has_answers, &is_committing);
@@ -393,7 +394,7 @@ static Status say_away(Diag *diag) {
                     "the store does not answer; nothing was done, try again later");
 }
 
-// [D5] True: it has been refused.
+// [driver-5] True: it has been refused.
 static bool refuse_while_away(Driver *driver, Request *requests, size_t count) {
     if (!atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return false;
     for (size_t i = 0; i < count; i++) {

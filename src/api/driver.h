@@ -4,15 +4,17 @@
 // gathered meanwhile; a pool runs workflow, step and task functions. Everybody else only puts
 // messages into the driver's mailbox.
 //
-//   [D1] Only the coordinator's thread touches the coordinator.
-//   [D2] Nothing sleeps on a fixed tick: the thread waits for a message or for the next deadline.
-//   [D3] A function that blocks holds up its pool thread and nothing else.
+//   [driver-1] Only the coordinator's thread touches the coordinator.
+//   [driver-2] Nothing sleeps on a fixed tick: the thread waits for a message or for the next
+//        deadline.
+//   [driver-3] A function that blocks holds up its pool thread and nothing else.
 //       In virtual time deadlines come when the clock is moved, which is a message.
-//   [D4] One commit is under way at a time, and the next begins only when it answered OK.
-//   [D5] While the store is away, requests are refused on the spot, whatever the coordinator's
-//        thread is waiting for.
-//   [D6] Of an await that was called off the coordinator's thread looks at nothing before it knows,
-//        with the mailbox locked, that it is not answered: its owner may free it from then on.
+//   [driver-4] One commit is under way at a time, and the next begins only when it answered OK.
+//   [driver-5] While the store is away, requests are refused on the spot, whatever the
+//        coordinator's thread is waiting for.
+//   [driver-6] Of an await that was called off the coordinator's thread looks at nothing before it
+//        knows, with the mailbox locked, that it is not answered: its owner may free it from then
+//        on.
 #pragma once
 #include "api/mailbox.h"
 #include <pthread.h>
@@ -56,7 +58,7 @@ typedef struct Driver {
     bool (*has_reader)(void *context, Str run_id); // on the coordinator's thread
     // As of the beginning of the coordinator's last round, for any thread.
     _Atomic size_t resident_count, active_count, resident_size;
-    _Atomic bool is_store_away; // [D5]
+    _Atomic bool is_store_away; // [driver-5]
     _Atomic bool is_store_full;
     pthread_mutex_t parked_lock; // guards what follows
     Map parked;                  // keys of the runs that wait and are in memory

@@ -5,8 +5,9 @@
 // the same engine (operations that do not block, awaits that can be called off, everything that
 // happens as it happens), and finds it here. Nobody outside src/api looks inside an abide_engine.
 //
-//   [A1] From any thread, unless it says otherwise.
-//   [A2] The store is for reading only: whatever changes it goes to the coordinator as a request.
+//   [engine-1] From any thread, unless it says otherwise.
+//   [engine-2] The store is for reading only: whatever changes it goes to the coordinator as a
+//        request.
 #pragma once
 #include "abide.h"
 #include "base/text/id.h"
@@ -22,7 +23,7 @@ Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text);
 
 // ---- reading and changing ----
 
-Store *engine_store(const abide_engine *engine); // [A2]
+Store *engine_store(const abide_engine *engine); // [engine-2]
 // Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_LIMIT while it is
 // full. To be asked by somebody whom it has just answered.
 MUST_CHECK Status engine_store_status(abide_engine *engine);

@@ -3,7 +3,7 @@
 // Messages are links of what the senders own, so nothing is allocated and putting one in takes a
 // moment. The reader takes all there is at once: what comes meanwhile is the next batch.
 //
-// Invariants [B1], [B2] are in mailbox.h.
+// Invariants [mailbox-1], [mailbox-2] are in mailbox.h.
 //
 // Not here: what is done with the mail (driver.c).
 #include "api/mailbox.h"

@@ -1,7 +1,8 @@
 // Mailbox: how other threads reach the coordinator's.
 //
-//   [B1] What is put into a mailbox that has ended is not taken: whoever put it is told at once.
-//   [B2] The reader is woken by whatever is put in, and by nothing else but its deadline.
+//   [mailbox-1] What is put into a mailbox that has ended is not taken: whoever put it is told at
+//        once.
+//   [mailbox-2] The reader is woken by whatever is put in, and by nothing else but its deadline.
 #pragma once
 #include "engine/coordinator/coordinator.h"
 #include <pthread.h>
@@ -56,9 +57,9 @@ typedef struct Mail {
 
 void mailbox_init(Mailbox *box);
 void mailbox_done(Mailbox *box);
-// Into one of its lists. False when the coordinator's thread has ended. [B1]
+// Into one of its lists. False when the coordinator's thread has ended. [mailbox-1]
 bool mailbox_put(Mailbox *box, List *list, List *link);
-// After something was put in by hand; with the lock held. [B2]
+// After something was put in by hand; with the lock held. [mailbox-2]
 void mailbox_wake(Mailbox *box);
 bool mailbox_has_mail(const Mailbox *box); // with the lock held
 void mailbox_take(Mailbox *box, Mail *mail);

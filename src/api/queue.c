@@ -1,8 +1,9 @@
 // Queues: their limits, and what there is in them.
 //
-//   [B1] What is refused here has not reached the store; what the store refuses changed nothing.
-//   [B3] A zeroed abide_queue_limits is the queue that nobody set, so 0 tasks of a key at a time
-//        means one here and ABIDE_UNLIMITED is said explicitly; the store's 0 is "no limit".
+//   [api-queue-1] What is refused here has not reached the store; what the store refuses changed
+//        nothing.
+//   [api-queue-3] A zeroed abide_queue_limits is the queue that nobody set, so 0 tasks of a key at
+//        a time means one here and ABIDE_UNLIMITED is said explicitly; the store's 0 is "no limit".
 //
 // Not here: what limits do (store/kernel/tasks/queues.c, store/kernel/tasks/keys.c).
 #include "api/api.h"
@@ -18,7 +19,7 @@ static int ask(abide_engine *engine, Request *request, abide_error *error) {
 static Status check_limits(const abide_queue_limits *limits, QueueRow *row, Diag *diag) {
     row->max_running = limits->max_running;
     row->max_per_key = limits->max_per_key;
-    if (limits->max_per_key == 0) row->max_per_key = QUEUE_PER_KEY_DEFAULT; // [B3]
+    if (limits->max_per_key == 0) row->max_per_key = QUEUE_PER_KEY_DEFAULT; // [api-queue-3]
     if (limits->max_per_key == ABIDE_UNLIMITED) row->max_per_key = 0;
     row->rate_count = limits->rate_count;
     row->is_paused = limits->is_paused != 0;

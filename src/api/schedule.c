@@ -1,8 +1,10 @@
 // Schedules: each function checks its arguments, asks the coordinator for one operation, and waits
 // until that is durable; a long backfill asks several times.
 //
-//   [B1] What is refused here has not reached the store; what the store refuses changed nothing.
-//   [B2] A backfill that is cut short can be repeated: ticks that have a run are left alone.
+//   [api-schedule-1] What is refused here has not reached the store; what the store refuses changed
+//        nothing.
+//   [api-schedule-2] A backfill that is cut short can be repeated: ticks that have a run are left
+//        alone.
 //
 // Not here: when ticks are (model/schedule.c), what the operations do (store/kernel/schedules).
 #include "api/api.h"
@@ -165,7 +167,7 @@ int abide_schedule_backfill(abide_engine *engine, const char *name, int64_t from
         request.op.in.backfill = (ScheduleBackfill){
             .name = checked, .from_ms = from_ms, .to_ms = to_ms, .limit = LIMIT_BACKFILL_TICKS};
         code = ask(engine, &request, error);
-        if (code != ABIDE_OK) break; // [B2]
+        if (code != ABIDE_OK) break; // [api-schedule-2]
         started += request.op.out.backfill.started_count;
         from_ms = request.op.out.backfill.next_ms;
     } while (from_ms != 0);

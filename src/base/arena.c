@@ -4,10 +4,11 @@
 //
 // Chunks double in size up to a ceiling, so that a small user stays small and a large one calls
 // malloc rarely. A block larger than the ceiling gets a chunk of its own size.
-//   [A1] `used` of every chunk is a multiple of the alignment, and so is the start of its data.
-//   [A2] After a reset one chunk is left, large enough (up to a ceiling) for what was used.
-//   [A3] Memory given back is overwritten in debug and sanitizer builds.
-//   [A4] Chunks behind `current` hold nothing: they are used again before malloc is asked.
+//   [arena-4] `used` of every chunk is a multiple of the alignment, and so is the start of its
+//        data.
+//   [arena-5] After a reset one chunk is left, large enough (up to a ceiling) for what was used.
+//   [arena-6] Memory given back is overwritten in debug and sanitizer builds.
+//   [arena-7] Chunks behind `current` hold nothing: they are used again before malloc is asked.
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/memory.h"
@@ -73,7 +74,7 @@ static void chunk_list_free(ArenaChunk *chunk) {
 }
 
 static void chunk_cut(ArenaChunk *chunk, size_t used) {
-    if (ARENA_OVERWRITES) memset(chunk->data + used, 0xDD, chunk->used - used); // [A3]
+    if (ARENA_OVERWRITES) memset(chunk->data + used, 0xDD, chunk->used - used); // [arena-6]
     chunk->used = used;
 }
 
@@ -92,7 +93,7 @@ void arena_reset(Arena *arena) {
         while (wanted < arena->used_size && wanted < ARENA_KEEP_MAX) wanted *= 2;
         chunk_list_free(first->next);
         first->next = NULL;
-        if (wanted > first->capacity && wanted <= ARENA_KEEP_MAX) { // [A2]
+        if (wanted > first->capacity && wanted <= ARENA_KEEP_MAX) { // [arena-5]
             mem_free(first);
             first = chunk_new(wanted);
         }
@@ -113,7 +114,8 @@ ArenaMark arena_mark(const Arena *arena) {
 void arena_rewind(Arena *arena, ArenaMark mark) {
     ArenaChunk *keep = mark.chunk ? mark.chunk : arena->first;
     if (!keep) return;
-    for (ArenaChunk *chunk = keep->next; chunk; chunk = chunk->next) chunk_cut(chunk, 0); // [A4]
+    for (ArenaChunk *chunk = keep->next; chunk; chunk = chunk->next)
+        chunk_cut(chunk, 0); // [arena-7]
     ASSERT(mark.chunk_used <= keep->used);
     chunk_cut(keep, mark.chunk_used);
     arena->current = keep;

@@ -2,9 +2,9 @@
 //
 // A function that takes an Arena allocates from it, and what it returns lives until that arena
 // is reset; a function that takes none does not allocate.
-//   [A1] Blocks are aligned for any type.
-//   [A2] arena_reset keeps one chunk, so a steady user stops calling malloc.
-//   [A3] In debug builds reset memory is overwritten, so that stale pointers show.
+//   [arena-1] Blocks are aligned for any type.
+//   [arena-2] arena_reset keeps one chunk, so a steady user stops calling malloc.
+//   [arena-3] In debug builds reset memory is overwritten, so that stale pointers show.
 #pragma once
 #include "base/text/str.h"
 #include <stdarg.h>

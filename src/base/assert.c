@@ -2,7 +2,8 @@
 //
 // The text goes to standard error with one write, without the logger and without allocating,
 // because the state that failed may be the one the logger or the allocator needs.
-//   [A1] Neither function returns, and neither runs exit handlers: a core dump shows the state.
+//   [assert-1] Neither function returns, and neither runs exit handlers: a core dump shows the
+//        state.
 #include "base/assert.h"
 #include <stdio.h>
 #include <stdlib.h>

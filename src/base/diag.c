@@ -1,8 +1,8 @@
 // Diag: formatting of the text that goes with a Status.
 //
 // A Diag is a value of fixed size, so that failing never allocates and never fails itself.
-//   [D1] Both texts are always NUL-terminated.
-//   [D2] A message that does not fit is cut at a code point boundary and ends in "...", because
+//   [diag-1] Both texts are always NUL-terminated.
+//   [diag-2] A message that does not fit is cut at a code point boundary and ends in "...", because
 //        it may quote a client's text and must stay valid UTF-8 if that text was.
 #include "base/diag.h"
 #include "base/assert.h"
@@ -32,6 +32,6 @@ Status diag_set(Diag *diag, Status status, const char *code, const char *format,
     int len = vsnprintf(diag->message, DIAG_MESSAGE_MAX, format, arguments);
     va_end(arguments);
     if (len < 0) diag->message[0] = '\0';
-    if (len >= DIAG_MESSAGE_MAX) cut_message(diag->message); // [D2]
+    if (len >= DIAG_MESSAGE_MAX) cut_message(diag->message); // [diag-2]
     return status;
 }

@@ -2,8 +2,8 @@
 //
 // The generator is splitmix64 (a Weyl sequence through a mixer of two multiplications): one word
 // of state, every seed good, period 2^64; plenty for tests, jitter and the simulator, not for keys.
-//   [E1] The clocks change only when the owner writes the fields.
-//   [E2] The same seed gives the same numbers on every machine.
+//   [env-1] The clocks change only when the owner writes the fields.
+//   [env-2] The same seed gives the same numbers on every machine.
 #include "base/env.h"
 
 uint64_t random_next(uint64_t *state) {

@@ -2,10 +2,10 @@
 //
 // Random numbers come from getrandom(2), a page of them at a time per thread, because a system
 // call per id would show in the profile.
-//   [E1] No number is handed out twice, also not to the two sides of a fork: the child's first
-//        call sees another fork generation and throws its copy of the buffer away.
-//   [E2] A number is wiped from the buffer as it leaves, so memory does not keep old ids.
-//   [E3] Tables are keyed when the process starts (hash.h).
+//   [env-system-1] No number is handed out twice, also not to the two sides of a fork: the child's
+//        first call sees another fork generation and throws its copy of the buffer away.
+//   [env-system-2] A number is wiped from the buffer as it leaves, so memory does not keep old ids.
+//   [env-system-3] Tables are keyed when the process starts (hash.h).
 #include "base/assert.h"
 #include "base/containers/hash.h"
 #include "base/env.h"
@@ -53,7 +53,8 @@ static void random_refill(RandomBuffer *buffer, unsigned generation) {
     buffer->fork_generation = generation;
 }
 
-// [E3] Before main, because a table that was made under another key could not be read any more.
+// [env-system-3] Before main, because a table that was made under another key could not be read any
+//      more.
 __attribute__((constructor)) static void seed_hashes(void) {
     uint64_t key[HASH_KEY_WORDS];
     fill_random(key, sizeof key);
@@ -65,11 +66,11 @@ static uint64_t system_random_u64(Env *env) {
     RandomBuffer *buffer = &random_buffer;
     unsigned generation = atomic_load_explicit(&fork_generation, memory_order_relaxed);
     if (buffer->left == 0 || buffer->fork_generation != generation) {
-        random_refill(buffer, generation); // [E1]
+        random_refill(buffer, generation); // [env-system-1]
     }
     uint64_t *number = &buffer->numbers[--buffer->left];
     uint64_t answer = *number;
-    *number = 0; // [E2]
+    *number = 0; // [env-system-2]
     return answer;
 }
 

@@ -1,7 +1,7 @@
 // Limits: the table of limits.h, and how tests lower what is in it.
 //
 // What is shipped reads `current` and never writes it. The suites (test/servers/servers.c) and the
-// simulator (sim/limits.c) write it before they begin. [W1]
+// simulator (sim/limits.c) write it before they begin. [limits-1]
 //
 // Not here: what happens at a limit; each module says so for its own.
 #include "base/limits.h"

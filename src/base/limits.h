@@ -3,8 +3,8 @@
 // LIMIT_X is the value in force, LIMIT_X_MAX the one that is documented (docs/limits.md) and the
 // ceiling of arrays. They are the same, always, in everything that is shipped: nothing there calls
 // limits_set. Tests and the simulator lower them before they begin, so that what happens at a limit
-// happens within a few operations. [W1] They are written while no other thread reads them, and
-// never while a store is open that was opened under others.
+// happens within a few operations. [limits-1] They are written while no other thread reads them,
+// and never while a store is open that was opened under others.
 #pragma once
 #include "base/status.h"
 #include "base/text/str.h"
@@ -145,7 +145,7 @@ typedef struct LimitInfo {
 extern const LimitInfo limit_infos[];
 extern const size_t limit_count;
 
-// For tests and the simulator only, see [W1].
+// For tests and the simulator only, see [limits-1].
 void limits_set(const LimitInfo *info, uint32_t value); // least … most
 uint32_t limits_get(const LimitInfo *info);             // the value in force
 void limits_reset(void);                                // all as they are documented

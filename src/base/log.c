@@ -2,8 +2,8 @@
 //
 // A line that does not fit is cut; a log must not allocate, because it is what tells the operator
 // that memory is short.
-//   [L1] What is written has no control character and nothing that is not UTF-8 in it, so that a
-//        client's text can neither forge a second line nor steer the terminal that shows it.
+//   [base-log-1] What is written has no control character and nothing that is not UTF-8 in it, so
+//        that a client's text can neither forge a second line nor steer the terminal that shows it.
 #include "base/log.h"
 #include "base/array.h"
 #include "base/assert.h"

@@ -17,7 +17,7 @@ const char *log_level_name(LogLevel level);
 void log_line(const Logger *logger, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Makes text fit for a log, in place: what steers a terminal or ends a line becomes a space, what
-// is not UTF-8 a question mark. [L1]
+// is not UTF-8 a question mark. [base-log-1]
 void log_clean(char *line);
 static inline bool log_takes(const Logger *logger, LogLevel level) {
     return logger && logger->write && level >= __atomic_load_n(&logger->least, __ATOMIC_RELAXED);

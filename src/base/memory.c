@@ -2,7 +2,7 @@
 //
 // Budgets at the edge (limits.h) keep sizes sane, so a failed allocation means the machine is
 // out of memory; going on would only move the crash to a stranger place.
-//   [M1] No function answers NULL, not even for size 0.
+//   [memory-1] No function answers NULL, not even for size 0.
 #include "base/memory.h"
 #include "base/assert.h"
 #include <stdint.h>

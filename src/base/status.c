@@ -2,7 +2,7 @@
 //
 // Why a table and not a switch: a status added without a name is a compile-time size mismatch.
 // Not here: what a status means over HTTP or as an exit code; server/ and cli/ have those tables.
-//   [S1] Every status has a name, and the names never change once published.
+//   [status-1] Every status has a name, and the names never change once published.
 #include "base/status.h"
 #include "base/array.h"
 #include "base/assert.h"

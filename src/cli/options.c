@@ -2,9 +2,10 @@
 //
 // Complaints name the option and show the usage line, on stderr; the command then answers
 // EXIT_CODE_USAGE.
-//   [O1] Operands are moved to the front of the arguments in their order; nothing is allocated.
-//   [O2] --help wins over everything behind it and prints to stdout.
-//   [O3] While a table is only asked for (options_observe) nothing is parsed or printed.
+//   [options-1] Operands are moved to the front of the arguments in their order; nothing is
+//        allocated.
+//   [options-2] --help wins over everything behind it and prints to stdout.
+//   [options-3] While a table is only asked for (options_observe) nothing is parsed or printed.
 
 #include "cli/options.h"
 #include "base/text/suggest.h"

@@ -3,7 +3,7 @@
 // Both mean the same fields and differ in how they write them; so the names here are those of HTTP,
 // and the reader spells them as scripts do where those are read.
 //
-// Invariants [E1], [E2] are in spec_json.h.
+// Invariants [spec-json-1], [spec-json-2] are in spec_json.h.
 //
 // Not here: what the fields may be (model/spec.c), who may set them (routes, flow/check/api.c).
 #include "engine/spec_json.h"

@@ -1,8 +1,10 @@
 // Specs as JSON: what describes a run or a task, in the body of a request or the options of a
 // script, read into the spec that the store takes. The rules are those of model/spec.h.
 //
-//   [E1] A member that is absent or null leaves the spec as it is: defaults are there before.
-//   [E2] Members that are none of these are the caller's; it has refused those that nobody knows.
+//   [spec-json-1] A member that is absent or null leaves the spec as it is: defaults are there
+//        before.
+//   [spec-json-2] Members that are none of these are the caller's; it has refused those that nobody
+//        knows.
 #pragma once
 #include "json/value.h"
 #include "model/spec.h"

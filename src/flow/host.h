@@ -5,9 +5,9 @@
 // numbers it (dense from 1 within a run, never reused), keeps its promise, and the embedder
 // settles it by flow_vm_settle before a later flow_vm_run.
 //
-//   [H1] `start` answering anything but OK makes the script's call throw an Error with the Diag's
-//        message; nothing was started then.
-//   [H2] Every function pointer may be NULL: the call then throws "not available here".
+//   [flow-host-1] `start` answering anything but OK makes the script's call throw an Error with the
+//        Diag's message; nothing was started then.
+//   [flow-host-2] Every function pointer may be NULL: the call then throws "not available here".
 #pragma once
 #include "base/diag.h"
 #include "base/text/str.h"

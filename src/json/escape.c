@@ -2,11 +2,12 @@
 //
 // Most text is plain ASCII, so both directions first look for the next byte that is not, sixteen
 // bytes at a time where the machine can, and copy what lies before it in one go.
-//   [S1] Decoding never grows: \u takes six bytes of JSON for at most three of UTF-8, a pair twelve
-//        for four.
-//   [S2] A high surrogate followed by a low one is one code point in both directions, however
-//        the two were written; any other surrogate is lone and kept as three bytes of WTF-8.
-//   [S3] What is appended is valid JSON and valid UTF-8.
+//   [json-escape-1] Decoding never grows: \u takes six bytes of JSON for at most three of UTF-8, a
+//        pair twelve for four.
+//   [json-escape-2] A high surrogate followed by a low one is one code point in both directions,
+//        however the two were written; any other surrogate is lone and kept as three bytes of
+//        WTF-8.
+//   [json-escape-3] What is appended is valid JSON and valid UTF-8.
 #include "json/escape.h"
 #include "base/assert.h"
 #include "base/text/hex.h"
@@ -87,7 +88,7 @@ static char short_escape(char c) {
     }
 }
 
-// The code point of the escape at *at, which it moves past. A pair counts as one [S2].
+// The code point of the escape at *at, which it moves past. A pair counts as one [json-escape-2].
 static uint32_t take_escape(const char **at, const char *end) {
     const char *escape = *at;
     if (escape[1] != 'u') {
@@ -118,7 +119,7 @@ size_t json_string_decode(Str raw, char *ret_bytes) {
         if (!escape) break;
         char bytes[4];
         size_t len = utf8_encode(take_escape(&at, end), bytes);
-        memcpy(out, bytes, len); // [S1]
+        memcpy(out, bytes, len); // [json-escape-1]
         out += len;
     }
     return (size_t)(out - ret_bytes);
@@ -183,12 +184,12 @@ static bool surrogate_at(const char *at, const char *end, uint32_t *ret_unit) {
 static size_t append_odd_bytes(Buf *buf, const char *at, const char *end) {
     uint32_t unit, low;
     if (!surrogate_at(at, end, &unit)) {
-        append_unit_escape(buf, 0xFFFD); // [S3]
+        append_unit_escape(buf, 0xFFFD); // [json-escape-3]
         return 1;
     }
     if (is_high_surrogate(unit) && surrogate_at(at + 3, end, &low) && is_low_surrogate(low)) {
         char bytes[4];
-        buf_append(buf, bytes, utf8_encode(join_surrogates(unit, low), bytes)); // [S2]
+        buf_append(buf, bytes, utf8_encode(join_surrogates(unit, low), bytes)); // [json-escape-2]
         return 6;
     }
     append_unit_escape(buf, unit);

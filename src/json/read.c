@@ -6,9 +6,9 @@
 //
 // Faults are rare, so positions are not counted while reading: line and column are worked out
 // from the byte position when there is something to say.
-//   [R1] Nothing at or after `end` is read.
-//   [R2] Everything between `start` and `at` is well-formed, UTF-8 included.
-//   [R3] Every byte is looked at once (strings sixteen at a time), whatever the input.
+//   [json-read-1] Nothing at or after `end` is read.
+//   [json-read-2] Everything between `start` and `at` is well-formed, UTF-8 included.
+//   [json-read-3] Every byte is looked at once (strings sixteen at a time), whatever the input.
 #include "json/read.h"
 #include "base/assert.h"
 #include "base/text/hex.h"

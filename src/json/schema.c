@@ -63,7 +63,8 @@ typedef struct Holding {     // one keyword held against one value
 typedef struct Keyword {
     const char *name;
     ValueKind kind;
-    Status (*hold)(const Holding *holding); // NULL: it describes, and forbids nothing [A2]
+    Status (*hold)(
+        const Holding *holding); // NULL: it describes, and forbids nothing [json-schema-2]
 } Keyword;
 
 static Status validate(const JsonValue *schema, const Holding *from, const JsonValue *value,
@@ -78,7 +79,7 @@ static void path_add(char *path, size_t *len, const Place *place) {
         *len = (size_t)snprintf(path, PATH_SIZE, "$");
         return;
     }
-    path_add(path, len, place->above); // [A3] bounds it
+    path_add(path, len, place->above); // [json-schema-3] bounds it
     size_t room = PATH_SIZE - *len;
     const JsonValue *member = place->member;
     int added = str_is_null(member->key)

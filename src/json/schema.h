@@ -1,13 +1,14 @@
 // JSON Schema (draft 2020-12): a part of it, enforced exactly. What is not supported is refused
 // when the schema is looked at, so nothing in a schema is accepted and ignored.
 //
-//   [A1] Rules: type, enum, const, properties, required, additionalProperties, minProperties,
-//        maxProperties, items, minItems, maxItems, minLength, maxLength, minimum, maximum,
-//        exclusiveMinimum, exclusiveMaximum, multipleOf (a whole number), allOf, anyOf, oneOf, not.
-//   [A2] Descriptions, which forbid nothing: title, description, default, examples, deprecated,
-//        readOnly, writeOnly, $comment, $schema.
-//   [A3] There are no references, and schemas are nested LIMIT_SCHEMA_DEPTH deep at most: so is
-//        the recursion of everything here, however deep the value is.
+//   [json-schema-1] Rules: type, enum, const, properties, required, additionalProperties,
+//        minProperties, maxProperties, items, minItems, maxItems, minLength, maxLength, minimum,
+//        maximum, exclusiveMinimum, exclusiveMaximum, multipleOf (a whole number), allOf, anyOf,
+//        oneOf, not.
+//   [json-schema-2] Descriptions, which forbid nothing: title, description, default, examples,
+//        deprecated, readOnly, writeOnly, $comment, $schema.
+//   [json-schema-3] There are no references, and schemas are nested LIMIT_SCHEMA_DEPTH deep at
+//        most: so is the recursion of everything here, however deep the value is.
 #pragma once
 #include "json/value.h"
 
@@ -19,8 +20,8 @@ typedef struct JsonFault {
     Str hint;    // what to do; null = the message says it
 } JsonFault;
 
-// True when it is a schema by [A1]-[A3]; otherwise *ret_fault has its first fault. Texts live in
-// the arena.
+// True when it is a schema by [json-schema-1]-[json-schema-3]; otherwise *ret_fault has its first
+// fault. Texts live in the arena.
 bool schema_check(const JsonValue *schema, Arena *arena, JsonFault *ret_fault);
 
 // OK when `value` fits a schema that schema_check has passed. ERR_INVALID with `code` otherwise,

@@ -2,7 +2,7 @@
 //
 // Payloads are kept as the bytes that came in, so most of them are only ever validated. The
 // reader is fast enough that a second scanner would only be a second opinion.
-//   [V1] json_validate answers OK exactly when json_parse does.
+//   [validate-1] json_validate answers OK exactly when json_parse does.
 #include "json/validate.h"
 #include "json/read.h"
 

@@ -2,9 +2,10 @@
 //
 // Children are a linked list in the order of the text: one pass, one allocation per value, no
 // scratch memory; requests are small and are read once, so an index would cost more than it saves.
-//   [J1] The parents of the value being read stand on an array of LIMIT_JSON_DEPTH places; the
-//        reader refuses deeper text before it could overflow.
-//   [J2] No function here recurses: equality walks with an explicit stack in its own arena.
+//   [json-value-1] The parents of the value being read stand on an array of LIMIT_JSON_DEPTH
+//        places; the reader refuses deeper text before it could overflow.
+//   [json-value-2] No function here recurses: equality walks with an explicit stack in its own
+//        arena.
 #include "json/value.h"
 #include "base/assert.h"
 #include "base/containers/vec.h"
@@ -20,7 +21,7 @@ typedef struct Builder {
     struct {
         JsonValue *container;
         JsonValue **tail;         // where the next child goes
-    } open[LIMIT_JSON_DEPTH_MAX]; // [J1]
+    } open[LIMIT_JSON_DEPTH_MAX]; // [json-value-1]
     Str key;                      // of the member whose value comes next
 } Builder;
 

@@ -6,8 +6,8 @@
 //   int64_t delay_ms = 0;
 //   TRY(json_get_duration_ms(body, "delay", &delay_ms, diag));
 //
-//   [G1] A getter writes its answer only when it answers OK and the field is there.
-//   [G2] null and absent mean the same, except to json_get_raw: payloads may be null.
+//   [value-get-1] A getter writes its answer only when it answers OK and the field is there.
+//   [value-get-2] null and absent mean the same, except to json_get_raw: payloads may be null.
 #include "base/limits.h"
 #include "base/text/suggest.h"
 #include "base/time/duration.h"
@@ -20,7 +20,7 @@ static Status bad_field(const JsonValue *value, const char *name, const char *wa
                     json_kind_name(value->kind));
 }
 
-// The member, or NULL when it counts as absent [G2].
+// The member, or NULL when it counts as absent [value-get-2].
 static const JsonValue *present(const JsonValue *object, const char *name) {
     const JsonValue *value = json_member(object, str_from(name));
     return value && value->kind != JSON_KIND_NULL ? value : NULL;

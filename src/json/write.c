@@ -2,8 +2,9 @@
 //
 // No stack is needed: a container that ends leaves its parent with at least one item, so
 // `is_first` is false there. Layout with a gap is that of JSON.stringify(value, null, gap).
-//   [W1] Between begin and end of an object, keys and values alternate; asserted where cheap.
-//   [W2] Empty containers are {} and [], with a gap too.
+//   [json-write-1] Between begin and end of an object, keys and values alternate; asserted where
+//        cheap.
+//   [json-write-2] Empty containers are {} and [], with a gap too.
 #include "json/write.h"
 #include "base/assert.h"
 #include "base/containers/vec.h"
@@ -43,9 +44,9 @@ static void open_container(JsonWriter *writer, char bracket) {
 }
 
 static void close_container(JsonWriter *writer, char bracket) {
-    ASSERT(writer->depth > 0 && !writer->is_after_key); // [W1]
+    ASSERT(writer->depth > 0 && !writer->is_after_key); // [json-write-1]
     writer->depth--;
-    if (!writer->is_first) new_line(writer); // [W2]
+    if (!writer->is_first) new_line(writer); // [json-write-2]
     writer->is_first = false;
     buf_append_char(writer->buf, bracket);
 }
@@ -59,7 +60,7 @@ void json_write_array_begin(JsonWriter *writer) { open_container(writer, '['); }
 void json_write_array_end(JsonWriter *writer) { close_container(writer, ']'); }
 
 void json_write_key(JsonWriter *writer, Str key) {
-    ASSERT(writer->depth > 0 && !writer->is_after_key); // [W1]
+    ASSERT(writer->depth > 0 && !writer->is_after_key); // [json-write-1]
     begin_entry(writer);
     json_append_string(writer->buf, key);
     buf_append_char(writer->buf, ':');

@@ -1,8 +1,8 @@
 // Columns: comparing and copying rows by their description.
 //
-//   [M1] These functions know no table by name; what they do follows from the Table alone.
-//   [M2] Null and empty are different values (str_same), as they are in every backend.
-//   [M3] A copied row shares nothing with the row it was copied from.
+//   [column-1] These functions know no table by name; what they do follows from the Table alone.
+//   [column-2] Null and empty are different values (str_same), as they are in every backend.
+//   [column-3] A copied row shares nothing with the row it was copied from.
 //
 // Not here: the descriptions (tables.c), orders and keys (store/row_key.c).
 #include "model/column.h"

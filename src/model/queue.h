@@ -1,10 +1,10 @@
 // Queues of tasks: their limits, their counts, and who of a concurrency key may run. rows.h
 // includes this file.
 //
-//   [Q1] A QueueRow exists while the queue has tasks that are queued or leased, or while a person
-//        has set it; its counts equal those tasks.
-//   [Q2] A TaskKeyRow exists while a concurrency key has tasks that are leased or ready; its counts
-//        equal them by place.
+//   [model-queue-1] A QueueRow exists while the queue has tasks that are queued or leased, or while
+//        a person has set it; its counts equal those tasks.
+//   [model-queue-2] A TaskKeyRow exists while a concurrency key has tasks that are leased or ready;
+//        its counts equal them by place.
 #pragma once
 #include "base/text/str.h"
 #include <stdint.h>

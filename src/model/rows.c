@@ -1,9 +1,9 @@
 // Rows: names of the numbers that stand in their columns, how entries of the log are named,
 // and how taken events are marked.
 //
-//   [N1] Names are part of the API on the wire: lower case, never changed.
-//   [N2] A number that has no name answers "unknown"; it never stops the process, because it may
-//        come from a damaged file.
+//   [model-rows-1] Names are part of the API on the wire: lower case, never changed.
+//   [model-rows-2] A number that has no name answers "unknown"; it never stops the process, because
+//        it may come from a damaged file.
 #include "model/rows.h"
 #include "base/containers/hash.h"
 

@@ -1,7 +1,7 @@
 // Schedules: names of their kinds, and their ticks.
 //
-//   [H1], [H2] of schedule.h.
-//   [H3] Everything here is a function of its arguments: no clock, no store.
+//   [model-schedule-1], [model-schedule-2] of schedule.h.
+//   [model-schedule-3] Everything here is a function of its arguments: no clock, no store.
 //
 // Not here: what happens at a tick (store/kernel/schedules), cron itself (base/time/cron.c).
 #include "model/schedule.h"
@@ -59,7 +59,7 @@ int64_t ticker_next(const Ticker *ticker, int64_t after_ms) {
     if (after_ms < 0) after_ms = 0;
     switch ((ScheduleKind)ticker->kind) {
     case SCHEDULE_CRON: return cron_next(&ticker->cron, ticker->zone, after_ms);
-    case SCHEDULE_INTERVAL: // [H1]
+    case SCHEDULE_INTERVAL: // [model-schedule-1]
         if (after_ms > INT64_MAX - ticker->every_ms) return 0;
         return (after_ms / ticker->every_ms + 1) * ticker->every_ms;
     case SCHEDULE_ONCE: return ticker->at_ms > after_ms ? ticker->at_ms : 0;

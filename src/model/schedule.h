@@ -3,9 +3,11 @@
 // A tick is an instant at which a schedule wants one run. Ticks follow from the row alone (kind,
 // spec, zone), so every node computes the same ones; the id of a tick's run follows from name and
 // tick, so a tick cannot start two.
-//   [H1] Cron ticks are those of base/time/cron.h. Intervals tick at multiples of their length
-//        since 1970, whenever they were made, so that saving a schedule again does not move them.
-//   [H2] Jitter delays the start of a run, never the tick, and is the same for the same tick.
+//   [model-schedule-1] Cron ticks are those of base/time/cron.h. Intervals tick at multiples of
+//        their length since 1970, whenever they were made, so that saving a schedule again does not
+//        move them.
+//   [model-schedule-2] Jitter delays the start of a run, never the tick, and is the same for the
+//        same tick.
 #pragma once
 #include "base/arena.h"
 #include "base/time/cron.h"
@@ -92,6 +94,6 @@ int64_t ticker_next(const Ticker *ticker, int64_t after_ms);
 // The next ticks, at most `max`; answers how many there are.
 size_t ticker_preview(const Ticker *ticker, int64_t after_ms, int64_t *ret_ticks, size_t max);
 
-int64_t schedule_jitter_ms(Str name, int64_t tick_ms, int64_t jitter_ms); // [H2]
+int64_t schedule_jitter_ms(Str name, int64_t tick_ms, int64_t jitter_ms); // [model-schedule-2]
 // "sched:nightly:2026-11-15T00:00:00Z"
 Str schedule_run_id(Arena *arena, Str name, int64_t tick_ms);

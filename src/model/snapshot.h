@@ -3,9 +3,9 @@
 //
 // A turn of a script begins with a snapshot (what it parked with) and what was delivered to it;
 // from the two it can be executed again. So a row describes the beginning of one turn:
-//   [P1] The turn was given the LOG_WAIT entries with log_seq < seq <= start_seq, and wrote the log
-//        entries with start_seq < seq <= end_seq; `position` is the first step it began.
-//   [P2] Rows of a run are numbered without gaps; the newest ones are kept.
+//   [snapshot-1] The turn was given the LOG_WAIT entries with log_seq < seq <= start_seq, and wrote
+//        the log entries with start_seq < seq <= end_seq; `position` is the first step it began.
+//   [snapshot-2] Rows of a run are numbered without gaps; the newest ones are kept.
 #pragma once
 #include "base/text/str.h"
 #include <stdint.h>

@@ -3,7 +3,7 @@
 // Ranges and codes stand in one table; the sentences are made of it. Whoever reads a description
 // knows how the value is written (JSON, a C struct, a literal of a script) and brings it here.
 //
-// Invariants [D1], [D2] are in spec.h.
+// Invariants [spec-1], [spec-2] are in spec.h.
 //
 // Not here: whether things exist (the store says), JSON (engine/spec_json.c).
 #include "model/spec.h"

@@ -1,8 +1,9 @@
 // Specs: what may stand in the description of a run, a task or a schedule. HTTP, C, scripts,
 // configs of workflows and the store hold what they are given to the same rules, in the same words.
 //
-//   [D1] One rule per field: its kind, its range, its code. Nobody else compares with a range.
-//   [D2] A value that is refused has the same code and the same sentence, wherever it came from.
+//   [spec-1] One rule per field: its kind, its range, its code. Nobody else compares with a range.
+//   [spec-2] A value that is refused has the same code and the same sentence, wherever it came
+//        from.
 #pragma once
 #include "base/arena.h"
 #include "base/diag.h"

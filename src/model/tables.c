@@ -1,11 +1,11 @@
 // Tables: the one description of every durable row, from which each backend makes its schema,
 // its statements and its copies.
 //
-//   [T1] Every field of a row struct is a column, in the order of the struct; a field that is
+//   [tables-1] Every field of a row struct is a column, in the order of the struct; a field that is
 //        forgotten here, or listed with the wrong type, does not compile.
-//   [T2] Key columns stand first.
-//   [T3] An index lists only what it is ordered by before the primary key; the primary key always
-//        follows as the last part of the order (see column.h), so it is not listed.
+//   [tables-2] Key columns stand first.
+//   [tables-3] An index lists only what it is ordered by before the primary key; the primary key
+//        always follows as the last part of the order (see column.h), so it is not listed.
 //
 // Adding a column: one line in the struct, one line here, one step in store/sqlite/migrations.c.
 #include "base/array.h"
@@ -266,7 +266,7 @@
     COLUMN(TokenRow, created_at_ms, COLUMN_I64)                                                    \
     COLUMN(TokenRow, expires_at_ms, COLUMN_I64)
 
-// [T1] The array size is negative, which no compiler accepts, when type and field disagree.
+// [tables-1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field, int64_t                                                \
                          : (type) == COLUMN_I64, Str                                               \

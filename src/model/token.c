@@ -1,7 +1,7 @@
 // Tokens: their texts and scopes.
 //
 // A text is made in place, digit by digit, so that no second copy of the secret is left behind.
-// Invariants [N1] and [N2] are in token.h.
+// Invariants [model-token-1] and [model-token-2] are in token.h.
 //
 // Not here: which tokens there are (store/), who is asked for one (server/access/auth.c).
 #include "model/token.h"
@@ -58,7 +58,7 @@ bool token_is_well_formed(Str text) {
 
 void token_hash(Str text, char ret_hash[SHA256_HEX_SIZE + 1]) { sha256_hex(text, ret_hash); }
 
-bool token_hash_equal(Str a, Str b) { // [N2]
+bool token_hash_equal(Str a, Str b) { // [model-token-2]
     if (a.len != SHA256_HEX_SIZE || b.len != SHA256_HEX_SIZE) return false;
     unsigned difference = 0;
     for (size_t i = 0; i < SHA256_HEX_SIZE; i++)

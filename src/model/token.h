@@ -4,9 +4,9 @@
 // over all before them, in Crockford's base 32 (lower case, without i, l, o and u). The prefix lets
 // scanners find tokens that leaked; the checksum lets a client find one that was cut off.
 //
-//   [N1] The text is shown once, when the token is made. The store keeps its SHA-256 only: 256
-//        random bits need no salt and no slow hash.
-//   [N2] Digests are compared in constant time.
+//   [model-token-1] The text is shown once, when the token is made. The store keeps its SHA-256
+//        only: 256 random bits need no salt and no slow hash.
+//   [model-token-2] Digests are compared in constant time.
 //
 // rows.h includes this file.
 #pragma once
@@ -29,7 +29,7 @@ typedef struct TokenRow {
     int64_t key;
     Str id;         // "tok_…"
     Str name;       // for people; need not be unique
-    Str hash;       // SHA-256 of the text, hex [N1]
+    Str hash;       // SHA-256 of the text, hex [model-token-1]
     Str hint;       // the last digits of the text, to tell tokens apart
     int64_t scopes; // bits of Scope
     int64_t created_at_ms;
@@ -54,7 +54,7 @@ TokenText token_make(Env *env);
 // True when the text has the form of a token and its checksum is right.
 bool token_is_well_formed(Str text);
 void token_hash(Str text, char ret_hash[SHA256_HEX_SIZE + 1]);
-// [N2] Both are digests in hex.
+// [model-token-2] Both are digests in hex.
 bool token_hash_equal(Str a, Str b);
 
 // "read", "client", "worker", "admin"; NULL for anything but one of the bits.

@@ -1,6 +1,6 @@
 // Ids of spans, and the text they travel in (W3C Trace Context, version 00).
 //
-// Invariants [R1] and [R2] are in trace.h.
+// Invariants [model-trace-1] and [model-trace-2] are in trace.h.
 //
 // Not here: measuring and sending spans (server/observe/trace.c).
 #include "model/trace.h"

@@ -8,8 +8,9 @@
 // the run's tags, which people are not shown, with the `tracestate` that came along behind it. That
 // is handed on as it is: what others keep in it is theirs.
 //
-//   [R1] The same run, turn or attempt is the same span on every node and after every restart.
-//   [R2] A malformed traceparent is as good as none, and so is a tracestate.
+//   [model-trace-1] The same run, turn or attempt is the same span on every node and after every
+//        restart.
+//   [model-trace-2] A malformed traceparent is as good as none, and so is a tracestate.
 #pragma once
 #include "base/arena.h"
 #include "base/text/str.h"
@@ -27,11 +28,11 @@ typedef struct TraceParentText { // NUL-terminated
     char text[TRACEPARENT_SIZE + 1];
 } TraceParentText;
 
-bool trace_parent_parse(Str text, TraceParent *ret_parent); // [R2]
+bool trace_parent_parse(Str text, TraceParent *ret_parent); // [model-trace-2]
 TraceParentText trace_parent_format(const TraceParent *parent);
 
 // The part of a tracestate that is handed on: its first members, as many as TRACESTATE_SIZE_MAX
-// holds; null when it is malformed or has none. [R2]
+// holds; null when it is malformed or has none. [model-trace-2]
 Str trace_state_read(Str text);
 
 // The traceparent among tags, and its tracestate, null = none; the tags without both; the tags with

@@ -6,10 +6,11 @@
 //   group and quiet (one u8). Waits for children and tasks have no filter; their label stands in
 //   its place.
 //
-//   [E1] A field that is zero or null costs nothing; a wait for one signal takes about 20 bytes.
-//   [E2] Decoding never reads outside the bytes, allocates no more than they could describe, and
-//        answers ERR_CORRUPT unless they are exactly one wait set.
-//   [E3] The version byte is first; another version is refused rather than guessed.
+//   [waits-4] A field that is zero or null costs nothing; a wait for one signal takes about 20
+//        bytes.
+//   [waits-5] Decoding never reads outside the bytes, allocates no more than they could describe,
+//        and answers ERR_CORRUPT unless they are exactly one wait set.
+//   [waits-6] The version byte is first; another version is refused rather than guessed.
 #include "model/waits.h"
 #include "base/assert.h"
 #include "base/containers/bytes.h"
@@ -143,7 +144,7 @@ Status wait_set_decode(Arena *arena, Str bytes, WaitSet *ret_set) {
     uint64_t count = bytes_get_varint(&reader);
     if (reader.is_bad || version != WAITS_VERSION) return ERR_CORRUPT;
     if (mode != WAIT_FIRST && mode != WAIT_EACH) return ERR_CORRUPT;
-    // [E2] Checked before the allocation.
+    // [waits-5] Checked before the allocation.
     if (count > LIMIT_WAITS_PER_RUN || count > bytes_left(&reader) / WAITS_ITEM_SIZE_MIN) {
         return ERR_CORRUPT;
     }

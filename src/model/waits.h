@@ -1,10 +1,10 @@
 // Waits: what a suspended run is parked on, and the compact form kept in its row.
 //
-//   [W1] A wait is resolved in two places only: when the run parks (the store checks what is
+//   [waits-1] A wait is resolved in two places only: when the run parks (the store checks what is
 //        already there) and when something arrives for a parked run.
-//   [W2] Waking clears the whole wait set; parking again declares it anew. So nothing that lost
-//        a race keeps a claim on a later event.
-//   [W3] Each suspension and each wake-up raises the run's generation.
+//   [waits-2] Waking clears the whole wait set; parking again declares it anew. So nothing that
+//        lost a race keeps a claim on a later event.
+//   [waits-3] Each suspension and each wake-up raises the run's generation.
 #pragma once
 #include "base/status.h"
 #include "model/rows.h"

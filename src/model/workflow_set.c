@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include <string.h>
 
-int64_t workflow_number(Str name) { // [W2]
+int64_t workflow_number(Str name) { // [workflow-set-2]
     return -(int64_t)(hash_fixed_bytes(name.data, name.len) >> 1 | 1);
 }
 
@@ -35,7 +35,7 @@ static size_t place_of(const WorkflowSet *set, int64_t from) {
 
 WorkflowSet *workflow_set_new(void) { return set_of(0); }
 
-WorkflowSet *workflow_set_with(const WorkflowSet *set, Str name) { // [W1]
+WorkflowSet *workflow_set_with(const WorkflowSet *set, Str name) { // [workflow-set-1]
     WorkflowSet *larger = set_of(set->count + 1);
     int64_t number = workflow_number(name);
     size_t place = place_of(set, number), rest = set->count - place;

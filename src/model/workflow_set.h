@@ -4,10 +4,10 @@
 // names the workflow where the key of an owner would stand, as a number below zero. So nodes that
 // have the function find such runs by the index that they claim from, and the others do not meet
 // them again.
-//   [W1] A set never changes: batches on their way to a store may refer to it. Adding a name makes
-//        another set.
-//   [W2] Numbers are the same in every process. Two names may share one, so whoever claims by
-//        number also looks at the name.
+//   [workflow-set-1] A set never changes: batches on their way to a store may refer to it. Adding a
+//        name makes another set.
+//   [workflow-set-2] Numbers are the same in every process. Two names may share one, so whoever
+//        claims by number also looks at the name.
 #pragma once
 #include "base/text/str.h"
 #include <stddef.h>

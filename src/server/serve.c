@@ -1,15 +1,15 @@
 // An engine and its server, from start to orderly end.
 //
-// The order of things on the way down [V2]: stop listening and let waiting requests go, stop the
-// engine (running functions are awaited, claims handed back), end the HTTP threads, close the
+// The order of things on the way down [server-2]: stop listening and let waiting requests go, stop
+// the engine (running functions are awaited, claims handed back), end the HTTP threads, close the
 // store.
 //
-//   [E1] Settings that were read again count as a whole or not at all; a certificate that cannot be
-//        used leaves the old one in force.
-//   [E2] Where anybody can reach it, a server asks for tokens, unless it was told not to; and it
-//        does not start when there is no token to ask for.
-//   [E3] Who starts waits a minute for a store that another node holds: one that stands still with
-//        it is cut off by then. The same for a server that is still reading its data.
+//   [serve-1] Settings that were read again count as a whole or not at all; a certificate that
+//        cannot be used leaves the old one in force.
+//   [serve-2] Where anybody can reach it, a server asks for tokens, unless it was told not to; and
+//        it does not start when there is no token to ask for.
+//   [serve-3] Who starts waits a minute for a store that another node holds: one that stands still
+//        with it is cut off by then. The same for a server that is still reading its data.
 //
 // Not here: flags and files (cli/), sockets (listen.c), the manager's protocol (service.c).
 #include "server/serve.h"
@@ -38,7 +38,7 @@ typedef struct Serving {
     abide_engine *engine;
     Server *server;
     int64_t drain_ms;
-    int64_t waits_until_ns; // for a store that is busy [E3]
+    int64_t waits_until_ns; // for a store that is busy [serve-3]
 } Serving;
 
 // ---- configuration ----
@@ -115,7 +115,7 @@ static Status open_socket(Serving *serving, Diag *diag) {
     return OK;
 }
 
-// [E2]
+// [serve-2]
 static Status check_tokens(Serving *serving, const ServerConfig *config, Diag *diag) {
     if (config->is_open) return OK;
     const PageSpec first = {.limit = 1};
@@ -149,7 +149,7 @@ static Status from_error(const abide_error *error, Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, error->name, "%s", error->message);
 }
 
-// [E3] True: try again. A signal to end ends the waiting.
+// [serve-3] True: try again. A signal to end ends the waiting.
 static bool is_worth_waiting(const Serving *serving, Status status, Diag *diag) {
     if (status == OK || strcmp(diag->code, "STORE_BUSY") != 0) return false;
     Diag reason = *diag;
@@ -257,7 +257,7 @@ static Status apply_reload(Serving *serving, const ServeConfig *fresh, Arena *ar
     TRY(make_config(serving, fresh, arena, &config, diag));
     bool has_tls = !str_is_null(serving->server->config.certificate);
     if (has_tls && !str_is_null(config.certificate))
-        TRY(tls_publish(config.certificate, config.key, diag)); // [E1]
+        TRY(tls_publish(config.certificate, config.key, diag)); // [serve-1]
     serving->drain_ms = fresh->drain_ms;
     return server_reload(serving->server, &config, diag);
 }

@@ -1,6 +1,6 @@
 // The server's life: listening and draining.
 //
-// Invariants [V1]-[V4] are in server.h.
+// Invariants [server-1]-[server-4] are in server.h.
 //
 // Not here: requests (http.c), deadlines (ticker.c), configuration files and flags (cli/).
 #include "server/server.h"

@@ -3,12 +3,13 @@
 // libmicrohttpd's threads read requests and write answers; the engine's coordinator does the work.
 // The two exchange messages (exchange.h), so a thousand long polls and streams cost no thread.
 //
-//   [V1] A connection that waits is suspended: it holds no thread and is not polled.
-//   [V2] Stopping: no new connections, waiting ones are answered or dropped so that their clients
-//        come back, then the engine stops, then the threads end. Nothing acknowledged is lost.
-//   [V3] Every size a client controls has a ceiling (ServerLimits).
-//   [V4] What requests and streams hold has a ceiling, together (holding.h): over it requests are
-//        answered 503, so that many clients with large bodies cannot take all memory.
+//   [server-1] A connection that waits is suspended: it holds no thread and is not polled.
+//   [server-2] Stopping: no new connections, waiting ones are answered or dropped so that their
+//        clients come back, then the engine stops, then the threads end. Nothing acknowledged is
+//        lost.
+//   [server-3] Every size a client controls has a ceiling (ServerLimits).
+//   [server-4] What requests and streams hold has a ceiling, together (holding.h): over it requests
+//        are answered 503, so that many clients with large bodies cannot take all memory.
 #pragma once
 #include "api/engine.h"
 #include "server/access/policy.h"
@@ -54,8 +55,8 @@ struct Server {
     ServerCounters counters;
     Metrics metrics;
     Workers workers;
-    HeldBytes held;                             // [V4]
-    _Atomic int64_t spill_count, spilled_bytes; // [S2] of exchange/spill.c
+    HeldBytes held;                             // [server-4]
+    _Atomic int64_t spill_count, spilled_bytes; // [spill-2] of exchange/spill.c
     Tracer *tracer;                             // NULL = no traces
     EngineWatcher watcher;
     Hub hub;
@@ -71,7 +72,7 @@ struct Server {
 // Begins to listen. Codes: LISTEN_FAILED, BAD_CERTIFICATE.
 MUST_CHECK Status server_start(abide_engine *engine, const ServerConfig *config,
                                Server **ret_server, Diag *diag);
-// [V2] up to the engine, which the caller stops between the two.
+// [server-2] up to the engine, which the caller stops between the two.
 void server_drain(Server *server);
 void server_free(Server *server); // NULL is fine
 // Takes over what of `config` can change while it runs, and reads the tokens again.

@@ -1,4 +1,4 @@
-// Talking to a service manager. Invariant [F1] is in service.h.
+// Talking to a service manager. Invariant [service-1] is in service.h.
 //
 // Variables that belong to another process (their _PID is not ours) are ignored, as the protocol
 // wants it. A manager that does not listen is no reason to fail: nobody would be helped.
@@ -42,7 +42,7 @@ Status service_init(Service *service, Diag *diag) {
         getenv("LISTEN_PID") != NULL && is_ours("LISTEN_PID") ? number_of("LISTEN_FDS") : 0;
     const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
                                  "LISTEN_PID",    "LISTEN_FDS",   "LISTEN_FDNAMES"};
-    for (size_t i = 0; i < COUNT_OF(names); i++) unsetenv(names[i]); // [F1]
+    for (size_t i = 0; i < COUNT_OF(names); i++) unsetenv(names[i]); // [service-1]
     if (count > 1)
         return diag_set(diag, ERR_INVALID, "LISTEN_FAILED",
                         "%lld sockets were handed over; one is what abide serves on",

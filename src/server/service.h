@@ -3,8 +3,8 @@
 // The protocol is a few environment variables and datagrams on a socket; no library is needed.
 // Without a manager every function does nothing.
 //
-//   [F1] The variables are taken out of the environment, so that programs that the task exec starts
-//        do not believe they were meant.
+//   [service-1] The variables are taken out of the environment, so that programs that the task exec
+//        starts do not believe they were meant.
 #pragma once
 #include "base/diag.h"
 #include "base/text/str.h"

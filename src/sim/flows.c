@@ -3,9 +3,9 @@
 // Each script uses tasks, timers, signals, events, children or races in a way that leaves only
 // one possible result; a doubled effect, a lost delivery or a snapshot that forgot something
 // shows in it. Beside those written by hand there are some generated from the seed.
-//   [X9] What a script waited for is delivered once: within one incarnation no two entries of its
-//        log settle the same thing, and a task settles after it was queued. A further attempt is
-//        another incarnation.
+//   [flows-9] What a script waited for is delivered once: within one incarnation no two entries of
+//        its log settle the same thing, and a task settles after it was queued. A further attempt
+//        is another incarnation.
 //
 // Not here: native workflows (workload.c), who starts them (clients.c), how scripts are
 // generated (generate.c).
@@ -233,7 +233,7 @@ typedef struct LogCheck {
     bool is_cut; // a continue-as removed the beginning of what comes before it
 } LogCheck;
 
-// [X9]
+// [flows-9]
 static void check_entry(Sim *sim, LogCheck *check, const LogRow *entry, Str run_id) {
     Map *settled = &check->settled, *queued = &check->queued;
     if (entry->kind == LOG_CONTINUED || entry->kind == LOG_RETRY) {

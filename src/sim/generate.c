@@ -5,7 +5,7 @@
 // cleanup in `finally`, State, Stream, work that is preempted. Each kind of expression knows its
 // value, so the value of the whole is known as well; whatever nodes and store did meanwhile, the
 // run must answer it. Some scripts also wait for signals and events of which clients send exactly
-// as many as are wanted: a lost one leaves the run stuck [X6], a doubled one spoils the sum.
+// as many as are wanted: a lost one leaves the run stuck [sim-6], a doubled one spoils the sum.
 //
 //     const { round, sum } = Inputs ?? { round: 0, sum: 0 }
 //     …signals and events of this round are added to `sum`…
@@ -107,7 +107,7 @@ static void settled(Writer *w) {
     VALUE("[\"TaskError\",%d,\"ChildWorkflowError\"]", 2 * n);
 }
 
-static void timer(Writer *w) { // [X4] clocks of nodes differ by at most two seconds
+static void timer(Writer *w) { // [sim-4] clocks of nodes differ by at most two seconds
     int seconds = 3 + draw(w, 30);
     SOURCE("(async () => { const t = Date.now(); await Timer.delay(%d); "
            "return Date.now() - t >= %d })()",

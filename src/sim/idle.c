@@ -4,12 +4,13 @@
 // and after each a pause: none (what follows gets into the same batch), one small move of the node
 // (what follows meets a batch on its way), or until nothing moves. Each is played with a C function
 // and with a script. Then the world calms down and the run is brought to its end.
-//   [Z1] Events are seen in the order they were sent, each once; one that was acknowledged is seen
-//        unless the run ended without it.
-//   [Z2] A run that was asked to end is cancelled, any other completes.
-//   [Z3] In the log nothing is released twice without having come back in between, and a run that
-//        was released and went on was reloaded first; it does not become idle twice in a row.
-//   [Z4] The store verifies.
+//   [sim-idle-1] Events are seen in the order they were sent, each once; one that was acknowledged
+//        is seen unless the run ended without it.
+//   [sim-idle-2] A run that was asked to end is cancelled, any other completes.
+//   [sim-idle-3] In the log nothing is released twice without having come back in between, and a
+//        run that was released and went on was reloaded first; it does not become idle twice in a
+//        row.
+//   [sim-idle-4] The store verifies.
 //
 // Not here: random histories (run.c), crashes (scenario.c).
 #include "base/memory.h"
@@ -212,7 +213,7 @@ static void check_result(History *history, Str result) {
         sim_fail(history->sim, "[Z1] %d of %d events in %.*s", seen, sent, STR_ARG(result));
 }
 
-static void check_log(History *history, const LogPage *log) { // [Z3]
+static void check_log(History *history, const LogPage *log) { // [sim-idle-3]
     bool is_idle = false, is_released = false;
     for (size_t i = 0; i < log->count; i++) {
         switch ((LogKind)log->rows[i].kind) {

@@ -1,8 +1,8 @@
 // The ledger: what workflows and clients saw, held against what they may see.
 //
 // Workflow functions run many times; every time they get an answer from a durable call they write
-// it here, and the second time it must be the same [X1]. Consumed events are written with the
-// place that consumed them; two places are one too many, and so is one when it was removed [X2].
+// it here, and the second time it must be the same [sim-1]. Consumed events are written with the
+// place that consumed them; two places are one too many, and so is one when it was removed [sim-2].
 //
 // Not here: who writes (workload.c, run.c).
 #include "base/containers/map.h"
@@ -114,7 +114,7 @@ void ledger_terminal(Sim *sim, Str run_id, int64_t state) {
     }
 }
 
-// [X2] Is the payload of some event that is still pending on the topic?
+// [sim-2] Is the payload of some event that is still pending on the topic?
 static bool is_pending(Sim *sim, Str event) {
     bool is_found = false;
     EventFilter filter = {STR("jobs"), {.limit = 1000}};
@@ -132,7 +132,7 @@ static bool is_pending(Sim *sim, Str event) {
     return is_found;
 }
 
-// [X2] What the logs say was consumed: every payload once, whoever got to see it. A run that was
+// [sim-2] What the logs say was consumed: every payload once, whoever got to see it. A run that was
 // cancelled or rewound may have been given an event that its function never saw.
 static void consume_from_log(Sim *sim, StrMap *consumed, Str run_id) {
     Arena arena;
@@ -190,7 +190,7 @@ static bool is_excused(Sim *sim, Arena *arena, int64_t run) {
     return !was_told;
 }
 
-static void check_cleanup(Sim *sim) { // [X10]
+static void check_cleanup(Sim *sim) { // [sim-10]
     Arena arena;
     TaskFilter filter = {.states = 1u << TASK_CANCELLED, .page.limit = LIMIT_LIST_PAGE};
     Diag diag;

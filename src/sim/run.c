@@ -76,7 +76,7 @@ static void one_round(Sim *sim, Clients *clients) {
     if (!has_acted) sim_advance(sim, clients);
 }
 
-// [X3] Looks at every run the clients know.
+// [sim-3] Looks at every run the clients know.
 static int64_t count_unfinished(Sim *sim, const Clients *clients) {
     int64_t unfinished = 0;
     Arena arena;
@@ -121,7 +121,7 @@ static void describe_stuck(Sim *sim) {
     sim_fail(sim, "[X6] something is stuck");
 }
 
-// [X6] Holds at every moment, not only at the end.
+// [sim-6] Holds at every moment, not only at the end.
 static void verify_store(Sim *sim) {
     int64_t row_count;
     Diag diag;

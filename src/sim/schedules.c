@@ -3,10 +3,11 @@
 //
 // The undisturbed ones ("kept0" …) are made once, saved again now and then, and paused when the
 // liveness phase begins. Each tick between those two moments must be accounted for.
-//   [X7] Every tick is dealt with once: runs started, ticks skipped, missed and failed add up to
-//        the ticks that passed, and there is one run for each that was started. With the policy
-//        "allow" and a long catch-up window none is skipped or missed, whatever crashed.
-//   [X8] With any other policy a run of a schedule begins after the one before it has ended.
+//   [sim-schedules-7] Every tick is dealt with once: runs started, ticks skipped, missed and failed
+//        add up to the ticks that passed, and there is one run for each that was started. With the
+//        policy "allow" and a long catch-up window none is skipped or missed, whatever crashed.
+//   [sim-schedules-8] With any other policy a run of a schedule begins after the one before it has
+//        ended.
 //
 // Not here: when clients act (clients.c, run.c), which faults happen (store.c).
 #include "base/array.h"
@@ -147,7 +148,8 @@ static void check_each_tick(Sim *sim, const ScheduleRow *row, int64_t every_ms) 
     arena_done(&arena);
 }
 
-static void check_overlap(Sim *sim, const ScheduleRow *row, const TickRuns *runs) { // [X8]
+static void check_overlap(Sim *sim, const ScheduleRow *row,
+                          const TickRuns *runs) { // [sim-schedules-8]
     if (row->overlap == OVERLAP_ALLOW) return;
     for (size_t i = 1; i < runs->count; i++)
         if (runs->data[i].created_at_ms + SKEW_MS < runs->data[i - 1].finished_at_ms)

@@ -5,16 +5,17 @@
 // faults stop and every run must finish (liveness). What workflows observe is checked as it
 // happens; what the store says is checked at the end.
 //
-//   [X1] What a durable call answered once it answers for ever (per run and incarnation).
-//   [X2] An event or signal is consumed at most once, and an acknowledged one is consumed, still
+//   [sim-1] What a durable call answered once it answers for ever (per run and incarnation).
+//   [sim-2] An event or signal is consumed at most once, and an acknowledged one is consumed, still
 //        pending, or accounted for by its policy.
-//   [X3] A terminal state never changes.
-//   [X4] Timers do not fire early.
-//   [X5] A child or task is started once.
-//   [X6] In the end nothing is stuck, and the store's own verification passes.
-//   [X10] A task that a cancelled run queued for its cleanup is done, unless that was rewound. It
-//         is a cleanup if the run had been told that it is cancelled.
-//   [X7], [X8] Ticks of schedules: see schedules.c.   [X9] Logs of scripts: see flows.c.
+//   [sim-3] A terminal state never changes.
+//   [sim-4] Timers do not fire early.
+//   [sim-5] A child or task is started once.
+//   [sim-6] In the end nothing is stuck, and the store's own verification passes.
+//   [sim-10] A task that a cancelled run queued for its cleanup is done, unless that was rewound.
+//         It is a cleanup if the run had been told that it is cancelled.
+//   [sim-schedules-7], [sim-schedules-8] Ticks of schedules: see schedules.c.   [flows-9] Logs of
+//   scripts: see flows.c.
 #pragma once
 #include "abide.h"
 #include "engine/coordinator/coordinator.h"

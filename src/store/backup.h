@@ -1,9 +1,9 @@
 // Backup: a copy of an SQLite store as it is at one moment, also beside the engine that has it.
 //
-//   [B1] The copy is one transaction's view: whatever is committed meanwhile is in it as a whole or
-//        not at all. Nothing of the store changes, and its engine is not held up.
-//   [B2] The file appears under its name when it is complete and flushed, and with mode 0600; a
-//        copy that fails or is cut off leaves what was there before.
+//   [backup-1] The copy is one transaction's view: whatever is committed meanwhile is in it as a
+//        whole or not at all. Nothing of the store changes, and its engine is not held up.
+//   [backup-2] The file appears under its name when it is complete and flushed, and with mode 0600;
+//        a copy that fails or is cut off leaves what was there before.
 #pragma once
 #include "base/diag.h"
 #include "base/text/str.h"

@@ -1,8 +1,9 @@
 // Batches: building one, and forgetting its answers so that it can be submitted again.
 //
-//   [B1] Operations live in the batch's arena and do not move; a pointer that batch_add answered
-//        stays good while the arena does.
-//   [B2] Forgetting the answers leaves the requests alone: what is submitted again is the same.
+//   [store-batch-8] Operations live in the batch's arena and do not move; a pointer that batch_add
+//        answered stays good while the arena does.
+//   [store-batch-9] Forgetting the answers leaves the requests alone: what is submitted again is
+//        the same.
 //
 // Not here: what operations ask and answer (requests.h, replies.h), what they do (kernel/).
 #include "store/batch.h"

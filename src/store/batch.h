@@ -2,21 +2,22 @@
 //
 // A batch is one transaction: after it answered OK every operation in it has its own `out.status`,
 // and all that answered OK are durable together.
-//   [S1] An operation that does not answer OK has changed nothing.
-//   [S2] Operations apply in order; each sees what those before it did.
-//   [S3] If commit answers ERR_UNAVAILABLE the whole batch happened or none of it did; the batch
-//        number in the node's row tells which (store_node_by_key). If it did happen, has_answers is
-//        set and the answers in it are true: they were found before the commit was tried. A batch
-//        that changes nothing need not leave its number.
-//   [S4] Runs made ready by any operation are claimed for `node` in the same transaction, up to
-//        `claim_max`, and listed in `ready`; past that they stay ready and unowned. So do those
-//        that another node has in memory: they are left to it for a while (left_until_ms). Runs of
-//        a workflow in C that is not in `executes` are never claimed for `node`: they are listed in
-//        `reserved`, and a node that has the workflow claims them.
-//   [S5] Every write of a turn names the epoch of its claim; a stale epoch answers ERR_FENCED. A
-//        batch of a node that was fenced off answers ERR_FENCED as a whole and changes nothing.
-//   [S6] Terminal runs never change, except by being purged.
-//   [S7] Payloads come back byte for byte; null (absent) and "null" differ.
+//   [store-batch-1] An operation that does not answer OK has changed nothing.
+//   [store-batch-2] Operations apply in order; each sees what those before it did.
+//   [store-batch-3] If commit answers ERR_UNAVAILABLE the whole batch happened or none of it did;
+//        the batch number in the node's row tells which (store_node_by_key). If it did happen,
+//        has_answers is set and the answers in it are true: they were found before the commit was
+//        tried. A batch that changes nothing need not leave its number.
+//   [store-batch-4] Runs made ready by any operation are claimed for `node` in the same
+//        transaction, up to `claim_max`, and listed in `ready`; past that they stay ready and
+//        unowned. So do those that another node has in memory: they are left to it for a while
+//        (left_until_ms). Runs of a workflow in C that is not in `executes` are never claimed for
+//        `node`: they are listed in `reserved`, and a node that has the workflow claims them.
+//   [store-batch-5] Every write of a turn names the epoch of its claim; a stale epoch answers
+//        ERR_FENCED. A batch of a node that was fenced off answers ERR_FENCED as a whole and
+//        changes nothing.
+//   [store-batch-6] Terminal runs never change, except by being purged.
+//   [store-batch-7] Payloads come back byte for byte; null (absent) and "null" differ.
 //
 // Answers live in the batch's arena.
 #pragma once
@@ -24,7 +25,7 @@
 
 // What a batch answers beside its operations. Lists live in the batch's arena.
 typedef struct BatchOut {
-    bool has_answers; // after OK; and [S3]
+    bool has_answers; // after OK; and [store-batch-3]
     ReadyRun *ready;
     size_t ready_count, ready_capacity;
     StartedRun *started;
@@ -33,7 +34,7 @@ typedef struct BatchOut {
     size_t ended_count, ended_capacity;
     GrownRun *grown;
     size_t grown_count, grown_capacity;
-    ReservedRun *reserved; // [S4]
+    ReservedRun *reserved; // [store-batch-4]
     size_t reserved_count, reserved_capacity;
     int64_t unclaimed_count; // runs made ready but left unowned because of claim_max
     int64_t left_until_ms;   // runs were left to nodes that have them in memory; when somebody else

@@ -5,12 +5,12 @@
 // host: what it needs of base/ and model/ is inside it. So it works in the program, in libabide.so
 // however that was loaded, and in a program that has libabide.a inside.
 //
-//   [J1] `version` and `interface` are the first two members for ever, so that any version can see
-//        that a module is of another.
-//   [J2] Nothing else of a module is looked at unless both are the host's own: structs of base/,
-//        model/ and store/ go through it, and those differ from one version to the next.
-//   [J3] A module is never unloaded: its client library may have threads and exit handlers.
-//   [J4] The current folder is never searched, and nothing is that another user chose: the
+//   [module-1] `version` and `interface` are the first two members for ever, so that any version
+//        can see that a module is of another.
+//   [module-2] Nothing else of a module is looked at unless both are the host's own: structs of
+//        base/, model/ and store/ go through it, and those differ from one version to the next.
+//   [module-3] A module is never unloaded: its client library may have threads and exit handlers.
+//   [module-4] The current folder is never searched, and nothing is that another user chose: the
 //        environment does not count in a program with the rights of somebody else.
 #pragma once
 #include "store/remote/remote.h"

@@ -1,4 +1,4 @@
-// Finding, loading and checking the module of a back end. [J1]-[J4] are in module.h.
+// Finding, loading and checking the module of a back end. [module-1]-[module-4] are in module.h.
 //
 // Looked for in this order; the first file of that name decides, whatever is in it:
 //   1. the folders of ABIDE_MODULE_PATH, separated by colons
@@ -7,7 +7,7 @@
 //   3. the folder for modules that the build was configured with
 //
 // The file that this code is in is read off /proc/self/maps: the name that the loader remembers is
-// what somebody wrote, and may be relative to a folder that has changed since. [J4]
+// what somebody wrote, and may be relative to a folder that has changed since. [module-4]
 //
 // Not here: modules that are part of the program (module_builtin.c).
 #include "base/array.h"
@@ -45,7 +45,7 @@ typedef struct Search {
 // ---- where ----
 
 static void look_in(Search *search, Str folder) {
-    // [J4] A relative folder is one of the current folder.
+    // [module-4] A relative folder is one of the current folder.
     if (search->is_found || folder.len == 0 || folder.data[0] != '/') return;
     buf_clear(&search->path);
     buf_append_str(&search->path, folder);
@@ -106,7 +106,7 @@ static void look_near(Search *search) {
 
 static Status search_run(Search *search, Diag *diag) {
     const Known *wanted = search->known;
-    look_in_list(search, secure_getenv("ABIDE_MODULE_PATH")); // [J4]
+    look_in_list(search, secure_getenv("ABIDE_MODULE_PATH")); // [module-4]
     look_near(search);
     look_in(search, STR(ABIDE_MODULES));
     if (search->is_found) return OK;
@@ -125,7 +125,7 @@ static Status check(const StoreModule *module, const char *path, const Known *wa
                         "of abide %s",
                         path, wanted->server, wanted->symbol, program_version);
     }
-    if (strcmp(module->version, program_version) != 0) { // [J2]
+    if (strcmp(module->version, program_version) != 0) { // [module-2]
         return diag_set(diag, ERR_UNSUPPORTED, "STORE_MODULE_VERSION",
                         "%s is the module of abide %.32s, this is abide %s; install both from the "
                         "same version",
@@ -150,7 +150,7 @@ static Status load(const char *path, const Known *wanted, const StoreModule **re
     const StoreModule *module = dlsym(library, wanted->symbol);
     Status status = check(module, path, wanted, diag);
     if (status != OK) dlclose(library); // nothing of it was called
-    else *ret_module = module;          // [J3]
+    else *ret_module = module;          // [module-3]
     return status;
 }
 

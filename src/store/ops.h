@@ -1,8 +1,8 @@
 // Ops: the operations a store can be asked to do. Each is a request (`in`) and a reply (`out`).
 //
-//   [O1] The caller fills in `in`; no store writes there. The store fills in `out`; forgetting the
-//        reply is one assignment. So the same operation can be submitted again as it is.
-//   [O2] What the store itself remembers of an operation from one submission to the next is in
+//   [ops-1] The caller fills in `in`; no store writes there. The store fills in `out`; forgetting
+//        the reply is one assignment. So the same operation can be submitted again as it is.
+//   [ops-2] What the store itself remembers of an operation from one submission to the next is in
 //        `memo`; the caller clears it when the operation is made and leaves it alone then.
 //
 // Not here: what each operation is asked with (requests.h) and answers (replies.h), how they are
@@ -71,7 +71,7 @@ typedef struct Op {
     OpKind kind;
     OpIn in;
     OpOut out;
-    OpMemo memo; // [O2]
+    OpMemo memo; // [ops-2]
 } Op;
 
 const char *op_kind_name(OpKind kind);

@@ -1,6 +1,6 @@
 // Read types: the questions and answers of reads.h.
 //
-//   [Q3] A page has at most `limit` rows (0 or too many: LIMIT_LIST_PAGE) and
+//   [read-types-3] A page has at most `limit` rows (0 or too many: LIMIT_LIST_PAGE) and
 //   about `size_max`
 //        bytes of them (0 or too many: what the store allows). It may end
 //        sooner, after having looked at many rows: only `next` says whether

@@ -1,6 +1,6 @@
 // Reads: the questions of reads.h, put to the one verb of a store.
 //
-//   [Q1] of reads.h: what a request answers is copied out only when the answer
+//   [reads-1] of reads.h: what a request answers is copied out only when the answer
 //   is OK.
 //
 // Not here: how they are answered (reads/).

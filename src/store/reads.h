@@ -1,10 +1,10 @@
 // Reads: what can be asked of a store, one function per question.
 //
-//   [S8]-[S11] of store.h hold for each of them.
-//   [Q1] What is answered lives in the arena; ret_x is written only when the answer is OK.
-//   [Q2] A question about one thing answers ERR_NOT_FOUND when there is none, with a code of its
-//        own (RUN_NOT_FOUND …). A page may be empty.
-//   [Q3] of read_types.h for pages.
+//   [store-8]-[store-11] of store.h hold for each of them.
+//   [reads-1] What is answered lives in the arena; ret_x is written only when the answer is OK.
+//   [reads-2] A question about one thing answers ERR_NOT_FOUND when there is none, with a code of
+//        its own (RUN_NOT_FOUND …). A page may be empty.
+//   [read-types-3] of read_types.h for pages.
 #pragma once
 #include "store/read_types.h"
 

@@ -1,6 +1,6 @@
 // Row keys: numbers big-endian with the sign bit turned, so that bytes sort as numbers do; text
 // as a presence byte, then its bytes with NUL written as 00 FF, then 00 00. So null sorts before
-// empty, and a text before its extensions, whatever column follows ([K1]).
+// empty, and a text before its extensions, whatever column follows ([row-key-1]).
 //
 // A scan is turned into a range of such keys, so that a backend needs no other comparison than
 // memcmp. Not here: where the keys are kept (ordered.c).

@@ -1,8 +1,9 @@
 // Row keys: the order of an index as byte strings, for backends that keep ordered bytes.
 //
-//   [K1] memcmp order of two keys (shorter first) is the order of [R3] in rowstore.h.
-//   [K2] The key of a row in an index is unique, because the primary key is its last part.
-//   [K3] A Scan is a half-open range of keys: low <= key < high.
+//   [row-key-1] memcmp order of two keys (shorter first) is the order of [rowstore-3] in
+//        rowstore.h.
+//   [row-key-2] The key of a row in an index is unique, because the primary key is its last part.
+//   [row-key-3] A Scan is a half-open range of keys: low <= key < high.
 #pragma once
 #include "base/containers/buf.h"
 #include "store/rowstore.h"

@@ -1,24 +1,26 @@
 // RowStore: the few verbs a backend must have; the transitions (kernel_*.c) are written once on
 // top of them, and so are all reads (reads_*.c).
 //
-//   [R1] Between begin and commit nothing is visible to other RowStores of the same data; rollback
-//        undoes everything since begin. One thread at a time between begin and commit/rollback.
-//   [R2] get and scan see the transaction's own writes.
-//   [R3] scan answers rows in the order of the index (ascending, or descending if asked), ties by
-//        primary key in the same direction; text compares by bytes; null before any text.
-//   [R4] Rows given back live in the arena.
-//   [R5] insert of an existing primary or unique key answers ERR_CONFLICT and changes nothing.
-//   [R6] update writes just the columns in `changes`; primary key columns never change.
-//   [R7] savepoint/rollback_to nest inside a transaction (one level) for P4 participants. Both
-//        rollback_to and release end the savepoint. release may answer ERR_CONFLICT: what was done
-//        since cannot be kept and is undone, as by rollback_to. Both may answer ERR_INVALID: the
-//        participant has broken the transaction ([T3] of step_database.h), all that is left is to
-//        roll back.
-//   [R8] update and remove of a row that is not there answer ERR_NOT_FOUND.
-//   [R9] A reader is used by one thread at a time between its read_begin and read_end, which
-//        also cover its `diag`.
-//   [R10] A store that others write too answers any verb ERR_UNAVAILABLE with wants_restart when
-//        what it answered in this transaction is out of date: roll back (a commit has done so
+//   [rowstore-1] Between begin and commit nothing is visible to other RowStores of the same data;
+//        rollback undoes everything since begin. One thread at a time between begin and
+//        commit/rollback.
+//   [rowstore-2] get and scan see the transaction's own writes.
+//   [rowstore-3] scan answers rows in the order of the index (ascending, or descending if asked),
+//        ties by primary key in the same direction; text compares by bytes; null before any text.
+//   [rowstore-4] Rows given back live in the arena.
+//   [rowstore-5] insert of an existing primary or unique key answers ERR_CONFLICT and changes
+//        nothing.
+//   [rowstore-6] update writes just the columns in `changes`; primary key columns never change.
+//   [rowstore-7] savepoint/rollback_to nest inside a transaction (one level) for P4 participants.
+//        Both rollback_to and release end the savepoint. release may answer ERR_CONFLICT: what was
+//        done since cannot be kept and is undone, as by rollback_to. Both may answer ERR_INVALID:
+//        the participant has broken the transaction ([step-database-3] of step_database.h), all
+//        that is left is to roll back.
+//   [rowstore-8] update and remove of a row that is not there answer ERR_NOT_FOUND.
+//   [rowstore-9] A reader is used by one thread at a time between its read_begin and read_end,
+//        which also cover its `diag`.
+//   [rowstore-10] A store that others write too answers any verb ERR_UNAVAILABLE with wants_restart
+//        when what it answered in this transaction is out of date: roll back (a commit has done so
 //        already), forget, do it all again. rollback may find that out as well. begin sets
 //        is_reloaded when what the owner remembers of the rows may be out of date. A reader does
 //        the same for a read: it is begun again, with is_retry set after its read_begin.
@@ -108,10 +110,10 @@ typedef struct RowStoreOps {
 struct RowStore { // first member of every implementation
     const RowStoreOps *ops;
     Diag *diag;         // where get/insert/update/remove/scan put their text; set by the owner
-    bool wants_restart; // [R10]
-    bool is_reloaded;   // [R10], since the last begin
+    bool wants_restart; // [rowstore-10]
+    bool is_reloaded;   // [rowstore-10], since the last begin
     bool is_shared;     // others write it too
-    bool is_retry;      // [R10]
+    bool is_retry;      // [rowstore-10]
     bool has_news;      // set by the owner before commit: those who listen are to be told
     bool has_company;   // set by the owner before commit: other nodes are at work beside us
     // Set by the owner: what it inserts is not there, and need not be looked for first. If it is

@@ -1,14 +1,14 @@
 // Store: the only authority on what is durable. One interface, several backends.
 //
 // Contract (each number has its tests in test/contract/):
-//   [S1]-[S7] of batch.h for commit, and
-//   [S8] Reads see every batch that was acknowledged before the read began.
-//   [S9] commit is called by one thread at a time; read by any number, also beside a commit.
-//   [S10] Listings are newest first by key (runs also oldest first), in a stable order, at most
-//        LIMIT_LIST_PAGE rows, and a cursor stays valid while rows come and go.
-//   [S11] Nothing here reads a clock: `now_ms` comes with the batch.
-//   [S12] Corruption answers ERR_CORRUPT; a file that is not ours or newer than we are is refused
-//        at open and left untouched.
+//   [store-batch-1]-[store-batch-7] of batch.h for commit, and
+//   [store-8] Reads see every batch that was acknowledged before the read began.
+//   [store-9] commit is called by one thread at a time; read by any number, also beside a commit.
+//   [store-10] Listings are newest first by key (runs also oldest first), in a stable order, at
+//        most LIMIT_LIST_PAGE rows, and a cursor stays valid while rows come and go.
+//   [store-11] Nothing here reads a clock: `now_ms` comes with the batch.
+//   [store-12] Corruption answers ERR_CORRUPT; a file that is not ours or newer than we are is
+//        refused at open and left untouched.
 #pragma once
 #include "base/log.h"
 #include "store/batch.h"

@@ -6,7 +6,7 @@
 //
 // Counters go over first: from them a store on a server knows where the sequence of keys ends.
 //
-// Invariants [F1]-[F5] are in transfer.h.
+// Invariants [transfer-1]-[transfer-5] are in transfer.h.
 #include "store/transfer.h"
 #include "base/assert.h"
 #include "store/rowstore.h"
@@ -202,7 +202,7 @@ static Status content_read(Transfer *self, const Side *side, TransferPhase phase
     return OK;
 }
 
-static Status content_compare(Transfer *self) { // [F4]
+static Status content_compare(Transfer *self) { // [transfer-4]
     Content arrived;
     TRY(content_read(self, &self->to, TRANSFER_COMPARING, &arrived));
     for (int i = 0; i < TABLE_COUNT; i++) {
@@ -270,7 +270,7 @@ static Status source_look(const Transfer *self) {
     if (status == OK) store_close(store);
     bool is_older = status == ERR_UNSUPPORTED && self->diag != NULL &&
                     strcmp(self->diag->code, "STORE_OLDER") == 0;
-    return is_older && !self->config->is_dry_run ? OK : status; // [F2]
+    return is_older && !self->config->is_dry_run ? OK : status; // [transfer-2]
 }
 
 static Status side_open(const Transfer *self, Side *side, const char *what) {
@@ -302,7 +302,7 @@ static int64_t lease_of(const NodeRow *node, const Beat *look) {
     return node->lease_until_ms;
 }
 
-// A lease on a shared store that lasts means that somebody works on it. [F1]
+// A lease on a shared store that lasts means that somebody works on it. [transfer-1]
 static Status nodes_check(Transfer *self, RowStore *rows) {
     NodeRow *nodes = NULL;
     size_t count = 0;
@@ -433,7 +433,7 @@ static Status row_insert(Transfer *self, const Table *table, const void *row, vo
     return is_full ? batch_end(self) : OK;
 }
 
-// [F3] The last row that has arrived, besides the mark; NULL = none.
+// [transfer-3] The last row that has arrived, besides the mark; NULL = none.
 static Status last_arrived(Transfer *self, const Table *table, const void **ret_last) {
     char *rows = NULL;
     size_t count = 0;
@@ -468,7 +468,7 @@ static Status rows_copy(Transfer *self) {
     return status;
 }
 
-// [F1] From this commit on the target is the store. [F5]
+// [transfer-1] From this commit on the target is the store. [transfer-5]
 static Status target_finish(Transfer *self, RowStore *rows) {
     NodeRow *nodes = NULL;
     size_t count = 0;
@@ -486,7 +486,7 @@ static Status target_finish(Transfer *self, RowStore *rows) {
 
 // ---- all of it ----
 
-static Status both_mark(Transfer *self) { // [F1]
+static Status both_mark(Transfer *self) { // [transfer-1]
     TRY(side_change(self, &self->from, source_mark));
     bool has_marked = self->has_marked_source;
     Status status = side_change(self, &self->to, target_mark);

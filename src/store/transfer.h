@@ -2,18 +2,18 @@
 //
 //   source: mark MOVED -> target: mark FILLING -> copy -> compare, verify -> target: no mark
 //
-//   [F1] At no moment can an engine work on both: the source is marked before the first row is
-//        copied and stays so, and the target is marked until everything in it has been compared
+//   [transfer-1] At no moment can an engine work on both: the source is marked before the first row
+//        is copied and stays so, and the target is marked until everything in it has been compared
 //        with the source. A mark refuses every batch, also of engines that had it open before.
-//   [F2] Besides that mark nothing of the source changes (an older schema is brought up first, as
-//        any engine does). transfer_reopen takes the mark away again.
-//   [F3] A transfer that ends early, however, leaves the source whole and the target marked; it can
-//        be resumed. Rows go over in the order of their keys, so the target itself says how far it
-//        got. Nothing is kept in memory but one batch.
-//   [F4] What arrives is what left, column for column: both ends are read through once more and
-//        their digests compared, and both fulfil the invariants of verify.c.
-//   [F5] Engines that died on a source that nobody else could have open hold leases of a century
-//        there; in the target these are over, so that any node may take over what they had.
+//   [transfer-2] Besides that mark nothing of the source changes (an older schema is brought up
+//        first, as any engine does). transfer_reopen takes the mark away again.
+//   [transfer-3] A transfer that ends early, however, leaves the source whole and the target
+//        marked; it can be resumed. Rows go over in the order of their keys, so the target itself
+//        says how far it got. Nothing is kept in memory but one batch.
+//   [transfer-4] What arrives is what left, column for column: both ends are read through once more
+//        and their digests compared, and both fulfil the invariants of verify.c.
+//   [transfer-5] Engines that died on a source that nobody else could have open hold leases of a
+//        century there; in the target these are over, so that any node may take over what they had.
 //
 // Not here: copies of a store that goes on (backup.h), words for people (cli/commands/migrate.c).
 #pragma once
@@ -45,7 +45,7 @@ typedef struct TransferConfig {
     bool is_dry_run;    // looks whether it could be done; marks, makes and copies nothing
     void (*progress)(void *context, const TransferProgress *progress); // NULL = nobody looks
     void *context;
-    const atomic_bool *stop; // set: end early ([F3]); NULL = never
+    const atomic_bool *stop; // set: end early ([transfer-3]); NULL = never
 } TransferConfig;
 
 enum { TRANSFER_BATCH_ROWS = 2000 };

@@ -2,8 +2,8 @@
 //
 // The shared library is asked for by the name of its interface (.so.4), which has been the same
 // since 2006; options are passed by number, so that the header decides what is possible.
-//   [U1] Either every function was found or none is used.
-//   [U2] Never unloaded: its own threads and tables may outlive any engine.
+//   [curl-1] Either every function was found or none is used.
+//   [curl-2] Never unloaded: its own threads and tables may outlive any engine.
 #include "tasks/curl.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static Curl curl;
-static bool is_loaded; // [U1]
+static bool is_loaded; // [curl-1]
 static char trouble[256];
 
 static bool find(void *library, const char *name, void *ret_function) {

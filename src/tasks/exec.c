@@ -4,8 +4,8 @@
 // it prints is the result when it is JSON, else {"stdout": text}. An exit status other than 0 is an
 // ExecError with the status and the end of the standard error.
 //
-//   [E1] Of our environment the command sees only the names in `passed`; secrets of the server do
-//        not leak into it.
+//   [exec-6] Of our environment the command sees only the names in `passed`; secrets of the server
+//        do not leak into it.
 //
 // Not here: processes (process.c).
 #include "tasks/exec.h"
@@ -59,7 +59,8 @@ static Status read_argv(Arena *arena, const JsonValue *object, char ***ret_argv,
 
 static Status read_environment(Arena *arena, const JsonValue *object, char ***ret_list,
                                Diag *diag) {
-    static const char *const passed[] = {"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"}; // [E1]
+    static const char *const passed[] = {"PATH", "HOME", "USER",
+                                         "LANG", "TZ",   "TMPDIR"}; // [exec-6]
     enum { PASSED_COUNT = COUNT_OF(passed) };
     const JsonValue *given = NULL;
     TRY(json_get_object(object, "env", &given, diag));

@@ -1,12 +1,12 @@
 // Process: a command run to its end, with bounded output and a deadline.
 //
-//   [P1] The command runs in a process group of its own; when it has ended, or must end, whatever
-//        is left of the group is killed. Nothing of it outlives process_run.
-//   [P2] It inherits no descriptors but its three, and of the environment only what is passed.
-//   [P3] No shell takes part.
-//   [P4] A command that does not read its input does no harm to us (SIGPIPE).
-//   [P5] A command that must end before it has ended gets SIGTERM and, when there is a grace, that
-//        long to obey; then SIGKILL.
+//   [exec-1] The command runs in a process group of its own; when it has ended, or must end,
+//        whatever is left of the group is killed. Nothing of it outlives process_run.
+//   [exec-2] It inherits no descriptors but its three, and of the environment only what is passed.
+//   [exec-3] No shell takes part.
+//   [exec-4] A command that does not read its input does no harm to us (SIGPIPE).
+//   [exec-5] A command that must end before it has ended gets SIGTERM and, when there is a grace,
+//        that long to obey; then SIGKILL.
 #pragma once
 #include "base/containers/buf.h"
 #include "base/diag.h"
@@ -18,7 +18,7 @@ typedef struct ProcessSpec {
     const char *cwd;    // NULL = ours
     Str input;          // for its standard input
     int64_t timeout_ms;
-    int64_t grace_ms; // [P5]; 0 = SIGKILL at once
+    int64_t grace_ms; // [exec-5]; 0 = SIGKILL at once
     const int *stop;  // descriptor: the command must end when it becomes readable; NULL = none
     void (*on_error_text)(void *context, Str text); // its standard error as it comes; may be NULL
     void *context;

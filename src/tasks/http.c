@@ -3,13 +3,13 @@
 // {method?, url, headers?, json? | body?, timeout?, followRedirects?, maxBytes?}
 //     -> {status, headers, json | body}
 //
-//   [H1] Only http and https, also after redirects; no proxy, since one would connect for us.
-//   [H2] Whom we talk to is decided on the address being connected to, for each connection; every
-//        request has its own, so none is inherited.
-//   [H3] An answer that is not 2xx is an HttpError with status and the beginning of the body:
+//   [http-1] Only http and https, also after redirects; no proxy, since one would connect for us.
+//   [http-2] Whom we talk to is decided on the address being connected to, for each connection;
+//        every request has its own, so none is inherited.
+//   [http-3] An answer that is not 2xx is an HttpError with status and the beginning of the body:
 //        worth another attempt for 5xx, 408 and 429, final otherwise.
-//   [H4] Requests that change something carry the task's key as Idempotency-Key, the same for all
-//        attempts, unless the flow sets one.
+//   [http-4] Requests that change something carry the task's key as Idempotency-Key, the same for
+//        all attempts, unless the flow sets one.
 //
 // Not here: libcurl itself (curl.c), which addresses are public (address.c), reading the input
 // (http_input.c), the head of an answer (http_head.c), where a redirect leads (http_hop.c).
@@ -65,7 +65,7 @@ static bool may_connect(const TaskSettings *settings, const struct sockaddr *add
 }
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose,
-                                 struct curl_sockaddr *address) { // [H2]
+                                 struct curl_sockaddr *address) { // [http-2]
     (void)purpose;
     Exchange *exchange = context;
     if (!may_connect(exchange->settings, &address->addr)) {
@@ -139,7 +139,7 @@ static struct curl_slist *make_headers(const Exchange *exchange, abide_call *cal
     if (!str_is_null(exchange->hop.body) && !has_type)
         send_header(&headers, STR("Content-Type"),
                     request->is_json ? STR("application/json") : STR("text/plain; charset=utf-8"));
-    if (http_method_changes(exchange->hop.method) && !has_key && key != NULL) // [H4]
+    if (http_method_changes(exchange->hop.method) && !has_key && key != NULL) // [http-4]
         send_header(&headers, STR("Idempotency-Key"), str_from(key));
     if (!has_trace && trace != NULL) {
         const char *trace_state = abide_call_tracestate(call);
@@ -168,7 +168,7 @@ static void set_method(const Exchange *exchange, CURL *handle) {
 static void set_options(Exchange *exchange, CURL *handle, struct curl_slist *headers) {
     const Curl *curl = exchange->curl;
     curl->easy_setopt(handle, CURLOPT_URL, exchange->hop.url.data);
-    curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https"); // [H1]
+    curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https"); // [http-1]
     curl->easy_setopt(handle, CURLOPT_PROXY, "");
     curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl->easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)exchange->left_ms);
@@ -228,7 +228,7 @@ static int fail(abide_call *call, const Exchange *exchange, const char *code, co
                     (strcmp(code, "ADDRESS_REFUSED") == 0 || strcmp(code, "BODY_TOO_LARGE") == 0 ||
                      strcmp(code, "HEADERS_TOO_LARGE") == 0);
     long status = exchange->status;
-    if (code == NULL) is_final = status < 500 && status != 408 && status != 429; // [H3]
+    if (code == NULL) is_final = status < 500 && status != 408 && status != 429; // [http-3]
     Buf details;
     JsonWriter writer;
     buf_init(&details, LIMIT_ERROR_SIZE);

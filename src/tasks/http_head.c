@@ -1,9 +1,9 @@
 // The head of an answer: fields of one name are one member of the result, joined by commas.
 //
 // A server that we do not know writes it, so its cost is bounded:
-//   [A1] All lines together have at most HTTP_HEAD_MAX bytes; then the request fails.
-//   [A2] A line costs a lookup by hash and a small record; values are joined once, when somebody
-//        asks. So memory and time grow with the bytes that arrived, not with their square.
+//   [http-head-1] All lines together have at most HTTP_HEAD_MAX bytes; then the request fails.
+//   [http-head-2] A line costs a lookup by hash and a small record; values are joined once, when
+//        somebody asks. So memory and time grow with the bytes that arrived, not with their square.
 //
 // Not here: the transfer (http.c).
 #include "tasks/http_head.h"
@@ -77,7 +77,7 @@ static void begin_again(HttpHead *head, Str line) {
 
 bool http_head_line(HttpHead *head, Str line) {
     head->byte_count += line.len;
-    if (head->byte_count > HTTP_HEAD_MAX) return false; // [A1]
+    if (head->byte_count > HTTP_HEAD_MAX) return false; // [http-head-1]
     if (str_starts_with(line, STR("HTTP/"))) {
         begin_again(head, line);
         return true;
@@ -90,7 +90,7 @@ bool http_head_line(HttpHead *head, Str line) {
     return true;
 }
 
-static Str joined(Arena *arena, const HttpField *field) { // [A2]
+static Str joined(Arena *arena, const HttpField *field) { // [http-head-2]
     if (field->last == &field->first) return field->first.text;
     char *text = arena_alloc(arena, field->value_size + 1);
     size_t len = 0;

@@ -2,10 +2,10 @@
 //
 // libcurl could follow by itself, but would hand every header of the flow to whomever the answer
 // names, but for two. A server that is asked with an API key could so send that key to another.
-//   [R1] Once a request has left the origin (scheme, host, port) it was meant for, only headers of
-//        a short list go on, also when a later redirect leads back.
-//   [R2] As browsers do it: 303 makes everything but HEAD a GET, 301 and 302 make a POST a GET; a
-//        request that became a GET has no body and nothing that describes one.
+//   [http-hop-1] Once a request has left the origin (scheme, host, port) it was meant for, only
+//        headers of a short list go on, also when a later redirect leads back.
+//   [http-hop-2] As browsers do it: 303 makes everything but HEAD a GET, 301 and 302 make a POST a
+//        GET; a request that became a GET has no body and nothing that describes one.
 //
 // Not here: the transfer (http.c); whom we connect to is decided for each connection there.
 #include "tasks/http.h"
@@ -50,12 +50,13 @@ static bool is_same_origin(const Curl *curl, Str a, Str b) {
 void http_hop_follow(const Curl *curl, HttpHop *hop, long status, Str url) {
     bool is_post = str_equal(hop->method, STR("POST"));
     bool is_head = str_equal(hop->method, STR("HEAD"));
-    if ((status == 303 && !is_head) || ((status == 301 || status == 302) && is_post)) { // [R2]
+    if ((status == 303 && !is_head) ||
+        ((status == 301 || status == 302) && is_post)) { // [http-hop-2]
         hop->method = STR("GET");
         hop->body = STR_NULL;
         hop->is_without_body = true;
     }
-    if (!is_same_origin(curl, hop->url, url)) hop->is_foreign = true; // [R1]
+    if (!is_same_origin(curl, hop->url, url)) hop->is_foreign = true; // [http-hop-1]
     hop->url = url;
 }
 

@@ -65,7 +65,7 @@ int task_log(abide_call *call, const char *input) {
     Diag diag;
     int level = 1;
     arena_init(&arena);
-    buf_init(&line, LINE_MAX); // [T2] a longer line is cut
+    buf_init(&line, LINE_MAX); // [tasks-tasks-2] a longer line is cut
     int code;
     if (make_line(&arena, input, &line, &level, &diag) != OK) {
         code = task_refuse(call, &diag);

@@ -1,9 +1,9 @@
 // Plug-ins: shared objects that add task functions (or anything else of abide.h) to an engine.
 //
-//   [G1] Nothing of a plug-in is called before its version was looked at.
-//   [G2] It stays loaded until the engine has closed and what it registered with abide_on_close has
-//        run, because its code is called until then.
-//   [G3] One whose init fails is not unloaded before the engine closes either: it may have
+//   [plugin-1] Nothing of a plug-in is called before its version was looked at.
+//   [plugin-2] It stays loaded until the engine has closed and what it registered with
+//        abide_on_close has run, because its code is called until then.
+//   [plugin-3] One whose init fails is not unloaded before the engine closes either: it may have
 //        registered something.
 #include "tasks/tasks.h"
 #include <dlfcn.h>
@@ -30,7 +30,8 @@ static const char *with_folder(Arena *arena, const char *path) {
     return strchr(path, '/') != NULL ? path : arena_printf(arena, "./%s", path).data;
 }
 
-static int check(const abide_plugin_info *info, const char *path, abide_error *error) { // [G1]
+static int check(const abide_plugin_info *info, const char *path,
+                 abide_error *error) { // [plugin-1]
     if (info == NULL)
         return refuse(error, ABIDE_INVALID, "PLUGIN_SYMBOL",
                       "%s is no plug-in of abide: it does not export abide_plugin; write "
@@ -56,13 +57,13 @@ static int load(abide_engine *engine, const char *path, abide_error *error) {
                       dlerror());
     const abide_plugin_info *info = dlsym(library, "abide_plugin");
     int code = check(info, path, error);
-    if (code == ABIDE_OK) code = abide_on_close(engine, unload, library, error); // [G2]
+    if (code == ABIDE_OK) code = abide_on_close(engine, unload, library, error); // [plugin-2]
     if (code != ABIDE_OK) {
         dlclose(library);
         return code;
     }
     abide_error cause = {0};
-    code = info->init(engine, &cause); // [G3]
+    code = info->init(engine, &cause); // [plugin-3]
     if (code == ABIDE_OK) return ABIDE_OK;
     return refuse(error, code, "PLUGIN_INIT", "plug-in %s did not start: %s",
                   info->name != NULL ? info->name : path,

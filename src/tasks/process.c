@@ -2,7 +2,7 @@
 //
 // posix_spawn instead of fork, because the caller has threads. A pidfd tells when the command has
 // ended, so that nothing is asked in a loop and a grandchild that keeps a pipe open holds up
-// nobody. Invariants [P1]-[P5] are in exec.h.
+// nobody. Invariants [exec-1]-[exec-5] are in exec.h.
 //
 // Not here: what the task makes of it (exec.c).
 #include "base/env.h"
@@ -65,11 +65,11 @@ static int spawn(const ProcessSpec *spec, Process *process) {
     posix_spawn_file_actions_adddup2(&actions, process->input.theirs, 0);
     posix_spawn_file_actions_adddup2(&actions, process->output.theirs, 1);
     posix_spawn_file_actions_adddup2(&actions, process->errors.theirs, 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3); // [P2] whoever forgot close-on-exec
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3); // [exec-2] whoever forgot close-on-exec
     if (spec->cwd != NULL) posix_spawn_file_actions_addchdir_np(&actions, spec->cwd);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0); // [P1]
+    posix_spawnattr_setpgroup(&attributes, 0); // [exec-1]
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     int code = posix_spawnp(&process->id, spec->argv[0], &actions, &attributes, spec->argv,
@@ -167,7 +167,7 @@ static int64_t time_left(const Deadline *deadline) {
     return deadline->after_ms - (int64_t)(passed_ns / 1000000);
 }
 
-// [P5] False when it has had its chance.
+// [exec-5] False when it has had its chance.
 static bool ask_to_end(const Process *process, const ProcessSpec *spec, Deadline *deadline) {
     if (deadline->is_last || spec->grace_ms <= 0) return false;
     kill(-process->id, SIGTERM);
@@ -207,7 +207,7 @@ static void converse(Process *process, const ProcessSpec *spec, Buf *output, Pro
     }
 }
 
-// [P4] A broken pipe is an error of write(), not a signal, while the command runs.
+// [exec-4] A broken pipe is an error of write(), not a signal, while the command runs.
 static void hold_broken_pipes(sigset_t *ret_before) {
     sigset_t wanted;
     sigemptyset(&wanted);
@@ -237,7 +237,7 @@ Status process_run(const ProcessSpec *spec, Buf *output, ProcessEnd *ret_end, Di
     hold_broken_pipes(&before);
     converse(&process, spec, output, ret_end);
     release_broken_pipes(&before);
-    kill(-process.id, SIGKILL); // [P1] it is not reaped yet, so the number is still its own
+    kill(-process.id, SIGKILL); // [exec-1] it is not reaped yet, so the number is still its own
     int state = 0;
     while (waitpid(process.id, &state, 0) < 0 && errno == EINTR) continue;
     if (WIFEXITED(state)) ret_end->exit_status = WEXITSTATUS(state);

@@ -3,10 +3,11 @@
 // They are written against include/abide.h, as a stranger's would be; docs/tasks.md describes them
 // for users. Registered together by abide_register_builtin_tasks.
 //
-//   [T1] Input that cannot be right is a final error (type TaskInputError, the message names the
-//        field): trying again would not mend it.
-//   [T2] Everything an outsider controls has a ceiling: answers, outputs, times, redirects.
-//   [T3] An attempt leaves nothing behind: no process, descriptor or memory.
+//   [tasks-tasks-1] Input that cannot be right is a final error (type TaskInputError, the message
+//        names the field): trying again would not mend it.
+//   [tasks-tasks-2] Everything an outsider controls has a ceiling: answers, outputs, times,
+//        redirects.
+//   [tasks-tasks-3] An attempt leaves nothing behind: no process, descriptor or memory.
 #pragma once
 #include "abide.h"
 #include "base/arena.h"
@@ -38,10 +39,11 @@ int task_exec(abide_call *call, const char *input);
 int task_log(abide_call *call, const char *input);
 int task_fail(abide_call *call, const char *input);
 
-// The input as an object with no other members than `names` (ended by NULL; NULL: any). [T1]
+// The input as an object with no other members than `names` (ended by NULL; NULL: any).
+// [tasks-tasks-1]
 MUST_CHECK Status task_input(Arena *arena, const char *input, const char *const *names,
                              const JsonValue **ret_object, Diag *diag);
-// Fails the attempt for good, because of its input. [T1]
+// Fails the attempt for good, because of its input. [tasks-tasks-1]
 int task_refuse(abide_call *call, const Diag *diag);
 
 // The policy of http about whom it talks to. `address` is what is about to be connected to, so

@@ -135,7 +135,7 @@ void batch_new(World *world) {
 
 Op *op_add(World *world, OpKind kind) { return batch_add(&world->batch, kind); }
 
-// The request as it is, with what a store might be tempted to fill in behind it. [O1] of ops.h
+// The request as it is, with what a store might be tempted to fill in behind it. [ops-1] of ops.h
 static OpIn *request_copy(World *world, const Op *op) {
     OpIn *copy = ARENA_NEW(&world->arena, OpIn);
     memcpy(copy, &op->in, sizeof(OpIn));

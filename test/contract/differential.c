@@ -197,7 +197,7 @@ static uint64_t sum_of_row(TableNumber number, const void *row, uint64_t sum) {
     return sum;
 }
 
-// [S6] Terminal is final: what has ended stays as it was, until it is purged.
+// [store-batch-6] Terminal is final: what has ended stays as it was, until it is purged.
 static bool ended_changed(Contest *contest, Arena *arena) {
     Store *store = contest->sides[0].store;
     uint32_t states = 1u << RUN_COMPLETED | 1u << RUN_FAILED | 1u << RUN_CANCELLED;

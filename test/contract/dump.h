@@ -2,10 +2,10 @@
 //
 // Two stores that hold the same give the same text, whatever keeps their rows; so "nothing was
 // changed" and "both say the same" are comparisons of two strings.
-//   [D1] Every listing is read page by page with the page size asked for, so a dump also tests
+//   [dump-1] Every listing is read page by page with the page size asked for, so a dump also tests
 //        that pages join without gaps or repetitions.
-//   [D2] Counters, waits and snapshots are part of it; the numbers of nodes' batches only if asked
-//        for, because a batch that changes nothing else still counts.
+//   [dump-2] Counters, waits and snapshots are part of it; the numbers of nodes' batches only if
+//        asked for, because a batch that changes nothing else still counts.
 #pragma once
 #include "store/reads.h"
 

@@ -1,11 +1,13 @@
 // Traces: random but repeatable lists of batches for every operation there is.
 //
-//   [T1] A trace is a list of batches of symbolic operations: a kind and a number. What exactly an
-//        operation says is made from that number and from what the client knows when it is
-//        submitted (claims, tokens, letters), so that any part of a trace can be left out and the
-//        rest still makes sense.
-//   [T2] Names come from small pools, so that operations meet each other's runs, topics and tasks.
-//   [T3] Knowledge comes from the answers of one store; the others must have given the same.
+//   [contract-trace-1] A trace is a list of batches of symbolic operations: a kind and a number.
+//        What exactly an operation says is made from that number and from what the client knows
+//        when it is submitted (claims, tokens, letters), so that any part of a trace can be left
+//        out and the rest still makes sense.
+//   [contract-trace-2] Names come from small pools, so that operations meet each other's runs,
+//        topics and tasks.
+//   [contract-trace-3] Knowledge comes from the answers of one store; the others must have given
+//        the same.
 #pragma once
 #include "store/reads.h"
 

@@ -2,8 +2,8 @@
 //
 // What a file would hold after a power failure is kept beside it: its content as of the last
 // flush, and the list of changes since. Files are small here, so whole copies are cheap.
-//   [K6] Creating and removing files is taken to survive at once.
-//   [K7] One process, one thread.
+//   [disk-8] Creating and removing files is taken to survive at once.
+//   [disk-9] One process, one thread.
 #include "fault/disk.h"
 #include "base/containers/vec.h"
 #include "base/env.h"
@@ -28,7 +28,7 @@ typedef struct Image { // one file
     char *data; // as of the last flush
     int64_t size;
     VEC(Change) changes; // dirty
-    VEC(Change) lost;    // [K8] in the file and not on the disk; without data
+    VEC(Change) lost;    // [disk-6] in the file and not on the disk; without data
 } Image;
 
 typedef struct DiskFile {
@@ -168,7 +168,7 @@ static void power_fail(void) {
     _exit(DISK_EXIT);
 }
 
-// ---- a disk that lives longer than a process, [K8] ----
+// ---- a disk that lives longer than a process, [disk-6] ----
 
 static bool is_dirty(const Image *image, const Change *range) {
     for (size_t i = 0; i < image->changes.count; i++) {
@@ -337,7 +337,7 @@ static int disk_truncate(sqlite3_file *file, sqlite3_int64 size) {
 }
 
 static int disk_sync(sqlite3_file *file, int flags) {
-    (void)flags; // [K5]
+    (void)flags; // [disk-5]
     DiskFile *self = disk_file(file);
     if (access_fails(self, NULL, 0, 0)) return SQLITE_IOERR_FSYNC;
     disk.flush_count++;

@@ -1,11 +1,12 @@
 // Flushes that fail, over several processes, and then the power fails.
 //
 // When a flush fails the kernel calls the pages clean that it could not write: they can be read and
-// are not on the disk (disk.h, [K8]). A story is some processes one after the other on one file:
-// each opens it, submits batches of a script, repeats those that fail, writes the log back now and
-// then, and ends by itself, by kill -9 in the middle of a write, or because nothing holds any more.
-// Then the power fails, in several ways each. Every image is opened again: it must verify, and hold
-// all batches that any of the processes acknowledged, and at most the one that was under way.
+// are not on the disk (disk.h, [disk-6]). A story is some processes one after the other on one
+// file: each opens it, submits batches of a script, repeats those that fail, writes the log back
+// now and then, and ends by itself, by kill -9 in the middle of a write, or because nothing holds
+// any more. Then the power fails, in several ways each. Every image is opened again: it must
+// verify, and hold all batches that any of the processes acknowledged, and at most the one that was
+// under way.
 #include "base/env.h"
 #include "fault/disk.h"
 #include "fault/script.h"

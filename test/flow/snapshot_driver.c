@@ -7,10 +7,12 @@
 // The answer is {"ok":true,"snapshots":n,"largest":bytes} or {"ok":false,"phase":"run","error":…}
 // with what differed.
 //
-//   [D1] Same program, same host: the clock ticks per call, tasks and timers answer in the order
-//        in which they were started, random numbers come from a counter.
-//   [D2] At each stop the VM is written, freed, read, and written again: both texts are equal.
-//   [D3] Outcome, result, error text with its stack, and everything the host was told are equal.
+//   [snapshot-driver-1] Same program, same host: the clock ticks per call, tasks and timers answer
+//        in the order in which they were started, random numbers come from a counter.
+//   [snapshot-driver-2] At each stop the VM is written, freed, read, and written again: both texts
+//        are equal.
+//   [snapshot-driver-3] Outcome, result, error text with its stack, and everything the host was
+//        told are equal.
 #include "base/memory.h"
 #include "flow/flow.h"
 #include "flow/vm/vm.h"
@@ -86,7 +88,7 @@ static const FlowHostOps host_ops = {
     .random_u64 = host_random,
 };
 
-static void host_init(Host *host) { // [D1]
+static void host_init(Host *host) { // [snapshot-driver-1]
     *host = (Host){.base = {&host_ops}, .now_ms = 1700000000000, .random = 1};
     buf_init(&host->told, TEXT_MAX);
 }
@@ -132,7 +134,7 @@ static uint64_t next_distance(Run *run, const Mode *mode) {
     return 1 + (run->seed >> 33) % (2 * mode->step - 1);
 }
 
-// Writes, frees, reads, writes again [D2]. False: it did not work.
+// Writes, frees, reads, writes again [snapshot-driver-2]. False: it did not work.
 static bool pass_through_snapshot(Run *run) {
     Buf first;
     Buf second;

@@ -5,8 +5,8 @@
 // the reader itself is met.
 //
 // Properties:
-//   [I1] Reading answers OK, or ERR_CORRUPT, ERR_INVALID or ERR_UNSUPPORTED with words.
-//   [I2] What was accepted can be shown, and its image can be written.
+//   [fuzz-image-1] Reading answers OK, or ERR_CORRUPT, ERR_INVALID or ERR_UNSUPPORTED with words.
+//   [fuzz-image-2] What was accepted can be shown, and its image can be written.
 #include "base/assert.h"
 #include "base/containers/bytes.h"
 #include "base/containers/hash.h"
@@ -55,7 +55,7 @@ static void pack(Str payload, Buf *ret_image) {
     mem_free(packed);
 }
 
-static void look_at(FlowModule *module) { // [I2]
+static void look_at(FlowModule *module) { // [fuzz-image-2]
     Buf text;
     Diag diag = {0};
     buf_init(&text, TEXT_MAX);
@@ -87,6 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status == OK) look_at(module);
     else
         ASSERT(diag.message[0] && (status == ERR_CORRUPT || status == ERR_INVALID ||
-                                   status == ERR_UNSUPPORTED)); // [I1]
+                                   status == ERR_UNSUPPORTED)); // [fuzz-image-1]
     return 0;
 }

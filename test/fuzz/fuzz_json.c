@@ -1,10 +1,11 @@
 // Fuzz target: JSON text in every direction.
 //
 // Properties, for any bytes:
-//   [Z1] json_validate and json_parse answer the same, and so does the reader without a Diag.
-//   [Z2] What parses is UTF-8, and the values' source texts lie inside it and parse again.
-//   [Z3] A parsed tree written out, compact or indented, parses again to an equal tree.
-//   [Z4] Any bytes as a string are written as valid JSON.
+//   [fuzz-json-1] json_validate and json_parse answer the same, and so does the reader without a
+//        Diag.
+//   [fuzz-json-2] What parses is UTF-8, and the values' source texts lie inside it and parse again.
+//   [fuzz-json-3] A parsed tree written out, compact or indented, parses again to an equal tree.
+//   [fuzz-json-4] Any bytes as a string are written as valid JSON.
 #include "base/assert.h"
 #include "base/text/utf.h"
 #include "fuzz.h"
@@ -21,12 +22,12 @@ static void check_written_again(Arena *arena, const JsonValue *value, Str gap) {
     ASSERT(!buf.is_overflown);
     JsonValue *again = NULL;
     ASSERT(json_parse(arena, buf_str(&buf), &again, NULL) == OK);
-    ASSERT(json_equal(value, again)); // [Z3]
+    ASSERT(json_equal(value, again)); // [fuzz-json-3]
     buf_done(&buf);
 }
 
 static void check_sources(Str text, const JsonValue *root) {
-    ASSERT(utf8_is_valid(text)); // [Z2]
+    ASSERT(utf8_is_valid(text)); // [fuzz-json-2]
     const JsonValue *value = root;
     for (int steps = 0; value && steps < 64; steps++) {
         ASSERT(value->raw.data >= text.data);
@@ -41,7 +42,7 @@ static void check_as_string(Str bytes) {
     Buf buf;
     buf_init(&buf, 64 << 20);
     json_append_string(&buf, bytes);
-    ASSERT(json_validate(buf_str(&buf), NULL) == OK); // [Z4]
+    ASSERT(json_validate(buf_str(&buf), NULL) == OK); // [fuzz-json-4]
     buf_clear(&buf);
     json_append_string_latin1(&buf, (const uint8_t *)bytes.data, bytes.len);
     ASSERT(json_validate(buf_str(&buf), NULL) == OK);
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Diag diag;
     JsonValue *value = NULL;
     Status status = json_parse(&arena, text, &value, &diag);
-    ASSERT(json_validate(text, NULL) == status); // [Z1]
+    ASSERT(json_validate(text, NULL) == status); // [fuzz-json-1]
     if (status == OK) {
         check_sources(text, value);
         check_written_again(&arena, value, STR_NULL);

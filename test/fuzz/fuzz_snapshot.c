@@ -5,10 +5,10 @@
 // checksum are made here, so that what is fuzzed is the decoder behind them.
 //
 // Properties, for any bytes:
-//   [Z1] Reading answers OK or an error with a code; nothing crashes, hangs or leaks.
-//   [Z2] What was accepted can be run, settled, cancelled, inspected and written.
-//   [Z3] A snapshot of what was accepted is read or refused, like any other. (Made-up registers may
-//        leak HOLE or a box into a value; then it is refused.)
+//   [fuzz-snapshot-1] Reading answers OK or an error with a code; nothing crashes, hangs or leaks.
+//   [fuzz-snapshot-2] What was accepted can be run, settled, cancelled, inspected and written.
+//   [fuzz-snapshot-3] A snapshot of what was accepted is read or refused, like any other. (Made-up
+//        registers may leak HOLE or a box into a value; then it is refused.)
 #include "base/assert.h"
 #include "base/containers/bytes.h"
 #include "base/containers/hash.h"
@@ -90,7 +90,7 @@ static void settle_some(FlowVm *vm, const FlowRunResult *result, int turn) {
     }
 }
 
-static void use_vm(FlowVm *vm, const FlowVmOptions *options) { // [Z2]
+static void use_vm(FlowVm *vm, const FlowVmOptions *options) { // [fuzz-snapshot-2]
     Buf json;
     buf_init(&json, 8 << 20);
     flow_vm_inspect(vm, &json);
@@ -113,7 +113,7 @@ static void use_vm(FlowVm *vm, const FlowVmOptions *options) { // [Z2]
     if (status == OK) {
         FlowVm *again = NULL;
         status = flow_snapshot_read(buf_str(&bytes), options, &again, &diag);
-        ASSERT(status == OK || diag.code[0]); // [Z3]
+        ASSERT(status == OK || diag.code[0]); // [fuzz-snapshot-3]
         flow_vm_free(again);
     }
     buf_done(&bytes);
@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Diag diag = {0};
     Status status = flow_snapshot_read(buf_str(&bytes), &options, &vm, &diag);
     if (status == OK) use_vm(vm, &options);
-    else ASSERT(diag.code[0] && diag.message[0]); // [Z1]
+    else ASSERT(diag.code[0] && diag.message[0]); // [fuzz-snapshot-1]
     flow_vm_free(vm);
     buf_done(&bytes);
     return 0;

@@ -4,9 +4,10 @@
 // of its code: where (two bytes) and the eight bytes of an instruction.
 //
 // Properties, for any instructions in otherwise well-formed tables:
-//   [V1] Verifying answers OK, or ERR_CORRUPT or ERR_INVALID with words; it reads nothing outside.
-//   [V2] The code as the compiler made it is accepted.
-//   [V3] What was accepted can be shown.
+//   [fuzz-verify-1] Verifying answers OK, or ERR_CORRUPT or ERR_INVALID with words; it reads
+//        nothing outside.
+//   [fuzz-verify-2] The code as the compiler made it is accepted.
+//   [fuzz-verify-3] What was accepted can be shown.
 #include "base/assert.h"
 #include "base/memory.h"
 #include "flow/code/disasm.h"
@@ -26,7 +27,7 @@ static FlowModule *module_at(size_t index) {
         Status status = flow_compile(STR("program.flow"), str_from(snapshot_programs[index]),
                                      &modules[index], NULL, &diag);
         ASSERT(status == OK);
-        ASSERT(flow_verify(modules[index], &diag) == OK); // [V2]
+        ASSERT(flow_verify(modules[index], &diag) == OK); // [fuzz-verify-2]
     }
     return modules[index];
 }
@@ -54,11 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status == OK) {
         Buf text;
         buf_init(&text, TEXT_MAX);
-        flow_disassemble_routine(&routine, &text); // [V3]
+        flow_disassemble_routine(&routine, &text); // [fuzz-verify-3]
         ASSERT(text.len > 0);
         buf_done(&text);
     } else {
-        ASSERT(diag.message[0]); // [V1]
+        ASSERT(diag.message[0]); // [fuzz-verify-1]
     }
     mem_free(code);
     return 0;

@@ -2,7 +2,7 @@
 //
 // One TAP line per file, so that a crash is pinned to the input that made it: the line that is
 // missing. The bytes are in a block of exactly their size, so that sanitizers see one too many.
-//   [F1] An empty or missing corpus is a failure: a test that cannot fail is worse than none.
+//   [replay-1] An empty or missing corpus is a failure: a test that cannot fail is worse than none.
 #include "fuzz.h"
 #include <dirent.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
     int count = argc == 2 ? scandir(argv[1], &entries, is_input, alphasort) : -1;
     if (count <= 0) {
         fprintf(stderr, "usage: %s CORPUS_DIRECTORY (with files in it)\n", argv[0]);
-        return 2; // [F1]
+        return 2; // [replay-1]
     }
     printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {

@@ -5,8 +5,8 @@
 // Where libFuzzer looks for new paths, this one is after numbers: no eyes in the code, so it runs
 // at the speed of the target. Each input is a file of the corpus with one to eight changes: bits,
 // bytes, numbers from the edges, pieces taken out, doubled, or from another file.
-//   [M1] The same corpus, count and seed make the same inputs.
-//   [M2] The input at hand is in the file storm.input, whatever becomes of the process.
+//   [storm-1] The same corpus, count and seed make the same inputs.
+//   [storm-2] The input at hand is in the file storm.input, whatever becomes of the process.
 #include "fuzz.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static void change(Input *input, const Input *other) {
     }
 }
 
-static uint8_t *map_record(void) { // [M2]
+static uint8_t *map_record(void) { // [storm-2]
     int fd = open("storm.input", O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (fd < 0 || ftruncate(fd, INPUT_MAX) != 0) abort();
     void *record = mmap(NULL, INPUT_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -42,11 +42,10 @@ FILES = all_files()
 
 
 def tags_of(text):
-    """[C1], [C3]-[C5] as C1, C3, C4, C5."""
+    """[heap-1], [heap-3]–[heap-5] as heap-1, heap-3, heap-4, heap-5."""
     tags = []
-    for first, last in re.findall(r"\[([A-Z]\d+)\](?:–\[([A-Z]\d+)\])?", text):
-        numbers = range(int(first[1:]), int((last or first)[1:]) + 1)
-        tags += ["%s%d" % (first[0], number) for number in numbers]
+    for name, first, last in re.findall(r"\[([a-z][a-z0-9-]*)-(\d+)\](?:–\[\1-(\d+)\])?", text):
+        tags += ["%s-%d" % (name, number) for number in range(int(first), int(last or first) + 1)]
     return tags
 
 
@@ -110,8 +109,8 @@ class Internals(unittest.TestCase):
             self.assertEqual(missing_steps(chain), [])
 
     def test_what_does_not_exist_is_noticed(self):
-        self.assertEqual(len(missing_tags("| [Q8]–[Q9] | `coordinator.h` | never |\n")), 2)
-        self.assertEqual(missing_tags("| [C1] | `coordinator.h` | true |\n"), [])
+        self.assertEqual(len(missing_tags("| [coordinator-98]–[coordinator-99] | `coordinator.h` | never |\n")), 2)
+        self.assertEqual(missing_tags("| [coordinator-1] | `coordinator.h` | true |\n"), [])
         self.assertEqual(missing_steps("  src/api/driver.c:nobody_wrote  it\n"),
                          ["src/api/driver.c:nobody_wrote"])
         self.assertNotIn("nobody_wrote.c", FILES)

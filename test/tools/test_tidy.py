@@ -130,6 +130,23 @@ class TidyTest(unittest.TestCase):
         self.write("src/base/a.h", "int a;\n")
         self.assert_found("src/base/README.md", "Begin with `gone.h`.\n", "[named-file]", "gone.h")
 
+    def test_tags_that_name_their_file_are_fine(self):
+        self.write("src/base/text/rows.h", "//   [text-rows-1] A row is a row.\nint a; // [text-rows-1]\n")
+        self.assert_clean("src/base/a.h", "//   [a-1] One.\n//   [a-2] Two.\nint a; // [a-1], [text-rows-1]\n")
+
+    def test_a_tag_that_names_no_file_is_found(self):
+        self.assert_found("src/base/a.h", "//   [Q1] One.\n", "a.h:1: [tag]", "[a-N]")
+
+    def test_a_tag_of_another_file_is_found(self):
+        self.assert_found("src/base/a.h", "//   [b-1] One.\n", "[tag]", "names another file")
+
+    def test_a_tag_defined_twice_is_found(self):
+        self.write("src/base/a.h", "//   [a-1] One.\n")
+        self.assert_found("src/base/a.c", OPENING + "//   [a-1] Another.\n", "[tag]", "src/base/a.")
+
+    def test_a_citation_that_nothing_defines_is_found(self):
+        self.assert_found("src/base/a.h", "//   [a-1] One.\nint a; // [a-2]\n", "[tag]", "cites [a-2]")
+
     def test_unknown_layer_is_found(self):
         self.assert_found("src/misc/a.c", OPENING, "[layer]", "misc")
 

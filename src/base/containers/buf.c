@@ -1,9 +1,9 @@
 // Buf: bytes that double until a ceiling.
 //
-//   [B1] A write that does not fit under `max_size` is dropped whole, and so is every later one
+//   [buf-4] A write that does not fit under `max_size` is dropped whole, and so is every later one
 //        until buf_clear: the content is always a prefix of what was written.
-//   [B2] `capacity` leaves a byte beyond the content for the NUL of buf_cstr.
-//   [B3] `capacity` is at most max_size + 1: the inline writers of the header rely on it.
+//   [buf-5] `capacity` leaves a byte beyond the content for the NUL of buf_cstr.
+//   [buf-6] `capacity` is at most max_size + 1: the inline writers of the header rely on it.
 #include "base/containers/buf.h"
 #include "base/assert.h"
 #include "base/memory.h"
@@ -28,14 +28,14 @@ void buf_clear(Buf *buf) {
 
 void buf_reserve(Buf *buf, size_t extra) {
     if (buf->is_overflown || extra > buf->max_size - buf->len) {
-        buf->is_overflown = true; // [B1]
+        buf->is_overflown = true; // [buf-4]
         return;
     }
-    size_t needed = buf->len + extra + 1; // [B2]
+    size_t needed = buf->len + extra + 1; // [buf-5]
     if (needed <= buf->capacity) return;
     size_t capacity = buf->capacity ? buf->capacity : BUF_FIRST_CAPACITY;
     while (capacity < needed && capacity <= buf->max_size / 2) capacity *= 2;
-    if (capacity < needed || capacity > buf->max_size) capacity = buf->max_size + 1; // [B3]
+    if (capacity < needed || capacity > buf->max_size) capacity = buf->max_size + 1; // [buf-6]
     buf->data = mem_realloc(buf->data, capacity);
     buf->capacity = capacity;
 }

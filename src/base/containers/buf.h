@@ -1,7 +1,7 @@
 // Buf: bytes that grow, up to a ceiling.
-//   [B1] A write past `max_size` is dropped and sets `is_overflown`; the content stays valid.
-//   [B2] The owner checks `is_overflown` once at the end instead of at each write.
-//   [B3] `capacity` is at most max_size + 1: room in it is room under the ceiling.
+//   [buf-1] A write past `max_size` is dropped and sets `is_overflown`; the content stays valid.
+//   [buf-2] The owner checks `is_overflown` once at the end instead of at each write.
+//   [buf-3] `capacity` is at most max_size + 1: room in it is room under the ceiling.
 #pragma once
 #include "base/text/str.h"
 #include <stdarg.h>

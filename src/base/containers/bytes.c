@@ -2,8 +2,8 @@
 //
 // Numbers are assembled byte by byte, so the format does not depend on the machine; compilers
 // turn this into single moves.
-//   [Y1] A varint has the shortest form; a longer one, or one past 64 bits, is bad input.
-//   [Y2] Nothing is read at or after `end`, whatever the bytes say.
+//   [bytes-1] A varint has the shortest form; a longer one, or one past 64 bits, is bad input.
+//   [bytes-2] Nothing is read at or after `end`, whatever the bytes say.
 #include "base/containers/bytes.h"
 
 void bytes_put_u8(Buf *buf, uint8_t value) { buf_append(buf, &value, 1); }
@@ -51,7 +51,7 @@ ByteReader bytes_reader(Str s) {
 
 // From the first fault on, every read answers zero.
 static bool reader_has(ByteReader *reader, size_t size) {
-    if (!reader->is_bad && bytes_left(reader) >= size) return true; // [Y2]
+    if (!reader->is_bad && bytes_left(reader) >= size) return true; // [bytes-2]
     reader->is_bad = true;
     return false;
 }
@@ -90,7 +90,7 @@ uint64_t bytes_get_varint(ByteReader *reader) {
         if (byte & 0x80) continue;
         bool is_overlong = shift > 0 && byte == 0;
         bool is_too_large = shift == 63 && byte > 1;
-        if (is_overlong || is_too_large) break; // [Y1]
+        if (is_overlong || is_too_large) break; // [bytes-1]
         return value;
     }
     reader->is_bad = true;

@@ -3,12 +3,12 @@
 //
 // Sixteen bytes a step are folded with a 64 x 64 -> 128 bit multiplication: the high half of the
 // product depends on all bits of both factors, so xoring the halves mixes well and cheaply.
-//   [H1] Tables are keyed. The key is random in a process that has the system Env and fixed in
+//   [hash-1] Tables are keyed. The key is random in a process that has the system Env and fixed in
 //        others: the simulator must repeat itself. Nothing that anybody sees depends on it.
-//   [H2] crc32c(crc32c(0, a), b) == crc32c(0, ab), with the hardware instruction and without.
-//   [H3] A factor of zero makes a product of zero, whatever the other one was. In tables both
+//   [hash-2] crc32c(crc32c(0, a), b) == crc32c(0, ab), with the hardware instruction and without.
+//   [hash-3] A factor of zero makes a product of zero, whatever the other one was. In tables both
 //        factors are therefore added to the product again: what came before is never lost.
-//   [H4] hash_fixed_* never change: nodes of different versions spread timers alike.
+//   [hash-4] hash_fixed_* never change: nodes of different versions spread timers alike.
 #include "base/containers/hash.h"
 
 __extension__ typedef unsigned __int128 Wide;
@@ -30,7 +30,7 @@ static inline uint64_t fold(uint64_t a, uint64_t b) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t fold_keeping(uint64_t a, uint64_t b) { // [H3]
+static inline uint64_t fold_keeping(uint64_t a, uint64_t b) { // [hash-3]
     return fold(a, b) + a + (b << 32 | b >> 32);
 }
 
@@ -77,7 +77,7 @@ uint64_t hash_u64(uint64_t value) {
     return fold_keeping(hash ^ table_key[3], table_key[0]);
 }
 
-uint64_t hash_fixed_bytes(const void *data, size_t len) { // [H4]
+uint64_t hash_fixed_bytes(const void *data, size_t len) { // [hash-4]
     return mix_bytes(data, len, fixed_key, fold);
 }
 

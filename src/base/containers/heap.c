@@ -2,8 +2,8 @@
 //
 // Why nodes know their place: a wait that is satisfied must take its timer out at once, in
 // O(log n), without searching.
-//   [H1] nodes[n->place] == n for every node in the heap; place is 0 outside.
-//   [H2] No node is before its parent, nodes[place / 2].
+//   [containers-heap-1] nodes[n->place] == n for every node in the heap; place is 0 outside.
+//   [containers-heap-2] No node is before its parent, nodes[place / 2].
 #include "base/containers/heap.h"
 #include "base/assert.h"
 #include "base/containers/vec.h"
@@ -23,7 +23,7 @@ static bool is_before(const HeapNode *a, const HeapNode *b) {
 
 static void set_place(Heap *heap, HeapNode *node, size_t place) {
     heap->nodes[place] = node;
-    node->place = place; // [H1]
+    node->place = place; // [containers-heap-1]
 }
 
 static void sift_up(Heap *heap, HeapNode *node, size_t place) {

@@ -3,7 +3,7 @@
 // Bounds are fixed so that figures of different processes and times can be added up, and in steps
 // of about 2.5, so that a quantile read from them is off by no more than that.
 //
-// Invariants [G1] and [G2] are in histogram.h.
+// Invariants [histogram-1] and [histogram-2] are in histogram.h.
 //
 // Not here: how they are shown (server/observe/metrics_text.c).
 #include "base/containers/histogram.h"
@@ -53,7 +53,7 @@ void histogram_read(const Histogram *histogram, const HistogramScale *scale,
         ret_reading->up_to[i] = count;
     }
     count += atomic_load_explicit(&histogram->buckets[scale->count], memory_order_relaxed);
-    ret_reading->count = count; // [G2]
+    ret_reading->count = count; // [histogram-2]
     int64_t sum = atomic_load_explicit(&histogram->sum, memory_order_relaxed);
     ret_reading->sum = (double)sum * scale->unit;
 }

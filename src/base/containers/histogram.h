@@ -1,8 +1,8 @@
 // Histogram: how often values fell between fixed, log-scaled bounds.
 //
-//   [G1] Adding costs a short search and two atomic additions: no lock, no allocation.
-//   [G2] It may be read while others add. A reading is consistent in itself: its count is the sum
-//        of its buckets. Its sum may lack values that are being added.
+//   [histogram-1] Adding costs a short search and two atomic additions: no lock, no allocation.
+//   [histogram-2] It may be read while others add. A reading is consistent in itself: its count is
+//        the sum of its buckets. Its sum may lack values that are being added.
 #pragma once
 #include <stdatomic.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
 //
 // Removing shifts the following entries back instead of leaving tombstones, so a map that is
 // filled and emptied for months stays as fast as a fresh one.
-//   [M1] An empty slot is one whose value is NULL; therefore values are never NULL.
-//   [M2] Between the home slot of an entry and the entry there is no empty slot.
-//   [M3] At most three quarters of the slots are used, so every probe ends.
+//   [map-1] An empty slot is one whose value is NULL; therefore values are never NULL.
+//   [map-2] Between the home slot of an entry and the entry there is no empty slot.
+//   [map-3] At most three quarters of the slots are used, so every probe ends.
 #include "base/containers/map.h"
 #include "base/assert.h"
 #include "base/containers/hash.h"
@@ -13,10 +13,10 @@
 enum { MAP_FIRST_CAPACITY = 16 };
 
 static bool is_full(size_t count, size_t capacity) {
-    return (count + 1) * 4 > capacity * 3; // [M3]
+    return (count + 1) * 4 > capacity * 3; // [map-3]
 }
 
-// Whether the entry at `at` whose home is `home` may move back to the empty slot `hole` [M2]:
+// Whether the entry at `at` whose home is `home` may move back to the empty slot `hole` [map-2]:
 // it may when its home does not lie strictly between the hole and itself, going round.
 static bool may_move(size_t hole, size_t home, size_t at, size_t mask) {
     return ((at - home) & mask) >= ((at - hole) & mask);
@@ -62,7 +62,7 @@ void *map_get(const Map *map, uint64_t key) {
 }
 
 void *map_put(Map *map, uint64_t key, void *value) {
-    ASSERT(value != NULL); // [M1]
+    ASSERT(value != NULL); // [map-1]
     if (is_full(map->count, map->capacity)) map_grow(map);
     struct MapSlot *slot = &map->slots[map_find(map, key)];
     void *old = slot->value;
@@ -144,7 +144,7 @@ void *strmap_get(const StrMap *map, Str key) {
 }
 
 void *strmap_put(StrMap *map, Str key, void *value) {
-    ASSERT(value != NULL); // [M1]
+    ASSERT(value != NULL); // [map-1]
     if (is_full(map->count, map->capacity)) strmap_grow(map);
     uint64_t hash = hash_bytes(key.data, key.len);
     struct StrMapSlot *slot = &map->slots[strmap_find(map, key, hash)];

@@ -2,7 +2,7 @@
 //
 // A plain implementation: sources are hashed once per deployment, so speed does not matter here.
 // Not here: keyed hashing; tokens are compared by the hash of the whole token.
-//   [S1] `total_size % 64` bytes wait in `block`.
+//   [sha256-1] `total_size % 64` bytes wait in `block`.
 #include "base/containers/hash.h"
 #include "base/text/hex.h"
 
@@ -65,7 +65,7 @@ void sha256_init(Sha256 *sha) {
 
 void sha256_update(Sha256 *sha, const void *data, size_t len) {
     const uint8_t *at = data;
-    size_t waiting = sha->total_size % 64; // [S1]
+    size_t waiting = sha->total_size % 64; // [sha256-1]
     sha->total_size += len;
     while (len > 0) {
         if (waiting == 0 && len >= 64) {

@@ -2,7 +2,7 @@
 //
 // The macros of vec.h hand over the address of a `T *` as `void *`; it is read and written with
 // memcpy because its real type is not `void *` and the compiler may rely on that.
-//   [V1] After vec_grow at least `needed` items fit; items that were there are kept.
+//   [vec-1] After vec_grow at least `needed` items fit; items that were there are kept.
 #include "base/containers/vec.h"
 #include "base/memory.h"
 #include <stdint.h>

@@ -2,9 +2,9 @@
 //
 // 48 bits of milliseconds and 80 bits of randomness make 128 bits, written as 26 digits of 5 bits
 // (the first digit carries only 3). Keys that ascend keep B-trees dense: see DESIGN, section 8.
-//   [I1] Ids of one source ascend strictly, also within a millisecond and when the clock goes
+//   [id-1] Ids of one source ascend strictly, also within a millisecond and when the clock goes
 //        back: then the time of the last id is kept and its random part grows.
-//   [I2] The step by which it grows is random, so that an id does not give away the next one.
+//   [id-2] The step by which it grows is random, so that an id does not give away the next one.
 #include "base/text/id.h"
 #include "base/assert.h"
 
@@ -21,10 +21,10 @@ static void draw(IdSource *source, int64_t at_ms) {
 }
 
 static void step(IdSource *source) {
-    uint64_t amount = (env_random_u64(source->env) & 0xFFFFFFFFu) + 1; // [I2]
+    uint64_t amount = (env_random_u64(source->env) & 0xFFFFFFFFu) + 1; // [id-2]
     source->last_low += amount;
     if (source->last_low >= amount) return;
-    if (++source->last_high > ID_HIGH_MAX) draw(source, source->last_ms + 1); // [I1]
+    if (++source->last_high > ID_HIGH_MAX) draw(source, source->last_ms + 1); // [id-1]
 }
 
 // 128 bits as two words, taken five at a time from the low end.

@@ -4,8 +4,10 @@
 // decimals that round to the double is scaled by a power of ten so that it holds at most a few
 // integers, and the right one is picked with three multiplications of 64 by 128 bits. The
 // multiplications round to odd, which keeps every comparison with the interval's ends exact.
-//   [N1] The digits are the shortest that read back, and of those the closest to the value.
-//   [N2] Text has ECMAScript's layout: plain up to 21 integer digits and down to 1e-6.
+//   [text-number-format-1] The digits are the shortest that read back, and of those the closest to
+//        the value.
+//   [text-number-format-2] Text has ECMAScript's layout: plain up to 21 integer digits and down to
+//        1e-6.
 #include "base/assert.h"
 #include "base/text/number.h"
 #include "base/text/number_powers.h"
@@ -178,7 +180,7 @@ size_t number_format(double value, char ret_text[NUMBER_TEXT_MAX]) {
     int count = number_shortest_digits(fabs(value), digits, &point);
     char *out = ret_text;
     if (value < 0) *out++ = '-';
-    bool is_plain = point > -6 && point <= 21; // [N2]
+    bool is_plain = point > -6 && point <= 21; // [text-number-format-2]
     out = is_plain ? write_plain(out, digits, count, point)
                    : write_scientific(out, digits, count, point);
     *out = '\0';

@@ -7,9 +7,11 @@
 //   3. The bounds round to neighbours: the digits are compared, as exact integers, with the
 //      number halfway between the two. Such a number has at most 767 digits, so digits after the
 //      first DIGITS_KEPT can only say "a little more", and one final digit says just that.
-//   [P1] The result depends on the literal alone: not on the locale, not on what follows it.
-//   [P2] Nothing at or after text + len is read.
-//   [P3] The two bounds of way 2 are never further apart than one unit in the last place.
+//   [number-parse-1] The result depends on the literal alone: not on the locale, not on what
+//        follows it.
+//   [number-parse-2] Nothing at or after text + len is read.
+//   [number-parse-3] The two bounds of way 2 are never further apart than one unit in the last
+//        place.
 #include "base/assert.h"
 #include "base/text/number.h"
 #include "base/text/number_powers.h"
@@ -266,7 +268,7 @@ static double convert_carefully(const Literal *literal) {
     Bounds bounds = bound_literal(literal);
     uint64_t bits = bounds.lower;
     if (bounds.lower != bounds.upper) {
-        ASSERT(bounds.upper == bounds.lower + 1); // [P3]
+        ASSERT(bounds.upper == bounds.lower + 1); // [number-parse-3]
         int order = compare_with_middle(literal, bounds.lower);
         if (order > 0 || (order == 0 && (bits & 1))) bits = bounds.upper;
     }

@@ -2,9 +2,9 @@
 // number_parse.
 //
 // Entry k is floor(10^k x 2^(127 - floor(log2(10^k)))), in two words, high first.
-//   [W1] The top bit of every entry is set.
-//   [W2] Entries 0 to 55 are exact (5^55 < 2^128); all others are a little too small, by less
-//        than one unit of the low word.
+//   [number-powers-1] The top bit of every entry is set.
+//   [number-powers-2] Entries 0 to 55 are exact (5^55 < 2^128); all others are a little too small,
+//        by less than one unit of the low word.
 // The unit test recomputes the table with exact integers.
 #include "base/text/number_powers.h"
 

@@ -2,7 +2,7 @@
 //
 // A Str never owns memory, so nothing here allocates: every answer points into its argument.
 // Why so few functions: a Str is two words, and most callers are clearer looking at them.
-//   [S1] A null Str behaves as an empty one, except where the caller asks str_is_null.
+//   [str-1] A null Str behaves as an empty one, except where the caller asks str_is_null.
 #include "base/text/str.h"
 
 int str_compare(Str a, Str b) {

@@ -1,9 +1,9 @@
 // Suggestions: how near two names are, and when that is near enough.
 //
-//   [S1] Upper and lower case count as equal, so that "Task.Run" finds "Task.run".
-//   [S2] What is equal letter by letter is not suggested: it is what was written.
-//   [S3] At most a third of the letters differ, and at most three: a suggestion that is far off
-//        sends the reader the wrong way.
+//   [suggest-1] Upper and lower case count as equal, so that "Task.Run" finds "Task.run".
+//   [suggest-2] What is equal letter by letter is not suggested: it is what was written.
+//   [suggest-3] At most a third of the letters differ, and at most three: a suggestion that is far
+//        off sends the reader the wrong way.
 //
 // Not here: who is told, and in which words.
 #include "base/text/suggest.h"
@@ -21,7 +21,7 @@ static size_t distance_between(Str a, Str b) {
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            bool is_equal = to_lower(a.data[i - 1]) == to_lower(b.data[j - 1]); // [S1]
+            bool is_equal = to_lower(a.data[i - 1]) == to_lower(b.data[j - 1]); // [suggest-1]
             size_t replaced = diagonal + !is_equal;
             size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
@@ -34,9 +34,9 @@ static size_t distance_between(Str a, Str b) {
 void suggest(Suggestion *suggestion, const char *candidate) {
     Str wanted = suggestion->wanted, name = str_from(candidate);
     if (wanted.len > COMPARED_MAX || name.len > COMPARED_MAX) return;
-    if (str_equal(wanted, name)) return; // [S2]
+    if (str_equal(wanted, name)) return; // [suggest-2]
     size_t found = distance_between(wanted, name);
-    if (found > NEAR_MAX || found > (wanted.len + 2) / 3) return; // [S3]
+    if (found > NEAR_MAX || found > (wanted.len + 2) / 3) return; // [suggest-3]
     if (found >= wanted.len && found > 0) return;                 // nothing of it would be left
     if (suggestion->best != NULL && found >= suggestion->distance) return;
     suggestion->best = candidate;

@@ -3,8 +3,8 @@
 // Validation is the hot one (every payload passes it), so runs of ASCII go eight bytes a step.
 // The ranges of the second byte exclude overlong forms (E0, F0), surrogates (ED) and what lies
 // beyond U+10FFFF (F4); the table is the one of the Unicode standard, section 3.9.
-//   [U1] utf8_valid_prefix never looks past the end.
-//   [U2] utf8_decode accepts surrogates in three bytes too (WTF-8), so it reads utf8_encode's.
+//   [utf-1] utf8_valid_prefix never looks past the end.
+//   [utf-2] utf8_decode accepts surrogates in three bytes too (WTF-8), so it reads utf8_encode's.
 #include "base/text/utf.h"
 #include "base/assert.h"
 

@@ -3,10 +3,10 @@
 // Finding works in two layers. On the calendar alone (no zone) the next match is found field by
 // field, skipping months and days that cannot match. A zone is a sequence of spans of constant
 // offset, and within one of them local time is just a shifted calendar; so the search goes from
-// span to span and looks at what happens where two of them meet ([C1], [C2] of cron.h).
+// span to span and looks at what happens where two of them meet ([cron-1], [cron-2] of cron.h).
 //
-//   [C4] The calendar repeats every 400 years, so a search of that length decides: it is bounded,
-//        and an expression that was read has a next match.
+//   [cron-4] The calendar repeats every 400 years, so a search of that length decides: it is
+//        bounded, and an expression that was read has a next match.
 //
 // Not here: zones (timezone.c), what happens at a tick (store/kernel/schedules/schedules.c).
 #include "base/time/cron.h"
@@ -18,7 +18,7 @@ enum {
     MINUTE_MS = 60 * 1000,
     DAY_MINUTES = 24 * 60,
     ALL_HOURS = (1 << 24) - 1,
-    CYCLE_MONTHS = 400 * 12 // [C4]
+    CYCLE_MONTHS = 400 * 12 // [cron-4]
 };
 #define LAST_MS  253402300799999LL // 9999-12-31T23:59:59.999Z
 #define NO_MATCH INT64_MIN
@@ -207,7 +207,7 @@ Status cron_parse(Str text, Cron *ret_cron, Diag *diag) {
                  .weekdays = (uint32_t)sets[FIELD_WEEKDAY],
                  .is_day_open = parts[FIELD_DAY].data[0] == '*',
                  .is_weekday_open = parts[FIELD_WEEKDAY].data[0] == '*'};
-    if (civil_next(&cron, 0) == NO_MATCH) { // [C3]
+    if (civil_next(&cron, 0) == NO_MATCH) { // [cron-3]
         return diag_set(diag, ERR_INVALID, "BAD_CRON",
                         "the cron expression \"%.*s\" never fires: no such day comes in any year",
                         STR_ARG(text));
@@ -276,7 +276,7 @@ static int64_t civil_next(const Cron *cron, int64_t local_ms) {
 // ---- in a zone ----
 
 int64_t cron_next(const Cron *cron, const TimeZone *zone, int64_t after_ms) {
-    bool has_hours = cron->hours != ALL_HOURS; // [C1], otherwise [C2]
+    bool has_hours = cron->hours != ALL_HOURS; // [cron-1], otherwise [cron-2]
     int64_t at_ms = after_ms + 1;
     ZoneSpan span = timezone_span(zone, at_ms);
     // Local times before this one were shown already, before the clocks were put back.
@@ -286,7 +286,7 @@ int64_t cron_next(const Cron *cron, const TimeZone *zone, int64_t after_ms) {
         int64_t from_ms = at_ms + span.offset_ms;
         if (from_ms < shown_ms) from_ms = shown_ms;
         int64_t local_ms = civil_next(cron, from_ms);
-        ASSERT(local_ms != NO_MATCH); // [C4]
+        ASSERT(local_ms != NO_MATCH); // [cron-4]
         int64_t found_ms = local_ms - span.offset_ms;
         if (found_ms < span.end_ms) return found_ms <= LAST_MS ? found_ms : 0;
         int64_t end_ms = span.end_ms;

@@ -7,12 +7,12 @@
 // Vixie's cron; otherwise both must.
 //
 // When the clocks change:
-//   [C1] An expression that names hours fires once for each local time it names. One that the
+//   [cron-1] An expression that names hours fires once for each local time it names. One that the
 //        clocks jump over fires at the end of the jump; one that they show twice fires the first
 //        time.
-//   [C2] An expression that matches all 24 hours follows the clock: what does not exist is left
+//   [cron-2] An expression that matches all 24 hours follows the clock: what does not exist is left
 //        out, and what exists twice fires twice, so it goes on in even steps.
-//   [C3] An expression that can never fire (30 February) is refused when it is read.
+//   [cron-3] An expression that can never fire (30 February) is refused when it is read.
 #pragma once
 #include "base/time/timezone.h"
 

@@ -2,10 +2,10 @@
 //
 // All arithmetic is in integers, 128 bits wide where a product could be large, so "0.1s" is 100 ms
 // exactly. Parts of a millisecond in a duration round up: a timer must not fire early.
-//   [T1] A duration is 0 to LIMIT_DURATION_MS; everything else is BAD_DURATION.
-//   [T2] Units come from large to small, each at most once, so a text has one meaning. Years and
-//        months of ISO 8601 are refused: they have no fixed length.
-//   [T3] instant_format and instant_parse are inverse for the years 0 to 9999.
+//   [duration-1] A duration is 0 to LIMIT_DURATION_MS; everything else is BAD_DURATION.
+//   [duration-2] Units come from large to small, each at most once, so a text has one meaning.
+//        Years and months of ISO 8601 are refused: they have no fixed length.
+//   [duration-3] instant_format and instant_parse are inverse for the years 0 to 9999.
 #include "base/time/duration.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -80,7 +80,7 @@ static bool add_amount(int64_t *total_ms, Amount amount, int64_t unit_ms) {
     Wide scaled = (Wide)amount.units * (Wide)unit_ms;
     Wide ms = scaled / scale;
     if (scaled % scale != 0 || amount.is_rounded) ms++;
-    if (ms > (Wide)(LIMIT_DURATION_MS - *total_ms)) return false; // [T1]
+    if (ms > (Wide)(LIMIT_DURATION_MS - *total_ms)) return false; // [duration-1]
     *total_ms += (int64_t)ms;
     return true;
 }
@@ -106,7 +106,7 @@ static bool parse_units(Cursor *cursor, int64_t *ret_ms) {
         if (!take_amount(cursor, &amount)) return false;
         bool is_bare = cursor->at == cursor->end && last_unit_ms == INT64_MAX;
         int64_t unit_ms = is_bare ? SECOND_MS : take_unit(cursor);
-        if (unit_ms == 0 || unit_ms >= last_unit_ms) return false; // [T2]
+        if (unit_ms == 0 || unit_ms >= last_unit_ms) return false; // [duration-2]
         if (!add_amount(&total_ms, amount, unit_ms)) return false;
         last_unit_ms = unit_ms;
     } while (cursor->at < cursor->end);
@@ -133,7 +133,7 @@ static bool parse_iso(Cursor *cursor, int64_t *ret_ms) {
         Amount amount;
         if (!take_amount(cursor, &amount)) return false;
         int64_t unit_ms = take_iso_unit(cursor, is_time);
-        if (unit_ms == 0 || unit_ms >= last_unit_ms) return false; // [T2]
+        if (unit_ms == 0 || unit_ms >= last_unit_ms) return false; // [duration-2]
         if (!add_amount(&total_ms, amount, unit_ms)) return false;
         last_unit_ms = unit_ms;
     } while (cursor->at < cursor->end);

@@ -5,9 +5,9 @@
 // was (a new name for the same time) are dropped when the file is read, so a span is as long as
 // its offset holds.
 //
-//   [Z4] The table ascends strictly, and no two neighbours have the same offset.
-//   [Z5] Every number of the file is checked against its range before it is used, and every read
-//        against the end of the file (ZoneReader).
+//   [timezone-4] The table ascends strictly, and no two neighbours have the same offset.
+//   [timezone-5] Every number of the file is checked against its range before it is used, and every
+//        read against the end of the file (ZoneReader).
 //
 // Not here: calendars (duration.c), schedules (cron.c).
 #include "base/time/timezone.h"
@@ -54,7 +54,7 @@ struct TimeZone {
     int64_t standard_s, summer_s;
     Rule summer_begins, summer_ends;
     size_t change_count;
-    Change changes[]; // [Z4]
+    Change changes[]; // [timezone-4]
 };
 
 // ---- names ----
@@ -209,7 +209,7 @@ static int64_t rule_local_s(const Rule *rule, int64_t year) {
 
 // ---- the file ----
 
-typedef struct ZoneReader { // [Z5]; numbers are big-endian
+typedef struct ZoneReader { // [timezone-5]; numbers are big-endian
     const uint8_t *at, *end;
     bool is_bad;
 } ZoneReader;
@@ -260,7 +260,7 @@ static size_t block_size(const ZoneHeader *header, size_t time_size) {
            header->standard_count + header->utc_count;
 }
 
-// [Z4] Keeps what really changes something.
+// [timezone-4] Keeps what really changes something.
 static void change_add(TimeZone *zone, int64_t at_s, int64_t offset_s) {
     if (at_s < -INSTANT_MAX_S) at_s = -INSTANT_MAX_S;
     if (at_s > INSTANT_MAX_S) return;

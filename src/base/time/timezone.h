@@ -4,11 +4,12 @@
 // no process-wide setting, no environment variable, any number of threads. "UTC" and "Etc/UTC"
 // need no file.
 //
-//   [Z1] Time is a sequence of spans of constant offset; a span begins at its `start_ms` and ends
-//        just before its `end_ms`.
-//   [Z2] A local time is milliseconds since 1970-01-01T00:00 as the clocks there show it. It exists
-//        never (the clocks jumped over it), once, or twice (they were put back).
-//   [Z3] A file that is damaged, or that is no zone at all, is refused; nothing in it is trusted.
+//   [timezone-1] Time is a sequence of spans of constant offset; a span begins at its `start_ms`
+//        and ends just before its `end_ms`.
+//   [timezone-2] A local time is milliseconds since 1970-01-01T00:00 as the clocks there show it.
+//        It exists never (the clocks jumped over it), once, or twice (they were put back).
+//   [timezone-3] A file that is damaged, or that is no zone at all, is refused; nothing in it is
+//        trusted.
 #pragma once
 #include "base/diag.h"
 #include "base/text/str.h"

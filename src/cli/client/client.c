@@ -3,7 +3,7 @@
 // One handle is kept for all calls of a client, so that bulk changes share a connection. The
 // library is loaded when the first client is opened (tasks/curl.h says why).
 //
-// Invariants [H1]-[H5] are in client.h.
+// Invariants [client-1]-[client-5] are in client.h.
 //
 // Not here: what is called (the commands), streams (client/stream.c), a server of one's own
 // (local.c).
@@ -82,7 +82,7 @@ void client_put_query(Buf *path, const char *name, Str value) {
 static size_t take_body(char *data, size_t size, size_t count, void *context) {
     Transfer *transfer = context;
     buf_append(&transfer->body, data, size * count);
-    return transfer->body.is_overflown ? 0 : size * count; // [H3]
+    return transfer->body.is_overflown ? 0 : size * count; // [client-3]
 }
 
 static size_t take_header(char *data, size_t size, size_t count, void *context) {
@@ -274,7 +274,7 @@ static void fill_answer(const Transfer *transfer, Arena *arena, ClientAnswer *re
 
 // ---- calls ----
 
-// [H2]
+// [client-2]
 static bool is_repeatable(const ClientRequest *request) {
     return request->is_repeatable || !str_is_null(request->idempotency_key) ||
            strcmp(request->method, "GET") == 0 || strcmp(request->method, "PUT") == 0;

@@ -3,13 +3,14 @@
 // One Client is one connection and belongs to one thread. Commands that need several at a time open
 // several. Everything a call answers lives in the arena it was given.
 //
-//   [H1] A call that is not OK has filled the Diag: a problem document gives its own code and
+//   [client-1] A call that is not OK has filled the Diag: a problem document gives its own code and
 //        detail; a server that cannot be reached gets a sentence that says how to start one.
-//   [H2] A call is sent again only when that is safe: it never reached the server's work, or doing
-//        it twice is the same as once (GET, PUT, or `is_repeatable`).
-//   [H3] An answer has a ceiling (CLIENT_ANSWER_MAX); beyond it the call fails, memory does not.
-//   [H4] When *stop becomes true, a call ends within a second with code INTERRUPTED.
-//   [H5] A stream that breaks off goes on after the last event it delivered; each comes once.
+//   [client-2] A call is sent again only when that is safe: it never reached the server's work, or
+//        doing it twice is the same as once (GET, PUT, or `is_repeatable`).
+//   [client-3] An answer has a ceiling (CLIENT_ANSWER_MAX); beyond it the call fails, memory does
+//        not.
+//   [client-4] When *stop becomes true, a call ends within a second with code INTERRUPTED.
+//   [client-5] A stream that breaks off goes on after the last event it delivered; each comes once.
 #pragma once
 #include "base/arena.h"
 #include "base/containers/buf.h"
@@ -25,7 +26,7 @@ typedef struct ClientConfig {
     Str token;       // null: none is sent
     Str ca_file;     // PEM: trusted in place of the system's authorities; null: those
     Str socket_path; // a Unix socket to connect to in place of the host; null: none
-    const atomic_bool *stop; // [H4]; set on any thread; NULL: nothing stops a call
+    const atomic_bool *stop; // [client-4]; set on any thread; NULL: nothing stops a call
 } ClientConfig;
 
 typedef struct Client Client;
@@ -36,7 +37,7 @@ typedef struct ClientRequest {
     Str body;                 // null: none
     const char *content_type; // NULL: application/json
     Str idempotency_key;      // null: none; with one the call is repeatable
-    bool is_repeatable;       // [H2]; GET, HEAD and PUT are so without being told
+    bool is_repeatable;       // [client-2]; GET, HEAD and PUT are so without being told
     int64_t wait_ms;          // how long the server may take by request (long poll)
 } ClientRequest;
 

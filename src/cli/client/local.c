@@ -3,7 +3,7 @@
 // The order on the way down is that of `abide serve`: no new connections, the engine, the threads,
 // the file's lock; last the socket and its folder.
 //
-// Invariants [S1]-[S3] are in local.h.
+// Invariants [local-1]-[local-3] are in local.h.
 //
 // Not here: HTTP (client.c), choosing between --server and --store (session.c).
 #include "cli/client/local.h"
@@ -28,7 +28,7 @@ enum {
 struct LocalServer {
     abide_engine *engine;
     Server *server;
-    bool is_working; // [S2]
+    bool is_working; // [local-2]
     char folder[LOCAL_PATH_MAX];
     char socket_path[LOCAL_PATH_MAX];
 };
@@ -86,7 +86,7 @@ static Status open_socket(LocalServer *local, int *ret_fd, Diag *diag) {
     if (base == NULL || strlen(base) > LOCAL_PATH_MAX - 32) base = "/tmp";
     char folder[LOCAL_PATH_MAX];
     snprintf(folder, sizeof folder, "%s/abide-XXXXXX", base);
-    if (mkdtemp(folder) == NULL) return socket_trouble(local, diag); // mode 0700 [S3]
+    if (mkdtemp(folder) == NULL) return socket_trouble(local, diag); // mode 0700 [local-3]
     memcpy(local->folder, folder, sizeof local->folder);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(folder);
@@ -108,7 +108,7 @@ static Status start_server(LocalServer *local, Str store, Diag *diag) {
     ServerConfig config = {
         .host = STR("127.0.0.1"),
         .thread_count = 2,
-        .is_open = true, // [S3]
+        .is_open = true, // [local-3]
         .limits = server_default_limits(),
         .store = store,
     };

@@ -3,11 +3,12 @@
 // `--store URL` opens a store that no server owns. The commands still speak only HTTP: to this
 // server, over a Unix socket in a folder that only the user can enter.
 //
-//   [S1] A store that is only looked at is not put to work: no run goes on, no timer fires.
-//   [S2] A store that is changed is put to work until the command ends and runs have come to
+//   [local-1] A store that is only looked at is not put to work: no run goes on, no timer fires.
+//   [local-2] A store that is changed is put to work until the command ends and runs have come to
 //        their next wait (two seconds at most); then it is left in order: what executes is awaited,
 //        claims are handed back. What is cut short goes on next time.
-//   [S3] Nobody but the user's own processes can reach the socket; it is gone when it is closed.
+//   [local-3] Nobody but the user's own processes can reach the socket; it is gone when it is
+//        closed.
 #pragma once
 #include "base/arena.h"
 #include "base/diag.h"
@@ -16,7 +17,7 @@ typedef struct LocalServer LocalServer;
 
 typedef struct LocalConfig {
     Str store;              // URL
-    bool is_working;        // [S2]; false: [S1]
+    bool is_working;        // [local-2]; false: [local-1]
     bool is_create_allowed; // a file that does not exist is made
 } LocalConfig;
 

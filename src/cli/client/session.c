@@ -3,7 +3,7 @@
 // Where a command goes: --server, else --store, else ABIDE_SERVER, else ABIDE_STORE, else the
 // default address. Flags win over the environment whichever of the two they name.
 //
-// Invariants [N1]-[N4] are in session.h.
+// Invariants [client-session-1]-[client-session-4] are in session.h.
 //
 // Not here: lists and bulk changes (list.c, bulk.c), what is asked for (the commands).
 #include "cli/client/session.h"
@@ -28,7 +28,7 @@ static atomic_bool stop_flag; // lock-free: the handler runs on whichever thread
 
 static void note_signal(int number) {
     (void)number;
-    if (atomic_exchange(&stop_flag, true)) _exit(EXIT_CODE_INTERRUPTED); // [N4]
+    if (atomic_exchange(&stop_flag, true)) _exit(EXIT_CODE_INTERRUPTED); // [client-session-4]
 }
 
 static void catch_signals(void) {
@@ -36,7 +36,7 @@ static void catch_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); // [N3]
+    signal(SIGPIPE, SIG_IGN); // [client-session-3]
 }
 
 bool session_is_stopped(void) { return atomic_load(&stop_flag); }
@@ -135,7 +135,8 @@ void session_progress(Session *session, const char *format, ...) {
     session->is_progress_shown = true;
 }
 
-// [N3] A pipe without a reader says so, whatever became of errno since the write that failed.
+// [client-session-3] A pipe without a reader says so, whatever became of errno since the write that
+//      failed.
 static bool has_reader_left(void) {
     struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
@@ -232,7 +233,8 @@ static bool connect_session(Session *session) {
     return status == OK || session_fail(session, status, &diag);
 }
 
-// Whether JSON was asked for, as far as can be seen in a line that cannot be parsed [N1].
+// Whether JSON was asked for, as far as can be seen in a line that cannot be parsed
+// [client-session-1].
 static bool asks_for_json(int argument_count, char **arguments) {
     for (int i = 0; i < argument_count; i++) {
         const char *word = arguments[i];

@@ -7,11 +7,13 @@
 //   ... session_get, session_post …; each answers false when the session has failed
 //   return session_end(&session);
 //
-//   [N1] What went wrong is said once, on stderr: "abide: what and what to do (CODE)". With
-//        -o json stdout has {"error": {"code", "detail", "status"}} besides, so it is always JSON.
-//   [N2] The exit code is that of the first failure (cli.h).
-//   [N3] A reader who closes the pipe ends the command quietly.
-//   [N4] Ctrl-C ends what waits, closes a store in order, and gives 130; twice ends it at once.
+//   [client-session-1] What went wrong is said once, on stderr: "abide: what and what to do
+//        (CODE)". With -o json stdout has {"error": {"code", "detail", "status"}} besides, so it is
+//        always JSON.
+//   [client-session-2] The exit code is that of the first failure (cli.h).
+//   [client-session-3] A reader who closes the pipe ends the command quietly.
+//   [client-session-4] Ctrl-C ends what waits, closes a store in order, and gives 130; twice ends
+//        it at once.
 #pragma once
 #include "cli/cli.h"
 #include "cli/client/client.h"
@@ -37,7 +39,7 @@ typedef struct Session {
     Terminal terminal;                         // stdout
     Terminal progress;                         // stderr
     int64_t now_ms;                            // when it began
-    int exit_code;                             // [N2]
+    int exit_code;                             // [client-session-2]
     ClientAnswer answer;                       // the last one
     Str server, token, store, ca_file, output; // as given
     bool is_progress_shown;
@@ -91,5 +93,5 @@ const atomic_bool *session_stop_flag(void);
 void session_progress(Session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void session_clear_progress(Session *session);
-// False when nobody reads stdout any more [N3].
+// False when nobody reads stdout any more [client-session-3].
 bool session_flush(Session *session);

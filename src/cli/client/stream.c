@@ -4,7 +4,7 @@
 // is made anew with the id of the last event that was handed on, so a server may restart under a
 // reader without it noticing more than a pause.
 //
-// Invariant [H5] is in client.h.
+// Invariant [client-5] is in client.h.
 //
 // Not here: calls that answer once (client.c).
 #include "base/time/duration.h"

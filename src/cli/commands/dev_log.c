@@ -3,7 +3,7 @@
 // The engine's thread copies an event and goes on; the thread of the log asks for what makes a line
 // worth reading (how long it took, what came out, what is waited for) and writes it.
 //
-// Invariants [D1]-[D3] are in dev_log.h.
+// Invariants [dev-log-1]-[dev-log-3] are in dev_log.h.
 //
 // Not here: what is deployed and what is wrong with files (server/flows/folder.c), which goes the
 // way of all log lines.
@@ -62,7 +62,7 @@ static void wake(DevLog *log) {
     (void)wrote; // full means that it has been woken
 }
 
-void dev_log_notice(DevLog *log, const abide_event *event) { // [D1]
+void dev_log_notice(DevLog *log, const abide_event *event) { // [dev-log-1]
     DevClass class;
     if (!class_of(event->kind, &class)) return;
     pthread_mutex_lock(&log->lock);
@@ -76,7 +76,7 @@ void dev_log_notice(DevLog *log, const abide_event *event) { // [D1]
             (DevLine){event->kind,           event->at_ms,      keep(event->run_id),
                       keep(event->workflow), keep(event->name), keep(event->detail)};
     } else {
-        log->left_out[event->kind]++; // [D2]
+        log->left_out[event->kind]++; // [dev-log-2]
     }
     pthread_mutex_unlock(&log->lock);
     wake(log);
@@ -288,7 +288,7 @@ static void write_event(const DevLog *log, const DevLine *line) {
     arena_done(&arena);
 }
 
-// "… and 312 more: 300 started, 12 completed" [D2]
+// "… and 312 more: 300 started, 12 completed" [dev-log-2]
 static void write_left_out(const DevLog *log, const size_t counts[DEV_LOG_KINDS]) {
     static const char *const words[DEV_LOG_KINDS] = {
         [ABIDE_EVENT_STARTED] = "started",   [ABIDE_EVENT_COMPLETED] = "completed",
@@ -384,7 +384,7 @@ void dev_log_stop(DevLog *log) {
         (void)write_pending(log, true);
     }
     log->is_running = false;
-    log->engine = NULL; // [D3]
+    log->engine = NULL; // [dev-log-3]
 }
 
 void dev_log_done(DevLog *log) {

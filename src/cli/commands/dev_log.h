@@ -8,12 +8,12 @@
 //       at order.flow:3:7
 //   … and 312 more: 300 started, 12 completed
 //
-//   [D1] Telling it something is quick and never waits for a reader of the output: lines are
+//   [dev-log-1] Telling it something is quick and never waits for a reader of the output: lines are
 //        written by a thread of its own, from a bounded list.
-//   [D2] A second has at most DEV_LOG_LINES events of each class: trouble, console lines, the rest;
-//        what is left out is counted and said.
-//   [D3] Between dev_log_start and dev_log_stop it asks the engine for results and waits; outside
-//        of them it only says what it was told.
+//   [dev-log-2] A second has at most DEV_LOG_LINES events of each class: trouble, console lines,
+//        the rest; what is left out is counted and said.
+//   [dev-log-3] Between dev_log_start and dev_log_stop it asks the engine for results and waits;
+//        outside of them it only says what it was told.
 #pragma once
 #include "abide.h"
 #include "cli/output/output.h"
@@ -36,7 +36,7 @@ typedef struct DevLine { // one event; texts are owned
 typedef struct DevLog {
     FILE *file;
     Terminal terminal;
-    abide_engine *engine; // [D3]; NULL: not to be asked
+    abide_engine *engine; // [dev-log-3]; NULL: not to be asked
     pthread_t thread;
     bool is_running;
     int wake;             // an eventfd: there is something to do
@@ -46,7 +46,7 @@ typedef struct DevLog {
     size_t counts[DEV_CLASS_COUNT]; // events taken in it
     DevLine lines[DEV_LOG_PENDING_MAX];
     size_t line_count;
-    size_t left_out[DEV_LOG_KINDS]; // [D2] since that was said last
+    size_t left_out[DEV_LOG_KINDS]; // [dev-log-2] since that was said last
 } DevLog;
 
 void dev_log_init(DevLog *log, FILE *file);

@@ -3,7 +3,7 @@
 // Each check adds findings: ok, warning or error, with advice for the last two. A check that cannot
 // be made because an earlier one failed is left out. Exit code 1 when there is an error.
 //
-//   [D1] It only looks: nothing is changed, nothing is put to work.
+//   [doctor-1] It only looks: nothing is changed, nothing is put to work.
 //
 // Not here: the content of a store (verify.c).
 #include "base/env.h"

@@ -3,8 +3,8 @@
 // With --server they are calls like any other and need a token with the scope admin. With --store
 // they open the store themselves: that is how the first token of a server comes about.
 //
-//   [B1] A token's text goes to stdout alone, so that it can be piped into a file; what is said
-//        about it goes to stderr.
+//   [commands-token-1] A token's text goes to stdout alone, so that it can be piped into a file;
+//        what is said about it goes to stderr.
 //
 // Not here: what tokens are (model/token.h), who is asked for one (server/access/auth.c).
 #include "base/array.h"
@@ -40,7 +40,7 @@ static void say_token(Session *session) {
         output_id(stdout, field_text(token, "id"));
         return;
     }
-    printf("%.*s\n", STR_ARG(field_text(token, "token"))); // [B1]
+    printf("%.*s\n", STR_ARG(field_text(token, "token"))); // [commands-token-1]
     fprintf(stderr, "%.*s: keep it safe, it is shown only this once\n",
             STR_ARG(field_text(token, "id")));
 }

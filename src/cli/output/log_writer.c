@@ -1,4 +1,4 @@
-// Writing log lines. Invariant [J1] is in log_writer.h.
+// Writing log lines. Invariant [log-writer-1] is in log_writer.h.
 //
 // A log that cannot be written is not worth ending a server for: what a full disk or a closed pipe
 // swallows is lost. Lines are cleaned here once more: those of tasks and plug-ins are as somebody
@@ -35,7 +35,7 @@ static void write_line(void *context, LogLevel level, const char *message) {
         buf_printf(&buf, "%s %-5s %s", time, log_level_name(level), line);
     }
     buf_append_char(&buf, '\n');
-    ssize_t wrote = write(writer->fd, buf.data, buf.len); // [J1]
+    ssize_t wrote = write(writer->fd, buf.data, buf.len); // [log-writer-1]
     (void)wrote;
     buf_done(&buf);
 }

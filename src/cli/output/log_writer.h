@@ -3,7 +3,7 @@
 //   text   2026-11-16T04:25:09.123Z info  listening on http://127.0.0.1:7433
 //   json   {"time":"2026-11-16T04:25:09.123Z","level":"info","message":"listening on …"}
 //
-//   [J1] A line is one write, so that lines of several threads do not mix.
+//   [log-writer-1] A line is one write, so that lines of several threads do not mix.
 #pragma once
 #include "base/log.h"
 #include <stdatomic.h>

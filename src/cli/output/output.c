@@ -3,7 +3,7 @@
 // Widths count terminal columns, not bytes: wide and combining characters are measured with
 // wcwidth in a UTF-8 locale of our own, whatever the user's is.
 //
-// Invariants [W1]-[W3] are in output.h.
+// Invariants [output-1]-[output-3] are in output.h.
 //
 // Not here: which columns (the commands), errors and exit codes (session.c).
 #include "cli/output/output.h"
@@ -81,7 +81,7 @@ void output_clean(Buf *buf, Str text, size_t width) {
         used += step(&at, end, &is_shown);
         if (used > room) break;
         if (is_shown) buf_append(buf, from, (size_t)(at - from));
-        else buf_append_char(buf, '?'); // [W3]
+        else buf_append_char(buf, '?'); // [output-3]
     }
     if (is_cut) buf_append_cstr(buf, "…");
 }
@@ -168,7 +168,7 @@ static void print_row(const TextTable *table, const TableCell *cells, const size
     buf_init(&line, OUTPUT_MAX);
     size_t used = 0;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (terminal.width > 0 && used + widths[i] > terminal.width) break; // [W2]
+        if (terminal.width > 0 && used + widths[i] > terminal.width) break; // [output-2]
         append_cell(&line, &table->columns[i], cells[i], widths[i], terminal.has_color);
         used += widths[i] + COLUMN_GAP;
     }

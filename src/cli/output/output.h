@@ -1,8 +1,9 @@
 // Output: tables that fit the terminal, JSON, and the words people read times by.
 //
-//   [W1] Colours only on a terminal, and not when NO_COLOR is set or TERM is "dumb".
-//   [W2] A line of a table is never wider than the terminal; off a terminal nothing is cut.
-//   [W3] What comes from outside cannot steer the terminal: control characters are shown as "?".
+//   [output-1] Colours only on a terminal, and not when NO_COLOR is set or TERM is "dumb".
+//   [output-2] A line of a table is never wider than the terminal; off a terminal nothing is cut.
+//   [output-3] What comes from outside cannot steer the terminal: control characters are shown as
+//        "?".
 #pragma once
 #include "base/arena.h"
 #include "base/containers/buf.h"
@@ -58,13 +59,13 @@ void table_add_painted(TextTable *table, Str text, Paint paint);
 void table_print(const TextTable *table, FILE *file, Terminal terminal);
 void table_done(TextTable *table);
 
-// Appends `text`, [W3], cut to `width` columns with an ellipsis (0: not cut).
+// Appends `text`, [output-3], cut to `width` columns with an ellipsis (0: not cut).
 void output_clean(Buf *buf, Str text, size_t width);
 void output_painted(Buf *buf, Terminal terminal, Paint paint, Str text);
 Paint output_status_paint(Str status);                // of a run or a task
 void output_json(FILE *file, const JsonValue *value); // indented, and a newline
 void output_json_line(FILE *file, Str json);          // as it is, but for what steers terminals
-void output_id(FILE *file, Str id);                   // one of -o ids, on a line [W3]
+void output_id(FILE *file, Str id);                   // one of -o ids, on a line [output-3]
 
 // "3m ago", "in 2h", "now"; "-" for 0.
 Str output_relative(Arena *arena, int64_t now_ms, int64_t at_ms);

@@ -2,11 +2,11 @@
 //
 // Written for harnesses that compare thousands of small programs with another engine: starting a
 // process for each would cost more than running it.
-//   [B1] What belongs to one program is gone before the next is read.
-//   [B2] An answer is written and flushed before the next program is read, so that a harness
-//        knows which program a crash belongs to.
-//   [B3] A program is compiled, kept as an image and read back before it is run, so the harness
-//        sees what a run sees that is taken up later.
+//   [run-batch-1] What belongs to one program is gone before the next is read.
+//   [run-batch-2] An answer is written and flushed before the next program is read, so that a
+//        harness knows which program a crash belongs to.
+//   [run-batch-3] A program is compiled, kept as an image and read back before it is run, so the
+//        harness sees what a run sees that is taken up later.
 
 #include "cli/run/batch.h"
 #include "cli/cli.h"
@@ -47,7 +47,7 @@ static void append_load_error(Buf *answer, const char *message) {
     append_error(answer, &error, "load");
 }
 
-// What is executed has been written and read back, as by an engine. [B3]
+// What is executed has been written and read back, as by an engine. [run-batch-3]
 static Status pass_through_image(FlowModule **module, Diag *diag) {
     Buf image;
     FlowModule *back = NULL;

@@ -2,7 +2,7 @@
 //
 // Commands work on whole texts (sources, inputs), so there is nothing to stream. The buffer's
 // max_size is what keeps a device or an endless pipe from filling memory.
-//   [F1] The buffer holds what was read even when the answer is an error.
+//   [files-1] The buffer holds what was read even when the answer is an error.
 
 #include "cli/run/files.h"
 #include <errno.h>

@@ -2,7 +2,7 @@
 //
 // Findings are printed here, as `abide check` prints them, so that every command says the same
 // about a broken file. Warnings do not keep a file from being loaded.
-//   [L1] Nothing of the text or the tree outlives the call: a module owns all it needs.
+//   [load-1] Nothing of the text or the tree outlives the call: a module owns all it needs.
 
 #include "cli/run/load.h"
 #include "cli/run/files.h"

@@ -1,7 +1,7 @@
 // Mocks: reading the file, and the functions that answer from it.
 //
 // Answers are counted per name for the whole process, over all runs: a list reads like a script of
-// what the outside world will say, in order. Invariants [M1]-[M3] are in run/mock.h.
+// what the outside world will say, in order. Invariants [mock-1]-[mock-3] are in run/mock.h.
 //
 // Not here: when a signal is sent (run/session.c).
 #include "cli/run/mock.h"
@@ -75,9 +75,9 @@ Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag) {
 static MockAnswer next_answer(Mock *mock) {
     unsigned number = atomic_fetch_add(&mock->call_count, 1);
     const JsonValue *answer = mock->answers;
-    if (answer->kind == JSON_KIND_ARRAY) answer = json_item(answer, number); // [M1]
+    if (answer->kind == JSON_KIND_ARRAY) answer = json_item(answer, number); // [mock-1]
     if (answer == NULL) return (MockAnswer){.is_exhausted = true};
-    const JsonValue *error = only_member(answer, "error"); // [M2]
+    const JsonValue *error = only_member(answer, "error"); // [mock-2]
     const JsonValue *result = only_member(answer, "result");
     if (error != NULL) return (MockAnswer){.is_error = true, .error = error};
     return (MockAnswer){.json = result != NULL ? result->raw : answer->raw};

@@ -3,9 +3,9 @@
 //   {"charge": {"id": 7}, "http": [{"error": {"message": "away"}}, {"status": 200}],
 //    "workflow:audit": true, "signal:approval": {"ok": true}}
 //
-//   [M1] A list has one entry per call (attempts count); anything else answers every call.
-//   [M2] {"error": {…}} alone is a failure, {"result": …} alone is that result.
-//   [M3] A signal is sent when a run waits for it and nothing else can happen.
+//   [mock-1] A list has one entry per call (attempts count); anything else answers every call.
+//   [mock-2] {"error": {…}} alone is a failure, {"result": …} alone is that result.
+//   [mock-3] A signal is sent when a run waits for it and nothing else can happen.
 #pragma once
 #include "abide.h"
 #include "base/arena.h"

@@ -5,8 +5,8 @@
 // Whether it needs one is read off the text: a program reaches the workflow API by its names alone
 // (or through globalThis, or with escapes in identifiers), so a text without any of these words
 // cannot. A word in a comment or string costs the milliseconds of an engine and changes nothing
-// else. What has a config is the engine's, which knows what that means. Invariants [R1], [R2] are
-// in run/program.h.
+// else. What has a config is the engine's, which knows what that means. Invariants [run-program-1],
+// [run-program-2] are in run/program.h.
 
 #include "cli/run/program.h"
 #include "base/array.h"
@@ -41,7 +41,7 @@ static uint64_t host_random(FlowHost *host) {
 static const FlowHostOps pure_host_ops = {
     .effect = host_effect, .now_ms = host_now_ms, .random_u64 = host_random};
 
-static bool is_pure(Str source) { // [R1]
+static bool is_pure(Str source) { // [run-program-1]
     static const char *const words[] = {"Task",   "Timer", "Signal",  "Event",      "Workflow",
                                         "Stream", "State", "Context", "globalThis", "\\u"};
     for (size_t i = 0; i < COUNT_OF(words); i++)
@@ -137,5 +137,5 @@ Status run_program(const RunRequest *request, Arena *arena, RunAnswer *ret_answe
     Str config = flow_module_workflow(request->module, request->workflow_index).config_json;
     if (request->setting == NULL && str_is_null(config) && is_pure(request->source))
         return run_pure(request, arena, ret_answer, diag);
-    return run_session(request, arena, ret_answer, diag); // [R2]
+    return run_session(request, arena, ret_answer, diag); // [run-program-2]
 }

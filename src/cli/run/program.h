@@ -1,8 +1,10 @@
 // RunProgram: a module, run in this process until it ends.
 //
-//   [R1] A program that names nothing durable (Task, Timer, State …) needs no engine: its VM is run
-//        as it is. Thousands of such programs go through one process in the differential tests.
-//   [R2] Any other runs on an engine (run/session.c), with the same answer for the same program.
+//   [run-program-1] A program that names nothing durable (Task, Timer, State …) needs no engine:
+//        its VM is run as it is. Thousands of such programs go through one process in the
+//        differential tests.
+//   [run-program-2] Any other runs on an engine (run/session.c), with the same answer for the same
+//        program.
 #pragma once
 #include "cli/run/mock.h"
 #include "cli/run/queue.h"

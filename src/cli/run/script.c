@@ -2,7 +2,7 @@
 //
 // The line form is for people who type; a file that begins with a bracket is JSON. Items are put in
 // order of their time, so that a file can be grouped by subject.
-//   [S1] Whatever cannot be meant is refused with its place in the file.
+//   [script-1] Whatever cannot be meant is refused with its place in the file.
 #include "cli/run/script.h"
 #include "base/time/duration.h"
 #include "json/validate.h"
@@ -105,7 +105,7 @@ static Status read_list(Arena *arena, Str text, EventScript *script, Diag *diag)
         }
         Diag cause;
         Status status = read_object(arena, value, number, item, &cause);
-        if (status != OK) return refuse(diag, number, cause.message); // [S1]
+        if (status != OK) return refuse(diag, number, cause.message); // [script-1]
     }
     return OK;
 }

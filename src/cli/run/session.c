@@ -2,8 +2,8 @@
 //
 // The engine has its own threads and the tasks theirs; this thread only waits for it to stand
 // still, looks, and moves time on: by waiting, or in virtual time by setting the clock. All it does
-// is in include/abide.h, so a test of an embedding program can do the same. Invariants [R1]-[R3]
-// are in run/session.h.
+// is in include/abide.h, so a test of an embedding program can do the same. Invariants
+// [run-session-1]-[run-session-3] are in run/session.h.
 //
 // Not here: mocks (run/mock.c), scripted events (run/script.c), what is shown (run/timeline.c).
 #include "cli/run/session.h"
@@ -204,7 +204,7 @@ static int64_t next_moment(const Session *session, int64_t due_ms) {
 }
 
 static void go_to(Session *session, int64_t at_ms) {
-    if (session->virtual_now_ms != 0) { // [R2]
+    if (session->virtual_now_ms != 0) { // [run-session-2]
         if (at_ms <= session->virtual_now_ms) return;
         session->virtual_now_ms = at_ms;
         (void)abide_clock_set(session->engine, at_ms, NULL);
@@ -225,7 +225,7 @@ static void fail_with(Session *session, Str message) {
     *session->answer = (RunAnswer){.error_name = STR("Error"), .error_message = message};
 }
 
-// [R1] A run that waits for a child is stuck because of what the child waits for.
+// [run-session-1] A run that waits for a child is stuck because of what the child waits for.
 static void fail_stuck(Session *session) {
     static const Str task = STR("task:"), child = STR("child:");
     abide_run_info info = {0};
@@ -295,7 +295,7 @@ static bool take_answer(Session *session) {
 static void see_to_the_end(Session *session) {
     for (;;) {
         int64_t due_ms = 0;
-        (void)abide_settle(session->engine, &due_ms, NULL); // [R3]
+        (void)abide_settle(session->engine, &due_ms, NULL); // [run-session-3]
         timeline_read(&session->timeline);
         if (take_answer(session)) return;
         if (send_mocked_signals(session)) continue;

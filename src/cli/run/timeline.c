@@ -2,7 +2,7 @@
 //
 // The store's log is the run: nothing here has to be told what happens, it reads. A line is
 //     [+24h] order: task refund completed {"id":7}
-// Invariants [L1], [L2] are in run/timeline.h.
+// Invariants [timeline-1], [timeline-2] are in run/timeline.h.
 #include "cli/run/timeline.h"
 #include "base/array.h"
 #include "base/time/duration.h"
@@ -66,7 +66,8 @@ static void remember(Timeline *timeline, const abide_log_entry *entry) {
     Str *name = ARENA_NEW(timeline->arena, Str);
     *name = arena_str(timeline->arena, str_from(entry->name));
     strmap_put(&timeline->names, id, name);
-    if (strcmp(entry->kind, "child") == 0) timeline_add(timeline, id.data, entry->name); // [L2]
+    if (strcmp(entry->kind, "child") == 0)
+        timeline_add(timeline, id.data, entry->name); // [timeline-2]
 }
 
 static Str describe_wait(Timeline *timeline, const abide_log_entry *entry) {
@@ -172,7 +173,7 @@ static void show_line(Timeline *timeline, size_t number) {
     fprintf(stderr, "%.*s\n", STR_ARG(line->text));
 }
 
-// [L1] Insertion: what comes in is nearly in order.
+// [timeline-1] Insertion: what comes in is nearly in order.
 static void show(Timeline *timeline) {
     TimelineLine *lines = timeline->lines.data;
     for (size_t i = 1; i < timeline->lines.count; i++) {

@@ -1,8 +1,8 @@
 // Timeline: what happened to a run and its children, read from their history as it grows.
 //
-//   [L1] Every entry is shown once, in order of its time; entries of one run in their own order,
-//        and what a child did before its parent learns of its end.
-//   [L2] Children are found in the history of who started them.
+//   [timeline-1] Every entry is shown once, in order of its time; entries of one run in their own
+//        order, and what a child did before its parent learns of its end.
+//   [timeline-2] Children are found in the history of who started them.
 #pragma once
 #include "abide.h"
 #include "base/arena.h"

@@ -2,8 +2,8 @@
 //
 // A change is reported when the folder has been quiet for a moment, because editors save in
 // several steps. Events of other files in the same folders are read and dropped.
-//   [W2] Two files of one name in different folders are not told apart: checking once too often
-//        does no harm.
+//   [watch-2] Two files of one name in different folders are not told apart: checking once too
+//        often does no harm.
 
 #include "cli/run/watch.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
 // Watch: waits until one of some files is saved.
-//   [W1] Folders are watched, not files: editors replace a file by renaming another over it.
+//   [watch-1] Folders are watched, not files: editors replace a file by renaming another over it.
 #pragma once
 #include "base/diag.h"
 #include <stdbool.h>

@@ -2,8 +2,9 @@
 //
 // A run keeps {"type", "message", "code", "stack", "value"}, where "value" is what was thrown, with
 // its properties and its cause; a task keeps what its worker said. Both are walked alike.
-//   [Y1] Nothing is cut: a message may be long, and the reader has nothing else.
-//   [Y2] Causes are followed to CAUSES_MAX: data made by hand may be deeper than anybody reads.
+//   [failure-1] Nothing is cut: a message may be long, and the reader has nothing else.
+//   [failure-2] Causes are followed to CAUSES_MAX: data made by hand may be deeper than anybody
+//        reads.
 //
 // Not here: what to do about it (runs/next.c).
 #include "cli/runs/failure.h"
@@ -96,7 +97,7 @@ void failure_append(Buf *text, const JsonValue *error, size_t indent) {
             append_one(text, one, indent + 2);
         }
     const JsonValue *cause = cause_of(error);
-    for (size_t depth = 1; cause != NULL && depth <= CAUSES_MAX; depth++) { // [Y2]
+    for (size_t depth = 1; cause != NULL && depth <= CAUSES_MAX; depth++) { // [failure-2]
         append_spaces(text, indent + 2 * depth);
         buf_append_cstr(text, "caused by ");
         append_one(text, cause, indent + 2 * depth);

@@ -3,7 +3,7 @@
 // Status, what it waits for and since when, when it wakes by itself, where its script stands, its
 // tasks and steps, its result or error, and what to do next. JSON has the run as the API shows it,
 // with "steps" and "snapshot".
-//   [H1] An error is never cut, however narrow the terminal.
+//   [show-1] An error is never cut, however narrow the terminal.
 //
 // Not here: following (follow.c), errors as text (failure.c), tasks and advice (runs/next.c).
 #include "base/array.h"
@@ -51,7 +51,7 @@ static void print_line(Session *session, const char *label, Str value, Paint pai
     buf_done(&clean);
 }
 
-// Lines below each other, none cut [H1].
+// Lines below each other, none cut [show-1].
 static void print_painted_block(Session *session, const char *label, Str lines, Paint paint) {
     Str left = lines, line;
     while (str_split(&left, '\n', &line)) {

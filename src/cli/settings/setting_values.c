@@ -1,7 +1,7 @@
 // The table of settings, and how a value of each kind is read.
 //
 // Whatever a value came from, it is text first and is read here, so that the file, the environment
-// and the flags mean the same. Invariants [G1] and [G2] are in settings.h.
+// and the flags mean the same. Invariants [settings-1] and [settings-2] are in settings.h.
 //
 // Not here: where values come from (settings.c), what they do (server/serve.h).
 #include "base/array.h"

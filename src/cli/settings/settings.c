@@ -1,8 +1,8 @@
 // Loading settings: defaults, file, environment, flags.
 //
 // Each source is read completely before the next, and each value through setting_read, so that a
-// mistake is found even where a later source would cover it. Invariants [G1] and [G2] are in
-// settings.h.
+// mistake is found even where a later source would cover it. Invariants [settings-1] and
+// [settings-2] are in settings.h.
 //
 // Not here: the table and the kinds (setting_values.c), TOML (toml.c).
 #include "cli/settings/settings.h"

@@ -4,9 +4,9 @@
 // A setting has one name everywhere: `--log-level`, ABIDE_LOG_LEVEL, and in the file `log-level`; a
 // table there is a prefix, so that [log] with `level` below it is the same setting.
 //
-//   [G1] What cannot be read as its kind is refused with where it stands: file, line and column,
-//        variable or flag. A key that is no setting is refused with the nearest name.
-//   [G2] Settings are loaded as a whole or not at all.
+//   [settings-1] What cannot be read as its kind is refused with where it stands: file, line and
+//        column, variable or flag. A key that is no setting is refused with the nearest name.
+//   [settings-2] Settings are loaded as a whole or not at all.
 //
 // The file: --config or ABIDE_CONFIG; otherwise ./abide.toml, then /etc/abide/abide.toml, if there.
 #pragma once

@@ -2,7 +2,7 @@
 //
 // A tree is built as the text goes by: a header or a dotted key walks from the root, making the
 // tables on its way. Arrays and inline tables nest to a fixed depth, so the recursion there is
-// bounded. Invariants [M1]-[M3] are in toml.h.
+// bounded. Invariants [toml-1]-[toml-3] are in toml.h.
 //
 // Not here: strings and numbers (toml_text.c), what the keys mean (settings.c).
 #include "base/text/utf.h"
@@ -123,7 +123,7 @@ static Status enter(TomlReader *reader, TomlValue **table, Str key, const char *
         inner->key = key;
         toml_place(reader, at, inner);
         append(*table, inner);
-    } else if (inner->kind != TOML_TABLE || inner->is_closed) { // [M1]
+    } else if (inner->kind != TOML_TABLE || inner->is_closed) { // [toml-1]
         return toml_fail(reader, at, "\"%.*s\" has a value already, on line %zu", STR_ARG(key),
                          inner->line);
     }
@@ -131,7 +131,7 @@ static Status enter(TomlReader *reader, TomlValue **table, Str key, const char *
     return OK;
 }
 
-// [M1] A dotted key defines the tables it passes, below the header it stands under.
+// [toml-1] A dotted key defines the tables it passes, below the header it stands under.
 static Status define_by_dots(TomlReader *reader, TomlValue *table, const char *at) {
     bool is_foreign = table->dotted_below != 0 && table->dotted_below != reader->header;
     if (table->has_header || is_foreign)
@@ -147,7 +147,8 @@ static Status read_key(TomlReader *reader, KeyUse use, TomlValue **table, Str *r
     for (int depth = 0;; depth++) {
         skip_blanks(reader);
         *ret_at = reader->at;
-        if (depth == TOML_DEPTH_MAX) return toml_fail(reader, *ret_at, "nested too deep"); // [M3]
+        if (depth == TOML_DEPTH_MAX)
+            return toml_fail(reader, *ret_at, "nested too deep"); // [toml-3]
         TRY(read_key_part(reader, ret_key));
         skip_blanks(reader);
         if (!toml_starts(reader, ".")) return OK;
@@ -186,7 +187,7 @@ static Status read_pair(TomlReader *reader, TomlValue *table, int depth) {
     const char *at;
     TRY(read_key(reader, KEY_OF_PAIR, &table, &key, &at));
     const TomlValue *known = find(table, key);
-    if (known != NULL) // [M1]
+    if (known != NULL) // [toml-1]
         return toml_fail(reader, at, "\"%.*s\" is given twice, first on line %zu", STR_ARG(key),
                          known->line);
     if (!toml_starts(reader, "="))
@@ -202,7 +203,7 @@ static Status read_pair(TomlReader *reader, TomlValue *table, int depth) {
     return OK;
 }
 
-static void close_tables(TomlValue *table) { // to a bounded depth [M3]
+static void close_tables(TomlValue *table) { // to a bounded depth [toml-3]
     table->is_closed = true;
     for (TomlValue *item = table->first; item; item = item->next)
         if (item->kind == TOML_TABLE && !item->is_closed) close_tables(item);
@@ -240,7 +241,7 @@ static bool take_word(TomlReader *reader, const char *word) {
 }
 
 static Status read_value(TomlReader *reader, TomlValue *value, int depth) {
-    if (depth > TOML_DEPTH_MAX) return toml_fail(reader, reader->at, "nested too deep"); // [M3]
+    if (depth > TOML_DEPTH_MAX) return toml_fail(reader, reader->at, "nested too deep"); // [toml-3]
     char c = reader->at < reader->end ? *reader->at : '\n';
     if (c == '"' || c == '\'') {
         value->kind = TOML_STRING;
@@ -270,10 +271,10 @@ static Status read_header(TomlReader *reader, TomlValue *root, TomlValue **ret_t
     TRY(enter(reader, &table, key, at));
     if (table->dotted_below != 0)
         return toml_fail(reader, at, "dotted keys define \"%.*s\" already, on line %zu",
-                         STR_ARG(key), table->line); // [M1]
+                         STR_ARG(key), table->line); // [toml-1]
     if (table->has_header)
         return toml_fail(reader, at, "the table [%.*s] stands there twice, first on line %zu",
-                         STR_ARG(key), table->line); // [M1]
+                         STR_ARG(key), table->line); // [toml-1]
     table->has_header = true;
     toml_place(reader, at, table);
     if (!toml_starts(reader, "]")) return toml_fail(reader, reader->at, "a ] should stand here");

@@ -4,11 +4,11 @@
 // 0x, 0o, 0b and with underscores), floats, booleans, arrays, inline tables. Dates and arrays of
 // tables are refused by name, because no setting is one.
 //
-//   [M1] A key is given once, and a table is defined once: by its header, by the dotted keys that
-//        stand below one header, or by braces. Who is defined may get sub-tables by further
+//   [toml-1] A key is given once, and a table is defined once: by its header, by the dotted keys
+//        that stand below one header, or by braces. Who is defined may get sub-tables by further
 //        headers, but no further keys. Tables that are only on the way to others are open.
-//   [M2] Every value knows the line and column of its key, so that who reads it can say where.
-//   [M3] Nesting has a ceiling (TOML_DEPTH_MAX), and so has the text (TOML_SIZE_MAX).
+//   [toml-2] Every value knows the line and column of its key, so that who reads it can say where.
+//   [toml-3] Nesting has a ceiling (TOML_DEPTH_MAX), and so has the text (TOML_SIZE_MAX).
 #pragma once
 #include "base/arena.h"
 #include "base/diag.h"
@@ -27,11 +27,11 @@ typedef enum TomlKind {
 
 typedef struct TomlValue {
     TomlKind kind;
-    bool has_header;        // [M1] "[name]" stood there
-    bool is_closed;         // [M1] an inline table: nothing may be added
-    size_t dotted_below;    // [M1] the header below which dotted keys define it; 0 = none do
+    bool has_header;        // [toml-1] "[name]" stood there
+    bool is_closed;         // [toml-1] an inline table: nothing may be added
+    size_t dotted_below;    // [toml-1] the header below which dotted keys define it; 0 = none do
     Str key;                // of a member of a table; else null
-    size_t line, column;    // [M2] from 1
+    size_t line, column;    // [toml-2] from 1
     struct TomlValue *next; // the next item or member
     struct TomlValue *first, *last;
     Str string;

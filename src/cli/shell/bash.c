@@ -3,9 +3,9 @@
 // The words before the cursor name the command; the option just before it says what its value may
 // be; otherwise commands, options, or what stands at that place behind the command are offered.
 //
-// Names never pass through `compgen -W`, which would evaluate them [H1]: a function of the script
-// compares them with what was typed, taken out of its quotes by hand, and quotes them again. Files
-// and folders are left to the shell itself, which knows how to quote them.
+// Names never pass through `compgen -W`, which would evaluate them [completion-1]: a function of
+// the script compares them with what was typed, taken out of its quotes by hand, and quotes them
+// again. Files and folders are left to the shell itself, which knows how to quote them.
 //
 // Not here: where names come from (completion.c).
 #include "cli/shell/completion.h"
@@ -62,7 +62,8 @@ static void print_operands(void *context, const Page *page) {
     completion_cases(context, page, print_source, " ;;\n");
 }
 
-// [H1] Reads names, one per line. $1 is what the shell will replace: the end of the word that is
+// [completion-1] Reads names, one per line. $1 is what the shell will replace: the end of the word
+//      that is
 // being typed, behind the last of COMP_WORDBREAKS and without an opening quote.
 static const char offer_function[] =
     "_abide_offer() {\n"

@@ -3,9 +3,9 @@
 // All three are made of the same walk over the commands. What can be known beforehand is written
 // into the script; runs, workflows and so on are asked for when the key is pressed.
 //
-//   [H1] What was asked for is data from others: no shell expands or evaluates it, and what is put
-//        into the line is quoted, so that the command gets the name as it is.
-//   [H2] A name that begins with a dash is not offered: it would be taken for an option.
+//   [completion-1] What was asked for is data from others: no shell expands or evaluates it, and
+//        what is put into the line is quoted, so that the command gets the name as it is.
+//   [completion-2] A name that begins with a dash is not offered: it would be taken for an option.
 //
 // Not here: the shells' own parts (shell/bash.c, shell/zsh.c, shell/fish.c).
 #include "cli/shell/completion.h"

@@ -116,8 +116,9 @@ void completion_fish(FILE *file) {
           file);
     pages_walk(print_takes, file);
     fputs("\nend\n"
-          "function __abide_names\n" // [H1] what a substitution answers is not expanded again
-          "    abide $argv 2>/dev/null | string match -v -- '-*'\n" // [H2]
+          // [completion-1] what a substitution answers is not expanded again
+          "function __abide_names\n"
+          "    abide $argv 2>/dev/null | string match -v -- '-*'\n" // [completion-2]
           "end\n"
           "complete -c abide -s h -l help -d 'show help'\n",
           file);

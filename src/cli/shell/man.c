@@ -3,7 +3,7 @@
 // abide.1 is the overview; each command and each group has a page of its own, abide-wf.1 with all
 // of its commands. The macros are those of man(7), which every formatter knows.
 //
-//   [M1] Text of ours never becomes a request: leading dots, backslashes, hyphens are escaped.
+//   [man-1] Text of ours never becomes a request: leading dots, backslashes, hyphens are escaped.
 //
 // Not here: where the texts come from (pages.c).
 #include "base/array.h"
@@ -22,7 +22,7 @@ typedef struct Manual {
     bool is_known; // `only` is there
 } Manual;
 
-// [M1] A text, which may have several lines. What is not ASCII is written by its number.
+// [man-1] A text, which may have several lines. What is not ASCII is written by its number.
 static void put(FILE *file, const char *text) {
     const char *end = text + strlen(text);
     bool is_first = true;

@@ -1,6 +1,6 @@
 // Pages: the tree of commands with the options of each, for completions and manual pages.
 //
-//   [G1] Nothing is written down twice: usage, options, examples and summaries are those the
+//   [pages-1] Nothing is written down twice: usage, options, examples and summaries are those the
 //        commands parse and print in --help.
 #pragma once
 #include "cli/cli.h"

@@ -78,10 +78,10 @@ static void print_offers(void *context, const Page *page) {
 void completion_zsh(FILE *file) {
     fputs("#compdef abide\n"
           "# Completions of abide for zsh: abide completion zsh > \"${fpath[1]}/_abide\"\n"
-          "_abide_names() {\n" // [H1] compadd quotes them
+          "_abide_names() {\n" // [completion-1] compadd quotes them
           "    local -a names\n"
           "    names=(\"${(@f)$(abide \"$@\" 2>/dev/null)}\")\n"
-          "    names=(\"${(@)names:#(-*|)}\")\n" // [H2]
+          "    names=(\"${(@)names:#(-*|)}\")\n" // [completion-2]
           "    (($#names)) && compadd -a names\n"
           "}\n"
           "# Does the option take a value?\n"

@@ -3,7 +3,7 @@
 // Lines are printed as the changes happen, so that an interrupted command has said what it did;
 // JSON is one document and comes at the end, also of an interrupted one.
 //
-// Invariants [K1]-[K3] are in bulk.h.
+// Invariants [bulk-1]-[bulk-3] are in bulk.h.
 //
 // Not here: what is changed (the commands).
 #include "cli/verbs/bulk.h"
@@ -81,7 +81,7 @@ static void change_one(Progress *progress, Str id) {
     Status status = session_try(session, &request, &diag);
     const JsonValue *answer = session->answer.json;
     if (status != OK) {
-        session_complain(session, status, &diag); // [K2]
+        session_complain(session, status, &diag); // [bulk-2]
         progress->failed_count++;
         if (session->format == OUTPUT_JSON) put_error(progress, id, &diag);
     } else {

@@ -1,11 +1,11 @@
 // Bulk: the same change to each of several things, named as operands or on stdin.
 //
-//   [K1] "-" among the operands stands for the lines of stdin; the first word of each is an id, so
-//        that the output of `-o ids` and of tables can be piped in.
-//   [K2] One that fails does not keep the others from being changed; the exit code is that of the
-//        first failure.
-//   [K3] -o json is one document: {"items": [{"id", …the answer} | {"id", "error"}]}. -o ids prints
-//        those that were changed.
+//   [bulk-1] "-" among the operands stands for the lines of stdin; the first word of each is an id,
+//        so that the output of `-o ids` and of tables can be piped in.
+//   [bulk-2] One that fails does not keep the others from being changed; the exit code is that of
+//        the first failure.
+//   [bulk-3] -o json is one document: {"items": [{"id", …the answer} | {"id", "error"}]}. -o ids
+//        prints those that were changed.
 #pragma once
 #include "cli/client/session.h"
 

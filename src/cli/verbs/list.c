@@ -1,6 +1,6 @@
 // Lists over the API's pages.
 //
-// Invariants [L1] to [L3] are in list.h.
+// Invariants [list-1] to [list-3] are in list.h.
 //
 // Pages are kept until all are there, because a table's columns are as wide as its widest cell.
 //
@@ -37,7 +37,7 @@ bool list_gather(Session *session, const Listing *listing, ListItems *items, Str
             JSON_EACH (item, page) vec_push(items, item);
         cursor = field_text(session->answer.json, "next");
         // A page may be empty and not the last: nothing of what was looked at passed the filters.
-    } while (!str_is_null(cursor) && items->count < listing->limit); // [L1]
+    } while (!str_is_null(cursor) && items->count < listing->limit); // [list-1]
     *ret_next = cursor;
     return true;
 }
@@ -92,7 +92,7 @@ static void print_table(Session *session, const Listing *listing, const ListItem
     table_done(&table);
 }
 
-// [L3]
+// [list-3]
 static void print_ids(const Listing *listing, const ListItems *items) {
     StrMap printed;
     strmap_init(&printed);
@@ -110,7 +110,7 @@ void list_print(Session *session, const Listing *listing, const ListItems *items
     case OUTPUT_IDS: print_ids(listing, items); break;
     }
     if (str_is_null(next) || session->format == OUTPUT_JSON) return;
-    fflush(stdout); // [L2]
+    fflush(stdout); // [list-2]
     fprintf(stderr, "there is more: --cursor %.*s goes on, a larger --limit shows more\n",
             STR_ARG(next));
 }

@@ -1,8 +1,9 @@
 // Lists: pages of a resource, gathered and shown in the form that was asked for.
 //
-//   [L1] A limit above the server's page size is served by several pages.
-//   [L2] When there is more than was asked for, stderr says how to go on; JSON has it in "next".
-//   [L3] -o ids names each thing once: a workflow has a row per version.
+//   [list-1] A limit above the server's page size is served by several pages.
+//   [list-2] When there is more than was asked for, stderr says how to go on; JSON has it in
+//        "next".
+//   [list-3] -o ids names each thing once: a workflow has a row per version.
 #pragma once
 #include "cli/client/session.h"
 

@@ -4,9 +4,9 @@
 // in the same place; elsewhere only what is new or has changed is printed, a line each, so that the
 // output can be read by a program or kept in a file.
 //
-//   [W1] What is compared is what the server answers, not what is drawn: ages grow by themselves.
-//        On a terminal they are brought up now and then.
-//   [W2] Ctrl-C ends it, with exit code 130.
+//   [list-watch-1] What is compared is what the server answers, not what is drawn: ages grow by
+//        themselves. On a terminal they are brought up now and then.
+//   [list-watch-2] Ctrl-C ends it, with exit code 130.
 //
 // Not here: pages and forms of output (list.c).
 #include "base/containers/map.h"
@@ -79,7 +79,7 @@ static bool look(ListWatch *watch) {
     bool is_changed = is_ok && take_changes(watch, &items, &changed);
     int64_t now_ms = env_now_ms(env_system());
     bool is_drawn = session->terminal.is_terminal && session->format == OUTPUT_TABLE;
-    bool is_old = now_ms - watch->drawn_at_ms >= REFRESH_MS; // [W1]
+    bool is_old = now_ms - watch->drawn_at_ms >= REFRESH_MS; // [list-watch-1]
     session->now_ms = now_ms;
     if (is_ok && is_drawn && (is_changed || is_old)) {
         fputs("\033[H\033[2J", stdout);
@@ -106,6 +106,6 @@ void list_watch(Session *session, const Listing *listing) {
     ListWatch watch = {.session = session, .listing = listing};
     strmap_init(&watch.seen);
     while (look(&watch) && wait_a_second()) {}
-    if (session_is_stopped()) session->exit_code = EXIT_CODE_INTERRUPTED; // [W2]
+    if (session_is_stopped()) session->exit_code = EXIT_CODE_INTERRUPTED; // [list-watch-2]
     forget(&watch.seen);
 }

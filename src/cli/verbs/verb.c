@@ -3,7 +3,7 @@
 // Each shape has one function: the options are made of the verb's, the session is the usual one,
 // and what is done in it is that of lists, details and bulk changes.
 //
-// Invariants [Y1] and [Y2] are in verb.h.
+// Invariants [verb-1] and [verb-2] are in verb.h.
 //
 // Not here: commands that do more than one of these things, which are functions of their own.
 #include "cli/verbs/verb.h"
@@ -50,7 +50,7 @@ static bool put_filters(Doing *doing, Buf *path) {
     for (size_t i = 0; i < doing->count; i++) {
         const VerbOption *option = &doing->verb->options[i];
         char name[BODY_NAME_MAX];
-        body_name(option->name, name); // [Y1]
+        body_name(option->name, name); // [verb-1]
         Str value = doing->values[i];
         for (size_t j = 0; j < doing->lists[i].count; j++)
             client_put_query(path, name, str_from(doing->lists[i].items[j]));
@@ -120,7 +120,7 @@ static Str make_body(Doing *doing) {
     if (doing->count == 0) return STR_NULL;
     Body body;
     body_begin(&body, &doing->session);
-    (void)body_put_options(&body, &doing->table, none); // [Y1]; they are all texts
+    (void)body_put_options(&body, &doing->table, none); // [verb-1]; they are all texts
     return body_end(&body);
 }
 

@@ -5,9 +5,10 @@
 //   VERB_SHOW     abide task show TASK                                    one thing, in full
 //   VERB_CHANGE   abide wf cancel RUN... [--reason TEXT …]                the same to each of many
 //
-//   [Y1] Options go to the server under their own names, with "_" for "-": of a list into the
+//   [verb-1] Options go to the server under their own names, with "_" for "-": of a list into the
 //        query, of a change into the body. What is not given is left to the server.
-//   [Y2] A verb is all there is to its command: help, completions and manual pages follow from it.
+//   [verb-2] A verb is all there is to its command: help, completions and manual pages follow from
+//        it.
 #pragma once
 #include "cli/verbs/list.h"
 

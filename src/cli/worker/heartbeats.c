@@ -1,4 +1,4 @@
-// Heartbeats of a worker: one thread renews the leases of all tasks that it has [W3].
+// Heartbeats of a worker: one thread renews the leases of all tasks that it has [worker-3].
 //
 // The answers say which tasks are not wanted any more; those are asked to end.
 //
@@ -67,7 +67,7 @@ static void read_heartbeats(Worker *worker, const JsonValue *answer) {
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void send_once(Worker *worker, Client *client, const Buf *body) { // [W3]
+static void send_once(Worker *worker, Client *client, const Buf *body) { // [worker-3]
     Arena arena;
     ClientAnswer answer;
     Diag diag;

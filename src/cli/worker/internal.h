@@ -1,4 +1,4 @@
-// What the threads of a worker share. Invariants [W1]-[W5] are in worker.h.
+// What the threads of a worker share. Invariants [worker-1]-[worker-5] are in worker.h.
 #pragma once
 #include "base/containers/buf.h"
 #include "cli/worker/worker.h"
@@ -21,7 +21,7 @@ typedef struct Worker {
     int64_t item_count; // in outbox, and being sent
     bool is_stopping, has_ended;
     bool is_claiming;
-    Status failure; // [W5]
+    Status failure; // [worker-5]
     int failure_http_status;
     Diag failure_diag;
 } Worker;

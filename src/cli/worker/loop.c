@@ -1,7 +1,7 @@
 // The threads of a worker and what they hand each other.
 //
 // One lock and one condition guard everything; each thread talks to the server over a connection of
-// its own. Invariants [W1]-[W5] are in worker.h.
+// its own. Invariants [worker-1]-[worker-5] are in worker.h.
 //
 // Not here: telling what became of tasks (worker/outbox.c), heartbeats (worker/heartbeats.c), what
 // is done with a task (worker/program.c), arguments (worker.c).
@@ -189,7 +189,7 @@ static void begin_job(Worker *worker, const JsonValue *task) {
         list_append(&worker->todo, &job->link);
         worker->job_count++;
         job = NULL;
-    } else if (!str_is_null(job->id)) { // [W4], or no descriptor is left
+    } else if (!str_is_null(job->id)) { // [worker-4], or no descriptor is left
         outbox_add(worker, job, (JobOutcome){JOB_RELEASED, STR_NULL});
     }
     worker_note_change(worker);
@@ -197,7 +197,7 @@ static void begin_job(Worker *worker, const JsonValue *task) {
     if (job != NULL) free_job(job);
 }
 
-static int64_t wait_for_room(Worker *worker) { // [W1]; 0 = stopping
+static int64_t wait_for_room(Worker *worker) { // [worker-1]; 0 = stopping
     pthread_mutex_lock(&worker->lock);
     int64_t room = 0;
     for (; !worker->is_stopping; worker_wait_until(worker, INT64_MAX)) {
@@ -227,7 +227,7 @@ static bool claim_once(Worker *worker, Client *client, int64_t room, int64_t *pa
     }
     arena_done(&arena);
     if (status != OK && !is_refused) worker_pause(worker, pause_ms, true);
-    if (is_refused) worker->failure = status; // [W5]
+    if (is_refused) worker->failure = status; // [worker-5]
     return !is_refused;
 }
 
@@ -269,7 +269,7 @@ static void call_off(Worker *worker, int64_t until_ms) {
     client_close(client);
 }
 
-static void wind_up(Worker *worker) { // [W4]
+static void wind_up(Worker *worker) { // [worker-4]
     int64_t until_ms = worker_monotonic_ms() + worker->config->grace_ms;
     pthread_mutex_lock(&worker->lock);
     worker->is_stopping = true;

@@ -1,7 +1,7 @@
 // What a worker tells the server: results, errors, tasks that are handed back.
 //
-// One thread sends. What is ready together travels together [W2]; when the server refuses a batch
-// for good, each item is sent alone, so that one does not hold up the others.
+// One thread sends. What is ready together travels together [worker-2]; when the server refuses a
+// batch for good, each item is sent alone, so that one does not hold up the others.
 //
 // Not here: where outcomes come from (worker/loop.c, worker/program.c).
 #include "base/memory.h"
@@ -96,7 +96,7 @@ static void note_verdicts(Worker *worker, const JsonValue *answer) {
     }
 }
 
-// [W2] Answers the HTTP status: 2xx, or a refusal for good. 0: the worker has ended before.
+// [worker-2] Answers the HTTP status: 2xx, or a refusal for good. 0: the worker has ended before.
 static int tell(Worker *worker, Client *client, const List *items, Diag *diag) {
     Buf body;
     buf_init(&body, WORKER_BODY_MAX);

@@ -3,15 +3,15 @@
 //   claimer ──▶ todo ──▶ performers (one thread per task at a time) ──▶ outbox ──▶ sender
 //                          ▲ heartbeats for all that run, from one thread
 //
-//   [W1] At most `concurrency` tasks are claimed and not yet performed: nothing waits here that
-//        another worker could begin.
-//   [W2] What became of a task is told until the server has accepted or refused it. Telling it
-//        twice is harmless: the token decides. What is ready together travels together.
-//   [W3] While a task is performed its lease is renewed, each time well before it ends.
-//   [W4] Stopping claims nothing any more, waits for what runs, and hands back what does not finish
-//        in time, so that no attempt is lost.
-//   [W5] A server that goes away is waited for, with growing pauses; one that refuses us for good
-//        (a bad token, a bad request) ends the worker.
+//   [worker-1] At most `concurrency` tasks are claimed and not yet performed: nothing waits here
+//        that another worker could begin.
+//   [worker-2] What became of a task is told until the server has accepted or refused it. Telling
+//        it twice is harmless: the token decides. What is ready together travels together.
+//   [worker-3] While a task is performed its lease is renewed, each time well before it ends.
+//   [worker-4] Stopping claims nothing any more, waits for what runs, and hands back what does not
+//        finish in time, so that no attempt is lost.
+//   [worker-5] A server that goes away is waited for, with growing pauses; one that refuses us for
+//        good (a bad token, a bad request) ends the worker.
 #pragma once
 #include "base/containers/list.h"
 #include "base/log.h"
@@ -65,7 +65,7 @@ typedef struct WorkerConfig {
 } WorkerConfig;
 
 // Works until SIGTERM or SIGINT, which the caller has blocked in this thread; a second one kills.
-// Not OK: the server refused us [W5]; *ret_http_status says how (0: it did not).
+// Not OK: the server refused us [worker-5]; *ret_http_status says how (0: it did not).
 MUST_CHECK Status worker_run(const WorkerConfig *config, int *ret_http_status, Diag *diag);
 
 // A program per task: the `perform` of `abide worker`.

@@ -3,7 +3,7 @@
 // Two are out at a time at most, so a few spare ones are all there can be; they are kept because
 // their arenas have grown to what a batch needs.
 //
-// Invariants [K1]-[K3] are in commit.h.
+// Invariants [commit-1]-[commit-3] are in commit.h.
 //
 // Not here: what goes into one (coordinator/gather.c), what comes of it (coordinator/apply.c,
 // coordinator/failed.c).
@@ -17,19 +17,19 @@ size_t commit_room(const Commit *commit) { return commit->most - commit->batch.c
 static Op *add(Commit *commit, CommitItem item) {
     vec_push(&commit->items, item);
     ASSERT(commit->items.count == commit->batch.count &&
-           commit->batch.ops[commit->batch.count - 1] == item.op); // [K2]
+           commit->batch.ops[commit->batch.count - 1] == item.op); // [commit-2]
     return item.op;
 }
 
 Op *commit_add_own(Commit *commit, OpKind kind) { return commit_add_result(commit, kind, NULL); }
 
 Op *commit_add_result(Commit *commit, OpKind kind, Execution *execution) {
-    ASSERT(commit_room(commit) > 0); // [K1]
+    ASSERT(commit_room(commit) > 0); // [commit-1]
     return add(commit, (CommitItem){.op = batch_add(&commit->batch, kind), .execution = execution});
 }
 
 void commit_add_request(Commit *commit, Request *request) {
-    ASSERT(commit_room(commit) > 0); // [K1]
+    ASSERT(commit_room(commit) > 0); // [commit-1]
     batch_add_op(&commit->batch, &request->op);
     (void)add(commit, (CommitItem){.op = &request->op, .request = request});
 }
@@ -83,7 +83,7 @@ void commits_sign(Commits *self, Commit *commit) {
 }
 
 Commit *commits_hand_out(Commits *self, Commit *commit) {
-    ASSERT(self->out_count < COMMITS_OUT_MAX); // [K3]
+    ASSERT(self->out_count < COMMITS_OUT_MAX); // [commit-3]
     self->out_count++;
     return commit;
 }

@@ -3,10 +3,11 @@
 // A commit is not a turn: a turn is what one run does between two waits, a commit carries the turns
 // of many runs, requests from outside and the engine's own operations.
 //
-//   [K1] A commit holds at most `most` operations, never more than LIMIT_BATCH_OPS: each enters
-//        through commit_add, which asserts it.
-//   [K2] items[i] is batch.ops[i], and who it is for.
-//   [K3] COMMITS_OUT_MAX are out at a time, finished in the order in which they were prepared.
+//   [commit-1] A commit holds at most `most` operations, never more than LIMIT_BATCH_OPS: each
+//        enters through commit_add, which asserts it.
+//   [commit-2] items[i] is batch.ops[i], and who it is for.
+//   [commit-3] COMMITS_OUT_MAX are out at a time, finished in the order in which they were
+//        prepared.
 #pragma once
 #include "base/containers/vec.h"
 #include "engine/world/execution.h"
@@ -43,7 +44,7 @@ typedef struct Commits {
     LeaseSecret secret;  // of this process
     int64_t node;        // key of our NodeRow; 0 = not joined
     int64_t last_number; // of the last batch prepared
-    size_t out_count;    // [K3]
+    size_t out_count;    // [commit-3]
     List spare;
 } Commits;
 

@@ -1,7 +1,7 @@
 // Intake: three queues and their counts.
 //
 // The counts are what the share of a batch is computed from, so they are kept and not counted
-// anew. [I1] and [I2] are in intake.h.
+// anew. [intake-1] and [intake-2] are in intake.h.
 //
 // Not here: who gets how much of a batch (coordinator/gather.c).
 #include "engine/commits/intake.h"
@@ -40,7 +40,7 @@ static bool is_report(OpKind kind) {
 }
 
 void intake_add_request(Intake *self, Request *request, IntakeEnd end) {
-    bool is_of_worker = is_report(request->op.kind); // [I2]
+    bool is_of_worker = is_report(request->op.kind); // [intake-2]
     add(is_of_worker ? &self->reports : &self->requests, &request->link, end);
     if (is_of_worker) self->report_count++;
     else self->request_count++;

@@ -1,10 +1,10 @@
 // Intake: what waits for a place in a batch: requests of callers, reports of workers about their
 // tasks, and results of executions.
 //
-//   [I1] Each is a queue: whoever comes first goes first. What a failed commit gives back goes to
-//        the front again, in its order.
-//   [I2] Reports have a queue of their own: workers bring hundreds at a time, and a caller who
-//        wants one thing must not wait for all of them.
+//   [intake-1] Each is a queue: whoever comes first goes first. What a failed commit gives back
+//        goes to the front again, in its order.
+//   [intake-2] Reports have a queue of their own: workers bring hundreds at a time, and a caller
+//        who wants one thing must not wait for all of them.
 #pragma once
 #include "engine/world/execution.h"
 #include "engine/world/request.h"

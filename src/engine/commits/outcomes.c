@@ -3,7 +3,7 @@
 // Tries come further and further apart, with a little chance in it so that nodes do not ask in
 // step. A store that is full is down as well: it is read and not written.
 //
-// Invariants [Y1], [Y2] are in outcomes.h.
+// Invariants [outcomes-1], [outcomes-2] are in outcomes.h.
 //
 // Not here: who is told, and what becomes of the parts of a failed commit (coordinator/failed.c).
 #include "engine/commits/outcomes.h"
@@ -26,7 +26,7 @@ void outcomes_note_damage(Outcomes *self, const Diag *diag) {
 void outcomes_note_failure(Outcomes *self, int64_t since_ms, const Diag *diag) {
     self->error_count++;
     self->reason = *diag;
-    if (!self->is_away) self->away_since_ms = since_ms; // [Y2]
+    if (!self->is_away) self->away_since_ms = since_ms; // [outcomes-2]
     self->is_away = true;
     outcomes_note_damage(self, diag);
 }
@@ -41,7 +41,7 @@ void outcomes_note_good(Outcomes *self) {
 }
 
 void outcomes_add(Outcomes *self, Commit *commit, bool is_unknown) {
-    ASSERT(self->failed_count < COMMITS_OUT_MAX); // [Y1]
+    ASSERT(self->failed_count < COMMITS_OUT_MAX); // [outcomes-1]
     self->is_unknown = self->is_unknown || is_unknown;
     self->failed[self->failed_count++] = commit;
 }

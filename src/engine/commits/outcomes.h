@@ -4,9 +4,9 @@
 // and the store keeps the number of the last one it applied: so the question "did it happen?" has
 // an answer (coordinator/failed.c asks it).
 //
-//   [Y1] Failed commits are kept oldest first, and no more than are out at a time.
-//   [Y2] The store is away from the beginning of the batch that failed first until everything that
-//        failed is settled.
+//   [outcomes-1] Failed commits are kept oldest first, and no more than are out at a time.
+//   [outcomes-2] The store is away from the beginning of the batch that failed first until
+//        everything that failed is settled.
 #pragma once
 #include "engine/commits/commit.h"
 
@@ -14,13 +14,13 @@ typedef enum StoreHealth { STORE_IS_UP, STORE_IS_DOWN } StoreHealth;
 
 typedef struct Outcomes {
     const CoordinatorSetup *setup;
-    Commit *failed[COMMITS_OUT_MAX]; // [Y1]
+    Commit *failed[COMMITS_OUT_MAX]; // [outcomes-1]
     size_t failed_count;
     bool is_unknown; // of some it is not known whether they happened
     int64_t retry_at_ms;
     int64_t retry_count;
     StoreHealth health; // as the world was told
-    bool is_away;       // [Y2]
+    bool is_away;       // [outcomes-2]
     int64_t away_since_ms;
     Diag reason; // what the store said last
     int64_t error_count;

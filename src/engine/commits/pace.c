@@ -4,7 +4,7 @@
 // that it finds its level from either side within a few batches. A slow commit may have been the
 // machine's fault: so it falls to a quarter at most.
 //
-// Invariants [P1] to [P3] are in pace.h.
+// Invariants [pace-1] to [pace-3] are in pace.h.
 #include "engine/commits/pace.h"
 #include "base/assert.h"
 #include "base/limits.h"
@@ -19,10 +19,10 @@ void pace_init(Pace *self) { *self = (Pace){.most = FIRST_MOST, .cut_most = LIMI
 void pace_good(Pace *self, size_t count, uint64_t took_ns) {
     uint64_t took_ms = took_ns / 1000000u;
     bool is_small = count <= PACED_MIN;
-    self->cut_most = at_most(2 * self->cut_most, LIMIT_BATCH_OPS); // [P2]
+    self->cut_most = at_most(2 * self->cut_most, LIMIT_BATCH_OPS); // [pace-2]
     if (is_small) self->flush_ms = (3 * self->flush_ms + took_ms) / 4;
     uint64_t wanted_ms = at_least(2 * self->flush_ms, COMMIT_MS);
-    bool is_used = 2 * count > self->most; // [P3]
+    bool is_used = 2 * count > self->most; // [pace-3]
     if (took_ms > wanted_ms && !is_small) {
         size_t fitting = at_least(count * wanted_ms / took_ms, self->most / 4);
         self->most = at_least(at_most(fitting, self->most), PACED_MIN);

@@ -1,7 +1,7 @@
 // Apply: what the store answered becomes effects: replies, wake-ups, executions, events.
 //
-// Everything here happens after the commit answered OK ([C1] of coordinator.h), in one go: first
-// what the batch says of runs, then the answers to those who asked.
+// Everything here happens after the commit answered OK ([coordinator-1] of coordinator.h), in one
+// go: first what the batch says of runs, then the answers to those who asked.
 //
 // Not here: what a run's own turn means (turns.c), commits that failed (failed.c).
 #include "base/assert.h"
@@ -70,7 +70,7 @@ static void apply_request(Coordinator *c, Request *request) {
     request->done(request);
 }
 
-// [C1] The batch is durable: everybody learns what became of their part of it.
+// [coordinator-1] The batch is durable: everybody learns what became of their part of it.
 void apply_commit(Coordinator *c, Commit *commit) {
     c->commit_count++;
     c->operation_count += (int64_t)commit->batch.count;

@@ -4,7 +4,7 @@
 // Why batches: a commit costs one fsync or one round trip whatever its size, so the cost per
 // input falls as load rises, and there is exactly one point where the world may change.
 //
-// Invariants [C1]-[C5] are in coordinator.h, with a picture of the parts.
+// Invariants [coordinator-1]-[coordinator-5] are in coordinator.h, with a picture of the parts.
 //
 // Not here: what goes into a batch (gather.c), what its answers do (apply.c), failed commits
 // (failed.c), executing (dispatch.c), threads (api/driver.c).

@@ -31,14 +31,15 @@
 //        |           v
 //        +------- Executions: the world performs them, the results are taken in
 //
-//   [C1] No reply, wake-up or task leaves before the commit that records it answered OK.
-//   [C2] A batch whose outcome is unknown is looked up by its number and submitted again only
-//        when it was not applied; so every operation happens once.
-//   [C3] A run has at most one execution under way, and none while its output is in a batch.
-//   [C4] What is in memory is bounded: active runs, parked runs, operations in a batch.
-//   [C5] Timers fire at multiples of the timer resolution: those due within one span share a
-//        commit, none is early, and none is late by a whole span for this reason. What is due
-//        already when a run parks, or when the node begins, is not a timer that is waited for.
+//   [coordinator-1] No reply, wake-up or task leaves before the commit that records it answered OK.
+//   [coordinator-2] A batch whose outcome is unknown is looked up by its number and submitted again
+//        only when it was not applied; so every operation happens once.
+//   [coordinator-3] A run has at most one execution under way, and none while its output is in a
+//        batch.
+//   [coordinator-4] What is in memory is bounded: active runs, parked runs, operations in a batch.
+//   [coordinator-5] Timers fire at multiples of the timer resolution: those due within one span
+//        share a commit, none is early, and none is late by a whole span for this reason. What is
+//        due already when a run parks, or when the node begins, is not a timer that is waited for.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/world/awaits.h"

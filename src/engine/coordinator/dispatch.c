@@ -101,7 +101,7 @@ static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule
 static bool dispatch(Coordinator *c, ResidentRun *run) {
     if (run->kind != RUN_FLOW) {
         Runner *runner = workflows_get(&c->workflows, run->workflow);
-        ASSERT(runner != NULL); // [S4] of store/batch.h
+        ASSERT(runner != NULL); // [store-batch-4] of store/batch.h
         execute(c, run, runner, NULL);
         return true;
     }
@@ -166,7 +166,7 @@ static bool go_on(Coordinator *c, Execution *execution) {
 
 void dispatch_came_back(Coordinator *c, Execution *execution) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
-    ASSERT(run != NULL && run->phase == PHASE_EXECUTING); // [C3]
+    ASSERT(run != NULL && run->phase == PHASE_EXECUTING); // [coordinator-3]
     const TurnOutput *output = &execution->output;
     bool is_cut_short =
         output->is_preempted &&

@@ -5,26 +5,26 @@
 // an answer. If it did not, the very same operations are submitted again; if it did, callers get
 // their answers, and runs are read back.
 //
-//   [O1] While a failed commit is unsettled nothing else is prepared, so order is kept.
-//   [O2] Callers wait while the engine retries. Those of whom nothing can have happened (they wait
-//        for a place, or their batch was never sent) are told ERR_UNAVAILABLE once the store has
-//        been away for AWAY_MS; those who come later at once. The others, whose outcome is unknown,
-//        wait for at most `store_retry_attempts`, or UNKNOWN_MS if the store cannot even be asked.
-//        Nothing of anybody who was told so is submitted again.
-//   [O3] A node that was fenced off forgets its runs, joins anew, and submits what callers asked
-//        for once more: nothing of a fenced batch happened.
-//   [O4] A batch that is refused for a reason that will not go away (a limit, bad or damaged data)
-//        is never submitted again as it is. Nothing of it happened; so it is taken apart, each part
-//        goes back to where it came from, and the next batches are half as large, down to one
-//        operation. What is refused alone fails alone: its caller is told, its run or task fails
-//        with the reason, the engine's own work rests. Each good commit doubles the size again
-//        ([P2] of commits/pace.h).
-//   [O5] So is a batch that fails for the third time although the store can be asked, and says that
-//        it was not applied: it may be more than the store can do in its time. What is alone makes
-//        way for the others and comes again after them.
-//   [O6] A store that is full is read and not written. Callers are told STORE_FULL as soon as one
-//        try has failed, and each that comes makes the next try. So that it is known when there is
-//        room again, something of our own is tried until it holds: a renewal of the lease if
+//   [failed-1] While a failed commit is unsettled nothing else is prepared, so order is kept.
+//   [failed-2] Callers wait while the engine retries. Those of whom nothing can have happened (they
+//        wait for a place, or their batch was never sent) are told ERR_UNAVAILABLE once the store
+//        has been away for AWAY_MS; those who come later at once. The others, whose outcome is
+//        unknown, wait for at most `store_retry_attempts`, or UNKNOWN_MS if the store cannot even
+//        be asked. Nothing of anybody who was told so is submitted again.
+//   [failed-3] A node that was fenced off forgets its runs, joins anew, and submits what callers
+//        asked for once more: nothing of a fenced batch happened.
+//   [failed-4] A batch that is refused for a reason that will not go away (a limit, bad or damaged
+//        data) is never submitted again as it is. Nothing of it happened; so it is taken apart,
+//        each part goes back to where it came from, and the next batches are half as large, down to
+//        one operation. What is refused alone fails alone: its caller is told, its run or task
+//        fails with the reason, the engine's own work rests. Each good commit doubles the size
+//        again ([pace-2] of commits/pace.h).
+//   [failed-5] So is a batch that fails for the third time although the store can be asked, and
+//        says that it was not applied: it may be more than the store can do in its time. What is
+//        alone makes way for the others and comes again after them.
+//   [failed-6] A store that is full is read and not written. Callers are told STORE_FULL as soon as
+//        one try has failed, and each that comes makes the next try. So that it is known when there
+//        is room again, something of our own is tried until it holds: a renewal of the lease if
 //        nothing else of ours has failed.
 //
 // Not here: the normal course (coordinator.c).
@@ -62,7 +62,7 @@ bool coordinator_is_stranded(const Coordinator *c) {
 
 int64_t failed_next_ms(const Coordinator *c) {
     bool is_waited_for = intake_is_waited_for(&c->intake);
-    if (coordinator_is_store_full(c) && is_waited_for) return 0; // [O6]
+    if (coordinator_is_store_full(c) && is_waited_for) return 0; // [failed-6]
     return outcomes_next_ms(&c->outcomes, is_waited_for || c->is_stopping);
 }
 
@@ -93,15 +93,15 @@ static void refuse_requests(Coordinator *c, Commit *commit, Status status, const
     commit->batch.count = kept;
 }
 
-// [O2] Of those that wait for a place.
+// [failed-2] Of those that wait for a place.
 static void refuse_queue(Coordinator *c, Status status, const Diag *diag) {
     for (Request *request; (request = intake_take_either(&c->intake)) != NULL;)
         request_answer(request, status, diag);
 }
 
-// [O2] `is_over`: also those whose outcome is unknown.
+// [failed-2] `is_over`: also those whose outcome is unknown.
 static void refuse_waiting(Coordinator *c, bool is_over) {
-    if (coordinator_is_store_full(c)) { // [O6]
+    if (coordinator_is_store_full(c)) { // [failed-6]
         refuse_queue(c, ERR_LIMIT, &c->outcomes.reason);
         return;
     }
@@ -110,7 +110,8 @@ static void refuse_waiting(Coordinator *c, bool is_over) {
     (void)diag_set(&unknown, ERR_UNAVAILABLE, c->outcomes.reason.code, "the outcome is unknown; %s",
                    c->outcomes.reason.message);
     for (size_t i = 0; i < c->outcomes.failed_count; i++) {
-        bool is_known = !c->outcomes.failed[i]->batch.out.has_answers; // [S3] of store/batch.h
+        bool is_known =
+            !c->outcomes.failed[i]->batch.out.has_answers; // [store-batch-3] of store/batch.h
         if (is_over || is_known)
             refuse_requests(c, c->outcomes.failed[i], ERR_UNAVAILABLE,
                             is_known ? &c->outcomes.reason : &unknown);
@@ -147,7 +148,7 @@ static void drop_run(Coordinator *c, Execution *execution) {
     executions_put(&c->executions, execution);
 }
 
-// [O3] Requests go back to the head of the queue, in order.
+// [failed-3] Requests go back to the head of the queue, in order.
 static void take_apart_fenced(Coordinator *c, Commit *commit) {
     if (commit->batch.node == c->commits.node) failed_fenced_off(c);
     tasks_forget_claims(&c->tasks, commit);
@@ -167,7 +168,8 @@ static void take_apart_fenced(Coordinator *c, Commit *commit) {
 
 // ---- refused for good ----
 
-// [O4] Everything goes back to the head of its queue, in order; [O5] what is alone to the end.
+// [failed-4] Everything goes back to the head of its queue, in order; [failed-5] what is alone to
+//      the end.
 static void take_apart(Coordinator *c, Commit *commit) {
     bool is_alone = commit->batch.count == 1;
     IntakeEnd end = is_alone ? INTAKE_BACK : INTAKE_FRONT;
@@ -226,7 +228,7 @@ static void refused(Coordinator *c, Commit *commit, Status status, const Diag *d
     take_apart(c, commit);
 }
 
-static void add_probe(const Coordinator *c, Commit *commit) { // [O6]
+static void add_probe(const Coordinator *c, Commit *commit) { // [failed-6]
     Op *op = commit_add_own(commit, OP_RENEW);
     op->in.renew.lease_ms = c->setup.config.lease_ms;
     op->in.renew.resident_count = (int64_t)coordinator_resident_count(c);
@@ -254,8 +256,8 @@ void failed_commit(Coordinator *c, Commit *commit, Status status, const Diag *di
 
 // ---- applied after all ----
 
-// Callers get the answers that were found before the commit was tried ([S3] of store/batch.h). Time
-// has passed since, though: each run of the commit is read back.
+// Callers get the answers that were found before the commit was tried ([store-batch-3] of
+// store/batch.h). Time has passed since, though: each run of the commit is read back.
 static void apply_late(Coordinator *c, Commit *commit) {
     ASSERT(commit->batch.out.has_answers);
     tasks_forget_claims(&c->tasks, commit);
@@ -317,7 +319,7 @@ static Commit *submit_again(Coordinator *c, Commit *commit) {
     return commits_hand_out(&c->commits, commit);
 }
 
-// [O5] Of two the later one first, so that the earlier one's stand before its own.
+// [failed-5] Of two the later one first, so that the earlier one's stand before its own.
 static void take_all_apart(Coordinator *c, Commit *first) {
     if (c->outcomes.failed_count > 0) take_apart(c, outcomes_take_first(&c->outcomes));
     take_apart(c, first);
@@ -341,7 +343,7 @@ static Commit *rejoin(Coordinator *c) {
 
 Commit *failed_retry(Coordinator *c) {
     if (c->commits.out_count > 0) return NULL;
-    bool is_wanted = coordinator_is_store_full(c) && intake_is_waited_for(&c->intake); // [O6]
+    bool is_wanted = coordinator_is_store_full(c) && intake_is_waited_for(&c->intake); // [failed-6]
     if (env_now_ms(c->setup.env) < c->outcomes.retry_at_ms && !is_wanted) {
         refuse_waiting(c, false);
         return NULL;
@@ -363,7 +365,7 @@ Commit *failed_retry(Coordinator *c) {
     }
     while (c->outcomes.failed_count > 0) {
         Commit *commit = outcomes_take_first(&c->outcomes);
-        bool is_applied = commit->batch.number <= applied; // [C2]
+        bool is_applied = commit->batch.number <= applied; // [coordinator-2]
         bool is_too_much =
             c->outcomes.retry_count >= APART_ATTEMPTS && !coordinator_is_store_full(c);
         if (!is_applied && is_too_much) {

@@ -6,8 +6,8 @@
 // does not fit comes with the next batch. The lease of the node and those of its tasks come before
 // all of them: each wants room once in a third of a lease, so they cannot fill batch after batch.
 //
-//   [G1] Nobody is left out for ever, however small a batch is: the odd place goes to another party
-//        each time.
+//   [gather-1] Nobody is left out for ever, however small a batch is: the odd place goes to another
+//        party each time.
 //
 // Not here: how large a batch may be (commits/pace.c), the engine's own operations
 // (work/own_work.c), what becomes of them (apply.c), batches that were refused (failed.c).
@@ -16,7 +16,7 @@
 
 typedef enum Party { PARTY_RESULTS, PARTY_REQUESTS, PARTY_REPORTS, PARTY_OWN, PARTY_COUNT } Party;
 
-// As much as each wants, or an equal share of the room; what is left of it goes round. [G1]
+// As much as each wants, or an equal share of the room; what is left of it goes round. [gather-1]
 static void share_room(size_t room, const size_t wanted[PARTY_COUNT], size_t first,
                        size_t given[PARTY_COUNT]) {
     for (;;) {

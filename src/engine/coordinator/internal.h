@@ -61,7 +61,7 @@ MUST_CHECK Status coordinator_join(Coordinator *c, Diag *diag);
 Commit *gather(Coordinator *c);
 
 // ---- apply.c ----
-// [C1] The batch is durable: everybody learns what became of their part of it.
+// [coordinator-1] The batch is durable: everybody learns what became of their part of it.
 void apply_commit(Coordinator *c, Commit *commit);
 void apply_damage(Coordinator *c, const Commit *commit); // what the store found damaged is told
 

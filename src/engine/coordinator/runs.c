@@ -55,8 +55,8 @@ static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) 
         run->is_stale = true; // a forced change: what is in memory may be wrong
         return;
     }
-    // Another node may have executed it since: then the log holds more than we know ([M1] of
-    // resident.h). What was delivered quietly when it parked is known already.
+    // Another node may have executed it since: then the log holds more than we know ([resident-1]
+    // of resident.h). What was delivered quietly when it parked is known already.
     size_t known = 0;
     while (known < ready->resolved_count && ready->resolved[known].seq <= run->last_seq) known++;
     bool is_complete = ready->last_seq - run->last_seq == (int64_t)(ready->resolved_count - known);

@@ -19,7 +19,7 @@ static Str base_name(Str path) {
 // What its file is called in messages.
 static Str definition_file(const DefinitionRow *row, Arena *arena) {
     if (!str_is_null(row->file)) return row->file;
-    return arena_printf(arena, "%.*s.flow", STR_ARG(row->name)); // [D2]
+    return arena_printf(arena, "%.*s.flow", STR_ARG(row->name)); // [definition-2]
 }
 
 Status definition_fill(const FlowModule *module, Arena *arena, Op *op, Diag *diag) {
@@ -60,5 +60,5 @@ Status definition_module(const DefinitionRow *row, Arena *arena, FlowModule **re
     bool is_kept = !str_is_null(row->code);
     if (is_kept && flow_image_read(row->code, file_name, row->source, ret_module, diag) == OK)
         return OK;
-    return flow_compile_stored(file_name, row->source, ret_module, diag); // [D1]
+    return flow_compile_stored(file_name, row->source, ret_module, diag); // [definition-1]
 }

@@ -1,9 +1,10 @@
 // Definitions: scripts into the store's rows and back into modules.
 //
-//   [D1] What a version was compiled to when it was deployed is what its runs execute, whichever
-//        build they are taken up by. Only where that is not kept, or cannot be used by this build,
-//        the source is compiled anew; snapshots taken in other code are then refused one by one.
-//   [D2] A definition whose file nobody has named is called by its workflow: NAME.flow.
+//   [definition-1] What a version was compiled to when it was deployed is what its runs execute,
+//        whichever build they are taken up by. Only where that is not kept, or cannot be used by
+//        this build, the source is compiled anew; snapshots taken in other code are then refused
+//        one by one.
+//   [definition-2] A definition whose file nobody has named is called by its workflow: NAME.flow.
 #pragma once
 #include "flow/flow.h"
 #include "store/batch.h"

@@ -1,6 +1,6 @@
 // Modules: scripts made ready from their definitions on demand.
 //
-// The oldest are dropped when there are too many. [Z1] is in modules.h.
+// The oldest are dropped when there are too many. [modules-1] is in modules.h.
 //
 // Not here: deploying (the store's OP_DEFINE), executing (runners/flow.c), rows into modules
 // (definition.c).
@@ -53,7 +53,7 @@ Status modules_get(Modules *self, int64_t definition, FlowModule **ret_module, D
         TRY(status);
         make_room(self);
         (void)map_put(&self->by_definition, (uint64_t)definition, module);
-        ASSERT(self->by_definition.count <= LIMIT_CACHED_MODULES); // [Z1]
+        ASSERT(self->by_definition.count <= LIMIT_CACHED_MODULES); // [modules-1]
     }
     *ret_module = module;
     return OK;

@@ -1,6 +1,6 @@
 // Modules: the compiled scripts of definitions, once per version.
 //
-//   [Z1] A definition never changes, so a compiled one never goes stale. At most
+//   [modules-1] A definition never changes, so a compiled one never goes stale. At most
 //        LIMIT_CACHED_MODULES are kept; runs that execute one hold their own reference.
 #pragma once
 #include "base/containers/map.h"

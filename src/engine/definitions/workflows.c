@@ -1,8 +1,8 @@
 // Workflows: names and runners.
 //
 // A batch refers to the set of names as it was when the batch was gathered; so a set never changes,
-// and adding a name makes another one ([W1] of model/workflow_set.h). The names themselves stay as
-// long as this does.
+// and adding a name makes another one ([workflow-set-1] of model/workflow_set.h). The names
+// themselves stay as long as this does.
 //
 // Not here: scripts (modules.c), calling the functions (runners/native.c).
 #include "engine/definitions/workflows.h"

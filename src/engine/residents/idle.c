@@ -1,12 +1,12 @@
 // Idle: when parked runs leave memory, and how one comes back for a reader.
 //
-// A parked run is only a cache (resident.h [M1]): its turn committed everything, so releasing it
-// takes no last checkpoint, only an entry in its log. It leaves when it has waited for its
-// time-out, when there is no room, or when somebody asks for it. Waking loads it again
-// (loading.c), which is the same for an event, a timer, a cancellation or a rewind: the
-// store makes the run ready, and who is not in memory is read from the store.
+// A parked run is only a cache (resident.h [resident-1]): its turn committed everything, so
+// releasing it takes no last checkpoint, only an entry in its log. It leaves when it has waited for
+// its time-out, when there is no room, or when somebody asks for it. Waking loads it again
+// (loading.c), which is the same for an event, a timer, a cancellation or a rewind: the store makes
+// the run ready, and who is not in memory is read from the store.
 //
-// Invariants [J1]-[J4] are in idle.h.
+// Invariants [residents-idle-1]-[residents-idle-4] are in idle.h.
 //
 // Not here: what idle is (model/waits.h, store/kernel/runs/idle.c), loading (loading.c).
 #include "engine/residents/idle.h"
@@ -67,8 +67,8 @@ static void schedule(Idle *self, ResidentRun *run) {
 void idle_parked(Idle *self, ResidentRun *run, const TurnOutput *output) {
     bool is_quiet = wait_set_is_quiet(&output->waits);
     run->parked_at_ms = env_now_ms(self->setup->env);
-    run->idle_timeout_ms =
-        is_quiet ? timeout_of(self, run->workflow, output->idle_timeout_ms) : 0; // [J3]
+    run->idle_timeout_ms = is_quiet ? timeout_of(self, run->workflow, output->idle_timeout_ms)
+                                    : 0; // [residents-idle-3]
     residents_move(self->residents, run, PHASE_PARKED);
     schedule(self, run);
 }
@@ -85,7 +85,7 @@ void idle_set_timeout(Idle *self, Str workflow, int64_t timeout_ms) {
 
 // ---- leaving ----
 
-static void watch(Idle *self, ResidentRun *run, int64_t now_ms) { // [J2]
+static void watch(Idle *self, ResidentRun *run, int64_t now_ms) { // [residents-idle-2]
     residents_move(self->residents, run, PHASE_WATCHED);
     residents_schedule(self->residents, run, now_ms + WATCHED_LOOK_MS);
 }
@@ -161,13 +161,15 @@ static void apply_released(Idle *self, const Op *op) {
         if (is_noted) run->is_stale = run->is_absent = true;
         return;
     }
-    bool is_busy = op->out.status == ERR_CONFLICT && op->out.memory.state == RUN_SUSPENDED; // [J3]
+    bool is_busy = op->out.status == ERR_CONFLICT &&
+                   op->out.memory.state == RUN_SUSPENDED; // [residents-idle-3]
     if (!is_busy) {
-        residents_remove(self->residents, run); // [J1]; or what is here is out of date
+        residents_remove(self->residents,
+                         run); // [residents-idle-1]; or what is here is out of date
         return;
     }
     residents_move(self->residents, run, PHASE_PARKED);
-    int64_t since_ms = op->out.memory.idle_since_ms; // [J4]
+    int64_t since_ms = op->out.memory.idle_since_ms; // [residents-idle-4]
     run->parked_at_ms = since_ms > 0 ? since_ms : env_now_ms(self->setup->env);
     schedule(self, run);
 }

@@ -1,14 +1,16 @@
 // Idle: when parked runs leave memory, and how one comes back for a reader.
 //
-//   [J1] A run is dropped only when the batch that notes it has been committed; and the store notes
-//        it only for a run that is still parked. So an event during the release finds the run
-//        either in memory or in the store, never in between, and is delivered once.
-//   [J2] Nothing is scanned: deadlines are in a heap, the least recently used run is the first of
-//        its list. A run with a reader leaves that list, and is looked at again after a while.
-//   [J3] Runs with work under way (a task, a backoff) leave only to make room.
-//   [J4] A time-out counts from when the run became idle, which may be later than when it parked:
-//        a task nobody waits for may still have been under way. The store knows, and says so when
-//        it refuses the release; then the run is looked at again when its time has come.
+//   [residents-idle-1] A run is dropped only when the batch that notes it has been committed; and
+//        the store notes it only for a run that is still parked. So an event during the release
+//        finds the run either in memory or in the store, never in between, and is delivered once.
+//   [residents-idle-2] Nothing is scanned: deadlines are in a heap, the least recently used run is
+//        the first of its list. A run with a reader leaves that list, and is looked at again after
+//        a while.
+//   [residents-idle-3] Runs with work under way (a task, a backoff) leave only to make room.
+//   [residents-idle-4] A time-out counts from when the run became idle, which may be later than
+//        when it parked: a task nobody waits for may still have been under way. The store knows,
+//        and says so when it refuses the release; then the run is looked at again when its time has
+//        come.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/definitions/modules.h"

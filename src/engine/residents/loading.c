@@ -3,7 +3,7 @@
 // A run is loaded just before it is executed, so that many ready runs do not fill the memory; and
 // with the others that are about to be, so that they share a read.
 //
-// Invariants [L1]-[L3] are in loading.h.
+// Invariants [loading-1]-[loading-3] are in loading.h.
 //
 // Not here: how a run executes (coordinator/dispatch.c), what is read (store/reads).
 #include "engine/residents/loading.h"
@@ -30,7 +30,7 @@ static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *repl
     if (reply->status == ERR_CORRUPT) return LOAD_BROKEN;
     const RunRow *row = &reply->load.run;
     bool is_ours = reply->status == OK && row->state == RUN_RUNNING &&
-                   row->owner == self->commits->node; // [L2]
+                   row->owner == self->commits->node; // [loading-2]
     uint64_t woken_ns = run->woken_ns;
     bool is_reloaded = run->is_reloaded || (is_ours && run->is_absent && row->epoch > FIRST_EPOCH);
     residents_remove(self->residents, run);
@@ -43,7 +43,7 @@ static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *repl
     return LOAD_DONE;
 }
 
-// [L3] As many as were small enough so far, and twice as many next time.
+// [loading-3] As many as were small enough so far, and twice as many next time.
 static void follow_size(Loading *self) {
     bool is_large = self->scratch.used_size > LOAD_SIZE;
     if (is_large && self->most > 1) self->most /= 2;
@@ -79,7 +79,7 @@ const LoadedRun *loading_next(Loading *self, size_t max, size_t *ret_count) {
         self->runs[i].answer = is_stale ? LOAD_LATER : LOAD_DONE;
         if (is_stale) stale[stale_count++] = keys[i];
     }
-    if (stale_count > 0) load(self, (RunKeys){stale, stale_count}); // [L1]
+    if (stale_count > 0) load(self, (RunKeys){stale, stale_count}); // [loading-1]
     *ret_count = count;
     return self->runs;
 }

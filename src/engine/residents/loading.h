@@ -1,10 +1,10 @@
 // Loading: what the store has of runs, brought into memory.
 //
-//   [L1] Runs are read together: one read for as many as LOAD_RUNS_MAX of them, so that a wave of
-//        runs that wake does not cost a round trip each.
-//   [L2] A run that is loaded is as the store has it, and ours: RUNNING, owned by this node.
-//   [L3] How many are read together follows how large they are, so that a wave of large ones does
-//        not fill the memory before the first of them executes.
+//   [loading-1] Runs are read together: one read for as many as LOAD_RUNS_MAX of them, so that a
+//        wave of runs that wake does not cost a round trip each.
+//   [loading-2] A run that is loaded is as the store has it, and ours: RUNNING, owned by this node.
+//   [loading-3] How many are read together follows how large they are, so that a wave of large ones
+//        does not fill the memory before the first of them executes.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/residents/resident.h"
@@ -35,7 +35,7 @@ typedef struct Loading {
     Residents *residents;
     bool has_unadopted;  // runs may be ours in the store that are not in memory
     int64_t adopt_at_ms; // when to look for one that was dropped; NEVER_MS = none was
-    size_t most;         // runs in the next read [L3]
+    size_t most;         // runs in the next read [loading-3]
     Arena scratch;       // of one read
     LoadedRun runs[LOAD_RUNS_MAX];
 } Loading;

@@ -5,7 +5,7 @@
 // each kind has a budget of lines per second; what is beyond it is counted, and the count is told
 // once the second is over. A failure is always told by name.
 //
-// [B1] is in notices.h.
+// [notices-1] is in notices.h.
 //
 // Not here: counters (CoordinatorStats), what programs are told (world.h).
 #include "engine/residents/notices.h"
@@ -22,7 +22,7 @@ void notices_init(Notices *self, const CoordinatorSetup *setup) {
     *self = (Notices){.setup = setup};
 }
 
-static void tell_left_out(Notices *self, NoticeKind kind) { // [B1]
+static void tell_left_out(Notices *self, NoticeKind kind) { // [notices-1]
     NoticeBudget *budget = &self->budgets[kind];
     if (budget->left_out_count > 0)
         LOG(self->setup->logger, LOG_INFO, "%lld more runs were %s",

@@ -1,6 +1,6 @@
 // Notices: lines for the operator about single runs.
 //
-//   [B1] Nothing is lost from the sum: each run has its line or is in a count.
+//   [notices-1] Nothing is lost from the sum: each run has its line or is in a count.
 #pragma once
 #include "engine/residents/resident.h"
 #include "engine/world/execution.h"

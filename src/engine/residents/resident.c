@@ -3,7 +3,7 @@
 // A run's checkpoints are kept as an array by position, so that replaying a function costs one
 // index per durable call. Strings of a checkpoint share one block.
 //
-// Invariants [M1]-[M3] are in resident.h.
+// Invariants [resident-1]-[resident-3] are in resident.h.
 //
 // Not here: when runs are executed, committed or dropped (coordinator/runs.c, idle.c).
 #include "engine/residents/resident.h"
@@ -94,7 +94,7 @@ void resident_clear_deliveries(Residents *residents, ResidentRun *run) {
 }
 
 static void tell_parked(const Residents *residents, const ResidentRun *run, bool is_parked) {
-    if (residents->on_parked == NULL) return; // [M4]
+    if (residents->on_parked == NULL) return; // [resident-4]
     residents->on_parked(residents->on_parked_context, run->key, is_parked);
 }
 

@@ -1,10 +1,11 @@
 // Resident runs: what this node has in memory of the runs it owns or owned a moment ago.
 //
-//   [M1] A resident run is a cache: the store knows everything that is here.
-//   [M2] A run is in exactly one phase; only READY, EXECUTING and COMMITTING ones are owned.
-//   [M3] Only PARKED runs are dropped to make room, least recently used first.
-//   [M4] Who asks from other threads whether a parked run is in memory is told of each change
-//        (on_parked), so that nobody has to look in here.
+//   [resident-1] A resident run is a cache: the store knows everything that is here.
+//   [resident-2] A run is in exactly one phase; only READY, EXECUTING and COMMITTING ones are
+//        owned.
+//   [resident-3] Only PARKED runs are dropped to make room, least recently used first.
+//   [resident-4] Who asks from other threads whether a parked run is in memory is told of each
+//        change (on_parked), so that nobody has to look in here.
 #pragma once
 #include "base/containers/heap.h"
 #include "base/containers/list.h"
@@ -67,7 +68,7 @@ typedef struct Residents {
     size_t total_size;
     size_t releasing_size; // of these, runs in phase RELEASING
     Heap releases;         // parked ones by `release`
-    // [M4] May be NULL.
+    // [resident-4] May be NULL.
     void (*on_parked)(void *context, int64_t run, bool is_parked);
     void *on_parked_context;
 } Residents;

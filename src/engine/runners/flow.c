@@ -5,7 +5,7 @@
 // it; when the script parks, what it still waits for becomes the run's wait set, with that number
 // as the slot, and comes back as a delivery under it.
 //
-// Invariants [L1]-[L3] are in runners/flow.h.
+// Invariants [flow-1]-[flow-3] are in runners/flow.h.
 //
 // Not here: the table and its snapshot (flow_machine.c), options (flow_options.c), the VM (flow/).
 #include "engine/runners/flow.h"
@@ -382,7 +382,7 @@ static void set_group(const FlowTurn *turn, WaitItem *item, const FlowWait *wait
     if (!is_quiet) item->group = 0;
 }
 
-// [L3] The wait set is what the script waits for now.
+// [flow-3] The wait set is what the script waits for now.
 static void end_parked(FlowTurn *turn, const FlowRunResult *result) {
     FlowMachine *machine = turn->machine;
     WaitItem *items = ARENA_ARRAY(turn->arena, WaitItem, result->wait_count + 1);
@@ -506,7 +506,7 @@ static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
     Status status = take_machine(&turn, &diag);
     for (size_t i = 0; status == OK && !is_continued && i < view->delivery_count; i++)
         status = settle(&turn, &view->deliveries[i], &diag);
-    if (turn.is_restoring) { // [L4]
+    if (turn.is_restoring) { // [flow-4]
         output->next = NEXT_PAUSE;
         output->is_unreadable = true;
         output->result = error_object(arena, str_from(diag.code), str_from(diag.message));

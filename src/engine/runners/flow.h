@@ -1,10 +1,10 @@
 // Flow runs: a turn restores the VM (or goes on with the one in memory), settles what came,
 // executes until the script waits, and takes a snapshot. Nothing is replayed.
 //
-//   [L1] All effects of a turn are in its output, and leave with its commit or not at all.
-//   [L2] A snapshot is written at every wait, so a run may be dropped from memory at any time.
-//   [L3] Only what the script still waits for is in the wait set: what lost a race is not.
-//   [L4] A snapshot that cannot be read does not end the run: it is held for a person with the
+//   [flow-1] All effects of a turn are in its output, and leave with its commit or not at all.
+//   [flow-2] A snapshot is written at every wait, so a run may be dropped from memory at any time.
+//   [flow-3] Only what the script still waits for is in the wait set: what lost a race is not.
+//   [flow-4] A snapshot that cannot be read does not end the run: it is held for a person with the
 //        reason, as it is, and goes on from there when it is resumed and can be read.
 #pragma once
 #include "engine/runners/runner.h"

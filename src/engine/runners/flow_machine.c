@@ -4,7 +4,7 @@
 //                          count {key json}  VM bytes
 // All numbers are varints; the VM's part has its own version and checksum.
 //
-// Invariants [F1], [F2] are in flow_machine.h.
+// Invariants [flow-machine-1], [flow-machine-2] are in flow_machine.h.
 //
 // Not here: what a turn does with it (runners/flow.c).
 #include "engine/runners/flow_machine.h"

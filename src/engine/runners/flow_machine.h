@@ -3,8 +3,9 @@
 // The VM numbers what it waits for; this keeps what each number means (which signal, until when,
 // which task), because that must survive in the snapshot beside the VM's own state.
 //
-//   [F1] A snapshot is self-contained: table and VM in one string, with a version in front.
-//   [F2] An awaitable stays in the table until it is settled.
+//   [flow-machine-1] A snapshot is self-contained: table and VM in one string, with a version in
+//        front.
+//   [flow-machine-2] An awaitable stays in the table until it is settled.
 #pragma once
 #include "base/containers/vec.h"
 #include "base/env.h"

@@ -4,7 +4,7 @@
 // and looks there: a checkpoint answers at once; none means the call is new, and it either adds
 // an entry to the turn (emit, child, task, mark) or ends the turn (step, wait).
 //
-// Invariants [V1]-[V4] are in native.h.
+// Invariants [runners-native-1]-[runners-native-4] are in native.h.
 //
 // Not here: what abide_… functions accept (api/context.c), threads (api/pool.c), commits.
 #include "engine/runners/native.h"
@@ -29,7 +29,8 @@ static int park(NativeContext *context, TurnNext next, Str result) {
     return NATIVE_SUSPENDED;
 }
 
-// [V1] The function asks for something else than it did before: hold the run for a person.
+// [runners-native-1] The function asks for something else than it did before: hold the run for a
+//      person.
 static int pause_changed(NativeContext *context, const LogRow *found, Str wanted) {
     Str message = arena_printf(context->arena,
                                "durable call %lld of run %.*s is recorded as \"%.*s\", but the "
@@ -59,7 +60,7 @@ typedef enum Lookup { LOOKUP_RECORDED, LOOKUP_NEW, LOOKUP_STOP } Lookup;
 static Lookup look_up(NativeContext *context, LogKind kind, Str name, const LogRow **ret_row,
                       int *ret_code) {
     *ret_code = NATIVE_SUSPENDED;
-    if (context->is_parked) return LOOKUP_STOP; // [V3]
+    if (context->is_parked) return LOOKUP_STOP; // [runners-native-3]
     const LogRow *row = recorded_at(context, context->position);
     if (row == NULL) return LOOKUP_NEW;
     if (row->kind != (int64_t)kind || !str_equal(row->name, name)) {
@@ -138,7 +139,7 @@ static int finish_step(NativeContext *context, const NativeStep *step, const Nat
     if (!call->has_error) {
         LogRow *row = add_entry(context, LOG_STEP, step->name, call->result);
         row->attempt = attempt;
-        return park(context, NEXT_CONTINUE, STR_NULL); // [V2]
+        return park(context, NEXT_CONTINUE, STR_NULL); // [runners-native-2]
     }
     bool is_retried = !call->is_final && retry_is_allowed(&step->retry, attempt, call->error_type);
     LogRow *row =

@@ -1,14 +1,15 @@
 // Native runs: a C function is called from the top; durable calls that are recorded answer from
 // their checkpoints, the first one that is not recorded does its work.
 //
-//   [V1] Every durable call takes the next position; calls are matched by position, and kind and
-//        name must agree with what is recorded, else the run is paused (WORKFLOW_CHANGED).
-//   [V2] A step's body runs at most once per turn, and the turn ends with it: its result is
-//        committed before the function is called again and goes past it.
-//   [V3] After a call answered NATIVE_SUSPENDED all further calls do, so a function that does not
-//        pass the code up can do no harm.
-//   [V4] Emits, children, tasks, stream entries and marks gather in the turn and are committed
-//        with it.
+//   [runners-native-1] Every durable call takes the next position; calls are matched by position,
+//        and kind and name must agree with what is recorded, else the run is paused
+//        (WORKFLOW_CHANGED).
+//   [runners-native-2] A step's body runs at most once per turn, and the turn ends with it: its
+//        result is committed before the function is called again and goes past it.
+//   [runners-native-3] After a call answered NATIVE_SUSPENDED all further calls do, so a function
+//        that does not pass the code up can do no harm.
+//   [runners-native-4] Emits, children, tasks, stream entries and marks gather in the turn and are
+//        committed with it.
 #pragma once
 #include "engine/runners/runner.h"
 #include "store/batch.h"
@@ -48,7 +49,7 @@ struct abide_ctx {
     Arena *arena;
     TurnOutput *output;
     int64_t position; // of the next durable call
-    bool is_parked;   // the turn has its outcome: [V3]
+    bool is_parked;   // the turn has its outcome: [runners-native-3]
     bool has_outcome; // the function said how it ends
     Str error;        // of the last call that failed; null = none
 };

@@ -1,8 +1,9 @@
 // Runner: interprets one run for one turn. It knows nothing of other runs, stores or events.
 //
-//   [N1] A runner reads its RunView and writes its TurnOutput; nothing else changes.
-//   [N2] It may run on any thread, one turn of a run at a time.
-//   [N3] Everything in the output lives in the arena it was given, until the turn is committed.
+//   [runner-1] A runner reads its RunView and writes its TurnOutput; nothing else changes.
+//   [runner-2] It may run on any thread, one turn of a run at a time.
+//   [runner-3] Everything in the output lives in the arena it was given, until the turn is
+//        committed.
 #pragma once
 #include "base/containers/vec.h"
 #include "base/env.h"

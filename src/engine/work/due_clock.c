@@ -3,7 +3,7 @@
 // What is due is in the store; here is the earliest moment, as far as this node knows. Whoever
 // writes something that is due tells it; after a firing the store is asked. So nothing is polled.
 //
-// Invariants [Q1]-[Q3] are in due_clock.h.
+// Invariants [due-clock-1]-[due-clock-3] are in due_clock.h.
 //
 // Not here: the operations (own_work.c), heartbeats of tasks (tasks.c), idle runs (idle.c).
 #include "engine/work/due_clock.h"
@@ -30,7 +30,7 @@ int64_t due_clock_fires_at_ms(const DueClock *self) {
     int64_t span_ms = self->setup->config.timer_resolution_ms, due_ms = self->due_at_ms;
     bool is_exact = span_ms <= 1 || due_ms % span_ms == 0;
     int64_t at_ms = is_exact ? due_ms : due_ms - due_ms % span_ms + span_ms;
-    ASSERT(at_ms >= due_ms); // [Q1]
+    ASSERT(at_ms >= due_ms); // [due-clock-1]
     return at_ms;
 }
 
@@ -58,7 +58,7 @@ void due_clock_note(DueClock *self, int64_t due_at_ms) {
 }
 
 void due_clock_fire(DueClock *self) {
-    ASSERT(!self->is_firing); // [Q2]
+    ASSERT(!self->is_firing); // [due-clock-2]
     self->is_firing = true;
     if (self->due != DUE_AT) return;
     self->has_fired_at = true;
@@ -101,9 +101,9 @@ int64_t due_clock_claims_at_ms(const DueClock *self) {
 }
 
 void due_clock_claim(DueClock *self) {
-    ASSERT(!self->is_claiming); // [Q2]
+    ASSERT(!self->is_claiming); // [due-clock-2]
     self->is_claiming = true;
-    self->has_unclaimed = false; // [Q3]
+    self->has_unclaimed = false; // [due-clock-3]
 }
 
 void due_clock_claimed(DueClock *self, bool has_more) {

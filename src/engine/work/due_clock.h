@@ -1,9 +1,10 @@
 // DueClock: what the engine has to do by itself, and when: firing what is due, renewing its lease,
 // sweeping, and looking for runs to claim.
 //
-//   [Q1] Timers fire at multiples of the timer resolution ([C5] of coordinator.h): never early.
-//   [Q2] One firing and one claim of runs are in a batch at a time.
-//   [Q3] What is heard of while a claim is under way wants another look, so it is noted.
+//   [due-clock-1] Timers fire at multiples of the timer resolution ([coordinator-5] of
+//        coordinator.h): never early.
+//   [due-clock-2] One firing and one claim of runs are in a batch at a time.
+//   [due-clock-3] What is heard of while a claim is under way wants another look, so it is noted.
 #pragma once
 #include "engine/world/setup.h"
 
@@ -18,13 +19,13 @@ typedef struct DueClock {
     DueState due;
     int64_t due_at_ms; // DUE_AT
     bool is_stale;     // what is due may have changed: ask the store again
-    bool is_firing;    // [Q2]
+    bool is_firing;    // [due-clock-2]
     bool has_fired_at; // it is known when the first of what is fired was due:
     int64_t fired_at_ms;
     int64_t renew_at_ms;
     int64_t sweep_at_ms;
     bool has_unclaimed; // there may be ready runs that no claim under way has looked for
-    bool is_claiming;   // [Q2]
+    bool is_claiming;   // [due-clock-2]
     // Runs were left to the nodes that have them in memory, some until `left_until_ms`; at
     // `claim_again_ms` it is seen whether those were taken. NEVER_MS: none are left.
     int64_t claim_again_ms, left_until_ms;
@@ -36,7 +37,8 @@ void due_clock_done(DueClock *self);
 
 // ---- what is due ----
 
-int64_t due_clock_fires_at_ms(const DueClock *self); // [Q1]; NEVER_MS = nothing is due by itself
+int64_t due_clock_fires_at_ms(
+    const DueClock *self); // [due-clock-1]; NEVER_MS = nothing is due by itself
 bool due_clock_wants_refresh(const DueClock *self);
 // Asks the store for what is due next, if that is not known. False: it could not be asked.
 bool due_clock_refresh(DueClock *self);

@@ -3,7 +3,7 @@
 // Each kind says when it wants a place; here is who gets one. A claim of tasks rides in the batch
 // that makes them if it can.
 //
-// Invariants [G2]-[G4] are in own_work.h.
+// Invariants [own-work-2]-[own-work-4] are in own_work.h.
 //
 // Not here: leases, which come before all of this (coordinator/gather.c); what the answers mean
 // (coordinator/apply.c).
@@ -40,13 +40,13 @@ int64_t own_work_next_ms(const OwnWork *self) {
     int64_t next_ms = NEVER_MS;
     for (int kind = 0; kind < OWN_COUNT; kind++) {
         int64_t at_ms = wanted_at(self, (OwnKind)kind);
-        if (at_ms < self->rest_until_ms[kind]) at_ms = self->rest_until_ms[kind]; // [G4]
+        if (at_ms < self->rest_until_ms[kind]) at_ms = self->rest_until_ms[kind]; // [own-work-4]
         next_ms = earlier_ms(next_ms, at_ms);
     }
     return next_ms;
 }
 
-static bool is_resting(const OwnWork *self, const Commit *commit, OwnKind kind) { // [G4]
+static bool is_resting(const OwnWork *self, const Commit *commit, OwnKind kind) { // [own-work-4]
     return commit->batch.now_ms < self->rest_until_ms[kind];
 }
 
@@ -72,7 +72,7 @@ bool own_work_may_claim_made(const OwnWork *self, const Commit *commit) {
 
 // ---- adding ----
 
-static int64_t at_most(const Commit *commit, int64_t count) { // [P1] of pace.h
+static int64_t at_most(const Commit *commit, int64_t count) { // [pace-1] of pace.h
     return count < (int64_t)commit->most ? count : (int64_t)commit->most;
 }
 
@@ -104,10 +104,10 @@ void own_work_add(OwnWork *self, Commit *commit, size_t count) {
         OwnKind kind = (OwnKind)(((int)first + i) % OWN_COUNT);
         if (!is_wanted(self, commit, kind)) continue;
         size_t before = commit->batch.count;
-        if (kind == OWN_TASKS) wants_tasks = true; // [G3]
+        if (kind == OWN_TASKS) wants_tasks = true; // [own-work-3]
         else add(self, commit, kind, count);
         count -= kind == OWN_TASKS ? 1 : commit->batch.count - before;
-        self->first = (OwnKind)(((int)first + i + 1) % OWN_COUNT); // [G2]
+        self->first = (OwnKind)(((int)first + i + 1) % OWN_COUNT); // [own-work-2]
     }
     if (wants_tasks && commit_room(commit) > 0) add(self, commit, OWN_TASKS, 1);
 }
@@ -128,7 +128,7 @@ static bool own_kind_of(OpKind kind, OwnKind *ret_kind) {
 void own_work_rest(OwnWork *self, OpKind op_kind) {
     OwnKind kind;
     if (own_kind_of(op_kind, &kind))
-        self->rest_until_ms[kind] = env_now_ms(self->setup->env) + REFUSED_REST_MS; // [G4]
+        self->rest_until_ms[kind] = env_now_ms(self->setup->env) + REFUSED_REST_MS; // [own-work-4]
 }
 
 void own_work_refused(OwnWork *self, const Op *op) {

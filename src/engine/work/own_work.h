@@ -1,9 +1,9 @@
 // OwnWork: the operations that the engine adds to batches by itself, beside keeping leases.
 //
-//   [G2] Nobody is left out for ever, however small a batch is: those that found no place come
-//        first the next time.
-//   [G3] What claims tasks stands last, so that it sees what the others queued.
-//   [G4] An operation that the store refused for good rests for a while.
+//   [own-work-2] Nobody is left out for ever, however small a batch is: those that found no place
+//        come first the next time.
+//   [own-work-3] What claims tasks stands last, so that it sees what the others queued.
+//   [own-work-4] An operation that the store refused for good rests for a while.
 #pragma once
 #include "engine/residents/idle.h"
 #include "engine/work/due_clock.h"
@@ -22,8 +22,8 @@ typedef struct OwnWorkParts {
 typedef struct OwnWork {
     const CoordinatorSetup *setup;
     OwnWorkParts parts;
-    OwnKind first;                    // in the next batch [G2]
-    int64_t rest_until_ms[OWN_COUNT]; // [G4]
+    OwnKind first;                    // in the next batch [own-work-2]
+    int64_t rest_until_ms[OWN_COUNT]; // [own-work-4]
 } OwnWork;
 
 void own_work_init(OwnWork *self, const CoordinatorSetup *setup, const OwnWorkParts *parts);

@@ -3,7 +3,7 @@
 // It knows nothing of tasks: only how many there are. So how claims follow the load can be read
 // and tested in one place.
 //
-// Invariants [T1], [T2] are in task_window.h.
+// Invariants [task-window-1], [task-window-2] are in task_window.h.
 //
 // Not here: the claims themselves (tasks.c).
 #include "engine/work/task_window.h"
@@ -21,7 +21,7 @@ int64_t task_window_room(const TaskWindow *self) {
     return room > 0 ? room : 0; // it may have become smaller since they were claimed
 }
 
-static void widen(TaskWindow *self) { // [T1]
+static void widen(TaskWindow *self) { // [task-window-1]
     bool is_half_done = task_window_room(self) >= self->size / 2;
     if (self->was_too_few && is_half_done && 2 * self->size <= self->max) self->size *= 2;
 }
@@ -34,7 +34,7 @@ int64_t task_window_ask(TaskWindow *self, int64_t made, int64_t most) {
     else if (self->has_tasks) count = made + (room - made + 1) / 2;
     self->asked += count;
     self->has_heard = false;
-    ASSERT(count == 0 || self->running + self->asked <= self->size); // [T2]
+    ASSERT(count == 0 || self->running + self->asked <= self->size); // [task-window-2]
     return count;
 }
 

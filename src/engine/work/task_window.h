@@ -1,11 +1,11 @@
 // TaskWindow: how many in-process tasks may be claimed, and how many are asked for.
 //
-//   [T1] How many are claimed ahead of the threads that run them follows their speed: twice as many
-//        as soon as half of them were done before more were asked for, half as many when one takes
-//        so long that its lease must be renewed. So short tasks flow in large batches, and long
-//        ones are left to whoever has a thread for them.
-//   [T2] `running` and `asked` are together never more than the window was when they were asked
-//        for: a claim asks for no more than there is room.
+//   [task-window-1] How many are claimed ahead of the threads that run them follows their speed:
+//        twice as many as soon as half of them were done before more were asked for, half as many
+//        when one takes so long that its lease must be renewed. So short tasks flow in large
+//        batches, and long ones are left to whoever has a thread for them.
+//   [task-window-2] `running` and `asked` are together never more than the window was when they
+//        were asked for: a claim asks for no more than there is room.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,4 +40,4 @@ void task_window_forget(TaskWindow *self, int64_t asked); // no answer will come
 void task_window_undo(TaskWindow *self, int64_t asked);   // nothing of it happened
 void task_window_began(TaskWindow *self);
 void task_window_ended(TaskWindow *self);
-void task_window_slow(TaskWindow *self); // one has to have its lease renewed [T1]
+void task_window_slow(TaskWindow *self); // one has to have its lease renewed [task-window-1]

@@ -6,7 +6,8 @@
 // handing them out costs no commit of its own, and mostly not even a statement: they are inserted
 // as leased.
 //
-// Invariants [X1], [X2] are in tasks.h; how many are claimed is in task_window.h.
+// Invariants [work-tasks-1], [work-tasks-2] are in tasks.h; how many are claimed is in
+// task_window.h.
 //
 // Not here: what a task is and how it is retried (store/kernel/tasks/tasks.c).
 #include "engine/work/tasks.h"
@@ -109,7 +110,7 @@ bool tasks_can_claim(const Tasks *self) {
 }
 
 bool tasks_may_ask(const Tasks *self, const Commit *commit) {
-    return self->intake->result_count <= commit->most; // [X1]
+    return self->intake->result_count <= commit->most; // [work-tasks-1]
 }
 
 void tasks_add_claim(Tasks *self, Commit *commit) {

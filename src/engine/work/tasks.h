@@ -1,8 +1,9 @@
 // Tasks: the in-process ones. Claimed in batches, executed by the world, their leases kept alive.
 //
-//   [X1] Nothing more is claimed while more results wait to be committed than one batch takes: that
-//        bounds how much there can be. What was done and waits does not count in the window.
-//   [X2] A task is in the heap of heartbeats while the world has it, and only then.
+//   [work-tasks-1] Nothing more is claimed while more results wait to be committed than one batch
+//        takes: that bounds how much there can be. What was done and waits does not count in the
+//        window.
+//   [work-tasks-2] A task is in the heap of heartbeats while the world has it, and only then.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/commits/intake.h"
@@ -17,7 +18,7 @@ typedef struct Tasks {
     TaskWindow window;
     StrMap functions; // name -> TaskFunction
     VEC(Str) names;
-    Heap heartbeats;     // [X2], by when the lease wants to be renewed
+    Heap heartbeats;     // [work-tasks-2], by when the lease wants to be renewed
     int64_t first_queue; // where the next claim begins: each queue gets its turn
     bool is_traced;      // attempts are told their trace in any case
     Arena scratch;       // of one read
@@ -38,7 +39,7 @@ MUST_CHECK Status tasks_add(Tasks *self, Str name, NativeCallFunction function, 
 void tasks_replace(Tasks *self, Str name, NativeCallFunction function, void *user);
 
 bool tasks_can_claim(const Tasks *self); // there are functions, and room for more
-bool tasks_may_ask(const Tasks *self, const Commit *commit); // [X1]
+bool tasks_may_ask(const Tasks *self, const Commit *commit); // [work-tasks-1]
 // Claims what is there; the last operation of a batch, so that it sees what the others queued.
 void tasks_add_claim(Tasks *self, Commit *commit);
 void tasks_add_heartbeats(Tasks *self, Commit *commit);

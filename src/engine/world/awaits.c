@@ -3,7 +3,7 @@
 // All who wait for one run are a group, found by the id of the run; deadlines are in a heap. A
 // group has at least one waiter, and goes with its last one.
 //
-// Invariants [V1]-[V4] are in awaits.h.
+// Invariants [awaits-1]-[awaits-4] are in awaits.h.
 //
 // Not here: reading the result itself (the caller does, from the store).
 #include "engine/world/awaits.h"
@@ -25,7 +25,7 @@ void awaits_init(Awaits *self, Store *store) {
 }
 
 void awaits_done(Awaits *self) {
-    ASSERT(self->groups.count == 0 && self->deadlines.count == 0); // [V1]
+    ASSERT(self->groups.count == 0 && self->deadlines.count == 0); // [awaits-1]
     strmap_done(&self->groups);
     heap_done(&self->deadlines);
     arena_done(&self->scratch);
@@ -49,7 +49,7 @@ static AwaitGroup *group_of(Awaits *self, Str run_id) {
 }
 
 static void answer(Await *await, Status status, int64_t state) {
-    ASSERT(list_is_empty(&await->link) && await->deadline.place == 0); // [V2]
+    ASSERT(list_is_empty(&await->link) && await->deadline.place == 0); // [awaits-2]
     await->status = status;
     await->state = state;
     await->done(await);
@@ -84,7 +84,7 @@ void awaits_add(Awaits *self, Await *await) {
         return;
     }
     int64_t state = 0;
-    Status status = read_state(self, await->run_id, &state, &await->diag); // [V3]
+    Status status = read_state(self, await->run_id, &state, &await->diag); // [awaits-3]
     if (status != OK || run_state_is_terminal(state)) {
         answer(await, status, state);
         return;

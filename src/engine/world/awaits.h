@@ -1,11 +1,12 @@
 // Awaits: who waits for a run to end, and until when.
 //
-//   [V1] An await is answered exactly once: the run has ended, its deadline came, it was called
-//        off, or the engine closes. One that was forgotten is not answered.
-//   [V2] Whoever waits is in the group of his run and in the heap of deadlines, or in neither.
-//   [V3] A waiter is added only after the store said that the run has not ended. The same thread
-//        learns of ends, so none is missed.
-//   [V4] Deadlines come also while the store takes nothing.
+//   [awaits-1] An await is answered exactly once: the run has ended, its deadline came, it was
+//        called off, or the engine closes. One that was forgotten is not answered.
+//   [awaits-2] Whoever waits is in the group of his run and in the heap of deadlines, or in
+//        neither.
+//   [awaits-3] A waiter is added only after the store said that the run has not ended. The same
+//        thread learns of ends, so none is missed.
+//   [awaits-4] Deadlines come also while the store takes nothing.
 #pragma once
 #include "base/containers/heap.h"
 #include "base/containers/list.h"
@@ -28,7 +29,7 @@ typedef struct Await {
 typedef struct Awaits {
     Store *store;
     StrMap groups;  // run id -> all who wait for that run
-    Heap deadlines; // [V2]
+    Heap deadlines; // [awaits-2]
     uint64_t last_order;
     bool is_closed; // whoever comes is refused
     Arena scratch;  // of one read

@@ -3,7 +3,7 @@
 // They are kept for reuse because their arenas and vectors have grown to what turns need. Nothing
 // of the turn before is left in one that is handed out.
 //
-// Invariants [U1], [U2] are in execution.h.
+// Invariants [execution-1], [execution-2] are in execution.h.
 //
 // Not here: threads (api/driver.c), what an output means (coordinator/runs.c, tasks.c).
 #include "engine/world/execution.h"
@@ -17,7 +17,7 @@ void executions_init(Executions *self, World *world) {
 }
 
 void executions_done(Executions *self) {
-    ASSERT(self->out_count == 0); // [U1]
+    ASSERT(self->out_count == 0); // [execution-1]
     LIST_EACH_SAFE (node, after, &self->spare) execution_free(container_of(node, Execution, link));
 }
 
@@ -49,7 +49,7 @@ static void drop_machine(Execution *execution) {
 void executions_put(Executions *self, Execution *execution) {
     drop_machine(execution);
     execution->slice_count = 0;
-    arena_reset(&execution->arena); // [U2]
+    arena_reset(&execution->arena); // [execution-2]
     turn_output_clear(&execution->output);
     execution->output.retry = (RetryPolicy){0};
     execution->is_repaired = execution->is_undone = execution->is_reloaded = false;

@@ -1,9 +1,9 @@
 // Executions: one turn of a run, or one attempt of a task, on whatever thread the world chooses.
 //
-//   [U1] An execution is spare, with the world, or with whoever got it here; `out_count` are those
-//        with the world.
-//   [U2] What a turn was given and what came of it lives in the execution's arena until it is put
-//        back, which is after the commit.
+//   [execution-1] An execution is spare, with the world, or with whoever got it here; `out_count`
+//        are those with the world.
+//   [execution-2] What a turn was given and what came of it lives in the execution's arena until it
+//        is put back, which is after the commit.
 #pragma once
 #include "base/containers/heap.h"
 #include "base/containers/list.h"
@@ -46,7 +46,7 @@ void execution_free(Execution *execution);
 typedef struct Executions {
     World *world;
     List spare;
-    size_t out_count; // [U1]
+    size_t out_count; // [execution-1]
 } Executions;
 
 void executions_init(Executions *self, World *world);

@@ -17,7 +17,7 @@ typedef struct CoordinatorConfig {
     int64_t max_tasks;         // and at most
     int64_t store_retry_attempts;
     int64_t store_retry_ms, store_retry_max_ms;
-    int64_t timer_resolution_ms; // [C5] of coordinator.h; 0 = 1
+    int64_t timer_resolution_ms; // [coordinator-5] of coordinator.h; 0 = 1
     int64_t sweep_ms;            // how often leftovers are looked for
     int64_t task_lease_ms;
     int64_t run_retention_ms;   // of runs that scripts start; < 0 = for ever

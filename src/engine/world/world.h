@@ -2,7 +2,8 @@
 //
 // Production has the driver (api/driver.c), the simulator its own. Everything here is called on the
 // coordinator's thread.
-//   [W1] What is told has been committed ([C1] of coordinator.h), except what is said of the store.
+//   [world-1] What is told has been committed ([coordinator-1] of coordinator.h), except what is
+//        said of the store.
 #pragma once
 #include "store/batch.h"
 

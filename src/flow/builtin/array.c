@@ -4,8 +4,8 @@
 // an array of this VM whose holes read as undefined, with arguments that are already numbers, and
 // leaves everything else to the prelude routine of the same name.
 //
-//   [A1] Dense elements never end in a hole, and `length` counts the holes behind them.
-//   [A2] Whoever makes an array by a size that the script chose asks flow_array_room first.
+//   [array-1] Dense elements never end in a hole, and `length` counts the holes behind them.
+//   [array-2] Whoever makes an array by a size that the script chose asks flow_array_room first.
 #include "flow/builtin/array_internal.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -155,7 +155,7 @@ static FlowNativeResult array_at(FlowVm *vm, FlowNativeCall *call) {
 }
 
 // Values that are equal to no other bits than their own: not strings, BigInts, 0 (-0), NaN, and
-// not undefined, which holes read as. Other numbers are ([V2] of value.h).
+// not undefined, which holes read as. Other numbers are ([value-2] of value.h).
 static bool is_by_bits(FlowValue value) {
     if (flow_is_int(value)) return flow_as_int(value) != 0;
     return flow_is_object(value) || flow_is_boolean(value) || flow_is_null(value);

@@ -1,8 +1,8 @@
 // Array methods that make a new array or move many elements: fast paths over dense elements. The
 // rules are those of builtin/array.c; what is not plain goes to the prelude.
 //
-//   [Y1] A method that both reads and changes an array has made room for the result before it
-//        changes anything, so that asking for room can begin again from the start.
+//   [array-copy-1] A method that both reads and changes an array has made room for the result
+//        before it changes anything, so that asking for room can begin again from the start.
 #include "base/memory.h"
 #include "flow/builtin/array_internal.h"
 #include "flow/value/object_layout.h"
@@ -116,7 +116,7 @@ FlowNativeResult flow_array_splice(FlowVm *vm, FlowNativeCall *call) {
     FlowArray *array = flow_as_array(self);
     uint32_t count;
     const FlowValue *items = splice_items(call, &count);
-    // Room for the removed elements and for the storage that may have to grow [Y1].
+    // Room for the removed elements and for the storage that may have to grow [array-copy-1].
     double grown = count > removed ? (double)array->length + count : 0;
     FlowNativeResult room = flow_array_room(vm, call, removed + grown);
     if (room != NATIVE_OK) return room;

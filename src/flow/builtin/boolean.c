@@ -1,8 +1,8 @@
 // Boolean: the constructor and its two methods.
 //
 // Nothing is ever converted by script code: ToBoolean looks at the value alone.
-//   [B1] `this` of the methods is a boolean or a wrapper object (KIND_BOOLEAN_OBJECT), else a
-//        TypeError in the words of V8.
+//   [boolean-1] `this` of the methods is a boolean or a wrapper object (KIND_BOOLEAN_OBJECT), else
+//        a TypeError in the words of V8.
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
 

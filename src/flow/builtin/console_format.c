@@ -4,11 +4,11 @@
 // Each object's parts are written as texts of their own first, then joined on one line or one
 // per line, as their lengths allow.
 //
-//   [I1] Recursion ends at INSPECT_DEPTH_MAX levels, so the C stack is safe.
-//   [I2] No script code runs: accessors are shown as [Getter], errors by their stack.
-//   [I3] After INSPECT_TEXT_MAX bytes, or when the call has used up far more than its turn, nothing
-//        is added any more: the line ends long before, and a value that is met a thousand times in
-//        a thousand others must take neither time nor memory for each.
+//   [console-format-1] Recursion ends at INSPECT_DEPTH_MAX levels, so the C stack is safe.
+//   [console-format-2] No script code runs: accessors are shown as [Getter], errors by their stack.
+//   [console-format-3] After INSPECT_TEXT_MAX bytes, or when the call has used up far more than its
+//        turn, nothing is added any more: the line ends long before, and a value that is met a
+//        thousand times in a thousand others must take neither time nor memory for each.
 #include "flow/builtin/console_format.h"
 #include "base/memory.h"
 #include "base/text/number.h"
@@ -39,7 +39,7 @@ typedef struct Inspector {
     uint32_t indentation;                           // columns
     const FlowObject *circles[INSPECT_CIRCLES_MAX]; // met again inside themselves: <ref *1> …
     uint32_t circle_count;
-    size_t written; // bytes of all parts so far [I3]
+    size_t written; // bytes of all parts so far [console-format-3]
 } Inspector;
 
 typedef struct Parts { // of one object
@@ -50,7 +50,7 @@ typedef struct Parts { // of one object
 
 static void inspect_value(Inspector *self, Buf *out, FlowValue value);
 
-// [I3] Asked before each part; counts the one before.
+// [console-format-3] Asked before each part; counts the one before.
 static bool has_room(Inspector *self, const Parts *parts) {
     flow_native_charge(self->vm, INSPECT_PART_WORK);
     if (parts->count) self->written += parts->items[parts->count - 1].len;
@@ -397,7 +397,7 @@ static void inspect_object(Inspector *self, Buf *out, FlowObject *object) {
         return;
     }
     bool is_array = object->cell.kind == KIND_ARRAY;
-    if (self->depth > INSPECT_DEPTH_MAX) { // [I1]
+    if (self->depth > INSPECT_DEPTH_MAX) { // [console-format-1]
         buf_append_char(out, '[');
         if (is_array) buf_append_cstr(out, "Array");
         else append_class(self, out, object);

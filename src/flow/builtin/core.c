@@ -1,8 +1,8 @@
 // Core built-ins: the intrinsics behind prelude/operators.js, the globals that are values, and the
 // prototypes of generators.
 //
-//   [Q1] Intrinsics trust their arguments: only the prelude can call them. What a script controls
-//        has been checked or converted there.
+//   [core-1] Intrinsics trust their arguments: only the prelude can call them. What a script
+//        controls has been checked or converted there.
 #include "flow/builtin/core.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"

@@ -4,8 +4,8 @@
 // the intrinsics here ask the host. Everything that ends later is an awaitable: a promise with a
 // number, kept in vm->awaitables until the host settles it.
 //
-//   [H1] The host is asked after everything that can fail on our side, so a script error never
-//        leaves something started behind.
+//   [builtin-host-1] The host is asked after everything that can fail on our side, so a script
+//        error never leaves something started behind.
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/time/duration.h"
@@ -141,7 +141,7 @@ static FlowNativeResult start_awaitable(FlowVm *vm, FlowNativeCall *call, FlowSt
     start->id = vm->next_awaitable_id;
     Str handle_id = STR_NULL;
     Diag diag = {0};
-    Status status = vm->host->ops->start(vm->host, start, &handle_id, &diag); // [H1]
+    Status status = vm->host->ops->start(vm->host, start, &handle_id, &diag); // [builtin-host-1]
     if (status != OK) return throw_diag(vm, &diag);
     char number[24];
     snprintf(number, sizeof number, "%u", start->id);

@@ -4,8 +4,9 @@
 // replaced would be called: the array iterates plainly and the adder (`set`, `add`) is the
 // original. Everything else is left to the prelude (mapFill, setFill).
 //
-//   [M1] internal[0] of a collection is always a FlowTable; it is written back after every put.
-//   [M2] forEach and iterators hold sequence numbers, never indices or pointers.
+//   [map-set-1] internal[0] of a collection is always a FlowTable; it is written back after every
+//        put.
+//   [map-set-2] forEach and iterators hold sequence numbers, never indices or pointers.
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
@@ -27,7 +28,7 @@ static FlowTable *table_of(const FlowSlotObject *collection) {
 static bool collection_put(FlowVm *vm, FlowSlotObject *collection, FlowValue key, FlowValue value) {
     FlowTable *table = flow_table_put(vm, table_of(collection), key, value);
     if (!table) return false;
-    collection->internal[0] = flow_from_cell(table); // [M1]
+    collection->internal[0] = flow_from_cell(table); // [map-set-1]
     return true;
 }
 
@@ -233,7 +234,7 @@ static FlowNativeResult get_species(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, *call->this_value);
 }
 
-// --- intrinsics of forEach [M2]
+// --- intrinsics of forEach [map-set-2]
 
 // %collectionCheck(value, isSet, method)
 static FlowNativeResult collection_check(FlowVm *vm, FlowNativeCall *call) {

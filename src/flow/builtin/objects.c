@@ -1,8 +1,8 @@
 // What the built-ins around objects share: going on in the prelude, and the small questions about
 // values that prelude routines ask as intrinsics.
 //
-//   [Q1] An intrinsic here gets what the routine has already converted: a number where it says
-//        number. It never needs script code to run.
+//   [objects-1] An intrinsic here gets what the routine has already converted: a number where it
+//        says number. It never needs script code to run.
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
@@ -57,7 +57,7 @@ static FlowNativeResult to_object(FlowVm *vm, FlowNativeCall *call) {
     return flow_native_return(call, flow_from_object(object));
 }
 
-// --- numbers, already converted by unary plus [Q1]
+// --- numbers, already converted by unary plus [objects-1]
 
 static double number_argument(const FlowNativeCall *call, uint32_t index) {
     FlowValue value = flow_argument(call, index);

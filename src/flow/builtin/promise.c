@@ -3,8 +3,9 @@
 // Methods work natively on promises whose constructor is %Promise% itself (the usual case); the
 // prelude follows the specification step by step for subclasses and other thenables.
 //
-//   [W1] Nothing that outlives a call is a prelude closure: combinators, finally and adapters of
-//        sync iterators are records of promise.h, so that a parked run holds no prelude code.
+//   [builtin-promise-1] Nothing that outlives a call is a prelude closure: combinators, finally and
+//        adapters of sync iterators are records of promise.h, so that a parked run holds no prelude
+//        code.
 #include "flow/builtin/core.h"
 #include "flow/vm/vm.h"
 

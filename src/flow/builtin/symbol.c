@@ -1,8 +1,8 @@
 // Symbol: the constructor, the registry of Symbol.for, and the well-known symbols.
 //
 // Well-known symbols belong to the realm and are the same for every VM.
-//   [Y1] The registry is vm->symbols: an array of the registered symbols, part of the run's state,
-//        so that Symbol.for gives the same symbol after a snapshot.
+//   [symbol-1] The registry is vm->symbols: an array of the registered symbols, part of the run's
+//        state, so that Symbol.for gives the same symbol after a snapshot.
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
 

@@ -1,5 +1,5 @@
-// WeakMap and WeakSet. Their keys are held strongly (table.h [T3]): a run lives for a few turns
-// and its snapshot has to keep what a script can still reach through such a map anyway.
+// WeakMap and WeakSet. Their keys are held strongly (table.h [table-3]): a run lives for a few
+// turns and its snapshot has to keep what a script can still reach through such a map anyway.
 //
 // Only objects and symbols that are not in the registry may be keys. Constructing from an iterable
 // is the prelude's (mapFill, setFill), as for Map and Set.

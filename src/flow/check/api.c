@@ -1,6 +1,6 @@
 // The table of the workflow API, and finding things in it.
 //
-// Invariants [T1], [T2] are in check/api.h.
+// Invariants [api-1], [api-2] are in check/api.h.
 //
 // Not here: what the calls do (builtin/host.c, prelude/workflow.js), what the options do
 // (engine/runners/flow_options.c), the keys of `config` (config.c).
@@ -161,7 +161,7 @@ static const FlowApiMember context_members[] = {
 };
 
 const FlowApiObject flow_api_objects[] = {
-    // [T1]
+    // [api-1]
     {"Task", task_members},         {"Timer", timer_members},     {"Signal", signal_members},
     {"Event", event_members},       {"Stream", stream_members},   {"State", state_members},
     {"Workflow", workflow_members}, {"Context", context_members}, {NULL, NULL},

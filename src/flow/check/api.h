@@ -1,8 +1,9 @@
 // The workflow API as data: every object, call, argument and option that abide adds to JavaScript.
 //
-//   [T1] One table. The static check of a file (check.h), the readers at run time (builtin/host.c)
-//        and `abide check --api` go by it, and a test holds the objects of the realm to it.
-//   [T2] What it allows is what run time takes: a literal that it refuses would have thrown.
+//   [api-1] One table. The static check of a file (check.h), the readers at run time
+//        (builtin/host.c) and `abide check --api` go by it, and a test holds the objects of the
+//        realm to it.
+//   [api-2] What it allows is what run time takes: a literal that it refuses would have thrown.
 #pragma once
 #include "base/arena.h"
 #include "base/containers/buf.h"

@@ -3,7 +3,7 @@
 //
 // A null is as good as nothing, as it is for the readers; what a literal does not tell fits.
 //
-// Invariants [T1], [T2] are in check/api.h.
+// Invariants [api-1], [api-2] are in check/api.h.
 #include "base/text/name.h"
 #include "base/text/suggest.h"
 #include "base/time/duration.h"

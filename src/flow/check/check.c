@@ -1,6 +1,6 @@
 // The check: one walk over the tree, then what only the whole file decides.
 //
-// Invariants [K1]-[K3] are in check.h.
+// Invariants [check-1]-[check-3] are in check.h.
 //
 // Not here: early errors of ECMAScript (parse_*, scope_*), names that are refused (refused.c), the
 // config (config.c), what the workflow API is (check/api.c).

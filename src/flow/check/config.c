@@ -17,7 +17,7 @@
     (uint16_t) offsetof(FlowConfig, field), (uint16_t)offsetof(FlowConfig, flag), (spec)
 
 const ConfigKey config_keys[] = {
-    // [C1]
+    // [config-1]
     {"timeout", CONFIG_DURATION, 1, LIMIT_DURATION_MS, MEMBER(timeout_ms)},
     {"retry", CONFIG_RETRY, 0, 0, MEMBER(retry)},
     {"idleTimeout", CONFIG_DURATION_OFF, 1, LIMIT_DURATION_MS, MEMBER(idle_timeout_ms)},

@@ -1,9 +1,10 @@
 // Config: what `export const config = { … }` may say about a workflow.
 //
-//   [C1] One table (config_keys) has every key: its name, type, range, and the member it sets. The
-//        check of a file, reading, and the tests of the documentation all go by it.
-//   [C2] A file is held to the table when it is checked or deployed. What is in a store already was
-//        accepted by the build of its day: reading takes from it what is right by the table.
+//   [config-1] One table (config_keys) has every key: its name, type, range, and the member it
+//        sets. The check of a file, reading, and the tests of the documentation all go by it.
+//   [config-2] A file is held to the table when it is checked or deployed. What is in a store
+//        already was accepted by the build of its day: reading takes from it what is right by the
+//        table.
 #pragma once
 #include "json/schema.h"
 #include "model/spec.h"
@@ -60,5 +61,5 @@ extern const size_t config_retry_key_count;
 // Calls `report` for each fault; its texts live in the arena.
 void flow_config_check(const JsonValue *config, Arena *arena,
                        void (*report)(void *context, const JsonFault *fault), void *context);
-// What the text says; what it does not say stays as it was. Texts live in the arena. [C2]
+// What the text says; what it does not say stays as it was. Texts live in the arena. [config-2]
 void flow_config_read(Arena *arena, Str config_json, FlowConfig *config);

@@ -92,7 +92,7 @@ void check_settle_promises(Checker *c);
 
 // ---- literals (check/literal.c)
 typedef struct CheckLiteral { // a part of a literal and where it stands
-    JsonValue value;          // first: [T2] speaks of JsonValue
+    JsonValue value;          // first: [api-2] speaks of JsonValue
     const FlowNode *node;     // of a member, its property
 } CheckLiteral;
 JsonValue *check_literal(Arena *arena, const FlowNode *node);

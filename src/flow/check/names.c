@@ -2,7 +2,7 @@
 //
 // What there is comes from the tables that the realm is made of (realm/tables.c), so that nothing
 // can be missing here that a script finds. Whether something is said is decided when the file has
-// been walked: see [K1].
+// been walked: see [check-1].
 //
 // Not here: how names are resolved (scope/resolve.c), the arguments of calls (check/call.c).
 #include "base/array.h"

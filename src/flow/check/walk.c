@@ -1,7 +1,7 @@
 // The walk of the check over statements and expressions.
 //
 // Each expression is visited with the use that is made of its value. Recursion is as deep as the
-// tree is high, which the parser limits (ast.h [N4]).
+// tree is high, which the parser limits (ast.h [ast-4]).
 //
 // Not here: what is said about what is found (check/names.c, check/call.c, check/promise.c).
 #include "flow/check/internal.h"

@@ -5,11 +5,11 @@
 // VM and thread that runs it. It owns its routines, constants and tables in one arena, and the
 // source text for error excerpts.
 //
-//   [C1] After flow_module_seal() nothing in a module changes but the reference count.
-//   [C2] String constants are atoms: interned in the module, unless the realm already has the
+//   [code-1] After flow_module_seal() nothing in a module changes but the reference count.
+//   [code-2] String constants are atoms: interned in the module, unless the realm already has the
 //        atom, so that equal keys are equal pointers within one VM (realm, module, VM: string.h).
-//   [C3] The verifier (verify.c) accepted every function before the first VM runs it: operands in
-//        range, jumps on instructions, handlers nested, calls with room for their block.
+//   [code-3] The verifier (verify.c) accepted every function before the first VM runs it: operands
+//        in range, jumps on instructions, handlers nested, calls with room for their block.
 //
 // Registers of a frame
 //   R0                 this (undefined in plain calls; arrows do not use it: see "this" below)
@@ -22,7 +22,7 @@
 // that positional arguments land in, whatever `length` says.
 //
 // Call blocks: R[a] callee, R[a+1] this, R[a+2 ..] arguments.
-//   [C4] Every register above the block is dead at the call: the callee's window lies over it,
+//   [code-4] Every register above the block is dead at the call: the callee's window lies over it,
 //        R0 of the callee being R[a+1] of the caller. After the call only registers below `a`,
 //        and the destination, hold what they held.
 //
@@ -162,7 +162,7 @@ struct FlowModule {
     FlowWorkflow *workflows;
     uint32_t workflow_count;
     uint32_t site_count;     // inline caches of all functions together
-    struct FlowAtoms *atoms; // [C2]
+    struct FlowAtoms *atoms; // [code-2]
     FlowString **strings;    // those the code mentions, in order of first use (code_index.c)
     uint32_t *string_slots;  // 1 + index in `strings`, by hash of the content
     uint32_t string_count;

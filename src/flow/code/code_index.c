@@ -5,9 +5,9 @@
 // a string number still means what it meant: it covers the instructions and tables, with opcodes
 // and intrinsics by name, so that adding one to the list changes nothing.
 //
-//   [I1] Numbers and checksum depend on the compiler's output only: not on which strings the realm
-//        happens to have, nor on the numbering of opcodes.
-//   [I2] Positions and descriptions do not count: they are for people.
+//   [code-index-1] Numbers and checksum depend on the compiler's output only: not on which strings
+//        the realm happens to have, nor on the numbering of opcodes.
+//   [code-index-2] Positions and descriptions do not count: they are for people.
 #include "base/containers/hash.h"
 #include "flow/code/code.h"
 #include "flow/code/opcodes.h"
@@ -110,7 +110,7 @@ static uint64_t sum_value(uint64_t sum, const FlowModule *module, FlowValue valu
 }
 
 static uint64_t sum_instruction(uint64_t sum, const uint64_t *names, FlowInstruction in) {
-    sum = sum_u64(sum, names[in.op < OP_COUNT ? in.op : OP_NOP] ^ in.a); // [I1]
+    sum = sum_u64(sum, names[in.op < OP_COUNT ? in.op : OP_NOP] ^ in.a); // [code-index-1]
     if (in.op == OP_INTRINSIC) {
         const FlowNativeEntry *entry = flow_intrinsic(in.c);
         return sum_text(sum_u64(sum, in.b), entry ? entry->name : "");

@@ -3,9 +3,9 @@
 // An interpreter spends much of its time on getting from one instruction to the next; the loops,
 // calls and callbacks that scripts are made of begin with the same few sequences everywhere.
 //
-//   [Z1] Only opcodes change, and only to ones of FLOW_FUSED (opcodes.h). The code's checksum was
-//        taken before, so snapshots do not depend on what is fused.
-//   [Z2] Nothing looks at the opcode of a first instruction but the interpreter's dispatch.
+//   [fuse-1] Only opcodes change, and only to ones of FLOW_FUSED (opcodes.h). The code's checksum
+//        was taken before, so snapshots do not depend on what is fused.
+//   [fuse-2] Nothing looks at the opcode of a first instruction but the interpreter's dispatch.
 //
 // Not here: what fused instructions do (interp.c).
 #include "flow/code/fuse.h"

@@ -15,11 +15,12 @@
 //   workflows name, config, line
 //   routines  header, code, tables
 //
-//   [I1] Same module, same bytes.
-//   [I2] Opcodes are written by name, unfused: their numbers belong to one build. Operands that
-//        are small numbers with a meaning (opcodes.h, ID) are for ever.
-//   [I3] What is read passed the verifier, as if it had just been compiled. Bytes that are no image
-//        of the source, are damaged, or use an opcode that this build does not know are refused.
+//   [image-1] Same module, same bytes.
+//   [image-2] Opcodes are written by name, unfused: their numbers belong to one build. Operands
+//        that are small numbers with a meaning (opcodes.h, ID) are for ever.
+//   [image-3] What is read passed the verifier, as if it had just been compiled. Bytes that are no
+//        image of the source, are damaged, or use an opcode that this build does not know are
+//        refused.
 #pragma once
 #include "flow/flow.h"
 

@@ -1,8 +1,8 @@
 // Reading images: see image.h for the form.
 //
-// Nothing is trusted: every count is checked against the bytes that are left before memory is
-// taken for it, every number against its range, and the verifier sees the result. [I3] A reader
-// that has met something wrong goes on with zeros until it is asked.
+// Nothing is trusted: every count is checked against the bytes that are left before memory is taken
+// for it, every number against its range, and the verifier sees the result. [image-3] A reader that
+// has met something wrong goes on with zeros until it is asked.
 //
 // Not here: what code may do (verify.c).
 #include "base/containers/bytes.h"
@@ -59,7 +59,7 @@ static void read_opcodes(ImageReader *r) {
     r->op_count = get_count(r, 1);
     r->ops = GET_ARRAY(r, uint16_t, r->op_count);
     for (uint32_t i = 0; i < r->op_count; i++)
-        if (!find_op(bytes_get_str(&r->in), &r->ops[i])) r->is_newer = true; // [I2]
+        if (!find_op(bytes_get_str(&r->in), &r->ops[i])) r->is_newer = true; // [image-2]
 }
 
 static FlowValue read_text(ImageReader *r) {

@@ -1,13 +1,13 @@
 // Verifier: operands by the kinds of opcodes.h, then what single opcodes demand beyond them.
 //
-//   [V1] The interpreter indexes registers, constants, sites, upvalues, templates and routines
-//        without a check; this file is the check.
-//   [V2] A jump target may be any instruction but the second of a pair (ITER_VALUE after
+//   [code-verify-1] The interpreter indexes registers, constants, sites, upvalues, templates and
+//        routines without a check; this file is the check.
+//   [code-verify-2] A jump target may be any instruction but the second of a pair (ITER_VALUE after
 //        ITER_NEXT …), which relies on the first.
-//   [V3] The last instruction never falls through.
-//   [V4] Constants have the type an opcode expects: names are strings.
-//   [V5] A fused instruction begins the sequence it stands for. None of them is named below: their
-//        bases demand nothing beyond the kinds of their operands.
+//   [code-verify-3] The last instruction never falls through.
+//   [code-verify-4] Constants have the type an opcode expects: names are strings.
+//   [code-verify-5] A fused instruction begins the sequence it stands for. None of them is named
+//        below: their bases demand nothing beyond the kinds of their operands.
 
 #include "flow/code/verify.h"
 #include "flow/code/fuse.h"
@@ -42,7 +42,7 @@ static Status check_registers(const Verifier *v, uint32_t first, uint32_t count)
 }
 
 // --- jumps
-static bool is_second_half(const FlowRoutine *routine, uint32_t pc) { // [V2]
+static bool is_second_half(const FlowRoutine *routine, uint32_t pc) { // [code-verify-2]
     if (pc == 0) return false;
     uint16_t before = routine->code[pc - 1].op;
     switch (routine->code[pc].op) {
@@ -104,7 +104,7 @@ static Status check_wide(const Verifier *v, FlowOperand kind, int32_t value) {
 }
 
 // --- what single opcodes demand
-static Status check_name(const Verifier *v, uint32_t constant) { // [V4]
+static Status check_name(const Verifier *v, uint32_t constant) { // [code-verify-4]
     if (flow_is_string(v->routine->constants[constant])) return OK;
     return refuse(v, "constant is no string", (long)constant);
 }
@@ -214,7 +214,7 @@ static Status check_instruction(Verifier *v) {
     uint16_t op = flow_op_base(i->op);
     if (op >= OP_COUNT) return refuse(v, "no such opcode", op);
     uint32_t left = v->routine->code_count - v->pc;
-    if (op != i->op && (left < 2 || flow_fused_op(i, left) != i->op)) { // [V5]
+    if (op != i->op && (left < 2 || flow_fused_op(i, left) != i->op)) { // [code-verify-5]
         return refuse(v, "not the sequence it stands for", i->op);
     }
     const FlowOpInfo *info = &flow_op_info[op];
@@ -232,7 +232,7 @@ static Status check_instruction(Verifier *v) {
 }
 
 // --- tables
-static bool op_ends(uint16_t op) { // [V3]
+static bool op_ends(uint16_t op) { // [code-verify-3]
     switch (op) {
     case OP_JUMP:
     case OP_RETURN:

@@ -4,10 +4,10 @@
 // A target other than a variable is a Place: its object and key are evaluated before the value,
 // the store happens after it.
 //
-//   [A1] A place's registers stay valid while the value is computed: operands that live in
+//   [assign-1] A place's registers stay valid while the value is computed: operands that live in
 //        variables are copied when the value may assign them.
-//   [A2] With NO_REGISTER as destination nobody wants the result.
-//   [A3] op= and ++ on o[k] convert an object key for the read and again for the write, as V8
+//   [assign-2] With NO_REGISTER as destination nobody wants the result.
+//   [assign-3] op= and ++ on o[k] convert an object key for the read and again for the write, as V8
 //        does; the logical assignments convert it once.
 
 #include "flow/compile/nodes.h"
@@ -135,7 +135,7 @@ static void compile_assign_logical(FlowCompiler *c, FlowNode *node, Register dst
     JumpList end = {0};
     Place place = place_prepare(c, left, right);
     FlowValue key;
-    if (left->kind == NODE_INDEX && !constant_of(c, left->binary.right, &key)) { // [A3]
+    if (left->kind == NODE_INDEX && !constant_of(c, left->binary.right, &key)) { // [assign-3]
         Register converted = register_new(c);
         emit_position(c, left->at);
         emit_abc(c, OP_TO_PROPERTY_KEY, converted, place.key, 0);
@@ -264,7 +264,8 @@ void compile_declarator(FlowCompiler *c, FlowNode *node, FlowVariableKind kind) 
         Register target = variable_target(c, use_of(left), true);
         FlowValue name = name_atom(c, left->reference.name);
         if (target != NO_REGISTER) {
-            // [K1] does not bind a fresh let or const: nobody sees it before it is complete.
+            // [compile-internal-1] does not bind a fresh let or const: nobody sees it before it is
+            //      complete.
             bool is_fresh = kind != VARIABLE_VAR;
             if (is_fresh) c->is_variable.data[target] = 0;
             compile_named(c, right, name, target);

@@ -1,8 +1,8 @@
 // Calls: f(x), o.m(x), new, super(), tagged templates, template literals, intrinsics.
 //
-//   [C1] The block is taken first, so that it lies below everything the arguments need, and
-//        above everything else in use (code.h [C4]).
-//   [C2] With a spread among the arguments they are collected in an array.
+//   [compile-call-1] The block is taken first, so that it lies below everything the arguments need,
+//        and above everything else in use (code.h [code-4]).
+//   [compile-call-2] With a spread among the arguments they are collected in an array.
 
 #include "flow/compile/nodes.h"
 #include "flow/realm/realm.h"
@@ -62,7 +62,7 @@ static bool compile_arguments(FlowCompiler *c, const FlowNodeList *list) {
         for (uint32_t i = 0; i < list->count; i++) compile_next(c, list->items[i]);
         return true;
     }
-    Register array = register_new(c); // [C2]
+    Register array = register_new(c); // [compile-call-2]
     emit_wide(c, OP_NEW_ARRAY, array, (int32_t)list->count);
     compile_array_items(c, list, array, true);
     return false;

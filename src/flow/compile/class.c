@@ -3,10 +3,10 @@
 // Order of evaluation: heritage; then the elements in source order (closures and computed keys);
 // then the inner name is bound; then static private methods, static fields and blocks.
 //
-//   [X1] Fields run in a routine of their own (ROUTINE_FIELDS) with the instance, or the class
+//   [class-1] Fields run in a routine of their own (ROUTINE_FIELDS) with the instance, or the class
 //        itself, as `this`. Private methods are added at its start.
-//   [X2] A private method is one function object, made with the class. The routine that gives it
-//        to instances has it as an additional upvalue, by value, behind its captures.
+//   [class-2] A private method is one function object, made with the class. The routine that gives
+//        it to instances has it as an additional upvalue, by value, behind its captures.
 
 #include "flow/compile/nodes.h"
 
@@ -201,9 +201,9 @@ void compile_class(FlowCompiler *c, FlowClass *definition, FlowValue name, Regis
     c->top = mark;
 }
 
-// --- the routines [X1]
+// --- the routines [class-1]
 static void fields_add_methods(FlowCompiler *c, const Pending *pending) {
-    uint32_t base = upvalue_index(c, c->function, c->function->capture_count); // [X2]
+    uint32_t base = upvalue_index(c, c->function, c->function->capture_count); // [class-2]
     for (uint32_t i = 0; i < pending->extra_count; i++) {
         const FlowNode *element = pending->extras[i].element;
         Register mark = c->top;

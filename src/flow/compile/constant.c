@@ -1,8 +1,9 @@
 // Constants: the values an instruction can name by number, and folding of literals.
 //
-//   [L1] A function's constant table holds each value once.
-//   [L2] Every string constant is an atom of the module, so equal strings have equal bits.
-//   [L3] Folding gives exactly what the operator would give at run time: numbers and strings only.
+//   [constant-1] A function's constant table holds each value once.
+//   [constant-2] Every string constant is an atom of the module, so equal strings have equal bits.
+//   [constant-3] Folding gives exactly what the operator would give at run time: numbers and
+//        strings only.
 
 #include "base/memory.h"
 #include "base/text/number.h"

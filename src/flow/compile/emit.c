@@ -1,8 +1,8 @@
 // Emission: instructions, jumps that wait for their target, source positions.
 //
-//   [E1] A jump belongs to exactly one list until the list is patched.
-//   [E2] In far mode a NEAR jump is only ever used to skip one JUMP: the distance always fits.
-//   [E3] Positions are noted as byte offsets; they become lines and columns when the routine is
+//   [emit-1] A jump belongs to exactly one list until the list is patched.
+//   [emit-2] In far mode a NEAR jump is only ever used to skip one JUMP: the distance always fits.
+//   [emit-3] Positions are noted as byte offsets; they become lines and columns when the routine is
 //        finished.
 
 #include "flow/compile/nodes.h"
@@ -92,7 +92,7 @@ void emit_compare(FlowCompiler *c, FlowOp op, uint32_t a, uint32_t b, JumpList *
         jump_add(c, list, emit_abc(c, op, a, b, 0));
         return;
     }
-    emit_abc(c, compare_inverse(op), a, b, 1); // [E2]
+    emit_abc(c, compare_inverse(op), a, b, 1); // [emit-2]
     emit_jump(c, list);
 }
 

@@ -1,7 +1,8 @@
 // Expressions: the dispatcher, and the forms that need no file of their own.
 //
 // compile_expression evaluates into a wanted register, compile_any wherever the value already is,
-// compile_discard for the effects alone. See compile/internal.h [K1]-[K3].
+// compile_discard for the effects alone. See compile/internal.h
+// [compile-internal-1]-[compile-internal-3].
 //
 // Not here: operators and conditions, assignment, calls, literals of objects, classes.
 

@@ -2,10 +2,12 @@
 //
 // Registers at entry are as code.h says: this, parameters, rest array, arguments object.
 //
-//   [F1] A parameter that is a plain name lives in the register its argument arrives in, unless
-//        somebody may look at it before its turn (needs_tdz): then it has one of its own.
-//   [F2] Parameters are initialised from left to right, defaults and patterns in between.
-//   [F3] Generators suspend for the first time when the parameters are bound.
+//   [compile-function-1] A parameter that is a plain name lives in the register its argument
+//        arrives in, unless somebody may look at it before its turn (needs_tdz): then it has one of
+//        its own.
+//   [compile-function-2] Parameters are initialised from left to right, defaults and patterns in
+//        between.
+//   [compile-function-3] Generators suspend for the first time when the parameters are bound.
 
 #include "flow/compile/nodes.h"
 
@@ -56,7 +58,7 @@ static uint32_t positional_count(const FlowFunction *function) {
     return count;
 }
 
-// [F1]
+// [compile-function-1]
 static bool parameter_stays(const FlowNode *target) {
     return target->kind == NODE_IDENTIFIER && !target->reference.to.variable->needs_tdz;
 }
@@ -149,9 +151,9 @@ static void prologue(FlowCompiler *c, const Pending *pending) {
     if (pending->has_fields && function->kind == FUNCTION_KIND_CONSTRUCTOR) emit_init_fields(c, 0);
     specials_declare(c, function);
     parameters_declare(c, function);
-    for (uint32_t i = 0; i < count; i++) // [F2]
+    for (uint32_t i = 0; i < count; i++) // [compile-function-2]
         parameter_bind(c, function->parameters.items[i], 1 + i);
-    if (function->is_generator) // [F3]
+    if (function->is_generator) // [compile-function-3]
         emit_abc(c, OP_GENERATOR_START, 0, 0, c->top);
 }
 
@@ -376,7 +378,7 @@ void compile_routine(FlowCompiler *c, const Pending *pending) {
     uint32_t queue_count = (uint32_t)c->queue.count;
     uint32_t routine_count = c->routine_count;
     compile_once(c, pending);
-    if (c->needs_far) { // [K4]
+    if (c->needs_far) { // [compile-internal-4]
         c->queue.count = queue_count;
         c->routine_count = routine_count;
         c->is_far = true;

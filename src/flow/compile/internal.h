@@ -4,13 +4,16 @@
 // done, so the state below always belongs to one function. Registers are handed out like a stack:
 // variables when their scope is entered, temporaries above them.
 //
-//   [K1] An expression compiled into a destination writes it last: a variable keeps its old value
-//        until the whole expression has been evaluated. A destination that is a temporary may be
-//        written earlier.
-//   [K2] c->top is the number of registers in use. Whoever takes temporaries puts it back.
-//   [K3] A call block lies at the top (code.h [C4]): nothing in use is above it.
-//   [K4] A function whose NEAR jumps do not reach is compiled a second time with far jumps. The
-//        second time allocates the same registers, so inner functions notice nothing.
+//   [compile-internal-1] An expression compiled into a destination writes it last: a variable keeps
+//        its old value until the whole expression has been evaluated. A destination that is a
+//        temporary may be written earlier.
+//   [compile-internal-2] c->top is the number of registers in use. Whoever takes temporaries puts
+//        it back.
+//   [compile-internal-3] A call block lies at the top (code.h [code-4]): nothing in use is above
+//        it.
+//   [compile-internal-4] A function whose NEAR jumps do not reach is compiled a second time with
+//        far jumps. The second time allocates the same registers, so inner functions notice
+//        nothing.
 #pragma once
 #include "base/containers/vec.h"
 #include "flow/code/opcodes.h"
@@ -128,10 +131,10 @@ typedef struct FlowCompiler {
     // The function being compiled.
     const Pending *pending;
     FlowFunction *function; // NULL for synthetic ones
-    Register top;           // [K2]
+    Register top;           // [compile-internal-2]
     Register max_top;
     uint32_t stamp; // changes with each function
-    bool is_far;    // [K4]
+    bool is_far;    // [compile-internal-4]
     bool needs_far;
     Control *control;
     OptionalChain *chain;
@@ -146,7 +149,7 @@ typedef struct FlowCompiler {
     VEC(FlowTemplate) templates;
     VEC(PositionNote) jumps; // pc, next
     VEC(Gap) gaps;
-    VEC(uint8_t) is_variable; // by register: holds a variable [K1]
+    VEC(uint8_t) is_variable; // by register: holds a variable [compile-internal-1]
     struct {                  // constants by bits, open addressing
         uint32_t *slots;      // stamp and index interleaved
         uint32_t capacity;

@@ -1,7 +1,7 @@
 // Loops. The test stands at the end, so an iteration costs one jump.
 //
-//   [P1] `continue` goes to the update (for), the test (while, do) or the next item (for-of).
-//   [P2] The variables of a for head are fresh in each iteration: boxes are copied before the
+//   [loop-1] `continue` goes to the update (for), the test (while, do) or the next item (for-of).
+//   [loop-2] The variables of a for head are fresh in each iteration: boxes are copied before the
 //        update, or made anew for each item.
 
 #include "flow/compile/nodes.h"
@@ -37,7 +37,7 @@ void compile_do_while(FlowCompiler *c, FlowNode *node) {
     jump_patch_here(c, &control.breaks);
 }
 
-static void scope_copy(FlowCompiler *c, const FlowScope *scope) { // [P2]
+static void scope_copy(FlowCompiler *c, const FlowScope *scope) { // [loop-2]
     if (!scope) return;
     for (FlowVariable *variable = scope->variables; variable; variable = variable->next)
         if (variable_is_boxed(variable)) emit_abc(c, OP_COPY_BOX, variable->reg, 0, 0);

@@ -1,9 +1,9 @@
 // Property access: o.x, o[x], o.#x, super.x, optional chains, delete.
 //
-//   [M1] A name that is no array index is accessed through a site (inline cache); everything
+//   [member-1] A name that is no array index is accessed through a site (inline cache); everything
 //        else, and names beyond SITE_MAX, as an element.
-//   [M2] Inside an optional chain a link that finds nullish jumps to the chain's end, whatever
-//        has been put into registers: they are temporaries.
+//   [member-2] Inside an optional chain a link that finds nullish jumps to the chain's end,
+//        whatever has been put into registers: they are temporaries.
 
 #include "flow/compile/nodes.h"
 #include "flow/value/error.h"

@@ -7,7 +7,7 @@
 #include "flow/compile/internal.h"
 
 // --- compile/expression.c
-void compile_expression(FlowCompiler *c, FlowNode *node, Register dst); // [K1]
+void compile_expression(FlowCompiler *c, FlowNode *node, Register dst); // [compile-internal-1]
 Register compile_any(FlowCompiler *c, FlowNode *node);
 // As compile_any, but what `later` does cannot change the value.
 Register compile_stable(FlowCompiler *c, FlowNode *node, const FlowNode *later);

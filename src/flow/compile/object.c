@@ -1,8 +1,8 @@
 // Array and object literals, and property keys.
 //
-//   [L1] A literal is built in a temporary and moved when it is complete: its items may mention
-//        the variable it is assigned to.
-//   [L2] Static keys that are array indices are integers, all others atoms.
+//   [compile-object-1] A literal is built in a temporary and moved when it is complete: its items
+//        may mention the variable it is assigned to.
+//   [compile-object-2] Static keys that are array indices are integers, all others atoms.
 
 #include "base/text/number.h"
 #include "flow/compile/nodes.h"
@@ -86,7 +86,7 @@ void compile_array_items(FlowCompiler *c, const FlowNodeList *list, Register arr
 }
 
 void compile_array(FlowCompiler *c, FlowNode *node, Register dst) {
-    Register array = register_scratch(c, dst); // [L1]
+    Register array = register_scratch(c, dst); // [compile-object-1]
     emit_wide(c, OP_NEW_ARRAY, array, (int32_t)node->list.count);
     compile_array_items(c, &node->list, array, false);
     emit_move(c, dst, array);
@@ -187,7 +187,7 @@ static void compile_object_item(FlowCompiler *c, FlowNode *item, Register object
 }
 
 void compile_object(FlowCompiler *c, FlowNode *node, Register dst) {
-    Register object = register_scratch(c, dst); // [L1]
+    Register object = register_scratch(c, dst); // [compile-object-1]
     emit_wide(c, OP_NEW_OBJECT, object, (int32_t)node->list.count);
     for (uint32_t i = 0; i < node->list.count; i++) {
         Register mark = c->top;

@@ -1,8 +1,8 @@
 // Operators and conditions.
 //
-//   [O1] Operands are evaluated left to right. A left operand that lives in a variable is read
-//        where it is, unless the right operand may assign that variable (node_may_assign).
-//   [O2] A condition jumps on the comparison itself; no boolean is made.
+//   [operator-1] Operands are evaluated left to right. A left operand that lives in a variable is
+//        read where it is, unless the right operand may assign that variable (node_may_assign).
+//   [operator-2] A condition jumps on the comparison itself; no boolean is made.
 
 #include "flow/compile/nodes.h"
 
@@ -200,7 +200,7 @@ static FlowOp logical_jump(uint8_t op) {
 
 void compile_logical(FlowCompiler *c, FlowNode *node, Register dst) {
     JumpList end = {0};
-    Register value = register_scratch(c, dst); // [K1]
+    Register value = register_scratch(c, dst); // [compile-internal-1]
     if (node->kind == NODE_LOGICAL) {
         compile_expression(c, node->binary.left, value);
         emit_jump_if(c, logical_jump(node->op), value, &end);

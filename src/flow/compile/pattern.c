@@ -3,9 +3,9 @@
 // Order of evaluation as ECMAScript has it: computed key, then object and key of the target, then
 // the value, then its default, then the store.
 //
-//   [D1] The iterator of an array pattern is closed on every way out that the iterator itself did
-//        not cause (control.record's state register knows).
-//   [D2] The source register is not changed by the pattern.
+//   [pattern-1] The iterator of an array pattern is closed on every way out that the iterator
+//        itself did not cause (control.record's state register knows).
+//   [pattern-2] The source register is not changed by the pattern.
 
 #include "flow/compile/nodes.h"
 
@@ -249,7 +249,7 @@ void compile_pattern(FlowCompiler *c, FlowNode *target, PatternSource source, Pa
         Target one = target_prepare(c, target, mode);
         one.direct = NO_REGISTER;
         Register value = source.value;
-        if (one.initial) { // [D2]
+        if (one.initial) { // [pattern-2]
             value = register_new(c);
             emit_move(c, value, source.value);
         }

@@ -4,9 +4,9 @@
 // nesting. A jump out walks the list from the inside: it closes iterators in place, and at a
 // finally block it leaves a number for where to go on and jumps there.
 //
-//   [T1] Code that runs on the way out of a control is not protected by that control or any
+//   [try-1] Code that runs on the way out of a control is not protected by that control or any
 //        inside it: gaps cut it out of their regions.
-//   [T2] After a finally block the number decides: 0 go on, 1 throw, others one exit each. An
+//   [try-2] After a finally block the number decides: 0 go on, 1 throw, others one exit each. An
 //        exit continues from the control around the finally block.
 
 #include "flow/compile/nodes.h"
@@ -113,7 +113,7 @@ static bool control_pass(FlowCompiler *c, Control *control, Exit way, Register v
         return true;
     }
     if (control->kind != CONTROL_FINALLY) return false;
-    int32_t number = finally_exit(c, control, way); // [T2]
+    int32_t number = finally_exit(c, control, way); // [try-2]
     if (way.kind == EXIT_RETURN) emit_move(c, control->record + 1, value);
     emit_wide(c, OP_LOAD_INT, control->record, number);
     emit_jump(c, &control->entries);
@@ -134,7 +134,7 @@ void control_exit(FlowCompiler *c, Exit way, Register value) {
     }
     if (!is_complete) emit_return(c, value);
     uint32_t end = emit_here(c);
-    for (Control *passed = c->control; passed != control; passed = passed->outer) { // [T1]
+    for (Control *passed = c->control; passed != control; passed = passed->outer) { // [try-1]
         if (passed->kind == CONTROL_LABEL || passed->kind == CONTROL_LOOP) continue;
         vec_push(&c->gaps, (Gap){passed, passed->gap_start, end});
     }
@@ -181,7 +181,7 @@ static void compile_try_catch(FlowCompiler *c, FlowNode *node) {
     jump_patch_here(c, &end);
 }
 
-static void compile_exits(FlowCompiler *c, Control *control) { // [T2]
+static void compile_exits(FlowCompiler *c, Control *control) { // [try-2]
     Register kind = control->record;
     emit_abc(c, OP_JUMP_STRICT_NE_INT, kind, 1, 1);
     emit_abc(c, OP_THROW, kind + 1, 0, 0);

@@ -1,10 +1,10 @@
 // Unit: from source text, or from a parsed program, to a sealed module.
 //
-//   [U1] Routine 0 is the top level; a function's routine has the number of the function, and
+//   [unit-1] Routine 0 is the top level; a function's routine has the number of the function, and
 //        routines nobody wrote (default constructors) come after them.
-//   [U2] Functions are compiled outer before inner, so the registers a closure captures are known
-//        when its table of upvalues is made.
-//   [U3] A module leaves here verified (verify.c): the interpreter trusts it.
+//   [unit-2] Functions are compiled outer before inner, so the registers a closure captures are
+//        known when its table of upvalues is made.
+//   [unit-3] A module leaves here verified (verify.c): the interpreter trusts it.
 
 #include "base/memory.h"
 #include "flow/check/check.h"
@@ -152,7 +152,7 @@ static void unit_compile(FlowCompiler *c) {
                          .index = main->id};
     vec_push(&c->queue, top_level);
     if (c->is_prelude) unit_prelude_names(c);
-    for (uint32_t next = 0; next < c->queue.count && !c->has_failed; next++) { // [U2]
+    for (uint32_t next = 0; next < c->queue.count && !c->has_failed; next++) { // [unit-2]
         Pending pending = c->queue.data[next];                                 // the queue may move
         compile_routine(c, &pending);
     }
@@ -182,7 +182,7 @@ static void unit_publish(FlowCompiler *c) {
     unit_workflows(c);
     flow_module_seal(module);
     Diag diag;
-    if (flow_verify(module, &diag) == OK) { // [U3]
+    if (flow_verify(module, &diag) == OK) { // [unit-3]
         flow_fuse(module);
         return;
     }

@@ -1,11 +1,11 @@
 // Variables: which register or box holds one, and how it is read and written.
 //
-//   [V1] A captured variable that never changes after its initialisation, and whose
+//   [variable-1] A captured variable that never changes after its initialisation, and whose
 //        initialisation comes before every closure that uses it, is captured by value: it stays
 //        in its register. All other captured variables live in boxes (box in the register).
-//   [V2] new.target, the home object, the callee and the name of a function expression take a
-//        register only when a closure needs them; otherwise each use loads them.
-//   [V3] In the prelude the top-level functions are no variables: LOAD_PRELUDE makes them.
+//   [variable-2] new.target, the home object, the callee and the name of a function expression take
+//        a register only when a closure needs them; otherwise each use loads them.
+//   [variable-3] In the prelude the top-level functions are no variables: LOAD_PRELUDE makes them.
 
 #include "flow/compile/nodes.h"
 
@@ -31,10 +31,10 @@ Register register_scratch(FlowCompiler *c, Register dst) {
 }
 
 bool variable_is_prelude(const FlowCompiler *c, const FlowVariable *variable) {
-    return c->is_prelude && variable->function == c->program->main; // [V3]
+    return c->is_prelude && variable->function == c->program->main; // [variable-3]
 }
 
-bool variable_is_boxed(const FlowVariable *variable) { // [V1]
+bool variable_is_boxed(const FlowVariable *variable) { // [variable-1]
     if (!variable->is_captured) return false;
     if (variable->is_assigned || variable->needs_tdz) return true;
     switch (variable->kind) {
@@ -162,7 +162,7 @@ FlowVariable *prelude_function(const FlowCompiler *c, const FlowName *name) {
 
 uint32_t upvalue_index(const FlowCompiler *c, const FlowFunction *function, uint32_t capture) {
     if (!c->is_prelude) return capture;
-    uint32_t index = 0; // [V3]: captures of top-level functions are left out
+    uint32_t index = 0; // [variable-3]: captures of top-level functions are left out
     for (uint32_t i = 0; i < capture; i++)
         if (!variable_is_prelude(c, function->captures[i].variable)) index++;
     return index;
@@ -170,7 +170,7 @@ uint32_t upvalue_index(const FlowCompiler *c, const FlowFunction *function, uint
 
 // --- reading
 static bool variable_load_special(FlowCompiler *c, const FlowReference *to, Register dst) {
-    if (to->access != ACCESS_LOCAL) return false; // [V2]
+    if (to->access != ACCESS_LOCAL) return false; // [variable-2]
     switch (to->variable->kind) {
     case VARIABLE_NEW_TARGET: emit_abc(c, OP_LOAD_NEW_TARGET, dst, 0, 0); return true;
     case VARIABLE_HOME_OBJECT: emit_abc(c, OP_LOAD_HOME, dst, 0, 0); return true;

@@ -1,10 +1,10 @@
 // await, yield and yield*.
 //
-//   [Y1] What is in use at a suspension is exactly the registers below c->top: LIVE.
-//   [Y2] A generator that is told to return at a yield leaves like a return statement: through
+//   [yield-1] What is in use at a suspension is exactly the registers below c->top: LIVE.
+//   [yield-2] A generator that is told to return at a yield leaves like a return statement: through
 //        the finally blocks and open iterators around it.
-//   [Y3] An async generator awaits what it yields, what it returns, and the value it is told to
-//        return with.
+//   [yield-3] An async generator awaits what it yields, what it returns, and the value it is told
+//        to return with.
 
 #include "flow/compile/nodes.h"
 #include "flow/value/error.h"
@@ -19,7 +19,7 @@ void emit_await(FlowCompiler *c, Register dst, Register src, uint32_t at) {
 void compile_await(FlowCompiler *c, FlowNode *node, Register dst) {
     Register mark = c->top;
     Register value = compile_any(c, node->unary.operand);
-    c->top = mark; // the operand is dead while it is waited for [Y1]
+    c->top = mark; // the operand is dead while it is waited for [yield-1]
     emit_await(c, dst, value, node->at);
 }
 
@@ -129,7 +129,7 @@ static void delegate_suspend(FlowCompiler *c, const Delegate *d) {
     delegate_get(c, d, STR("value"), d->result);
     emit_abc(c, OP_YIELD, d->received, d->result, c->top);
     emit_compare(c, OP_JUMP_STRICT_NE_INT, d->received + 1, 2, &plain);
-    // [Y3]: a value to return with is awaited first; a rejection is thrown into the iterator.
+    // [yield-3]: a value to return with is awaited first; a rejection is thrown into the iterator.
     Control control;
     control_begin(c, &control, CONTROL_CATCH, NULL);
     emit_await(c, d->received, d->received, d->at);

@@ -3,7 +3,7 @@
 #include "base/text/hex.h"
 #include "flow/lexer/lexer.h"
 
-// Reports [L1] and makes `token` an error that ends where the lexer stands.
+// Reports [lexer-1] and makes `token` an error that ends where the lexer stands.
 void lexer_fail(FlowLexer *lexer, FlowToken *token, const FlowFinding *finding,
                 const char *message);
 static inline uint32_t lexer_offset(const FlowLexer *lexer, const char *at) {

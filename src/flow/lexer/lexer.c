@@ -1,8 +1,8 @@
 // Lexer: white space, comments, words and signs; numbers, strings and regular expressions have
 // files of their own.
 //
-// The text ends in NUL bytes (source.h [T1]) and holds no other NUL, so a byte of 0 is the end and
-// looking a few bytes ahead needs no bounds check. The text is valid UTF-8.
+// The text ends in NUL bytes (source.h [source-1]) and holds no other NUL, so a byte of 0 is the
+// end and looking a few bytes ahead needs no bounds check. The text is valid UTF-8.
 //
 // Names are scanned with a table of 256 classes; escapes and characters above ASCII leave the
 // fast path for one that collects the name in a buffer.
@@ -296,7 +296,7 @@ static FlowTokenKind scan_sign(const char **position) {
 static void scan_other(FlowLexer *lexer, FlowToken *token) {
     const char *at = lexer->at;
     if (*at == 0) {
-        token->kind = TOKEN_END; // [L2]
+        token->kind = TOKEN_END; // [lexer-2]
         token->end = token->start;
         return;
     }

@@ -3,8 +3,8 @@
 // The lexer cannot know whether `/` divides or begins a regular expression, nor whether `}` ends
 // a block or a substitution in a template: the parser, which does know, asks for the token to be
 // scanned again. Moving back is a store to `at`, so looking ahead costs nothing when unused.
-//   [L1] A malformed token is reported once, and is a TOKEN_ERROR.
-//   [L2] At the end every call answers TOKEN_END.
+//   [lexer-1] A malformed token is reported once, and is a TOKEN_ERROR.
+//   [lexer-2] At the end every call answers TOKEN_END.
 #pragma once
 #include "flow/lexer/names.h"
 #include "flow/lexer/report.h"

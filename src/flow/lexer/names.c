@@ -3,7 +3,7 @@
 // The lexer hashes a name right after it found its end, so the table never hashes again: it
 // keeps the hash in the name and compares bytes only when the hashes agree. A name and its text
 // are one block, so that a hit costs two cache lines: the slot and the name.
-//   [M1] [M2] see names.h; names are never removed, they go with the arena.
+//   [names-3] [names-2] see names.h; names are never removed, they go with the arena.
 #include "flow/lexer/names.h"
 #include "base/assert.h"
 #include "base/containers/hash.h"
@@ -40,7 +40,7 @@ FlowName *flow_names_intern(FlowNames *names, Str text, uint32_t hash) {
     uint32_t mask = names->capacity - 1;
     uint32_t slot = hash & mask;
     for (FlowName *name; (name = names->slots[slot]) != NULL; slot = (slot + 1) & mask)
-        if (name->hash == hash && str_equal(name->text, text)) return name; // [M1]
+        if (name->hash == hash && str_equal(name->text, text)) return name; // [names-3]
     if ((names->count + 1) * 2 > names->capacity) {
         names_grow(names);
         mask = names->capacity - 1;
@@ -68,7 +68,7 @@ static FlowName *add_text(FlowNames *names, const char *text) {
 void flow_names_init(FlowNames *names, Arena *arena) {
     *names = (FlowNames){.arena = arena, .capacity = NAMES_CAPACITY_START};
     names->slots = ARENA_ARRAY(arena, FlowName *, NAMES_CAPACITY_START);
-    for (int kind = TOKEN_IDENTIFIER + 1; kind < TOKEN_COUNT; kind++) { // [M2]
+    for (int kind = TOKEN_IDENTIFIER + 1; kind < TOKEN_COUNT; kind++) { // [names-2]
         if (kind == TOKEN_ESCAPED_WORD) continue;
         add_text(names, flow_token_info[kind].text)->keyword = (uint16_t)kind;
     }

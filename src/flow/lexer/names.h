@@ -1,6 +1,6 @@
 // Names: the interned identifiers of one program.
-//   [M1] Equal texts are one FlowName, so names compare as pointers.
-//   [M2] Reserved and contextual words are interned first and carry their token.
+//   [names-1] Equal texts are one FlowName, so names compare as pointers.
+//   [names-2] Reserved and contextual words are interned first and carry their token.
 #pragma once
 #include "flow/lexer/token.h"
 #include "flow/tree/ast.h"

@@ -62,7 +62,7 @@ void flow_report_add(FlowReport *report, const FlowFinding *finding, const char 
     va_end(arguments);
 }
 
-// The place for one more; NULL when it is only counted. [R2]
+// The place for one more; NULL when it is only counted. [report-2]
 static FlowDiagnostic *next_place(FlowReport *report, FlowSeverity severity) {
     if (!flow_report_is_full(report)) return &report->items[report->count++];
     report->dropped_count++;
@@ -80,7 +80,7 @@ static Str hint_text(const FlowReport *report, const FlowFinding *finding) {
 void flow_report_add_list(FlowReport *report, const FlowFinding *finding, const char *format,
                           va_list arguments) {
     if (finding->severity == FLOW_SEVERITY_ERROR) {
-        for (uint32_t i = 0; i < report->count; i++) // [R3]
+        for (uint32_t i = 0; i < report->count; i++) // [report-3]
             if (report->items[i].start == finding->start &&
                 report->items[i].severity == FLOW_SEVERITY_ERROR)
                 return;
@@ -113,7 +113,7 @@ static int compare_diagnostics(const void *a, const void *b) {
 }
 
 static void sort_report(FlowReport *report) {
-    if (report->count > 1) // [R4]
+    if (report->count > 1) // [report-4]
         qsort(report->items, report->count, sizeof(report->items[0]), compare_diagnostics);
 }
 

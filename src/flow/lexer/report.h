@@ -1,10 +1,10 @@
 // Report: what is wrong with a Flow file, for people and for programs.
 //
-//   [R1] Codes are stable words that documentation and tests may name; messages may change.
-//   [R2] At most FLOW_REPORT_MAX findings are kept; what comes later is only counted. An error
-//        takes the place of a warning, so that an error is among them whenever there is one.
-//   [R3] Two errors never start at the same offset: the first one said it.
-//   [R4] Rendering sorts by position, so the order of the passes does not show.
+//   [report-1] Codes are stable words that documentation and tests may name; messages may change.
+//   [report-2] At most FLOW_REPORT_MAX findings are kept; what comes later is only counted. An
+//        error takes the place of a warning, so that an error is among them whenever there is one.
+//   [report-3] Two errors never start at the same offset: the first one said it.
+//   [report-4] Rendering sorts by position, so the order of the passes does not show.
 #pragma once
 #include "base/arena.h"
 #include "base/containers/buf.h"
@@ -62,7 +62,7 @@ struct FlowReport {
     FlowDiagnostic items[FLOW_REPORT_MAX];
     uint32_t count;
     uint32_t error_count;   // also of those not kept
-    uint32_t dropped_count; // [R2]
+    uint32_t dropped_count; // [report-2]
 };
 
 void flow_report_init(FlowReport *report, const FlowSource *source, Arena *arena);

@@ -1,7 +1,7 @@
 // Source: the text of one Flow file, and where its lines begin.
-//   [T1] The text is a private copy followed by FLOW_SOURCE_PADDING NUL bytes, so that the lexer
-//        may read a few bytes ahead without asking where the end is.
-//   [T2] Offsets are bytes; lines and columns count from 1, columns in characters.
+//   [source-1] The text is a private copy followed by FLOW_SOURCE_PADDING NUL bytes, so that the
+//        lexer may read a few bytes ahead without asking where the end is.
+//   [source-2] Offsets are bytes; lines and columns count from 1, columns in characters.
 #pragma once
 #include "base/arena.h"
 #include "base/diag.h"
@@ -17,7 +17,7 @@ typedef struct FlowReport FlowReport;
 
 typedef struct FlowSource {
     Str name;              // file name as messages show it
-    Str text;              // [T1]
+    Str text;              // [source-1]
     uint32_t *line_starts; // offset of the first byte of each line
     uint32_t line_count;   // at least 1
 } FlowSource;

@@ -1,7 +1,7 @@
 // Strings and templates.
 //
 // A string without escapes is a piece of the source; only one with escapes is copied. The value
-// is WTF-8 (ast.h [N6]): two escapes that form a surrogate pair become one character, because
+// is WTF-8 (ast.h [ast-6]): two escapes that form a surrogate pair become one character, because
 // that is the same UTF-16 text.
 //
 // A template chunk has two values: raw (as written, CR LF read as LF) and cooked. An invalid

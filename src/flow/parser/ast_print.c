@@ -2,7 +2,7 @@
 //
 // Made for tests: short enough to write by hand, and complete enough to tell one parse from
 // another. What is not shown: positions, flags that follow from the text, and the synthetic
-// functions of classes. Recursion is as deep as the tree is high (ast.h [N4]).
+// functions of classes. Recursion is as deep as the tree is high (ast.h [ast-4]).
 #include "base/containers/buf.h"
 #include "base/text/number.h"
 #include "flow/scope/scope.h"

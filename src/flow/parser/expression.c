@@ -1,7 +1,7 @@
 // Expressions: assignment, conditional, binary and unary operators.
 //
 // Binary operators are parsed by precedence climbing. A run of many operators of one precedence
-// becomes a chain node instead of a tree that leans to the left (ast.h [N4]).
+// becomes a chain node instead of a tree that leans to the left (ast.h [ast-4]).
 //
 // parse_assignment_cover is the place where the cover grammar is decided: what was read as an
 // expression becomes a pattern when `=` follows.

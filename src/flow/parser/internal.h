@@ -3,9 +3,9 @@
 // Errors without longjmp: parse_panic reports, then makes the parser believe that the text has
 // ended. Every loop of the parser ends at TOKEN_END, so it unwinds by itself up to the innermost
 // statement list, which moves back to the error and skips to where a statement may begin.
-//   [E1] While is_panicking nothing is reported and no token is read.
-//   [E2] Every parse function answers a node, also after an error.
-//   [E3] Errors that leave the structure intact (parse_error) do not panic.
+//   [parser-internal-1] While is_panicking nothing is reported and no token is read.
+//   [parser-internal-2] Every parse function answers a node, also after an error.
+//   [parser-internal-3] Errors that leave the structure intact (parse_error) do not panic.
 // Cover grammar: `(a, b)` and `{a, b}` are read as expressions and turned into patterns when
 // `=>`, `=` or `of` follows; every node is turned at most once, so time stays linear.
 #pragma once
@@ -67,7 +67,7 @@ typedef struct FlowParser {
     uint32_t error_at;       // where the panic began
     uint32_t error_template_depth;
     bool is_error_lexical; // the offending token was malformed: its line is lost, the next is not
-    bool is_panicking;     // [E1]
+    bool is_panicking;     // [parser-internal-1]
     bool is_in_allowed;    // `in` is an operator here
     uint8_t binding_kind;  // FlowVariableKind of the pattern being parsed
     bool is_binding_async; // parameters of an async arrow: no `await` among them

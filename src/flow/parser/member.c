@@ -3,8 +3,8 @@
 // `async (x) => …` looks like a call until the arrow is seen: its arguments are read with the
 // cover grammar and become parameters then.
 //
-// A chain grows to the left, one node per link, and its height is counted (ast.h [N4]). An optional
-// chain is wrapped as a whole in one NODE_OPTIONAL_CHAIN, where its `?.` links jump to.
+// A chain grows to the left, one node per link, and its height is counted (ast.h [ast-4]). An
+// optional chain is wrapped as a whole in one NODE_OPTIONAL_CHAIN, where its `?.` links jump to.
 #include "flow/parser/internal.h"
 
 static FlowNode *parse_spread(FlowParser *p, bool is_cover) {

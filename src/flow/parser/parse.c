@@ -14,7 +14,7 @@ enum {
 // ---- errors
 
 void parse_error(FlowParser *p, const FlowFinding *finding, const char *format, ...) {
-    if (p->is_panicking) return; // [E1]
+    if (p->is_panicking) return; // [parser-internal-1]
     va_list arguments;
     va_start(arguments, format);
     flow_report_add_list(p->report, finding, format, arguments);

@@ -7,7 +7,7 @@
 //   program = flow_parse(&source, FLOW_PARSE_WORKFLOW, arena, &report)   NULL: see the report
 //
 // The program, with its scopes resolved, lives in the arena and points into the source.
-// Time is linear in the size of the text; nesting is limited (ast.h [N4]).
+// Time is linear in the size of the text; nesting is limited (ast.h [ast-4]).
 #pragma once
 #include "flow/lexer/report.h"
 #include "flow/lexer/source.h"

@@ -1,8 +1,9 @@
 // Statements and declarations; loops, switches and jumps are in parser/loop.c.
 //
-// A statement list is where the parser recovers from errors: see parser/internal.h [E1]. Two
-// entries exist because the grammar has two: parse_statement_item, where declarations may stand,
-// and parse_statement, the body of an if, a loop or a label, where they may not.
+// A statement list is where the parser recovers from errors: see parser/internal.h
+// [parser-internal-1]. Two entries exist because the grammar has two: parse_statement_item, where
+// declarations may stand, and parse_statement, the body of an if, a loop or a label, where they may
+// not.
 #include "flow/parser/internal.h"
 
 static void push_statements(FlowParser *p, FlowTokenKind terminator) {

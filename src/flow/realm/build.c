@@ -3,8 +3,8 @@
 // Order: strings and symbols, then the prototypes (so that every object has one), the prelude,
 // then constructors and methods, at last the global object.
 //
-//   [D1] Nothing stays lazy: a shared function object cannot be completed later.
-//   [D2] Any fault here is our own mistake: ASSERT, with what is wrong on stderr.
+//   [build-1] Nothing stays lazy: a shared function object cannot be completed later.
+//   [build-2] Any fault here is our own mistake: ASSERT, with what is wrong on stderr.
 #include "base/array.h"
 #include "base/containers/vec.h"
 #include "flow/builtin/core.h"
@@ -171,7 +171,7 @@ static void define_function_fields(Builder *b, FlowObject *function, const char 
     FlowValue key = (FlowValue){entry_key(b, name).bits};
     FlowValue text = flow_function_name_of_key(vm, key, prefix);
     text = flow_from_string(flow_atom(vm, flow_as_string(text)));
-    function->cell.aux &= ~(uint32_t)OBJECT_LAZY_FUNCTION; // [D1]
+    function->cell.aux &= ~(uint32_t)OBJECT_LAZY_FUNCTION; // [build-1]
     flow_object_define(vm, function, FLOW_KEY(vm, length), flow_int((int32_t)length),
                        PROPERTY_CONFIGURABLE);
     flow_object_define(vm, function, FLOW_KEY(vm, name), text, PROPERTY_CONFIGURABLE);

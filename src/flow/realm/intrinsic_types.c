@@ -5,8 +5,9 @@
 // vm->checks_intrinsics) each call is held to this table. A call that does not fit is
 // a script error.
 //
-//   [T1] Every intrinsic is listed (a test sees to it); one that is not accepts nothing.
-//   [T2] No argument is HOLE or a cell.
+//   [intrinsic-types-1] Every intrinsic is listed (a test sees to it); one that is not accepts
+//        nothing.
+//   [intrinsic-types-2] No argument is HOLE or a cell.
 #include "base/array.h"
 #include "base/containers/map.h"
 #include "flow/code/opcodes.h"
@@ -314,8 +315,8 @@ bool flow_intrinsic_accepts(const FlowNativeEntry *entry, const FlowNativeCall *
     table_init();
     uint64_t key = (uint64_t)(uintptr_t)entry;
     const IntrinsicType *type = map_get(&by_entry, key);
-    if (!type) return !map_get(&known, key);     // [T1]
-    for (uint32_t i = 0; i < call->count; i++) { // [T2]
+    if (!type) return !map_get(&known, key);     // [intrinsic-types-1]
+    for (uint32_t i = 0; i < call->count; i++) { // [intrinsic-types-2]
         FlowValue value = call->arguments[i];
         if (flow_is_hole(value) || flow_is_cell(value)) return false;
     }

@@ -3,8 +3,8 @@
 // Built by a bootstrap VM whose heap marks every cell as shared; the heap then belongs to the
 // realm and stays until the process ends.
 //
-//   [B1] flow_realm() is safe from any thread; the first caller builds, the others wait.
-//   [B2] A path is given to an object once, by the first name it is found under.
+//   [realm-3] flow_realm() is safe from any thread; the first caller builds, the others wait.
+//   [realm-4] A path is given to an object once, by the first name it is found under.
 #include "base/containers/vec.h"
 #include "base/memory.h"
 #include "flow/realm/tables.h"
@@ -29,7 +29,7 @@ FlowRealm *flow_realm_building(void) { return building; }
 void flow_realm_name(FlowVm *vm, const void *object, const char *prefix, const char *name) {
     ASSERT(vm->building);
     uint64_t key = (uint64_t)(uintptr_t)object;
-    if (map_get(&named, key)) return; // [B2]
+    if (map_get(&named, key)) return; // [realm-4]
     Str path = *prefix ? arena_printf(&path_arena, "%s.%s", prefix, name)
                        : arena_printf(&path_arena, "%s", name);
     vec_push(&paths, (FlowRealmPath){object, path});

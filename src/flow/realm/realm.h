@@ -1,11 +1,11 @@
 // Realm: the built-in objects, made once per process, immutable, shared by every VM and thread.
 //
 // Built from tables (native.h) and the compiled prelude. A VM that changes a built-in gets its own
-// copy (object.h [O2]); everybody else keeps the original.
+// copy (object.h [value-object-2]); everybody else keeps the original.
 //
-//   [M1] After flow_realm() answered, no byte of the realm changes.
-//   [M2] Every realm object has a path ("Array.prototype.map", "globalThis"): flow_realm_path /
-//        flow_realm_find translate, and snapshots use them. Atoms of the realm are found by text.
+//   [realm-1] After flow_realm() answered, no byte of the realm changes.
+//   [realm-2] Every realm object has a path ("Array.prototype.map", "globalThis"): flow_realm_path
+//        / flow_realm_find translate, and snapshots use them. Atoms of the realm are found by text.
 #pragma once
 #include "flow/vm/native.h"
 
@@ -157,7 +157,7 @@ typedef struct FlowRealm {
     FlowClosure **prelude_closures; // by routine index
     FlowClosure *helpers[HELPER_COUNT];
     FlowObject **intrinsics;     // native functions by intrinsic number
-    struct FlowRealmPath *paths; // [M2], sorted by object address
+    struct FlowRealmPath *paths; // [realm-2], sorted by object address
     uint32_t path_count;
 } FlowRealm;
 

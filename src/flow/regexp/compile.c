@@ -4,9 +4,9 @@
 // compiled each time. So patterns are kept process-wide by source and flags, in a table where a new
 // one simply takes the place of another.
 //
-//   [P1] A pattern is immutable but for its counters and the PCRE2 code that is added once.
-//   [P2] The table holds one reference of its own; objects hold one each (FlowBytes).
-//   [P3] The lock is held for a lookup or an exchange only, never while compiling.
+//   [compile-1] A pattern is immutable but for its counters and the PCRE2 code that is added once.
+//   [compile-2] The table holds one reference of its own; objects hold one each (FlowBytes).
+//   [compile-3] The lock is held for a lookup or an exchange only, never while compiling.
 #include "flow/regexp/compile.h"
 #include "base/array.h"
 #include "base/containers/hash.h"
@@ -79,7 +79,7 @@ RegexpPattern *regexp_pattern_get(const uint16_t *source, uint32_t length, uint3
     if (!pattern || length > CACHED_LENGTH_MAX) return pattern;
     if (pattern->arena.used_size > CACHED_MEMORY_MAX) return pattern;
     pattern->hash = hash;
-    atomic_fetch_add(&pattern->reference_count, 1); // [P2]
+    atomic_fetch_add(&pattern->reference_count, 1); // [compile-2]
     lock();
     RegexpPattern *old = *slot;
     *slot = pattern;

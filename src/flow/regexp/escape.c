@@ -2,7 +2,8 @@
 //
 // With the flag u an escape must be one the grammar knows. Without it nearly everything has a
 // meaning: \q is q, \8 is 8, \c without a letter is a backslash, [\d-x] are three things.
-//   [E1] A function that does not find its escape takes nothing, so that another can try.
+//   [regexp-escape-1] A function that does not find its escape takes nothing, so that another can
+//        try.
 #include "base/text/hex.h"
 #include "flow/regexp/parse.h"
 

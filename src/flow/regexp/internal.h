@@ -6,11 +6,13 @@
 // captures hold after a loop, in loops over the empty string and in lookbehind, so patterns with
 // those stay with ours.
 //
-//   [R1] A tree or program never changes once made, so threads may share it.
-//   [R2] Both engines work on UTF-16 units or Latin-1 bytes, as the string is stored.
-//   [R3] Every match has a budget of steps and of memory; beyond it is a script error. A step is
-//        a few nanoseconds on either engine, whatever pattern and subject are.
-//   [R4] Reading a pattern has a budget as well: REGEXP_WORK_MAX steps, REGEXP_MEMORY_MAX bytes.
+//   [regexp-internal-1] A tree or program never changes once made, so threads may share it.
+//   [regexp-internal-2] Both engines work on UTF-16 units or Latin-1 bytes, as the string is
+//        stored.
+//   [regexp-internal-3] Every match has a budget of steps and of memory; beyond it is a script
+//        error. A step is a few nanoseconds on either engine, whatever pattern and subject are.
+//   [regexp-internal-4] Reading a pattern has a budget as well: REGEXP_WORK_MAX steps,
+//        REGEXP_MEMORY_MAX bytes.
 #pragma once
 #include "base/arena.h"
 #include "base/containers/vec.h"
@@ -33,8 +35,8 @@ enum {
     REGEXP_CAPTURES_MAX = 1 << 15,
     REGEXP_PROGRAM_MAX = 1 << 20, // words of a program
     REGEXP_REPEAT_MAX = INT32_MAX,
-    REGEXP_WORK_MAX = 1 << 25,    // [R4]
-    REGEXP_MEMORY_MAX = 16 << 20, // [R4] tree and program
+    REGEXP_WORK_MAX = 1 << 25,    // [regexp-internal-4]
+    REGEXP_MEMORY_MAX = 16 << 20, // [regexp-internal-4] tree and program
 };
 #define REGEXP_FOREVER UINT32_MAX // max of a quantifier without one
 
@@ -112,7 +114,7 @@ typedef struct RegexpTree {
     uint32_t name_count;
     bool has_reference;
     bool has_look_behind;
-    uint32_t work; // steps that reading it took [R4]
+    uint32_t work; // steps that reading it took [regexp-internal-4]
 } RegexpTree;
 
 typedef struct RegexpSource {

@@ -4,10 +4,10 @@
 // of captures and registers to put back (undos), and markers of lookarounds. Failing means taking
 // entries off the top until a choice is found.
 //
-//   [X1] Every change of a capture or register pushes its undo first, so whatever a choice finds
-//        when it is taken is what was there when it was pushed.
-//   [X2] A lookaround that has matched drops the choices inside it and keeps the undos.
-//   [X3] Each instruction is a step. A character that is looked at outside of one (in a run, a
+//   [match-1] Every change of a capture or register pushes its undo first, so whatever a choice
+//        finds when it is taken is what was there when it was pushed.
+//   [match-2] A lookaround that has matched drops the choices inside it and keeps the undos.
+//   [match-3] Each instruction is a step. A character that is looked at outside of one (in a run, a
 //        reference, on the way to the next start, in the search for the required one) and a capture
 //        that is cleared are an eighth of one; a letter beyond ASCII that is folded is FOLD_STEPS.
 #include "base/memory.h"
@@ -113,7 +113,9 @@ static inline void pay_steps(Matcher *m, uint64_t cost) {
     m->steps = m->steps > cost ? m->steps - cost : 0;
 }
 
-static inline void pay(Matcher *m, int32_t units) { pay_steps(m, (uint64_t)units / 8); } // [X3]
+static inline void pay(Matcher *m, int32_t units) {
+    pay_steps(m, (uint64_t)units / 8);
+} // [match-3]
 
 // --- assertions
 
@@ -287,7 +289,7 @@ static bool backtrack(Matcher *m, uint32_t *ret_pc, int32_t *ret_at) {
     return false;
 }
 
-// [X2] The marker of the lookaround is at `height`.
+// [match-2] The marker of the lookaround is at `height`.
 static void drop_choices(Matcher *m, size_t height) {
     size_t out = height;
     pay(m, (int32_t)(m->stack_count - height));

@@ -3,8 +3,8 @@
 // Each is a native for pristine RegExps (regexp/regexp.h), where no step of the specification can
 // be seen from outside, and goes to prelude/regexp.js for all others.
 //
-//   [M1] Nothing is changed (lastIndex) before the result is complete, because a native may be
-//        called again when memory is short.
+//   [methods-1] Nothing is changed (lastIndex) before the result is complete, because a native may
+//        be called again when memory is short.
 #include "flow/builtin/objects.h"
 #include "flow/builtin/text/string.h"
 #include "flow/regexp/internal.h"

@@ -4,9 +4,9 @@
 // that web pages rely on (Annex B): `{` that is no quantifier is itself, \1 without a group is an
 // octal escape, lookaheads may be repeated, and so on.
 //
-//   [Q1] Recursion is by nesting of groups, and REGEXP_DEPTH_MAX bounds it.
-//   [Q2] Ignoring case is resolved here: under the flag i a letter becomes a set.
-//   [Q3] The first error stops everything: parser->message is set and the functions return.
+//   [parse-1] Recursion is by nesting of groups, and REGEXP_DEPTH_MAX bounds it.
+//   [parse-2] Ignoring case is resolved here: under the flag i a letter becomes a set.
+//   [parse-3] The first error stops everything: parser->message is set and the functions return.
 #include "flow/regexp/parse.h"
 #include "flow/lexer/unicode_id.h"
 #include "flow/regexp/internal.h"
@@ -80,7 +80,7 @@ static RegexpNode *set_node(RegexpParser *p, RegexpRanges *ranges) {
 }
 
 static RegexpNode *character_node(RegexpParser *p, uint32_t character) {
-    if (p->tree->flags & REGEXP_IGNORE_CASE) { // [Q2]
+    if (p->tree->flags & REGEXP_IGNORE_CASE) { // [parse-2]
         RegexpRanges ranges = {0};
         regexp_ranges_add(&ranges, character, character);
         close_case(p, &ranges);

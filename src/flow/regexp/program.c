@@ -3,9 +3,9 @@
 // A loop, as the language defines it: every round starts with its captures undefined, and a round
 // beyond the minimum that takes nothing fails. Loops over single characters are one instruction.
 //
-//   [K1] Recursion follows the tree, whose depth the parser bounds.
-//   [K2] Each loop, capture and lookaround has registers of its own; the engine undoes changes when
-//        it backtracks, so that nested loops may reuse theirs in every round.
+//   [regexp-program-1] Recursion follows the tree, whose depth the parser bounds.
+//   [regexp-program-2] Each loop, capture and lookaround has registers of its own; the engine
+//        undoes changes when it backtracks, so that nested loops may reuse theirs in every round.
 #include "flow/regexp/program.h"
 #include "flow/regexp/internal.h"
 

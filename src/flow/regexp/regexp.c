@@ -1,8 +1,8 @@
 // RegExp objects: making them, exec, and what scripts can ask of them.
 //
-//   [O1] lastIndex changes only when the rest has succeeded: a native may be called again.
-//   [O2] The compiled pattern is a cache. Whoever needs it goes through pattern_of(), which makes
-//        it again after a snapshot.
+//   [regexp-1] lastIndex changes only when the rest has succeeded: a native may be called again.
+//   [regexp-2] The compiled pattern is a cache. Whoever needs it goes through pattern_of(), which
+//        makes it again after a snapshot.
 // Not here: the methods that go through a whole string (regexp/methods.c), and what may run
 // script code (prelude/regexp.js).
 #include "flow/regexp/regexp.h"

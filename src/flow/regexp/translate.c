@@ -5,20 +5,21 @@
 // flag i as sets. Latin-1 subjects use the 8-bit library, others the 16-bit one, both without UTF:
 // a unit is a unit. The pattern text is ASCII, so one writer serves both.
 //
-//   [T1] What is_same_there() refuses stays with our own engine: loops whose body may be empty,
-//        captures that an iteration may leave unset, lookbehind that is not of one length or has
-//        captures, references under the flag i or before their group is closed, and the flag u on
-//        wide subjects.
-//   [T2] PCRE2 10.42 draws wrong conclusions about the first character of some patterns that begin
-//        with a lookahead, so patterns with lookarounds go without that optimization.
-//   [T3] A compiled pattern is never changed after it was made: threads may share it. Of the memory
-//        a match needs, one piece is kept; exchanges of the pointer decide whose it is.
-//   [T4] Memory is ours (base/memory.h); limits are set for each match.
-//   [T5] PCRE2's own limit counts what may multiply, not characters: `a+b` on a row of n times `a`
-//        is n steps to it and n * n / 2 comparisons to us. So callouts stand around everything that
-//        may take many characters, and behind every CALLOUT_NODES others; each counts one step
-//        and an eighth of one for each character between it and the callout before, or the start
-//        of the attempt. What remains uncounted between two of them is bounded by the pattern.
+//   [translate-1] What is_same_there() refuses stays with our own engine: loops whose body may be
+//        empty, captures that an iteration may leave unset, lookbehind that is not of one length or
+//        has captures, references under the flag i or before their group is closed, and the flag u
+//        on wide subjects.
+//   [translate-2] PCRE2 10.42 draws wrong conclusions about the first character of some patterns
+//        that begin with a lookahead, so patterns with lookarounds go without that optimization.
+//   [translate-3] A compiled pattern is never changed after it was made: threads may share it. Of
+//        the memory a match needs, one piece is kept; exchanges of the pointer decide whose it is.
+//   [translate-4] Memory is ours (base/memory.h); limits are set for each match.
+//   [translate-5] PCRE2's own limit counts what may multiply, not characters: `a+b` on a row of n
+//        times `a` is n steps to it and n * n / 2 comparisons to us. So callouts stand around
+//        everything that may take many characters, and behind every CALLOUT_NODES others; each
+//        counts one step and an eighth of one for each character between it and the callout before,
+//        or the start of the attempt. What remains uncounted between two of them is bounded by the
+//        pattern.
 #define PCRE2_CODE_UNIT_WIDTH 0
 #include "base/containers/buf.h"
 #include "base/memory.h"
@@ -33,11 +34,11 @@ enum {
     GROUP_REPEAT_MAX = 255, // PCRE2 writes the group out as often
     RANGES_MAX = 64,        // of a class on wide subjects: PCRE2 tries one after the other
     NOT_FIXED = -1,
-    CALLOUT_NODES = 16, // [T5]
+    CALLOUT_NODES = 16, // [translate-5]
     MAKING_STEPS = 32,  // for each byte of PCRE2's code, above all to make machine code of it
 };
 
-// [T5] What the callouts of one match have counted.
+// [translate-5] What the callouts of one match have counted.
 typedef struct Counter {
     uint64_t steps; // left
     size_t last;    // where the callout before was
@@ -187,7 +188,7 @@ typedef struct Writer {
     Buf text;
     uint32_t max; // the largest character of the subject: 255 or 65535
     uint32_t flags;
-    uint32_t uncounted; // nodes since the last callout [T5]
+    uint32_t uncounted; // nodes since the last callout [translate-5]
     bool is_slow;       // there it would be slower than here
 } Writer;
 
@@ -247,7 +248,7 @@ static void write_line_edge(Writer *w, bool is_start) {
 static void write_node(Writer *w, const RegexpNode *node);
 static void write_plain(Writer *w, const RegexpNode *node);
 
-static void write_callout(Writer *w) { // [T5]
+static void write_callout(Writer *w) { // [translate-5]
     buf_append_cstr(&w->text, "(?C)");
     w->uncounted = 0;
 }
@@ -340,7 +341,7 @@ static void pcre_release(void *block, void *context) {
 
 static uint32_t compile_options(bool has_look) {
     uint32_t options = PCRE2_MATCH_UNSET_BACKREF | PCRE2_DOTALL | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP;
-    return has_look ? options | PCRE2_NO_START_OPTIMIZE : options; // [T2]
+    return has_look ? options | PCRE2_NO_START_OPTIMIZE : options; // [translate-2]
 }
 
 static pcre2_code_8 *compile_narrow(const Buf *text, uint32_t options) {

@@ -178,7 +178,7 @@ void scope_declare_body(ScopeAnalyzer *a, FlowFunction *function) {
         FlowNode *identifier = function->vars.items[i];
         FlowName *name = identifier->reference.name;
         if (find_here(a, name)) continue;
-        FlowVariable *parameter = is_parameter(a, name) ? name->binding : NULL; // [S4]
+        FlowVariable *parameter = is_parameter(a, name) ? name->binding : NULL; // [scope-4]
         declare(a, identifier, VARIABLE_VAR)->parameter = parameter;
     }
     size_t mark = a->functions.count;

@@ -3,9 +3,10 @@
 // The walk follows the order of execution: parameters, hoisted functions, then statements. A name
 // points at its innermost declaration (FlowName.binding), kept up to date as scopes are entered
 // and left, so looking a name up is one load however deep the nesting is.
-//   [W1] A variable is_initialized once the walk has passed its declaration; a use before that,
-//        or in a function that is made before that, needs a check.
-//   [W2] Hoisted functions are walked when their scope is entered: that is when they are made.
+//   [scope-internal-1] A variable is_initialized once the walk has passed its declaration; a use
+//        before that, or in a function that is made before that, needs a check.
+//   [scope-internal-2] Hoisted functions are walked when their scope is entered: that is when they
+//        are made.
 #pragma once
 #include "base/assert.h"
 #include "base/containers/map.h"
@@ -48,7 +49,7 @@ FlowScope *scope_open_switch(ScopeAnalyzer *a, FlowNode *node);
 FlowScope *scope_open_variables(ScopeAnalyzer *a, const FlowNode *variables, uint32_t start);
 void scope_declare_body(ScopeAnalyzer *a, FlowFunction *function);
 void scope_declare_pattern(ScopeAnalyzer *a, FlowNode *pattern, FlowVariableKind kind);
-void scope_walk_hoisted(ScopeAnalyzer *a, FlowScope *scope); // [W2]
+void scope_walk_hoisted(ScopeAnalyzer *a, FlowScope *scope); // [scope-internal-2]
 
 // ---- references (scope/resolve.c)
 void scope_refer(ScopeAnalyzer *a, FlowVariable *variable, FlowReference *ret_reference);

@@ -61,7 +61,7 @@ static bool has_dead_zone(const FlowVariable *variable) {
 static void mark_dead_zone(FlowVariable *variable, FlowReference *reference) {
     if (!has_dead_zone(variable)) return;
     bool may_be_skipped = variable->scope->kind == SCOPE_SWITCH; // a case may jump past it
-    if (variable->is_initialized && !may_be_skipped) return;     // [W1]
+    if (variable->is_initialized && !may_be_skipped) return;     // [scope-internal-1]
     reference->needs_tdz_check = true;
     variable->needs_tdz = true;
 }

@@ -117,7 +117,7 @@ void walk_function(ScopeAnalyzer *a, FlowFunction *function) {
     function->parameter_scope = scope_open(a, SCOPE_PARAMETERS, function->start);
     walk_parameters(a, function);
     function->body_scope = function->parameter_scope;
-    if (function->has_parameter_closures && function->has_parameter_expressions) // [S4]
+    if (function->has_parameter_closures && function->has_parameter_expressions) // [scope-4]
         function->body_scope = scope_open(a, SCOPE_BODY, function->body_start);
     state.body_scope = function->body_scope;
     walk_body(a, function);

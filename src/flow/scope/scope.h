@@ -4,16 +4,16 @@
 // reports what only it can know: names declared twice, private names that do not exist, globals
 // that a workflow does not have.
 //
-//   [S1] A variable that an inner function uses is_captured: it lives in a heap cell of its own,
-//        made when its scope is entered. Any other variable lives in a register.
-//   [S2] Closures hold cells: FlowFunction.captures lists them, each found in the parent's
+//   [scope-1] A variable that an inner function uses is_captured: it lives in a heap cell of its
+//        own, made when its scope is entered. Any other variable lives in a register.
+//   [scope-2] Closures hold cells: FlowFunction.captures lists them, each found in the parent's
 //        own cells or in the parent's captures. A function never reaches further than its parent.
-//   [S3] A scope inside a loop is entered anew for each iteration, so fresh cells are made each
-//        time. The scope of `for (let …;;)` is copied between iterations: needs_copy says so.
-//   [S4] Parameters and body share one scope, unless the parameters contain closures: then the
+//   [scope-3] A scope inside a loop is entered anew for each iteration, so fresh cells are made
+//        each time. The scope of `for (let …;;)` is copied between iterations: needs_copy says so.
+//   [scope-4] Parameters and body share one scope, unless the parameters contain closures: then the
 //        body has its own, and a `var` named like a parameter starts with the parameter's value
 //        (FlowVariable.parameter).
-//   [S5] needs_tdz_check of a reference is false only when the initialisation provably came
+//   [scope-5] needs_tdz_check of a reference is false only when the initialisation provably came
 //        first. A variable with needs_tdz must be marked uninitialised when its scope is entered;
 //        all others need no mark.
 #pragma once
@@ -54,7 +54,7 @@ struct FlowVariable {
     FlowScope *scope;
     FlowFunction *function;  // == scope->function
     FlowVariable *next;      // in the scope, in order of declaration
-    FlowVariable *parameter; // [S4]: the parameter this var starts as; else NULL
+    FlowVariable *parameter; // [scope-4]: the parameter this var starts as; else NULL
     FlowVariable *shadowed;  // the outer binding of the same name; analysis only
     uint32_t index;          // dense from 0 within the scope
     uint32_t start;          // of the declaring identifier, for messages
@@ -62,8 +62,8 @@ struct FlowVariable {
     uint8_t kind;            // FlowVariableKind
     uint8_t private_kind;    // FlowPrivateKind
     bool is_static;          // private name of a static element
-    bool is_captured;        // [S1]
-    bool needs_tdz;          // [S5]
+    bool is_captured;        // [scope-1]
+    bool needs_tdz;          // [scope-5]
     bool is_assigned;        // written after its initialisation, anywhere
     bool is_used;            // read anywhere; an unused function name or `arguments` costs nothing
     // Analysis only.
@@ -78,8 +78,8 @@ struct FlowVariable {
 };
 
 typedef enum FlowScopeKind {
-    SCOPE_PARAMETERS, // and the body, when they share one [S4]
-    SCOPE_BODY,       // the body of a function, [S4]
+    SCOPE_PARAMETERS, // and the body, when they share one [scope-4]
+    SCOPE_BODY,       // the body of a function, [scope-4]
     SCOPE_SELF,       // name of a function expression
     SCOPE_BLOCK,
     SCOPE_FOR, // let/const of a for, for-in, for-of head
@@ -99,7 +99,7 @@ struct FlowScope {
     uint32_t start;          // offset where it is entered
     FlowNodeList functions;  // NODE_FUNCTION_DECLARATION / NODE_WORKFLOW to make on entry;
                              // of two with one name only the last is in the list
-    bool needs_copy;         // [S3]: for(let;;) whose variables are captured
+    bool needs_copy;         // [scope-3]: for(let;;) whose variables are captured
 };
 
 // Answers false when it reported an error. In a prelude no global is refused.

@@ -1,8 +1,8 @@
 // The walk over expressions and statements, in the order of execution.
 //
-// Recursion is as deep as the tree is high, which the parser limits (ast.h [N4]); the functions
-// are kept small so that a frame is. The order matters only for [W1]: whether a use comes
-// before the initialisation of its variable.
+// Recursion is as deep as the tree is high, which the parser limits (ast.h [ast-4]); the functions
+// are kept small so that a frame is. The order matters only for [scope-internal-1]: whether a use
+// comes before the initialisation of its variable.
 #include "flow/scope/internal.h"
 
 void walk_list(ScopeAnalyzer *a, FlowNodeList list) {

@@ -1,7 +1,9 @@
 // Snapshot reader, last step: what only the whole shows.
 //
-//   [C1] Prototype chains end, and so do chains of bound functions: C code follows them in loops.
-//   [C2] A suspended coroutine is resumed by at most one reaction; a running one has one frame.
+//   [snapshot-check-1] Prototype chains end, and so do chains of bound functions: C code follows
+//        them in loops.
+//   [snapshot-check-2] A suspended coroutine is resumed by at most one reaction; a running one has
+//        one frame.
 //
 // Marks: CELL_MARKED on an object means that its chain is known to end; it is taken away again
 // before anybody collects.
@@ -88,7 +90,7 @@ static void check_bound(SnapshotReader *r) {
 
 // --- coroutines
 
-static void check_claims(SnapshotReader *r) { // [C2]
+static void check_claims(SnapshotReader *r) { // [snapshot-check-2]
     for (size_t i = 0; i < r->claims.count && !snapshot_is_bad(r); i++) {
         const SnapshotClaim *claim = &r->claims.data[i];
         FlowCoroutine *coroutine = claim->coroutine;

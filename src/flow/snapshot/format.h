@@ -20,12 +20,12 @@
 // combinators), numbered in the order in which a breadth-first walk from the roots meets them.
 // Everything with one owner (reactions, requests, tables, elements, accessors) is written in place.
 //
-//   [F1] Same state, same bytes: no addresses, no hash order, no time. Writing what was read
+//   [format-1] Same state, same bytes: no addresses, no hash order, no time. Writing what was read
 //        gives the bytes that were read.
-//   [F2] Numbers in this file are for ever: additions go to the end of an enum or of the list of
-//        realm paths. A change that old readers would misread gets a new version, and the reader
+//   [format-2] Numbers in this file are for ever: additions go to the end of an enum or of the list
+//        of realm paths. A change that old readers would misread gets a new version, and the reader
 //        keeps reading the old ones (test/flow/golden).
-//   [F3] Shared things are named, not written: strings of the module by their index
+//   [format-3] Shared things are named, not written: strings of the module by their index
 //        (code_index.c), realm objects by path, routines by index.
 #pragma once
 #include <stdint.h>
@@ -175,7 +175,7 @@ enum { // first number of a frame: return kind << 3 | these
 
 enum { JOB_IS_REJECTED = 1, JOB_KIND_SHIFT = 1 };
 
-// Realm objects that snapshots mention often, by number. Append only [F2].
+// Realm objects that snapshots mention often, by number. Append only [format-2].
 // clang-format off
 #define SNAPSHOT_REALM_PATHS(PATH)                                                                 \
     PATH("Object.prototype") PATH("Function.prototype") PATH("Array.prototype")                    \

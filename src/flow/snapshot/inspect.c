@@ -4,8 +4,8 @@
 // nodes are given to the variables that hold them. What several variables hold belongs to the
 // first; plain data is given out before functions and promises, which hold half the program.
 //
-//   [I1] Nothing here runs script code or changes what a script can see.
-//   [I2] Values are shown short: this is a list for a screen, not an export.
+//   [inspect-1] Nothing here runs script code or changes what a script can see.
+//   [inspect-2] Values are shown short: this is a list for a screen, not an export.
 #include "base/memory.h"
 #include "flow/snapshot/internal.h"
 #include "flow/vm/promise.h"
@@ -187,7 +187,7 @@ void snapshot_name_largest(SnapshotWriter *w, char *ret_text, size_t size) {
     vec_free(&variables);
 }
 
-// --- values, short [I2]
+// --- values, short [inspect-2]
 
 static void show_string(FlowVm *vm, FlowString *s, Buf *out) {
     uint32_t length = flow_string_length(s);

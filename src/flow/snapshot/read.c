@@ -2,10 +2,12 @@
 //
 //   head, checksum, versions -> zstd -> sections in order -> checks over the whole -> VM
 //
-//   [R1] Any bytes are safe: the answer is a consistent VM or ERR_CORRUPT with what is wrong.
-//   [R2] A snapshot of other code is ERR_CONFLICT, whatever the rest holds: pcs and registers mean
-//        nothing there.
-//   [R3] Memory is bounded before it is taken: the payload by the limits, cells by the heap's.
+//   [snapshot-read-1] Any bytes are safe: the answer is a consistent VM or ERR_CORRUPT with what is
+//        wrong.
+//   [snapshot-read-2] A snapshot of other code is ERR_CONFLICT, whatever the rest holds: pcs and
+//        registers mean nothing there.
+//   [snapshot-read-3] Memory is bounded before it is taken: the payload by the limits, cells by the
+//        heap's.
 #include "base/containers/hash.h"
 #include "base/memory.h"
 #include "base/text/hex.h"
@@ -66,7 +68,7 @@ Status flow_snapshot_module_hash(Str bytes, char ret_hash[65], Diag *diag) {
     return OK;
 }
 
-// [R2]
+// [snapshot-read-2]
 static Status check_versions(const SnapshotHead *head, const FlowModule *module, Diag *diag) {
     if (strcmp(head->hash, module->hash) != 0) {
         return diag_set(diag, ERR_CONFLICT, "SNAPSHOT_OTHER_CODE",
@@ -90,7 +92,7 @@ static Status check_versions(const SnapshotHead *head, const FlowModule *module,
 static Status decompress(Str packed, size_t max, char **ret_bytes, Str *ret_payload, Diag *diag) {
     ByteReader in = bytes_reader(packed);
     uint64_t size = bytes_get_varint(&in);
-    if (in.is_bad || size > max) { // [R3]
+    if (in.is_bad || size > max) { // [snapshot-read-3]
         return diag_set(diag, in.is_bad ? ERR_CORRUPT : ERR_LIMIT,
                         in.is_bad ? "SNAPSHOT_CORRUPT" : "SNAPSHOT_TOO_LARGE",
                         "the snapshot holds %llu bytes, the limit is %zu", (unsigned long long)size,

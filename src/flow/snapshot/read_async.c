@@ -1,10 +1,11 @@
 // Snapshot reader: promises, reactions, combinators and coroutines.
 //
-//   [Y1] A suspended coroutine stands at an instruction that suspends, and has exactly the
-//        registers that instruction keeps alive.
-//   [Y2] A reaction has what running it will use (microtask.c): kinds are checked here, the state
-//        of the coroutine it resumes when everything has been read (claims, snapshot/check.c).
-//   [Y3] An async generator that is busy has the request it is busy with.
+//   [read-async-1] A suspended coroutine stands at an instruction that suspends, and has exactly
+//        the registers that instruction keeps alive.
+//   [read-async-2] A reaction has what running it will use (microtask.c): kinds are checked here,
+//        the state of the coroutine it resumes when everything has been read (claims,
+//        snapshot/check.c).
+//   [read-async-3] An async generator that is busy has the request it is busy with.
 #include "flow/code/opcodes.h"
 #include "flow/snapshot/internal.h"
 
@@ -25,7 +26,7 @@ static bool can_deliver(const FlowReaction *reaction) {
     return !needs_promise || flow_is_undefined(reaction->promise) || is_promise(reaction->promise);
 }
 
-static bool reaction_is_fine(const FlowReaction *reaction) { // [Y2]
+static bool reaction_is_fine(const FlowReaction *reaction) { // [read-async-2]
     switch ((FlowReactionKind)reaction->cell.small) {
     case REACTION_THEN: return can_deliver(reaction) && !flow_is_cell(reaction->target);
     case REACTION_AWAIT:
@@ -131,7 +132,8 @@ FlowValue snapshot_get_register(SnapshotReader *r) {
     return FLOW_UNDEFINED;
 }
 
-static bool stands_right(const FlowRoutine *routine, const FlowCoroutine *coroutine) { // [Y1]
+static bool stands_right(const FlowRoutine *routine,
+                         const FlowCoroutine *coroutine) { // [read-async-1]
     switch (routine->code[coroutine->pc].op) {
     case OP_AWAIT: return coroutine->state == COROUTINE_SUSPENDED;
     case OP_YIELD:
@@ -190,7 +192,7 @@ static bool parts_fit(const FlowCoroutine *coroutine, uint32_t flags) {
     }
     bool is_busy = coroutine->state == COROUTINE_RUNNING || coroutine->is_awaiting ||
                    coroutine->state == COROUTINE_AWAITING_RETURN;
-    return !is_busy || coroutine->first_request; // [Y3]
+    return !is_busy || coroutine->first_request; // [read-async-3]
 }
 
 void snapshot_read_coroutine(SnapshotReader *r, FlowCoroutine *coroutine) {

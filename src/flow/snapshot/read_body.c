@@ -1,10 +1,11 @@
 // Snapshot reader, heap, second half: the content of every node. Each field that C code relies on
 // is checked for its kind here; what only the whole shows is left to snapshot/check.c.
 //
-//   [B1] Script values hold no HOLE and no cells. HOLE may stand in elements, boxes, registers, and
-//        where an error's stack has not been rendered; a cell only where it is named below.
-//   [B2] Reactions, requests, tables and accessors are made here, inside their one owner.
-//   [B3] A dictionary belongs to one object: it changes in place.
+//   [read-body-1] Script values hold no HOLE and no cells. HOLE may stand in elements, boxes,
+//        registers, and where an error's stack has not been rendered; a cell only where it is named
+//        below.
+//   [read-body-2] Reactions, requests, tables and accessors are made here, inside their one owner.
+//   [read-body-3] A dictionary belongs to one object: it changes in place.
 #include "flow/builtin/core.h"
 #include "flow/builtin/objects.h"
 #include "flow/code/opcodes.h"
@@ -37,7 +38,7 @@ static void read_slots(SnapshotReader *r, FlowObject *object) {
         bool is_stack = object->cell.kind == KIND_ERROR &&
                         entry->key.bits == FLOW_NAME(r->vm, stack).bits &&
                         !(entry->attributes & PROPERTY_ACCESSOR);
-        if (is_stack && bytes_left(&r->in) && *r->in.at == TAG_HOLE) { // [B1]
+        if (is_stack && bytes_left(&r->in) && *r->in.at == TAG_HOLE) { // [read-body-1]
             object->slots[i] = snapshot_get_raw(r);
         } else {
             object->slots[i] = snapshot_read_property(r, entry->attributes);
@@ -115,7 +116,7 @@ static void set_flags(SnapshotReader *r, FlowObject *object, uint32_t extras) {
 static void read_object(SnapshotReader *r, FlowObject *object, const SnapshotReadNode *node) {
     if (node->shape) {
         SnapshotShape *shape = &r->shapes[node->shape - 1];
-        if (shape->is_dictionary && shape->is_used) { // [B3]
+        if (shape->is_dictionary && shape->is_used) { // [read-body-3]
             snapshot_fail(r, "two objects share a dictionary");
             return;
         }

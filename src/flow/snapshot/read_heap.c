@@ -1,9 +1,9 @@
 // Snapshot reader, heap, first half: strings, shapes, and the allocation of every node.
 //
-//   [A1] After the directory each node has its cell with kind and size; bodies come later
+//   [read-heap-1] After the directory each node has its cell with kind and size; bodies come later
 //        (snapshot/read_body.c), so that references may point forward.
-//   [A2] Keys of shapes are atoms that are no array index, or symbols; none comes twice.
-//   [A3] Functions know their routine or native entry from here on: bodies rely on it.
+//   [read-heap-2] Keys of shapes are atoms that are no array index, or symbols; none comes twice.
+//   [read-heap-3] Functions know their routine or native entry from here on: bodies rely on it.
 #include "base/memory.h"
 #include "flow/builtin/core.h"
 #include "flow/builtin/number/bigint_math.h"
@@ -94,7 +94,7 @@ void snapshot_read_shapes(SnapshotReader *r) {
     }
 }
 
-// What was read as a number while there were no nodes (snapshot/read_value.c [V2]).
+// What was read as a number while there were no nodes (snapshot/read_value.c [read-value-2]).
 static FlowValue resolve(SnapshotReader *r, FlowValue value) {
     if (!flow_is_int(value)) return value;
     uint32_t index = (uint32_t)flow_as_int(value);
@@ -103,7 +103,7 @@ static FlowValue resolve(SnapshotReader *r, FlowValue value) {
     return FLOW_UNDEFINED;
 }
 
-static bool is_key(FlowValue value) { // [A2]
+static bool is_key(FlowValue value) { // [read-heap-2]
     if (flow_is_symbol(value)) return true;
     if (!flow_is_string(value)) return false;
     const FlowString *s = flow_as_string(value);
@@ -172,7 +172,7 @@ static FlowObject *alloc_closure(SnapshotReader *r, const SnapshotReadNode *node
     const FlowRoutine *routine = &module->routines[index];
     size_t size = sizeof(FlowClosure) + routine->upvalue_count * sizeof(FlowValue);
     FlowObject *object = alloc_object(r, KIND_CLOSURE, size, node);
-    if (object) ((FlowClosure *)object)->routine = routine; // [A3]
+    if (object) ((FlowClosure *)object)->routine = routine; // [read-heap-3]
     return object;
 }
 

@@ -1,10 +1,10 @@
 // Snapshot reader, state: what the VM itself holds. See snapshot/write_state.c for the order.
 //
-//   [T1] Every frame's window lies inside the stack; results go below the top of the caller; pcs
-//        are instructions of their routine (all have the same size, and the verifier saw to the
-//        rest).
-//   [T2] What a finished bottom frame hands to the driver is what that driver expects.
-//   [T3] Flags of frames are computed from the routine, not read.
+//   [read-state-1] Every frame's window lies inside the stack; results go below the top of the
+//        caller; pcs are instructions of their routine (all have the same size, and the verifier
+//        saw to the rest).
+//   [read-state-2] What a finished bottom frame hands to the driver is what that driver expects.
+//   [read-state-3] Flags of frames are computed from the routine, not read.
 #include "base/array.h"
 #include "base/memory.h"
 #include "flow/code/opcodes.h"
@@ -209,7 +209,7 @@ static void read_script_frame(SnapshotReader *r, FlowFrame *frame) {
         return;
     }
     frame->pc = (uint32_t)snapshot_get_number(r, routine->code_count - 1);
-    if (routine->flags & ROUTINE_GENERATOR) frame->flags |= FRAME_GENERATOR; // [T3]
+    if (routine->flags & ROUTINE_GENERATOR) frame->flags |= FRAME_GENERATOR; // [read-state-3]
     else if (routine->flags & ROUTINE_ASYNC) frame->flags |= FRAME_ASYNC;
 }
 
@@ -226,7 +226,7 @@ static void read_place(SnapshotReader *r, FlowFrame *frame, const FlowFrame *cal
     uint64_t base = snapshot_get_number(r, STACK_MAX);
     uint64_t end = base + size;
     uint64_t top = snapshot_get_number(r, STACK_MAX) + (end > below ? end : below);
-    snapshot_require(r, top <= STACK_MAX, "the stack is too deep"); // [T1]
+    snapshot_require(r, top <= STACK_MAX, "the stack is too deep"); // [read-state-1]
     frame->base = (uint32_t)base;
     frame->top = (uint32_t)top;
     switch ((FlowReturnKind)frame->return_kind) {
@@ -294,7 +294,7 @@ static void read_frames(SnapshotReader *r) {
     vm->stack_top = top;
 }
 
-// --- the driver [T2]
+// --- the driver [read-state-2]
 
 static void read_driver(SnapshotReader *r) {
     FlowVm *vm = r->vm;

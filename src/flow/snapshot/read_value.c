@@ -1,20 +1,20 @@
 // Snapshot reader, values: numbers back to references. Nothing here trusts the bytes.
 //
-//   [V1] The first fault sticks: later reads answer zero or undefined, so that loops end and
-//        callers check once per section.
-//   [V2] A reference is valid when its index is: every node is allocated, with its kind, before
-//        the first reference to it is read. While shapes are read there are no nodes yet; their
-//        references are kept as numbers (INT) and resolved afterwards.
-//   [V3] Allocation is bounded by the heap budget, counts by the bytes that are left.
+//   [read-value-1] The first fault sticks: later reads answer zero or undefined, so that loops end
+//        and callers check once per section.
+//   [read-value-2] A reference is valid when its index is: every node is allocated, with its kind,
+//        before the first reference to it is read. While shapes are read there are no nodes yet;
+//        their references are kept as numbers (INT) and resolved afterwards.
+//   [read-value-3] Allocation is bounded by the heap budget, counts by the bytes that are left.
 #include "flow/builtin/core.h"
 #include "flow/snapshot/internal.h"
 
 void snapshot_fail(SnapshotReader *r, const char *what) {
     if (!r->fault) r->fault = what;
-    r->in.is_bad = true; // [V1]
+    r->in.is_bad = true; // [read-value-1]
 }
 
-bool snapshot_has_room(SnapshotReader *r, size_t size) { // [V3]
+bool snapshot_has_room(SnapshotReader *r, size_t size) { // [read-value-3]
     if (flow_heap_has_room(&r->vm->heap, size)) return true;
     r->is_over_budget = true;
     snapshot_fail(r, "it does not fit into the heap budget");
@@ -76,7 +76,7 @@ static FlowValue realm_value(SnapshotReader *r) {
 }
 
 static FlowValue node_value(SnapshotReader *r, uint64_t index) {
-    if (!r->nodes) return flow_int((int32_t)(index & INT32_MAX)); // [V2]
+    if (!r->nodes) return flow_int((int32_t)(index & INT32_MAX)); // [read-value-2]
     if (index < r->node_count) return r->nodes[index].value;
     snapshot_fail(r, "a reference leads nowhere");
     return FLOW_UNDEFINED;
@@ -96,7 +96,7 @@ static FlowValue constant_value(SnapshotReader *r, uint64_t index) {
 }
 
 static FlowValue number_value(SnapshotReader *r, double divisor) {
-    if (!r->nodes) snapshot_fail(r, "a number is no key"); // [V2]
+    if (!r->nodes) snapshot_fail(r, "a number is no key"); // [read-value-2]
     return flow_number((double)bytes_get_zigzag(&r->in) / divisor);
 }
 

@@ -1,10 +1,11 @@
 // Snapshots and the realm: names of shared objects, kinds, and the prototypes that go without
 // saying.
 //
-//   [R1] Realm objects are named by path; the common ones have a number that never changes
-//        (snapshot/format.h). A number whose path the realm no longer has is refused when read.
-//   [R2] Helpers and intrinsics of the prelude mean something only to the prelude they belong to:
-//        a snapshot that names one carries the prelude's checksum.
+//   [snapshot-realm-1] Realm objects are named by path; the common ones have a number that never
+//        changes (snapshot/format.h). A number whose path the realm no longer has is refused when
+//        read.
+//   [snapshot-realm-2] Helpers and intrinsics of the prelude mean something only to the prelude
+//        they belong to: a snapshot that names one carries the prelude's checksum.
 #include "base/array.h"
 #include "base/containers/map.h"
 #include "flow/snapshot/internal.h"
@@ -35,7 +36,7 @@ static void numbers_init(void) {
     pthread_once(&once, numbers_make);
 }
 
-bool snapshot_path_is_prelude(Str path) { // [R2]
+bool snapshot_path_is_prelude(Str path) { // [snapshot-realm-2]
     return str_starts_with(path, STR("%prelude.")) || str_starts_with(path, STR("%intrinsic."));
 }
 

@@ -3,10 +3,12 @@
 //
 //   roots -> numbers -> bodies, breadth first -> weak entries -> payload -> head, zstd, checksum
 //
-//   [P1] The VM is as it was: only ropes were flattened and hashes cached, which no script sees.
-//   [P2] Entries of weak collections are written when their key is reached otherwise; values may
-//        reach further keys, so that is repeated. After WEAK_ROUNDS the rest counts as reached.
-//   [P3] A snapshot over the limit is an answer, with the largest variables named.
+//   [snapshot-write-1] The VM is as it was: only ropes were flattened and hashes cached, which no
+//        script sees.
+//   [snapshot-write-2] Entries of weak collections are written when their key is reached otherwise;
+//        values may reach further keys, so that is repeated. After WEAK_ROUNDS the rest counts as
+//        reached.
+//   [snapshot-write-3] A snapshot over the limit is an answer, with the largest variables named.
 #include "base/assert.h"
 #include "base/containers/hash.h"
 #include "base/memory.h"
@@ -68,7 +70,8 @@ static bool reach_weak(SnapshotWriter *w, bool is_last) {
 }
 
 static void write_weak(SnapshotWriter *w) {
-    for (int round = 0; round < WEAK_ROUNDS && reach_weak(w, false); round++) { // [P2]
+    for (int round = 0; round < WEAK_ROUNDS && reach_weak(w, false);
+         round++) { // [snapshot-write-2]
         if (round == WEAK_ROUNDS - 1) reach_weak(w, true);
     }
     w->out = &w->weak;
@@ -201,7 +204,7 @@ static void append_all(const SnapshotWriter *w, Str payload, Buf *out) {
     buf_done(&packed);
 }
 
-static Status too_large(FlowVm *vm, Diag *diag) { // [P3]
+static Status too_large(FlowVm *vm, Diag *diag) { // [snapshot-write-3]
     char largest[256];
     SnapshotWriter writer;
     snapshot_writer_init(&writer, vm, true);

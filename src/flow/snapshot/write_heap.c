@@ -2,11 +2,11 @@
 //
 // What a cell refers to is the table of heap_trace.c; this is the same knowledge, written down.
 //
-//   [H1] Things with one owner are written inside it: reactions in their promise, requests in
-//        their generator, tables in their collection, accessors in their property.
-//   [H2] Deleted properties and table entries are left out; slots are renumbered by that, which
-//        nobody notices because inline caches are not part of a snapshot.
-//   [H3] Registers of a suspended coroutine are those its instruction keeps alive (LIVE).
+//   [write-heap-1] Things with one owner are written inside it: reactions in their promise,
+//        requests in their generator, tables in their collection, accessors in their property.
+//   [write-heap-2] Deleted properties and table entries are left out; slots are renumbered by that,
+//        which nobody notices because inline caches are not part of a snapshot.
+//   [write-heap-3] Registers of a suspended coroutine are those its instruction keeps alive (LIVE).
 #include "base/array.h"
 #include "flow/snapshot/internal.h"
 
@@ -40,7 +40,7 @@ void snapshot_write_shape(SnapshotWriter *w, const FlowShape *shape) {
     snapshot_put_object(w, shape->proto);
     for (uint32_t i = 0; i < shape->count; i++) {
         const struct FlowKeyEntry *entry = &shape->keys->entries[i];
-        if (!entry->key.bits) continue; // [H2]
+        if (!entry->key.bits) continue; // [write-heap-2]
         put_key(w, entry->key);
         if (!is_all_default) snapshot_put_number(w, entry->attributes);
     }
@@ -131,7 +131,7 @@ static void write_promise(SnapshotWriter *w, const FlowPromise *promise) {
     for (const FlowReaction *at = promise->first; at; at = at->next) count++;
     snapshot_put_number(w, count);
     for (const FlowReaction *at = promise->first; at; at = at->next) {
-        snapshot_write_reaction(w, at); // [H1]
+        snapshot_write_reaction(w, at); // [write-heap-1]
     }
 }
 
@@ -172,7 +172,7 @@ static void write_coroutine(SnapshotWriter *w, const FlowCoroutine *coroutine) {
             ((const FlowClosure *)flow_as_pointer(coroutine->function))->routine;
         const FlowStorage *registers = coroutine->registers;
         snapshot_put_number(w, coroutine->pc);
-        ASSERT(registers->count == routine->code[coroutine->pc].c); // [H3]
+        ASSERT(registers->count == routine->code[coroutine->pc].c); // [write-heap-3]
         for (uint32_t i = 0; i < registers->count; i++) {
             snapshot_put_value(w, registers->values[i]);
         }

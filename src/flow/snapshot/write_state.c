@@ -1,10 +1,12 @@
 // Snapshot writer, state: what the VM itself holds (vm.h lists it): scalars, globals, awaitables,
 // the queue, changed built-ins, template objects, frames and the stack.
 //
-//   [S1] A changed built-in is written as what differs from the realm's: added and changed
-//        properties, and the keys that were removed.
-//   [S2] What a frame can be told from its routine (flags, size of its window) is not written.
-//   [S3] A run that has ended (Workflow.continueAs ends it in mid-air) has only its result.
+//   [write-state-1] A changed built-in is written as what differs from the realm's: added and
+//        changed properties, and the keys that were removed.
+//   [write-state-2] What a frame can be told from its routine (flags, size of its window) is not
+//        written.
+//   [write-state-3] A run that has ended (Workflow.continueAs ends it in mid-air) has only its
+//        result.
 #include "flow/snapshot/internal.h"
 
 void snapshot_write_scalars(SnapshotWriter *w, Buf *out) {
@@ -28,7 +30,7 @@ void snapshot_write_scalars(SnapshotWriter *w, Buf *out) {
     w->out = before;
 }
 
-// --- overrides [S1]
+// --- overrides [write-state-1]
 
 typedef struct OverrideWalk {
     const FlowShape *old; // of the realm object
@@ -136,7 +138,7 @@ static void write_registry(SnapshotWriter *w) {
 
 static void write_jobs(SnapshotWriter *w) {
     const FlowJobQueue *queue = &w->vm->queue;
-    uint32_t count = w->vm->state == VM_ENDED ? 0 : queue->count; // [S3]
+    uint32_t count = w->vm->state == VM_ENDED ? 0 : queue->count; // [write-state-3]
     snapshot_put_number(w, count);
     for (uint32_t i = 0; i < count; i++) {
         const FlowJob *job = &queue->jobs[(queue->first + i) & (queue->capacity - 1)];
@@ -188,7 +190,7 @@ static void write_frame(SnapshotWriter *w, const FlowFrame *frame, uint32_t belo
     snapshot_put_number(w, is_native ? frame->argument_count : frame->pc);
     snapshot_put_number(w, frame->base);
     uint32_t end = frame->base + frame_size(frame);
-    snapshot_put_number(w, frame->top - (end > below ? end : below)); // [S2]
+    snapshot_put_number(w, frame->top - (end > below ? end : below)); // [write-state-2]
     bool has_place = frame->return_kind == RETURN_STORE || frame->return_kind == RETURN_NOT;
     if (has_place) snapshot_put_number(w, frame->return_to);
     if (head & FRAME_HAS_TARGET) snapshot_put_value(w, frame->new_target);
@@ -198,7 +200,7 @@ static void write_frame(SnapshotWriter *w, const FlowFrame *frame, uint32_t belo
 
 static void write_frames(SnapshotWriter *w) {
     const FlowVm *vm = w->vm;
-    uint32_t count = vm->state == VM_ENDED ? 0 : vm->frame_count; // [S3]
+    uint32_t count = vm->state == VM_ENDED ? 0 : vm->frame_count; // [write-state-3]
     snapshot_put_number(w, count);
     uint32_t below = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,10 +1,11 @@
 // Snapshot writer, values: every reference to something shared becomes a small number here.
 //
-//   [W1] A cell gets its number when it is met first, and is queued to be written later: no
-//        recursion, however deep the data.
-//   [W2] Strings have no identity, so equal texts are one text; those the module has as constants
-//        are named by its number.
-//   [W3] Cells found by a hash of their address; the order of numbers does not depend on it.
+//   [write-value-1] A cell gets its number when it is met first, and is queued to be written later:
+//        no recursion, however deep the data.
+//   [write-value-2] Strings have no identity, so equal texts are one text; those the module has as
+//        constants are named by its number.
+//   [write-value-3] Cells found by a hash of their address; the order of numbers does not depend on
+//        it.
 #include "base/memory.h"
 #include "flow/snapshot/internal.h"
 
@@ -41,7 +42,7 @@ void snapshot_writer_done(SnapshotWriter *w) {
     buf_done(&w->weak);
 }
 
-// --- numbers of cells [W3]
+// --- numbers of cells [write-value-3]
 
 static uint32_t slot_of(const SnapshotWriter *w, const void *cell) {
     uint32_t mask = w->slot_capacity - 1;
@@ -72,7 +73,7 @@ static uint32_t node_index(SnapshotWriter *w, FlowCell *cell) {
     uint32_t index = w->slots[slot].index;
     if (!w->slots[slot].cell) {
         index = (uint32_t)w->nodes.count;
-        vec_push(&w->nodes, (SnapshotNode){.cell = cell}); // [W1]
+        vec_push(&w->nodes, (SnapshotNode){.cell = cell}); // [write-value-1]
         slot_take(w, slot, cell, index);
         // A node takes two bytes at least; this ends walks that can only fail.
         if (w->nodes.count > w->raw_max / 2) w->is_too_large = true;
@@ -106,7 +107,7 @@ bool snapshot_find_node(const SnapshotWriter *w, const FlowCell *cell, uint32_t 
     return slot->cell && !(cell->flags & CELL_SHARED && cell->kind != KIND_BIGINT);
 }
 
-// --- texts [W2]
+// --- texts [write-value-2]
 
 static bool same_text(const FlowString *a, const FlowString *b) {
     if (a == b) return true;

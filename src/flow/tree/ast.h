@@ -5,16 +5,16 @@
 // program.h, scopes and variables in scope.h.
 //
 // What a reader of the tree may rely on:
-//   [N1] A tree that comes with a report free of errors has passed every early error of
+//   [ast-1] A tree that comes with a report free of errors has passed every early error of
 //        ECMAScript strict mode; the compiler need not check any of them again.
-//   [N2] `start` and `end` are byte offsets into the source, `at` is the offset a stack trace
+//   [ast-2] `start` and `end` are byte offsets into the source, `at` is the offset a stack trace
 //        names (the operator, the property, the opening parenthesis' callee …); start <= at.
-//   [N3] Parentheses leave no node. A pattern is a pattern node, never an object literal.
-//   [N4] The tree is at most FLOW_TREE_HEIGHT_MAX nodes high, so that recursion over it is safe
+//   [ast-3] Parentheses leave no node. A pattern is a pattern node, never an object literal.
+//   [ast-4] The tree is at most FLOW_TREE_HEIGHT_MAX nodes high, so that recursion over it is safe
 //        on an 8 MB stack. Long runs of binary operators are NODE_BINARY_CHAIN / NODE_LOGICAL_CHAIN
 //        and lists; only member and call chains are deep on the left.
-//   [N5] Names are interned: two equal names of one program are the same pointer.
-//   [N6] Text is UTF-8, where an unpaired surrogate takes its three bytes (WTF-8); a surrogate
+//   [ast-5] Names are interned: two equal names of one program are the same pointer.
+//   [ast-6] Text is UTF-8, where an unpaired surrogate takes its three bytes (WTF-8); a surrogate
 //        pair written as two escapes is one four-byte character.
 #pragma once
 #include "base/arena.h"
@@ -221,7 +221,7 @@ struct FlowNode {
     uint16_t flags;
     uint32_t start;
     uint32_t end;
-    uint32_t at; // [N2]
+    uint32_t at; // [ast-2]
     // clang-format off
     union {
         double number;

@@ -66,7 +66,7 @@ struct FlowFunction {
     // Filled by scope analysis.
     FlowScope *self_scope;      // named function expression: holds its own name; else NULL
     FlowScope *parameter_scope; // always there
-    FlowScope *body_scope;      // == parameter_scope unless [S4]
+    FlowScope *body_scope;      // == parameter_scope unless [scope-4]
     FlowCapture *captures;
     uint32_t capture_count;
     FlowVariable *this_variable; // NULL when neither it nor an arrow in it says `this`
@@ -108,7 +108,7 @@ typedef struct FlowEntry {  // a workflow of the file
 } FlowEntry;
 
 typedef struct FlowProgram {
-    FlowFunction *main; // the top level, async: runs first, also beside workflows [P1]
+    FlowFunction *main; // the top level, async: runs first, also beside workflows [tree-program-1]
     FlowForm form;
     FlowEntry *entries; // at least one, except for FORM_PRELUDE
     uint32_t entry_count;
@@ -116,8 +116,8 @@ typedef struct FlowProgram {
     uint32_t name_count;
     uint32_t function_count;
 } FlowProgram;
-// [P1] For FORM_WORKFLOWS and FORM_DEFAULT a run evaluates `main` (declarations beside the
-//      workflows) and then calls the variable of the chosen entry with the run's input.
+//   [tree-program-1] For FORM_WORKFLOWS and FORM_DEFAULT a run evaluates `main` (declarations
+//      beside the workflows) and then calls the variable of the chosen entry with the run's input.
 
 // The statements as S-expressions, one per line, for tests and for people who debug the parser.
 // With `shows_access` each name says how it is reached: x@local x@cell x@3 (capture) x@global,

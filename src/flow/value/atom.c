@@ -1,8 +1,8 @@
 // Atoms: interned strings, found in the realm, the module or the VM (string.h).
 //
-//   [A1] A string is interned in exactly one of the three tables a VM can see; the first that has
-//        it answers, in that order.
-//   [A2] A VM's table is weak: the collector drops atoms that nothing else refers to. The other
+//   [atom-1] A string is interned in exactly one of the three tables a VM can see; the first that
+//        has it answers, in that order.
+//   [atom-2] A VM's table is weak: the collector drops atoms that nothing else refers to. The other
 //        two tables are immutable once published.
 #include "base/memory.h"
 #include "flow/vm/vm.h"
@@ -59,7 +59,7 @@ void flow_atoms_done(FlowAtoms *atoms) {
     *atoms = (FlowAtoms){0};
 }
 
-void flow_atoms_sweep(FlowAtoms *atoms) { // [A2]
+void flow_atoms_sweep(FlowAtoms *atoms) { // [atom-2]
     uint32_t alive = 0;
     for (uint32_t i = 0; i < atoms->capacity; i++) {
         if (atoms->slots[i] && atoms->slots[i]->cell.flags & CELL_MARKED) alive++;

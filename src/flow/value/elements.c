@@ -3,11 +3,12 @@
 // Dense storage while the indices are close together and all attributes are the default ones,
 // a sorted list otherwise. Arrays keep their length apart, so `new Array(1e9)` costs nothing.
 //
-//   [E1] Dense: count <= capacity, values[i] is HOLE for a missing element; the last is none.
-//   [E2] Sparse: entries ascend by index, accessors are marked by PROPERTY_ACCESSOR. Readers of
-//        JSON append them as they come (flow_elements_append); who looks next sorts them
+//   [elements-1] Dense: count <= capacity, values[i] is HOLE for a missing element; the last is
+//        none.
+//   [elements-2] Sparse: entries ascend by index, accessors are marked by PROPERTY_ACCESSOR.
+//        Readers of JSON append them as they come (flow_elements_append); who looks next sorts them
 //        (flow_sparse).
-//   [E3] An array's length is above every index in use.
+//   [elements-3] An array's length is above every index in use.
 #include "base/memory.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -69,7 +70,8 @@ void flow_array_push(FlowVm *vm, FlowArray *array, FlowValue value) {
         flow_elements_put(vm, body, array->length, value, PROPERTY_DEFAULT);
         return;
     }
-    // No look at the budget here: what C code collects must not lose elements (heap.h [H1]).
+    // No look at the budget here: what C code collects must not lose elements (heap.h
+    // [value-heap-1]).
     if (!storage || count == storage->cell.aux) {
         dense_reserve(vm, body, grown_capacity(count));
         storage = flow_dense(body);
@@ -301,7 +303,7 @@ bool flow_elements_put(FlowVm *vm, FlowObject *body, uint32_t index, FlowValue v
         sparse_put(vm, body, (struct FlowSparseEntry){index, attributes, value});
     }
     flow_object_touch_proto(vm, body);
-    if (body->cell.kind == KIND_ARRAY && index >= ((FlowArray *)body)->length) { // [E3]
+    if (body->cell.kind == KIND_ARRAY && index >= ((FlowArray *)body)->length) { // [elements-3]
         ((FlowArray *)body)->length = index + 1;
     }
     return true;

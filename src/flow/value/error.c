@@ -4,13 +4,14 @@
 // `message` in slot 1 when it has one, the order V8 shows. FlowErrorObject.frames is a storage
 // cell: a string that is not used any more (snapshots have it), then two numbers per frame.
 //
-//   [E1] A captured frame is (routine, place): routine >= 0 is an index into the module, < 0 is
-//        -1 - index into the prelude; place is the pc, plus STACK_CONSTRUCT for `new`.
-//   [E2] Capturing allocates a few words and runs no script code; neither does the text.
-//   [E3] The first line is made with the text: a constructor that sets `name` after super() shows.
-//   [E4] An error that came from outside was thrown by no function. Its frames are those that wait
-//        for it when it first reaches a reaction, and they stay. A frame whose instruction is AWAIT
-//        is shown as "async".
+//   [error-1] A captured frame is (routine, place): routine >= 0 is an index into the module, < 0
+//        is -1 - index into the prelude; place is the pc, plus STACK_CONSTRUCT for `new`.
+//   [error-2] Capturing allocates a few words and runs no script code; neither does the text.
+//   [error-3] The first line is made with the text: a constructor that sets `name` after super()
+//        shows.
+//   [error-4] An error that came from outside was thrown by no function. Its frames are those that
+//        wait for it when it first reaches a reaction, and they stay. A frame whose instruction is
+//        AWAIT is shown as "async".
 #include "flow/value/error.h"
 #include "flow/builtin/objects.h"
 #include "flow/code/opcodes.h"
@@ -66,7 +67,7 @@ FlowObject *flow_error_new(FlowVm *vm, FlowErrorKind kind, FlowString *message) 
 
 // --- the stack
 
-// "Name: message", from data properties only [E2].
+// "Name: message", from data properties only [error-2].
 static FlowString *error_header(FlowVm *vm, FlowObject *error) {
     FlowValue name = flow_object_get_data(vm, error, FLOW_KEY(vm, name));
     FlowValue message = flow_object_get_data(vm, error, FLOW_KEY(vm, message));
@@ -87,7 +88,7 @@ static bool is_hidden_prelude(const FlowRoutine *routine) {
 }
 
 typedef struct StackCapture {
-    FlowValue entries[STACK_FRAMES_MAX * 2]; // [E1]
+    FlowValue entries[STACK_FRAMES_MAX * 2]; // [error-1]
     uint32_t count;
 } StackCapture;
 
@@ -134,7 +135,8 @@ static const FlowPromise *capture_reaction(StackCapture *capture, const FlowReac
     return NULL;
 }
 
-// [E4] Who waits for `promise`, who waits for that, and so on: what a stack would show if awaiting
+// [error-4] Who waits for `promise`, who waits for that, and so on: what a stack would show if
+//      awaiting
 // were calling. Of several that wait for one promise, the one that came first.
 static void capture_waiting(StackCapture *capture, const FlowPromise *promise) {
     for (int i = 0; promise && promise->first && i < WAITING_STEPS_MAX && !is_full(capture); i++)
@@ -146,7 +148,7 @@ static void capture_store(FlowVm *vm, FlowErrorObject *error, const StackCapture
     FlowStorage *storage = flow_heap_alloc(&vm->heap, KIND_ELEMENTS,
                                            sizeof *storage + (count + 1) * sizeof(FlowValue));
     storage->cell.aux = storage->count = count + 1;
-    storage->values[0] = flow_from_string(flow_string_empty(vm)); // [E3]
+    storage->values[0] = flow_from_string(flow_string_empty(vm)); // [error-3]
     memcpy(storage->values + 1, capture->entries, count * sizeof *capture->entries);
     error->frames = flow_from_cell(storage);
 }
@@ -234,7 +236,7 @@ FlowString *flow_error_stack(FlowVm *vm, FlowErrorObject *error) {
     flow_builder_init(&out, vm);
     if (flow_is_cell(error->frames)) {
         FlowStorage *storage = flow_as_pointer(error->frames);
-        flow_builder_string(&out, error_header(vm, &error->object)); // [E3]
+        flow_builder_string(&out, error_header(vm, &error->object)); // [error-3]
         for (uint32_t i = 1; i + 1 < storage->count; i += 2) {
             append_frame(&out, flow_as_int(storage->values[i]),
                          flow_as_int(storage->values[i + 1]));

@@ -3,8 +3,9 @@
 // Most functions are never looked at as objects, so length, name and prototype are made when
 // somebody asks. Until then OBJECT_LAZY_FUNCTION is set and the shape is the empty one.
 //
-//   [F1] The order of the lazy properties is length, name, prototype, as V8 has it.
-//   [F2] A `prototype` is made for functions that may be called with new, and for generators.
+//   [value-function-1] The order of the lazy properties is length, name, prototype, as V8 has it.
+//   [value-function-2] A `prototype` is made for functions that may be called with new, and for
+//        generators.
 #include "flow/value/object_layout.h"
 #include "flow/vm/native.h"
 #include "flow/vm/vm.h"
@@ -79,7 +80,7 @@ static void materialize_prototype(FlowVm *vm, FlowObject *function) {
     if (function->cell.kind != KIND_CLOSURE) return;
     uint32_t flags = ((FlowClosure *)function)->routine->flags;
     FlowKey key = FLOW_KEY(vm, prototype);
-    if (flags & ROUTINE_GENERATOR) { // [F2]
+    if (flags & ROUTINE_GENERATOR) { // [value-function-2]
         FlowProtoId id = flags & ROUTINE_ASYNC ? PROTO_ASYNC_GENERATOR : PROTO_GENERATOR;
         FlowObject *proto = flow_object_new_sized(vm, vm->realm->protos[id], 0);
         flow_object_define(vm, function, key, flow_from_object(proto), PROPERTY_WRITABLE);

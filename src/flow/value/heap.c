@@ -6,10 +6,10 @@
 // neighbours that died. Freed runs up to HEAP_SMALL_MAX go to the list of their exact size, longer
 // ones become ranges to bump in.
 //
-//   [A1] Between collections the range [bump, bump_end) has no headers; heap_retire_bump gives it
-//        one before anybody walks the chunk.
-//   [A2] Every cell and every free run is a multiple of HEAP_UNIT.
-//   [A3] Empty chunks go back to the system, except the last one.
+//   [value-heap-5] Between collections the range [bump, bump_end) has no headers; heap_retire_bump
+//        gives it one before anybody walks the chunk.
+//   [value-heap-6] Every cell and every free run is a multiple of HEAP_UNIT.
+//   [value-heap-7] Empty chunks go back to the system, except the last one.
 #include "flow/value/heap.h"
 #include "base/memory.h"
 #include "flow/value/object.h"
@@ -66,7 +66,7 @@ static void heap_add_free(FlowHeap *heap, void *start, size_t size) {
     *list = range;
 }
 
-static void heap_retire_bump(FlowHeap *heap) { // [A1]
+static void heap_retire_bump(FlowHeap *heap) { // [value-heap-5]
     if (heap->bump < heap->bump_end) {
         heap_add_free(heap, heap->bump, (size_t)(heap->bump_end - heap->bump));
     }
@@ -103,7 +103,7 @@ static void *heap_alloc_slow(FlowHeap *heap, size_t size) {
 }
 
 static void *heap_alloc_large(FlowHeap *heap, size_t size) {
-    if (heap->fuel) *heap->fuel -= (int64_t)(size / LARGE_BYTES_PER_FUEL); // [H4]
+    if (heap->fuel) *heap->fuel -= (int64_t)(size / LARGE_BYTES_PER_FUEL); // [value-heap-4]
     FlowLargeCell *large = mem_alloc(sizeof *large + size);
     large->size = size;
     large->unused = 0;
@@ -285,7 +285,7 @@ void flow_heap_sweep(FlowHeap *heap) {
         FlowChunk *chunk = *link;
         bool is_only = heap->chunks == chunk && !chunk->next;
         if (chunk_sweep(heap, chunk)) {
-            if (!is_only) { // [A3]
+            if (!is_only) { // [value-heap-7]
                 *link = chunk->next;
                 heap->chunk_bytes -= chunk->size + sizeof *chunk;
                 mem_free(chunk);

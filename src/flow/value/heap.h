@@ -4,13 +4,14 @@
 // walks each chunk from cell to cell. Large cells (property storage, long strings) are blocks of
 // their own in a list. Nothing moves. A fresh VM owns one chunk of 2 KiB.
 //
-//   [H1] Allocation never collects and never fails, so C code may hold raw pointers until it
-//        returns. The interpreter collects between instructions, when everything alive is
+//   [value-heap-1] Allocation never collects and never fails, so C code may hold raw pointers until
+//        it returns. The interpreter collects between instructions, when everything alive is
 //        reachable from the VM's roots (stack, frames, queue, tables).
-//   [H2] `bytes` counts every byte handed out. Code that is about to allocate by a size the
-//        script controls asks flow_heap_has_room() first (natives: see NATIVE_NEEDS_ROOM).
-//   [H3] Cells with CELL_SHARED are never marked or freed here.
-//   [H4] Large cells are paid for by their size, because whoever asks for one also fills it.
+//   [value-heap-2] `bytes` counts every byte handed out. Code that is about to allocate by a size
+//        the script controls asks flow_heap_has_room() first (natives: see NATIVE_NEEDS_ROOM).
+//   [value-heap-3] Cells with CELL_SHARED are never marked or freed here.
+//   [value-heap-4] Large cells are paid for by their size, because whoever asks for one also fills
+//        it.
 #pragma once
 #include "flow/value/value.h"
 

@@ -1,9 +1,10 @@
 // Heap tracing: what each kind of cell refers to. The collector marks through this table, and it
 // is the reference for anybody else who has to walk a heap.
 //
-//   [X1] A field that can hold a heap pointer is named here, or the cell it names dies early.
-//   [X2] Transitions of shapes are weak: a shape lives while an object, a child or a cache of
-//        roots uses it; forget_transitions unlinks the dead ones before a sweep.
+//   [heap-trace-1] A field that can hold a heap pointer is named here, or the cell it names dies
+//        early.
+//   [heap-trace-2] Transitions of shapes are weak: a shape lives while an object, a child or a
+//        cache of roots uses it; forget_transitions unlinks the dead ones before a sweep.
 #include "flow/code/code.h"
 #include "flow/value/heap.h"
 #include "flow/value/table.h"
@@ -188,7 +189,7 @@ static const FlowTrace traces[KIND_COUNT] = {
     [KIND_FIRST_SLOT_OBJECT... KIND_LAST_SLOT_OBJECT] = trace_slot_object,
 };
 
-// [X2] A dead child must not stay in its parent's table.
+// [heap-trace-2] A dead child must not stay in its parent's table.
 static void shape_forget(FlowShape *shape) {
     if (shape->transition_count == 1) {
         if (!(shape->single->cell.flags & (CELL_MARKED | CELL_SHARED))) {

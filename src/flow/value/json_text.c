@@ -1,8 +1,9 @@
 // JSON of plain data, without running script code: inputs, settlements, failure details. What a
 // script asks for with JSON.stringify is builtin/text/json_stringify.c.
 //
-//   [J1] Reading keeps an explicit stack of open containers; depth is limited by the reader.
-//   [J2] Writing is for people and logs: at most JSON_OUT_DEPTH levels, cycles end there.
+//   [json-text-1] Reading keeps an explicit stack of open containers; depth is limited by the
+//        reader.
+//   [json-text-2] Writing is for people and logs: at most JSON_OUT_DEPTH levels, cycles end there.
 #include "base/memory.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -43,7 +44,7 @@ static void place_value(FlowVm *vm, FlowValue container, FlowKey key, FlowValue 
 Status flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag) {
     JsonReader reader;
     JsonEvent event;
-    FlowValue open[LIMIT_JSON_DEPTH_MAX + 1]; // [J1]
+    FlowValue open[LIMIT_JSON_DEPTH_MAX + 1]; // [json-text-1]
     FlowKey keys[LIMIT_JSON_DEPTH_MAX + 1];
     size_t depth = 0;
     FlowValue result = FLOW_UNDEFINED;
@@ -124,7 +125,7 @@ static void append_object(FlowVm *vm, FlowObject *object, uint32_t depth, Buf *o
     buf_append_char(out, '}');
 }
 
-// Depth is bounded [J2], so recursion is safe here.
+// Depth is bounded [json-text-2], so recursion is safe here.
 static void append_value(FlowVm *vm, FlowValue value, uint32_t depth, Buf *out) {
     if (append_scalar(vm, value, out)) return;
     if (depth == JSON_OUT_DEPTH) {

@@ -1,10 +1,10 @@
 // Objects: allocation, slots, copies of realm objects, prototypes and integrity levels.
 // Properties by key are in property.c, array elements in elements.c, functions in function.c.
 //
-//   [J1] slots has room for shape->count values: inline behind the struct (cell.small of them) or
-//        in a FlowStorage of its own (OBJECT_SLOTS_APART).
-//   [J2] An object whose shape is shared (a copy of a realm object) becomes a dictionary before
-//        its first change.
+//   [value-object-5] slots has room for shape->count values: inline behind the struct (cell.small
+//        of them) or in a FlowStorage of its own (OBJECT_SLOTS_APART).
+//   [value-object-6] An object whose shape is shared (a copy of a realm object) becomes a
+//        dictionary before its first change.
 #include "base/memory.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -102,7 +102,7 @@ void flow_object_touch_proto(FlowVm *vm, const FlowObject *body) {
 static void object_prepare_add(FlowVm *vm, FlowObject *body, uint32_t max) {
     flow_object_touch_proto(vm, body);
     const FlowShape *shape = body->shape;
-    bool is_foreign = shape->cell.flags & CELL_SHARED && !vm->building; // [J2]
+    bool is_foreign = shape->cell.flags & CELL_SHARED && !vm->building; // [value-object-6]
     if (is_foreign || (shape->count >= max && !flow_shape_is_dictionary(shape))) {
         flow_object_to_dictionary(vm, body);
     }
@@ -157,8 +157,8 @@ FlowObject *flow_object_writable_body(FlowVm *vm, FlowObject *object) {
     if (!(object->cell.flags & CELL_SHARED) || vm->building) return object;
     FlowObject *body = flow_object_override(vm, object);
     if (body != object) return body;
-    // Hidden state is not copied: everybody who needs it looks at the original [O2]. An array
-    // must stay an array, because its length is in the struct.
+    // Hidden state is not copied: everybody who needs it looks at the original [value-object-2]. An
+    // array must stay an array, because its length is in the struct.
     bool is_array = object->cell.kind == KIND_ARRAY;
     size_t size = is_array ? sizeof(FlowArray) : sizeof(FlowObject);
     uint32_t count = object->shape->count;

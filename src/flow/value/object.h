@@ -9,12 +9,13 @@
 // Elements (array index keys) are apart: dense FlowStorage with HOLE for holes, all with default
 // attributes; or FlowSparse when there are big gaps or other attributes.
 //
-//   [O1] A shape that is not a dictionary never changes (transitions are a cache).
-//   [O2] Objects with CELL_SHARED (the realm's) never change; a script that changes one gets a
-//        copy in vm->overrides, and flow_object_body() answers the copy. Identity stays with the
-//        realm object; hidden state is never copied because realm objects have none that changes.
-//   [O3] Changing an object that is some shape's prototype bumps vm->proto_epoch.
-//   [O4] Nothing here runs script code: an accessor is answered as such.
+//   [value-object-1] A shape that is not a dictionary never changes (transitions are a cache).
+//   [value-object-2] Objects with CELL_SHARED (the realm's) never change; a script that changes one
+//        gets a copy in vm->overrides, and flow_object_body() answers the copy. Identity stays with
+//        the realm object; hidden state is never copied because realm objects have none that
+//        changes.
+//   [value-object-3] Changing an object that is some shape's prototype bumps vm->proto_epoch.
+//   [value-object-4] Nothing here runs script code: an accessor is answered as such.
 #pragma once
 #include "flow/code/code.h"
 #include "flow/value/string.h"
@@ -111,7 +112,7 @@ enum { // FlowObject.cell.aux
     OBJECT_NOT_EXTENSIBLE = 1 << 0,
     OBJECT_ELEMENTS_SEALED = 1 << 1, // dense elements are not configurable
     OBJECT_ELEMENTS_FROZEN = 1 << 2, // and not writable
-    OBJECT_IS_PROTOTYPE = 1 << 3,    // some shape's proto: see [O3]
+    OBJECT_IS_PROTOTYPE = 1 << 3,    // some shape's proto: see [value-object-3]
     OBJECT_LENGTH_READONLY = 1 << 4, // arrays: length is not writable
     OBJECT_CLASS_CONSTRUCTOR = 1 << 5,
     OBJECT_IS_HANDLE = 1 << 6,     // promise of a host awaitable

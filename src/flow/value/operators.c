@@ -1,7 +1,7 @@
 // Operators on primitives: conversions, arithmetic, comparison, equality.
 //
-//   [R1] Nothing here sees an object except the equality tests, which compare identity.
-//   [R2] Results keep value.h [V2]: numbers that are int32 are stored as such.
+//   [operators-1] Nothing here sees an object except the equality tests, which compare identity.
+//   [operators-2] Results keep value.h [value-2]: numbers that are int32 are stored as such.
 //
 // Not here: ToPrimitive (prelude/operators.js), BigInt arithmetic (number/bigint.c).
 #include "flow/value/operators.h"
@@ -101,7 +101,7 @@ bool flow_same_value_zero(FlowVm *vm, FlowValue a, FlowValue b) {
 }
 
 bool flow_same_value(FlowVm *vm, FlowValue a, FlowValue b) {
-    if (flow_is_number(a) && flow_is_number(b)) return a.bits == b.bits; // [R2]
+    if (flow_is_number(a) && flow_is_number(b)) return a.bits == b.bits; // [operators-2]
     return flow_same_value_zero(vm, a, b);
 }
 

@@ -4,7 +4,7 @@
 // Some own properties are computed: length of arrays, characters of String objects, name, length
 // and prototype of functions nobody asked yet, stack of errors.
 //
-//   [P1] Every reader goes through flow_object_body, every writer through
+//   [property-1] Every reader goes through flow_object_body, every writer through
 //        flow_object_writable_body, so that realm objects never change.
 #include "base/array.h"
 #include "flow/value/error.h"

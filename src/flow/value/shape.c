@@ -1,10 +1,11 @@
 // Shapes: see object.h for what they are.
 //
-//   [S1] The tip of a chain (keys->count == shape->count) may append to the shared key table;
+//   [shape-1] The tip of a chain (keys->count == shape->count) may append to the shared key table;
 //        any other shape that branches copies its prefix first.
-//   [S2] A shared (realm) shape never gains transitions from a VM; object.c turns objects with
+//   [shape-2] A shared (realm) shape never gains transitions from a VM; object.c turns objects with
 //        such a shape into dictionaries before adding.
-//   [S3] Transition tables hold NULL, a child, or the shape itself as tombstone of a dead child.
+//   [shape-3] Transition tables hold NULL, a child, or the shape itself as tombstone of a dead
+//        child.
 #include "flow/value/shape.h"
 #include "base/containers/hash.h"
 #include "base/memory.h"
@@ -175,7 +176,7 @@ FlowShape *flow_shape_add(FlowVm *vm, FlowShape *shape, FlowKey key, uint32_t at
     FlowShape *child = transition_find(shape, key, attributes);
     if (child) return child;
     FlowKeys *keys = shape->keys;
-    if (!keys || keys->count != shape->count || keys->count == keys->cell.aux) { // [S1]
+    if (!keys || keys->count != shape->count || keys->count == keys->cell.aux) { // [shape-1]
         uint32_t count = shape->count;
         keys = keys_copy(vm, keys, count, count < 2 ? 4 : count * 2);
     }

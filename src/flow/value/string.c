@@ -130,7 +130,7 @@ FlowString *flow_string_concat_number(FlowVm *vm, FlowString *text, FlowValue nu
 }
 
 FlowString *flow_string_flatten(FlowVm *vm, FlowString *rope) {
-    if (!rope->right) return rope->left; // [S2]
+    if (!rope->right) return rope->left; // [value-string-2]
     FlowString *flat = flow_string_alloc(vm, flow_string_length(rope), flow_string_is_wide(rope));
     vm->fuel -= flow_string_length(rope) / STRING_BYTES_PER_FUEL;
     // From the end, so that the usual left-deep rope needs a stack of one.
@@ -189,7 +189,7 @@ bool flow_string_equal(FlowVm *vm, FlowString *a, FlowString *b) {
     if ((a->cell.flags & b->cell.flags) & STRING_ATOM) return false;
     a = flow_string_flat(vm, a);
     b = flow_string_flat(vm, b);
-    if (flow_string_is_wide(a) != flow_string_is_wide(b)) return false; // [S3]
+    if (flow_string_is_wide(a) != flow_string_is_wide(b)) return false; // [value-string-3]
     size_t count = flow_string_length(a);
     return compare_bytes(vm, a->latin1, b->latin1, flow_string_is_wide(a) ? count * 2 : count) == 0;
 }

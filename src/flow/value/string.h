@@ -7,11 +7,12 @@
 // order, and a string is in exactly one of them: the realm's (built-in names, one-character
 // strings), the module's (constants), the VM's own.
 //
-//   [S1] A flat string never changes but for its cached hash and its ATOM flag, which only a
-//        VM's own strings gain; shared strings have both from the start.
-//   [S2] A rope that was flattened keeps its cell: `left` is the flat string, `right` NULL.
-//   [S3] WIDE storage is used only when some unit is above 255, so equal strings have equal
-//        storage width.
+//   [value-string-1] A flat string never changes but for its cached hash and its ATOM flag, which
+//        only a VM's own strings gain; shared strings have both from the start.
+//   [value-string-2] A rope that was flattened keeps its cell: `left` is the flat string, `right`
+//        NULL.
+//   [value-string-3] WIDE storage is used only when some unit is above 255, so equal strings have
+//        equal storage width.
 #pragma once
 #include "base/containers/buf.h"
 #include "base/text/str.h"
@@ -66,7 +67,7 @@ FlowString *flow_string_latin1(FlowVm *vm, const uint8_t *units, size_t count);
 FlowString *flow_string_utf16(FlowVm *vm, const uint16_t *units, size_t count); // narrows if it can
 FlowString *flow_string_unit(FlowVm *vm, uint16_t unit);                        // shared below 256
 FlowString *flow_string_empty(FlowVm *vm);
-// Uninitialised flat strings for the caller to fill; wide ones must keep [S3].
+// Uninitialised flat strings for the caller to fill; wide ones must keep [value-string-3].
 FlowString *flow_string_alloc(FlowVm *vm, size_t length, bool is_wide);
 FlowString *flow_string_substring(FlowVm *vm, FlowString *s, uint32_t start, uint32_t end);
 // a + b. NULL when the result would be longer than the limit (throw "Invalid string length").

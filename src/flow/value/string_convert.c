@@ -3,8 +3,8 @@
 // UTF-8 here is WTF-8: a lone surrogate is three bytes, so that any script string survives a
 // round trip. Bytes that are neither become U+FFFD.
 //
-//   [C1] The builder stays narrow until a unit needs more, so that finished strings keep
-//        string.h [S3] without a second look at most of them.
+//   [string-convert-1] The builder stays narrow until a unit needs more, so that finished strings
+//        keep string.h [value-string-3] without a second look at most of them.
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "base/text/utf.h"

@@ -5,8 +5,8 @@
 // and then to the left, and a mismatch moves it so far that no unit is looked at more than three
 // times. It needs no memory. Short needles are tried at each place: that is quicker, and bounded.
 //
-//   [F1] At most a constant number of looks per unit of text and needle, whatever they hold; for
-//        needles below NAIVE_MAX that constant is their length.
+//   [string-find-1] At most a constant number of looks per unit of text and needle, whatever they
+//        hold; for needles below NAIVE_MAX that constant is their length.
 #include "flow/vm/vm.h"
 
 enum {
@@ -102,7 +102,7 @@ static int64_t find_naive(const Units *x, const Units *y) {
     return -1;
 }
 
-static int64_t find_units(const Units *x, const Units *y) { // [F1]
+static int64_t find_units(const Units *x, const Units *y) { // [string-find-1]
     return x->count <= NAIVE_MAX ? find_naive(x, y) : find_two_way(x, y);
 }
 

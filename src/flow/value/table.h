@@ -4,10 +4,11 @@
 // that only grows, and iterators remember the number of the entry they come to next: so growing
 // and compacting never disturbs a running iteration.
 //
-//   [T1] entries[0 .. count) ascend by sequence; `live_count` of them have a key.
-//   [T2] A table is replaced when it grows or is cleared (compacting is done in place): the owner
-//        (FlowSlotObject.internal[0]) is updated and the old cell is freed.
-//   [T3] Weak collections hold their keys strongly: nothing a script can do shows the difference.
+//   [table-1] entries[0 .. count) ascend by sequence; `live_count` of them have a key.
+//   [table-2] A table is replaced when it grows or is cleared (compacting is done in place): the
+//        owner (FlowSlotObject.internal[0]) is updated and the old cell is freed.
+//   [table-3] Weak collections hold their keys strongly: nothing a script can do shows the
+//        difference.
 #pragma once
 #include "flow/value/object.h"
 

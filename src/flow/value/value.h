@@ -4,11 +4,13 @@
 // space of negative quiet NaNs that this leaves free. The tag names the type, so that typeof, the
 // operators and the marker decide without touching memory.
 //
-//   [V1] A value at or above VALUE_TAG_FIRST is tagged; everything below is a double.
-//   [V2] A number that is an int32 (and not -0) is always stored with VALUE_TAG_INT: two equal
+//   [value-1] A value at or above VALUE_TAG_FIRST is tagged; everything below is a double.
+//   [value-2] A number that is an int32 (and not -0) is always stored with VALUE_TAG_INT: two equal
 //        numbers that are int32 have equal bits. flow_number() keeps this; flow_double() does not.
-//   [V3] HOLE never reaches a script: it marks array holes, uninitialised bindings and "absent".
-//   [V4] VALUE_TAG_CELL (cells, accessors, records) appears only in registers and internal slots.
+//   [value-3] HOLE never reaches a script: it marks array holes, uninitialised bindings and
+//        "absent".
+//   [value-4] VALUE_TAG_CELL (cells, accessors, records) appears only in registers and internal
+//        slots.
 #pragma once
 #include "base/assert.h"
 #include <math.h>
@@ -148,7 +150,7 @@ static inline bool flow_is_primitive(FlowValue v) { return !flow_is_object(v); }
 // --- making
 static inline FlowValue flow_bool(bool b) { return b ? FLOW_TRUE : FLOW_FALSE; }
 static inline FlowValue flow_int(int32_t i) { return (FlowValue){VALUE_TAG_INT | (uint32_t)i}; }
-static inline FlowValue flow_double(double d) { // for results known not to be int32; see [V2]
+static inline FlowValue flow_double(double d) { // for results known not to be int32; see [value-2]
     FlowValue v;
     if (d != d) return FLOW_NAN;
     memcpy(&v.bits, &d, sizeof d);

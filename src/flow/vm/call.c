@@ -3,11 +3,11 @@
 // A script function gets a frame; a native runs at once and its result is delivered; a bound
 // function and NATIVE_CALL rearrange the block and go round again, so there is no recursion.
 //
-//   [L1] `stack` may move whenever a frame is pushed: hold indices, not pointers.
-//   [L2] A frame's `top` is at least that of the frame below, so that all of stack[0, stack_top)
-//        stays valid for the collector when frames come and go.
-//   [L3] A native that needs script code to run first keeps its block in a FRAME_NATIVE and is
-//        called again from the start.
+//   [vm-call-1] `stack` may move whenever a frame is pushed: hold indices, not pointers.
+//   [vm-call-2] A frame's `top` is at least that of the frame below, so that all of stack[0,
+//        stack_top) stays valid for the collector when frames come and go.
+//   [vm-call-3] A native that needs script code to run first keeps its block in a FRAME_NATIVE and
+//        is called again from the start.
 #include "base/memory.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
@@ -106,7 +106,7 @@ static bool enter_closure(FlowVm *vm, FlowClosure *closure, const FlowInvocation
     frame->function = in->function;
     frame->new_target = in->new_target;
     frame->base = in->base;
-    frame->top = window > vm->stack_top ? window : vm->stack_top; // [L2]
+    frame->top = window > vm->stack_top ? window : vm->stack_top; // [vm-call-2]
     frame->return_to = in->return_to;
     frame->return_kind = (uint8_t)in->return_kind;
     frame->flags = is_construct ? FRAME_CONSTRUCT : 0;

@@ -1,11 +1,11 @@
 // Coroutines: async functions, generators and async generators leaving and re-entering the stack.
 //
-//   [G1] While a coroutine is suspended, `registers` holds R0 .. R[live-1] and `pc` is the index
-//        of the instruction that suspended it; resuming writes that instruction's result.
-//   [G2] An async function gets its coroutine at its first await: one that never waits costs only
-//        its promise.
-//   [G3] An async generator serves its requests one by one; a request that finds it busy waits in
-//        the queue.
+//   [coroutine-1] While a coroutine is suspended, `registers` holds R0 .. R[live-1] and `pc` is the
+//        index of the instruction that suspended it; resuming writes that instruction's result.
+//   [coroutine-2] An async function gets its coroutine at its first await: one that never waits
+//        costs only its promise.
+//   [coroutine-3] An async generator serves its requests one by one; a request that finds it busy
+//        waits in the queue.
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -25,7 +25,7 @@ static FlowCoroutine *coroutine_new(FlowVm *vm, const FlowFrame *frame, FlowObje
     return coroutine;
 }
 
-// Moves the topmost frame into the coroutine and off the stack [G1].
+// Moves the topmost frame into the coroutine and off the stack [coroutine-1].
 static void coroutine_save(FlowVm *vm, FlowCoroutine *coroutine, uint32_t live) {
     FlowFrame *frame = &vm->frames[vm->frame_count - 1];
     FlowStorage *storage = coroutine->registers;
@@ -46,7 +46,7 @@ static void coroutine_save(FlowVm *vm, FlowCoroutine *coroutine, uint32_t live) 
 void flow_coroutine_await(FlowVm *vm, FlowValue value, uint32_t live) {
     FlowFrame frame = vm->frames[vm->frame_count - 1];
     FlowCoroutine *coroutine = frame.coroutine;
-    bool is_first = !coroutine; // [G2]
+    bool is_first = !coroutine; // [coroutine-2]
     if (is_first) {
         coroutine = coroutine_new(vm, &frame, NULL);
         coroutine->promise = flow_promise_new(vm);
@@ -189,7 +189,7 @@ void flow_async_generator_drain(FlowVm *vm, FlowCoroutine *generator) {
         FlowResumeMode mode = (FlowResumeMode)request->cell.small;
         if (generator->state == COROUTINE_RUNNING || generator->is_awaiting ||
             generator->state == COROUTINE_AWAITING_RETURN) {
-            return; // [G3]
+            return; // [coroutine-3]
         }
         if (generator->state == COROUTINE_START && mode != RESUME_NEXT) {
             generator->state = COROUTINE_DONE;

@@ -2,11 +2,12 @@
 // call into interp_*.c that may push a frame, after which the loop looks at the topmost frame
 // again. Script calls never use the C stack.
 //
-//   [K1] frame->pc is written before anything that can throw, push a frame, or look at frames.
-//   [K2] `registers` is stale after anything that can push a frame: such paths end in RELOAD.
-//   [K3] Every loop and every call takes fuel, so a turn ends in bounded time. With
+//   [interp-1] frame->pc is written before anything that can throw, push a frame, or look at
+//        frames.
+//   [interp-2] `registers` is stale after anything that can push a frame: such paths end in RELOAD.
+//   [interp-3] Every loop and every call takes fuel, so a turn ends in bounded time. With
 //        limits.is_exact each instruction takes one, and the loop can stop before any of them.
-//   [K4] Collections happen between instructions only (SAFE_POINT), with all values in place.
+//   [interp-4] Collections happen between instructions only (SAFE_POINT), with all values in place.
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/interp_internal.h"
@@ -66,7 +67,7 @@
             if (!flow_vm_safe_point(vm)) goto unwind;                                              \
         }                                                                                          \
     } while (0)
-// A taken jump. Backward ones cost as many instructions as they repeat [K3].
+// A taken jump. Backward ones cost as many instructions as they repeat [interp-3].
 #define JUMP_BY(distance)                                                                          \
     do {                                                                                           \
         int32_t by_ = (distance);                                                                  \

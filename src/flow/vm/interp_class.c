@@ -1,9 +1,9 @@
 // Classes, private names, closures, object spread: instructions that build things.
 //
-//   [B1] A class is two objects, constructor and prototype; the block of NEW_CLASS holds both
-//        while its elements are defined.
-//   [B2] Private members are own properties under a private symbol: never listed, never found on
-//        a prototype, not touched by freezing.
+//   [interp-class-1] A class is two objects, constructor and prototype; the block of NEW_CLASS
+//        holds both while its elements are defined.
+//   [interp-class-2] Private members are own properties under a private symbol: never listed, never
+//        found on a prototype, not touched by freezing.
 #include "base/memory.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"

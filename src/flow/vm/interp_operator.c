@@ -1,9 +1,9 @@
 // Operator instructions off the fast path: mixed types, strings, and objects by way of the
 // prelude's helpers.
 //
-//   [O1] With an object operand the helper's frame delivers the result: into the destination, or
-//        into the jump of a fused comparison (RETURN_BRANCH).
-//   [O2] With primitives the result is there when the function returns.
+//   [interp-operator-1] With an object operand the helper's frame delivers the result: into the
+//        destination, or into the jump of a fused comparison (RETURN_BRANCH).
+//   [interp-operator-2] With primitives the result is there when the function returns.
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/interp_internal.h"

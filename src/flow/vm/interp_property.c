@@ -3,8 +3,10 @@
 // A cache entry is valid for a receiver of its shape; when the property was found on a prototype
 // (or its absence there matters, for adds) also only while vm->proto_epoch has not moved.
 //
-//   [I1] Never cached: dictionaries as receivers, computed properties, accessors, stack of errors.
-//   [I2] For primitives `shape` holds the prototype object itself, which no shape can equal.
+//   [interp-property-1] Never cached: dictionaries as receivers, computed properties, accessors,
+//        stack of errors.
+//   [interp-property-2] For primitives `shape` holds the prototype object itself, which no shape
+//        can equal.
 #include "flow/value/object_layout.h"
 #include "flow/vm/interp_internal.h"
 
@@ -65,7 +67,7 @@ const FlowLookup *interp_lookup(FlowVm *vm, FlowObject *object, FlowKey key) {
     const FlowLookup *known = interp_lookup_probe(vm, object->shape, key.bits);
     if (known) return known;
     if (flow_shape_is_dictionary(object->shape) || flow_object_body(vm, object) != object) {
-        return NULL; // [I1]
+        return NULL; // [interp-property-1]
     }
     FlowProperty property;
     if (!flow_object_lookup(vm, object, key, &property)) return NULL;
@@ -108,7 +110,7 @@ static void cache_get(FlowVm *vm, FlowValue receiver, FlowKey key, FlowInlineCac
     cache->shape = start->shape;
     cache->holder = found->holder;
     if (!is_object) {
-        cache->shape = (FlowShape *)(void *)start; // [I2]
+        cache->shape = (FlowShape *)(void *)start; // [interp-property-2]
         if (!cache->holder) cache->holder = start;
     }
     cache->slot = (uint16_t)found->slot;

@@ -3,9 +3,9 @@
 // A job that calls script code pushes a bottom frame with RETURN_DRIVER; vm->driver remembers
 // what the result is for. Jobs run only when the frame stack is empty, so one memory suffices.
 //
-//   [J1] A job either completes here or leaves frames for the interpreter; never both.
-//   [J2] An exception that leaves a job is taken by the driver, except from JOB_CALL, whose
-//        functions are resolving functions and do not throw.
+//   [microtask-1] A job either completes here or leaves frames for the interpreter; never both.
+//   [microtask-2] An exception that leaves a job is taken by the driver, except from JOB_CALL,
+//        whose functions are resolving functions and do not throw.
 #include "flow/vm/vm.h"
 
 static void driver_set(FlowVm *vm, FlowDriverKind kind, FlowReaction *reaction) {
@@ -154,7 +154,7 @@ void flow_job_run(FlowVm *vm, const FlowJob *job) {
     case JOB_REACTION: run_reaction(vm, job); return;
     case JOB_THENABLE: run_thenable(vm, job); return;
     case JOB_THEN_GETTER: run_then_getter(vm, job); return;
-    case JOB_CALL: driver_call(vm, job->a, FLOW_UNDEFINED, &job->b, 1); return; // [J2]
+    case JOB_CALL: driver_call(vm, job->a, FLOW_UNDEFINED, &job->b, 1); return; // [microtask-2]
     }
     UNREACHABLE();
 }

@@ -1,8 +1,8 @@
 // Natives: the conversions of arguments that every built-in begins with. See native.h.
 //
-//   [N1] A conversion that meets an object asks for its primitive and changes nothing: the native
-//        is called again from its start, with the primitive in the object's place.
-//   [N2] A conversion that fails leaves the exception pending and answers NATIVE_THROW.
+//   [vm-native-4] A conversion that meets an object asks for its primitive and changes nothing: the
+//        native is called again from its start, with the primitive in the object's place.
+//   [vm-native-5] A conversion that fails leaves the exception pending and answers NATIVE_THROW.
 #include "flow/vm/native.h"
 #include "flow/vm/vm.h"
 

@@ -5,10 +5,11 @@
 // until it returns. What needs script code (callbacks, getters, toString of objects) is written
 // in the prelude (prelude/*.js) and uses natives as intrinsics.
 //
-//   [N1] A native has no effect before it has checked its arguments, because a native that
+//   [vm-native-1] A native has no effect before it has checked its arguments, because a native that
 //        answers NATIVE_NEEDS_PRIMITIVE or NATIVE_NEEDS_ROOM is called again from the start.
-//   [N2] NATIVE_THROW comes with vm->exception set (flow_throw_* and flow_native_throw do it).
-//   [N3] NATIVE_CALL ends the native: what it calls delivers the result in its place.
+//   [vm-native-2] NATIVE_THROW comes with vm->exception set (flow_throw_* and flow_native_throw do
+//        it).
+//   [vm-native-3] NATIVE_CALL ends the native: what it calls delivers the result in its place.
 //
 // Adding built-ins: write the functions, list them in a FlowNativeEntry table, list the table in
 // a FlowClassEntry (an object or constructor with prototype), and name that in realm/tables.c.

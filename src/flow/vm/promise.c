@@ -1,9 +1,10 @@
 // Promises: settling, reactions, combinators. Running the jobs that this queues is microtask.c.
 //
-//   [Q1] Settling a promise moves its reactions into the queue in order of registration and
-//        forgets them.
-//   [Q2] A pair of resolving functions shares a box that says whether one of them was used, so
-//        that a promise waiting for a thenable ignores its first pair but hears the second.
+//   [vm-promise-4] Settling a promise moves its reactions into the queue in order of registration
+//        and forgets them.
+//   [vm-promise-5] A pair of resolving functions shares a box that says whether one of them was
+//        used, so that a promise waiting for a thenable ignores its first pair but hears the
+//        second.
 #include "flow/vm/promise.h"
 #include "base/array.h"
 #include "base/memory.h"
@@ -78,7 +79,7 @@ static void promise_settle(FlowVm *vm, FlowPromise *promise, FlowPromiseState st
     promise->state = (uint8_t)state;
     promise->result = result;
     FlowReaction *reaction = promise->first;
-    promise->first = promise->last = NULL; // [Q1]
+    promise->first = promise->last = NULL; // [vm-promise-4]
     while (reaction) {
         FlowReaction *next = reaction->next;
         reaction->next = NULL;
@@ -160,7 +161,7 @@ void flow_promise_react(FlowVm *vm, FlowPromise *promise, FlowReaction *reaction
 static FlowNativeResult resolving_function(FlowVm *vm, FlowNativeCall *call) {
     FlowNativeFunction *function = flow_as_pointer(call->function);
     FlowBox *already = flow_as_pointer(function->data[1]);
-    if (flow_is_true(already->value)) return NATIVE_OK; // [Q2]
+    if (flow_is_true(already->value)) return NATIVE_OK; // [vm-promise-5]
     already->value = FLOW_TRUE;
     FlowPromise *promise = flow_as_pointer(function->data[0]);
     if (flow_native_magic(call)) flow_promise_reject(vm, promise, flow_argument(call, 0));

@@ -4,10 +4,11 @@
 // (call a handler, resume a coroutine, feed a combinator); a coroutine holds the registers of its
 // frame while it is suspended. So a snapshot at an await is only heap.
 //
-//   [P1] Jobs run in the order ECMAScript prescribes, one per job it prescribes: an await of a
-//        native promise takes one job, of a thenable three.
-//   [P2] A coroutine is on the frame stack (RUNNING) or its registers are in it, never both.
-//   [P3] Settling never runs script code: it only queues jobs.
+//   [vm-promise-1] Jobs run in the order ECMAScript prescribes, one per job it prescribes: an await
+//        of a native promise takes one job, of a thenable three.
+//   [vm-promise-2] A coroutine is on the frame stack (RUNNING) or its registers are in it, never
+//        both.
+//   [vm-promise-3] Settling never runs script code: it only queues jobs.
 #pragma once
 #include "flow/value/object.h"
 

@@ -3,12 +3,12 @@
 //
 //   new --run--> [frames? run them : job? run it : main settled? finish : parked] --> outcome
 //
-//   [W1] A turn ends when there is nothing left to do, when the fuel is used up, or when the run
+//   [vm-4] A turn ends when there is nothing left to do, when the fuel is used up, or when the run
 //        has ended. Ended is for ever: further runs answer the same.
-//   [W2] Jobs run only when no frame is left, one at a time.
-//   [W3] The run has ended when the promise of the top level is settled and the queue is empty;
+//   [vm-5] Jobs run only when no frame is left, one at a time.
+//   [vm-6] The run has ended when the promise of the top level is settled and the queue is empty;
 //        awaitables that nobody waits for do not hold it up.
-//   [W4] Natives cannot be stopped, but are paid for by what they did; what they took beyond the
+//   [vm-7] Natives cannot be stopped, but are paid for by what they did; what they took beyond the
 //        fuel of a turn is missing in the next ones.
 #include "flow/vm/vm.h"
 #include "base/memory.h"
@@ -363,7 +363,7 @@ static bool vm_step(FlowVm *vm, FlowOutcome *ret_outcome) {
         *ret_outcome = FLOW_PREEMPTED;
         return false;
     }
-    if (vm->queue.count > 0) { // [W2]
+    if (vm->queue.count > 0) { // [vm-5]
         vm->fuel -= 2;
         FlowJob job = flow_queue_pop(&vm->queue);
         flow_job_run(vm, &job);
@@ -376,7 +376,7 @@ static bool vm_step(FlowVm *vm, FlowOutcome *ret_outcome) {
         return true;
     }
     vm_report_rejections(vm);
-    if (vm->main_promise && vm->main_promise->state != PROMISE_PENDING) { // [W3]
+    if (vm->main_promise && vm->main_promise->state != PROMISE_PENDING) { // [vm-6]
         vm_finish_main(vm);
         return true;
     }
@@ -389,7 +389,7 @@ void flow_vm_run(FlowVm *vm, FlowRunResult *ret_result) {
     int64_t budget = vm->limits.instructions_per_turn > INT64_MAX / 2
                          ? INT64_MAX / 2
                          : (int64_t)vm->limits.instructions_per_turn;
-    // [W4] A native that took more than there was is paid for by the slices to come.
+    // [vm-7] A native that took more than there was is paid for by the slices to come.
     int64_t debt = vm->is_in_debt && !vm->limits.is_exact ? vm->fuel : 0;
     int64_t start = budget + debt;
     vm->fuel = start;

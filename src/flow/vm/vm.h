@@ -4,10 +4,11 @@
 // `frames`, `queue`, `awaitables`, `overrides`, `templates`, `symbols`, the few values below, and
 // what the heap holds behind them. Inline caches, atoms and root shapes are caches.
 //
-//   [M1] Registers of frame i are stack[frames[i].base ..]. Windows overlap at calls (code.h [C4]).
-//   [M2] All of stack[0 .. stack_top) holds valid values at every instruction boundary; what is
+//   [vm-1] Registers of frame i are stack[frames[i].base ..]. Windows overlap at calls (code.h
+//        [code-4]).
+//   [vm-2] All of stack[0 .. stack_top) holds valid values at every instruction boundary; what is
 //        above stack_top is never read before it is written.
-//   [M3] A frame's pc is the index of the next instruction to run. While a callee runs, it is the
+//   [vm-3] A frame's pc is the index of the next instruction to run. While a callee runs, it is the
 //        instruction after the call.
 #pragma once
 #include "flow/flow.h"

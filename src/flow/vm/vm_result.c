@@ -2,8 +2,9 @@
 //
 // Texts of the last result live in FlowVmTexts until the next one.
 //
-//   [R1] Reading a failed run's error runs no script code: only data properties are looked at.
-//   [R2] A settlement that cannot be read (bad JSON) changes nothing.
+//   [vm-result-1] Reading a failed run's error runs no script code: only data properties are looked
+//        at.
+//   [vm-result-2] A settlement that cannot be read (bad JSON) changes nothing.
 #include "base/array.h"
 #include "base/memory.h"
 #include "flow/value/object_layout.h"

@@ -4,10 +4,10 @@
 // loopback or was told to be insecure. An answer never says more about a token than that it does
 // not reach.
 //
-//   [A1] An open server on loopback serves programs of this machine, not pages of other sites that
-//        a browser of this machine shows: a Host that is not this machine (a name that was pointed
-//        here) and an Origin that is neither our own nor configured are refused.
-//   [A2] CORS headers are sent to configured origins only. They never allow credentials: tokens
+//   [auth-1] An open server on loopback serves programs of this machine, not pages of other sites
+//        that a browser of this machine shows: a Host that is not this machine (a name that was
+//        pointed here) and an Origin that is neither our own nor configured are refused.
+//   [auth-2] CORS headers are sent to configured origins only. They never allow credentials: tokens
 //        travel in a header that a page has to set itself.
 //
 // Not here: which route it is (route.c), the tokens (tokens.c).
@@ -53,7 +53,7 @@ static bool is_own_origin(Str origin, Str host) {
     return str_equal((Str){origin.data + at, origin.len - at}, host);
 }
 
-static bool is_foreign_page(Exchange *exchange) { // [A1]
+static bool is_foreign_page(Exchange *exchange) { // [auth-1]
     Str host = exchange_header(exchange, "Host");
     if (!str_is_null(host) && !is_this_machine(host)) {
         exchange_refuse_with(exchange, ERR_INVALID, "HOST_NOT_ALLOWED",
@@ -73,7 +73,7 @@ static bool is_foreign_page(Exchange *exchange) { // [A1]
     return true;
 }
 
-bool auth_cross_origin(Exchange *exchange, Str method, Str path) { // [A2]
+bool auth_cross_origin(Exchange *exchange, Str method, Str path) { // [auth-2]
     Str origin = exchange_header(exchange, "Origin");
     if (str_is_null(origin) || !policy_has_origin(exchange->policy, origin)) return false;
     exchange_set_header(exchange, "Access-Control-Allow-Origin", origin);

@@ -1,7 +1,7 @@
 // Publishing a server's policy.
 //
 // One pointer is swapped; requests load it once. Replaced versions hang in a chain behind the
-// current one and go with the server. Invariants [Y1] and [Y2] are in policy.h.
+// current one and go with the server. Invariants [policy-1] and [policy-2] are in policy.h.
 //
 // Not here: what the settings mean (auth.c, http/http.c), where they come from (cli/settings).
 #include "server/access/policy.h"
@@ -22,7 +22,7 @@ void policy_publish(PolicyHolder *holder, const ServerPolicy *policy) {
         origins[i] = arena_str(&version->arena, policy->origins[i]);
     version->policy.origins = origins;
     version->before = atomic_load(&holder->current);
-    atomic_store(&holder->current, version); // [Y1]
+    atomic_store(&holder->current, version); // [policy-1]
 }
 
 void policy_init(PolicyHolder *holder, const ServerPolicy *policy) {

@@ -1,9 +1,9 @@
 // Policy: what of a server's configuration can change while it runs.
 //
-//   [Y1] A policy never changes once it is published; a new one replaces it as a whole. Those that
-//        were replaced live as long as the server, because some request may still look at one, and
-//        people reload rarely.
-//   [Y2] A request sees one policy from its first line to its last.
+//   [policy-1] A policy never changes once it is published; a new one replaces it as a whole. Those
+//        that were replaced live as long as the server, because some request may still look at one,
+//        and people reload rarely.
+//   [policy-2] A request sees one policy from its first line to its last.
 #pragma once
 #include "base/arena.h"
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 // The tokens of the store, in memory.
 //
 // Found by the digest of the text that was presented: who tries texts cannot steer digests, and the
-// digest that was found is compared once more in constant time. Invariants [K1] and [K2] are in
-// tokens.h.
+// digest that was found is compared once more in constant time. Invariants [access-tokens-1] and
+// [access-tokens-2] are in tokens.h.
 //
 // Not here: who is asked for a token (auth.c), making and removing them (routes/tokens.c).
 #include "server/access/tokens.h"
@@ -32,7 +32,7 @@ static Status read_locked(TokenCache *cache, int64_t now_ms, Diag *diag) {
     static_assert((int)LIMIT_TOKEN_COUNT_MAX <= (int)LIMIT_LIST_PAGE_MAX, "a page holds them all");
     Status status = store_list_tokens(cache->store, &arena, &all, &page, diag);
     cache->read_at_ms = now_ms;
-    if (status != OK) { // [K2]
+    if (status != OK) { // [access-tokens-2]
         arena_done(&arena);
         return status;
     }
@@ -59,7 +59,7 @@ static const TokenRow *find_locked(TokenCache *cache, const char *hash, int64_t 
     int64_t age_ms = now_ms - cache->read_at_ms;
     bool is_fresh = age_ms >= 0 && age_ms < (row != NULL ? TOKENS_STALE_MS : TOKENS_RETRY_MS);
     if (is_fresh) return row;
-    Status status = read_locked(cache, now_ms, NULL); // [K1]
+    Status status = read_locked(cache, now_ms, NULL); // [access-tokens-1]
     return status == OK ? strmap_get(&cache->by_hash, digest) : row;
 }
 

@@ -1,9 +1,9 @@
 // TokenCache: the tokens of the store, in memory, so that a request costs no read.
 //
-//   [K1] The cache is read anew when this server changed a token, when it is older than
-//        TOKENS_STALE_MS (another node may have changed one), and when a token is asked for that it
-//        does not have, but for that not more than once a second.
-//   [K2] When the store does not answer, what is known goes on to count.
+//   [access-tokens-1] The cache is read anew when this server changed a token, when it is older
+//        than TOKENS_STALE_MS (another node may have changed one), and when a token is asked for
+//        that it does not have, but for that not more than once a second.
+//   [access-tokens-2] When the store does not answer, what is known goes on to count.
 #pragma once
 #include "base/arena.h"
 #include "base/containers/map.h"

@@ -4,15 +4,17 @@
 // operation to the engine and goes on in another function when that is committed, or it turns the
 // answer into a stream. Nothing here blocks a server thread except short reads of the store.
 //
-//   [X1] An exchange belongs to one server thread. Between exchange_submit and its continuation the
-//        coordinator's thread may touch `request`, nothing else; of one that waits for a run it
-//        knows the wait alone (exchange/wait.c).
-//   [X2] Nothing is answered before the commit that records it (the engine's [C1]).
-//   [X3] Everything of an exchange lives in its arena and goes with it.
-//   [X4] A connection may end whenever it is not suspended, also between a wake-up and the
+//   [exchange-1] An exchange belongs to one server thread. Between exchange_submit and its
+//        continuation the coordinator's thread may touch `request`, nothing else; of one that waits
+//        for a run it knows the wait alone (exchange/wait.c).
+//   [exchange-2] Nothing is answered before the commit that records it (the engine's
+//        [coordinator-1]).
+//   [exchange-3] Everything of an exchange lives in its arena and goes with it.
+//   [exchange-4] A connection may end whenever it is not suspended, also between a wake-up and the
 //        continuation: who registers an exchange anywhere sets `abandoned`.
-//   [X5] The tree of a body is gone when its handler returns: what a continuation needs are texts,
-//        which live as long as the exchange. An exchange that is answered keeps its answer only.
+//   [exchange-5] The tree of a body is gone when its handler returns: what a continuation needs are
+//        texts, which live as long as the exchange. An exchange that is answered keeps its answer
+//        only.
 #pragma once
 #include "api/engine.h"
 #include "base/limits.h"
@@ -51,7 +53,7 @@ typedef enum ExchangeStage {
 struct Exchange {
     List link; // among the server's exchanges
     Server *server;
-    const struct ServerPolicy *policy; // [Y2]
+    const struct ServerPolicy *policy; // [policy-2]
     struct MHD_Connection *connection;
     Arena arena;
     ExchangeStage stage;
@@ -75,7 +77,7 @@ struct Exchange {
     size_t received_size; // of the body, what was dropped included
     bool is_body_dropped; // there was no room for it
     Holding holding;
-    Arena tree;       // of the body as JSON, while its handler runs [X5]
+    Arena tree;       // of the body as JSON, while its handler runs [exchange-5]
     size_t tree_size; // what of it is held
     // the answer
     int status;
@@ -118,7 +120,7 @@ bool exchange_query_duration(Exchange *exchange, const char *name, int64_t *ret_
 bool exchange_query_count(Exchange *exchange, const char *name, int64_t max, int64_t *ret_value);
 bool exchange_query_instant(Exchange *exchange, const char *name, int64_t *ret_ms);
 // JSON that came with the request, as a tree; it is gone when the handler returns, its texts are
-// not. Faults are those of json_parse, and SERVER_BUSY when there is no room for it. [X5]
+// not. Faults are those of json_parse, and SERVER_BUSY when there is no room for it. [exchange-5]
 MUST_CHECK Status exchange_parse(Exchange *exchange, Str text, JsonValue **ret_value, Diag *diag);
 void exchange_drop_tree(Exchange *exchange);
 // The body as a JSON object with only the route's fields, all required ones among them. NULL: the

@@ -58,7 +58,9 @@ void hub_remove(Hub *hub, HubWaiter *waiter) {
     pthread_mutex_unlock(&hub->lock);
 }
 
-static bool has_any(Hub *hub, HubKind kind) { return atomic_load(&hub->counts[kind]) > 0; } // [H2]
+static bool has_any(Hub *hub, HubKind kind) {
+    return atomic_load(&hub->counts[kind]) > 0;
+} // [hub-2]
 
 static void wake_group(const HubGroup *group) {
     LIST_EACH (node, &group->waiters) {

@@ -5,9 +5,9 @@
 // those concerned: all readers of that run, and one worker of each kind (workers that ask for the
 // same queues and names are of one kind; the one that gets as much as it asked for wakes the next).
 //
-//   [H1] A waiter that registers and then looks misses nothing: whatever is committed after the
+//   [hub-1] A waiter that registers and then looks misses nothing: whatever is committed after the
 //        registration wakes it.
-//   [H2] Telling the hub is cheap when nobody waits: one atomic load.
+//   [hub-2] Telling the hub is cheap when nobody waits: one atomic load.
 #pragma once
 #include "base/containers/list.h"
 #include "base/containers/map.h"

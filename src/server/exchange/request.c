@@ -108,7 +108,7 @@ Status exchange_parse(Exchange *exchange, Str text, JsonValue **ret_value, Diag 
     return json_parse_apart(&exchange->tree, &exchange->arena, text, ret_value, diag);
 }
 
-void exchange_drop_tree(Exchange *exchange) { // [X5]
+void exchange_drop_tree(Exchange *exchange) { // [exchange-5]
     arena_done(&exchange->tree);
     holding_remove(&exchange->holding, exchange->tree_size);
     exchange->tree_size = 0;

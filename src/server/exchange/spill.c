@@ -1,9 +1,9 @@
 // Answers that are too long for memory go to a file, and from there to the client.
 //
-//   [S1] The file has no name: whatever happens to the server, nothing of it stays behind.
-//   [S2] Files and the bytes in them have a ceiling, over all answers that are under way: slow
+//   [spill-1] The file has no name: whatever happens to the server, nothing of it stays behind.
+//   [spill-2] Files and the bytes in them have a ceiling, over all answers that are under way: slow
 //        readers with a right to read cannot fill the disk. Over it the next one is answered 503.
-//   [S3] What an answer holds is counted until its exchange ends, although the file is the
+//   [spill-3] What an answer holds is counted until its exchange ends, although the file is the
 //        library's from when it is sent.
 //
 // Not here: the bytes on the wire (http.c).
@@ -19,7 +19,7 @@ enum {
     SPILL_FILES_MAX = 16
 };
 
-// [S3]
+// [spill-3]
 void exchange_drop_spill(Exchange *exchange) {
     Server *server = exchange->server;
     if (exchange->spilled_size > 0) close(exchange->spill_file);
@@ -30,7 +30,7 @@ void exchange_drop_spill(Exchange *exchange) {
     exchange->spill_held = 0;
 }
 
-// [S2]
+// [spill-2]
 static bool hold_spill(Exchange *exchange, int64_t size) {
     Server *server = exchange->server;
     int64_t max = exchange->policy->limits.spill_size;
@@ -41,7 +41,7 @@ static bool hold_spill(Exchange *exchange, int64_t size) {
     return count < SPILL_FILES_MAX && held + size <= max;
 }
 
-static bool open_spill(Exchange *exchange) { // [S1]
+static bool open_spill(Exchange *exchange) { // [spill-1]
     const char *folder = getenv("TMPDIR");
     char path[1024];
     if (folder == NULL) folder = "/tmp";

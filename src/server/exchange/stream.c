@@ -4,7 +4,7 @@
 // sleeps; the hub wakes it when the log has grown, the ticker when it has been silent too long or
 // its reader has left.
 //
-// Invariants [T1]-[T6] are in stream.h.
+// Invariants [stream-1]-[stream-6] are in stream.h.
 #include "server/exchange/stream.h"
 #include "base/memory.h"
 #include "server/exchange/render.h"
@@ -86,7 +86,7 @@ static bool write_log_entry(StreamFormat *format, Server *server, const LogRow *
 StreamFormat stream_log_sse = {
     .write = write_log_entry, .content_type = "text/event-stream", .heartbeat = ": heartbeat\n\n"};
 
-// Counts what is pending. False when there is too much together. [T6]
+// Counts what is pending. False when there is too much together. [stream-6]
 static bool has_room(struct Stream *stream) {
     Holding *holding = &stream->holding;
     holding_remove(holding, holding->size);
@@ -138,7 +138,7 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     if (stream->sent < stream->pending.len) return take_pending(stream, buffer, room);
     if (stream->has_finished) return MHD_CONTENT_READER_END_OF_STREAM;
     sleeper_begin(&stream->sleeper); // before looking: whoever stops the server wakes us once
-    if (server_is_stopping(stream->server)) return MHD_CONTENT_READER_END_WITH_ERROR; // [T2]
+    if (server_is_stopping(stream->server)) return MHD_CONTENT_READER_END_WITH_ERROR; // [stream-2]
     int64_t before;
     do { // entries may have nothing to say
         before = stream->after;
@@ -149,9 +149,9 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
     if (is_silent && stream->format->heartbeat != NULL)
         buf_append_cstr(&stream->pending, stream->format->heartbeat);
     if (stream->pending.len > 0) return take_pending(stream, buffer, room);
-    if (atomic_load(&stream->has_left)) return MHD_CONTENT_READER_END_WITH_ERROR; // [T5]
+    if (atomic_load(&stream->has_left)) return MHD_CONTENT_READER_END_WITH_ERROR; // [stream-5]
     holding_done(&stream->holding);
-    buf_done(&stream->pending); // [T3] one that sleeps holds no buffer
+    buf_done(&stream->pending); // [stream-3] one that sleeps holds no buffer
     buf_init(&stream->pending, STREAM_PENDING_MAX);
     sleeper_sleep(&stream->sleeper);
     return 0;

@@ -1,14 +1,17 @@
 // Stream: an answer that goes on as long as a run's log grows.
 //
-//   [T1] Entries leave in the order of their sequence numbers, each once.
-//   [T2] A stream ends by itself after the run's last entry; a server that goes away breaks it off,
-//        so that the client comes back and goes on after the last number it saw.
-//   [T3] A reader that takes nothing costs its socket's buffer and what one read of the log holds.
-//   [T4] Once a stream runs, the arena of its exchange is gone (http.c): what it needs is its own.
-//   [T5] A reader that left is noticed at once, whatever the format, so that its run is not kept in
-//        memory for nobody. One that has ended its sending side gets what there is, no more.
-//   [T6] What streams have read and not sent counts as what requests hold does (holding.h); one
-//        that takes it over the ceiling is broken off, and its reader comes back.
+//   [stream-1] Entries leave in the order of their sequence numbers, each once.
+//   [stream-2] A stream ends by itself after the run's last entry; a server that goes away breaks
+//        it off, so that the client comes back and goes on after the last number it saw.
+//   [stream-3] A reader that takes nothing costs its socket's buffer and what one read of the log
+//        holds.
+//   [stream-4] Once a stream runs, the arena of its exchange is gone (http.c): what it needs is its
+//        own.
+//   [stream-5] A reader that left is noticed at once, whatever the format, so that its run is not
+//        kept in memory for nobody. One that has ended its sending side gets what there is, no
+//        more.
+//   [stream-6] What streams have read and not sent counts as what requests hold does (holding.h);
+//        one that takes it over the ceiling is broken off, and its reader comes back.
 #pragma once
 #include "server/exchange/hub.h"
 #include "server/server.h"

@@ -3,11 +3,12 @@
 // The coordinator answers when the run has ended or the time is over; the ticker sees when the
 // client leaves. Whoever comes first wakes the exchange, once.
 //
-//   [J1] `state` leaves WAIT_OPEN once. Until then both the exchange and the coordinator use the
-//        wait; after WAIT_ANSWERED it is the exchange's, after WAIT_LEFT the coordinator's, which
-//        may be busy with a store that does not answer: the exchange does not wait for that.
-//   [J2] The exchange lets go of a wait only after it has cleared its watch, so the ticker never
-//        sees one that is gone.
+//   [exchange-wait-1] `state` leaves WAIT_OPEN once. Until then both the exchange and the
+//        coordinator use the wait; after WAIT_ANSWERED it is the exchange's, after WAIT_LEFT the
+//        coordinator's, which may be busy with a store that does not answer: the exchange does not
+//        wait for that.
+//   [exchange-wait-2] The exchange lets go of a wait only after it has cleared its watch, so the
+//        ticker never sees one that is gone.
 //
 // Not here: how runs end (engine/world/awaits.c).
 #include "base/memory.h"
@@ -21,11 +22,11 @@ typedef struct RunWait {
     Watch watch;
     Exchange *exchange;
     abide_engine *engine;
-    _Atomic int state; // [J1]
+    _Atomic int state; // [exchange-wait-1]
     char run_id[];
 } RunWait;
 
-static bool settle(RunWait *wait, int state) { // [J1]
+static bool settle(RunWait *wait, int state) { // [exchange-wait-1]
     int open = WAIT_OPEN;
     return atomic_compare_exchange_strong(&wait->state, &open, state);
 }
@@ -46,7 +47,7 @@ static void client_left(Watch *watch) { // with the server locked
     abide_engine *engine = wait->engine;
     engine_call_off(engine, &wait->await); // first: once it is the coordinator's it may be gone
     if (!settle(wait, WAIT_LEFT)) {
-        engine_forget_call_off(engine, &wait->await); // [J2] keeps it
+        engine_forget_call_off(engine, &wait->await); // [exchange-wait-2] keeps it
         return;
     }
     exchange->has_left = true;
@@ -59,7 +60,7 @@ static void let_go(Exchange *exchange) {
     exchange->wait = NULL;
     exchange->abandoned = NULL;
     if (wait == NULL) return;                       // it is the coordinator's
-    server_unwatch(exchange->server, &wait->watch); // [J2]
+    server_unwatch(exchange->server, &wait->watch); // [exchange-wait-2]
     mem_free(wait);
 }
 

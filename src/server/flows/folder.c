@@ -4,7 +4,7 @@
 // compiler runs here first, because its findings are what a person at an editor wants to see; the
 // engine compiles the text once more when it takes it.
 //
-// Invariants [F1]-[F4] are in flows/folder.h.
+// Invariants [folder-1]-[folder-4] are in flows/folder.h.
 //
 // Not here: finding files and changes (flows/tree.c), what a definition is (api/deploy.c).
 #include "server/flows/folder.h"
@@ -37,7 +37,7 @@ struct FlowFolder {
     int stop_fd; // an eventfd
     pthread_t thread;
     StrMap files;  // path -> Known
-    StrMap owners; // workflow -> Known [F2]
+    StrMap owners; // workflow -> Known [folder-2]
     bool is_cut_said;
 };
 
@@ -164,7 +164,7 @@ static void deploy_file(FlowFolder *folder, Known *file) {
     bool is_read = read_source(file->path, &text, &diag) == OK;
     if (!is_read) LOG(folder->logger, LOG_WARN, "%s", diag.message);
     bool is_deployed = is_read && deploy_text(folder, file, &text);
-    if (!is_deployed && file->names.count > 0) // [F1]
+    if (!is_deployed && file->names.count > 0) // [folder-1]
         LOG(folder->logger, LOG_WARN, "%s: the version before stays in use", file->path);
     buf_done(&text);
 }
@@ -173,7 +173,7 @@ static void deploy_file(FlowFolder *folder, Known *file) {
 
 static Known *known_file(FlowFolder *folder, const FlowFile *found, bool *ret_is_changed) {
     Known *file = strmap_get(&folder->files, str_from(found->path));
-    *ret_is_changed = file == NULL || !flow_stamp_equal(file->stamp, found->stamp); // [F4]
+    *ret_is_changed = file == NULL || !flow_stamp_equal(file->stamp, found->stamp); // [folder-4]
     if (file == NULL) {
         file = mem_zalloc(sizeof *file);
         file->path = mem_copy(found->path, strlen(found->path));
@@ -197,7 +197,7 @@ static void forget_file(FlowFolder *folder, Known *file) {
     buf_init(&names, FINDINGS_SIZE_MAX);
     for (size_t i = 0; i < file->names.count; i++)
         buf_printf(&names, "%s%s", i > 0 ? ", " : "", file->names.data[i]);
-    if (file->names.count > 0) // [F3]
+    if (file->names.count > 0) // [folder-3]
         LOG(folder->logger, LOG_INFO, "%s is gone; %s stays deployed, its runs go on", file->path,
             buf_cstr(&names));
     buf_done(&names);

@@ -4,7 +4,7 @@
 // quick and cannot be confused by events that were merged, lost or out of order. Watching a folder
 // twice is one watch, so every scan simply watches each folder it reads.
 //
-// Invariants [R1]-[R3] are in flows/tree.h.
+// Invariants [tree-1]-[tree-3] are in flows/tree.h.
 //
 // Not here: what is done with the files (flows/folder.c).
 #include "server/flows/tree.h"
@@ -32,7 +32,7 @@ typedef struct Scan {
     size_t folder_count; // read so far
 } Scan;
 
-static bool is_left_out(const char *name) { // [R2]
+static bool is_left_out(const char *name) { // [tree-2]
     return name[0] == '.' || strcmp(name, "node_modules") == 0 || strcmp(name, "__pycache__") == 0;
 }
 
@@ -79,7 +79,7 @@ static void visit(Scan *scan, const char *folder, int depth, const struct dirent
 }
 
 static bool read_folder(Scan *scan, const char *folder, int depth) {
-    if (inotify_add_watch(scan->tree->notify_fd, folder, WATCHED) < 0) { // [R1]
+    if (inotify_add_watch(scan->tree->notify_fd, folder, WATCHED) < 0) { // [tree-1]
         if (errno != ENOSPC) return false;
         scan->listing->is_cut = true; // the system allows no more watches: read it all the same
     }

@@ -1,10 +1,10 @@
 // FlowTree: the .flow files below a folder, and being told when they may have changed.
 //
-//   [R1] A folder is watched before it is read, so what is written in between shows at the next
+//   [tree-1] A folder is watched before it is read, so what is written in between shows at the next
 //        scan.
-//   [R2] Hidden folders, node_modules and __pycache__ are left out; links to folders are not
+//   [tree-2] Hidden folders, node_modules and __pycache__ are left out; links to folders are not
 //        followed, links to files are.
-//   [R3] Ceilings on files, folders and depth; a tree over one of them is read up to it.
+//   [tree-3] Ceilings on files, folders and depth; a tree over one of them is read up to it.
 #pragma once
 #include "base/arena.h"
 #include "base/containers/vec.h"
@@ -25,7 +25,7 @@ typedef struct FlowFile {
 
 typedef struct FlowListing { // texts live in the arena of the scan
     VEC(FlowFile) files;     // ascending by path
-    bool is_cut;             // [R3]
+    bool is_cut;             // [tree-3]
 } FlowListing;
 
 typedef struct FlowTree {

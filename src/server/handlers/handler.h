@@ -4,10 +4,13 @@
 // A handler is a run under the name the client gave it; an event that is posted to it is a signal
 // named after its type; what a run writes to its stream, and its end, are events.
 //
-//   [A1] Errors are {"detail": text}; all keys of a handler and of an envelope are always there.
-//   [A2] A status is running, completed, failed or cancelled: whatever has not ended is running.
-//   [A3] Every envelope is one line of JSON.
-//   [A4] A handler_id is used again by a new run once its run has ended; a run_id is one run's.
+//   [handler-1] Errors are {"detail": text}; all keys of a handler and of an envelope are always
+//        there.
+//   [handler-2] A status is running, completed, failed or cancelled: whatever has not ended is
+//        running.
+//   [handler-3] Every envelope is one line of JSON.
+//   [handler-4] A handler_id is used again by a new run once its run has ended; a run_id is one
+//        run's.
 #pragma once
 #include "server/exchange/parts.h"
 #include "server/exchange/stream.h"
@@ -68,5 +71,5 @@ void handler_stream_begin(Exchange *exchange, const HandlerStream *options, cons
                           int64_t after);
 // The envelope of a result.
 void handler_put_stop(JsonWriter *json, Arena *arena, Str result, bool has_full_name);
-// JSON on one line. [A3]
+// JSON on one line. [handler-3]
 Str handler_one_line(Arena *arena, Str json);

@@ -1,7 +1,7 @@
 // Runs as handlers.
 //
-// Invariants [A1] to [A4] are in handler.h. A handler's id is its run's id; what a client starts
-// under the name of one that has ended takes its place.
+// Invariants [handler-1] to [handler-4] are in handler.h. A handler's id is its run's id; what a
+// client starts under the name of one that has ended takes its place.
 //
 // Not here: events (handlers/event.c, handlers/stream.c), the routes (handlers/handlers.c).
 #include "base/time/duration.h"
@@ -112,7 +112,7 @@ bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool i
     json_write_object_begin(json);
     json_put_string(json, "handler_id", run->id);
     json_put_string(json, "workflow_name", run->workflow);
-    IdText run_id = id_at("run_", run->created_at_ms, (uint64_t)run->key); // [A4]
+    IdText run_id = id_at("run_", run->created_at_ms, (uint64_t)run->key); // [handler-4]
     json_put_string(json, "run_id", id_str(&run_id));
     put_end(exchange, json, run, end.json, is_unwrapped);
     json_put_cstr(json, "status", handler_status(run->state));

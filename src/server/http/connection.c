@@ -1,4 +1,5 @@
-// Deadlines of connections. Phases and invariants [I1] and [I2] are in connection.h.
+// Deadlines of connections. Phases and invariants [connection-1] and [connection-2] are in
+// connection.h.
 //
 // Cutting is shutdown(2): the library notices at once and cleans up as if the client had gone.
 //
@@ -41,7 +42,7 @@ static int64_t next_ms(const Connection *connection, int64_t now_ms) {
     return is_look_next ? look_at_ms : connection->phase_end_ms;
 }
 
-static void look_or_cut(Deadline *deadline) { // [I1]
+static void look_or_cut(Deadline *deadline) { // [connection-1]
     Connection *connection = container_of(deadline, Connection, deadline);
     Server *server = connection->server;
     int64_t now_ms = engine_now_ms(server->engine);
@@ -50,7 +51,7 @@ static void look_or_cut(Deadline *deadline) { // [I1]
         shutdown(connection->fd, SHUT_RDWR);
         return;
     }
-    show_end(connection->fd); // [I2]
+    show_end(connection->fd); // [connection-2]
     connection->look_ms *= 2;
     server_repeat_deadline(server, deadline, next_ms(connection, now_ms));
 }
@@ -72,7 +73,7 @@ void connection_notify(void *context, struct MHD_Connection *library, void **soc
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         Connection *connection = *socket_context;
         if (connection == NULL) return;
-        server_clear_deadline(server, &connection->deadline); // [I1]
+        server_clear_deadline(server, &connection->deadline); // [connection-1]
         atomic_fetch_sub(&server->counters.connections, 1);
         mem_free(connection);
         return;

@@ -13,10 +13,10 @@
 // does not come again. So a connection that is receiving looks for an end now and then, at growing
 // intervals, and whoever has finished an answer looks as well.
 //
-//   [I1] A socket is cut on the ticker's thread with the server locked, and forgotten under the
-//        same lock before the library closes it, so no other socket can be hit.
-//   [I2] A client that went away in the middle of a request keeps its connection at most twice as
-//        long as the request took until then, and LOOK_MS more.
+//   [connection-1] A socket is cut on the ticker's thread with the server locked, and forgotten
+//        under the same lock before the library closes it, so no other socket can be hit.
+//   [connection-2] A client that went away in the middle of a request keeps its connection at most
+//        twice as long as the request took until then, and LOOK_MS more.
 #pragma once
 #include "server/server.h"
 #include <microhttpd.h>

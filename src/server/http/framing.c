@@ -4,8 +4,8 @@
 // for the end of the connection when it does not know a coding, joins folded lines, takes a lone LF
 // for the end of a line, and cuts lines at a NUL. What it has joined or cut is not to be seen in
 // what it hands out; but names and values stand where they came in, and the length of the whole
-// head is known, so every byte is accounted for (docs/decisions/0030). Invariants [M1]-[M3] are in
-// framing.h.
+// head is known, so every byte is accounted for (docs/decisions/0030). Invariants
+// [framing-1]-[framing-3] are in framing.h.
 //
 // Not here: tokens and origins (auth.c).
 #include "server/http/framing.h"
@@ -101,7 +101,8 @@ static bool is_blank(const char *from, const char *to) {
     return from == to;
 }
 
-// [M1] Between name and value there is a colon (now a NUL) and white space, behind them one CR LF.
+// [framing-1] Between name and value there is a colon (now a NUL) and white space, behind them one
+//      CR LF.
 static void check_line(Framing *framing, Str name, Str value) {
     if (framing->next == NULL) return;
     if (name.data != framing->next || !is_blank(name.data + name.len + 1, value.data))
@@ -118,7 +119,7 @@ static enum MHD_Result take(void *context, enum MHD_ValueKind kind, const char *
     check_line(framing, name, sent);
     if (!is_token(name)) set_fault(framing, "a header has a malformed name");
     if (has_control(sent)) set_fault(framing, "a header has a control character in it");
-    Str text = str_trim(sent); // [M2]
+    Str text = str_trim(sent); // [framing-2]
     if (is_name(name, "Host")) {
         framing->host_count++;
         if (!is_host(text)) set_fault(framing, "Host is neither a name nor an address");
@@ -150,7 +151,7 @@ static void check_counts(Framing *framing, bool is_new) {
 
 static bool refuse(Exchange *exchange, const char *fault) {
     exchange_refuse_with(exchange, ERR_INVALID, "BAD_HEADER", "%s", fault);
-    exchange_set_header(exchange, "Connection", STR("close")); // [M1]
+    exchange_set_header(exchange, "Connection", STR("close")); // [framing-1]
     return false;
 }
 

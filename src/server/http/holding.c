@@ -1,7 +1,7 @@
 // Counting what requests and streams hold.
 //
 // Two sums per server. A holding that is admitted takes its bytes along from one to the other.
-// Invariants [N1]-[N3] are in holding.h.
+// Invariants [holding-1]-[holding-3] are in holding.h.
 //
 // Not here: what is refused when there is too much (http.c, exchange/request.c, stream.c).
 #include "server/http/holding.h"

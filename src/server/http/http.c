@@ -4,7 +4,7 @@
 // when the body is complete, and once more each time a suspended connection was resumed. `stage`
 // says which of these it is.
 //
-// Invariants [V1]-[V4] are in server.h.
+// Invariants [server-1]-[server-4] are in server.h.
 //
 // Not here: routes (route.c, routes_*.c), who may call them (auth.c), streams (stream.c).
 #include "server/http/http.h"
@@ -95,7 +95,7 @@ void http_end_request(void *context, struct MHD_Connection *connection, void **r
     *request = NULL;
     if (exchange == NULL) return;
     if (exchange->stage == EXCHANGE_WAITING && exchange->abandoned != NULL)
-        exchange->abandoned(exchange); // [X4]
+        exchange->abandoned(exchange); // [exchange-4]
     bool is_whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
     connection_ended(exchange, is_whole);
     log_request(exchange, is_whole);
@@ -272,7 +272,7 @@ static void drop_body(Exchange *exchange) {
 }
 
 // An answer may be read slowly, and a stream for days: of the request nothing stays but what is
-// logged at its end. [X5]
+// logged at its end. [exchange-5]
 static void slim(Exchange *exchange) {
     Str path = path_of(exchange), caller = exchange->caller;
     char *kept = mem_alloc(path.len + caller.len + 1);
@@ -298,7 +298,7 @@ static void refuse_busy(Exchange *exchange) {
                          (exchange->holding.is_admitted ? HELD_BYTES_MAX : HELD_PUBLIC_MAX) >> 20);
 }
 
-// [N2], [N3]
+// [holding-2], [holding-3]
 static bool is_answer_too_much(const Exchange *exchange) {
     size_t size = exchange->answer.capacity;
     return !exchange->holding.is_admitted && size > HELD_SMALL &&
@@ -340,7 +340,7 @@ static bool is_head_sound(Exchange *exchange, const char *method, const char *ve
     if (!framing_read(exchange, method, version)) return false;
     if (auth_cross_origin(exchange, str_from(method), path_of(exchange))) return false;
     if (!find_route(exchange, str_from(method)) || !auth_allows(exchange)) return false;
-    if (exchange->route->scope != SCOPE_NONE) holding_admit(&exchange->holding); // [N2]
+    if (exchange->route->scope != SCOPE_NONE) holding_admit(&exchange->holding); // [holding-2]
     if (exchange->route->body == BODY_NONE && exchange->has_body)
         exchange_refuse_with(exchange, ERR_INVALID, "BODY_UNEXPECTED", "%s %s takes no body",
                              exchange->route->method, exchange->route->pattern);
@@ -369,7 +369,7 @@ static enum MHD_Result serve_body(Exchange *exchange, const char *data, size_t *
     if (!exchange->is_body_dropped) buf_append(&exchange->body, data, *size);
     *size = 0;
     holding_add(&exchange->holding, exchange->body.capacity - capacity);
-    if (!exchange->is_body_dropped && holding_is_over(&exchange->holding, 0)) { // [V4]
+    if (!exchange->is_body_dropped && holding_is_over(&exchange->holding, 0)) { // [server-4]
         drop_body(exchange);
         exchange->is_body_dropped = true;
     }
@@ -385,7 +385,7 @@ static enum MHD_Result serve_complete(Exchange *exchange) {
         refuse_body(exchange);
     } else {
         exchange->route->handle(exchange);
-        exchange_drop_tree(exchange); // [X5]
+        exchange_drop_tree(exchange); // [exchange-5]
     }
     return conclude(exchange);
 }

@@ -2,9 +2,9 @@
 //
 //   while there is nothing to do:  sleeper_begin;  look;  if nothing came: sleeper_sleep
 //
-//   [Z1] A wake-up after sleeper_begin is not lost: sleeper_sleep returns and the connection is
-//        resumed at once.
-//   [Z2] A connection is resumed once per sleep, whoever wakes it and however often.
+//   [sleeper-1] A wake-up after sleeper_begin is not lost: sleeper_sleep returns and the connection
+//        is resumed at once.
+//   [sleeper-2] A connection is resumed once per sleep, whoever wakes it and however often.
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,7 +2,8 @@
 //
 // The thread sleeps on two descriptors, a timer and the set of watched sockets, without the lock.
 // What the set has to say is taken from it with the server locked: whoever clears a watch holds the
-// same lock, so a watch that is reported is still there. Invariants [G1]-[G3] are in ticker.h.
+// same lock, so a watch that is reported is still there. Invariants [ticker-1]-[ticker-3] are in
+// ticker.h.
 //
 // The timer follows the wall clock, as deadlines do, also when somebody sets it.
 //
@@ -88,11 +89,11 @@ void server_watch(Server *server, Watch *watch, int fd) {
 
 void server_unwatch(Server *server, Watch *watch) {
     pthread_mutex_lock(&server->lock);
-    if (watch->is_set) forget(&server->ticker, watch); // [G3]
+    if (watch->is_set) forget(&server->ticker, watch); // [ticker-3]
     pthread_mutex_unlock(&server->lock);
 }
 
-// With the server locked. [G2]
+// With the server locked. [ticker-2]
 static void hear_watches(ServerTicker *ticker) {
     struct epoll_event events[WATCH_EVENTS_MAX];
     int count;

@@ -6,10 +6,11 @@
 // sees it at once: the kernel reports the end of the client's side, and nothing else, so that bytes
 // of a next request that came early wake nobody.
 //
-//   [G1] `due` and `left` are called with the server locked, each once: on the ticker's thread, or,
-//        when a socket cannot be watched, by server_watch itself.
-//   [G2] Once a deadline or a watch is cleared it is not called any more.
-//   [G3] A watch is cleared before the library closes its socket, so that it never means another.
+//   [ticker-1] `due` and `left` are called with the server locked, each once: on the ticker's
+//        thread, or, when a socket cannot be watched, by server_watch itself.
+//   [ticker-2] Once a deadline or a watch is cleared it is not called any more.
+//   [ticker-3] A watch is cleared before the library closes its socket, so that it never means
+//        another.
 //
 // A client that has ended its sending side counts as one that left, although HTTP would let it
 // read on: the two look alike until something is written. What is ready for it is still sent.

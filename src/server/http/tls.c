@@ -2,7 +2,7 @@
 //
 // Certificates and key are parsed once, when they are published; a handshake only hands out
 // pointers. Whether key and certificate belong together is decided by the library itself, by
-// letting it load the pair. Invariants [L1] and [L2] are in tls.h.
+// letting it load the pair. Invariants [tls-1] and [tls-2] are in tls.h.
 //
 // Not here: files (serve.c).
 #include "server/http/tls.h"
@@ -34,7 +34,7 @@ static gnutls_datum_t datum_of(Str text) {
     return (gnutls_datum_t){(unsigned char *)(uintptr_t)text.data, (unsigned)text.len};
 }
 
-// [L2]
+// [tls-2]
 static int check_pair(gnutls_datum_t certificate, gnutls_datum_t key) {
     gnutls_certificate_credentials_t credentials;
     int code = gnutls_certificate_allocate_credentials(&credentials);
@@ -80,7 +80,7 @@ Status tls_publish(Str certificate, Str key, Diag *diag) {
         return refuse(code, diag);
     }
     identity->before = atomic_load(&current);
-    atomic_store(&current, identity); // [L1]
+    atomic_store(&current, identity); // [tls-1]
     return OK;
 }
 

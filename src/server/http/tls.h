@@ -3,9 +3,9 @@
 // The HTTP library asks for them at each handshake through a callback that carries no context, so
 // there is one identity per process.
 //
-//   [L1] An identity never changes once it is published; connections that were begun with an old
+//   [tls-1] An identity never changes once it is published; connections that were begun with an old
 //        one go on with it. Replaced ones live until tls_forget.
-//   [L2] A pair that does not belong together, or that cannot be read, replaces nothing.
+//   [tls-2] A pair that does not belong together, or that cannot be read, replaces nothing.
 #pragma once
 #include "base/diag.h"
 #include "base/text/str.h"

@@ -1,6 +1,6 @@
 // Counting what happens.
 //
-// Invariants [Q1]-[Q3] are in metrics.h.
+// Invariants [observe-metrics-1]-[observe-metrics-3] are in metrics.h.
 //
 // Not here: how it is written (metrics_text.c), what a commit took (store/decorators/metrics.c).
 #include "server/observe/metrics.h"
@@ -41,7 +41,7 @@ static size_t name_number(MetricNames *names, Str name) {
     uintptr_t known = (uintptr_t)strmap_get(&names->numbers, name);
     if (known != 0) return known;
     size_t number = atomic_load_explicit(&names->count, memory_order_relaxed);
-    if (number > METRICS_NAMES_MAX || !metrics_is_label(name)) return 0; // [Q2]
+    if (number > METRICS_NAMES_MAX || !metrics_is_label(name)) return 0; // [observe-metrics-2]
     names->names[number] = (Str){mem_copy(name.data, name.len), name.len};
     strmap_put(&names->numbers, names->names[number], (void *)(uintptr_t)number);
     atomic_store_explicit(&names->count, number + 1, memory_order_release);

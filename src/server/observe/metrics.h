@@ -4,10 +4,11 @@
 // on the server's threads. How many rows there are of each kind is asked of the store when somebody
 // looks.
 //
-//   [Q1] Counting takes no lock and, once a name is known, no memory.
-//   [Q2] Labels are bounded: the first METRICS_NAMES_MAX workflows, tasks and queues have figures
-//        of their own, all others together are `other`.
-//   [Q3] Reading never waits for the engine: /metrics answers also when the store hangs.
+//   [observe-metrics-1] Counting takes no lock and, once a name is known, no memory.
+//   [observe-metrics-2] Labels are bounded: the first METRICS_NAMES_MAX workflows, tasks and queues
+//        have figures of their own, all others together are `other`.
+//   [observe-metrics-3] Reading never waits for the engine: /metrics answers also when the store
+//        hangs.
 #pragma once
 #include "base/containers/buf.h"
 #include "base/containers/histogram.h"

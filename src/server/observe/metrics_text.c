@@ -227,7 +227,7 @@ typedef struct QueueFigures {
     double queued, running, oldest_seconds;
 } QueueFigures;
 
-// [Q2] The first ones by name, and all others together behind them.
+// [observe-metrics-2] The first ones by name, and all others together behind them.
 static size_t sum_queues(const QueuePage *page, int64_t now_ms, QueueFigures *figures) {
     size_t count = 0;
     QueueFigures others = {0};

@@ -1,8 +1,8 @@
 // Gathering spans and sending them.
 //
-// Invariants [J1]-[J3] are in trace.h. A task's span needs the trace of its run, which the engine
-// does not know at that moment, and a turn's span what its run's log says: they are read from the
-// store here, beside the engine.
+// Invariants [observe-trace-1]-[observe-trace-3] are in trace.h. A task's span needs the trace of
+// its run, which the engine does not know at that moment, and a turn's span what its run's log
+// says: they are read from the store here, beside the engine.
 //
 // Not here: ids of spans (model/trace.c), links (trace_links.c), what is sent (trace_json.c),
 // settings (trace_config.c).
@@ -30,7 +30,7 @@ static void enqueue(Tracer *tracer, const Span *span, Str name, Str id) {
         if (is_news) pthread_cond_signal(&tracer->wake);
     }
     pthread_mutex_unlock(&tracer->lock);
-    if (!has_room) atomic_fetch_add(&tracer->dropped, 1); // [J1]
+    if (!has_room) atomic_fetch_add(&tracer->dropped, 1); // [observe-trace-1]
 }
 
 static void set_parent(Span *span, const TraceParent *parent) {
@@ -60,7 +60,8 @@ static void notice_run(Tracer *tracer, const EngineEvent *event) {
     Span span = span_of(SPAN_RUN, event->measure);
     if (trace_of_run(event->run_id, event->measure->tags, &span.self, &above))
         set_parent(&span, &above);
-    if (span.self.is_sampled) enqueue(tracer, &span, event->workflow, event->run_id); // [J3]
+    if (span.self.is_sampled)
+        enqueue(tracer, &span, event->workflow, event->run_id); // [observe-trace-3]
 }
 
 static void notice_turn(Tracer *tracer, const EngineEvent *event) {
@@ -102,7 +103,7 @@ static void complete_turn_span(Tracer *tracer, Arena *arena, Span *span) {
     trace_link_turn(tracer, arena, &run, span);
 }
 
-// Drops what is not sampled [J3] and finds the rest's traces.
+// Drops what is not sampled [observe-trace-3] and finds the rest's traces.
 static void complete_spans(Tracer *tracer, Spans *spans) {
     Arena arena;
     arena_init(&arena);
@@ -167,7 +168,7 @@ static bool is_stopping(Tracer *tracer) {
     return answer;
 }
 
-static bool send_text(Tracer *tracer, Str text) { // [J2]
+static bool send_text(Tracer *tracer, Str text) { // [observe-trace-2]
     for (int attempt = 1;; attempt++) {
         long status = post(tracer, text);
         if (status >= 200 && status < 300) return true;

@@ -3,9 +3,10 @@
 // It exists when OTEL_EXPORTER_OTLP_ENDPOINT is set. The engine's thread leaves finished spans in a
 // queue; a thread of the tracer sends them in batches.
 //
-//   [J1] The engine never waits for the tracer: a span that finds no room is dropped and counted.
-//   [J2] What cannot be sent is tried again a few times, then dropped and counted.
-//   [J3] A run that was started under a trace that is not sampled has no spans.
+//   [observe-trace-1] The engine never waits for the tracer: a span that finds no room is dropped
+//        and counted.
+//   [observe-trace-2] What cannot be sent is tried again a few times, then dropped and counted.
+//   [observe-trace-3] A run that was started under a trace that is not sampled has no spans.
 #pragma once
 #include "api/engine.h"
 #include "base/containers/buf.h"

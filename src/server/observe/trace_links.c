@@ -7,9 +7,9 @@
 //       the turn that     out of the   what woke     the turn itself: before_seq 6, start_seq 8
 //       parked (5)        turns' hands the run
 //
-//   [L1] A turn that goes on without having been suspended has no links.
-//   [L2] A link names a span that this or another node has made; whether it has been sent, or has
-//        been sent and is gone, is not known.
+//   [trace-links-1] A turn that goes on without having been suspended has no links.
+//   [trace-links-2] A link names a span that this or another node has made; whether it has been
+//        sent, or has been sent and is gone, is not known.
 //
 // Not here: how spans are sent (trace.c), where the numbers come from (TurnCommit).
 #include "server/observe/trace.h"
@@ -72,7 +72,7 @@ static int64_t parked_at(const Span *span, const History *history) {
         is_woken = is_woken || is_waker(kind_at(history, seq));
     int64_t kind = kind_at(history, seq);
     if (kind == LOG_CONTINUED) return seq - 1;      // the last thing a turn leaves to the next one
-    if (!is_woken || kind == LOG_REWOUND) return 0; // [L1]
+    if (!is_woken || kind == LOG_REWOUND) return 0; // [trace-links-1]
     return kind == LOG_IDLE ? seq - 1 : seq;
 }
 

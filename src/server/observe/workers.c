@@ -1,6 +1,6 @@
 // Workers: the memory of who asked.
 //
-// Invariants [M1]-[M3] are in workers.h.
+// Invariants [workers-1]-[workers-3] are in workers.h.
 //
 // Not here: what follows from it (workers_view.c), looking for tasks in vain (workers_watch.c).
 #include "server/observe/workers.h"
@@ -114,7 +114,7 @@ void workers_want_look(Workers *workers, int64_t delay_ms) {
 
 // ---- claims ----
 
-static void make_room(Workers *workers) { // [M1]
+static void make_room(Workers *workers) { // [workers-1]
     Worker *oldest = NULL;
     Str id;
     void *value;
@@ -188,7 +188,8 @@ void workers_waiting(Workers *workers, Str id, int change, int64_t now_ms) {
         worker->waiting += change;
         if (worker->waiting < 0) worker->waiting = 0;
         worker->last_claim_ms = now_ms;
-        if (worker->waiting == 0) want_look(workers, WORKER_PRESENT_MS + LOOK_SOON_MS); // [M2]
+        if (worker->waiting == 0)
+            want_look(workers, WORKER_PRESENT_MS + LOOK_SOON_MS); // [workers-2]
     }
     pthread_mutex_unlock(&workers->lock);
 }

@@ -4,12 +4,12 @@
 // this process has itself, and from what the other nodes say in their rows, follows whether a task
 // that is queued has anybody to do it.
 //
-//   [M1] Memory is bounded: WORKERS_MAX workers with WORKER_ASKS_MAX kinds of claims each. The one
-//        that has not asked for the longest time makes room.
-//   [M2] A worker is present while a claim of it waits, and WORKER_PRESENT_MS after its last one.
-//        One that is busy asks for nothing; it is found by the tasks it has leased.
-//   [M3] A task is unserved when it could be claimed, has waited for UNSERVED_MS, its queue is not
-//        paused, and nobody present in the cluster, busy or not, does tasks of its name.
+//   [workers-1] Memory is bounded: WORKERS_MAX workers with WORKER_ASKS_MAX kinds of claims each.
+//        The one that has not asked for the longest time makes room.
+//   [workers-2] A worker is present while a claim of it waits, and WORKER_PRESENT_MS after its last
+//        one. One that is busy asks for nothing; it is found by the tasks it has leased.
+//   [workers-3] A task is unserved when it could be claimed, has waited for UNSERVED_MS, its queue
+//        is not paused, and nobody present in the cluster, busy or not, does tasks of its name.
 //
 // Not here: claims (routes/work.c), the route that shows all this (routes/workers.c).
 #pragma once
@@ -114,6 +114,6 @@ void workers_watch_start(struct Server *server);
 void workers_watch_stop(struct Server *server); // harmless when it was not started
 // Asks the store what the other nodes say now.
 void workers_read_others(struct Server *server, Arena *arena);
-// [M3] for one task; fills `ret_unserved`, explained, when it answers true.
+// [workers-3] for one task; fills `ret_unserved`, explained, when it answers true.
 bool workers_is_unserved(struct Server *server, Arena *arena, const TaskRow *task,
                          Unserved *ret_unserved);

@@ -3,7 +3,7 @@
 // It is made and read again for this node too. That costs something, but is done only when somebody
 // looks, or when a task has been waiting for seconds; and so there is one form to be read.
 //
-// Invariants [M1]-[M3] are in workers.h.
+// Invariants [workers-1]-[workers-3] are in workers.h.
 #include "base/limits.h"
 #include "base/text/suggest.h"
 #include "server/exchange/render.h"
@@ -41,7 +41,7 @@ typedef struct Describing {
 static void put_worker(Describing *describing, const Worker *worker) {
     JsonWriter *json = &describing->json;
     bool is_present =
-        !worker->has_left && // [M2]
+        !worker->has_left && // [workers-2]
         (worker->waiting > 0 || describing->now_ms - worker->last_claim_ms < WORKER_PRESENT_MS);
     json_write_object_begin(json);
     json_put_string(json, "id", worker->id);

@@ -4,13 +4,14 @@
 // at what the other nodes say in their rows. What it finds is kept for /metrics and /v1/workers,
 // and logged when it begins and when it ends, once per queue and name.
 //
-//   [N1] Nothing is asked for and nothing written on a fixed tick (P5): it looks after tasks became
-//        ready, after workers came or went, and every other second only while tasks are queued.
-//        On a store of its own it writes nothing; on a shared one it says in its row who asks it,
-//        when that has changed.
-//   [N2] A store that does not answer is no finding: what was known stays until it does.
+//   [workers-watch-1] Nothing is asked for and nothing written on a fixed tick (P5): it looks after
+//        tasks became ready, after workers came or went, and every other second only while tasks
+//        are queued. On a store of its own it writes nothing; on a shared one it says in its row
+//        who asks it, when that has changed.
+//   [workers-watch-2] A store that does not answer is no finding: what was known stays until it
+//        does.
 //
-// Invariants [M1]-[M3] are in workers.h.
+// Invariants [workers-1]-[workers-3] are in workers.h.
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -26,7 +27,8 @@ enum {
 
 // ---- is it unserved? ----
 
-// Busy workers ask for nothing: whoever has a task of that name, or does such tasks too. [M2]
+// Busy workers ask for nothing: whoever has a task of that name, or does such tasks too.
+// [workers-2]
 static bool is_somebody_busy(const TaskPage *leased, const WorkersView *view,
                              const Unserved *unserved) {
     for (size_t i = 0; i < leased->count; i++) {
@@ -69,7 +71,7 @@ bool workers_is_unserved(Server *server, Arena *arena, const TaskRow *task,
     TaskPage leased;
     Diag diag;
     if (workers_serve(&view, task->queue, task->name) || is_paused(server, arena, task->queue) ||
-        read_leased(server, arena, &leased, &diag) != OK || // [N2]
+        read_leased(server, arena, &leased, &diag) != OK || // [workers-watch-2]
         is_somebody_busy(&leased, &view, &found))
         return false;
     workers_explain(&view, arena, &found);
@@ -163,7 +165,7 @@ static Status look_at_nodes(Server *server, Arena *arena, Diag *diag) {
 
 void workers_read_others(Server *server, Arena *arena) {
     Diag diag;
-    (void)look_at_nodes(server, arena, &diag); // [N2]
+    (void)look_at_nodes(server, arena, &diag); // [workers-watch-2]
 }
 
 typedef struct Told { // what the others were told last
@@ -172,7 +174,7 @@ typedef struct Told { // what the others were told last
     char *brief; // owned; NULL: nothing
 } Told;
 
-static void tell_others(Server *server, Arena *arena, Told *told) { // [N1]
+static void tell_others(Server *server, Arena *arena, Told *told) { // [workers-watch-1]
     int64_t now_ms = engine_now_ms(server->engine), node = engine_node(server->engine).key;
     if (!engine_is_shared(server->engine) || node == 0) return;
     Str brief = workers_describe(server, arena, true);

@@ -3,12 +3,13 @@
 // A claim that finds nothing waits: it is registered with the hub before it looks, so no task slips
 // through between the two, and looks again when the engine reports that tasks became claimable.
 //
-//   [K1] A worker gets each task with a fencing token; whoever answers with an old one is told so.
-//   [K2] Items of one request are answered one by one: a fenced one does not spoil the others.
-//   [K3] Nothing is leased for a worker that is known to be gone: one whose connection is closed,
-//        or that has called its waiting claims off. Whoever steps back wakes the next. What was
-//        leased while it left is handed back, so that nobody waits for the lease to run out.
-//   [K4] A claim that waits is watched: one whose client has left does not wait on.
+//   [work-1] A worker gets each task with a fencing token; whoever answers with an old one is told
+//        so.
+//   [work-2] Items of one request are answered one by one: a fenced one does not spoil the others.
+//   [work-3] Nothing is leased for a worker that is known to be gone: one whose connection is
+//        closed, or that has called its waiting claims off. Whoever steps back wakes the next. What
+//        was leased while it left is handed back, so that nobody waits for the lease to run out.
+//   [work-4] A claim that waits is watched: one whose client has left does not wait on.
 #include "base/array.h"
 #include "base/text/name.h"
 #include "model/trace.h"
@@ -70,7 +71,9 @@ static void call_claim_off(Claim *claim) {
     sleeper_wake(&claim->sleeper);
 }
 
-static void worker_left(Watch *watch) { call_claim_off(container_of(watch, Claim, watch)); } // [K4]
+static void worker_left(Watch *watch) {
+    call_claim_off(container_of(watch, Claim, watch));
+} // [work-4]
 
 static Status read_names(const JsonValue *body, const char *name, Arena *arena, Names *ret_names,
                          Diag *diag) {
@@ -226,7 +229,7 @@ static void end_claim(Claim *claim) {
 
 static void ask_for_tasks(Exchange *exchange);
 
-static void step_back(Claim *claim) { // [K3]
+static void step_back(Claim *claim) { // [work-3]
     Exchange *exchange = claim->exchange;
     exchange_op(exchange, OP_CLAIM_TASKS);
     Str kind = claim->waiter.key;
@@ -234,7 +237,7 @@ static void step_back(Claim *claim) { // [K3]
     hub_more_tasks(&exchange->server->hub, kind);
 }
 
-// The client went away after a wake-up that it will not follow: another of its kind shall. [K3]
+// The client went away after a wake-up that it will not follow: another of its kind shall. [work-3]
 static void abandon_claim(Exchange *exchange) {
     Claim *claim = exchange->state;
     withdraw(claim);
@@ -243,7 +246,7 @@ static void abandon_claim(Exchange *exchange) {
 
 static void handed_back(Exchange *exchange) { step_back(exchange->state); }
 
-static void hand_back(Exchange *exchange) { // [K3]
+static void hand_back(Exchange *exchange) { // [work-3]
     const Op *op = &exchange->request->op;
     size_t count = op->out.claim_tasks.task_count;
     Request *requests = ARENA_ARRAY(&exchange->arena, Request, count);
@@ -443,7 +446,7 @@ static const char *verdict(const Op *op) {
     case ERR_NOT_FOUND: return "not_found";
     case ERR_FENCED:
     case ERR_TERMINAL:
-    case ERR_CONFLICT: return "fenced"; // [K1]
+    case ERR_CONFLICT: return "fenced"; // [work-1]
     default: return "refused";
     }
 }

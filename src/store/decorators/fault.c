@@ -1,9 +1,9 @@
 // Fault: decides per call, through its owner's callback, whether a call gets through.
 //
-//   [F1]-[F4] and [F6] of fault.h.
-//   [F5] What the inner store answers to a read after a fault is thrown away, so that no caller can
-//        lean on answers that a real failure would not have given it. A batch keeps its answers, as
-//        it does when a commit's answer is lost ([S3]).
+//   [fault-1]-[fault-4] and [fault-5] of fault.h.
+//   [fault-6] What the inner store answers to a read after a fault is thrown away, so that no
+//        caller can lean on answers that a real failure would not have given it. A batch keeps its
+//        answers, as it does when a commit's answer is lost ([store-batch-3]).
 //
 // Not thread-safe: tests and the simulator call from one thread.
 #include "store/decorators/fault.h"
@@ -38,7 +38,7 @@ static Status fault_error(Diag *diag) {
 
 static FaultChoice choose(FaultStore *self, const Batch *batch, const ReadRequest *read) {
     FaultCall call = {.number = ++self->call_count, .batch = batch, .read = read};
-    if (self->is_crashed) return FAULT_BEFORE; // [F3]
+    if (self->is_crashed) return FAULT_BEFORE; // [fault-3]
     if (self->config.decide == NULL) return FAULT_NONE;
     FaultChoice choice = self->config.decide(self->config.context, &call);
     if (choice == FAULT_CRASH_BEFORE || choice == FAULT_CRASH_AFTER) self->is_crashed = true;
@@ -52,12 +52,12 @@ static bool is_before(FaultChoice choice) {
 static Status fault_commit(Store *store, Batch *batch, Diag *diag) {
     FaultStore *self = fault_store(store);
     FaultChoice choice = choose(self, batch, NULL);
-    if (choice == FAULT_REFUSE) // [F6]
+    if (choice == FAULT_REFUSE) // [fault-5]
         return diag_set(diag, ERR_LIMIT, "STORE_TOO_BIG", "the store refuses this batch");
-    if (is_before(choice)) return fault_error(diag); // [F1]
+    if (is_before(choice)) return fault_error(diag); // [fault-1]
     Status status = store_commit(self->inner, batch, diag);
     if (choice == FAULT_NONE) return status;
-    return fault_error(diag); // [F2], [F5]
+    return fault_error(diag); // [fault-2], [fault-6]
 }
 
 static Status fault_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {

@@ -1,13 +1,13 @@
 // Fault: a Store that fails on demand, around one that works. For tests and the simulator.
 //
-//   [F1] FAULT_BEFORE: the inner store is not asked; the caller gets ERR_UNAVAILABLE.
-//   [F2] FAULT_AFTER: the inner store does it, then the caller gets ERR_UNAVAILABLE and sees none
-//        of the answers: the outcome is unknown to it, as after a lost connection.
-//   [F3] A crash is a fault after which every call fails, until the owner throws the store away:
-//        it stands for the end of the process that called.
-//   [F4] Calls are numbered 1, 2, 3 … so that "fail the n-th call" can be tried for each n.
-//   [F6] FAULT_REFUSE: the inner store is not asked; a commit gets ERR_LIMIT, which will not go
-//        away as long as the batch stays as it is. A read gets ERR_UNAVAILABLE.
+//   [fault-1] FAULT_BEFORE: the inner store is not asked; the caller gets ERR_UNAVAILABLE.
+//   [fault-2] FAULT_AFTER: the inner store does it, then the caller gets ERR_UNAVAILABLE and sees
+//        none of the answers: the outcome is unknown to it, as after a lost connection.
+//   [fault-3] A crash is a fault after which every call fails, until the owner throws the store
+//        away: it stands for the end of the process that called.
+//   [fault-4] Calls are numbered 1, 2, 3 … so that "fail the n-th call" can be tried for each n.
+//   [fault-5] FAULT_REFUSE: the inner store is not asked; a commit gets ERR_LIMIT, which will not
+//        go away as long as the batch stays as it is. A read gets ERR_UNAVAILABLE.
 #pragma once
 #include "store/store.h"
 
@@ -21,7 +21,7 @@ typedef enum FaultChoice {
 } FaultChoice;
 
 typedef struct FaultCall {
-    int64_t number;          // [F4]
+    int64_t number;          // [fault-4]
     const Batch *batch;      // a commit, or
     const ReadRequest *read; // a read; both NULL for verify
 } FaultCall;

@@ -1,8 +1,9 @@
 // Metrics: counts and nanoseconds around every call of a store.
 //
-//   [M1] Answers pass through unchanged.
-//   [M2] Counters are single atomic numbers, because reads come from any thread beside a commit
-//        ([S9] of store.h). A snapshot may see a call's count before its time; that is all.
+//   [decorators-metrics-1] Answers pass through unchanged.
+//   [decorators-metrics-2] Counters are single atomic numbers, because reads come from any thread
+//        beside a commit ([store-9] of store.h). A snapshot may see a call's count before its time;
+//        that is all.
 //
 // Not here: how figures are shown (server/).
 #include "store/decorators/metrics.h"
@@ -112,7 +113,7 @@ void metrics_store_get(const Store *store, StoreMetrics *ret_metrics) {
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         values[i] = atomic_load_explicit(&self->values[i], memory_order_relaxed);
     }
-    memcpy(ret_metrics, values, sizeof(*ret_metrics)); // [M2]
+    memcpy(ret_metrics, values, sizeof(*ret_metrics)); // [decorators-metrics-2]
 }
 
 const StoreHistograms *metrics_store_histograms(const Store *store) {

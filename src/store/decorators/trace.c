@@ -3,9 +3,10 @@
 //   store commit 12 of node 3: 2 operations -> OK, 1 ready, 0 ended, 0 left
 //   store   create_run order-17 -> OK
 //
-//   [T1] Answers pass through unchanged; a trace can be put around any store at any time.
-//   [T2] Payloads are never logged: only ids, names, numbers and sizes.
-//   [T3] Without debug lines it costs one comparison per call.
+//   [decorators-trace-1] Answers pass through unchanged; a trace can be put around any store at any
+//        time.
+//   [decorators-trace-2] Payloads are never logged: only ids, names, numbers and sizes.
+//   [decorators-trace-3] Without debug lines it costs one comparison per call.
 #include "store/decorators/trace.h"
 #include "base/assert.h"
 #include "base/memory.h"
@@ -66,7 +67,7 @@ const char *read_kind_name(ReadKind kind) {
     return read_kind_names[kind];
 }
 
-// [T2] What the operation is about: an id or a name; empty when a number says it.
+// [decorators-trace-2] What the operation is about: an id or a name; empty when a number says it.
 static Str op_subject(const Op *op) {
     switch (op->kind) {
     case OP_JOIN: return op->in.join.name;

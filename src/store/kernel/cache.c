@@ -115,7 +115,7 @@ static Str run_cache_own(RunCache *cache, CachedRun *entry, OwnText own, Str s) 
     return (Str){*own.text, s.len};
 }
 
-static void run_cache_set_snapshot(RunCache *cache, CachedRun *entry, Str snapshot) { // [H4]
+static void run_cache_set_snapshot(RunCache *cache, CachedRun *entry, Str snapshot) { // [cache-4]
     entry->row.snapshot = str_is_null(snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT;
     if (snapshot.data == RUN_SNAPSHOT_KEPT.data) return;
     bool is_large = snapshot.len > CACHED_SNAPSHOT_MAX;
@@ -150,7 +150,7 @@ CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *fac
     entry->row.waits = run_cache_own(cache, entry, waits, row->waits);
     run_cache_set_snapshot(cache, entry, row->snapshot);
     entry->facts = *facts;
-    while (cache->size > cache->max_size && cache->uses.next != &entry->use) { // [H3]
+    while (cache->size > cache->max_size && cache->uses.next != &entry->use) { // [cache-3]
         run_cache_free_entry(cache, container_of(cache->uses.next, CachedRun, use));
     }
     return entry;
@@ -197,7 +197,7 @@ void run_cache_begin(RunCache *cache) {
     vec_clear(&cache->touched);
 }
 
-void run_cache_rollback(RunCache *cache) { // [H2]
+void run_cache_rollback(RunCache *cache) { // [cache-2]
     for (size_t i = 0; i < cache->touched.count; i++) {
         CachedRun *entry = map_get(&cache->by_key, (uint64_t)cache->touched.data[i]);
         if (entry) run_cache_free_entry(cache, entry);
@@ -267,7 +267,7 @@ void task_cache_write(TaskCache *cache, const TaskRow *row) {
     list_append(&cache->uses, &entry->use);
     cache->size += entry->size;
     strmap_put(&cache->by_id, entry->row.id, entry);
-    while (cache->size > LIMIT_TASK_CACHE_SIZE) { // [H3]
+    while (cache->size > LIMIT_TASK_CACHE_SIZE) { // [cache-3]
         task_cache_free_entry(cache, container_of(cache->uses.next, CachedTask, use));
     }
 }
@@ -297,7 +297,7 @@ const CachedTopic *topic_cache_find(const TopicCache *cache, Str name) {
 void topic_cache_put(TopicCache *cache, const TopicRow *row, bool is_stored) {
     CachedTopic *entry = strmap_get(&cache->by_name, row->name);
     if (!entry) {
-        if (cache->by_name.count >= LIMIT_CACHED_TOPICS) topic_cache_clear(cache); // [H3]
+        if (cache->by_name.count >= LIMIT_CACHED_TOPICS) topic_cache_clear(cache); // [cache-3]
         entry = mem_zalloc(sizeof(CachedTopic) + row->name.len + 1);
         if (row->name.len > 0) memcpy(entry->text, row->name.data, row->name.len);
         strmap_put(&cache->by_name, (Str){entry->text, row->name.len}, entry);
@@ -360,7 +360,7 @@ void wait_cache_clear(WaitCache *cache) {
 
 Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch, WaitSet *ret_set) {
     bool is_worth_it = row->waits.len >= CACHED_WAITS_MIN &&
-                       cache->size + row->waits.len <= LIMIT_WAIT_CACHE_SIZE; // [H3]
+                       cache->size + row->waits.len <= LIMIT_WAIT_CACHE_SIZE; // [cache-3]
     for (size_t i = 0; i < CACHED_WAIT_SETS; i++) {
         const CachedWaits *entry = &cache->entries[i];
         if (entry->run != row->key || entry->generation != row->generation) continue;
@@ -395,7 +395,7 @@ Status zone_cache_get(ZoneCache *cache, Str name, const TimeZone **ret_zone, Dia
     TimeZone *zone = strmap_get(&cache->by_name, name);
     if (!zone) {
         TRY(timezone_load(name, &zone, diag));
-        if (cache->by_name.count >= CACHED_ZONES_MAX) zone_cache_clear(cache); // [H3]
+        if (cache->by_name.count >= CACHED_ZONES_MAX) zone_cache_clear(cache); // [cache-3]
         strmap_put(&cache->by_name, timezone_name(zone), zone);
     }
     *ret_zone = zone;

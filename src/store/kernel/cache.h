@@ -1,11 +1,11 @@
 // Caches of the kernel: hot run rows, leased tasks, decoded wait sets, the policies of topics,
 // queues, and zones.
 //
-//   [H1] Write-through: an entry equals what the open transaction would read. Queues are the
+//   [cache-1] Write-through: an entry equals what the open transaction would read. Queues are the
 //        exception: what a batch counts is written once, at its end.
-//   [H2] Entries that a batch touched are dropped when it is rolled back.
-//   [H3] Bounded by bytes (runs, tasks) and by count (topics), whatever the load.
-//   [H4] A row whose stored snapshot is not null carries RUN_SNAPSHOT_KEPT in its place. Small
+//   [cache-2] Entries that a batch touched are dropped when it is rolled back.
+//   [cache-3] Bounded by bytes (runs, tasks) and by count (topics), whatever the load.
+//   [cache-4] A row whose stored snapshot is not null carries RUN_SNAPSHOT_KEPT in its place. Small
 //        snapshots are in memory beside it, because a turn that began a step keeps the one it
 //        began with; the others are read from the store for that.
 #pragma once
@@ -104,7 +104,7 @@ const TaskRow *task_cache_find(const TaskCache *cache, Str id); // NULL when abs
 void task_cache_write(TaskCache *cache, const TaskRow *row);
 void task_cache_remove(TaskCache *cache, Str id);
 
-// The last digest that tokens of leases were taken from ([Q2] of tasks/tasks.c).
+// The last digest that tokens of leases were taken from ([kernel-tasks-tasks-2] of tasks/tasks.c).
 typedef struct LeaseDigest {
     LeaseSecret secret;
     uint64_t block; // 0 = none yet
@@ -141,7 +141,7 @@ typedef struct QueueCache {
 void queue_cache_init(QueueCache *cache);
 void queue_cache_done(QueueCache *cache);
 void queue_cache_clear(QueueCache *cache);
-void queue_cache_trim(QueueCache *cache); // [H3], between batches
+void queue_cache_trim(QueueCache *cache); // [cache-3], between batches
 CachedQueue *queue_cache_find(const QueueCache *cache, Str name);
 CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored);
 

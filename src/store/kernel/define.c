@@ -1,14 +1,15 @@
 // Definitions: the versions of workflows, and which of them new runs start with.
 //
-//   [D1] (name, version) is unique; a version never changes, it only becomes current or not.
-//   [D2] At most one version of a name is current. Defining an old one again makes it current:
-//        that is a rollback.
-//   [D3] The code a version was first compiled to stays, because runs are parked in it; one that
-//        has none gets it when it is defined again. The name of its file is the one said last: it
-//        belongs to no version and changes nothing but messages.
-//   [D4] A name belongs to scripts or to C, not to both: otherwise it would depend on the node that
-//        is asked what a start of that name begins. C workflows have one version, VERSION_NATIVE.
-//   [D5] The workflows of a file become current together or not at all: they call each other.
+//   [define-1] (name, version) is unique; a version never changes, it only becomes current or not.
+//   [define-2] At most one version of a name is current. Defining an old one again makes it
+//        current: that is a rollback.
+//   [define-3] The code a version was first compiled to stays, because runs are parked in it; one
+//        that has none gets it when it is defined again. The name of its file is the one said last:
+//        it belongs to no version and changes nothing but messages.
+//   [define-4] A name belongs to scripts or to C, not to both: otherwise it would depend on the
+//        node that is asked what a start of that name begins. C workflows have one version,
+//        VERSION_NATIVE.
+//   [define-5] The workflows of a file become current together or not at all: they call each other.
 #include "store/kernel/operations.h"
 
 static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow *ret_row) {
@@ -25,7 +26,7 @@ static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow 
     return OK;
 }
 
-static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [D2]
+static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [define-2]
     uint64_t bit = column_bit(TABLE_DEFINITIONS, offsetof(DefinitionRow, is_current));
     int64_t after = 0;
     for (;;) {
@@ -50,7 +51,7 @@ static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [D2]
     }
 }
 
-static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [D4]
+static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [define-4]
     DefinitionRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_DEFINITIONS,
@@ -81,7 +82,7 @@ static Status define(Kernel *kernel, const Op *op, const DefinedWorkflow *workfl
     if (status == OK) {
         DefinitionRow after = known;
         after.is_current = 1;
-        if (str_is_null(known.code)) after.code = op->in.define.code; // [D3]
+        if (str_is_null(known.code)) after.code = op->in.define.code; // [define-3]
         if (!str_is_null(op->in.define.file)) after.file = op->in.define.file;
         TRY(kernel_update(kernel, TABLE_DEFINITIONS, &known, &after));
         ret_reply->key = known.key;
@@ -104,7 +105,7 @@ static Status define(Kernel *kernel, const Op *op, const DefinedWorkflow *workfl
     return others_retire(kernel, workflow->name, row.key);
 }
 
-// [D5] Whatever may be refused is looked at before anything is written.
+// [define-5] Whatever may be refused is looked at before anything is written.
 Status apply_define(Kernel *kernel, Op *op) {
     DefinedWorkflow first = {.name = op->in.define.name, .config = op->in.define.config};
     const DefinedWorkflow *others = op->in.define.others;

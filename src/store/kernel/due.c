@@ -1,11 +1,11 @@
 // What is due: timers, deadlines, leases, expiries. One walk over the due indexes serves both
 // FIRE_DUE and SWEEP.
 //
-//   [F1] Nothing is fired before its time; what is fired leaves its due index in the same batch.
-//   [F2] Every kind of row gets its share of the limit first, then what the others left over, so
+//   [due-1] Nothing is fired before its time; what is fired leaves its due index in the same batch.
+//   [due-2] Every kind of row gets its share of the limit first, then what the others left over, so
 //        no kind can starve another.
-//   [F3] Removing an ended run is bounded too: a long history is removed in several goes.
-//   [F4] SWEEP removes what has expired and leaves live runs, tasks, schedules and queues to
+//   [due-3] Removing an ended run is bounded too: a long history is removed in several goes.
+//   [due-4] SWEEP removes what has expired and leaves live runs, tasks, schedules and queues to
 //        FIRE_DUE.
 //
 // Not here: what a fired task does (tasks/life.c), what a schedule does (schedules/ticks.c),
@@ -56,7 +56,7 @@ static Status waits_fire(Kernel *kernel, Run *run, Firing *firing) {
     size_t count = 0;
     for (size_t i = 0; i < set.count; i++) {
         int64_t deadline = set.items[i].deadline_at_ms;
-        if (deadline == 0 || deadline > kernel_now(kernel)) continue; // [F1]
+        if (deadline == 0 || deadline > kernel_now(kernel)) continue; // [due-1]
         due[count++] = (DueItem){&set.items[i], i};
     }
     if (count == 0) { // the row said otherwise: put it right instead of coming back for ever
@@ -78,7 +78,7 @@ static Status waits_fire(Kernel *kernel, Run *run, Firing *firing) {
 
 static Status deadline_fire(Kernel *kernel, Run *run, Firing *firing) {
     firing->ended_count++;
-    if (run_is_cancel_wanted(&run->row)) return run_cancel_now(kernel, run); // [N5]
+    if (run_is_cancel_wanted(&run->row)) return run_cancel_now(kernel, run); // [runs-5]
     run->row.epoch++;
     Ending ending = {RUN_FAILED, OUTCOME_TIMEOUT, ERROR_RUN_TIMEOUT};
     return run_end(kernel, run, &ending);
@@ -121,12 +121,12 @@ static Status run_fire(Kernel *kernel, const RunRow *due, Firing *firing) {
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run is in no known state");
     }
     if (!run_state_is_terminal(run.row.state)) {
-        return firing->is_sweep ? OK : live_run_fire(kernel, &run, firing); // [F4]
+        return firing->is_sweep ? OK : live_run_fire(kernel, &run, firing); // [due-4]
     }
     bool is_gone;
     TRY(run_purge(kernel, &run, &firing->purge_budget, &is_gone));
     firing->purged_count += is_gone;
-    if (!is_gone) firing->has_more = true; // [F3]
+    if (!is_gone) firing->has_more = true; // [due-3]
     return OK;
 }
 
@@ -206,10 +206,10 @@ static Status table_fire(Kernel *kernel, const DueIndex *index, Firing *firing) 
 
 static bool is_fired(const Firing *firing, TableNumber table) {
     if (!firing->is_sweep) return true;
-    return table != TABLE_TASKS && table != TABLE_SCHEDULES && table != TABLE_QUEUES; // [F4]
+    return table != TABLE_TASKS && table != TABLE_SCHEDULES && table != TABLE_QUEUES; // [due-4]
 }
 
-// A sweep that has more to do is repeated at once. Live runs are not for it [F4]: were they
+// A sweep that has more to do is repeated at once. Live runs are not for it [due-4]: were they
 // counted, it would be repeated for as long as FIRE_DUE has not come to them.
 static bool is_more(const Firing *firing, const DueIndex *index, const void *first) {
     if (!firing->is_sweep || index->table != TABLE_RUNS) return true;
@@ -220,7 +220,7 @@ static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
     int64_t share = max / (DUE_INDEX_COUNT + 1);
     int64_t left = max;
     if (share < 1) share = 1;
-    for (int round = 0; round < 2 && left > 0; round++) { // [F2]
+    for (int round = 0; round < 2 && left > 0; round++) { // [due-2]
         for (size_t i = 0; i < DUE_INDEX_COUNT && left > 0; i++) {
             if (!is_fired(firing, due_indexes[i].table)) continue;
             bool is_last = round == 1;
@@ -230,7 +230,7 @@ static Status due_fire(Kernel *kernel, int64_t max, Firing *firing) {
             left -= limit - firing->limit;
         }
     }
-    if (firing->purge_budget <= 0) firing->has_more = true; // [F3] it ended the walk early
+    if (firing->purge_budget <= 0) firing->has_more = true; // [due-3] it ended the walk early
     if (left > 0) return OK;
     for (size_t i = 0; i < DUE_INDEX_COUNT && !firing->has_more; i++) {
         if (!is_fired(firing, due_indexes[i].table)) continue;

@@ -4,8 +4,8 @@
 // they carry, and a run that ends is asked for what it leaves behind; all of these together are one
 // round trip.
 //
-//   [E1] This changes no answer. What is left out here is fetched when it is asked for, and what is
-//        named in vain costs a look on the server.
+//   [expect-1] This changes no answer. What is left out here is fetched when it is asked for, and
+//        what is named in vain costs a look on the server.
 //
 // Not here: what the operations do (kernel_*.c), what is known already (remote/rows.c).
 #include "store/kernel/operations.h"
@@ -25,7 +25,7 @@ static Status expect_ask(Expecting *all) {
         status = rows_expect(all->kernel->writer, all->scans.data, all->scans.count);
     }
     vec_free(&all->scans);
-    if (status != OK && all->kernel->failure == OK) all->kernel->failure = status; // [K2]
+    if (status != OK && all->kernel->failure == OK) all->kernel->failure = status; // [kernel-2]
     return status;
 }
 

@@ -3,14 +3,14 @@
 // A room's own header (runs/runs.h, waits/waits.h …) includes this file, never the other way; each
 // source includes the headers of the rooms it calls.
 //
-//   [K1]-[K3] of kernel.h.
-//   [K4] What a row verb answers that is not an answer (NOT_FOUND of a get, CONFLICT of an
-//        insert_new) is noted in `failure`; the batch is then rolled back whatever the operation
-//        does with the status.
-//   [K5] Rows that are read live in `scratch`, which is reset with each operation; what leaves in
-//        the batch is copied into the batch's arena.
-//   [K6] A Run is the only handle on a run row within an operation: nothing changes a run of which
-//        a handle is open further up, except through that handle.
+//   [kernel-1]-[kernel-3] of kernel.h.
+//   [kernel-internal-4] What a row verb answers that is not an answer (NOT_FOUND of a get, CONFLICT
+//        of an insert_new) is noted in `failure`; the batch is then rolled back whatever the
+//        operation does with the status.
+//   [kernel-internal-5] Rows that are read live in `scratch`, which is reset with each operation;
+//        what leaves in the batch is copied into the batch's arena.
+//   [kernel-internal-6] A Run is the only handle on a run row within an operation: nothing changes
+//        a run of which a handle is open further up, except through that handle.
 #pragma once
 #include "base/containers/vec.h"
 #include "base/limits.h"
@@ -45,9 +45,9 @@ typedef struct Kernel {
     Batch *batch;       // the one being applied
     Op *op;             // the operation being applied
     Op *eager;          // a claim of this batch that takes tasks as they are made, or NULL
-    Arena scratch;      // [K5]
+    Arena scratch;      // [kernel-internal-5]
     Diag rows_diag;     // text of the last failed row verb
-    Status failure;     // [K4]
+    Status failure;     // [kernel-internal-4]
     Damage damage;
     bool is_repetition_wanted; // the batch failed because of a participant that is out now
     int64_t write_count;
@@ -95,7 +95,7 @@ Status kernel_refuse(Kernel *kernel, Status status, const char *code, const char
 int64_t kernel_next_key(Kernel *kernel);
 void kernel_count(Kernel *kernel, int64_t counter, int64_t delta);
 void kernel_note_due(Kernel *kernel, int64_t due_at_ms);
-Str kernel_answer(Kernel *kernel, Str s); // [K5]
+Str kernel_answer(Kernel *kernel, Str s); // [kernel-internal-5]
 uint64_t column_bit(TableNumber table, size_t offset);
 
 MUST_CHECK Status kernel_check_size(Kernel *kernel, const char *what, Str text, size_t max);

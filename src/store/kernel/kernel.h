@@ -2,9 +2,9 @@
 //
 // A backend brings a RowStorePair; the kernel adds every transition of batch.h and every query of
 // store.h, the counters, and a small write-through cache of hot run rows.
-//   [K1] The kernel is the only writer of its rows, so what it caches is what is stored.
-//   [K2] An operation decides before its first write; a refused one has written nothing.
-//   [K3] After a rollback the memory of the kernel is as it was before the batch.
+//   [kernel-1] The kernel is the only writer of its rows, so what it caches is what is stored.
+//   [kernel-2] An operation decides before its first write; a refused one has written nothing.
+//   [kernel-3] After a rollback the memory of the kernel is as it was before the batch.
 #pragma once
 #include "store/rowstore.h"
 #include "store/store.h"

@@ -5,14 +5,15 @@
 // again. So where the damage is known it is put out of the way in a transaction of its own, and the
 // batch is applied again without it.
 //
-//   [X1] A damaged run becomes PAUSED, for a person to look at: its log says why, and none of its
-//        rows is changed but what parks and wakes it. It can be resumed once it is mended, or be
-//        cancelled. One that was asked to end still ends when its grace is over.
-//   [X2] Any other row that is due and cannot be fired is never due any more.
-//   [X3] Who asks for something of the damaged run itself is refused, and the run is left alone.
-//   [X4] A quarantine changes something, or it fails: no batch is applied again for ever.
-//   [X5] What was quarantined is told in the batch's answer, so that it can be logged; the damage
-//        itself stays, and `verify` names it.
+//   [quarantine-1] A damaged run becomes PAUSED, for a person to look at: its log says why, and
+//        none of its rows is changed but what parks and wakes it. It can be resumed once it is
+//        mended, or be cancelled. One that was asked to end still ends when its grace is over.
+//   [quarantine-2] Any other row that is due and cannot be fired is never due any more.
+//   [quarantine-3] Who asks for something of the damaged run itself is refused, and the run is left
+//        alone.
+//   [quarantine-4] A quarantine changes something, or it fails: no batch is applied again for ever.
+//   [quarantine-5] What was quarantined is told in the batch's answer, so that it can be logged;
+//        the damage itself stays, and `verify` names it.
 //
 // Not here: damage that no row can be blamed for: the batch fails.
 #include "store/kernel/quarantine.h"
@@ -45,7 +46,8 @@ void damage_settle(Kernel *kernel, Status status) {
     bool is_run = damage->table == TABLE_RUNS;
     RunRow run = {0};
     if (is_run) run = *(const RunRow *)damage->row;
-    bool is_own = is_run && kernel->op != NULL && str_equal(run.id, op_run_id(kernel->op)); // [X3]
+    bool is_own =
+        is_run && kernel->op != NULL && str_equal(run.id, op_run_id(kernel->op)); // [quarantine-3]
     if (status != ERR_CORRUPT || is_own) damage->row = NULL;
     damage->message = kernel_answer(kernel, str_from(kernel->rows_diag.message));
 }
@@ -94,7 +96,7 @@ static Status reason_note(Kernel *kernel, Run *run, Str message) {
     return run_note(kernel, run, LOG_PAUSED, reason);
 }
 
-static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [X1]
+static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [quarantine-1]
     RunRow *row = &run->row;
     bool is_known = row->state >= RUN_PENDING && row->state < RUN_STATE_COUNT;
     if (!is_known || run_state_is_terminal(row->state) || row->state == RUN_PAUSED) {
@@ -112,13 +114,13 @@ static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [X1]
     return run_store(kernel, run);
 }
 
-static Status due_remove(Kernel *kernel, const Damage *damage) { // [X2]
+static Status due_remove(Kernel *kernel, const Damage *damage) { // [quarantine-2]
     const Table *table = &tables[damage->table];
     for (uint8_t i = table->key_count; i < table->column_count; i++) {
         if (strcmp(table->columns[i].name, "due_at_ms") != 0) continue;
         return kernel_update_columns(kernel, damage->table, damage->row, UINT64_C(1) << i);
     }
-    return OK; // [X4] finds it
+    return OK; // [quarantine-4] finds it
 }
 
 Status damage_quarantine(Kernel *kernel, const Damage *damage) {
@@ -133,12 +135,12 @@ Status damage_quarantine(Kernel *kernel, const Damage *damage) {
         TRY(due_remove(kernel, damage));
     }
     if (kernel->write_count > write_count) return OK;
-    char message[DIAG_MESSAGE_MAX]; // [X4]
+    char message[DIAG_MESSAGE_MAX]; // [quarantine-4]
     snprintf(message, sizeof(message), "%.*s", STR_ARG(damage->message));
     return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", message);
 }
 
-Str damage_text(Arena *arena, const Damage *damage, Str earlier) { // [X5]
+Str damage_text(Arena *arena, const Damage *damage, Str earlier) { // [quarantine-5]
     const char *separator = str_is_null(earlier) ? "" : "; ";
     if (damage->table != TABLE_RUNS) {
         return arena_printf(arena, "%.*s%sa row of %s is damaged and is passed over: %.*s",

@@ -2,8 +2,8 @@
 //
 // Every read and write of the kernel passes through here, so that one place tells answers from
 // failures and counts writes.
-//   [K4] A failure is noted once and ends the batch; an answer is just returned.
-//   [K2] write_count lets the commit loop prove that a refused operation wrote nothing.
+//   [kernel-rows-4] A failure is noted once and ends the batch; an answer is just returned.
+//   [kernel-rows-2] write_count lets the commit loop prove that a refused operation wrote nothing.
 //
 // Not here: transactions and counters' storage (kernel/store.c), runs (runs/runs.c).
 #include "base/assert.h"

@@ -4,12 +4,13 @@
 //
 // Counters are kept in memory and written when a batch changed them, so statistics are exact and
 // cost one small row each per batch, not per operation.
-//   [K3] When the transaction is rolled back, counters and caches are as before it. When the
-//        commit itself fails nobody knows whether it happened: memory is dropped and loaded again
-//        by the next batch.
-//   [K4] A store that is marked (model/rows.h) is changed by no batch: who opens it is refused, and
-//        so is who had it open before. One that was moved away may be looked at.
-//   [K7] A run that a batch made ready and then changed again is not announced in its old form.
+//   [kernel-store-3] When the transaction is rolled back, counters and caches are as before it.
+//        When the commit itself fails nobody knows whether it happened: memory is dropped and
+//        loaded again by the next batch.
+//   [kernel-store-4] A store that is marked (model/rows.h) is changed by no batch: who opens it is
+//        refused, and so is who had it open before. One that was moved away may be looked at.
+//   [kernel-store-7] A run that a batch made ready and then changed again is not announced in its
+//        old form.
 //
 // Not here: what the operations do (kernel_*.c), reads (reads_*.c).
 #include "base/assert.h"
@@ -111,7 +112,7 @@ static Status counters_store(Kernel *kernel, uint64_t *ret_stored) {
     return OK;
 }
 
-// [K4]
+// [kernel-store-4]
 static Status mark_check(const Kernel *kernel, Status refusal, Diag *diag) {
     switch ((StoreMark)kernel->counters[COUNTER_MARK]) {
     case MARK_NONE: return OK;
@@ -127,7 +128,8 @@ static Status mark_check(const Kernel *kernel, Status refusal, Diag *diag) {
                     "one again if nothing works on the other");
 }
 
-// A node that was fenced off may not change anything: what it holds belongs to others now. [S5]
+// A node that was fenced off may not change anything: what it holds belongs to others now.
+// [store-batch-5]
 static Status node_check(Kernel *kernel) {
     if (kernel->batch->node == 0) return OK;
     NodeRow wanted = {.key = kernel->batch->node}, node;
@@ -149,7 +151,7 @@ static Status node_store_batch(Kernel *kernel, int64_t writes_before) {
     return status;
 }
 
-// [K7]
+// [kernel-store-7]
 static Status ready_settle(Kernel *kernel) {
     Batch *batch = kernel->batch;
     size_t kept = 0;
@@ -185,7 +187,7 @@ static Status batch_apply(Kernel *kernel) {
         diag_clear(&op->out.diag);
         op->out.status = appliers[op->kind](kernel, op);
         if (kernel->failure != OK) return kernel->failure;
-        ASSERT(op->out.status == OK || kernel->write_count == write_count); // [K2]
+        ASSERT(op->out.status == OK || kernel->write_count == write_count); // [kernel-2]
     }
     TRY(ready_settle(kernel));
     TRY(queues_store(kernel));
@@ -201,7 +203,7 @@ static Status quarantine_apply(Kernel *kernel, const Damage *quarantined) {
 static void batch_undo(Kernel *kernel) {
     memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
     run_cache_rollback(&kernel->runs);
-    task_cache_clear(&kernel->tasks); // [H2]
+    task_cache_clear(&kernel->tasks); // [cache-2]
     topic_cache_clear(&kernel->topics);
     queue_cache_clear(&kernel->queues);
 }
@@ -296,9 +298,10 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     }
     diag_clear(&kernel->rows_diag);
     status = rows->ops->commit(rows, &kernel->rows_diag);
-    batch->out.has_answers = !quarantined && (status == OK || status == ERR_UNAVAILABLE); // [S3]
+    batch->out.has_answers =
+        !quarantined && (status == OK || status == ERR_UNAVAILABLE); // [store-batch-3]
     if (status != OK) {
-        kernel->is_stale = true; // [K3]
+        kernel->is_stale = true; // [kernel-store-3]
         return batch_failed(kernel, status, diag);
     }
     kernel->stored_counters = stored_counters;
@@ -326,7 +329,8 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
             return OK;
         }
         if (is_quarantine) kernel->damage.row = NULL;
-        if (status == OK || kernel->damage.row != NULL) continue; // [X4] of kernel/quarantine.c
+        if (status == OK || kernel->damage.row != NULL)
+            continue;                               // [quarantine-4] of kernel/quarantine.c
         if (kernel->is_repetition_wanted) continue; // each time with one participant less
         if (!kernel->writer->wants_restart || attempt++ == ATTEMPTS_MAX) return status;
     }

@@ -1,9 +1,9 @@
 // Tokens: made and removed; what they may do never changes.
 //
-//   [N3] Id and digest of a token are unique. There are at most LIMIT_TOKEN_COUNT, so that a server
-//        can keep all of them in memory.
-//   [N4] A token that has expired stays until a person removes it: whoever still uses it is told
-//        that it expired, and not that it never was.
+//   [kernel-tokens-3] Id and digest of a token are unique. There are at most LIMIT_TOKEN_COUNT, so
+//        that a server can keep all of them in memory.
+//   [kernel-tokens-4] A token that has expired stays until a person removes it: whoever still uses
+//        it is told that it expired, and not that it never was.
 //
 // Not here: texts and scopes (model/token.c), who is asked for one (server/access/auth.c).
 #include "store/kernel/operations.h"
@@ -33,7 +33,7 @@ Status apply_create_token(Kernel *kernel, Op *op) {
         return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_TOKENS",
                              "there are %d tokens, which is the limit; remove some",
                              LIMIT_TOKEN_COUNT);
-    for (size_t i = 0; i < count; i++) // [N3]
+    for (size_t i = 0; i < count; i++) // [kernel-tokens-3]
         if (str_equal(rows[i].id, row.id) || str_equal(rows[i].hash, row.hash))
             return kernel_refuse(kernel, ERR_CONFLICT, "TOKEN_EXISTS",
                                  "there is a token of that id or digest already");

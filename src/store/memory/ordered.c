@@ -2,7 +2,7 @@
 //
 // Why a skip list: insertion and removal touch only neighbours, walking in both directions is a
 // pointer away, and there is no balancing to get wrong. A node of level n is in the lists
-// 0 … n-1; a level is drawn with probability 1/4 from a generator with a fixed start ([O2]).
+// 0 … n-1; a level is drawn with probability 1/4 from a generator with a fixed start ([ordered-2]).
 #include "store/memory/ordered.h"
 #include "base/assert.h"
 #include "base/env.h"

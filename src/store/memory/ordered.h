@@ -1,8 +1,8 @@
 // Ordered: a map from byte strings to pointers, kept in order. A skip list.
 //
-//   [O1] Keys are copied and unique; order is memcmp, shorter first.
-//   [O2] The shape depends only on the sequence of calls, never on a clock or an address.
-//   [O3] A node stays where it is until it is removed; removing others does not move it.
+//   [ordered-1] Keys are copied and unique; order is memcmp, shorter first.
+//   [ordered-2] The shape depends only on the sequence of calls, never on a clock or an address.
+//   [ordered-3] A node stays where it is until it is removed; removing others does not move it.
 #pragma once
 #include "base/text/str.h"
 #include <stdint.h>

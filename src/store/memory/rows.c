@@ -3,13 +3,13 @@
 // Each table is an ordered map from the primary key's bytes to the row, and one more per index.
 // A transaction changes these in place and writes down how to undo it.
 //
-//   [Y1] A MemoryRow is what all maps of a table point to; an update replaces its block and moves
-//        only the index entries whose key changed.
-//   [Y2] Every change leaves one undo entry; rollback applies them from the last to the first and
-//        ends with exactly the maps of the beginning.
-//   [Y3] Blocks that an undo entry may need again are freed when the transaction ends.
-//   [Y4] The writer holds `lock` from begin to commit or rollback, a reader from read_begin to
-//        read_end: so a reader sees whole transactions only.
+//   [memory-rows-1] A MemoryRow is what all maps of a table point to; an update replaces its block
+//        and moves only the index entries whose key changed.
+//   [memory-rows-2] Every change leaves one undo entry; rollback applies them from the last to the
+//        first and ends with exactly the maps of the beginning.
+//   [memory-rows-3] Blocks that an undo entry may need again are freed when the transaction ends.
+//   [memory-rows-4] The writer holds `lock` from begin to commit or rollback, a reader from
+//        read_begin to read_end: so a reader sees whole transactions only.
 #include "base/assert.h"
 #include "base/containers/vec.h"
 #include "base/memory.h"
@@ -40,7 +40,7 @@ typedef struct Undo {
 } Undo;
 
 typedef struct MemoryData {
-    pthread_mutex_t lock; // [Y4]
+    pthread_mutex_t lock; // [memory-rows-4]
     int user_count;       // writer and reader
     MemoryTable tables[TABLE_COUNT];
     VEC(Undo) undo;
@@ -160,7 +160,8 @@ static uint64_t index_columns(const Table *table, const IndexSpec *index) {
     return bits;
 }
 
-// [Y1] Puts `block` in the place of the row's present one, which the caller keeps or frees.
+// [memory-rows-1] Puts `block` in the place of the row's present one, which the caller keeps or
+//      frees.
 static void row_swap(MemoryRows *self, TableNumber number, MemoryRow *row, void *block) {
     const Table *table = &tables[number];
     uint64_t changes = row_changes(table, row->block, block);
@@ -184,7 +185,7 @@ static void row_free(MemoryRow *row) {
 
 static void undo_to(MemoryRows *self, size_t mark) {
     MemoryData *data = self->data;
-    while (data->undo.count > mark) { // [Y2]
+    while (data->undo.count > mark) { // [memory-rows-2]
         Undo undo = vec_pop(&data->undo);
         switch (undo.kind) {
         case UNDO_INSERT:
@@ -223,7 +224,7 @@ static Status memory_commit(RowStore *rows, Diag *diag) {
     MemoryRows *self = memory_rows(rows);
     ASSERT(self->is_active && !self->has_savepoint);
     MemoryData *data = self->data;
-    for (size_t i = 0; i < data->undo.count; i++) { // [Y3]
+    for (size_t i = 0; i < data->undo.count; i++) { // [memory-rows-3]
         Undo *undo = &data->undo.data[i];
         if (undo->kind == UNDO_UPDATE) mem_free(undo->old_block);
         if (undo->kind == UNDO_REMOVE) row_free(undo->row);
@@ -269,7 +270,7 @@ static Status memory_release(RowStore *rows, Diag *diag) {
 static Status memory_read_begin(RowStore *rows, Diag *diag) {
     (void)diag;
     MemoryRows *self = memory_rows(rows);
-    pthread_mutex_lock(&self->data->lock); // [Y4]
+    pthread_mutex_lock(&self->data->lock); // [memory-rows-4]
     ASSERT(!self->is_active);
     self->is_active = true;
     return OK;
@@ -321,7 +322,7 @@ static Status memory_update(RowStore *rows, TableNumber number, const void *row,
     MemoryRow *present = row_find(self, number, row);
     if (present == NULL) return ERR_NOT_FOUND;
     if (changes == 0) return OK;
-    // [R6] Columns that are not in `changes` keep their stored value.
+    // [rowstore-6] Columns that are not in `changes` keep their stored value.
     union {
         RunRow run;
         TaskRow task;

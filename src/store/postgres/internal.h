@@ -26,7 +26,8 @@
 
 enum {
     PG_SERVER_VERSION_MIN = 120000, // as PQserverVersion: plan_cache_mode
-    // Raised when an older abide cannot work with it any more. [V2] of postgres/schema.c
+    // Raised when an older abide cannot work with it any more. [postgres-schema-2] of
+    // postgres/schema.c
     PG_SCHEMA_VERSION = 1 + ABIDE_SCHEMA_STEP,
     PG_SCHEMA_NAME_MAX = 40,
     PG_SQL_SIZE_MAX = 64 << 10,
@@ -54,7 +55,8 @@ typedef struct PgAddress { // shared by writer and reader; the last one frees it
     char schema[PG_SCHEMA_NAME_MAX + 1];
     pthread_mutex_t mutex;
     int user_count;
-    // [E4] The outcome of a commit on the backend `lost_pid` is not known. Whoever speaks to the
+    // [remote-4] The outcome of a commit on the backend `lost_pid` is not known. Whoever speaks to
+    //      the
     // server next ends that backend and raises the version, so that nothing of it comes later.
     bool is_unsettled;
     int lost_pid;
@@ -138,7 +140,7 @@ enum {
     PG_SHAPE_TAKE = 16,    // as that, and raises it: nobody else writes until the end
     PG_SHAPE_LOCK = 24,    // answers the version; nobody else writes until the end
     PG_SHAPE_RAISE = 32,   // the version goes up by one
-    PG_SHAPE_KEEP = 40,    // the body of a version [E6]
+    PG_SHAPE_KEEP = 40,    // the body of a version [remote-6]
     PG_SHAPE_TRIM = 48,    // those up to a version go
     PG_SHAPE_BEAT = 64,    // a node's; answers as the next
     PG_SHAPE_LOOK = 72,    // all beats, the version, and the lease in the node's own row

@@ -3,17 +3,21 @@
 // Statements are collected into a pipeline and sent together: one round trip, whatever their
 // number. They are prepared when first used, by shape, and found again by a number.
 //
-//   [P1] After an error the statements prepared in the same pipeline are forgotten, because the
-//        server has skipped some of them; names are never used twice, so it does not matter which.
-//   [P2] A connection that failed, or did not answer in time, is dropped at once. What became of
-//        an open transaction is settled before anything else is said to the server (remote.h).
-//   [P3] Nothing of a pipeline is left unread when another one begins.
-//   [P4] The planner may not choose a plan that reads whole tables: its picture of a table that
-//        grew since the last analysis is worthless, and all that is ever asked is in an index.
-//   [P5] Outside of the transactions that are begun for it nothing can be written here, not even by
-//        a step that ended its transaction and goes on.
-//   [P6] Nobody waits long for a server that stands still: after a few seconds without an answer a
-//        new connection is tried, and if that gets no word either, the server counts as away.
+//   [postgres-link-1] After an error the statements prepared in the same pipeline are forgotten,
+//        because the server has skipped some of them; names are never used twice, so it does not
+//        matter which.
+//   [postgres-link-2] A connection that failed, or did not answer in time, is dropped at once. What
+//        became of an open transaction is settled before anything else is said to the server
+//        (remote.h).
+//   [postgres-link-3] Nothing of a pipeline is left unread when another one begins.
+//   [postgres-link-4] The planner may not choose a plan that reads whole tables: its picture of a
+//        table that grew since the last analysis is worthless, and all that is ever asked is in an
+//        index.
+//   [postgres-link-5] Outside of the transactions that are begun for it nothing can be written
+//        here, not even by a step that ended its transaction and goes on.
+//   [postgres-link-6] Nobody waits long for a server that stands still: after a few seconds without
+//        an answer a new connection is tried, and if that gets no word either, the server counts as
+//        away.
 #include "base/assert.h"
 #include "base/env.h"
 #include "base/memory.h"
@@ -87,7 +91,8 @@ static bool server_answers(const PgLink *link) {
 
 static int64_t now_ns(void) { return (int64_t)env_monotonic_ns(env_system()); }
 
-// [P6] So that those who have other connections, or come back at once, need not find out too.
+// [postgres-link-6] So that those who have other connections, or come back at once, need not find
+//      out too.
 static void silence_note(PgLink *link) {
     atomic_store(&link->address->silent_until_ns, now_ns() + PG_SILENCE_KEPT_MS * 1000000LL);
 }
@@ -101,7 +106,7 @@ static Status silent(Diag *diag) {
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO", "PostgreSQL: the server does not answer");
 }
 
-// False: the connection is lost, or did not answer in time. [P2]
+// False: the connection is lost, or did not answer in time. [postgres-link-2]
 static bool wait_for_answer(PgLink *link) {
     int waited_ms = 0;
     while (PQisBusy(link->connection)) {
@@ -145,8 +150,8 @@ void pg_append_settings(Buf *sql) {
                "SET client_encoding = 'UTF8'; SET statement_timeout = %d; SET lock_timeout = %d; "
                "SET idle_in_transaction_session_timeout = %d; SET jit = off; "
                "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
-               "SET enable_hashjoin = off; SET enable_mergejoin = off; " // [P4]
-               "SET default_transaction_read_only = on; "                // [P5]
+               "SET enable_hashjoin = off; SET enable_mergejoin = off; " // [postgres-link-4]
+               "SET default_transaction_read_only = on; "                // [postgres-link-5]
                "SELECT set_config('synchronous_commit', 'on', false) "   // P1 is not for sale
                "WHERE current_setting('synchronous_commit') = 'off'",
                PG_STATEMENT_TIMEOUT_MS, PG_LOCK_TIMEOUT_MS, PG_IDLE_TIMEOUT_MS);
@@ -173,11 +178,11 @@ static Status version_check(const PgLink *link, Diag *diag) {
                     version / 10000, PG_SERVER_VERSION_MIN / 10000);
 }
 
-// [E4] Settles what a lost connection left open. Does nothing when there is nothing.
+// [remote-4] Settles what a lost connection left open. Does nothing when there is nothing.
 static Status pg_link_settle(PgLink *link, Diag *diag);
 
 Status pg_link_connect(PgLink *link, Diag *diag) {
-    if (is_silent(link)) return silent(diag); // [P6]
+    if (is_silent(link)) return silent(diag); // [postgres-link-6]
     farewell_read(link);
     if (pg_link_is_alive(link)) return pg_link_settle(link, diag);
     pg_link_drop(link);
@@ -255,7 +260,7 @@ static Status pg_link_settle(PgLink *link, Diag *diag) {
     // A commit that is under way is not interrupted by this: it is waited for. One whose words
     // have not arrived yet will find another version.
     snprintf(sql, sizeof(sql),
-             "SET TRANSACTION READ WRITE; " // [P5]
+             "SET TRANSACTION READ WRITE; " // [postgres-link-5]
              "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a "
              "ON a.pid = l.pid WHERE l.relation = '%s.store'::regclass AND l.pid = %d "
              "AND a.usename = current_user; "
@@ -392,7 +397,7 @@ static bool results_read(PgLink *link, bool is_kept, Status *status, Diag *diag)
     }
 }
 
-static bool lazy_read(PgLink *link) { // [P3]
+static bool lazy_read(PgLink *link) { // [postgres-link-3]
     if (!link->is_lazy) return true;
     link->is_lazy = false;
     Status ignored = OK;
@@ -406,7 +411,7 @@ Status pg_link_run(PgLink *link, Diag *diag) {
     Status status = OK;
     if (!lazy_read(link)) return lose(link, diag);
     if (!results_read(link, true, &status, diag)) return lose(link, diag);
-    if (status != OK) { // [P1]
+    if (status != OK) { // [postgres-link-1]
         for (size_t i = 0; i < link->fresh.count; i++) {
             map_remove(&link->statements, link->fresh.data[i]);
         }

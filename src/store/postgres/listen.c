@@ -37,7 +37,7 @@ static bool listener_take(RemoteListener *listener) {
         return false;
     }
     for (PGnotify *notice; (notice = PQnotifies(link->connection)) != NULL;) {
-        is_news |= notice->be_pid != atomic_load(&link->address->writer_pid); // [N3]
+        is_news |= notice->be_pid != atomic_load(&link->address->writer_pid); // [listen-3]
         PQfreemem(notice);
     }
     return is_news;

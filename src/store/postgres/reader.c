@@ -4,7 +4,8 @@
 // BEGIN travels with its first question and its end with nobody waiting for it, so a read that
 // asks once costs one round trip.
 //
-//   [D1] Once the writer has met a schema that it does not know, nothing is read from it either.
+//   [postgres-reader-1] Once the writer has met a schema that it does not know, nothing is read
+//        from it either.
 //
 // Nothing is checked here: PostgreSQL looks after its own pages (checksums, amcheck), and whether
 // every index delivers the rows it should is shown by the walk over all tables.
@@ -34,7 +35,7 @@ static Status reader_begin(RemoteReader *reader, Diag *diag) {
     self->is_open = false;
     TRY(pg_link_connect(&self->link, diag));
     if (!address->is_newer) return OK;
-    TRY(pg_schema_check(&self->link, diag)); // [D1]
+    TRY(pg_schema_check(&self->link, diag)); // [postgres-reader-1]
     address->is_newer = false;
     return OK;
 }

@@ -8,11 +8,12 @@
 // operations, its transaction lasts as long as one flush of the log, and rows that are never
 // contended need no locks, no retries and no order of locking (docs/decisions/0010).
 //
-//   [X1] Every transaction takes the row of `store` before it reads or writes anything else.
-//   [X2] A connection lost while a commit was under way is noted in the address: it is settled
-//        (pg_link_settle) before anything is read or written on another one. [E4]
-//   [X3] A node that stands still in the middle of a transaction is cut off by the server, or by
-//        whoever waited for it in vain.
+//   [postgres-remote-1] Every transaction takes the row of `store` before it reads or writes
+//        anything else.
+//   [postgres-remote-2] A connection lost while a commit was under way is noted in the address: it
+//        is settled (pg_link_settle) before anything is read or written on another one. [remote-4]
+//   [postgres-remote-3] A node that stands still in the middle of a transaction is cut off by the
+//        server, or by whoever waited for it in vain.
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/postgres/internal.h"
@@ -57,7 +58,7 @@ static Status remote_connect(Remote *remote, bool *ret_is_new, Diag *diag) {
     return OK;
 }
 
-// [X2]
+// [postgres-remote-2]
 static void note_lost(PgRemote *self, int pid) {
     PgAddress *address = self->link.address;
     pthread_mutex_lock(&address->mutex);
@@ -98,7 +99,7 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
     int pid = PQbackendPID(link->connection);
     bool is_begin = !self->is_open;
     bool has_changes = is_begin && list->changes != NULL && *version != VERSION_ANY;
-    if (is_begin) { // [X1]
+    if (is_begin) { // [postgres-remote-1]
         pg_link_send(link, PG_BEGIN);
         send_plain(self, PG_SHAPE_LOCK);
     }
@@ -159,7 +160,7 @@ static void send_all(PgRemote *self, const RowWrite *writes, size_t count) {
     }
 }
 
-// [E6] What is past its time goes with every few bodies, so that each costs little.
+// [remote-6] What is past its time goes with every few bodies, so that each costs little.
 static void send_body(PgRemote *self, int64_t version, Str body) {
     enum { TRIM_EVERY = 32 };
     pg_param_i64(&self->link, version);
@@ -183,7 +184,7 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
         if (!self->is_open) {
             pg_link_send(link, PG_BEGIN);
             pg_param_i64(link, version);
-            send_plain(self, PG_SHAPE_TAKE); // [X1]
+            send_plain(self, PG_SHAPE_TAKE); // [postgres-remote-1]
         } else if (count > 0) {
             send_plain(self, PG_SHAPE_RAISE);
         }
@@ -211,7 +212,7 @@ static Status remote_beat(Remote *remote, Beat *beat, Arena *arena, int64_t *ret
     PgLink *link = &self->link;
     if (!pg_link_is_alive(link)) return pg_lost(link->connection, diag);
     int pid = PQbackendPID(link->connection);
-    // [P5] of postgres/link.c; a transaction of its own ends with the pipeline.
+    // [postgres-link-5] of postgres/link.c; a transaction of its own ends with the pipeline.
     if (!self->is_open && beat->node != 0) pg_link_send(link, "SET TRANSACTION READ WRITE");
     pg_send_beat(link, beat);
     Diag detail;

@@ -1,8 +1,8 @@
 // Rows to parameters and back, all in PostgreSQL's binary form: numbers big-endian, text and bytes
 // as they are, a column of many rows as one array.
 //
-//   [B1] Parameters are sent in the order in which postgres/sql.c has numbered them.
-//   [B2] A null stays null, and empty stays empty.
+//   [postgres-rows-1] Parameters are sent in the order in which postgres/sql.c has numbered them.
+//   [postgres-rows-2] A null stays null, and empty stays empty.
 //
 // Not here: the SQL (postgres/sql.c), sending and waiting (postgres/link.c).
 #include "base/assert.h"

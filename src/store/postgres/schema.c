@@ -1,17 +1,18 @@
 // The schema: made when it is missing, brought up when this program knows more of it.
 //
-//   [V1] All of it happens in one transaction under an advisory lock, so that any number of nodes
-//        may start at once, and a crash leaves the schema as it was.
-//   [V2] Bringing up only adds what the tables of this program have and the schema has not: an
-//        older abide goes on working beside a newer one. What it could not work with raises
-//        PG_SCHEMA_VERSION: an older one does not open it then, and one that had it open is refused
-//        in its next transaction (PG_NEWER) and changes nothing any more.
-//   [V3] A schema with tables in it that are not ours is left untouched.
-//   [V4] The row of `store` is taken before any table is changed, as every writer does ([X1] of
-//        postgres/remote.c), so bringing up never waits in a circle with a batch. With a reader it
-//        could: so it waits shortly, lets go of everything, and tries again.
-//   [V5] Functions keep their meaning as long as the schema version stays: of two programs beside
-//        each other either may be the one that made them.
+//   [postgres-schema-1] All of it happens in one transaction under an advisory lock, so that any
+//        number of nodes may start at once, and a crash leaves the schema as it was.
+//   [postgres-schema-2] Bringing up only adds what the tables of this program have and the schema
+//        has not: an older abide goes on working beside a newer one. What it could not work with
+//        raises PG_SCHEMA_VERSION: an older one does not open it then, and one that had it open is
+//        refused in its next transaction (PG_NEWER) and changes nothing any more.
+//   [postgres-schema-3] A schema with tables in it that are not ours is left untouched.
+//   [postgres-schema-4] The row of `store` is taken before any table is changed, as every writer
+//        does ([postgres-remote-1] of postgres/remote.c), so bringing up never waits in a circle
+//        with a batch. With a reader it could: so it waits shortly, lets go of everything, and
+//        tries again.
+//   [postgres-schema-5] Functions keep their meaning as long as the schema version stays: of two
+//        programs beside each other either may be the one that made them.
 //
 // `layout` is a digest of what was made, so that an open normally asks for one row and no more.
 #include "base/containers/hash.h"
@@ -37,7 +38,7 @@ static const char functions_sql[] =
     // Lost in a crash of the server, which is a gap and no harm. Compressing it would cost more.
     "CREATE UNLOGGED TABLE IF NOT EXISTS %1$s.changes (version bigint PRIMARY KEY, "
     "body bytea NOT NULL); ALTER TABLE %1$s.changes ALTER COLUMN body SET STORAGE EXTERNAL; "
-    // `known` is the schema version that the caller knows. [V2]
+    // `known` is the schema version that the caller knows. [postgres-schema-2]
     "CREATE OR REPLACE FUNCTION %1$s.check_schema(present bigint, known bigint) RETURNS bigint "
     "LANGUAGE plpgsql AS $$ BEGIN IF present > known THEN "
     "RAISE EXCEPTION 'the schema has version %%, this abide knows versions up to %%', "
@@ -126,7 +127,7 @@ static Status newer(const char *schema, int64_t version, Diag *diag) {
 
 static Status found_check(const PgLink *link, const Found *found, Diag *diag) {
     const char *schema = link->address->schema;
-    if (found->foreign_count > 0) { // [V3]
+    if (found->foreign_count > 0) { // [postgres-schema-3]
         return diag_set(diag, ERR_INVALID, "STORE_NOT_OURS",
                         "the schema \"%s\" has tables that are not abide's; it was left "
                         "untouched. Name another one: ?schema=NAME",
@@ -186,7 +187,8 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
     Buf all;
     buf_init(&all, SCRIPT_SIZE_MAX);
     if (!found->has_schema) buf_printf(&all, "CREATE SCHEMA IF NOT EXISTS %s; ", schema);
-    if (found->is_ours) buf_printf(&all, "SELECT 1 FROM %s.store FOR UPDATE; ", schema); // [V4]
+    if (found->is_ours)
+        buf_printf(&all, "SELECT 1 FROM %s.store FOR UPDATE; ", schema); // [postgres-schema-4]
     append_functions(&all, schema);
     append_tables(&all, &link->sql, schema);
     buf_printf(&all,
@@ -199,13 +201,13 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
     return status;
 }
 
-// One attempt, in one transaction. [V1]
+// One attempt, in one transaction. [postgres-schema-1]
 static Status schema_try(PgLink *link, int64_t layout, Diag *diag) {
     buf_clear(&link->sql);
     buf_printf(&link->sql,
                PG_BEGIN "; SELECT pg_advisory_xact_lock(hashtextextended('abide %s', 0)); "
                         "SET LOCAL lock_timeout = %d",
-               link->address->schema, PG_SCHEMA_LOCK_TIMEOUT_MS); // [V4]
+               link->address->schema, PG_SCHEMA_LOCK_TIMEOUT_MS); // [postgres-schema-4]
     TRY(pg_link_query(link, buf_cstr(&link->sql), NULL, diag));
     Found found; // somebody may have made it meanwhile
     TRY(schema_look(link, &found, diag));

@@ -1,14 +1,14 @@
 // SQL text for PostgreSQL, written from the tables.
 //
-//   [Q1] Nothing here names a table or column of the store; adding one needs no change.
-//   [Q2] Text is kept as bytes (bytea): it compares by bytes and comes back as it went in, whatever
-//        it is and whatever the database's encoding. The views show it readable.
-//   [Q3] An index ends with the primary key, so that it delivers the order of a scan without a
-//        sort; a sparse index is a partial one, and a scan of it repeats the condition.
-//   [Q4] Writes are set-based: one statement per table, verb and set of columns, whatever the
-//        number of rows. One that does not find all its rows raises an error.
-//   [Q5] What a write costs depends on the rows it writes, not on the size of the table, whatever
-//        the planner thinks of it.
+//   [postgres-sql-1] Nothing here names a table or column of the store; adding one needs no change.
+//   [postgres-sql-2] Text is kept as bytes (bytea): it compares by bytes and comes back as it went
+//        in, whatever it is and whatever the database's encoding. The views show it readable.
+//   [postgres-sql-3] An index ends with the primary key, so that it delivers the order of a scan
+//        without a sort; a sparse index is a partial one, and a scan of it repeats the condition.
+//   [postgres-sql-4] Writes are set-based: one statement per table, verb and set of columns,
+//        whatever the number of rows. One that does not find all its rows raises an error.
+//   [postgres-sql-5] What a write costs depends on the rows it writes, not on the size of the
+//        table, whatever the planner thinks of it.
 #include "base/assert.h"
 #include "store/postgres/internal.h"
 
@@ -66,7 +66,7 @@ static void append_sparse_condition(Buf *sql, const Table *table, const IndexSpe
                column->name);
 }
 
-// Null comes before any text ([R3] of rowstore.h); PostgreSQL must be told.
+// Null comes before any text ([rowstore-3] of rowstore.h); PostgreSQL must be told.
 static void append_order(Buf *sql, const Column *column, bool is_descending) {
     buf_printf(sql, "\"%s\"%s", column->name, is_descending ? " DESC" : "");
     if (column->type == COLUMN_I64) return;
@@ -76,7 +76,7 @@ static void append_order(Buf *sql, const Column *column, bool is_descending) {
 void pg_sql_create_index(Buf *sql, const char *schema, const Table *table, uint8_t index) {
     const IndexSpec *spec = &table->indexes[index];
     RowOrder order = row_order(table, index);
-    uint8_t count = spec->is_unique ? spec->column_count : order.count; // [Q3]
+    uint8_t count = spec->is_unique ? spec->column_count : order.count; // [postgres-sql-3]
     buf_clear(sql);
     buf_printf(sql, "CREATE %sINDEX IF NOT EXISTS %s_%s ON %s.%s (",
                spec->is_unique ? "UNIQUE " : "", table->name, spec->name, schema, table->name);
@@ -241,7 +241,7 @@ static int append_unnest(Buf *sql, const Table *table, uint64_t wanted) {
 
 // The rows that are meant, as `v` with their place `at` beside the values. The keys come first and
 // each finds its row: with a plain join the planner may read the whole table once per key, when the
-// table seemed empty at its last analysis, as it does after a purge. [Q5]
+// table seemed empty at its last analysis, as it does after a purge. [postgres-sql-5]
 static int append_found(Buf *sql, const char *schema, const Table *table, uint64_t wanted) {
     buf_append_cstr(sql, "(SELECT v.*, k.at FROM ");
     int count = append_unnest(sql, table, wanted);
@@ -287,7 +287,7 @@ void pg_sql_write(Buf *sql, const char *schema, const RowWrite *write) {
         count = append_found(sql, schema, table, keys | write->changes);
     }
     buf_printf(sql, " RETURNING 1) SELECT %s.expect(count(*), $%d::bigint, '%s') FROM done", schema,
-               count + 1, table->name); // [Q4]
+               count + 1, table->name); // [postgres-sql-4]
 }
 
 // One row per beat, or one with nulls. A program that must not write has no lease to renew either.

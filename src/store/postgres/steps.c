@@ -5,21 +5,22 @@
 // A step is a function of the program we are in: nothing keeps it from sending COMMIT. What we can
 // do is to make sure that it does no harm, and to find out.
 //
-//   [G1] A COMMIT sent by a step fails on the server and takes everything with it: a deferred
+//   [steps-1] A COMMIT sent by a step fails on the server and takes everything with it: a deferred
 //        trigger (`guard`) is due then, which raises an error while abide.step is on. So what the
 //        steps before it in the batch wrote cannot come without their checkpoints.
-//   [G2] What a step sends after a ROLLBACK of its own finds a session that may not write ([P5]).
-//   [G3] The savepoint tells whether the transaction is still ours: it ends with it.
-//   [G4] Constraints that the application has deferred are checked before the savepoint is
+//   [steps-2] What a step sends after a ROLLBACK of its own finds a session that may not write
+//        ([postgres-link-5]).
+//   [steps-3] The savepoint tells whether the transaction is still ours: it ends with it.
+//   [steps-4] Constraints that the application has deferred are checked before the savepoint is
 //        released, so that a violation is the step's error and not the batch's. The check is done
 //        in a savepoint of its own and undone, which leaves them deferred for those who follow.
-//   [G5] Whatever a step changed of the session's settings, prepared statements and listening is
-//        as before when it has ended. It runs with the planner's own settings, not ours.
-//   [G6] A connection on which something is unread or under way, or which is in pipeline mode, is
-//        dropped: the server forgets the transaction with it.
-//   [G7] A step that has written to our tables is found out by the locks it holds: reading takes
-//        weaker ones, and what we write ourselves comes when the transaction is committed. Only the
-//        row of `store` is locked before, by us.
+//   [steps-5] Whatever a step changed of the session's settings, prepared statements and listening
+//        is as before when it has ended. It runs with the planner's own settings, not ours.
+//   [steps-6] A connection on which something is unread or under way, or which is in pipeline mode,
+//        is dropped: the server forgets the transaction with it.
+//   [steps-7] A step that has written to our tables is found out by the locks it holds: reading
+//        takes weaker ones, and what we write ourselves comes when the transaction is committed.
+//        Only the row of `store` is locked before, by us.
 //
 // Not here: what follows from the answer (runs/turn.c), the transaction itself
 // (postgres/remote.c).
@@ -29,7 +30,7 @@ Status pg_step_begin(PgLink *link, Diag *diag) {
     buf_clear(&link->sql);
     buf_printf(&link->sql,
                "SET LOCAL abide.step = 'on'; SET CONSTRAINTS %s.guard DEFERRED; "
-               "UPDATE %s.store SET is_abide = is_abide; " // [G1]
+               "UPDATE %s.store SET is_abide = is_abide; " // [steps-1]
                "SET LOCAL enable_seqscan = DEFAULT; SET LOCAL enable_hashjoin = DEFAULT; "
                "SET LOCAL enable_mergejoin = DEFAULT; SET LOCAL plan_cache_mode = DEFAULT; "
                "SAVEPOINT abide_step",
@@ -42,7 +43,7 @@ static Status expel(PgLink *link, const char *reason, Diag *diag) {
     return diag_set(diag, ERR_INVALID, "STEP_EXPELLED", "the step %s", reason);
 }
 
-// [G6] Whether the connection can be spoken to.
+// [steps-6] Whether the connection can be spoken to.
 static Status connection_check(PgLink *link, Diag *diag) {
     PGconn *connection = link->connection;
     if (!pg_link_is_alive(link)) {
@@ -72,11 +73,11 @@ static Status connection_check(PgLink *link, Diag *diag) {
 }
 
 // Runs what ends a step; `first` is the part that decides whether it is kept. *ret_has_written:
-// what is kept of it has changed our tables. [G7]
+// what is kept of it has changed our tables. [steps-7]
 static Status end_with(PgLink *link, const char *first, bool *ret_has_written, Diag *diag) {
     buf_clear(&link->sql);
     buf_append_cstr(&link->sql, first);
-    buf_append_cstr(&link->sql, "; RESET ROLE; RESET ALL; UNLISTEN *; " // [G5]
+    buf_append_cstr(&link->sql, "; RESET ROLE; RESET ALL; UNLISTEN *; " // [steps-5]
                                 "SET LOCAL abide.step = 'off'; ");
     pg_append_settings(&link->sql);
     buf_printf(&link->sql,
@@ -89,7 +90,8 @@ static Status end_with(PgLink *link, const char *first, bool *ret_has_written, D
                link->address->schema);
     PGresult *result = NULL;
     TRY(pg_link_query(link, buf_cstr(&link->sql), &result, diag));
-    // Some may be there that we do not know of ([P1] of postgres/link.c), but none may be missing.
+    // Some may be there that we do not know of ([postgres-link-1] of postgres/link.c), but none may
+    // be missing.
     if (pg_text_i64(result, 0) < (int64_t)link->statements.count) {
         pg_link_forget_statements(link);
     }
@@ -105,7 +107,7 @@ static Status undo(PgLink *link, Diag *diag) {
     Status status =
         end_with(link, "ROLLBACK TO abide_step; RELEASE abide_step", &has_written, &detail);
     if (status == OK) return OK;
-    if (pg_link_is_alive(link)) { // [G3]
+    if (pg_link_is_alive(link)) { // [steps-3]
         return expel(link, "has ended the transaction it takes part in", diag);
     }
     if (diag != NULL) *diag = detail;
@@ -121,7 +123,7 @@ Status pg_step_end(PgLink *link, bool is_kept, Diag *diag) {
     if (is_in_error) {
         (void)diag_set(&detail, ERR_CONFLICT, "STEP_UNDONE",
                        "a statement failed, and the step answered as if it had not");
-    } else { // [G4]
+    } else { // [steps-4]
         bool has_written = false;
         Status status = end_with(link,
                                  "SET LOCAL abide.step = 'off'; SAVEPOINT abide_check; "

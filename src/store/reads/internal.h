@@ -1,9 +1,10 @@
 // Reads: what the files of this folder share. Nobody else includes this.
 //
-//   [R1] A read touches nothing of the kernel but its configuration: it may run beside a commit.
-//   [R2] Every answer is bounded: by rows, by rows looked at, and by bytes. What stops early for
-//        either reason says where to go on (`next`).
-//   [R3] Listings of runs leave out the snapshots.
+//   [reads-internal-1] A read touches nothing of the kernel but its configuration: it may run
+//        beside a commit.
+//   [reads-internal-2] Every answer is bounded: by rows, by rows looked at, and by bytes. What
+//        stops early for either reason says where to go on (`next`).
+//   [reads-internal-3] Listings of runs leave out the snapshots.
 #pragma once
 #include "store/kernel/runs/snapshots.h"
 #include "store/read_request.h"

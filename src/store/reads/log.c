@@ -1,16 +1,19 @@
 // Reads of a run's log: its history, its checkpoints, what a runner needs, its result.
 //
-//   [H1] Checkpoints are ordered by position, not by the time they were written.
-//   [H2] A flow run with a snapshot needs only what its snapshot has not seen: the LOG_WAIT
-//        entries past log_seq. Any other run is replayed from its checkpoints; the failed attempts
-//        of its steps come with them, so that retries are counted across restarts.
-//   [H3] Checkpoints of the present incarnation stand past input_seq ([U5] of runs/turn.c).
-//   [H4] Why a run is paused stands in its log, and nearly always at the very end: while it is held
-//        nothing executes that could add to it. So the log is looked through from its end.
-//   [H5] The end of a task or child has the name and iteration of its beginning: the one of the
-//        same position in a script, the one with its id in a C workflow. Scripts do not number
-//        iterations; they are counted here, as rewinding does (runs/snapshots.c).
-//   [H6] Many runs are loaded in two questions: their rows, then what their logs and parents have.
+//   [reads-log-1] Checkpoints are ordered by position, not by the time they were written.
+//   [reads-log-2] A flow run with a snapshot needs only what its snapshot has not seen: the
+//        LOG_WAIT entries past log_seq. Any other run is replayed from its checkpoints; the failed
+//        attempts of its steps come with them, so that retries are counted across restarts.
+//   [reads-log-3] Checkpoints of the present incarnation stand past input_seq ([turn-5] of
+//        runs/turn.c).
+//   [reads-log-4] Why a run is paused stands in its log, and nearly always at the very end: while
+//        it is held nothing executes that could add to it. So the log is looked through from its
+//        end.
+//   [reads-log-5] The end of a task or child has the name and iteration of its beginning: the one
+//        of the same position in a script, the one with its id in a C workflow. Scripts do not
+//        number iterations; they are counted here, as rewinding does (runs/snapshots.c).
+//   [reads-log-6] Many runs are loaded in two questions: their rows, then what their logs and
+//        parents have.
 //
 // Not here: what a runner makes of them.
 #include "base/containers/map.h"
@@ -67,7 +70,7 @@ static void log_list_add(LogList *list, const LogRow *entry) {
     row_copy(&tables[TABLE_LOG], list->arena, entry, room);
 }
 
-static int position_compare(const void *left, const void *right) { // [H1]
+static int position_compare(const void *left, const void *right) { // [reads-log-1]
     const LogRow *a = left, *b = right;
     if (a->position != b->position) return a->position < b->position ? -1 : 1;
     return a->seq < b->seq ? -1 : a->seq > b->seq;
@@ -100,7 +103,7 @@ static void load_scans(const RunRow *run, LogRow *wanted, Scan ret_scans[2]) {
         .table = TABLE_LOG, .index = SCAN_PRIMARY, .match = wanted, .match_count = 2, .limit = 1};
 }
 
-// What the log has of a run whose row is in the load. [H2]
+// What the log has of a run whose row is in the load. [reads-log-2]
 static Status load_log(Reads *reads, RunLoad *load) {
     const RunRow *run = &load->run;
     Loading loading = {
@@ -187,7 +190,7 @@ static Status load_parent_id(Reads *reads, RunLoad *load) {
     return status == ERR_NOT_FOUND ? OK : status; // it is gone
 }
 
-Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads) { // [H6]
+Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads) { // [reads-log-6]
     ASSERT(which.count > 0 && which.count <= LOAD_KEYS_MAX);
     size_t start_size = reads->arena->used_size;
     RunLoadReply *replies = ARENA_ARRAY(reads->arena, RunLoadReply, which.count);
@@ -197,7 +200,8 @@ Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads) { // [H6
     ret_loads->replies = replies;
     for (size_t i = 0; i < which.count; i++, ret_loads->count++) {
         RunLoadReply *reply = &replies[i];
-        bool is_cut = i > 0 && reads->arena->used_size - start_size > READ_SIZE_MAX; // [R2]
+        bool is_cut =
+            i > 0 && reads->arena->used_size - start_size > READ_SIZE_MAX; // [reads-internal-2]
         if (is_cut) return OK;
         if (reply->status != OK) continue;
         reply->status = load_log(reads, &reply->load);
@@ -215,7 +219,7 @@ typedef struct StepName {
     int64_t count; // of a script: how often it was begun
 } StepName;
 
-// A task, a child or a wait that was begun. [H5]
+// A task, a child or a wait that was begun. [reads-log-5]
 typedef struct Begun {
     const StepName *name;
     int64_t iteration;
@@ -464,7 +468,7 @@ static const Str PAUSE_ASKED_FOR =
 static const Str PAUSE_UNKNOWN =
     STR("{\"type\":\"Unknown\",\"message\":\"its log does not say why\"}");
 
-// [H4] The last LOG_PAUSED entry among the last LIMIT_READ_LOOKS.
+// [reads-log-4] The last LOG_PAUSED entry among the last LIMIT_READ_LOOKS.
 static Status find_pause(Reads *reads, int64_t run, LogRow *ret_entry) {
     int64_t limit = 1;
     size_t count = 1;

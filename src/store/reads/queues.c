@@ -1,7 +1,8 @@
 // Reads of queues: limits, counts, and how long their oldest task has been waiting.
 //
-//   [X3] Queues have no number of their own: they are listed by name.
-//   [X4] The oldest task is found priority by priority, one row each, whatever the queue's depth.
+//   [reads-queues-3] Queues have no number of their own: they are listed by name.
+//   [reads-queues-4] The oldest task is found priority by priority, one row each, whatever the
+//        queue's depth.
 //
 // Not here: tasks themselves (reads/rest.c).
 #include "store/reads/internal.h"
@@ -10,7 +11,7 @@ enum { QUEUES_MAX = 100000 }; // rows of the table that a listing looks at
 
 // Blocked tasks are older than none of those that can be claimed before them, and delayed ones
 // are not waiting yet; so the claim index is enough.
-static Status oldest_find(Reads *reads, QueueStat *stat) { // [X4]
+static Status oldest_find(Reads *reads, QueueStat *stat) { // [reads-queues-4]
     for (int64_t rank = 1;;) {
         TaskRow wanted = {.queue = stat->row.name}, *rows = NULL;
         size_t count = 0;
@@ -80,7 +81,8 @@ static Status queues_scan(Reads *reads, Arena *arena, QueueRow **ret_rows, size_
     return OK;
 }
 
-Status read_queues(Reads *reads, const NamePageSpec *spec, QueuePage *ret_page) { // [X3]
+Status read_queues(Reads *reads, const NamePageSpec *spec,
+                   QueuePage *ret_page) { // [reads-queues-3]
     size_t limit = (size_t)read_limit(spec->limit), count = 0, first = 0;
     QueueRow *rows = NULL;
     Arena all;

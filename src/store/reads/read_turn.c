@@ -2,9 +2,9 @@
 //
 // An eventfd instead of a mutex, because it can be waited for a while without asking for the time.
 //
-//   [W1] The token is in the eventfd or with exactly one reader.
-//   [W2] Who gives it back says whether the server has answered; only that decides about is_down,
-//        and a reader whose patience is at an end.
+//   [read-turn-1] The token is in the eventfd or with exactly one reader.
+//   [read-turn-2] Who gives it back says whether the server has answered; only that decides about
+//        is_down, and a reader whose patience is at an end.
 //
 // Not here: how long an answer may take (postgres/link.c, redis/link.c).
 #include "store/reads/read_turn.h"

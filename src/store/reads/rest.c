@@ -1,9 +1,9 @@
 // Reads of everything else: events and topics, dead letters, tasks, definitions, nodes,
 // schedules, values that runs have set, tokens.
 //
-//   [X1] Pending events are listed oldest first, the order in which they will be taken; the rest
-//        newest first.
-//   [X2] Topics have no number of their own: they are listed by name.
+//   [rest-1] Pending events are listed oldest first, the order in which they will be taken; the
+//        rest newest first.
+//   [rest-2] Topics have no number of their own: they are listed by name.
 //
 // Not here: runs (reads/runs.c), logs (reads/log.c).
 #include "store/reads/internal.h"
@@ -33,7 +33,7 @@ Status read_signals(Reads *reads, const SignalFilter *filter, EventPage *ret_pag
     return events_walk(reads, EVENTS_BY_RUN, &match, &filter->page, ret_page);
 }
 
-// [V5] of events/events.c
+// [events-5] of events/events.c
 static Status topic_is_full(Reads *reads, const TopicRow *topic, bool *ret_is_full) {
     int64_t cap = topic->cap > 0 ? topic->cap : reads->kernel->config.events_per_topic;
     *ret_is_full = topic->visible != VISIBLE_AFTER_WAIT && topic->pending_count >= cap;
@@ -61,7 +61,7 @@ Status read_topic(Reads *reads, Str name, TopicStat *ret_topic) {
     return topic_is_full(reads, &ret_topic->row, &ret_topic->is_full);
 }
 
-Status read_topics(Reads *reads, const NamePageSpec *spec, TopicPage *ret_page) { // [X2]
+Status read_topics(Reads *reads, const NamePageSpec *spec, TopicPage *ret_page) { // [rest-2]
     size_t limit = (size_t)read_limit(spec->limit);
     TopicRow *rows = NULL;
     size_t count = 0;
@@ -212,7 +212,7 @@ Status read_definitions(Reads *reads, const DefinitionFilter *filter, Definition
 
 // ---- nodes ----
 
-// What a node says beside its row counts for more ([B1] of nodes/heartbeats.c).
+// What a node says beside its row counts for more ([heartbeats-1] of nodes/heartbeats.c).
 static void lease_fill(const Beat *look, NodeRow *node) {
     for (size_t i = 0; i < look->count && node->lease_until_ms >= 0; i++) {
         if (look->beats[i].node != node->key) continue;

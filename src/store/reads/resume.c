@@ -4,9 +4,9 @@
 // go on" is the row itself, ready and unowned. So there is never more than one per run, waking
 // costs no second write, and none can be lost or left over. For people who look at queues these
 // runs are shown as what they are for: tasks builtin.resume_workflow of the queue "system".
-//   [M1] A resume task has the key of its run, so it takes its place in a listing by key; its id is
-//        "resume-" and the id of the run.
-//   [M2] They are shown only: the node that claims the run does the task.
+//   [resume-1] A resume task has the key of its run, so it takes its place in a listing by key; its
+//        id is "resume-" and the id of the run.
+//   [resume-2] They are shown only: the node that claims the run does the task.
 //
 // Not here: claiming runs (nodes/nodes.c), stored tasks (reads/rest.c).
 #include "store/reads/internal.h"
@@ -18,7 +18,7 @@ static const Str RESUME_PREFIX = STR("resume-");
 
 enum { RESUME_KEYS_MAX = 100000 }; // ready runs that a listing looks at
 
-static void resume_describe(Reads *reads, const RunRow *run, TaskRow *ret_task) { // [M1]
+static void resume_describe(Reads *reads, const RunRow *run, TaskRow *ret_task) { // [resume-1]
     *ret_task = (TaskRow){
         .key = run->key,
         .id = arena_printf(reads->arena, "resume-%.*s", STR_ARG(run->id)),

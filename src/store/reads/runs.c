@@ -1,10 +1,10 @@
 // Reads of runs: one run, listings by the index that fits the filter best, who waits, what
 // a node owns.
 //
-//   [L1] Listings are newest first by key and go on strictly below the cursor, so rows that come
-//        and go meanwhile neither repeat nor hide others.
-//   [L2] The most selective condition that has an index drives the walk; all others are checked
-//        on each row.
+//   [reads-runs-1] Listings are newest first by key and go on strictly below the cursor, so rows
+//        that come and go meanwhile neither repeat nor hide others.
+//   [reads-runs-2] The most selective condition that has an index drives the walk; all others are
+//        checked on each row.
 //
 // Not here: logs, inputs, results (reads/log.c).
 #include "store/reads/internal.h"
@@ -284,7 +284,7 @@ static Status list_by_walk(Reads *reads, Filtering *filtering) {
     return OK;
 }
 
-static Status list_choose(Reads *reads, Filtering *filtering) { // [L2]
+static Status list_choose(Reads *reads, Filtering *filtering) { // [reads-runs-2]
     const RunFilter *filter = filtering->filter;
     if (!str_is_null(filter->ids)) return list_by_ids(reads, filtering);
     bool has_state = !str_is_null(filter->state_key) && !str_is_null(filter->state_value);

@@ -2,7 +2,8 @@
 //
 // A walk merges up to a handful of ordered sources by key and keeps the rows that are wanted, so
 // that "runs in state a or b" costs what its page costs, however many other runs there are.
-//   [R2] It stops after a page, after LIMIT_READ_LOOKS rows, or after READ_SIZE_MAX bytes.
+//   [reads-store-2] It stops after a page, after LIMIT_READ_LOOKS rows, or after READ_SIZE_MAX
+//        bytes.
 //
 // Not here: the questions (reads/*.c by noun).
 #include "base/array.h"
@@ -76,7 +77,7 @@ static Status read_once(const Kernel *kernel, Arena *arena, ReadRequest *request
 Status kernel_read(Store *store, Arena *arena, ReadRequest *request, Diag *diag) {
     const Kernel *kernel = (const Kernel *)store;
     bool is_retry = false;
-    for (int attempt = 1;; attempt++) { // [R10] of rowstore.h
+    for (int attempt = 1;; attempt++) { // [rowstore-10] of rowstore.h
         ArenaMark mark = arena_mark(arena);
         Status status = read_once(kernel, arena, request, &is_retry, diag);
         if (!is_retry || attempt == READ_ATTEMPTS_MAX) return status;
@@ -156,7 +157,7 @@ static void walk_keep(Reads *reads, Walk *walk, size_t *capacity, void *row) {
         if (walk->count > 0) memcpy(grown, walk->rows, walk->count * table->row_size);
         walk->rows = grown;
     }
-    if (walk->table == TABLE_RUNS) ((RunRow *)row)->snapshot = STR_NULL; // [R3]
+    if (walk->table == TABLE_RUNS) ((RunRow *)row)->snapshot = STR_NULL; // [reads-internal-3]
     row_copy(table, reads->arena, row, walk->rows + walk->count * table->row_size);
     walk->count++;
 }
@@ -167,8 +168,8 @@ static Status walk_all(Reads *reads, Walk *walk) {
     int64_t last_key = 0; // the last row that is dealt with
     for (int64_t looks = 0;; looks++) {
         char *row;
-        bool is_cut =
-            looks >= LIMIT_READ_LOOKS || reads->arena->used_size - start_size > size_max; // [R2]
+        bool is_cut = looks >= LIMIT_READ_LOOKS ||
+                      reads->arena->used_size - start_size > size_max; // [reads-store-2]
         TRY(walk_next(reads, walk, &row));
         if (!row) return OK;
         if (is_cut) {

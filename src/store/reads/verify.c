@@ -2,13 +2,16 @@
 //
 // Each table is walked once, in chunks, so that memory does not depend on the size of the store.
 // The first contradiction ends the check: ERR_CORRUPT, with text that names it.
-//   [Z1] Counters equal what they count; the key sequence is past every key.
-//   [Z2] Waiter rows and the EVENT items of suspended runs' wait sets name each other.
-//   [Z3] Everything that belongs to a run, belongs to a run that exists.
-//   [Z4] Columns that drive claims and timers agree with the state ([N2], [N4] of runs/runs.c).
-//   [Z5] Queues and concurrency keys count the tasks that there are (model/queue.h), and who of a
-//        key may be claimed follows from its queue's limit ([J1] and [J2] of tasks/keys.c).
-//   [Z6] No open task is among those its run takes for ended ([I2] of runs/idle.c).
+//   [reads-verify-1] Counters equal what they count; the key sequence is past every key.
+//   [reads-verify-2] Waiter rows and the EVENT items of suspended runs' wait sets name each other.
+//   [reads-verify-3] Everything that belongs to a run, belongs to a run that exists.
+//   [reads-verify-4] Columns that drive claims and timers agree with the state ([runs-2], [runs-4]
+//        of runs/runs.c).
+//   [reads-verify-5] Queues and concurrency keys count the tasks that there are (model/queue.h),
+//        and who of a key may be claimed follows from its queue's limit ([keys-1] and [keys-2] of
+//        tasks/keys.c).
+//   [reads-verify-6] No open task is among those its run takes for ended ([runs-idle-2] of
+//        runs/idle.c).
 //
 // Not here: the backend's own check of its file, which runs first (RowStoreOps.check).
 #include "base/assert.h"
@@ -84,7 +87,8 @@ static Status run_find(Verify *verify, int64_t key, RunRow *ret_run) {
 
 // ---- runs ----
 
-static Status waiter_check(Verify *verify, const RunRow *run, const WaitItem *item) { // [Z2]
+static Status waiter_check(Verify *verify, const RunRow *run,
+                           const WaitItem *item) { // [reads-verify-2]
     WaiterRow wanted = {.key = item->waiter}, waiter;
     Status status = rows_get(verify->rows, TABLE_WAITERS, &wanted, &verify->scratch, &waiter);
     if (status == ERR_NOT_FOUND) return bad(verify, "a parked run has lost a waiter", run->id);
@@ -106,7 +110,8 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
         return bad(verify, "a wait set cannot be read", run->id);
     }
     if (run->state != RUN_SUSPENDED) return OK;
-    if (run->due_at_ms != earliest_of(wait_set_deadline(&set), run->deadline_at_ms)) { // [Z4]
+    if (run->due_at_ms !=
+        earliest_of(wait_set_deadline(&set), run->deadline_at_ms)) { // [reads-verify-4]
         return bad(verify, "a parked run is due at another time than its waits", run->id);
     }
     for (size_t i = 0; i < set.count; i++) {
@@ -115,17 +120,17 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
     return OK;
 }
 
-static bool claim_is_sane(const RunRow *run) {           // [Z4]
-    if (run->home != 0 && run->owner != 0) return false; // [Y2] of nodes/affinity.c
+static bool claim_is_sane(const RunRow *run) {           // [reads-verify-4]
+    if (run->home != 0 && run->owner != 0) return false; // [affinity-2] of nodes/affinity.c
     bool is_reserved = run->owner < 0;
     if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
-        return false; // [N2] of runs/runs.c
+        return false; // [runs-2] of runs/runs.c
     if (run->state == RUN_RUNNING) return run->claim_rank == claim_rank(run->priority);
     return run->claim_rank == 0 && run->owner == 0 &&
            (run->home == 0 || run->state == RUN_SUSPENDED);
 }
 
-static bool due_is_sane(const RunRow *run) { // [Z4]; parked runs: waits_verify
+static bool due_is_sane(const RunRow *run) { // [reads-verify-4]; parked runs: waits_verify
     switch ((RunState)run->state) {
     case RUN_PENDING: return run->due_at_ms > 0;
     case RUN_RUNNING: return run->due_at_ms == run->deadline_at_ms;
@@ -159,7 +164,7 @@ static Status run_check(Verify *verify, const void *row) {
     verify->counts[COUNTER_RUNS_READY] += run_is_ready(run);
     if (!claim_is_sane(run)) return bad(verify, "a run's claim disagrees with its state", run->id);
     if (!due_is_sane(run)) return bad(verify, "a run's due time disagrees with its state", run->id);
-    if (run->parent != 0) { // [Z3]
+    if (run->parent != 0) { // [reads-verify-3]
         RunRow parent;
         Status status = run_find(verify, run->parent, &parent);
         if (status == ERR_NOT_FOUND) return bad(verify, "a run's parent is missing", run->id);
@@ -169,7 +174,7 @@ static Status run_check(Verify *verify, const void *row) {
     return waits_verify(verify, run);
 }
 
-static Status waiter_row_check(Verify *verify, const void *row) { // [Z2]
+static Status waiter_row_check(Verify *verify, const void *row) { // [reads-verify-2]
     const WaiterRow *waiter = row;
     RunRow run;
     Status status = run_find(verify, waiter->run, &run);
@@ -228,7 +233,7 @@ static Status log_check(Verify *verify, const RunRow *run) {
 }
 
 // Kept snapshots are numbered without gaps and describe turns one after the other.
-static Status snapshots_check(Verify *verify, const RunRow *run) { // [P1], [P2]
+static Status snapshots_check(Verify *verify, const RunRow *run) { // [snapshot-1], [snapshot-2]
     // Those of an expired run may be half removed already.
     bool is_going = run_state_is_terminal(run->state) && run->due_at_ms != 0;
     SnapshotRow last = {0};
@@ -257,7 +262,7 @@ static Status snapshots_check(Verify *verify, const RunRow *run) { // [P1], [P2]
     }
 }
 
-static Status states_check(Verify *verify, const RunRow *run) { // [I3]
+static Status states_check(Verify *verify, const RunRow *run) { // [states-3]
     StateRow wanted = {.run = run->key}, *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_STATES,
@@ -282,7 +287,7 @@ static Status belongings_check(Verify *verify, TableNumber table, int index, siz
         RunRow owner;
         arena_reset(&verify->scratch);
         Status status = run_find(verify, run, &owner);
-        if (status == ERR_NOT_FOUND) { // [Z3]
+        if (status == ERR_NOT_FOUND) { // [reads-verify-3]
             return diag_set(verify->diag, ERR_CORRUPT, "STORE_CORRUPT",
                             "table %s has rows of a run that does not exist: %lld",
                             tables[table].name, (long long)run);
@@ -337,7 +342,7 @@ static Status topics_check(Verify *verify) {
     TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
     for (size_t i = 0; i < count; i++) {
         TopicCount *counted = topic_count(verify, rows[i].name);
-        if (counted->count != rows[i].pending_count) { // [Z1]
+        if (counted->count != rows[i].pending_count) { // [reads-verify-1]
             return bad(verify, "a topic counts its events wrongly", rows[i].name);
         }
         counted->count = 0;
@@ -364,7 +369,7 @@ static void count_task(Verify *verify, const TaskRow *task) {
     count->running_count += task->state == TASK_LEASED;
 }
 
-static bool place_is_sane(const TaskRow *task) { // [Z4]
+static bool place_is_sane(const TaskRow *task) { // [reads-verify-4]
     int64_t rank = claim_rank(task->priority);
     if (str_is_null(task->concurrency_key)) return task->key_rank == 0;
     switch (key_place(task->key_rank)) {
@@ -387,10 +392,10 @@ static Status task_check(Verify *verify, const void *row) {
     verify->counts[COUNTER_TASKS_FIRST + task->state]++;
     count_task(verify, task);
     bool can_wait = task->claim_rank > 0 || task->due_at_ms > 0 || task->key_rank > 0;
-    bool is_sane =
-        task->state == TASK_QUEUED
-            ? can_wait
-            : task->claim_rank == 0 && (task->state != TASK_LEASED || task->due_at_ms > 0); // [Z4]
+    bool is_sane = task->state == TASK_QUEUED
+                       ? can_wait
+                       : task->claim_rank == 0 && (task->state != TASK_LEASED ||
+                                                   task->due_at_ms > 0); // [reads-verify-4]
     if (!is_sane) return bad(verify, "a task can neither be claimed nor come due", task->id);
     if (!place_is_sane(task)) {
         return bad(verify, "a task's place among those of its key disagrees with its state",
@@ -401,13 +406,14 @@ static Status task_check(Verify *verify, const void *row) {
     Status status = run_find(verify, task->run, &run);
     if (status == ERR_NOT_FOUND) return bad(verify, "a task's run is missing", task->id);
     TRY(status);
-    bool is_passed = task->state <= TASK_LEASED && task->key <= run.tasks_ended_key; // [Z6]
+    bool is_passed =
+        task->state <= TASK_LEASED && task->key <= run.tasks_ended_key; // [reads-verify-6]
     return is_passed ? bad(verify, "a run takes an open task for ended", task->id) : OK;
 }
 
 // ---- queues and their keys ----
 
-static Status queues_check(Verify *verify) { // [Z5]
+static Status queues_check(Verify *verify) { // [reads-verify-5]
     QueueRow *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_QUEUES, .index = SCAN_PRIMARY, .limit = VERIFY_TOPICS_MAX};
@@ -468,7 +474,7 @@ static Status key_walk(Verify *verify, const TaskKeyRow *key, KeyWalk *walk) {
     }
 }
 
-static Status task_key_check(Verify *verify, const void *row) { // [Z5]
+static Status task_key_check(Verify *verify, const void *row) { // [reads-verify-5]
     const TaskKeyRow *key = row;
     KeyWalk walk = {0};
     QueueRow wanted = {.name = key->queue}, queue;
@@ -528,7 +534,7 @@ static Status nothing_to_check(Verify *verify, const void *row) {
     return OK;
 }
 
-static Status counters_check(Verify *verify) { // [Z1]
+static Status counters_check(Verify *verify) { // [reads-verify-1]
     int64_t stored[COUNTER_COUNT] = {0};
     CounterRow *rows = NULL;
     size_t count = 0;
@@ -607,7 +613,7 @@ static Status verify_once(RowStore *rows, int64_t *ret_row_count, bool *is_retry
 Status kernel_verify(Store *store, int64_t *ret_row_count, Diag *diag) {
     const Kernel *kernel = (const Kernel *)store;
     bool is_retry = false;
-    for (int attempt = 1;; attempt++) { // [R10] of rowstore.h
+    for (int attempt = 1;; attempt++) { // [rowstore-10] of rowstore.h
         Status status = verify_once(kernel->reader, ret_row_count, &is_retry, diag);
         if (!is_retry || attempt == READ_ATTEMPTS_MAX) return status;
     }

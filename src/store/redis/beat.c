@@ -1,11 +1,12 @@
 // Leases beside the rows (nodes/heartbeats.c): one call says that a node lives, and is answered
 // with the version of the store, what all nodes have said last, and the node's own row.
 //
-//   [W1] A beat raises no version and waits for no ticket.
-//   [W2] The server does not look into rows: whether the node was fenced off is read here.
-//   [W3] Beats are kept as durably as the log of the server is, and in its order. A server that
+//   [beat-1] A beat raises no version and waits for no ticket.
+//   [beat-2] The server does not look into rows: whether the node was fenced off is read here.
+//   [beat-3] Beats are kept as durably as the log of the server is, and in its order. A server that
 //        lost its last seconds has lost the last beat of a node at most, and the one before it
-//        holds for most of a lease ([B3]); the next one is never further away than a third.
+//        holds for most of a lease ([redis-rows-3]); the next one is never further away than a
+//        third.
 #include "base/text/number.h"
 #include "store/redis/internal.h"
 #include <stdio.h>
@@ -55,7 +56,7 @@ static Status answer_take(RedisLink *link, const redisReply *reply, Beat *beat, 
     Fetch own = {.scan = {.table = TABLE_NODES}};
     TRY(redis_take_rows(link, reply->element[3], arena, &own, diag));
     const NodeRow *node = (const NodeRow *)(const void *)own.rows;
-    beat->is_fenced = own.count == 0 || node->lease_until_ms < 0; // [W2]
+    beat->is_fenced = own.count == 0 || node->lease_until_ms < 0; // [beat-2]
     return OK;
 }
 
@@ -63,7 +64,7 @@ static Status beat_once(RedisLink *link, Beat *beat, Arena *arena, int64_t *ret_
                         Diag *diag) {
     redisReply *reply = NULL;
     call_begin(link, beat);
-    TRY(redis_call_run(link, beat->node != 0 ? "beat" : "leases", &reply, diag)); // [W1]
+    TRY(redis_call_run(link, beat->node != 0 ? "beat" : "leases", &reply, diag)); // [beat-1]
     Status status = redis_call_status(link, reply, diag);
     if (status == OK && !redis_reply_i64(reply, 1, ret_version)) {
         status = redis_strange("an answer without a version", diag);

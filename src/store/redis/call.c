@@ -4,7 +4,7 @@
 // versions of abide stand beside each other there. A server that has not got them (a new one, a
 // flushed one, a replica that was promoted early) is given them when it says so.
 //
-//   [C1] Keys are declared by the call that touches them: the common ones first, always.
+//   [redis-call-1] Keys are declared by the call that touches them: the common ones first, always.
 #include "base/assert.h"
 #include "base/containers/hash.h"
 #include "base/text/number.h"
@@ -28,7 +28,8 @@ void redis_call_begin(RedisLink *link) {
     buf_clear(&link->arguments);
     link->key_count = link->argument_count = 0;
     memset(link->places, 0, sizeof(link->places));
-    for (int key = 0; key < REDIS_KEY_COMMON_COUNT; key++) redis_call_place(link, key); // [C1]
+    for (int key = 0; key < REDIS_KEY_COMMON_COUNT; key++)
+        redis_call_place(link, key); // [redis-call-1]
 }
 
 int redis_call_place(RedisLink *link, int key) {

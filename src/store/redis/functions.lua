@@ -6,11 +6,11 @@
 --   rows       a hash per table: bytes of the primary key -> the row, encoded by the client
 --   orders     a sorted set per index, all scores 0: bytes that sort as the index does
 --
---   [L1] A commit is checked whole before its first write: nothing that can fail comes after it. The
+--   [functions-1] A commit is checked whole before its first write: nothing that can fail comes after it. The
 --        server runs a function to its end, and writes its effects to the log as one transaction.
---   [L2] Whoever holds the ticket keeps other writers out while it lasts. It is a courtesy that ends by
+--   [functions-2] Whoever holds the ticket keeps other writers out while it lasts. It is a courtesy that ends by
 --        itself: what protects the content is the version, which each commit must name and raises.
---   [L3] ARGV begins with the holder, the version that is expected ('' = any) and the layout.
+--   [functions-3] ARGV begins with the holder, the version that is expected ('' = any) and the layout.
 
 local STORE, TICKET, FREED, WANTED, CHANGES, BEATS = 1, 2, 3, 4, 5, 6
 local CHUNK = 1000 -- fields per command: what Lua can unpack is limited
@@ -94,7 +94,7 @@ local function answer(keys, args, at, answers)
   return answers
 end
 
--- [L3], questions
+-- [functions-3], questions
 local function read(keys, args)
   local refused, version = refusal(keys, args)
   if refused then return refused end
@@ -110,7 +110,7 @@ local function changes_since(keys, from, version)
   return redis.call('HMGET', keys[CHANGES], unpack(wanted))
 end
 
--- [L3], milliseconds of the ticket, version to know the changes since ('' = none), how many at most,
+-- [functions-3], milliseconds of the ticket, version to know the changes since ('' = none), how many at most,
 -- questions
 local function fetch(keys, args)
   local wait = busy(keys, args)
@@ -160,7 +160,7 @@ end
 --   remove           field …                  list     '0', member …         unlist   member …
 local STEP = {insert = 2, update = 2, keep = 3, remove = 1}
 
--- [L1] A key that is of another kind, or a row that is not as the writer believes, ends it here.
+-- [functions-1] A key that is of another kind, or a row that is not as the writer believes, ends it here.
 local function check(keys, args, first)
   local at = first
   while at <= #args do
@@ -206,7 +206,7 @@ local function keep_body(keys, version, body, kept)
   redis.call('HDEL', keys[CHANGES], string.format('%.0f', version - kept))
 end
 
--- [L3], channel to tell ('' = nobody), body of the version, how many bodies are kept, groups
+-- [functions-3], channel to tell ('' = nobody), body of the version, how many bodies are kept, groups
 local function commit(keys, args)
   local wait = busy(keys, args)
   if wait then return wait end
@@ -223,7 +223,7 @@ local function commit(keys, args)
   return {'ok', string.format('%.0f', version)}
 end
 
--- [L3] A commit whose answer was lost has happened by now, or finds another version.
+-- [functions-3] A commit whose answer was lost has happened by now, or finds another version.
 local function settle(keys, args)
   if redis.call('EXISTS', keys[STORE]) == 0 then return {'missing'} end
   local version = redis.call('HINCRBY', keys[STORE], 'version', 1)
@@ -232,7 +232,7 @@ local function settle(keys, args)
   return {'ok', string.format('%.0f', version)}
 end
 
--- [L3]
+-- [functions-3]
 local function give_back(keys, args)
   release(keys, args)
   return {'ok'}
@@ -249,7 +249,7 @@ local function leases(keys)
   return {'ok', version, redis.call('HGETALL', keys[BEATS])}
 end
 
--- [L3], node, what it says, end of the leases that are forgotten, questions (its own row)
+-- [functions-3], node, what it says, end of the leases that are forgotten, questions (its own row)
 local function beat(keys, args)
   local refused, version = refusal(keys, args)
   if refused then return refused end
@@ -315,7 +315,7 @@ local function open(keys, args, is_making)
   return answers
 end
 
--- [L3], place of the rows, then for each order: place, count, members. Answers how many rows there are,
+-- [functions-3], place of the rows, then for each order: place, count, members. Answers how many rows there are,
 -- and for each order how many members, and how many of those given.
 local function count(keys, args)
   local refused = refusal(keys, args)

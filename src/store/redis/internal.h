@@ -44,7 +44,7 @@ typedef enum RedisKeyKind { // the first ones are declared with every call, in t
     REDIS_KEY_TICKET,       // text that expires: who keeps other writers out
     REDIS_KEY_FREED,        // list: pushed to when the ticket is given back
     REDIS_KEY_WANTED,       // text that expires: somebody waits for the ticket
-    REDIS_KEY_CHANGES,      // hash: version -> what it changed [E6]
+    REDIS_KEY_CHANGES,      // hash: version -> what it changed [remote-6]
     REDIS_KEY_BEATS,        // hash: node -> until when its lease lasts
     REDIS_KEY_COMMON_COUNT,
 } RedisKeyKind;
@@ -72,7 +72,8 @@ typedef struct RedisAddress { // shared by writer, reader and listener; the last
     char prefix[REDIS_PREFIX_MAX + 1];
     pthread_mutex_t mutex;
     int user_count;
-    // [E4] Commits whose outcome is not known, by number. Whoever speaks to the server next raises
+    // [remote-4] Commits whose outcome is not known, by number. Whoever speaks to the server next
+    //      raises
     // the version, so that nothing of them comes later.
     int64_t lost_number, settled_number;
     char writer[REDIS_HOLDER_SIZE + 1]; // what comes from there is no news to us
@@ -113,7 +114,7 @@ typedef struct RedisLink {
 void redis_link_init(RedisLink *link, RedisAddress *address);
 void redis_link_done(RedisLink *link);
 void redis_link_drop(RedisLink *link); // the connection
-// Connects when that is needed, and settles what is open [E4]. Knows the layout afterwards.
+// Connects when that is needed, and settles what is open [remote-4]. Knows the layout afterwards.
 MUST_CHECK Status redis_link_connect(RedisLink *link, Diag *diag);
 // The connection alone: for those who only look at the server, or listen.
 MUST_CHECK Status redis_link_reach(RedisLink *link, Diag *diag);
@@ -135,7 +136,7 @@ void redis_call_begin(RedisLink *link);
 int redis_call_place(RedisLink *link, int key); // declares it; its place
 void redis_call_add(RedisLink *link, Str argument);
 void redis_call_add_i64(RedisLink *link, int64_t argument);
-void redis_call_add_head(RedisLink *link, int64_t version); // [L3] of redis/functions.lua
+void redis_call_add_head(RedisLink *link, int64_t version); // [functions-3] of redis/functions.lua
 // Calls "read", "commit" …; loads the functions when the server has not got them.
 MUST_CHECK Status redis_call_run(RedisLink *link, const char *function, redisReply **ret_reply,
                                  Diag *diag);

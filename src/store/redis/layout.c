@@ -1,17 +1,18 @@
 // The layout: which columns a row has on the server, in which order.
 //
-//   [V1] Making the store, or bringing it up, is one call: any number of nodes may start at once.
-//   [V2] Columns are stored in the order in which they came. Those that a newer abide has added
-//        stand at the end; an older one that goes on beside it leaves them as they are.
-//   [V3] The layout has a number, which every call names: who knows an older one looks again.
-//   [V4] Indexes cannot be added that way, since an older abide would not fill them: a store with
-//        other ones is refused.
-//   [V5] Keys that are there but not ours are left untouched.
+//   [layout-1] Making the store, or bringing it up, is one call: any number of nodes may start at
+//        once.
+//   [layout-2] Columns are stored in the order in which they came. Those that a newer abide has
+//        added stand at the end; an older one that goes on beside it leaves them as they are.
+//   [layout-3] The layout has a number, which every call names: who knows an older one looks again.
+//   [layout-4] Indexes cannot be added that way, since an older abide would not fill them: a store
+//        with other ones is refused.
+//   [layout-5] Keys that are there but not ours are left untouched.
 #include "base/containers/hash.h"
 #include "store/redis/internal.h"
 #include <stdio.h>
 
-// [V4] The same number in every program whose indexes sort alike.
+// [layout-4] The same number in every program whose indexes sort alike.
 static uint32_t orders_digest(Buf *text) {
     buf_clear(text);
     uint32_t digest = 0;
@@ -82,7 +83,7 @@ static Status newer(const RedisLink *link, Str format, Diag *diag) {
 
 static Status answer_take(RedisLink *link, const redisReply *reply, Diag *diag) {
     const char *prefix = link->address->prefix;
-    if (redis_reply_is(reply, 0, "foreign")) { // [V5]
+    if (redis_reply_is(reply, 0, "foreign")) { // [layout-5]
         return diag_set(diag, ERR_INVALID, "STORE_NOT_OURS",
                         "Redis has keys that begin with {%s}: and are not abide's; they were left "
                         "untouched. Name another prefix: ?prefix=NAME",
@@ -116,7 +117,7 @@ Status redis_layout_open(RedisLink *link, bool is_making, Diag *diag) {
     redis_call_add_i64(link, orders_digest(&link->bytes));
     add_tables(link);
     redisReply *reply = NULL;
-    TRY(redis_call_run(link, is_making ? "open" : "look", &reply, diag)); // [V1]
+    TRY(redis_call_run(link, is_making ? "open" : "look", &reply, diag)); // [layout-1]
     Status status = answer_take(link, reply, diag);
     freeReplyObject(reply);
     return status;

@@ -3,12 +3,13 @@
 // hiredis connects and reads the protocol; sending is done here, because a library must not let its
 // host be killed by SIGPIPE.
 //
-//   [P1] A connection that failed, or did not answer in time, is dropped at once, and with it what
-//        was known of the server. What became of a commit is settled before anything else is said
-//        to the server (remote.h).
-//   [P2] Every command is answered before the next one is sent.
-//   [P3] Nobody waits long for a server that stands still: after a few seconds without an answer a
-//        new connection is tried. One that is busy with a long function says at least that (BUSY).
+//   [redis-link-1] A connection that failed, or did not answer in time, is dropped at once, and
+//        with it what was known of the server. What became of a commit is settled before anything
+//        else is said to the server (remote.h).
+//   [redis-link-2] Every command is answered before the next one is sent.
+//   [redis-link-3] Nobody waits long for a server that stands still: after a few seconds without an
+//        answer a new connection is tried. One that is busy with a long function says at least that
+//        (BUSY).
 #include "base/env.h"
 #include "base/memory.h"
 #include "store/redis/internal.h"
@@ -46,7 +47,7 @@ void redis_link_done(RedisLink *link) {
 
 // ---- sending and receiving ----
 
-static Status lose(RedisLink *link, const char *reason, Diag *diag) { // [P1]
+static Status lose(RedisLink *link, const char *reason, Diag *diag) { // [redis-link-1]
     char text[160];
     snprintf(text, sizeof(text), "%s", reason);
     redis_link_drop(link);
@@ -77,7 +78,7 @@ static bool wait_for_file(int file, int timeout_ms) {
     return count > 0;
 }
 
-// Whether the server says anything to a new client. [P3]
+// Whether the server says anything to a new client. [redis-link-3]
 static bool server_answers(const RedisLink *link) {
     redisContext *context = context_new(link->address, REDIS_SILENCE_MS);
     if (context == NULL) return false;
@@ -91,7 +92,8 @@ static bool server_answers(const RedisLink *link) {
 
 static int64_t now_ns(void) { return (int64_t)env_monotonic_ns(env_system()); }
 
-// [P3] So that those who have other connections, or come back at once, need not find out too.
+// [redis-link-3] So that those who have other connections, or come back at once, need not find out
+//      too.
 static void silence_note(RedisLink *link) {
     atomic_store(&link->address->silent_until_ns, now_ns() + REDIS_SILENCE_KEPT_MS * 1000000LL);
 }
@@ -175,13 +177,14 @@ static Status introduce(RedisLink *link, Diag *diag) {
     return link->context != NULL ? OK : redis_lost(NULL, diag);
 }
 
-// A server that has gone away has said so: nothing else arrives while we ask nothing. [P2]
+// A server that has gone away has said so: nothing else arrives while we ask nothing.
+// [redis-link-2]
 static void farewell_read(RedisLink *link) {
     if (link->context != NULL && wait_for_file(link->context->fd, 0)) redis_link_drop(link);
 }
 
 Status redis_link_reach(RedisLink *link, Diag *diag) {
-    if (is_silent(link)) return redis_lost("the server does not answer", diag); // [P3]
+    if (is_silent(link)) return redis_lost("the server does not answer", diag); // [redis-link-3]
     farewell_read(link);
     if (link->context != NULL) return OK;
     const RedisAddress *address = link->address;
@@ -209,7 +212,7 @@ Status redis_link_reach(RedisLink *link, Diag *diag) {
     return status;
 }
 
-static Status settle(RedisLink *link, Diag *diag) { // [E4]
+static Status settle(RedisLink *link, Diag *diag) { // [remote-4]
     RedisAddress *address = link->address;
     pthread_mutex_lock(&address->mutex);
     int64_t lost_number = address->lost_number;

@@ -38,7 +38,7 @@ static bool listener_take(RemoteListener *listener) {
     for (void *reply = NULL; is_good; freeReplyObject(reply)) {
         is_good = redisGetReplyFromReader(link->context, &reply) == REDIS_OK;
         if (!is_good || reply == NULL) break;
-        is_news |= !redis_reply_is(reply, 2, link->address->writer); // [N3]
+        is_news |= !redis_reply_is(reply, 2, link->address->writer); // [listen-3]
     }
     if (!is_good) redis_link_drop(link);
     return is_news;

@@ -4,7 +4,7 @@
 // often names the version of its first answer with each question, and begins again if another one
 // has come. A read that had to begin again takes the ticket, so that nobody writes until its end.
 //
-//   [D1] All answers of a read are of one version.
+//   [redis-reader-1] All answers of a read are of one version.
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/version.h"
@@ -45,7 +45,7 @@ static Status call(RedisReader *self, const FetchList *list, bool is_retry, redi
                    Diag *diag) {
     RedisLink *link = &self->link;
     redis_call_begin(link);
-    redis_call_add_head(link, self->version); // [D1]
+    redis_call_add_head(link, self->version); // [redis-reader-1]
     if (is_retry) {
         redis_call_add_i64(link, REDIS_TICKET_MS);
         redis_call_add(link, STR(""));

@@ -8,12 +8,12 @@
 // is another one than the batch was made on, nothing is written. So that a batch that has to be
 // made again cannot fail for ever, it begins by taking a ticket, which keeps others from writing.
 //
-//   [X1] Every call that reads or writes names the version it expects, if any is known.
-//   [X2] The ticket is a courtesy that ends by itself; a writer that stood still while it held one
-//        finds another version and begins again.
-//   [X3] A connection lost while a commit was under way is noted in the address: the version is
-//        raised before anything is read or written on another one, and then the old commit has
-//        happened or is refused. [E4]
+//   [redis-remote-1] Every call that reads or writes names the version it expects, if any is known.
+//   [redis-remote-2] The ticket is a courtesy that ends by itself; a writer that stood still while
+//        it held one finds another version and begins again.
+//   [redis-remote-3] A connection lost while a commit was under way is noted in the address: the
+//        version is raised before anything is read or written on another one, and then the old
+//        commit has happened or is refused. [remote-4]
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/redis/internal.h"
@@ -67,7 +67,7 @@ static void changes_take(const redisReply *reply, int64_t distance, Arena *arena
     Str *bodies = ARENA_ARRAY(arena, Str, (size_t)distance);
     for (size_t i = 0; i < reply->elements; i++) {
         Str body = redis_reply_str(reply, i);
-        if (str_is_null(body)) return; // [E6]
+        if (str_is_null(body)) return; // [remote-6]
         bodies[i] = arena_str(arena, body);
     }
     *ret_changes = (Changes){bodies, reply->elements, true};
@@ -95,7 +95,7 @@ static Status fetch_once(RedisRemote *self, int64_t *version, const FetchList *l
     bool has_changes = !self->is_open && list->changes != NULL && *version != VERSION_ANY;
     bool is_anew = !self->is_open && (has_changes || *version == VERSION_ANY);
     redis_call_begin(link);
-    redis_call_add_head(link, has_changes ? VERSION_ANY : *version); // [X1]
+    redis_call_add_head(link, has_changes ? VERSION_ANY : *version); // [redis-remote-1]
     if (is_anew) {
         redis_call_add_i64(link, REDIS_TICKET_MS);
         if (has_changes) redis_call_add_i64(link, *version);
@@ -132,7 +132,7 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
 
 // ---- writing ----
 
-static void note_lost(RedisRemote *self) { // [X3]
+static void note_lost(RedisRemote *self) { // [redis-remote-3]
     RedisAddress *address = self->link.address;
     pthread_mutex_lock(&address->mutex);
     address->lost_number++;
@@ -158,7 +158,7 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
         return failed(self, status); // just the end of it
     }
     redis_call_begin(link);
-    redis_call_add_head(link, version); // [X1]
+    redis_call_add_head(link, version); // [redis-remote-1]
     redis_channel_name(&link->name, link->address);
     redis_call_add(link, list->has_news ? buf_str(&link->name) : STR(""));
     redis_call_add(link, str_is_null(list->body) ? STR("") : list->body);

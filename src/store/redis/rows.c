@@ -4,10 +4,11 @@
 // size + 1 and its bytes, or a single 0 for null and for the number 0, so that most numbers of a
 // row cost one byte. Numbers are zigzag, least significant byte first, without zeros at the end.
 //
-//   [B1] The server never needs to know which column a cell is, or of what type.
-//   [B2] A null stays null, and empty stays empty. Cells that are missing at the end are null
-//        or 0.
-//   [B3] What is written for a row's indexes follows from the row before and the row after.
+//   [redis-rows-1] The server never needs to know which column a cell is, or of what type.
+//   [redis-rows-2] A null stays null, and empty stays empty. Cells that are missing at the end are
+//        null or 0.
+//   [redis-rows-3] What is written for a row's indexes follows from the row before and the row
+//        after.
 //
 // Members of an index are the keys of row_key.h. They hold the primary key, in pieces.
 //
@@ -50,7 +51,7 @@ static bool row_take(const RedisTableLayout *layout, const Table *table, Str byt
                      void *row) {
     ByteReader reader = bytes_reader(bytes);
     bool is_bad = false;
-    for (uint8_t i = 0; i < layout->known_count && bytes_left(&reader) > 0; i++) { // [B2]
+    for (uint8_t i = 0; i < layout->known_count && bytes_left(&reader) > 0; i++) { // [redis-rows-2]
         const Column *column = &table->columns[layout->columns[i]];
         Str cell = bytes_get_str(&reader);
         if (column->type == COLUMN_I64) row_set_i64(row, column, cell_get_i64(cell, &is_bad));
@@ -109,7 +110,7 @@ static int place_in_order(const RowOrder *order, int column) {
     for (int i = 0; i < order->count; i++) {
         if (order->columns[i] == column) return i;
     }
-    UNREACHABLE(); // [K2]
+    UNREACHABLE(); // [row-key-2]
 }
 
 RedisPieces redis_pieces(const Table *table, int index) {
@@ -257,7 +258,7 @@ static bool is_touched(const Table *table, int index, const RowWrite *write) {
     return is_touched;
 }
 
-// [B3] What goes comes before what is added, so that nothing is taken away again.
+// [redis-rows-3] What goes comes before what is added, so that nothing is taken away again.
 static void add_members(Group *group, const RowWrite *writes, size_t count, int index) {
     const Table *table = &tables[writes->table];
     int key = redis_key_order(writes->table, index);

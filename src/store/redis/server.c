@@ -5,8 +5,8 @@
 //   appendfsync no         a crash of the machine loses what the system had not written yet
 //   no append-only file    a restart loses everything since the last snapshot, if there is one
 //
-//   [G1] P1 is claimed only when it was seen that the server flushes before it answers.
-//   [G2] A server that would throw rows away to make room is refused.
+//   [redis-server-1] P1 is claimed only when it was seen that the server flushes before it answers.
+//   [redis-server-2] A server that would throw rows away to make room is refused.
 #include "base/text/number.h"
 #include "store/redis/internal.h"
 #include <stdio.h>
@@ -46,7 +46,7 @@ static Status info_check(Str info, bool is_writing, Diag *diag) {
                         STR_ARG(info_line(info, "master_host")));
     }
     Str policy = info_line(info, "maxmemory_policy");
-    if (str_starts_with(policy, STR("allkeys-"))) { // [G2]
+    if (str_starts_with(policy, STR("allkeys-"))) { // [redis-server-2]
         return refuse(diag, "the server has maxmemory-policy", policy,
                       "it would drop parts of the store to make room: set it to noeviction");
     }
@@ -99,7 +99,7 @@ static Keeping keeping_of(Str is_aof, const char *flush, const char *is_lax) {
     if (strcmp(flush, "no") == 0) return KEEPS_SOMETIMES;
     if (strcmp(flush, "always") != 0) return KEEPS_UNKNOWN;
     if (strcmp(is_lax, "yes") == 0) return KEEPS_SOMETIMES;
-    return strcmp(is_lax, "no") == 0 ? KEEPS_ALL : KEEPS_UNKNOWN; // [G1]
+    return strcmp(is_lax, "no") == 0 ? KEEPS_ALL : KEEPS_UNKNOWN; // [redis-server-1]
 }
 
 Status redis_server_look(RedisLink *link, bool is_writing, RedisServer *ret_server, Diag *diag) {

@@ -1,8 +1,8 @@
 // The ticket: who has it keeps other writers out, for a few seconds at most.
 //
-//   [T1] It protects nothing: that is what versions are for. It ends by itself, so a node that dies
-//        or stands still with it holds up the others for no longer than that.
-//   [T2] Who waits is woken when it is given back, by a list that is popped from.
+//   [ticket-1] It protects nothing: that is what versions are for. It ends by itself, so a node
+//        that dies or stands still with it holds up the others for no longer than that.
+//   [ticket-2] Who waits is woken when it is given back, by a list that is popped from.
 #include "store/redis/internal.h"
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ enum {
     WAIT_MS_MAX = 1000,
 };
 
-static Status ticket_wait(RedisLink *link, int64_t wait_ms, Diag *diag) { // [T2]
+static Status ticket_wait(RedisLink *link, int64_t wait_ms, Diag *diag) { // [ticket-2]
     char seconds[24];
     snprintf(seconds, sizeof(seconds), "%.3f", (double)wait_ms / 1000);
     redis_key_name(&link->name, link->address, REDIS_KEY_FREED);
@@ -45,7 +45,7 @@ Status redis_call_patiently(RedisLink *link, const char *function, redisReply **
 }
 
 void redis_ticket_release(RedisLink *link) {
-    if (!redis_link_is_alive(link)) return; // [T1]
+    if (!redis_link_is_alive(link)) return; // [ticket-1]
     redisReply *reply = NULL;
     redis_call_begin(link);
     redis_call_add_head(link, VERSION_ANY);

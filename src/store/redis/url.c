@@ -6,7 +6,7 @@
 // Everything but the word redis may be left out: 127.0.0.1, 6379, database 0, prefix abide. In user
 // and password, %40 and the like stand for characters that would end them.
 //
-//   [A1] All keys begin with {prefix}: the braces make a cluster keep them in one place.
+//   [url-1] All keys begin with {prefix}: the braces make a cluster keep them in one place.
 #include "base/memory.h"
 #include "base/text/hex.h"
 #include "base/text/number.h"
@@ -187,7 +187,7 @@ void redis_address_leave(RedisAddress *address) {
 
 // ---- keys ----
 
-void redis_key_name(Buf *buf, const RedisAddress *address, int key) { // [A1]
+void redis_key_name(Buf *buf, const RedisAddress *address, int key) { // [url-1]
     static const char *const common[REDIS_KEY_COMMON_COUNT] = {
         [REDIS_KEY_STORE] = "store",   [REDIS_KEY_TICKET] = "ticket",   [REDIS_KEY_FREED] = "freed",
         [REDIS_KEY_WANTED] = "wanted", [REDIS_KEY_CHANGES] = "changes", [REDIS_KEY_BEATS] = "beats",

@@ -1,21 +1,21 @@
 // The feed: what each batch changes, told to the other nodes in the words of this file.
 //
-// A node that finds the version moved would have to forget its mirror and fetch again what it
-// works with; several busy nodes would do little else. So a commit hands the server its writes
-// once more as one body ([E6] of remote.h), and a node that is behind asks for the bodies past its
+// A node that finds the version moved would have to forget its mirror and fetch again what it works
+// with; several busy nodes would do little else. So a commit hands the server its writes once more
+// as one body ([remote-6] of remote.h), and a node that is behind asks for the bodies past its
 // version and applies them.
 //
 //   body = layout, last key of the sequence, then per row: table and kind, all columns (of removed
 //          rows just the key)
 //
-//   [F1] Applying all bodies between two versions makes a mirror of the one a mirror of the other
-//        ([M1]): rows that are in the mirror or in one of its known ranges follow, all others
-//        stay away.
-//   [F2] What cannot be read, comes from a program with other tables, or contradicts the mirror
+//   [feed-1] Applying all bodies between two versions makes a mirror of the one a mirror of the
+//        other ([remote-internal-1]): rows that are in the mirror or in one of its known ranges
+//        follow, all others stay away.
+//   [feed-2] What cannot be read, comes from a program with other tables, or contradicts the mirror
 //        counts as lost: everything is forgotten, which is always right.
-//   [F3] The keys that a foreign batch took from the sequence become unknown instead of its rows
-//        becoming known, or every node would carry the rows of all. One hole per batch, and none
-//        in the ranges of other indexes: what is due, or ready to be claimed, is seen.
+//   [feed-3] The keys that a foreign batch took from the sequence become unknown instead of its
+//        rows becoming known, or every node would carry the rows of all. One hole per batch, and
+//        none in the ranges of other indexes: what is due, or ready to be claimed, is seen.
 //
 // Not here: keeping bodies (postgres/remote.c), deciding when to ask (remote/rows.c).
 #include "base/containers/bytes.h"
@@ -91,7 +91,7 @@ static bool put_row(RemoteRows *self, TableNumber number, const void *row) {
         self->mirror_size += mirror_text_size(table, row) - mirror_text_size(table, before);
         return changes == 0 || rows_update(mirror_rows(self), number, row, changes) == OK;
     }
-    if (!mirror_wants_row(self, number, row)) return true; // [F1]
+    if (!mirror_wants_row(self, number, row)) return true; // [feed-1]
     mirror_grown(self, number, row);
     return rows_insert(mirror_rows(self), number, row) == OK;
 }
@@ -103,9 +103,9 @@ static bool remove_row(RemoteRows *self, TableNumber number, const void *key_row
 
 static bool body_apply(RemoteRows *self, Str body) {
     ByteReader reader = bytes_reader(body);
-    if (bytes_get_u32(&reader) != feed_layout()) return false; // [F2]
+    if (bytes_get_u32(&reader) != feed_layout()) return false; // [feed-2]
     int64_t first = last_key(self, &self->arena) + 1;
-    mirror_cut_keys(self, first, bytes_get_zigzag(&reader)); // [F3]
+    mirror_cut_keys(self, first, bytes_get_zigzag(&reader)); // [feed-3]
     while (bytes_left(&reader) > 0 && !reader.is_bad) {
         uint8_t number = bytes_get_u8(&reader);
         uint8_t kind = bytes_get_u8(&reader);
@@ -149,7 +149,7 @@ Status feed_catch_up(RemoteRows *self, bool *ret_is_changed, bool *ret_is_forgot
     *ret_is_forgotten = !is_good;
     if (is_good) return OK;
     int64_t present = self->version;
-    mirror_forget(self); // [F2]
+    mirror_forget(self); // [feed-2]
     self->version = present;
     return OK;
 }

@@ -5,19 +5,20 @@
 // remote/feed.c    what each batch changes, told to the other nodes
 // remote/rows.c    the verbs of a RowStore on top of them
 //
-//   [M1] At version `version`, inside a known range the mirror holds exactly the server's rows,
-//        with the writes of the open transaction applied. Rows outside of known ranges may be in
-//        it or not; those that are, are the server's too.
-//   [M2] The first fetch of a transaction begins one on the server and checks the version; so does
-//        the commit when nothing was fetched. If another node has written meanwhile, what was
-//        answered is out of date: `wants_restart` is set, and the next transaction begins on the
-//        server at once, with the changes of the others applied, so that it cannot happen twice in
-//        a row.
-//   [M3] Keys come from one ascending sequence (model/rows.h), so nothing lies beyond the counter:
-//        new rows need no look.
-//   [M4] A fetched row never replaces one that the transaction has written or removed.
-//   [M5] When the mirror grows too large, when the changes of others are not to be had, or when a
-//        transaction that has fetched fails, all of it is forgotten.
+//   [remote-internal-1] At version `version`, inside a known range the mirror holds exactly the
+//        server's rows, with the writes of the open transaction applied. Rows outside of known
+//        ranges may be in it or not; those that are, are the server's too.
+//   [remote-internal-2] The first fetch of a transaction begins one on the server and checks the
+//        version; so does the commit when nothing was fetched. If another node has written
+//        meanwhile, what was answered is out of date: `wants_restart` is set, and the next
+//        transaction begins on the server at once, with the changes of the others applied, so that
+//        it cannot happen twice in a row.
+//   [remote-internal-3] Keys come from one ascending sequence (model/rows.h), so nothing lies
+//        beyond the counter: new rows need no look.
+//   [remote-internal-4] A fetched row never replaces one that the transaction has written or
+//        removed.
+//   [remote-internal-5] When the mirror grows too large, when the changes of others are not to be
+//        had, or when a transaction that has fetched fails, all of it is forgotten.
 #pragma once
 #include "base/containers/vec.h"
 #include "store/remote/key_ranges.h"
@@ -40,7 +41,7 @@ typedef struct WriteUndo { // since the savepoint
 
 typedef struct RemoteTable {
     RowOrder orders[1 + TABLE_INDEXES_MAX]; // the primary one first
-    KeyRanges known[1 + TABLE_INDEXES_MAX]; // [M1]
+    KeyRanges known[1 + TABLE_INDEXES_MAX]; // [remote-internal-1]
     Ordered writes;                         // by primary key
 } RemoteTable;
 
@@ -79,11 +80,11 @@ static inline RowStore *mirror_rows(const RemoteRows *self) { return self->mirro
 // The key of a row in an index; valid until the next call.
 Str mirror_key(RemoteRows *self, TableNumber table, int index, const void *row);
 void mirror_known_clear(RemoteRows *self);
-void mirror_forget(RemoteRows *self); // [M5], outside of a transaction
+void mirror_forget(RemoteRows *self); // [remote-internal-5], outside of a transaction
 void mirror_close(RemoteRows *self);
 size_t mirror_text_size(const Table *table, const void *row);
 void mirror_grown(RemoteRows *self, TableNumber table, const void *row);
-MUST_CHECK Status remote_out_of_date(RemoteRows *self); // [M2]
+MUST_CHECK Status remote_out_of_date(RemoteRows *self); // [remote-internal-2]
 MUST_CHECK Status mirror_fetch_all(RemoteRows *self, Fetch *fetches, size_t count);
 MUST_CHECK Status mirror_fetch_one(RemoteRows *self, const Scan *scan);
 Scan mirror_key_scan(TableNumber table, const void *key_row);
@@ -97,7 +98,7 @@ bool mirror_wants_row(RemoteRows *self, TableNumber table, const void *row);
 // Brings what decides whether the row may be inserted: all that is not known, in one go.
 MUST_CHECK Status mirror_fetch_conflicts(RemoteRows *self, TableNumber table, const void *row,
                                          uint64_t changes);
-void mirror_add_beyond(RemoteRows *self, int64_t last_key); // [M3]
+void mirror_add_beyond(RemoteRows *self, int64_t last_key); // [remote-internal-3]
 // Somebody else has used the keys from `first` to `last`.
 void mirror_cut_keys(RemoteRows *self, int64_t first, int64_t last);
 

@@ -1,8 +1,8 @@
 // KeyRanges: each range is an entry of an ordered map, its lower end the key.
 //
 // What is asked again and again is one look: the last range that begins at or before a key. Adding
-// takes out what it touches and puts one range in its place ([G1]); cutting puts back what stands
-// out on either side.
+// takes out what it touches and puts one range in its place ([key-ranges-1]); cutting puts back
+// what stands out on either side.
 //
 // Not here: what the keys mean (row_key.c), who learns what (remote/rows.c).
 #include "store/remote/key_ranges.h"
@@ -12,7 +12,7 @@
 enum { RANGE_KEY_MAX = 64 << 20 };
 
 typedef struct KnownRange {
-    size_t high_len; // 0 = no end [G2]
+    size_t high_len; // 0 = no end [key-ranges-2]
     char high[];
 } KnownRange;
 
@@ -122,7 +122,7 @@ void key_ranges_add(KeyRanges *ranges, Str low, Str high) {
         bool is_longer = compare_ends(node_high, high) > 0;
         range_take(ranges, node, &first, is_longer ? &last : NULL);
     }
-    for (;;) { // [G1]
+    for (;;) { // [key-ranges-1]
         node = ordered_first_from(&ranges->by_low, buf_str(&first));
         if (node == NULL) break;
         if (last.len > 0 && str_compare(ordered_key(node), buf_str(&last)) > 0) break;

@@ -1,7 +1,7 @@
 // KeyRanges: which parts of an ordered set of byte keys are known. A set of half-open ranges.
 //
-//   [G1] Ranges are disjoint and do not touch: adding merges.
-//   [G2] An empty upper end means that the range has none.
+//   [key-ranges-1] Ranges are disjoint and do not touch: adding merges.
+//   [key-ranges-2] An empty upper end means that the range has none.
 #pragma once
 #include "base/containers/buf.h"
 #include "store/memory/ordered.h"

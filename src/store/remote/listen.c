@@ -1,6 +1,6 @@
 // The thread of a RemoteListener: connect, wait, take, tell; and again.
 //
-// Invariants [N1]-[N5] are in remote/listen.h.
+// Invariants [listen-1]-[listen-5] are in remote/listen.h.
 //
 // Not here: what is said to the server and what it says (postgres/listen.c, redis/listen.c).
 #include "store/remote/listen.h"
@@ -22,13 +22,13 @@ static bool wait_for(const RemoteListener *self, int file, int timeout_ms) {
 static void *listener_main(void *context) {
     RemoteListener *self = context;
     for (int pause_ms = PAUSE_FIRST_MS;;) {
-        if (self->ops->connect(self) != OK) { // [N4]
+        if (self->ops->connect(self) != OK) { // [listen-4]
             if (wait_for(self, -1, pause_ms)) return NULL;
             pause_ms = 2 * pause_ms < PAUSE_MAX_MS ? 2 * pause_ms : PAUSE_MAX_MS;
             continue;
         }
         pause_ms = PAUSE_FIRST_MS;
-        bool is_news = true; // [N2]
+        bool is_news = true; // [listen-2]
         for (int file; (file = self->ops->file(self)) >= 0; is_news = self->ops->take(self)) {
             if (is_news) self->listener.changed(self->listener.context);
             if (wait_for(self, file, FOR_EVER)) return NULL;

@@ -3,7 +3,8 @@
 // For each index there are ranges of keys in which every row of the server is in the mirror. A read
 // inside such a range costs nothing, "there is no such row" included; any other is fetched once.
 //
-// Invariants: [M1], [M3], [M4], [M5] of remote/internal.h.
+// Invariants: [remote-internal-1], [remote-internal-3], [remote-internal-4], [remote-internal-5] of
+// remote/internal.h.
 //
 // Not here: what the transaction has written (remote/writes.c), what others have (remote/feed.c).
 #include "base/assert.h"
@@ -67,13 +68,13 @@ Status remote_out_of_date(RemoteRows *self) {
 }
 
 static void mirror_add(RemoteRows *self, TableNumber table, const void *row) {
-    if (writes_find(self, table, row) != NULL) return; // [M4]
+    if (writes_find(self, table, row) != NULL) return; // [remote-internal-4]
     Status status = rows_insert(mirror_rows(self), table, row);
     ASSERT(status == OK || status == ERR_CONFLICT); // it may be there already
     if (status == OK) mirror_grown(self, table, row);
 }
 
-// [M1] The range of the scan is complete, as far as it was answered.
+// [remote-internal-1] The range of the scan is complete, as far as it was answered.
 static void known_add(RemoteRows *self, const Fetch *fetch) {
     const Scan *scan = &fetch->scan;
     KeyRanges *known = &self->tables[scan->table].known[scan->index + 1];
@@ -204,7 +205,7 @@ Status mirror_fetch_conflicts(RemoteRows *self, TableNumber number, const void *
     return count > 0 ? mirror_fetch_all(self, wanted, count) : OK;
 }
 
-static bool is_of_key_sequence(const Table *table, const RowOrder *order) { // [M3]
+static bool is_of_key_sequence(const Table *table, const RowOrder *order) { // [remote-internal-3]
     const Column *column = &table->columns[order->columns[0]];
     if (table->number == TABLE_COUNTERS || column->type != COLUMN_I64) return false;
     return strcmp(column->name, "key") == 0 || strcmp(column->name, "run") == 0 ||

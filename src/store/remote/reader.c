@@ -1,10 +1,12 @@
 // The reader's side of a server, as a RowStore that can only be read.
 //
-//   [D1] One read at a time, and nobody waits for ever for those before (read_turn.h).
-//   [D2] What was expected is fetched together and answered from memory, until the end of the read.
-//   [D3] A read whose view is gone asks its owner to begin again ([R10] of rowstore.h).
-//   [D4] One whose connection turns out to be lost at its first question begins again by itself,
-//        once; later it answers ERR_UNAVAILABLE.
+//   [remote-reader-1] One read at a time, and nobody waits for ever for those before (read_turn.h).
+//   [remote-reader-2] What was expected is fetched together and answered from memory, until the end
+//        of the read.
+//   [remote-reader-3] A read whose view is gone asks its owner to begin again ([rowstore-10] of
+//        rowstore.h).
+//   [remote-reader-4] One whose connection turns out to be lost at its first question begins again
+//        by itself, once; later it answers ERR_UNAVAILABLE.
 #include "base/assert.h"
 #include "base/containers/vec.h"
 #include "base/memory.h"
@@ -16,10 +18,10 @@ typedef struct Reader {
     RowStore base;
     RowStoreOps ops; // reader_ops with the name of the server
     RemoteReader *remote;
-    ReadTurn turn;       // [D1]
+    ReadTurn turn;       // [remote-reader-1]
     bool has_asked;      // the read has, and was answered
     bool has_failed;     // its last question has, because the server is away
-    VEC(Fetch) expected; // [D2]
+    VEC(Fetch) expected; // [remote-reader-2]
     Arena arena;         // theirs
 } Reader;
 
@@ -50,7 +52,7 @@ static void reader_read_end(RowStore *rows) {
 
 static Status changed(RowStore *rows, Status status, Diag *diag) {
     if (status != ERR_CONFLICT) return status;
-    rows->wants_restart = true; // [D3]
+    rows->wants_restart = true; // [remote-reader-3]
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_CHANGED",
                     "other nodes have changed the store while it was read");
 }
@@ -60,7 +62,7 @@ static Status ask(Reader *self, Fetch *fetches, size_t count, Arena *arena) {
     const RemoteReaderOps *ops = self->remote->ops;
     FetchList list = {.fetches = fetches, .count = count, .arena = arena};
     Status status = ops->ask(self->remote, &list, rows->is_retry, rows->diag);
-    if (status != OK && !self->has_asked && ops->is_lost(self->remote)) { // [D4]
+    if (status != OK && !self->has_asked && ops->is_lost(self->remote)) { // [remote-reader-4]
         status = ops->begin(self->remote, rows->diag);
         if (status == OK) status = ops->ask(self->remote, &list, rows->is_retry, rows->diag);
     }

@@ -3,19 +3,20 @@
 // batch at most when it is the only writer.
 //
 // All content of a store has one version, a number that each batch with writes raises by one.
-//   [E1] A transaction on the server excludes all other writers of the store from its beginning
-//        to its end, and everything it fetches is the content of one version. Where the server
-//        cannot hold them off for ever, whoever comes late is answered as in [E3], by any verb.
-//   [E2] commit applies all writes and the next version, or nothing.
-//   [E3] A version that was expected and is not there answers ERR_CONFLICT; no transaction is
+//   [remote-1] A transaction on the server excludes all other writers of the store from its
+//        beginning to its end, and everything it fetches is the content of one version. Where the
+//        server cannot hold them off for ever, whoever comes late is answered as in [remote-3], by
+//        any verb.
+//   [remote-2] commit applies all writes and the next version, or nothing.
+//   [remote-3] A version that was expected and is not there answers ERR_CONFLICT; no transaction is
 //        open then.
-//   [E4] A commit that answers ERR_UNAVAILABLE has happened or not, and that is settled before
-//        anything is read again: no write of it appears later.
-//   [E5] After any other failure no transaction is open.
-//   [E6] A commit may come with a body: its writes in the words of remote/feed.c. The server keeps
-//        it as it is, under the version that the commit makes, and answers it to those who have an
-//        older version. It may lose any of them at any time, and keeps the last few only; what it
-//        never does is to answer one under another version.
+//   [remote-4] A commit that answers ERR_UNAVAILABLE has happened or not, and that is settled
+//        before anything is read again: no write of it appears later.
+//   [remote-5] After any other failure no transaction is open.
+//   [remote-6] A commit may come with a body: its writes in the words of remote/feed.c. The server
+//        keeps it as it is, under the version that the commit makes, and answers it to those who
+//        have an older version. It may lose any of them at any time, and keeps the last few only;
+//        what it never does is to answer one under another version.
 #pragma once
 #include "store/rowstore.h"
 
@@ -56,7 +57,7 @@ typedef struct WriteList {
     const RowWrite *writes; // ordered by table, kind and changes
     size_t count;
     bool has_news; // those who listen are to be told
-    Str body;      // [E6]; null = nobody would ask for it
+    Str body;      // [remote-6]; null = nobody would ask for it
 } WriteList;
 
 enum {
@@ -73,8 +74,8 @@ typedef struct RemoteOps {
     // Connects when that is needed; *ret_is_new says that what was known before does not hold.
     MUST_CHECK Status (*connect)(Remote *remote, bool *ret_is_new, Diag *diag);
     // Begins a transaction if none is open, and answers the fetches: one round trip for all. At the
-    // beginning [E3] counts, unless changes are wanted: then *version becomes the present one, and
-    // the changes say how it came to be. VERSION_ANY becomes the present one in any case.
+    // beginning [remote-3] counts, unless changes are wanted: then *version becomes the present
+    // one, and the changes say how it came to be. VERSION_ANY becomes the present one in any case.
     MUST_CHECK Status (*fetch)(Remote *remote, int64_t *version, const FetchList *list, Diag *diag);
     // Ends the transaction; if none is open this is one of its own. No writes = only the version
     // is checked.
@@ -85,7 +86,8 @@ typedef struct RemoteOps {
                               Diag *diag);
     void (*rollback)(Remote *remote); // does nothing when no transaction is open
     // For steps that take part in an open transaction (step_database.h); NULL where none can. What
-    // savepoint_end answers is [R7] of rowstore.h; after ERR_INVALID no transaction is open.
+    // savepoint_end answers is [rowstore-7] of rowstore.h; after ERR_INVALID no transaction is
+    // open.
     DatabaseKind database_kind;
     MUST_CHECK Status (*savepoint)(Remote *remote, void **ret_database, Diag *diag);
     MUST_CHECK Status (*savepoint_end)(Remote *remote, bool is_kept, Diag *diag);
@@ -103,10 +105,11 @@ RowStore *remote_rows_new(Remote *remote);
 
 // RemoteReader: what a server must be able to do to be read beside its writer. remote/reader.c
 // makes a RowStore of it: one read at a time, with what was expected fetched ahead.
-//   [F1] Everything that is asked between begin and end is the content of one version, which is
-//        no older than begin. Where that cannot be had any more, ask answers ERR_CONFLICT: the read
-//        has to begin again. One that does so (is_retry) must not fail for that reason for ever.
-//   [F2] What a lost commit left open ([E4]) is settled by begin.
+//   [remote-7] Everything that is asked between begin and end is the content of one version, which
+//        is no older than begin. Where that cannot be had any more, ask answers ERR_CONFLICT: the
+//        read has to begin again. One that does so (is_retry) must not fail for that reason for
+//        ever.
+//   [remote-8] What a lost commit left open ([remote-4]) is settled by begin.
 typedef struct RemoteReader RemoteReader;
 
 typedef struct RemoteReaderOps {
@@ -115,8 +118,8 @@ typedef struct RemoteReaderOps {
     MUST_CHECK Status (*ask)(RemoteReader *reader, const FetchList *list, bool is_retry,
                              Diag *diag);
     bool (*is_lost)(const RemoteReader *reader); // the connection is, and with it the read's view
-    // Nobody's beat, as RemoteOps.beat: the leases are of no version, [F1] says nothing of them.
-    // NULL = leases are kept in the rows of the nodes.
+    // Nobody's beat, as RemoteOps.beat: the leases are of no version, [remote-7] says nothing of
+    // them. NULL = leases are kept in the rows of the nodes.
     MUST_CHECK Status (*beat)(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag);
     void (*end)(RemoteReader *reader); // also after a failed ask
     // As in rowstore.h. NULL = what the walk over all rows shows is enough.

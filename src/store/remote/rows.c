@@ -57,10 +57,11 @@ static void transaction_end(RemoteRows *self) {
 static void transaction_undo(RemoteRows *self, bool is_kept) {
     mirror_rows(self)->ops->rollback(mirror_rows(self));
     transaction_end(self);
-    if (!is_kept) mirror_forget(self); // [M5]
+    if (!is_kept) mirror_forget(self); // [remote-internal-5]
 }
 
-// [M2] Where others write all the time, what is known is out of date before it is used: better to
+// [remote-internal-2] Where others write all the time, what is known is out of date before it is
+//      used: better to
 // begin on the server than to find that out at the end.
 static Status catch_up(RemoteRows *self, bool *ret_is_changed, bool *ret_is_forgotten, Diag *diag) {
     TRY(feed_catch_up(self, ret_is_changed, ret_is_forgotten, diag));
@@ -100,7 +101,7 @@ static void restart_note(RemoteRows *self) {
 static void remote_rollback(RowStore *rows) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active);
-    // [M2] Whoever gives up because of what he read must have read what is there.
+    // [remote-internal-2] Whoever gives up because of what he read must have read what is there.
     bool is_suspect = !self->is_checked && !rows->wants_restart;
     WriteList none = {0};
     if (is_suspect && self->remote->ops->commit(self->remote, self->version, &none, NULL) != OK) {
@@ -141,7 +142,7 @@ static Status remote_savepoint(RowStore *rows, Diag *diag) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active && !self->has_savepoint);
     self->base.diag = diag;
-    if (self->remote->ops->savepoint != NULL) { // [T1] of step_database.h
+    if (self->remote->ops->savepoint != NULL) { // [step-database-1] of step_database.h
         if (!self->is_checked) TRY(mirror_fetch_all(self, NULL, 0));
         TRY(self->remote->ops->savepoint(self->remote, &self->database, diag));
     }

@@ -4,7 +4,7 @@
 // would begin anew again and again. In a WAL file readers hold nobody up; its log grows until the
 // copy is done.
 //
-// Invariants [B1] and [B2] are in backup.h.
+// Invariants [backup-1] and [backup-2] are in backup.h.
 //
 // Not here: moving a store (transfer.c), looking whether a copy is in order (verify.c).
 #include "store/backup.h"
@@ -89,7 +89,7 @@ static Status pages_copy(const Backup *backup, sqlite3 *source, sqlite3 *target)
     sqlite3_backup *copy = sqlite3_backup_init(target, "main", source, "main");
     int code = SQLITE_OK;
     for (int64_t waited_ms = 0; copy != NULL; waited_ms += 50) {
-        code = sqlite3_backup_step(copy, -1); // [B1]
+        code = sqlite3_backup_step(copy, -1); // [backup-1]
         bool is_busy = code == SQLITE_BUSY || code == SQLITE_LOCKED;
         if (!is_busy || waited_ms >= BUSY_MS) break;
         sqlite3_sleep(50);
@@ -130,7 +130,7 @@ static Status folder_flush(Backup *backup) {
     return flush(backup, folder);
 }
 
-static Status name_give(Backup *backup) { // [B2]
+static Status name_give(Backup *backup) { // [backup-2]
     TRY(flush(backup, backup->partial));
     if (rename(backup->partial, backup->config->file) != 0)
         return failed(backup, "write", backup->config->file);

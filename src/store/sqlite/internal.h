@@ -83,7 +83,7 @@ void sqlite_lock_release(SqliteLock *lock);
 // ---- sqlite/rows.c ----
 SqliteRows *sqlite_rows_new(const char *path);
 SqliteRows *sqlite_rows(RowStore *rows);    // checked downcast
-void sqlite_rows_protect(SqliteRows *self); // [L4], once the database is open
+void sqlite_rows_protect(SqliteRows *self); // [sqlite-rows-4], once the database is open
 // Prepares the reading of every table: a schema that is not ours answers an error.
 MUST_CHECK Status sqlite_rows_check_schema(SqliteRows *self, Diag *diag);
 

@@ -2,11 +2,11 @@
 //
 // Why a file beside the database: closing any descriptor of the database itself would drop the
 // locks SQLite holds on it in this process.
-//   [X1] The lock belongs to the open file description (OFD), so a second open in the same
+//   [lock-1] The lock belongs to the open file description (OFD), so a second open in the same
 //        process is refused as one in another process is, and a crash frees it.
-//   [X2] The file holds the owner's process id, for the message only: one that has ended is not
+//   [lock-2] The file holds the owner's process id, for the message only: one that has ended is not
 //        named.
-//   [X3] The file is removed by its owner while the lock is held; who took the lock on a file
+//   [lock-3] The file is removed by its owner while the lock is held; who took the lock on a file
 //        that is no longer at its path tries again.
 #include "base/memory.h"
 #include "store/sqlite/internal.h"
@@ -61,7 +61,7 @@ static Status open_error(const char *lock_path, int reason, Diag *diag) {
     }
 }
 
-static bool is_at_path(int fd, const char *lock_path) { // [X3]
+static bool is_at_path(int fd, const char *lock_path) { // [lock-3]
     struct stat held, present;
     if (fstat(fd, &held) != 0 || stat(lock_path, &present) != 0) return false;
     return held.st_dev == present.st_dev && held.st_ino == present.st_ino;
@@ -70,7 +70,7 @@ static bool is_at_path(int fd, const char *lock_path) { // [X3]
 static void write_owner(int fd) {
     char text[32];
     int len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
-    // [X2] Without it the message of a second process is less helpful; that is all.
+    // [lock-2] Without it the message of a second process is less helpful; that is all.
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)len, 0) != len) return;
 }
 
@@ -87,7 +87,7 @@ Status sqlite_lock_take(const char *path, SqliteLock *ret_lock, Diag *diag) {
             break;
         }
         struct flock request = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        if (fcntl(fd, F_OFD_SETLK, &request) != 0) { // [X1]
+        if (fcntl(fd, F_OFD_SETLK, &request) != 0) { // [lock-1]
             int reason = errno;
             status = reason == EAGAIN || reason == EACCES ? locked_error(path, fd, diag)
                                                           : open_error(lock_path, reason, diag);
@@ -111,7 +111,7 @@ Status sqlite_lock_take(const char *path, SqliteLock *ret_lock, Diag *diag) {
 
 void sqlite_lock_release(SqliteLock *lock) {
     if (lock->fd < 0) return;
-    unlink(lock->path); // [X3]
+    unlink(lock->path); // [lock-3]
     close(lock->fd);
     mem_free(lock->path);
     *lock = (SqliteLock){.fd = -1};

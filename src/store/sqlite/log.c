@@ -9,17 +9,19 @@
 // acknowledged since is gone. Writing a page again makes it dirty again, and then a flush means
 // what it says.
 //
-//   [D1] Before SQLite looks at the log each frame of it that is whole is written again, with the
-//        same bytes, and flushed. So what recovery reads is what the disk holds. A crash on the way
-//        leaves a mixture of sectors of the old and the same: what was acknowledged was on the disk
-//        before, and stays.
-//   [D2] Frames are verified by their checksums on the way. An index of the log that others keep in
-//        memory, from before, must not claim more than was verified: SQLite would not look again.
-//   [D3] The database file is only flushed. Its pages that a failed checkpoint lost are in the log
-//        until a later checkpoint has written and flushed all of them again.
-//   [D4] The directory is flushed, because SQLite does not look whether its own flush of it failed:
-//        the names of the file and of its log are there, that of the rollback journal is not.
-//   [D5] If any of it fails the file is not opened. Nothing in it was changed.
+//   [sqlite-log-1] Before SQLite looks at the log each frame of it that is whole is written again,
+//        with the same bytes, and flushed. So what recovery reads is what the disk holds. A crash
+//        on the way leaves a mixture of sectors of the old and the same: what was acknowledged was
+//        on the disk before, and stays.
+//   [sqlite-log-2] Frames are verified by their checksums on the way. An index of the log that
+//        others keep in memory, from before, must not claim more than was verified: SQLite would
+//        not look again.
+//   [sqlite-log-3] The database file is only flushed. Its pages that a failed checkpoint lost are
+//        in the log until a later checkpoint has written and flushed all of them again.
+//   [sqlite-log-4] The directory is flushed, because SQLite does not look whether its own flush of
+//        it failed: the names of the file and of its log are there, that of the rollback journal is
+//        not.
+//   [sqlite-log-5] If any of it fails the file is not opened. Nothing in it was changed.
 //
 // docs/decisions/0026 argues every moment at which the power can fail. What is written goes through
 // SQLite's file layer, so the tests see it (test/fault).
@@ -115,7 +117,7 @@ static int frame_read(Log *log, int64_t offset, bool *ret_is_whole) {
     return SQLITE_OK;
 }
 
-// [D1] Reads and writes the log from its beginning to the end of its last whole frame.
+// [sqlite-log-1] Reads and writes the log from its beginning to the end of its last whole frame.
 static int log_rewrite(Log *log) {
     unsigned char header[LOG_HEADER_SIZE];
     bool is_whole = false;
@@ -203,14 +205,14 @@ Status sqlite_index_check(SqliteRows *self, int64_t frame_count, Diag *diag) {
     if (code != SQLITE_OK) return sqlite_error(self->database, code, self->path, diag);
     if (index == NULL) return OK;
     uint32_t claimed = *(uint32_t volatile *)((char volatile *)index + INDEX_FRAME_COUNT_AT);
-    if (claimed <= frame_count) return OK; // [D2]
+    if (claimed <= frame_count) return OK; // [sqlite-log-2]
     return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO",
                     "%s: another process that reads it has seen %lu pages in its log, of which "
                     "the disk lost all but %lld; end that process, then open it again",
                     self->path, (unsigned long)claimed, (long long)frame_count);
 }
 
-static Status directory_flush(const char *path, Diag *diag) { // [D4]
+static Status directory_flush(const char *path, Diag *diag) { // [sqlite-log-4]
     char copy[PATH_MAX];
     snprintf(copy, sizeof(copy), "%s", path);
     const char *directory = dirname(copy);
@@ -229,7 +231,7 @@ static Status directory_flush(const char *path, Diag *diag) { // [D4]
 
 Status sqlite_file_flush(SqliteRows *self, Diag *diag) {
     sqlite3_file *file = database_file(self->database);
-    int code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL); // [D3]
+    int code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL); // [sqlite-log-3]
     if (code != SQLITE_OK) {
         return diag_set(diag, ERR_UNAVAILABLE, "STORE_IO",
                         "%s: the disk has lost something that was written to it before it was "

@@ -3,11 +3,11 @@
 // The version stands in the file's header (PRAGMA user_version). A new file is made at the newest
 // version in one go, from the tables themselves; a file of an older version is brought up step by
 // step.
-//   [V1] A step and the version it leads to are one transaction: after a crash or an error the
-//        file is as it was before that step.
-//   [V2] steps[0] makes all tables as they are now; each later step changes what the version
-//        before it had, in plain SQL that is never edited afterwards.
-//   [V3] A file with a newer version is never touched (sqlite/open.c refuses it before).
+//   [migrations-1] A step and the version it leads to are one transaction: after a crash or an
+//        error the file is as it was before that step.
+//   [migrations-2] steps[0] makes all tables as they are now; each later step changes what the
+//        version before it had, in plain SQL that is never edited afterwards.
+//   [migrations-3] A file with a newer version is never touched (sqlite/open.c refuses it before).
 #include "base/array.h"
 #include "base/assert.h"
 #include "store/sqlite/internal.h"
@@ -255,7 +255,7 @@ static Status step_run(sqlite3 *database, const Migration *step, int version, Di
     Status status = sqlite_execute(database, "BEGIN IMMEDIATE", diag);
     if (status == OK) {
         status = apply(database, step, version, &sql, diag);
-        // [V1]; after some errors SQLite has rolled back by itself.
+        // [migrations-1]; after some errors SQLite has rolled back by itself.
         if (status != OK && !sqlite3_get_autocommit(database)) {
             Status undone = sqlite_execute(database, "ROLLBACK", NULL);
             (void)undone; // an open transaction dies with the connection, which is closed next
@@ -269,7 +269,8 @@ Status migrations_run(sqlite3 *database, const Migration *steps, size_t count, D
     ASSERT(count > 0);
     int64_t version = 0;
     TRY(sqlite_query_i64(database, "PRAGMA user_version", &version, diag));
-    if (version == 0) return step_run(database, &steps[0], steps[count - 1].version, diag); // [V2]
+    if (version == 0)
+        return step_run(database, &steps[0], steps[count - 1].version, diag); // [migrations-2]
     for (size_t i = 1; i < count; i++) {
         if (steps[i].version <= version) continue;
         TRY(step_run(database, &steps[i], steps[i].version, diag));

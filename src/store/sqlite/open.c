@@ -2,14 +2,15 @@
 //
 // Order: look at the path -> take the lock -> look into the file without touching it -> write its
 // log anew -> open it -> bring its schema up -> settings -> flush -> a second connection for reads.
-//   [Z1] A file that is not ours, or newer than this program, is left byte for byte as it was.
-//   [Z2] The path is made absolute first: a later change of directory changes nothing, and
+//   [open-1] A file that is not ours, or newer than this program, is left byte for byte as it was.
+//   [open-2] The path is made absolute first: a later change of directory changes nothing, and
 //        symbolic links to one file share its lock.
-//   [Z3] A new file gets its whole schema in one transaction with a rollback journal, and becomes
-//        a WAL file after that. So the header of any of our files names us, whatever crashed.
-//   [Z5] Our files are their owner's alone (0600): they hold what workflows were given. SQLite
+//   [open-3] A new file gets its whole schema in one transaction with a rollback journal, and
+//        becomes a WAL file after that. So the header of any of our files names us, whatever
+//        crashed.
+//   [open-5] Our files are their owner's alone (0600): they hold what workflows were given. SQLite
 //        gives the files beside a database its mode. What exists keeps the mode it has.
-//   [Z4] Read-only opening takes no lock and may stand beside the owner.
+//   [open-4] Read-only opening takes no lock and may stand beside the owner.
 #include "base/assert.h"
 #include "store/sqlite/internal.h"
 #include "store/store.h"
@@ -159,7 +160,7 @@ static void immutable_uri(Buf *uri, const char *path) {
     buf_append_cstr(uri, "?mode=ro&immutable=1");
 }
 
-// True when the file is one whose making was interrupted ([Z3]): the rollback journal beside it
+// True when the file is one whose making was interrupted ([open-3]): the rollback journal beside it
 // says that it had no pages before. Whatever its pages say now, opening it makes it empty again.
 static bool file_is_unborn(const char *path) {
     static const unsigned char magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -179,8 +180,8 @@ static int64_t header_number(const unsigned char *at) { // big-endian
     return (int64_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
 }
 
-// True when the header names us ([Z3]). Nothing else of the file is looked at: what a crash in the
-// middle of a checkpoint left in its pages makes sense only together with the log. Read through
+// True when the header names us ([open-3]). Nothing else of the file is looked at: what a crash in
+// the middle of a checkpoint left in its pages makes sense only together with the log. Read through
 // SQLite, because closing a descriptor of our own would drop locks that this process holds.
 static bool header_is_ours(sqlite3 *database, FileIdentity *ret_identity) {
     enum { VERSION_AT = 60, APPLICATION_ID_AT = 68, HEADER_SIZE = 100 };
@@ -195,7 +196,7 @@ static bool header_is_ours(sqlite3 *database, FileIdentity *ret_identity) {
     return ret_identity->application_id == SQLITE_APPLICATION_ID;
 }
 
-// [Z1] Looks at an existing file. The lock is held, so nobody of ours writes it meanwhile.
+// [open-1] Looks at an existing file. The lock is held, so nobody of ours writes it meanwhile.
 static Status file_probe(const char *path, Diag *diag) {
     if (file_is_unborn(path)) return OK;
     Buf uri;
@@ -287,7 +288,7 @@ static Status writer_prepare(SqliteRows *self, int64_t frame_count, Diag *diag) 
     TRY(sqlite_index_check(self, frame_count, diag));
     sqlite3_db_config(self->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     TRY(settings_apply(self, WRITER_CACHE_KIB, diag));
-    TRY(migrations_run(self->database, migrations, migration_count, diag)); // [Z3]
+    TRY(migrations_run(self->database, migrations, migration_count, diag)); // [open-3]
     TRY(wal_enable(self, diag));
     // A first look through the log: the writer takes part in it from now on, so that closing the
     // writer last removes the files beside the database even if it never wrote.
@@ -332,7 +333,8 @@ static void leave_no_log(SqliteRows *self) {
     sqlite3_db_config(self->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 }
 
-// [Z5] An empty file is a database without pages to SQLite. If it cannot be made SQLite says why.
+// [open-5] An empty file is a database without pages to SQLite. If it cannot be made SQLite says
+//      why.
 static void file_make(const char *path) {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
@@ -368,9 +370,9 @@ static Status writer_open(const char *path, bool exists, const StoreConfig *conf
 Status sqlite_rows_open(Str path, const StoreConfig *config, RowStorePair *ret_pair, Diag *diag) {
     char resolved[PATH_MAX];
     bool exists = false;
-    TRY(path_resolve(path, resolved, &exists, diag)); // [Z2]
+    TRY(path_resolve(path, resolved, &exists, diag)); // [open-2]
     SqliteRows *writer = NULL, *reader = NULL;
-    if (config->is_read_only) { // [Z4]
+    if (config->is_read_only) { // [open-4]
         if (!exists) {
             return diag_set(diag, ERR_NOT_FOUND, "STORE_NOT_FOUND", "there is no store %s",
                             resolved);

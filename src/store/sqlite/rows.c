@@ -3,12 +3,13 @@
 // Two connections to one file in WAL mode: the writer, and a reader beside it that sees whole
 // transactions only. Statements are prepared when first used and kept.
 //
-//   [L1] A statement is reset before its function returns, so that none holds a lock or a
-//        position, and none keeps pointing at the caller's row (bindings are SQLITE_STATIC).
-//   [L2] Columns are bound and read in the order of the table; the SQL was made in that order.
-//   [L3] Text is read as bytes: what went in comes out, whatever it is.
-//   [L4] While a participant's SQL may run it can neither end the transaction nor touch our own
-//        tables: SQLite asks `authorize` whenever a statement is prepared.
+//   [sqlite-rows-1] A statement is reset before its function returns, so that none holds a lock or
+//        a position, and none keeps pointing at the caller's row (bindings are SQLITE_STATIC).
+//   [sqlite-rows-2] Columns are bound and read in the order of the table; the SQL was made in that
+//        order.
+//   [sqlite-rows-3] Text is read as bytes: what went in comes out, whatever it is.
+//   [sqlite-rows-4] While a participant's SQL may run it can neither end the transaction nor touch
+//        our own tables: SQLite asks `authorize` whenever a statement is prepared.
 //
 // Not here: SQL text (sqlite/sql.c), opening and closing files (sqlite/open.c).
 #include "base/array.h"
@@ -54,7 +55,7 @@ static Status prepare(SqliteRows *self, const char *sql, sqlite3_stmt **ret_stat
 static Status run(SqliteRows *self, sqlite3_stmt *statement, Diag *diag) {
     int code = sqlite3_step(statement);
     Status status = code == SQLITE_DONE ? OK : fail(self, code, diag);
-    sqlite3_reset(statement); // [L1]; its code repeats what step answered
+    sqlite3_reset(statement); // [sqlite-rows-1]; its code repeats what step answered
     return status;
 }
 
@@ -77,7 +78,8 @@ static int refuse_if_ours(const char *name) {
                                                                                  : SQLITE_OK;
 }
 
-// [L4] Called by SQLite for each thing a statement that is being prepared would do. The name of
+// [sqlite-rows-4] Called by SQLite for each thing a statement that is being prepared would do. The
+//      name of
 // the table comes first, or second after that of an index, a trigger or the database.
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *database, const char *trigger) {
@@ -120,7 +122,7 @@ Status sqlite_rows_check_schema(SqliteRows *self, Diag *diag) {
     return OK;
 }
 
-// ---- binding and reading, [L2] ----
+// ---- binding and reading, [sqlite-rows-2] ----
 
 static int bind_column(sqlite3_stmt *statement, int place, const Column *column, const void *row) {
     if (column->type == COLUMN_I64) {
@@ -146,7 +148,8 @@ static Status bind_keys(SqliteRows *self, sqlite3_stmt *statement, int place, co
 
 static Str read_str(sqlite3_stmt *statement, int place, Arena *arena) {
     if (sqlite3_column_type(statement, place) == SQLITE_NULL) return STR_NULL;
-    const void *data = sqlite3_column_blob(statement, place); // [L3]; NULL for an empty one
+    const void *data =
+        sqlite3_column_blob(statement, place); // [sqlite-rows-3]; NULL for an empty one
     int len = sqlite3_column_bytes(statement, place);
     return arena_str(arena, (Str){len > 0 ? data : "", (size_t)len});
 }
@@ -198,7 +201,7 @@ static void sqlite_rollback(RowStore *rows) {
 static Status sqlite_savepoint(RowStore *rows, Diag *diag) {
     SqliteRows *self = sqlite_rows(rows);
     ASSERT(!self->is_participating);
-    // Prepared before the participant runs, because [L4] would refuse them later.
+    // Prepared before the participant runs, because [sqlite-rows-4] would refuse them later.
     if (self->rollback_to == NULL) {
         TRY(prepare(self, "SAVEPOINT abide_step", &self->savepoint, diag));
         TRY(prepare(self, "RELEASE abide_step", &self->release, diag));
@@ -209,8 +212,8 @@ static Status sqlite_savepoint(RowStore *rows, Diag *diag) {
     return OK;
 }
 
-// No statement can end the transaction [L4], but an INSERT OR ROLLBACK that fails, or a trigger
-// that raises ROLLBACK, does.
+// No statement can end the transaction [sqlite-rows-4], but an INSERT OR ROLLBACK that fails, or a
+// trigger that raises ROLLBACK, does.
 static Status participation_end(SqliteRows *self, Diag *diag) {
     ASSERT(self->is_participating);
     self->is_participating = false;

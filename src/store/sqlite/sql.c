@@ -1,12 +1,12 @@
 // SQL text for SQLite, written from the tables.
 //
-//   [Q1] Nothing here names a table or column; adding one needs no change.
-//   [Q2] A table with one integer key is keyed by SQLite's rowid, the cheapest key there is. All
-//        others are WITHOUT ROWID, so that a row is stored once, in the order it is read.
-//   [Q3] A sparse index is a partial one. A scan of it repeats the condition word for word,
-//        because that is how SQLite knows that it may use it.
-//   [Q4] Every scan names its index (INDEXED BY): a plan that would sort or read the whole table
-//        is an error when the statement is prepared, not a slow query later.
+//   [sqlite-sql-1] Nothing here names a table or column; adding one needs no change.
+//   [sqlite-sql-2] A table with one integer key is keyed by SQLite's rowid, the cheapest key there
+//        is. All others are WITHOUT ROWID, so that a row is stored once, in the order it is read.
+//   [sqlite-sql-3] A sparse index is a partial one. A scan of it repeats the condition word for
+//        word, because that is how SQLite knows that it may use it.
+//   [sqlite-sql-4] Every scan names its index (INDEXED BY): a plan that would sort or read the
+//        whole table is an error when the statement is prepared, not a slow query later.
 #include "base/assert.h"
 #include "store/sqlite/internal.h"
 
@@ -172,7 +172,7 @@ void sqlite_sql_scan(Buf *sql, const Scan *scan) {
     buf_append_cstr(sql, "SELECT ");
     append_column_list(sql, table);
     buf_printf(sql, " FROM " SQLITE_PREFIX "%s", table->name);
-    if (scan->index != SCAN_PRIMARY) { // [Q4]
+    if (scan->index != SCAN_PRIMARY) { // [sqlite-sql-4]
         buf_printf(sql, " INDEXED BY " SQLITE_PREFIX "%s_%s", table->name,
                    table->indexes[scan->index].name);
     } else {
@@ -186,7 +186,7 @@ void sqlite_sql_scan(Buf *sql, const Scan *scan) {
     }
     if (scan->index != SCAN_PRIMARY && table->indexes[scan->index].sparse != COLUMN_NONE) {
         clause_next(&clause);
-        append_sparse_condition(sql, table, &table->indexes[scan->index]); // [Q3]
+        append_sparse_condition(sql, table, &table->indexes[scan->index]); // [sqlite-sql-3]
     }
     append_bounds(&clause, scan, table, &order);
     for (int i = scan->match_count; i < order.count; i++) {

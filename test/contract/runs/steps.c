@@ -1,5 +1,6 @@
-// Steps that take part in the transaction (P4; [T1] to [T3] of store/step_database.h), on every
-// store that has one to join; the others say clearly that they cannot.
+// Steps that take part in the transaction (P4; [step-database-1] to [step-database-3] of
+// store/step_database.h), on every store that has one to join; the others say clearly that they
+// cannot.
 #include "contract/steps.h"
 #include "servers/postgres.h"
 #include <sqlite3.h>
@@ -172,7 +173,7 @@ static void result_that_is_too_large_undoes_the_step(void **state) {
     assert_int_equal(balance(world), 5);
 }
 
-// [T3] The one between them rolls everything back, their writes included.
+// [step-database-3] The one between them rolls everything back, their writes included.
 static void step_that_breaks_the_transaction_is_left_out(void **state) {
     World *world = *state;
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};

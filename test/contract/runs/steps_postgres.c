@@ -1,4 +1,5 @@
-// Steps in a transaction of PostgreSQL that misbehave: [G1] to [G6] of store/postgres/steps.c.
+// Steps in a transaction of PostgreSQL that misbehave: [steps-1] to [steps-6] of
+// store/postgres/steps.c.
 //
 // Each stands in a batch between two that behave; theirs must happen, once.
 #include "contract/steps.h"
@@ -86,7 +87,7 @@ static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **st
     }
 }
 
-// [G7] Of abide's own tables a step may read.
+// [steps-7] Of abide's own tables a step may read.
 static void a_step_that_writes_to_the_store_is_expelled(void **state) {
     World *world = *state;
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
@@ -111,7 +112,7 @@ static void a_step_that_writes_to_the_store_is_expelled(void **state) {
     assert_ok(run_between(world, claims, &reader)->out.status);
 }
 
-// [G2] The session of a step that has ended the transaction may not write by mistake.
+// [steps-2] The session of a step that has ended the transaction may not write by mistake.
 static bool could_write;
 static void write_after_rollback(StepDatabase database) {
     could_write = step_sql(database, "UPDATE account SET balance = 777");
@@ -137,7 +138,7 @@ static void a_failed_statement_that_is_kept_quiet_undoes_the_step(void **state) 
     assert_int_equal(balance(world), 16);
 }
 
-// [G4]
+// [steps-4]
 static void a_deferred_constraint_is_the_step_s_own_error(void **state) {
     World *world = *state;
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
@@ -162,7 +163,7 @@ static void a_deferred_constraint_is_the_step_s_own_error(void **state) {
     app_sql(world, "DROP TABLE line, orders");
 }
 
-// [G5] The second of them looks, and whatever comes after them works.
+// [steps-5] The second of them looks, and whatever comes after them works.
 static char settings_seen[200];
 static void note_settings(StepDatabase database) {
     PGresult *result =

@@ -1,4 +1,5 @@
-// [S6] Terminal runs never change, except by being purged: every operation against every terminal
+// [store-batch-6] Terminal runs never change, except by being purged: every operation against every
+//      terminal
 // state. And starting: what an id or a key that exists already does.
 #include "contract/contract.h"
 

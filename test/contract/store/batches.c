@@ -1,9 +1,10 @@
-// Batches: the numbered promises [S1]-[S6], [S8], [S11] of batch.h and store.h.
-// Beside this file: [S7] in payloads.c, [S9] in threads.c, [S10] in lists.c, [S12] in files.c.
+// Batches: the numbered promises [store-batch-1]-[store-batch-6], [store-8], [store-11] of batch.h
+// and store.h. Beside this file: [store-batch-7] in payloads.c, [store-9] in threads.c, [store-10]
+// in lists.c, [store-12] in files.c.
 #include "contract/contract.h"
 #include "store/decorators/fault.h"
 
-// ---- [S1] an operation that does not answer OK has changed nothing ----
+// ---- [store-batch-1] an operation that does not answer OK has changed nothing ----
 
 static void add_refused_for_missing_things(World *world) {
     Claimed nobody = {999999, 1};
@@ -107,7 +108,7 @@ static void turn_that_is_refused_keeps_none_of_its_effects(void **state) {
     assert_unchanged(world, before);
 }
 
-// ---- [S2] each sees what those before it did ----
+// ---- [store-batch-2] each sees what those before it did ----
 
 static void operations_see_those_before_them(void **state) {
     World *world = *state;
@@ -170,7 +171,7 @@ static void same_batch_can_be_submitted_again_after_its_answers_are_cleared(void
     assert_int_equal(world->batch.out.ready_count, 0);
 }
 
-// ---- [S3] the number of the last batch tells whether one happened ----
+// ---- [store-batch-3] the number of the last batch tells whether one happened ----
 
 static FaultChoice choose_fault(void *context, const FaultCall *call) {
     FaultChoice *choice = context;
@@ -243,7 +244,7 @@ static void batch_larger_than_allowed_is_refused_as_a_whole(void **state) {
     assert_unchanged(world, before);
 }
 
-// ---- [S4] what becomes ready is claimed in the same batch ----
+// ---- [store-batch-4] what becomes ready is claimed in the same batch ----
 
 static void ready_runs_are_claimed_up_to_the_limit(void **state) {
     World *world = *state;
@@ -296,7 +297,7 @@ static void ready_run_says_what_its_executor_needs(void **state) {
     assert_int_equal(log.rows[log.count - 1].seq, ready->last_seq);
 }
 
-// ---- [S5] stale claims ----
+// ---- [store-batch-5] stale claims ----
 
 static void stale_epoch_changes_nothing(void **state) {
     World *world = *state;
@@ -380,7 +381,7 @@ static void batch_of_a_node_that_left_is_fenced_as_a_whole(void **state) {
     assert_unchanged(world, before);
 }
 
-// ---- [S8] reads see what was acknowledged; [S11] nothing reads a clock ----
+// ---- [store-8] reads see what was acknowledged; [store-11] nothing reads a clock ----
 
 static void read_after_commit_sees_it(void **state) {
     World *world = *state;

@@ -1,5 +1,5 @@
-// What only some stores can do. With a file: [S12] damage and strangers' files, and a look into
-// every table.
+// What only some stores can do. With a file: [store-12] damage and strangers' files, and a look
+// into every table.
 #include "contract/steps.h"
 #include <sqlite3.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void purged_run_leaves_no_row_in_any_table(void **state) {
     assert_int_equal(app_number(world, "SELECT count(*) FROM abide_events WHERE run > 0"), 0);
 }
 
-// ---- [S12] ----
+// ---- [store-12] ----
 
 static void file_of_a_newer_version_is_refused_and_left_alone(void **state) {
     World *world = *state;
@@ -209,7 +209,7 @@ static void second_opener_is_refused_and_a_reader_is_welcome(void **state) {
     config.is_read_only = true;
     assert_ok(store_open(str_from(world->url), &config, &second, &diag));
     create(world, "r2");
-    RunRow run; // [S8]
+    RunRow run; // [store-8]
     assert_ok(store_run_by_id(second, &world->arena, STR("r2"), &run, &diag));
     Batch batch;
     batch_init(&batch, &world->arena, START_MS);

@@ -1,4 +1,4 @@
-// [S10] Listings: newest first, in pages that stay right while rows come and go; every filter.
+// [store-10] Listings: newest first, in pages that stay right while rows come and go; every filter.
 #include "contract/contract.h"
 
 static RunPage list(World *world, RunFilter filter) {

@@ -1,4 +1,5 @@
-// [S7] Payloads come back byte for byte; null (absent), empty and the text null all differ. Every
+// [store-batch-7] Payloads come back byte for byte; null (absent), empty and the text null all
+//      differ. Every
 // column that carries something of the caller's is tried with everything that stores of this kind
 // have spoiled: empty arrays, long integers, unicode, quotes, patterns of query languages.
 #include "contract/contract.h"

@@ -1,4 +1,5 @@
-// [S9] Threads: commits come one at a time from any thread, reads from any number beside them and
+// [store-9] Threads: commits come one at a time from any thread, reads from any number beside them
+//      and
 // always see whole batches.
 #include "contract/contract.h"
 #include <pthread.h>

@@ -110,7 +110,8 @@ static const struct {
     {"UTC", "2026-03-29T02:30:00Z", "2026-03-29T02:30:00Z", NULL},
 };
 
-// The instants at which the clocks show `local_ms`, in order; answers how many there are [Z2].
+// The instants at which the clocks show `local_ms`, in order; answers how many there are
+// [timezone-2].
 static int instants_of(const TimeZone *zone, int64_t local_ms, int64_t ret_instants[2]) {
     int count = 0;
     int64_t last_ms = local_ms + 26 * 3600 * 1000LL;

@@ -278,7 +278,7 @@ static void a_key_is_given_once(void **state) {
     BAD("a = { b = 1 }\n[a]\nc = 2", "2:2", "has a value already");
 }
 
-// [M1] by the examples of the specification and their neighbours.
+// [toml-1] by the examples of the specification and their neighbours.
 static void a_table_is_defined_once(void **state) {
     Fixture *f = *state;
     BAD("[a.b.c]\nz = 9\n[a]\nb.c.t = 1", "4:3", "complete");

@@ -56,7 +56,7 @@ static void what_is_read_is_what_was_compiled(void **state) {
         assert_int_equal(back->site_count, module->site_count);
         assert_same_text(module, back);
         write_image(back, &again);
-        assert_true(str_equal(buf_str(&image), buf_str(&again))); // [I1]
+        assert_true(str_equal(buf_str(&image), buf_str(&again))); // [image-1]
         flow_module_release(module);
         flow_module_release(back);
         buf_done(&image);

@@ -95,7 +95,7 @@ static void spans_are_derived_and_distinct(void **state) {
     TraceParent run, again, other, above, parent;
     assert_false(trace_of_run(STR("r1"), STR("tag"), &run, &above));
     assert_false(trace_of_run(STR("r1"), STR_NULL, &again, &above));
-    assert_memory_equal(&run, &again, sizeof run); // [R1]
+    assert_memory_equal(&run, &again, sizeof run); // [model-trace-1]
     assert_false(trace_of_run(STR("r2"), STR_NULL, &other, &above));
     assert_memory_not_equal(run.trace_id, other.trace_id, TRACE_ID_SIZE);
     assert_true(trace_parent_parse(STR(GOOD), &parent));

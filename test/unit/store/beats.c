@@ -116,7 +116,7 @@ static void runs_in_memory_are_told_with_each_renewal(void **state) {
     assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 9);
 }
 
-// The row of the other, and what was heard of it last, say that it is dead. [B2]
+// The row of the other, and what was heard of it last, say that it is dead. [heartbeats-2]
 static void who_has_said_so_meanwhile_is_alive(void **state) {
     Pair *pair = *state;
     create(pair->two, "a");
@@ -146,7 +146,7 @@ static void a_death_is_told_and_acted_on(void **state) {
     assert_int_equal(renew(pair->two, &op), ERR_FENCED);
     assert_string_equal(pair->two->diag.code, "NODE_FENCED");
     NodeRow dead = node_seen_by(pair->one, pair->two->node);
-    assert_true(dead.lease_until_ms < 0); // [B1]
+    assert_true(dead.lease_until_ms < 0); // [heartbeats-1]
     assert_int_equal(dead.resident_count, 0);
 }
 

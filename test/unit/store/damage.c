@@ -1,5 +1,5 @@
-// Rows that contradict themselves: nobody else is to suffer for them ([X1]-[X5] of
-// kernel/quarantine.c).
+// Rows that contradict themselves: nobody else is to suffer for them ([quarantine-1]-[quarantine-5]
+// of kernel/quarantine.c).
 //
 // One behaviour per test, on the store that test_backend() names; see unit/store/world.h. Rows are
 // damaged, and mended, past the kernel, so this file knows its inside.
@@ -45,7 +45,7 @@ static void assert_verify_finds(World *world, const char *text) {
     if (strstr(world->diag.message, text) == NULL) fail_msg("%s", world->diag.message);
 }
 
-static void assert_told(World *world, const char *text) { // [X5]
+static void assert_told(World *world, const char *text) { // [quarantine-5]
     Str damage = world->batch.out.damage;
     assert_false(str_is_null(damage));
     if (memmem(damage.data, damage.len, text, strlen(text)) == NULL) {
@@ -119,7 +119,7 @@ static void who_asks_for_the_damaged_run_is_refused_and_the_run_is_left_alone(vo
     park(world, create(world, "damaged"), on_signal("go"));
     Str waits = damage_waits(world, "damaged");
     static const OpKind kinds[] = {OP_SIGNAL, OP_CANCEL, OP_PAUSE};
-    for (size_t i = 0; i < 3; i++) { // [X3]
+    for (size_t i = 0; i < 3; i++) { // [quarantine-3]
         Op *op = start(world, kinds[i]);
         if (kinds[i] == OP_SIGNAL) op->in.signal.name = STR("go"), op->in.signal.payload = STR("1");
         if (kinds[i] == OP_CANCEL) op->in.cancel.grace_ms = MINUTE_MS;
@@ -250,7 +250,8 @@ static void task_in_no_known_state_stops_nobody(void **state) {
     write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, state));
     world->now_ms = START_MS + 1000;
     assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
-    assert_told(world, "is damaged and is passed over: a task is in no known state"); // [X2]
+    assert_told(world,
+                "is damaged and is passed over: a task is in no known state"); // [quarantine-2]
     assert_int_equal(fire(world)->out.fire_due.fired_count, 0);
     task.state = TASK_QUEUED;
     task.due_at_ms = world->now_ms;

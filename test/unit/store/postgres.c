@@ -231,7 +231,7 @@ static void names_of_schemas_are_checked(void **state) {
     }
 }
 
-// [T1] of store/step_database.h: the store holds the version before a step is called.
+// [step-database-1] of store/step_database.h: the store holds the version before a step is called.
 static Status count_call(void *context, StepDatabase database, Arena *arena, Str *ret_data) {
     assert_int_equal(database.kind, DATABASE_POSTGRES);
     *ret_data = arena_str(arena, STR("1"));

@@ -1,4 +1,4 @@
-// The contract of RowStore, [R1] to [R9] of rowstore.h: run once per backend.
+// The contract of RowStore, [rowstore-1] to [rowstore-9] of rowstore.h: run once per backend.
 #include "base/env.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
@@ -111,7 +111,7 @@ static const char *scan_keys(Fixture *f, const Scan *scan) {
 #define assert_keys(f, expected, ...)                                                              \
     assert_string_equal(scan_keys((f), &(Scan){__VA_ARGS__}), (expected))
 
-// ---- [R1] ----
+// ---- [rowstore-1] ----
 
 static void a_commit_shows_to_the_reader_all_at_once(void **state) {
     Fixture *f = *state;
@@ -208,7 +208,7 @@ static void rollback_undoes_every_kind_of_change(void **state) {
     commit(f);
 }
 
-// ---- [R2], [R6], [R8] ----
+// ---- [rowstore-2], [rowstore-6], [rowstore-8] ----
 
 static void a_transaction_sees_its_own_writes(void **state) {
     Fixture *f = *state;
@@ -262,7 +262,7 @@ static void a_missing_row_is_not_found(void **state) {
     commit(f);
 }
 
-// ---- [R5] ----
+// ---- [rowstore-5] ----
 
 static void a_key_that_exists_is_a_conflict_and_changes_nothing(void **state) {
     Fixture *f = *state;
@@ -287,7 +287,7 @@ static void a_key_that_exists_is_a_conflict_and_changes_nothing(void **state) {
     assert_str_equal(entry.name, "first");
 }
 
-// ---- [R3] ----
+// ---- [rowstore-3] ----
 
 static void the_primary_order_is_by_number(void **state) {
     Fixture *f = *state;
@@ -581,7 +581,7 @@ static void composite_keys_scan_in_their_order(void **state) {
                 .has_max = true, .max = 9);
 }
 
-// ---- [R4], payloads ----
+// ---- [rowstore-4], payloads ----
 
 static void payloads_come_back_byte_for_byte(void **state) {
     Fixture *f = *state;
@@ -654,7 +654,7 @@ static void big_values_are_kept_whole(void **state) {
     free(bytes);
 }
 
-// ---- [R7] ----
+// ---- [rowstore-7] ----
 
 static void a_savepoint_can_be_undone_alone(void **state) {
     Fixture *f = *state;
@@ -681,7 +681,7 @@ static void rollback_inside_a_savepoint_undoes_all(void **state) {
     commit(f);
 }
 
-// ---- [R9] ----
+// ---- [rowstore-9] ----
 
 typedef struct Watch {
     RowStore *reader;
@@ -698,7 +698,7 @@ static void *watch_counters(void *context) {
     Watch *watch = context;
     Arena arena;
     arena_init(&arena);
-    bool is_retry = false; // [R10]: the second time it must be answered
+    bool is_retry = false; // [rowstore-10]: the second time it must be answered
     while (!atomic_load(watch->is_over)) {
         Diag diag;
         CounterRow a, b;

@@ -1,6 +1,6 @@
-// Transfers between stores, [F1] to [F5] of transfer.h, as far as they need no servers: what a mark
-// does to those who have the store open already, and what an end in the middle leaves.
-// test/e2e/cli/test_migrate.py moves a store with everything in it.
+// Transfers between stores, [transfer-1] to [transfer-5] of transfer.h, as far as they need no
+// servers: what a mark does to those who have the store open already, and what an end in the middle
+// leaves. test/e2e/cli/test_migrate.py moves a store with everything in it.
 #include "store/transfer.h"
 #include "servers/postgres.h"
 #include "store/reads.h"
@@ -142,7 +142,7 @@ static void what_leaves_arrives_on_every_kind_of_store(void **state) {
     assert_ok(create(world, RUNS)); // keys go on where they were
 }
 
-// [F1] Somebody has the store open, but no lease on it that would show.
+// [transfer-1] Somebody has the store open, but no lease on it that would show.
 static void who_had_the_source_open_is_refused_as_well(void **state) {
     World *world = *state;
     fill(world, world->server);
@@ -174,7 +174,7 @@ static void who_has_the_target_open_finds_it_complete_or_not_at_all(void **state
     assert_int_equal(found.counters[COUNTER_STARTED_TOTAL], RUNS + 1);
 }
 
-// [F3] Ended again and again, wherever it is.
+// [transfer-3] Ended again and again, wherever it is.
 static void an_end_in_the_middle_is_resumed_from_there(void **state) {
     World *world = *state;
     const char *const ways[][2] = {{world->file, world->server}, {world->server, world->other}};
@@ -223,7 +223,8 @@ static void another_source_is_noticed(void **state) {
     assert_unopenable(world, world->server, "STORE_FILLING");
 }
 
-// [F5] The owner of a file has a lease of a century; where others work too it must not last.
+// [transfer-5] The owner of a file has a lease of a century; where others work too it must not
+//      last.
 static void what_a_dead_owner_held_can_be_taken_over(void **state) {
     World *world = *state;
     store_begin(world, world->file);

@@ -1,9 +1,10 @@
 // BigInt: signs and script errors around the magnitudes of number/bigint_math.c, the operators of
 // operators.h, and the BigInt constructor with its methods.
 //
-//   [B1] Every result has at most BIGINT_BITS_MAX bits; more is a RangeError before the work is
-//        done. V8 allows more; a workflow that computes with numbers of 80,000 digits is lost.
-//   [B2] Bitwise operators see negative numbers as infinite two's complement, as the language says.
+//   [bigint-1] Every result has at most BIGINT_BITS_MAX bits; more is a RangeError before the work
+//        is done. V8 allows more; a workflow that computes with numbers of 80,000 digits is lost.
+//   [bigint-2] Bitwise operators see negative numbers as infinite two's complement, as the language
+//        says.
 #include "base/containers/hash.h"
 #include "flow/builtin/number/bigint_math.h"
 #include "flow/builtin/primitives.h"

@@ -1,8 +1,9 @@
 // Arithmetic on magnitudes.
 //
 // Schoolbook algorithms: the size limit keeps each below some tens of milliseconds, and what a
-// script can make them cost is charged by the callers. Invariants [G1] to [G3] are in the header.
-// Not here: signs, two's complement and script errors (number/bigint.c).
+// script can make them cost is charged by the callers. Invariants [bigint-math-1] to
+// [bigint-math-3] are in the header. Not here: signs, two's complement and script errors
+// (number/bigint.c).
 #include "flow/builtin/number/bigint_math.h"
 #include "base/assert.h"
 #include <math.h>

@@ -1,10 +1,10 @@
 // Magnitudes: non-negative whole numbers of any size, as little-endian 32-bit digits.
 //
-//   [G1] A Magnitude has no leading zero digit; zero has no digits at all.
-//   [G2] Results go to memory of the caller, whose size each function states; answers are digit
-//        counts after trimming.
-//   [G3] No result is larger than BIGINT_DIGITS_MAX digits: the callers check before they compute,
-//        which also bounds the quadratic algorithms here.
+//   [bigint-math-1] A Magnitude has no leading zero digit; zero has no digits at all.
+//   [bigint-math-2] Results go to memory of the caller, whose size each function states; answers
+//        are digit counts after trimming.
+//   [bigint-math-3] No result is larger than BIGINT_DIGITS_MAX digits: the callers check before
+//        they compute, which also bounds the quadratic algorithms here.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // Math: natives over number/math_functions.h, and those simple enough to be here.
 //
-//   [M1] Every argument is converted, in order, before anything is computed: conversions show.
-//   [M2] Math.random asks the host once, for a seed that then is part of the run's state.
+//   [math-1] Every argument is converted, in order, before anything is computed: conversions show.
+//   [math-2] Math.random asks the host once, for a seed that then is part of the run's state.
 // Not here: the elementary functions themselves (number/math_exp.c, _pow.c, _trig.c).
 #include "flow/builtin/number/math_functions.h"
 #include "flow/builtin/primitives.h"
@@ -136,7 +136,7 @@ static FlowNativeResult math_extreme(FlowVm *vm, FlowNativeCall *call) {
         double x;
         FlowNativeResult r = flow_argument_number(vm, call, (int)i, &x);
         if (r != NATIVE_OK) return r;
-        if (isnan(best)) continue; // [M1]
+        if (isnan(best)) continue; // [math-1]
         if (isnan(x)) best = NAN;
         else if (is_max ? x > best : x < best) best = x;
         else if (x == 0 && best == 0 && signbit(x) != is_max) best = x; // max prefers +0, min -0
@@ -177,7 +177,7 @@ static FlowNativeResult math_hypot(FlowVm *vm, FlowNativeCall *call) {
 
 static FlowNativeResult math_random(FlowVm *vm, FlowNativeCall *call) {
     uint64_t *state = vm->random_state;
-    if (state[0] == 0 && state[1] == 0) { // [M2]
+    if (state[0] == 0 && state[1] == 0) { // [math-2]
         if (!vm->host || !vm->host->ops->random_u64) {
             return flow_native_throw(vm, ERROR_KIND_ERROR, "Math.random is not available here");
         }

@@ -2,7 +2,7 @@
 //
 // Each reduces its argument to a small interval, evaluates a polynomial there and scales back. The
 // constants are those of the published algorithm, given with more digits than a double holds.
-//   [E1] As in number/math_trig.c, the order of operations is part of the result.
+//   [math-exp-1] As in number/math_trig.c, the order of operations is part of the result.
 #include "flow/builtin/number/math_functions.h"
 #include <math.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 //
 // The two doubles together have about 70 bits, which keeps the result within one unit in the last
 // place for every x and y. See number/math_functions.h.
-//   [W1] As in number/math_trig.c, the order of operations is part of the result.
-//   [W2] The language differs from C in one point: 1 ** ±Infinity and 1 ** NaN are NaN.
+//   [math-pow-1] As in number/math_trig.c, the order of operations is part of the result.
+//   [math-pow-2] The language differs from C in one point: 1 ** ±Infinity and 1 ** NaN are NaN.
 #include "flow/builtin/number/math_functions.h"
 #include <math.h>
 #include <stdbool.h>
@@ -137,7 +137,7 @@ static double exp2_of(double p_high, double p_low, double sign) {
 static double power_of_extreme(double x, double y, Parity parity) {
     double magnitude = fabs(x);
     if (isinf(y)) {
-        if (magnitude == 1) return NAN; // [W2]
+        if (magnitude == 1) return NAN; // [math-pow-2]
         return (magnitude > 1) == (y > 0) ? INFINITY : 0;
     }
     double result = (magnitude == 0) == (y < 0) ? INFINITY : 0;

@@ -2,8 +2,9 @@
 //
 // Reduction: x = n * pi/2 + y with |y| <= pi/4, y in two doubles. Small x subtract pi/2 in three
 // pieces; large x are multiplied, as integers, with enough bits of 2/pi.
-//   [T1] The polynomials are evaluated in exactly the order written: another order gives other
-//        last bits. The build must not contract floating point operations (-ffp-contract=off).
+//   [math-trig-1] The polynomials are evaluated in exactly the order written: another order gives
+//        other last bits. The build must not contract floating point operations
+//        (-ffp-contract=off).
 #include "base/array.h"
 #include "flow/builtin/number/math_functions.h"
 #include <math.h>

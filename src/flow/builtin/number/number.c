@@ -2,7 +2,7 @@
 //
 // Decimal text is read by base/text/number.h, correctly rounded; radices that are powers of two
 // are too. Other radices add up chunks of digits as doubles, as the language allows.
-//   [N1] Nothing here depends on the locale of the process.
+//   [number-1] Nothing here depends on the locale of the process.
 // Not here: numbers as text (number/number_format.c), locale options (prelude/date.js).
 #include "base/text/number.h"
 #include "base/memory.h"

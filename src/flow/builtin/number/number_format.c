@@ -2,8 +2,9 @@
 //
 // toFixed and its kin round the exact value of the double: it is written out in full as decimal
 // digits first (a double has at most 767), so a tie is a tie only when it truly is one.
-//   [F1] A tie goes away from zero, as the language says ("let n be the larger").
-//   [F2] Nothing here depends on the locale of the process.
+//   [number-number-format-1] A tie goes away from zero, as the language says ("let n be the
+//        larger").
+//   [number-number-format-2] Nothing here depends on the locale of the process.
 #include "base/text/number.h"
 #include "flow/builtin/number/bigint_math.h"
 #include "flow/builtin/primitives.h"
@@ -54,7 +55,7 @@ static void decimal_shortest(double value, Decimal *ret) {
     memcpy(ret->digits, digits, (size_t)ret->count);
 }
 
-// Keeps the first `keep` digits, which may be none or fewer than none. [F1]
+// Keeps the first `keep` digits, which may be none or fewer than none. [number-number-format-1]
 static void decimal_round(Decimal *decimal, int keep) {
     if (keep >= decimal->count) return;
     bool is_up = keep >= 0 && decimal->digits[keep] >= '5';

@@ -2,7 +2,8 @@
 //
 // Bytes are characters below 256. When decoding, white space is skipped and padding may be missing;
 // the URL-safe alphabet (-_) is read too, which browsers refuse.
-//   [B1] A bad character is an error named InvalidCharacterError, as the web's DOMException is.
+//   [base64-1] A bad character is an error named InvalidCharacterError, as the web's DOMException
+//        is.
 #include "flow/builtin/primitives.h"
 #include "flow/vm/vm.h"
 

@@ -1,8 +1,8 @@
 // Date: constructor, getters, setters and text forms over the calendar of text/date.h.
 //
-// Local time is UTC [D2], so each local method is the UTC one under another name.
-//   [T1] internal[0] of a KIND_DATE is its time value, a number [D1].
-//   [T2] A setter converts all its arguments before it changes anything.
+// Local time is UTC [date-2], so each local method is the UTC one under another name.
+//   [date-3] internal[0] of a KIND_DATE is its time value, a number [date-1].
+//   [date-4] A setter converts all its arguments before it changes anything.
 // Not here: conversions by script code and locale options (prelude/date.js).
 #include "flow/builtin/text/date.h"
 #include "base/memory.h"

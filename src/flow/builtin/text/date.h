@@ -1,7 +1,7 @@
 // Dates: milliseconds since 1970 in UTC, as doubles, and the calendar around them.
 //
-//   [D1] A time value is NaN (invalid) or a whole number within ±8.64e15.
-//   [D2] The local time zone of a workflow is UTC: a run means the same wherever it runs.
+//   [date-1] A time value is NaN (invalid) or a whole number within ±8.64e15.
+//   [date-2] The local time zone of a workflow is UTC: a run means the same wherever it runs.
 #pragma once
 #include "base/text/str.h"
 #include <stdbool.h>

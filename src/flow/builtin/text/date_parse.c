@@ -5,11 +5,11 @@
 // Everything else is left to engines; scripts rely on what browsers accept: words and numbers in
 // nearly any order ("Dec 25, 1995", "25 Dec 1995 13:30:00 +0430", "12/25/1995 1:30 PM"), text in
 // parentheses ignored. The rules for those, one token at a time:
-//   [L1] number ':'            hours, minutes or seconds
-//   [L2] '+' or '-' after a time or UTC, then hh, hhmm or hh:mm: the offset
-//   [L3] other numbers         day, month, year by position and size (see day_finish)
-//   [L4] words                 months by their first three letters, AM/PM, zones; other words are
-//                              ignored before the first number and refused after it
+//   [date-parse-1] number ':'            hours, minutes or seconds
+//   [date-parse-2] '+' or '-' after a time or UTC, then hh, hhmm or hh:mm: the offset
+//   [date-parse-3] other numbers         day, month, year by position and size (see day_finish)
+//   [date-parse-4] words                 months by their first three letters, AM/PM, zones; other
+//                              words are ignored before the first number and refused after it
 #include "base/array.h"
 #include "flow/builtin/text/date.h"
 #include "flow/value/string.h"
@@ -348,7 +348,7 @@ static bool legacy_number(DateReader *r, const Token *number) {
     Scanner *s = &r->scanner;
     int32_t n = number->value;
     r->has_number = true;
-    if (is_symbol(&s->next, ':')) { // [L1]
+    if (is_symbol(&s->next, ':')) { // [date-parse-1]
         take(s);
         if (skip(s, ':')) {
             if (r->time_count) return false;
@@ -382,7 +382,7 @@ static bool legacy_number(DateReader *r, const Token *number) {
     return true;
 }
 
-static bool legacy_word(DateReader *r, const Token *word) { // [L4]
+static bool legacy_word(DateReader *r, const Token *word) { // [date-parse-4]
     if (word->word == WORD_HALF && r->time_count) {
         r->half = word->value;
     } else if (word->word == WORD_MONTH) {
@@ -396,7 +396,7 @@ static bool legacy_word(DateReader *r, const Token *word) { // [L4]
     return true;
 }
 
-static bool legacy_offset(DateReader *r, const Token *sign) { // [L2]
+static bool legacy_offset(DateReader *r, const Token *sign) { // [date-parse-2]
     Scanner *s = &r->scanner;
     r->zone_sign = sign->symbol == '+' ? 1 : -1;
     Token number = {0};
@@ -436,7 +436,7 @@ static bool legacy_date(DateReader *r, Token token) {
 
 // --- putting it together
 
-static double day_finish(DateReader *r) { // [L3]
+static double day_finish(DateReader *r) { // [date-parse-3]
     if (r->day_count == 0) return NAN;
     while (r->day_count < 3) r->day[r->day_count++] = 1;
     const int32_t *n = r->day;

@@ -2,7 +2,7 @@
 //
 // The styles are those of the language and, for the locale forms, what engines print for en-US in
 // UTC. All text is ASCII; years outside 0 .. 9999 follow the rules of each style.
-//   [T1] Only valid times come here: "Invalid Date" is said by the caller.
+//   [date-text-1] Only valid times come here: "Invalid Date" is said by the caller.
 #include "base/assert.h"
 #include "flow/builtin/text/date.h"
 #include <stdio.h>

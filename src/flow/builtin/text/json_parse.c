@@ -4,8 +4,8 @@
 // copy of the text is made, positions in messages count UTF-16 units as scripts expect, and depth
 // is bounded by the heap budget rather than by the limit for requests.
 //
-//   [R1] Nothing is visible to the script before the whole text was read.
-//   [R2] Messages are those of V8 in Node 20; `fault` says which, `at` is where.
+//   [json-parse-1] Nothing is visible to the script before the whole text was read.
+//   [json-parse-2] Messages are those of V8 in Node 20; `fault` says which, `at` is where.
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/text/number.h"
@@ -407,7 +407,7 @@ static bool parse_text(JsonParser *p, FlowValue *ret) {
     return p->at == p->end || fail(p, FAULT_AFTER_VALUE);
 }
 
-// --- faults as messages [R2]
+// --- faults as messages [json-parse-2]
 
 static bool is_special_text(const JsonParser *p) {
     static const char *const texts[] = {"NaN", "Infinity", "undefined", "[object Object]"};

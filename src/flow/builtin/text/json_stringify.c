@@ -2,9 +2,9 @@
 // code (toJSON, getters, replacers, boxed primitives) or is an error (cycles, BigInt) makes this
 // give up and leave the whole of it to the prelude, which says the right thing.
 //
-//   [W1] Writing has no side effects, so giving up half way costs nothing but time.
-//   [W2] The text is UTF-8 while it grows, and pure ASCII for most data; lone surrogates are
-//        escaped, so that it can be made a string without loss.
+//   [json-stringify-1] Writing has no side effects, so giving up half way costs nothing but time.
+//   [json-stringify-2] The text is UTF-8 while it grows, and pure ASCII for most data; lone
+//        surrogates are escaped, so that it can be made a string without loss.
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "flow/builtin/objects.h"

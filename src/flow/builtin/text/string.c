@@ -1,8 +1,9 @@
 // String: constructor, statics and the methods that look at one string.
 //
-//   [S1] `this` is converted first, then the arguments in order, as conversions can be seen.
-//   [S2] Methods that may meet a regular expression or a function are natives for the plain case
-//        and leave the rest to prelude/string.js (text/string_replace.c).
+//   [text-string-1] `this` is converted first, then the arguments in order, as conversions can be
+//        seen.
+//   [text-string-2] Methods that may meet a regular expression or a function are natives for the
+//        plain case and leave the rest to prelude/string.js (text/string_replace.c).
 #include "flow/builtin/text/string.h"
 #include "flow/builtin/objects.h"
 #include "flow/regexp/regexp.h"
@@ -38,7 +39,8 @@ static FlowNativeResult string_from_char_code(FlowVm *vm, FlowNativeCall *call) 
         uint16_t unit = (uint16_t)flow_as_int(call->arguments[0]);
         return flow_native_string(call, flow_string_unit(vm, unit));
     }
-    for (uint32_t i = 0; i < call->count; i++) { // [S1], and nothing to undo when one throws
+    for (uint32_t i = 0; i < call->count;
+         i++) { // [text-string-1], and nothing to undo when one throws
         double number;
         TRY_NATIVE(flow_argument_number(vm, call, (int)i, &number));
     }

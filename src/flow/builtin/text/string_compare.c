@@ -4,9 +4,9 @@
 // letters (a < b whatever their accents or case), then accents (e < é), then case (a < A). White
 // space and punctuation come before digits, digits before letters.
 //
-//   [C1] For ASCII and Latin letters the answer is that of ICU's root collation.
-//   [C2] Other scripts compare by code point on the first level, which keeps scripts apart and
-//        most alphabets in order; no language's own rules are applied.
+//   [string-compare-1] For ASCII and Latin letters the answer is that of ICU's root collation.
+//   [string-compare-2] Other scripts compare by code point on the first level, which keeps scripts
+//        apart and most alphabets in order; no language's own rules are applied.
 #include "base/array.h"
 #include "base/containers/vec.h"
 #include "base/memory.h"

@@ -2,7 +2,8 @@
 //
 // A pristine RegExp as the first argument goes to regexp/methods.c; functions, other
 // objects and changed RegExps to prelude/string.js.
-//   [R1] A template is read once per match, from left to right: `$` and what follows it decide.
+//   [string-replace-1] A template is read once per match, from left to right: `$` and what follows
+//        it decide.
 #include "flow/builtin/objects.h"
 #include "flow/builtin/text/string.h"
 #include "flow/regexp/regexp.h"

@@ -1,6 +1,6 @@
 // String: the methods that look for one string in another.
 //
-//   [F1] What was compared is paid for, also when nothing was found.
+//   [string-search-1] What was compared is paid for, also when nothing was found.
 //
 // Not here: patterns (regexp/methods.c), replacing (text/string_replace.c).
 #include "flow/builtin/objects.h"

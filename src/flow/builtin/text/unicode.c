@@ -2,7 +2,7 @@
 //
 // Everything is a binary search in a sorted table; nothing is cached, nothing allocates. Hangul
 // syllables decompose and compose by arithmetic, as the Unicode standard gives it.
-//   [U1], [U2] of the header hold for what the generator writes.
+//   [unicode-tables-1], [unicode-tables-2] of the header hold for what the generator writes.
 #include "flow/builtin/text/unicode_tables.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 //
 // Case mappings as runs of characters with the same distance, classes of characters that ignoring
 // case makes equal, decompositions, compositions and combining classes.
-//   [U1], [U2] of text/unicode_tables.h.
+//   [unicode-tables-1], [unicode-tables-2] of text/unicode_tables.h.
 #include "flow/builtin/text/unicode_tables.h"
 
 const FlowCaseRun flow_unicode_upper_runs[] = {

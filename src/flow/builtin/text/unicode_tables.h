@@ -1,7 +1,7 @@
 // Unicode data: generated tables (tools/make_unicode_tables.mjs) and what one can ask them.
 //
-//   [U1] All tables are sorted by character, so that a lookup is a binary search.
-//   [U2] Characters below 128 are not in the case tables.
+//   [unicode-tables-1] All tables are sorted by character, so that a lookup is a binary search.
+//   [unicode-tables-2] Characters below 128 are not in the case tables.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

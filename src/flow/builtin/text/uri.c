@@ -2,7 +2,7 @@
 //
 // Text goes through UTF-8; a lone surrogate or a malformed escape is a URIError, as is UTF-8 that
 // is overlong, a surrogate or beyond Unicode.
-//   [U1] decodeURI leaves the escapes of reserved characters as they are written.
+//   [uri-1] decodeURI leaves the escapes of reserved characters as they are written.
 #include "base/text/hex.h"
 #include "base/text/utf.h"
 #include "flow/builtin/primitives.h"

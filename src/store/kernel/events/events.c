@@ -2,14 +2,16 @@
 //
 //   publish -> waiters in order of arrival -> else kept -> expired, or taken by a later wait
 //
-//   [V1] An event is accepted only together with its fate: delivered, kept, or dropped by policy.
-//   [V2] CONSUME_ONE: at most one run takes it. CONSUME_ALL: every run that waits takes it, and it
-//        stays for later ones; each run's cursor keeps it from seeing it twice.
-//   [V3] A waiter whose filter does not match is passed over and keeps its place.
-//   [V4] A replayed dead letter behaves like a fresh event, and is removed in the same operation.
-//   [V5] Who waits is served, however full the topic is. The cap is for what is kept for later:
-//        events that nobody has taken are never dropped for room, those that somebody has taken
-//        are, oldest first. A new one that was taken at once and finds no room is not kept.
+//   [events-1] An event is accepted only together with its fate: delivered, kept, or dropped by
+//        policy.
+//   [events-2] CONSUME_ONE: at most one run takes it. CONSUME_ALL: every run that waits takes it,
+//        and it stays for later ones; each run's cursor keeps it from seeing it twice.
+//   [events-3] A waiter whose filter does not match is passed over and keeps its place.
+//   [events-4] A replayed dead letter behaves like a fresh event, and is removed in the same
+//        operation.
+//   [events-5] Who waits is served, however full the topic is. The cap is for what is kept for
+//        later: events that nobody has taken are never dropped for room, those that somebody has
+//        taken are, oldest first. A new one that was taken at once and finds no room is not kept.
 //
 // Not here: policies, cursors, used keys (events/topics.c); waits (waits/wait.c).
 #include "store/kernel/events/events.h"
@@ -47,8 +49,8 @@ static Status waiter_serve(Kernel *kernel, const WaiterRow *waiter, const EventR
         run_blame(kernel, &run);
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a waiter is in no wait set");
     }
-    if (!event_matches(kernel, delivery.item, event->payload)) return OK;         // [V3]
-    if (event->key != 0) TRY(cursor_set(kernel, &run, event->topic, event->key)); // [V2]
+    if (!event_matches(kernel, delivery.item, event->payload)) return OK;         // [events-3]
+    if (event->key != 0) TRY(cursor_set(kernel, &run, event->topic, event->key)); // [events-2]
     *ret_is_served = true;
     return wait_deliver(kernel, &run, &delivery, 1);
 }
@@ -163,7 +165,7 @@ static Status event_route(Kernel *kernel, const EventSpec *event, WhenFull when_
         ret_published->is_kept = true;
         return OK;
     }
-    if (*resumed_count > 0 || topic.visible == VISIBLE_AFTER_WAIT) return OK; // [V5]
+    if (*resumed_count > 0 || topic.visible == VISIBLE_AFTER_WAIT) return OK; // [events-5]
     return event_refuse(kernel, event, when_full, cap);
 }
 
@@ -419,7 +421,7 @@ static Status dead_letter_drop(Kernel *kernel, const DeadLetterRow *letter) {
     return kernel_remove(kernel, TABLE_DEAD_LETTERS, letter);
 }
 
-Status apply_replay_dead_letter(Kernel *kernel, Op *op) { // [V4]
+Status apply_replay_dead_letter(Kernel *kernel, Op *op) { // [events-4]
     DeadLetterRow letter;
     TRY(dead_letter_require(kernel, op->in.dead_letter.key, &letter));
     if (str_is_null(letter.run_id)) {

@@ -1,10 +1,10 @@
 // Topics: their policies, what is pending on them, who has seen what, and the keys and letters
 // that events leave behind.
 //
-//   [T1] pending_count of a topic equals its EventRows; a topic that has none and was not set by
-//        a person has no row.
-//   [T2] A used key is remembered for the event retention, a day at least; past that it is as if
-//        it had never been used, swept or not.
+//   [topics-1] pending_count of a topic equals its EventRows; a topic that has none and was not set
+//        by a person has no row.
+//   [topics-2] A used key is remembered for the event retention, a day at least; past that it is as
+//        if it had never been used, swept or not.
 //
 // Not here: publishing and signalling (events/events.c).
 #include "base/assert.h"
@@ -32,7 +32,7 @@ Status topic_load(Kernel *kernel, Str name, TopicRow *ret_topic, bool *ret_is_st
     return OK;
 }
 
-Status topic_change_pending(Kernel *kernel, Str name, int64_t delta) { // [T1]
+Status topic_change_pending(Kernel *kernel, Str name, int64_t delta) { // [topics-1]
     TopicRow before, after;
     bool is_stored;
     TRY(topic_load(kernel, name, &before, &is_stored));
@@ -115,7 +115,7 @@ Status cursor_set(Kernel *kernel, Run *run, Str topic, int64_t event) {
 Status dedupe_find(Kernel *kernel, Str scope, Str id, DedupeRow *ret_row) {
     DedupeRow wanted = {.scope = scope, .id = id};
     TRY(kernel_get(kernel, TABLE_DEDUPE, &wanted, ret_row));
-    return ret_row->due_at_ms <= kernel_now(kernel) ? ERR_NOT_FOUND : OK; // [T2]
+    return ret_row->due_at_ms <= kernel_now(kernel) ? ERR_NOT_FOUND : OK; // [topics-2]
 }
 
 Status dedupe_add(Kernel *kernel, const DedupeRow *row) {

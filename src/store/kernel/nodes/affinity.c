@@ -4,12 +4,12 @@
 // node could claim the run at once and would have to load it; so, for a short while, it leaves it
 // to the node that parked it last and has not released it (the column `home`). That one hears of it
 // as of every run that nobody owns, and goes on with what it has.
-//   [Y1] `home` is a hint: whether that node's memory is up to date is decided by the log
+//   [affinity-1] `home` is a hint: whether that node's memory is up to date is decided by the log
 //        (take_known of coordinator/runs.c), and who executes the run by its claim alone.
-//   [Y2] home != 0 only while SUSPENDED, or ready and left. Every claim ends it.
-//   [Y3] A run is left for AFFINITY_PATIENCE_MS and only to a node that seems alive; after that
-//        anybody may claim it. A clock that is too far off to tell ends it as well.
-//   [Y4] Who leaves a run looks again when that time is over (Batch.left_until_ms).
+//   [affinity-2] home != 0 only while SUSPENDED, or ready and left. Every claim ends it.
+//   [affinity-3] A run is left for AFFINITY_PATIENCE_MS and only to a node that seems alive; after
+//        that anybody may claim it. A clock that is too far off to tell ends it as well.
+//   [affinity-4] Who leaves a run looks again when that time is over (Batch.left_until_ms).
 #include "base/assert.h"
 #include "store/kernel/nodes/nodes.h"
 #include "store/kernel/runs/runs.h"
@@ -28,7 +28,8 @@ Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it) {
     int64_t waited_ms = kernel_now(kernel) - row->updated_at_ms;
     *ret_is_it = false;
     if (row->home == 0 || row->home == kernel->batch->node) return OK;
-    if (waited_ms >= AFFINITY_PATIENCE_MS || waited_ms < -AFFINITY_PATIENCE_MS) return OK; // [Y3]
+    if (waited_ms >= AFFINITY_PATIENCE_MS || waited_ms < -AFFINITY_PATIENCE_MS)
+        return OK; // [affinity-3]
     return node_seems_alive(kernel, row->home, ret_is_it);
 }
 
@@ -41,11 +42,11 @@ Status node_assign(Kernel *kernel, RunRow *row) {
     bool is_left;
     row->owner = 0;
     TRY(run_is_left(kernel, row, &is_left));
-    if (is_left) { // [Y4]
+    if (is_left) { // [affinity-4]
         kernel->batch->out.left_until_ms = kernel_now(kernel) + AFFINITY_PATIENCE_MS;
         return OK;
     }
-    row->home = 0; // [Y2]
+    row->home = 0; // [affinity-2]
     if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
         row->owner = workflow_number(row->workflow);
     } else if (batch_has_room(kernel->batch)) {

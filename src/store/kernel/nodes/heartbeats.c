@@ -5,13 +5,13 @@
 // has to follow; a heartbeat is one statement and disturbs nobody. What it answers spares the node
 // from looking around: nobody has written, nobody has died.
 //
-//   [B1] What is fenced is decided by the rows alone, inside a transaction. A heartbeat only says
-//        that it need not be done yet.
-//   [B2] A node counts as dead only after a look at the heartbeats in the same batch.
-//        Who renews is told when the next lease of another one ends ([O5]), so that he can look
-//        at that moment and not before: as long as everybody lives nobody asks more often.
-//   [B3] A batch that joins or renews says so in the node's row, and then as a heartbeat. If that
-//        gets lost, the one before it still holds for most of a lease.
+//   [heartbeats-1] What is fenced is decided by the rows alone, inside a transaction. A heartbeat
+//        only says that it need not be done yet.
+//   [heartbeats-2] A node counts as dead only after a look at the heartbeats in the same batch. Who
+//        renews is told when the next lease of another one ends ([nodes-5]), so that he can look at
+//        that moment and not before: as long as everybody lives nobody asks more often.
+//   [heartbeats-3] A batch that joins or renews says so in the node's row, and then as a heartbeat.
+//        If that gets lost, the one before it still holds for most of a lease.
 #include "base/assert.h"
 #include "store/kernel/nodes/nodes.h"
 
@@ -21,7 +21,7 @@ Status node_refuse_fenced(Diag *diag) {
 }
 
 int64_t node_lease_known(const Kernel *kernel, const NodeRow *node) {
-    if (node->lease_until_ms < 0) return node->lease_until_ms; // [B1]
+    if (node->lease_until_ms < 0) return node->lease_until_ms; // [heartbeats-1]
     for (size_t i = 0; i < kernel->heartbeats.count; i++) {
         if (kernel->heartbeats.data[i].node == node->key)
             return kernel->heartbeats.data[i].until_ms;
@@ -45,7 +45,7 @@ Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms) {
     *ret_until_ms = node_lease_known(kernel, node);
     bool is_sure = *ret_until_ms < 0 || *ret_until_ms > kernel_now(kernel);
     if (is_sure || rows->ops->beat == NULL || kernel->has_looked) return OK;
-    Beat look = {0}; // [B2]
+    Beat look = {0}; // [heartbeats-2]
     ArenaMark mark = arena_mark(&kernel->scratch);
     Status status = rows->ops->beat(rows, &look, &kernel->scratch);
     if (status == OK) heartbeats_note(kernel, &look, kernel_now(kernel));
@@ -111,7 +111,7 @@ Status batch_heartbeat(Kernel *kernel, Batch *batch, Diag *diag) {
 static void heartbeat_follow(Kernel *kernel, Beat heartbeat, int64_t now_ms,
                              int64_t *ret_next_end_ms) {
     RowStore *rows = kernel->writer;
-    Diag ignored; // [B3]
+    Diag ignored; // [heartbeats-3]
     rows->diag = &ignored;
     arena_reset(&kernel->scratch);
     if (rows->ops->beat(rows, &heartbeat, &kernel->scratch) == OK) {

@@ -1,19 +1,21 @@
 // Nodes: leases, claims, and taking over what dead nodes leave behind.
 //
-//   [O1] A node is alive while lease_until_ms lies ahead; it renews one row, not one per run.
-//   [O2] lease_until_ms < 0 says that the node was fenced off at that moment (some of its runs
+//   [nodes-1] A node is alive while lease_until_ms lies ahead; it renews one row, not one per run.
+//   [nodes-2] lease_until_ms < 0 says that the node was fenced off at that moment (some of its runs
 //        were taken over, or a node that knows itself alone has joined): no batch of it is applied
 //        any more. Its row stays a while, so that it can still learn which of its batches was the
 //        last. A node that was merely late, and lost nothing, may renew.
-//   [O3] Every claim raises the run's epoch, so a stale executor is refused run by run as well.
-//   [O4] A run that is wanted paused is held instead of being claimed.
-//   [O6] A run that is taken over has lost an execution. One that had lost some before has lost
-//        another only if it was begun again (TurnCommit.is_attempt): its node may have died of
+//   [nodes-3] Every claim raises the run's epoch, so a stale executor is refused run by run as
+//        well.
+//   [nodes-4] A run that is wanted paused is held instead of being claimed.
+//   [nodes-6] A run that is taken over has lost an execution. One that had lost some before has
+//        lost another only if it was begun again (TurnCommit.is_attempt): its node may have died of
 //        another run before it came to this one. An orderly end loses nothing.
-//   [O7] A run that the node cannot execute is reserved instead of being claimed. Nodes that have
-//        its workflow hear of it, and claim such runs before any other: they were passed over once.
-//   [O5] A renewal answers when the next lease of another node ends: whoever looks then finds a
-//        node that has died at the first moment at which it counts as dead.
+//   [nodes-7] A run that the node cannot execute is reserved instead of being claimed. Nodes that
+//        have its workflow hear of it, and claim such runs before any other: they were passed over
+//        once.
+//   [nodes-5] A renewal answers when the next lease of another node ends: whoever looks then finds
+//        a node that has died at the first moment at which it counts as dead.
 //
 // Not here: claims made as runs become ready (runs/runs.c).
 #include "store/kernel/nodes/nodes.h"
@@ -50,7 +52,7 @@ static Status node_is_dead(Kernel *kernel, const NodeRow *node, bool *ret_is_dea
     return OK;
 }
 
-static Status node_fence(Kernel *kernel, const NodeRow *node) { // [O2]
+static Status node_fence(Kernel *kernel, const NodeRow *node) { // [nodes-2]
     NodeRow after = *node;
     after.lease_until_ms = -kernel_now(kernel);
     after.resident_count = 0; // what it has in memory is worth nothing any more
@@ -97,7 +99,7 @@ Status apply_join(Kernel *kernel, Op *op) {
     return OK;
 }
 
-static Status next_end_find(Kernel *kernel, Op *op) { // [O5]
+static Status next_end_find(Kernel *kernel, Op *op) { // [nodes-5]
     NodeRow *nodes = NULL;
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
@@ -180,11 +182,12 @@ bool run_is_executable(const Kernel *kernel, const RunRow *row) {
     return row->kind != RUN_NATIVE || workflow_set_has(kernel->batch->executes, row->workflow);
 }
 
-static Status run_reserve(Kernel *kernel, Op *op, Run *run) { // [O7]
+static Status run_reserve(Kernel *kernel, Op *op, Run *run) { // [nodes-7]
     int64_t number = workflow_number(run->row.workflow);
-    if (run->row.owner == number) return OK; // its number is shared, [W2] of workflow_set.h
+    if (run->row.owner == number)
+        return OK; // its number is shared, [workflow-set-2] of workflow_set.h
     run->row.owner = number;
-    run->row.home = 0; // [Y2]
+    run->row.home = 0; // [affinity-2]
     op->out.claim.reserved_count++;
     TRY(run_store(kernel, run));
     return run_announce(kernel, run, (Resolved){0});
@@ -200,15 +203,15 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     Run run;
     TRY(run_adopt(kernel, row, &run));
     bool was_begun = run.row.attempts <= 0;
-    if (is_taken_over && was_begun) run.row.attempts = run_lost(&run.row) + 1;         // [O6]
-    if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [O4]
+    if (is_taken_over && was_begun) run.row.attempts = run_lost(&run.row) + 1;         // [nodes-6]
+    if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [nodes-4]
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
     TRY(affinity_deliveries(kernel, &run, &resolved));
     op->out.claim.affinity_count += run.row.home != 0 && run.row.home == kernel->batch->node;
     run.row.owner = kernel->batch->node;
     run.row.home = 0;
-    run.row.epoch++; // [O3]
+    run.row.epoch++; // [nodes-3]
     TRY(run_store(kernel, &run));
     op->out.claim.count++;
     op->out.claim.taken_over += is_taken_over;
@@ -242,7 +245,7 @@ static Status claim_ready(Kernel *kernel, Op *op, int64_t owner) {
 }
 
 // Claims what is reserved for workflows of this node: the numbers it has and those that stand in
-// rows are walked together, so one that is on one side only costs no look. [O7]
+// rows are walked together, so one that is on one side only costs no look. [nodes-7]
 static Status claim_reserved(Kernel *kernel, Op *op) {
     const WorkflowSet *executes = kernel->batch->executes;
     int64_t number = workflow_set_next(executes, INT64_MIN);

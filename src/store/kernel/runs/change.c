@@ -1,11 +1,13 @@
 // Changes from outside: cancel, pause, resume, rewind.
 //
-//   [G1] A terminal run is never changed; cancelling it answers OK and is_changed = false.
-//   [G2] A cancellation that was acknowledged ends in CANCELLED: at once, through the workflow's
-//        own cleanup, or when the grace is over. Pausing a run that was asked to end does nothing.
-//   [G3] While a run is paused its overall deadline stands still; the deadlines of its waits do
-//        not, and what came due meanwhile is delivered when it is resumed.
-//   [G4] Rewinding fences the executor and drops checkpoints by position, never by name or time.
+//   [change-1] A terminal run is never changed; cancelling it answers OK and is_changed = false.
+//   [change-2] A cancellation that was acknowledged ends in CANCELLED: at once, through the
+//        workflow's own cleanup, or when the grace is over. Pausing a run that was asked to end
+//        does nothing.
+//   [change-3] While a run is paused its overall deadline stands still; the deadlines of its waits
+//        do not, and what came due meanwhile is delivered when it is resumed.
+//   [change-4] Rewinding fences the executor and drops checkpoints by position, never by name or
+//        time.
 //
 // Not here: forks (runs/create.c), rewinding scripts (runs/snapshots.c).
 #include "base/assert.h"
@@ -14,7 +16,7 @@
 #include "store/kernel/tasks/tasks.h"
 #include "store/kernel/waits/waits.h"
 
-void run_shift_deadline(const Kernel *kernel, Run *run) { // [G3]
+void run_shift_deadline(const Kernel *kernel, Run *run) { // [change-3]
     if (run->row.state != RUN_PAUSED || run->row.deadline_at_ms == 0) return;
     int64_t paused_ms = kernel_now(kernel) - run->row.updated_at_ms;
     if (paused_ms > 0) run->row.deadline_at_ms += paused_ms;
@@ -45,7 +47,7 @@ static Status cancel_tell(Kernel *kernel, Run *run) {
         WaitSet set;
         TRY(run_waits(kernel, run, &set));
         Delivery delivery = {.item = &set.items[0], .outcome = OUTCOME_CANCELLED};
-        run->row.cancel_at_ms = -run->row.cancel_at_ms; // [N5] delivered
+        run->row.cancel_at_ms = -run->row.cancel_at_ms; // [runs-5] delivered
         return wait_deliver(kernel, run, &delivery, 1);
     }
     // Its next suspension delivers it.
@@ -56,7 +58,7 @@ static Status cancel_tell(Kernel *kernel, Run *run) {
 
 Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms, bool *ret_is_changed) {
     *ret_is_changed = false;
-    if (run_state_is_terminal(run->row.state)) return OK; // [G1]
+    if (run_state_is_terminal(run->row.state)) return OK; // [change-1]
     bool is_repeated = run_is_cancel_wanted(&run->row);
     bool is_at_once = grace_ms <= 0 || run_never_started(&run->row);
     int64_t end_at_ms = kernel_now(kernel) + grace_ms;
@@ -66,7 +68,7 @@ Status run_cancel(Kernel *kernel, Run *run, Str reason, int64_t grace_ms, bool *
     if (is_at_once) return run_cancel_now(kernel, run);
     run_shift_deadline(kernel, run);
     run->row.cancel_at_ms = kernel_now(kernel);
-    run->row.deadline_at_ms = earliest_of(run->row.deadline_at_ms, end_at_ms); // [N5]
+    run->row.deadline_at_ms = earliest_of(run->row.deadline_at_ms, end_at_ms); // [runs-5]
     run->row.is_pause_wanted = 0;
     return cancel_tell(kernel, run);
 }
@@ -91,7 +93,7 @@ Status apply_pause(Kernel *kernel, Op *op) {
     RunRow *row = &run.row;
     if (run_state_is_terminal(row->state)) return refuse_terminal(kernel, &run, "");
     if (row->state == RUN_PAUSED || row->is_pause_wanted) return OK;
-    if (run_is_cancel_wanted(row)) return OK; // [G2]
+    if (run_is_cancel_wanted(row)) return OK; // [change-2]
     op->out.hold.is_changed = true;
     bool is_executed = row->state == RUN_RUNNING && row->owner > 0;
     if (!is_executed) return run_hold(kernel, &run, (RunState)row->state, STR_NULL);
@@ -114,7 +116,8 @@ Status apply_resume(Kernel *kernel, Op *op) {
     row->attempts = 0; // who resumes it wants it tried again
     switch ((RunState)row->paused_state) {
     case RUN_PENDING: // its start time was kept; if it is past, it starts with the next FIRE_DUE
-        if (row->started_at_ms != 0) run_shift_deadline(kernel, &run); // [G3] between two attempts
+        if (row->started_at_ms != 0)
+            run_shift_deadline(kernel, &run); // [change-3] between two attempts
         run_set_state(kernel, &run, RUN_PENDING);
         row->paused_state = 0;
         kernel_note_due(kernel, row->due_at_ms);
@@ -157,7 +160,7 @@ Status step_find(Kernel *kernel, const RunRow *run, StepChoice *step, int64_t *r
     const StepChoice wanted = *step;
     int64_t found = -1;
     size_t count = PAGE_ROWS;
-    for (int64_t after = run->input_seq; count == PAGE_ROWS;) { // [U5]
+    for (int64_t after = run->input_seq; count == PAGE_ROWS;) { // [turn-5]
         ArenaMark mark = arena_mark(&kernel->scratch);
         LogRow *rows = NULL;
         TRY(log_page(kernel, run->key, &after, &rows, &count));
@@ -198,7 +201,7 @@ Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position, int64_t
     return OK;
 }
 
-Status apply_rewind(Kernel *kernel, Op *op) { // [G4]
+Status apply_rewind(Kernel *kernel, Op *op) { // [change-4]
     Run run;
     int64_t position;
     TRY(run_require(kernel, op->in.rewind.run_id, &run));

@@ -2,16 +2,17 @@
 //
 // A run is born in one insert, in its final first state: PENDING until its start time, or ready
 // and, when the batch's node has room, claimed by it.
-//   [C1] A taken id is found by the insert itself, so that a new run costs no look-up.
-//   [C2] An idempotency key stands for what was started with it: the same content answers the
+//   [create-1] A taken id is found by the insert itself, so that a new run costs no look-up.
+//   [create-2] An idempotency key stands for what was started with it: the same content answers the
 //        same run, other content ERR_CONFLICT, and a run that was purged meanwhile is not
 //        started a second time.
-//   [C3] The first log entry is LOG_STARTED with the input; input_seq names it.
-//   [C4] A run that takes the place of one that has ended does so in one operation: nobody finds
-//        the id free, and when the new one is refused the old one is still there.
-//   [C5] What the definition says about its runs is applied here, where the definition is known and
-//        nothing can come between: defaults are filled in, and an input that the workflow does not
-//        take is refused; a child is then born failed, as its parent learns by awaiting it.
+//   [create-3] The first log entry is LOG_STARTED with the input; input_seq names it.
+//   [create-4] A run that takes the place of one that has ended does so in one operation: nobody
+//        finds the id free, and when the new one is refused the old one is still there.
+//   [create-5] What the definition says about its runs is applied here, where the definition is
+//        known and nothing can come between: defaults are filled in, and an input that the workflow
+//        does not take is refused; a child is then born failed, as its parent learns by awaiting
+//        it.
 //
 // Not here: what a turn does with its children (runs/turn.c).
 #include "base/assert.h"
@@ -127,8 +128,8 @@ static const Str ERROR_NO_WORKFLOW =
     STR("{\"type\":\"NotFoundError\",\"message\":\"there is no workflow of that name\"}");
 
 // Pins a spec that only names a workflow to its current definition, and applies what that says
-// [C5]; a native one has its name and nothing else. The status is that of the rows; whether the run
-// is refused is an answer.
+// [create-5]; a native one has its name and nothing else. The status is that of the rows; whether
+// the run is refused is an answer.
 static Status spec_pin(Kernel *kernel, RunSpec *spec, Verdict *ret_verdict) {
     *ret_verdict = (Verdict){0};
     if (spec->kind != 0) return OK;
@@ -210,7 +211,7 @@ static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent
         .depth = parent ? parent->row.depth + 1 : 0,
         .close_policy = parent ? spec->close_policy : CLOSE_ABANDON,
         .leftover_policy = spec->leftover_policy,
-        .input_seq = 1, // [C3]
+        .input_seq = 1, // [create-3]
         .log_seq = 1,
         .queue = spec->queue,
         .tags = spec->tags,
@@ -314,7 +315,7 @@ Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated 
     return status;
 }
 
-// [C2] OK: *ret_created is the run that was started with the key. ERR_NOT_FOUND: it is new.
+// [create-2] OK: *ret_created is the run that was started with the key. ERR_NOT_FOUND: it is new.
 static Status dedupe_start(Kernel *kernel, const RunSpec *spec, Str digest,
                            RunCreated *ret_created) {
     DedupeRow known;
@@ -337,7 +338,7 @@ static Status dedupe_start(Kernel *kernel, const RunSpec *spec, Str digest,
     return OK;
 }
 
-// [C4] So nothing of the new run may be refused any more once the old one is gone.
+// [create-4] So nothing of the new run may be refused any more once the old one is gone.
 static Status make_room(Kernel *kernel, const RunSpec *spec) {
     Run old;
     Status status = run_load_id(kernel, spec->id, &old);

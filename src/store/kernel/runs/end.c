@@ -1,18 +1,18 @@
 // Endings: a run becomes terminal, and everything that hung on it is settled with it; later it
 // is purged without leaving anything behind.
 //
-//   [E1] The run's own row is terminal before anything else is touched, so nothing that follows
+//   [end-1] The run's own row is terminal before anything else is touched, so nothing that follows
 //        can find it alive.
-//   [E2] Unread signals follow the run's policy; children follow their close policy; a parent that
-//        waits is woken; a schedule's tick that waits for the end starts. Tasks go on when the
+//   [end-2] Unread signals follow the run's policy; children follow their close policy; a parent
+//        that waits is woken; a schedule's tick that waits for the end starts. Tasks go on when the
 //        workflow ended by itself (nobody waits for them: fire and forget); when it was cut off
 //        they are cancelled, or told to stop at their next heartbeat. Those that a cancelled run
 //        queued after it was told are its cleanup, and go on.
-//   [E3] Ending never recurses deeper than one child: a child ends at once only while it is
+//   [end-3] Ending never recurses deeper than one child: a child ends at once only while it is
 //        PENDING, and such a run has no children that would: it has not begun, or it begins again
-//        and those of its failed attempt were asked to end with that ([R3] of runs/retry.c).
-//   [E4] Purging removes the run's row last, so an interrupted purge is taken up again. Tasks that
-//        still have to be done outlive their run and stand alone from then on.
+//        and those of its failed attempt were asked to end with that ([retry-3] of runs/retry.c).
+//   [end-4] Purging removes the run's row last, so an interrupted purge is taken up again. Tasks
+//        that still have to be done outlive their run and stand alone from then on.
 //
 // Not here: who decides that a run ends (runs/turn.c, runs/change.c, kernel/due.c).
 #include "base/array.h"
@@ -167,7 +167,7 @@ static Status cleanup_find(Kernel *kernel, const Run *run, int64_t *ret_position
     return OK;
 }
 
-static Status tasks_settle(Kernel *kernel, Run *run, Outcome outcome) { // [E2]
+static Status tasks_settle(Kernel *kernel, Run *run, Outcome outcome) { // [end-2]
     int64_t cleanup = INT64_MAX;
     if (outcome != OUTCOME_CANCELLED && outcome != OUTCOME_TIMEOUT) return OK;
     if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
@@ -195,10 +195,10 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     row->log_seq = finished.seq;
     row->waits = STR_NULL;
     row->snapshot = STR_NULL;
-    TRY(run_store(kernel, run)); // [E1]
+    TRY(run_store(kernel, run)); // [end-1]
     kernel_count(kernel, total_of_state[ending->state], 1);
     ended_push(kernel, row, ending);
-    int64_t removed; // [E2]
+    int64_t removed; // [end-2]
     TRY(leftovers_settle(kernel, run));
     TRY(tasks_settle(kernel, run, ending->outcome));
     TRY(cursors_remove(kernel, run, &removed));
@@ -302,7 +302,7 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     TRY(leftovers_settle(kernel, run));
     TRY(cursors_remove(kernel, run, &removed));
     TRY(children_orphan(kernel, run));
-    TRY(kernel_remove(kernel, TABLE_RUNS, &run->row)); // [E4]
+    TRY(kernel_remove(kernel, TABLE_RUNS, &run->row)); // [end-4]
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
     run_cache_remove(&kernel->runs, key);
     *budget -= 1;

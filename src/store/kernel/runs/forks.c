@@ -3,13 +3,13 @@
 // The new run gets the snapshot of that turn and what was delivered to it. Its script then still
 // names the tasks and children that the old run had begun and not seen the end of; as a task wakes
 // only the run it belongs to, the new run gets its own.
-//   [X1] What had ended well or failed is copied with its outcome; what had not, or was cancelled
-//        with the old run, is begun anew for the new one. The old run is not changed.
-//   [X2] Which tasks and children those are is in the log: begun, and not delivered. A number may
-//        stand in several rows (after a rewind, a continue-as); the newest one that was begun when
-//        the log says so counts.
-//   [X3] A wait of the new run that names a task or child of another run means its own one of the
-//        same position, if there is one.
+//   [forks-1] What had ended well or failed is copied with its outcome; what had not, or was
+//        cancelled with the old run, is begun anew for the new one. The old run is not changed.
+//   [forks-2] Which tasks and children those are is in the log: begun, and not delivered. A number
+//        may stand in several rows (after a rewind, a continue-as); the newest one that was begun
+//        when the log says so counts.
+//   [forks-3] A wait of the new run that names a task or child of another run means its own one of
+//        the same position, if there is one.
 //
 // Not here: finding the turn (runs/snapshots.c), forks of native runs (runs/create.c).
 #include "base/assert.h"
@@ -19,7 +19,7 @@
 #include "store/kernel/runs/snapshots.h"
 #include "store/kernel/tasks/tasks.h"
 
-typedef struct Begun { // [X2]
+typedef struct Begun { // [forks-2]
     int64_t at_ms;
 } Begun;
 
@@ -103,7 +103,7 @@ static Status task_begin_anew(Kernel *kernel, const TaskRow *task, Str id, Run *
     return task_create(kernel, &spec, to, &key, &is_new);
 }
 
-static Status task_fork(Kernel *kernel, const TaskRow *task, Run *to) { // [X1]
+static Status task_fork(Kernel *kernel, const TaskRow *task, Run *to) { // [forks-1]
     Str id = fork_id(kernel, "task", task->id, to->row.id);
     if (task->state != TASK_COMPLETED && task->state != TASK_FAILED) {
         return task_begin_anew(kernel, task, id, to);
@@ -142,7 +142,7 @@ static Status tasks_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
 
 // ---- children ----
 
-static Status child_fork(Kernel *kernel, const RunRow *child, Run *to) { // [X1]
+static Status child_fork(Kernel *kernel, const RunRow *child, Run *to) { // [forks-1]
     RunSpec spec = {.id = fork_id(kernel, "run", child->id, to->row.id),
                     .workflow = child->workflow,
                     .definition = child->definition,
@@ -197,7 +197,7 @@ Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point) {
 
 // ---- whose is it? ----
 
-Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item) { // [X3]
+Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item) { // [forks-3]
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
@@ -218,7 +218,7 @@ Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item) { // [X3]
     return OK;
 }
 
-Status fork_find_child(Kernel *kernel, const Run *run, WaitItem *item) { // [X3]
+Status fork_find_child(Kernel *kernel, const Run *run, WaitItem *item) { // [forks-3]
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);

@@ -4,14 +4,15 @@
 //
 // Who decides whether, and when, is the engine: the policy belongs to the workflow. Here the failed
 // attempt is settled and the next one prepared, in the commit of the turn that failed.
-//   [R1] The next attempt knows nothing of the one before: checkpoints, snapshots and values are
-//        gone, the incarnation is another, so ids derived from it are new. What the attempt had
+//   [retry-1] The next attempt knows nothing of the one before: checkpoints, snapshots and values
+//        are gone, the incarnation is another, so ids derived from it are new. What the attempt had
 //        consumed stays consumed; signals and events that are pending stay pending.
-//   [R2] Its history stays: an entry with the error and the time, then the input once more, which
-//        is where the next attempt begins ([U5] of runs/turn.c).
-//   [R3] What it had begun is settled as if the run had been cut off: tasks are cancelled, children
-//        that are to end with the run are asked to end; nobody waits for any of them any more.
-//   [R4] To everybody else the run goes on: its parent, a schedule and those who wait for its
+//   [retry-2] Its history stays: an entry with the error and the time, then the input once more,
+//        which is where the next attempt begins ([turn-5] of runs/turn.c).
+//   [retry-3] What it had begun is settled as if the run had been cut off: tasks are cancelled,
+//        children that are to end with the run are asked to end; nobody waits for any of them any
+//        more.
+//   [retry-4] To everybody else the run goes on: its parent, a schedule and those who wait for its
 //        result see only how the last attempt ends. Its deadline stays.
 //
 // Not here: the policy (engine/runners/retry.c).
@@ -28,7 +29,7 @@ static Str retry_data(Kernel *kernel, Str error, int64_t at_ms) {
                         STR_ARG(str_is_null(error) ? STR("null") : error), (int)len, text);
 }
 
-static Status log_attempts(Kernel *kernel, Run *run, Str input, Str data) { // [R2]
+static Status log_attempts(Kernel *kernel, Run *run, Str input, Str data) { // [retry-2]
     LogRow failed = {.kind = LOG_RETRY,
                      .position = -1,
                      .attempt = run->row.retries + 1,
@@ -47,8 +48,8 @@ Status run_retry(Kernel *kernel, Run *run, Str error, int64_t at_ms) {
     Str input;
     TRY(run_input(kernel, &run->row, &input));
     TRY(earlier_log_trim(kernel, run));
-    TRY(checkpoints_drop(kernel, run, 0, &dropped)); // [R1]
-    TRY(tasks_cancel(kernel, run, 0));               // [R3]
+    TRY(checkpoints_drop(kernel, run, 0, &dropped)); // [retry-1]
+    TRY(tasks_cancel(kernel, run, 0));               // [retry-3]
     TRY(snapshots_drop(kernel, run, 1));
     TRY(states_clear(kernel, run));
     TRY(log_attempts(kernel, run, input, retry_data(kernel, error, at_ms)));

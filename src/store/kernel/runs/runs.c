@@ -3,21 +3,21 @@
 //   PENDING -> RUNNING <-> SUSPENDED          any of them <-> PAUSED
 //              RUNNING, SUSPENDED, … -> COMPLETED | FAILED | CANCELLED (runs/end.c)
 //
-//   [N1] Counters by state follow run_set_state and run_create, nothing else; the counter of runs
-//        that are ready and unowned follows the row itself.
-//   [N2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. owner < 0 is the number of
+//   [runs-1] Counters by state follow run_set_state and run_create, nothing else; the counter of
+//        runs that are ready and unowned follows the row itself.
+//   [runs-2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. owner < 0 is the number of
 //        the run's workflow: nobody owns it, and a node without the function has met it.
-//   [N3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one per
-//        task with an idempotency key ([W6] of waits/wait.c).
-//   [N4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
+//   [runs-3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one
+//        per task with an idempotency key ([waits-wait-6] of waits/wait.c).
+//   [runs-4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
 //        deadline; RUNNING the overall deadline; terminal the end of keeping; PAUSED none, except
 //        that a run paused before its start keeps the start time, and one that was quarantined
-//        while it was asked to end ([X1] of kernel/quarantine.c) the end of its grace.
-//   [N5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
+//        while it was asked to end ([quarantine-1] of kernel/quarantine.c) the end of its grace.
+//   [runs-5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
 //        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was
 //        delivered to the workflow.
-//   [N6] log_seq is the last entry the workflow itself knew of when its snapshot was written, so
-//        LOG_WAIT entries past it are what a restored snapshot has not seen.
+//   [runs-6] log_seq is the last entry the workflow itself knew of when its snapshot was written,
+//        so LOG_WAIT entries past it are what a restored snapshot has not seen.
 //
 // Not here: creation (runs/create.c), endings (runs/end.c), wait sets (waits/wait.c).
 #include "store/kernel/runs/runs.h"
@@ -110,14 +110,14 @@ Status run_store(Kernel *kernel, Run *run) {
     }
     if (changes != 0) {
         kernel_count(kernel, COUNTER_RUNS_READY,
-                     run_is_ready(&run->row) - run_is_ready(&run->before)); // [N1]
+                     run_is_ready(&run->row) - run_is_ready(&run->before)); // [runs-1]
         TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
         if (run->row.due_at_ms != run->before.due_at_ms) {
             kernel_note_due(kernel, run->row.due_at_ms);
         }
     }
     run_cache_write(&kernel->runs, &run->row, &run->facts);
-    if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT; // [H4]
+    if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT; // [cache-4]
     run->before = run->row;
     return OK;
 }
@@ -173,7 +173,7 @@ Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows, 
 
 void run_set_state(Kernel *kernel, Run *run, RunState state) {
     if (run->row.state == (int64_t)state) return;
-    ASSERT(!run_state_is_terminal(run->row.state)); // [S6]
+    ASSERT(!run_state_is_terminal(run->row.state)); // [store-batch-6]
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
     kernel_count(kernel, COUNTER_RUNS_FIRST + (int64_t)state, 1);
     run->row.state = state;
@@ -194,7 +194,7 @@ Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
     return OK;
 }
 
-// [N3]
+// [runs-3]
 Status run_drop_waiters(Kernel *kernel, Run *run) {
     if (run->row.state != RUN_SUSPENDED || str_is_null(run->row.waits)) return OK;
     WaitSet set = {0};
@@ -212,12 +212,12 @@ Status run_drop_waiters(Kernel *kernel, Run *run) {
 // The row of a run that can be executed now, claimed for the batch's node if that may have it.
 Status run_set_ready(Kernel *kernel, Run *run) {
     RunRow *row = &run->row;
-    row->claim_rank = claim_rank(row->priority); // [N2]
+    row->claim_rank = claim_rank(row->priority); // [runs-2]
     row->generation++;
     row->waits = STR_NULL;
     row->idle_since_ms = 0;
     row->paused_state = 0;
-    row->due_at_ms = row->deadline_at_ms; // [N4]
+    row->due_at_ms = row->deadline_at_ms; // [runs-4]
     if (row->started_at_ms == 0) row->started_at_ms = kernel_now(kernel);
     return node_assign(kernel, row);
 }
@@ -277,9 +277,9 @@ Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
     row->owner = 0;
     row->attempts = run_lost(row);
     row->claim_rank = 0;
-    row->home = 0; // [Y2]
+    row->home = 0; // [affinity-2]
     row->idle_since_ms = 0;
-    if (paused_state != RUN_PENDING) row->due_at_ms = 0; // [N4]
+    if (paused_state != RUN_PENDING) row->due_at_ms = 0; // [runs-4]
     return run_store(kernel, run);
 }
 
@@ -287,6 +287,6 @@ Status run_unclaim(Kernel *kernel, Run *run) {
     ASSERT(run->row.state == RUN_RUNNING);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     run->row.owner = 0;
-    run->row.attempts = run_lost(&run->row); // what was under way was not lost, [O6]
+    run->row.attempts = run_lost(&run->row); // what was under way was not lost, [nodes-6]
     return run_store(kernel, run);
 }

@@ -1,8 +1,9 @@
 // Runs: a run's row, its log, its turns and its end.
 //
-// The room of everything that is true of one run: its row and its log ([N1]-[N6] of runs.c), making
-// it, its turns ([U1]-[U5] of turn.c), changes by people, ending and purging it, and when it counts
-// as idle. Waking it and what it waits for are the room waits; who owns it is the room nodes.
+// The room of everything that is true of one run: its row and its log ([runs-1]-[runs-6] of
+// runs.c), making it, its turns ([turn-1]-[turn-5] of turn.c), changes by people, ending and
+// purging it, and when it counts as idle. Waking it and what it waits for are the room waits; who
+// owns it is the room nodes.
 #pragma once
 #include "store/kernel/internal.h"
 

@@ -4,16 +4,17 @@
 // to it. The snapshot is in the run's row until the turn commits; if the turn began a step, it
 // moves into a row of its own in that same commit. A run that parks once and never goes back to
 // that costs nothing.
-//   [B1] Only turns that began a step are kept: a task, a child, a timer, or a wait for a signal
-//        or an event. The first turn has no snapshot and needs none: it begins with the input.
-//   [B2] Step numbers (positions) ascend with time, so everything begun in or after a turn has at
-//        least the position of its first step.
-//   [B3] Going back drops what the log says from the turn on, but not what was delivered to it;
-//        tasks and awaited children begun since are cancelled. What had been begun before and has
-//        ended since is found by the repeated turn when it parks (waits/wait.c).
-//   [B4] Signals and events that were consumed since are not given back; runs that were started
-//        independently, and events that were emitted, stay.
-//   [B5] An unknown step, and one whose snapshot is no longer kept, change nothing.
+//   [snapshots-1] Only turns that began a step are kept: a task, a child, a timer, or a wait for a
+//        signal or an event. The first turn has no snapshot and needs none: it begins with the
+//        input.
+//   [snapshots-2] Step numbers (positions) ascend with time, so everything begun in or after a turn
+//        has at least the position of its first step.
+//   [snapshots-3] Going back drops what the log says from the turn on, but not what was delivered
+//        to it; tasks and awaited children begun since are cancelled. What had been begun before
+//        and has ended since is found by the repeated turn when it parks (waits/wait.c).
+//   [snapshots-4] Signals and events that were consumed since are not given back; runs that were
+//        started independently, and events that were emitted, stay.
+//   [snapshots-5] An unknown step, and one whose snapshot is no longer kept, change nothing.
 //
 // Not here: forks (runs/forks.c), native runs (runs/change.c).
 #include "store/kernel/runs/snapshots.h"
@@ -52,14 +53,14 @@ static Status snapshots_prune(Kernel *kernel, const Run *run, int64_t keep) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         Status status = kernel_get(kernel, TABLE_SNAPSHOTS, &wanted, &row);
         arena_rewind(&kernel->scratch, mark);
-        if (status == ERR_NOT_FOUND) return OK; // [P2] then there is none below either
+        if (status == ERR_NOT_FOUND) return OK; // [snapshot-2] then there is none below either
         TRY(status);
         TRY(kernel_remove(kernel, TABLE_SNAPSHOTS, &wanted));
     }
     return OK;
 }
 
-static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot) { // [H4]
+static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot) { // [cache-4]
     Str cached = run_cache_snapshot(&kernel->runs, run->row.key);
     if (!str_is_null(cached)) {
         *ret_snapshot = arena_str(&kernel->scratch, cached);
@@ -73,7 +74,7 @@ static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot)
 
 Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t start_seq) {
     int64_t position = INT64_MAX;
-    for (size_t i = 0; i < turn->log_count; i++) { // [B1]
+    for (size_t i = 0; i < turn->log_count; i++) { // [snapshots-1]
         const LogRow *entry = &turn->log[i];
         if (log_begins_step(entry) && entry->position < position) position = entry->position;
     }
@@ -173,7 +174,7 @@ static Status kept_find(Kernel *kernel, const RunRow *run, FlowPoint *point) {
 }
 
 Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice *step,
-                       FlowPoint *ret_point) { // [B5]
+                       FlowPoint *ret_point) { // [snapshots-5]
     StepSearch search = {.step = *step};
     TRY(step_search(kernel, run, &search));
     if (search.seq == 0) {
@@ -245,7 +246,7 @@ Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     StepChoice step = op->in.rewind.step;
     TRY(flow_point_find(kernel, &run->row, &step, &point));
     const SnapshotRow *row = &point.row;
-    TRY(log_drop(kernel, run, row->start_seq, &op->out.rewind.dropped_count)); // [B3]
+    TRY(log_drop(kernel, run, row->start_seq, &op->out.rewind.dropped_count)); // [snapshots-3]
     TRY(tasks_cancel(kernel, run, row->position));
     LogRow rewound = {.kind = LOG_REWOUND,
                       .position = row->position,

@@ -1,6 +1,7 @@
 // Kernel internals: setting scripts back, and forking them.
 //
-// Invariants: [P1], [P2] in model/snapshot.h, [B1]-[B5] in runs/snapshots.c.
+// Invariants: [snapshot-1], [snapshot-2] in model/snapshot.h, [snapshots-1]-[snapshots-5] in
+// runs/snapshots.c.
 #pragma once
 #include "store/kernel/runs/runs.h"
 

@@ -2,10 +2,11 @@
 //
 // The script has its values in its snapshot; these rows are a copy for others, written with the
 // turn that set them.
-//   [I1] A value is there exactly from the commit of the turn that set it, and until it is set
-//        again, the run continues as a new one, or is purged. An ended run keeps its values.
-//   [I2] Going back brings back the values of that moment: they are kept with the snapshot.
-//   [I3] The index holds a digest that is part of the file format: the first 8 bytes of SHA-256.
+//   [states-1] A value is there exactly from the commit of the turn that set it, and until it is
+//        set again, the run continues as a new one, or is purged. An ended run keeps its values.
+//   [states-2] Going back brings back the values of that moment: they are kept with the snapshot.
+//   [states-3] The index holds a digest that is part of the file format: the first 8 bytes of
+//        SHA-256.
 //
 // Not here: looking for runs by value (reads/runs.c).
 #include "base/assert.h"
@@ -20,7 +21,7 @@ enum {
     STATES_SIZE_MAX = 2 * STATES_MAX * LIMIT_STATE_SIZE_MAX
 };
 
-int64_t state_digest(Str value) { // [I3]
+int64_t state_digest(Str value) { // [states-3]
     uint8_t digest[SHA256_SIZE];
     Sha256 sha;
     sha256_init(&sha);
@@ -78,7 +79,7 @@ Status states_clear(Kernel *kernel, Run *run) {
     return OK;
 }
 
-Status states_encode(Kernel *kernel, const Run *run, Str *ret_bytes) { // [I2]
+Status states_encode(Kernel *kernel, const Run *run, Str *ret_bytes) { // [states-2]
     StateRow *rows = NULL;
     size_t count;
     *ret_bytes = STR_NULL;

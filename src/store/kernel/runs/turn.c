@@ -2,12 +2,12 @@
 //
 //   claim and sizes -> participant -> log -> children -> tasks -> events -> what comes next
 //
-//   [U1] The claim is checked first: unknown, ended, fenced, in this order.
-//   [U2] A checkpoint in the middle of a turn (one log entry, NEXT_CONTINUE) costs one insert; the
-//        run's row is not written.
-//   [U3] A participant's writes are undone when it fails, and then nothing of the turn is kept.
-//   [U4] A run that was asked to end ends CANCELLED, whatever its last turn says.
-//   [U5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
+//   [turn-1] The claim is checked first: unknown, ended, fenced, in this order.
+//   [turn-2] A checkpoint in the middle of a turn (one log entry, NEXT_CONTINUE) costs one insert;
+//        the run's row is not written.
+//   [turn-3] A participant's writes are undone when it fails, and then nothing of the turn is kept.
+//   [turn-4] A run that was asked to end ends CANCELLED, whatever its last turn says.
+//   [turn-5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
 //        looking for checkpoints begins at input_seq.
 //
 // Not here: parking (waits/wait.c), endings (runs/end.c), further attempts (runs/retry.c).
@@ -20,7 +20,7 @@
 
 // ---- checks ----
 
-static Status claim_require(Kernel *kernel, int64_t key, int64_t epoch, Run *ret_run) { // [U1]
+static Status claim_require(Kernel *kernel, int64_t key, int64_t epoch, Run *ret_run) { // [turn-1]
     Status status = run_load(kernel, key, ret_run);
     if (status == ERR_NOT_FOUND) {
         return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",
@@ -262,14 +262,14 @@ static Status participation_run(Kernel *kernel, Op *op, StepDatabase database) {
     return OK;
 }
 
-static Status turn_participate(Kernel *kernel, Op *op) { // [U3]
+static Status turn_participate(Kernel *kernel, Op *op) { // [turn-3]
     const TurnCommit *turn = &op->in.turn;
     RowStore *rows = kernel->writer;
     if (turn->log_count == 0) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
                              "a step that takes part in the transaction needs a log entry");
     }
-    if (!str_is_null(op->memo.eviction)) { // [T3]
+    if (!str_is_null(op->memo.eviction)) { // [step-database-3]
         return participant_failed(kernel, turn, "STEP_EXPELLED", op->memo.eviction.data);
     }
     Status status = rows->ops->savepoint(rows, &kernel->rows_diag);
@@ -285,7 +285,7 @@ static Status turn_participate(Kernel *kernel, Op *op) { // [U3]
                          kernel->ops.name);
 }
 
-// The entries as they will be written: the caller's stay as they are. [O1] of store/ops.h
+// The entries as they will be written: the caller's stay as they are. [ops-1] of store/ops.h
 static LogRow *log_copy(Kernel *kernel, const TurnCommit *turn) {
     if (turn->log_count == 0) return NULL;
     LogRow *log = ARENA_ARRAY(kernel->batch->arena, LogRow, turn->log_count);
@@ -323,14 +323,14 @@ static Status turn_effects(Kernel *kernel, const TurnCommit *turn, TurnReply *re
 
 // ---- what comes next ----
 
-// The snapshot knows of everything the turn itself wrote. [N6]
+// The snapshot knows of everything the turn itself wrote. [runs-6]
 static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
     if (str_is_null(turn->snapshot)) return;
     run->row.snapshot = turn->snapshot;
     run->row.log_seq = run->facts.last_seq;
 }
 
-static Status next_continue(Kernel *kernel, const TurnCommit *turn, Run *run) { // [U2]
+static Status next_continue(Kernel *kernel, const TurnCommit *turn, Run *run) { // [turn-2]
     turn_keep_snapshot(run, turn);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     bool is_changed = !str_is_null(turn->snapshot) ||
@@ -357,7 +357,7 @@ static Status next_end(Kernel *kernel, const TurnCommit *turn, Run *run) {
     if (turn->next == NEXT_FAIL || turn->next == NEXT_RETRY) {
         ending = (Ending){RUN_FAILED, OUTCOME_ERROR, turn->result};
     }
-    if (turn->next == NEXT_CANCELLED || run_is_cancel_wanted(&run->row)) { // [U4]
+    if (turn->next == NEXT_CANCELLED || run_is_cancel_wanted(&run->row)) { // [turn-4]
         // What a cleanup returns is no error: the run ends with one all the same.
         bool has_error = turn->next != NEXT_COMPLETE && !str_is_null(turn->result);
         ending = (Ending){RUN_CANCELLED, OUTCOME_CANCELLED,
@@ -367,7 +367,7 @@ static Status next_end(Kernel *kernel, const TurnCommit *turn, Run *run) {
 }
 
 static Status next_pause(Kernel *kernel, const TurnCommit *turn, Run *run) {
-    if (run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
+    if (run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [turn-4]
     turn_keep_snapshot(run, turn);
     return run_hold(kernel, run, RUN_RUNNING, turn->result);
 }
@@ -375,7 +375,7 @@ static Status next_pause(Kernel *kernel, const TurnCommit *turn, Run *run) {
 static Status next_retry(Kernel *kernel, const TurnCommit *turn, Run *run) {
     int64_t deadline = run->row.deadline_at_ms;
     bool is_late = deadline != 0 && deadline <= turn->retry_at_ms;
-    if (is_late || run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [U4]
+    if (is_late || run_is_cancel_wanted(&run->row)) return next_end(kernel, turn, run); // [turn-4]
     return run_retry(kernel, run, turn->result, turn->retry_at_ms);
 }
 
@@ -407,15 +407,15 @@ static Status next_continue_as(Kernel *kernel, const TurnCommit *turn, Run *run)
     TRY(run_note(kernel, run, LOG_CONTINUED, turn->result));
     run->row.incarnation++;
     run->row.retries = 0;                     // what begins now has all its attempts before it
-    run->row.input_seq = run->facts.last_seq; // [U5]
+    run->row.input_seq = run->facts.last_seq; // [turn-5]
     run->row.log_seq = run->facts.last_seq;
     run->row.snapshot = STR_NULL;
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     return run_store(kernel, run);
 }
 
-// Lost executions are counted in a row, [O6]: a run that commits got on. One that is paused keeps
-// the count, for people to see.
+// Lost executions are counted in a row, [nodes-6]: a run that commits got on. One that is paused
+// keeps the count, for people to see.
 static void turn_count_attempt(const TurnCommit *turn, Run *run) {
     if (turn->is_attempt) run->row.attempts = -run_lost(&run->row);
     else if (turn->next != NEXT_PAUSE) run->row.attempts = 0;

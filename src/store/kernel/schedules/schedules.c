@@ -1,13 +1,14 @@
 // Schedules as people handle them: made, replaced, removed, paused, resumed, triggered, backfilled.
 //
-//   [J1] A schedule that is stored has been read: its spec parses, its zone loads, its runs could
-//        be created.
-//   [J2] Replacing one leaves its past alone (counts, previous run, a queued tick), and its next
-//        tick too, unless kind, spec or zone changed; so saving the same again changes nothing.
-//   [J3] Triggers and backfills are a person's decision: they ask neither the overlap policy nor
-//        whether it is paused, and they do not move the next tick.
-//   [J4] While it is paused it has no next tick and nothing queued; ticks of that time are never
-//        made up for, except by a backfill.
+//   [schedules-1] A schedule that is stored has been read: its spec parses, its zone loads, its
+//        runs could be created.
+//   [schedules-2] Replacing one leaves its past alone (counts, previous run, a queued tick), and
+//        its next tick too, unless kind, spec or zone changed; so saving the same again changes
+//        nothing.
+//   [schedules-3] Triggers and backfills are a person's decision: they ask neither the overlap
+//        policy nor whether it is paused, and they do not move the next tick.
+//   [schedules-4] While it is paused it has no next tick and nothing queued; ticks of that time are
+//        never made up for, except by a backfill.
 //
 // Not here: what happens at a tick (schedules/ticks.c), when ticks are (model/schedule.c).
 #include "store/kernel/schedules/schedules.h"
@@ -93,7 +94,7 @@ static Status schedule_check(Kernel *kernel, const ScheduleRow *row) {
     return run_check_workflow(kernel, &spec);
 }
 
-// What a person sets over what is there; the rest stays [J2].
+// What a person sets over what is there; the rest stays [schedules-2].
 static ScheduleRow schedule_replace(const ScheduleRow *stored, const ScheduleRow *given) {
     ScheduleRow row = *stored;
     row.workflow = given->workflow;
@@ -132,7 +133,7 @@ static Status schedule_insert(Kernel *kernel, const ScheduleSet *set, int64_t ne
     row.name = set->row.name;
     row.is_paused = set->row.is_paused != 0;
     row.created_at_ms = row.updated_at_ms = kernel_now(kernel);
-    schedule_set_next(&row, row.is_paused ? 0 : next_at_ms); // [J4]
+    schedule_set_next(&row, row.is_paused ? 0 : next_at_ms); // [schedules-4]
     kernel_note_due(kernel, row.due_at_ms);
     kernel_count(kernel, COUNTER_SCHEDULES, 1);
     reply->key = row.key;
@@ -150,7 +151,7 @@ Status apply_set_schedule(Kernel *kernel, Op *op) {
     ScheduleSetReply *reply = &op->out.set_schedule;
     TRY(schedule_check(kernel, &set->row));
     Ticker ticker;
-    TRY(schedule_ticker(kernel, &set->row, &ticker, &op->out.diag)); // [J1]
+    TRY(schedule_ticker(kernel, &set->row, &ticker, &op->out.diag)); // [schedules-1]
     TRY(check_zone(kernel, &set->row));
     int64_t next_at_ms = ticker_next(&ticker, kernel_now(kernel));
     ScheduleRow stored;
@@ -160,7 +161,7 @@ Status apply_set_schedule(Kernel *kernel, Op *op) {
     if (next_at_ms == 0 && !is_known) return refuse_past(kernel, &set->row);
     if (status == ERR_NOT_FOUND) return schedule_insert(kernel, set, next_at_ms, reply);
     ScheduleRow row = schedule_replace(&stored, &set->row);
-    if (!is_known && !row.is_paused) schedule_set_next(&row, next_at_ms); // [J2]
+    if (!is_known && !row.is_paused) schedule_set_next(&row, next_at_ms); // [schedules-2]
     if (row_changes(&tables[TABLE_SCHEDULES], &stored, &row) != 0) {
         row.updated_at_ms = kernel_now(kernel);
     }
@@ -186,7 +187,7 @@ Status apply_pause_schedule(Kernel *kernel, Op *op) {
     ScheduleRow row = stored;
     row.is_paused = 1;
     row.updated_at_ms = kernel_now(kernel);
-    schedule_set_next(&row, 0); // [J4]
+    schedule_set_next(&row, 0); // [schedules-4]
     if (row.awaited_run != 0) {
         row.awaited_run = row.queued_at_ms = 0;
         row.skipped_count++;
@@ -211,7 +212,7 @@ Status apply_resume_schedule(Kernel *kernel, Op *op) {
     return schedule_store(kernel, &stored, &row);
 }
 
-// ---- trigger and backfill [J3] ----
+// ---- trigger and backfill [schedules-3] ----
 
 static Str trigger_id(Kernel *kernel, Str name) {
     char text[INSTANT_TEXT_MAX];

@@ -1,13 +1,13 @@
 // Ticks: a schedule is due, and each tick that has passed gets its run, or is accounted for.
 //
-//   [L1] Every tick is dealt with once: next_at_ms moves past it in the operation that starts its
-//        run or counts it. Its run's id is made of name and tick, so even a tick that is dealt
+//   [ticks-1] Every tick is dealt with once: next_at_ms moves past it in the operation that starts
+//        its run or counts it. Its run's id is made of name and tick, so even a tick that is dealt
 //        with a second time (a backfill, a schedule made anew) starts nothing.
-//   [L2] The previous run is the one in last_run. While it lives the overlap policy decides; a
+//   [ticks-2] The previous run is the one in last_run. While it lives the overlap policy decides; a
 //        queued tick starts in the operation that ends it.
-//   [L3] What one operation does is bounded; a schedule with more ticks behind it stays due.
-//   [L4] A tick whose run cannot be created is counted and does not hold up the next one; a zone
-//        that cannot be loaded holds all of them back until it can.
+//   [ticks-3] What one operation does is bounded; a schedule with more ticks behind it stays due.
+//   [ticks-4] A tick whose run cannot be created is counted and does not hold up the next one; a
+//        zone that cannot be loaded holds all of them back until it can.
 //
 // Not here: when ticks are (model/schedule.c), what people do (schedules/schedules.c).
 #include "base/assert.h"
@@ -27,7 +27,7 @@ Status schedule_previous(Kernel *kernel, const ScheduleRow *row, Run *ret_run, b
     return OK;
 }
 
-static void tick_failed(Kernel *kernel, ScheduleRow *row) { // [L4]
+static void tick_failed(Kernel *kernel, ScheduleRow *row) { // [ticks-4]
     row->failed_count++;
     row->last_error = arena_str(&kernel->scratch, str_from(kernel->op->out.diag.message));
     diag_clear(&kernel->op->out.diag);
@@ -72,7 +72,7 @@ static Status tick_cancel_old(Kernel *kernel, ScheduleRow *row, Run *previous, i
     return OK;
 }
 
-static Status tick_fire(Kernel *kernel, ScheduleRow *row, int64_t tick) { // [L2]
+static Status tick_fire(Kernel *kernel, ScheduleRow *row, int64_t tick) { // [ticks-2]
     Run previous;
     bool is_live;
     TRY(schedule_previous(kernel, row, &previous, &is_live));
@@ -104,7 +104,7 @@ static bool is_wanted(const Kernel *kernel, const ScheduleRow *row, int64_t tick
 static Status ticks_fire(Kernel *kernel, ScheduleRow *row, Ticks *ticks) {
     while (row->next_at_ms != 0 && row->next_at_ms <= kernel_now(kernel)) {
         bool is_full = ticks->count >= LIMIT_FIRE_TICKS || ticks->start_count >= LIMIT_FIRE_STARTS;
-        if (is_full) return OK; // [L3]
+        if (is_full) return OK; // [ticks-3]
         int64_t tick = row->next_at_ms;
         int64_t next = ticker_next(&ticks->ticker, tick);
         if (is_wanted(kernel, row, tick, next)) {
@@ -115,7 +115,7 @@ static Status ticks_fire(Kernel *kernel, ScheduleRow *row, Ticks *ticks) {
         }
         ticks->count++;
         row->last_at_ms = tick;
-        row->next_at_ms = next; // [L1]
+        row->next_at_ms = next; // [ticks-1]
     }
     return OK;
 }
@@ -132,7 +132,7 @@ Status schedule_fire(Kernel *kernel, const ScheduleRow *due, int64_t *ret_tick_c
     if (!is_due) return OK;
     ScheduleRow row = stored;
     Ticks ticks = {0};
-    if (schedule_ticker(kernel, &row, &ticks.ticker, &kernel->op->out.diag) != OK) { // [L4]
+    if (schedule_ticker(kernel, &row, &ticks.ticker, &kernel->op->out.diag) != OK) { // [ticks-4]
         row.last_error = arena_str(&kernel->scratch, str_from(kernel->op->out.diag.message));
         diag_clear(&kernel->op->out.diag);
         row.due_at_ms = kernel_now(kernel) + ZONE_RETRY_MS;
@@ -153,7 +153,7 @@ static Status queued_start(Kernel *kernel, const ScheduleRow *stored) {
     return schedule_store(kernel, stored, &row);
 }
 
-Status schedule_continue(Kernel *kernel, const Run *ended) { // [L2]
+Status schedule_continue(Kernel *kernel, const Run *ended) { // [ticks-2]
     if (!(ended->facts.may_have & MAY_HAVE_SCHEDULE)) return OK;
     if (kernel->counters[COUNTER_SCHEDULES] == 0) return OK;
     ScheduleRow wanted = {.awaited_run = ended->row.key}, *rows = NULL;

@@ -1,14 +1,14 @@
 // Handing out tasks: claims by workers, and tasks that are leased as they are made.
 //
-//   [Q3] Claiming goes by priority, then first in, first out, queue after queue as asked for, and
-//        looks at a bounded number of rows. A claim for some names does not look at other tasks:
-//        however many of them there are, they hold nobody up.
-//   [Q4] No more is handed out than the limits of queue and concurrency key allow; what they hold
-//        back is not looked at.
-//   [Q5] A batch that ends with an eager claim hands its new tasks to that claim at once, which
-//        costs one insert instead of an insert, a look and an update. Only where the claim would
-//        have found them all the same: it asks for that name and queue and has room, the task is
-//        not delayed and has no concurrency key, and its queue is not paused, has no limits and
+//   [claims-3] Claiming goes by priority, then first in, first out, queue after queue as asked for,
+//        and looks at a bounded number of rows. A claim for some names does not look at other
+//        tasks: however many of them there are, they hold nobody up.
+//   [claims-4] No more is handed out than the limits of queue and concurrency key allow; what they
+//        hold back is not looked at.
+//   [claims-5] A batch that ends with an eager claim hands its new tasks to that claim at once,
+//        which costs one insert instead of an insert, a look and an update. Only where the claim
+//        would have found them all the same: it asks for that name and queue and has room, the task
+//        is not delayed and has no concurrency key, and its queue is not paused, has no limits and
 //        nobody who waits. Any other task is queued, and the claim looks for it in its turn.
 //
 // Not here: what a worker says (tasks/tasks.c).
@@ -96,7 +96,7 @@ static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
     task->state = TASK_LEASED;
     task->claim_rank = 0;
     task->attempt++;
-    task->token = lease_token(kernel, task->token); // [Q2] of tasks/tasks.c
+    task->token = lease_token(kernel, task->token); // [kernel-tasks-tasks-2] of tasks/tasks.c
     task->worker = claim->in.claim_tasks.worker;
     task->started_at_ms = kernel_now(kernel);
     task->close_at_ms = task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
@@ -145,7 +145,8 @@ static Status queue_claim(Kernel *kernel, Op *op, Str name, int64_t max) {
     if (allowed < max - (int64_t)op->out.claim_tasks.task_count) {
         max = (int64_t)op->out.claim_tasks.task_count + allowed;
     }
-    while ((int64_t)op->out.claim_tasks.task_count < max && looks < LIMIT_CLAIM_LOOKS) { // [Q3]
+    while ((int64_t)op->out.claim_tasks.task_count < max &&
+           looks < LIMIT_CLAIM_LOOKS) { // [claims-3]
         int64_t room = max - (int64_t)op->out.claim_tasks.task_count;
         int64_t limit = 1 + PAGE_ROWS / (int64_t)walks.count;
         Candidate *candidates = NULL;
@@ -204,7 +205,7 @@ Status apply_claim_tasks(Kernel *kernel, Op *op) {
     return OK;
 }
 
-// ---- leased as they are made, [Q5] ----
+// ---- leased as they are made, [claims-5] ----
 
 void tasks_begin_batch(Kernel *kernel) {
     const Batch *batch = kernel->batch;

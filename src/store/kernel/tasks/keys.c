@@ -3,12 +3,13 @@
 // Tasks that may not run yet are not in the claim index at all, so a claim never looks at them;
 // they stand in an order of their own (TASKS_BY_KEY), from which the best one moves up in the same
 // operation in which a place becomes free.
-//   [J1] Leased and ready tasks of a key are together at most max_per_key, unless more than that
-//        were leased when the limit was lowered. Tasks are blocked only while there is no place.
-//   [J2] Ready ones come before blocked ones by rank, then by age: priorities and first in, first
-//        out hold among the tasks of a key as they do in the queue.
-//   [J3] A delayed task, and one that waits for its next attempt, holds no place.
-//   [J4] When the limit of a queue changes its keys follow page by page (adjust_from); a key is
+//   [keys-1] Leased and ready tasks of a key are together at most max_per_key, unless more than
+//        that were leased when the limit was lowered. Tasks are blocked only while there is no
+//        place.
+//   [keys-2] Ready ones come before blocked ones by rank, then by age: priorities and first in,
+//        first out hold among the tasks of a key as they do in the queue.
+//   [keys-3] A delayed task, and one that waits for its next attempt, holds no place.
+//   [keys-4] When the limit of a queue changes its keys follow page by page (adjust_from); a key is
 //        brought in line by whatever happens to it first. Until then a claim still keeps to the
 //        limit (key_has_room).
 //
@@ -72,7 +73,7 @@ static void place_set(const KeyChange *change, int64_t rank_before, TaskRow *aft
         bool is_free = has_place(&change->queue->row, &change->row);
         if (is_free && change->row.blocked_count == 0) set_ready(after);
         else set_blocked(after);
-    } else if (after->state != TASK_QUEUED || after->key_rank < 0) { // [J3]
+    } else if (after->state != TASK_QUEUED || after->key_rank < 0) { // [keys-3]
         after->key_rank = 0;
     }
 }
@@ -122,7 +123,7 @@ static Status task_move(Kernel *kernel, KeyChange *change, const TaskRow *task) 
         set_blocked(&after);
     } else {
         set_ready(&after);
-        kernel->batch->out.has_tasks = true; // [Y4]
+        kernel->batch->out.has_tasks = true; // [tasks-queues-4]
     }
     count_add(&change->row, task->key_rank, -1);
     count_add(&change->row, after.key_rank, 1);
@@ -130,12 +131,12 @@ static Status task_move(Kernel *kernel, KeyChange *change, const TaskRow *task) 
     return kernel_update(kernel, TABLE_TASKS, task, &after);
 }
 
-static bool comes_before(const TaskRow *a, const TaskRow *b) { // [J2]
+static bool comes_before(const TaskRow *a, const TaskRow *b) { // [keys-2]
     if (a->priority != b->priority) return a->priority > b->priority;
     return a->key < b->key;
 }
 
-// One move towards [J1] and [J2]; *ret_is_settled when none is left to do.
+// One move towards [keys-1] and [keys-2]; *ret_is_settled when none is left to do.
 static Status settle_step(Kernel *kernel, KeyChange *change, bool *ret_is_settled) {
     const QueueRow *queue = &change->queue->row;
     const TaskKeyRow *key = &change->row;
@@ -206,7 +207,7 @@ Status key_has_room(Kernel *kernel, const TaskRow *task, bool *ret_has_room) {
 
 // ---- a limit was changed ----
 
-Status keys_adjust(Kernel *kernel, CachedQueue *queue) { // [J4]
+Status keys_adjust(Kernel *kernel, CachedQueue *queue) { // [keys-4]
     TaskKeyRow wanted = {.queue = queue->row.name}, *rows = NULL;
     size_t count = 0;
     Scan scan = {.table = TABLE_TASK_KEYS,

@@ -1,13 +1,15 @@
 // The life of a task: QUEUED -> LEASED -> COMPLETED | FAILED | CANCELLED, with ways back to QUEUED.
 //
-//   [L1] claim_rank > 0 exactly while a worker may claim it: QUEUED, not delayed, and not blocked
-//        by others of its concurrency key.
-//   [L2] due_at_ms: QUEUED the end of the delay, or of the time it may wait for a worker; LEASED
-//        the end of the lease or of the time it may run; ended and stand-alone the end of keeping.
-//   [L3] A lost lease counts as a failed attempt.
-//   [L4] A task ends together with the wake-up of the run that waits for it.
-//   [L5] Backoff is a pure function of the task and its attempt, so every node computes the same.
-//   [L6] Every change of a task passes task_store, which keeps the counts of its queue and its
+//   [life-1] claim_rank > 0 exactly while a worker may claim it: QUEUED, not delayed, and not
+//        blocked by others of its concurrency key.
+//   [life-2] due_at_ms: QUEUED the end of the delay, or of the time it may wait for a worker;
+//        LEASED the end of the lease or of the time it may run; ended and stand-alone the end of
+//        keeping.
+//   [life-3] A lost lease counts as a failed attempt.
+//   [life-4] A task ends together with the wake-up of the run that waits for it.
+//   [life-5] Backoff is a pure function of the task and its attempt, so every node computes the
+//        same.
+//   [life-6] Every change of a task passes task_store, which keeps the counts of its queue and its
 //        place among those of its concurrency key; that may move other tasks of the key, so rows
 //        of a page that were read before are read again (task_refresh).
 //
@@ -26,7 +28,7 @@ static const Str ERROR_TOO_LONG =
 static const Str ERROR_LEASE_LOST =
     STR("{\"type\":\"TaskTimeoutError\",\"message\":\"the worker's lease ran out\"}");
 
-Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [L6]
+Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [life-6]
     KeyChange key;
     TRY(key_decide(kernel, before, after, &key));
     if (before->state != after->state) {
@@ -40,13 +42,13 @@ Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [L
     return key_apply(kernel, &key);
 }
 
-Status task_refresh(Kernel *kernel, TaskRow *task) { // [L6]
+Status task_refresh(Kernel *kernel, TaskRow *task) { // [life-6]
     if (str_is_null(task->concurrency_key)) return OK;
     TaskRow wanted = {.key = task->key};
     return kernel_get(kernel, TABLE_TASKS, &wanted, task);
 }
 
-void task_set_claimable(Kernel *kernel, TaskRow *task) { // [L1]
+void task_set_claimable(Kernel *kernel, TaskRow *task) { // [life-1]
     task->state = TASK_QUEUED;
     task->claim_rank = claim_rank(task->priority);
     task->due_at_ms = 0;
@@ -57,7 +59,7 @@ void task_set_claimable(Kernel *kernel, TaskRow *task) { // [L1]
     kernel->batch->out.has_tasks = true;
 }
 
-void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms) { // [L2]
+void task_set_lease(Kernel *kernel, TaskRow *task, int64_t lease_ms) { // [life-2]
     int64_t length = task->heartbeat_ms > 0 ? task->heartbeat_ms : lease_ms;
     if (length <= 0) length = TASK_LEASE_DEFAULT_MS;
     task->due_at_ms = earliest_of(kernel_now(kernel) + length, task->close_at_ms);
@@ -78,14 +80,14 @@ static Status task_close(Kernel *kernel, const TaskRow *before, TaskRow *after, 
     after->finished_at_ms = now;
     after->due_at_ms = after->run == 0 ? now + kernel->config.event_retention_ms : 0;
     TRY(task_store(kernel, before, after));
-    return wait_task_ended(kernel, after, end.waiters); // [L4]
+    return wait_task_ended(kernel, after, end.waiters); // [life-4]
 }
 
 Status task_end(Kernel *kernel, const TaskRow *before, TaskRow *after, TaskState state) {
     return task_close(kernel, before, after, (TaskEnd){state, TASK_WAITERS_ALL});
 }
 
-// [L5]
+// [life-5]
 static int64_t backoff_of(const TaskRow *task) {
     double delay = (double)(task->backoff_ms > 0 ? task->backoff_ms : 0);
     double max = (double)(task->backoff_max_ms > 0 ? task->backoff_max_ms : LIMIT_DURATION_MS);
@@ -158,7 +160,7 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
         }
         after.error = ERROR_NOT_STARTED;
         return task_end(kernel, task, &after, TASK_FAILED);
-    case TASK_LEASED: { // [L3]
+    case TASK_LEASED: { // [life-3]
         bool is_too_long = task->close_at_ms != 0 && task->close_at_ms <= kernel_now(kernel);
         after.error = is_too_long ? ERROR_TOO_LONG : ERROR_LEASE_LOST;
         return task_attempt_failed(kernel, task, &after, STR("TaskTimeoutError"));

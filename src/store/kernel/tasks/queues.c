@@ -2,14 +2,15 @@
 //
 // The counts of a queue change with every task, so they are kept in memory during a batch and
 // written once at its end: a hundred tasks claimed together cost one write.
-//   [Y1] A row exists while its queue has tasks that are queued or leased, or was set by a person.
-//   [Y2] Nothing is looked at that may not be handed out: a queue that is paused, full or has used
-//        up its window is passed over without a look at its tasks.
-//   [Y3] A window begins with the first lease given in it and lasts rate_period_ms; in one window
-//        at most rate_count leases are given. When it is used up its end is the queue's due_at_ms,
-//        so nobody has to ask again and again.
-//   [Y4] Whatever may let a queue give more (a lease that ends, a window that ends, a limit that
-//        is raised, a pause that ends) says so with batch.has_tasks.
+//   [tasks-queues-1] A row exists while its queue has tasks that are queued or leased, or was set
+//        by a person.
+//   [tasks-queues-2] Nothing is looked at that may not be handed out: a queue that is paused, full
+//        or has used up its window is passed over without a look at its tasks.
+//   [tasks-queues-3] A window begins with the first lease given in it and lasts rate_period_ms; in
+//        one window at most rate_count leases are given. When it is used up its end is the queue's
+//        due_at_ms, so nobody has to ask again and again.
+//   [tasks-queues-4] Whatever may let a queue give more (a lease that ends, a window that ends, a
+//        limit that is raised, a pause that ends) says so with batch.has_tasks.
 //
 // Not here: concurrency keys (tasks/keys.c), tasks (tasks/tasks.c).
 #include "store/kernel/tasks/queues.h"
@@ -47,14 +48,15 @@ static bool window_is_used_up(const QueueRow *queue) {
     return queue->rate_count > 0 && queue->rate_at_ms != 0 && queue->rate_used >= queue->rate_count;
 }
 
-static void queue_set_due(Kernel *kernel, QueueRow *queue) { // [Y3]
+static void queue_set_due(Kernel *kernel, QueueRow *queue) { // [tasks-queues-3]
     queue->due_at_ms = 0;
     if (window_is_used_up(queue)) queue->due_at_ms = window_end(queue);
     if (queue->adjust_from > 0) queue->due_at_ms = kernel_now(kernel);
     kernel_note_due(kernel, queue->due_at_ms);
 }
 
-int64_t queue_room(const Kernel *kernel, const QueueRow *queue, int64_t *ret_open_at_ms) { // [Y2]
+int64_t queue_room(const Kernel *kernel, const QueueRow *queue,
+                   int64_t *ret_open_at_ms) { // [tasks-queues-2]
     int64_t room = INT64_MAX;
     *ret_open_at_ms = 0;
     if (queue->is_paused) return 0;
@@ -101,11 +103,12 @@ Status queue_count_task(Kernel *kernel, const TaskRow *before, const TaskRow *af
                            "a queue counts fewer tasks than it has");
     }
     bool has_more_room = queue->row.max_running > 0 && queue->row.running_count < running_count;
-    if (has_more_room && queue->row.queued_count > 0) kernel->batch->out.has_tasks = true; // [Y4]
+    if (has_more_room && queue->row.queued_count > 0)
+        kernel->batch->out.has_tasks = true; // [tasks-queues-4]
     return OK;
 }
 
-static bool queue_is_kept(const QueueRow *row) { // [Y1]
+static bool queue_is_kept(const QueueRow *row) { // [tasks-queues-1]
     return row->is_explicit || row->queued_count > 0 || row->running_count > 0;
 }
 
@@ -141,9 +144,9 @@ Status queue_fire(Kernel *kernel, const QueueRow *due) {
     TRY(queue_load(kernel, due->name, &queue));
     QueueRow *row = &queue->row;
     if (row->adjust_from > 0) TRY(keys_adjust(kernel, queue));
-    if (window_is_used_up(row) && window_end(row) <= kernel_now(kernel)) { // [Y3]
+    if (window_is_used_up(row) && window_end(row) <= kernel_now(kernel)) { // [tasks-queues-3]
         row->rate_at_ms = row->rate_used = 0;
-        if (row->queued_count > 0) kernel->batch->out.has_tasks = true; // [Y4]
+        if (row->queued_count > 0) kernel->batch->out.has_tasks = true; // [tasks-queues-4]
     }
     queue_set_due(kernel, row);
     return queue_store(kernel, queue); // it leaves the index of what is due now
@@ -185,7 +188,7 @@ static Status queue_set(Kernel *kernel, CachedQueue *queue, const QueueRow *want
         TRY(keys_adjust(kernel, queue));
     }
     queue_set_due(kernel, row);
-    if (row->queued_count > 0) kernel->batch->out.has_tasks = true; // [Y4]
+    if (row->queued_count > 0) kernel->batch->out.has_tasks = true; // [tasks-queues-4]
     return queue_store(kernel, queue);
 }
 

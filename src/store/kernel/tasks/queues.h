@@ -1,6 +1,7 @@
 // Kernel internals: queues of tasks and concurrency keys.
 //
-// Invariants: [Y1]-[Y4] in tasks/queues.c, [J1]-[J4] in tasks/keys.c.
+// Invariants: [tasks-queues-1]-[tasks-queues-4] in tasks/queues.c, [keys-1]-[keys-4] in
+// tasks/keys.c.
 #pragma once
 #include "store/kernel/internal.h"
 
@@ -12,7 +13,7 @@ MUST_CHECK Status queue_count_task(Kernel *kernel, const TaskRow *before, const 
 int64_t queue_room(const Kernel *kernel, const QueueRow *queue, int64_t *ret_open_at_ms);
 void queue_note_lease(Kernel *kernel, CachedQueue *queue);
 MUST_CHECK Status queue_fire(Kernel *kernel, const QueueRow *due);
-MUST_CHECK Status queues_store(Kernel *kernel); // [H1] at the end of a batch
+MUST_CHECK Status queues_store(Kernel *kernel); // [cache-1] at the end of a batch
 MUST_CHECK Status apply_set_queue(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_remove_queue(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_pause_queue(Kernel *kernel, Op *op); // and resume

@@ -1,11 +1,12 @@
 // Tasks as callers and workers see them: queue, heartbeat, complete, fail, retry.
 //
-//   [Q1] The id of a task is unique; queueing it again answers the one that is there.
-//   [Q2] Each lease of a task has a token of its own; what comes with another token, or for a task
-//        that is not leased, answers ERR_FENCED and changes nothing. A completion that is repeated
-//        with the token that completed it answers OK. A token is a digest of the next key and the
-//        batch's secret, so it cannot be guessed from others; of 53 bits, because workers in
-//        JavaScript read it as a number.
+//   [kernel-tasks-tasks-1] The id of a task is unique; queueing it again answers the one that is
+//        there.
+//   [kernel-tasks-tasks-2] Each lease of a task has a token of its own; what comes with another
+//        token, or for a task that is not leased, answers ERR_FENCED and changes nothing. A
+//        completion that is repeated with the token that completed it answers OK. A token is a
+//        digest of the next key and the batch's secret, so it cannot be guessed from others; of 53
+//        bits, because workers in JavaScript read it as a number.
 //
 // Not here: handing them out (tasks/claims.c), what follows from an outcome
 // (tasks/life.c).
@@ -112,7 +113,7 @@ Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
     if (str_is_null(id)) return ERR_NOT_FOUND;
     const TaskRow *cached = task_cache_find(&kernel->tasks, id);
     if (cached) {
-        row_copy(&tables[TABLE_TASKS], &kernel->scratch, cached, ret_task); // [K5]
+        row_copy(&tables[TABLE_TASKS], &kernel->scratch, cached, ret_task); // [kernel-internal-5]
         return OK;
     }
     Scan scan = {
@@ -123,7 +124,7 @@ Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
     return OK;
 }
 
-// [Q1] The id is taken. *ret_is_free when what had it could be cleared away.
+// [kernel-tasks-tasks-1] The id is taken. *ret_is_free when what had it could be cleared away.
 static Status task_find_existing(Kernel *kernel, Str id, const Run *run, int64_t *ret_key,
                                  bool *ret_is_free) {
     TaskRow existing;
@@ -197,7 +198,8 @@ static Status task_require(Kernel *kernel, Str id, TaskRow *ret_task) {
                          STR_ARG(id));
 }
 
-static Status task_check_lease(Kernel *kernel, const TaskRow *task, int64_t token) { // [Q2]
+static Status task_check_lease(Kernel *kernel, const TaskRow *task,
+                               int64_t token) { // [kernel-tasks-tasks-2]
     if (task->state == TASK_LEASED && task->token == token) return OK;
     return kernel_refuse(kernel, ERR_FENCED, "TASK_FENCED",
                          "this lease of the task \"%.*s\" is over; the task is %s",
@@ -277,7 +279,7 @@ Status apply_release_task(Kernel *kernel, Op *op) {
 // A task that waits for its next attempt, or for the end of a delay, becomes claimable at once,
 // whoever it belongs to: its run notices nothing but that the attempt comes earlier.
 static Status retry_waiting(Kernel *kernel, const TaskRow *before, Op *op) {
-    // [L1] of tasks/life.c
+    // [life-1] of tasks/life.c
     bool is_delayed = before->claim_rank == 0 && before->key_rank == 0;
     if (!is_delayed) return OK; // a worker may take it, or others of its key go first
     TaskRow after = *before;

@@ -1,7 +1,7 @@
 // Kernel internals: tasks.
 //
-// Invariants: [Q1], [Q2] in tasks/tasks.c, [Q3]-[Q5] in tasks/claims.c, [L1]-[L6] in
-// tasks/life.c.
+// Invariants: [kernel-tasks-tasks-1], [kernel-tasks-tasks-2] in tasks/tasks.c,
+// [claims-3]-[claims-5] in tasks/claims.c, [life-1]-[life-6] in tasks/life.c.
 #pragma once
 #include "store/kernel/runs/runs.h"
 

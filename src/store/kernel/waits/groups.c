@@ -4,10 +4,11 @@
 // results. So the items of such a wait are a group: a quiet outcome is logged as any delivery is,
 // which keeps the order in which things settled, and the run sleeps on until the last one of the
 // group settles or an outcome comes that is not quiet.
-//   [G1] What was logged quietly stands in the log past the run's log_seq; whatever wakes the run
-//        brings it all, in the order of the log. A run that is loaded from the store reads the
-//        same entries ([N6] of runs/runs.c).
-//   [G2] Each item is logged once: parking again looks at the log before it looks at the items.
+//   [groups-1] What was logged quietly stands in the log past the run's log_seq; whatever wakes the
+//        run brings it all, in the order of the log. A run that is loaded from the store reads the
+//        same entries ([runs-6] of runs/runs.c).
+//   [groups-2] Each item is logged once: parking again looks at the log before it looks at the
+//        items.
 //
 // Not here: when a run wakes (waits/wait.c).
 #include "base/assert.h"
@@ -62,7 +63,7 @@ Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resolved *ret_re
     return deliveries_read(kernel, run, arena, ret_resolved);
 }
 
-Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved) { // [G1]
+Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved) { // [groups-1]
     bool is_all = run->facts.last_seq - run->row.log_seq == (int64_t)resolved->count;
     if (run->row.kind != RUN_FLOW || is_all) return OK;
     return deliveries_since(kernel, run, kernel->batch->arena, resolved);

@@ -2,19 +2,23 @@
 //
 // The store is the one place where "is it there already?" and "wake me when it comes" are decided
 // together, in one transaction; so nothing can slip between the two.
-//   [W1] A wait is resolved here only: wait_check when the run parks, wait_deliver when it is
-//        parked and something arrives. Whoever brings something calls one function of waits.h.
-//   [W2] Only what resolves a wait is consumed; what lost a race stays for later. So of a set that
-//        is waited for item by item at most one event or signal is taken at a time, and only when
-//        it was the first of all to settle.
-//   [W3] WAIT_FIRST takes what settled first in time: by the moment it settled, then by the order
-//        of arrival, then by the place in the set. Things that arrived through the sequence of
-//        keys (events, signals) come after others of the same millisecond.
-//   [W4] A request to cancel is delivered once, to the first item, before anything is consumed.
-//   [W5] What is waited for but no longer exists resolves as an error instead of for ever.
-//   [W6] A task with an idempotency key may be waited for by runs that did not queue it: their
-//        waits have WaiterRows, as those for events have, and its end wakes all of them.
-//   [W7] Items of a group that settle quietly are logged and wake nobody (waits/groups.c).
+//   [waits-wait-1] A wait is resolved here only: wait_check when the run parks, wait_deliver when
+//        it is parked and something arrives. Whoever brings something calls one function of
+//        waits.h.
+//   [waits-wait-2] Only what resolves a wait is consumed; what lost a race stays for later. So of a
+//        set that is waited for item by item at most one event or signal is taken at a time, and
+//        only when it was the first of all to settle.
+//   [waits-wait-3] WAIT_FIRST takes what settled first in time: by the moment it settled, then by
+//        the order of arrival, then by the place in the set. Things that arrived through the
+//        sequence of keys (events, signals) come after others of the same millisecond.
+//   [waits-wait-4] A request to cancel is delivered once, to the first item, before anything is
+//        consumed.
+//   [waits-wait-5] What is waited for but no longer exists resolves as an error instead of for
+//        ever.
+//   [waits-wait-6] A task with an idempotency key may be waited for by runs that did not queue it:
+//        their waits have WaiterRows, as those for events have, and its end wakes all of them.
+//   [waits-wait-7] Items of a group that settle quietly are logged and wake nobody
+//        (waits/groups.c).
 //
 // Not here: the run's row (runs/runs.c), events' tables (events/events.c).
 #include "base/assert.h"
@@ -72,7 +76,7 @@ static Status look_child(Kernel *kernel, const WaitItem *item, Settled *settled,
     Run child;
     Status status = run_load(kernel, item->target, &child);
     *ret_is_it = true;
-    if (status == ERR_NOT_FOUND) { // [W5]
+    if (status == ERR_NOT_FOUND) { // [waits-wait-5]
         settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_CHILD_GONE};
         return OK;
     }
@@ -97,7 +101,7 @@ static Status look_task(Kernel *kernel, const WaitItem *item, Settled *settled, 
     TaskRow wanted = {.key = item->target}, task;
     Status status = kernel_get(kernel, TABLE_TASKS, &wanted, &task);
     *ret_is_it = true;
-    if (status == ERR_NOT_FOUND) { // [W5]
+    if (status == ERR_NOT_FOUND) { // [waits-wait-5]
         settled->delivery = (Delivery){.outcome = OUTCOME_ERROR, .data = ERROR_TASK_GONE};
         return OK;
     }
@@ -225,7 +229,7 @@ static Status settled_consume(Kernel *kernel, Run *run, const Settled *settled) 
     return event_remove(kernel, &settled->event);
 }
 
-static int settled_compare(const void *left, const void *right) { // [W3]
+static int settled_compare(const void *left, const void *right) { // [waits-wait-3]
     const Settled *a = left, *b = right;
     if (a->at_ms != b->at_ms) return a->at_ms < b->at_ms ? -1 : 1;
     if (a->event_key != b->event_key) return a->event_key < b->event_key ? -1 : 1;
@@ -270,14 +274,14 @@ static Status check_first(Kernel *kernel, Run *run, const WaitSet *set, Resolved
         has_best = true;
     }
     if (!has_best) return OK;
-    TRY(settled_consume(kernel, run, &best)); // [W2]
+    TRY(settled_consume(kernel, run, &best)); // [waits-wait-2]
     resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
     resolved->count = 1;
     return delivery_log(kernel, run, &best.delivery, &resolved->rows[0]);
 }
 
 // An event or signal is taken only when nothing settled before it: what comes first may end the
-// race that it was waited for in, and then it must stay for a later wait. [W2]
+// race that it was waited for in, and then it must stay for a later wait. [waits-wait-2]
 static size_t keep_deliverable(Settled *all, size_t count) {
     size_t kept = 1;
     for (size_t i = 1; i < count; i++)
@@ -299,7 +303,7 @@ typedef struct Found { // of a set: what has settled, and the groups that are op
 } Found;
 
 static Status find_settled(Kernel *kernel, Run *run, const WaitSet *set, Found *ret_found) {
-    Resolved earlier; // [G2] of waits/groups.c
+    Resolved earlier; // [groups-2] of waits/groups.c
     *ret_found = (Found){0};
     TRY(deliveries_since(kernel, run, &kernel->scratch, &earlier));
     for (size_t i = 0; i < set->count; i++) {
@@ -321,7 +325,7 @@ static Status find_settled(Kernel *kernel, Run *run, const WaitSet *set, Found *
     return OK;
 }
 
-static bool found_is_quiet(const Found *found) { // [W7]
+static bool found_is_quiet(const Found *found) { // [waits-wait-7]
     for (size_t i = 0; i < found->count; i++) {
         const Delivery *delivery = &found->all[i].delivery;
         bool is_open = found->open_groups & (1u << delivery->item->group);
@@ -350,7 +354,7 @@ static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved 
 static Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
     ASSERT(set->count > 0);
     *ret_resolved = (Resolved){0};
-    if (run->row.cancel_at_ms > 0) { // [W4]
+    if (run->row.cancel_at_ms > 0) { // [waits-wait-4]
         Delivery delivery = {.item = &set->items[0], .outcome = OUTCOME_CANCELLED};
         run->row.cancel_at_ms = -run->row.cancel_at_ms;
         ret_resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
@@ -375,7 +379,7 @@ static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
     for (size_t i = 0; i < set->count; i++) {
         WaitItem *item = &set->items[i];
         bool is_task = item->kind == WAIT_TASK;
-        bool is_shared = is_task && str_starts_with(item->name, SHARED_TASK); // [W6]
+        bool is_shared = is_task && str_starts_with(item->name, SHARED_TASK); // [waits-wait-6]
         item->waiter = 0;
         if (item->kind != WAIT_EVENT && !is_shared) continue;
         Str topic = is_shared ? shared_topic(kernel, item->target) : item->name;
@@ -475,14 +479,14 @@ static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t
         TRY(group_has_open(kernel, &run, &set, (size_t)(found.item - set.items), &is_quiet));
     }
     if (!is_quiet) return wait_deliver(kernel, &run, &found, 1);
-    LogRow entry; // [W7]
+    LogRow entry; // [waits-wait-7]
     grown_push(kernel, &run);
     return delivery_log(kernel, &run, &found, &entry);
 }
 
 // The runs that wait for a task of another run.
 static Status deliver_guests(Kernel *kernel, const TaskRow *task,
-                             const Delivery *delivery) { // [W6]
+                             const Delivery *delivery) { // [waits-wait-6]
     if (!str_starts_with(task->id, SHARED_TASK)) return OK;
     size_t count = PAGE_ROWS;
     for (int64_t after = 0; count == PAGE_ROWS;) {

@@ -1,9 +1,9 @@
 // Waits: what a parked run waits for.
 //
 // Parking a run, finding what is there already, delivering what comes, and groups of items that
-// wake nobody alone. A wait is resolved in this room and nowhere else ([W1] of wait.c), and each
-// way in does the whole of it: a turn that suspends, a task or child that has ended, an event or a
-// deadline that was met (wait_deliver), a pause that is over.
+// wake nobody alone. A wait is resolved in this room and nowhere else ([waits-wait-1] of wait.c),
+// and each way in does the whole of it: a turn that suspends, a task or child that has ended, an
+// event or a deadline that was met (wait_deliver), a pause that is over.
 #pragma once
 #include "store/kernel/runs/runs.h"
 

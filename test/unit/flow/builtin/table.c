@@ -25,7 +25,7 @@ static void put(Fixture *f, int key, int value) {
     assert_non_null(f->table);
 }
 
-static void check_invariants(FlowTable *table) { // [T1]
+static void check_invariants(FlowTable *table) { // [table-1]
     uint32_t live = 0;
     for (uint32_t i = 0; i < table->count; i++) {
         if (i > 0) assert_true(table->entries[i - 1].sequence < table->entries[i].sequence);
