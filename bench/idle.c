@@ -17,7 +17,7 @@
 // Not here: pass or fail, but for wrong answers, which end it (test/unit/api/soak.c has the
 // bars). BENCH_SOAK=N, BENCH_MANY=N and BENCH_ROUNDS=N change the numbers; BENCH_ONLY=soak picks.
 #include "bench.h"
-#include "idle_crowd.h"
+#include "idle_runs.h"
 #include "idle_server.h"
 #include "load.h"
 #include <malloc.h>

@@ -6,7 +6,7 @@
 #include "idle_server.h"
 #include "bench.h"
 #include "http.h"
-#include "idle_crowd.h"
+#include "idle_runs.h"
 #include "served.h"
 #include <signal.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 // redis/ticket.c      keeping other writers out for a moment
 // redis/error.c       Redis's answers in our words
 // redis/server.c      what the server is and how it keeps what it is told
-// redis/beat.c        leases beside the rows
+// redis/heartbeat.c   leases beside the rows
 // redis/layout.c      making the store, knowing its columns
 // redis/rows.c        rows to bytes and back, members of the indexes
 // redis/remote.c      the writer: what RemoteRows asks of a server
@@ -195,7 +195,7 @@ typedef struct RedisPieces {
 } RedisPieces;
 RedisPieces redis_pieces(const Table *table, int index);
 
-// ---- redis/beat.c ----
+// ---- redis/heartbeat.c ----
 
 // Says that the node lives, or with no node only looks; as RemoteOps.beat.
 MUST_CHECK Status redis_beat(RedisLink *link, Beat *beat, Arena *arena, int64_t *ret_version,

@@ -1,9 +1,9 @@
 // What the files of RemoteRows share.
 //
-// remote/mirror.c  the rows in use, and where the mirror is complete
-// remote/writes.c  what the transaction has written
-// remote/feed.c    what each batch changes, told to the other nodes
-// remote/rows.c    the verbs of a RowStore on top of them
+// remote/row_cache.c  the rows in use, and where the mirror is complete
+// remote/writes.c     what the transaction has written
+// remote/feed.c       what each batch changes, told to the other nodes
+// remote/rows.c       the verbs of a RowStore on top of them
 //
 //   [remote-internal-1] At version `version`, inside a known range the mirror holds exactly the
 //        server's rows, with the writes of the open transaction applied. Rows outside of known
@@ -76,7 +76,7 @@ static inline uint64_t table_key_bits(const Table *table) {
 }
 static inline RowStore *mirror_rows(const RemoteRows *self) { return self->mirror.writer; }
 
-// ---- remote/mirror.c ----
+// ---- remote/row_cache.c ----
 // The key of a row in an index; valid until the next call.
 Str mirror_key(RemoteRows *self, TableNumber table, int index, const void *row);
 void mirror_known_clear(RemoteRows *self);

@@ -3,7 +3,7 @@
 // Entries are kept by primary key until the commit sends them, ordered by table, kind and set of
 // columns. A savepoint remembers entries as they were before each change.
 //
-// Not here: the rows themselves, which are in the mirror (remote/mirror.c).
+// Not here: the rows themselves, which are in the mirror (remote/row_cache.c).
 #include "base/assert.h"
 #include "base/limits.h"
 #include "store/remote/internal.h"

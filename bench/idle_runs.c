@@ -4,7 +4,7 @@
 // the engine's.
 //
 // Not here: what is measured (idle.c).
-#include "idle_crowd.h"
+#include "idle_runs.h"
 #include "bench.h"
 #include "load.h"
 #include <pthread.h>

@@ -1,9 +1,9 @@
 // Leases beside the rows (nodes/heartbeats.c): one call says that a node lives, and is answered
 // with the version of the store, what all nodes have said last, and the node's own row.
 //
-//   [beat-1] A beat raises no version and waits for no ticket.
-//   [beat-2] The server does not look into rows: whether the node was fenced off is read here.
-//   [beat-3] Beats are kept as durably as the log of the server is, and in its order. A server that
+//   [heartbeat-1] A beat raises no version and waits for no ticket.
+//   [heartbeat-2] The server does not look into rows: whether the node was fenced off is read here.
+//   [heartbeat-3] Beats are kept as durably as the log of the server is, and in its order. A server that
 //        lost its last seconds has lost the last beat of a node at most, and the one before it
 //        holds for most of a lease ([redis-rows-3]); the next one is never further away than a
 //        third.
@@ -41,7 +41,7 @@ static void beats_take(const redisReply *reply, Beat *beat, Arena *arena) {
         if (!number_parse_count(word, INT64_MAX, &found.until_ms)) continue;
         bool has_more = str_split(&words, ' ', &word);
         if (has_more) (void)number_parse_count(word, INT64_MAX, &found.resident_count);
-        beat->beats[beat->count++] = found;
+        beat->beats[heartbeat->count++] = found;
     }
 }
 
@@ -56,7 +56,7 @@ static Status answer_take(RedisLink *link, const redisReply *reply, Beat *beat, 
     Fetch own = {.scan = {.table = TABLE_NODES}};
     TRY(redis_take_rows(link, reply->element[3], arena, &own, diag));
     const NodeRow *node = (const NodeRow *)(const void *)own.rows;
-    beat->is_fenced = own.count == 0 || node->lease_until_ms < 0; // [beat-2]
+    beat->is_fenced = own.count == 0 || node->lease_until_ms < 0; // [heartbeat-2]
     return OK;
 }
 
@@ -64,7 +64,7 @@ static Status beat_once(RedisLink *link, Beat *beat, Arena *arena, int64_t *ret_
                         Diag *diag) {
     redisReply *reply = NULL;
     call_begin(link, beat);
-    TRY(redis_call_run(link, beat->node != 0 ? "beat" : "leases", &reply, diag)); // [beat-1]
+    TRY(redis_call_run(link, beat->node != 0 ? "beat" : "leases", &reply, diag)); // [heartbeat-1]
     Status status = redis_call_status(link, reply, diag);
     if (status == OK && !redis_reply_i64(reply, 1, ret_version)) {
         status = redis_strange("an answer without a version", diag);
