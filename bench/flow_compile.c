@@ -100,7 +100,7 @@ static double processor_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// At the door, where a script is also held to what can work.
+// As at deployment, where a script is also held to what can work.
 static Status compile_checked(Str text, FlowModule **ret_module, Diag *diag) {
     Arena arena;
     arena_init(&arena);

@@ -91,7 +91,7 @@ static void soak_fill(abide_engine *engine, int64_t count) {
     char name[40];
     double start = bench_now();
     for (int tenth = 1; tenth <= TENTHS; tenth++) {
-        crowd_start(engine, count * (tenth - 1) / TENTHS, count * tenth / TENTHS);
+        idle_start(engine, count * (tenth - 1) / TENTHS, count * tenth / TENTHS);
         snprintf(name, sizeof name, "fill%d.rss", tenth * 10);
         report("soak", name, (double)bench_rss() / 1e6, "MB");
     }
@@ -102,17 +102,17 @@ static void soak_wake(abide_engine *engine, int64_t count) {
     enum { ALONE_EVERY = 100 };
     double *seconds = malloc((size_t)count * sizeof(double));
     int64_t alone = 0;
-    for (int64_t i = 0; i < count; i += ALONE_EVERY) seconds[alone++] = crowd_wake(engine, i);
+    for (int64_t i = 0; i < count; i += ALONE_EVERY) seconds[alone++] = idle_wake(engine, i);
     report_latency("soak", "wake_alone", seconds, alone);
     Samples samples = {0};
-    CrowdWakes wakes = {.engine = engine,
-                        .to = count,
-                        .skipped_every = ALONE_EVERY,
-                        .seconds = seconds,
-                        .look = sample,
-                        .context = &samples};
+    IdleWakes wakes = {.engine = engine,
+                       .to = count,
+                       .skipped_every = ALONE_EVERY,
+                       .seconds = seconds,
+                       .look = sample,
+                       .context = &samples};
     double start = bench_now();
-    crowd_wake_all(&wakes);
+    idle_wake_all(&wakes);
     report("soak", "wake_load.rate", (double)wakes.count / (bench_now() - start), "runs/s");
     report_latency("soak", "wake_load", seconds, wakes.count);
     report_samples("soak", "wake_load", &samples);
@@ -122,7 +122,7 @@ static void soak_wake(abide_engine *engine, int64_t count) {
 static void bench_soak(const char *directory) {
     int64_t count = number_from("BENCH_SOAK", 200000);
     abide_options options = {.discard_step_events = 1, .max_resident_runs = ROOM};
-    abide_engine *engine = crowd_open(directory, &options);
+    abide_engine *engine = idle_open(directory, &options);
     report("soak", "runs", (double)count, "runs");
     report("soak", "empty.rss", (double)bench_rss() / 1e6, "MB");
     soak_fill(engine, count);
@@ -151,8 +151,8 @@ static void many_fill(abide_engine *engine, int64_t count) {
     char name[40];
     double heap[TENTHS + 1], sqlite[TENTHS + 1];
     for (int tenth = 1; tenth <= TENTHS; tenth++) {
-        crowd_start(engine, count * (tenth - 1) / TENTHS, count * tenth / TENTHS);
-        crowd_wait_released(engine);
+        idle_start(engine, count * (tenth - 1) / TENTHS, count * tenth / TENTHS);
+        idle_wait_released(engine);
         heap[tenth] = heap_bytes();
         sqlite[tenth] = sqlite_bytes();
         snprintf(name, sizeof name, "fill%d.heap", tenth * 10);
@@ -172,9 +172,9 @@ static void restart(const char *directory, const char *group, int64_t count, dou
     char name[100];
     abide_options options = {.discard_step_events = 1, .max_resident_runs = ROOM};
     double start = bench_now();
-    abide_engine *engine = crowd_open(directory, &options);
+    abide_engine *engine = idle_open(directory, &options);
     double opened = bench_now() - start;
-    crowd_wake(engine, count / 2);
+    idle_wake(engine, count / 2);
     double resumed = bench_now() - start;
     snprintf(name, sizeof name, "idle.%s.open_and_recover", group);
     bench_report(name, opened * 1e3, "ms", limit);
@@ -186,10 +186,10 @@ static void restart(const char *directory, const char *group, int64_t count, dou
 static void bench_many(const char *directory, const char *group, int64_t count, double limit) {
     abide_options options = {
         .discard_step_events = 1, .max_resident_runs = ROOM, .idle_release_timeout = "500ms"};
-    abide_engine *engine = crowd_open(directory, &options);
+    abide_engine *engine = idle_open(directory, &options);
     report(group, "runs", (double)count, "runs");
     if (strcmp(group, "many") == 0) many_fill(engine, count);
-    else crowd_start(engine, 0, count);
+    else idle_start(engine, 0, count);
     abide_close(engine);
     report(group, "disk_per_run", (double)bench_file_size(directory) / (double)count, "bytes");
     restart(directory, group, count, limit);
@@ -211,7 +211,7 @@ static void bench_one(const char *directory, const char *workflow) {
     int64_t rounds = number_from("BENCH_ROUNDS", 10000), warm = rounds / 10;
     char group[40];
     abide_error error;
-    abide_engine *engine = crowd_open(directory, NULL);
+    abide_engine *engine = idle_open(directory, NULL);
     abide_start_options options = {.id = "one"};
     snprintf(group, sizeof group, "one.%s", workflow);
     if (abide_start(engine, workflow, "1", &options, NULL, &error) != ABIDE_OK)

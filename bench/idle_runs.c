@@ -1,4 +1,4 @@
-// The crowd of bench-idle.
+// The waiting runs of bench-idle.
 //
 // Runs are known by their numbers, so nothing about them is kept here: what memory is measured is
 // the engine's.
@@ -38,7 +38,7 @@ static int loop_native(abide_ctx *ctx, const char *input) {
 
 static const char loop_source[] = "let n = 0\nfor (;;) { await Signal.next('go'); n++ }\n";
 
-abide_engine *crowd_open(const char *directory, const abide_options *options) {
+abide_engine *idle_open(const char *directory, const abide_options *options) {
     char url[4300];
     snprintf(url, sizeof url, "sqlite:%s/idle.db", directory);
     abide_engine *engine;
@@ -57,7 +57,7 @@ abide_engine *crowd_open(const char *directory, const abide_options *options) {
 // ---- many threads that take shares of the numbers ----
 
 typedef struct Shared {
-    CrowdWakes wakes;
+    IdleWakes wakes;
     atomic_llong next; // number that nobody has taken yet
     atomic_llong done; // threads
 } Shared;
@@ -74,9 +74,9 @@ static void begin_one(Shared *shared, int64_t number) {
 }
 
 static void wake_one(Shared *shared, int64_t number) {
-    CrowdWakes *wakes = &shared->wakes;
+    IdleWakes *wakes = &shared->wakes;
     if (wakes->skipped_every > 0 && number % wakes->skipped_every == 0) return;
-    wakes->seconds[number - wakes->from] = crowd_wake(wakes->engine, number);
+    wakes->seconds[number - wakes->from] = idle_wake(wakes->engine, number);
 }
 
 static void take_shares(Shared *shared, void (*each)(Shared *shared, int64_t number)) {
@@ -107,18 +107,18 @@ static void run_threads(Shared *shared, void *(*body)(void *context)) {
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
-void crowd_start(abide_engine *engine, int64_t from, int64_t to) {
+void idle_start(abide_engine *engine, int64_t from, int64_t to) {
     int64_t before = stats_of(engine).runs[ABIDE_RUN_SUSPENDED];
     Shared shared = {.wakes = {.engine = engine, .from = from, .to = to}};
     run_threads(&shared, begin_some);
     while (stats_of(engine).runs[ABIDE_RUN_SUSPENDED] < before + to - from) usleep(20000);
 }
 
-void crowd_wait_released(abide_engine *engine) {
+void idle_wait_released(abide_engine *engine) {
     while (stats_of(engine).resident_runs > 0) usleep(20000);
 }
 
-double crowd_wake(abide_engine *engine, int64_t number) {
+double idle_wake(abide_engine *engine, int64_t number) {
     char id[32], payload[32], expected[80], *result;
     abide_error error;
     snprintf(id, sizeof id, "r%07lld", (long long)number);
@@ -136,7 +136,7 @@ double crowd_wake(abide_engine *engine, int64_t number) {
     return seconds;
 }
 
-void crowd_wake_all(CrowdWakes *wakes) {
+void idle_wake_all(IdleWakes *wakes) {
     int64_t room = wakes->to - wakes->from;
     for (int64_t i = 0; i < room; i++) wakes->seconds[i] = -1;
     Shared shared = {.wakes = *wakes};

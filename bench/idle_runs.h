@@ -1,4 +1,4 @@
-// A crowd of numbered runs that wait for a signal, every fourth of them a C function, the others
+// Numbered runs that wait for a signal, every fourth of them a C function, the others
 // scripts. Each must answer with its own number and what it was sent.
 #pragma once
 #include "abide.h"
@@ -6,21 +6,21 @@
 
 enum { NATIVE_EVERY = 4 };
 
-// An engine with the crowd's workflows on DIRECTORY/idle.db, at work.
-abide_engine *crowd_open(const char *directory, const abide_options *options);
+// An engine with their workflows on DIRECTORY/idle.db, at work.
+abide_engine *idle_open(const char *directory, const abide_options *options);
 // Starts runs `from` … `to` - 1 from many threads and waits until all that there are wait.
-void crowd_start(abide_engine *engine, int64_t from, int64_t to);
-void crowd_wait_released(abide_engine *engine); // nothing waits in memory any more
+void idle_start(abide_engine *engine, int64_t from, int64_t to);
+void idle_wait_released(abide_engine *engine); // nothing waits in memory any more
 // Signals one, waits for its end, and answers the seconds; a wrong result ends the program.
-double crowd_wake(abide_engine *engine, int64_t number);
+double idle_wake(abide_engine *engine, int64_t number);
 
 // Wakes runs from many threads: those from `from` on below `to`, all but every `skipped_every`-th.
-typedef struct CrowdWakes {
+typedef struct IdleWakes {
     abide_engine *engine;
     int64_t from, to, skipped_every; // 0 = none is skipped
     double *seconds;                 // room for each; answers `count`
     int64_t count;
     void (*look)(void *context); // called now and then while they wake
     void *context;
-} CrowdWakes;
-void crowd_wake_all(CrowdWakes *wakes);
+} IdleWakes;
+void idle_wake_all(IdleWakes *wakes);

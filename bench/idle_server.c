@@ -1,6 +1,6 @@
-// bench-idle: the real server, killed and started again on the file of a crowd.
+// bench-idle: the real server, killed and started again on the file of many waiting runs.
 //
-// Only scripts are woken: the crowd's C functions are not in that server.
+// Only scripts are woken: their C functions are not in that server.
 //
 // Not here: the engine in process (idle.c).
 #include "idle_server.h"

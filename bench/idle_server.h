@@ -1,4 +1,4 @@
-// The real server on the file of a crowd.
+// The real server on the file of many waiting runs.
 #pragma once
 #include <stdint.h>
 

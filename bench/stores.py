@@ -155,9 +155,9 @@ def measure_idle(url, name, suspended, count_calls, unit):
             node.close()
 
 
-def measure_redis(given, home):
+def measure_redis(given, folder):
     """What was flushed counts: the log goes to the file system of the build, as the other stores do."""
-    with redis.Redis(folder=home) as server:
+    with redis.Redis(folder=folder) as server:
         small = redis_benchmark(server, "-n", "50000", "-c", "50")
         report("stores.redis.redis_benchmark", small, "commands/s")
         rows = redis_benchmark(server, "-n", "500000", "-c", "1", "-P", str(BATCH_ROWS))
@@ -192,10 +192,10 @@ def main():
     try:
         measure_store(f"sqlite:{folder}/store.db", "sqlite", given.runs, 0)
         # The server's user must be able to reach its folder, which that of the build may not allow.
-        home = tempfile.mkdtemp(prefix="abide-bench-", dir="/var/tmp")
+        folder = tempfile.mkdtemp(prefix="abide-bench-", dir="/var/tmp")
         settings = {"fsync": "on", "shared_buffers": "256MB", "max_wal_size": "4GB",
                     "shared_preload_libraries": "pg_stat_statements"}
-        server = postgres.Postgres(settings, folder=home)
+        server = postgres.Postgres(settings, folder=folder)
         try:
             with server:
                 rows = measure_server(server, given.seconds)
@@ -206,12 +206,12 @@ def main():
                              lambda: int(server.query("SELECT sum(calls) FROM pg_stat_statements WHERE query "
                                                       "NOT LIKE '%pg_stat_statements%'")[0][0]), "statements/s")
         finally:
-            shutil.rmtree(home, ignore_errors=True)
-        home = tempfile.mkdtemp(prefix="abide-bench-", dir="/var/tmp")
+            shutil.rmtree(folder, ignore_errors=True)
+        folder = tempfile.mkdtemp(prefix="abide-bench-", dir="/var/tmp")
         try:
-            measure_redis(given, home)
+            measure_redis(given, folder)
         finally:
-            shutil.rmtree(home, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

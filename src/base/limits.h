@@ -50,7 +50,7 @@
       "rows that a batch fetches ahead, before it is applied")                                     \
     X(FETCH_ROWS, fetch_rows, 4096, 2, "rows of one fetch from a server")                          \
     X(REPLAY_ROWS, replay_rows, 4096, 1, "rows fetched ahead when a batch is applied again")       \
-    X(MIRROR_SIZE, mirror_size, 96 << 20, 1,                                                       \
+    X(ROW_CACHE_SIZE, row_cache_size, 96 << 20, 1,                                                 \
       "bytes of the rows that a server's store keeps in memory")                                   \
     X(RUN_CACHE_SIZE, run_cache_size, 32 << 20, 1, "bytes of runs kept between batches")           \
     X(TASK_CACHE_SIZE, task_cache_size, 8 << 20, 1, "bytes of tasks kept between batches")         \
@@ -113,7 +113,7 @@ extern const Limits *const limits_in_force;
 #define LIMIT_EXPECT_LOOKUPS     (limits_in_force->expect_lookups)
 #define LIMIT_FETCH_ROWS         (limits_in_force->fetch_rows)
 #define LIMIT_REPLAY_ROWS        (limits_in_force->replay_rows)
-#define LIMIT_MIRROR_SIZE        (limits_in_force->mirror_size)
+#define LIMIT_ROW_CACHE_SIZE     (limits_in_force->row_cache_size)
 #define LIMIT_RUN_CACHE_SIZE     (limits_in_force->run_cache_size)
 #define LIMIT_TASK_CACHE_SIZE    (limits_in_force->task_cache_size)
 #define LIMIT_WAIT_CACHE_SIZE    (limits_in_force->wait_cache_size)

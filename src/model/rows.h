@@ -76,8 +76,8 @@ typedef struct RunRow {
     int64_t log_seq;         // last sequence number as of the last write of this row: a lower
                              // bound; entries past it are found in the log itself
     int64_t tasks_ended_key; // its tasks with keys up to this have all ended; a lower bound
-    int64_t home;            // key of the node that has it in memory while nobody owns it: a hint;
-                             // 0 = none
+    int64_t affinity;        // key of the node that has it in memory while nobody owns it: a hint;
+                             // 0 = none. Stored as `home`
     int64_t retries;         // how often it began again from its input after it had failed
     Str queue;               // of its tasks that name none; null = default
     Str tags;                // tags joined by '\n'; null = none

@@ -46,13 +46,10 @@
     COLUMN(RunRow, result_seq, COLUMN_I64)                                                         \
     COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
     COLUMN(RunRow, tasks_ended_key, COLUMN_I64)                                                    \
-    COLUMN(RunRow, home, COLUMN_I64)                                                               \
-    COLUMN(RunRow, retries, COLUMN_I64)                                                            \
-    COLUMN(RunRow, queue, COLUMN_TEXT)                                                             \
-    COLUMN(RunRow, tags, COLUMN_TEXT)                                                              \
-    COLUMN(RunRow, leftover_topic, COLUMN_TEXT)                                                    \
-    COLUMN(RunRow, waits, COLUMN_BYTES)                                                            \
-    COLUMN(RunRow, snapshot, COLUMN_BYTES)
+    COLUMN##_AS(RunRow, affinity, COLUMN_I64, "home") COLUMN(RunRow, retries, COLUMN_I64)          \
+        COLUMN(RunRow, queue, COLUMN_TEXT) COLUMN(RunRow, tags, COLUMN_TEXT)                       \
+            COLUMN(RunRow, leftover_topic, COLUMN_TEXT) COLUMN(RunRow, waits, COLUMN_BYTES)        \
+                COLUMN(RunRow, snapshot, COLUMN_BYTES)
 
 #define LOG_COLUMNS(COLUMN)                                                                        \
     COLUMN(LogRow, run, COLUMN_I64)                                                                \
@@ -273,10 +270,14 @@
                          : (type) != COLUMN_I64)                                                   \
                     ? 1                                                                            \
                     : -1])
-#define COLUMN_ENTRY(Row, field, type)                                                             \
-    {#field, (type), (uint16_t)(offsetof(Row, field) + 0 * TYPE_FITS(Row, field, type))},
+#define COLUMN_ENTRY(Row, field, type) COLUMN_ENTRY_AS(Row, field, type, #field)
 #define COLUMN_PLACE(Row, field, type) AT_##Row##_##field,
 #define COLUMN_SIZE(Row, field, type)  +sizeof(((Row *)0)->field)
+// For a column that is stored under another name than that of its field.
+#define COLUMN_ENTRY_AS(Row, field, type, name)                                                    \
+    {name, (type), (uint16_t)(offsetof(Row, field) + 0 * TYPE_FITS(Row, field, type))},
+#define COLUMN_PLACE_AS(Row, field, type, name) COLUMN_PLACE(Row, field, type)
+#define COLUMN_SIZE_AS(Row, field, type, name)  COLUMN_SIZE(Row, field, type)
 
 #define DEFINE_COLUMNS(name, Row, COLUMNS)                                                         \
     enum { COLUMNS(COLUMN_PLACE) AT_##Row##_COUNT };                                               \

@@ -133,7 +133,7 @@ static int run_seeds(const Arguments *arguments) {
            (unsigned long long)arguments->seed,
            (unsigned long long)(arguments->seed + (uint64_t)(done > 0 ? done - 1 : 0)),
            (long long)counts.store_calls, (long long)counts.faults, (long long)counts.crashes,
-           (long long)counts.refusals, (long long)counts.left, (long long)counts.home,
+           (long long)counts.refusals, (long long)counts.left, (long long)counts.affinity,
            (long long)counts.reserved);
     return 0;
 }

@@ -185,7 +185,7 @@ bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts
     counts->faults += sim->fault_count;
     counts->crashes += sim->crash_count;
     counts->left += sim->left_count;
-    counts->home += sim->home_count;
+    counts->affinity += sim->affinity_count;
     counts->reserved += sim->reserved_count;
     counts->refusals += sim->refusal_count;
     clients_free(&clients);

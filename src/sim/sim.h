@@ -110,12 +110,12 @@ struct Sim {
     int64_t crash_count, fault_count, event_count;
     int64_t refusal_count;  // operations that were refused alone
     int64_t left_count;     // batches that left runs to other nodes
-    int64_t home_count;     // runs that their home then claimed
+    int64_t affinity_count; // runs that the node of their affinity then claimed
     int64_t reserved_count; // runs met by a node that lacks their workflow
 };
 
 typedef struct SimCounts {
-    int64_t store_calls, faults, crashes, left, home, reserved, refusals; // as in Sim
+    int64_t store_calls, faults, crashes, left, affinity, reserved, refusals; // as in Sim
 } SimCounts;
 
 uint64_t sim_random(Sim *sim, uint64_t below); // 0 … below - 1

@@ -101,7 +101,7 @@ static void spread_word(SimStore *self, const Batch *batch) {
     if (batch->out.left_until_ms > 0) sim->left_count++;
     for (size_t i = 0; i < batch->count; i++)
         if (batch->ops[i]->kind == OP_CLAIM)
-            sim->home_count += batch->ops[i]->out.claim.affinity_count;
+            sim->affinity_count += batch->ops[i]->out.claim.affinity_count;
     for (int i = 0; i < sim->options.node_count && is_news; i++) {
         SimNode *node = &sim->nodes[i];
         bool is_hearing = node != self->node && node->coordinator != NULL && !node->is_crashed;

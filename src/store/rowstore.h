@@ -53,22 +53,22 @@ typedef struct Scan {
     int64_t limit; // > 0
 } Scan;
 
-typedef struct NodeBeat {
+typedef struct NodeHeartbeat {
     int64_t node; // key
     int64_t until_ms;
     int64_t resident_count; // runs it has in memory
-} NodeBeat;
+} NodeHeartbeat;
 
 // A sign of life, outside of transactions: it conflicts with nobody and concerns no row.
-typedef struct Beat {
+typedef struct Heartbeat {
     int64_t node; // whose; 0 = nobody's, just look
     int64_t until_ms;
     int64_t resident_count;
-    NodeBeat *beats; // answer, in the arena: what every node has said last, about
+    NodeHeartbeat *heartbeats; // answer, in the arena: what every node has said last, about
     size_t count;
     bool is_fenced;  // answer: the node's row is gone, or says so
     bool is_changed; // answer: somebody else has written since the last transaction
-} Beat;
+} Heartbeat;
 
 struct StoreListener;
 typedef struct RowStoreOps {
@@ -95,9 +95,9 @@ typedef struct RowStoreOps {
     // The caller is about to ask for these: fetching them together spares round trips. Changes no
     // answer. NULL where a question costs nothing. What the scans match lives until they are asked.
     MUST_CHECK Status (*expect)(RowStore *rows, const Scan *scans, size_t count);
-    // NULL where leases are kept in the rows of the nodes alone. What a beat says counts for more
-    // than the row, unless the row says that the node was fenced off.
-    MUST_CHECK Status (*beat)(RowStore *rows, Beat *beat, Arena *arena);
+    // NULL where leases are kept in the rows of the nodes alone. What a heartbeat says counts for
+    // more than the row, unless the row says that the node was fenced off.
+    MUST_CHECK Status (*heartbeat)(RowStore *rows, Heartbeat *heartbeat, Arena *arena);
     // As in store.h; NULL where nobody else writes.
     void (*listen)(RowStore *rows, const struct StoreListener *listener);
     // For participants, between savepoint and its end.
@@ -115,7 +115,7 @@ struct RowStore { // first member of every implementation
     bool is_shared;     // others write it too
     bool is_retry;      // [rowstore-10]
     bool has_news;      // set by the owner before commit: those who listen are to be told
-    bool has_company;   // set by the owner before commit: other nodes are at work beside us
+    bool has_members;   // set by the owner before commit: other nodes are at work beside us
     // Set by the owner: what it inserts is not there, and need not be looked for first. If it is
     // there after all the commit may be what fails, with ERR_CONFLICT or ERR_CORRUPT.
     bool is_filling;

@@ -295,9 +295,9 @@ static void side_close(Side *side) {
 }
 
 // What a node said last counts for more than its row, unless that says it was fenced off.
-static int64_t lease_of(const NodeRow *node, const Beat *look) {
+static int64_t lease_of(const NodeRow *node, const Heartbeat *look) {
     for (size_t i = 0; i < look->count && node->lease_until_ms >= 0; i++) {
-        if (look->beats[i].node == node->key) return look->beats[i].until_ms;
+        if (look->heartbeats[i].node == node->key) return look->heartbeats[i].until_ms;
     }
     return node->lease_until_ms;
 }
@@ -308,8 +308,8 @@ static Status nodes_check(Transfer *self, RowStore *rows) {
     size_t count = 0;
     Scan scan = {.table = TABLE_NODES, .index = SCAN_PRIMARY, .limit = NODES_MAX};
     TRY(rows_scan(rows, &scan, &self->scratch, &nodes, &count));
-    Beat look = {0};
-    if (rows->ops->beat != NULL) TRY(rows->ops->beat(rows, &look, &self->scratch));
+    Heartbeat look = {0};
+    if (rows->ops->heartbeat != NULL) TRY(rows->ops->heartbeat(rows, &look, &self->scratch));
     for (size_t i = 0; i < count; i++) {
         int64_t left_ms = lease_of(&nodes[i], &look) - self->config->now_ms;
         if (left_ms <= 0) continue;

@@ -664,7 +664,7 @@ int main(void) {
     failed += contract_idle();
     failed += contract_tokens();
     failed += contract_nodes();
-    failed += contract_homes();
+    failed += contract_affinity();
     failed += contract_reserved();
     failed += contract_threads();
     failed += contract_keeping();

@@ -184,7 +184,7 @@ int contract_states(void);
 int contract_idle(void);
 int contract_tokens(void);
 int contract_nodes(void);
-int contract_homes(void);
+int contract_affinity(void);
 int contract_reserved(void);
 int contract_threads(void);
 int contract_keeping(void);

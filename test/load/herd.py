@@ -5,7 +5,7 @@
 
 Without a store each is tried, without a kind each of them.
 
-Each kind is a crowd that becomes due, or arrives, all at once:
+Each kind is many runs or tasks that become due, or arrive, all at once:
 
     tasks      runs with the same start_at, each with tasks that the server executes itself
     workers    the same with tasks that workers claim over HTTP, hundreds at a time

@@ -109,7 +109,7 @@ class TidyTest(unittest.TestCase):
     def test_include_in_a_comment_is_no_include(self):
         self.assert_clean("src/base/a.c", OPENING + '/*\n#include "engine/turn.h"\n*/\n')
 
-    def test_crowded_folder_is_found(self):
+    def test_folder_with_too_many_files_is_found(self):
         for i in range(24):
             self.write("src/base/a%d.h" % i, "int a;\n")
         self.assert_clean("src/base/b.h", "int b;\n")

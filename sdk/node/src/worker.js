@@ -60,8 +60,8 @@ class Job {
     // The server may give less than was asked for: the task's own heartbeat time-out.
     const lease = Math.min(worker.lease, task.lease_ms ?? worker.lease)
     this.interval = Math.max(20, Math.min(worker.heartbeat, lease / 3))
-    this.lastBeat = performance.now()
-    this.nextBeat = this.lastBeat + this.interval * (0.5 + Math.random() / 2)
+    this.lastHeartbeat = performance.now()
+    this.nextHeartbeat = this.lastHeartbeat + this.interval * (0.5 + Math.random() / 2)
     this.context = new Context(this)
   }
 
@@ -73,8 +73,8 @@ class Job {
 
   noteProgress(text) {
     this.progress = text
-    this.nextBeat = Math.min(this.nextBeat, this.lastBeat + PROGRESS_EVERY_MS)
-    this.worker.scheduleBeat(this.nextBeat)
+    this.nextHeartbeat = Math.min(this.nextHeartbeat, this.lastHeartbeat + PROGRESS_EVERY_MS)
+    this.worker.scheduleHeartbeat(this.nextHeartbeat)
   }
 }
 
@@ -118,8 +118,8 @@ export class Worker {
   #isSending = false
   #isStopping = false
   #hasEnded = false
-  #beatTimer
-  #beatAt = Infinity
+  #heartbeatTimer
+  #heartbeatAt = Infinity
   #failure
   #waiters = [] // called when anything changes
   #quit = new AbortController() // ends pauses when the worker is stopped
@@ -264,7 +264,7 @@ export class Worker {
     }
     const job = new Job(this, task)
     this.#jobs.set(task.token, job)
-    this.scheduleBeat(job.nextBeat)
+    this.scheduleHeartbeat(job.nextHeartbeat)
     this.#perform(job).then(member => {
       if (!this.#jobs.delete(task.token)) return // handed back meanwhile
       if (member !== undefined) this.#send(itemOf(task, member))
@@ -354,23 +354,23 @@ export class Worker {
 
   // ---- heartbeats ----
 
-  scheduleBeat(at) {
-    if (at >= this.#beatAt || this.#hasEnded) return
-    clearTimeout(this.#beatTimer)
-    this.#beatAt = at
-    this.#beatTimer = setTimeout(() => this.#beat(), Math.max(0, at - performance.now()))
+  scheduleHeartbeat(at) {
+    if (at >= this.#heartbeatAt || this.#hasEnded) return
+    clearTimeout(this.#heartbeatTimer)
+    this.#heartbeatAt = at
+    this.#heartbeatTimer = setTimeout(() => this.#heartbeat(), Math.max(0, at - performance.now()))
   }
 
-  async #beat() { // [W3]
+  async #heartbeat() { // [W3]
     const now = performance.now()
     // Those that would be due soon share the request.
-    const due = [...this.#jobs.values()].filter(job => job.nextBeat <= now + job.interval / 2).slice(0, BATCH_MAX)
+    const due = [...this.#jobs.values()].filter(job => job.nextHeartbeat <= now + job.interval / 2).slice(0, BATCH_MAX)
     for (const job of due) {
-      job.lastBeat = now
-      job.nextBeat = now + job.interval
+      job.lastHeartbeat = now
+      job.nextHeartbeat = now + job.interval
     }
-    this.#beatAt = Infinity
-    for (const job of this.#jobs.values()) this.scheduleBeat(job.nextBeat)
+    this.#heartbeatAt = Infinity
+    for (const job of this.#jobs.values()) this.scheduleHeartbeat(job.nextHeartbeat)
     if (due.length > 0) await this.#tellAlive(due)
   }
 
@@ -393,8 +393,8 @@ export class Worker {
       if (isPermanent(error)) this.logger.error(`the server refuses heartbeats: ${error.message}`)
       else this.#link.down(error.message)
       for (const job of jobs) {
-        job.nextBeat = performance.now() + job.interval / 4
-        this.scheduleBeat(job.nextBeat)
+        job.nextHeartbeat = performance.now() + job.interval / 4
+        this.scheduleHeartbeat(job.nextHeartbeat)
       }
     }
   }
@@ -422,7 +422,7 @@ export class Worker {
     this.#jobs.clear()
     await this.#until(() => !this.#isSending, Math.max(deadline, performance.now() + LAST_MOMENT_MS))
     this.#hasEnded = true
-    clearTimeout(this.#beatTimer)
+    clearTimeout(this.#heartbeatTimer)
     this.transport.close()
   }
 }

@@ -85,8 +85,8 @@ class _Job:
         # The server may give less than was asked for: the task's own heartbeat time-out.
         lease = min(worker.lease, task.get("lease_ms", worker.lease * 1000) / 1000)
         self.interval = max(0.02, min(worker.heartbeat, lease / 3))
-        self.next_beat = time.monotonic() + self.interval * random.uniform(0.5, 1)
-        self.last_beat = time.monotonic()
+        self.next_heartbeat = time.monotonic() + self.interval * random.uniform(0.5, 1)
+        self.last_heartbeat = time.monotonic()
         self.progress: Optional[str] = None
 
     def give_up(self, reason: str) -> None:
@@ -212,7 +212,7 @@ class Worker:
         self._link = Link(self.client.transport.url, "worker %s asks for %s of queue %s" % (
             self.name, ", ".join(sorted(self._functions)), ", ".join(self.queues)))
         claimer = self._thread(self._claim_forever)
-        others = [self._thread(self._beat_forever), self._thread(self._send_forever)]
+        others = [self._thread(self._heartbeat_forever), self._thread(self._send_forever)]
         try:
             self._listener.recv(1)
         finally:
@@ -445,34 +445,34 @@ class Worker:
             job = self._jobs.get(token)
             if job is not None:
                 job.progress = text
-                job.next_beat = min(job.next_beat, job.last_beat + _PROGRESS_EVERY)
+                job.next_heartbeat = min(job.next_heartbeat, job.last_heartbeat + _PROGRESS_EVERY)
                 self._changed.notify_all()
 
     def _due_jobs(self) -> List[_Job]:  # empty = the end
         with self._changed:
             while not self._has_ended:
                 now = time.monotonic()
-                next_beat = min((job.next_beat for job in self._jobs.values()), default=None)
-                if next_beat is None or next_beat > now:
-                    self._changed.wait(None if next_beat is None else next_beat - now)
+                next_heartbeat = min((job.next_heartbeat for job in self._jobs.values()), default=None)
+                if next_heartbeat is None or next_heartbeat > now:
+                    self._changed.wait(None if next_heartbeat is None else next_heartbeat - now)
                     continue
                 # Those that would be due soon share the request.
-                due = [job for job in self._jobs.values() if job.next_beat <= now + job.interval / 2]
+                due = [job for job in self._jobs.values() if job.next_heartbeat <= now + job.interval / 2]
                 return due[:_BATCH_MAX]
         return []
 
-    def _beat_forever(self) -> None:  # [W3]
+    def _heartbeat_forever(self) -> None:  # [W3]
         while True:
             jobs = self._due_jobs()
             if not jobs:
                 return
             now = time.monotonic()
             for job in jobs:
-                job.last_beat = now
-                job.next_beat = now + job.interval
-            self._beat(jobs)
+                job.last_heartbeat = now
+                job.next_heartbeat = now + job.interval
+            self._heartbeat(jobs)
 
-    def _beat(self, jobs: List[_Job]) -> None:
+    def _heartbeat(self, jobs: List[_Job]) -> None:
         sent = [job.progress for job in jobs]
         items = ",".join('{"id":%s,"token":%d%s}' % (
             to_json(job.context.id), job.task["token"],
@@ -487,7 +487,7 @@ class Worker:
             else:
                 self._link.down(error)
             for job in jobs:
-                job.next_beat = time.monotonic() + job.interval / 4
+                job.next_heartbeat = time.monotonic() + job.interval / 4
             return
         self._link.up()
         with self._changed:

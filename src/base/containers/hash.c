@@ -71,7 +71,7 @@ uint64_t hash_bytes(const void *data, size_t len) {
     return mix_bytes(data, len, table_key, fold_keeping);
 }
 
-// Twice: after one round, numbers that differ in a few bits alone crowd under one key in a hundred.
+// Twice: after one round, numbers that differ in a few bits alone share one key in a hundred.
 uint64_t hash_u64(uint64_t value) {
     uint64_t hash = fold_keeping(value ^ table_key[1], value + table_key[2]);
     return fold_keeping(hash ^ table_key[3], table_key[0]);

@@ -136,7 +136,7 @@ static const Verb rm_verb = {
     .method = "DELETE",
     .id_field = "id",
     .done = "removed",
-    .is_aside = true,
+    .concerns_no_run = true,
 };
 
 static const CliCommand commands[] = {

@@ -126,7 +126,7 @@ static Str make_body(Doing *doing) {
 
 static int run_change(const Verb *verb, int argument_count, char **arguments) {
     Doing doing;
-    begin(&doing, verb, verb->is_aside ? SESSION_READS : SESSION_CHANGES);
+    begin(&doing, verb, verb->concerns_no_run ? SESSION_READS : SESSION_CHANGES);
     doing.table.operand_min = 1;
     doing.table.operand_max = OPERANDS_MAX;
     Operands operands;

@@ -45,7 +45,7 @@ typedef struct Verb {
     const char *done;     // "paused"
     const char *not_done; // NULL: "unchanged"
     const char *product;  // as in Bulk
-    bool is_aside;        // concerns no run: a store that is opened is not put to work for it
+    bool concerns_no_run; // so a store that is opened is not put to work for it
 } Verb;
 
 int verb_run(const Verb *verb, int argument_count, char **arguments);

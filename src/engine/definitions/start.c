@@ -1,8 +1,8 @@
 // Starting runs: see start.h.
 //
 // The store calls this wherever a run is created - by a caller, a parent, a schedule - inside the
-// transaction that pins the run to the definition; so there is one door, and no moment at which the
-// input is held to one version and executed by another.
+// transaction that pins the run to the definition; so there is one way in, and no moment at which
+// the input is held to one version and executed by another.
 //
 // Not here: what a config may say (flow/check/config.c), what a schema may say (json/schema.c).
 #include "engine/definitions/start.h"

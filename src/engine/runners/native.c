@@ -88,7 +88,7 @@ static bool has_room(NativeContext *context) {
     return context->output->log.count < LIMIT_EFFECTS_PER_TURN;
 }
 
-static int refuse_crowd(NativeContext *context) {
+static int refuse_effect(NativeContext *context) {
     return native_refuse(context, NATIVE_LIMIT, STR("TURN_TOO_LARGE"),
                          STR("a turn may have at most 20000 effects between two waits or steps"));
 }
@@ -225,7 +225,7 @@ int native_step(NativeContext *context, const NativeStep *step, Str *ret_result)
     case LOOKUP_RECORDED: return answer_outcome(context, row, ret_result);
     case LOOKUP_NEW: break;
     }
-    if (!has_room(context)) return refuse_crowd(context);
+    if (!has_room(context)) return refuse_effect(context);
     if (is_cancel_to_be_told(context)) {
         add_entry(context, LOG_STEP, step->name, STR_NULL)->outcome = OUTCOME_CANCELLED;
         return park(context, NEXT_CONTINUE, STR_NULL);
@@ -315,7 +315,7 @@ int native_child_start(NativeContext *context, RunSpec *spec, Str *ret_id) {
     case LOOKUP_RECORDED: *ret_id = recorded_id(context, row); return NATIVE_OK;
     case LOOKUP_NEW: break;
     }
-    if (!has_room(context)) return refuse_crowd(context);
+    if (!has_room(context)) return refuse_effect(context);
     if (str_is_null(spec->id)) spec->id = derived_id(context, LOG_CHILD, spec->workflow);
     (void)add_entry(context, LOG_CHILD, spec->workflow, json_quote(context->arena, spec->id));
     spec->parent_position = context->position++;
@@ -332,7 +332,7 @@ int native_task_start(NativeContext *context, TaskSpec *spec, Str *ret_id) {
     case LOOKUP_RECORDED: *ret_id = recorded_id(context, row); return NATIVE_OK;
     case LOOKUP_NEW: break;
     }
-    if (!has_room(context)) return refuse_crowd(context);
+    if (!has_room(context)) return refuse_effect(context);
     spec->id = derived_id(context, LOG_TASK, spec->name);
     (void)add_entry(context, LOG_TASK, spec->name, json_quote(context->arena, spec->id));
     spec->position = context->position++;
@@ -350,7 +350,7 @@ static int record(NativeContext *context, LogKind kind, Str name, Str data,
     case LOOKUP_RECORDED: return NATIVE_OK;
     case LOOKUP_NEW: break;
     }
-    if (!has_room(context)) return refuse_crowd(context);
+    if (!has_room(context)) return refuse_effect(context);
     *ret_row = NULL;
     (void)add_entry(context, kind, name, arena_str(context->arena, data));
     context->position++;

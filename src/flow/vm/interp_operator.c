@@ -221,7 +221,7 @@ bool interp_concat(FlowVm *vm, FlowInstruction in) {
     uint8_t units[CONCAT_SHORT_MAX];
     size_t length = concat_short(&vm->stack[base + in.b], in.c, units);
     FlowString *joined = flow_string_empty(vm);
-    if (length) { // one copy beats a chain of ropes
+    if (length) { // one copy is cheaper than a chain of ropes
         joined = flow_string_latin1(vm, units, length);
     } else {
         for (uint32_t i = 0; i < in.c; i++) {

@@ -206,7 +206,7 @@ static const Field verdict[] = {
     {"detail", "string", false, ""},
     {0}};
 static const Field completed[] = {{"results", "[Verdict]", true, ""}, {0}};
-static const Field beaten[] = {{"tasks", "[Verdict]", true, ""}, {0}};
+static const Field renewed[] = {{"tasks", "[Verdict]", true, ""}, {0}};
 static const Field queue[] = {
     {"name", "string", true, ""},
     {"queued", "integer", true, "Tasks that wait, delayed and blocked ones too."},
@@ -447,7 +447,7 @@ static const Schema schemas[] = {
     {"Claimed", "", NULL, claimed},
     {"Verdict", "What became of one item.", NULL, verdict},
     {"Completed", "", NULL, completed},
-    {"Beaten", "", NULL, beaten},
+    {"Renewed", "", NULL, renewed},
     {"Queue", "", NULL, queue},
     {"QueueList", "", NULL, queue_list},
     {"WorkflowItem", "", NULL, workflow_item},

@@ -518,7 +518,7 @@ static void complete_tasks(Exchange *exchange) {
     else submit_work(exchange, work, completed);
 }
 
-static void beaten(Exchange *exchange) {
+static void renewed(Exchange *exchange) {
     const Work *work = exchange->state;
     if (is_away(exchange, work)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
@@ -539,7 +539,7 @@ static void beaten(Exchange *exchange) {
     exchange_send(exchange);
 }
 
-static Status read_beat(const JsonValue *item, Op *op, Diag *diag) {
+static Status read_heartbeat(const JsonValue *item, Op *op, Diag *diag) {
     static const char *const allowed[] = {"id", "token", "progress", NULL};
     op->kind = OP_HEARTBEAT_TASK;
     TRY(json_allow_only(item, allowed, diag));
@@ -563,20 +563,20 @@ static void heartbeat_tasks(Exchange *exchange) {
     if (status == OK)
         JSON_EACH (item, work->list) {
             Op *op = &work->requests[work->count].op;
-            status = read_beat(item, op, &diag);
+            status = read_heartbeat(item, op, &diag);
             if (status != OK) break;
             op->in.heartbeat.lease_ms = lease_ms;
             work->count++;
         }
     if (status != OK) exchange_refuse(exchange, status, &diag);
-    else submit_work(exchange, work, beaten);
+    else submit_work(exchange, work, renewed);
 }
 
 static const RouteAnswer claim_answers[] = {{200, "Tasks, maybe none.", "Claimed"}, {0}};
 static const RouteAnswer complete_answers[] = {
     {200, "Per item: accepted, fenced, not_found or refused.", "Completed"}, {0}};
-static const RouteAnswer beat_answers[] = {
-    {200, "Per item: accepted, cancelled, fenced or not_found.", "Beaten"}, {0}};
+static const RouteAnswer heartbeat_answers[] = {
+    {200, "Per item: accepted, cancelled, fenced or not_found.", "Renewed"}, {0}};
 static const char *const complete_codes[] = {"PAYLOAD_TOO_LARGE", NULL};
 
 static const Route routes[] = {
@@ -585,6 +585,6 @@ static const Route routes[] = {
     {"POST", "/v1/tasks/complete", "completeTasks", "Report what became of tasks", SCOPE_WORKER,
      BODY_OBJECT, complete_fields, NULL, complete_answers, complete_codes, complete_tasks},
     {"POST", "/v1/tasks/heartbeat", "heartbeatTasks", "Keep leases alive", SCOPE_WORKER,
-     BODY_OBJECT, heartbeat_fields, NULL, beat_answers, complete_codes, heartbeat_tasks},
+     BODY_OBJECT, heartbeat_fields, NULL, heartbeat_answers, complete_codes, heartbeat_tasks},
 };
 const RouteTable routes_work = {routes, COUNT_OF(routes)};

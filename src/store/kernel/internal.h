@@ -62,9 +62,9 @@ typedef struct Kernel {
     QueueCache queues;
     ZoneCache zones;
     WaitCache waits;
-    VEC(NodeBeat) heartbeats; // what nodes have said when we last asked (nodes/heartbeats.c)
-    int64_t heartbeats_at_ms; // when that was
-    bool has_looked;          // at the heartbeats, in the present batch
+    VEC(NodeHeartbeat) heartbeats; // what nodes have said when we last asked (nodes/heartbeats.c)
+    int64_t heartbeats_at_ms;      // when that was
+    bool has_looked;               // at the heartbeats, in the present batch
     LeaseDigest lease_digest;
     uint64_t run_snapshot_bit;
     uint64_t log_position_bit;

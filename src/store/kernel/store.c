@@ -254,12 +254,12 @@ static Status members_find(Kernel *kernel, RowStore *rows) {
     TRY(kernel_scan(kernel, &scan, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
         bool is_alive = node_lease_known(kernel, &nodes[i]) > batch->now_ms;
-        if (is_alive && nodes[i].key != batch->node) rows->has_company = true;
+        if (is_alive && nodes[i].key != batch->node) rows->has_members = true;
     }
     bool is_news = batch->out.unclaimed_count > 0 || batch->out.reserved_count > 0 ||
                    batch->out.left_until_ms > 0 || batch->out.has_tasks ||
                    batch->out.ended_count > 0;
-    rows->has_news = rows->has_company && is_news;
+    rows->has_news = rows->has_members && is_news;
     return OK;
 }
 

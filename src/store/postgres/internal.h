@@ -136,15 +136,15 @@ uint64_t pg_shape_write(const RowWrite *write);
 // none.
 enum {
     // All but the last raise PG_NEWER when the schema is beyond PG_SCHEMA_VERSION.
-    PG_SHAPE_CHECK = 8,    // the version is as expected; raises PG_CHANGED
-    PG_SHAPE_TAKE = 16,    // as that, and raises it: nobody else writes until the end
-    PG_SHAPE_LOCK = 24,    // answers the version; nobody else writes until the end
-    PG_SHAPE_RAISE = 32,   // the version goes up by one
-    PG_SHAPE_KEEP = 40,    // the body of a version [remote-6]
-    PG_SHAPE_TRIM = 48,    // those up to a version go
-    PG_SHAPE_BEAT = 64,    // a node's; answers as the next
-    PG_SHAPE_LOOK = 72,    // all beats, the version, and the lease in the node's own row
-    PG_SHAPE_CHANGES = 56, // versions and bodies past a version, if the first one is there
+    PG_SHAPE_CHECK = 8,      // the version is as expected; raises PG_CHANGED
+    PG_SHAPE_TAKE = 16,      // as that, and raises it: nobody else writes until the end
+    PG_SHAPE_LOCK = 24,      // answers the version; nobody else writes until the end
+    PG_SHAPE_RAISE = 32,     // the version goes up by one
+    PG_SHAPE_KEEP = 40,      // the body of a version [remote-6]
+    PG_SHAPE_TRIM = 48,      // those up to a version go
+    PG_SHAPE_HEARTBEAT = 64, // a node's; answers as the next
+    PG_SHAPE_LOOK = 72,      // all heartbeats, the version, and the lease in the node's own row
+    PG_SHAPE_CHANGES = 56,   // versions and bodies past a version, if the first one is there
 };
 void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape);
 
@@ -159,8 +159,9 @@ void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena 
                      Changes *ret_changes);
 int64_t pg_text_i64(const PGresult *result, int column); // of one that came as text
 
-void pg_send_beat(PgLink *link, const Beat *beat);
-void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret_version);
+void pg_send_heartbeat(PgLink *link, const Heartbeat *heartbeat);
+void pg_take_heartbeat(const PGresult *result, Heartbeat *heartbeat, Arena *arena,
+                       int64_t *ret_version);
 
 // ---- postgres/schema.c ----
 // Makes the schema or brings it up; refuses one that is not ours or newer.

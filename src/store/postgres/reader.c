@@ -65,13 +65,14 @@ static bool reader_is_lost(const RemoteReader *reader) {
     return !pg_link_is_alive(&((const PgReader *)reader)->link);
 }
 
-static Status reader_beat(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag) {
+static Status reader_heartbeat(RemoteReader *reader, Heartbeat *heartbeat, Arena *arena,
+                               Diag *diag) {
     PgReader *self = pg_reader(reader);
     int64_t version;
     if (!pg_link_is_alive(&self->link)) return pg_lost(self->link.connection, diag);
-    pg_send_beat(&self->link, beat);
+    pg_send_heartbeat(&self->link, heartbeat);
     TRY(pg_link_run(&self->link, diag));
-    pg_take_beat(self->link.results.data[0], beat, arena, &version);
+    pg_take_heartbeat(self->link.results.data[0], heartbeat, arena, &version);
     return OK;
 }
 
@@ -97,7 +98,7 @@ static const RemoteReaderOps pg_reader_ops = {
     .begin = reader_begin,
     .ask = reader_ask,
     .is_lost = reader_is_lost,
-    .beat = reader_beat,
+    .heartbeat = reader_heartbeat,
     .end = reader_end,
     .close = reader_close,
 };

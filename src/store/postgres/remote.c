@@ -206,15 +206,15 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
     return failed(self, pid, status, &detail);
 }
 
-static Status remote_beat(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,
-                          Diag *diag) {
+static Status remote_heartbeat(Remote *remote, Heartbeat *heartbeat, Arena *arena,
+                               int64_t *ret_version, Diag *diag) {
     PgRemote *self = pg_remote(remote);
     PgLink *link = &self->link;
     if (!pg_link_is_alive(link)) return pg_lost(link->connection, diag);
     int pid = PQbackendPID(link->connection);
     // [postgres-link-5] of postgres/link.c; a transaction of its own ends with the pipeline.
-    if (!self->is_open && beat->node != 0) pg_link_send(link, "SET TRANSACTION READ WRITE");
-    pg_send_beat(link, beat);
+    if (!self->is_open && heartbeat->node != 0) pg_link_send(link, "SET TRANSACTION READ WRITE");
+    pg_send_heartbeat(link, heartbeat);
     Diag detail;
     diag_clear(&detail);
     Status status = pg_link_run(link, &detail);
@@ -222,7 +222,7 @@ static Status remote_beat(Remote *remote, Beat *beat, Arena *arena, int64_t *ret
         if (diag != NULL) *diag = detail;
         return failed(self, pid, status, &detail);
     }
-    pg_take_beat(link->results.data[0], beat, arena, ret_version);
+    pg_take_heartbeat(link->results.data[0], heartbeat, arena, ret_version);
     return OK;
 }
 
@@ -278,7 +278,7 @@ static const RemoteOps pg_remote_ops = {
     .connect = remote_connect,
     .fetch = remote_fetch,
     .commit = remote_commit,
-    .beat = remote_beat,
+    .heartbeat = remote_heartbeat,
     .rollback = remote_rollback,
     .database_kind = DATABASE_POSTGRES,
     .savepoint = remote_savepoint,

@@ -127,30 +127,31 @@ void pg_take_changes(const PGresult *result, int64_t first, int64_t last, Arena 
     *ret_changes = (Changes){bodies, (size_t)count, true};
 }
 
-void pg_send_beat(PgLink *link, const Beat *beat) {
-    uint64_t shape = beat->node != 0 ? PG_SHAPE_BEAT : PG_SHAPE_LOOK;
+void pg_send_heartbeat(PgLink *link, const Heartbeat *heartbeat) {
+    uint64_t shape = heartbeat->node != 0 ? PG_SHAPE_HEARTBEAT : PG_SHAPE_LOOK;
     if (pg_link_is_unprepared(link, shape)) {
         pg_sql_plain(&link->sql, link->address->schema, shape);
     }
-    pg_param_i64(link, beat->node);
-    if (beat->node != 0) {
-        pg_param_i64(link, beat->until_ms);
-        pg_param_i64(link, beat->resident_count);
+    pg_param_i64(link, heartbeat->node);
+    if (heartbeat->node != 0) {
+        pg_param_i64(link, heartbeat->until_ms);
+        pg_param_i64(link, heartbeat->resident_count);
     }
     pg_link_execute(link, shape);
 }
 
-void pg_take_beat(const PGresult *result, Beat *beat, Arena *arena, int64_t *ret_version) {
+void pg_take_heartbeat(const PGresult *result, Heartbeat *heartbeat, Arena *arena,
+                       int64_t *ret_version) {
     int count = PQntuples(result);
     ASSERT(count > 0);
     *ret_version = read_i64(PQgetvalue(result, 0, 0));
-    beat->is_fenced = read_i64(PQgetvalue(result, 0, 1)) < 0;
-    beat->beats = ARENA_ARRAY(arena, NodeBeat, (size_t)count);
-    beat->count = 0;
+    heartbeat->is_fenced = read_i64(PQgetvalue(result, 0, 1)) < 0;
+    heartbeat->heartbeats = ARENA_ARRAY(arena, NodeHeartbeat, (size_t)count);
+    heartbeat->count = 0;
     for (int i = 0; i < count && !PQgetisnull(result, i, 2); i++) {
-        beat->beats[beat->count++] =
-            (NodeBeat){read_i64(PQgetvalue(result, i, 2)), read_i64(PQgetvalue(result, i, 3)),
-                       read_i64(PQgetvalue(result, i, 4))};
+        heartbeat->heartbeats[heartbeat->count++] =
+            (NodeHeartbeat){read_i64(PQgetvalue(result, i, 2)), read_i64(PQgetvalue(result, i, 3)),
+                            read_i64(PQgetvalue(result, i, 4))};
     }
 }
 

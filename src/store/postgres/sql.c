@@ -290,7 +290,8 @@ void pg_sql_write(Buf *sql, const char *schema, const RowWrite *write) {
                count + 1, table->name); // [postgres-sql-4]
 }
 
-// One row per beat, or one with nulls. A program that must not write has no lease to renew either.
+// One row per heartbeat, or one with nulls. A program that must not write has no lease to renew
+// either.
 static void append_look(Buf *sql, const char *schema) {
     buf_printf(sql,
                "SELECT s.version, coalesce((SELECT lease_until_ms FROM %s.nodes WHERE key = "
@@ -330,13 +331,13 @@ void pg_sql_plain(Buf *sql, const char *schema, uint64_t shape) {
                    "(SELECT 1 FROM %s.changes WHERE version = $1::bigint + 1) ORDER BY version",
                    schema, schema);
         return;
-    case PG_SHAPE_BEAT:
+    case PG_SHAPE_HEARTBEAT:
         buf_printf(sql,
                    "WITH old AS (DELETE FROM %s.beats WHERE until_ms < $2::bigint - %d), "
                    "mine AS (INSERT INTO %s.beats (node, until_ms, resident_count) VALUES "
                    "($1::bigint, $2::bigint, $3::bigint) ON CONFLICT (node) DO UPDATE SET "
                    "until_ms = excluded.until_ms, resident_count = excluded.resident_count) ",
-                   schema, BEAT_KEEP_MS, schema);
+                   schema, HEARTBEAT_KEEP_MS, schema);
         append_look(sql, schema);
         return;
     case PG_SHAPE_LOOK: append_look(sql, schema); return;

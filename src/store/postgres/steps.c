@@ -38,7 +38,7 @@ Status pg_step_begin(PgLink *link, Diag *diag) {
     return pg_link_query(link, buf_cstr(&link->sql), NULL, diag);
 }
 
-static Status expel(PgLink *link, const char *reason, Diag *diag) {
+static Status evict(PgLink *link, const char *reason, Diag *diag) {
     pg_link_drop(link);
     return diag_set(diag, ERR_INVALID, "STEP_EXPELLED", "the step %s", reason);
 }
@@ -52,21 +52,21 @@ static Status connection_check(PgLink *link, Diag *diag) {
         return status;
     }
     if (PQpipelineStatus(connection) != PQ_PIPELINE_OFF) {
-        return expel(link, "has left the connection in pipeline mode", diag);
+        return evict(link, "has left the connection in pipeline mode", diag);
     }
     switch (PQtransactionStatus(connection)) {
     case PQTRANS_INTRANS:
     case PQTRANS_INERROR: break;
-    case PQTRANS_IDLE: return expel(link, "has ended the transaction it takes part in", diag);
+    case PQTRANS_IDLE: return evict(link, "has ended the transaction it takes part in", diag);
     case PQTRANS_ACTIVE:
     case PQTRANS_UNKNOWN:
-        return expel(link,
+        return evict(link,
                      "has left a statement or a result on the connection; read every "
                      "result to its end",
                      diag);
     }
     if (PQisnonblocking(connection) && PQsetnonblocking(connection, 0) != 0) {
-        return expel(link, "has left the connection in nonblocking mode", diag);
+        return evict(link, "has left the connection in nonblocking mode", diag);
     }
     pg_link_silence(link);
     return OK;
@@ -108,7 +108,7 @@ static Status undo(PgLink *link, Diag *diag) {
         end_with(link, "ROLLBACK TO abide_step; RELEASE abide_step", &has_written, &detail);
     if (status == OK) return OK;
     if (pg_link_is_alive(link)) { // [steps-3]
-        return expel(link, "has ended the transaction it takes part in", diag);
+        return evict(link, "has ended the transaction it takes part in", diag);
     }
     if (diag != NULL) *diag = detail;
     return status;
@@ -130,7 +130,7 @@ Status pg_step_end(PgLink *link, bool is_kept, Diag *diag) {
                                  "SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO abide_check; "
                                  "RELEASE abide_step",
                                  &has_written, &detail);
-        if (has_written) return expel(link, "has written to the tables of abide", diag);
+        if (has_written) return evict(link, "has written to the tables of abide", diag);
         if (status == OK) return OK;
         if (!pg_link_is_alive(link)) {
             if (diag != NULL) *diag = detail;

@@ -213,24 +213,24 @@ Status read_definitions(Reads *reads, const DefinitionFilter *filter, Definition
 // ---- nodes ----
 
 // What a node says beside its row counts for more ([heartbeats-1] of nodes/heartbeats.c).
-static void lease_fill(const Beat *look, NodeRow *node) {
+static void lease_fill(const Heartbeat *look, NodeRow *node) {
     for (size_t i = 0; i < look->count && node->lease_until_ms >= 0; i++) {
-        if (look->beats[i].node != node->key) continue;
-        node->lease_until_ms = look->beats[i].until_ms;
-        node->resident_count = look->beats[i].resident_count;
+        if (look->heartbeats[i].node != node->key) continue;
+        node->lease_until_ms = look->heartbeats[i].until_ms;
+        node->resident_count = look->heartbeats[i].resident_count;
         return;
     }
 }
 
-static Status leases_look(Reads *reads, Beat *ret_look) {
+static Status leases_look(Reads *reads, Heartbeat *ret_look) {
     RowStore *rows = reads->rows;
-    *ret_look = (Beat){0};
-    return rows->ops->beat != NULL ? rows->ops->beat(rows, ret_look, reads->arena) : OK;
+    *ret_look = (Heartbeat){0};
+    return rows->ops->heartbeat != NULL ? rows->ops->heartbeat(rows, ret_look, reads->arena) : OK;
 }
 
 Status read_node(Reads *reads, int64_t key, NodeRow *ret_node) {
     NodeRow wanted = {.key = key};
-    Beat look;
+    Heartbeat look;
     Status status = rows_get(reads->rows, TABLE_NODES, &wanted, reads->arena, ret_node);
     if (status == ERR_NOT_FOUND) {
         return diag_set(reads->diag, status, "NODE_NOT_FOUND", "there is no node with key %lld",
@@ -254,7 +254,7 @@ static Status node_runs_count(Reads *reads, int64_t node, int64_t *ret_count) {
 
 Status read_nodes(Reads *reads, const PageSpec *spec, NodePage *ret_page) {
     Walk walk;
-    Beat look;
+    Heartbeat look;
     TRY(walk_newest(reads, TABLE_NODES, spec, &walk));
     TRY(leases_look(reads, &look));
     const NodeRow *rows = (const NodeRow *)(void *)walk.rows;

@@ -120,14 +120,14 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
     return OK;
 }
 
-static bool claim_is_sane(const RunRow *run) {           // [reads-verify-4]
-    if (run->home != 0 && run->owner != 0) return false; // [affinity-2] of nodes/affinity.c
+static bool claim_is_sane(const RunRow *run) {               // [reads-verify-4]
+    if (run->affinity != 0 && run->owner != 0) return false; // [affinity-2] of nodes/affinity.c
     bool is_reserved = run->owner < 0;
     if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
         return false; // [runs-2] of runs/runs.c
     if (run->state == RUN_RUNNING) return run->claim_rank == claim_rank(run->priority);
     return run->claim_rank == 0 && run->owner == 0 &&
-           (run->home == 0 || run->state == RUN_SUSPENDED);
+           (run->affinity == 0 || run->state == RUN_SUSPENDED);
 }
 
 static bool due_is_sane(const RunRow *run) { // [reads-verify-4]; parked runs: waits_verify

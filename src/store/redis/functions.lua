@@ -12,7 +12,7 @@
 --        itself: what protects the content is the version, which each commit must name and raises.
 --   [functions-3] ARGV begins with the holder, the version that is expected ('' = any) and the layout.
 
-local STORE, TICKET, FREED, WANTED, CHANGES, BEATS = 1, 2, 3, 4, 5, 6
+local STORE, TICKET, FREED, WANTED, CHANGES, HEARTBEATS = 1, 2, 3, 4, 5, 6
 local CHUNK = 1000 -- fields per command: what Lua can unpack is limited
 local WANTED_MS = 3000
 
@@ -240,24 +240,24 @@ end
 
 -- ---- signs of life ----
 -- A hash: node -> numbers apart by a space, of which the first says until when its lease lasts (ms). No
--- version stands over it and no ticket is asked for: a beat disturbs nobody, and nobody holds it up.
+-- version stands over it and no ticket is asked for: a heartbeat disturbs nobody, and nobody holds it up.
 
--- The version, and all beats as names and words in turn.
+-- The version, and all heartbeats as names and words in turn.
 local function leases(keys)
   local version = redis.call('HGET', keys[STORE], 'version')
   if not version then return {'missing'} end
-  return {'ok', version, redis.call('HGETALL', keys[BEATS])}
+  return {'ok', version, redis.call('HGETALL', keys[HEARTBEATS])}
 end
 
 -- [functions-3], node, what it says, end of the leases that are forgotten, questions (its own row)
-local function beat(keys, args)
+local function heartbeat(keys, args)
   local refused, version = refusal(keys, args)
   if refused then return refused end
-  redis.call('HSET', keys[BEATS], args[4], args[5])
-  local said = redis.call('HGETALL', keys[BEATS])
+  redis.call('HSET', keys[HEARTBEATS], args[4], args[5])
+  local said = redis.call('HGETALL', keys[HEARTBEATS])
   for i = 1, #said, 2 do
     local until_ms = tonumber(string.match(said[i + 1], '^%d+'))
-    if not until_ms or until_ms < tonumber(args[6]) then redis.call('HDEL', keys[BEATS], said[i]) end
+    if not until_ms or until_ms < tonumber(args[6]) then redis.call('HDEL', keys[HEARTBEATS], said[i]) end
   end
   return answer(keys, args, 7, {'ok', version, said})
 end
@@ -344,6 +344,6 @@ register('leases', leases, {'no-writes', 'allow-oom'})
 register('open', function(keys, args) return open(keys, args, true) end, {})
 register('fetch', fetch, {})
 register('commit', commit, {})
-register('beat', beat, {'allow-oom'}) -- who cannot write any more is alive all the same
+register('heartbeat', heartbeat, {'allow-oom'}) -- who cannot write any more is alive all the same
 register('settle', settle, {'allow-oom'})
 register('release', give_back, {'allow-oom'})

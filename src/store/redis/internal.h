@@ -45,7 +45,7 @@ typedef enum RedisKeyKind { // the first ones are declared with every call, in t
     REDIS_KEY_FREED,        // list: pushed to when the ticket is given back
     REDIS_KEY_WANTED,       // text that expires: somebody waits for the ticket
     REDIS_KEY_CHANGES,      // hash: version -> what it changed [remote-6]
-    REDIS_KEY_BEATS,        // hash: node -> until when its lease lasts
+    REDIS_KEY_HEARTBEATS,   // hash: node -> until when its lease lasts
     REDIS_KEY_COMMON_COUNT,
 } RedisKeyKind;
 
@@ -197,9 +197,9 @@ RedisPieces redis_pieces(const Table *table, int index);
 
 // ---- redis/heartbeat.c ----
 
-// Says that the node lives, or with no node only looks; as RemoteOps.beat.
-MUST_CHECK Status redis_beat(RedisLink *link, Beat *beat, Arena *arena, int64_t *ret_version,
-                             Diag *diag);
+// Says that the node lives, or with no node only looks; as RemoteOps.heartbeat.
+MUST_CHECK Status redis_heartbeat(RedisLink *link, Heartbeat *heartbeat, Arena *arena,
+                                  int64_t *ret_version, Diag *diag);
 
 // ---- redis/remote.c ----
 

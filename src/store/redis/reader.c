@@ -80,11 +80,12 @@ static Status reader_ask(RemoteReader *reader, const FetchList *list, bool is_re
     return status;
 }
 
-static Status reader_beat(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag) {
+static Status reader_heartbeat(RemoteReader *reader, Heartbeat *heartbeat, Arena *arena,
+                               Diag *diag) {
     RedisReader *self = redis_reader(reader);
     int64_t version = VERSION_ANY;
     if (!redis_link_is_alive(&self->link)) return redis_lost(NULL, diag);
-    return redis_beat(&self->link, beat, arena, &version, diag);
+    return redis_heartbeat(&self->link, heartbeat, arena, &version, diag);
 }
 
 static bool reader_is_lost(const RemoteReader *reader) {
@@ -186,7 +187,7 @@ static const RemoteReaderOps redis_reader_ops = {
     .begin = reader_begin,
     .ask = reader_ask,
     .is_lost = reader_is_lost,
-    .beat = reader_beat,
+    .heartbeat = reader_heartbeat,
     .end = reader_end,
     .check = reader_check,
     .close = reader_close,

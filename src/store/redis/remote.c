@@ -177,11 +177,11 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
     return status == OK ? OK : failed(self, status);
 }
 
-static Status remote_beat(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,
-                          Diag *diag) {
+static Status remote_heartbeat(Remote *remote, Heartbeat *heartbeat, Arena *arena,
+                               int64_t *ret_version, Diag *diag) {
     RedisRemote *self = redis_remote(remote);
     if (!redis_link_is_alive(&self->link)) return failed(self, redis_lost(NULL, diag));
-    Status status = redis_beat(&self->link, beat, arena, ret_version, diag);
+    Status status = redis_heartbeat(&self->link, heartbeat, arena, ret_version, diag);
     return status == OK ? OK : failed(self, status);
 }
 
@@ -209,7 +209,7 @@ static const RemoteOps redis_remote_ops = {
     .connect = remote_connect,
     .fetch = remote_fetch,
     .commit = remote_commit,
-    .beat = remote_beat,
+    .heartbeat = remote_heartbeat,
     .rollback = remote_rollback,
     .listener_new = remote_listener_new,
     .close = remote_close,

@@ -189,8 +189,9 @@ void redis_address_leave(RedisAddress *address) {
 
 void redis_key_name(Buf *buf, const RedisAddress *address, int key) { // [url-1]
     static const char *const common[REDIS_KEY_COMMON_COUNT] = {
-        [REDIS_KEY_STORE] = "store",   [REDIS_KEY_TICKET] = "ticket",   [REDIS_KEY_FREED] = "freed",
-        [REDIS_KEY_WANTED] = "wanted", [REDIS_KEY_CHANGES] = "changes", [REDIS_KEY_BEATS] = "beats",
+        [REDIS_KEY_STORE] = "store",     [REDIS_KEY_TICKET] = "ticket",
+        [REDIS_KEY_FREED] = "freed",     [REDIS_KEY_WANTED] = "wanted",
+        [REDIS_KEY_CHANGES] = "changes", [REDIS_KEY_HEARTBEATS] = "beats",
     };
     buf_clear(buf);
     buf_printf(buf, "{%s}:", address->prefix);

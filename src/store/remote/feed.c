@@ -1,6 +1,6 @@
 // The feed: what each batch changes, told to the other nodes in the words of this file.
 //
-// A node that finds the version moved would have to forget its mirror and fetch again what it works
+// A node that finds the version moved would have to forget its cache and fetch again what it works
 // with; several busy nodes would do little else. So a commit hands the server its writes once more
 // as one body ([remote-6] of remote.h), and a node that is behind asks for the bodies past its
 // version and applies them.
@@ -8,10 +8,10 @@
 //   body = layout, last key of the sequence, then per row: table and kind, all columns (of removed
 //          rows just the key)
 //
-//   [feed-1] Applying all bodies between two versions makes a mirror of the one a mirror of the
-//        other ([remote-internal-1]): rows that are in the mirror or in one of its known ranges
+//   [feed-1] Applying all bodies between two versions turns the cache of the one into that of the
+//        other ([remote-internal-1]): rows that are in the cache or in one of its known ranges
 //        follow, all others stay away.
-//   [feed-2] What cannot be read, comes from a program with other tables, or contradicts the mirror
+//   [feed-2] What cannot be read, comes from a program with other tables, or contradicts the cache
 //        counts as lost: everything is forgotten, which is always right.
 //   [feed-3] The keys that a foreign batch took from the sequence become unknown instead of its
 //        rows becoming known, or every node would carry the rows of all. One hole per batch, and
@@ -41,7 +41,7 @@ static uint32_t feed_layout(void) {
 
 static int64_t last_key(RemoteRows *self, Arena *arena) {
     CounterRow wanted = {.number = COUNTER_NEXT_KEY}, counter = {0};
-    Status status = rows_get(mirror_rows(self), TABLE_COUNTERS, &wanted, arena, &counter);
+    Status status = rows_get(cached_rows(self), TABLE_COUNTERS, &wanted, arena, &counter);
     return status == OK ? counter.value : 0;
 }
 
@@ -85,19 +85,19 @@ static void get_columns(ByteReader *reader, const Table *table, void *row, uint8
 static bool put_row(RemoteRows *self, TableNumber number, const void *row) {
     const Table *table = &tables[number];
     void *before = arena_alloc(&self->arena, table->row_size);
-    Status status = rows_get(mirror_rows(self), number, row, &self->arena, before);
+    Status status = rows_get(cached_rows(self), number, row, &self->arena, before);
     if (status == OK) {
         uint64_t changes = row_changes(table, before, row);
-        self->mirror_size += mirror_text_size(table, row) - mirror_text_size(table, before);
-        return changes == 0 || rows_update(mirror_rows(self), number, row, changes) == OK;
+        self->cache_size += row_cache_text_size(table, row) - row_cache_text_size(table, before);
+        return changes == 0 || rows_update(cached_rows(self), number, row, changes) == OK;
     }
-    if (!mirror_wants_row(self, number, row)) return true; // [feed-1]
-    mirror_grown(self, number, row);
-    return rows_insert(mirror_rows(self), number, row) == OK;
+    if (!row_cache_wants_row(self, number, row)) return true; // [feed-1]
+    row_cache_grown(self, number, row);
+    return rows_insert(cached_rows(self), number, row) == OK;
 }
 
 static bool remove_row(RemoteRows *self, TableNumber number, const void *key_row) {
-    Status status = rows_remove(mirror_rows(self), number, key_row);
+    Status status = rows_remove(cached_rows(self), number, key_row);
     return status == OK || status == ERR_NOT_FOUND;
 }
 
@@ -105,7 +105,7 @@ static bool body_apply(RemoteRows *self, Str body) {
     ByteReader reader = bytes_reader(body);
     if (bytes_get_u32(&reader) != feed_layout()) return false; // [feed-2]
     int64_t first = last_key(self, &self->arena) + 1;
-    mirror_cut_keys(self, first, bytes_get_zigzag(&reader)); // [feed-3]
+    row_cache_cut_keys(self, first, bytes_get_zigzag(&reader)); // [feed-3]
     while (bytes_left(&reader) > 0 && !reader.is_bad) {
         uint8_t number = bytes_get_u8(&reader);
         uint8_t kind = bytes_get_u8(&reader);
@@ -125,7 +125,7 @@ static bool body_apply(RemoteRows *self, Str body) {
 }
 
 static bool changes_apply(RemoteRows *self, const Changes *changes) {
-    RowStore *rows = mirror_rows(self);
+    RowStore *rows = cached_rows(self);
     Diag *diag = rows->diag;
     rows->diag = NULL; // what fails is forgotten, and nobody's fault
     bool is_good = rows->ops->begin(rows, NULL) == OK;
@@ -149,7 +149,7 @@ Status feed_catch_up(RemoteRows *self, bool *ret_is_changed, bool *ret_is_forgot
     *ret_is_forgotten = !is_good;
     if (is_good) return OK;
     int64_t present = self->version;
-    mirror_forget(self); // [feed-2]
+    row_cache_forget(self); // [feed-2]
     self->version = present;
     return OK;
 }

@@ -1,11 +1,11 @@
 // What the files of RemoteRows share.
 //
-// remote/row_cache.c  the rows in use, and where the mirror is complete
+// remote/row_cache.c  the rows in use, and where the cache is complete
 // remote/writes.c     what the transaction has written
 // remote/feed.c       what each batch changes, told to the other nodes
 // remote/rows.c       the verbs of a RowStore on top of them
 //
-//   [remote-internal-1] At version `version`, inside a known range the mirror holds exactly the
+//   [remote-internal-1] At version `version`, inside a known range the cache holds exactly the
 //        server's rows, with the writes of the open transaction applied. Rows outside of known
 //        ranges may be in it or not; those that are, are the server's too.
 //   [remote-internal-2] The first fetch of a transaction begins one on the server and checks the
@@ -17,7 +17,7 @@
 //        beyond the counter: new rows need no look.
 //   [remote-internal-4] A fetched row never replaces one that the transaction has written or
 //        removed.
-//   [remote-internal-5] When the mirror grows too large, when the changes of others are not to be
+//   [remote-internal-5] When the cache grows too large, when the changes of others are not to be
 //        had, or when a transaction that has fetched fails, all of it is forgotten.
 #pragma once
 #include "base/containers/vec.h"
@@ -52,17 +52,17 @@ typedef struct RemoteRows {
     RowStoreOps ops; // remote_ops with the name of the remote
     Remote *remote;
     struct RemoteListener *listener; // NULL = none
-    RowStorePair mirror;
-    size_t mirror_size; // about
+    RowStorePair cache;
+    size_t cache_size; // about
     RemoteTable tables[TABLE_COUNT];
     int64_t version; // VERSION_ANY = nothing is known
     bool is_active;
     bool is_checked; // the transaction is open on the server: its version is the present one
     bool has_savepoint, has_fetched; // the latter since the former
     void *database;                  // of the step that takes part; NULL = none does
-    int crowd;     // > 0: others write too; so many transactions begin on the server at once
-    Arena arena;   // of the transaction
-    Arena fetched; // rows on their way into the mirror
+    int contention; // > 0: others write too; so many transactions begin on the server at once
+    Arena arena;    // of the transaction
+    Arena fetched;  // rows on their way into the cache
     VEC(WriteUndo) undo;
     VEC(Scan) replay; // rows the failed attempt wrote; their keys are in replay_arena
     Arena replay_arena;
@@ -74,33 +74,33 @@ typedef struct RemoteRows {
 static inline uint64_t table_key_bits(const Table *table) {
     return (UINT64_C(1) << table->key_count) - 1;
 }
-static inline RowStore *mirror_rows(const RemoteRows *self) { return self->mirror.writer; }
+static inline RowStore *cached_rows(const RemoteRows *self) { return self->cache.writer; }
 
 // ---- remote/row_cache.c ----
 // The key of a row in an index; valid until the next call.
-Str mirror_key(RemoteRows *self, TableNumber table, int index, const void *row);
-void mirror_known_clear(RemoteRows *self);
-void mirror_forget(RemoteRows *self); // [remote-internal-5], outside of a transaction
-void mirror_close(RemoteRows *self);
-size_t mirror_text_size(const Table *table, const void *row);
-void mirror_grown(RemoteRows *self, TableNumber table, const void *row);
+Str row_cache_key(RemoteRows *self, TableNumber table, int index, const void *row);
+void row_cache_known_clear(RemoteRows *self);
+void row_cache_forget(RemoteRows *self); // [remote-internal-5], outside of a transaction
+void row_cache_close(RemoteRows *self);
+size_t row_cache_text_size(const Table *table, const void *row);
+void row_cache_grown(RemoteRows *self, TableNumber table, const void *row);
 MUST_CHECK Status remote_out_of_date(RemoteRows *self); // [remote-internal-2]
-MUST_CHECK Status mirror_fetch_all(RemoteRows *self, Fetch *fetches, size_t count);
-MUST_CHECK Status mirror_fetch_one(RemoteRows *self, const Scan *scan);
-Scan mirror_key_scan(TableNumber table, const void *key_row);
-bool mirror_is_key_known(RemoteRows *self, TableNumber table, const void *key_row);
-bool mirror_is_scan_known(RemoteRows *self, const Scan *scan);
-// Everything the scan has to see is in the mirror: its range is known to its end, or as far as
+MUST_CHECK Status row_cache_fetch_all(RemoteRows *self, Fetch *fetches, size_t count);
+MUST_CHECK Status row_cache_fetch_one(RemoteRows *self, const Scan *scan);
+Scan row_cache_key_scan(TableNumber table, const void *key_row);
+bool row_cache_is_key_known(RemoteRows *self, TableNumber table, const void *key_row);
+bool row_cache_is_scan_known(RemoteRows *self, const Scan *scan);
+// Everything the scan has to see is in the cache: its range is known to its end, or as far as
 // the rows that were found fill it.
-bool mirror_is_covered(RemoteRows *self, const Scan *scan, const char *rows, size_t count);
+bool row_cache_is_covered(RemoteRows *self, const Scan *scan, const char *rows, size_t count);
 // Whether the row lies in a known range of any index.
-bool mirror_wants_row(RemoteRows *self, TableNumber table, const void *row);
+bool row_cache_wants_row(RemoteRows *self, TableNumber table, const void *row);
 // Brings what decides whether the row may be inserted: all that is not known, in one go.
-MUST_CHECK Status mirror_fetch_conflicts(RemoteRows *self, TableNumber table, const void *row,
-                                         uint64_t changes);
-void mirror_add_beyond(RemoteRows *self, int64_t last_key); // [remote-internal-3]
+MUST_CHECK Status row_cache_fetch_conflicts(RemoteRows *self, TableNumber table, const void *row,
+                                            uint64_t changes);
+void row_cache_add_beyond(RemoteRows *self, int64_t last_key); // [remote-internal-3]
 // Somebody else has used the keys from `first` to `last`.
-void mirror_cut_keys(RemoteRows *self, int64_t first, int64_t last);
+void row_cache_cut_keys(RemoteRows *self, int64_t first, int64_t last);
 
 // ---- remote/writes.c ----
 Write *writes_find(RemoteRows *self, TableNumber table, const void *row);
@@ -117,7 +117,7 @@ void writes_note_replay(RemoteRows *self); // they will most likely be needed by
 // ---- remote/feed.c ----
 // The body of a commit with these writes, until the next call; null when it would be too large.
 Str feed_write(RemoteRows *self, const RowWrites *writes);
-// Begins on the server and brings the mirror up to its version. *ret_is_changed: others have
+// Begins on the server and brings the cache up to its version. *ret_is_changed: others have
 // written since. What cannot be brought up is forgotten; `version` is the present one then too.
 MUST_CHECK Status feed_catch_up(RemoteRows *self, bool *ret_is_changed, bool *ret_is_forgotten,
                                 Diag *diag);

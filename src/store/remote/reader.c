@@ -145,10 +145,10 @@ static Status reader_get(RowStore *rows, TableNumber table, const void *key_row,
     return OK;
 }
 
-static Status reader_beat(RowStore *rows, Beat *beat, Arena *arena) {
+static Status reader_heartbeat(RowStore *rows, Heartbeat *heartbeat, Arena *arena) {
     Reader *self = reader_of(rows);
-    ASSERT(beat->node == 0);
-    Status status = self->remote->ops->beat(self->remote, beat, arena, rows->diag);
+    ASSERT(heartbeat->node == 0);
+    Status status = self->remote->ops->heartbeat(self->remote, heartbeat, arena, rows->diag);
     self->has_failed = status == ERR_UNAVAILABLE;
     return status;
 }
@@ -214,7 +214,7 @@ static const RowStoreOps reader_ops = {
     .scan = reader_scan,
     .expect = reader_expect,
     .database = reader_database,
-    .beat = reader_beat,
+    .heartbeat = reader_heartbeat,
     .check = reader_check,
     .close = reader_close,
 };
@@ -223,7 +223,7 @@ RowStore *remote_reader_new(RemoteReader *remote) {
     Reader *self = mem_zalloc(sizeof(Reader));
     self->ops = reader_ops;
     self->ops.name = remote->ops->name;
-    if (remote->ops->beat == NULL) self->ops.beat = NULL;
+    if (remote->ops->heartbeat == NULL) self->ops.heartbeat = NULL;
     self->base.ops = &self->ops;
     self->remote = remote;
     read_turn_init(&self->turn);

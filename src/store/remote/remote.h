@@ -63,8 +63,9 @@ typedef struct WriteList {
 enum {
     CHANGES_KEPT = 128, // versions whose bodies a server should keep: nobody lags further behind
                         // who is at work
-    CHANGES_BODY_MAX = 4 << 20,     // larger ones are not handed over
-    BEAT_KEEP_MS = 2 * 3600 * 1000, // the beat of a node that is heard no more, past its end
+    CHANGES_BODY_MAX = 4 << 20, // larger ones are not handed over
+    HEARTBEAT_KEEP_MS =
+        2 * 3600 * 1000, // the heartbeat of a node that is heard no more, past its end
 };
 
 struct RemoteListener;
@@ -80,10 +81,10 @@ typedef struct RemoteOps {
     // Ends the transaction; if none is open this is one of its own. No writes = only the version
     // is checked.
     MUST_CHECK Status (*commit)(Remote *remote, int64_t version, const WriteList *list, Diag *diag);
-    // As RowStoreOps.beat, is_changed excepted; also answers the present version. Inside of a
+    // As RowStoreOps.heartbeat, is_changed excepted; also answers the present version. Inside of a
     // transaction or outside. NULL = leases are kept in the rows of the nodes.
-    MUST_CHECK Status (*beat)(Remote *remote, Beat *beat, Arena *arena, int64_t *ret_version,
-                              Diag *diag);
+    MUST_CHECK Status (*heartbeat)(Remote *remote, Heartbeat *heartbeat, Arena *arena,
+                                   int64_t *ret_version, Diag *diag);
     void (*rollback)(Remote *remote); // does nothing when no transaction is open
     // For steps that take part in an open transaction (step_database.h); NULL where none can. What
     // savepoint_end answers is [rowstore-7] of rowstore.h; after ERR_INVALID no transaction is
@@ -118,9 +119,10 @@ typedef struct RemoteReaderOps {
     MUST_CHECK Status (*ask)(RemoteReader *reader, const FetchList *list, bool is_retry,
                              Diag *diag);
     bool (*is_lost)(const RemoteReader *reader); // the connection is, and with it the read's view
-    // Nobody's beat, as RemoteOps.beat: the leases are of no version, [remote-7] says nothing of
-    // them. NULL = leases are kept in the rows of the nodes.
-    MUST_CHECK Status (*beat)(RemoteReader *reader, Beat *beat, Arena *arena, Diag *diag);
+    // Nobody's heartbeat, as RemoteOps.heartbeat: the leases are of no version, [remote-7] says
+    // nothing of them. NULL = leases are kept in the rows of the nodes.
+    MUST_CHECK Status (*heartbeat)(RemoteReader *reader, Heartbeat *heartbeat, Arena *arena,
+                                   Diag *diag);
     void (*end)(RemoteReader *reader); // also after a failed ask
     // As in rowstore.h. NULL = what the walk over all rows shows is enough.
     MUST_CHECK Status (*check)(RemoteReader *reader, bool is_retry, Diag *diag);

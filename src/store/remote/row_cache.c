@@ -1,6 +1,6 @@
-// The mirror of RemoteRows: the rows in use, and the knowledge where it is complete.
+// The cache of RemoteRows: the rows in use, and the knowledge where it is complete.
 //
-// For each index there are ranges of keys in which every row of the server is in the mirror. A read
+// For each index there are ranges of keys in which every row of the server is in the cache. A read
 // inside such a range costs nothing, "there is no such row" included; any other is fetched once.
 //
 // Invariants: [remote-internal-1], [remote-internal-3], [remote-internal-4], [remote-internal-5] of
@@ -11,9 +11,9 @@
 #include "base/memory.h"
 #include "store/remote/internal.h"
 
-enum { ROW_OVERHEAD = 400 }; // of a row in the mirror, about: its index entries
+enum { ROW_OVERHEAD = 400 }; // of a row in the cache, about: its index entries
 
-Str mirror_key(RemoteRows *self, TableNumber table, int index, const void *row) {
+Str row_cache_key(RemoteRows *self, TableNumber table, int index, const void *row) {
     const RowOrder *order = &self->tables[table].orders[index + 1];
     buf_clear(&self->key);
     row_key_append(&self->key, &tables[table], order, row, order->count);
@@ -22,7 +22,7 @@ Str mirror_key(RemoteRows *self, TableNumber table, int index, const void *row) 
 
 // ---- forgetting ----
 
-void mirror_known_clear(RemoteRows *self) {
+void row_cache_known_clear(RemoteRows *self) {
     for (int table = 0; table < TABLE_COUNT; table++) {
         for (int i = 0; i <= tables[table].index_count; i++) {
             key_ranges_clear(&self->tables[table].known[i]);
@@ -30,22 +30,22 @@ void mirror_known_clear(RemoteRows *self) {
     }
 }
 
-void mirror_close(RemoteRows *self) {
-    self->mirror.reader->ops->close(self->mirror.reader);
-    self->mirror.writer->ops->close(self->mirror.writer);
+void row_cache_close(RemoteRows *self) {
+    self->cache.reader->ops->close(self->cache.reader);
+    self->cache.writer->ops->close(self->cache.writer);
 }
 
-void mirror_forget(RemoteRows *self) {
+void row_cache_forget(RemoteRows *self) {
     ASSERT(!self->is_active);
-    mirror_known_clear(self);
-    mirror_close(self);
-    Status status = memory_rows_open(&self->mirror, NULL);
+    row_cache_known_clear(self);
+    row_cache_close(self);
+    Status status = memory_rows_open(&self->cache, NULL);
     ASSERT(status == OK);
-    self->mirror_size = 0;
+    self->cache_size = 0;
     self->version = VERSION_ANY;
 }
 
-size_t mirror_text_size(const Table *table, const void *row) {
+size_t row_cache_text_size(const Table *table, const void *row) {
     size_t size = 0;
     for (uint8_t i = 0; i < table->column_count; i++) {
         const Column *column = &table->columns[i];
@@ -54,9 +54,9 @@ size_t mirror_text_size(const Table *table, const void *row) {
     return size;
 }
 
-void mirror_grown(RemoteRows *self, TableNumber table, const void *row) {
-    self->mirror_size +=
-        tables[table].row_size + ROW_OVERHEAD + mirror_text_size(&tables[table], row);
+void row_cache_grown(RemoteRows *self, TableNumber table, const void *row) {
+    self->cache_size +=
+        tables[table].row_size + ROW_OVERHEAD + row_cache_text_size(&tables[table], row);
 }
 
 // ---- fetching ----
@@ -67,11 +67,11 @@ Status remote_out_of_date(RemoteRows *self) {
                     "another node has changed the store meanwhile");
 }
 
-static void mirror_add(RemoteRows *self, TableNumber table, const void *row) {
+static void add_row(RemoteRows *self, TableNumber table, const void *row) {
     if (writes_find(self, table, row) != NULL) return; // [remote-internal-4]
-    Status status = rows_insert(mirror_rows(self), table, row);
+    Status status = rows_insert(cached_rows(self), table, row);
     ASSERT(status == OK || status == ERR_CONFLICT); // it may be there already
-    if (status == OK) mirror_grown(self, table, row);
+    if (status == OK) row_cache_grown(self, table, row);
 }
 
 // [remote-internal-1] The range of the scan is complete, as far as it was answered.
@@ -85,7 +85,7 @@ static void known_add(RemoteRows *self, const Fetch *fetch) {
         return;
     }
     const void *last = fetch->rows + (fetch->count - 1) * tables[scan->table].row_size;
-    mirror_key(self, scan->table, scan->index, last);
+    row_cache_key(self, scan->table, scan->index, last);
     if (scan->is_descending) {
         key_ranges_add(known, buf_str(&self->key), high);
     } else {
@@ -94,7 +94,7 @@ static void known_add(RemoteRows *self, const Fetch *fetch) {
     }
 }
 
-Status mirror_fetch_all(RemoteRows *self, Fetch *fetches, size_t count) {
+Status row_cache_fetch_all(RemoteRows *self, Fetch *fetches, size_t count) {
     const RemoteOps *ops = self->remote->ops;
     arena_reset(&self->fetched);
     FetchList list = {.fetches = fetches, .count = count, .arena = &self->fetched};
@@ -102,26 +102,25 @@ Status mirror_fetch_all(RemoteRows *self, Fetch *fetches, size_t count) {
     if (status == ERR_CONFLICT) return remote_out_of_date(self);
     if (status != OK) return status;
     self->is_checked = self->has_fetched = true;
-    Diag *diag = mirror_rows(self)->diag;
-    mirror_rows(self)->diag = NULL; // a row that is there already is no news
+    Diag *diag = cached_rows(self)->diag;
+    cached_rows(self)->diag = NULL; // a row that is there already is no news
     for (size_t i = 0; i < count; i++) {
         const Fetch *fetch = &fetches[i];
         for (size_t k = 0; k < fetch->count; k++) {
-            mirror_add(self, fetch->scan.table,
-                       fetch->rows + k * tables[fetch->scan.table].row_size);
+            add_row(self, fetch->scan.table, fetch->rows + k * tables[fetch->scan.table].row_size);
         }
         known_add(self, fetch);
     }
-    mirror_rows(self)->diag = diag;
+    cached_rows(self)->diag = diag;
     return OK;
 }
 
-Status mirror_fetch_one(RemoteRows *self, const Scan *scan) {
+Status row_cache_fetch_one(RemoteRows *self, const Scan *scan) {
     Fetch fetch = {.scan = *scan};
-    return mirror_fetch_all(self, &fetch, 1);
+    return row_cache_fetch_all(self, &fetch, 1);
 }
 
-Scan mirror_key_scan(TableNumber table, const void *key_row) {
+Scan row_cache_key_scan(TableNumber table, const void *key_row) {
     return (Scan){.table = table,
                   .index = SCAN_PRIMARY,
                   .match = key_row,
@@ -139,14 +138,14 @@ static bool is_index_of_key(const Table *table, int index) {
     return table->indexes[index].sparse == COLUMN_NONE;
 }
 
-bool mirror_is_key_known(RemoteRows *self, TableNumber number, const void *key_row) {
+bool row_cache_is_key_known(RemoteRows *self, TableNumber number, const void *key_row) {
     RemoteTable *remote = &self->tables[number];
-    if (key_ranges_has(&remote->known[0], mirror_key(self, number, SCAN_PRIMARY, key_row))) {
+    if (key_ranges_has(&remote->known[0], row_cache_key(self, number, SCAN_PRIMARY, key_row))) {
         return true;
     }
     for (int i = 0; i < tables[number].index_count; i++) {
         if (!is_index_of_key(&tables[number], i)) continue;
-        if (key_ranges_has(&remote->known[i + 1], mirror_key(self, number, i, key_row)))
+        if (key_ranges_has(&remote->known[i + 1], row_cache_key(self, number, i, key_row)))
             return true;
     }
     return false;
@@ -170,7 +169,7 @@ static Scan unique_scan(TableNumber table, int index, const void *row) {
                   .limit = 1};
 }
 
-// Whether the mirror can answer who has these values, if anybody.
+// Whether the cache can answer who has these values, if anybody.
 static bool is_unique_known(RemoteRows *self, const Scan *scan) {
     row_range_set(&self->range, &tables[scan->table], scan);
     Str low = buf_str(&self->range.low), high;
@@ -179,19 +178,19 @@ static bool is_unique_known(RemoteRows *self, const Scan *scan) {
     char *found = NULL;
     size_t count = 0;
     ArenaMark mark = arena_mark(&self->arena);
-    Status status = rows_scan(mirror_rows(self), scan, &self->arena, &found, &count);
+    Status status = rows_scan(cached_rows(self), scan, &self->arena, &found, &count);
     arena_rewind(&self->arena, mark);
     return status == OK && count > 0;
 }
 
-Status mirror_fetch_conflicts(RemoteRows *self, TableNumber number, const void *row,
-                              uint64_t changes) {
+Status row_cache_fetch_conflicts(RemoteRows *self, TableNumber number, const void *row,
+                                 uint64_t changes) {
     const Table *table = &tables[number];
     Fetch wanted[1 + TABLE_INDEXES_MAX];
     size_t count = 0;
     bool is_insert = (changes & table_key_bits(table)) != 0;
-    if (is_insert && !mirror_is_key_known(self, number, row)) {
-        wanted[count++] = (Fetch){.scan = mirror_key_scan(number, row)};
+    if (is_insert && !row_cache_is_key_known(self, number, row)) {
+        wanted[count++] = (Fetch){.scan = row_cache_key_scan(number, row)};
     }
     for (int i = 0; i < table->index_count; i++) {
         bool is_touched = is_insert;
@@ -202,7 +201,7 @@ Status mirror_fetch_conflicts(RemoteRows *self, TableNumber number, const void *
         Scan scan = unique_scan(number, i, row);
         if (!is_unique_known(self, &scan)) wanted[count++] = (Fetch){.scan = scan};
     }
-    return count > 0 ? mirror_fetch_all(self, wanted, count) : OK;
+    return count > 0 ? row_cache_fetch_all(self, wanted, count) : OK;
 }
 
 static bool is_of_key_sequence(const Table *table, const RowOrder *order) { // [remote-internal-3]
@@ -233,21 +232,21 @@ static void each_sequence(RemoteRows *self, int64_t first, int64_t last,
     }
 }
 
-void mirror_add_beyond(RemoteRows *self, int64_t last_key) {
+void row_cache_add_beyond(RemoteRows *self, int64_t last_key) {
     each_sequence(self, last_key + 1, INT64_MAX, key_ranges_add);
 }
 
-void mirror_cut_keys(RemoteRows *self, int64_t first, int64_t last) {
+void row_cache_cut_keys(RemoteRows *self, int64_t first, int64_t last) {
     if (first <= last) each_sequence(self, first, last, key_ranges_cut);
 }
 
-bool mirror_wants_row(RemoteRows *self, TableNumber number, const void *row) {
+bool row_cache_wants_row(RemoteRows *self, TableNumber number, const void *row) {
     const Table *table = &tables[number];
     RemoteTable *remote = &self->tables[number];
     for (int i = -1; i < table->index_count; i++) {
         const IndexSpec *index = i >= 0 ? &table->indexes[i] : NULL;
         if (index != NULL && !index_has_row(table, index, row)) continue;
-        if (key_ranges_has(&remote->known[i + 1], mirror_key(self, number, i, row))) return true;
+        if (key_ranges_has(&remote->known[i + 1], row_cache_key(self, number, i, row))) return true;
         if (index == NULL || !index->is_unique) continue;
         // Who has asked for these values must go on knowing who has them.
         buf_clear(&self->key);
@@ -259,7 +258,7 @@ bool mirror_wants_row(RemoteRows *self, TableNumber number, const void *row) {
 
 // ---- scans ----
 
-bool mirror_is_covered(RemoteRows *self, const Scan *scan, const char *rows, size_t count) {
+bool row_cache_is_covered(RemoteRows *self, const Scan *scan, const char *rows, size_t count) {
     KeyRanges *known = &self->tables[scan->table].known[scan->index + 1];
     row_range_set(&self->range, &tables[scan->table], scan);
     Str low = buf_str(&self->range.low), high = buf_str(&self->range.high);
@@ -270,17 +269,18 @@ bool mirror_is_covered(RemoteRows *self, const Scan *scan, const char *rows, siz
     if (scan->is_descending) {
         if (!key_ranges_start_of(known, high, &end)) return false;
         if (str_compare(end, low) <= 0) return true;
-        return is_full && str_compare(end, mirror_key(self, scan->table, scan->index, last)) <= 0;
+        return is_full &&
+               str_compare(end, row_cache_key(self, scan->table, scan->index, last)) <= 0;
     }
     if (!key_ranges_end_of(known, low, &end)) return false;
     if (end.len == 0 || (high.len > 0 && str_compare(end, high) >= 0)) return true;
-    return is_full && str_compare(mirror_key(self, scan->table, scan->index, last), end) < 0;
+    return is_full && str_compare(row_cache_key(self, scan->table, scan->index, last), end) < 0;
 }
 
-bool mirror_is_scan_known(RemoteRows *self, const Scan *scan) {
+bool row_cache_is_scan_known(RemoteRows *self, const Scan *scan) {
     if (scan->index == SCAN_PRIMARY && scan->match_count == tables[scan->table].key_count) {
         if (writes_find(self, scan->table, scan->match) != NULL) return true;
-        if (mirror_is_key_known(self, scan->table, scan->match)) return true;
+        if (row_cache_is_key_known(self, scan->table, scan->match)) return true;
     }
     return is_unique_known(self, scan);
 }

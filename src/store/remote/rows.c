@@ -1,12 +1,12 @@
 // RemoteRows: a RowStore on a server that is a round trip away.
 //
 // The transitions read and write row by row; a round trip for each would be a thousand times too
-// slow. So the rows in use are kept here, in a store in memory (the mirror), together with the
-// knowledge where the mirror is complete: for each index, ranges of keys in which every row of
-// the server is in the mirror. A read inside such a range costs nothing, "there is no such row"
-// included; any other is fetched once. Writes change the mirror and are sent together.
+// slow. So the rows in use are kept here, in a store in memory (the cache), together with the
+// knowledge where the cache is complete: for each index, ranges of keys in which every row of
+// the server is in the cache. A read inside such a range costs nothing, "there is no such row"
+// included; any other is fetched once. Writes change the cache and are sent together.
 //
-//   begin (nothing is sent) -> reads and writes in the mirror -> commit: one round trip
+//   begin (nothing is sent) -> reads and writes in the cache -> commit: one round trip
 //
 // Invariants: remote/internal.h.
 //
@@ -19,8 +19,8 @@
 
 enum {
     REMOTE_KEY_MAX = 64 << 20,
-    FETCH_ROWS_FIRST = 32, // of a scan with an end, past which we look ahead
-    CROWD_PATIENCE = 8,    // transactions that begin on the server after others were met
+    FETCH_ROWS_FIRST = 32,  // of a scan with an end, past which we look ahead
+    CONTENTION_BATCHES = 8, // transactions that begin on the server after others were met
 };
 
 static const RowStoreOps remote_ops;
@@ -40,11 +40,11 @@ static Status start_afresh(RemoteRows *self, Diag *diag) {
         (Scan){.table = TABLE_COUNTERS, .index = SCAN_PRIMARY, .limit = COUNTER_COUNT + 1};
     for (size_t i = 0; i < self->replay.count; i++) fetches[i + 1].scan = self->replay.data[i];
     self->base.diag = diag;
-    TRY(mirror_fetch_all(self, fetches, 1 + self->replay.count));
+    TRY(row_cache_fetch_all(self, fetches, 1 + self->replay.count));
     CounterRow wanted = {.number = COUNTER_NEXT_KEY}, counter = {0};
-    Status status = rows_get(mirror_rows(self), TABLE_COUNTERS, &wanted, &self->arena, &counter);
+    Status status = rows_get(cached_rows(self), TABLE_COUNTERS, &wanted, &self->arena, &counter);
     ASSERT(status == OK || status == ERR_NOT_FOUND); // a new store has none
-    mirror_add_beyond(self, counter.value);
+    row_cache_add_beyond(self, counter.value);
     return OK;
 }
 
@@ -55,9 +55,9 @@ static void transaction_end(RemoteRows *self) {
 }
 
 static void transaction_undo(RemoteRows *self, bool is_kept) {
-    mirror_rows(self)->ops->rollback(mirror_rows(self));
+    cached_rows(self)->ops->rollback(cached_rows(self));
     transaction_end(self);
-    if (!is_kept) mirror_forget(self); // [remote-internal-5]
+    if (!is_kept) row_cache_forget(self); // [remote-internal-5]
 }
 
 // [remote-internal-2] Where others write all the time, what is known is out of date before it is
@@ -66,22 +66,22 @@ static void transaction_undo(RemoteRows *self, bool is_kept) {
 static Status catch_up(RemoteRows *self, bool *ret_is_changed, bool *ret_is_forgotten, Diag *diag) {
     TRY(feed_catch_up(self, ret_is_changed, ret_is_forgotten, diag));
     self->is_checked = true;
-    self->crowd = *ret_is_changed ? CROWD_PATIENCE : self->crowd - 1;
+    self->contention = *ret_is_changed ? CONTENTION_BATCHES : self->contention - 1;
     return OK;
 }
 
 static Status remote_begin(RowStore *rows, Diag *diag) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(!self->is_active);
-    rows->wants_restart = rows->has_news = rows->has_company = false;
+    rows->wants_restart = rows->has_news = rows->has_members = false;
     bool is_new = false;
     TRY(self->remote->ops->connect(self->remote, &is_new, diag));
-    if (is_new || self->mirror_size > LIMIT_MIRROR_SIZE) mirror_forget(self);
+    if (is_new || self->cache_size > LIMIT_ROW_CACHE_SIZE) row_cache_forget(self);
     self->is_checked = false;
     bool is_changed = false, is_afresh = self->version == VERSION_ANY;
-    if (!is_afresh && self->crowd > 0) TRY(catch_up(self, &is_changed, &is_afresh, diag));
-    TRY(mirror_rows(self)->ops->begin(mirror_rows(self), diag));
-    mirror_rows(self)->diag = NULL;
+    if (!is_afresh && self->contention > 0) TRY(catch_up(self, &is_changed, &is_afresh, diag));
+    TRY(cached_rows(self)->ops->begin(cached_rows(self), diag));
+    cached_rows(self)->diag = NULL;
     self->is_active = true;
     rows->is_reloaded = is_changed || is_afresh;
     Status status = is_afresh ? start_afresh(self, diag) : OK;
@@ -95,7 +95,7 @@ static Status remote_begin(RowStore *rows, Diag *diag) {
 
 static void restart_note(RemoteRows *self) {
     writes_note_replay(self);
-    self->crowd = CROWD_PATIENCE;
+    self->contention = CONTENTION_BATCHES;
 }
 
 static void remote_rollback(RowStore *rows) {
@@ -118,7 +118,7 @@ static Status remote_commit(RowStore *rows, Diag *diag) {
     RowWrites writes = {0};
     writes_collect(self, &writes);
     WriteList list = {.writes = writes.data, .count = writes.count, .has_news = rows->has_news};
-    if (rows->has_company && writes.count > 0) list.body = feed_write(self, &writes);
+    if (rows->has_members && writes.count > 0) list.body = feed_write(self, &writes);
     Status status = self->remote->ops->commit(self->remote, self->version, &list, diag);
     bool is_written = writes.count > 0;
     vec_free(&writes);
@@ -131,8 +131,8 @@ static Status remote_commit(RowStore *rows, Diag *diag) {
         transaction_undo(self, rows->wants_restart && !self->is_checked);
         return status;
     }
-    Status mirrored = mirror_rows(self)->ops->commit(mirror_rows(self), diag);
-    ASSERT(mirrored == OK);
+    Status cached = cached_rows(self)->ops->commit(cached_rows(self), diag);
+    ASSERT(cached == OK);
     if (is_written) self->version++;
     transaction_end(self);
     return OK;
@@ -143,10 +143,10 @@ static Status remote_savepoint(RowStore *rows, Diag *diag) {
     ASSERT(self->is_active && !self->has_savepoint);
     self->base.diag = diag;
     if (self->remote->ops->savepoint != NULL) { // [step-database-1] of step_database.h
-        if (!self->is_checked) TRY(mirror_fetch_all(self, NULL, 0));
+        if (!self->is_checked) TRY(row_cache_fetch_all(self, NULL, 0));
         TRY(self->remote->ops->savepoint(self->remote, &self->database, diag));
     }
-    TRY(mirror_rows(self)->ops->savepoint(mirror_rows(self), diag));
+    TRY(cached_rows(self)->ops->savepoint(cached_rows(self), diag));
     self->has_savepoint = true;
     self->has_fetched = false;
     vec_clear(&self->undo);
@@ -161,11 +161,11 @@ static Status savepoint_end(RemoteRows *self, bool is_kept, Diag *diag) {
     if (status == OK && is_kept) {
         self->has_savepoint = false;
         vec_clear(&self->undo);
-        return mirror_rows(self)->ops->release(mirror_rows(self), diag);
+        return cached_rows(self)->ops->release(cached_rows(self), diag);
     }
-    TRY(mirror_rows(self)->ops->rollback_to(mirror_rows(self), diag));
+    TRY(cached_rows(self)->ops->rollback_to(cached_rows(self), diag));
     writes_rewind(self);
-    if (self->has_fetched) mirror_known_clear(self); // what was fetched since went with the rest
+    if (self->has_fetched) row_cache_known_clear(self); // what was fetched since went with the rest
     return status;
 }
 
@@ -207,13 +207,13 @@ static Status brief_end(RemoteRows *self, bool is_brief, Status status) {
 
 static Status get_within(RemoteRows *self, TableNumber table, const void *key_row, Arena *arena,
                          void *ret_row) {
-    Status status = rows_get(mirror_rows(self), table, key_row, arena, ret_row);
+    Status status = rows_get(cached_rows(self), table, key_row, arena, ret_row);
     if (status != ERR_NOT_FOUND) return status;
     if (writes_find(self, table, key_row) != NULL) return ERR_NOT_FOUND;
-    if (mirror_is_key_known(self, table, key_row)) return ERR_NOT_FOUND;
-    Scan scan = mirror_key_scan(table, key_row);
-    TRY(mirror_fetch_one(self, &scan));
-    return rows_get(mirror_rows(self), table, key_row, arena, ret_row);
+    if (row_cache_is_key_known(self, table, key_row)) return ERR_NOT_FOUND;
+    Scan scan = row_cache_key_scan(table, key_row);
+    TRY(row_cache_fetch_one(self, &scan));
+    return rows_get(cached_rows(self), table, key_row, arena, ret_row);
 }
 
 static Status remote_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
@@ -228,18 +228,18 @@ static Status remote_insert(RowStore *rows, TableNumber table, const void *row) 
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active);
     if (!rows->is_filling) {
-        TRY(mirror_fetch_conflicts(self, table, row, table_key_bits(&tables[table])));
+        TRY(row_cache_fetch_conflicts(self, table, row, table_key_bits(&tables[table])));
     }
-    mirror_rows(self)->diag = rows->diag;
-    Status status = rows_insert(mirror_rows(self), table, row);
-    mirror_rows(self)->diag = NULL;
+    cached_rows(self)->diag = rows->diag;
+    Status status = rows_insert(cached_rows(self), table, row);
+    cached_rows(self)->diag = NULL;
     if (status != OK) return status;
     Write *write = writes_entry(self, table, row, false);
     write->exists = true;
     // One that was removed before in this transaction is overwritten whole.
     uint64_t all = (UINT64_C(1) << tables[table].column_count) - 1;
     if (write->existed) write->changes = all & ~table_key_bits(&tables[table]);
-    mirror_grown(self, table, row);
+    row_cache_grown(self, table, row);
     return OK;
 }
 
@@ -251,7 +251,7 @@ static Status remote_update(RowStore *rows, TableNumber number, const void *row,
     ArenaMark mark = arena_mark(&self->arena);
     void *merged = arena_alloc(&self->arena, table->row_size);
     TRY(get_within(self, number, row, &self->arena, merged));
-    size_t size_before = mirror_text_size(table, merged);
+    size_t size_before = row_cache_text_size(table, merged);
     const void *before = writes_before(self, number, merged);
     for (uint8_t i = 0; i < table->column_count; i++) {
         if ((changes >> i & 1) == 0) continue;
@@ -259,12 +259,12 @@ static Status remote_update(RowStore *rows, TableNumber number, const void *row,
         if (column->type == COLUMN_I64) row_set_i64(merged, column, row_i64(row, column));
         else row_set_str(merged, column, row_str(row, column));
     }
-    TRY(mirror_fetch_conflicts(self, number, merged, changes));
-    self->mirror_size += mirror_text_size(table, merged) - size_before; // wraps when it is less
+    TRY(row_cache_fetch_conflicts(self, number, merged, changes));
+    self->cache_size += row_cache_text_size(table, merged) - size_before; // wraps when it is less
     if (before == NULL) arena_rewind(&self->arena, mark);
-    mirror_rows(self)->diag = rows->diag;
-    Status status = rows_update(mirror_rows(self), number, row, changes);
-    mirror_rows(self)->diag = NULL;
+    cached_rows(self)->diag = rows->diag;
+    Status status = rows_update(cached_rows(self), number, row, changes);
+    cached_rows(self)->diag = NULL;
     if (status != OK) return status;
     Write *write = writes_entry(self, number, row, true);
     write->changes |= changes;
@@ -277,7 +277,7 @@ static Status remote_remove(RowStore *rows, TableNumber table, const void *key_r
     ASSERT(self->is_active);
     void *row = arena_alloc(&self->arena, tables[table].row_size);
     TRY(get_within(self, table, key_row, &self->arena, row));
-    Status status = rows_remove(mirror_rows(self), table, key_row);
+    Status status = rows_remove(cached_rows(self), table, key_row);
     if (status != OK) return status;
     Write *write = writes_entry(self, table, key_row, true);
     write->exists = false;
@@ -307,15 +307,15 @@ static Status scan_within(RemoteRows *self, const Scan *scan, Arena *arena, void
         ArenaMark mark = arena_mark(arena);
         char *array = NULL;
         size_t count = 0;
-        TRY(rows_scan(mirror_rows(self), scan, arena, &array, &count));
-        if (mirror_is_covered(self, scan, array, count)) {
+        TRY(rows_scan(cached_rows(self), scan, arena, &array, &count));
+        if (row_cache_is_covered(self, scan, array, count)) {
             memcpy(ret_rows, &array, sizeof(array));
             *ret_count = count;
             return OK;
         }
         arena_rewind(arena, mark);
         Scan ahead = scan_ahead(scan, limit);
-        TRY(mirror_fetch_one(self, &ahead));
+        TRY(row_cache_fetch_one(self, &ahead));
         limit = limit < LIMIT_FETCH_ROWS ? 2 * limit : limit + LIMIT_FETCH_ROWS;
     }
 }
@@ -330,13 +330,13 @@ static Status remote_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
 
 // A question for one row is looked up; what a range has to see is found by looking into it.
 static Status expect_known(RemoteRows *self, const Scan *scan, bool *ret_is_known) {
-    *ret_is_known = mirror_is_scan_known(self, scan);
+    *ret_is_known = row_cache_is_scan_known(self, scan);
     if (*ret_is_known) return OK;
     char *array = NULL;
     size_t count = 0;
     ArenaMark mark = arena_mark(&self->arena);
-    TRY(rows_scan(mirror_rows(self), scan, &self->arena, &array, &count));
-    *ret_is_known = mirror_is_covered(self, scan, array, count);
+    TRY(rows_scan(cached_rows(self), scan, &self->arena, &array, &count));
+    *ret_is_known = row_cache_is_covered(self, scan, array, count);
     arena_rewind(&self->arena, mark);
     return OK;
 }
@@ -351,7 +351,7 @@ static Status remote_expect(RowStore *rows, const Scan *scans, size_t count) {
         TRY(expect_known(self, &scans[i], &is_known));
         if (!is_known) wanted[wanted_count++] = (Fetch){.scan = scans[i]};
     }
-    return wanted_count > 0 ? mirror_fetch_all(self, wanted, wanted_count) : OK;
+    return wanted_count > 0 ? row_cache_fetch_all(self, wanted, wanted_count) : OK;
 }
 
 // ---- the rest ----
@@ -366,14 +366,14 @@ static Status remote_check(RowStore *rows, Diag *diag) {
     UNREACHABLE(); // readers check
 }
 
-static Status remote_beat(RowStore *rows, Beat *beat, Arena *arena) {
+static Status remote_heartbeat(RowStore *rows, Heartbeat *heartbeat, Arena *arena) {
     RemoteRows *self = remote_rows(rows);
     bool is_new = false;
     if (!self->is_active) TRY(self->remote->ops->connect(self->remote, &is_new, rows->diag));
-    if (is_new) mirror_forget(self);
+    if (is_new) row_cache_forget(self);
     int64_t version = VERSION_ANY;
-    TRY(self->remote->ops->beat(self->remote, beat, arena, &version, rows->diag));
-    beat->is_changed = version != self->version;
+    TRY(self->remote->ops->heartbeat(self->remote, heartbeat, arena, &version, rows->diag));
+    heartbeat->is_changed = version != self->version;
     return OK;
 }
 
@@ -391,7 +391,7 @@ static void remote_close(RowStore *rows) {
     if (self->is_active) remote_rollback(rows);
     remote_listener_stop(self->listener);
     self->remote->ops->close(self->remote);
-    mirror_close(self);
+    row_cache_close(self);
     for (int table = 0; table < TABLE_COUNT; table++) {
         ordered_done(&self->tables[table].writes);
         for (int i = 0; i <= tables[table].index_count; i++) {
@@ -426,7 +426,7 @@ static const RowStoreOps remote_ops = {
     .remove = remote_remove,
     .scan = remote_scan,
     .expect = remote_expect,
-    .beat = remote_beat,
+    .heartbeat = remote_heartbeat,
     .listen = remote_listen,
     .database = remote_database,
     .check = remote_check,
@@ -437,7 +437,7 @@ RowStore *remote_rows_new(Remote *remote) {
     RemoteRows *self = mem_zalloc(sizeof(RemoteRows));
     self->ops = remote_ops;
     self->ops.name = remote->ops->name;
-    if (remote->ops->beat == NULL) self->ops.beat = NULL;
+    if (remote->ops->heartbeat == NULL) self->ops.heartbeat = NULL;
     self->base.ops = &self->ops;
     self->base.is_shared = true;
     self->remote = remote;
@@ -450,7 +450,7 @@ RowStore *remote_rows_new(Remote *remote) {
             key_ranges_init(&its->known[i]);
         }
     }
-    Status status = memory_rows_open(&self->mirror, NULL);
+    Status status = memory_rows_open(&self->cache, NULL);
     ASSERT(status == OK);
     arena_init(&self->arena);
     arena_init(&self->fetched);

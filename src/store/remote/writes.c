@@ -3,7 +3,7 @@
 // Entries are kept by primary key until the commit sends them, ordered by table, kind and set of
 // columns. A savepoint remembers entries as they were before each change.
 //
-// Not here: the rows themselves, which are in the mirror (remote/row_cache.c).
+// Not here: the rows themselves, which are in the cache (remote/row_cache.c).
 #include "base/assert.h"
 #include "base/limits.h"
 #include "store/remote/internal.h"
@@ -21,7 +21,7 @@ void writes_clear(RemoteRows *self) {
 
 Write *writes_find(RemoteRows *self, TableNumber table, const void *row) {
     if (self->tables[table].writes.count == 0) return NULL;
-    return ordered_get(&self->tables[table].writes, mirror_key(self, table, SCAN_PRIMARY, row));
+    return ordered_get(&self->tables[table].writes, row_cache_key(self, table, SCAN_PRIMARY, row));
 }
 
 Write *writes_entry(RemoteRows *self, TableNumber number, const void *row, bool exists) {
@@ -39,7 +39,7 @@ Write *writes_entry(RemoteRows *self, TableNumber number, const void *row, bool 
                 row_set_str(write->key_row, column, arena_str(&self->arena, row_str(row, column)));
             }
         }
-        ordered_insert(&self->tables[number].writes, mirror_key(self, number, SCAN_PRIMARY, row),
+        ordered_insert(&self->tables[number].writes, row_cache_key(self, number, SCAN_PRIMARY, row),
                        write);
     }
     if (self->has_savepoint) vec_push(&self->undo, (WriteUndo){write, *write});
@@ -63,7 +63,7 @@ void writes_note_replay(RemoteRows *self) {
             if (!write->existed) continue;
             void *key_row = arena_alloc(&self->replay_arena, tables[number].row_size);
             row_copy(&tables[number], &self->replay_arena, write->key_row, key_row);
-            vec_push(&self->replay, mirror_key_scan((TableNumber)number, key_row));
+            vec_push(&self->replay, row_cache_key_scan((TableNumber)number, key_row));
         }
     }
 }
@@ -82,7 +82,7 @@ static void writes_collect_kind(RemoteRows *self, TableNumber table, WriteKind k
         RowWrite entry = {table, kind, write->changes, write->key_row, write->before};
         if (kind != WRITE_REMOVE) {
             void *row = arena_alloc(&self->arena, tables[table].row_size);
-            Status status = rows_get(mirror_rows(self), table, write->key_row, &self->arena, row);
+            Status status = rows_get(cached_rows(self), table, write->key_row, &self->arena, row);
             ASSERT(status == OK);
             entry.row = row;
         }

@@ -1,10 +1,10 @@
-// Homes: what wakes a parked run is left to the node that has it in memory, for a while.
+// Affinity: what wakes a parked run is left to the node that has it in memory, for a while.
 #include "contract/contract.h"
 
 enum { PATIENCE_MS = 1000 };
 
 typedef struct Pair {
-    int64_t home, other;
+    int64_t first, other;
 } Pair;
 
 static Pair two_nodes(World *world) { return (Pair){world->node, join(world, "node-2", HOUR_MS)}; }
@@ -20,37 +20,37 @@ static void park_kept(World *world, Claimed claimed, WaitItem item) {
 static Claimed parked(World *world, const char *id) {
     Claimed claimed = create(world, id);
     park_kept(world, claimed, on_signal("go"));
-    assert_int_equal(get_run(world, id).home, world->node);
+    assert_int_equal(get_run(world, id).affinity, world->node);
     return claimed;
 }
 
-static void assert_left(World *world, const char *id, int64_t home) {
+static void assert_left(World *world, const char *id, int64_t node) {
     RunRow row = get_run(world, id);
     assert_int_equal(world->batch.out.ready_count, 0);
     assert_int_equal(world->batch.out.unclaimed_count, 0);
     assert_int_equal(world->batch.out.left_until_ms, world->now_ms + PATIENCE_MS);
     assert_int_equal(row.state, RUN_RUNNING);
     assert_int_equal(row.owner, 0);
-    assert_int_equal(row.home, home);
+    assert_int_equal(row.affinity, node);
 }
 
 static void assert_claimed(World *world, const char *id) {
     RunRow row = get_run(world, id);
     assert_int_equal(world->batch.out.left_until_ms, 0);
     assert_int_equal(row.owner, world->node);
-    assert_int_equal(row.home, 0);
+    assert_int_equal(row.affinity, 0);
     assert_int_equal(ready_of(world, row.key).epoch, row.epoch);
 }
 
-static void event_taken_in_elsewhere_is_left_to_the_home(void **state) {
+static void event_taken_in_elsewhere_is_left_to_the_node_that_keeps_the_run(void **state) {
     World *world = *state;
     Pair nodes = two_nodes(world);
     Claimed before = parked(world, "r1");
     world->node = nodes.other;
     signal_run(world, "r1", "go", "7");
-    assert_left(world, "r1", nodes.home);
+    assert_left(world, "r1", nodes.first);
     assert_int_equal(claim(world, 10)->out.claim.count, 0);
-    world->node = nodes.home;
+    world->node = nodes.first;
     Op *op = claim(world, 10);
     assert_int_equal(op->out.claim.count, 1);
     assert_int_equal(op->out.claim.affinity_count, 1);
@@ -61,7 +61,7 @@ static void event_taken_in_elsewhere_is_left_to_the_home(void **state) {
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
 }
 
-static void home_is_handed_what_was_delivered_quietly_too(void **state) {
+static void node_is_handed_what_was_delivered_quietly_too(void **state) {
     World *world = *state;
     Pair nodes = two_nodes(world);
     RunSpec spec = spec_of("r1");
@@ -82,8 +82,8 @@ static void home_is_handed_what_was_delivered_quietly_too(void **state) {
     complete_task(world, "t1", leased[0].token, "1");
     assert_int_equal(world->batch.out.left_until_ms, 0);
     complete_task(world, "t2", leased[1].token, "2");
-    assert_left(world, "r1", nodes.home);
-    world->node = nodes.home;
+    assert_left(world, "r1", nodes.first);
+    world->node = nodes.first;
     claim(world, 10);
     assert_int_equal(world->batch.out.ready[0].resolved_count, 2);
     assert_text(world->batch.out.ready[0].resolved[0].data, "1");
@@ -104,7 +104,7 @@ static void run_is_left_for_a_while_only(void **state) {
     assert_int_equal(op->out.claim.taken_over, 0);
     assert_int_equal(op->out.claim.affinity_count, 0);
     assert_claimed(world, "r1");
-    world->node = nodes.home;
+    world->node = nodes.first;
     assert_int_equal(claim(world, 10)->out.claim.count, 0);
 }
 
@@ -128,7 +128,7 @@ static void own_events_are_claimed_at_once(void **state) {
     assert_claimed(world, "r1");
 }
 
-static void dead_home_is_not_waited_for(void **state) {
+static void dead_node_is_not_waited_for(void **state) {
     World *world = *state;
     world->node = join(world, "short", MINUTE_MS);
     Pair nodes = two_nodes(world);
@@ -143,7 +143,7 @@ static void dead_home_is_not_waited_for(void **state) {
     assert_claimed(world, "r2");
 }
 
-static void home_that_left_is_not_waited_for(void **state) {
+static void node_that_left_is_not_waited_for(void **state) {
     World *world = *state;
     Pair nodes = two_nodes(world);
     parked(world, "r1");
@@ -153,27 +153,27 @@ static void home_that_left_is_not_waited_for(void **state) {
     assert_claimed(world, "r1");
 }
 
-static void released_run_has_no_home(void **state) {
+static void released_run_has_no_affinity(void **state) {
     World *world = *state;
     Pair nodes = two_nodes(world);
     Claimed claimed = parked(world, "r1");
     Op *op = op_new(world, OP_NOTE_RELEASED);
     op->in.memory = (MemoryNote){.run = claimed.run, .epoch = claimed.epoch, .has_entry = true};
     op_run(world, op, OK);
-    assert_int_equal(get_run(world, "r1").home, 0);
+    assert_int_equal(get_run(world, "r1").affinity, 0);
     world->node = nodes.other;
     signal_run(world, "r1", "go", "7");
     assert_claimed(world, "r1");
 }
 
-static void home_without_room_lets_others_have_it(void **state) {
+static void node_without_room_lets_others_have_it(void **state) {
     World *world = *state;
     Pair nodes = two_nodes(world);
     parked(world, "r1");
     world->claim_max = 0;
     signal_run(world, "r1", "go", "7");
     assert_int_equal(world->batch.out.unclaimed_count, 1);
-    assert_int_equal(get_run(world, "r1").home, 0);
+    assert_int_equal(get_run(world, "r1").affinity, 0);
     world->claim_max = 10;
     world->node = nodes.other;
     assert_int_equal(claim(world, 10)->out.claim.count, 1);
@@ -187,10 +187,10 @@ static void timers_and_cancellations_are_left_too(void **state) {
     parked(world, "r2");
     world->node = nodes.other;
     cancel_run(world, "r2", MINUTE_MS);
-    assert_left(world, "r2", nodes.home);
+    assert_left(world, "r2", nodes.first);
     fire_at(world, world->now_ms + SECOND_MS);
-    assert_left(world, "r1", nodes.home);
-    world->node = nodes.home;
+    assert_left(world, "r1", nodes.first);
+    world->node = nodes.first;
     assert_int_equal(claim(world, 10)->out.claim.affinity_count, 2);
 }
 
@@ -207,12 +207,12 @@ static void left_run_can_be_paused_rewound_and_cancelled(void **state) {
     for (int i = 0; i < 3; i++) signal_run(world, ids[i], "go", "7");
     pause_run(world, "r1");
     assert_state(world, "r1", RUN_PAUSED);
-    assert_int_equal(get_run(world, "r1").home, 0);
+    assert_int_equal(get_run(world, "r1").affinity, 0);
     cancel_run(world, "r2", 0);
     assert_state(world, "r2", RUN_CANCELLED);
-    assert_int_equal(get_run(world, "r2").home, 0);
+    assert_int_equal(get_run(world, "r2").affinity, 0);
     rewind_run(world, "r3", "a", 0);
-    world->node = nodes.home;
+    world->node = nodes.first;
     claim(world, 10);
     assert_claimed(world, "r3");
     resume_run(world, "r1");
@@ -239,24 +239,24 @@ static void claims_look_past_runs_that_are_left(void **state) {
     world->claim_max = COUNT;
     assert_int_equal(claim(world, 5)->out.claim.count, 1);
     assert_int_equal(ready_at(world, 0).run, get_run(world, "new").key);
-    world->node = nodes.home;
+    world->node = nodes.first;
     assert_int_equal(claim(world, COUNT)->out.claim.affinity_count, COUNT);
 }
 
-int contract_homes(void) {
+int contract_affinity(void) {
     const struct CMUnitTest tests[] = {
-        CASE(event_taken_in_elsewhere_is_left_to_the_home),
-        CASE(home_is_handed_what_was_delivered_quietly_too),
+        CASE(event_taken_in_elsewhere_is_left_to_the_node_that_keeps_the_run),
+        CASE(node_is_handed_what_was_delivered_quietly_too),
         CASE(run_is_left_for_a_while_only),
         CASE(clock_that_is_far_off_does_not_hold_a_run),
         CASE(own_events_are_claimed_at_once),
-        CASE(dead_home_is_not_waited_for),
-        CASE(home_that_left_is_not_waited_for),
-        CASE(released_run_has_no_home),
-        CASE(home_without_room_lets_others_have_it),
+        CASE(dead_node_is_not_waited_for),
+        CASE(node_that_left_is_not_waited_for),
+        CASE(released_run_has_no_affinity),
+        CASE(node_without_room_lets_others_have_it),
         CASE(timers_and_cancellations_are_left_too),
         CASE(left_run_can_be_paused_rewound_and_cancelled),
         CASE(claims_look_past_runs_that_are_left),
     };
-    return cmocka_run_group_tests_name("homes", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("affinity", tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void each_node_claims_its_own_workflows_only(void **state) {
     nodes_free(world, &nodes);
 }
 
-static void run_that_was_left_to_its_home_is_reserved_in_the_end(void **state) {
+static void run_that_was_left_to_another_node_is_reserved_in_the_end(void **state) {
     World *world = *state;
     Nodes nodes = two_nodes(world);
     act_as(world, nodes.with, nodes.both);
@@ -167,12 +167,12 @@ static void run_that_was_left_to_its_home_is_reserved_in_the_end(void **state) {
     op_run(world, op, OK);
     act_as(world, nodes.without, nodes.none);
     signal_run(world, "r1", "go", "7");
-    assert_int_equal(get_run(world, "r1").home, nodes.with);
+    assert_int_equal(get_run(world, "r1").affinity, nodes.with);
     assert_int_equal(world->batch.out.reserved_count, 0);
     world->now_ms += 2 * SECOND_MS;
     claim(world, 10);
     assert_reserved(world, "r1");
-    assert_int_equal(get_run(world, "r1").home, 0);
+    assert_int_equal(get_run(world, "r1").affinity, 0);
     act_as(world, nodes.with, nodes.both);
     assert_int_equal(claim(world, 10)->out.claim.count, 1);
     nodes_free(world, &nodes);
@@ -233,7 +233,7 @@ int contract_reserved(void) {
         CASE(runs_of_a_dead_node_are_reserved_too),
         CASE(other_runs_are_not_held_up),
         CASE(each_node_claims_its_own_workflows_only),
-        CASE(run_that_was_left_to_its_home_is_reserved_in_the_end),
+        CASE(run_that_was_left_to_another_node_is_reserved_in_the_end),
         CASE(reserved_run_can_be_paused_rewound_and_cancelled),
         CASE(reserved_runs_are_shown_as_resume_tasks),
     };

@@ -88,7 +88,7 @@ static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **st
 }
 
 // [steps-7] Of abide's own tables a step may read.
-static void a_step_that_writes_to_the_store_is_expelled(void **state) {
+static void a_step_that_writes_to_the_store_is_evicted(void **state) {
     World *world = *state;
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
     static const char *const writes[] = {"UPDATE runs SET priority = 5",
@@ -229,7 +229,7 @@ static void a_step_whose_connection_is_always_lost_is_left_out_in_the_end(void *
 int contract_steps_postgres(void) {
     const struct CMUnitTest tests[] = {
         CASE(a_step_cannot_end_the_transaction_nor_spoil_the_connection),
-        CASE(a_step_that_writes_to_the_store_is_expelled),
+        CASE(a_step_that_writes_to_the_store_is_evicted),
         CASE(what_follows_a_rollback_of_its_own_is_refused),
         CASE(a_failed_statement_that_is_kept_quiet_undoes_the_step),
         CASE(a_deferred_constraint_is_the_step_s_own_error),

@@ -315,8 +315,8 @@ class SdkTypesTest(unittest.TestCase):
         "Envelope": "Envelope", "Handler": "Handler"}
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
-        "Backfilled", "Beaten", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",
-        "Frame", "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Replayed", "RetriedTask",
+        "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",
+        "Frame", "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
         "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "Variable", "Version", "Word", "Workflow",
         "WorkflowNames"}
 

@@ -305,12 +305,12 @@ class UnservedTest(CommandTest):
 
     def test_the_memory_of_workers_is_bounded(self):
         for number in range(1100):
-            self.server.post("/v1/tasks/claim", {"worker": "crowd-%d" % number})
+            self.server.post("/v1/tasks/claim", {"worker": "worker-%d" % number})
         items = self.workers()["items"]
         self.assertEqual(len(items), 1000)
         names = {each["id"] for each in items}
-        self.assertIn("crowd-1099", names)
-        self.assertNotIn("crowd-0", names)
+        self.assertIn("worker-1099", names)
+        self.assertNotIn("worker-0", names)
 
 
 if __name__ == "__main__":

@@ -688,18 +688,18 @@ class LimitTest(Folder):
         first = server.connect()
         first.request("GET", "/livez")
         first.getresponse().read()
-        crowd = []
+        waiting = []
         for number in range(100):  # the last ones wait to be accepted
             source = ("127.0.0.%d" % (2 + number % 4), 0)
-            crowd.append(socket.create_connection(("127.0.0.1", server.port), PATIENCE,
-                                                  source_address=source))
+            waiting.append(socket.create_connection(("127.0.0.1", server.port), PATIENCE,
+                                                    source_address=source))
         for _ in range(20):
-            first.request("POST", "/v1/events/crowd", body="1")
+            first.request("POST", "/v1/events/many", body="1")
             self.assertEqual(first.getresponse().read()[:1], b"{")
         first.request("GET", "/readyz")
         self.assertEqual(first.getresponse().status, 200)
         first.close()
-        for each in crowd:
+        for each in waiting:
             each.close()
         wait_until(lambda: self.answers(server))
 

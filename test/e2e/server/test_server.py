@@ -505,11 +505,11 @@ class TaskTest(ServerTest):
         task_id = made.json["id"]
         task = self.server.claim(queues=["images"])[0]
         self.assertEqual(task["id"], task_id)
-        beat = self.server.post("/v1/tasks/heartbeat", {"tasks": [
+        heartbeat = self.server.post("/v1/tasks/heartbeat", {"tasks": [
             {"id": task_id, "token": task["token"], "progress": {"done": 0.5}},
             {"id": task_id, "token": task["token"] + 1},
             {"id": "none", "token": 1}]}).json["tasks"]
-        self.assertEqual([item["status"] for item in beat], ["accepted", "fenced", "not_found"])
+        self.assertEqual([item["status"] for item in heartbeat], ["accepted", "fenced", "not_found"])
         failed = self.server.post("/v1/tasks/complete", {"results": [
             {"id": task_id, "token": task["token"],
              "error": {"type": "Busy", "message": "later"}}]}).json["results"][0]

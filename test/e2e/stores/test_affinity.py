@@ -23,7 +23,7 @@ RUNS = 8
 WORDS = list(range(6))
 
 
-class Homes:
+class Affinity:
     """For either database; the class beside it says which."""
 
     def setUp(self):
@@ -41,21 +41,21 @@ class Homes:
                    lambda: node.get(path).body)
 
     def begin(self, prefix):
-        home = self.nodes[0]
-        home.deploy("counter", COUNTER)
+        first = self.nodes[0]
+        first.deploy("counter", COUNTER)
         ids = [f"{prefix}{i}" for i in range(RUNS)]
         for run in ids:
-            self.assertEqual(home.post("/v1/runs", {"workflow": "counter", "id": run}).status, 201)
+            self.assertEqual(first.post("/v1/runs", {"workflow": "counter", "id": run}).status, 201)
         for run in ids:
-            home.wait_for(run, "suspended")
+            first.wait_for(run, "suspended")
         return ids
 
     def test_events_taken_in_by_one_are_executed_by_the_other(self):
         ids = self.begin("far")
-        home, other = self.nodes
+        first, other = self.nodes
         turns = "abide_turn_duration_seconds_count"
-        wait_until(lambda: home.figure(turns) >= RUNS)  # the first of each run
-        before = home.figure(turns)
+        wait_until(lambda: first.figure(turns) >= RUNS)  # the first of each run
+        before = first.figure(turns)
         for word in WORDS:
             for run in ids:
                 self.tell(other, run, word)
@@ -63,27 +63,27 @@ class Homes:
             self.assertEqual(other.wait_for(run, "completed")["result"], WORDS)
         # On a machine that is slow enough the other one may lose its patience now and then.
         most = RUNS * len(WORDS) * 3 // 4
-        wait_until(lambda: home.figure(turns) - before + other.figure(turns) >= RUNS * len(WORDS))
-        self.assertGreaterEqual(home.figure(turns) - before, most)
+        wait_until(lambda: first.figure(turns) - before + other.figure(turns) >= RUNS * len(WORDS))
+        self.assertGreaterEqual(first.figure(turns) - before, most)
         self.assertLessEqual(other.figure(turns), RUNS * len(WORDS) - most)
-        self.assertLessEqual(home.figure("abide_run_reloads_total"), RUNS * len(WORDS) - most)
+        self.assertLessEqual(first.figure("abide_run_reloads_total"), RUNS * len(WORDS) - most)
 
-    def test_a_home_that_does_not_answer_is_not_waited_for(self):
+    def test_a_node_that_does_not_answer_is_not_waited_for(self):
         ids = self.begin("gone")
-        home, other = self.nodes
-        home.process.send_signal(signal.SIGSTOP)  # its lease goes on for a while
+        first, other = self.nodes
+        first.process.send_signal(signal.SIGSTOP)  # its lease goes on for a while
         try:
             for word in WORDS:
                 self.tell(other, ids[0], word)
             self.assertEqual(other.wait_for(ids[0], "completed")["result"], WORDS)
         finally:
-            home.process.send_signal(signal.SIGCONT)
+            first.process.send_signal(signal.SIGCONT)
         for word in WORDS:
-            self.tell(home, ids[1], word)
+            self.tell(first, ids[1], word)
         self.assertEqual(other.wait_for(ids[1], "completed")["result"], WORDS)
 
 
-class PostgresHomes(Homes, unittest.TestCase):
+class PostgresAffinity(Affinity, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.database = Postgres()
@@ -94,7 +94,7 @@ class PostgresHomes(Homes, unittest.TestCase):
         cls.database.close()
 
 
-class RedisHomes(Homes, unittest.TestCase):
+class RedisAffinity(Affinity, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.database = Redis()

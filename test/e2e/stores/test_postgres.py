@@ -337,7 +337,7 @@ class CountingTest(unittest.TestCase):
             time.sleep(0.1)
 
     def settle(self):
-        """Until nothing but beats is said, for 18 of them: six seconds with this lease."""
+        """Until nothing but heartbeats is said, for 18 of them: six seconds with this lease."""
         other = "query NOT LIKE '%beats%' AND query NOT LIKE 'SET %'"
         seen = [self.calls(other), self.calls("query LIKE '%beats%'")]
 
@@ -360,11 +360,11 @@ class CountingTest(unittest.TestCase):
             self.settle()
             self.database.query("SELECT pg_stat_statements_reset()")
             begun = time.monotonic()
-            self.wait_until(lambda: self.calls("query LIKE '%beats%'") >= 18, "no beats")
-            beats, calls = self.calls("query LIKE '%beats%'"), self.calls()
-            # Three beats of two statements per second with this lease; with that of 10 s it is one.
-            self.assertLess(3 / 10 * calls / (time.monotonic() - begun), 5, f"{calls} statements, {beats} beats")
-            self.assertLessEqual(calls, 2 * beats + 8)  # a sweep now and then
+            self.wait_until(lambda: self.calls("query LIKE '%beats%'") >= 18, "no heartbeats")
+            heartbeats, calls = self.calls("query LIKE '%beats%'"), self.calls()
+            # Three heartbeats of two statements per second with this lease; with that of 10 s it is one.
+            self.assertLess(3 / 10 * calls / (time.monotonic() - begun), 5, f"{calls} statements, {heartbeats} heartbeats")
+            self.assertLessEqual(calls, 2 * heartbeats + 8)  # a sweep now and then
             versions = self.database.query("SELECT version FROM idle.store")
             updates = self.database.query("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables "
                                           "WHERE relname = 'beats' AND schemaname = 'idle'")[0]

@@ -129,7 +129,7 @@ class RedisTest(unittest.TestCase):
         self.verify()
 
     def said(self):
-        """How often the nodes have spoken to the server, and how often that was a beat: nothing else in the
+        """How often the nodes have spoken to the server, and how often that was a heartbeat: nothing else in the
         functions calls HGETALL."""
         text = self.redis.command("INFO", "commandstats").decode()
         calls = {name: int(count) for name, count in re.findall(r"cmdstat_(\w+):calls=(\d+)", text)}
@@ -144,7 +144,7 @@ class RedisTest(unittest.TestCase):
             nodes[0].wait_for(f"w{i}", "suspended")
         rest = [self.said()]
 
-        def is_at_rest():  # for 18 beats in a row: six seconds with this lease
+        def is_at_rest():  # for 18 heartbeats in a row: six seconds with this lease
             now = self.said()
             if now[0] - now[1] != rest[0][0] - rest[0][1]:
                 rest[0] = now
@@ -153,9 +153,9 @@ class RedisTest(unittest.TestCase):
         wait_until(is_at_rest, 120, lambda: "the nodes never came to rest")
         version = self.redis.command("HGET", "{%s}:store" % self.prefix, "version")
         begun = self.said()
-        wait_until(lambda: self.said()[1] - begun[1] >= 18, 120, lambda: "no beats")
+        wait_until(lambda: self.said()[1] - begun[1] >= 18, 120, lambda: "no heartbeats")
         now = self.said()
-        # Beats come three per lease and node, however long it takes until they were counted.
+        # Heartbeats come three per lease and node, however long it takes until they were counted.
         self.assertLessEqual(now[0] - begun[0], now[1] - begun[1] + 8)  # a sweep now and then
         self.assertEqual(self.redis.command("HGET", "{%s}:store" % self.prefix, "version"), version)
         self.assertEqual(sum(node["alive"] for node in nodes[0].get("/v1/nodes").json["items"]), 3)

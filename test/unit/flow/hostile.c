@@ -231,7 +231,7 @@ static void hostile_searches_end(void **state) {
 
 static void many_long_values_end(void **state) {
     (void)state;
-    run_cases(make_crossed, "crowds of long values");
+    run_cases(make_crossed, "many long values");
 }
 
 int main(void) {

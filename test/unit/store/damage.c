@@ -92,7 +92,7 @@ static void damaged_run_is_paused_and_the_timers_of_others_fire(void **state) {
     assert_state(world, "damaged", RUN_RUNNING);
 }
 
-static void any_number_of_damaged_runs_is_set_aside(void **state) {
+static void any_number_of_damaged_runs_is_quarantined(void **state) {
     World *world = *state;
     enum { DAMAGED = 20 };
     Str waits[DAMAGED];
@@ -206,7 +206,7 @@ static void damaged_run_that_was_asked_to_end_ends_with_its_grace(void **state) 
     assert_state(world, "damaged", RUN_CANCELLED);
 }
 
-static void damaged_run_can_be_ended_by_hand_once_it_is_set_aside(void **state) {
+static void damaged_run_can_be_ended_by_hand_once_it_is_quarantined(void **state) {
     World *world = *state;
     sleeper(world, "damaged", 10);
     damage_waits(world, "damaged");
@@ -278,13 +278,13 @@ static void run_in_no_known_state_stops_nobody(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         KERNEL_TEST(damaged_run_is_paused_and_the_timers_of_others_fire),
-        KERNEL_TEST(any_number_of_damaged_runs_is_set_aside),
+        KERNEL_TEST(any_number_of_damaged_runs_is_quarantined),
         KERNEL_TEST(who_asks_for_the_damaged_run_is_refused_and_the_run_is_left_alone),
         KERNEL_TEST(event_passes_over_a_damaged_waiter),
         KERNEL_TEST(lost_waiter_is_mended_by_resuming),
         KERNEL_TEST(child_of_a_damaged_parent_ends),
         KERNEL_TEST(damaged_run_that_was_asked_to_end_ends_with_its_grace),
-        KERNEL_TEST(damaged_run_can_be_ended_by_hand_once_it_is_set_aside),
+        KERNEL_TEST(damaged_run_can_be_ended_by_hand_once_it_is_quarantined),
         KERNEL_TEST(run_without_a_log_stops_nobody),
         KERNEL_TEST(task_in_no_known_state_stops_nobody),
         KERNEL_TEST(run_in_no_known_state_stops_nobody),

@@ -2,7 +2,7 @@
 // with a store of its own on one server, and one virtual clock.
 #include "unit/store/world.h"
 
-enum { LEASE_MS = MINUTE_MS, BEAT_MS = LEASE_MS / 3 };
+enum { LEASE_MS = MINUTE_MS, HEARTBEAT_MS = LEASE_MS / 3 };
 
 typedef struct Pair {
     World *one, *two;
@@ -71,7 +71,7 @@ static void renewals_disturb_nobody(void **state) {
     claim(pair->one);
     claim(pair->two);
     for (int i = 0; i < 5; i++) {
-        pass(pair, BEAT_MS);
+        pass(pair, HEARTBEAT_MS);
         assert_true(renews_quietly(pair->one));
         assert_true(renews_quietly(pair->two));
     }
@@ -90,7 +90,7 @@ static void what_another_has_written_is_told_until_it_is_known(void **state) {
 
 static void the_lease_shown_is_the_one_that_was_said_last(void **state) {
     Pair *pair = *state;
-    pass(pair, BEAT_MS);
+    pass(pair, HEARTBEAT_MS);
     renews_quietly(pair->two);
     int64_t until_ms = pair->two->now_ms + LEASE_MS;
     assert_int_equal(node_seen_by(pair->one, pair->two->node).lease_until_ms, until_ms);
@@ -98,7 +98,7 @@ static void the_lease_shown_is_the_one_that_was_said_last(void **state) {
     assert_int_equal(node_seen_by(pair->two, pair->one->node).lease_until_ms, START_MS + LEASE_MS);
 }
 
-// Said by a beat, or by a batch that has more to do.
+// Said by a heartbeat, or by a batch that has more to do.
 static void runs_in_memory_are_told_with_each_renewal(void **state) {
     Pair *pair = *state;
     assert_int_equal(node_seen_by(pair->one, pair->two->node).resident_count, 0);
@@ -132,7 +132,7 @@ static void a_death_is_told_and_acted_on(void **state) {
     Pair *pair = *state;
     create(pair->two, "a");
     claim(pair->one);
-    pass(pair, BEAT_MS);
+    pass(pair, HEARTBEAT_MS);
     Op *op = NULL;
     assert_int_equal(renew(pair->one, &op), OK);
     assert_true(op->out.renew.is_quiet);
@@ -168,18 +168,18 @@ static void a_node_that_has_left_may_not_renew(void **state) {
     assert_int_equal(renew(pair->two, &op), ERR_FENCED);
 }
 
-#define BEAT_TEST(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
+#define HEARTBEAT_TEST(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BEAT_TEST(renewals_disturb_nobody),
-        BEAT_TEST(what_another_has_written_is_told_until_it_is_known),
-        BEAT_TEST(the_lease_shown_is_the_one_that_was_said_last),
-        BEAT_TEST(runs_in_memory_are_told_with_each_renewal),
-        BEAT_TEST(who_has_said_so_meanwhile_is_alive),
-        BEAT_TEST(a_death_is_told_and_acted_on),
-        BEAT_TEST(a_late_node_that_lost_nothing_goes_on),
-        BEAT_TEST(a_node_that_has_left_may_not_renew),
+        HEARTBEAT_TEST(renewals_disturb_nobody),
+        HEARTBEAT_TEST(what_another_has_written_is_told_until_it_is_known),
+        HEARTBEAT_TEST(the_lease_shown_is_the_one_that_was_said_last),
+        HEARTBEAT_TEST(runs_in_memory_are_told_with_each_renewal),
+        HEARTBEAT_TEST(who_has_said_so_meanwhile_is_alive),
+        HEARTBEAT_TEST(a_death_is_told_and_acted_on),
+        HEARTBEAT_TEST(a_late_node_that_lost_nothing_goes_on),
+        HEARTBEAT_TEST(a_node_that_has_left_may_not_renew),
     };
-    return cmocka_run_group_tests_name("beats", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("heartbeats", tests, NULL, NULL);
 }

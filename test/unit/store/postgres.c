@@ -54,7 +54,7 @@ static void a_node_follows_the_other_without_fetching(void **state) {
     test_postgres_query(world->side, "UPDATE lone.runs SET id = 'z' WHERE id = 'c'");
     Op *op = begin_run(world, &world->one, "c");
     assert_ok(submit(world, &world->one));
-    assert_false(op->out.create_run.is_new); // kept in the mirror, although the other has written
+    assert_false(op->out.create_run.is_new); // kept in the cache, although the other has written
     op = begin_run(world, &world->one, "d");
     assert_ok(submit(world, &world->one));
     assert_false(op->out.create_run.is_new);

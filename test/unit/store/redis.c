@@ -208,7 +208,7 @@ static void columns_of_a_newer_abide_are_kept(void **state) {
     freeReplyObject(columns);
 }
 
-// ---- beats ----
+// ---- heartbeats ----
 
 enum { LEASE_MS = 3600000 }; // as in join
 
@@ -241,7 +241,7 @@ static int64_t number_at(World *world, const char *key, const char *field) {
     return number;
 }
 
-static void a_beat_is_one_call_without_a_version(void **state) {
+static void a_heartbeat_is_one_call_without_a_version(void **state) {
     World *world = *state;
     int64_t version = number_at(world, "{lone}:store", "version");
     renews_quietly(world, &world->one, NOW_MS);
@@ -255,7 +255,7 @@ static void a_beat_is_one_call_without_a_version(void **state) {
     assert_int_equal(number_at(world, "{lone}:store", "version"), version);
 }
 
-static void a_beat_waits_for_no_ticket(void **state) {
+static void a_heartbeat_waits_for_no_ticket(void **state) {
     World *world = *state;
     test_redis_command(world->side, "SET {lone}:ticket stranger");
     renews_quietly(world, &world->one, NOW_MS + 5);
@@ -266,7 +266,7 @@ static void a_beat_waits_for_no_ticket(void **state) {
     test_redis_command(world->side, "DEL {lone}:ticket");
 }
 
-static void a_lost_connection_holds_up_no_beat(void **state) {
+static void a_lost_connection_holds_up_no_heartbeat(void **state) {
     World *world = *state;
     test_redis_command(world->side, "CLIENT KILL TYPE normal SKIPME yes");
     renews_quietly(world, &world->one, NOW_MS);
@@ -274,7 +274,7 @@ static void a_lost_connection_holds_up_no_beat(void **state) {
     renews_quietly(world, &world->one, NOW_MS);
 }
 
-static void a_beat_goes_on_with_a_newer_layout(void **state) {
+static void a_heartbeat_goes_on_with_a_newer_layout(void **state) {
     World *world = *state;
     renews_quietly(world, &world->one, NOW_MS);
     test_redis_command(world->side, "HINCRBY {lone}:store layout 1");
@@ -283,8 +283,8 @@ static void a_beat_goes_on_with_a_newer_layout(void **state) {
     create(world, &world->one, "a");
 }
 
-// As after a restart of a server that had not flushed yet: the beat before the last one counts.
-static void nobody_is_taken_for_dead_for_a_lost_beat(void **state) {
+// As after a restart of a server that had not flushed yet: the last heartbeat but one counts.
+static void nobody_is_taken_for_dead_for_a_lost_heartbeat(void **state) {
     World *world = *state;
     create(world, &world->two, "a");
     int64_t now_ms = NOW_MS + LEASE_MS + LEASE_MS / 2;
@@ -295,13 +295,13 @@ static void nobody_is_taken_for_dead_for_a_lost_beat(void **state) {
     assert_int_equal(take_over(world, &world->one, now_ms + LEASE_MS), 1);
 }
 
-static void beats_of_the_long_dead_are_forgotten(void **state) {
+static void heartbeats_of_the_long_dead_are_forgotten(void **state) {
     World *world = *state;
     test_redis_command(world->side, "HSET {lone}:beats 999 %d 998 nonsense", NOW_MS);
     renews_quietly(world, &world->one, NOW_MS);
     assert_int_equal(test_redis_command(world->side, "HEXISTS {lone}:beats 999"), 1);
     assert_int_equal(test_redis_command(world->side, "HEXISTS {lone}:beats 998"), 0);
-    renews_quietly(world, &world->one, NOW_MS + BEAT_KEEP_MS + 1 - LEASE_MS);
+    renews_quietly(world, &world->one, NOW_MS + HEARTBEAT_KEEP_MS + 1 - LEASE_MS);
     assert_int_equal(test_redis_command(world->side, "HEXISTS {lone}:beats 999"), 0);
     assert_int_equal(test_redis_command(world->side, "HLEN {lone}:beats"), 2);
 }
@@ -440,12 +440,12 @@ int main(void) {
         CASE(a_newer_format_is_left_alone),
         CASE(other_indexes_are_left_alone),
         CASE(columns_of_a_newer_abide_are_kept),
-        CASE(a_beat_is_one_call_without_a_version),
-        CASE(a_beat_waits_for_no_ticket),
-        CASE(a_lost_connection_holds_up_no_beat),
-        CASE(a_beat_goes_on_with_a_newer_layout),
-        CASE(nobody_is_taken_for_dead_for_a_lost_beat),
-        CASE(beats_of_the_long_dead_are_forgotten),
+        CASE(a_heartbeat_is_one_call_without_a_version),
+        CASE(a_heartbeat_waits_for_no_ticket),
+        CASE(a_lost_connection_holds_up_no_heartbeat),
+        CASE(a_heartbeat_goes_on_with_a_newer_layout),
+        CASE(nobody_is_taken_for_dead_for_a_lost_heartbeat),
+        CASE(heartbeats_of_the_long_dead_are_forgotten),
         CASE(a_row_removed_by_hand_is_noticed_and_nothing_is_written),
         CASE(an_index_changed_by_hand_is_found_by_verify),
         CASE(a_store_that_is_gone_is_not_made_anew_by_those_who_had_it),

@@ -100,7 +100,7 @@ static inline void check_nodes_see_each_other(World *world) {
     int64_t first = create(world, &world->one, "a");
     int64_t second = create(world, &world->two, "b");
     assert_true(second > first);
-    Op *op = begin_run(world, &world->one, "b"); // its mirror knows nothing of b
+    Op *op = begin_run(world, &world->one, "b"); // its cache knows nothing of b
     assert_ok(submit(world, &world->one));
     assert_false(op->out.create_run.is_new);
     assert_int_equal(op->out.create_run.key, second);

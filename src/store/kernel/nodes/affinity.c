@@ -2,11 +2,11 @@
 //
 // A parked run belongs to nobody, and any node may be the one that takes in what wakes it. That
 // node could claim the run at once and would have to load it; so, for a short while, it leaves it
-// to the node that parked it last and has not released it (the column `home`). That one hears of it
+// to the node that parked it last and has not released it (RunRow.affinity). That one hears of it
 // as of every run that nobody owns, and goes on with what it has.
-//   [affinity-1] `home` is a hint: whether that node's memory is up to date is decided by the log
+//   [affinity-1] It is a hint: whether that node's memory is up to date is decided by the log
 //        (take_known of coordinator/runs.c), and who executes the run by its claim alone.
-//   [affinity-2] home != 0 only while SUSPENDED, or ready and left. Every claim ends it.
+//   [affinity-2] affinity != 0 only while SUSPENDED, or ready and left. Every claim ends it.
 //   [affinity-3] A run is left for AFFINITY_PATIENCE_MS and only to a node that seems alive; after
 //        that anybody may claim it. A clock that is too far off to tell ends it as well.
 //   [affinity-4] Who leaves a run looks again when that time is over (Batch.left_until_ms).
@@ -27,10 +27,10 @@ static Status node_seems_alive(Kernel *kernel, int64_t key, bool *ret_is_it) {
 Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it) {
     int64_t waited_ms = kernel_now(kernel) - row->updated_at_ms;
     *ret_is_it = false;
-    if (row->home == 0 || row->home == kernel->batch->node) return OK;
+    if (row->affinity == 0 || row->affinity == kernel->batch->node) return OK;
     if (waited_ms >= AFFINITY_PATIENCE_MS || waited_ms < -AFFINITY_PATIENCE_MS)
         return OK; // [affinity-3]
-    return node_seems_alive(kernel, row->home, ret_is_it);
+    return node_seems_alive(kernel, row->affinity, ret_is_it);
 }
 
 static bool batch_has_room(const Batch *batch) {
@@ -46,7 +46,7 @@ Status node_assign(Kernel *kernel, RunRow *row) {
         kernel->batch->out.left_until_ms = kernel_now(kernel) + AFFINITY_PATIENCE_MS;
         return OK;
     }
-    row->home = 0; // [affinity-2]
+    row->affinity = 0; // [affinity-2]
     if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
         row->owner = workflow_number(row->workflow);
     } else if (batch_has_room(kernel->batch)) {
@@ -59,6 +59,6 @@ Status node_assign(Kernel *kernel, RunRow *row) {
 // What the node that has it in memory has not seen of it.
 Status affinity_deliveries(Kernel *kernel, Run *run, Resolved *ret_resolved) {
     *ret_resolved = (Resolved){0};
-    if (run->row.home == 0 || run->row.home != kernel->batch->node) return OK;
+    if (run->row.affinity == 0 || run->row.affinity != kernel->batch->node) return OK;
     return deliveries_read(kernel, run, kernel->batch->arena, ret_resolved);
 }

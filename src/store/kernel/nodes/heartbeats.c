@@ -1,4 +1,5 @@
-// Heartbeats: leases that are kept beside the rows, where a store can do that (RowStoreOps.beat).
+// Heartbeats: leases that are kept beside the rows, where a store can do that
+// (RowStoreOps.heartbeat).
 //
 // A node that has nothing to do still has to say that it is alive, three times per lease. As a
 // batch that would be a transaction with a new version of the whole store, which every other node
@@ -29,13 +30,13 @@ int64_t node_lease_known(const Kernel *kernel, const NodeRow *node) {
     return node->lease_until_ms;
 }
 
-static void heartbeats_note(Kernel *kernel, const Beat *heartbeat, int64_t now_ms) {
+static void heartbeats_note(Kernel *kernel, const Heartbeat *heartbeat, int64_t now_ms) {
     vec_clear(&kernel->heartbeats);
     for (size_t i = 0; i < heartbeat->count; i++) {
-        if (heartbeat->beats[i].node != heartbeat->node)
-            vec_push(&kernel->heartbeats, heartbeat->beats[i]);
+        if (heartbeat->heartbeats[i].node != heartbeat->node)
+            vec_push(&kernel->heartbeats, heartbeat->heartbeats[i]);
     }
-    NodeBeat own = {heartbeat->node, heartbeat->until_ms, heartbeat->resident_count};
+    NodeHeartbeat own = {heartbeat->node, heartbeat->until_ms, heartbeat->resident_count};
     if (heartbeat->node != 0) vec_push(&kernel->heartbeats, own);
     kernel->heartbeats_at_ms = now_ms;
 }
@@ -44,10 +45,10 @@ Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms) {
     RowStore *rows = kernel->writer;
     *ret_until_ms = node_lease_known(kernel, node);
     bool is_sure = *ret_until_ms < 0 || *ret_until_ms > kernel_now(kernel);
-    if (is_sure || rows->ops->beat == NULL || kernel->has_looked) return OK;
-    Beat look = {0}; // [heartbeats-2]
+    if (is_sure || rows->ops->heartbeat == NULL || kernel->has_looked) return OK;
+    Heartbeat look = {0}; // [heartbeats-2]
     ArenaMark mark = arena_mark(&kernel->scratch);
-    Status status = rows->ops->beat(rows, &look, &kernel->scratch);
+    Status status = rows->ops->heartbeat(rows, &look, &kernel->scratch);
     if (status == OK) heartbeats_note(kernel, &look, kernel_now(kernel));
     kernel->has_looked = true;
     arena_rewind(&kernel->scratch, mark);
@@ -60,7 +61,8 @@ Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms) {
 }
 
 bool batch_is_heartbeat(const Kernel *kernel, const Batch *batch) {
-    if (kernel->writer->ops->beat == NULL || batch->count != 1 || batch->node == 0) return false;
+    if (kernel->writer->ops->heartbeat == NULL || batch->count != 1 || batch->node == 0)
+        return false;
     if (batch->is_probe) return false; // a heartbeat is taken also where there is no room
     const Op *op = batch->ops[0];
     return op->kind == OP_RENEW && op->in.renew.lease_ms > 0 &&
@@ -68,20 +70,20 @@ bool batch_is_heartbeat(const Kernel *kernel, const Batch *batch) {
 }
 
 // Somebody who was alive when we looked last is not any more.
-static bool has_died(const Kernel *kernel, const Beat *heartbeat, int64_t now_ms) {
+static bool has_died(const Kernel *kernel, const Heartbeat *heartbeat, int64_t now_ms) {
     for (size_t i = 0; i < heartbeat->count; i++) {
-        int64_t until_ms = heartbeat->beats[i].until_ms;
-        bool is_other = heartbeat->beats[i].node != heartbeat->node;
+        int64_t until_ms = heartbeat->heartbeats[i].until_ms;
+        bool is_other = heartbeat->heartbeats[i].node != heartbeat->node;
         if (is_other && until_ms <= now_ms && until_ms > kernel->heartbeats_at_ms) return true;
     }
     return false;
 }
 
-static int64_t next_end(const Beat *heartbeat, int64_t now_ms) {
+static int64_t next_end(const Heartbeat *heartbeat, int64_t now_ms) {
     int64_t next_ms = 0;
     for (size_t i = 0; i < heartbeat->count; i++) {
-        int64_t until_ms = heartbeat->beats[i].until_ms;
-        if (heartbeat->beats[i].node == heartbeat->node || until_ms <= now_ms) continue;
+        int64_t until_ms = heartbeat->heartbeats[i].until_ms;
+        if (heartbeat->heartbeats[i].node == heartbeat->node || until_ms <= now_ms) continue;
         if (next_ms == 0 || until_ms < next_ms) next_ms = until_ms;
     }
     return next_ms;
@@ -90,14 +92,14 @@ static int64_t next_end(const Beat *heartbeat, int64_t now_ms) {
 Status batch_heartbeat(Kernel *kernel, Batch *batch, Diag *diag) {
     RowStore *rows = kernel->writer;
     Op *op = batch->ops[0];
-    Beat heartbeat = {.node = batch->node,
-                      .until_ms = batch->now_ms + op->in.renew.lease_ms,
-                      .resident_count = op->in.renew.resident_count};
+    Heartbeat heartbeat = {.node = batch->node,
+                           .until_ms = batch->now_ms + op->in.renew.lease_ms,
+                           .resident_count = op->in.renew.resident_count};
     batch_clear_answers(batch);
     arena_reset(&kernel->scratch);
     diag_clear(&op->out.diag);
     rows->diag = diag;
-    Status status = rows->ops->beat(rows, &heartbeat, &kernel->scratch);
+    Status status = rows->ops->heartbeat(rows, &heartbeat, &kernel->scratch);
     if (status != OK) return status;
     if (heartbeat.is_fenced) return node_refuse_fenced(diag);
     op->out.status = OK;
@@ -108,13 +110,13 @@ Status batch_heartbeat(Kernel *kernel, Batch *batch, Diag *diag) {
     return OK;
 }
 
-static void heartbeat_follow(Kernel *kernel, Beat heartbeat, int64_t now_ms,
+static void heartbeat_follow(Kernel *kernel, Heartbeat heartbeat, int64_t now_ms,
                              int64_t *ret_next_end_ms) {
     RowStore *rows = kernel->writer;
     Diag ignored; // [heartbeats-3]
     rows->diag = &ignored;
     arena_reset(&kernel->scratch);
-    if (rows->ops->beat(rows, &heartbeat, &kernel->scratch) == OK) {
+    if (rows->ops->heartbeat(rows, &heartbeat, &kernel->scratch) == OK) {
         *ret_next_end_ms = next_end(&heartbeat, now_ms);
         heartbeats_note(kernel, &heartbeat, now_ms);
     }
@@ -122,12 +124,12 @@ static void heartbeat_follow(Kernel *kernel, Beat heartbeat, int64_t now_ms,
 }
 
 void heartbeats_follow(Kernel *kernel, const Batch *batch) {
-    if (kernel->writer->ops->beat == NULL) return;
+    if (kernel->writer->ops->heartbeat == NULL) return;
     for (size_t i = 0; i < batch->count; i++) {
         Op *op = batch->ops[i];
         int64_t ignored, *next_end_ms = &ignored;
         if (op->out.status != OK) continue;
-        Beat heartbeat = {.node = batch->node};
+        Heartbeat heartbeat = {.node = batch->node};
         if (op->kind == OP_JOIN) {
             heartbeat.node = op->out.join.node;
             heartbeat.until_ms = batch->now_ms + op->in.join.lease_ms;

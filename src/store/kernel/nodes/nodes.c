@@ -131,7 +131,7 @@ Status apply_renew(Kernel *kernel, Op *op) {
     after.lease_until_ms = kernel_now(kernel) + op->in.renew.lease_ms;
     after.resident_count = op->in.renew.resident_count;
     TRY(kernel_update(kernel, TABLE_NODES, &node, &after));
-    return kernel->writer->ops->beat == NULL ? next_end_find(kernel, op) : OK;
+    return kernel->writer->ops->heartbeat == NULL ? next_end_find(kernel, op) : OK;
 }
 
 Status apply_describe_node(Kernel *kernel, Op *op) {
@@ -187,7 +187,7 @@ static Status run_reserve(Kernel *kernel, Op *op, Run *run) { // [nodes-7]
     if (run->row.owner == number)
         return OK; // its number is shared, [workflow-set-2] of workflow_set.h
     run->row.owner = number;
-    run->row.home = 0; // [affinity-2]
+    run->row.affinity = 0; // [affinity-2]
     op->out.claim.reserved_count++;
     TRY(run_store(kernel, run));
     return run_announce(kernel, run, (Resolved){0});
@@ -208,9 +208,10 @@ static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
     TRY(affinity_deliveries(kernel, &run, &resolved));
-    op->out.claim.affinity_count += run.row.home != 0 && run.row.home == kernel->batch->node;
+    op->out.claim.affinity_count +=
+        run.row.affinity != 0 && run.row.affinity == kernel->batch->node;
     run.row.owner = kernel->batch->node;
-    run.row.home = 0;
+    run.row.affinity = 0;
     run.row.epoch++; // [nodes-3]
     TRY(run_store(kernel, &run));
     op->out.claim.count++;

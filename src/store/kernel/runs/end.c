@@ -184,7 +184,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     int64_t now = kernel_now(kernel);
     RunRow *row = &run->row;
     row->owner = 0;
-    row->home = 0;
+    row->affinity = 0;
     row->claim_rank = 0;
     row->finished_at_ms = now;
     row->due_at_ms = row->keep_ms < 0 ? 0 : now + row->keep_ms;

@@ -145,7 +145,7 @@ Status apply_note_memory(Kernel *kernel, Op *op) {
         grown_push(kernel, &run);
     }
     op->out.memory.last_seq = run.facts.last_seq;
-    if (!is_release || run.row.home == 0 || run.row.home != kernel->batch->node) return OK;
-    run.row.home = 0;
+    if (!is_release || run.row.affinity == 0 || run.row.affinity != kernel->batch->node) return OK;
+    run.row.affinity = 0;
     return run_store(kernel, &run);
 }

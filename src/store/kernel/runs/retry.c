@@ -61,7 +61,7 @@ Status run_retry(Kernel *kernel, Run *run, Str error, int64_t at_ms) {
     row->snapshot = STR_NULL;
     row->owner = 0;
     row->claim_rank = 0;
-    row->home = 0;
+    row->affinity = 0;
     row->due_at_ms = at_ms;
     bool is_held = row->is_pause_wanted;
     if (is_held) {

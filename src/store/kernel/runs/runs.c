@@ -239,7 +239,7 @@ static void reserved_push(Kernel *kernel, const RunRow *row) {
 // Tells the batch about a run that was made ready and stored.
 Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
     if (run->row.owner <= 0) {
-        if (run->row.home != 0) return OK; // node_assign said so
+        if (run->row.affinity != 0) return OK; // node_assign said so
         if (run->row.owner < 0) reserved_push(kernel, &run->row);
         else kernel->batch->out.unclaimed_count++;
         return OK;
@@ -277,7 +277,7 @@ Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
     row->owner = 0;
     row->attempts = run_lost(row);
     row->claim_rank = 0;
-    row->home = 0; // [affinity-2]
+    row->affinity = 0; // [affinity-2]
     row->idle_since_ms = 0;
     if (paused_state != RUN_PENDING) row->due_at_ms = 0; // [runs-4]
     return run_store(kernel, run);

@@ -423,7 +423,7 @@ Status wait_suspend(Kernel *kernel, Run *run, WaitSet *set, int64_t affinity,
     TRY(wait_check(kernel, run, set, ret_resolved));
     if (ret_resolved->count == 0 || ret_resolved->is_quiet) {
         if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
-        run->row.home = affinity;
+        run->row.affinity = affinity;
         return wait_park(kernel, run, set);
     }
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
