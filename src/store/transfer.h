@@ -11,7 +11,7 @@
 //        marked; it can be resumed. Rows go over in the order of their keys, so the target itself
 //        says how far it got. Nothing is kept in memory but one batch.
 //   [transfer-4] What arrives is what left, column for column: both ends are read through once more
-//        and their digests compared, and both fulfil the invariants of verify.c.
+//        and their digests compared, and both fulfil the invariants of verify/internal.h.
 //   [transfer-5] Engines that died on a source that nobody else could have open hold leases of a
 //        century there; in the target these are over, so that any node may take over what they had.
 //

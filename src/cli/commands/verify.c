@@ -3,7 +3,7 @@
 // The store is opened for reading only, so this works beside a server that owns it, and changes
 // nothing. Exit code 1 when something is wrong with it, 4 when there is none.
 //
-// Not here: the rules (store/reads/verify.c).
+// Not here: the rules (store/verify/verify.c).
 #include "cli/commands/verify.h"
 #include "base/array.h"
 #include "cli/client/local.h"

@@ -53,6 +53,9 @@ typedef struct Walk {
 
 void walk_add(Walk *walk, int index, const void *match, int match_count);
 MUST_CHECK Status walk_run(Reads *reads, Walk *walk);
+// All rows of a table whose key is a number, newest first.
+MUST_CHECK Status walk_newest(Reads *reads, TableNumber table, const PageSpec *spec,
+                              Walk *ret_walk);
 
 // ---- reads/resume.c ----
 extern const Str RESUME_QUEUE; // "system"

@@ -4,7 +4,7 @@
 //   [reads-queues-4] The oldest task is found priority by priority, one row each, whatever the
 //        queue's depth.
 //
-// Not here: tasks themselves (reads/rest.c).
+// Not here: tasks themselves (reads/tasks.c).
 #include "store/reads/internal.h"
 
 enum { QUEUES_MAX = 100000 }; // rows of the table that a listing looks at

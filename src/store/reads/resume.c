@@ -8,7 +8,7 @@
 //        id is "resume-" and the id of the run.
 //   [resume-2] They are shown only: the node that claims the run does the task.
 //
-// Not here: claiming runs (nodes/nodes.c), stored tasks (reads/rest.c).
+// Not here: claiming runs (nodes/nodes.c), stored tasks (reads/tasks.c).
 #include "store/reads/internal.h"
 #include <stdlib.h>
 

@@ -194,6 +194,12 @@ Status walk_run(Reads *reads, Walk *walk) {
     return status;
 }
 
+Status walk_newest(Reads *reads, TableNumber table, const PageSpec *spec, Walk *ret_walk) {
+    *ret_walk = (Walk){.table = table, .is_descending = true, .page = *spec};
+    walk_add(ret_walk, SCAN_PRIMARY, NULL, 0);
+    return walk_run(reads, ret_walk);
+}
+
 Status keys_append(Reads *reads, const Scan *which, size_t max, int64_t *keys, size_t *count) {
     const Table *table = &tables[which->table];
     const IndexSpec *index = &table->indexes[which->index];

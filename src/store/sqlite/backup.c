@@ -6,7 +6,7 @@
 //
 // Invariants [backup-1] and [backup-2] are in backup.h.
 //
-// Not here: moving a store (transfer.c), looking whether a copy is in order (verify.c).
+// Not here: moving a store (transfer.c), looking whether a copy is in order (verify/verify.c).
 #include "store/backup.h"
 #include "store/sqlite/internal.h"
 #include <errno.h>
