@@ -32,8 +32,9 @@ int abide_queue_set(abide_engine *engine, const char *name, const abide_queue_li
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and limits are required");
     Request request = {.op.kind = OP_SET_QUEUE};
     Diag diag;
-    Status status = api_check_name(name, "the queue name", &request.op.in.set_queue.name, &diag);
-    if (status == OK) status = check_limits(limits, &request.op.in.set_queue, &diag);
+    QueueRow *row = &request.op.in.set_queue.row;
+    Status status = api_check_name(name, "the queue name", &row->name, &diag);
+    if (status == OK) status = check_limits(limits, row, &diag);
     return status == OK ? ask(engine, &request, error) : api_answer(error, status, &diag);
 }
 

@@ -165,7 +165,7 @@ int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_p
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and policy are required");
     Asked asked;
     begin(&asked, OP_SET_TOPIC);
-    TopicRow *row = &asked.request.op.in.set_topic;
+    TopicRow *row = &asked.request.op.in.set_topic.row;
     Diag diag;
     Status status = api_check_name(topic, "the topic", &row->name, &diag);
     if (status == OK) status = api_check_duration(policy->expire, 0, &row->expire_ms, &diag);

@@ -30,6 +30,15 @@ void row_copy(const Table *table, Arena *arena, const void *from, void *to) {
     }
 }
 
+void row_copy_columns(const Table *table, uint64_t columns, const void *from, void *to) {
+    for (uint8_t i = 0; i < table->column_count; i++) {
+        const Column *column = &table->columns[i];
+        if (!(columns & UINT64_C(1) << i)) continue;
+        if (column->type == COLUMN_I64) row_set_i64(to, column, row_i64(from, column));
+        else row_set_str(to, column, row_str(from, column));
+    }
+}
+
 bool index_has_row(const Table *table, const IndexSpec *index, const void *row) {
     if (index->sparse == COLUMN_NONE) return true;
     const Column *column = &table->columns[index->sparse];

@@ -61,5 +61,7 @@ static inline void row_set_str(void *row, const Column *column, Str value) {
 uint64_t row_changes(const Table *table, const void *before, const void *after);
 // Copies all Str columns into the arena.
 void row_copy(const Table *table, Arena *arena, const void *from, void *to);
+// Sets those columns of `to` whose bits are set as they are in `from`; they share their texts.
+void row_copy_columns(const Table *table, uint64_t columns, const void *from, void *to);
 // True when the row belongs into the index.
 bool index_has_row(const Table *table, const IndexSpec *index, const void *row);

@@ -9,6 +9,7 @@
 //
 // Adding a column: one line in the struct, one line here, one step in store/sqlite/migrations.c.
 #include "base/array.h"
+#include "base/assert.h"
 #include "model/rows.h"
 #include <assert.h>
 
@@ -410,3 +411,10 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_STATES, "states", StateRow, 2, state_columns, state_indexes),
     INDEXED(TABLE_TOKENS, "tokens", TokenRow, 1, token_columns, token_indexes),
 };
+
+uint64_t column_bit(TableNumber table, size_t offset) {
+    for (uint8_t i = 0; i < tables[table].column_count; i++) {
+        if (tables[table].columns[i].offset == offset) return UINT64_C(1) << i;
+    }
+    UNREACHABLE();
+}

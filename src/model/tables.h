@@ -76,3 +76,6 @@ enum {
 };
 
 extern const Table tables[TABLE_COUNT];
+
+// The bit, as in row_changes, of the column at this offset of the row struct.
+uint64_t column_bit(TableNumber table, size_t offset);

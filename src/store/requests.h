@@ -98,7 +98,10 @@ typedef struct OpIn {
             StepChoice step; // a null name = from the start
             Str new_id;
         } fork;
-        TopicRow set_topic;
+        struct {
+            TopicRow row;  // `name` to `cap` count
+            uint64_t kept; // columns that stay as they are, whatever `row` says (column_bit)
+        } set_topic;
         struct { // OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER
             int64_t key;
         } dead_letter;
@@ -130,8 +133,11 @@ typedef struct OpIn {
         } schedule;
         ScheduleTrigger trigger_schedule;
         ScheduleBackfill backfill;
-        QueueRow set_queue; // `name` to `is_paused` count
-        struct {            // OP_REMOVE_QUEUE, OP_PAUSE_QUEUE, OP_RESUME_QUEUE
+        struct {
+            QueueRow row;  // `name` to `is_paused` count
+            uint64_t kept; // as in set_topic
+        } set_queue;
+        struct { // OP_REMOVE_QUEUE, OP_PAUSE_QUEUE, OP_RESUME_QUEUE
             Str name;
         } queue;
         TokenRow create_token; // all but `key` and `created_at_ms`

@@ -425,7 +425,8 @@ Op *sweep(World *world) {
 
 void set_topic(World *world, const char *name, TopicConsume consume, TopicVisible visible) {
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
+    op->in.set_topic.row =
+        (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
     op_run(world, op, OK);
 }
 

@@ -25,6 +25,9 @@ static bool chance(Maker *maker, uint32_t percent) { return pick(maker, 100) < p
 static int64_t between(Maker *maker, int64_t min, int64_t max) {
     return min + (int64_t)(random_next(&maker->random) % (uint64_t)(max - min + 1));
 }
+static uint64_t some_columns(Maker *maker, uint32_t first, uint32_t last) { // by place
+    return (uint64_t)between(maker, 0, (1 << (last - first + 1)) - 1) << first;
+}
 static Str numbered(Maker *maker, const char *prefix, uint32_t count) {
     return arena_printf(maker->arena, "%s%u", prefix, pick(maker, count));
 }
@@ -351,11 +354,12 @@ static void build_outside(Maker *maker, Op *op) {
         break;
     case OP_PURGE_RUN: op->in.purge.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS); break;
     case OP_SET_TOPIC:
-        op->in.set_topic = (TopicRow){.name = some_topic(maker),
-                                      .consume = pick(maker, 2),
-                                      .visible = pick(maker, 3),
-                                      .cap = pick(maker, 8),
-                                      .expire_ms = chance(maker, 30) ? 2000 : 0};
+        op->in.set_topic.row = (TopicRow){.name = some_topic(maker),
+                                          .consume = pick(maker, 2),
+                                          .visible = pick(maker, 3),
+                                          .cap = pick(maker, 8),
+                                          .expire_ms = chance(maker, 30) ? 2000 : 0};
+        if (chance(maker, 50)) op->in.set_topic.kept = some_columns(maker, 1, 4);
         break;
     default: abort();
     }
@@ -484,13 +488,14 @@ static void build_queue_op(Maker *maker, Op *op) {
         return;
     }
     bool has_rate = chance(maker, 40);
-    op->in.set_queue = (QueueRow){.name = name,
-                                  .max_running = chance(maker, 50) ? between(maker, 0, 3) : 0,
-                                  .max_per_key = pick(maker, 3),
-                                  .rate_count = has_rate ? between(maker, 1, 3) : 0,
-                                  .rate_period_ms = has_rate ? between(maker, 1, 2000) : 0,
-                                  .is_paused = chance(maker, 15)};
-    if (chance(maker, 3)) op->in.set_queue.max_running = -1;
+    op->in.set_queue.row = (QueueRow){.name = name,
+                                      .max_running = chance(maker, 50) ? between(maker, 0, 3) : 0,
+                                      .max_per_key = pick(maker, 3),
+                                      .rate_count = has_rate ? between(maker, 1, 3) : 0,
+                                      .rate_period_ms = has_rate ? between(maker, 1, 2000) : 0,
+                                      .is_paused = chance(maker, 15)};
+    if (chance(maker, 3)) op->in.set_queue.row.max_running = -1;
+    if (chance(maker, 50)) op->in.set_queue.kept = some_columns(maker, 2, 6);
 }
 
 static void build_token_op(Maker *maker, Op *op) {

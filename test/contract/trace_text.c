@@ -295,7 +295,10 @@ static void put_outside_question(Buf *text, const Op *op) {
         put_str(text, "new_id", op->in.fork.new_id);
         break;
     case OP_PURGE_RUN: put_str(text, "run", op->in.purge.run_id); break;
-    case OP_SET_TOPIC: put_row(text, TABLE_TOPICS, &op->in.set_topic); break;
+    case OP_SET_TOPIC:
+        put_row(text, TABLE_TOPICS, &op->in.set_topic.row);
+        put(text, "kept", (int64_t)op->in.set_topic.kept);
+        break;
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER: put(text, "key", op->in.dead_letter.key); break;
     case OP_REMOVE_EVENTS:
@@ -305,7 +308,10 @@ static void put_outside_question(Buf *text, const Op *op) {
         put_str(text, "name", op->in.remove_events.name);
         put(text, "key", op->in.remove_events.key);
         break;
-    case OP_SET_QUEUE: put_row(text, TABLE_QUEUES, &op->in.set_queue); break;
+    case OP_SET_QUEUE:
+        put_row(text, TABLE_QUEUES, &op->in.set_queue.row);
+        put(text, "kept", (int64_t)op->in.set_queue.kept);
+        break;
     case OP_CREATE_TOKEN: put_row(text, TABLE_TOKENS, &op->in.create_token); break;
     case OP_REMOVE_TOKEN: put_str(text, "id", op->in.remove_token.id); break;
     case OP_REMOVE_QUEUE:

@@ -512,6 +512,16 @@ export type QueueOptions = {
   paused?: boolean
 } & ({ rateCount: number; ratePeriod: Duration } | { rateCount?: undefined; ratePeriod?: undefined })
 
+/** What is not given stays as it is. */
+export interface QueueChanges {
+  maxRunning?: number
+  maxPerKey?: number
+  /** 0 takes the period with it. */
+  rateCount?: number
+  ratePeriod?: Duration
+  paused?: boolean
+}
+
 export interface HandlerStartOptions {
   /** More fields of the start event. */
   kwargs?: { [key: string]: Json }
@@ -602,7 +612,10 @@ export interface Tasks {
 export interface Topics {
   list(options?: PageOptions): AsyncGenerator<Topic, void>
   show(topic: string): Promise<Topic & { waiters: string[] }>
+  /** Replaces the policy. */
   set(topic: string, options: TopicOptions): Promise<Topic & { waiters: string[] }>
+  /** Changes those parts of the policy that are given; the others stay. */
+  change(topic: string, options: TopicOptions): Promise<Topic & { waiters: string[] }>
   /** Events that are kept, oldest first. */
   events(topic: string, options?: PageOptions): AsyncGenerator<Pending, void>
   /** Removes all that are kept; answers how many. */
@@ -636,6 +649,8 @@ export interface Queues {
   show(name: string): Promise<Queue>
   /** Replaces all limits at once. */
   set(name: string, options: QueueOptions): Promise<Queue>
+  /** Changes those limits that are given; the others stay. */
+  change(name: string, options: QueueChanges): Promise<Queue>
   /** Removes all limits. */
   reset(name: string): Promise<boolean>
   pause(name: string): Promise<boolean>

@@ -105,6 +105,11 @@ export class Topics extends Group {
       { body: fields("topics.set", options, "consume visible expire cap") })
   }
 
+  async change(topic, options = {}) {
+    return this._call("PATCH", path`/v1/topics/${topic}`,
+      { body: fields("topics.change", options, "consume visible expire cap") })
+  }
+
   events(topic, options) {
     return this._pages("topics.events", path`/v1/topics/${topic}/events`, options)
   }
@@ -188,6 +193,11 @@ export class Queues extends Group {
     if ((body.rate_count === undefined) !== (body.rate_period === undefined))
       throw new TypeError("queues.set: rateCount and ratePeriod go together")
     return this._call("PUT", path`/v1/queues/${name}`, { body })
+  }
+
+  async change(name, options = {}) {
+    const body = fields("queues.change", options, "max_running max_per_key rate_count rate_period paused")
+    return this._call("PATCH", path`/v1/queues/${name}`, { body })
   }
 
   async reset(name) {

@@ -134,6 +134,13 @@ class Topics(Group):
                           body=given(consume=consume, visible=visible, expire=expire, cap=cap),
                           has_body=True)
 
+    def change(self, topic: str, *, consume: Optional[str] = None, visible: Optional[str] = None,
+               expire: Optional[Duration] = None, cap: Optional[int] = None) -> JsonObject:
+        """Changes those parts of the policy that are given; the others stay."""
+        return self._call("PATCH", path("/v1/topics/", topic),
+                          body=given(consume=consume, visible=visible, expire=expire, cap=cap),
+                          has_body=True)
+
     def events(self, topic: str, *, page_size: Optional[int] = None) -> Iterator[JsonObject]:
         """Events that are kept, oldest first."""
         return self._pages(path("/v1/topics/", topic, "/events"), page_size)
@@ -227,6 +234,15 @@ class Queues(Group):
         if (rate_count is None) != (rate_period is None):
             raise ValueError("queues.set: rate_count and rate_period go together")
         return self._call("PUT", path("/v1/queues/", name), has_body=True, body=given(
+            max_running=max_running, max_per_key=max_per_key, rate_count=rate_count,
+            rate_period=rate_period, paused=paused))
+
+    def change(self, name: str, *, max_running: Optional[int] = None,
+               max_per_key: Optional[int] = None, rate_count: Optional[int] = None,
+               rate_period: Optional[Duration] = None,
+               paused: Optional[bool] = None) -> JsonObject:
+        """Changes those limits that are given; the others stay."""
+        return self._call("PATCH", path("/v1/queues/", name), has_body=True, body=given(
             max_running=max_running, max_per_key=max_per_key, rate_count=rate_count,
             rate_period=rate_period, paused=paused))
 

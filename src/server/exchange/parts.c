@@ -60,6 +60,14 @@ bool parts_check(Exchange *exchange, Str text, const char *what, const char *cod
     return false;
 }
 
+uint64_t parts_kept(const JsonValue *body, TableNumber table, const FieldColumn *fields) {
+    uint64_t kept = 0;
+    for (; fields->field != NULL; fields++) {
+        if (!json_has(body, fields->field)) kept |= column_bit(table, fields->offset);
+    }
+    return kept;
+}
+
 Str parts_raw(const JsonValue *body, const char *name) {
     Str raw = STR_NULL;
     json_get_raw(body, name, &raw);

@@ -51,5 +51,11 @@ Str parts_query_list(Exchange *exchange, const char *name, bool has_commas);
 // bits (1 << state); `name_of` names those from 1 to state_count - 1. False: it was refused.
 bool parts_query_states(Exchange *exchange, const char *(*name_of)(int64_t state),
                         int64_t state_count, uint32_t *ret_states);
+// The columns that a body which changes a row leaves as they are: those whose fields are missing.
+typedef struct FieldColumn {
+    const char *field; // NULL ends the list
+    size_t offset;     // in the row struct
+} FieldColumn;
+uint64_t parts_kept(const JsonValue *body, TableNumber table, const FieldColumn *fields);
 // A member that must be valid JSON text: its bytes. Null when absent.
 Str parts_raw(const JsonValue *body, const char *name);

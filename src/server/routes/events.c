@@ -94,25 +94,41 @@ static void get_topic(Exchange *exchange) {
         send_topic(exchange);
 }
 
-static void set_topic(Exchange *exchange) {
+static const FieldColumn policy_columns[] = {{"consume", offsetof(TopicRow, consume)},
+                                             {"visible", offsetof(TopicRow, visible)},
+                                             {"expire", offsetof(TopicRow, expire_ms)},
+                                             {"cap", offsetof(TopicRow, cap)},
+                                             {0}};
+
+static Status read_policy(const JsonValue *body, TopicRow *row, Diag *diag) {
     static const char *const consumes[] = {"one", "all", NULL};
     static const char *const visibles[] = {"all", "after-create", "after-wait", NULL};
+    TRY(read_choice(body, "consume", consumes, &row->consume, diag));
+    TRY(read_choice(body, "visible", visibles, &row->visible, diag));
+    TRY(json_get_duration_ms(body, "expire", &row->expire_ms, diag));
+    TRY(json_get_i64(body, "cap", &row->cap, diag));
+    if (row->cap >= 0) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_FIELD", "cap: not below 0");
+}
+
+// PUT sets what is missing to what it is unless given; PATCH leaves it as it is.
+static void write_topic(Exchange *exchange, bool is_change) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
-    TopicRow *row = &exchange_op(exchange, OP_SET_TOPIC)->in.set_topic;
+    OpIn *in = &exchange_op(exchange, OP_SET_TOPIC)->in;
+    TopicRow *row = &in->set_topic.row;
     row->name = exchange->parameters[0];
     row->consume = engine_default_consume(exchange->server->engine);
     if (!parts_check(exchange, row->name, "the topic", "BAD_NAME")) return;
+    if (is_change) in->set_topic.kept = parts_kept(body, TABLE_TOPICS, policy_columns);
     Diag diag;
-    Status status = read_choice(body, "consume", consumes, &row->consume, &diag);
-    if (status == OK) status = read_choice(body, "visible", visibles, &row->visible, &diag);
-    if (status == OK) status = json_get_duration_ms(body, "expire", &row->expire_ms, &diag);
-    if (status == OK) status = json_get_i64(body, "cap", &row->cap, &diag);
-    if (status == OK && row->cap < 0)
-        status = diag_set(&diag, ERR_INVALID, "BAD_FIELD", "cap: not below 0");
+    Status status = read_policy(body, row, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else exchange_submit(exchange, send_topic);
 }
+
+static void set_topic(Exchange *exchange) { write_topic(exchange, false); }
+static void change_topic(Exchange *exchange) { write_topic(exchange, true); }
 
 static void put_topic(Exchange *exchange, JsonWriter *json, const void *row) {
     const TopicStat *topic = row;
@@ -206,6 +222,9 @@ static const Route routes[] = {
      SCOPE_READ, BODY_NONE, NULL, NULL, topic_answers, topic_codes, get_topic},
     {"PUT", "/v1/topics/{topic}", "setTopic", "Set the policy of a topic", SCOPE_CLIENT,
      BODY_OBJECT, topic_fields, NULL, topic_answers, topic_codes, set_topic},
+    {"PATCH", "/v1/topics/{topic}", "changeTopic",
+     "Change what is given of the policy of a topic; the rest stays", SCOPE_CLIENT, BODY_OBJECT,
+     topic_fields, NULL, topic_answers, topic_codes, change_topic},
     {"GET", "/v1/dead-letters", "listDeadLetters", "List dead letters", SCOPE_READ, BODY_NONE, NULL,
      page_query, letters_answers, NULL, list_dead_letters},
     {"POST", "/v1/dead-letters/{id}/replay", "replayDeadLetter", "Deliver a dead letter again",

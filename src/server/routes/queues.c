@@ -81,37 +81,62 @@ static const Field queue_fields[] = {
     {"paused", "boolean", false, "Hand out nothing; false unless given."},
     {0}};
 
-static void set_queue(Exchange *exchange) {
+static const Field change_fields[] = {
+    {"max_running", "integer", false, "Tasks at a time; 0 is any number."},
+    {"max_per_key", "integer", false, "Tasks of one concurrency key at a time; 0 is any number."},
+    {"rate_count", "integer", false, "Tasks handed out per period; 0 is any number."},
+    {"rate_period", "duration", false, "The period of a rate."},
+    {"paused", "boolean", false, "Hand out nothing."},
+    {0}};
+
+static const FieldColumn limit_columns[] = {{"max_running", offsetof(QueueRow, max_running)},
+                                            {"max_per_key", offsetof(QueueRow, max_per_key)},
+                                            {"rate_count", offsetof(QueueRow, rate_count)},
+                                            {"rate_period", offsetof(QueueRow, rate_period_ms)},
+                                            {"paused", offsetof(QueueRow, is_paused)},
+                                            {0}};
+
+static Status read_limits(const JsonValue *body, QueueRow *row, Diag *diag) {
+    bool is_paused = false;
+    TRY(json_get_i64(body, "max_running", &row->max_running, diag));
+    TRY(json_get_i64(body, "max_per_key", &row->max_per_key, diag));
+    TRY(json_get_i64(body, "rate_count", &row->rate_count, diag));
+    TRY(json_get_duration_ms(body, "rate_period", &row->rate_period_ms, diag));
+    TRY(json_get_bool(body, "paused", &is_paused, diag));
+    row->is_paused = is_paused;
+    return OK;
+}
+
+// PUT sets what is missing to what it is unless given; PATCH leaves it as it is.
+static void write_queue(Exchange *exchange, bool is_change) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL || !check_name(exchange)) return;
-    QueueRow *row = &exchange_op(exchange, OP_SET_QUEUE)->in.set_queue;
+    OpIn *in = &exchange_op(exchange, OP_SET_QUEUE)->in;
+    QueueRow *row = &in->set_queue.row;
     *row = (QueueRow){.name = exchange->parameters[0], .max_per_key = QUEUE_PER_KEY_DEFAULT};
-    bool is_paused = false;
+    if (is_change) in->set_queue.kept = parts_kept(body, TABLE_QUEUES, limit_columns);
     Diag diag;
-    Status status = json_get_i64(body, "max_running", &row->max_running, &diag);
-    if (status == OK) status = json_get_i64(body, "max_per_key", &row->max_per_key, &diag);
-    if (status == OK) status = json_get_i64(body, "rate_count", &row->rate_count, &diag);
-    if (status == OK)
-        status = json_get_duration_ms(body, "rate_period", &row->rate_period_ms, &diag);
-    if (status == OK) status = json_get_bool(body, "paused", &is_paused, &diag);
-    row->is_paused = is_paused;
+    Status status = read_limits(body, row, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else exchange_submit(exchange, send_queue);
 }
+
+static void set_queue(Exchange *exchange) { write_queue(exchange, false); }
+static void change_queue(Exchange *exchange) { write_queue(exchange, true); }
 
 static void changed(Exchange *exchange) {
     parts_send_changed(exchange, exchange->request->op.out.queue.is_changed);
 }
 
-static void change(Exchange *exchange, OpKind kind) {
+static void act(Exchange *exchange, OpKind kind) {
     if (!check_name(exchange)) return;
     exchange_op(exchange, kind)->in.queue.name = exchange->parameters[0];
     exchange_submit(exchange, changed);
 }
 
-static void reset_queue(Exchange *exchange) { change(exchange, OP_REMOVE_QUEUE); }
-static void pause_queue(Exchange *exchange) { change(exchange, OP_PAUSE_QUEUE); }
-static void resume_queue(Exchange *exchange) { change(exchange, OP_RESUME_QUEUE); }
+static void reset_queue(Exchange *exchange) { act(exchange, OP_REMOVE_QUEUE); }
+static void pause_queue(Exchange *exchange) { act(exchange, OP_PAUSE_QUEUE); }
+static void resume_queue(Exchange *exchange) { act(exchange, OP_RESUME_QUEUE); }
 
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, by name.", "QueueList"}, {0}};
@@ -127,6 +152,9 @@ static const Route routes[] = {
      queue_answers, name_codes, get_queue},
     {"PUT", "/v1/queues/{name}", "setQueue", "Set the limits of a queue", SCOPE_CLIENT, BODY_OBJECT,
      queue_fields, NULL, queue_answers, set_codes, set_queue},
+    {"PATCH", "/v1/queues/{name}", "changeQueue",
+     "Change the limits of a queue that are given; the others stay", SCOPE_CLIENT, BODY_OBJECT,
+     change_fields, NULL, queue_answers, set_codes, change_queue},
     {"DELETE", "/v1/queues/{name}", "resetQueue", "Forget the limits of a queue; its tasks stay",
      SCOPE_CLIENT, BODY_NONE, NULL, NULL, changed_answers, name_codes, reset_queue},
     {"POST", "/v1/queues/{name}/pause", "pauseQueue", "Hand out no tasks", SCOPE_CLIENT, BODY_NONE,

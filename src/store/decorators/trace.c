@@ -79,7 +79,7 @@ static Str op_subject(const Op *op) {
     case OP_COMPLETE_TASK: return op->in.complete_task.id;
     case OP_FAIL_TASK: return op->in.fail_task.id;
     case OP_PUBLISH: return op->in.publish.event.topic;
-    case OP_SET_TOPIC: return op->in.set_topic.name;
+    case OP_SET_TOPIC: return op->in.set_topic.row.name;
     case OP_REMOVE_EVENTS: return op->in.remove_events.topic;
     case OP_RETRY_TASK: return op->in.retry_task.id;
     case OP_RELEASE_TASK: return op->in.release_task.id;
@@ -89,7 +89,7 @@ static Str op_subject(const Op *op) {
     case OP_RESUME_SCHEDULE: return op->in.schedule.name;
     case OP_TRIGGER_SCHEDULE: return op->in.trigger_schedule.name;
     case OP_BACKFILL_SCHEDULE: return op->in.backfill.name;
-    case OP_SET_QUEUE: return op->in.set_queue.name;
+    case OP_SET_QUEUE: return op->in.set_queue.row.name;
     case OP_REMOVE_QUEUE:
     case OP_PAUSE_QUEUE:
     case OP_RESUME_QUEUE: return op->in.queue.name;

@@ -96,7 +96,6 @@ int64_t kernel_next_key(Kernel *kernel);
 void kernel_count(Kernel *kernel, int64_t counter, int64_t delta);
 void kernel_note_due(Kernel *kernel, int64_t due_at_ms);
 Str kernel_answer(Kernel *kernel, Str s); // [kernel-internal-5]
-uint64_t column_bit(TableNumber table, size_t offset);
 
 MUST_CHECK Status kernel_check_size(Kernel *kernel, const char *what, Str text, size_t max);
 MUST_CHECK Status kernel_check_name(Kernel *kernel, const char *what, Str text, size_t max);

@@ -96,13 +96,6 @@ void kernel_note_due(Kernel *kernel, int64_t due_at_ms) {
 
 Str kernel_answer(Kernel *kernel, Str s) { return arena_str(kernel->batch->arena, s); }
 
-uint64_t column_bit(TableNumber table, size_t offset) {
-    for (uint8_t i = 0; i < tables[table].column_count; i++) {
-        if (tables[table].columns[i].offset == offset) return UINT64_C(1) << i;
-    }
-    UNREACHABLE();
-}
-
 Status kernel_check_size(Kernel *kernel, const char *what, Str text, size_t max) {
     if (text.len <= max) return OK;
     return kernel_refuse(kernel, ERR_LIMIT, "TOO_LARGE",

@@ -131,7 +131,7 @@ static void dead_letter_for_an_ended_or_missing_run_is_kept(void **state) {
 static void replayed_dead_letter_of_a_topic_is_published(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 1};
     op_run(world, op, OK);
     Claimed sender = create(world, "sender");
     EventSpec events[] = {{.topic = STR("t"), .id = STR("a"), .payload = STR("1")},

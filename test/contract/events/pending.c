@@ -4,7 +4,7 @@
 
 static void set_cap(World *world, TopicConsume consume, int64_t cap) {
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .consume = consume, .cap = cap};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .consume = consume, .cap = cap};
     op_run(world, op, OK);
 }
 

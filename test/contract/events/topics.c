@@ -94,12 +94,12 @@ static void topic_policy_is_kept_and_replaced(void **state) {
     World *world = *state;
     publish(world, "t", "1");
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"),
-                                  .consume = CONSUME_ALL,
-                                  .visible = VISIBLE_AFTER_CREATE,
-                                  .expire_ms = 5000,
-                                  .cap = 7,
-                                  .pending_count = 99};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"),
+                                      .consume = CONSUME_ALL,
+                                      .visible = VISIBLE_AFTER_CREATE,
+                                      .expire_ms = 5000,
+                                      .cap = 7,
+                                      .pending_count = 99};
     op_run(world, op, OK);
     world_reopen(world);
     TopicStat topic;
@@ -115,6 +115,40 @@ static void topic_policy_is_kept_and_replaced(void **state) {
     assert_int_equal(topic.row.cap, 0);
 }
 
+// Sets what `policy` says of one column; the rest of the policy stays.
+static void change_topic(World *world, size_t offset, TopicRow policy) {
+    Op *op = op_add(world, OP_SET_TOPIC);
+    policy.name = STR("t");
+    op->in.set_topic.row = policy;
+    op->in.set_topic.kept = (column_bit(TABLE_TOPICS, offsetof(TopicRow, consume)) |
+                             column_bit(TABLE_TOPICS, offsetof(TopicRow, visible)) |
+                             column_bit(TABLE_TOPICS, offsetof(TopicRow, expire_ms)) |
+                             column_bit(TABLE_TOPICS, offsetof(TopicRow, cap))) &
+                            ~column_bit(TABLE_TOPICS, offset);
+}
+
+static void policy_that_is_kept_stays_whoever_sets_the_rest(void **state) {
+    World *world = *state;
+    publish(world, "t", "1");
+    for (int64_t i = 1; i <= 5; i++) { // of one batch: each sees what the one before has set
+        batch_new(world);
+        change_topic(world, offsetof(TopicRow, consume), (TopicRow){.consume = i % 2});
+        change_topic(world, offsetof(TopicRow, visible), (TopicRow){.visible = i % 3});
+        change_topic(world, offsetof(TopicRow, expire_ms), (TopicRow){.expire_ms = 100 * i});
+        change_topic(world, offsetof(TopicRow, cap), (TopicRow){.cap = 10 * i});
+        batch_run(world);
+    }
+    world_reopen(world);
+    TopicStat topic;
+    assert_ok(store_find_topic(world->store, &world->arena, STR("t"), &topic, &world->diag));
+    assert_int_equal(topic.row.consume, CONSUME_ALL);
+    assert_int_equal(topic.row.visible, VISIBLE_AFTER_WAIT);
+    assert_int_equal(topic.row.expire_ms, 500);
+    assert_int_equal(topic.row.cap, 50);
+    assert_int_equal(topic.row.is_explicit, 1);
+    assert_int_equal(topic.row.pending_count, 1);
+}
+
 static void nonsense_policies_are_refused(void **state) {
     World *world = *state;
     Str before = world_dump(world);
@@ -125,7 +159,7 @@ static void nonsense_policies_are_refused(void **state) {
                             {.name = STR("t"), .expire_ms = -1}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         Op *op = op_new(world, OP_SET_TOPIC);
-        op->in.set_topic = bad[i];
+        op->in.set_topic.row = bad[i];
         op_run(world, op, ERR_INVALID);
         assert_refused(op, ERR_INVALID, "BAD_TOPIC_POLICY");
     }
@@ -164,7 +198,7 @@ static void topics_are_listed_by_name(void **state) {
 static void full_topic_refuses_with_topic_full(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 2};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 2};
     op_run(world, op, OK);
     publish(world, "t", "1");
     publish(world, "t", "2");
@@ -184,7 +218,7 @@ static void full_topic_refuses_with_topic_full(void **state) {
 static void full_topic_still_serves_who_waits(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 1};
     op_run(world, op, OK);
     publish(world, "t", "for nobody");
     park(world, create(world, "r1"), with_filter(on_event("t"), "me"));
@@ -212,7 +246,7 @@ static void store_default_caps_topics_without_one(void **state) {
 static void emit_by_a_turn_into_a_full_topic_becomes_a_dead_letter(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 1};
     op_run(world, op, OK);
     EventSpec events[] = {{.topic = STR("t"), .id = STR("e1"), .payload = STR("1")},
                           {.topic = STR("t"), .id = STR("e2"), .payload = STR("2")}};
@@ -243,7 +277,7 @@ static void emit_by_a_turn_wakes_a_waiter_in_the_same_operation(void **state) {
 static void expired_events_are_neither_delivered_nor_kept(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .expire_ms = 1000};
     op_run(world, op, OK);
     publish(world, "t", "1");
     world->now_ms = START_MS + 1000; // not swept yet, and yet not seen any more
@@ -258,7 +292,7 @@ static void expired_events_are_neither_delivered_nor_kept(void **state) {
 static void event_just_before_its_expiry_is_delivered(void **state) {
     World *world = *state;
     Op *op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .expire_ms = 1000};
     op_run(world, op, OK);
     publish(world, "t", "1");
     world->now_ms = START_MS + 999;
@@ -373,6 +407,7 @@ int contract_topics(void) {
         CASE(consume_all_visible_after_wait),
         CASE(each_run_sees_a_shared_event_once),
         CASE(unset_topic_has_the_default_policy),
+        CASE(policy_that_is_kept_stays_whoever_sets_the_rest),
         CASE(topic_policy_is_kept_and_replaced),
         CASE(nonsense_policies_are_refused),
         CASE(topics_are_listed_by_name),

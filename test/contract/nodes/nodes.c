@@ -98,7 +98,7 @@ static void renewing_tells_when_the_next_lease_ends(void **state) {
     batch_new(world);
     Op *op = op_add(world, OP_RENEW);
     op->in.renew.lease_ms = HOUR_MS;
-    op_add(world, OP_SET_TOPIC)->in.set_topic.name = STR("t");
+    op_add(world, OP_SET_TOPIC)->in.set_topic.row.name = STR("t");
     batch_run(world);
     assert_int_equal(op->out.renew.next_end_ms, START_MS + 5000);
     world->now_ms = START_MS + 1000;

@@ -267,7 +267,7 @@ static void oversized_definitions_topics_and_nodes_are_refused(void **state) {
     op->in.define.source = text_of(world, LIMIT_PAYLOAD_SIZE + 1);
     assert_too_large(world, op);
     op = op_new(world, OP_SET_TOPIC);
-    op->in.set_topic.name = text_of(world, LIMIT_TOPIC_SIZE + 1);
+    op->in.set_topic.row.name = text_of(world, LIMIT_TOPIC_SIZE + 1);
     assert_too_large(world, op);
     op = op_new(world, OP_JOIN);
     op->in.join.name = text_of(world, LIMIT_NAME_SIZE + 1);

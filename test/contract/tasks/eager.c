@@ -64,8 +64,8 @@ static QueueStat queue_named(World *world, const char *name) {
 
 static void set_queue(World *world, QueueRow limits) {
     Op *op = op_new(world, OP_SET_QUEUE);
-    op->in.set_queue = limits;
-    op->in.set_queue.name = STR("default");
+    op->in.set_queue.row = limits;
+    op->in.set_queue.row.name = STR("default");
     op_run(world, op, OK);
 }
 

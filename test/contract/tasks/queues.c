@@ -6,8 +6,8 @@
 
 static void set_queue(World *world, QueueRow limits) {
     Op *op = op_new(world, OP_SET_QUEUE);
-    op->in.set_queue = limits;
-    if (str_is_null(limits.name)) op->in.set_queue.name = STR("q");
+    op->in.set_queue.row = limits;
+    if (str_is_null(limits.name)) op->in.set_queue.row.name = STR("q");
     op_run(world, op, OK);
 }
 
@@ -453,8 +453,8 @@ static void limits_out_of_range_are_refused(void **state) {
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         Str before = world_dump(world);
         Op *op = op_new(world, OP_SET_QUEUE);
-        op->in.set_queue = bad[i];
-        op->in.set_queue.name = STR("q");
+        op->in.set_queue.row = bad[i];
+        op->in.set_queue.row.name = STR("q");
         op_run(world, op, ERR_INVALID);
         assert_refused(op, ERR_INVALID, "BAD_QUEUE_LIMIT");
         assert_unchanged(world, before);
@@ -462,6 +462,57 @@ static void limits_out_of_range_are_refused(void **state) {
     Op *op = op_new(world, OP_SET_QUEUE);
     op_run(world, op, ERR_INVALID);
     assert_refused(op, ERR_INVALID, "NAME_EMPTY");
+}
+
+static uint64_t queue_bit(size_t offset) { return column_bit(TABLE_QUEUES, offset); }
+
+// Sets what `limits` says of one column; the other limits stay.
+static Op *change_limit(World *world, size_t offset, QueueRow limits) {
+    Op *op = op_add(world, OP_SET_QUEUE);
+    limits.name = STR("q");
+    op->in.set_queue.row = limits;
+    op->in.set_queue.kept =
+        (queue_bit(offsetof(QueueRow, max_running)) | queue_bit(offsetof(QueueRow, max_per_key)) |
+         queue_bit(offsetof(QueueRow, rate_count)) | queue_bit(offsetof(QueueRow, rate_period_ms)) |
+         queue_bit(offsetof(QueueRow, is_paused))) &
+        ~queue_bit(offset);
+    return op;
+}
+
+static void limits_that_are_kept_stay_whoever_sets_the_others(void **state) {
+    World *world = *state;
+    set_queue(world, (QueueRow){.rate_count = 9, .rate_period_ms = MINUTE_MS, .max_per_key = 4});
+    for (int64_t i = 1; i <= 5; i++) { // of one batch: each sees what the one before has set
+        batch_new(world);
+        change_limit(world, offsetof(QueueRow, max_running), (QueueRow){.max_running = i});
+        change_limit(world, offsetof(QueueRow, max_per_key), (QueueRow){.max_per_key = 10 + i});
+        change_limit(world, offsetof(QueueRow, rate_count), (QueueRow){.rate_count = 20 + i});
+        change_limit(world, offsetof(QueueRow, rate_period_ms), (QueueRow){.rate_period_ms = i});
+        change_limit(world, offsetof(QueueRow, is_paused), (QueueRow){.is_paused = i % 2});
+        batch_run(world);
+    }
+    world_reopen(world);
+    QueueRow row = queue_of(world).row;
+    assert_int_equal(row.max_running, 5);
+    assert_int_equal(row.max_per_key, 15);
+    assert_int_equal(row.rate_count, 25);
+    assert_int_equal(row.rate_period_ms, 5);
+    assert_true(row.is_paused);
+    assert_true(row.is_explicit);
+}
+
+static void limits_are_checked_as_they_would_be_together(void **state) {
+    World *world = *state;
+    batch_new(world);
+    Op *op = change_limit(world, offsetof(QueueRow, rate_count), (QueueRow){.rate_count = 5});
+    op_run(world, op, ERR_INVALID); // there is no period
+    assert_refused(op, ERR_INVALID, "BAD_QUEUE_LIMIT");
+    set_queue(world, (QueueRow){.rate_count = 9, .rate_period_ms = MINUTE_MS});
+    batch_new(world);
+    op = change_limit(world, offsetof(QueueRow, rate_count), (QueueRow){0});
+    op_run(world, op, OK); // who takes the rate away need not name the period
+    assert_int_equal(queue_of(world).row.rate_count, 0);
+    assert_int_equal(queue_of(world).row.rate_period_ms, 0);
 }
 
 static void queues_are_listed_by_name_with_depth_and_age(void **state) {
@@ -563,6 +614,8 @@ int contract_queues(void) {
         CASE(rate_that_is_taken_away_lets_all_pass),
         CASE(paused_queue_hands_out_nothing_and_what_runs_goes_on),
         CASE(limits_out_of_range_are_refused),
+        CASE(limits_that_are_kept_stay_whoever_sets_the_others),
+        CASE(limits_are_checked_as_they_would_be_together),
         CASE(queues_are_listed_by_name_with_depth_and_age),
         CASE(claimable_tasks_are_listed_in_the_order_of_claims),
         CASE(queue_that_nobody_set_goes_with_its_last_task),

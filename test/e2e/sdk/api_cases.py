@@ -206,6 +206,8 @@ class ApiTest:
     def use_topics(self, call):
         policy = call("topics.set", "news", consume="all", visible="all", expire="1h", cap=3)
         self.assertEqual((policy["consume"], policy["cap"]), ("all", 3))
+        self.assertEqual(call("topics.change", "news", expire="2h")["cap"], 3)
+        call("topics.change", "news", consume="all", visible="all", cap=3)
         call("topics.set", "small", cap=1)
         for number in ("1", "2", "3"):
             self.assertTrue(call("emit", "news", int(number), id=number, traceparent=TRACE)["pending"])
@@ -256,6 +258,9 @@ class ApiTest:
     def use_queues(self, call):
         limits = call("queues.set", "slow", max_running=2, max_per_key=3, rate_count=4, rate_period="1m", paused=True)
         self.assertEqual((limits["max_running"], limits["rate_count"], limits["paused"]), (2, 4, True))
+        changed = call("queues.change", "slow", max_running=5)
+        self.assertEqual((changed["max_running"], changed["max_per_key"], changed["rate_count"]), (5, 3, 4))
+        call("queues.change", "slow", max_per_key=3, rate_count=4, rate_period="1m", paused=True)
         self.assertGreaterEqual(len(call("queues.list", page_size=1)), 2)
         self.assertTrue(call("queues.resume", "slow"))
         self.assertTrue(call("queues.pause", "slow"))

@@ -21,6 +21,52 @@ return { receipt, approval }
 """
 
 
+class ChangeTest(ServerTest):
+    ROUNDS = 25
+
+    def set_at_once(self, path, values):
+        """Each field has a setter of its own, who sees it as it set it each time: nobody else undoes it."""
+        wrong = []
+
+        def keep_setting(field, of_round):
+            for number in range(1, self.ROUNDS + 1):
+                answer = self.server.call("PATCH", path, {field: of_round(number)})
+                if answer.status != 200 or answer.json[field] != of_round(number):
+                    wrong.append((field, number, answer.status, answer.body))
+        setters = [threading.Thread(target=keep_setting, args=item) for item in values.items()]
+        for setter in setters:
+            setter.start()
+        for setter in setters:
+            setter.join()
+        self.assertEqual(wrong, [])
+        after = self.server.get(path).json
+        self.assertEqual({field: after[field] for field in values},
+                         {field: of_round(self.ROUNDS) for field, of_round in values.items()})
+
+    def test_setters_of_one_queue_do_not_undo_each_other(self):
+        self.server.call("PUT", "/v1/queues/shared", {"rate_count": 1, "rate_period": "1s"})
+        self.set_at_once("/v1/queues/shared", {
+            "max_running": lambda number: number, "max_per_key": lambda number: 100 + number,
+            "rate_count": lambda number: 200 + number, "rate_period": lambda number: "%ds" % (number % 50 + 1),
+            "paused": lambda number: number % 2 == 1})
+
+    def test_setters_of_one_topic_do_not_undo_each_other(self):
+        self.set_at_once("/v1/topics/shared", {
+            "cap": lambda number: number, "expire": lambda number: "%ds" % (number % 50 + 1),
+            "consume": lambda number: ("one", "all")[number % 2],
+            "visible": lambda number: ("all", "after-create", "after-wait")[number % 3]})
+
+    def test_nothing_given_changes_nothing(self):
+        call = self.server.call
+        before = call("PUT", "/v1/queues/still", {"max_running": 3, "max_per_key": 2, "paused": True}).json
+        self.assertEqual(call("PATCH", "/v1/queues/still", {}).json, before)
+        before = call("PUT", "/v1/topics/still", {"cap": 3, "consume": "all", "expire": "1h"}).json
+        self.assertEqual(call("PATCH", "/v1/topics/still", {"cap": None}).json, before)
+        self.assert_problem(call("PATCH", "/v1/topics/still", {"cap": -1}), 400, "BAD_FIELD")
+        self.assert_problem(call("PATCH", "/v1/queues/still", {"rate_count": 5}), 400, "BAD_QUEUE_LIMIT")
+        self.assert_problem(call("PATCH", "/v1/queues/still", {"max": 5}), 400, "UNKNOWN_FIELD")
+
+
 class SystemTest(ServerTest):
     def test_health_and_version(self):
         for path in ("/livez", "/readyz", "/healthz", "/version"):

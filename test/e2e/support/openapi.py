@@ -2,7 +2,7 @@
 import json
 import re
 
-METHODS = ("get", "put", "post", "delete")
+METHODS = ("get", "put", "patch", "post", "delete")
 
 
 class Operation:

@@ -200,10 +200,10 @@ static void define(Play *play) {
     }
     if (play->example->queue != NULL) {
         Op *op = batch_add(&batch, OP_SET_QUEUE);
-        op->in.set_queue.name = str_from(play->example->queue);
-        op->in.set_queue.max_per_key = 1;
-        op->in.set_queue.rate_count = 3;
-        op->in.set_queue.rate_period_ms = 60000;
+        op->in.set_queue.row.name = str_from(play->example->queue);
+        op->in.set_queue.row.max_per_key = 1;
+        op->in.set_queue.row.rate_count = 3;
+        op->in.set_queue.row.rate_period_ms = 60000;
     }
     if (play->example->schedule_text.len > 0) set_schedule(play, &batch);
     assert_ok(store_commit(play->sim->store, &batch, &diag));

@@ -252,7 +252,7 @@ static void tasks_are_claimed_by_name_wherever_they_stand_in_the_queue(void **st
 static void event_of_a_turn_to_a_full_topic_becomes_a_letter_that_can_be_replayed(void **state) {
     World *world = *state;
     Op *op = start(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 1};
     finish(world, op, OK);
     Claimed claim = create(world, "r1"), other = create(world, "r2");
     op = turn(world, claim, NEXT_CONTINUE);

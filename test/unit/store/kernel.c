@@ -392,7 +392,7 @@ static void visibility_after_wait_keeps_nothing(void **state) {
 static void full_topic_refuses_and_repeated_ids_are_recognised(void **state) {
     World *world = *state;
     Op *op = start(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 1};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 1};
     finish(world, op, OK);
     for (int i = 0; i < 2; i++) {
         op = start(world, OP_PUBLISH);
@@ -410,7 +410,7 @@ static void full_topic_refuses_and_repeated_ids_are_recognised(void **state) {
 static void expired_events_are_not_delivered_and_are_removed(void **state) {
     World *world = *state;
     Op *op = start(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .expire_ms = 1000};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .expire_ms = 1000};
     finish(world, op, OK);
     publish(world, "t", "1");
     world->now_ms += 1000;

@@ -36,6 +36,10 @@ static void end_backends(World *world) {
                                             "application_name = 'abide'") > 0) {}
 }
 
+static void nodes_keep_what_the_other_has_set(void **state) {
+    check_nodes_keep_what_others_set(*state);
+}
+
 static void nodes_see_what_the_other_has_written(void **state) {
     World *world = *state;
     check_nodes_see_each_other(world);
@@ -310,6 +314,7 @@ static void a_table_that_seemed_empty_is_not_read_for_each_row(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(nodes_see_what_the_other_has_written),
+        CASE(nodes_keep_what_the_other_has_set),
         CASE(a_node_follows_the_other_without_fetching),
         CASE(a_gap_in_the_changes_makes_a_node_fetch_again),
         CASE(changes_of_another_program_are_not_believed),

@@ -369,11 +369,11 @@ static void fill_op(Builder *b, Op *op) {
         op->in.fork.step.is_last = true;
         break;
     case OP_SET_TOPIC:
-        op->in.set_topic = (TopicRow){.name = any(b, trace->topics, TOPICS),
-                                      .consume = (int64_t)roll(b, 2),
-                                      .visible = (int64_t)roll(b, 3),
-                                      .expire_ms = (int64_t)roll(b, 200),
-                                      .cap = (int64_t)roll(b, 6)};
+        op->in.set_topic.row = (TopicRow){.name = any(b, trace->topics, TOPICS),
+                                          .consume = (int64_t)roll(b, 2),
+                                          .visible = (int64_t)roll(b, 3),
+                                          .expire_ms = (int64_t)roll(b, 200),
+                                          .cap = (int64_t)roll(b, 6)};
         break;
     case OP_PURGE_RUN: op->in.purge.run_id = any_run(b); break;
     case OP_REMOVE_EVENTS: op->in.remove_events.topic = any(b, trace->topics, TOPICS); break;

@@ -24,6 +24,10 @@ static int tear_down(void **state) {
 
 // ---- other nodes ----
 
+static void nodes_keep_what_the_other_has_set(void **state) {
+    check_nodes_keep_what_others_set(*state);
+}
+
 static void nodes_see_what_the_other_has_written(void **state) {
     World *world = *state;
     check_nodes_see_each_other(world);
@@ -174,7 +178,7 @@ static void other_indexes_are_left_alone(void **state) {
 static void columns_of_a_newer_abide_are_kept(void **state) {
     World *world = *state;
     Op *op = begin(world, &world->one, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 5};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 5};
     assert_ok(submit(world, &world->one));
     redisReply *columns = redisCommand(world->side, "HGET {lone}:store columns:topics");
     redisReply *rows = redisCommand(world->side, "HGETALL {lone}:topics:rows");
@@ -192,7 +196,7 @@ static void columns_of_a_newer_abide_are_kept(void **state) {
     test_redis_command(world->side, "HINCRBY {lone}:store version 1");
 
     op = begin(world, &world->one, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = STR("t"), .cap = 7777};
+    op->in.set_topic.row = (TopicRow){.name = STR("t"), .cap = 7777};
     assert_ok(submit(world, &world->one));
     redisReply *after = redisCommand(world->side, "HGET {lone}:topics:rows %b",
                                      rows->element[0]->str, rows->element[0]->len);
@@ -430,6 +434,7 @@ static void members_hold_their_primary_key(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(nodes_see_what_the_other_has_written),
+        CASE(nodes_keep_what_the_other_has_set),
         CASE(many_runs_are_claimed_and_ended_with_few_questions),
         CASE(a_ticket_that_nobody_gives_back_ends_by_itself),
         CASE(a_ticket_that_does_not_end_is_reported),

@@ -96,6 +96,34 @@ static inline int world_end(World *world) {
     return status == OK ? 0 : -1;
 }
 
+// Two nodes in turn, each with a limit of its own, of a queue and of a topic: neither undoes the
+// other's, whose row its cache has not seen yet.
+static inline void check_nodes_keep_what_others_set(World *world) {
+    const uint64_t running = column_bit(TABLE_QUEUES, offsetof(QueueRow, max_running));
+    const uint64_t per_key = column_bit(TABLE_QUEUES, offsetof(QueueRow, max_per_key));
+    const uint64_t expire = column_bit(TABLE_TOPICS, offsetof(TopicRow, expire_ms));
+    const uint64_t cap = column_bit(TABLE_TOPICS, offsetof(TopicRow, cap));
+    for (int64_t i = 1; i <= 20; i++) {
+        bool is_first = i % 2 == 1;
+        Node *node = is_first ? &world->one : &world->two;
+        Op *queue = begin(world, node, OP_SET_QUEUE);
+        queue->in.set_queue.row = (QueueRow){.name = STR("q"), .max_running = i, .max_per_key = i};
+        queue->in.set_queue.kept = is_first ? per_key : running;
+        Op *topic = batch_add(&world->batch, OP_SET_TOPIC);
+        topic->in.set_topic.row = (TopicRow){.name = STR("t"), .expire_ms = i, .cap = i};
+        topic->in.set_topic.kept = is_first ? cap : expire;
+        assert_ok(submit(world, node));
+    }
+    QueueStat queue;
+    TopicStat topic;
+    assert_ok(store_find_queue(world->one.store, &world->arena, STR("q"), &queue, &world->diag));
+    assert_ok(store_find_topic(world->one.store, &world->arena, STR("t"), &topic, &world->diag));
+    assert_int_equal(queue.row.max_running, 19);
+    assert_int_equal(queue.row.max_per_key, 20);
+    assert_int_equal(topic.row.expire_ms, 19);
+    assert_int_equal(topic.row.cap, 20);
+}
+
 static inline void check_nodes_see_each_other(World *world) {
     int64_t first = create(world, &world->one, "a");
     int64_t second = create(world, &world->two, "b");

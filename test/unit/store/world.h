@@ -254,7 +254,8 @@ static Op *fire(World *world) {
 
 static void set_topic(World *world, const char *name, TopicConsume consume, TopicVisible visible) {
     Op *op = start(world, OP_SET_TOPIC);
-    op->in.set_topic = (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
+    op->in.set_topic.row =
+        (TopicRow){.name = str_from(name), .consume = consume, .visible = visible};
     finish(world, op, OK);
 }
 

@@ -148,18 +148,18 @@ Status dead_letter_add(Kernel *kernel, DeadLetterRow *letter) {
 }
 
 Status apply_set_topic(Kernel *kernel, Op *op) {
-    const TopicRow *wanted = &op->in.set_topic;
-    TRY(kernel_check_name(kernel, "the topic", wanted->name, LIMIT_TOPIC_SIZE));
-    bool is_known = wanted->consume >= CONSUME_ONE && wanted->consume <= CONSUME_ALL &&
-                    wanted->visible >= VISIBLE_ALL && wanted->visible <= VISIBLE_AFTER_WAIT;
-    if (!is_known || wanted->expire_ms < 0 || wanted->cap < 0) {
+    TopicRow before, after = op->in.set_topic.row;
+    bool is_stored;
+    TRY(kernel_check_name(kernel, "the topic", after.name, LIMIT_TOPIC_SIZE));
+    TRY(topic_load(kernel, after.name, &before, &is_stored));
+    row_copy_columns(&tables[TABLE_TOPICS], op->in.set_topic.kept, &before, &after);
+    bool is_known = after.consume >= CONSUME_ONE && after.consume <= CONSUME_ALL &&
+                    after.visible >= VISIBLE_ALL && after.visible <= VISIBLE_AFTER_WAIT;
+    if (!is_known || after.expire_ms < 0 || after.cap < 0) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_TOPIC_POLICY",
                              "the policy of topic \"%.*s\" has a value out of range",
-                             STR_ARG(wanted->name));
+                             STR_ARG(after.name));
     }
-    TopicRow before, after = *wanted;
-    bool is_stored;
-    TRY(topic_load(kernel, wanted->name, &before, &is_stored));
     after.is_explicit = 1;
     after.pending_count = before.pending_count;
     if (is_stored) {

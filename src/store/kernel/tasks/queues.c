@@ -155,7 +155,6 @@ Status queue_fire(Kernel *kernel, const QueueRow *due) {
 // ---- what a person says ----
 
 static Status limits_check(Kernel *kernel, const QueueRow *wanted) {
-    TRY(kernel_check_name(kernel, "the queue name", wanted->name, LIMIT_NAME_SIZE));
     const int64_t limits[] = {wanted->max_running, wanted->max_per_key, wanted->rate_count};
     bool is_good = wanted->rate_period_ms >= 0 && wanted->rate_period_ms <= LIMIT_DURATION_MS &&
                    (wanted->rate_count > 0) == (wanted->rate_period_ms > 0);
@@ -194,9 +193,15 @@ static Status queue_set(Kernel *kernel, CachedQueue *queue, const QueueRow *want
 
 Status apply_set_queue(Kernel *kernel, Op *op) {
     CachedQueue *queue;
-    TRY(limits_check(kernel, &op->in.set_queue));
-    TRY(queue_load(kernel, op->in.set_queue.name, &queue));
-    QueueRow wanted = op->in.set_queue;
+    QueueRow wanted = op->in.set_queue.row;
+    uint64_t kept = op->in.set_queue.kept;
+    TRY(kernel_check_name(kernel, "the queue name", wanted.name, LIMIT_NAME_SIZE));
+    TRY(queue_load(kernel, wanted.name, &queue));
+    row_copy_columns(&tables[TABLE_QUEUES], kept, &queue->row, &wanted);
+    // Who takes the rate away need not know its period.
+    bool is_period_kept = kept & column_bit(TABLE_QUEUES, offsetof(QueueRow, rate_period_ms));
+    if (is_period_kept && wanted.rate_count == 0) wanted.rate_period_ms = 0;
+    TRY(limits_check(kernel, &wanted));
     wanted.is_explicit = 1;
     return queue_set(kernel, queue, &wanted);
 }
