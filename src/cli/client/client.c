@@ -277,7 +277,8 @@ static void fill_answer(const Transfer *transfer, Arena *arena, ClientAnswer *re
 // [client-2]
 static bool is_repeatable(const ClientRequest *request) {
     return request->is_repeatable || !str_is_null(request->idempotency_key) ||
-           strcmp(request->method, "GET") == 0 || strcmp(request->method, "PUT") == 0;
+           strcmp(request->method, "GET") == 0 || strcmp(request->method, "PUT") == 0 ||
+           strcmp(request->method, "PATCH") == 0;
 }
 
 static bool is_broken(CURLcode code) {

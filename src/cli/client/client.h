@@ -6,7 +6,7 @@
 //   [client-1] A call that is not OK has filled the Diag: a problem document gives its own code and
 //        detail; a server that cannot be reached gets a sentence that says how to start one.
 //   [client-2] A call is sent again only when that is safe: it never reached the server's work, or
-//        doing it twice is the same as once (GET, PUT, or `is_repeatable`).
+//        doing it twice is the same as once (GET, PUT, PATCH, or `is_repeatable`).
 //   [client-3] An answer has a ceiling (CLIENT_ANSWER_MAX); beyond it the call fails, memory does
 //        not.
 //   [client-4] When *stop becomes true, a call ends within a second with code INTERRUPTED.
@@ -37,7 +37,7 @@ typedef struct ClientRequest {
     Str body;                 // null: none
     const char *content_type; // NULL: application/json
     Str idempotency_key;      // null: none; with one the call is repeatable
-    bool is_repeatable;       // [client-2]; GET, HEAD and PUT are so without being told
+    bool is_repeatable;       // [client-2]; GET, PUT and PATCH are so without being told
     int64_t wait_ms;          // how long the server may take by request (long poll)
 } ClientRequest;
 

@@ -314,6 +314,12 @@ bool session_call(Session *session, const ClientRequest *request) {
     return session_fail(session, status, &diag);
 }
 
+bool session_says_words(Session *session, Str id) {
+    if (session->format == OUTPUT_JSON) output_json(stdout, session->answer.json);
+    if (session->format == OUTPUT_IDS) output_id(stdout, id);
+    return session->format == OUTPUT_TABLE;
+}
+
 bool session_get(Session *session, Str path) {
     const ClientRequest request = {.method = "GET", .path = path};
     return session_call(session, &request);

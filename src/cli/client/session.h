@@ -77,6 +77,9 @@ bool session_misuse(Session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int session_exit_code(Status status, const Diag *diag, int http_status);
 
+// Prints the answer with -o json, or `id` with -o ids. True: neither, the caller says it in words.
+bool session_says_words(Session *session, Str id);
+
 // JSON given as TEXT, @FILE or "-" (stdin); NULL gives null. False: it is none.
 bool session_payload(Session *session, const char *operand, Str *ret_json);
 // Null is fine. False: it is no whole number, which has been said.

@@ -9,9 +9,10 @@
 #include "base/env.h"
 #include "base/time/duration.h"
 #include "cli/client/local.h"
-#include "cli/client/session.h"
 #include "cli/commands/verify.h"
+#include "cli/groups.h"
 #include "cli/runs/next.h"
+#include "cli/verbs/verb.h"
 #include "json/write.h"
 
 enum {
@@ -357,21 +358,9 @@ static void report(Doctor *doctor) {
         doctor->session->exit_code = EXIT_CODE_FAILED;
 }
 
-int cli_doctor(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    session_has_no_ids(&session);
-    OptionTable table = {
-        .usage = "abide doctor [options]",
-        .about = "Looks whether a server, or a store, is well: reachable, the same version, the "
-                 "same time, room on\nthe disk, nothing stuck. Exit code 1 when something is "
-                 "wrong; each finding comes with advice.",
-        .example = "abide doctor\nabide doctor --store sqlite:orders.db",
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    Doctor doctor = {.session = &session};
+static void look(VerbCall *call) {
+    Doctor doctor = {.session = &call->session};
+    bool is_local = call->session.local != NULL;
     if (check_server(&doctor)) {
         check_version(&doctor);
         if (check_ready(&doctor) && check_stats(&doctor)) {
@@ -379,12 +368,22 @@ int cli_doctor(int argument_count, char **arguments) {
             check_stuck(&doctor);
             check_code(&doctor);
             check_queues(&doctor);
-            if (session.local == NULL) check_workers(&doctor);
+            if (!is_local) check_workers(&doctor);
             check_topics(&doctor);
         }
     }
-    if (session.local != NULL) check_store(&doctor);
+    if (is_local) check_store(&doctor);
     report(&doctor);
     vec_free(&doctor.findings);
-    return session_end(&session);
 }
+
+const Verb doctor_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide doctor [options]",
+    .about = "Looks whether a server, or a store, is well: reachable, the same version, the "
+             "same time, room on\nthe disk, nothing stuck. Exit code 1 when something is "
+             "wrong; each finding comes with advice.",
+    .example = "abide doctor\nabide doctor --store sqlite:orders.db",
+    .has_no_ids = true,
+    .act = look,
+};

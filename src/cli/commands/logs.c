@@ -4,9 +4,9 @@
 // Lines are entries of the run's history (kind "line"); the rest of it is for `abide wf watch`.
 //
 // Not here: the stream (client/stream.c), the whole history (follow.c).
-#include "base/array.h"
-#include "cli/cli.h"
+#include "cli/groups.h"
 #include "cli/runs/follow.h"
+#include "cli/verbs/verb.h"
 
 static void print_line(Session *session, const JsonValue *entry) {
     Str at = field_text(entry, "at"), level = field_text(entry, "name");
@@ -77,34 +77,29 @@ static void print_so_far(Session *session, Str run_id) {
     while (print_page(session, base, cursor) && cursor[0]) {}
 }
 
-int cli_logs(int argument_count, char **arguments) {
-    Session session;
-    bool is_following = false;
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"follow", 'f', OPTION_FLAG, &is_following, NULL, "go on until the run ends"},
-    };
-    OptionTable table = {
-        .usage = "abide logs RUN [options]",
-        .about = "Prints what the script of a run has written with console.log, console.warn and "
-                 "console.error.\nWith -o json each line is an object. abide wf watch shows all "
-                 "that happened.",
-        .example = "abide logs order-7\nabide logs order-7 -f",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_parse(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    if (is_following) session.use = SESSION_CHANGES; // it must be at work
-    code = session_connect(&session);
-    if (code != SESSION_GO_ON) return code;
-    Str run_id = str_from(operands.items[0]);
-    if (session.format == OUTPUT_IDS)
-        (void)session_misuse(&session, "lines have no ids; -o takes table or json here");
-    else if (is_following) (void)follow_stream(&session, run_id, print_event);
-    else print_so_far(&session, run_id);
-    return session_end(&session);
+static void print_logs(VerbCall *call) {
+    Session *session = &call->session;
+    Str run_id = verb_operand(call, 0);
+    if (session->format == OUTPUT_IDS)
+        (void)session_misuse(session, "lines have no ids; -o takes table or json here");
+    else if (verb_flag(call, "follow")) (void)follow_stream(session, run_id, print_event);
+    else print_so_far(session, run_id);
 }
+
+static const VerbOption options[] = {
+    {"follow", 'f', NULL, "go on until the run ends", VALUE_FLAG, VERB_WORKS},
+    {0},
+};
+
+const Verb logs_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide logs RUN [options]",
+    .about = "Prints what the script of a run has written with console.log, console.warn and "
+             "console.error.\nWith -o json each line is an object. abide wf watch shows all "
+             "that happened.",
+    .example = "abide logs order-7\nabide logs order-7 -f",
+    .options = options,
+    .operand_min = 1,
+    .operand_max = 1,
+    .act = print_logs,
+};

@@ -7,8 +7,6 @@
 #include "base/array.h"
 #include "cli/verbs/bulk.h"
 
-enum { OPERANDS_MAX = 100000 };
-
 // ---- lists ----
 
 static Str taken_text(Session *session, const JsonValue *event) {
@@ -57,91 +55,89 @@ const Verb wf_signals_verb = {
 
 // ---- removing ----
 
-typedef struct Removal {
-    const char *all_path; // "/v1/topics/%s/events"
-    const char *one_path; // the same for one: what is added, such as "/%s"
-    const char *what;     // "events"
-    Str name;             // of signals; null: whatever their names
-    bool is_all;
-} Removal;
-
-static void remove_all(Session *session, const Removal *removal, Str id) {
+// Verbs that remove have the path of all; what is added for one is "/%s" or "?id=%s".
+static void remove_all(VerbCall *call, const char *what, Str name) {
+    Session *session = &call->session;
+    Str id = verb_operand(call, 0);
     Buf path;
     buf_init(&path, 1 << 16);
-    buf_append_str(&path, session_path(session, removal->all_path, id, STR_NULL));
-    client_put_query(&path, "name", removal->name);
+    buf_append_str(&path, session_path(session, call->verb->path, id, STR_NULL));
+    client_put_query(&path, "name", name);
     const ClientRequest request = {.method = "DELETE", .path = buf_str(&path)};
-    if (session_call(session, &request)) {
-        if (session->format == OUTPUT_JSON) output_json(stdout, session->answer.json);
-        else if (session->format == OUTPUT_IDS) output_id(stdout, id);
-        else
-            printf("%.*s: %lld %s removed\n", STR_ARG(id),
-                   (long long)field_count(session->answer.json, "removed"), removal->what);
-    }
+    if (session_call(session, &request) && session_says_words(session, id))
+        printf("%.*s: %lld %s removed\n", STR_ARG(id),
+               (long long)field_count(session->answer.json, "removed"), what);
     buf_done(&path);
 }
 
-static void remove_named(Session *session, const Removal *removal, const Operands *operands) {
-    Str id = str_from(operands->items[0]);
-    Str all = session_path(session, removal->all_path, id, STR_NULL);
-    Str one = arena_printf(&session->arena, "%.*s%s", STR_ARG(all), removal->one_path);
-    const Operands ids = {operands->items + 1, operands->count - 1};
+static void remove_named(VerbCall *call, const char *one) {
+    Session *session = &call->session;
+    Str all = session_path(session, call->verb->path, verb_operand(call, 0), STR_NULL);
+    Str path = arena_printf(&session->arena, "%.*s%s", STR_ARG(all), one);
+    const Operands ids = {call->operands.items + 1, call->operands.count - 1};
     const Bulk bulk = {.request = bulk_request,
-                       .path = one.data,
+                       .path = path.data,
                        .method = "DELETE",
                        .id_field = "id",
                        .done = "removed"};
     (void)bulk_run(session, &ids, &bulk);
 }
 
-static int remove_pending(Session *session, OptionTable *table, const Removal *removal,
-                          int argument_count, char **arguments) {
-    table->operand_min = 1;
-    table->operand_max = OPERANDS_MAX;
-    Operands operands;
-    int code = session_begin(session, table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    bool is_all = removal->is_all || !str_is_null(removal->name);
-    if (is_all == (operands.count > 1))
-        (void)session_misuse(session, "name %s by their ids, or say --all", removal->what);
-    else if (is_all) remove_all(session, removal, str_from(operands.items[0]));
-    else remove_named(session, removal, &operands);
-    return session_end(session);
+static bool check_choice(VerbCall *call, bool is_all, const char *what) {
+    if (is_all != (call->operands.count > 1)) return true;
+    return session_misuse(&call->session, "name %s by their ids, or say --all", what);
 }
 
-int topic_rm_events(int argument_count, char **arguments) {
-    Session session;
-    Removal removal = {.all_path = "/v1/topics/%s/events", .one_path = "/%s", .what = "events"};
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"all", 0, OPTION_FLAG, &removal.is_all, NULL, "all that are pending now"},
-    };
-    OptionTable table = {
-        .usage = "abide topic rm-events TOPIC [ID...] [options]",
-        .about = "Removes pending events of a topic: those named, or --all.\n\"-\" reads ids from "
-                 "standard input.",
-        .example = "abide topic rm-events prices 12\nabide topic rm-events prices --all",
-        .options = options,
-        .option_count = COUNT_OF(options),
-    };
-    return remove_pending(&session, &table, &removal, argument_count, arguments);
+static void remove_events(VerbCall *call) {
+    bool is_all = verb_flag(call, "all");
+    if (!check_choice(call, is_all, "events")) return;
+    if (is_all) remove_all(call, "events", STR_NULL);
+    else remove_named(call, "/%s");
 }
 
-int wf_rm_signals(int argument_count, char **arguments) {
-    Session session;
-    Removal removal = {.all_path = "/v1/runs/%s/signals", .one_path = "?id=%s", .what = "signals"};
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"all", 0, OPTION_FLAG, &removal.is_all, NULL, "all that are pending now"},
-        {"name", 0, OPTION_TEXT, &removal.name, "NAME", "all of this name"},
-    };
-    OptionTable table = {
-        .usage = "abide wf rm-signals RUN [ID...] [options]",
-        .about = "Removes signals that a run has not taken: those named, all of a name, or --all.\n"
-                 "\"-\" reads ids from standard input.",
-        .example = "abide wf rm-signals order-7 12\nabide wf rm-signals order-7 --name approve",
-        .options = options,
-        .option_count = COUNT_OF(options),
-    };
-    return remove_pending(&session, &table, &removal, argument_count, arguments);
+static void remove_signals(VerbCall *call) {
+    Str name = verb_text(call, "name");
+    bool is_all = verb_flag(call, "all") || !str_is_null(name);
+    if (!check_choice(call, is_all, "signals")) return;
+    if (is_all) remove_all(call, "signals", name);
+    else remove_named(call, "?id=%s");
 }
+
+static const VerbOption event_options[] = {
+    {"all", 0, NULL, "all that are pending now", VALUE_FLAG, 0},
+    {0},
+};
+
+const Verb topic_rm_events_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide topic rm-events TOPIC [ID...] [options]",
+    .about = "Removes pending events of a topic: those named, or --all.\n\"-\" reads ids from "
+             "standard input.",
+    .example = "abide topic rm-events prices 12\nabide topic rm-events prices --all",
+    .path = "/v1/topics/%s/events",
+    .options = event_options,
+    .operand_min = 1,
+    .operand_max = VERB_OPERANDS_MAX,
+    .use = SESSION_CHANGES,
+    .act = remove_events,
+};
+
+static const VerbOption signal_options[] = {
+    {"all", 0, NULL, "all that are pending now", VALUE_FLAG, 0},
+    {"name", 0, "NAME", "all of this name", VALUE_TEXT, 0},
+    {0},
+};
+
+const Verb wf_rm_signals_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf rm-signals RUN [ID...] [options]",
+    .about = "Removes signals that a run has not taken: those named, all of a name, or --all.\n"
+             "\"-\" reads ids from standard input.",
+    .example = "abide wf rm-signals order-7 12\nabide wf rm-signals order-7 --name approve",
+    .path = "/v1/runs/%s/signals",
+    .options = signal_options,
+    .operand_min = 1,
+    .operand_max = VERB_OPERANDS_MAX,
+    .use = SESSION_CHANGES,
+    .act = remove_signals,
+};

@@ -2,6 +2,4 @@
 #pragma once
 #include "cli/verbs/verb.h"
 
-extern const Verb topic_events_verb, wf_signals_verb;
-int topic_rm_events(int argument_count, char **arguments);
-int wf_rm_signals(int argument_count, char **arguments);
+extern const Verb topic_events_verb, topic_rm_events_verb, wf_signals_verb, wf_rm_signals_verb;

@@ -5,8 +5,6 @@
 // Not here: the tasks in them (task.c).
 #include "base/array.h"
 #include "cli/groups.h"
-#include "cli/verbs/body.h"
-#include "cli/verbs/details.h"
 #include "cli/verbs/verb.h"
 
 static Str limits_text(Session *session, const JsonValue *queue) {
@@ -87,12 +85,6 @@ static const Verb rm_verb = {
 
 // ---- set ----
 
-typedef struct QueueSet {
-    Str max_running, max_per_key;
-    Str rate; // "100/1m"
-    bool is_paused, is_resumed;
-} QueueSet;
-
 // "100/1m", or "0" for no limit.
 static bool put_rate(Body *body, Str rate) {
     Str left = rate, count = STR_NULL, period = STR_NULL;
@@ -111,82 +103,46 @@ static bool put_rate(Body *body, Str rate) {
     return true;
 }
 
-static void put_as_it_is(Body *body, const JsonValue *queue, const char *name) {
-    Str raw = STR_NULL;
-    json_get_raw(queue, name, &raw);
-    body_put_raw(body, name, raw);
+static bool put_limits(VerbCall *call, Body *body) {
+    bool is_paused = verb_flag(call, "pause"), is_resumed = verb_flag(call, "resume");
+    if (is_paused && is_resumed)
+        return session_misuse(&call->session, "--pause and --resume exclude each other");
+    if (is_paused || is_resumed)
+        body_put_raw(body, "paused", is_paused ? STR("true") : STR("false"));
+    return put_rate(body, verb_text(call, "rate"));
 }
 
-// The server replaces all limits at once; what was not given here stays as it is.
-static void put_rest(Session *session, Body *body, const QueueSet *set) {
-    const JsonValue *queue = session->answer.json;
-    if (str_is_null(set->max_running)) put_as_it_is(body, queue, "max_running");
-    if (str_is_null(set->max_per_key)) put_as_it_is(body, queue, "max_per_key");
-    if (str_is_null(set->rate)) {
-        put_as_it_is(body, queue, "rate_count");
-        body_put_text(body, "rate_period", field_text(queue, "rate_period"));
-    }
-    bool is_paused = set->is_paused || (field_flag(queue, "paused") && !set->is_resumed);
-    body_put_raw(body, "paused", is_paused ? STR("true") : STR("false"));
-}
+static const VerbOption set_options[] = {
+    {"max-running", 'm', "N", "tasks that are done at a time; 0 is any number", VALUE_NUMBER, 0},
+    {"max-per-key", 'k', "N", "of these, tasks of one concurrency key; 0 is any number",
+     VALUE_NUMBER, 0},
+    {"rate", 'r', "N/PERIOD", "tasks handed out per period, such as 100/1m; 0 is any number",
+     VALUE_TEXT, VERB_OWN},
+    {"pause", 0, NULL, "hand out nothing", VALUE_FLAG, VERB_OWN},
+    {"resume", 0, NULL, "hand out tasks again", VALUE_FLAG, VERB_OWN},
+    {0},
+};
 
-static bool set_queue(Session *session, Str name, const QueueSet *set) {
-    Str path = session_path(session, "/v1/queues/%s", name, STR_NULL);
-    if (!session_check_number(session, "max-running", set->max_running)) return false;
-    if (!session_check_number(session, "max-per-key", set->max_per_key)) return false;
-    if (!session_get(session, path)) return false;
-    Body body;
-    body_begin(&body, session);
-    body_put_raw(&body, "max_running", set->max_running);
-    body_put_raw(&body, "max_per_key", set->max_per_key);
-    put_rest(session, &body, set);
-    bool is_ok = put_rate(&body, set->rate);
-    Str text = body_end(&body);
-    if (!is_ok) return false;
-    const ClientRequest request = {.method = "PUT", .path = path, .body = text};
-    if (!session_call(session, &request)) return false;
-    details_print(session, session->answer.json, "name", NULL);
-    return true;
-}
-
-static int queue_set(int argument_count, char **arguments) {
-    Session session;
-    QueueSet set = {0};
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"max-running", 'm', OPTION_NUMBER, &set.max_running, "N",
-         "tasks that are done at a time; 0 is any number"},
-        {"max-per-key", 'k', OPTION_NUMBER, &set.max_per_key, "N",
-         "of these, tasks of one concurrency key; 0 is any number"},
-        {"rate", 'r', OPTION_TEXT, &set.rate, "N/PERIOD",
-         "tasks handed out per period, such as 100/1m; 0 is any number"},
-        {"pause", 0, OPTION_FLAG, &set.is_paused, NULL, "hand out nothing"},
-        {"resume", 0, OPTION_FLAG, &set.is_resumed, NULL, "hand out tasks again"},
-    };
-    OptionTable table = {
-        .usage = "abide queue set QUEUE [options]",
-        .about = "Sets limits of a queue; those that are not given stay as they are. The queue "
-                 "needs no tasks yet.",
-        .example = "abide queue set mail --max-running 10 --rate 100/1m\n"
-                   "abide queue set mail --rate 0",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    if (set.is_paused && set.is_resumed)
-        (void)session_misuse(&session, "--pause and --resume exclude each other");
-    else (void)set_queue(&session, str_from(operands.items[0]), &set);
-    return session_end(&session);
-}
+static const Verb set_verb = {
+    .kind = VERB_SET,
+    .usage = "abide queue set QUEUE [options]",
+    .about = "Sets limits of a queue; those that are not given stay as they are. The queue "
+             "needs no tasks yet.",
+    .example = "abide queue set mail --max-running 10 --rate 100/1m\n"
+               "abide queue set mail --rate 0",
+    .path = "/v1/queues/%s",
+    .method = "PATCH",
+    .id_field = "name",
+    .options = set_options,
+    .operand_min = 1,
+    .operand_max = 1,
+    .put = put_limits,
+};
 
 static const CliCommand commands[] = {
     {"ls", "list queues", NULL, NULL, &ls_verb},
     {"show", "show a queue", NULL, NULL, &show_verb},
-    {"set", "set the limits of a queue", queue_set, NULL, NULL},
+    {"set", "set the limits of a queue", NULL, NULL, &set_verb},
     {"pause", "hand out nothing more", NULL, NULL, &pause_verb},
     {"resume", "hand out tasks again", NULL, NULL, &resume_verb},
     {"rm", "forget the limits of queues", NULL, NULL, &rm_verb},

@@ -5,8 +5,6 @@
 // `set` makes or replaces a schedule as a whole.
 #include "base/array.h"
 #include "cli/groups.h"
-#include "cli/verbs/body.h"
-#include "cli/verbs/details.h"
 #include "cli/verbs/verb.h"
 
 static Str when_text(Session *session, const JsonValue *schedule) {
@@ -56,68 +54,42 @@ static const Verb show_verb = {
 
 // ---- set ----
 
-typedef struct Setting {
-    Str cron, every, at, timezone, jitter, overlap, catch_up, priority, timeout, ttl;
-    OptionTexts tags;
-    bool is_paused;
-} Setting;
-
-static bool set_schedule(Session *session, const OptionTable *table, const Operands *operands) {
-    static const char *const none[] = {NULL};
-    Str input = STR_NULL;
-    Body body;
-    body_begin(&body, session);
-    bool is_ok = body_put_options(&body, table, none) &&
-                 session_payload(session, operands->count > 2 ? operands->items[2] : NULL, &input);
-    body_put_text(&body, "workflow", str_from(operands->items[1]));
-    body_put_raw(&body, "input", input);
-    const ClientRequest request = {
-        .method = "PUT",
-        .path = session_path(session, "/v1/schedules/%s", str_from(operands->items[0]), STR_NULL),
-        .body = body_end(&body),
-    };
-    if (!is_ok || !session_call(session, &request)) return false;
-    details_print(session, session->answer.json, "name", NULL);
-    return true;
+static bool put_start(VerbCall *call, Body *body) {
+    body_put_text(body, "workflow", verb_operand(call, 1));
+    return verb_put_input(call, body, 2);
 }
 
-static int schedule_set(int argument_count, char **arguments) {
-    Session session;
-    Setting setting = {0};
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"cron", 'c', OPTION_TEXT, &setting.cron, "LINE", "minute, hour, day, month, weekday"},
-        {"every", 'e', OPTION_TEXT, &setting.every, "DURATION", "an interval, at least 1s"},
-        {"at", 0, OPTION_TEXT, &setting.at, "TIME", "one time, RFC 3339"},
-        {"timezone", 'z', OPTION_TEXT, &setting.timezone, "ZONE",
-         "of the cron line, as in Europe/Berlin; UTC unless given"},
-        {"jitter", 0, OPTION_TEXT, &setting.jitter, "DURATION", "start up to this much later"},
-        {"overlap", 0, OPTION_TEXT, &setting.overlap, "skip|queue|allow|cancel-old",
-         "while the run before goes on"},
-        {"catch-up", 0, OPTION_TEXT, &setting.catch_up, "DURATION",
-         "ticks missed by less than this still start"},
-        {"priority", 'p', OPTION_NUMBER, &setting.priority, "N", "of the runs"},
-        {"timeout", 0, OPTION_TEXT, &setting.timeout, "DURATION", "of the runs"},
-        {"ttl", 0, OPTION_TEXT, &setting.ttl, "DURATION", "how long ended runs are kept"},
-        {"tag", 't', OPTION_TEXTS, &setting.tags, "TAG", "of the runs; may be repeated"},
-        {"paused", 0, OPTION_FLAG, &setting.is_paused, NULL, "a new one begins paused"},
-    };
-    OptionTable table = {
-        .usage = "abide schedule set SCHEDULE WORKFLOW [JSON|@FILE|-] --cron LINE [options]",
-        .about = "Makes or replaces a schedule. One of --cron, --every and --at is required.",
-        .example = "abide schedule set nightly report --cron '0 3 * * *' --timezone Europe/Berlin\n"
-                   "abide schedule set poll check '{\"site\": 1}' --every 30s --overlap skip",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 2,
-        .operand_max = 3,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    (void)set_schedule(&session, &table, &operands);
-    return session_end(&session);
-}
+static const VerbOption set_options[] = {
+    {"cron", 'c', "LINE", "minute, hour, day, month, weekday", VALUE_TEXT, 0},
+    {"every", 'e', "DURATION", "an interval, at least 1s", VALUE_TEXT, 0},
+    {"at", 0, "TIME", "one time, RFC 3339", VALUE_TEXT, 0},
+    {"timezone", 'z', "ZONE", "of the cron line, as in Europe/Berlin; UTC unless given", VALUE_TEXT,
+     0},
+    {"jitter", 0, "DURATION", "start up to this much later", VALUE_TEXT, 0},
+    {"overlap", 0, "skip|queue|allow|cancel-old", "while the run before goes on", VALUE_TEXT, 0},
+    {"catch-up", 0, "DURATION", "ticks missed by less than this still start", VALUE_TEXT, 0},
+    {"priority", 'p', "N", "of the runs", VALUE_NUMBER, 0},
+    {"timeout", 0, "DURATION", "of the runs", VALUE_TEXT, 0},
+    {"ttl", 0, "DURATION", "how long ended runs are kept", VALUE_TEXT, 0},
+    {"tag", 't', "TAG", "of the runs; may be repeated", VALUE_LIST, 0},
+    {"paused", 0, NULL, "a new one begins paused", VALUE_FLAG, 0},
+    {0},
+};
+
+static const Verb set_verb = {
+    .kind = VERB_SET,
+    .usage = "abide schedule set SCHEDULE WORKFLOW [JSON|@FILE|-] --cron LINE [options]",
+    .about = "Makes or replaces a schedule. One of --cron, --every and --at is required.",
+    .example = "abide schedule set nightly report --cron '0 3 * * *' --timezone Europe/Berlin\n"
+               "abide schedule set poll check '{\"site\": 1}' --every 30s --overlap skip",
+    .path = "/v1/schedules/%s",
+    .method = "PUT",
+    .id_field = "name",
+    .options = set_options,
+    .operand_min = 2,
+    .operand_max = 3,
+    .put = put_start,
+};
 
 // ---- changes ----
 
@@ -163,64 +135,62 @@ static const Verb trigger_verb = {
     .product = "id",
 };
 
-static int schedule_backfill(int argument_count, char **arguments) {
-    Session session;
-    Str from = STR_NULL, to = STR_NULL, first, last;
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"from", 0, OPTION_TEXT, &from, "TIME", "first tick: a time, or how long ago"},
-        {"to", 0, OPTION_TEXT, &to, "TIME", "last tick; now unless given"},
-    };
-    OptionTable table = {
-        .usage = "abide schedule backfill SCHEDULE --from TIME [--to TIME] [options]",
-        .about = "Starts the runs of past ticks that have none. May be repeated.",
-        .example = "abide schedule backfill nightly --from 7d\n"
-                   "abide schedule backfill nightly --from 2026-11-01T00:00:00Z --to "
-                   "2026-11-08T00:00:00Z",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    if (str_is_null(from)) (void)session_misuse(&session, "--from is required");
-    else if (session_past(&session, "from", from, &first) &&
-             session_past(&session, "to", str_is_null(to) ? STR("0s") : to, &last)) {
-        Str name = str_from(operands.items[0]);
-        Body body;
-        body_begin(&body, &session);
-        body_put_text(&body, "from", first);
-        body_put_text(&body, "to", last);
-        const ClientRequest request = {
-            .method = "POST",
-            .path = session_path(&session, "/v1/schedules/%s/backfill", name, STR_NULL),
-            .body = body_end(&body),
-            .is_repeatable = true, // ticks that have a run are left alone
-        };
-        if (session_call(&session, &request)) {
-            const JsonValue *answer = session.answer.json;
-            if (session.format == OUTPUT_JSON) output_json(stdout, answer);
-            else if (session.format == OUTPUT_IDS) output_id(stdout, name);
-            else
-                printf("%.*s: %lld started, %lld existed\n", STR_ARG(name),
-                       (long long)field_count(answer, "started"),
-                       (long long)field_count(answer, "existing"));
-        }
-    }
-    return session_end(&session);
+static bool put_range(VerbCall *call, Body *body) {
+    Str from = verb_text(call, "from"), to = verb_text(call, "to"), first, last;
+    if (str_is_null(from)) return session_misuse(&call->session, "--from is required");
+    if (!session_past(&call->session, "from", from, &first)) return false;
+    if (!session_past(&call->session, "to", str_is_null(to) ? STR("0s") : to, &last)) return false;
+    body_put_text(body, "from", first);
+    body_put_text(body, "to", last);
+    return true;
 }
+
+static void backfill(VerbCall *call) {
+    Session *session = &call->session;
+    Str name = verb_operand(call, 0);
+    ClientRequest request = {
+        .method = "POST",
+        .path = session_path(session, call->verb->path, name, STR_NULL),
+        .is_repeatable = true, // ticks that have a run are left alone
+    };
+    if (!verb_body(call, &request.body) || !session_call(session, &request)) return;
+    if (session_says_words(session, name))
+        printf("%.*s: %lld started, %lld existed\n", STR_ARG(name),
+               (long long)field_count(session->answer.json, "started"),
+               (long long)field_count(session->answer.json, "existing"));
+}
+
+static const VerbOption backfill_options[] = {
+    {"from", 0, "TIME", "first tick: a time, or how long ago", VALUE_TEXT, VERB_OWN},
+    {"to", 0, "TIME", "last tick; now unless given", VALUE_TEXT, VERB_OWN},
+    {0},
+};
+
+static const Verb backfill_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide schedule backfill SCHEDULE --from TIME [--to TIME] [options]",
+    .about = "Starts the runs of past ticks that have none. May be repeated.",
+    .example = "abide schedule backfill nightly --from 7d\n"
+               "abide schedule backfill nightly --from 2026-11-01T00:00:00Z --to "
+               "2026-11-08T00:00:00Z",
+    .path = "/v1/schedules/%s/backfill",
+    .options = backfill_options,
+    .operand_min = 1,
+    .operand_max = 1,
+    .put = put_range,
+    .use = SESSION_CHANGES,
+    .act = backfill,
+};
 
 static const CliCommand commands[] = {
     {"ls", "list schedules", NULL, NULL, &ls_verb},
     {"show", "show a schedule", NULL, NULL, &show_verb},
-    {"set", "make or replace a schedule", schedule_set, NULL, NULL},
+    {"set", "make or replace a schedule", NULL, NULL, &set_verb},
     {"rm", "remove schedules", NULL, NULL, &rm_verb},
     {"trigger", "start a run now", NULL, NULL, &trigger_verb},
     {"pause", "let ticks pass by", NULL, NULL, &pause_verb},
     {"resume", "tick again", NULL, NULL, &resume_verb},
-    {"backfill", "start the runs of past ticks", schedule_backfill, NULL, NULL},
+    {"backfill", "start the runs of past ticks", NULL, NULL, &backfill_verb},
 };
 
 const CliGroup schedule_group = {

@@ -4,9 +4,9 @@
 // call by itself when the connection breaks.
 //
 // Not here: topics and what could not be delivered (topic.c, dead.c).
-#include "base/array.h"
-#include "cli/cli.h"
+#include "cli/groups.h"
 #include "cli/verbs/bulk.h"
+#include "cli/verbs/verb.h"
 
 typedef struct SignalBulk {
     Bulk bulk; // first
@@ -34,49 +34,45 @@ static ClientRequest signal_request(Session *session, const Bulk *bulk, Str run_
     };
 }
 
-int cli_signal(int argument_count, char **arguments) {
-    Session session;
+static void send_signal(VerbCall *call) {
+    Session *session = &call->session;
+    const Operands runs = {call->operands.items, 1};
+    const char *payload = call->operands.count > 2 ? call->operands.items[2] : NULL;
     SignalBulk signal = {.bulk = {.request = signal_request,
                                   .id_field = "id",
                                   .done = "signalled",
-                                  .not_done = "unchanged"}};
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"id", 0, OPTION_TEXT, &signal.id, "ID", "a second signal with this id does nothing"},
-    };
-    OptionTable table = {
-        .usage = "abide signal RUN NAME [JSON|@FILE|-] [options]",
-        .about = "Sends a signal to a run. It is kept until the run waits for it.\nWith \"-\" in "
-                 "place of the run, ids are read from standard input.",
-        .example = "abide signal order-7 approval '{\"ok\": true}'\n"
-                   "abide wf ls --waiting-on approval -o ids | abide signal - approval true",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 2,
-        .operand_max = 3,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    const char *payload = operands.count > 2 ? operands.items[2] : NULL;
-    bool is_twice =
-        payload != NULL && strcmp(payload, "-") == 0 && strcmp(operands.items[0], "-") == 0;
-    signal.name = str_from(operands.items[1]);
-    const Operands runs = {operands.items, 1};
+                                  .not_done = "unchanged"},
+                         .name = verb_operand(call, 1),
+                         .id = verb_text(call, "id")};
+    bool is_twice = payload != NULL && strcmp(payload, "-") == 0 && strcmp(runs.items[0], "-") == 0;
     if (is_twice)
-        (void)session_misuse(&session, "standard input cannot be both the runs and the payload");
-    else if (session_payload(&session, payload, &signal.payload))
-        (void)bulk_run(&session, &runs, &signal.bulk);
-    return session_end(&session);
+        (void)session_misuse(session, "standard input cannot be both the runs and the payload");
+    else if (session_payload(session, payload, &signal.payload))
+        (void)bulk_run(session, &runs, &signal.bulk);
 }
+
+static const VerbOption signal_options[] = {
+    {"id", 0, "ID", "a second signal with this id does nothing", VALUE_TEXT, 0},
+    {0},
+};
+
+const Verb signal_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide signal RUN NAME [JSON|@FILE|-] [options]",
+    .about = "Sends a signal to a run. It is kept until the run waits for it.\nWith \"-\" in "
+             "place of the run, ids are read from standard input.",
+    .example = "abide signal order-7 approval '{\"ok\": true}'\n"
+               "abide wf ls --waiting-on approval -o ids | abide signal - approval true",
+    .options = signal_options,
+    .operand_min = 2,
+    .operand_max = 3,
+    .use = SESSION_CHANGES,
+    .act = send_signal,
+};
 
 static void print_published(Session *session, Str topic) {
     const JsonValue *answer = session->answer.json;
-    switch (session->format) {
-    case OUTPUT_JSON: output_json(stdout, answer); return;
-    case OUTPUT_IDS: output_id(stdout, field_text(answer, "event_id")); return;
-    case OUTPUT_TABLE: break;
-    }
+    if (!session_says_words(session, field_text(answer, "event_id"))) return;
     int64_t resumed = field_count(answer, "resumed");
     if (field_flag(answer, "duplicate")) printf("%.*s: published before\n", STR_ARG(topic));
     else if (resumed > 0)
@@ -85,35 +81,33 @@ static void print_published(Session *session, Str topic) {
     else printf("%.*s: published, kept until somebody waits\n", STR_ARG(topic));
 }
 
-int cli_emit(int argument_count, char **arguments) {
-    Session session;
-    Str id = STR_NULL, payload;
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"id", 0, OPTION_TEXT, &id, "ID", "a second event with this id does nothing"},
+static void emit(VerbCall *call) {
+    Session *session = &call->session;
+    Str topic = verb_operand(call, 0), id = verb_text(call, "id");
+    Str path = session_path(session, "/v1/events/%s", topic, STR_NULL);
+    ClientRequest request = {
+        .method = "POST",
+        .path = with_id(session, path, id),
+        .is_repeatable = !str_is_null(id),
     };
-    OptionTable table = {
-        .usage = "abide emit TOPIC [JSON|@FILE|-] [options]",
-        .about = "Publishes an event to a topic: runs that wait for it go on.",
-        .example = "abide emit prices '{\"eur\": 7}'\nabide emit deployed --id build-812",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 2,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Str topic = str_from(operands.items[0]);
-    if (session_payload(&session, operands.count > 1 ? operands.items[1] : NULL, &payload)) {
-        Str path = session_path(&session, "/v1/events/%s", topic, STR_NULL);
-        const ClientRequest request = {
-            .method = "POST",
-            .path = with_id(&session, path, id),
-            .body = payload,
-            .is_repeatable = !str_is_null(id),
-        };
-        if (session_call(&session, &request)) print_published(&session, topic);
-    }
-    return session_end(&session);
+    const char *payload = call->operands.count > 1 ? call->operands.items[1] : NULL;
+    if (session_payload(session, payload, &request.body) && session_call(session, &request))
+        print_published(session, topic);
 }
+
+static const VerbOption emit_options[] = {
+    {"id", 0, "ID", "a second event with this id does nothing", VALUE_TEXT, 0},
+    {0},
+};
+
+const Verb emit_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide emit TOPIC [JSON|@FILE|-] [options]",
+    .about = "Publishes an event to a topic: runs that wait for it go on.",
+    .example = "abide emit prices '{\"eur\": 7}'\nabide emit deployed --id build-812",
+    .options = emit_options,
+    .operand_min = 1,
+    .operand_max = 2,
+    .use = SESSION_CHANGES,
+    .act = emit,
+};

@@ -4,7 +4,8 @@
 // by an older program too.
 //
 // Not here: what is counted (server/routes/system.c).
-#include "cli/client/session.h"
+#include "cli/groups.h"
+#include "cli/verbs/verb.h"
 
 static const TableColumn columns[] = {{"COUNTER", false, true}, {"VALUE", true, false}};
 
@@ -27,28 +28,21 @@ static void add_members(Session *session, TextTable *table, Str prefix, const Js
     }
 }
 
-int cli_stats(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    session_has_no_ids(&session);
-    OptionTable table = {
-        .usage = "abide stats [options]",
-        .about = "Shows how many runs and tasks there are in each state, and other counters.",
-        .example = "abide stats\nabide stats -o json --store sqlite:orders.db",
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    if (session_get(&session, STR("/v1/stats"))) {
-        if (session.format == OUTPUT_TABLE) {
-            TextTable out;
-            table_init(&out, columns, 2);
-            add_members(&session, &out, STR(""), session.answer.json);
-            table_print(&out, stdout, session.terminal);
-            table_done(&out);
-        } else if (session.format == OUTPUT_JSON) {
-            output_json(stdout, session.answer.json);
-        }
-    }
-    return session_end(&session);
+static void print_stats(VerbCall *call) {
+    Session *session = &call->session;
+    if (!session_get(session, STR("/v1/stats")) || !session_says_words(session, STR_NULL)) return;
+    TextTable out;
+    table_init(&out, columns, 2);
+    add_members(session, &out, STR(""), session->answer.json);
+    table_print(&out, stdout, session->terminal);
+    table_done(&out);
 }
+
+const Verb stats_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide stats [options]",
+    .about = "Shows how many runs and tasks there are in each state, and other counters.",
+    .example = "abide stats\nabide stats -o json --store sqlite:orders.db",
+    .has_no_ids = true,
+    .act = print_stats,
+};

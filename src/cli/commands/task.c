@@ -8,7 +8,6 @@
 #include "base/env.h"
 #include "cli/groups.h"
 #include "cli/runs/follow.h"
-#include "cli/verbs/body.h"
 #include "cli/verbs/verb.h"
 #include <unistd.h>
 
@@ -29,10 +28,10 @@ static const ListColumn columns[] = {
 
 static const VerbOption filters[] = {
     {"status", 's', "TASK-STATUS",
-     "queued, leased, completed, failed, cancelled; several with commas", VALUE_LIST},
-    {"queue", 'q', "QUEUE", "of this queue", VALUE_TEXT},
-    {"name", 0, "NAME", "of this name", VALUE_TEXT},
-    {"run", 'r', "RUN", "of this run", VALUE_TEXT},
+     "queued, leased, completed, failed, cancelled; several with commas", VALUE_LIST, 0},
+    {"queue", 'q', "QUEUE", "of this queue", VALUE_TEXT, 0},
+    {"name", 0, "NAME", "of this name", VALUE_TEXT, 0},
+    {"run", 'r', "RUN", "of this run", VALUE_TEXT, 0},
     {0},
 };
 
@@ -74,25 +73,9 @@ static const Verb retry_verb = {
 
 // ---- run ----
 
-typedef struct TaskRun {
-    Str id, queue, priority, delay, attempts, timeout, concurrency_key, limit;
-    bool is_waiting;
-    int64_t limit_ms;
-} TaskRun;
-
-// False: an option or the input is wrong, and that has been said.
-static bool make_body(Session *session, const OptionTable *table, const Operands *operands,
-                      Str *ret_body) {
-    static const char *const others[] = {"wait", "wait-limit", NULL};
-    Str input = STR_NULL;
-    Body body;
-    body_begin(&body, session);
-    bool is_ok = body_put_options(&body, table, others) &&
-                 session_payload(session, operands->count > 1 ? operands->items[1] : NULL, &input);
-    body_put_text(&body, "name", str_from(operands->items[0]));
-    body_put_raw(&body, "input", input);
-    *ret_body = body_end(&body);
-    return is_ok;
+static bool put_task(VerbCall *call, Body *body) {
+    body_put_text(body, "name", verb_operand(call, 0));
+    return verb_put_input(call, body, 1);
 }
 
 static bool has_ended(Str status) {
@@ -140,65 +123,57 @@ static bool print_outcome(Session *session, Str id) {
     return report_failure(session, "TASK_FAILED", id, why);
 }
 
-static bool run_task(Session *session, const TaskRun *run, Str body) {
-    const ClientRequest request = {
+static void run_task(VerbCall *call) {
+    Session *session = &call->session;
+    int64_t limit_ms = 0;
+    ClientRequest request = {
         .method = "POST",
         .path = STR("/v1/tasks"),
-        .body = body,
-        .is_repeatable = !str_is_null(run->id), // one that exists makes nothing
+        .is_repeatable = !str_is_null(verb_text(call, "id")), // one that exists makes nothing
     };
-    if (!session_call(session, &request)) return false;
+    if (!follow_read_limit(session, "wait-limit", verb_text(call, "wait-limit"), &limit_ms) ||
+        !verb_body(call, &request.body) || !session_call(session, &request))
+        return;
     Str id = field_text(session->answer.json, "id");
-    if (run->is_waiting || run->limit_ms > 0)
-        return wait_for_task(session, id, run->limit_ms) && print_outcome(session, id);
-    if (session->format == OUTPUT_JSON) output_json(stdout, session->answer.json);
-    else if (session->format == OUTPUT_IDS) output_id(stdout, id);
-    else
-        printf("%.*s: %s\n", STR_ARG(id),
-               session->answer.http_status == 201 ? "queued" : "exists already");
-    return true;
+    if (verb_flag(call, "wait") || limit_ms > 0) {
+        if (wait_for_task(session, id, limit_ms)) (void)print_outcome(session, id);
+    } else if (session_says_words(session, id)) {
+        bool is_new = session->answer.http_status == 201;
+        printf("%.*s: %s\n", STR_ARG(id), is_new ? "queued" : "exists already");
+    }
 }
 
-static int task_run(int argument_count, char **arguments) {
-    Session session;
-    TaskRun run = {0};
-    session_init(&session, SESSION_CHANGES);
-    const Option options[] = {
-        {"id", 0, OPTION_TEXT, &run.id, "ID", "id of the task; one that exists makes nothing"},
-        {"queue", 'q', OPTION_TEXT, &run.queue, "QUEUE", "default unless given"},
-        {"priority", 'p', OPTION_NUMBER, &run.priority, "N", "-1000 to 1000, higher first"},
-        {"delay", 'd', OPTION_TEXT, &run.delay, "DURATION", "not before this long from now"},
-        {"attempts", 'a', OPTION_NUMBER, &run.attempts, "N", "in all; 1 unless given"},
-        {"timeout", 0, OPTION_TEXT, &run.timeout, "DURATION", "of an attempt"},
-        {"concurrency-key", 0, OPTION_TEXT, &run.concurrency_key, "KEY",
-         "tasks of one key do not run beside each other"},
-        {"wait", 'w', OPTION_FLAG, &run.is_waiting, NULL, "wait and print the result"},
-        {"wait-limit", 0, OPTION_TEXT, &run.limit, "DURATION", "wait at most this long"},
-    };
-    OptionTable table = {
-        .usage = "abide task run NAME [JSON|@FILE|-] [options]",
-        .about = "Queues a task that belongs to no run, for a worker that knows its name.",
-        .example = "abide task run mail '{\"to\": \"a@example.org\"}' --attempts 5\n"
-                   "abide task run charge @order.json --wait",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 2,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Str body;
-    if (follow_read_limit(&session, "wait-limit", run.limit, &run.limit_ms) &&
-        make_body(&session, &table, &operands, &body))
-        (void)run_task(&session, &run, body);
-    return session_end(&session);
-}
+static const VerbOption run_options[] = {
+    {"id", 0, "ID", "id of the task; one that exists makes nothing", VALUE_TEXT, 0},
+    {"queue", 'q', "QUEUE", "default unless given", VALUE_TEXT, 0},
+    {"priority", 'p', "N", "-1000 to 1000, higher first", VALUE_NUMBER, 0},
+    {"delay", 'd', "DURATION", "not before this long from now", VALUE_TEXT, 0},
+    {"attempts", 'a', "N", "in all; 1 unless given", VALUE_NUMBER, 0},
+    {"timeout", 0, "DURATION", "of an attempt", VALUE_TEXT, 0},
+    {"concurrency-key", 0, "KEY", "tasks of one key do not run beside each other", VALUE_TEXT, 0},
+    {"wait", 'w', NULL, "wait and print the result", VALUE_FLAG, VERB_OWN},
+    {"wait-limit", 0, "DURATION", "wait at most this long", VALUE_TEXT, VERB_OWN},
+    {0},
+};
+
+static const Verb run_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide task run NAME [JSON|@FILE|-] [options]",
+    .about = "Queues a task that belongs to no run, for a worker that knows its name.",
+    .example = "abide task run mail '{\"to\": \"a@example.org\"}' --attempts 5\n"
+               "abide task run charge @order.json --wait",
+    .options = run_options,
+    .operand_min = 1,
+    .operand_max = 2,
+    .put = put_task,
+    .use = SESSION_CHANGES,
+    .act = run_task,
+};
 
 static const CliCommand commands[] = {
     {"ls", "list tasks", NULL, NULL, &ls_verb},
     {"show", "show a task", NULL, NULL, &show_verb},
-    {"run", "queue a task that belongs to no run", task_run, NULL, NULL},
+    {"run", "queue a task that belongs to no run", NULL, NULL, &run_verb},
     {"retry", "make the next attempt due now", NULL, NULL, &retry_verb},
 };
 

@@ -10,82 +10,56 @@
 #include "base/array.h"
 #include "cli/groups.h"
 #include "cli/verbs/verb.h"
-#include "json/write.h"
-
-enum { TOKEN_BODY_MAX = 64 << 10 };
 
 // ---- create ----
 
 // Scopes may be given one by one or joined by commas.
-static void write_scopes(JsonWriter *json, const OptionTexts *scopes) {
-    json_write_key(json, STR("scopes"));
-    json_write_array_begin(json);
+static bool put_scopes(VerbCall *call, Body *body) {
+    const OptionTexts *scopes = verb_list(call, "scope");
+    if (str_is_null(verb_text(call, "name")) || scopes->count == 0)
+        return session_misuse(&call->session, "a token needs --name and --scope");
+    json_write_key(&body->json, STR("scopes"));
+    json_write_array_begin(&body->json);
     for (size_t i = 0; i < scopes->count; i++) {
-        for (const char *at = scopes->items[i]; *at;) {
-            size_t len = strcspn(at, ",");
-            if (len > 0) json_write_string(json, (Str){at, len});
-            at += len + (at[len] == ',');
-        }
+        Str left = str_from(scopes->items[i]), scope;
+        while (str_split(&left, ',', &scope))
+            if (scope.len > 0) json_write_string(&body->json, scope);
     }
-    json_write_array_end(json);
+    json_write_array_end(&body->json);
+    return true;
 }
 
-static void say_token(Session *session) {
+static void create(VerbCall *call) {
+    Session *session = &call->session;
+    Str body;
+    if (!verb_body(call, &body) || !session_post(session, STR("/v1/tokens"), body)) return;
     const JsonValue *token = session->answer.json;
-    if (session->format == OUTPUT_JSON) {
-        output_json(stdout, token);
-        return;
-    }
-    if (session->format == OUTPUT_IDS) {
-        output_id(stdout, field_text(token, "id"));
-        return;
-    }
+    if (!session_says_words(session, field_text(token, "id"))) return;
     printf("%.*s\n", STR_ARG(field_text(token, "token"))); // [commands-token-1]
     fprintf(stderr, "%.*s: keep it safe, it is shown only this once\n",
             STR_ARG(field_text(token, "id")));
 }
 
-static int token_create(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_PREPARES);
-    Str name = STR_NULL, expires = STR_NULL;
-    OptionTexts scopes = {0};
-    const Option options[] = {
-        {"name", 'n', OPTION_TEXT, &name, "NAME", "for people, to tell tokens apart"},
-        {"scope", 0, OPTION_TEXTS, &scopes, "SCOPE",
-         "read, client, worker or admin; several times"},
-        {"expires", 0, OPTION_TEXT, &expires, "DURATION", "how long it is good for; 30d"},
-    };
-    OptionTable table = {
-        .usage = "abide token create --name NAME --scope SCOPE [options]",
-        .about = "Makes a token and prints it. Only its digest is kept: it cannot be shown again.\n"
-                 "read looks; client also starts, signals and changes runs; worker claims and\n"
-                 "completes tasks; admin may do everything, tokens included.",
-        .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
-                   "abide token create --name workers --scope worker --expires 90d",
-        .options = options,
-        .option_count = COUNT_OF(options),
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    if (str_is_null(name) || scopes.count == 0) {
-        session_misuse(&session, "a token needs --name and --scope");
-        return session_end(&session);
-    }
-    Buf body;
-    buf_init(&body, TOKEN_BODY_MAX);
-    JsonWriter json;
-    json_writer_init(&json, &body, STR_NULL);
-    json_write_object_begin(&json);
-    json_put_string(&json, "name", name);
-    write_scopes(&json, &scopes);
-    if (!str_is_null(expires)) json_put_string(&json, "expires", expires);
-    json_write_object_end(&json);
-    if (session_post(&session, STR("/v1/tokens"), buf_str(&body))) say_token(&session);
-    buf_done(&body);
-    return session_end(&session);
-}
+static const VerbOption create_options[] = {
+    {"name", 'n', "NAME", "for people, to tell tokens apart", VALUE_TEXT, 0},
+    {"scope", 0, "SCOPE", "read, client, worker or admin; several times", VALUE_LIST, VERB_OWN},
+    {"expires", 0, "DURATION", "how long it is good for; 30d", VALUE_TEXT, 0},
+    {0},
+};
+
+static const Verb create_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide token create --name NAME --scope SCOPE [options]",
+    .about = "Makes a token and prints it. Only its digest is kept: it cannot be shown again.\n"
+             "read looks; client also starts, signals and changes runs; worker claims and\n"
+             "completes tasks; admin may do everything, tokens included.",
+    .example = "abide token create --name laptop --scope admin --store sqlite:abide.db\n"
+               "abide token create --name workers --scope worker --expires 90d",
+    .options = create_options,
+    .put = put_scopes,
+    .use = SESSION_PREPARES,
+    .act = create,
+};
 
 // ---- list ----
 
@@ -140,7 +114,7 @@ static const Verb rm_verb = {
 };
 
 static const CliCommand commands[] = {
-    {"create", "make a token and print it", token_create, NULL, NULL},
+    {"create", "make a token and print it", NULL, NULL, &create_verb},
     {"ls", "list the tokens", NULL, NULL, &ls_verb},
     {"rm", "remove tokens", NULL, NULL, &rm_verb},
 };

@@ -33,7 +33,7 @@ static const ListColumn columns[] = {
 };
 
 static const VerbOption filters[] = {
-    {"name", 0, "WORKFLOW", "all versions of this one", VALUE_TEXT},
+    {"name", 0, "WORKFLOW", "all versions of this one", VALUE_TEXT, 0},
     {0},
 };
 
@@ -62,47 +62,45 @@ static bool refuse_source(Session *session, const char *name) {
     return session_fail(session, status, &diag);
 }
 
-static int workflow_show(int argument_count, char **arguments) {
+static void show(VerbCall *call) {
     static const char *const hidden[] = {"source", NULL};
-    Session session;
-    Str version = STR_NULL;
-    bool is_source = false;
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"version", 0, OPTION_TEXT, &version, "VERSION", "the current one unless given"},
-        {"source", 0, OPTION_FLAG, &is_source, NULL, "print the source and nothing else"},
-    };
-    OptionTable table = {
-        .usage = "abide workflow show WORKFLOW [options]",
-        .about = "Shows a workflow, its configuration and its source.",
-        .example = "abide workflow show order\nabide workflow show order --source > order.flow",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Str base = session_path(&session, "/v1/workflows/%s", str_from(operands.items[0]), STR_NULL);
+    Session *session = &call->session;
+    bool is_source = verb_flag(call, "source");
     Buf path;
     buf_init(&path, 1 << 16);
-    buf_append_str(&path, base);
-    client_put_query(&path, "version", version);
-    if (session_get(&session, buf_str(&path))) {
-        Str source = field_text(session.answer.json, "source");
-        bool is_table = session.format == OUTPUT_TABLE;
-        if (!is_source) details_print(&session, session.answer.json, "name", hidden);
+    buf_append_str(&path,
+                   session_path(session, "/v1/workflows/%s", verb_operand(call, 0), STR_NULL));
+    client_put_query(&path, "version", verb_text(call, "version"));
+    if (session_get(session, buf_str(&path))) {
+        Str source = field_text(session->answer.json, "source");
+        bool is_table = session->format == OUTPUT_TABLE;
+        if (!is_source) details_print(session, session->answer.json, "name", hidden);
         if (source.len > 0 && (is_source || is_table)) print_source(source, !is_source, is_table);
-        if (source.len == 0 && is_source) (void)refuse_source(&session, operands.items[0]);
+        if (source.len == 0 && is_source) (void)refuse_source(session, call->operands.items[0]);
     }
     buf_done(&path);
-    return session_end(&session);
 }
+
+static const VerbOption show_options[] = {
+    {"version", 0, "VERSION", "the current one unless given", VALUE_TEXT, 0},
+    {"source", 0, NULL, "print the source and nothing else", VALUE_FLAG, 0},
+    {0},
+};
+
+static const Verb show_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide workflow show WORKFLOW [options]",
+    .about = "Shows a workflow, its configuration and its source.",
+    .example = "abide workflow show order\nabide workflow show order --source > order.flow",
+    .options = show_options,
+    .operand_min = 1,
+    .operand_max = 1,
+    .act = show,
+};
 
 static const CliCommand commands[] = {
     {"ls", "list workflows and their versions", NULL, NULL, &ls_verb},
-    {"show", "show a workflow and its source", workflow_show, NULL, NULL},
+    {"show", "show a workflow and its source", NULL, NULL, &show_verb},
 };
 
 const CliGroup workflow_group = {
@@ -199,31 +197,30 @@ static void deploy_file(Deployment *deployment, const char *file) {
     buf_done(&source);
 }
 
-int cli_deploy(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_CHANGES);
-    OptionTable table = {
-        .usage = "abide deploy FILE... [options]",
-        .about = "Deploys workflow files. Runs under way finish on the version they began with.\n"
-                 "Files with errors are reported and not deployed; the others are.",
-        .example = "abide deploy order.flow\nabide deploy flows/*.flow -o json",
-        .operand_min = 1,
-        .operand_max = 100000,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Deployment deployment = {.session = &session};
+static void deploy(VerbCall *call) {
+    Deployment deployment = {.session = &call->session};
+    JsonWriter *json = &deployment.json;
     buf_init(&deployment.text, CLIENT_ANSWER_MAX);
-    json_writer_init(&deployment.json, &deployment.text, STR("  "));
-    json_write_object_begin(&deployment.json);
-    json_write_key(&deployment.json, STR("items"));
-    json_write_array_begin(&deployment.json);
-    for (size_t i = 0; i < operands.count && !session_is_stopped(); i++)
-        deploy_file(&deployment, operands.items[i]);
-    json_write_array_end(&deployment.json);
-    json_write_object_end(&deployment.json);
-    if (session.format == OUTPUT_JSON) output_json_line(stdout, buf_str(&deployment.text));
+    json_writer_init(json, &deployment.text, STR("  "));
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < call->operands.count && !session_is_stopped(); i++)
+        deploy_file(&deployment, call->operands.items[i]);
+    json_write_array_end(json);
+    json_write_object_end(json);
+    if (call->session.format == OUTPUT_JSON) output_json_line(stdout, buf_str(&deployment.text));
     buf_done(&deployment.text);
-    return session_end(&session);
 }
+
+const Verb deploy_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide deploy FILE... [options]",
+    .about = "Deploys workflow files. Runs under way finish on the version they began with.\n"
+             "Files with errors are reported and not deployed; the others are.",
+    .example = "abide deploy order.flow\nabide deploy flows/*.flow -o json",
+    .operand_min = 1,
+    .operand_max = VERB_OPERANDS_MAX,
+    .use = SESSION_CHANGES,
+    .act = deploy,
+};

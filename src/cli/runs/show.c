@@ -355,36 +355,32 @@ static bool show_run(Session *session, Str id) {
     return is_ok && session_flush(session);
 }
 
-int wf_show(int argument_count, char **arguments) {
-    Session session;
-    bool is_following = false;
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"follow", 'f', OPTION_FLAG, &is_following, NULL,
-         "go on with the history, and what happens until it ends"},
-    };
-    OptionTable table = {
-        .usage = "abide wf show RUN [--follow] [options]",
-        .about = "Shows a run: its status, what it waits for and since when, when it wakes by "
-                 "itself, where its\nscript stands, its tasks and steps, its result or error, "
-                 "and what to do next.",
-        .example = "abide wf show order-7\nabide wf show order-7 --follow",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_parse(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    if (is_following) session.use = SESSION_CHANGES; // a store must be at work to be followed
-    code = session_connect(&session);
-    if (code != SESSION_GO_ON) return code;
-    Str id = str_from(operands.items[0]);
-    if (is_following && session.format == OUTPUT_JSON) (void)follow_print_log(&session, id);
-    else if (show_run(&session, id) && is_following) {
+static void show(VerbCall *call) {
+    Session *session = &call->session;
+    Str id = verb_operand(call, 0);
+    bool is_following = verb_flag(call, "follow");
+    if (is_following && session->format == OUTPUT_JSON) (void)follow_print_log(session, id);
+    else if (show_run(session, id) && is_following) {
         putchar('\n');
-        (void)follow_print_log(&session, id);
+        (void)follow_print_log(session, id);
     }
-    return session_end(&session);
 }
+
+static const VerbOption options[] = {
+    {"follow", 'f', NULL, "go on with the history, and what happens until it ends", VALUE_FLAG,
+     VERB_WORKS},
+    {0},
+};
+
+const Verb wf_show_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf show RUN [--follow] [options]",
+    .about = "Shows a run: its status, what it waits for and since when, when it wakes by "
+             "itself, where its\nscript stands, its tasks and steps, its result or error, "
+             "and what to do next.",
+    .example = "abide wf show order-7\nabide wf show order-7 --follow",
+    .options = options,
+    .operand_min = 1,
+    .operand_max = 1,
+    .act = show,
+};

@@ -1,14 +1,12 @@
 // abide wf: the group of commands about runs.
 //
-// Changes that take one id each are data (verb.h); what needs more is a function.
+// Commands are data (verb.h), some with a function for what they do with the answer.
 //
 // Not here: starting (runs/start.c), listing and showing (runs/list.c, runs/show.c).
 #include "cli/runs/wf.h"
 #include "base/array.h"
 #include "cli/commands/pending.h"
 #include "cli/runs/follow.h"
-#include "cli/verbs/body.h"
-#include "cli/verbs/verb.h"
 
 // ---- changes of many runs ----
 
@@ -69,8 +67,8 @@ static const Verb rm_verb = {
 };
 
 static const VerbOption cancel_options[] = {
-    {"reason", 'r', "TEXT", "kept in the run's history", VALUE_TEXT},
-    {"grace", 0, "DURATION", "time for cleanup, such as 30s", VALUE_TEXT},
+    {"reason", 'r', "TEXT", "kept in the run's history", VALUE_TEXT, 0},
+    {"grace", 0, "DURATION", "time for cleanup, such as 30s", VALUE_TEXT, 0},
     {0},
 };
 static const Verb cancel_verb = {
@@ -89,158 +87,137 @@ static const Verb cancel_verb = {
 
 // ---- rewind and fork ----
 
-typedef struct StepChoice {
-    Str step, id;
-    Str iteration; // a whole number; null: the last
-} StepChoice;
-
-static Str step_body(Session *session, const StepChoice *choice) {
-    Body body;
-    body_begin(&body, session);
-    body_put_text(&body, "step", choice->step);
-    body_put_raw(&body, "iteration", choice->iteration);
-    body_put_text(&body, "id", choice->id);
-    return body_end(&body);
+static bool put_step(VerbCall *call, Body *body) {
+    body_put_text(body, "step", verb_operand(call, 1));
+    return true;
 }
 
-static int wf_rewind(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_CHANGES);
-    StepChoice choice = {0};
-    const Option options[] = {
-        {"iteration", 'i', OPTION_TEXT, &choice.iteration, "N",
-         "which of several of that name, from 0; the last one unless given"},
-    };
-    OptionTable table = {
-        .usage = "abide wf rewind RUN STEP [options]",
-        .about = "Sets a run that has not ended back to a step, which is then done again.",
-        .example = "abide wf rewind order-7 charge\nabide wf rewind order-7 poll --iteration 0",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 2,
-        .operand_max = 2,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Str id = str_from(operands.items[0]);
-    choice.step = str_from(operands.items[1]);
-    if (session_check_number(&session, "iteration", choice.iteration) &&
-        session_post(&session, session_path(&session, "/v1/runs/%s/rewind", id, STR_NULL),
-                     step_body(&session, &choice))) {
-        if (session.format == OUTPUT_JSON) output_json(stdout, session.answer.json);
-        else if (session.format == OUTPUT_IDS) output_id(stdout, id);
-        else
-            printf("%.*s: set back to %.*s, %lld checkpoints dropped\n", STR_ARG(id),
-                   STR_ARG(choice.step), (long long)field_count(session.answer.json, "dropped"));
-    }
-    return session_end(&session);
+// True: it is done, and the caller says what came of it.
+static bool send_step(VerbCall *call) {
+    Session *session = &call->session;
+    Str body;
+    return verb_body(call, &body) &&
+           session_post(session,
+                        session_path(session, call->verb->path, verb_operand(call, 0), STR_NULL),
+                        body);
 }
 
-static int wf_fork(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_CHANGES);
-    StepChoice choice = {0};
-    const Option options[] = {
-        {"iteration", 'i', OPTION_TEXT, &choice.iteration, "N",
-         "which of several of that name, from 0; the last one unless given"},
-        {"id", 0, OPTION_TEXT, &choice.id, "ID", "id of the new run"},
-    };
-    OptionTable table = {
-        .usage = "abide wf fork RUN [STEP] [options]",
-        .about = "Starts a new run from a step of another one, which may have ended and is not "
-                 "changed.\nWithout a step it begins at the start.",
-        .example = "abide wf fork order-7 charge --id order-7-again\nabide wf fork order-7",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 2,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    Str id = str_from(operands.items[0]);
-    if (operands.count > 1) choice.step = str_from(operands.items[1]);
-    if (session_check_number(&session, "iteration", choice.iteration) &&
-        session_post(&session, session_path(&session, "/v1/runs/%s/fork", id, STR_NULL),
-                     step_body(&session, &choice))) {
-        if (session.format == OUTPUT_JSON) output_json(stdout, session.answer.json);
-        else output_json_line(stdout, field_text(session.answer.json, "id"));
-    }
-    return session_end(&session);
+static void rewind_run(VerbCall *call) {
+    Session *session = &call->session;
+    Str id = verb_operand(call, 0), step = verb_operand(call, 1);
+    if (send_step(call) && session_says_words(session, id))
+        printf("%.*s: set back to %.*s, %lld checkpoints dropped\n", STR_ARG(id), STR_ARG(step),
+               (long long)field_count(session->answer.json, "dropped"));
 }
+
+static void fork_run(VerbCall *call) {
+    if (!send_step(call)) return;
+    Str id = field_text(call->session.answer.json, "id");
+    if (session_says_words(&call->session, id)) output_json_line(stdout, id);
+}
+
+static const VerbOption fork_options[] = {
+    {"iteration", 'i', "N", "which of several of that name, from 0; the last one unless given",
+     VALUE_NUMBER, 0},
+    {"id", 0, "ID", "id of the new run", VALUE_TEXT, 0},
+    {0},
+};
+static const VerbOption rewind_options[] = {
+    {"iteration", 'i', "N", "which of several of that name, from 0; the last one unless given",
+     VALUE_NUMBER, 0},
+    {0},
+};
+
+static const Verb rewind_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf rewind RUN STEP [options]",
+    .about = "Sets a run that has not ended back to a step, which is then done again.",
+    .example = "abide wf rewind order-7 charge\nabide wf rewind order-7 poll --iteration 0",
+    .path = "/v1/runs/%s/rewind",
+    .options = rewind_options,
+    .operand_min = 2,
+    .operand_max = 2,
+    .put = put_step,
+    .use = SESSION_CHANGES,
+    .act = rewind_run,
+};
+
+static const Verb fork_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf fork RUN [STEP] [options]",
+    .about = "Starts a new run from a step of another one, which may have ended and is not "
+             "changed.\nWithout a step it begins at the start.",
+    .example = "abide wf fork order-7 charge --id order-7-again\nabide wf fork order-7",
+    .path = "/v1/runs/%s/fork",
+    .options = fork_options,
+    .operand_min = 1,
+    .operand_max = 2,
+    .put = put_step,
+    .use = SESSION_CHANGES,
+    .act = fork_run,
+};
 
 // ---- result and watch ----
 
-static int wf_result(int argument_count, char **arguments) {
-    Session session;
-    bool is_waiting = false;
-    Str limit = STR_NULL;
+static void print_result(VerbCall *call) {
+    Session *session = &call->session;
+    Str id = verb_operand(call, 0);
     int64_t limit_ms = 0;
-    session_init(&session, SESSION_READS);
-    const Option options[] = {
-        {"wait", 'w', OPTION_FLAG, &is_waiting, NULL, "wait for the end of the run"},
-        {"wait-limit", 0, OPTION_TEXT, &limit, "DURATION", "wait at most this long"},
-    };
-    OptionTable table = {
-        .usage = "abide wf result RUN [--wait] [options]",
-        .about = "Prints the result of a run as JSON. Exit code 1 when it failed, was cancelled, "
-                 "or has not ended.",
-        .example = "abide wf result order-7\nabide wf result order-7 --wait-limit 30s",
-        .options = options,
-        .option_count = COUNT_OF(options),
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_parse(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    if (is_waiting || !str_is_null(limit)) session.use = SESSION_CHANGES; // it must be at work
-    code = session_connect(&session);
-    if (code != SESSION_GO_ON) return code;
-    Str id = str_from(operands.items[0]);
-    bool is_ok = follow_read_limit(&session, "wait-limit", limit, &limit_ms);
-    if (is_ok && (is_waiting || limit_ms > 0)) is_ok = follow_to_end(&session, id, limit_ms);
+    bool is_ok = follow_read_limit(session, "wait-limit", verb_text(call, "wait-limit"), &limit_ms);
+    if (is_ok && (verb_flag(call, "wait") || limit_ms > 0))
+        is_ok = follow_to_end(session, id, limit_ms);
     else if (is_ok)
-        is_ok = session_get(&session, session_path(&session, "/v1/runs/%s/result", id, STR_NULL));
-    if (is_ok) (void)follow_print_result(&session, id);
-    return session_end(&session);
+        is_ok = session_get(session, session_path(session, "/v1/runs/%s/result", id, STR_NULL));
+    if (is_ok) (void)follow_print_result(session, id);
 }
 
-static int wf_watch(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_CHANGES);
-    OptionTable table = {
-        .usage = "abide wf watch RUN [options]",
-        .about = "Prints the history of a run, and what happens to it until it ends. With -o json "
-                 "each line is an object.\nExit code 1 when the run failed or was cancelled.",
-        .example = "abide wf watch order-7\nabide wf watch order-7 -o json",
-        .operand_min = 1,
-        .operand_max = 1,
-    };
-    Operands operands;
-    int code = session_begin(&session, &table, argument_count, arguments, &operands);
-    if (code != SESSION_GO_ON) return code;
-    (void)follow_print_log(&session, str_from(operands.items[0]));
-    return session_end(&session);
-}
+static const VerbOption result_options[] = {
+    {"wait", 'w', NULL, "wait for the end of the run", VALUE_FLAG, VERB_WORKS},
+    {"wait-limit", 0, "DURATION", "wait at most this long", VALUE_TEXT, VERB_WORKS},
+    {0},
+};
+static const Verb result_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf result RUN [--wait] [options]",
+    .about = "Prints the result of a run as JSON. Exit code 1 when it failed, was cancelled, "
+             "or has not ended.",
+    .example = "abide wf result order-7\nabide wf result order-7 --wait-limit 30s",
+    .options = result_options,
+    .operand_min = 1,
+    .operand_max = 1,
+    .act = print_result,
+};
+
+static void watch(VerbCall *call) { (void)follow_print_log(&call->session, verb_operand(call, 0)); }
+static const Verb watch_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf watch RUN [options]",
+    .about = "Prints the history of a run, and what happens to it until it ends. With -o json "
+             "each line is an object.\nExit code 1 when the run failed or was cancelled.",
+    .example = "abide wf watch order-7\nabide wf watch order-7 -o json",
+    .operand_min = 1,
+    .operand_max = 1,
+    .use = SESSION_CHANGES,
+    .act = watch,
+};
 
 static const CliCommand commands[] = {
-    {"start", "start a run", wf_start, NULL, NULL},
+    {"start", "start a run", NULL, NULL, &wf_start_verb},
     {"ls", "list runs", NULL, NULL, &wf_ls_verb},
-    {"show", "show a run: where it stands, what it waits for, its steps", wf_show, NULL, NULL},
-    {"result", "print the result of a run", wf_result, NULL, NULL},
-    {"watch", "follow what happens to a run", wf_watch, NULL, NULL},
+    {"show", "show a run: where it stands, what it waits for, its steps", NULL, NULL,
+     &wf_show_verb},
+    {"result", "print the result of a run", NULL, NULL, &result_verb},
+    {"watch", "follow what happens to a run", NULL, NULL, &watch_verb},
     {"cancel", "ask runs to end", NULL, NULL, &cancel_verb},
     {"pause", "hold runs", NULL, NULL, &pause_verb},
     {"resume", "let paused runs go on", NULL, NULL, &resume_verb},
     {"release", "take waiting runs out of memory", NULL, NULL, &release_verb},
     {"load", "bring released runs back into memory", NULL, NULL, &load_verb},
-    {"rewind", "set a run back to a step", wf_rewind, NULL, NULL},
-    {"fork", "start a new run from a step of another one", wf_fork, NULL, NULL},
+    {"rewind", "set a run back to a step", NULL, NULL, &rewind_verb},
+    {"fork", "start a new run from a step of another one", NULL, NULL, &fork_verb},
     {"rm", "remove ended runs", NULL, NULL, &rm_verb},
     {"signals", "list signals that a run has not taken", NULL, NULL, &wf_signals_verb},
-    {"rm-signals", "remove signals that a run has not taken", wf_rm_signals, NULL, NULL},
+    {"rm-signals", "remove signals that a run has not taken", NULL, NULL, &wf_rm_signals_verb},
 };
 
 const CliGroup wf_group = {

@@ -44,33 +44,23 @@ void body_name(const char *option, char ret_name[BODY_NAME_MAX]) {
         if (*at == '-') *at = '_';
 }
 
-static bool is_among(const char *name, const char *const *names) {
-    for (; *names != NULL; names++)
-        if (strcmp(name, *names) == 0) return true;
-    return false;
-}
-
-bool body_put_options(Body *body, const OptionTable *table, const char *const *others) {
-    for (size_t i = 0; i < table->option_count; i++) {
-        const Option *option = &table->options[i];
-        char name[BODY_NAME_MAX], plural[BODY_NAME_MAX + 1];
-        if (is_among(option->name, others)) continue;
-        body_name(option->name, name);
-        snprintf(plural, sizeof plural, "%ss", name);
-        const Str *text = option->target;
-        switch (option->kind) {
-        case OPTION_TEXT: body_put_text(body, name, *text); break;
-        case OPTION_NUMBER:
-            if (!session_check_number(body->session, option->name, *text)) return false;
-            body_put_raw(body, name, *text);
-            break;
-        case OPTION_TEXTS: body_put_texts(body, plural, option->target); break;
-        case OPTION_FLAG:
-            if (*(const bool *)option->target) body_put_raw(body, name, STR("true"));
-            break;
-        case OPTION_COUNT:
-        case OPTION_SIZE: UNREACHABLE();
-        }
+bool body_put_option(Body *body, const Option *option) {
+    char name[BODY_NAME_MAX], plural[BODY_NAME_MAX + 1];
+    body_name(option->name, name);
+    snprintf(plural, sizeof plural, "%ss", name);
+    const Str *text = option->target;
+    switch (option->kind) {
+    case OPTION_TEXT: body_put_text(body, name, *text); return true;
+    case OPTION_NUMBER:
+        if (!session_check_number(body->session, option->name, *text)) return false;
+        body_put_raw(body, name, *text);
+        return true;
+    case OPTION_TEXTS: body_put_texts(body, plural, option->target); return true;
+    case OPTION_FLAG:
+        if (*(const bool *)option->target) body_put_raw(body, name, STR("true"));
+        return true;
+    case OPTION_COUNT:
+    case OPTION_SIZE: break;
     }
-    return true;
+    UNREACHABLE();
 }

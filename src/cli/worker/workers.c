@@ -1,12 +1,13 @@
 // abide workers: who asks for tasks, what the nodes do themselves, and what nobody asks for.
 //
-// It is no list of one kind of thing, so it is no Verb: below the table of workers stand the
-// functions of each node and the tasks that wait in vain.
+// It is no list of one kind of thing: below the table of workers stand the functions of each node
+// and the tasks that wait in vain.
 //
 // Not here: doing tasks with a program (worker.c).
 #include "base/array.h"
-#include "cli/client/session.h"
+#include "cli/groups.h"
 #include "cli/runs/next.h"
+#include "cli/verbs/verb.h"
 
 static const TableColumn worker_columns[] = {
     {"WORKER", false, true}, {"NODE", false, true},      {"QUEUES", false, true},
@@ -74,25 +75,22 @@ static void print_workers(Session *session, const JsonValue *answer) {
             print_line(session, PAINT_YELLOW, next_unserved_text(&session->arena, one));
 }
 
-int cli_workers(int argument_count, char **arguments) {
-    Session session;
-    session_init(&session, SESSION_READS);
-    OptionTable table = {
-        .usage = "abide workers [options]",
-        .about = "Lists the workers that asked for tasks lately, which tasks the nodes do "
-                 "themselves, and\nthe tasks that nobody asks for.",
-        .example = "abide workers\nabide workers -o json",
-    };
-    Operands none;
-    int code = session_begin(&session, &table, argument_count, arguments, &none);
-    if (code != SESSION_GO_ON) return code;
-    if (session_get(&session, STR("/v1/workers"))) {
-        const JsonValue *answer = session.answer.json;
-        const JsonValue *workers = json_member(answer, STR("items"));
-        if (session.format == OUTPUT_JSON) output_json(stdout, answer);
-        else if (session.format == OUTPUT_TABLE) print_workers(&session, answer);
-        else if (workers != NULL)
-            JSON_EACH (worker, workers) output_id(stdout, field_text(worker, "id"));
-    }
-    return session_end(&session);
+static void show_workers(VerbCall *call) {
+    Session *session = &call->session;
+    if (!session_get(session, STR("/v1/workers"))) return;
+    const JsonValue *answer = session->answer.json;
+    const JsonValue *workers = json_member(answer, STR("items"));
+    if (session->format == OUTPUT_JSON) output_json(stdout, answer);
+    else if (session->format == OUTPUT_TABLE) print_workers(session, answer);
+    else if (workers != NULL)
+        JSON_EACH (worker, workers) output_id(stdout, field_text(worker, "id"));
 }
+
+const Verb workers_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide workers [options]",
+    .about = "Lists the workers that asked for tasks lately, which tasks the nodes do "
+             "themselves, and\nthe tasks that nobody asks for.",
+    .example = "abide workers\nabide workers -o json",
+    .act = show_workers,
+};

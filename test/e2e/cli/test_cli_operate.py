@@ -39,6 +39,20 @@ class QueueTest(CommandTest):
         self.assertEqual(self.ok("queue", "rm", "mail").out, "mail: unchanged: it had none\n")
         self.assertFalse(self.ok("queue", "show", "mail", "-o", "json").json["set"])
 
+    def test_many_at_once_lose_nothing(self):
+        given = {"queue": [("--max-running", "max_running", 7), ("--max-per-key", "max_per_key", 8), ("--rate", "rate_count", "9/1m")],
+                 "topic": [("--cap", "cap", 7), ("--expire", "expire", "8h"), ("--consume", "consume", "all")]}
+        setters = [threading.Thread(target=self.ok, args=(thing, "set", "shared", option, str(value)))
+                   for thing, options in given.items() for option, _, value in options]
+        for setter in setters:
+            setter.start()
+        for setter in setters:
+            setter.join()
+        queue = self.ok("queue", "show", "shared", "-o", "json").json
+        topic = self.ok("topic", "show", "shared", "-o", "json").json
+        self.assertEqual([queue[name] for _, name, _ in given["queue"]], [7, 8, 9])
+        self.assertEqual([topic[name] for _, name, _ in given["topic"]], [7, "8h", "all"])
+
     def test_what_is_refused(self):
         self.refused(2, "BAD_ARGUMENT", "queue", "set", "mail", "--rate", "10")
         self.refused(2, "BAD_DURATION", "queue", "set", "mail", "--rate", "10/often")
