@@ -8,6 +8,7 @@
 //   batch_new(world); op_add(world, OP_X); …  batch_run(world);                a batch of several
 //   the helpers below, which do the common ones and answer the Op
 #pragma once
+#include "base/array.h"
 #include "base/limits.h"
 #include "contract/dump.h"
 #include "store/reads.h"
@@ -158,7 +159,7 @@ void check_text(Str actual, const char *expected, const char *file, int line); /
 
 // Runs the cases of a group, or some of them where all would take too long; answers how many
 // failed.
-#define run_group(name, cases) run_cases((name), (cases), sizeof(cases) / sizeof((cases)[0]))
+#define run_group(name, cases) run_cases((name), (cases), COUNT_OF(cases))
 int run_cases(const char *name, const struct CMUnitTest *cases, size_t count);
 
 // ---- the groups, one per file ----

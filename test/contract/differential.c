@@ -15,6 +15,7 @@
 // fails, and is then printed with its seed.
 //
 // A new backend is one line in `backends`.
+#include "base/array.h"
 #include "base/containers/hash.h"
 #include "base/containers/map.h"
 #include "base/env.h"
@@ -51,7 +52,7 @@ static const Backend backends[] = {
 };
 
 enum {
-    BACKENDS = sizeof(backends) / sizeof(backends[0]),
+    BACKENDS = COUNT_OF(backends),
     SEEDS = 18,
     SEEDS_PER_POINT = 3,
     BATCHES = 260,

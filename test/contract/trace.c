@@ -1,5 +1,6 @@
 // Traces: see trace.h. Each `build_` function turns one number into one operation.
 #include "contract/trace.h"
+#include "base/array.h"
 #include "base/env.h"
 #include <stdlib.h>
 
@@ -236,7 +237,7 @@ static void build_turn(Maker *maker, Op *op) {
     TurnCommit *turn = &op->in.turn;
     const KnownRun *run = some_claim(maker, &turn->epoch);
     turn->run = run->key;
-    turn->next = nexts[pick(maker, sizeof(nexts) / sizeof(nexts[0]))];
+    turn->next = nexts[pick(maker, COUNT_OF(nexts))];
     turn->log_count = pick(maker, 4);
     turn->log = ARENA_ARRAY(maker->arena, LogRow, 4);
     for (size_t i = 0; i < turn->log_count; i++) turn->log[i] = some_entry(maker);
@@ -621,7 +622,7 @@ static const struct {
 
 static OpKind some_kind(uint64_t *random) {
     uint32_t total = 0;
-    for (size_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) total += weights[i].weight;
+    for (size_t i = 0; i < COUNT_OF(weights); i++) total += weights[i].weight;
     uint32_t place = (uint32_t)(random_next(random) % total);
     for (size_t i = 0;; i++) {
         if (place < weights[i].weight) return weights[i].kind;

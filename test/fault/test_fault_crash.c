@@ -5,6 +5,7 @@
 // Then the file is opened again. It must verify, and hold exactly the batches that were
 // acknowledged, or those and the one that was under way; and the rest of the script must lead to
 // the same end. Now and then the opening itself is interrupted as well.
+#include "base/array.h"
 #include "base/env.h"
 #include "fault/disk.h"
 #include "fault/script.h"
@@ -47,7 +48,7 @@ static int setup(void **state) {
 static void files_remove(const Crash *crash) {
     static const char *const names[] = {"", "-wal", "-shm", "-journal", "-lock"};
     char path[128];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(path, sizeof(path), "%s/test.db%s", crash->directory, names[i]);
         unlink(path);
     }

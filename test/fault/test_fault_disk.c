@@ -2,6 +2,7 @@
 //
 // The batch that met the fault answers an error and has done nothing, not even in part; when the
 // disk is well again the same batch and all that follow go through, and lead to the same end.
+#include "base/array.h"
 #include "fault/disk.h"
 #include "fault/script.h"
 #include "unit/unit.h"
@@ -32,7 +33,7 @@ static int setup(void **state) {
 static void files_remove(const Bench *bench) {
     static const char *const names[] = {"", "-wal", "-shm", "-journal", "-lock"};
     char path[128];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(path, sizeof(path), "%s/test.db%s", bench->directory, names[i]);
         unlink(path);
     }

@@ -7,6 +7,7 @@
 // any more. Then the power fails, in several ways each. Every image is opened again: it must
 // verify, and hold all batches that any of the processes acknowledged, and at most the one that was
 // under way.
+#include "base/array.h"
 #include "base/env.h"
 #include "fault/disk.h"
 #include "fault/script.h"
@@ -54,7 +55,7 @@ static int setup(void **state) {
 static void files_remove(const Story *story) {
     static const char *const names[] = {"", "-wal", "-shm", "-journal", "-lock"};
     char path[128];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(path, sizeof(path), "%s/test.db%s", story->directory, names[i]);
         unlink(path);
     }

@@ -1,6 +1,7 @@
 // Programs whose snapshots the decoder is fuzzed with: between them they hold every kind of thing.
 // An input's first byte names one; append only, or the corpus means something else.
 #pragma once
+#include "base/array.h"
 
 static const char *const snapshot_programs[] = {
     // 0: plain data, awaits, combinators
@@ -66,4 +67,4 @@ static const char *const snapshot_programs[] = {
     "const results = await Promise.allSettled([h(0), h(2), Task.run('z').catch(e => e.message)])\n"
     "return results.map(r => r.status + (r.reason?.cause ?? r.value)).concat(log)\n",
 };
-enum { SNAPSHOT_PROGRAM_COUNT = sizeof snapshot_programs / sizeof *snapshot_programs };
+enum { SNAPSHOT_PROGRAM_COUNT = COUNT_OF(snapshot_programs) };

@@ -1,5 +1,6 @@
 // Topics: the policies by which events are consumed and seen, their caps and expiry, and ids that
 // are taken once.
+#include "base/array.h"
 #include "contract/contract.h"
 
 // ---- the matrix: consume one or all, visible to all, after create, after wait ----
@@ -157,7 +158,7 @@ static void nonsense_policies_are_refused(void **state) {
                             {.name = STR("t"), .consume = -1},
                             {.name = STR("t"), .cap = -1},
                             {.name = STR("t"), .expire_ms = -1}};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         Op *op = op_new(world, OP_SET_TOPIC);
         op->in.set_topic.row = bad[i];
         op_run(world, op, ERR_INVALID);

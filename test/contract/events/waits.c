@@ -1,5 +1,6 @@
 // Waits: what wakes a parked run, and with what. Each way in which engines of this kind have lost,
 // doubled or misplaced an event has its test.
+#include "base/array.h"
 #include "contract/contract.h"
 
 static const ReadyRun *only_ready(const World *world) {
@@ -579,7 +580,7 @@ static void wait_for_nothing_or_for_nonsense_is_refused(void **state) {
                             {.kind = WAIT_EVENT},
                             {.kind = WAIT_TASK, .name = STR("no task")},
                             {.kind = WAIT_SIGNAL, .name = STR("x"), .deadline_at_ms = -1}};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         op = turn(world, claimed, NEXT_SUSPEND);
         set_waits(world, op, WAIT_FIRST, &bad[i], 1);
         op_run(world, op, ERR_INVALID);

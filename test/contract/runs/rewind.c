@@ -1,6 +1,7 @@
 // Setting scripts back to a step, and forking them: the snapshot and the deliveries of the turn
 // that began the step come back, what was begun since goes, and what had been begun before is not
 // lost.
+#include "base/array.h"
 #include "contract/contract.h"
 
 enum { KEEP = 3 };
@@ -105,7 +106,7 @@ static Op *fork_to(World *world, const char *step, Status expected) {
 static void snapshots_of_all_sizes_come_back(void **state) {
     World *world = *state;
     static const size_t sizes[] = {1, 700, 2048, 2049, 9000};
-    enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+    enum { SIZES = COUNT_OF(sizes) };
     char *snapshots[SIZES];
     Claimed claimed = start_flow(world, "r");
     for (int i = 0; i < SIZES; i++) {

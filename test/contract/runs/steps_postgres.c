@@ -2,6 +2,7 @@
 // store/postgres/steps.c.
 //
 // Each stands in a batch between two that behave; theirs must happen, once.
+#include "base/array.h"
 #include "contract/steps.h"
 #include "servers/postgres.h"
 #include <stdio.h>
@@ -73,7 +74,7 @@ static Op *run_between(World *world, const Claimed *claims, Part *part) {
 static void a_step_cannot_end_the_transaction_nor_spoil_the_connection(void **state) {
     World *world = *state;
     const Claimed claims[] = {create(world, "a"), create(world, "b"), create(world, "c")};
-    for (size_t i = 0; i < sizeof(misdeeds) / sizeof(misdeeds[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(misdeeds); i++) {
         for (int is_honest = 0; is_honest < 2; is_honest++) {
             Part part = {.sql = misdeeds[i].sql,
                          .more = misdeeds[i].more,
@@ -98,7 +99,7 @@ static void a_step_that_writes_to_the_store_is_evicted(void **state) {
                                          "CREATE TABLE mine (n int)",
                                          "UPDATE runs SET priority = 5 WHERE false"};
     const char *schema = strstr(world->url, "schema=") + strlen("schema=");
-    for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(writes); i++) {
         char sql[200];
         snprintf(sql, sizeof(sql), "SET LOCAL search_path = %s; %s", schema, writes[i]);
         Part part = {.sql = sql};

@@ -1,6 +1,7 @@
 // [store-batch-6] Terminal runs never change, except by being purged: every operation against every
 //      terminal
 // state. And starting: what an id or a key that exists already does.
+#include "base/array.h"
 #include "contract/contract.h"
 
 static void end_in(World *world, const char *id, RunState wanted) {
@@ -17,7 +18,7 @@ static void end_in(World *world, const char *id, RunState wanted) {
 static void add_turns(World *world, Claimed claimed) {
     const TurnNext all[] = {NEXT_CONTINUE,  NEXT_SUSPEND, NEXT_COMPLETE,    NEXT_FAIL,
                             NEXT_CANCELLED, NEXT_PAUSE,   NEXT_CONTINUE_AS, NEXT_RETRY};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
         Op *op = add_turn(world, claimed, all[i]);
         set_log(world, op, log_step("late", 9, 0, "1"));
         op->in.turn.result = STR("\"late\"");

@@ -1,6 +1,7 @@
 // Batches: the numbered promises [store-batch-1]-[store-batch-6], [store-8], [store-11] of batch.h
 // and store.h. Beside this file: [store-batch-7] in payloads.c, [store-9] in threads.c, [store-10]
 // in lists.c, [store-12] in files.c.
+#include "base/array.h"
 #include "contract/contract.h"
 #include "store/decorators/fault.h"
 
@@ -64,7 +65,7 @@ static void operations_without_names_are_invalid_and_change_nothing(void **state
     const OpKind kinds[] = {OP_JOIN,       OP_RENEW,       OP_LEAVE,        OP_CLAIM,   OP_DEFINE,
                             OP_CREATE_RUN, OP_CREATE_TASK, OP_CLAIM_TASKS,  OP_PUBLISH, OP_SIGNAL,
                             OP_SET_TOPIC,  OP_FORK,        OP_DESCRIBE_NODE};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) op_add(world, kinds[i]);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) op_add(world, kinds[i]);
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {
         assert_status(world->batch.ops[i]->out.status, ERR_INVALID);
@@ -309,7 +310,7 @@ static void stale_epoch_changes_nothing(void **state) {
     const TurnNext all[] = {NEXT_CONTINUE,  NEXT_SUSPEND, NEXT_COMPLETE,    NEXT_FAIL,
                             NEXT_CANCELLED, NEXT_PAUSE,   NEXT_CONTINUE_AS, NEXT_RETRY};
     batch_new(world);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
         Op *op = add_turn(world, claimed, all[i]);
         set_log(world, op, log_step("late", 9, 0, "1"));
         set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);

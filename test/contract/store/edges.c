@@ -4,6 +4,7 @@
 // `edges`; what only bounds how the engine does something is in `inner`, and is crossed all the
 // time by the suites that run under tiny limits (../meson.build) and by the simulator. A limit that
 // is in neither table fails a test here: a new one needs a place.
+#include "base/array.h"
 #include "contract/contract.h"
 
 #include "base/containers/vec.h"
@@ -238,7 +239,7 @@ static const LimitInfo *info_of(const char *limit) {
 
 static void each_limit_holds_at_its_edge(void **state) {
     World *world = *state;
-    for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(edges); i++) {
         const LimitInfo *info = info_of(edges[i].limit);
         uint32_t before = limits_get(info), n = edges[i].value > 0 ? edges[i].value : info->least;
         limits_set(info, n);
@@ -266,9 +267,9 @@ static void each_limit_has_a_test(void **state) {
     (void)state;
     for (size_t i = 0; i < limit_count; i++) {
         const char *limit = limit_infos[i].name;
-        bool has_edge = is_named(elsewhere, sizeof(elsewhere) / sizeof(elsewhere[0]), limit) ||
-                        is_named(inner, sizeof(inner) / sizeof(inner[0]), limit);
-        for (size_t j = 0; j < sizeof(edges) / sizeof(edges[0]); j++)
+        bool has_edge = is_named(elsewhere, COUNT_OF(elsewhere), limit) ||
+                        is_named(inner, COUNT_OF(inner), limit);
+        for (size_t j = 0; j < COUNT_OF(edges); j++)
             has_edge = has_edge || strcmp(edges[j].limit, limit) == 0;
         if (!has_edge) fail_msg("the limit %s has no test: give it a place in this file", limit);
     }

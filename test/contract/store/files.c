@@ -1,5 +1,6 @@
 // What only some stores can do. With a file: [store-12] damage and strangers' files, and a look
 // into every table.
+#include "base/array.h"
 #include "contract/steps.h"
 #include <sqlite3.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void step_can_neither_end_the_transaction_nor_touch_our_tables(void **sta
         "CREATE TRIGGER trap AFTER INSERT ON abide_runs BEGIN DELETE FROM abide_log; END",
         "CREATE INDEX abide_mine ON abide_runs(state)",
     };
-    for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(attacks); i++) {
         Part part = {.sql = attacks[i]};
         run_part(world, claimed, &part, OK);
         if (part.is_sql_good) fail_msg("allowed: %s", attacks[i]);
@@ -69,7 +70,7 @@ static void purged_run_leaves_no_row_in_any_table(void **state) {
     op_run(world, op, OK);
     const char *const names[] = {"runs",  "log",  "waiters", "cursors",
                                  "tasks", "tags", "dedupe",  "dead_letters"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         Str sql = arena_printf(&world->arena, "SELECT count(*) FROM abide_%s", names[i]);
         if (app_number(world, sql.data) != 0) fail_msg("%s has rows left", names[i]);
     }

@@ -2,6 +2,7 @@
 //      differ. Every
 // column that carries something of the caller's is tried with everything that stores of this kind
 // have spoiled: empty arrays, long integers, unicode, quotes, patterns of query languages.
+#include "base/array.h"
 #include "contract/contract.h"
 
 static const Str payloads[] = {
@@ -27,7 +28,7 @@ static const Str payloads[] = {
     STR("\"back\\\\slash and 'quote' and \\\"double\\\"\""),
     STR("not even JSON \x01\x02\x7f"),
 };
-enum { PAYLOAD_COUNT = sizeof(payloads) / sizeof(payloads[0]) };
+enum { PAYLOAD_COUNT = COUNT_OF(payloads) };
 
 // Run, task and event ids and names that need care.
 static const char *const odd_names[] = {
@@ -58,7 +59,7 @@ static const char *const odd_names[] = {
     "null",
     "\xe2\x80\xae right to left",
 };
-enum { ODD_COUNT = sizeof(odd_names) / sizeof(odd_names[0]) };
+enum { ODD_COUNT = COUNT_OF(odd_names) };
 
 #define assert_bytes(actual, expected) check_bytes((actual), (expected), __FILE__, __LINE__)
 static void check_bytes(Str actual, Str expected, const char *file, int line) {
@@ -301,7 +302,7 @@ static void snapshots_are_any_bytes(void **state) {
     char bytes[1024];
     for (size_t i = 0; i < sizeof(bytes); i++) bytes[i] = (char)(i * 7);
     const size_t sizes[] = {0, 1, 255, sizeof(bytes)};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         Op *op = turn(world, claimed, NEXT_CONTINUE);
         op->in.turn.snapshot = (Str){bytes, sizes[i]};
         op_run(world, op, OK);
@@ -424,7 +425,7 @@ static void numbers_keep_all_their_digits(void **state) {
     World *world = *state;
     Claimed claimed = create(world, "r1");
     const int64_t numbers[] = {INT64_MAX, INT64_MIN, 9007199254740993, -1, 0, 12345678901234567};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         LogRow entry = log_step("n", (int64_t)i, 0, "1");
         entry.iteration = entry.attempt = entry.slot = numbers[i];
         save_entry(world, claimed, entry);

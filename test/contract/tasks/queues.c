@@ -1,5 +1,6 @@
 // Queues: limits on what runs at a time, per queue and per concurrency key, rates, pauses; and that
 // what is held back comes forth, in order, in the operation that makes room for it.
+#include "base/array.h"
 #include "contract/contract.h"
 
 // ---- words ----
@@ -450,7 +451,7 @@ static void limits_out_of_range_are_refused(void **state) {
         {.rate_period_ms = 1},
         {.rate_count = 1, .rate_period_ms = LIMIT_DURATION_MS + 1},
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         Str before = world_dump(world);
         Op *op = op_new(world, OP_SET_QUEUE);
         op->in.set_queue.row = bad[i];

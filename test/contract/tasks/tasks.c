@@ -1,5 +1,6 @@
 // Tasks: queues, priorities, leases with fencing tokens, retries with backoff, time-outs, and the
 // run that waits for one.
+#include "base/array.h"
 #include "contract/contract.h"
 
 static Op *heartbeat(World *world, const TaskRow *task, int64_t lease_ms, Status expected) {
@@ -36,7 +37,7 @@ static void task_is_queued_leased_and_completed(void **state) {
 static void leased_tasks_of_all_sizes_are_known_as_they_are_stored(void **state) {
     World *world = *state;
     static const size_t sizes[] = {0, 1, 4000, 4096, 9000};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         TaskSpec spec = task_of(arena_printf(&world->arena, "t%zu", i).data);
         char *input = arena_alloc(&world->arena, sizes[i] + 1);
         memset(input, 'x', sizes[i]);

@@ -1,5 +1,6 @@
 // `export const config` and retry policies, on an engine with a clock of its own: that each key
 // takes effect, and what counts where a start says something else. Compiled once per store.
+#include "base/array.h"
 #include "unit/api/flows.h"
 
 static const int64_t begin_ms = 1800000000000;
@@ -311,7 +312,7 @@ static void input_that_does_not_fit_starts_nothing(void **state) {
     start(fixture, "main", "good", "{\"n\":1}");
     expect_result(fixture, "good", ABIDE_OK, "1");
     static const char *const bad[] = {NULL, "null", "{}", "{\"n\":0}", "{\"n\":1.5}", "[]"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         int code = abide_start(fixture->engine, "main", bad[i], &(abide_start_options){.id = "bad"},
                                NULL, &error);
         assert_int_equal(code, ABIDE_INVALID);

@@ -1,4 +1,5 @@
 // Bad input to the C library: a clear error with a stable code, and nothing has changed (P10).
+#include "base/array.h"
 #include "unit/api/api.h"
 #include <signal.h>
 #include <sqlite3.h>
@@ -146,7 +147,7 @@ static void bad_options_are_refused_at_open(void **state) {
         {.run_retention = "x"},   {.max_resident_runs = -2},    {.cancel_grace = "-1s"},
         {.event_retention = "?"}, {.store_retry_delay = "1 x"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_int_equal(abide_open("memory:", &bad[i], &engine, &error), ABIDE_INVALID);
         assert_true(error.message[0] != 0);
     }

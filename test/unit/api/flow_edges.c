@@ -1,6 +1,7 @@
 // The edges of scripts on the engine: what the continuation design names (failures under every
 // combinator, deleted timers, fire and forget, late losers), fairness, versions, damage, and bad
 // input. Compiled once per store. Crashes at every store call are the simulator's.
+#include "base/array.h"
 #include "unit/api/flows.h"
 #include <sqlite3.h>
 
@@ -83,7 +84,7 @@ static void joining_a_hundred_tasks_takes_two_turns(void **state) {
         "(await Promise.allSettled([...items, Task.run('broken')])).length - 1",
         "(await Task.any(items.map((_, i) => Task.run('broken', i))).catch(e => e)).errors.length",
     };
-    for (size_t i = 0; i < sizeof joins / sizeof joins[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(joins); i++) {
         char source[400], id[8];
         int64_t before = turns_of(fixture);
         const char *items = i == 3 ? "Array.from({length: 100})"

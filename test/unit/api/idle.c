@@ -1,5 +1,6 @@
 // Idle runs through the C library: when they are idle, when they leave memory, how they come back.
 // Every case runs with a C function and with a script; the clock is virtual, so nothing waits.
+#include "base/array.h"
 #include "unit/api/api.h"
 
 static const int64_t begin_ms = 1800000000000;
@@ -675,7 +676,7 @@ static void bad_options_are_refused(void **state) {
         {.idle_timeouts = "a=1s,,b=2s"},  {.max_resident_memory = -2},
     };
     (void)fixture;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         abide_engine *engine;
         abide_error error;
         assert_int_equal(abide_open("memory:", &bad[i], &engine, &error), ABIDE_INVALID);

@@ -1,5 +1,6 @@
 // Schedules through the C library, on the real clock: nothing here waits longer than it takes.
 // Compiled once per store.
+#include "base/array.h"
 #include "unit/api/api.h"
 #include <stdatomic.h>
 #include <time.h>
@@ -215,7 +216,7 @@ static void bad_schedules_are_refused_with_a_name(void **state) {
         {{.workflow = "none", .every = "1h"}, ABIDE_NOT_FOUND, "WORKFLOW_NOT_FOUND"},
         {{.every = "1h"}, ABIDE_INVALID, "BAD_NAME"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         abide_error error;
         int code = abide_schedule_set(fixture->engine, "s", &cases[i].schedule, &error);
         assert_int_equal(code, cases[i].code);

@@ -1,5 +1,6 @@
 // What the options of an engine do, and what the store knows of workflows in C, through the C
 // library.
+#include "base/array.h"
 #include "unit/api/api.h"
 
 static const int64_t begin_ms = 1800000000000;
@@ -217,7 +218,7 @@ static void impossible_settings_are_refused_by_name(void **state) {
                                         "store_retry_max_delay", "default_consume",
                                         "default_consume",       "max_pending_events_per_topic",
                                         "store_retry_attempts"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         abide_engine *engine = NULL;
         abide_error error;
         assert_int_equal(abide_open("memory:", &bad[i], &engine, &error), ABIDE_INVALID);

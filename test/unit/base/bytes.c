@@ -1,11 +1,12 @@
 // Bytes: round trips, and readers that never run past their end.
 #include "base/containers/bytes.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "unit/unit.h"
 
 static const uint64_t samples[] = {
     0, 1, 127, 128, 16383, 16384, UINT32_MAX, 1ull << 32, (1ull << 63) - 1, 1ull << 63, UINT64_MAX};
-enum { SAMPLE_COUNT = sizeof(samples) / sizeof(samples[0]) };
+enum { SAMPLE_COUNT = COUNT_OF(samples) };
 
 static void numbers_come_back_as_they_went_in(void **state) {
     (void)state;
@@ -99,7 +100,7 @@ static void varints_that_are_overlong_or_too_large_are_bad(void **state) {
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10},
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11},
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         ByteReader reader = bytes_reader(bad[i]);
         bytes_get_varint(&reader);
         assert_true(reader.is_bad);

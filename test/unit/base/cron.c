@@ -3,6 +3,7 @@
 //
 // The instants were computed by walking minute by minute through the local times of Python's
 // zoneinfo.
+#include "base/array.h"
 #include "unit/unit.h"
 
 #include "base/env.h"
@@ -166,7 +167,7 @@ static const struct {
 
 static void ticks_are_those_of_the_local_clock(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof(firings) / sizeof(firings[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(firings); i++) {
         TimeZone *zone = load(firings[i].zone);
         Cron cron = parse(firings[i].text);
         int64_t at_ms = instant(firings[i].after);
@@ -227,7 +228,7 @@ static void nicknames_stand_for_expressions(void **state) {
     } pairs[] = {{"@hourly", "0 * * * *"},  {"@daily", "0 0 * * *"},   {"@midnight", "0 0 * * *"},
                  {"@weekly", "0 0 * * 0"},  {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"},
                  {"@annually", "0 0 1 1 *"}};
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         Cron nickname = parse(pairs[i].nickname), cron = parse(pairs[i].text);
         assert_same_cron(&nickname, &cron);
     }
@@ -276,7 +277,7 @@ static void bad_expressions_are_refused_by_field_and_text(void **state) {
         {"@reboot", "@daily", "@reboot"},
         {"@", "@daily", "@"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Cron cron;
         Diag diag = {0};
         Status status = cron_parse(str_from(cases[i].text), &cron, &diag);
@@ -297,7 +298,7 @@ static void bad_expressions_are_refused_by_field_and_text(void **state) {
 static void days_that_never_come_are_refused(void **state) {
     (void)state;
     const char *texts[] = {"0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0 0 30-31 FEB *"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         Cron cron;
         Diag diag = {0};
         assert_status(cron_parse(str_from(texts[i]), &cron, &diag), ERR_INVALID);
@@ -327,8 +328,8 @@ static void ticks_do_not_depend_on_where_one_asks_from(void **state) {
     const char *texts[] = {"30 2 * * *", "*/20 * * * *", "0 */3 * * 1-5", "15 1,2 25-31 3,10 *"};
     const char *names[] = {"Europe/Berlin", "Australia/Lord_Howe", "America/New_York"};
     uint64_t seed = 5;
-    for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
-        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+    for (size_t t = 0; t < COUNT_OF(texts); t++) {
+        for (size_t n = 0; n < COUNT_OF(names); n++) {
             TimeZone *zone = load(names[n]);
             Cron cron = parse(texts[t]);
             int64_t at_ms = instant("2026-03-20T00:00:00Z");

@@ -1,5 +1,6 @@
 // Durations and instants: accepted forms, refused ones, and the calendar.
 #include "base/time/duration.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "base/limits.h"
 #include "unit/unit.h"
@@ -41,7 +42,7 @@ static void durations_are_read_in_every_documented_form(void **state) {
         {"0.00000000000000000000000000000001", 1},
         {"1.000000000000000000000000000000", 1000},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t ms = -1;
         Diag diag;
         assert_ok(duration_parse(str_from(cases[i].text), &ms, &diag));
@@ -97,7 +98,7 @@ static void anything_else_is_a_bad_duration_that_names_the_text(void **state) {
         "1ms1s",
         "5ss",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         int64_t ms = -1;
         Diag diag;
         assert_status(duration_parse(str_from(bad[i]), &ms, &diag), ERR_INVALID);
@@ -133,7 +134,7 @@ static void durations_print_in_the_form_that_reads_back(void **state) {
         {INT64_MAX, "106751991167d7h12m55.807s"},
         {INT64_MIN, "-106751991167d7h12m55.808s"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[INSTANT_TEXT_MAX];
         assert_int_equal(duration_format(cases[i].ms, text), strlen(cases[i].text));
         assert_string_equal(text, cases[i].text);
@@ -170,7 +171,7 @@ static void instants_are_read_with_offsets_and_fractions(void **state) {
         {"1970-01-01T00:00:00.1Z", 100},
         {"1970-01-01T00:00:00.0009Z", 0},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t ms = 12345;
         assert_ok(instant_parse(str_from(cases[i].text), &ms, NULL));
         assert_int_equal(ms, cases[i].ms);
@@ -204,7 +205,7 @@ static void anything_else_is_a_bad_time_that_names_the_text(void **state) {
         "+2026-01-01T00:00:00Z",
         "1763235224",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         int64_t ms = -1;
         Diag diag;
         assert_status(instant_parse(str_from(bad[i]), &ms, &diag), ERR_INVALID);

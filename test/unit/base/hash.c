@@ -1,5 +1,6 @@
 // Hashes: published test vectors, and the ways of feeding them that must agree.
 #include "base/containers/hash.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "unit/unit.h"
 
@@ -14,7 +15,7 @@ static void sha256_gives_the_published_digests(void **state) {
          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
     };
     char hex[SHA256_HEX_SIZE + 1];
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(vectors); i++) {
         sha256_hex(str_from(vectors[i][0]), hex);
         assert_string_equal(hex, vectors[i][1]);
     }

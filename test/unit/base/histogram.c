@@ -1,5 +1,6 @@
 // Histograms: bounds, sums, and threads that add at once.
 #include "base/containers/histogram.h"
+#include "base/array.h"
 #include "unit/unit.h"
 #include <pthread.h>
 
@@ -7,7 +8,7 @@ static void values_fall_to_the_first_bound_that_reaches_them(void **state) {
     (void)state;
     Histogram histogram = {0};
     static const int64_t values[] = {0, 1, 2, 3, 4, 5, 4096, 4097, INT64_C(1) << 40, -5};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(values); i++)
         histogram_add(&histogram, &histogram_sizes, values[i]);
     HistogramReading reading;
     histogram_read(&histogram, &histogram_sizes, &reading);

@@ -1,5 +1,6 @@
 // Numbers: ECMAScript's text for doubles, and correctly rounded reading.
 #include "base/text/number.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "base/text/number_powers.h"
 #include "unit/unit.h"
@@ -72,7 +73,7 @@ static void doubles_print_as_ecmascript_prints_them(void **state) {
         {0.000001234, "0.000001234"},
         {1.7976931348623155e308, "1.7976931348623155e+308"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[NUMBER_TEXT_MAX];
         assert_int_equal(number_format(cases[i].value, text), strlen(cases[i].text));
         assert_string_equal(text, cases[i].text);
@@ -170,7 +171,7 @@ static void literals_are_read_as_long_as_they_last(void **state) {
         {"-.e1", 0, 0},    {" 1", 0, 0},         {"Infinity", 0, 0}, {"nan", 0, 0},
         {"1,5", 1, 1},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double value = 0;
         assert_int_equal(number_parse(cases[i].text, strlen(cases[i].text), &value), cases[i].used);
         assert_true(value == cases[i].value);
@@ -319,7 +320,7 @@ static void a_count_is_all_digits_and_within_its_limit(void **state) {
         {"9223372036854775808", INT64_MAX, -1},
         {"99999999999999999999999", INT64_MAX, -1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t value = -7;
         bool is_good = number_parse_count(str_from(cases[i].text), cases[i].max, &value);
         assert_int_equal(is_good, cases[i].expected >= 0);

@@ -1,11 +1,12 @@
 // Suggestions: which name is near, and which is not.
 #include "base/text/suggest.h"
+#include "base/array.h"
 #include "unit/unit.h"
 
 static const char *const names[] = {"charge", "refund", "sendMail", "pay"};
 
 static const char *nearest(const char *word) {
-    return suggest_nearest(str_from(word), names, sizeof names / sizeof *names);
+    return suggest_nearest(str_from(word), names, COUNT_OF(names));
 }
 
 static void letters_put_in_left_out_or_replaced_are_near(void **state) {

@@ -1,4 +1,5 @@
 // Str, UTF-8, Diag, status names, log lines.
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/text/utf.h"
@@ -50,7 +51,7 @@ static void valid_utf8_is_accepted_to_the_end(void **state) {
         "gr\xc3\xbc\xc3\x9f",
         "\xf0\x9f\x98\x80 smile",
     };
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
         assert_true(utf8_is_valid(str_from(good[i])));
     }
     assert_true(utf8_is_valid(STR("nul \0 inside")));
@@ -80,7 +81,7 @@ static void invalid_utf8_is_cut_where_it_starts(void **state) {
         "\xe1\x80"
         "a",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         for (size_t before = 0; before < 20; before++) {
             char text[32];
             memset(text, 'x', before);

@@ -3,6 +3,7 @@
 //
 // The expectations were computed with Python's zoneinfo; the places and years are ones whose rules
 // are settled.
+#include "base/array.h"
 #include "unit/unit.h"
 
 #include "base/containers/buf.h"
@@ -72,7 +73,7 @@ static const struct {
 
 static void offsets_are_those_of_the_place_and_time(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(offsets); i++) {
         TimeZone *zone = load(offsets[i].zone);
         int64_t offset_ms = timezone_offset_ms(zone, instant(offsets[i].at));
         if (offset_ms != offsets[i].offset_s * 1000) {
@@ -126,7 +127,7 @@ static int instants_of(const TimeZone *zone, int64_t local_ms, int64_t ret_insta
 
 static void local_times_exist_never_once_or_twice(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof(locals) / sizeof(locals[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(locals); i++) {
         TimeZone *zone = load(locals[i].zone);
         int64_t found[2] = {0, 0};
         int count = instants_of(zone, instant(locals[i].local), found);
@@ -146,7 +147,7 @@ static void spans_follow_one_another(void **state) {
     const char *names[] = {"Europe/Berlin", "Australia/Sydney", "America/Santiago",
                            "Asia/Kolkata",  "Europe/Dublin",    "UTC",
                            "Asia/Gaza",     "Africa/Casablanca"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         TimeZone *zone = load(names[i]);
         ZoneSpan span = timezone_span(zone, instant("1800-01-01T00:00:00Z"));
         assert_int_equal(span.start_ms, INT64_MIN);
@@ -190,7 +191,7 @@ static void names_with_tricks_are_refused(void **state) {
                            "Europe\\Berlin",
                            "\xc3\xa9",
                            "~"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         TimeZone *zone = NULL;
         Diag diag = {0};
         assert_status(timezone_load(str_from(names[i]), &zone, &diag), ERR_INVALID);
@@ -208,7 +209,7 @@ static void names_with_tricks_are_refused(void **state) {
 static void what_is_no_zone_is_refused(void **state) {
     (void)state;
     const char *names[] = {"Europe/Atlantis", "Europe", "leapseconds", "tzdata", "utc/UTC"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         TimeZone *zone = NULL;
         Diag diag = {0};
         assert_status(timezone_load(str_from(names[i]), &zone, &diag), ERR_INVALID);
@@ -346,7 +347,7 @@ static void unreadable_rules_are_refused(void **state) {
                              "ABC0:60",
                              "ABC0DEF,M3.5.0,",
                              "ABC0DEF,99999999999,1"};
-    for (size_t i = 0; i < sizeof(footers) / sizeof(footers[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(footers); i++) {
         Made made = good;
         made.footer = footers[i];
         assert_damaged(&made);
@@ -372,7 +373,7 @@ static void rules_of_every_form_are_understood(void **state) {
         {"ABC0DEF0,M3.5.0,M10.5.0", "2027-07-01T00:00:00Z", 0},
         {"", "2027-07-01T00:00:00Z", 0},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Made made = {.version = '3', .offsets = {0}, .type_count = 1, .footer = cases[i].footer};
         TimeZone *zone = NULL;
         assert_ok(parse(&made, &zone, NULL));

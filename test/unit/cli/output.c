@@ -1,5 +1,6 @@
 // Output: columns of text, tables that fit, times as people say them.
 #include "cli/output/output.h"
+#include "base/array.h"
 #include "unit/unit.h"
 #include <locale.h>
 #include <stdio.h>
@@ -125,7 +126,7 @@ static void times_are_told_from_now(void **state) {
     Arena arena;
     arena_init(&arena);
     const int64_t now_ms = 1763251200000;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Str text = output_relative(&arena, now_ms, now_ms + cases[i].distance_ms);
         assert_string_equal(arena_cstr(&arena, text), cases[i].text);
     }

@@ -1,5 +1,6 @@
 // The TOML reader: what it accepts, and what it says of everything else.
 #include "cli/settings/toml.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "unit/unit.h"
 #include <math.h>
@@ -101,7 +102,7 @@ static void numbers_and_booleans(void **state) {
                     {"0x7fffffffffffffff", INT64_MAX},
                     {"0x00f", 15},
                     {"0b0000_0001", 1}};
-    for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(integers); i++) {
         assert_int_equal(value_of(f, integers[i].text)->kind, TOML_INTEGER);
         assert_int_equal(value_of(f, integers[i].text)->integer, integers[i].value);
     }
@@ -122,7 +123,7 @@ static void numbers_and_booleans(void **state) {
                    "0000000000000000000000000000000000000000000000000000000000000000000000000000"
                    "00000000000000000000000000000000000000000000000000000000000000000000001e217",
                    1}};
-    for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(floats); i++) {
         assert_int_equal(value_of(f, floats[i].text)->kind, TOML_FLOAT);
         assert_true(value_of(f, floats[i].text)->number == floats[i].value);
     }
@@ -262,7 +263,7 @@ static void malformed_numbers_are_no_values(void **state) {
         "-9223372036854775809",
         "0x8000000000000000",
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         Str text = arena_printf(&f->arena, "a = %s", texts[i]);
         assert_bad(f, text, "1:5", "no value");
     }

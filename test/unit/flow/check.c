@@ -1,5 +1,6 @@
 // The check of a file: what cannot work is found with its place, and nothing else is.
 #include "flow/check/check.h"
+#include "base/array.h"
 #include "flow/flow.h"
 #include "flow/lexer/report.h"
 #include "unit/unit.h"
@@ -66,7 +67,7 @@ static void check_cases(const Case *cases, size_t count) {
     }
 }
 
-#define CHECK_CASES(cases) check_cases(cases, sizeof cases / sizeof cases[0])
+#define CHECK_CASES(cases) check_cases(cases, COUNT_OF(cases))
 
 static void names_that_are_declared_nowhere_are_errors(void **state) {
     (void)state;

@@ -1,6 +1,7 @@
 // `export const config`: every key at its edges, each fault at its own place, and whether the
 // documentation knows the same keys.
 #include "flow/check/config.h"
+#include "base/array.h"
 #include "flow/flow.h"
 #include "flow/lexer/report.h"
 #include "unit/unit.h"
@@ -110,7 +111,7 @@ static void each_fault_is_reported_at_its_place(void **state) {
          NULL},
         {"ttl: 1, priority: 2, ttl: 3", "ttl", "`ttl` is given twice", NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_fault(&cases[i]);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) check_fault(&cases[i]);
 }
 
 static void all_faults_of_a_file_are_reported(void **state) {

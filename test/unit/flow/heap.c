@@ -1,4 +1,5 @@
 // The heap and strings of the Flow VM, driven through a VM without a program running.
+#include "base/array.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
 #include "unit/unit.h"
@@ -107,7 +108,7 @@ static void text_survives_utf8_both_ways(void **state) {
     Fixture f = fixture_new(1 << 26);
     static const char *const samples[] = {"", "a", "caf\xC3\xA9", "\xF0\x9F\x98\x80!",
                                           "\xED\xA0\x80" /* a lone surrogate, WTF-8 */};
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
         Buf out;
         buf_init(&out, 1 << 10);
         flow_string_to_utf8(f.vm, text(f.vm, samples[i]), &out);
@@ -136,7 +137,7 @@ static void array_indices_are_recognised(void **state) {
         bool is_index;
     } cases[] = {{"0", true},   {"7", true},   {"4294967294", true}, {"4294967295", false},
                  {"01", false}, {"-1", false}, {"1.0", false},       {"", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         uint32_t index;
         assert_int_equal(flow_string_to_index(text(f.vm, cases[i].text), &index),
                          cases[i].is_index);

@@ -3,6 +3,7 @@
 // is allowed, or hold the thread: a slice ends because everything is paid for.
 //
 // Whoever looks for more runs it with a larger ABIDE_TEST_SCALE: each percent is CASES / 100 cases.
+#include "base/array.h"
 #include "unit/flow/vm.h"
 
 enum {
@@ -25,7 +26,7 @@ static uint32_t draw(Random *random, uint32_t below) {
 static const char *pick(Random *random, const char *const *words, size_t count) {
     return words[draw(random, (uint32_t)count)];
 }
-#define PICK(random, words) pick((random), (words), sizeof(words) / sizeof *(words))
+#define PICK(random, words) pick((random), (words), COUNT_OF(words))
 
 typedef struct Text { // of the program under construction
     char data[SOURCE_MAX];

@@ -1,6 +1,7 @@
 // Lexer: tokens, their values and positions; white space, comments, identifiers, numbers,
 // strings, templates and regular expressions.
 #include "flow/lexer/lexer.h"
+#include "base/array.h"
 #include "base/text/number.h"
 #include "flow/lexer/unicode_id.h"
 #include "unit/unit.h"
@@ -149,7 +150,7 @@ static void identifier_classes_follow_unicode(void **state) {
         {0x20000, true, true},  {0x1D7CE, false, true},  {0x10FFFF, false, false},
         {0xE0100, false, true}, {0x1F600, false, false},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(unicode_is_id_start(cases[i].code), cases[i].starts);
         assert_int_equal(unicode_is_id_continue(cases[i].code), cases[i].continues);
     }
@@ -231,7 +232,7 @@ static void numbers_have_their_value(void **state) {
         {"0x200000000000010000000000000000", 0x1p117},
         {"0x200000000000010000000000000001", 0x1p117 + 0x1p65},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
         if (number_of(cases[i].text) != cases[i].value) {
             print_error("%s: %.17g\n", cases[i].text, number_of(cases[i].text));
             fail();
@@ -245,7 +246,7 @@ static void bigints_keep_their_digits(void **state) {
         {"1_000n", "1000"}, {"0xFFn", "0xff"},
         {"0B1_0n", "0b10"}, {"123456789012345678901234567890n", "123456789012345678901234567890"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Scan scan;
         scan_begin(&scan, str_from(cases[i][0]));
         assert_int_equal(scan.token.kind, TOKEN_BIGINT);
@@ -278,7 +279,7 @@ static void strings_have_their_value(void **state) {
         {"'\xC3\xA9\\\xC3\xA9'", {"\xC3\xA9\xC3\xA9", 4}},
         {"'\xE2\x80\xA8'", {"\xE2\x80\xA8", 3}},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Scan scan;
         scan_begin(&scan, str_from(cases[i].text));
         assert_int_equal(scan.token.kind, TOKEN_STRING);
@@ -326,7 +327,7 @@ static void a_malformed_token_is_reported_once(void **state) {
         "'abc", "\"a\nb\"", "`abc", "0x",      "1__0", "3in",           "3\xC3\xA9",
         "@",    "/* abc",   "\\",   "\\ud800", "#",    "'\\u{110000}'", "\xE2\x82\xAC",
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Scan scan;
         scan_begin(&scan, str_from(cases[i]));
         assert_int_equal(scan.token.kind, TOKEN_ERROR);

@@ -1,4 +1,5 @@
 // Parser: the tree of every construct, the forms of a file, positions and limits.
+#include "base/array.h"
 #include "unit/flow/text.h"
 
 static void literals(void **state) {
@@ -336,7 +337,7 @@ static void a_file_has_one_of_three_forms(void **state) {
         {"export default inputs => inputs; const helper = 1", FORM_DEFAULT, 1},
         {"async function main() {} export default main", FORM_DEFAULT, 1},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         uint32_t count = 0;
         assert_int_equal(form_of(cases[i].text, &count), cases[i].form);
         assert_int_equal(count, cases[i].count);
@@ -482,7 +483,7 @@ static Str repeated(Parsed *owner, const char *head, const char *piece, size_t c
 static void long_operator_runs_are_flat(void **state) {
     (void)state;
     static const char *const pieces[] = {"1+", "a&&", "a??", "a,", "a*b-", "'x'+", "a<", "f(),"};
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(pieces); i++) {
         Parsed text;
         repeated(&text, "return ", pieces[i], 20000);
         buf_append_cstr(&text.text, "1");
@@ -549,7 +550,7 @@ static void deep_nesting_is_an_error(void **state) {
         "%a(",
         "return(",
     };
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(pieces); i++) {
         Parsed text;
         Parsed parsed;
         parse_bytes(&parsed, repeated(&text, "", pieces[i], 10000), FLOW_PARSE_WORKFLOW);
@@ -558,7 +559,7 @@ static void deep_nesting_is_an_error(void **state) {
         buf_done(&text.text);
     }
     static const char *const links[] = {".b", "[0]", "()", "``", "?.b", "?.()"};
-    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(links); i++) {
         Parsed text;
         Parsed parsed;
         parse_bytes(&parsed, repeated(&text, "a", links[i], 10000), FLOW_PARSE_WORKFLOW);

@@ -2,6 +2,7 @@
 //
 // Each program waits for awaitable 1 (and more), which is then rejected; what its stack shows is
 // compared, straight through and after a snapshot at the await.
+#include "base/array.h"
 #include "base/containers/buf.h"
 #include "unit/flow/vm.h"
 
@@ -90,7 +91,7 @@ static void combinators_lead_to_who_awaits_them(void **state) {
         "await Promise.race([Timer.delay(1), Task.run('x')]);",
         "await Task.all([Timer.delay(1), Task.run('x')]);",
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < COUNT_OF(all); i++)
         assert_rejection((Rejection){all[i], "TaskError", 2},
                          "TaskError: no\n    at async test.flow:1:1");
     assert_stack("async function f() { await Promise.all([g()]); }\n"

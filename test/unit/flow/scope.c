@@ -1,4 +1,5 @@
 // Scope analysis: which variable a name means, where it lives, and what is refused.
+#include "base/array.h"
 #include "unit/flow/text.h"
 #include <stdio.h>
 
@@ -369,7 +370,7 @@ static void names_of_other_hosts_are_refused_with_a_hint(void **state) {
     static const char *const names[] = {"require",     "eval",   "Proxy",   "SharedArrayBuffer",
                                         "WebAssembly", "fetch",  "process", "setTimeout",
                                         "setInterval", "window", "Buffer",  "XMLHttpRequest"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         char text[100];
         snprintf(text, sizeof(text), "const a = %s", names[i]);
         Parsed parsed;

@@ -1,5 +1,6 @@
 // Snapshots: every kind of thing a script can hold survives, at every single instruction; what is
 // wrong with bytes, versions and sizes is said.
+#include "base/array.h"
 #include "base/containers/bytes.h"
 #include "base/containers/hash.h"
 #include "flow/realm/realm.h"
@@ -709,7 +710,7 @@ static void visit(Walk *walk, FlowValue value, FlowKey key) {
         fail_msg("a built-in without a path: %.*s", is_text ? (int)name->cell.aux : 1,
                  is_text ? (const char *)name->latin1 : "?");
     }
-    assert_true(walk->count < sizeof walk->objects / sizeof *walk->objects);
+    assert_true(walk->count < COUNT_OF(walk->objects));
     walk->objects[walk->count++] = flow_as_object(value);
 }
 

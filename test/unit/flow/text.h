@@ -1,5 +1,6 @@
 // What the tests of the language's front end share: parse a text, look at the tree or the errors.
 #pragma once
+#include "base/array.h"
 #include "flow/parser/parse.h"
 #include "unit/unit.h"
 
@@ -50,9 +51,9 @@ typedef struct TextCase {
     const char *expected;
 } TextCase;
 
-#define check_trees(cases)  check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 0)
-#define check_access(cases) check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 1)
-#define check_errors(cases) check_texts((cases), sizeof(cases) / sizeof((cases)[0]), 2)
+#define check_trees(cases)  check_texts((cases), COUNT_OF(cases), 0)
+#define check_access(cases) check_texts((cases), COUNT_OF(cases), 1)
+#define check_errors(cases) check_texts((cases), COUNT_OF(cases), 2)
 
 static inline void check_texts(const TextCase *cases, size_t count, int what) {
     size_t failed = 0;

@@ -1,5 +1,6 @@
 // A run from outside: outcomes, awaitables, settlements, cancellation, budgets.
 #include "unit/flow/vm.h"
+#include "base/array.h"
 #include "flow/limits.h"
 
 static void a_program_completes_with_its_value(void **state) {
@@ -274,7 +275,7 @@ static void an_endless_loop_is_preempted_each_turn(void **state) {
         "let n = 0; do { n++ } while (n >= 0)",
         "function* g() { for (;;) yield 1 } for (const x of g()) {}",
     };
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+    for (size_t i = 0; i < COUNT_OF(loops); i++) {
         Run run;
         FlowLimits limits = FLOW_LIMITS_DEFAULT;
         limits.instructions_per_turn = 100000;
@@ -302,7 +303,7 @@ static void the_heap_budget_is_a_script_error(void **state) {
         "const o = {}; for (let i = 0; ; i++) o['k' + i] = i", "let c = null; for (;;) c = { c }",
         "let f = null; for (;;) { const g = f; f = () => g }",
     };
-    for (size_t i = 0; i < sizeof hogs / sizeof *hogs; i++) {
+    for (size_t i = 0; i < COUNT_OF(hogs); i++) {
         Run run;
         FlowLimits limits = FLOW_LIMITS_DEFAULT;
         limits.heap_bytes = 4 << 20;

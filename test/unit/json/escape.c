@@ -1,5 +1,6 @@
 // JSON strings in both directions.
 #include "json/escape.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "base/text/utf.h"
 #include "json/validate.h"
@@ -33,7 +34,7 @@ static void escapes_become_bytes(void **state) {
         {"\\ud83d\\n", "\xed\xa0\xbd\n"},
         {"\xc3\xa9\\u00e9", "\xc3\xa9\xc3\xa9"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char bytes[256];
         assert_str_equal(decoded(cases[i][0], bytes), cases[i][1]);
     }
@@ -111,7 +112,7 @@ static void utf16_is_written_like_utf8(void **state) {
                                      0xd83d, 0xde00, 0xd800, 'b', 0xde00, 0xd83d};
     Buf buf;
     buf_init(&buf, 1000);
-    json_append_string_utf16(&buf, units, sizeof(units) / sizeof(units[0]));
+    json_append_string_utf16(&buf, units, COUNT_OF(units));
     assert_string_equal(buf_cstr(&buf), "\"a\\\"\\n\\u0001\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"
                                         "\\ud800b\\ude00\\ud83d\"");
     buf_done(&buf);

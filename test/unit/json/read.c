@@ -1,5 +1,6 @@
 // JsonReader and json_validate: what is accepted, what is refused, and where.
 #include "json/read.h"
+#include "base/array.h"
 #include "base/containers/buf.h"
 #include "json/validate.h"
 #include "unit/unit.h"
@@ -42,7 +43,7 @@ static void texts_become_events(void **state) {
         {"[[[[]]]]", "[[[[]]]]."},
     };
     char letters[128];
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_string_equal(trace(cases[i][0], letters), cases[i][1]);
         assert_ok(json_validate(str_from(cases[i][0]), NULL));
     }
@@ -101,7 +102,7 @@ static void texts_that_are_not_json_are_refused(void **state) {
         "{\"a\"::1}", "{{}}", "[}", "tru", "t", "fals", "\"\\ud8\"",
     };
     // clang-format on
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         Diag diag;
         if (json_validate(str_from(bad[i]), &diag) != ERR_INVALID) fail_msg("accepted: %s", bad[i]);
         assert_string_equal(diag.code, "BAD_JSON");
@@ -137,7 +138,7 @@ static void faults_say_where_and_what(void **state) {
         {"1e", "line 1, column 3: expected a digit of the exponent, but the text ends"},
         {"-a", "line 1, column 2: expected a digit, but found 'a'"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Diag diag;
         assert_status(json_validate(str_from(cases[i][0]), &diag), ERR_INVALID);
         assert_string_equal(diag.message, cases[i][1]);

@@ -1,5 +1,6 @@
 // JSON Schema: each rule at its edge, what is not supported, and where a fault is.
 #include "json/schema.h"
+#include "base/array.h"
 #include "base/containers/buf.h"
 #include "base/limits.h"
 #include "unit/json/json.h"
@@ -70,7 +71,7 @@ static void each_rule_holds_at_its_edge(void **state) {
          "1 null", ""},
     };
     int wrong = 0;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
         wrong += count_wrong(&rules[i], rules[i].fits, OK);
         wrong += count_wrong(&rules[i], rules[i].not, ERR_INVALID);
     }
@@ -125,7 +126,7 @@ static void what_is_not_supported_is_refused_at_its_place(void **state) {
         {"{\"multipleOf\":0}", "0", "the schema keyword \"multipleOf\" takes a whole number"},
         {"{\"not\":null}", "null", "the schema keyword \"not\" takes a schema"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         JsonFault fault = {0};
         assert_false(schema_check(parse(cases[i].schema), &arena, &fault));
         assert_str_equal(fault.is_key ? fault.at->key : fault.at->raw, cases[i].at);

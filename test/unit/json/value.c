@@ -1,4 +1,5 @@
 // JsonValue: the tree, its lookups, and the fields of requests.
+#include "base/array.h"
 #include "unit/json/json.h"
 
 static void a_tree_has_the_values_of_the_text(void **state) {
@@ -62,7 +63,7 @@ static void equality_ignores_order_spelling_and_earlier_duplicates(void **state)
         {"1e3", "1000"},
         {"[]", "[ ]"},
     };
-    for (size_t i = 0; i < sizeof(equal) / sizeof(equal[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(equal); i++) {
         assert_true(json_equal(parse(equal[i][0]), parse(equal[i][1])));
         assert_true(json_equal(parse(equal[i][1]), parse(equal[i][0])));
     }
@@ -80,7 +81,7 @@ static void equality_ignores_order_spelling_and_earlier_duplicates(void **state)
         {"\"a\"", "\"b\""},
         {"true", "false"},
     };
-    for (size_t i = 0; i < sizeof(different) / sizeof(different[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(different); i++) {
         assert_false(json_equal(parse(different[i][0]), parse(different[i][1])));
         assert_false(json_equal(parse(different[i][1]), parse(different[i][0])));
     }
@@ -206,7 +207,7 @@ static void the_size_of_a_tree_is_known_before_it_is_made(void **state) {
                                         "[[[[1]]]]",
                                         "\"[,{\\\",[\"",
                                         "{\"a,b\":\"\\\\\",\"c\":[\"x\",2]}"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         Arena tree;
         JsonValue *value;
         arena_init(&tree);

@@ -1,5 +1,6 @@
 // JsonWriter: commas, indentation, values.
 #include "json/write.h"
+#include "base/array.h"
 #include "json/validate.h"
 #include "unit/unit.h"
 #include <math.h>
@@ -99,7 +100,7 @@ static void a_tree_is_written_as_it_was_read(void **state) {
     };
     Arena arena;
     arena_init(&arena);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         JsonValue *value;
         assert_ok(json_parse(&arena, str_from(texts[i]), &value, NULL));
         buf_clear(&buf);

@@ -1,5 +1,6 @@
 // Rows by their description: changes, copies, index membership, names; and the tables themselves.
 #include "model/rows.h"
+#include "base/array.h"
 #include "unit/unit.h"
 
 static void states_have_names(void **state) {
@@ -32,7 +33,7 @@ static void deliveries_have_a_name_and_those_of_tasks_an_id(void **state) {
         {"go", 0, "go", NULL},
         {"task_done", 0, "task_done", NULL}, // a signal of that name
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         LogRow entry = {
             .kind = LOG_WAIT, .name = str_from(cases[i].stored), .attempt = cases[i].attempt};
         assert_true(str_equal(log_entry_name(&entry), str_from(cases[i].name)));
@@ -171,7 +172,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
     };
     size_t total = 0;
     for (int number = 0; number < TABLE_COUNT; number++) total += tables[number].index_count;
-    assert_int_equal(total, sizeof(expected) / sizeof(expected[0]));
+    assert_int_equal(total, COUNT_OF(expected));
     for (size_t i = 0; i < total; i++) {
         const Table *table = &tables[expected[i].table];
         const IndexSpec *index = &table->indexes[expected[i].index];

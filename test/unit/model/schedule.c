@@ -1,4 +1,5 @@
 // Schedules as the model knows them: names, ticks, jitter and ids.
+#include "base/array.h"
 #include "unit/unit.h"
 
 #include "base/time/duration.h"
@@ -73,7 +74,7 @@ static void unreadable_specs_are_refused(void **state) {
         {0, "1h", "BAD_SCHEDULE"},
         {SCHEDULE_KIND_COUNT, "1h", "BAD_SCHEDULE"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         Ticker made;
         Diag diag = {0};
         assert_status(ticker_init(&made, cases[i].kind, str_from(cases[i].spec), zone, &diag),

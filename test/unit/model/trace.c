@@ -1,5 +1,6 @@
 // Traces: the text of W3C Trace Context, tags, and ids that anybody can derive.
 #include "model/trace.h"
+#include "base/array.h"
 #include "unit/unit.h"
 #include <stdio.h>
 
@@ -37,7 +38,7 @@ static void malformed_ones_are_none(void **state) {
         "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",
     };
     TraceParent parent;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_false(trace_parent_parse(str_from(bad[i]), &parent));
     assert_false(trace_parent_parse(STR_NULL, &parent));
 }
@@ -48,7 +49,7 @@ static void a_tracestate_is_handed_on_as_far_as_it_fits(void **state) {
     assert_str_equal(trace_state_read(good), "a=1 , b@c=x y:z ,,d-*/_=3");
     static const char *const bad[] = {
         "", " ", ",", "a", "=1", "a=", "A=1", "a=1,b", "a=b=c", "a=\x7f", "a=\xc3\xa4", "a b=1"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_true(str_is_null(trace_state_read(str_from(bad[i]))));
     assert_true(str_is_null(trace_state_read(STR_NULL)));
     char text[2000];
@@ -110,7 +111,7 @@ static void spans_are_derived_and_distinct(void **state) {
                            trace_of_attempt(&run, STR("r1"), 1),
                            trace_of_attempt(&run, STR("t1"), 1),
                            trace_of_attempt(&run, STR("t1"), 2)};
-    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(spans); i++) {
         assert_memory_equal(spans[i].trace_id, run.trace_id, TRACE_ID_SIZE);
         for (size_t j = 0; j < i; j++)
             assert_memory_not_equal(spans[i].span_id, spans[j].span_id, SPAN_ID_SIZE);

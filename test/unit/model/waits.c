@@ -1,5 +1,6 @@
 // Wait sets: their bytes, and what they say about deadlines and idleness.
 #include "model/waits.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "unit/unit.h"
 
@@ -60,7 +61,7 @@ static WaitSet mixed_set(Arena *arena) {
          .group = WAIT_GROUP_MAX,
          .quiet = WAIT_QUIET_OK | WAIT_QUIET_ERROR},
     };
-    WaitSet set = {.mode = WAIT_EACH, .count = sizeof(items) / sizeof(items[0])};
+    WaitSet set = {.mode = WAIT_EACH, .count = COUNT_OF(items)};
     set.items = ARENA_ARRAY(arena, WaitItem, set.count);
     memcpy(set.items, items, sizeof(items));
     return set;

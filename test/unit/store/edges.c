@@ -1,6 +1,7 @@
 // The store at its edges: limits, participants, long histories, large listings, reopening.
 //
 // One behaviour per test, on the store the test was started for; see unit/store/world.h.
+#include "base/array.h"
 #include "unit/store/world.h"
 #include <sqlite3.h>
 
@@ -283,7 +284,7 @@ static void payloads_come_back_byte_for_byte(void **state) {
     static const char *const payloads[] = {
         "[]",  "{}", "null", "12345678901234567", "\"\"", "\"gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\"",
         "1.0", "-0"};
-    for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(payloads); i++) {
         Str id = arena_printf(&world->arena, "odd id/%zu?\xc3\xa4", i);
         begin(world);
         create_op(world, id.data)->in.create_run.spec.input = str_from(payloads[i]);

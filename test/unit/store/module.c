@@ -1,6 +1,7 @@
 // Finding, loading and refusing modules. module_load.c is compiled a second time for it: with
 // PostgreSQL and without Redis, and with folders for modules that do not exist.
 #include "store/module.h"
+#include "base/array.h"
 #include "base/version.h"
 #include <fcntl.h>
 #include <setjmp.h>
@@ -142,7 +143,7 @@ static void current_folder_is_never_searched(void **state) {
     put_module(world->folder, REAL_MODULE);
     assert_int_equal(chdir(world->folder), 0);
     const char *paths[] = {"", ".", ":", "./", ":.:", "../tmp", NULL};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
         if (paths[i] != NULL) setenv("ABIDE_MODULE_PATH", paths[i], 1);
         else unsetenv("ABIDE_MODULE_PATH");
         assert_refused(world, "STORE_MODULE_NOT_FOUND");

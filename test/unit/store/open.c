@@ -1,4 +1,5 @@
 // Opening a store: what is accepted, and what every refusal says and leaves behind.
+#include "base/array.h"
 #include "store/rowstore.h"
 #include "store/sqlite/internal.h"
 #include "store/store.h"
@@ -160,7 +161,7 @@ static void an_empty_file_becomes_a_store(void **state) {
 static void odd_names_are_just_names(void **state) {
     Fixture *f = *state;
     const char *names[] = {"a b", "100%", "what?x=1", "a#b", "file:x", ":memory:", "'", "\xC3\xA9"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[160];
         snprintf(path, sizeof(path), "%s/%s", f->folder, names[i]);
         assert_ok(open_path(f, path));
@@ -265,7 +266,7 @@ static void the_files_of_a_store_are_its_owners_alone(void **state) {
     mode_t before = umask(0);
     assert_ok(open_path(f, f->path));
     umask(before);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         char path[160];
         struct stat info;
         snprintf(path, sizeof(path), "%s%s", f->path, names[i]);
@@ -561,7 +562,7 @@ static void an_unknown_kind_of_store_is_refused_with_the_known_ones(void **state
     (void)state;
     const char *urls[] = {
         "", ":", "mysql://host/x", "memory:x", "sqlite:", "sqlite::memory:", "Memory:", "http://x"};
-    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(urls); i++) {
         assert_url(urls[i], ERR_INVALID, "STORE_URL");
     }
     Diag diag = {0};

@@ -1,6 +1,7 @@
 // What only a store on PostgreSQL can get into: lost connections, nodes that stand still, other
 // nodes' writes, tables changed by hand. What holds for every store is in test/contract.
 #include "servers/postgres.h"
+#include "base/array.h"
 #include "store/postgres/internal.h"
 #include "unit/store/two_nodes.h"
 #include <stdio.h>
@@ -90,7 +91,7 @@ static void changes_of_another_program_are_not_believed(void **state) {
                                          "'\\x00'::bytea || substr(body, 2)"};
     create(world, &world->one, "a");
     create(world, &world->two, "b");
-    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bodies); i++) {
         char sql[200], id[20];
         snprintf(id, sizeof(id), "r%zu", i);
         create(world, &world->two, id);
@@ -226,7 +227,7 @@ static void a_column_that_is_missing_is_added(void **state) {
 static void names_of_schemas_are_checked(void **state) {
     World *world = *state;
     static const char *const bad[] = {"", "Upper", "a-b", "9x", "pg_mine", "a;drop", "a%20b"};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         char url[200];
         Store *store = NULL;
         test_postgres_url(bad[i], url, sizeof(url));

@@ -5,6 +5,7 @@
 //
 // The operations of a batch are a function of a seed and of the claims that earlier answers gave,
 // so the same batch can be built for each store.
+#include "base/array.h"
 #include "base/containers/hash.h"
 #include "base/env.h"
 #include "store/kernel/internal.h"
@@ -296,7 +297,7 @@ static ScheduleRow any_schedule_row(Builder *b) {
                  {SCHEDULE_CRON, STR("* * * * *")},
                  {SCHEDULE_ONCE, STR("1970-01-01T00:16:50Z")},
                  {SCHEDULE_CRON, STR("bad")}};
-    size_t time = roll(b, sizeof(times) / sizeof(times[0]));
+    size_t time = roll(b, COUNT_OF(times));
     return (ScheduleRow){.name = any_schedule(b),
                          .workflow = STR("w"),
                          .run_kind = RUN_NATIVE,
@@ -421,9 +422,9 @@ static OpKind any_kind(Builder *b) {
         OP_SET_SCHEDULE,    OP_SET_SCHEDULE,     OP_SET_SCHEDULE,
         OP_REMOVE_SCHEDULE, OP_PAUSE_SCHEDULE,   OP_RESUME_SCHEDULE,
         OP_RESUME_SCHEDULE, OP_TRIGGER_SCHEDULE, OP_BACKFILL_SCHEDULE};
-    if (roll(b, 12) == 0) return schedules[roll(b, sizeof(schedules) / sizeof(schedules[0]))];
-    if (roll(b, 4)) return often[roll(b, sizeof(often) / sizeof(often[0]))];
-    return rare[roll(b, sizeof(rare) / sizeof(rare[0]))];
+    if (roll(b, 12) == 0) return schedules[roll(b, COUNT_OF(schedules))];
+    if (roll(b, 4)) return often[roll(b, COUNT_OF(often))];
+    return rare[roll(b, COUNT_OF(rare))];
 }
 
 static Batch *build_batch(Trace *trace) {
@@ -614,7 +615,7 @@ static void stores_open(Trace *trace) {
 static void trace_close(Trace *trace) {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-lock", ".lock"};
     for (size_t place = 0; place < STORES; place++) store_close(trace->stores[place]);
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
         char name[96];
         snprintf(name, sizeof(name), "%s%s", trace->path, suffixes[i]);
         unlink(name);

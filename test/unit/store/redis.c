@@ -1,6 +1,7 @@
 // What only a store on Redis can get into: lost connections, nodes that stand still with the
 // ticket, columns of a newer abide, keys changed by hand. The rest is in test/contract.
 #include "servers/redis.h"
+#include "base/array.h"
 #include "base/text/number.h"
 #include "store/redis/internal.h"
 #include "unit/store/two_nodes.h"
@@ -382,7 +383,7 @@ static void urls_are_read_as_people_mean_them(void **state) {
         "redis://h?prefix=", "redis://h?prefix={a}", "redis://h?what=1", "redis://user@h",
         "redis://:a%2@h",    "redis://:a%00@h",      "rediss://h",       "redis://[::1]x",
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_true(redis_address_new(str_from(bad[i]), &address, &diag) != OK);
         assert_string_equal(diag.code, "STORE_URL");
     }

@@ -1,4 +1,5 @@
 // The contract of RowStore, [rowstore-1] to [rowstore-9] of rowstore.h: run once per backend.
+#include "base/array.h"
 #include "base/env.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
@@ -294,7 +295,7 @@ static void the_primary_order_is_by_number(void **state) {
     begin(f);
     int64_t keys[] = {300, -1, 2, INT64_MAX, INT64_MIN, 256, 255, 1};
     char id[24];
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
         snprintf(id, sizeof(id), "%zu", i);
         insert_run(f, keys[i], id);
     }
@@ -323,7 +324,7 @@ static void text_is_ordered_by_bytes(void **state) {
     Fixture *f = *state;
     const char *names[] = {"b", "a", "", "ab", "B", "\xC3\xA9", "z", "a\x01", "\xF0\x9F\x98\x80"};
     begin(f);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         TopicRow row = {.name = str_from(names[i])};
         assert_ok(rows_insert(f->rows, TABLE_TOPICS, &row));
     }
@@ -360,7 +361,7 @@ static void assert_walk(Fixture *f, RowStore *rows, TableNumber table, int64_t l
 static void a_walk_goes_on_beyond_a_row_whatever_its_key_is(void **state) {
     Fixture *f = *state;
     static const char *const words[] = {"", "a", "a\x01", "ab", "b", "\xC3\xA9"};
-    enum { WORDS = sizeof words / sizeof *words };
+    enum { WORDS = COUNT_OF(words) };
     static const TableNumber walked[] = {TABLE_TOPICS, TABLE_DEDUPE, TABLE_LOG,
                                          TABLE_TAGS,   TABLE_STATES, TABLE_RUNS};
     begin(f);
@@ -382,11 +383,11 @@ static void a_walk_goes_on_beyond_a_row_whatever_its_key_is(void **state) {
     RowStore *reader = f->pair.reader;
     assert_ok(reader->ops->read_begin(reader, &f->diag));
     reader->diag = &f->diag;
-    for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
+    for (size_t i = 0; i < COUNT_OF(walked); i++) {
         for (int64_t limit = 1; limit < 8; limit += 3) assert_walk(f, reader, walked[i], limit);
     }
     reader->ops->read_end(reader);
-    for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
+    for (size_t i = 0; i < COUNT_OF(walked); i++) {
         assert_walk(f, f->rows, walked[i], 4); // the writer too, past what it remembers
     }
 }
@@ -596,7 +597,7 @@ static void payloads_come_back_byte_for_byte(void **state) {
                               " {\"a\" : [ ] }\n",
                               "0x41",
                               "'"};
-    size_t payload_count = sizeof(payloads) / sizeof(payloads[0]);
+    size_t payload_count = COUNT_OF(payloads);
     begin(f);
     for (size_t i = 0; i < payload_count; i++) {
         EventRow row = {.key = (int64_t)i + 1,

@@ -1,4 +1,5 @@
 // What only the SQLite backend has: plans, participants' limits, caches, migrations.
+#include "base/array.h"
 #include "store/sqlite/internal.h"
 #include "store/store.h"
 #include "unit/unit.h"
@@ -160,7 +161,7 @@ static void a_participant_cannot_end_the_transaction(void **state) {
                                    "ATTACH ':memory:' AS other"};
     assert_ok(f->rows->ops->begin(f->rows, &f->diag));
     assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
         assert_int_equal(execute(f, refused[i]), SQLITE_AUTH);
     }
     assert_ok(f->rows->ops->rollback_to(f->rows, &f->diag));
@@ -297,7 +298,7 @@ static void copy_to(Fixture *f, char path[128]) {
 static void copy_remove(const char *path) {
     static const char *const names[] = {"", "-wal", "-shm", "-lock"};
     char name[160];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(name, sizeof(name), "%s%s", path, names[i]);
         unlink(name);
     }

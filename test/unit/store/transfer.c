@@ -2,6 +2,7 @@
 // servers: what a mark does to those who have the store open already, and what an end in the middle
 // leaves. test/e2e/cli/test_migrate.py moves a store with everything in it.
 #include "store/transfer.h"
+#include "base/array.h"
 #include "servers/postgres.h"
 #include "store/reads.h"
 #include "unit/unit.h"
@@ -295,7 +296,7 @@ static void what_cannot_be_moved_is_refused_and_left_alone(void **state) {
     };
     store_begin(world, world->server); // makes it
     store_end(world);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         TransferConfig config = config_of(world, cases[i].from, cases[i].to);
         TransferReport report;
         assert_refused(world, transfer_run(&config, &report, &world->diag), cases[i].code);

@@ -1,5 +1,6 @@
 // The head of an answer costs what its bytes cost; where a redirect leads decides what goes along.
 #include "tasks/http.h"
+#include "base/array.h"
 #include "tasks/http_head.h"
 #include "unit/unit.h"
 
@@ -77,7 +78,7 @@ static void only_safe_headers_leave_the_origin(void **state) {
         {"http://a.example/x", "http://a.example@b.example/x", true},
         {"http://a.example/x", "not a url", true},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         HttpHop hop = {.url = str_from(cases[i].from), .method = STR("GET")};
         http_hop_follow(curl, &hop, 302, str_from(cases[i].to));
         assert_int_equal(hop.is_foreign, cases[i].is_foreign);
@@ -99,7 +100,7 @@ static void a_request_that_becomes_a_get_has_no_body(void **state) {
         {"POST", 301, "GET"}, {"POST", 302, "GET"}, {"POST", 303, "GET"},  {"POST", 307, "POST"},
         {"PUT", 301, "PUT"},  {"PUT", 303, "GET"},  {"HEAD", 303, "HEAD"}, {"PUT", 308, "PUT"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         HttpHop hop = {.url = STR("http://a.example/"),
                        .method = str_from(cases[i].method),
                        .body = STR("body")};

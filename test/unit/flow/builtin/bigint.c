@@ -1,4 +1,5 @@
 // BigInt: arithmetic on magnitudes by its own laws and by known values, and limits in scripts.
+#include "base/array.h"
 #include "base/env.h"
 #include "flow/builtin/number/bigint_math.h"
 #include "unit/flow/vm.h"
@@ -77,7 +78,7 @@ static void doubles_round_to_nearest_even(void **state) {
         {{0, 0, 0, 1}, 79228162514264337593543950336.0},
         {{UINT32_MAX, UINT32_MAX, UINT32_MAX, 0}, 79228162514264337593543950336.0},
     };
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
         Magnitude x = {samples[i].digits, magnitude_trim(samples[i].digits, 4)};
         double value = magnitude_to_double(x);
         assert_true(value == samples[i].value);
@@ -117,7 +118,7 @@ static void size_is_limited_before_the_work_is_done(void **state) {
         "return BigInt('9'.repeat(200000))",
         "return BigInt.asUintN(2 ** 40, -1n)",
     };
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
         assert_flow_fails(programs[i], "RangeError", "Maximum BigInt size exceeded");
     }
 }

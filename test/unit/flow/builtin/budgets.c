@@ -1,5 +1,6 @@
 // Built-ins under budgets: what a script asks for is refused in words before it is made, and long
 // built-ins can be stopped between any two instructions.
+#include "base/array.h"
 #include "flow/limits.h"
 #include "unit/flow/vm.h"
 #include <sys/resource.h>
@@ -64,7 +65,7 @@ static void depth_ends_in_a_range_error(void **state) {
         "let o = {}; for (let i = 0; i < 50000; i++) o = { o }; return structuredClone(o)",
         "const a = []; a.push(a); return a.flat(Infinity)",
     };
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    for (size_t i = 0; i < COUNT_OF(programs); i++) {
         assert_flow_fails(programs[i], "RangeError", "Maximum call stack size exceeded");
     }
 }
@@ -112,7 +113,7 @@ static int slice_count(void) { return scaled(100) >= 100 ? 4 : 2; }
 
 static void what_built_ins_look_at_is_paid_for(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof paid_programs / sizeof *paid_programs; i++) {
+    for (size_t i = 0; i < COUNT_OF(paid_programs); i++) {
         FlowLimits limits = FLOW_LIMITS_DEFAULT;
         limits.instructions_per_turn = 2000000;
         Run run;
@@ -179,7 +180,7 @@ static void no_built_in_holds_its_thread(void **state) {
     (void)state;
     enum { SECONDS_MAX = 20 }; // a tenth of a second is usual, without sanitizers
     size_t step = scaled(100) >= 100 ? 1 : 3;
-    for (size_t i = 0; i < sizeof crossed_programs / sizeof *crossed_programs; i += step) {
+    for (size_t i = 0; i < COUNT_OF(crossed_programs); i += step) {
         Run run;
         run_begin(&run, crossed_programs[i], NULL);
         for (int slice = 0; slice < slice_count(); slice++) {
@@ -252,7 +253,7 @@ static void no_built_in_outgrows_the_memory_of_its_run(void **state) {
     (void)state;
     enum { GROWTH_MAX = 1000 }; // MiB; a run has 64, its built-ins twice that, sanitizers the rest
     long before = peak_mib();
-    for (size_t i = 0; i < sizeof rope_uses / sizeof *rope_uses; i++) {
+    for (size_t i = 0; i < COUNT_OF(rope_uses); i++) {
         char source[512];
         snprintf(source, sizeof source,
                  "const s = 'a'.repeat(1 << 20);"

@@ -1,5 +1,6 @@
 // Dates: the calendar, the text forms and what Date.parse accepts.
 #include "flow/builtin/text/date.h"
+#include "base/array.h"
 #include "base/env.h"
 #include "unit/unit.h"
 #include <math.h>
@@ -105,7 +106,7 @@ static void nonsense_is_no_date(void **state) {
         "Jan",
         "2020-01-01T10",
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         if (!isnan(parse(texts[i]))) fail_msg("\"%s\" passed for a date", texts[i]);
     }
 }

@@ -1,4 +1,5 @@
 // Elementary functions: the same bits as other engines, on every machine.
+#include "base/array.h"
 #include "flow/builtin/number/math_functions.h"
 #include "unit/unit.h"
 #include <math.h>
@@ -65,7 +66,7 @@ static const Sample samples[] = {
 
 static void functions_give_the_bits_of_other_engines(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
         const Sample *sample = &samples[i];
         uint64_t bits = math_bits(sample->function(math_from_bits(sample->x)));
         if (bits == sample->result) continue;
@@ -94,7 +95,7 @@ static void powers_give_the_bits_of_other_engines(void **state) {
         {0x3FF0000000000000, 0x7FF8000000000000, 0x7FF8000000000000},
         {0x7FF8000000000000, 0x0000000000000000, 0x3FF0000000000000},
     };
-    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+    for (size_t i = 0; i < COUNT_OF(powers); i++) {
         double expected = math_from_bits(powers[i][2]);
         double actual = flow_math_pow(math_from_bits(powers[i][0]), math_from_bits(powers[i][1]));
         if (isnan(expected) && isnan(actual)) continue;

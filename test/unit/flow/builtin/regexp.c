@@ -1,4 +1,5 @@
 // Regular expressions: what our engine finds, that PCRE2 finds the same, and that both have limits.
+#include "base/array.h"
 #include "base/env.h"
 #include "flow/regexp/check.h"
 #include "flow/regexp/internal.h"
@@ -116,7 +117,7 @@ static void bad_patterns_are_refused_in_words(void **state) {
         {"[\\d-x]", REGEXP_UNICODE, "Invalid character class"},
         {"\\u{110000}", REGEXP_UNICODE, "Invalid Unicode escape"},
     };
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
         Pattern pattern;
         bool is_fine =
             pattern_open(&pattern, samples[i].text, strlen(samples[i].text), samples[i].flags);
@@ -172,7 +173,7 @@ static void make_atom(Maker *m, int depth) {
                                          "[^]", "(?:)", "(a|b)", "[a-c1]", "\\1",  "\xe9"};
     static const char *const groups[] = {"(", "(?:", "(?=", "(?!", "(?<=", "(?<!"};
     if (depth == 0 || below(m, 2)) {
-        put(m, simple[below(m, sizeof simple / sizeof *simple)]);
+        put(m, simple[below(m, COUNT_OF(simple))]);
         return;
     }
     put(m, groups[below(m, below(m, 3) ? 2 : 6)]);
@@ -304,7 +305,7 @@ static void both_engines_count_characters(void **state) {
     text[LENGTH] = 0;
     uint16_t *wide = malloc(sizeof(uint16_t) * LENGTH);
     for (int i = 0; i < LENGTH; i++) wide[i] = 'a';
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    for (size_t i = 0; i < COUNT_OF(patterns); i++) {
         Pattern pattern;
         assert_true(pattern_open(&pattern, patterns[i], strlen(patterns[i]), 0));
         RegexpSubject subjects[2] = {subject_of(text), {NULL, wide, LENGTH}};
@@ -358,7 +359,7 @@ static void reading_a_pattern_has_a_limit(void **state) {
         "'\u03b1'.repeat(20000)",                                          // time
         "Array.from({ length: 30000 }, (_, i) => `(?<n${i}>a)`).join('')", // names
     };
-    for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
+    for (size_t i = 0; i < COUNT_OF(too_large); i++) {
         char source[256];
         snprintf(source, sizeof source,
                  "try { new RegExp(%s, 'iu') } catch (e) { return e.message.slice(-28) }",
