@@ -67,6 +67,12 @@ typedef struct MemoryReply {
     int64_t last_seq;      // of the run's log
 } MemoryReply;
 
+// What whoever does a task may know of its run. Both are null when it has none.
+typedef struct TaskRun {
+    Str id;
+    Str tags;
+} TaskRun;
+
 // The attempt of a task that an operation ended, for those who measure.
 typedef struct TaskAttempt {
     Str name;       // null when the operation ended none: it was said before
@@ -113,6 +119,7 @@ typedef struct OpOut {
         } create_task;
         struct {
             TaskRow *tasks;
+            TaskRun *runs; // one for each task
             size_t task_count;
             size_t task_capacity; // the store's own
             bool is_cut;          // it looked at as many in vain as it may; there may be more

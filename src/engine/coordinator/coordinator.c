@@ -64,7 +64,7 @@ static void init_parts(Coordinator *c) {
     loading_init(&c->loading, setup, &c->commits, &c->residents);
     notices_init(&c->notices, setup);
     idle_init(&c->idle, setup, &(IdleParts){&c->residents, &c->modules, &c->notices});
-    tasks_init(&c->tasks, setup, &(TasksParts){&c->executions, &c->intake, &c->residents});
+    tasks_init(&c->tasks, setup, &c->executions, &c->intake);
     due_clock_init(&c->due, setup);
     own_work_init(&c->own, setup, &(OwnWorkParts){&c->due, &c->idle, &c->tasks, &c->residents});
     awaits_init(&c->awaits, setup->store);

@@ -14,22 +14,18 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "model/trace.h"
-#include "store/reads.h"
 
 typedef struct TaskFunction {
     NativeCallFunction function;
     void *user;
 } TaskFunction;
 
-void tasks_init(Tasks *self, const CoordinatorSetup *setup, const TasksParts *parts) {
-    *self = (Tasks){.setup = setup,
-                    .executions = parts->executions,
-                    .intake = parts->intake,
-                    .residents = parts->residents};
+void tasks_init(Tasks *self, const CoordinatorSetup *setup, Executions *executions,
+                Intake *intake) {
+    *self = (Tasks){.setup = setup, .executions = executions, .intake = intake};
     task_window_init(&self->window, setup->config.first_tasks, setup->config.max_tasks);
     strmap_init(&self->functions);
     heap_init(&self->heartbeats);
-    arena_init(&self->scratch);
 }
 
 void tasks_done(Tasks *self) {
@@ -42,7 +38,6 @@ void tasks_done(Tasks *self) {
     strmap_done(&self->functions);
     vec_free(&self->names);
     heap_done(&self->heartbeats);
-    arena_done(&self->scratch);
 }
 
 // ---- functions ----
@@ -140,23 +135,7 @@ static void set_trace(const Tasks *self, Execution *execution, Str run_id, Str t
     execution->call.tracestate = arena_str(&execution->arena, tags_trace_state(tags));
 }
 
-// What its function may ask about the run that a task belongs to. The run has mostly just parked
-// and is in memory; of one that has been purged nothing is known.
-static void describe_run(Tasks *self, Execution *execution) {
-    int64_t key = execution->task.run;
-    if (key == 0) return;
-    const ResidentRun *run = residents_get(self->residents, key);
-    RunRow row;
-    Diag diag;
-    if (run == NULL && store_run_by_key(self->setup->store, &self->scratch, key, &row, &diag) != OK)
-        return;
-    Str id = run != NULL ? run->id : row.id;
-    execution->call.run_id = arena_str(&execution->arena, id);
-    set_trace(self, execution, id, run != NULL ? run->tags : row.tags);
-    arena_reset(&self->scratch);
-}
-
-static void execute_task(Tasks *self, const TaskRow *row) {
+static void execute_task(Tasks *self, const TaskRow *row, const TaskRun *run) {
     const TaskFunction *entry = strmap_get(&self->functions, row->name);
     ASSERT(entry != NULL);
     Execution *execution = executions_get(self->executions, EXECUTE_TASK);
@@ -165,12 +144,12 @@ static void execute_task(Tasks *self, const TaskRow *row) {
     execution->call = (NativeCall){
         .arena = &execution->arena,
         .name = execution->task.name,
-        .run_id = STR_NULL,
+        .run_id = arena_str(&execution->arena, run->id),
         .key = execution->task.id,
         .attempt = row->attempt,
         .user = entry->user,
     };
-    describe_run(self, execution);
+    if (!str_is_null(run->id)) set_trace(self, execution, run->id, run->tags);
     execution->heartbeat.at = env_now_ms(self->setup->env) + self->setup->config.task_lease_ms / 3;
     heap_push(&self->heartbeats, &execution->heartbeat);
     task_window_began(&self->window);
@@ -183,7 +162,8 @@ void tasks_apply_claimed(Tasks *self, const Op *op) {
         return;
     }
     size_t count = op->out.claim_tasks.task_count;
-    for (size_t i = 0; i < count; i++) execute_task(self, &op->out.claim_tasks.tasks[i]);
+    for (size_t i = 0; i < count; i++)
+        execute_task(self, &op->out.claim_tasks.tasks[i], &op->out.claim_tasks.runs[i]);
     TaskClaimAnswer answer = {.asked = op->in.claim_tasks.max,
                               .count = (int64_t)count,
                               .is_cut = op->out.claim_tasks.is_cut};

@@ -5,33 +5,27 @@
 //        window.
 //   [work-tasks-2] A task is in the heap of heartbeats while the world has it, and only then.
 #pragma once
+#include "base/containers/heap.h"
+#include "base/containers/map.h"
+#include "base/containers/vec.h"
 #include "engine/commits/commit.h"
 #include "engine/commits/intake.h"
-#include "engine/residents/resident.h"
 #include "engine/work/task_window.h"
 
 typedef struct Tasks {
     const CoordinatorSetup *setup;
     Executions *executions;
     Intake *intake;
-    const Residents *residents;
     TaskWindow window;
     StrMap functions; // name -> TaskFunction
     VEC(Str) names;
     Heap heartbeats;     // [work-tasks-2], by when the lease wants to be renewed
     int64_t first_queue; // where the next claim begins: each queue gets its turn
     bool is_traced;      // attempts are told their trace in any case
-    Arena scratch;       // of one read
 } Tasks;
 
-// What it works with; all of it outlives it.
-typedef struct TasksParts {
-    Executions *executions;
-    Intake *intake;
-    const Residents *residents;
-} TasksParts;
-
-void tasks_init(Tasks *self, const CoordinatorSetup *setup, const TasksParts *parts);
+// What it works with outlives it.
+void tasks_init(Tasks *self, const CoordinatorSetup *setup, Executions *executions, Intake *intake);
 void tasks_done(Tasks *self);
 // ERR_CONFLICT when the name is taken.
 MUST_CHECK Status tasks_add(Tasks *self, Str name, NativeCallFunction function, void *user);

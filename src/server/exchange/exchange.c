@@ -136,6 +136,17 @@ static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
     return copies;
 }
 
+static void copy_claimed(Arena *arena, Op *op) {
+    size_t count = op->out.claim_tasks.task_count;
+    op->out.claim_tasks.tasks = copy_tasks(arena, op->out.claim_tasks.tasks, count);
+    TaskRun *runs = ARENA_ARRAY(arena, TaskRun, count);
+    for (size_t i = 0; i < count; i++) {
+        const TaskRun *run = &op->out.claim_tasks.runs[i];
+        runs[i] = (TaskRun){arena_str(arena, run->id), arena_str(arena, run->tags)};
+    }
+    op->out.claim_tasks.runs = runs;
+}
+
 static void copy_created(Arena *arena, Op *op) {
     op->out.create_run.id = arena_str(arena, op->out.create_run.id);
     op->out.create_run.version = arena_str(arena, op->out.create_run.version);
@@ -154,9 +165,7 @@ static void copy_answers(Exchange *exchange) {
     else if (op->kind == OP_TRIGGER_SCHEDULE)
         op->out.trigger_schedule.run_id =
             arena_str(&exchange->arena, op->out.trigger_schedule.run_id);
-    else if (op->kind == OP_CLAIM_TASKS)
-        op->out.claim_tasks.tasks =
-            copy_tasks(&exchange->arena, op->out.claim_tasks.tasks, op->out.claim_tasks.task_count);
+    else if (op->kind == OP_CLAIM_TASKS) copy_claimed(&exchange->arena, op);
 }
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }

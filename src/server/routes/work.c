@@ -132,34 +132,25 @@ static Str kind_of(Arena *arena, const Claim *claim) {
     return kind;
 }
 
-// The run a task belongs to; NULL when it stands alone, or its run has just been purged.
-static const RunRow *run_of(Exchange *exchange, const TaskRow *task) {
-    Diag diag;
-    if (task->run == 0) return NULL;
-    RunRow *run = ARENA_NEW(&exchange->arena, RunRow);
-    Status status =
-        store_run_by_key(exchange_store(exchange), &exchange->arena, task->run, run, &diag);
-    return status == OK ? run : NULL;
-}
-
 // What the worker's own spans belong to: this attempt.
 static void put_trace(Exchange *exchange, JsonWriter *json, const TaskRow *task,
-                      const RunRow *run) {
-    bool is_told = run != NULL && !str_is_null(tags_trace(run->tags));
+                      const TaskRun *run) {
+    bool is_told = !str_is_null(tags_trace(run->tags));
     if (!is_told && exchange->server->tracer == NULL) {
         json_put_null(json, "traceparent");
         json_put_null(json, "tracestate");
         return;
     }
     TraceParent above;
-    if (run != NULL) (void)trace_of_run(run->id, run->tags, &above, NULL);
+    if (!str_is_null(run->id)) (void)trace_of_run(run->id, run->tags, &above, NULL);
     else above = trace_of_lone_task(task->id);
     TraceParent attempt = trace_of_attempt(&above, task->id, task->attempt);
     json_put_cstr(json, "traceparent", trace_parent_format(&attempt).text);
-    json_put_string(json, "tracestate", run != NULL ? tags_trace_state(run->tags) : STR_NULL);
+    json_put_string(json, "tracestate", tags_trace_state(run->tags));
 }
 
-static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *task) {
+static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *task,
+                           const TaskRun *run) {
     json_write_object_begin(json);
     json_put_string(json, "id", task->id);
     json_put_string(json, "name", task->name);
@@ -170,8 +161,7 @@ static void render_claimed(Exchange *exchange, JsonWriter *json, const TaskRow *
     render_instant(json, "lease_until", task->due_at_ms);
     int64_t lease_ms = task->due_at_ms - engine_now_ms(exchange->server->engine);
     json_put_i64(json, "lease_ms", lease_ms > 0 ? lease_ms : 0);
-    const RunRow *run = run_of(exchange, task);
-    json_put_string(json, "run_id", run != NULL ? run->id : STR_NULL);
+    json_put_string(json, "run_id", run->id);
     if (task->run != 0) json_put_i64(json, "step", task->position);
     else json_put_null(json, "step");
     put_trace(exchange, json, task, run);
@@ -221,7 +211,7 @@ static void end_claim(Claim *claim) {
     json_write_key(json, STR("tasks"));
     json_write_array_begin(json);
     for (size_t i = 0; i < count; i++)
-        render_claimed(exchange, json, &op->out.claim_tasks.tasks[i]);
+        render_claimed(exchange, json, &op->out.claim_tasks.tasks[i], &op->out.claim_tasks.runs[i]);
     json_write_array_end(json);
     json_write_object_end(json);
     exchange_send(exchange);

@@ -1,8 +1,9 @@
 // What the operations of a batch will ask for first, told to the row store ahead.
 //
 // On a server a lookup is a round trip. Most operations begin by finding a run or a task by the id
-// they carry, and a run that ends is asked for what it leaves behind; all of these together are one
-// round trip.
+// they carry, go on with the end of the run's log, and a run that ends is asked for what it leaves
+// behind. All of these together are one round trip, and a second one for the runs whose tasks end:
+// which they are is known when the tasks are.
 //
 //   [expect-1] This changes no answer. What is left out here is fetched when it is asked for, and
 //        what is named in vain costs a look on the server.
@@ -51,7 +52,7 @@ static void expect_run(Expecting *all, int64_t key) {
 }
 
 static void expect_task_id(Expecting *all, Str id) {
-    if (str_is_null(id)) return;
+    if (str_is_null(id) || task_cache_find(&all->kernel->tasks, id) != NULL) return;
     TaskRow *wanted = ARENA_NEW(&all->kernel->scratch, TaskRow);
     wanted->id = id;
     expect_scan(all, &(Scan){.table = TABLE_TASKS,
@@ -83,6 +84,40 @@ static void expect_log_end(Expecting *all, int64_t run, const CachedRun *cached)
                              .match_count = 1,
                              .is_descending = true,
                              .limit = 1});
+}
+
+// What every change of a run begins with.
+static const CachedRun *expect_changed_run(Expecting *all, int64_t run) {
+    const CachedRun *cached = run_cache_find(&all->kernel->runs, run);
+    if (cached == NULL) expect_run(all, run);
+    expect_log_end(all, run, cached);
+    return cached;
+}
+
+// What snapshot_keep asks for: the last one that was kept, and the values of the run's states.
+static void expect_kept(Expecting *all, int64_t run, const CachedRun *cached) {
+    Arena *arena = &all->kernel->scratch;
+    uint32_t may_have = cached != NULL ? cached->facts.may_have : MAY_HAVE_ALL;
+    bool is_number_known = cached != NULL && cached->facts.next_kept > 0;
+    if (!is_number_known && (may_have & MAY_HAVE_SNAPSHOTS)) {
+        SnapshotRow *wanted = ARENA_NEW(arena, SnapshotRow);
+        wanted->run = run;
+        expect_scan(all, &(Scan){.table = TABLE_SNAPSHOTS,
+                                 .index = SCAN_PRIMARY,
+                                 .match = wanted,
+                                 .match_count = 1,
+                                 .is_descending = true,
+                                 .limit = 1});
+    }
+    if (may_have & MAY_HAVE_STATES) {
+        StateRow *wanted = ARENA_NEW(arena, StateRow);
+        wanted->run = run;
+        expect_scan(all, &(Scan){.table = TABLE_STATES,
+                                 .index = SCAN_PRIMARY,
+                                 .match = wanted,
+                                 .match_count = 1,
+                                 .limit = PAGE_ROWS});
+    }
 }
 
 // What run_end asks for, in the words of runs/end.c.
@@ -119,9 +154,8 @@ static void expect_leftovers(Expecting *all, int64_t run, const CachedRun *cache
 }
 
 static void expect_turn(Expecting *all, const TurnCommit *turn) {
-    const CachedRun *cached = run_cache_find(&all->kernel->runs, turn->run);
-    if (cached == NULL) expect_run(all, turn->run);
-    expect_log_end(all, turn->run, cached);
+    const CachedRun *cached = expect_changed_run(all, turn->run);
+    if (turn->keep_snapshots > 0 && turn->next == NEXT_SUSPEND) expect_kept(all, turn->run, cached);
     bool is_end = turn->next == NEXT_COMPLETE || turn->next == NEXT_FAIL ||
                   turn->next == NEXT_CANCELLED || turn->next == NEXT_RETRY;
     if (is_end) expect_leftovers(all, turn->run, cached);
@@ -142,8 +176,35 @@ static void expect_op(Expecting *all, const Op *op) {
     case OP_COMPLETE_TASK: expect_task_id(all, op->in.complete_task.id); break;
     case OP_FAIL_TASK: expect_task_id(all, op->in.fail_task.id); break;
     case OP_HEARTBEAT_TASK: expect_task_id(all, op->in.heartbeat.id); break;
+    case OP_NOTE_RELEASED:
+        if (op->in.memory.has_entry) (void)expect_changed_run(all, op->in.memory.run);
+        break;
     default: break;
     }
+}
+
+// The run of a task that ends; 0 = of none, or that is for the operation to find out.
+static int64_t run_of_task(Expecting *all, Str id) {
+    Kernel *kernel = all->kernel;
+    const TaskRow *cached = task_cache_find(&kernel->tasks, id);
+    if (cached != NULL) return cached->run;
+    TaskRow wanted = {.id = id}, *rows = NULL;
+    size_t count = 0;
+    ArenaMark mark = arena_mark(&kernel->scratch);
+    Scan scan = {
+        .table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
+    Status status = rows_scan(kernel->writer, &scan, &kernel->scratch, &rows, &count);
+    int64_t run = status == OK && count > 0 ? rows[0].run : 0;
+    arena_rewind(&kernel->scratch, mark);
+    return run;
+}
+
+static void expect_run_of_op(Expecting *all, const Op *op) {
+    Str id = op->kind == OP_COMPLETE_TASK ? op->in.complete_task.id
+             : op->kind == OP_FAIL_TASK   ? op->in.fail_task.id
+                                          : STR_NULL;
+    int64_t run = str_is_null(id) ? 0 : run_of_task(all, id);
+    if (run != 0) (void)expect_changed_run(all, run);
 }
 
 Status kernel_expect(Kernel *kernel) {
@@ -151,6 +212,18 @@ Status kernel_expect(Kernel *kernel) {
     Expecting all = {.kernel = kernel};
     arena_reset(&kernel->scratch);
     for (size_t i = 0; i < kernel->batch->count; i++) expect_op(&all, kernel->batch->ops[i]);
+    TRY(expect_ask(&all));
+    for (size_t i = 0; i < kernel->batch->count; i++) expect_run_of_op(&all, kernel->batch->ops[i]);
+    return expect_ask(&all);
+}
+
+Status kernel_expect_runs(Kernel *kernel, const TaskRow *tasks, size_t count) {
+    if (kernel->writer->ops->expect == NULL) return OK;
+    Expecting all = {.kernel = kernel};
+    for (size_t i = 0; i < count; i++) {
+        int64_t run = tasks[i].run;
+        if (run != 0 && run_cache_find(&kernel->runs, run) == NULL) expect_run(&all, run);
+    }
     return expect_ask(&all);
 }
 

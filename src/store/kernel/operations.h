@@ -16,5 +16,7 @@ MUST_CHECK Status apply_remove_token(Kernel *kernel, Op *op);
 
 // ---- kernel/expect.c ----
 MUST_CHECK Status kernel_expect(Kernel *kernel);
+// The same for the runs of tasks that are handed out.
+MUST_CHECK Status kernel_expect_runs(Kernel *kernel, const TaskRow *tasks, size_t count);
 // The same for runs that are about to be claimed.
 MUST_CHECK Status kernel_expect_claims(Kernel *kernel, const RunRow *runs, size_t count);

@@ -187,6 +187,25 @@ static void claim_without_a_queue_or_for_nothing_is_refused(void **state) {
     assert_refused(op, ERR_INVALID, "BAD_CLAIM");
 }
 
+static void claim_says_whose_the_tasks_are(void **state) {
+    World *world = *state;
+    RunSpec owner = spec_of("owner");
+    owner.tags = STR("eu\nred");
+    Op *op = turn(world, create_from(world, &owner), NEXT_CONTINUE);
+    TaskSpec spec = task_of("of_run");
+    set_task(world, op, &spec);
+    op_run(world, op, OK);
+    spec = task_of("alone");
+    create_task(world, &spec);
+    world_reopen(world); // nothing is cached
+    op = lease_tasks(world, "default", 2);
+    assert_int_equal(op->out.claim_tasks.task_count, 2);
+    assert_text(op->out.claim_tasks.runs[0].id, "owner");
+    assert_text(op->out.claim_tasks.runs[0].tags, "eu\nred");
+    assert_true(str_is_null(op->out.claim_tasks.runs[1].id));
+    assert_true(str_is_null(op->out.claim_tasks.runs[1].tags));
+}
+
 static void delayed_task_is_claimable_when_due(void **state) {
     World *world = *state;
     TaskSpec spec = task_of("t1");
@@ -863,6 +882,7 @@ int contract_tasks(void) {
         CASE(task_is_queued_leased_and_completed),
         CASE(leased_tasks_of_all_sizes_are_known_as_they_are_stored),
         CASE(task_id_queued_twice_answers_the_first),
+        CASE(claim_says_whose_the_tasks_are),
         CASE(task_leased_once_is_leased_to_nobody_else),
         CASE(queues_are_separate_and_served_in_the_order_asked_for),
         CASE(higher_priority_first_then_first_in_first_out),

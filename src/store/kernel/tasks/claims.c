@@ -13,6 +13,7 @@
 //
 // Not here: what a worker says (tasks/tasks.c).
 #include "base/assert.h"
+#include "store/kernel/operations.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"
 #include <stdlib.h>
@@ -191,18 +192,43 @@ static int64_t claim_max(const Op *op) {
     return op->in.claim_tasks.max < limit ? op->in.claim_tasks.max : limit;
 }
 
-Status apply_claim_tasks(Kernel *kernel, Op *op) {
-    if (!claim_is_good(op)) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
-                             "a claim names at least one queue and asks for at least one task");
+// Who does a task is told whose it is; so nobody has to read its run for that.
+static Status name_runs(Kernel *kernel, Op *op) {
+    size_t count = op->out.claim_tasks.task_count;
+    const TaskRow *claimed = op->out.claim_tasks.tasks;
+    TRY(kernel_expect_runs(kernel, claimed, count));
+    op->out.claim_tasks.runs = ARENA_ARRAY(kernel->batch->arena, TaskRun, count);
+    for (size_t i = 0; i < count; i++) {
+        if (claimed[i].run == 0) continue;
+        Run run;
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        Status status = run_load(kernel, claimed[i].run, &run);
+        if (status != ERR_NOT_FOUND) TRY(status);
+        if (status == OK)
+            op->out.claim_tasks.runs[i] =
+                (TaskRun){kernel_answer(kernel, run.row.id), kernel_answer(kernel, run.row.tags)};
+        arena_rewind(&kernel->scratch, mark);
     }
-    TRY(kernel_check_size(kernel, "the worker name", op->in.claim_tasks.worker, LIMIT_NAME_SIZE));
+    return OK;
+}
+
+static Status claim_from_queues(Kernel *kernel, Op *op) {
     if (op->in.claim_tasks.is_any_queue) return queues_claim(kernel, op, claim_max(op));
     for (size_t i = 0; i < op->in.claim_tasks.queue_count; i++) {
         Str queue = op->in.claim_tasks.queues[i];
         TRY(queue_claim(kernel, op, queue.len > 0 ? queue : QUEUE_DEFAULT, claim_max(op)));
     }
     return OK;
+}
+
+Status apply_claim_tasks(Kernel *kernel, Op *op) {
+    if (!claim_is_good(op)) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
+                             "a claim names at least one queue and asks for at least one task");
+    }
+    TRY(kernel_check_size(kernel, "the worker name", op->in.claim_tasks.worker, LIMIT_NAME_SIZE));
+    TRY(claim_from_queues(kernel, op));
+    return name_runs(kernel, op);
 }
 
 // ---- leased as they are made, [claims-5] ----
