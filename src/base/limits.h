@@ -60,6 +60,8 @@
     X(CACHED_MODULES, cached_modules, 1000, 1, "compiled scripts kept in memory")                  \
     X(RELEASES_PER_BATCH, releases_per_batch, 256, 1,                                              \
       "parked runs that leave memory with one commit")                                             \
+    X(EVICTED_RUNS, evicted_runs, 262144, 1,                                                       \
+      "runs with work under way that left memory, and are known to have")                          \
     X(ADOPT_ROWS, adopt_rows, 256, 1, "runs taken up at a time after a restart")                   \
     X(CLAIM_LOOKS, claim_looks, 2000, 1, "rows of one queue that one claim looks at in vain")      \
     X(SETTLE_STEPS, settle_steps, 1000, 1, "tasks of one key that one operation moves")            \
@@ -121,6 +123,7 @@ extern const Limits *const limits_in_force;
 #define LIMIT_CACHED_QUEUES      (limits_in_force->cached_queues)
 #define LIMIT_CACHED_MODULES     (limits_in_force->cached_modules)
 #define LIMIT_RELEASES_PER_BATCH (limits_in_force->releases_per_batch)
+#define LIMIT_EVICTED_RUNS       (limits_in_force->evicted_runs)
 #define LIMIT_ADOPT_ROWS         (limits_in_force->adopt_rows)
 #define LIMIT_CLAIM_LOOKS        (limits_in_force->claim_looks)
 #define LIMIT_SETTLE_STEPS       (limits_in_force->settle_steps)

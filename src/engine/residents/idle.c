@@ -67,6 +67,7 @@ static void schedule(Idle *self, ResidentRun *run) {
 void idle_parked(Idle *self, ResidentRun *run, const TurnOutput *output) {
     bool is_quiet = wait_set_is_quiet(&output->waits);
     run->parked_at_ms = env_now_ms(self->setup->env);
+    run->has_work = !is_quiet;
     run->idle_timeout_ms = is_quiet ? timeout_of(self, run->workflow, output->idle_timeout_ms)
                                     : 0; // [residents-idle-3]
     residents_move(self->residents, run, PHASE_PARKED);
@@ -123,6 +124,15 @@ static bool lacks_room(const Idle *self) {
             (int64_t)size > self->setup->config.max_resident_size);
 }
 
+// [residents-idle-5]
+static ResidentRun *next_to_leave(Idle *self) {
+    const List *parked = &self->residents->phases[PHASE_PARKED];
+    ResidentRun *oldest = container_of(parked->next, ResidentRun, link);
+    ResidentRun *newest = container_of(parked->prev, ResidentRun, link);
+    self->is_newest_next = oldest->has_work && newest->has_work && !self->is_newest_next;
+    return self->is_newest_next ? newest : oldest;
+}
+
 void idle_add_ops(Idle *self, Commit *commit, size_t count) {
     if (count > LIMIT_RELEASES_PER_BATCH) count = LIMIT_RELEASES_PER_BATCH;
     size_t most = commit->batch.count + count;
@@ -133,9 +143,9 @@ void idle_add_ops(Idle *self, Commit *commit, size_t count) {
         look_at_due(self, commit, container_of(node, ResidentRun, release));
     }
     while (lacks_room(self) && commit->batch.count < most) {
-        List *oldest = list_first(&self->residents->phases[PHASE_PARKED]);
-        ResidentRun *run = container_of(oldest, ResidentRun, link);
+        ResidentRun *run = next_to_leave(self);
         if (has_reader(self, run)) watch(self, run, commit->batch.now_ms);
+        else if (run->has_work) residents_evict(self->residents, run); // [residents-idle-3]
         else release(self, commit, run, true);
     }
 }

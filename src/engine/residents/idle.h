@@ -6,11 +6,15 @@
 //   [residents-idle-2] Nothing is scanned: deadlines are in a heap, the least recently used run is
 //        the first of its list. A run with a reader leaves that list, and is looked at again after
 //        a while.
-//   [residents-idle-3] Runs with work under way (a task, a backoff) leave only to make room.
+//   [residents-idle-3] Runs with work under way (a task, a backoff) leave only to make room, and
+//        without a note: nobody was told that they wait, so nobody is told that they left.
 //   [residents-idle-4] A time-out counts from when the run became idle, which may be later than
 //        when it parked: a task nobody waits for may still have been under way. The store knows,
 //        and says so when it refuses the release; then the run is looked at again when its time has
 //        come.
+//   [residents-idle-5] Room is made by the run that has been parked longest. If that has work under
+//        way, every second time by the one that was parked last: where more runs take turns than
+//        there is room for, the oldest is the one that goes on next.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/definitions/modules.h"
@@ -22,8 +26,9 @@ typedef struct Idle {
     Residents *residents;
     Modules *modules;
     Notices *notices;
-    StrMap timeouts; // workflow -> IdleTimeout, of those that have one set
-    Arena scratch;   // of one request
+    StrMap timeouts;     // workflow -> IdleTimeout, of those that have one set
+    Arena scratch;       // of one request
+    bool is_newest_next; // [residents-idle-5]
     int64_t release_count, reload_count;
 } Idle;
 

@@ -32,7 +32,9 @@ static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *repl
     bool is_ours = reply->status == OK && row->state == RUN_RUNNING &&
                    row->owner == self->commits->node; // [loading-2]
     uint64_t woken_ns = run->woken_ns;
-    bool is_reloaded = run->is_reloaded || (is_ours && run->is_absent && row->epoch > FIRST_EPOCH);
+    bool was_evicted = residents_take_evicted(self->residents, run->key);
+    bool is_reloaded =
+        run->is_reloaded || (is_ours && run->is_absent && !was_evicted && row->epoch > FIRST_EPOCH);
     residents_remove(self->residents, run);
     if (!is_ours) return LOAD_GONE;
     run = residents_add(self->residents, row, reply->load.input, reply->load.parent_id);

@@ -7,12 +7,14 @@
 //
 // Not here: when runs are executed, committed or dropped (coordinator/runs.c, idle.c).
 #include "engine/residents/resident.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/flow.h"
 
 void residents_init(Residents *residents) {
     *residents = (Residents){0};
     map_init(&residents->by_key);
+    map_init(&residents->evicted);
     heap_init(&residents->releases);
     for (int i = 0; i < PHASE_COUNT; i++) list_init(&residents->phases[i]);
 }
@@ -22,6 +24,7 @@ void residents_done(Residents *residents) {
         LIST_EACH_SAFE (node, after, &residents->phases[i])
             residents_remove(residents, container_of(node, ResidentRun, link));
     map_done(&residents->by_key);
+    map_done(&residents->evicted);
     heap_done(&residents->releases);
 }
 
@@ -123,6 +126,20 @@ void residents_remove(Residents *residents, ResidentRun *run) {
     disown(&run->parent_id);
     disown(&run->snapshot);
     mem_free(run);
+}
+
+void residents_evict(Residents *residents, ResidentRun *run) {
+    ASSERT(run->phase == PHASE_PARKED);                   // [resident-3]
+    if (residents->evicted.count >= LIMIT_EVICTED_RUNS) { // those that went on elsewhere stay in it
+        map_done(&residents->evicted);
+        map_init(&residents->evicted);
+    }
+    (void)map_put(&residents->evicted, (uint64_t)run->key, residents);
+    residents_remove(residents, run);
+}
+
+bool residents_take_evicted(Residents *residents, int64_t key) {
+    return map_remove(&residents->evicted, (uint64_t)key) != NULL;
 }
 
 void residents_move(Residents *residents, ResidentRun *run, Phase phase) {

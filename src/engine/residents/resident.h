@@ -3,7 +3,7 @@
 //   [resident-1] A resident run is a cache: the store knows everything that is here.
 //   [resident-2] A run is in exactly one phase; only READY, EXECUTING and COMMITTING ones are
 //        owned.
-//   [resident-3] Only PARKED runs are dropped to make room, least recently used first.
+//   [resident-3] Only PARKED runs are dropped to make room.
 //   [resident-4] Who asks from other threads whether a parked run is in memory is told of each
 //        change (on_parked), so that nobody has to look in here.
 #pragma once
@@ -56,6 +56,7 @@ typedef struct ResidentRun {
     HeapNode release;        // .at: when it is released, or looked at again (ms)
     int64_t parked_at_ms;
     int64_t idle_timeout_ms; // how long it may stay parked in memory; 0 = until room is needed
+    bool has_work;           // parked with a task or a backoff under way
     bool is_absent;          // nothing of it was in memory when it woke
     bool is_reloaded;        // it was brought back from the store; its next commit says so
     uint64_t woken_ns;       // monotonic; when it was woken; 0 = it is new or goes on by itself
@@ -68,6 +69,7 @@ typedef struct Residents {
     size_t total_size;
     size_t releasing_size; // of these, runs in phase RELEASING
     Heap releases;         // parked ones by `release`
+    Map evicted;           // keys of runs that were dropped without a note, as far as is known
     // [resident-4] May be NULL.
     void (*on_parked)(void *context, int64_t run, bool is_parked);
     void *on_parked_context;
@@ -83,6 +85,10 @@ ResidentRun *residents_get(const Residents *residents, int64_t key); // NULL whe
 // A new one in phase READY. Copies what it is given.
 ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, Str parent_id);
 void residents_remove(Residents *residents, ResidentRun *run);
+// Drops a parked run without a note: what the store says about its place is not changed.
+void residents_evict(Residents *residents, ResidentRun *run);
+// Whether the run of that key left so. It is not known any more afterwards.
+bool residents_take_evicted(Residents *residents, int64_t key);
 void residents_move(Residents *residents, ResidentRun *run, Phase phase);
 // Of a parked run: when it is to be looked at.
 void residents_schedule(Residents *residents, ResidentRun *run, int64_t at_ms);

@@ -601,6 +601,30 @@ static void the_least_recently_used_make_room(void **state) {
     }
 }
 
+static void runs_with_work_make_room_without_a_word(void **state) {
+    Fixture *fixture = *state;
+    fixture->options.max_resident_runs = 2;
+    open_again(fixture);
+    deploy_as(fixture, "busy.flow",
+              "const all = []\nfor (let i = 0; i < 3; i++) all.push(await Task.run('outside', i))\n"
+              "return all");
+    char id[8];
+    for (int i = 0; i < 6; i++) { // nobody does their tasks yet
+        snprintf(id, sizeof id, "r%d", i);
+        start_settled(fixture, "busy", id);
+    }
+    assert_int_equal(stats_of(fixture).resident_runs, 2);
+    int calls = 0;
+    assert_int_equal(abide_register_task(fixture->engine, "outside", count_call, &calls, NULL), 0);
+    for (int i = 0; i < 6; i++) {
+        snprintf(id, sizeof id, "r%d", i);
+        expect_result(fixture, id, ABIDE_OK, "[0,1,2]");
+    }
+    assert_int_equal(calls, 18);
+    assert_int_equal(stats_of(fixture).releases, 0);
+    assert_int_equal(stats_of(fixture).reloads, 0);
+}
+
 static void memory_has_a_ceiling(void **state) {
     Fixture *fixture = *state;
     fixture->options.max_resident_memory = 2000000;
@@ -711,6 +735,7 @@ int main(void) {
         CASE(a_child_completes_into_a_released_parent),
         CASE(each_workflow_may_have_its_own_timeout),
         CASE(the_least_recently_used_make_room),
+        CASE(runs_with_work_make_room_without_a_word),
         CASE(memory_has_a_ceiling),
         CASE(listings_show_and_filter_idleness),
         CASE(releasing_and_reloading_ten_thousand_times_leaks_nothing),
