@@ -244,24 +244,38 @@ static size_t power_of_two_text(Magnitude a, uint32_t radix, char *ret_text) {
     return length;
 }
 
-// Divides in place and answers the remainder. Ten is apart because the compiler turns a division
-// by a constant into a multiplication.
-static uint32_t take_chunk(uint32_t *digits, uint32_t count, uint32_t divisor) {
-    uint64_t rest = 0;
-    if (divisor == 1000000000) {
-        for (uint32_t i = count; i-- > 0;) {
-            rest = rest << 32 | digits[i];
-            digits[i] = (uint32_t)(rest / 1000000000u);
-            rest %= 1000000000u;
-        }
-        return (uint32_t)rest;
-    }
+enum { CHUNKS = 4 };
+
+// One step of a long division: the quotient of one digit, with what is left of those above it.
+static inline uint32_t divide_digit(uint64_t *rest, uint32_t digit, uint32_t divisor) {
+    uint64_t value = *rest << 32 | digit;
+    *rest = value % divisor;
+    return (uint32_t)(value / divisor);
+}
+
+// Divides in place, CHUNKS times one after the other, and answers the remainders. All go through
+// the digits together, each taking what the one before it leaves: a step waits for the step before
+// it in its own division only, so the processor works at all of them at once.
+static inline void divide_chunks(uint32_t *digits, uint32_t count, uint32_t divisor,
+                                 uint64_t ret_rests[CHUNKS]) {
+    uint64_t first = 0, second = 0, third = 0, fourth = 0;
     for (uint32_t i = count; i-- > 0;) {
-        rest = rest << 32 | digits[i];
-        digits[i] = (uint32_t)(rest / divisor);
-        rest %= divisor;
+        uint32_t digit = divide_digit(&first, digits[i], divisor);
+        digit = divide_digit(&second, digit, divisor);
+        digit = divide_digit(&third, digit, divisor);
+        digits[i] = divide_digit(&fourth, digit, divisor);
     }
-    return (uint32_t)rest;
+    ret_rests[0] = first;
+    ret_rests[1] = second;
+    ret_rests[2] = third;
+    ret_rests[3] = fourth;
+}
+
+// Ten is apart because the compiler turns a division by a constant into a multiplication.
+static void take_chunks(uint32_t *digits, uint32_t count, uint32_t divisor,
+                        uint64_t ret_rests[CHUNKS]) {
+    if (divisor == 1000000000) divide_chunks(digits, count, 1000000000, ret_rests);
+    else divide_chunks(digits, count, divisor, ret_rests);
 }
 
 size_t magnitude_to_text(Magnitude a, uint32_t radix, uint32_t *scratch, char *ret_text) {
@@ -280,11 +294,18 @@ size_t magnitude_to_text(Magnitude a, uint32_t radix, uint32_t *scratch, char *r
     uint32_t count = a.count;
     size_t length = 0; // written backwards, turned round below
     while (count > 0) {
-        uint32_t rest = take_chunk(scratch, count, chunk);
+        uint64_t rests[CHUNKS];
+        take_chunks(scratch, count, chunk, rests);
         count = magnitude_trim(scratch, count);
-        for (uint32_t i = 0; i < chunk_digits && (count > 0 || rest > 0); i++) {
-            ret_text[length++] = digit_chars[rest % radix];
-            rest /= radix;
+        uint32_t chunk_count = CHUNKS;
+        while (count == 0 && rests[chunk_count - 1] == 0) chunk_count--;
+        for (uint32_t i = 0; i < chunk_count; i++) {
+            bool is_topmost = count == 0 && i + 1 == chunk_count; // it has no zeros in front
+            uint64_t rest = rests[i];
+            for (uint32_t j = 0; j < chunk_digits && (!is_topmost || rest > 0); j++) {
+                ret_text[length++] = digit_chars[rest % radix];
+                rest /= radix;
+            }
         }
     }
     for (size_t i = 0; i < length / 2; i++) {

@@ -67,6 +67,27 @@ static void text_reads_back_in_every_radix(void **state) {
     }
 }
 
+// A text is made chunk by chunk: each begins with such a power, and none writes beyond its room.
+static void powers_of_the_radix_have_their_text(void **state) {
+    (void)state;
+    enum { POWER_MAX = 120 };
+    for (uint32_t radix = 2; radix <= 36; radix++) {
+        uint32_t digits[DIGITS] = {1}, scratch[DIGITS];
+        Magnitude value = {digits, 1};
+        for (size_t power = 0; power < POWER_MAX; power++) {
+            char text[8 * POWER_MAX];
+            memset(text, '?', sizeof(text));
+            size_t length = magnitude_to_text(value, radix, scratch, text);
+            assert_int_equal(length, power + 1);
+            assert_true(length <= magnitude_text_max(value, radix));
+            for (size_t i = 0; i < sizeof(text); i++) {
+                assert_int_equal(text[i], i == 0 ? '1' : i < length ? '0' : '?');
+            }
+            value.count = magnitude_scale(digits, value.count, radix, 0);
+        }
+    }
+}
+
 static void doubles_round_to_nearest_even(void **state) {
     (void)state;
     static const struct {
@@ -128,6 +149,7 @@ int main(void) {
         cmocka_unit_test(division_undoes_multiplication),
         cmocka_unit_test(subtraction_undoes_addition),
         cmocka_unit_test(text_reads_back_in_every_radix),
+        cmocka_unit_test(powers_of_the_radix_have_their_text),
         cmocka_unit_test(doubles_round_to_nearest_even),
         cmocka_unit_test(known_values_come_out),
         cmocka_unit_test(size_is_limited_before_the_work_is_done),
