@@ -175,5 +175,36 @@ class StagesTest(unittest.TestCase):
             self.run_stages(["normal"], build, lambda name, tests: None)
 
 
+class OrderTest(unittest.TestCase):
+    """Which tests run beside each other."""
+
+    def run_tests(self, waits, run, jobs):
+        kept, runner.run_program = runner.run_program, lambda test, stage: run(test["title"])
+        tests = [{"title": number, "waits": does_wait, "is_parallel": True}
+                 for number, does_wait in enumerate(waits)]
+        try:
+            runner.run_tests("normal", tests, types.SimpleNamespace(jobs=jobs, scale=None),
+                             types.SimpleNamespace(add=lambda title, result: None))
+        finally:
+            runner.run_program = kept
+
+    def test_every_test_runs_once(self):
+        seen = []
+        self.run_tests([number % 3 == 0 for number in range(50)], seen.append, jobs=2)
+        self.assertEqual(sorted(seen), list(range(50)))
+
+    def test_no_core_is_idle_when_one_kind_is_done(self):
+        for does_wait in (False, True):
+            beside = threading.Barrier(3)  # nobody ends before three are there
+            self.run_tests([does_wait] * 3, lambda title: beside.wait(60), jobs=1)
+
+    def test_an_accident_in_one_test_is_told(self):
+        def run(title):
+            raise OSError("no memory")
+
+        with self.assertRaises(OSError):
+            self.run_tests([False], run, jobs=1)
+
+
 if __name__ == "__main__":
     tap.main()
