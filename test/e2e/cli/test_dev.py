@@ -203,7 +203,7 @@ class DevTest(unittest.TestCase):
         dev.post("/v1/runs", {"workflow": "wait", "id": "kept"})
         dev.wait_for("kept", "suspended")
         dev.kill()
-        dev.reader.join(10)
+        dev.reader.join(PATIENCE)
         dev.process.stdout.close()
         dev.start()
         dev.post("/v1/runs/kept/signals/go", "after")

@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import guide  # noqa: E402
 import tap  # noqa: E402
 from cli import Output  # noqa: E402
-from server import ABIDE, Node, Server  # noqa: E402
+from server import ABIDE, PATIENCE, Node, Server  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 from servers.redis import Redis  # noqa: E402
 
@@ -300,15 +301,7 @@ class MigrateTest(unittest.TestCase):
     def test_killed_in_the_middle_it_is_resumed(self):
         path, target, back = self.large_copy(), self.schema("killed"), os.path.join(self.folder, "killed.db")
         before = rows_of(path)
-        arrived = "SELECT count(*) FROM killed.log"
-
-        def is_begun_there():
-            try:
-                return self.database.query(arrived)[0][0] not in ("0", "")
-            except subprocess.CalledProcessError:  # no table yet
-                return False
-
-        for source, sink, is_begun in ((path, target, is_begun_there),
+        for source, sink, is_begun in ((path, target, lambda: self.arrived("killed")),
                                        (target, back, lambda: has_rows(back, "abide_log"))):
             self.kill_in_the_middle(source, sink, is_begun)
             for store, name in ((source, "STORE_MOVED"), (sink, "STORE_FILLING")):
@@ -320,13 +313,27 @@ class MigrateTest(unittest.TestCase):
             self.assertTrue(0 < report["copied"] < report["rows"], report)
         self.assertEqual(rows_of(back), before)
 
+    def arrived(self, schema):
+        """Whether there are rows of the log in that schema of PostgreSQL."""
+        is_there = self.database.query(f"SELECT to_regclass('{schema}.log') IS NOT NULL") == [["t"]]
+        return is_there and self.database.query(f"SELECT count(*) FROM {schema}.log") != [["0"]]
+
+    def stop_when(self, process, is_begun):
+        """It stands still while one looks, so that it cannot be over meanwhile, however slow that is."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            process.send_signal(signal.SIGSTOP)
+            self.assertIsNone(process.poll(), "it was too fast to be stopped")
+            if is_begun():
+                return
+            self.assertLess(time.monotonic(), deadline)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.02)
+
     def kill_in_the_middle(self, source, sink, is_begun):
         process = subprocess.Popen([ABIDE, "migrate", "--from", source, "--to", sink, "--batch", "1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 60
-        while not is_begun():
-            self.assertIsNone(process.poll(), "it was too fast to be killed")
-            self.assertLess(time.monotonic(), deadline)
+        self.stop_when(process, is_begun)
         process.kill()
         out, err = process.communicate()
         self.assertEqual((process.returncode, out), (-9, ""), err)
@@ -335,10 +342,9 @@ class MigrateTest(unittest.TestCase):
         path, target = self.large_copy(), self.schema("stopped")
         process = subprocess.Popen([ABIDE, "migrate", "--from", path, "--to", target, "--batch", "1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while self.database.query("SELECT to_regclass('stopped.log') IS NOT NULL") != [["t"]] or \
-                self.database.query("SELECT count(*) FROM stopped.log") == [["0"]]:
-            self.assertIsNone(process.poll())
+        self.stop_when(process, lambda: self.arrived("stopped"))
         process.terminate()
+        process.send_signal(signal.SIGCONT)
         out, err = process.communicate()
         self.assertEqual((process.returncode, out), (130, ""), err)
         self.assertIn("--resume", err)

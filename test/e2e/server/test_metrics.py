@@ -267,7 +267,7 @@ class StoreTest(unittest.TestCase):
                    f["abide_store_errors_total"].value(kind="commit") > 0, 60)
         other.execute("ROLLBACK")
         other.close()
-        starter.join(60)
+        starter.join(PATIENCE)
         wait_until(server, lambda f: f["abide_store_up"].value() == 1, 60)
         self.assertIn(statuses, ([201], [503]))
 

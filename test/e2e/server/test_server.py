@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "support"))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
-from server import PATIENCE, Server, ServerTest, in_time, wait_until  # noqa: E402
+from server import PATIENCE, Server, ServerTest, eventually, in_time, wait_until  # noqa: E402
 
 APPROVAL = """
 const receipt = await Task.run("charge", { amount: Inputs.amount })
@@ -574,12 +574,16 @@ class TaskTest(ServerTest):
         listed = self.server.get("/v1/tasks?queue=images&status=completed").json["items"]
         self.assertEqual([item["id"] for item in listed], [task_id])
 
+    def wait_for_claims(self, count):
+        """Until so many workers wait for tasks."""
+        wait_until(lambda: self.server.figure("abide_claims_waiting") == count)
+
     def test_a_waiting_claim_gets_the_task_that_comes(self):
         taken = []
         worker = threading.Thread(target=lambda: taken.extend(
             self.server.claim(queues=["later"], wait="50s")))
         worker.start()
-        time.sleep(0.1)
+        self.wait_for_claims(1)
         self.server.post("/v1/tasks", {"name": "late", "queue": "later"})
         worker.join(PATIENCE)
         self.assertEqual([task["name"] for task in taken], ["late"])
@@ -590,7 +594,7 @@ class TaskTest(ServerTest):
             self.server.claim(queues=["shared"], wait="50s", max=1))) for _ in range(5)]
         for worker in workers:
             worker.start()
-        time.sleep(0.2)
+        self.wait_for_claims(5)
         for number in range(5):
             self.server.post("/v1/tasks", {"name": "n", "queue": "shared", "input": number})
         for worker in workers:
@@ -635,9 +639,9 @@ class TaskTest(ServerTest):
         gone = socket.create_connection(("127.0.0.1", self.server.port))
         gone.sendall(("POST /v1/tasks/claim HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
                       % (len(body), body)).encode("ascii"))
-        time.sleep(0.2)
+        self.wait_for_claims(1)
         gone.close()
-        time.sleep(0.1)
+        self.wait_for_claims(0)
         self.server.post("/v1/tasks", {"name": "n", "queue": "left"})
         task = self.server.claim(queues=["left"], wait="50s")[0]
         self.assertEqual(task["attempt"], 1)
@@ -762,8 +766,11 @@ class DurabilityTest(unittest.TestCase):
             seen.add((answer.status, answer.json["code"]))
             time.sleep(0.1)
         self.assertEqual(seen, {(507, "STORE_FULL")})
-        ready = server.get("/readyz")
-        self.assertEqual((ready.status, ready.json["code"]), (507, "STORE_FULL"))
+
+        def check_ready():
+            ready = server.get("/readyz")
+            self.assertEqual((ready.status, ready.json["code"]), (507, "STORE_FULL"))
+        eventually(check_ready)
         for run_id in ("waits", "naps"):  # the timer of the second cannot be written
             answer = in_time(lambda: server.get("/v1/runs/%s/result?wait=1s" % run_id))
             self.assertEqual(answer.status, 202)

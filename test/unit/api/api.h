@@ -98,6 +98,13 @@ static inline void check_result(Fixture *fixture, const char *id, int code, cons
     abide_free(result);
 }
 
+// Waits for a condition: as long as a slow machine needs, and no longer.
+#define WAIT_UNTIL(condition)                                                                      \
+    for (int waited_ms = 0; !(condition); waited_ms++) {                                           \
+        if (waited_ms == 100000) fail_msg("it did not become so: %s", #condition);                 \
+        usleep(1000);                                                                              \
+    }
+
 // Waits until the run is parked on exactly this.
 static inline void wait_parked(Fixture *fixture, const char *id, const char *waiting_on) {
     abide_run_info info;

@@ -1,5 +1,6 @@
 // What survives on SQLite: restarts, kill -9, transactions shared with the application, threads.
 #define API_BACKEND "sqlite"
+#include "base/env.h"
 #include "unit/api/api.h"
 #include <signal.h>
 #include <sqlite3.h>
@@ -51,7 +52,7 @@ static void a_waiting_run_survives_a_restart(void **state) { // P1
 
 static int nap(abide_ctx *ctx, const char *input) {
     (void)input;
-    ABIDE_TRY(abide_sleep(ctx, "50ms"));
+    ABIDE_TRY(abide_sleep(ctx, "2s")); // time enough to be seen asleep, and to close
     return abide_complete(ctx, "\"rested\"");
 }
 
@@ -61,8 +62,10 @@ static void a_timer_that_came_due_meanwhile_fires_at_recovery(void **state) { //
     put_to_work(fixture);
     start(fixture, "nap", "r", NULL);
     wait_parked(fixture, "r", "timer");
+    abide_run_info info;
+    assert_int_equal(abide_status(fixture->engine, "r", &info, NULL), ABIDE_OK);
     abide_close(fixture->engine);
-    usleep(60000);
+    WAIT_UNTIL(env_now_ms(env_system()) >= info.wakes_at_ms);
     fixture_open(fixture);
     add_workflow(fixture, "nap", nap, NULL);
     abide_recovery report;
@@ -314,7 +317,7 @@ static void without_transactions_the_step_fails_clearly(void **state) {
     abide_start_options options = {.id = "r"};
     assert_int_equal(abide_start(engine, "t", NULL, &options, NULL, NULL), ABIDE_OK);
     char *json = NULL;
-    assert_int_equal(abide_result(engine, "r", "10s", &json, NULL), ABIDE_FAILED);
+    assert_int_equal(abide_result(engine, "r", "120s", &json, NULL), ABIDE_FAILED);
     assert_non_null(strstr(json, "PARTICIPANT_UNSUPPORTED"));
     abide_free(json);
     abide_close(engine);
@@ -348,7 +351,7 @@ static void *use_engine(void *context) {
         if (abide_start(engine, "chain", NULL, &options, NULL, NULL) != ABIDE_OK ||
             abide_status(engine, id, &info, NULL) != ABIDE_OK ||
             abide_signal(engine, id, "go", "1", NULL, NULL) != ABIDE_OK ||
-            abide_result(engine, id, "30s", &json, NULL) != ABIDE_OK)
+            abide_result(engine, id, "120s", &json, NULL) != ABIDE_OK)
             client->failures++;
         abide_free(json);
     }
@@ -374,7 +377,10 @@ static void many_threads_may_use_one_engine(void **state) {
     assert_int_equal(stats.completed_total, 8 * (int)scaled(20));
 }
 
+static atomic_int begun_count, is_let_go, close_count;
+
 static int slow(abide_call *call, const char *input) {
+    atomic_fetch_add(&begun_count, 1);
     usleep(300000);
     return count_body(call, input);
 }
@@ -389,9 +395,10 @@ static void shutdown_awaits_running_functions_and_loses_nothing(void **state) {
     Fixture *fixture = *state;
     add_workflow(fixture, "slow", slow_flow, NULL);
     put_to_work(fixture);
+    atomic_store(&begun_count, 0);
     start(fixture, "slow", "r", NULL);
-    usleep(100000);
-    assert_int_equal(abide_shutdown(fixture->engine, "10s", NULL), ABIDE_OK);
+    WAIT_UNTIL(atomic_load(&begun_count) > 0);
+    assert_int_equal(abide_shutdown(fixture->engine, "120s", NULL), ABIDE_OK);
     assert_int_equal(atomic_load(&body_count), 1);
     reopen(fixture);
     add_workflow(fixture, "slow", slow_flow, NULL);
@@ -399,22 +406,6 @@ static void shutdown_awaits_running_functions_and_loses_nothing(void **state) {
     expect_result(fixture, "r", ABIDE_OK, "true");
     assert_int_equal(atomic_load(&body_count), 1); // its result had been committed
 }
-
-static void shutdown_gives_up_on_functions_that_do_not_end(void **state) {
-    Fixture *fixture = *state;
-    add_workflow(fixture, "slow", slow_flow, NULL);
-    put_to_work(fixture);
-    start(fixture, "slow", "r", NULL);
-    usleep(50000);
-    abide_error error;
-    assert_int_equal(abide_shutdown(fixture->engine, "10ms", &error), ABIDE_TIMEOUT);
-    reopen(fixture);
-    add_workflow(fixture, "slow", slow_flow, NULL);
-    put_to_work(fixture);
-    expect_result(fixture, "r", ABIDE_OK, "true");
-}
-
-static atomic_int is_let_go, close_count;
 
 static int stuck_body(abide_call *call, const char *input) {
     (void)input;
@@ -427,6 +418,22 @@ static int stuck_flow(abide_ctx *ctx, const char *input) {
     (void)input;
     ABIDE_TRY(abide_step(ctx, "stuck", stuck_body, NULL, NULL));
     return abide_complete(ctx, "true");
+}
+
+static void shutdown_gives_up_on_functions_that_do_not_end(void **state) {
+    Fixture *fixture = *state;
+    atomic_store(&is_let_go, 0);
+    add_workflow(fixture, "stuck", stuck_flow, NULL);
+    put_to_work(fixture);
+    start(fixture, "stuck", "r", NULL);
+    WAIT_UNTIL(atomic_load(&body_count) > 0);
+    abide_error error;
+    assert_int_equal(abide_shutdown(fixture->engine, "10ms", &error), ABIDE_TIMEOUT);
+    reopen(fixture);
+    atomic_store(&is_let_go, 1);
+    add_workflow(fixture, "stuck", stuck_flow, NULL);
+    put_to_work(fixture);
+    expect_result(fixture, "r", ABIDE_OK, "true");
 }
 
 static void count_close(void *user) {

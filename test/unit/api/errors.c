@@ -232,7 +232,7 @@ static void a_bad_call_inside_a_workflow_fails_the_run_and_names_it(void **state
         snprintf(id, sizeof id, "r%d", i);
         snprintf(input, sizeof input, "%d", i + 1);
         start(fixture, "bad", id, input);
-        assert_int_equal(abide_result(fixture->engine, id, "10s", &json, NULL), ABIDE_FAILED);
+        assert_int_equal(abide_result(fixture->engine, id, "120s", &json, NULL), ABIDE_FAILED);
         char expected[64];
         snprintf(expected, sizeof expected, "{\"type\":\"%s\"", types[i]);
         if (json == NULL || strncmp(json, expected, strlen(expected)) != 0)
@@ -334,7 +334,7 @@ static int run_into_full_disk(const char *path) {
     abide_stats stats;
     if (abide_get_stats(engine, &stats, &error) != ABIDE_OK) return 5;
     if (stats.started_total != accepted + 1) return 6; // what was refused is not there
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 2000; i++) {
         code = abide_start(engine, "nothing", "1", NULL, NULL, &error);
         if (code == ABIDE_OK) break;
         usleep(50000);

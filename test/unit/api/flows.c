@@ -137,7 +137,7 @@ static void cancellation_runs_the_cleanup(void **state) {
     wait_parked(fixture, "r", "signal:never");
     assert_int_equal(abide_cancel(fixture->engine, "r", NULL, NULL, NULL), ABIDE_OK);
     char *json = NULL;
-    assert_int_equal(abide_result(fixture->engine, "r", "20s", &json, NULL), ABIDE_CANCELLED);
+    assert_int_equal(abide_result(fixture->engine, "r", "120s", &json, NULL), ABIDE_CANCELLED);
     abide_free(json);
     assert_int_equal(atomic_load(&call_count), 1);
 }
@@ -151,9 +151,9 @@ static void tasks_of_the_cleanup_outlive_the_cancelled_run(void **state) {
     wait_parked(fixture, "r", "signal:never");
     assert_int_equal(abide_cancel(fixture->engine, "r", NULL, NULL, NULL), ABIDE_OK);
     char *json = NULL;
-    assert_int_equal(abide_result(fixture->engine, "r", "20s", &json, NULL), ABIDE_CANCELLED);
+    assert_int_equal(abide_result(fixture->engine, "r", "120s", &json, NULL), ABIDE_CANCELLED);
     abide_free(json);
-    for (int i = 0; i < 2000 && atomic_load(&call_count) == 0; i++) usleep(10000);
+    WAIT_UNTIL(atomic_load(&call_count) > 0);
     assert_int_equal(atomic_load(&call_count), 1);
 }
 
@@ -162,7 +162,7 @@ static void an_uncaught_error_fails_the_run_with_its_place(void **state) {
     deploy(fixture, "main", "const a = 1\nnull.x");
     start(fixture, "main", "r", NULL);
     char *json = NULL;
-    assert_int_equal(abide_result(fixture->engine, "r", "20s", &json, NULL), ABIDE_FAILED);
+    assert_int_equal(abide_result(fixture->engine, "r", "120s", &json, NULL), ABIDE_FAILED);
     assert_non_null(strstr(json, "Cannot read properties of null (reading 'x')"));
     assert_non_null(strstr(json, "main.flow:2"));
     abide_free(json);

@@ -158,7 +158,7 @@ static void an_ended_script_is_forked_from_a_step(void **state) {
     start(fixture, "main", "r", NULL);
     assert_int_equal(abide_signal(fixture->engine, "r", "go", "\"no\"", NULL, NULL), ABIDE_OK);
     char *result = NULL;
-    assert_int_equal(abide_result(fixture->engine, "r", "20s", &result, NULL), ABIDE_FAILED);
+    assert_int_equal(abide_result(fixture->engine, "r", "120s", &result, NULL), ABIDE_FAILED);
     abide_free(result);
     assert_int_equal(abide_fork(fixture->engine, "r", "go", 0, "copy", NULL, NULL), ABIDE_OK);
     wait_parked(fixture, "copy", "signal:go");

@@ -46,7 +46,7 @@ static void a_single_time_starts_its_run(void **state) {
     Fixture *fixture = begin(state);
     abide_schedule schedule = {.workflow = "report", .input = "[1,2]", .at_ms = now_ms() + 2000};
     set(fixture, "soon", &schedule);
-    for (int i = 0; i < 10000 && get(fixture, "soon").started_count == 0; i++) usleep(1000);
+    WAIT_UNTIL(get(fixture, "soon").started_count > 0);
     abide_schedule_info info = get(fixture, "soon");
     assert_int_equal(info.started_count, 1);
     assert_int_equal(info.next_at_ms, 0);
@@ -72,12 +72,14 @@ static void every_run_of_a_schedule_announces_its_start(void **state) {
     fixture_open(fixture);
     begin(state);
     set(fixture, "soon", &(abide_schedule){.workflow = "report", .at_ms = now_ms() + 2000});
-    for (int i = 0; i < 10000 && get(fixture, "soon").started_count == 0; i++) usleep(1000);
+    WAIT_UNTIL(get(fixture, "soon").started_count > 0);
     expect_result(fixture, get(fixture, "soon").last_run_id, ABIDE_OK, "\"nothing\"");
+    WAIT_UNTIL(atomic_load(&started_count) > 0);
     assert_int_equal(atomic_load(&started_count), 1); // by its tick
     char id[ABIDE_RUN_ID_SIZE];
     assert_int_equal(abide_schedule_trigger(fixture->engine, "soon", NULL, id, NULL), ABIDE_OK);
     expect_result(fixture, id, ABIDE_OK, "\"nothing\"");
+    WAIT_UNTIL(atomic_load(&started_count) > 1);
     assert_int_equal(atomic_load(&started_count), 2); // by hand
 }
 

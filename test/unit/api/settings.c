@@ -146,7 +146,7 @@ static void a_childs_failure_is_an_error_otherwise(void **state) {
     deploy(fixture, "main", parents);
     start(fixture, "one", "one", NULL);
     char *json = NULL;
-    assert_int_equal(abide_result(fixture->engine, "one", "20s", &json, NULL), ABIDE_FAILED);
+    assert_int_equal(abide_result(fixture->engine, "one", "120s", &json, NULL), ABIDE_FAILED);
     assert_non_null(strstr(json, "ChildWorkflowError"));
     abide_free(json);
 }

@@ -219,7 +219,7 @@ static void exec_kills_the_whole_group_at_its_deadline(void **state) {
         run_flow_as(state, id, source, "[1,\"ExecError\",\"TIMEOUT\"]");
         pid = written_pid(path);
     }
-    for (int i = 0; i < 10000 && !is_dead(pid); i++) poll(NULL, 0, 1);
+    for (int i = 0; i < 30000 && !is_dead(pid); i++) poll(NULL, 0, 1);
     assert_true(is_dead(pid));
 }
 
