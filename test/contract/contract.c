@@ -53,10 +53,8 @@ int world_setup(void **state) {
     world->config.filter_matches = filter_contains;
     world->config.run_prepare = prepare_by_words;
     snprintf(world->url, sizeof(world->url), "%s:", test_backend());
-    if (world_has_file()) { // files in memory where there are such: flushing them costs nothing
-        const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-        snprintf(world->directory, sizeof(world->directory), "%s/abide-contract-XXXXXX", parent);
-        if (mkdtemp(world->directory) == NULL) return -1;
+    if (world_has_file()) {
+        if (!test_folder_new("contract", world->directory, sizeof(world->directory))) return -1;
         snprintf(world->url, sizeof(world->url), "%s:%s/test.db", test_backend(), world->directory);
     }
     if (is_redis()) {
@@ -80,11 +78,7 @@ int world_teardown(void **state) {
     Status status = store_verify(world->store, &row_count, &world->diag);
     if (status != OK) print_diag(&world->diag);
     store_close(world->store);
-    if (world->directory[0]) {
-        char command[128];
-        snprintf(command, sizeof(command), "rm -rf %s", world->directory);
-        if (system(command) != 0) print_error("%s is left behind\n", world->directory);
-    }
+    if (world->directory[0]) test_folder_remove(world->directory);
     arena_done(&world->arena);
     free(world);
     return status == OK ? 0 : -1;

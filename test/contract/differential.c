@@ -23,6 +23,7 @@
 #include "contract/trace.h"
 #include "servers/postgres.h"
 #include "servers/redis.h"
+#include "servers/servers.h"
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,16 +104,9 @@ static Store *side_open(const Side *side) {
     abort();
 }
 
-static void remove_directory(const char *directory) {
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    if (system(command) != 0) fprintf(stderr, "%s is left behind\n", directory);
-}
-
 // Named by the process, so that its parent can clear away what one that died left behind.
 static void directory_name(pid_t process, char *ret_name, size_t size) {
-    const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(ret_name, size, "%s/abide-diff-%ld", parent, (long)process);
+    snprintf(ret_name, size, "%s/abide-diff-%ld", test_folders(), (long)process);
 }
 
 static void server_url(Side *side, size_t place) {
@@ -132,7 +126,7 @@ static void contest_open(Contest *contest) {
     test_redis_clear();
     directory_name(getpid(), contest->directory, sizeof(contest->directory));
     if (mkdir(contest->directory, 0700) != 0) { // left by an older process of that number
-        remove_directory(contest->directory);
+        test_folder_remove(contest->directory);
         if (mkdir(contest->directory, 0700) != 0) abort();
     }
     for (size_t i = 0; i < BACKENDS; i++) {
@@ -160,7 +154,7 @@ static void contest_close(Contest *contest) {
     }
     map_done(&contest->ended);
     map_done(&contest->heartbeats);
-    remove_directory(contest->directory);
+    test_folder_remove(contest->directory);
 }
 
 static bool differs(const Contest *contest, size_t place, Str expected, Str actual) {
@@ -363,7 +357,7 @@ static bool trace_fails_apart(const Trace *trace, Tally *tally, bool is_quiet, b
     if (WIFSIGNALED(status)) {
         char directory[64];
         directory_name(child, directory, sizeof(directory));
-        remove_directory(directory);
+        test_folder_remove(directory);
         if (!is_quiet) fprintf(stderr, "ended by signal %d\n", WTERMSIG(status));
     }
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;

@@ -56,14 +56,17 @@ def columns_of(text):
 
 
 class HelpTest(CommandTest):
+    helps = {}  # command -> what --help says, asked for once
+
     def commands(self):
         """Every path of words that --help leads to: groups and commands."""
-        found = [[]]
+        found = [()]
         for path in found:
-            text = self.bare(*path, "--help").out
-            listed = re.search(r"\nCommands:\n((?:  \S+ .*\n)+)", text)
+            if path not in self.helps:
+                self.helps[path] = self.bare(*path, "--help")
+            listed = re.search(r"\nCommands:\n((?:  \S+ .*\n)+)", self.helps[path].out)
             if listed:
-                found += [path + [line.split()[0]] for line in listed.group(1).splitlines()]
+                found += [(*path, line.split()[0]) for line in listed.group(1).splitlines()]
         return found
 
     def test_help_at_every_level_has_usage_and_a_complete_example(self):
@@ -71,7 +74,7 @@ class HelpTest(CommandTest):
         self.assertGreater(len(paths), 50)
         for path in paths:
             with self.subTest(command=" ".join(path)):
-                answer = self.bare(*path, "--help")
+                answer = self.helps[path]
                 self.assertEqual((answer.code, answer.err), (0, ""))
                 self.assertTrue(answer.out.startswith("Usage: abide" + "".join(" " + word for word
                                                                                 in path)))
@@ -110,7 +113,7 @@ class HelpTest(CommandTest):
         with open(os.path.join(folder, "abide-wf.1"), encoding="utf-8") as page:
             text = page.read()
         for path in paths:
-            if path[:1] == ["wf"] and len(path) == 2:
+            if path[:1] == ("wf",) and len(path) == 2:
                 self.assertIn('.SH "%s"' % " ".join(path).replace("-", "\\-"), text)
         self.assertEqual(self.bare("man", "abide-nothing").code, 2)
 

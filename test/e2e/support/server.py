@@ -28,26 +28,33 @@ def in_time(function, seconds=30):
     return answer
 
 
+def pauses(seconds):
+    """Each next() is a pause between two looks, longer when it was waited for long; False: that is over."""
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) <= seconds:
+        time.sleep(min(0.05, max(0.01, waited / 10)))
+        yield True
+    yield False
+
+
 def wait_until(condition, seconds=PATIENCE, what="it did not happen"):
     """Until `condition()` is true; answers what it answered. `what` may be a function."""
-    deadline = time.monotonic() + seconds
+    pause = pauses(seconds)
     while not (answer := condition()):
-        if time.monotonic() > deadline:
+        if not next(pause):
             raise AssertionError(what() if callable(what) else what)
-        time.sleep(0.01)
     return answer
 
 
 def eventually(check, seconds=PATIENCE):
     """Until `check()` passes: for figures that are counted a moment after what they count is visible."""
-    deadline = time.monotonic() + seconds
+    pause = pauses(seconds)
     while True:
         try:
             return check()
         except (AssertionError, KeyError):
-            if time.monotonic() > deadline:
+            if not next(pause):
                 raise
-        time.sleep(0.02)
 
 
 def build_plugin(path, text, *flags):

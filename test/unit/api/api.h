@@ -28,10 +28,7 @@ static inline void fixture_open(Fixture *fixture) {
 
 static inline int setup(void **state) {
     Fixture *fixture = calloc(1, sizeof(Fixture));
-    // Files in memory where there are such: flushing them costs nothing.
-    const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(fixture->directory, sizeof fixture->directory, "%s/abide-test-XXXXXX", parent);
-    if (mkdtemp(fixture->directory) == NULL) return -1;
+    if (!test_folder_new("test", fixture->directory, sizeof fixture->directory)) return -1;
     if (strcmp(API_BACKEND, "memory") == 0) snprintf(fixture->url, sizeof fixture->url, "memory:");
     else if (test_server_is(API_BACKEND))
         test_server_store(API_BACKEND, "api", fixture->url, sizeof fixture->url);
@@ -44,11 +41,9 @@ static inline int setup(void **state) {
 static inline int teardown(void **state) {
     Fixture *fixture = *state;
     abide_close(fixture->engine);
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", fixture->directory);
-    int code = system(command);
+    test_folder_remove(fixture->directory);
     free(fixture);
-    return code;
+    return 0;
 }
 
 static inline void add_workflow(Fixture *fixture, const char *name, abide_workflow_fn fn,
