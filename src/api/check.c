@@ -11,7 +11,7 @@
 #include "model/spec.h"
 #include <stdio.h>
 
-static int code_of(Status status, const Diag *diag) {
+static int code_of(Status status) {
     static const int codes[STATUS_COUNT] = {
         [OK] = ABIDE_OK,
         [ERR_NOT_FOUND] = ABIDE_NOT_FOUND,
@@ -20,16 +20,21 @@ static int code_of(Status status, const Diag *diag) {
         [ERR_CONFLICT] = ABIDE_CONFLICT,
         [ERR_INVALID] = ABIDE_INVALID,
         [ERR_LIMIT] = ABIDE_LIMIT,
+        [ERR_FULL] = ABIDE_LIMIT,
         [ERR_UNSUPPORTED] = ABIDE_UNSUPPORTED,
+        [ERR_OLDER] = ABIDE_UNSUPPORTED,
+        [ERR_LOCKED] = ABIDE_CONFLICT,
         [ERR_UNAVAILABLE] = ABIDE_UNAVAILABLE,
+        [ERR_BUSY] = ABIDE_UNAVAILABLE,
+        [ERR_CLOSED] = ABIDE_CLOSED,
+        [ERR_INTERRUPTED] = ABIDE_UNAVAILABLE,
         [ERR_CORRUPT] = ABIDE_CORRUPT,
     };
-    if (diag != NULL && strcmp(diag->code, "CLOSED") == 0) return ABIDE_CLOSED;
     return codes[status];
 }
 
 int api_answer(abide_error *error, Status status, const Diag *diag) {
-    int code = code_of(status, diag);
+    int code = code_of(status);
     if (error == NULL) return code;
     *error = (abide_error){.code = code};
     if (status == OK) return code;

@@ -386,7 +386,7 @@ void driver_free(Driver *driver) {
 // ---- calls from other threads ----
 
 static Status say_closed(Diag *diag) {
-    return diag_set(diag, ERR_UNAVAILABLE, "CLOSED", "the engine has been shut down");
+    return diag_set(diag, ERR_CLOSED, "CLOSED", "the engine has been shut down");
 }
 
 static Status say_away(Diag *diag) {
@@ -510,7 +510,7 @@ Status driver_store_status(Driver *driver) {
     driver->mailbox.is_store_heard = driver->mailbox.state != DRIVER_ENDED;
     mailbox_wake(&driver->mailbox);
     pthread_mutex_unlock(&driver->mailbox.lock);
-    return is_full ? ERR_LIMIT : ERR_UNAVAILABLE;
+    return is_full ? ERR_FULL : ERR_UNAVAILABLE;
 }
 
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {

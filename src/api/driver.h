@@ -104,7 +104,7 @@ void driver_await(Driver *driver, Await *await);
 int64_t driver_settle(Driver *driver);
 // Another node has written to the store. From any thread.
 void driver_store_changed(Driver *driver);
-// Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_LIMIT while it is
+// Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_FULL while it is
 // full. To be asked by somebody whom it has just answered: then the coordinator does not wait any
 // longer before it tries again. From any thread.
 MUST_CHECK Status driver_store_status(Driver *driver);

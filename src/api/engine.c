@@ -143,25 +143,31 @@ static Status open_engine(abide_engine *engine, const char *url, Diag *diag) {
     return OK;
 }
 
+Status engine_open(const char *url, const abide_options *options, abide_engine **ret_engine,
+                   Diag *diag) {
+    abide_engine *engine = mem_zalloc(sizeof(abide_engine));
+    if (options != NULL) engine->options = *options;
+    api_registered_init(engine);
+    id_source_init(&engine->ids, env_system());
+    Status status = open_engine(engine, url, diag);
+    if (status != OK) {
+        mem_free(engine);
+        return status;
+    }
+    pthread_mutex_init(&engine->lock, NULL);
+    *ret_engine = engine;
+    return OK;
+}
+
 int abide_open(const char *url, const abide_options *options, abide_engine **ret_engine,
                abide_error *error) {
     if (url == NULL || ret_engine == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "url and ret_engine are required");
     *ret_engine = NULL;
-    abide_engine *engine = mem_zalloc(sizeof(abide_engine));
-    if (options != NULL) engine->options = *options;
-    api_registered_init(engine);
-    id_source_init(&engine->ids, env_system());
     Diag diag;
     diag_clear(&diag);
-    Status status = open_engine(engine, url, &diag);
-    if (status != OK) {
-        mem_free(engine);
-        return api_answer(error, status, &diag);
-    }
-    pthread_mutex_init(&engine->lock, NULL);
-    *ret_engine = engine;
-    return api_answer(error, OK, &diag);
+    Status status = engine_open(url, options, ret_engine, &diag);
+    return api_answer(error, status, &diag);
 }
 
 int abide_shutdown(abide_engine *engine, const char *timeout, abide_error *error) {
@@ -307,8 +313,7 @@ static void recover_here(Coordinator *coordinator, void *context) {
     recovery->status = coordinator_recover(coordinator, &recovery->report, &recovery->diag);
 }
 
-int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *error) {
-    if (engine == NULL) return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+Status engine_recover(abide_engine *engine, abide_recovery *ret_report, Diag *diag) {
     Recovery recovery = {0};
     pthread_mutex_lock(&engine->lock);
     if (!engine->is_recovered) {
@@ -322,7 +327,18 @@ int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *err
             .suspended = recovery.report.suspended,
         };
     }
-    if (report != NULL) *report = engine->recovery;
+    *ret_report = engine->recovery;
     pthread_mutex_unlock(&engine->lock);
-    return api_answer(error, recovery.status, &recovery.diag);
+    if (recovery.status != OK) *diag = recovery.diag;
+    return recovery.status;
+}
+
+int abide_recover(abide_engine *engine, abide_recovery *report, abide_error *error) {
+    if (engine == NULL) return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine is NULL");
+    abide_recovery found;
+    Diag diag;
+    diag_clear(&diag);
+    Status status = engine_recover(engine, &found, &diag);
+    if (report != NULL) *report = found;
+    return api_answer(error, status, &diag);
 }

@@ -13,6 +13,13 @@
 #include "base/text/id.h"
 #include "engine/coordinator/coordinator.h"
 
+// ---- life ----
+
+// abide_open and abide_recover, for those who act on a Status.
+MUST_CHECK Status engine_open(const char *url, const abide_options *options,
+                              abide_engine **ret_engine, Diag *diag);
+MUST_CHECK Status engine_recover(abide_engine *engine, abide_recovery *ret_report, Diag *diag);
+
 // ---- clock and ids ----
 
 int64_t engine_now_ms(const abide_engine *engine);
@@ -24,7 +31,7 @@ Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text);
 // ---- reading and changing ----
 
 Store *engine_store(const abide_engine *engine); // [engine-2]
-// Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_LIMIT while it is
+// Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_FULL while it is
 // full. To be asked by somebody whom it has just answered.
 MUST_CHECK Status engine_store_status(abide_engine *engine);
 // Submits the operation and waits for its answer; texts of the answer are gone by then.

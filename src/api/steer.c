@@ -59,7 +59,7 @@ static Status fill_start(abide_engine *engine, const StartArguments *given, Aren
 
 // "there is no workflow "ordr"; did you mean "order"?"
 static void suggest_workflow(abide_engine *engine, Arena *arena, Str name, abide_error *error) {
-    if (error == NULL || strcmp(error->name, "WORKFLOW_NOT_FOUND") != 0) return;
+    if (error == NULL) return;
     const char *nearest = engine_nearest_workflow(engine, arena, name);
     size_t len = strlen(error->message);
     if (nearest != NULL)
@@ -89,7 +89,7 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
         if (code == ABIDE_OK) {
             if (ret_id != NULL) memcpy(ret_id, asked.id, sizeof asked.id);
             if (ret_is_new != NULL) *ret_is_new = asked.request.op.out.create_run.is_new;
-        } else if (code == ABIDE_NOT_FOUND) {
+        } else if (asked.request.op.out.status == ERR_NOT_FOUND) {
             suggest_workflow(engine, &arena, spec->workflow, error);
         }
     }

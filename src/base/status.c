@@ -15,8 +15,14 @@ static const char *const status_names[] = {
     [ERR_CONFLICT] = "CONFLICT",
     [ERR_INVALID] = "INVALID",
     [ERR_LIMIT] = "LIMIT",
+    [ERR_FULL] = "FULL",
     [ERR_UNSUPPORTED] = "UNSUPPORTED",
+    [ERR_OLDER] = "OLDER",
+    [ERR_LOCKED] = "LOCKED",
     [ERR_UNAVAILABLE] = "UNAVAILABLE",
+    [ERR_BUSY] = "BUSY",
+    [ERR_CLOSED] = "CLOSED",
+    [ERR_INTERRUPTED] = "INTERRUPTED",
     [ERR_CORRUPT] = "CORRUPT",
 };
 _Static_assert(COUNT_OF(status_names) == STATUS_COUNT, "[S1]");

@@ -151,7 +151,7 @@ static Status from_error(const abide_error *error, Diag *diag) {
 
 // [serve-3] True: try again. A signal to end ends the waiting.
 static bool is_worth_waiting(const Serving *serving, Status status, Diag *diag) {
-    if (status == OK || strcmp(diag->code, "STORE_BUSY") != 0) return false;
+    if (status != ERR_BUSY) return false;
     Diag reason = *diag;
     int64_t left_ns = serving->waits_until_ns - (int64_t)env_monotonic_ns(env_system());
     if (left_ns <= 0) {
@@ -221,14 +221,14 @@ static Status open_engine(Serving *serving, Diag *diag) {
         .on_log = write_line,
         .user = (void *)(uintptr_t)config,
     };
-    abide_error error;
+    const char *url = arena_cstr(arena, config->store);
     Status status;
     do {
-        int code = abide_open(arena_cstr(arena, config->store), &options, &serving->engine, &error);
-        status = code == ABIDE_OK ? OK : from_error(&error, diag);
+        status = engine_open(url, &options, &serving->engine, diag);
     } while (is_worth_waiting(serving, status, diag));
-    TRY(status);
+    if (status != OK) return ERR_UNAVAILABLE; // whatever it was: it cannot be served
     abide_engine *engine = serving->engine;
+    abide_error error;
     if (abide_register_builtin_tasks(engine, &tasks, &error) != ABIDE_OK)
         return from_error(&error, diag);
     return load_plugins(serving, diag);
@@ -237,13 +237,11 @@ static Status open_engine(Serving *serving, Diag *diag) {
 static Status put_to_work(Serving *serving, Diag *diag) {
     const ServeConfig *config = serving->config;
     abide_recovery report;
-    abide_error error;
     Status status;
     do {
-        int code = abide_recover(serving->engine, &report, &error);
-        status = code == ABIDE_OK ? OK : from_error(&error, diag);
+        status = engine_recover(serving->engine, &report, diag);
     } while (is_worth_waiting(serving, status, diag));
-    TRY(status);
+    if (status != OK) return ERR_UNAVAILABLE;
     Str store = store_url_shown(config->store, &serving->arena);
     LOG(config->logger, LOG_INFO, "store %.*s: %lld running and %lld suspended runs taken up",
         STR_ARG(store), (long long)report.resumed_running, (long long)report.suspended);

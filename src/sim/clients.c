@@ -12,8 +12,9 @@
 
 // Not acknowledged; or stopping a schedule whose making is still on its way.
 static bool must_ask_again(const Op *op, Sim *sim) {
-    if (op->out.status == ERR_UNAVAILABLE) return true;
-    if (strcmp(op->out.diag.code, "STORE_TOO_BIG") == 0 && op->out.status == ERR_LIMIT) return true;
+    if (request_is_unanswered(op->out.status)) return true;
+    // Refused by the simulated store: no call of a client comes near a limit.
+    if (op->out.status == ERR_LIMIT) return true;
     // Sent before the start of its run got through.
     bool is_early = op->kind == OP_SIGNAL && op->out.status == ERR_NOT_FOUND &&
                     str_equal(op->in.signal.name, STR("sure"));

@@ -88,7 +88,7 @@ static void call_done(Request *request) {
     IdleCall *call = container_of(request, IdleCall, request);
     History *history = request->context;
     call->is_out = false;
-    call->is_done = request->op.out.status != ERR_UNAVAILABLE;
+    call->is_done = !request_is_unanswered(request->op.out.status);
     bool is_changed = request->op.kind == OP_CANCEL && request->op.out.cancel.is_changed;
     if (request->op.out.status == OK && is_changed) history->is_cancelled = true;
 }

@@ -61,8 +61,9 @@ typedef struct StoreConfig {
 // STORE_NEWER, STORE_NOT_OURS, STORE_PATH, STORE_READ_ONLY, STORE_FULL, STORE_CORRUPT, STORE_IO,
 // STORE_MOVED, STORE_FILLING.
 // "postgres://HOST/DATABASE?schema=NAME" as libpq takes them; codes besides: STORE_BUSY,
-// STORE_CHANGED. "redis://HOST/DATABASE?prefix=NAME"; codes besides those: STORE_DENIED,
-// STORE_SERVER. What a Redis promises to keep is logged.
+// STORE_CHANGED, STORE_ROW_MISSING, STORE_CONFLICT, STORE_INDEX_CORRUPT.
+// "redis://HOST/DATABASE?prefix=NAME"; codes besides those: STORE_DENIED, STORE_SERVER. What a
+// Redis promises to keep is logged.
 MUST_CHECK Status store_open(Str url, const StoreConfig *config, Store **ret_store, Diag *diag);
 
 // True when other processes may have the store open too: an engine on it needs a lease, and looks

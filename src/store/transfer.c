@@ -268,9 +268,7 @@ static Status source_look(const Transfer *self) {
     Store *store = NULL;
     Status status = store_open(self->from.url, &config, &store, self->diag);
     if (status == OK) store_close(store);
-    bool is_older = status == ERR_UNSUPPORTED && self->diag != NULL &&
-                    strcmp(self->diag->code, "STORE_OLDER") == 0;
-    return is_older && !self->config->is_dry_run ? OK : status; // [transfer-2]
+    return status == ERR_OLDER && !self->config->is_dry_run ? OK : status; // [transfer-2]
 }
 
 static Status side_open(const Transfer *self, Side *side, const char *what) {
@@ -280,12 +278,12 @@ static Status side_open(const Transfer *self, Side *side, const char *what) {
     Status status = rows_open(side->url, &config, &side->pair, &detail);
     if (status == OK) return OK;
     side->pair = (RowStorePair){0};
-    if (strcmp(detail.code, "STORE_LOCKED") != 0) {
+    if (status != ERR_LOCKED) {
         if (self->diag != NULL) *self->diag = detail;
         return status;
     }
     int len = (int)strcspn(detail.message, ";"); // its own advice is for engines
-    return diag_set(self->diag, ERR_CONFLICT, "STORE_LOCKED",
+    return diag_set(self->diag, ERR_LOCKED, "STORE_LOCKED",
                     "the %s is at work: %.*s; stop that server first", what, len, detail.message);
 }
 

@@ -222,13 +222,25 @@ static int answer(abide_call *call, const Exchange *exchange) {
     return code;
 }
 
-// `code` is NULL for answers that have a status.
-static int fail(abide_call *call, const Exchange *exchange, const char *code, const char *message) {
-    bool is_final = code != NULL &&
-                    (strcmp(code, "ADDRESS_REFUSED") == 0 || strcmp(code, "BODY_TOO_LARGE") == 0 ||
-                     strcmp(code, "HEADERS_TOO_LARGE") == 0);
-    long status = exchange->status;
-    if (code == NULL) is_final = status < 500 && status != 408 && status != 429; // [http-3]
+// Why there is no answer that counts as one.
+typedef struct Failure {
+    const char *code; // NULL: the answer has a status, and that says it
+    bool is_final;    // another attempt would end the same way
+} Failure;
+
+static const Failure headers_too_large = {"HEADERS_TOO_LARGE", true};
+static const Failure body_too_large = {"BODY_TOO_LARGE", true};
+static const Failure address_refused = {"ADDRESS_REFUSED", true};
+static const Failure timed_out = {"TIMEOUT", false};
+static const Failure no_connection = {"CONNECTION", false};
+static const Failure too_many_redirects = {"TOO_MANY_REDIRECTS", false};
+
+static Failure failure_of_status(long status) { // [http-3]
+    return (Failure){.is_final = status < 500 && status != 408 && status != 429};
+}
+
+static int fail(abide_call *call, const Exchange *exchange, Failure failure, const char *message) {
+    const char *code = failure.code;
     Buf details;
     JsonWriter writer;
     buf_init(&details, LIMIT_ERROR_SIZE);
@@ -237,13 +249,14 @@ static int fail(abide_call *call, const Exchange *exchange, const char *code, co
     if (code != NULL) json_put_cstr(&writer, "code", code);
     json_put_string(&writer, "url", exchange->request->url);
     if (code == NULL) {
-        json_put_i64(&writer, "status", status);
+        json_put_i64(&writer, "status", exchange->status);
         Str body = buf_str(&exchange->body);
         if (body.len > EXCERPT_MAX) body.len = EXCERPT_MAX;
         json_put_string(&writer, "body", body);
     }
     json_write_object_end(&writer);
-    int answered = abide_throw_with(call, "HttpError", message, buf_cstr(&details), is_final);
+    int answered =
+        abide_throw_with(call, "HttpError", message, buf_cstr(&details), failure.is_final);
     buf_done(&details);
     return answered;
 }
@@ -252,35 +265,35 @@ static int sort_out(abide_call *call, Exchange *exchange, CURLcode code, const c
     const HttpRequest *request = exchange->request;
     if (exchange->is_head_too_large)
         return fail(
-            call, exchange, "HEADERS_TOO_LARGE",
+            call, exchange, headers_too_large,
             abide_call_printf(call, "the answer has more than %d bytes of headers", HTTP_HEAD_MAX));
     if (exchange->is_body_too_large)
         return fail(
-            call, exchange, "BODY_TOO_LARGE",
+            call, exchange, body_too_large,
             abide_call_printf(call, "the answer has more than %zu bytes", exchange->body.max_size));
     if (code == CURLE_OPERATION_TIMEDOUT)
-        return fail(call, exchange, "TIMEOUT",
+        return fail(call, exchange, timed_out,
                     abide_call_printf(call, "no complete answer from %.*s within %lld ms",
                                       STR_ARG(request->url), (long long)request->timeout_ms));
     if (code != CURLE_OK && exchange->refused[0] != 0)
-        return fail(call, exchange, "ADDRESS_REFUSED",
+        return fail(call, exchange, address_refused,
                     abide_call_printf(call,
                                       "%.*s leads to %s, which is no public address; the "
                                       "settings allow_private and allow_addresses let it",
                                       STR_ARG(request->url), exchange->refused));
     if (code == CURLE_TOO_MANY_REDIRECTS)
-        return fail(call, exchange, "TOO_MANY_REDIRECTS",
+        return fail(call, exchange, too_many_redirects,
                     abide_call_printf(call, "%.*s redirects more than %d times",
                                       STR_ARG(request->url), REDIRECTS_MAX));
     if (code != CURLE_OK)
         return fail(
-            call, exchange, "CONNECTION",
+            call, exchange, no_connection,
             abide_call_printf(call, "no answer from %.*s: %s", STR_ARG(request->url), detail));
     bool is_redirect = exchange->status >= 300 && exchange->status < 400;
     bool is_wanted = exchange->status >= 200 && exchange->status < 300;
     if (is_wanted || (is_redirect && !request->is_following)) return answer(call, exchange);
     return fail(
-        call, exchange, NULL,
+        call, exchange, failure_of_status(exchange->status),
         abide_call_printf(call, "%.*s answered %ld", STR_ARG(request->url), exchange->status));
 }
 

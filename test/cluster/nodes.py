@@ -8,6 +8,7 @@ import subprocess
 import time
 
 START_SECONDS = 60
+DAMAGE = ("STORE_CORRUPT", "STORE_INDEX_CORRUPT", "STORE_ROW_MISSING", "STORE_CONFLICT")
 
 
 def free_port():
@@ -127,4 +128,4 @@ class Node:
         """What must not stand in a log."""
         return [line for line in self.log_text().splitlines()
                 if "Sanitizer" in line or "runtime error:" in line or "assertion" in line.lower()
-                or "STORE_CORRUPT" in line]
+                or any(code in line for code in DAMAGE)]

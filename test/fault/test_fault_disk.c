@@ -132,7 +132,7 @@ static void fail_everywhere(Bench *bench, const Expected *expected) {
 }
 
 static void full_disk_answers_store_full_and_goes_on_when_there_is_room(void **state) {
-    fail_everywhere(*state, &(Expected){DISK_FULL, ERR_LIMIT, "STORE_FULL"});
+    fail_everywhere(*state, &(Expected){DISK_FULL, ERR_FULL, "STORE_FULL"});
 }
 
 static void failed_write_or_flush_answers_unavailable_and_goes_on(void **state) {
@@ -147,7 +147,7 @@ static void failed_read_answers_unavailable_and_goes_on(void **state) {
 static void full_disk_can_be_read_and_refuses_every_try(void **state) {
     Bench *bench = *state;
     disk_arm(DISK_GOOD, 0, 0);
-    Expected expected = {DISK_FULL, ERR_LIMIT, "STORE_FULL"};
+    Expected expected = {DISK_FULL, ERR_FULL, "STORE_FULL"};
     Store *store = open_store(bench, &expected, 0);
     for (size_t i = 0; i < 5; i++) submit(bench, store, i, &expected, 0);
     disk_arm(DISK_FULL, 1, 0);

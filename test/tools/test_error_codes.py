@@ -16,11 +16,11 @@ CALL = re.compile(r"(?:diag_set|kernel_refuse|kernel_fail|api_refuse|refuse|nati
 def used_codes():
     codes = set()
     for layer in LAYERS:
-        folder = os.path.join(SOURCE, "src", layer)
-        for name in sorted(os.listdir(folder)):
-            if name.endswith(".c"):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    codes.update(match.group(2) for match in CALL.finditer(file.read()))
+        for folder, _, names in os.walk(os.path.join(SOURCE, "src", layer)):
+            for name in names:
+                if name.endswith(".c"):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        codes.update(match.group(2) for match in CALL.finditer(file.read()))
     return codes
 
 

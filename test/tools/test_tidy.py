@@ -222,6 +222,18 @@ class TidyTest(unittest.TestCase):
         self.assert_clean("src/base/a.c", OPENING + "int g(int a, void (*b)(int, int), int c, int d,"
                           "\n      int e, ...) {\n    return a;\n}\n")
 
+    def test_a_decision_by_the_text_of_a_code_is_found(self):
+        for test in ('strcmp(diag->code, wanted) == 0', 'strncmp(op.out.diag.code, "STORE_", 6) != 0',
+                     'str_equal(code, STR("CLOSED"))', 'strcmp(error->name, "STORE_LOCKED")',
+                     'str_equal(str_from(\n        diag.code), other)'):
+            with self.subTest(test):
+                self.assert_found("src/base/a.c", OPENING + "int f(void) {\n    return %s;\n}\n" % test,
+                                  "a.c:8: [code-text]")
+
+    def test_other_texts_may_be_compared(self):
+        self.assert_clean("src/base/a.c", OPENING + "int f(void) {\n    // strcmp(diag->code, x)\n"
+                          '    return strcmp(method, "GET") + strcmp(row->name, "OK") + diag->code[0];\n}\n')
+
     def test_wide_line_is_found(self):
         self.assert_found("src/base/a.c", OPENING + "int a" + "a" * 95 + ";\n", "[columns]", "101")
 

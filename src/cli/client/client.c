@@ -201,7 +201,7 @@ Status client_explain(const Client *client, CURLcode code, Diag *diag) {
     const char *why = client->trouble[0] ? client->trouble : "no answer";
     Str server = client->config.server;
     if (client_is_stopped(client))
-        return diag_set(diag, ERR_UNAVAILABLE, "INTERRUPTED", "interrupted");
+        return diag_set(diag, ERR_INTERRUPTED, "INTERRUPTED", "interrupted");
     switch (code) {
     case CURLE_COULDNT_CONNECT:
     case CURLE_COULDNT_RESOLVE_HOST:

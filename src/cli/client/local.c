@@ -7,7 +7,7 @@
 //
 // Not here: HTTP (client.c), choosing between --server and --store (session.c).
 #include "cli/client/local.h"
-#include "abide.h"
+#include "api/engine.h"
 #include "base/memory.h"
 #include "cli/output/advice.h"
 #include "server/server.h"
@@ -35,16 +35,16 @@ struct LocalServer {
 
 // ---- the store ----
 
-static Status explain_open(const abide_error *error, Str store, Diag *diag) {
-    if (strcmp(error->name, "STORE_LOCKED") != 0) {
-        Status status = diag_set(diag, ERR_UNAVAILABLE, error->name, "%s", error->message);
+static Status explain_open(Status status, Str store, Diag *diag) {
+    if (status != ERR_LOCKED) {
         advice_add(diag);
-        return status;
+        return ERR_UNAVAILABLE;
     }
-    int len = (int)strcspn(error->message, ";"); // its own advice is for servers
-    return diag_set(diag, ERR_UNAVAILABLE, "STORE_LOCKED",
+    Diag found = *diag;
+    int len = (int)strcspn(found.message, ";"); // its own advice is for servers
+    return diag_set(diag, ERR_UNAVAILABLE, found.code,
                     "a server owns %.*s (%.*s); talk to it with --server URL in place of --store",
-                    STR_ARG(store), len, error->message);
+                    STR_ARG(store), len, found.message);
 }
 
 Str local_file(Str store) {
@@ -66,11 +66,15 @@ static Status open_engine(LocalServer *local, const LocalConfig *config, Diag *d
     abide_builtin_options tasks = {0};
     abide_error error;
     char *url = mem_copy(config->store.data, config->store.len);
-    int code = abide_open(url, &options, &local->engine, &error);
+    Status status = engine_open(url, &options, &local->engine, diag);
     mem_free(url);
-    if (code == ABIDE_OK) code = abide_register_builtin_tasks(local->engine, &tasks, &error);
+    if (status != OK) return explain_open(status, config->store, diag);
+    int code = abide_register_builtin_tasks(local->engine, &tasks, &error);
     if (code == ABIDE_OK && config->is_working) code = abide_recover(local->engine, NULL, &error);
-    return code == ABIDE_OK ? OK : explain_open(&error, config->store, diag);
+    if (code == ABIDE_OK) return OK;
+    status = diag_set(diag, ERR_UNAVAILABLE, error.name, "%s", error.message);
+    advice_add(diag);
+    return status;
 }
 
 // ---- the socket ----

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/env.h"
 #include "base/time/duration.h"
+#include "cli/output/advice.h"
 #include "cli/run/files.h"
 #include "json/validate.h"
 #include "json/write.h"
@@ -46,18 +47,11 @@ const atomic_bool *session_stop_flag(void) { return &stop_flag; }
 
 int session_exit_code(Status status, const Diag *diag, int http_status) {
     if (status == OK) return EXIT_CODE_OK;
-    if (strcmp(diag->code, "INTERRUPTED") == 0) return EXIT_CODE_INTERRUPTED;
+    if (status == ERR_INTERRUPTED) return EXIT_CODE_INTERRUPTED;
     if (http_status == 401 || http_status == 403) return EXIT_CODE_AUTH;
     // What the server refuses because of how it is written was not tried.
-    if (http_status == 400 || http_status == 413 || strcmp(diag->code, "FLOW_SYNTAX") == 0)
-        return EXIT_CODE_USAGE;
-    if (http_status != 0) return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;
-    static const char *const usage[] = {
-        "FILE_NOT_READ", "FILE_TOO_LARGE", "BAD_JSON",          "JSON_TOO_DEEP", "BAD_SERVER_URL",
-        "BAD_ARGUMENT",  "BAD_TIME",       "BAD_DURATION",      "STORE_URL",     "TRANSFER_SAME",
-        "BACKUP_EXISTS", "BACKUP_TARGET",  "BACKUP_UNSUPPORTED"};
-    for (size_t i = 0; i < COUNT_OF(usage); i++)
-        if (strcmp(diag->code, usage[i]) == 0) return EXIT_CODE_USAGE;
+    if (http_status == 400 || http_status == 413) return EXIT_CODE_USAGE;
+    if (advice_is_misuse(diag, http_status != 0)) return EXIT_CODE_USAGE;
     return status == ERR_NOT_FOUND ? EXIT_CODE_NOT_FOUND : EXIT_CODE_FAILED;
 }
 

@@ -91,8 +91,7 @@ static void print_text(Migrate *self, const TransferReport *report) {
 }
 
 static bool fail(Session *session, Status status, Diag *diag) {
-    bool is_locked = strcmp(diag->code, "STORE_LOCKED") == 0; // its advice is for servers
-    if (!is_locked) advice_add(diag);
+    if (status != ERR_LOCKED) advice_add(diag); // its advice is for servers
     return session_fail(session, status, diag);
 }
 

@@ -51,9 +51,8 @@ static bool not_ended(Session *session, Str run_id, int64_t waited_ms) {
 }
 
 // Whether to ask again after a failure: a server that has answered before may be restarting.
-static bool is_worth_waiting(const Diag *diag, Status status, int64_t answered_ms) {
-    if (status != ERR_UNAVAILABLE || answered_ms == 0 || strcmp(diag->code, "INTERRUPTED") == 0)
-        return false;
+static bool is_worth_waiting(Status status, int64_t answered_ms) {
+    if (status != ERR_UNAVAILABLE || answered_ms == 0) return false;
     return env_now_ms(env_system()) - answered_ms < AWAY_MS;
 }
 
@@ -100,7 +99,7 @@ bool follow_to_end(Session *session, Str run_id, int64_t limit_ms) {
         const ClientRequest request = {.method = "GET", .path = path, .wait_ms = wait_ms};
         Diag diag;
         Status status = session_try(session, &request, &diag);
-        bool is_away = is_worth_waiting(&diag, status, answered_ms);
+        bool is_away = is_worth_waiting(status, answered_ms);
         if (status != OK && !is_away) return session_fail(session, status, &diag);
         if (status == OK && session->answer.http_status == 200) break;
         gone_ms = env_now_ms(env_system()) - began_ms;

@@ -114,7 +114,7 @@ static void change_lines(Progress *progress) {
 static bool interrupted(Session *session) {
     Diag diag;
     session->answer = (ClientAnswer){0};
-    Status status = diag_set(&diag, ERR_UNAVAILABLE, "INTERRUPTED", "interrupted");
+    Status status = diag_set(&diag, ERR_INTERRUPTED, "INTERRUPTED", "interrupted");
     return session_complain(session, status, &diag);
 }
 

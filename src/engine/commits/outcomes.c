@@ -23,8 +23,9 @@ void outcomes_note_damage(Outcomes *self, const Diag *diag) {
     world_tell(self->setup->world, ENGINE_STORE_DOWN, STR_NULL, STR_NULL, str_from(diag->message));
 }
 
-void outcomes_note_failure(Outcomes *self, int64_t since_ms, const Diag *diag) {
+void outcomes_note_failure(Outcomes *self, int64_t since_ms, Status status, const Diag *diag) {
     self->error_count++;
+    self->status = status;
     self->reason = *diag;
     if (!self->is_away) self->away_since_ms = since_ms; // [outcomes-2]
     self->is_away = true;
@@ -86,7 +87,7 @@ bool outcomes_is_long_away(const Outcomes *self) {
 }
 
 bool outcomes_is_full(const Outcomes *self) {
-    return self->health == STORE_IS_DOWN && strcmp(self->reason.code, "STORE_FULL") == 0;
+    return self->health == STORE_IS_DOWN && self->status == ERR_FULL;
 }
 
 bool outcomes_is_patience_over(const Outcomes *self) {

@@ -1,6 +1,6 @@
 // Outcomes: commits that failed, when they are tried again, and whether the store is there.
 //
-// A commit that answers ERR_UNAVAILABLE may have happened. Every batch of a node carries a number,
+// A commit that the store was away from may have happened. Every batch of a node carries a number,
 // and the store keeps the number of the last one it applied: so the question "did it happen?" has
 // an answer (coordinator/failed.c asks it).
 //
@@ -22,13 +22,14 @@ typedef struct Outcomes {
     StoreHealth health; // as the world was told
     bool is_away;       // [outcomes-2]
     int64_t away_since_ms;
-    Diag reason; // what the store said last
+    Status status; // what the store said last, and in words
+    Diag reason;
     int64_t error_count;
 } Outcomes;
 
 void outcomes_init(Outcomes *self, const CoordinatorSetup *setup);
 // The store did not do what it was asked for; `since_ms`: when that began.
-void outcomes_note_failure(Outcomes *self, int64_t since_ms, const Diag *diag);
+void outcomes_note_failure(Outcomes *self, int64_t since_ms, Status status, const Diag *diag);
 // It answered, and what it has is damaged: the world is told once.
 void outcomes_note_damage(Outcomes *self, const Diag *diag);
 void outcomes_note_good(Outcomes *self); // a commit answered OK

@@ -99,8 +99,8 @@ static void abandon(Coordinator *c, Commit *commit) {
 
 static void refuse_closed(Request *request) {
     Diag diag;
-    (void)diag_set(&diag, ERR_UNAVAILABLE, "CLOSED", "the engine is shutting down");
-    request_answer(request, ERR_UNAVAILABLE, &diag);
+    Status status = diag_set(&diag, ERR_CLOSED, "CLOSED", "the engine is shutting down");
+    request_answer(request, status, &diag);
 }
 
 void coordinator_free(Coordinator *c) {
@@ -329,7 +329,7 @@ Status coordinator_leave(Coordinator *c, Diag *diag) {
         Op *op = has_more ? NULL : commit_add_own(commit, OP_LEAVE);
         status = store_commit(c->setup.store, &commit->batch, diag);
         if (status == OK && op != NULL) status = op->out.status;
-        else if (status == ERR_UNAVAILABLE) log_left(c, diag);
+        else if (status_is_away(status)) log_left(c, diag);
         commits_put(&c->commits, commit);
     }
     return status;

@@ -105,7 +105,7 @@ int64_t coordinator_next_wake_ms(Coordinator *coordinator);
 // or the like is due; 0 = never. Leases and sweeps do not count.
 bool coordinator_is_idle(Coordinator *coordinator, int64_t *ret_next_ms);
 
-// From now on nothing new is executed and requests are refused (ERR_UNAVAILABLE, code CLOSED).
+// From now on nothing new is executed and requests are refused (ERR_CLOSED).
 void coordinator_stop(Coordinator *coordinator);
 // After coordinator_stop: true when everything that was executing has been committed.
 bool coordinator_is_quiet(Coordinator *coordinator);

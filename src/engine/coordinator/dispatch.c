@@ -108,7 +108,7 @@ static bool dispatch(Coordinator *c, ResidentRun *run) {
     FlowModule *module = NULL;
     Diag diag;
     Status status = modules_get(&c->modules, run->definition, &module, &diag);
-    if (status == ERR_UNAVAILABLE) return false;
+    if (status_is_away(status)) return false;
     if (status == OK) execute(c, run, &c->flow_runner.base, module);
     else pause_unexecuted(c, run, &diag);
     return true;

@@ -1,6 +1,6 @@
 // Failed commits: who is told, what is tried again, and how an unknown outcome becomes known.
 //
-// A commit that answers ERR_UNAVAILABLE may have happened. Every batch of a node carries a number,
+// A commit that the store was away from may have happened. Every batch of a node carries a number,
 // and the store keeps the number of the last one it applied: so the question "did it happen?" has
 // an answer. If it did not, the very same operations are submitted again; if it did, callers get
 // their answers, and runs are read back.
@@ -71,9 +71,8 @@ static bool is_patience_over(const Coordinator *c) {
 }
 
 // A full store is a limit that passes: somebody makes room.
-static bool status_is_lasting(Status status, const Diag *diag) {
-    if (status == ERR_UNAVAILABLE || status == ERR_FENCED) return false;
-    return status != ERR_LIMIT || strcmp(diag->code, "STORE_FULL") != 0;
+static bool status_is_lasting(Status status) {
+    return !status_is_away(status) && status != ERR_FENCED && status != ERR_FULL;
 }
 
 // Takes the requests out of a failed commit and tells their owners.
@@ -102,7 +101,7 @@ static void refuse_queue(Coordinator *c, Status status, const Diag *diag) {
 // [failed-2] `is_over`: also those whose outcome is unknown.
 static void refuse_waiting(Coordinator *c, bool is_over) {
     if (coordinator_is_store_full(c)) { // [failed-6]
-        refuse_queue(c, ERR_LIMIT, &c->outcomes.reason);
+        refuse_queue(c, ERR_FULL, &c->outcomes.reason);
         return;
     }
     if (!is_over && !is_long_away(c)) return;
@@ -240,18 +239,18 @@ void failed_commit(Coordinator *c, Commit *commit, Status status, const Diag *di
         take_apart_fenced(c, commit);
         return;
     }
-    if (status_is_lasting(status, diag)) {
+    if (status_is_lasting(status)) {
         refused(c, commit, status, diag);
         return;
     }
-    outcomes_note_failure(&c->outcomes, commit->batch.now_ms, diag);
-    if (status != ERR_UNAVAILABLE) refuse_requests(c, commit, status, diag);
-    outcomes_add(&c->outcomes, commit, status == ERR_UNAVAILABLE);
+    outcomes_note_failure(&c->outcomes, commit->batch.now_ms, status, diag);
+    if (!status_is_away(status)) refuse_requests(c, commit, status, diag);
+    outcomes_add(&c->outcomes, commit, status_is_away(status));
     bool is_full = coordinator_is_store_full(c);
     if (is_full && commit->batch.count == 0) add_probe(c, commit);
     bool is_over = is_patience_over(c);
     outcomes_schedule_retry(&c->outcomes);
-    if (status == ERR_UNAVAILABLE || is_full) refuse_waiting(c, is_over);
+    if (status_is_away(status) || is_full) refuse_waiting(c, is_over);
 }
 
 // ---- applied after all ----
@@ -330,11 +329,12 @@ static Commit *rejoin(Coordinator *c) {
     Diag diag;
     int64_t began_ms = env_now_ms(c->setup.env);
     diag_clear(&diag);
-    if (coordinator_join(c, &diag) == OK) {
+    Status status = coordinator_join(c, &diag);
+    if (status == OK) {
         outcomes_settled(&c->outcomes);
         return NULL;
     }
-    outcomes_note_failure(&c->outcomes, began_ms, &diag);
+    outcomes_note_failure(&c->outcomes, began_ms, status, &diag);
     bool is_over = is_patience_over(c);
     outcomes_schedule_retry(&c->outcomes);
     refuse_waiting(c, is_over);

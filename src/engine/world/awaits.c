@@ -56,8 +56,7 @@ static void answer(Await *await, Status status, int64_t state) {
 }
 
 static void refuse(Await *await) {
-    Status status =
-        diag_set(&await->diag, ERR_UNAVAILABLE, "CLOSED", "the engine is shutting down");
+    Status status = diag_set(&await->diag, ERR_CLOSED, "CLOSED", "the engine is shutting down");
     answer(await, status, 0);
 }
 

@@ -12,6 +12,11 @@ typedef struct Request {
     void *context;
 } Request;
 
+// It may not have happened, and that is no answer to what was asked for: it can be asked again.
+static inline bool request_is_unanswered(Status status) {
+    return status_is_away(status) || status == ERR_CLOSED;
+}
+
 // `diag` may be NULL: the operation has its text already.
 static inline void request_answer(Request *request, Status status, const Diag *diag) {
     request->op.out.status = status;

@@ -54,7 +54,8 @@ void exchange_send_text(Exchange *exchange, int status, const char *content_type
 // The name of the workflow that was not found; null when it is not in the request.
 static Str workflow_asked_for(const Exchange *exchange) {
     const Op *op = exchange->request != NULL ? &exchange->request->op : NULL;
-    if (op != NULL && op->kind == OP_CREATE_RUN) return op->in.create_run.spec.workflow;
+    if (op != NULL && op->kind == OP_CREATE_RUN)
+        return op->out.status == ERR_NOT_FOUND ? op->in.create_run.spec.workflow : STR_NULL;
     bool is_route =
         exchange->route != NULL && strncmp(exchange->route->pattern, "/v1/workflows/", 14) == 0;
     return is_route ? exchange->parameters[0] : STR_NULL;
@@ -73,11 +74,8 @@ static void suggest_workflow(Exchange *exchange, Diag *diag) {
 void exchange_refuse(Exchange *exchange, Status status, const Diag *given) {
     Diag copy = *given;
     const Diag *diag = &copy;
-    if (strcmp(copy.code, "WORKFLOW_NOT_FOUND") == 0) suggest_workflow(exchange, &copy);
-    const char *code = diag->code[0] != 0 ? diag->code : status_name(status);
-    // However a store is away, clients do the same about it: come back later.
-    bool is_store_away = status == ERR_UNAVAILABLE && strncmp(code, "STORE_", 6) == 0;
-    if (is_store_away) code = "STORE_UNAVAILABLE";
+    if (status == ERR_NOT_FOUND) suggest_workflow(exchange, &copy);
+    const char *code = problem_code(status, diag);
     int http_status = problem_status(status, code);
     JsonWriter *json = exchange_begin(exchange, http_status);
     if (exchange->route != NULL && route_is_foreign(exchange->route)) {

@@ -338,7 +338,7 @@ static void send_started(Exchange *exchange) {
 
 static void started(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    if (strcmp(op->out.diag.code, "WORKFLOW_NOT_FOUND") == 0 && op->out.status != OK)
+    if (op->out.status == ERR_NOT_FOUND) // of a start nothing else can be missing
         handler_refuse(exchange, 404, "Workflow not found");
     else if (op->out.status != OK) handler_refuse_diag(exchange, op->out.status, &op->out.diag);
     else if (!op->out.create_run.is_new)

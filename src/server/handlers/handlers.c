@@ -203,7 +203,7 @@ static void begin_reading(Exchange *exchange) {
 // A run that ended or woke meanwhile needs no reload: its log is there all the same.
 static void reloaded(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    if (op->out.status == ERR_UNAVAILABLE || op->out.status == ERR_CORRUPT)
+    if (request_is_unanswered(op->out.status) || op->out.status == ERR_CORRUPT)
         handler_refuse_diag(exchange, op->out.status, &op->out.diag);
     else begin_reading(exchange);
 }

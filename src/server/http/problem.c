@@ -44,6 +44,12 @@ static int find_status(const CodeStatus *codes, size_t count, const char *code) 
     return 0;
 }
 
+const char *problem_code(Status status, const Diag *diag) {
+    const char *code = diag->code[0] != 0 ? diag->code : status_name(status);
+    bool is_store = strncmp(code, "STORE_", 6) == 0;
+    return status_is_away(status) && is_store ? "STORE_UNAVAILABLE" : code;
+}
+
 int problem_status(Status status, const char *code) {
     int own = find_status(special, COUNT_OF(special), code);
     if (own != 0) return own;
@@ -52,10 +58,16 @@ int problem_status(Status status, const char *code) {
     case ERR_NOT_FOUND: return 404;
     case ERR_FENCED:
     case ERR_TERMINAL:
+    case ERR_LOCKED:
     case ERR_CONFLICT: return 409;
     case ERR_INVALID: return 400;
     case ERR_LIMIT: return 422;
+    case ERR_FULL: return 507;
+    case ERR_OLDER:
     case ERR_UNSUPPORTED: return 501;
+    case ERR_BUSY:
+    case ERR_CLOSED:
+    case ERR_INTERRUPTED:
     case ERR_UNAVAILABLE: return 503;
     case ERR_CORRUPT:
     case STATUS_COUNT: break;

@@ -3,6 +3,8 @@
 #include "base/diag.h"
 #include "json/write.h"
 
+// The code that clients see. However a store is away, they do the same about it: come back later.
+const char *problem_code(Status status, const Diag *diag);
 // The HTTP status of an answer; some codes have their own (413 for PAYLOAD_TOO_LARGE …).
 int problem_status(Status status, const char *code);
 // The HTTP status of a code that routes name; 0 = they name no such code.

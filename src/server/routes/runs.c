@@ -282,7 +282,7 @@ static void begin_stream(Exchange *exchange) {
 
 static void reloaded(Exchange *exchange) {
     const Op *op = &exchange->request->op;
-    bool is_there = op->out.status != ERR_UNAVAILABLE && op->out.status != ERR_CORRUPT &&
+    bool is_there = !request_is_unanswered(op->out.status) && op->out.status != ERR_CORRUPT &&
                     op->out.status != ERR_NOT_FOUND;
     if (is_there) begin_stream(exchange); // also when something else brought it back first
     else exchange_refuse(exchange, op->out.status, &op->out.diag);

@@ -36,7 +36,7 @@ static void readyz(Exchange *exchange) {
     Status status = engine_store_status(exchange->server->engine);
     if (status == OK) {
         send_word(exchange, 200, "ready");
-    } else if (status == ERR_LIMIT) {
+    } else if (status == ERR_FULL) {
         exchange_refuse_with(exchange, status, "STORE_FULL",
                              "the store has no room for what this node writes; it can be read; "
                              "make room, it is tried again");

@@ -252,7 +252,7 @@ static void claimed(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
     const Op *op = &exchange->request->op;
-    if (op->out.status != OK && strcmp(op->out.diag.code, "CLOSED") == 0) {
+    if (op->out.status == ERR_CLOSED) {
         step_back(claim); // there are none for it here any more
         return;
     }
@@ -451,7 +451,7 @@ static void put_why(JsonWriter *json, const Op *op) {
 static bool is_away(Exchange *exchange, const Work *work) {
     for (size_t i = 0; i < work->count; i++) {
         const Op *op = &work->requests[i].op;
-        if (op->out.status != ERR_UNAVAILABLE) continue;
+        if (!request_is_unanswered(op->out.status)) continue;
         exchange_refuse(exchange, op->out.status, &op->out.diag);
         return true;
     }

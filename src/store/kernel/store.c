@@ -299,7 +299,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     diag_clear(&kernel->rows_diag);
     status = rows->ops->commit(rows, &kernel->rows_diag);
     batch->out.has_answers =
-        !quarantined && (status == OK || status == ERR_UNAVAILABLE); // [store-batch-3]
+        !quarantined && (status == OK || status_is_away(status)); // [store-batch-3]
     if (status != OK) {
         kernel->is_stale = true; // [kernel-store-3]
         return batch_failed(kernel, status, diag);

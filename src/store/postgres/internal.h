@@ -46,7 +46,7 @@ enum {
 #define PG_CHANGED          "AB001" // SQLSTATE: the version is not the expected one
 #define PG_MISSING          "AB002" // a row that must be there is not
 #define PG_NEWER            "AB003" // the schema has become one that this program does not know
-#define PG_GUARDED          "AB003" // a step tried to end the transaction it takes part in
+#define PG_GUARDED          "AB004" // a step tried to end the transaction it takes part in
 #define PG_BEGIN            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 #define PG_STATEMENT_PREFIX "abide_" // of the names of our prepared statements
 
@@ -70,8 +70,17 @@ typedef struct PgParam {
     int len;       // -1 = null
 } PgParam;
 
+// What the server's last error asks for, besides what its Status does.
+typedef enum PgTrouble {
+    PG_TROUBLE_OTHER,
+    PG_TROUBLE_HELD,    // somebody holds the store
+    PG_TROUBLE_NEWER,   // a newer abide has brought the schema up
+    PG_TROUBLE_STANDBY, // the server cannot be written
+} PgTrouble;
+
 typedef struct PgLink {
     PgAddress *address;
+    PgTrouble trouble;  // of the last query or pipeline, if the server answered with an error
     int answer_ms;      // how long an answer may take; past it the connection counts as lost
     PGconn *connection; // NULL = none
     Map statements;     // shape -> its number
@@ -116,7 +125,7 @@ void pg_link_run_later(PgLink *link); // sends; the results are read, and droppe
 void pg_link_end_idle_holders(PgLink *link);
 
 // ---- postgres/error.c ----
-Status pg_error(const PGresult *result, Diag *diag);
+Status pg_error(const PGresult *result, PgTrouble *ret_trouble, Diag *diag);
 Status pg_lost(const PGconn *connection, Diag *diag);
 Status pg_refused(const PGconn *connection, Diag *diag); // of one that was not made
 

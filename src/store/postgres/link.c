@@ -231,6 +231,7 @@ static bool query_run(PgLink *link, const char *sql, PGresult **ret_last) {
 }
 
 Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result, Diag *diag) {
+    link->trouble = PG_TROUBLE_OTHER;
     if (!pg_link_is_alive(link) || !lazy_read(link)) return lose(link, diag);
     if (PQpipelineStatus(link->connection) != PQ_PIPELINE_OFF) {
         int is_off = PQexitPipelineMode(link->connection);
@@ -244,7 +245,7 @@ Status pg_link_query(PgLink *link, const char *sql, PGresult **ret_result, Diag 
         else PQclear(result);
         return OK;
     }
-    Status status = pg_error(result, diag);
+    Status status = pg_error(result, &link->trouble, diag);
     PQclear(result);
     return status;
 }
@@ -386,7 +387,7 @@ static bool results_read(PgLink *link, bool is_kept, Status *status, Diag *diag)
         }
         bool is_good = kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK;
         if (!is_good && kind != PGRES_PIPELINE_ABORTED && *status == OK) {
-            *status = pg_error(result, diag);
+            *status = pg_error(result, &link->trouble, diag);
         }
         bool is_wanted = is_kept && is_good && *status == OK && command < link->is_answer.count &&
                          link->is_answer.data[command];
@@ -406,6 +407,7 @@ static bool lazy_read(PgLink *link) { // [postgres-link-3]
 
 Status pg_link_run(PgLink *link, Diag *diag) {
     results_clear(link);
+    link->trouble = PG_TROUBLE_OTHER;
     if (!pg_link_is_alive(link)) return lose(link, diag);
     if (!PQpipelineSync(link->connection)) return lose(link, diag);
     Status status = OK;

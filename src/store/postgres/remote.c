@@ -67,7 +67,8 @@ static void note_lost(PgRemote *self, int pid) {
     pthread_mutex_unlock(&address->mutex);
 }
 
-static Status failed(PgRemote *self, int pid, Status status, Diag *diag) {
+static Status failed(PgRemote *self, int pid, Status status) {
+    PgTrouble trouble = self->link.trouble;
     self->is_open = false;
     if (!pg_link_is_alive(&self->link)) {
         note_lost(self, pid);
@@ -79,13 +80,13 @@ static Status failed(PgRemote *self, int pid, Status status, Diag *diag) {
         pg_link_drop(&self->link);
         note_lost(self, pid);
     }
-    bool is_busy = diag != NULL && strcmp(diag->code, "STORE_BUSY") == 0;
-    if (is_busy) pg_link_end_idle_holders(&self->link);
-    bool is_newer = diag != NULL && strcmp(diag->code, "STORE_NEWER") == 0;
-    if (is_newer) self->link.address->is_newer = true;
+    switch (trouble) {
+    case PG_TROUBLE_OTHER: break;
+    case PG_TROUBLE_HELD: pg_link_end_idle_holders(&self->link); break;
+    case PG_TROUBLE_NEWER: self->link.address->is_newer = true; break;
     // A server that became a standby does not come back as a primary: look for another host.
-    bool is_read_only = diag != NULL && strcmp(diag->code, "STORE_READ_ONLY") == 0;
-    if (is_read_only) pg_link_drop(&self->link);
+    case PG_TROUBLE_STANDBY: pg_link_drop(&self->link); break;
+    }
     return status;
 }
 
@@ -113,7 +114,7 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
     Status status = pg_link_run(link, &detail);
     if (status != OK) {
         if (diag != NULL) *diag = detail;
-        return failed(self, pid, status, &detail);
+        return failed(self, pid, status);
     }
     self->is_open = true;
     size_t at = 0;
@@ -123,8 +124,7 @@ static Status remote_fetch(Remote *remote, int64_t *version, const FetchList *li
             pg_take_changes(link->results.data[at++], *version + 1, present, list->arena,
                             list->changes);
         } else if (*version != VERSION_ANY && present != *version) {
-            (void)diag_set(&detail, ERR_CONFLICT, "STORE_CHANGED", "another node has written");
-            return failed(self, pid, ERR_CONFLICT, &detail);
+            return failed(self, pid, ERR_CONFLICT);
         }
         *version = present;
     }
@@ -203,7 +203,7 @@ static Status remote_commit(Remote *remote, int64_t version, const WriteList *li
     self->is_open = false;
     if (status == OK) return OK;
     if (diag != NULL) *diag = detail;
-    return failed(self, pid, status, &detail);
+    return failed(self, pid, status);
 }
 
 static Status remote_heartbeat(Remote *remote, Heartbeat *heartbeat, Arena *arena,
@@ -220,7 +220,7 @@ static Status remote_heartbeat(Remote *remote, Heartbeat *heartbeat, Arena *aren
     Status status = pg_link_run(link, &detail);
     if (status != OK) {
         if (diag != NULL) *diag = detail;
-        return failed(self, pid, status, &detail);
+        return failed(self, pid, status);
     }
     pg_take_heartbeat(link->results.data[0], heartbeat, arena, ret_version);
     return OK;
@@ -245,7 +245,7 @@ static Status remote_savepoint(Remote *remote, void **ret_database, Diag *diag) 
     Status status = pg_step_begin(&self->link, &detail);
     if (status != OK) {
         if (diag != NULL) *diag = detail;
-        return failed(self, self->step_pid, status, &detail);
+        return failed(self, self->step_pid, status);
     }
     *ret_database = self->link.connection;
     return OK;
@@ -258,7 +258,7 @@ static Status remote_savepoint_end(Remote *remote, bool is_kept, Diag *diag) {
     Status status = pg_step_end(&self->link, is_kept, &detail);
     if (status == OK) return OK;
     if (diag != NULL) *diag = detail;
-    return status == ERR_CONFLICT ? status : failed(self, self->step_pid, status, &detail);
+    return status == ERR_CONFLICT ? status : failed(self, self->step_pid, status);
 }
 
 static RemoteListener *remote_listener_new(Remote *remote) {

@@ -70,7 +70,7 @@ static const char functions_sql[] =
     "CREATE OR REPLACE FUNCTION %1$s.guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
     "IF current_setting('abide.step', true) = 'on' THEN "
     "RAISE EXCEPTION 'a step may not end the transaction it takes part in' "
-    "USING ERRCODE = 'AB003'; END IF; RETURN NULL; END $$; "
+    "USING ERRCODE = 'AB004'; END IF; RETURN NULL; END $$; "
     "DROP TRIGGER IF EXISTS guard ON %1$s.store; "
     "CREATE CONSTRAINT TRIGGER guard AFTER UPDATE OF is_abide ON %1$s.store "
     "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION %1$s.guard(); ";
@@ -225,8 +225,7 @@ static Status schema_bring_up(PgLink *link, int64_t layout, Diag *diag) {
         Status status = schema_try(link, layout, &detail);
         if (status == OK) return OK;
         if (diag != NULL) *diag = detail;
-        bool is_busy = strcmp(detail.code, "STORE_BUSY") == 0;
-        if (!is_busy || attempt == PG_SCHEMA_ATTEMPTS_MAX) {
+        if (status != ERR_BUSY || attempt == PG_SCHEMA_ATTEMPTS_MAX) {
             pg_link_drop(link); // and with it the transaction
             return status;
         }

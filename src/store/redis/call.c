@@ -170,7 +170,7 @@ Status redis_call_status(RedisLink *link, const redisReply *reply, Diag *diag) {
         return diag_set(diag, ERR_CONFLICT, "STORE_CHANGED", "another node has written meanwhile");
     }
     if (redis_reply_is(reply, 0, "busy")) {
-        return diag_set(diag, ERR_UNAVAILABLE, "STORE_BUSY",
+        return diag_set(diag, ERR_BUSY, "STORE_BUSY",
                         "Redis: another node holds the store for more than %d seconds",
                         REDIS_BUSY_TIMEOUT_MS / 1000);
     }

@@ -2,8 +2,8 @@
 //
 //   READONLY                            ERR_UNAVAILABLE  STORE_READ_ONLY   a replica
 //   MISCONF, MASTERDOWN, NOREPLICAS     ERR_UNAVAILABLE  STORE_READ_ONLY   it may not write
-//   OOM                                 ERR_LIMIT        STORE_FULL
-//   LOADING, BUSY                       ERR_UNAVAILABLE  STORE_BUSY
+//   OOM                                 ERR_FULL         STORE_FULL
+//   LOADING, BUSY                       ERR_BUSY         STORE_BUSY
 //   NOAUTH, WRONGPASS, NOPERM           ERR_UNAVAILABLE  STORE_DENIED
 //   MOVED, ASK, CROSSSLOT, CLUSTERDOWN  ERR_UNAVAILABLE  STORE_SERVER      a cluster
 //   WRONGTYPE                           ERR_CORRUPT      STORE_CORRUPT
@@ -36,10 +36,10 @@ static const Known known_errors[] = {
     {"MASTERDOWN", ERR_UNAVAILABLE, "STORE_READ_ONLY", "the replica has lost its master"},
     {"NOREPLICAS", ERR_UNAVAILABLE, "STORE_READ_ONLY",
      "the server wants more replicas before it writes (min-replicas-to-write)"},
-    {"OOM", ERR_LIMIT, "STORE_FULL",
+    {"OOM", ERR_FULL, "STORE_FULL",
      "the server has used up its maxmemory: raise it, or give it more memory"},
-    {"LOADING", ERR_UNAVAILABLE, "STORE_BUSY", "the server is still reading its data"},
-    {"BUSY", ERR_UNAVAILABLE, "STORE_BUSY", "the server is busy with another script"},
+    {"LOADING", ERR_BUSY, "STORE_BUSY", "the server is still reading its data"},
+    {"BUSY", ERR_BUSY, "STORE_BUSY", "the server is busy with another script"},
     {"NOAUTH", ERR_UNAVAILABLE, "STORE_DENIED",
      "give user and password: redis://USER:PASSWORD@HOST"},
     {"WRONGPASS", ERR_UNAVAILABLE, "STORE_DENIED", "look at user and password in the URL"},

@@ -67,7 +67,7 @@ static Status ask(Reader *self, Fetch *fetches, size_t count, Arena *arena) {
         if (status == OK) status = ops->ask(self->remote, &list, rows->is_retry, rows->diag);
     }
     self->has_asked |= status == OK;
-    self->has_failed = status == ERR_UNAVAILABLE;
+    self->has_failed = status_is_away(status);
     return changed(rows, status, rows->diag);
 }
 
@@ -149,7 +149,7 @@ static Status reader_heartbeat(RowStore *rows, Heartbeat *heartbeat, Arena *aren
     Reader *self = reader_of(rows);
     ASSERT(heartbeat->node == 0);
     Status status = self->remote->ops->heartbeat(self->remote, heartbeat, arena, rows->diag);
-    self->has_failed = status == ERR_UNAVAILABLE;
+    self->has_failed = status_is_away(status);
     return status;
 }
 

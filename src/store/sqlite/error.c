@@ -45,7 +45,7 @@ Status sqlite_error(sqlite3 *database, int code, const char *path, Diag *diag) {
         code = sqlite3_extended_errcode(database);
     }
     if (is_out_of_space(database, code)) {
-        return diag_set(diag, ERR_LIMIT, "STORE_FULL",
+        return diag_set(diag, ERR_FULL, "STORE_FULL",
                         "%s: no space left to write (%s); free some space and try again", path,
                         text);
     }

@@ -26,17 +26,17 @@ static Status locked_error(const char *path, int fd, Diag *diag) {
     long owner = len > 0 ? strtol(text, NULL, 10) : 0;
     const char *advice = "let that one do the work, or use another file";
     if (owner == (long)getpid()) {
-        return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED",
+        return diag_set(diag, ERR_LOCKED, "STORE_LOCKED",
                         "%s is already open in this process; close it first", path);
     }
     // Who it names may be the one before, if the owner could not write itself down; or have left
     // the lock to a child.
     bool is_alive = owner > 0 && (kill((pid_t)owner, 0) == 0 || errno == EPERM);
     if (is_alive) {
-        return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by process %ld; %s", path,
+        return diag_set(diag, ERR_LOCKED, "STORE_LOCKED", "%s is in use by process %ld; %s", path,
                         owner, advice);
     }
-    return diag_set(diag, ERR_CONFLICT, "STORE_LOCKED", "%s is in use by another process; %s", path,
+    return diag_set(diag, ERR_LOCKED, "STORE_LOCKED", "%s is in use by another process; %s", path,
                     advice);
 }
 
@@ -50,7 +50,7 @@ static Status open_error(const char *lock_path, int reason, Diag *diag) {
                         lock_path, strerror(reason));
     case ENOSPC:
     case EDQUOT:
-        return diag_set(diag, ERR_LIMIT, "STORE_FULL",
+        return diag_set(diag, ERR_FULL, "STORE_FULL",
                         "%s: no space left to write (%s); free some space and try again", lock_path,
                         strerror(reason));
     case ENAMETOOLONG:
@@ -100,7 +100,7 @@ Status sqlite_lock_take(const char *path, SqliteLock *ret_lock, Diag *diag) {
             return OK;
         }
         close(fd);
-        status = diag_set(diag, ERR_CONFLICT, "STORE_LOCKED",
+        status = diag_set(diag, ERR_LOCKED, "STORE_LOCKED",
                           "%s is being opened and closed by "
                           "other processes; try again",
                           path);

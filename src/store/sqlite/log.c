@@ -157,7 +157,7 @@ static Status renew_error(const char *path, int code, sqlite3_file *file, Diag *
     }
     const char *text = reason != 0 ? strerror(reason) : sqlite3_errstr(code);
     if (sqlite_is_full(code, reason)) {
-        return diag_set(diag, ERR_LIMIT, "STORE_FULL",
+        return diag_set(diag, ERR_FULL, "STORE_FULL",
                         "%s: no space left to make what its log holds durable (%s); free some "
                         "space and try again",
                         path, text);

@@ -143,7 +143,7 @@ static Status identity_check(const char *path, const FileIdentity *identity, Dia
 // A reader cannot bring the schema up; the writer does, when the file has one.
 static Status version_check(const char *path, const FileIdentity *identity, Diag *diag) {
     if (identity->version == SCHEMA_VERSION) return OK;
-    return diag_set(diag, ERR_UNSUPPORTED, "STORE_OLDER",
+    return diag_set(diag, ERR_OLDER, "STORE_OLDER",
                     "%s has schema version %lld, this abide reads version %d; open it for writing "
                     "once, which brings it up",
                     path, (long long)identity->version, SCHEMA_VERSION);

@@ -204,7 +204,7 @@ static void second_opener_is_refused_and_a_reader_is_welcome(void **state) {
     create(world, "r1");
     Store *second = NULL;
     Diag diag = {0};
-    assert_status(store_open(str_from(world->url), &world->config, &second, &diag), ERR_CONFLICT);
+    assert_status(store_open(str_from(world->url), &world->config, &second, &diag), ERR_LOCKED);
     assert_string_equal(diag.code, "STORE_LOCKED");
     StoreConfig config = world->config;
     config.is_read_only = true;

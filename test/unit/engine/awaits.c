@@ -105,7 +105,7 @@ static void closing_refuses_those_who_wait_and_those_who_come(void **state) {
     Fixture *fixture = *state;
     awaits_close(&fixture->awaits);
     assert_answers(fixture, 1, 1, 1);
-    assert_int_equal(fixture->waiters[0].await.status, ERR_UNAVAILABLE);
+    assert_int_equal(fixture->waiters[0].await.status, ERR_CLOSED);
     awaits_add(&fixture->awaits, &fixture->waiters[0].await);
     assert_answers(fixture, 2, 1, 1);
 }

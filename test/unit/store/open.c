@@ -187,7 +187,7 @@ static void a_second_open_in_one_process_is_refused(void **state) {
     Fixture *f = *state;
     assert_ok(open_path(f, f->path));
     RowStorePair first = f->pair;
-    assert_refused(f, f->path, ERR_CONFLICT, "STORE_LOCKED");
+    assert_refused(f, f->path, ERR_LOCKED, "STORE_LOCKED");
     assert_non_null(strstr(f->diag.message, "this process"));
     CounterRow row = {.number = 1, .value = 1};
     assert_ok(first.writer->ops->begin(first.writer, &f->diag)); // the first one still works
@@ -205,7 +205,7 @@ static void a_link_to_the_file_shares_its_lock(void **state) {
     assert_ok(open_path(f, f->path));
     RowStorePair first = f->pair;
     assert_int_equal(symlink(f->path, other), 0);
-    assert_refused(f, other, ERR_CONFLICT, "STORE_LOCKED");
+    assert_refused(f, other, ERR_LOCKED, "STORE_LOCKED");
     close_pair(&first);
 }
 
@@ -224,7 +224,7 @@ static int in_child(Fixture *f, int (*body)(Fixture *f)) {
 static int expect_locked(Fixture *f) {
     char owner[32];
     snprintf(owner, sizeof(owner), "process %ld;", (long)getppid());
-    if (open_path(f, f->path) != ERR_CONFLICT) return 1;
+    if (open_path(f, f->path) != ERR_LOCKED) return 1;
     if (strcmp(f->diag.code, "STORE_LOCKED") != 0) return 2;
     return strstr(f->diag.message, owner) != NULL ? 0 : 3;
 }
@@ -238,7 +238,7 @@ static void a_second_process_is_told_who_has_it(void **state) {
 }
 
 static int expect_nobody_named(Fixture *f) {
-    if (open_path(f, f->path) != ERR_CONFLICT) return 1;
+    if (open_path(f, f->path) != ERR_LOCKED) return 1;
     if (strcmp(f->diag.code, "STORE_LOCKED") != 0) return 2;
     return strstr(f->diag.message, "by another process") != NULL ? 0 : 3;
 }
@@ -478,7 +478,7 @@ static int expect_full_at_open(Fixture *f) {
     struct rlimit limit = {20000, 20000};
     signal(SIGXFSZ, SIG_IGN);
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 9;
-    if (open_path(f, f->path) != ERR_LIMIT) return 1;
+    if (open_path(f, f->path) != ERR_FULL) return 1;
     return strcmp(f->diag.code, "STORE_FULL") == 0 ? 0 : 2;
 }
 
@@ -504,7 +504,7 @@ static int expect_full_at_commit(Fixture *f) {
         if (status == OK) status = writer->ops->commit(writer, &f->diag);
         else writer->ops->rollback(writer);
         if (status == OK) continue;
-        if (status != ERR_LIMIT || strcmp(f->diag.code, "STORE_FULL") != 0) return 4;
+        if (status != ERR_FULL || strcmp(f->diag.code, "STORE_FULL") != 0) return 4;
         // Later calls are refused in the same way or work; they never find a half-open transaction.
         row = (LogRow){.run = i + 1, .seq = 1};
         if (writer->ops->begin(writer, &f->diag) != OK) return 5;

@@ -155,7 +155,7 @@ static void a_writer_that_stands_still_is_cut_off(void **state) {
     test_postgres_query(still, "BEGIN");
     test_postgres_query(still, "SELECT version FROM lone.store FOR UPDATE");
     begin_run(world, &world->one, "b");
-    assert_status(submit(world, &world->one), ERR_UNAVAILABLE);
+    assert_status(submit(world, &world->one), ERR_BUSY);
     assert_string_equal(world->diag.code, "STORE_BUSY");
     assert_ok(submit(world, &world->one)); // the other one is gone
     assert_true(has_run(world, &world->two, "b"));
@@ -173,12 +173,47 @@ static void a_row_removed_by_hand_is_noticed_and_nothing_is_written(void **state
     Op *op = begin(world, &world->one, OP_CANCEL);
     op->in.cancel.run_id = STR("a");
     assert_status(submit(world, &world->one), ERR_CORRUPT);
-    assert_string_equal(world->diag.code, "STORE_CORRUPT");
+    assert_string_equal(world->diag.code, "STORE_ROW_MISSING");
     snprintf(sql, sizeof(sql), "SELECT count(*) FROM lone.log WHERE run = %lld AND kind = %d",
              (long long)key, LOG_FINISHED);
     assert_int_equal(test_postgres_query(world->side, sql), 0);
     // So that the store verifies: what else there was of it, and the counters.
     test_postgres_clear("lone");
+}
+
+// What the server says it found decides what is said; nothing of the batch happens.
+static void errors_of_the_server_that_mean_different_things_have_different_codes(void **state) {
+    static const struct {
+        const char *state, *code;
+        Status status;
+    } cases[] = {
+        {"23505", "STORE_CONFLICT", ERR_CORRUPT},
+        {"XX001", "STORE_CORRUPT", ERR_CORRUPT},
+        {"XX002", "STORE_INDEX_CORRUPT", ERR_CORRUPT},
+        {PG_MISSING, "STORE_ROW_MISSING", ERR_CORRUPT},
+        {"53100", "STORE_FULL", ERR_FULL},
+        {"25006", "STORE_READ_ONLY", ERR_UNAVAILABLE},
+        {"55P03", "STORE_BUSY", ERR_BUSY},
+        {"42501", "STORE_DENIED", ERR_UNAVAILABLE},
+        {"57014", "STORE_IO", ERR_UNAVAILABLE},
+    };
+    World *world = *state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char sql[400];
+        snprintf(sql, sizeof(sql),
+                 "CREATE OR REPLACE FUNCTION lone.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ "
+                 "BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '%s'; END $$; "
+                 "CREATE TRIGGER refuse BEFORE INSERT ON lone.runs FOR EACH ROW "
+                 "EXECUTE FUNCTION lone.refuse()",
+                 cases[i].state);
+        test_postgres_query(world->side, sql);
+        begin_run(world, &world->one, "a");
+        assert_status(submit(world, &world->one), cases[i].status);
+        assert_string_equal(world->diag.code, cases[i].code);
+        test_postgres_query(world->side, "DROP TRIGGER refuse ON lone.runs");
+        assert_false(has_run(world, &world->one, "a"));
+    }
+    create(world, &world->one, "a");
 }
 
 static void many_starts_at_once_make_one_schema(void **state) {
@@ -324,6 +359,7 @@ int main(void) {
         CASE(a_lost_connection_is_made_again),
         CASE(a_writer_that_stands_still_is_cut_off),
         CASE(a_row_removed_by_hand_is_noticed_and_nothing_is_written),
+        CASE(errors_of_the_server_that_mean_different_things_have_different_codes),
         CASE(many_starts_at_once_make_one_schema),
         CASE(a_newer_schema_is_left_alone),
         CASE(a_column_that_is_missing_is_added),

@@ -97,7 +97,7 @@ static void a_ticket_that_does_not_end_is_reported(void **state) {
     create(world, &world->one, "a");
     test_redis_command(world->side, "SET {lone}:ticket stranger");
     begin_run(world, &world->one, "b");
-    assert_status(submit(world, &world->one), ERR_UNAVAILABLE);
+    assert_status(submit(world, &world->one), ERR_BUSY);
     assert_string_equal(world->diag.code, "STORE_BUSY");
     assert_false(has_run(world, &world->two, "b"));
     test_redis_command(world->side, "DEL {lone}:ticket");

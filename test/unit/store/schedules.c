@@ -818,7 +818,7 @@ static void a_file_of_version_1_is_brought_up_and_goes_on(void **state) {
     run_sql(world->path, keyed_tasks);
     StoreConfig reading = {.is_read_only = true};
     Str url = arena_printf(&world->arena, "sqlite:%s", world->path);
-    assert_int_equal(store_open(url, &reading, &world->store, &world->diag), ERR_UNSUPPORTED);
+    assert_int_equal(store_open(url, &reading, &world->store, &world->diag), ERR_OLDER);
     assert_string_equal(world->diag.code, "STORE_OLDER");
 
     store_open_again(world);

@@ -217,7 +217,7 @@ static void a_full_store_is_refused_and_works_again_with_room(void **state) {
     memset(data, 'x', 100000);
     LogRow row = {.run = 1, .seq = 1, .data = {data, 100000}};
     assert_ok(f->rows->ops->begin(f->rows, &f->diag));
-    assert_status(rows_insert(f->rows, TABLE_LOG, &row), ERR_LIMIT);
+    assert_status(rows_insert(f->rows, TABLE_LOG, &row), ERR_FULL);
     assert_string_equal(f->diag.code, "STORE_FULL");
     f->rows->ops->rollback(f->rows);
     assert_int_equal(execute(f, "PRAGMA max_page_count = 1000000"), SQLITE_OK);
