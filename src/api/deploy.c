@@ -29,25 +29,16 @@ static void tell(const Deploying *deploying, Str name, bool is_new) {
     deploying->visit(deploying->user, &deployment);
 }
 
-typedef struct Defining {
-    Request request;
-    Arena arena;
-} Defining;
-
-static void keep_reply(Request *request) { // on the coordinator's thread, which we wait for
-    Defining *defining = container_of(request, Defining, request);
-    if (request->op.out.status == OK) definition_keep_reply(&request->op, &defining->arena);
-}
-
 static Status define(abide_engine *engine, const Deploying *deploying, Diag *diag) {
-    Defining defining = {
-        .request.op = {.kind = OP_DEFINE,
-                       .in.define.file = flow_module_file_name(deploying->module)}};
-    arena_init(&defining.arena);
-    Op *op = &defining.request.op;
-    Status status = definition_fill(deploying->module, &defining.arena, op, diag);
+    Arena arena;
+    arena_init(&arena);
+    Request request = {.op.kind = OP_DEFINE,
+                       .op.in.define.file = flow_module_file_name(deploying->module),
+                       .arena = &arena};
+    Op *op = &request.op;
+    Status status = definition_fill(deploying->module, &arena, op, diag);
     if (status == OK) {
-        status = driver_request(&engine->driver, &defining.request, keep_reply);
+        status = driver_request(&engine->driver, &request);
         if (status != OK) *diag = op->out.diag;
     }
     if (status == OK && deploying->visit != NULL) {
@@ -55,7 +46,7 @@ static Status define(abide_engine *engine, const Deploying *deploying, Diag *dia
         for (size_t i = 0; i < op->in.define.other_count; i++)
             tell(deploying, op->in.define.others[i].name, op->out.define.others[i].is_new);
     }
-    arena_done(&defining.arena);
+    arena_done(&arena);
     return status;
 }
 

@@ -399,28 +399,19 @@ static bool refuse_while_away(Driver *driver, Request *requests, size_t count) {
     if (!atomic_load_explicit(&driver->is_store_away, memory_order_relaxed)) return false;
     for (size_t i = 0; i < count; i++) {
         requests[i].op.out.status = say_away(&requests[i].op.out.diag);
-        requests[i].done(&requests[i]);
+        request_finish(&requests[i]);
     }
     return true;
 }
 
-typedef struct PendingRequest {
-    Semaphore semaphore;
-    void (*copy)(Request *request);
-} PendingRequest;
-
-static void request_done(Request *request) {
-    PendingRequest *pending = request->context;
-    if (pending->copy != NULL) pending->copy(request);
-    semaphore_post(&pending->semaphore);
-}
+static void request_done(Request *request) { semaphore_post(request->context); }
 
 void driver_submit(Driver *driver, Request *request) {
     list_init(&request->link);
     if (refuse_while_away(driver, request, 1)) return;
     if (mailbox_put(&driver->mailbox, &driver->mailbox.requests, &request->link)) return;
     request->op.out.status = say_closed(&request->op.out.diag);
-    request->done(request);
+    request_finish(request);
 }
 
 void driver_submit_all(Driver *driver, Request *requests, size_t count) {
@@ -436,17 +427,17 @@ void driver_submit_all(Driver *driver, Request *requests, size_t count) {
     // From here on those that were handed over belong to the coordinator.
     for (size_t i = 0; i < count && !is_alive; i++) {
         requests[i].op.out.status = say_closed(&requests[i].op.out.diag);
-        requests[i].done(&requests[i]);
+        request_finish(&requests[i]);
     }
 }
 
-Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request)) {
-    PendingRequest pending = {.copy = copy};
-    semaphore_init(&pending.semaphore);
+Status driver_request(Driver *driver, Request *request) {
+    Semaphore answered;
+    semaphore_init(&answered);
     request->done = request_done;
-    request->context = &pending;
+    request->context = &answered;
     driver_submit(driver, request);
-    semaphore_wait(&pending.semaphore);
+    semaphore_wait(&answered);
     return request->op.out.status;
 }
 

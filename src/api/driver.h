@@ -85,9 +85,8 @@ MUST_CHECK bool driver_end(Driver *driver, void (*ended)(void *context), void *c
 // After driver_end, or by `ended`.
 void driver_free(Driver *driver);
 
-// Submits the operation and waits for its answer. `copy` (may be NULL) runs on the coordinator's
-// thread when it is there, to copy what lives only as long as the batch.
-Status driver_request(Driver *driver, Request *request, void (*copy)(Request *request));
+// Submits the operation and waits for its answer.
+Status driver_request(Driver *driver, Request *request);
 // The same without waiting: `done` and `context` are the caller's; `done` is called once, on the
 // coordinator's thread, or on this one when the engine has been shut down or the store is away.
 void driver_submit(Driver *driver, Request *request);

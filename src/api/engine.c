@@ -237,7 +237,7 @@ Store *engine_store(const abide_engine *engine) { return engine->store; }
 Status engine_store_status(abide_engine *engine) { return driver_store_status(&engine->driver); }
 
 Status engine_request(abide_engine *engine, Request *request) {
-    return driver_request(&engine->driver, request, NULL);
+    return driver_request(&engine->driver, request);
 }
 
 void engine_submit(abide_engine *engine, Request *request) {

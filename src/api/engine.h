@@ -34,7 +34,7 @@ Store *engine_store(const abide_engine *engine); // [engine-2]
 // Whether the store takes what is written: ERR_UNAVAILABLE while it is away, ERR_FULL while it is
 // full. To be asked by somebody whom it has just answered.
 MUST_CHECK Status engine_store_status(abide_engine *engine);
-// Submits the operation and waits for its answer; texts of the answer are gone by then.
+// Submits the operation and waits for its answer.
 MUST_CHECK Status engine_request(abide_engine *engine, Request *request);
 // The same without waiting: `done` is called once, on the coordinator's thread, or on this one when
 // the engine has been shut down or the store is away.

@@ -89,8 +89,7 @@ static int remove_meant(abide_engine *engine, OpKind kind, EventRemoval removal,
     do {
         Request request = {.op.kind = kind};
         request.op.in.remove_events = removal;
-        code = api_answer(error, driver_request(&engine->driver, &request, NULL),
-                          &request.op.out.diag);
+        code = api_answer(error, driver_request(&engine->driver, &request), &request.op.out.diag);
         if (code != ABIDE_OK) break;
         const EventRemovalReply *part = &request.op.out.remove_events;
         removed += part->removed_count;

@@ -68,7 +68,7 @@ static Status define_native(abide_engine *engine, Str name, Diag *diag) {
     request.op.in.define.name = name;
     request.op.in.define.version = VERSION_NATIVE;
     request.op.in.define.kind = RUN_NATIVE;
-    status = driver_request(&engine->driver, &request, NULL);
+    status = driver_request(&engine->driver, &request);
     if (status != OK) *diag = request.op.out.diag;
     return status;
 }

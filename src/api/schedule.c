@@ -20,7 +20,7 @@ static int missing_engine(abide_error *error) {
 }
 
 static int ask(abide_engine *engine, Request *request, abide_error *error) {
-    Status status = driver_request(&engine->driver, request, NULL);
+    Status status = driver_request(&engine->driver, request);
     return api_answer(error, status, &request->op.out.diag);
 }
 

@@ -1,29 +1,17 @@
 // Starting and steering runs: each function checks its arguments, asks the coordinator for one
 // operation, and waits until that is durable.
 //
-// Strings of a request belong to the caller, who waits; what the answer holds is copied while the
-// batch is still there.
+// Strings of a request belong to the caller, who waits.
 //
-// Not here: what the operations do (store/kernel_*.c).
+// Not here: what the operations do (store/kernel/).
 #include "api/api.h"
 #include "base/limits.h"
 #include "model/spec.h"
 #include <stdio.h>
 
-// Answers come back by value in the op; ids are copied here.
-typedef struct Asked {
-    Request request;
-    char id[ABIDE_RUN_ID_SIZE];
-} Asked;
-
-static int finish(abide_engine *engine, Asked *asked, void (*copy)(Request *), abide_error *error) {
-    Status status = driver_request(&engine->driver, &asked->request, copy);
-    return api_answer(error, status, &asked->request.op.out.diag);
-}
-
-static void begin(Asked *asked, OpKind kind) {
-    asked->request = (Request){.op.kind = kind};
-    asked->id[0] = 0;
+static int finish(abide_engine *engine, Request *request, abide_error *error) {
+    Status status = driver_request(&engine->driver, request);
+    return api_answer(error, status, &request->op.out.diag);
 }
 
 static int missing_engine(abide_error *error) {
@@ -31,12 +19,6 @@ static int missing_engine(abide_error *error) {
 }
 
 // ---- start ----
-
-static void copy_created(Request *request) {
-    Asked *asked = container_of(request, Asked, request);
-    if (request->op.out.status == OK)
-        snprintf(asked->id, sizeof asked->id, "%.*s", STR_ARG(request->op.out.create_run.id));
-}
 
 typedef struct StartArguments {
     const char *workflow;
@@ -71,11 +53,11 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
                      const abide_start_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
                      int *ret_is_new, abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_CREATE_RUN);
-    RunSpec *spec = &asked.request.op.in.create_run.spec;
+    Request request = {.op.kind = OP_CREATE_RUN};
+    RunSpec *spec = &request.op.in.create_run.spec;
     Arena arena;
     arena_init(&arena);
+    request.arena = &arena;
     Diag diag;
     StartArguments given = {workflow, input, options};
     Status status = fill_start(engine, &given, &arena, spec, &diag);
@@ -85,11 +67,12 @@ int abide_start_once(abide_engine *engine, const char *workflow, const char *inp
     } else {
         IdText text;
         if (str_is_null(spec->id)) spec->id = engine_new_id(engine, "run_", &text);
-        code = finish(engine, &asked, copy_created, error);
+        code = finish(engine, &request, error);
         if (code == ABIDE_OK) {
-            if (ret_id != NULL) memcpy(ret_id, asked.id, sizeof asked.id);
-            if (ret_is_new != NULL) *ret_is_new = asked.request.op.out.create_run.is_new;
-        } else if (asked.request.op.out.status == ERR_NOT_FOUND) {
+            Str id = request.op.out.create_run.id;
+            if (ret_id != NULL) snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(id));
+            if (ret_is_new != NULL) *ret_is_new = request.op.out.create_run.is_new;
+        } else if (request.op.out.status == ERR_NOT_FOUND) {
             suggest_workflow(engine, &arena, spec->workflow, error);
         }
     }
@@ -123,9 +106,8 @@ static Status check_event_id(abide_engine *engine, const abide_emit_options *opt
 int abide_emit(abide_engine *engine, const char *topic, const char *payload,
                const abide_emit_options *options, int64_t *ret_resumed, abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_PUBLISH);
-    EventSpec *event = &asked.request.op.in.publish.event;
+    Request request = {.op.kind = OP_PUBLISH};
+    EventSpec *event = &request.op.in.publish.event;
     Diag diag;
     EventId id;
     Status status = api_check_name(topic, "the topic", &event->topic, &diag);
@@ -134,18 +116,17 @@ int abide_emit(abide_engine *engine, const char *topic, const char *payload,
     if (status != OK) return api_answer(error, status, &diag);
     event->id = id.id;
     event->is_deduplicated = id.is_deduplicated;
-    int code = finish(engine, &asked, NULL, error);
+    int code = finish(engine, &request, error);
     if (code == ABIDE_OK && ret_resumed != NULL)
-        *ret_resumed = asked.request.op.out.publish.resumed_count;
+        *ret_resumed = request.op.out.publish.resumed_count;
     return code;
 }
 
 int abide_signal(abide_engine *engine, const char *run_id, const char *name, const char *payload,
                  const abide_emit_options *options, abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_SIGNAL);
-    Op *op = &asked.request.op;
+    Request request = {.op.kind = OP_SIGNAL};
+    Op *op = &request.op;
     Diag diag;
     EventId id;
     Status status = api_check_run_id(run_id, &op->in.signal.run_id, &diag);
@@ -156,16 +137,15 @@ int abide_signal(abide_engine *engine, const char *run_id, const char *name, con
     if (status != OK) return api_answer(error, status, &diag);
     op->in.signal.id = id.id;
     op->in.signal.is_deduplicated = id.is_deduplicated;
-    return finish(engine, &asked, NULL, error);
+    return finish(engine, &request, error);
 }
 
 int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_policy *policy,
                     abide_error *error) {
     if (engine == NULL || policy == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and policy are required");
-    Asked asked;
-    begin(&asked, OP_SET_TOPIC);
-    TopicRow *row = &asked.request.op.in.set_topic.row;
+    Request request = {.op.kind = OP_SET_TOPIC};
+    TopicRow *row = &request.op.in.set_topic.row;
     Diag diag;
     Status status = api_check_name(topic, "the topic", &row->name, &diag);
     if (status == OK) status = api_check_duration(policy->expire, 0, &row->expire_ms, &diag);
@@ -180,7 +160,7 @@ int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_p
     row->visible = policy->visible;
     row->cap = policy->cap;
     row->is_explicit = 1;
-    return finish(engine, &asked, NULL, error);
+    return finish(engine, &request, error);
 }
 
 // ---- changing a run ----
@@ -188,9 +168,8 @@ int abide_set_topic(abide_engine *engine, const char *topic, const abide_topic_p
 int abide_cancel(abide_engine *engine, const char *run_id, const char *reason, int *ret_changed,
                  abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_CANCEL);
-    Op *op = &asked.request.op;
+    Request request = {.op.kind = OP_CANCEL};
+    Op *op = &request.op;
     Arena arena;
     arena_init(&arena);
     Diag diag;
@@ -201,7 +180,7 @@ int abide_cancel(abide_engine *engine, const char *run_id, const char *reason, i
     } else {
         if (reason != NULL) op->in.cancel.reason = json_quote(&arena, str_from(reason));
         op->in.cancel.grace_ms = engine->cancel_grace_ms;
-        code = finish(engine, &asked, NULL, error);
+        code = finish(engine, &request, error);
         if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = op->out.cancel.is_changed;
     }
     arena_done(&arena);
@@ -211,14 +190,12 @@ int abide_cancel(abide_engine *engine, const char *run_id, const char *reason, i
 static int hold(abide_engine *engine, OpKind kind, const char *run_id, int *ret_changed,
                 abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, kind);
+    Request request = {.op.kind = kind};
     Diag diag;
-    Status status = api_check_run_id(run_id, &asked.request.op.in.hold.run_id, &diag);
+    Status status = api_check_run_id(run_id, &request.op.in.hold.run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    int code = finish(engine, &asked, NULL, error);
-    if (code == ABIDE_OK && ret_changed != NULL)
-        *ret_changed = asked.request.op.out.hold.is_changed;
+    int code = finish(engine, &request, error);
+    if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = request.op.out.hold.is_changed;
     return code;
 }
 
@@ -233,14 +210,13 @@ int abide_resume(abide_engine *engine, const char *run_id, int *ret_changed, abi
 static int move(abide_engine *engine, OpKind kind, const char *run_id, int *ret_changed,
                 abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, kind);
-    MemoryNote *note = &asked.request.op.in.memory;
+    Request request = {.op.kind = kind};
+    MemoryNote *note = &request.op.in.memory;
     note->is_asked = true;
     Diag diag;
     Status status = api_check_run_id(run_id, &note->run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    int code = finish(engine, &asked, NULL, error);
+    int code = finish(engine, &request, error);
     if (code == ABIDE_OK && ret_changed != NULL) *ret_changed = note->has_entry;
     return code;
 }
@@ -263,24 +239,22 @@ static Status check_iteration(int given, StepChoice *step, Diag *diag) {
 int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int iteration,
                  abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_REWIND);
-    Op *op = &asked.request.op;
+    Request request = {.op.kind = OP_REWIND};
+    Op *op = &request.op;
     Diag diag;
     Status status = api_check_run_id(run_id, &op->in.rewind.run_id, &diag);
     if (status == OK)
         status = api_check_name(step, "the step name", &op->in.rewind.step.name, &diag);
     if (status == OK) status = check_iteration(iteration, &op->in.rewind.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    return finish(engine, &asked, NULL, error);
+    return finish(engine, &request, error);
 }
 
 int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
                const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_FORK);
-    Op *op = &asked.request.op;
+    Request request = {.op.kind = OP_FORK};
+    Op *op = &request.op;
     Diag diag;
     IdText text;
     Status status = api_check_run_id(run_id, &op->in.fork.run_id, &diag);
@@ -291,7 +265,7 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
     if (status == OK) status = check_iteration(iteration, &op->in.fork.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     if (new_id == NULL) op->in.fork.new_id = engine_new_id(engine, "run_", &text);
-    int code = finish(engine, &asked, NULL, error);
+    int code = finish(engine, &request, error);
     if (code == ABIDE_OK && ret_id != NULL)
         snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(op->in.fork.new_id));
     return code;
@@ -299,10 +273,9 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
 
 int abide_purge(abide_engine *engine, const char *run_id, abide_error *error) {
     if (engine == NULL) return missing_engine(error);
-    Asked asked;
-    begin(&asked, OP_PURGE_RUN);
+    Request request = {.op.kind = OP_PURGE_RUN};
     Diag diag;
-    Status status = api_check_run_id(run_id, &asked.request.op.in.purge.run_id, &diag);
+    Status status = api_check_run_id(run_id, &request.op.in.purge.run_id, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    return finish(engine, &asked, NULL, error);
+    return finish(engine, &request, error);
 }

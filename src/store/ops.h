@@ -75,5 +75,8 @@ typedef struct Op {
 } Op;
 
 const char *op_kind_name(OpKind kind);
+// The reply will be looked at when its batch is gone: what it points to is copied into the arena.
+// NULL, or a status other than OK: it points to nothing afterwards. [replies-2]
+void op_keep_reply(Op *op, Arena *arena);
 // The run that the caller named; null when it is not about one run.
 Str op_run_id(const Op *op);

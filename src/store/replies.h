@@ -1,6 +1,7 @@
 // Replies: what each operation answers, and what a batch tells those who follow along.
 //
-// Lists and texts live in the arena of the batch.
+// Lists and texts live in the arena of the batch; op_keep_reply (ops.h) copies them beyond it. A
+// field that points to something is copied there.
 #pragma once
 #include "base/diag.h"
 #include "model/rows.h"

@@ -67,7 +67,7 @@ static void apply_request(Coordinator *c, Request *request) {
     else if (op->out.status == OK && op->kind == OP_REWIND)
         world_tell(c->setup.world, ENGINE_LOG_GREW, op->in.rewind.run_id, STR_NULL, STR_NULL);
     else if (idle_is_note(op->kind)) idle_apply(&c->idle, op);
-    request->done(request);
+    request_finish(request);
 }
 
 // [coordinator-1] The batch is durable: everybody learns what became of their part of it.

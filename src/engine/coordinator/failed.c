@@ -263,7 +263,7 @@ static void apply_late(Coordinator *c, Commit *commit) {
     for (size_t i = 0; i < commit->items.count; i++) {
         CommitItem *item = &commit->items.data[i];
         if (item->request != NULL) {
-            item->request->done(item->request);
+            request_finish(item->request);
         } else if (item->execution == NULL) {
             continue;
         } else if (item->execution->kind == EXECUTE_TASK) {

@@ -46,14 +46,6 @@ Status definition_fill(const FlowModule *module, Arena *arena, Op *op, Diag *dia
     return status;
 }
 
-void definition_keep_reply(Op *op, Arena *arena) {
-    size_t count = op->in.define.other_count;
-    if (count == 0) return;
-    DefinedReply *others = ARENA_ARRAY(arena, DefinedReply, count);
-    memcpy(others, op->out.define.others, count * sizeof(*others));
-    op->out.define.others = others;
-}
-
 Status definition_module(const DefinitionRow *row, Arena *arena, FlowModule **ret_module,
                          Diag *diag) {
     Str file_name = definition_file(row, arena);

@@ -13,8 +13,6 @@
 // module. The caller has set define.file to the path of the file, or left it null; of a path the
 // last part is kept. Codes: IMAGE_TOO_LARGE.
 MUST_CHECK Status definition_fill(const FlowModule *module, Arena *arena, Op *op, Diag *diag);
-// The reply of an OP_DEFINE that was OK outlives its batch, in the arena.
-void definition_keep_reply(Op *op, Arena *arena);
 // The caller releases the module.
 MUST_CHECK Status definition_module(const DefinitionRow *row, Arena *arena, FlowModule **ret_module,
                                     Diag *diag);

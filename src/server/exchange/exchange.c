@@ -7,7 +7,6 @@
 // Not here: reading requests (exchange/request.c), waiting for the end of a run (exchange/wait.c),
 // answers too long for memory (exchange/spill.c), the bytes on the wire (http.c).
 #include "base/array.h"
-#include "engine/definitions/definition.h"
 #include "server/http/problem.h"
 #include "server/server.h"
 #include <microhttpd.h>
@@ -117,53 +116,8 @@ bool exchange_found(Exchange *exchange, Status status, const Diag *diag) {
 
 Op *exchange_op(Exchange *exchange, OpKind kind) {
     if (exchange->request == NULL) exchange->request = ARENA_NEW(&exchange->arena, Request);
-    *exchange->request = (Request){.op.kind = kind};
+    *exchange->request = (Request){.op.kind = kind, .arena = &exchange->arena};
     return &exchange->request->op;
-}
-
-static TaskRow *copy_tasks(Arena *arena, const TaskRow *tasks, size_t count) {
-    TaskRow *copies = ARENA_ARRAY(arena, TaskRow, count);
-    for (size_t i = 0; i < count; i++) {
-        copies[i] = tasks[i];
-        Str *const texts[] = {&copies[i].id,           &copies[i].name,  &copies[i].queue,
-                              &copies[i].worker,       &copies[i].input, &copies[i].progress,
-                              &copies[i].result,       &copies[i].error, &copies[i].concurrency_key,
-                              &copies[i].non_retryable};
-        for (size_t j = 0; j < COUNT_OF(texts); j++) *texts[j] = arena_str(arena, *texts[j]);
-    }
-    return copies;
-}
-
-static void copy_claimed(Arena *arena, Op *op) {
-    size_t count = op->out.claim_tasks.task_count;
-    op->out.claim_tasks.tasks = copy_tasks(arena, op->out.claim_tasks.tasks, count);
-    TaskRun *runs = ARENA_ARRAY(arena, TaskRun, count);
-    for (size_t i = 0; i < count; i++) {
-        const TaskRun *run = &op->out.claim_tasks.runs[i];
-        runs[i] = (TaskRun){arena_str(arena, run->id), arena_str(arena, run->tags)};
-    }
-    op->out.claim_tasks.runs = runs;
-}
-
-static void copy_created(Arena *arena, Op *op) {
-    op->out.create_run.id = arena_str(arena, op->out.create_run.id);
-    op->out.create_run.version = arena_str(arena, op->out.create_run.version);
-    if (op->out.create_run.row == NULL) return;
-    RunRow *row = ARENA_NEW(arena, RunRow);
-    row_copy(&tables[TABLE_RUNS], arena, op->out.create_run.row, row);
-    op->out.create_run.row = row;
-}
-
-// The answers that live only as long as the batch.
-static void copy_answers(Exchange *exchange) {
-    Op *op = &exchange->request->op;
-    if (op->out.status != OK) return;
-    if (op->kind == OP_CREATE_RUN) copy_created(&exchange->arena, op);
-    else if (op->kind == OP_DEFINE) definition_keep_reply(op, &exchange->arena);
-    else if (op->kind == OP_TRIGGER_SCHEDULE)
-        op->out.trigger_schedule.run_id =
-            arena_str(&exchange->arena, op->out.trigger_schedule.run_id);
-    else if (op->kind == OP_CLAIM_TASKS) copy_claimed(&exchange->arena, op);
 }
 
 void exchange_wake(Exchange *exchange) { MHD_resume_connection(exchange->connection); }
@@ -176,7 +130,6 @@ void exchange_suspend(Exchange *exchange, ExchangeFunction next) {
 
 static void request_done(Request *request) { // on the coordinator's thread
     Exchange *exchange = request->context;
-    copy_answers(exchange);
     exchange_wake(exchange);
 }
 
@@ -209,6 +162,7 @@ void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
     atomic_store(&exchange->open_count, count);
     exchange_suspend(exchange, next);
     for (size_t i = 0; i < count; i++) {
+        requests[i].arena = &exchange->arena;
         requests[i].done = one_done;
         requests[i].context = exchange;
     }

@@ -262,7 +262,7 @@ static void define_unchecked(Fixture *fixture, const char *source) {
     Request request = {.op.kind = OP_DEFINE};
     assert_ok(flow_compile(STR("main.flow"), str_from(source), &module, NULL, &diag));
     assert_ok(definition_fill(module, &arena, &request.op, &diag));
-    assert_ok(driver_request(&fixture->engine->driver, &request, NULL));
+    assert_ok(driver_request(&fixture->engine->driver, &request));
     flow_module_release(module);
     arena_done(&arena);
 }
