@@ -110,7 +110,7 @@ static int settle_handle(abide_ctx *ctx, bool is_task, int code, Str *payload) {
     if (!text.is_overflown) ctx->error = arena_str(ctx->arena, buf_str(&text));
     buf_done(&text);
     if (!ctx->runner->is_child_failure_isolated) return code;
-    *payload = arena_printf(ctx->arena, "{\"error\":%.*s}", STR_ARG(ctx->error));
+    *payload = json_wrap(ctx->arena, "error", ctx->error);
     return ABIDE_OK;
 }
 

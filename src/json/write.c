@@ -8,6 +8,7 @@
 #include "json/write.h"
 #include "base/assert.h"
 #include "base/containers/vec.h"
+#include "base/limits.h"
 #include "base/text/number.h"
 #include "base/time/duration.h"
 #include "json/escape.h"
@@ -191,4 +192,39 @@ void json_put_instant(JsonWriter *writer, const char *key, int64_t at_ms) {
     char text[INSTANT_TEXT_MAX];
     size_t len = instant_format(at_ms, text);
     json_put_string(writer, key, (Str){text, len});
+}
+
+// ---- whole texts ----
+
+static Str take_text(Arena *arena, Buf *text) {
+    Str taken = arena_str(arena, buf_str(text));
+    buf_done(text);
+    return taken;
+}
+
+Str json_wrap(Arena *arena, const char *key, Str json) {
+    Buf text;
+    JsonWriter writer;
+    buf_init(&text, json.len + strlen(key) + 64);
+    json_writer_init(&writer, &text, STR_NULL);
+    json_write_object_begin(&writer);
+    json_put_raw(&writer, key, json);
+    json_write_object_end(&writer);
+    ASSERT(!text.is_overflown); // keys are words
+    return take_text(arena, &text);
+}
+
+Str json_error(Arena *arena, Str type, Str code, Str message) {
+    Buf text;
+    JsonWriter writer;
+    buf_init(&text, LIMIT_ERROR_SIZE);
+    json_writer_init(&writer, &text, STR_NULL);
+    json_write_object_begin(&writer);
+    json_put_string(&writer, "type", type);
+    if (!str_is_null(code)) json_put_string(&writer, "code", code);
+    json_put_string(&writer, "message", message);
+    json_write_object_end(&writer);
+    if (!text.is_overflown) return take_text(arena, &text);
+    buf_done(&text);
+    return STR("{\"type\":\"Error\",\"message\":\"(error text too long)\"}");
 }

@@ -46,3 +46,11 @@ void json_put_string(JsonWriter *writer, const char *key, Str value);
 void json_put_cstr(JsonWriter *writer, const char *key, const char *value);
 void json_put_raw(JsonWriter *writer, const char *key, Str json);
 void json_put_instant(JsonWriter *writer, const char *key, int64_t at_ms); // RFC 3339 text
+
+// ---- whole texts, in the arena ----
+
+// {"key":json}; the value is valid JSON already.
+Str json_wrap(Arena *arena, const char *key, Str json);
+// An error object, {"type":…,"code":…,"message":…}; without a code when it is null. A text that is
+// too long for one is cut off whole: nobody refuses an error because of it.
+Str json_error(Arena *arena, Str type, Str code, Str message);

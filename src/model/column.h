@@ -17,10 +17,18 @@ typedef enum ColumnType {
     COLUMN_BYTES // Str, any bytes
 } ColumnType;
 
+typedef enum ColumnMeaning {
+    COLUMN_IS_VALUE,
+    COLUMN_IS_KEY, // a key of the store's sequence, of this row or of the run it belongs to: no row
+                   // has it before it was drawn
+    COLUMN_IS_DUE, // when the row is to be looked at; 0 = no more
+} ColumnMeaning;
+
 typedef struct Column {
     const char *name;
     ColumnType type;
     uint16_t offset; // of the field in the row struct
+    ColumnMeaning meaning;
 } Column;
 
 enum { INDEX_COLUMNS_MAX = 4, TABLE_INDEXES_MAX = 7, COLUMN_NONE = 255 };

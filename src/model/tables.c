@@ -13,8 +13,16 @@
 #include "model/rows.h"
 #include <assert.h>
 
+// Whole numbers that mean something to those who loop over columns.
+enum {
+    MEANING_SHIFT = 4,
+    COLUMN_KEY = COLUMN_I64 | COLUMN_IS_KEY << MEANING_SHIFT,
+    COLUMN_DUE = COLUMN_I64 | COLUMN_IS_DUE << MEANING_SHIFT,
+};
+#define STORED_TYPE(type) ((type) & ((1 << MEANING_SHIFT) - 1))
+
 #define RUN_COLUMNS(COLUMN)                                                                        \
-    COLUMN(RunRow, key, COLUMN_I64)                                                                \
+    COLUMN(RunRow, key, COLUMN_KEY)                                                                \
     COLUMN(RunRow, id, COLUMN_TEXT)                                                                \
     COLUMN(RunRow, workflow, COLUMN_TEXT)                                                          \
     COLUMN(RunRow, definition, COLUMN_I64)                                                         \
@@ -26,7 +34,7 @@
     COLUMN(RunRow, incarnation, COLUMN_I64)                                                        \
     COLUMN(RunRow, priority, COLUMN_I64)                                                           \
     COLUMN(RunRow, claim_rank, COLUMN_I64)                                                         \
-    COLUMN(RunRow, due_at_ms, COLUMN_I64)                                                          \
+    COLUMN(RunRow, due_at_ms, COLUMN_DUE)                                                          \
     COLUMN(RunRow, deadline_at_ms, COLUMN_I64)                                                     \
     COLUMN(RunRow, keep_ms, COLUMN_I64)                                                            \
     COLUMN(RunRow, created_at_ms, COLUMN_I64)                                                      \
@@ -34,7 +42,7 @@
     COLUMN(RunRow, started_at_ms, COLUMN_I64)                                                      \
     COLUMN(RunRow, finished_at_ms, COLUMN_I64)                                                     \
     COLUMN(RunRow, idle_since_ms, COLUMN_I64)                                                      \
-    COLUMN(RunRow, parent, COLUMN_I64)                                                             \
+    COLUMN(RunRow, parent, COLUMN_KEY)                                                             \
     COLUMN(RunRow, parent_position, COLUMN_I64)                                                    \
     COLUMN(RunRow, depth, COLUMN_I64)                                                              \
     COLUMN(RunRow, close_policy, COLUMN_I64)                                                       \
@@ -53,7 +61,7 @@
                 COLUMN(RunRow, snapshot, COLUMN_BYTES)
 
 #define LOG_COLUMNS(COLUMN)                                                                        \
-    COLUMN(LogRow, run, COLUMN_I64)                                                                \
+    COLUMN(LogRow, run, COLUMN_KEY)                                                                \
     COLUMN(LogRow, seq, COLUMN_I64)                                                                \
     COLUMN(LogRow, at_ms, COLUMN_I64)                                                              \
     COLUMN(LogRow, kind, COLUMN_I64)                                                               \
@@ -66,20 +74,20 @@
     COLUMN(LogRow, data, COLUMN_TEXT)
 
 #define WAITER_COLUMNS(COLUMN)                                                                     \
-    COLUMN(WaiterRow, key, COLUMN_I64)                                                             \
+    COLUMN(WaiterRow, key, COLUMN_KEY)                                                             \
     COLUMN(WaiterRow, topic, COLUMN_TEXT)                                                          \
-    COLUMN(WaiterRow, run, COLUMN_I64)                                                             \
+    COLUMN(WaiterRow, run, COLUMN_KEY)                                                             \
     COLUMN(WaiterRow, generation, COLUMN_I64)                                                      \
     COLUMN(WaiterRow, slot, COLUMN_I64)
 
 #define EVENT_COLUMNS(COLUMN)                                                                      \
-    COLUMN(EventRow, key, COLUMN_I64)                                                              \
-    COLUMN(EventRow, run, COLUMN_I64)                                                              \
+    COLUMN(EventRow, key, COLUMN_KEY)                                                              \
+    COLUMN(EventRow, run, COLUMN_KEY)                                                              \
     COLUMN(EventRow, topic, COLUMN_TEXT)                                                           \
     COLUMN(EventRow, name, COLUMN_TEXT)                                                            \
     COLUMN(EventRow, id, COLUMN_TEXT)                                                              \
     COLUMN(EventRow, created_at_ms, COLUMN_I64)                                                    \
-    COLUMN(EventRow, due_at_ms, COLUMN_I64)                                                        \
+    COLUMN(EventRow, due_at_ms, COLUMN_DUE)                                                        \
     COLUMN(EventRow, payload, COLUMN_TEXT)
 
 #define TOPIC_COLUMNS(COLUMN)                                                                      \
@@ -92,25 +100,25 @@
     COLUMN(TopicRow, is_explicit, COLUMN_I64)
 
 #define CURSOR_COLUMNS(COLUMN)                                                                     \
-    COLUMN(CursorRow, run, COLUMN_I64)                                                             \
+    COLUMN(CursorRow, run, COLUMN_KEY)                                                             \
     COLUMN(CursorRow, topic, COLUMN_TEXT)                                                          \
     COLUMN(CursorRow, last_event, COLUMN_I64)
 
 #define DEAD_LETTER_COLUMNS(COLUMN)                                                                \
-    COLUMN(DeadLetterRow, key, COLUMN_I64)                                                         \
+    COLUMN(DeadLetterRow, key, COLUMN_KEY)                                                         \
     COLUMN(DeadLetterRow, id, COLUMN_TEXT)                                                         \
     COLUMN(DeadLetterRow, run_id, COLUMN_TEXT)                                                     \
     COLUMN(DeadLetterRow, topic, COLUMN_TEXT)                                                      \
     COLUMN(DeadLetterRow, name, COLUMN_TEXT)                                                       \
     COLUMN(DeadLetterRow, reason, COLUMN_TEXT)                                                     \
     COLUMN(DeadLetterRow, created_at_ms, COLUMN_I64)                                               \
-    COLUMN(DeadLetterRow, due_at_ms, COLUMN_I64)                                                   \
+    COLUMN(DeadLetterRow, due_at_ms, COLUMN_DUE)                                                   \
     COLUMN(DeadLetterRow, payload, COLUMN_TEXT)
 
 #define TASK_COLUMNS(COLUMN)                                                                       \
-    COLUMN(TaskRow, key, COLUMN_I64)                                                               \
+    COLUMN(TaskRow, key, COLUMN_KEY)                                                               \
     COLUMN(TaskRow, id, COLUMN_TEXT)                                                               \
-    COLUMN(TaskRow, run, COLUMN_I64)                                                               \
+    COLUMN(TaskRow, run, COLUMN_KEY)                                                               \
     COLUMN(TaskRow, position, COLUMN_I64)                                                          \
     COLUMN(TaskRow, name, COLUMN_TEXT)                                                             \
     COLUMN(TaskRow, queue, COLUMN_TEXT)                                                            \
@@ -128,7 +136,7 @@
     COLUMN(TaskRow, start_timeout_ms, COLUMN_I64)                                                  \
     COLUMN(TaskRow, run_timeout_ms, COLUMN_I64)                                                    \
     COLUMN(TaskRow, heartbeat_ms, COLUMN_I64)                                                      \
-    COLUMN(TaskRow, due_at_ms, COLUMN_I64)                                                         \
+    COLUMN(TaskRow, due_at_ms, COLUMN_DUE)                                                         \
     COLUMN(TaskRow, close_at_ms, COLUMN_I64)                                                       \
     COLUMN(TaskRow, is_cancel_wanted, COLUMN_I64)                                                  \
     COLUMN(TaskRow, created_at_ms, COLUMN_I64)                                                     \
@@ -143,7 +151,7 @@
     COLUMN(TaskRow, progress, COLUMN_TEXT)
 
 #define DEFINITION_COLUMNS(COLUMN)                                                                 \
-    COLUMN(DefinitionRow, key, COLUMN_I64)                                                         \
+    COLUMN(DefinitionRow, key, COLUMN_KEY)                                                         \
     COLUMN(DefinitionRow, name, COLUMN_TEXT)                                                       \
     COLUMN(DefinitionRow, version, COLUMN_TEXT)                                                    \
     COLUMN(DefinitionRow, kind, COLUMN_I64)                                                        \
@@ -155,7 +163,7 @@
     COLUMN(DefinitionRow, file, COLUMN_TEXT)
 
 #define NODE_COLUMNS(COLUMN)                                                                       \
-    COLUMN(NodeRow, key, COLUMN_I64)                                                               \
+    COLUMN(NodeRow, key, COLUMN_KEY)                                                               \
     COLUMN(NodeRow, name, COLUMN_TEXT)                                                             \
     COLUMN(NodeRow, lease_until_ms, COLUMN_I64)                                                    \
     COLUMN(NodeRow, started_at_ms, COLUMN_I64)                                                     \
@@ -167,20 +175,20 @@
 #define DEDUPE_COLUMNS(COLUMN)                                                                     \
     COLUMN(DedupeRow, scope, COLUMN_TEXT)                                                          \
     COLUMN(DedupeRow, id, COLUMN_TEXT)                                                             \
-    COLUMN(DedupeRow, run, COLUMN_I64)                                                             \
+    COLUMN(DedupeRow, run, COLUMN_KEY)                                                             \
     COLUMN(DedupeRow, digest, COLUMN_BYTES)                                                        \
-    COLUMN(DedupeRow, due_at_ms, COLUMN_I64)
+    COLUMN(DedupeRow, due_at_ms, COLUMN_DUE)
 
 #define TAG_COLUMNS(COLUMN)                                                                        \
     COLUMN(TagRow, tag, COLUMN_TEXT)                                                               \
-    COLUMN(TagRow, run, COLUMN_I64)
+    COLUMN(TagRow, run, COLUMN_KEY)
 
 #define COUNTER_COLUMNS(COLUMN)                                                                    \
     COLUMN(CounterRow, number, COLUMN_I64)                                                         \
     COLUMN(CounterRow, value, COLUMN_I64)
 
 #define SCHEDULE_COLUMNS(COLUMN)                                                                   \
-    COLUMN(ScheduleRow, key, COLUMN_I64)                                                           \
+    COLUMN(ScheduleRow, key, COLUMN_KEY)                                                           \
     COLUMN(ScheduleRow, name, COLUMN_TEXT)                                                         \
     COLUMN(ScheduleRow, workflow, COLUMN_TEXT)                                                     \
     COLUMN(ScheduleRow, run_kind, COLUMN_I64)                                                      \
@@ -200,11 +208,11 @@
     COLUMN(ScheduleRow, catch_up_ms, COLUMN_I64)                                                   \
     COLUMN(ScheduleRow, is_paused, COLUMN_I64)                                                     \
     COLUMN(ScheduleRow, next_at_ms, COLUMN_I64)                                                    \
-    COLUMN(ScheduleRow, due_at_ms, COLUMN_I64)                                                     \
+    COLUMN(ScheduleRow, due_at_ms, COLUMN_DUE)                                                     \
     COLUMN(ScheduleRow, last_at_ms, COLUMN_I64)                                                    \
     COLUMN(ScheduleRow, last_run, COLUMN_I64)                                                      \
     COLUMN(ScheduleRow, last_run_id, COLUMN_TEXT)                                                  \
-    COLUMN(ScheduleRow, awaited_run, COLUMN_I64)                                                   \
+    COLUMN(ScheduleRow, awaited_run, COLUMN_KEY)                                                   \
     COLUMN(ScheduleRow, queued_at_ms, COLUMN_I64)                                                  \
     COLUMN(ScheduleRow, tick_count, COLUMN_I64)                                                    \
     COLUMN(ScheduleRow, skipped_count, COLUMN_I64)                                                 \
@@ -228,10 +236,10 @@
     COLUMN(QueueRow, rate_at_ms, COLUMN_I64)                                                       \
     COLUMN(QueueRow, rate_used, COLUMN_I64)                                                        \
     COLUMN(QueueRow, adjust_from, COLUMN_I64)                                                      \
-    COLUMN(QueueRow, due_at_ms, COLUMN_I64)
+    COLUMN(QueueRow, due_at_ms, COLUMN_DUE)
 
 #define TASK_KEY_COLUMNS(COLUMN)                                                                   \
-    COLUMN(TaskKeyRow, key, COLUMN_I64)                                                            \
+    COLUMN(TaskKeyRow, key, COLUMN_KEY)                                                            \
     COLUMN(TaskKeyRow, queue, COLUMN_TEXT)                                                         \
     COLUMN(TaskKeyRow, name, COLUMN_TEXT)                                                          \
     COLUMN(TaskKeyRow, running_count, COLUMN_I64)                                                  \
@@ -239,7 +247,7 @@
     COLUMN(TaskKeyRow, blocked_count, COLUMN_I64)
 
 #define SNAPSHOT_COLUMNS(COLUMN)                                                                   \
-    COLUMN(SnapshotRow, run, COLUMN_I64)                                                           \
+    COLUMN(SnapshotRow, run, COLUMN_KEY)                                                           \
     COLUMN(SnapshotRow, number, COLUMN_I64)                                                        \
     COLUMN(SnapshotRow, log_seq, COLUMN_I64)                                                       \
     COLUMN(SnapshotRow, start_seq, COLUMN_I64)                                                     \
@@ -249,13 +257,13 @@
     COLUMN(SnapshotRow, state, COLUMN_BYTES)
 
 #define STATE_COLUMNS(COLUMN)                                                                      \
-    COLUMN(StateRow, run, COLUMN_I64)                                                              \
+    COLUMN(StateRow, run, COLUMN_KEY)                                                              \
     COLUMN(StateRow, name, COLUMN_TEXT)                                                            \
     COLUMN(StateRow, digest, COLUMN_I64)                                                           \
     COLUMN(StateRow, value, COLUMN_TEXT)
 
 #define TOKEN_COLUMNS(COLUMN)                                                                      \
-    COLUMN(TokenRow, key, COLUMN_I64)                                                              \
+    COLUMN(TokenRow, key, COLUMN_KEY)                                                              \
     COLUMN(TokenRow, id, COLUMN_TEXT)                                                              \
     COLUMN(TokenRow, name, COLUMN_TEXT)                                                            \
     COLUMN(TokenRow, hash, COLUMN_TEXT)                                                            \
@@ -267,8 +275,8 @@
 // [tables-1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field, int64_t                                                \
-                         : (type) == COLUMN_I64, Str                                               \
-                         : (type) != COLUMN_I64)                                                   \
+                         : STORED_TYPE(type) == COLUMN_I64, Str                                    \
+                         : STORED_TYPE(type) != COLUMN_I64)                                        \
                     ? 1                                                                            \
                     : -1])
 #define COLUMN_ENTRY(Row, field, type) COLUMN_ENTRY_AS(Row, field, type, #field)
@@ -276,7 +284,9 @@
 #define COLUMN_SIZE(Row, field, type)  +sizeof(((Row *)0)->field)
 // For a column that is stored under another name than that of its field.
 #define COLUMN_ENTRY_AS(Row, field, type, name)                                                    \
-    {name, (type), (uint16_t)(offsetof(Row, field) + 0 * TYPE_FITS(Row, field, type))},
+    {name, (ColumnType)STORED_TYPE(type),                                                          \
+     (uint16_t)(offsetof(Row, field) + 0 * TYPE_FITS(Row, field, type)),                           \
+     (ColumnMeaning)((type) >> MEANING_SHIFT)},
 #define COLUMN_PLACE_AS(Row, field, type, name) COLUMN_PLACE(Row, field, type)
 #define COLUMN_SIZE_AS(Row, field, type, name)  COLUMN_SIZE(Row, field, type)
 

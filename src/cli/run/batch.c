@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "flow/code/image.h"
 #include "flow/lexer/report.h"
-#include "json/escape.h"
+#include "json/write.h"
 #include <stdio.h>
 
 enum { ANSWER_MAX = 256 << 20 };
@@ -31,13 +31,18 @@ static bool read_length(size_t *ret_length) {
 }
 
 static void append_error(Buf *answer, const RunAnswer *error, const char *phase) {
-    buf_append_cstr(answer, "{\"ok\":false,\"error\":{\"name\":");
-    json_append_string(answer, error->error_name);
-    buf_append_cstr(answer, ",\"message\":");
-    json_append_string(answer, error->error_message);
-    buf_append_cstr(answer, ",\"stack\":");
-    json_append_string(answer, error->error_stack);
-    buf_printf(answer, "},\"phase\":\"%s\"}", phase);
+    JsonWriter json;
+    json_writer_init(&json, answer, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_bool(&json, "ok", false);
+    json_write_key(&json, STR("error"));
+    json_write_object_begin(&json);
+    json_put_string(&json, "name", error->error_name);
+    json_put_string(&json, "message", error->error_message);
+    json_put_string(&json, "stack", error->error_stack);
+    json_write_object_end(&json);
+    json_put_cstr(&json, "phase", phase);
+    json_write_object_end(&json);
 }
 
 static void append_load_error(Buf *answer, const char *message) {
@@ -75,9 +80,12 @@ static void run_one(Str text, const RunRequest *limits, Arena *arena, Buf *answe
     if (run_program(&request, arena, &outcome, &diag) != OK) {
         append_load_error(answer, diag.message);
     } else if (outcome.is_completed) {
-        buf_append_cstr(answer, "{\"ok\":true,\"result\":");
-        buf_append_str(answer, outcome.result_json);
-        buf_append_char(answer, '}');
+        JsonWriter json;
+        json_writer_init(&json, answer, STR_NULL);
+        json_write_object_begin(&json);
+        json_put_bool(&json, "ok", true);
+        json_put_raw(&json, "result", outcome.result_json);
+        json_write_object_end(&json);
     } else {
         append_error(answer, &outcome, "run");
     }

@@ -8,6 +8,7 @@
 // Not here: bringing runs into memory (residents/loading.c), the output (turns.c).
 #include "base/assert.h"
 #include "engine/coordinator/internal.h"
+#include "json/write.h"
 
 static Execution *execution_of(Coordinator *c, ResidentRun *run) {
     Execution *execution = executions_get(&c->executions, EXECUTE_RUN);
@@ -46,12 +47,12 @@ static void begin_again(Coordinator *c, ResidentRun *run) {
     execution->is_attempt = !is_given_up;
     execution->output.next = is_given_up ? NEXT_PAUSE : NEXT_CONTINUE;
     if (is_given_up) {
-        execution->output.result = arena_printf(
-            &execution->arena,
-            "{\"type\":\"CrashError\",\"code\":\"RUN_CRASHES\",\"message\":\"%lld processes in a "
-            "row ended while this run was under way; mend what its next step does, then resume "
-            "it\"}",
-            (long long)run->attempts);
+        Str message = arena_printf(&execution->arena,
+                                   "%lld processes in a row ended while this run was under way; "
+                                   "mend what its next step does, then resume it",
+                                   (long long)run->attempts);
+        execution->output.result =
+            json_error(&execution->arena, STR("CrashError"), STR("RUN_CRASHES"), message);
     }
     residents_move(&c->residents, run, PHASE_COMMITTING);
     intake_add_result(&c->intake, execution, INTAKE_BACK);

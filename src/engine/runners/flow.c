@@ -261,6 +261,21 @@ static Status host_context(FlowHost *host, Str *ret_json, Diag *diag) {
     return OK;
 }
 
+// {"task":name,"attempts":number}, or of a child {"workflow":…}.
+static Str failure_properties(Arena *arena, bool is_task, Str name, const LogRow *entry) {
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, 6 * name.len + 100); // every byte of it may need an escape
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_string(&json, is_task ? "task" : "workflow", name);
+    json_put_i64(&json, "attempts", entry->attempt);
+    json_write_object_end(&json);
+    Str properties = arena_str(arena, buf_str(&text));
+    buf_done(&text);
+    return properties;
+}
+
 static int64_t host_now_ms(FlowHost *host) { return env_now_ms(((FlowTurn *)host)->env); }
 static uint64_t host_random(FlowHost *host) { return env_random_u64(((FlowTurn *)host)->env); }
 
@@ -290,9 +305,7 @@ static void fill_rejection(FlowTurn *turn, const LogRow *entry, const FlowPendin
     settlement->error_class = is_task ? "TaskError" : "ChildWorkflowError";
     settlement->message = arena_printf(turn->arena, "%s \"%.*s\" failed",
                                        is_task ? "task" : "child", STR_ARG(pending->name));
-    settlement->properties_json =
-        arena_printf(turn->arena, "{\"%s\":%.*s,\"attempts\":%lld}", is_task ? "task" : "workflow",
-                     STR_ARG(json_quote(turn->arena, pending->name)), (long long)entry->attempt);
+    settlement->properties_json = failure_properties(turn->arena, is_task, pending->name, entry);
     settlement->cause_json = entry->data;
 }
 

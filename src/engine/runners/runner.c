@@ -48,17 +48,5 @@ Str json_quote(Arena *arena, Str text) {
 }
 
 Str error_object(Arena *arena, Str type, Str message) {
-    Buf text;
-    buf_init(&text, LIMIT_ERROR_SIZE);
-    JsonWriter writer;
-    json_writer_init(&writer, &text, STR_NULL);
-    json_write_object_begin(&writer);
-    json_put_string(&writer, "type", type);
-    json_put_string(&writer, "message", message);
-    json_write_object_end(&writer);
-    Str object = text.is_overflown
-                     ? STR("{\"type\":\"Error\",\"message\":\"(error text too long)\"}")
-                     : arena_str(arena, buf_str(&text));
-    buf_done(&text);
-    return object;
+    return json_error(arena, type, STR_NULL, message);
 }

@@ -77,14 +77,14 @@ static Str object_of(Arena *arena, Str json) {
     json = handler_one_line(arena, json);
     if (str_is_null(json) || str_equal(json, STR("null"))) return STR("{}");
     if (json.data[0] == '{') return json;
-    return arena_printf(arena, "{\"result\":%.*s}", STR_ARG(json));
+    return json_wrap(arena, "result", json);
 }
 
 void handler_put_stop(JsonWriter *json, Arena *arena, Str result, bool has_full_name) {
     Str line = handler_one_line(arena, result);
     bool is_null = str_is_null(line) || str_equal(line, STR("null"));
     Envelope envelope = {.type = STOP};
-    envelope.value = is_null ? STR("{}") : arena_printf(arena, "{\"result\":%.*s}", STR_ARG(line));
+    envelope.value = is_null ? STR("{}") : json_wrap(arena, "result", line);
     put_envelope(json, &envelope, has_full_name);
 }
 

@@ -17,6 +17,7 @@
 //
 // Not here: damage that no row can be blamed for: the batch fails.
 #include "store/kernel/quarantine.h"
+#include "json/write.h"
 #include "store/kernel/runs/runs.h"
 #include <stdio.h>
 
@@ -86,13 +87,7 @@ static Status reason_note(Kernel *kernel, Run *run, Str message) {
                  .limit = 1};
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return OK; // the log is what is missing
-    char *text = arena_cstr(&kernel->scratch, message);
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\') *c = '\'';
-    Str reason = arena_printf(&kernel->scratch,
-                              "{\"type\":\"DamagedError\",\"code\":\"STORE_CORRUPT\","
-                              "\"message\":\"%s\"}",
-                              text);
+    Str reason = json_error(&kernel->scratch, STR("DamagedError"), STR("STORE_CORRUPT"), message);
     return run_note(kernel, run, LOG_PAUSED, reason);
 }
 
@@ -117,7 +112,7 @@ static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [quaran
 static Status due_remove(Kernel *kernel, const Damage *damage) { // [quarantine-2]
     const Table *table = &tables[damage->table];
     for (uint8_t i = table->key_count; i < table->column_count; i++) {
-        if (strcmp(table->columns[i].name, "due_at_ms") != 0) continue;
+        if (table->columns[i].meaning != COLUMN_IS_DUE) continue;
         return kernel_update_columns(kernel, damage->table, damage->row, UINT64_C(1) << i);
     }
     return OK; // [quarantine-4] finds it

@@ -205,10 +205,7 @@ Status row_cache_fetch_conflicts(RemoteRows *self, TableNumber number, const voi
 }
 
 static bool is_of_key_sequence(const Table *table, const RowOrder *order) { // [remote-internal-3]
-    const Column *column = &table->columns[order->columns[0]];
-    if (table->number == TABLE_COUNTERS || column->type != COLUMN_I64) return false;
-    return strcmp(column->name, "key") == 0 || strcmp(column->name, "run") == 0 ||
-           strcmp(column->name, "parent") == 0 || strcmp(column->name, "awaited_run") == 0;
+    return table->columns[order->columns[0]].meaning == COLUMN_IS_KEY;
 }
 
 // Calls for each index whose order begins with a key of the sequence; `range` has its keys from

@@ -1,6 +1,7 @@
 // JsonWriter: commas, indentation, values.
 #include "json/write.h"
 #include "base/array.h"
+#include "base/limits.h"
 #include "json/validate.h"
 #include "unit/unit.h"
 #include <math.h>
@@ -146,6 +147,22 @@ static void the_ceiling_of_the_buffer_holds(void **state) {
     buf_done(&small);
 }
 
+static void error_objects_hold_any_text(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena);
+    Str error = json_error(&arena, STR("DamagedError"), STR("STORE_CORRUPT"), STR("a \"b\"\\\n"));
+    assert_string_equal(error.data, "{\"type\":\"DamagedError\",\"code\":\"STORE_CORRUPT\","
+                                    "\"message\":\"a \\\"b\\\"\\\\\\n\"}");
+    error = json_error(&arena, STR("E"), STR_NULL, STR(""));
+    assert_string_equal(error.data, "{\"type\":\"E\",\"message\":\"\"}");
+    Str long_text = {arena_zalloc(&arena, (size_t)LIMIT_ERROR_SIZE), (size_t)LIMIT_ERROR_SIZE};
+    memset((char *)(uintptr_t)long_text.data, 'x', long_text.len);
+    assert_ok(json_validate(json_error(&arena, STR("E"), STR_NULL, long_text), NULL));
+    assert_string_equal(json_wrap(&arena, "result", STR("[1, 2]")).data, "{\"result\":[1, 2]}");
+    arena_done(&arena);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -156,6 +173,7 @@ int main(void) {
         TEST(a_tree_is_written_as_it_was_read),
         TEST(part_of_a_tree_is_written_without_its_key_and_neighbours),
         TEST(nesting_deeper_than_readers_accept_is_written),
+        TEST(error_objects_hold_any_text),
         TEST(the_ceiling_of_the_buffer_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,16 +17,24 @@
 //
 // Not here: the policy (engine/runners/retry.c).
 #include "base/assert.h"
-#include "base/time/duration.h"
+#include "json/write.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/runs/snapshots.h"
 #include "store/kernel/tasks/tasks.h"
 
 static Str retry_data(Kernel *kernel, Str error, int64_t at_ms) {
-    char text[INSTANT_TEXT_MAX];
-    size_t len = instant_format(at_ms, text);
-    return arena_printf(&kernel->scratch, "{\"error\":%.*s,\"next_at\":\"%.*s\"}",
-                        STR_ARG(str_is_null(error) ? STR("null") : error), (int)len, text);
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, error.len + 100);
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    json_put_raw(&json, "error", error);
+    json_put_instant(&json, "next_at", at_ms);
+    json_write_object_end(&json);
+    ASSERT(!text.is_overflown);
+    Str data = arena_str(&kernel->scratch, buf_str(&text));
+    buf_done(&text);
+    return data;
 }
 
 static Status log_attempts(Kernel *kernel, Run *run, Str input, Str data) { // [retry-2]
