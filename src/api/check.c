@@ -128,7 +128,7 @@ static Status check_keeping(const char *retention, RunSpec *spec, Diag *diag) {
     if (retention == NULL) return OK;
     spec->given |= GIVEN_KEEP;
     if (strcmp(retention, "forever") == 0) {
-        spec->keep_ms = -1;
+        spec->keep_ms = KEEP_FOR_EVER;
         return OK;
     }
     return spec_read_duration("retention", str_from(retention), &spec->keep_ms, diag);

@@ -74,7 +74,7 @@ static Status describe_run(abide_engine *engine, const RunRow *row, Arena *arena
         .attempts = (int)run_lost(row),
         .attempt = (int)row->retries + 1,
         .priority = (int)row->priority,
-        .is_cancel_requested = row->cancel_at_ms != 0,
+        .is_cancel_requested = run_is_cancel_wanted(row),
         .created_at_ms = row->created_at_ms,
         .updated_at_ms = row->updated_at_ms,
         .started_at_ms = row->started_at_ms,
@@ -279,7 +279,7 @@ int abide_read_step(abide_engine *engine, const char *run_id, const char *name, 
     if (engine == NULL || ret_json == NULL)
         return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
     *ret_json = NULL;
-    StepRef step = {.iteration = iteration};
+    StepRef step = {.iteration = iteration, .is_last = iteration == ABIDE_LAST_ITERATION};
     LogRow entry;
     Diag diag;
     Status status = api_check_run_id(run_id, &step.run.id, &diag);

@@ -33,7 +33,7 @@ static Status fill_start(abide_engine *engine, const StartArguments *given, Aren
     TRY(api_check_payload(given->input, "the input", &spec->input, diag));
     spec->kind = RUN_NATIVE;
     spec->keep_ms = engine->run_retention_ms;
-    spec->parent_position = -1;
+    spec->parent_position = NOT_AWAITED;
     TRY(api_check_start(given->options, env_now_ms(engine->driver.env), arena, spec, diag));
     if (!engine_knows(engine, spec->workflow)) spec->kind = 0; // a deployed script, or nothing
     return OK;

@@ -100,7 +100,7 @@ static int64_t given(const SpecReader *reader) {
 // ---- runs ----
 
 RunSpec spec_run_default(int64_t keep_ms) {
-    return (RunSpec){.keep_ms = keep_ms, .parent_position = -1};
+    return (RunSpec){.keep_ms = keep_ms, .parent_position = NOT_AWAITED};
 }
 
 static Status read_leftovers(const SpecReader *reader, RunSpec *spec, Diag *diag) {

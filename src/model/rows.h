@@ -47,7 +47,7 @@ typedef struct RunRow {
     int64_t definition;     // key of the DefinitionRow it is pinned to; 0 for native runs
     int64_t kind;           // RunKind
     int64_t state;          // RunState
-    int64_t owner;          // key of the node that executes it; <= 0 = nobody (workflow_set.h)
+    int64_t owner;          // key of the node that executes it, or what marks.h says; 0 = nobody
     int64_t epoch;          // +1 with each claim and each forced change; fences stale writers
     int64_t generation;     // +1 with each suspension and wake-up; fences stale timers
     int64_t incarnation;    // +1 with each continue-as, rewind and retry
@@ -55,22 +55,22 @@ typedef struct RunRow {
     int64_t claim_rank;     // while RUNNING: claim_rank(priority), > 0; otherwise 0
     int64_t due_at_ms;      // the next thing to happen by itself; the state says what
     int64_t deadline_at_ms; // overall time-out of the run
-    int64_t keep_ms;        // how long it is kept once terminal; < 0 for ever
+    int64_t keep_ms;        // how long it is kept once terminal, or KEEP_FOR_EVER (marks.h)
     int64_t created_at_ms;
     int64_t updated_at_ms; // last change of state
     int64_t started_at_ms; // first turn
     int64_t finished_at_ms;
     int64_t idle_since_ms;
     int64_t parent;          // key of the parent run; 0 = none
-    int64_t parent_position; // the place in the parent that waits for it; < 0 = not awaited
+    int64_t parent_position; // the place in the parent that waits for it, or NOT_AWAITED
     int64_t depth;           // ancestors
     int64_t close_policy;    // ClosePolicy: what happens to *this* run when its parent ends
     int64_t leftover_policy; // LeftoverPolicy for its unread signals
     int64_t paused_state;    // RunState it goes back to; 0 unless paused or to be paused
     int64_t is_pause_wanted; // a running turn becomes PAUSED at its next commit
-    int64_t cancel_at_ms;    // when cancellation was asked for; 0 = never
-    int64_t attempts;        // executions in a row that were lost: their node was gone before it
-                             // committed; < 0: so many, and one more is under way. See run_lost
+    int64_t cancel_at_ms;    // when cancellation was asked for, with a mark; 0 = never
+    int64_t attempts;        // executions in a row that were lost (run_lost): their node was gone
+                             // before it committed; with a mark
     int64_t input_seq;       // log entry that holds the input
     int64_t result_seq;      // log entry that holds the result or error
     int64_t log_seq;         // last sequence number as of the last write of this row: a lower
@@ -85,16 +85,6 @@ typedef struct RunRow {
     Str waits;               // encoded WaitSet (model/waits.h); null = none
     Str snapshot;            // flow runs: the parked VM
 } RunRow;
-
-// How many executions in a row were lost, whether one more is under way or not.
-static inline int64_t run_lost(const RunRow *run) {
-    return run->attempts < 0 ? -run->attempts : run->attempts;
-}
-
-// Ready to be executed, and nobody does yet.
-static inline bool run_is_ready(const RunRow *run) {
-    return run->state == RUN_RUNNING && run->owner <= 0;
-}
 
 typedef enum LogKind {
     LOG_STARTED = 1,  // data: input
@@ -138,14 +128,14 @@ struct LogRow;
 // "not_running"; NULL = nothing. Derived when the log is read, so it costs no entries of its own.
 const char *log_step_state(const struct LogRow *entry);
 
-// One entry of a run's history. Checkpoints have position >= 0 and are what a native run is
-// replayed from; rewinding sets the position of what it drops to -1, so history stays readable.
+// One entry of a run's history. Checkpoints have a position and are what a native run is replayed
+// from; rewinding takes it from what it drops, so history stays readable.
 typedef struct LogRow {
     int64_t run;
     int64_t seq; // 1, 2, 3 … within the run
     int64_t at_ms;
     int64_t kind;      // LogKind
-    int64_t position;  // place in the run's sequence of durable calls; -1 = no checkpoint
+    int64_t position;  // place in the run's sequence of durable calls, or NO_POSITION
     int64_t iteration; // how often this name occurred before in this incarnation
     int64_t attempt;   // attempts used
     int64_t outcome;   // Outcome
@@ -278,10 +268,10 @@ typedef struct DefinitionRow {
 typedef struct NodeRow {
     int64_t key;
     Str name;
-    int64_t lease_until_ms, started_at_ms;
-    int64_t last_batch;     // number of the last batch applied for this node
-    int64_t resident_count; // runs it had in memory when its row was written last
-    Str version;            // of its program
+    int64_t lease_until_ms, started_at_ms; // the first with a mark (marks.h)
+    int64_t last_batch;                    // number of the last batch applied for this node
+    int64_t resident_count;                // runs it had in memory when its row was written last
+    Str version;                           // of its program
     Str workers; // who asks it for tasks, as it said last: JSON, for the other nodes; null: nobody
 } NodeRow;
 

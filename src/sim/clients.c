@@ -116,8 +116,8 @@ static void call_start(Clients *clients) {
         .id = str_from(call->run_id),
         .workflow = str_from(pick_workflow(clients->sim, &kind)),
         .kind = kind,
-        .keep_ms = -1,
-        .parent_position = -1,
+        .keep_ms = KEEP_FOR_EVER,
+        .parent_position = NOT_AWAITED,
         .priority = (int64_t)sim_random(clients->sim, 3),
     };
     if (sim_chance(clients->sim, 20)) spec->start_at_ms = clients->sim->now_ms + 30000;

@@ -273,8 +273,8 @@ static void start_run(History *history, bool is_flow) {
         (RunSpec){.id = str_from(history->run_id),
                   .workflow = is_flow ? STR("flow") : STR("idler"),
                   .kind = is_flow ? 0 : RUN_NATIVE,
-                  .keep_ms = -1,
-                  .parent_position = -1};
+                  .keep_ms = KEEP_FOR_EVER,
+                  .parent_position = NOT_AWAITED};
     submit(history, call);
     for (int i = 0; i < 40 && state_of(sim, history) != RUN_SUSPENDED; i++) {
         settle(sim);

@@ -178,8 +178,8 @@ static void add_calls(Clients *clients, const Scenario *scenario) {
         .workflow = str_from(scenario->workflow),
         .input = str_from(scenario->input),
         .kind = strncmp(scenario->workflow, "flow_", 5) == 0 ? 0 : RUN_NATIVE,
-        .keep_ms = -1,
-        .parent_position = -1,
+        .keep_ms = KEEP_FOR_EVER,
+        .parent_position = NOT_AWAITED,
     };
     for (int i = 0; i < ACTIONS_MAX && scenario->actions[i].kind != 0; i++) {
         ClientCall *call = clients_call(clients, scenario->actions[i].kind);

@@ -42,7 +42,7 @@ void schedules_fill(ClientCall *call, int number) {
         .name = str_from(call->run_id),
         .workflow = str_from(kinds[kind].workflow),
         .run_kind = RUN_NATIVE,
-        .keep_ms = -1,
+        .keep_ms = KEEP_FOR_EVER,
         .kind = SCHEDULE_INTERVAL,
         .spec = str_from(kinds[kind].every),
         .jitter_ms = kinds[kind].jitter_ms,

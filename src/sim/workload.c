@@ -224,7 +224,7 @@ void sim_register(SimNode *node) {
     uint64_t lacks = lacking(node);
     for (int count = 0; sim_workflow_names[count] != NULL; count++) {
         native_runner_init(&sim->runners[count], functions[count], sim);
-        sim->runners[count].child_keep_ms = -1;
+        sim->runners[count].child_keep_ms = KEEP_FOR_EVER;
         if (lacks >> count & 1) continue;
         Status status = coordinator_add_runner(coordinator, str_from(sim_workflow_names[count]),
                                                &sim->runners[count].base);

@@ -116,14 +116,16 @@ typedef struct LogFilter {
 typedef struct StepRef {
     RunRef run;
     Str name;
-    int64_t iteration; // < 0 = the last
+    int64_t iteration; // which of several, from 0
+    bool is_last;      // … or whichever is the last
 } StepRef;
 
 typedef struct StepFilter {
     RunRef run;
-    Str name;          // null = all
-    int64_t iteration; // of that name; < 0 = all
-    PageSpec page;     // after: the lowest position that is wanted
+    Str name;           // null = all
+    bool has_iteration; // only that one of the name
+    int64_t iteration;
+    PageSpec page; // after: the lowest position that is wanted
 } StepFilter;
 
 // ---- values that runs have set ----

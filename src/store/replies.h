@@ -4,7 +4,7 @@
 // field that points to something is copied there.
 #pragma once
 #include "base/diag.h"
-#include "model/rows.h"
+#include "model/marks.h"
 
 // A workflow beside others of the same file.
 typedef struct DefinedReply {

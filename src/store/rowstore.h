@@ -26,7 +26,7 @@
 //        the same for a read: it is begun again, with is_retry set after its read_begin.
 #pragma once
 #include "base/diag.h"
-#include "model/rows.h"
+#include "model/marks.h"
 #include "store/step_database.h"
 
 typedef struct RowStore RowStore;

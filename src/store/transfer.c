@@ -294,10 +294,10 @@ static void side_close(Side *side) {
 
 // What a node said last counts for more than its row, unless that says it was fenced off.
 static int64_t lease_of(const NodeRow *node, const Heartbeat *look) {
-    for (size_t i = 0; i < look->count && node->lease_until_ms >= 0; i++) {
+    for (size_t i = 0; i < look->count && !node_is_fenced(node); i++) {
         if (look->heartbeats[i].node == node->key) return look->heartbeats[i].until_ms;
     }
-    return node->lease_until_ms;
+    return node_is_fenced(node) ? 0 : node->lease_until_ms;
 }
 
 // A lease on a shared store that lasts means that somebody works on it. [transfer-1]
@@ -475,7 +475,7 @@ static Status target_finish(Transfer *self, RowStore *rows) {
     for (size_t i = 0; i < count; i++) {
         if (nodes[i].lease_until_ms <= self->config->now_ms) continue;
         NodeRow after = nodes[i];
-        after.lease_until_ms = -self->config->now_ms;
+        node_mark_fenced(&after, self->config->now_ms);
         TRY(rows_update(rows, TABLE_NODES, &after,
                         row_changes(&tables[TABLE_NODES], &nodes[i], &after)));
     }

@@ -19,7 +19,7 @@
 #pragma once
 #include "base/containers/hash.h"
 #include "base/diag.h"
-#include "model/rows.h"
+#include "model/marks.h"
 #include <stdatomic.h>
 
 typedef enum TransferPhase {

@@ -3,7 +3,7 @@
 // These are the larger requests of the operations (requests.h); their replies are in replies.h.
 #pragma once
 #include "base/diag.h"
-#include "model/rows.h"
+#include "model/marks.h"
 #include "model/waits.h"
 #include "model/workflow_set.h"
 #include "store/step_database.h"
@@ -20,14 +20,14 @@ typedef struct RunSpec {
     int64_t start_at_ms; // 0 or past = now
     int64_t priority;
     int64_t timeout_ms; // overall; 0 = what the definition says, or none
-    int64_t keep_ms;    // kept this long once terminal; < 0 = for ever
+    int64_t keep_ms;    // kept this long once terminal, or KEEP_FOR_EVER
     int64_t given;      // SpecGiven bits: what was said for this run and is no default
     Str queue;
     Str tags; // joined by '\n'
     int64_t leftover_policy;
     Str leftover_topic;
     // children only
-    int64_t parent_position; // < 0 = not awaited
+    int64_t parent_position; // or NOT_AWAITED
     int64_t close_policy;
 } RunSpec;
 

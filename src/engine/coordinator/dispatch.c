@@ -172,10 +172,11 @@ void dispatch_came_back(Coordinator *c, Execution *execution) {
     bool is_cut_short =
         output->is_preempted &&
         (c->is_stopping || !loading_is_owned(&c->loading, execution->run, execution->epoch));
-    if (run->epoch != execution->epoch || execution->is_undone || is_cut_short) {
+    bool is_taken = !resident_has_claim(run, execution->epoch);
+    if (is_taken || execution->is_undone || is_cut_short) {
         // The run was taken from under it (rewind, forced change): the output is worthless.
         // A script's VM went with the execution; its snapshot is in the store.
-        run->is_stale = run->is_stale || run->epoch != execution->epoch || run->kind == RUN_FLOW;
+        run->is_stale = run->is_stale || is_taken || run->kind == RUN_FLOW;
         executions_put(&c->executions, execution);
         residents_move(&c->residents, run, PHASE_READY);
         return;

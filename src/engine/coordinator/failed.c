@@ -135,7 +135,7 @@ void failed_fenced_off(Coordinator *c) {
     static const Phase busy_phases[] = {PHASE_EXECUTING, PHASE_COMMITTING};
     for (size_t i = 0; i < 2; i++)
         LIST_EACH (node, &c->residents.phases[busy_phases[i]])
-            container_of(node, ResidentRun, link)->epoch = -1; // what comes of it is dropped
+            container_of(node, ResidentRun, link)->is_fenced = true;
     c->commits.node = 0;
     outcomes_retry_now(&c->outcomes);
     look_at_everything(c);

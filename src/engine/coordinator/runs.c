@@ -50,6 +50,7 @@ static ResidentRun *take_new(Coordinator *c, const Commit *commit, const ReadyRu
 
 static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) {
     run->epoch = ready->epoch;
+    run->is_fenced = false;
     run->is_cancel_wanted = ready->is_cancel_wanted;
     if (!phase_is_parked(run->phase)) {
         run->is_stale = true; // a forced change: what is in memory may be wrong

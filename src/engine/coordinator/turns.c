@@ -20,7 +20,7 @@ static void prepend_reloaded(Execution *execution, TurnCommit *turn) {
     size_t first = turn->participant != NULL ? 1 : 0, rest = turn->log_count - first;
     LogRow *log = ARENA_ARRAY(&execution->arena, LogRow, turn->log_count + 1);
     if (first == 1) log[0] = turn->log[0];
-    log[first] = (LogRow){.kind = LOG_RELOADED, .position = -1};
+    log[first] = (LogRow){.kind = LOG_RELOADED, .position = NO_POSITION};
     if (rest > 0) memcpy(&log[first + 1], &turn->log[first], rest * sizeof(LogRow));
     turn->log = log;
     turn->log_count++;
@@ -227,7 +227,7 @@ void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
     case ERR_FENCED:
     case ERR_TERMINAL:
     case ERR_NOT_FOUND:
-        if (run->epoch != execution->epoch) { // ours again under a newer epoch
+        if (!resident_has_claim(run, execution->epoch)) { // it may be ours under a newer epoch
             run->is_stale = true;
             residents_move(&c->residents, run, PHASE_READY);
         } else {

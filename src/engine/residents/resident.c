@@ -46,7 +46,7 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     run->epoch = row->epoch;
     run->incarnation = row->incarnation;
     run->attempts = run_lost(row);
-    run->is_attempt = row->attempts < 0;
+    run->is_attempt = run_is_attempt_noted(row);
     run->retries = row->retries;
     run->started_at_ms = row->started_at_ms;
     run->kind = row->kind;
@@ -57,7 +57,7 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     run->input = own(input);
     run->parent_id = own(parent_id);
     run->snapshot = own(row->snapshot);
-    run->is_cancel_wanted = row->cancel_at_ms != 0;
+    run->is_cancel_wanted = run_is_cancel_wanted(row);
     run->size = sizeof(ResidentRun) + row->id.len + row->workflow.len + input.len + parent_id.len +
                 row->snapshot.len;
     residents->total_size += run->size;
@@ -206,7 +206,7 @@ void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *en
         count_entry(residents, run, &copy);
         return;
     }
-    if (entry->position < 0) return;
+    if (!log_has_position(entry)) return;
     ASSERT(entry->position == (int64_t)run->checkpoints.count);
     if (entry->kind == LOG_STEP_ATTEMPT) {
         run->next_attempts = entry->attempt;

@@ -30,7 +30,8 @@ typedef struct ResidentRun {
     List link; // in the list of its phase
     Phase phase;
     int64_t key;
-    int64_t epoch;
+    int64_t epoch;  // of our claim
+    bool is_fenced; // the claim is not ours any more: what comes of the execution is dropped
     int64_t incarnation;
     int64_t attempts; // executions in a row that were lost before this one
     bool is_attempt;  // the store knows that one more is under way
@@ -77,6 +78,11 @@ typedef struct Residents {
 
 static inline bool phase_is_parked(Phase phase) {
     return phase == PHASE_PARKED || phase == PHASE_WATCHED || phase == PHASE_RELEASING;
+}
+
+// It is ours, under that epoch.
+static inline bool resident_has_claim(const ResidentRun *run, int64_t epoch) {
+    return !run->is_fenced && run->epoch == epoch;
 }
 
 void residents_init(Residents *residents);

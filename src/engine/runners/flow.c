@@ -167,7 +167,7 @@ static Status host_start_run(FlowHost *host, const FlowStart *start, Str *ret_ru
         int64_t number = turn->view->last_seq * 1000000 + turn->start_count++;
         spec.id = derive_id(turn, "run", -1 - number);
     }
-    spec.parent_position = -1;
+    spec.parent_position = NOT_AWAITED;
     Entry begun = {LOG_CHILD, NO_STEP, spec.workflow, json_quote(turn->arena, spec.id)};
     TRY(add_log(turn, begun, diag));
     vec_push(&turn->output->children, spec);

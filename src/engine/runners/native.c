@@ -127,7 +127,7 @@ static int park_for_retry(NativeContext *context, const NativeStep *step, int64_
     uint64_t random = env_random_u64(context->env);
     WaitItem *item = ARENA_NEW(context->arena, WaitItem);
     item->kind = WAIT_RETRY;
-    item->position = -1;
+    item->position = NO_POSITION;
     item->name = arena_str(context->arena, step->name);
     item->deadline_at_ms = env_now_ms(context->env) + retry_delay_ms(&step->retry, attempt, random);
     context->output->waits = (WaitSet){.mode = WAIT_FIRST, .items = item, .count = 1};

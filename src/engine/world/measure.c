@@ -22,7 +22,6 @@ void measure_ended(World *world, const EndedRun *ended, int64_t now_ms) {
     EngineMeasure measure = {
         .began_at_ms = ended->created_at_ms,
         .ended_at_ms = now_ms,
-        .waited_ns = -1,
         .state = ended->state,
         .run = ended->run,
         .tags = ended->tags,
@@ -41,7 +40,8 @@ void measure_turn(World *world, const Execution *execution, const Op *op) {
         .began_at_ms = execution->began_at_ms,
         .ended_at_ms = execution->began_at_ms + (int64_t)(execution->took_ns / 1000000),
         .took_ns = (int64_t)execution->took_ns,
-        .waited_ns = is_woken ? (int64_t)(execution->began_ns - execution->woken_ns) : -1,
+        .has_waited = is_woken,
+        .waited_ns = is_woken ? (int64_t)(execution->began_ns - execution->woken_ns) : 0,
         .state = op->out.turn.state,
         .number = execution->epoch,
         .before_seq = op->out.turn.before_seq,
@@ -63,7 +63,8 @@ static void measure_claimed(World *world, const TaskRow *task, int64_t now_ms) {
     EngineMeasure measure = {
         .began_at_ms = task->started_at_ms,
         .ended_at_ms = now_ms,
-        .waited_ns = task->attempt == 1 && waited_ms >= 0 ? waited_ms * 1000000 : -1,
+        .has_waited = task->attempt == 1 && waited_ms >= 0,
+        .waited_ns = waited_ms * 1000000,
         .state = task->state,
         .number = task->attempt,
         .run = task->run,
@@ -86,7 +87,6 @@ static void measure_attempt(World *world, const Op *op, const Execution *executi
         .began_at_ms = attempt->started_at_ms,
         .ended_at_ms = now_ms,
         .took_ns = took_ms > 0 ? took_ms * 1000000 : 0,
-        .waited_ns = -1,
         .state = is_failure ? failed : TASK_COMPLETED,
         .number = attempt->number,
         .run = attempt->run,
@@ -110,7 +110,7 @@ void measure_task(World *world, const Op *op, const Execution *execution, int64_
 }
 
 void measure_fired(World *world, int64_t fired_count, int64_t late_ms) {
-    EngineMeasure measure = {.took_ns = late_ms * 1000000, .waited_ns = -1, .number = fired_count};
+    EngineMeasure measure = {.took_ns = late_ms * 1000000, .number = fired_count};
     EngineEvent event = {.kind = ENGINE_TIMERS_FIRED, .measure = &measure};
     tell(world, &event);
 }

@@ -43,8 +43,8 @@ typedef struct EngineMeasure {
     int64_t began_at_ms; // runs: created; turns, attempts: began; 0 = unknown
     int64_t ended_at_ms; // attempts claimed: now
     int64_t took_ns;     // turns: executing; timers: how late the first one was
-    int64_t waited_ns;   // turns: from being woken to executing; attempts: from being queued; < 0 =
-                         // there was no such wait
+    bool has_waited;     // there was such a wait:
+    int64_t waited_ns;   // turns: from being woken to executing; attempts: from being queued
     int64_t state;       // RunState or TaskState afterwards
     int64_t number;      // turns: the epoch; attempts: 1 = the first; timers: how many
     int64_t before_seq, start_seq, turn_seq; // turns: see TurnCommit

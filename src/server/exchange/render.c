@@ -76,7 +76,7 @@ void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, const
     json_put_i64(json, "attempt", run->retries + 1);
     json_put_i64(json, "attempts", run_lost(run));
     json_put_i64(json, "incarnation", run->incarnation);
-    json_put_bool(json, "cancel_requested", run->cancel_at_ms != 0);
+    json_put_bool(json, "cancel_requested", run_is_cancel_wanted(run));
     render_instant(json, "created_at", run->created_at_ms);
     render_instant(json, "started_at", run->started_at_ms);
     render_instant(json, "updated_at", run->updated_at_ms);
@@ -86,7 +86,7 @@ void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, const
     render_instant(json, "deadline_at", run->deadline_at_ms);
     render_instant(json, "idle_since", run->idle_since_ms);
     json_put_bool(json, "released", more->is_released);
-    json_put_bool(json, "waits_for_code", run->owner < 0);
+    json_put_bool(json, "waits_for_code", run_is_reserved(run));
     json_put_raw(json, "pause_reason", more->pause_reason);
 }
 
@@ -123,7 +123,7 @@ void render_log_entry(JsonWriter *json, const LogRow *entry) {
     json_put_cstr(json, "outcome", outcome_name(entry->outcome));
     const char *step_state = log_step_state(entry);
     if (step_state != NULL) json_put_cstr(json, "step_state", step_state);
-    if (entry->position >= 0) json_put_i64(json, "position", entry->position);
+    if (log_has_position(entry)) json_put_i64(json, "position", entry->position);
     if (entry->iteration > 0) json_put_i64(json, "iteration", entry->iteration);
     if (entry->attempt > 0) json_put_i64(json, "attempt", entry->attempt);
     if (!str_is_null(entry->data)) json_put_raw(json, "data", entry->data);

@@ -358,7 +358,7 @@ static void fill_create(Exchange *exchange, const Start *start) {
         .input = start->input,
         .kind = engine_knows(engine, exchange->parameters[0]) ? RUN_NATIVE : 0,
         .keep_ms = engine_run_retention_ms(engine),
-        .parent_position = -1,
+        .parent_position = NOT_AWAITED,
     };
 }
 

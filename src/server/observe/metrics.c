@@ -77,7 +77,7 @@ void metrics_done(Metrics *metrics) {
 
 static void notice_turn(Metrics *metrics, const EngineMeasure *measure) {
     histogram_add(&metrics->turn, &histogram_seconds, measure->took_ns);
-    if (measure->waited_ns >= 0)
+    if (measure->has_waited)
         histogram_add(&metrics->resume, &histogram_seconds, measure->waited_ns);
     if (measure->snapshot_size > 0)
         histogram_add(&metrics->snapshot, &histogram_bytes, measure->snapshot_size);
@@ -93,7 +93,7 @@ static void notice_attempt(Metrics *metrics, const EngineEvent *event) {
 }
 
 static void notice_claimed(Metrics *metrics, const EngineEvent *event) {
-    if (event->measure->waited_ns < 0) return;
+    if (!event->measure->has_waited) return;
     TaskMetrics *task = &metrics->of_task[name_number(&metrics->tasks, event->name)];
     histogram_add(&task->waited, &histogram_seconds, event->measure->waited_ns);
 }

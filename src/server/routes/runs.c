@@ -224,12 +224,12 @@ static const Field steps_query[] = {
 
 static void list_steps(Exchange *exchange) {
     StepFilter filter = {.run = run_of_id(exchange->parameters[0]),
-                         .name = exchange_query(exchange, "name"),
-                         .iteration = -1};
+                         .name = exchange_query(exchange, "name")};
     LogPage page;
     Diag diag = {0};
     if (!exchange_query_count(exchange, "iteration", INT64_MAX, &filter.iteration)) return;
-    if (filter.iteration >= 0 && str_is_null(filter.name)) {
+    filter.has_iteration = !str_is_null(exchange_query(exchange, "iteration"));
+    if (filter.has_iteration && str_is_null(filter.name)) {
         exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "iteration goes with a name");
         return;
     }

@@ -135,8 +135,7 @@ static void put_node(Exchange *exchange, JsonWriter *json, const void *row) {
     else json_put_string(json, "version", node->version);
     json_put_bool(json, "alive", node->lease_until_ms > exchange_now_ms(exchange));
     render_instant(json, "started_at", node->started_at_ms);
-    int64_t until_ms = node->lease_until_ms; // < 0: the moment when it was fenced off
-    render_instant(json, "lease_until", until_ms < 0 ? -until_ms : until_ms);
+    render_instant(json, "lease_until", node_end_ms(node));
     json_put_i64(json, "executing", stat->run_count);
     json_put_i64(json, "resident", node->resident_count);
     json_write_object_end(json);

@@ -13,7 +13,7 @@
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
 #include "base/time/timezone.h"
-#include "model/rows.h"
+#include "model/marks.h"
 #include "model/waits.h"
 #include "store/turn.h"
 
@@ -33,8 +33,9 @@ enum {
 };
 
 typedef struct RunFacts {
-    int64_t last_seq;        // of its log; 0 = not known
-    int64_t signal_count;    // pending signals; < 0 = not known
+    int64_t last_seq;     // of its log; 0 = not known
+    int64_t signal_count; // pending signals, if has_signal_count
+    bool has_signal_count;
     int64_t next_kept;       // number of the next snapshot that is kept; 0 = not known
     int64_t tasks_ended_key; // as in its row, but may be further on
     uint32_t may_have;       // MAY_HAVE_… bits

@@ -102,7 +102,7 @@ static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [quaran
     TRY(reason_note(kernel, run, message));
     // One that has not begun begins when it is resumed.
     row->paused_state = row->state == RUN_SUSPENDED ? RUN_SUSPENDED : RUN_RUNNING;
-    if (row->owner > 0) row->epoch++;
+    if (run_has_owner(row)) row->epoch++;
     row->owner = row->affinity = row->claim_rank = row->idle_since_ms = row->is_pause_wanted = 0;
     row->due_at_ms = run_is_cancel_wanted(row) ? row->deadline_at_ms : 0;
     run_set_state(kernel, run, RUN_PAUSED);

@@ -134,7 +134,7 @@ static Status node_check(Kernel *kernel) {
     if (kernel->batch->node == 0) return OK;
     NodeRow wanted = {.key = kernel->batch->node}, node;
     Status status = kernel_get(kernel, TABLE_NODES, &wanted, &node);
-    if (status == OK && node.lease_until_ms >= 0) return OK;
+    if (status == OK && !node_is_fenced(&node)) return OK;
     if (status != OK && status != ERR_NOT_FOUND) return status;
     return node_refuse_fenced(&kernel->rows_diag);
 }

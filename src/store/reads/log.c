@@ -87,7 +87,7 @@ typedef struct Loading {
 static bool loading_seen(const LogRow *entry, void *context) {
     Loading *loading = context;
     bool is_news = loading->run->kind == RUN_FLOW && entry->kind == LOG_WAIT &&
-                   entry->position >= 0 && entry->seq > loading->run->log_seq;
+                   log_has_position(entry) && entry->seq > loading->run->log_seq;
     bool is_replayed = !loading->has_snapshot && log_is_positioned(entry);
     if (is_news || is_replayed) log_list_add(&loading->list, entry);
     return true;
@@ -279,7 +279,7 @@ static Begun *book_end(StepBook *book, const LogRow *entry) {
 
 static bool book_seen(const LogRow *entry, void *context) {
     StepBook *book = context;
-    if (entry->position < 0) return true;
+    if (!log_has_position(entry)) return true;
     bool is_task = entry->kind == LOG_TASK || entry->kind == LOG_CHILD;
     Begun *begun = NULL;
     if (is_task || (book->is_flow && entry->kind == LOG_WAITING)) begun = book_begin(book, entry);
@@ -309,9 +309,8 @@ static void book_done(StepBook *book) {
     arena_done(&book->arena);
 }
 
-static bool place_is_meant(const StepPlace *place, Str name, int64_t iteration) {
-    if (str_is_null(name)) return true;
-    return str_equal(place->name->text, name) && (iteration < 0 || place->iteration == iteration);
+static bool place_is_named(const StepPlace *place, Str name) {
+    return str_is_null(name) || str_equal(place->name->text, name);
 }
 
 static Status log_entry(Reads *reads, int64_t run, int64_t seq, LogRow *ret_entry) {
@@ -337,9 +336,10 @@ static bool book_find(const StepBook *book, const StepRef *step, StepPlace *ret_
     bool is_found = false;
     for (size_t i = 0; i < book->places.count; i++) {
         const StepPlace *place = &book->places.data[i];
-        if (!place_is_meant(place, step->name, step->iteration)) continue;
+        bool is_meant = step->is_last || place->iteration == step->iteration;
+        if (!is_meant || !place_is_named(place, step->name)) continue;
         bool is_later = is_found && place->position > ret_place->position;
-        if (is_found && is_later != (step->iteration < 0)) continue;
+        if (is_found && is_later != step->is_last) continue;
         *ret_place = *place;
         is_found = true;
     }
@@ -381,9 +381,9 @@ static Status steps_answer(Reads *reads, const StepFilter *filter, int64_t run,
     int64_t last = -1, next = 0;
     for (size_t i = 0; i < book->places.count; i++) {
         const StepPlace *place = &book->places.data[i];
-        bool is_wanted = place->position >= filter->page.after &&
-                         place_is_meant(place, filter->name, filter->iteration);
-        if (!is_wanted) continue;
+        bool is_meant = !filter->has_iteration || place->iteration == filter->iteration;
+        if (!is_meant || !place_is_named(place, filter->name)) continue;
+        if (place->position < filter->page.after) continue;
         bool is_cut = list.count >= limit || reads->arena->used_size - start_size > size_max;
         if (is_cut && list.count > 0 && place->position != last) {
             next = place->position;

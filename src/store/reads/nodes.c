@@ -8,7 +8,7 @@
 
 // What a node says beside its row counts for more ([heartbeats-1] of nodes/heartbeats.c).
 static void lease_fill(const Heartbeat *look, NodeRow *node) {
-    for (size_t i = 0; i < look->count && node->lease_until_ms >= 0; i++) {
+    for (size_t i = 0; i < look->count && !node_is_fenced(node); i++) {
         if (look->heartbeats[i].node != node->key) continue;
         node->lease_until_ms = look->heartbeats[i].until_ms;
         node->resident_count = look->heartbeats[i].resident_count;

@@ -23,7 +23,7 @@ static void resume_describe(Reads *reads, const RunRow *run, TaskRow *ret_task) 
         .key = run->key,
         .id = arena_printf(reads->arena, "resume-%.*s", STR_ARG(run->id)),
         .run = run->key,
-        .position = -1,
+        .position = NO_POSITION,
         .name = RESUME_TASK,
         .queue = RESUME_QUEUE,
         .state = TASK_QUEUED,

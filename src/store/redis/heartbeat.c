@@ -56,7 +56,7 @@ static Status answer_take(RedisLink *link, const redisReply *reply, Heartbeat *h
     Fetch own = {.scan = {.table = TABLE_NODES}};
     TRY(redis_take_rows(link, reply->element[3], arena, &own, diag));
     const NodeRow *node = (const NodeRow *)(const void *)own.rows;
-    heartbeat->is_fenced = own.count == 0 || node->lease_until_ms < 0; // [heartbeat-2]
+    heartbeat->is_fenced = own.count == 0 || node_is_fenced(node); // [heartbeat-2]
     return OK;
 }
 

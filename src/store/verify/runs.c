@@ -43,7 +43,7 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
 
 static bool claim_is_sane(const RunRow *run) {               // [verify-internal-4]
     if (run->affinity != 0 && run->owner != 0) return false; // [affinity-2] of nodes/affinity.c
-    bool is_reserved = run->owner < 0;
+    bool is_reserved = run_is_reserved(run);
     if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
         return false; // [runs-2] of runs/runs.c
     if (run->state == RUN_RUNNING) return run->claim_rank == claim_rank(run->priority);
@@ -59,7 +59,7 @@ static bool due_is_sane(const RunRow *run) { // [verify-internal-4]; parked runs
         if (run_is_cancel_wanted(run) && run->due_at_ms == run->deadline_at_ms) return true;
         return run->due_at_ms == 0 || run->paused_state == RUN_PENDING;
     case RUN_SUSPENDED: return true;
-    default: return run->due_at_ms == (run->keep_ms < 0 ? 0 : run->finished_at_ms + run->keep_ms);
+    default: return run->due_at_ms == run_purge_at_ms(run, run->finished_at_ms);
     }
 }
 

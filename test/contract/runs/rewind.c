@@ -490,7 +490,10 @@ static Claimed charge(World *world, Claimed claimed, const char *id, int64_t pos
 }
 
 static LogRow step_called(World *world, const char *name, int64_t iteration, Status expected) {
-    const StepRef step = {run_of_id(STR("r")), str_from(name), iteration};
+    const StepRef step = {.run = run_of_id(STR("r")),
+                          .name = str_from(name),
+                          .iteration = iteration,
+                          .is_last = iteration < 0};
     LogRow entry = {0};
     assert_status(store_find_step(world->store, &world->arena, &step, &entry, &world->diag),
                   expected);
@@ -511,7 +514,7 @@ static void task_results_of_a_script_stand_under_the_name_and_iteration(void **s
     assert_int_equal(last.iteration, 1);
     step_called(world, "charge", 2, ERR_NOT_FOUND);
     await_signal(world, claimed, "go", 2, "p");
-    StepFilter filter = {.run = run_of_id(STR("r")), .iteration = -1, .page.limit = 1};
+    StepFilter filter = {.run = run_of_id(STR("r")), .page.limit = 1};
     LogPage all;
     for (int64_t position = 0; position < 2; position++) { // both entries of one position together
         assert_ok(store_list_steps(world->store, &world->arena, &filter, &all, &world->diag));
@@ -524,10 +527,12 @@ static void task_results_of_a_script_stand_under_the_name_and_iteration(void **s
     }
     assert_int_equal(all.next, 0);
     LogPage named;
-    assert_ok(store_list_steps(
-        world->store, &world->arena,
-        &(StepFilter){.run = run_of_id(STR("r")), .name = STR("charge"), .iteration = 1}, &named,
-        &world->diag));
+    assert_ok(store_list_steps(world->store, &world->arena,
+                               &(StepFilter){.run = run_of_id(STR("r")),
+                                             .name = STR("charge"),
+                                             .has_iteration = true,
+                                             .iteration = 1},
+                               &named, &world->diag));
     assert_int_equal(named.count, 2);
     assert_int_equal(named.rows[1].kind, LOG_WAIT);
     rewind_to(world, "charge", -1, OK); // goes where the name stands last

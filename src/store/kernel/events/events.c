@@ -205,8 +205,9 @@ Status apply_publish(Kernel *kernel, Op *op) {
 // ---- signals ----
 
 static Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count) {
-    if (!(run->facts.may_have & MAY_HAVE_SIGNALS)) run->facts.signal_count = 0;
-    if (run->facts.signal_count < 0) {
+    RunFacts *facts = &run->facts;
+    if (!(facts->may_have & MAY_HAVE_SIGNALS)) facts->signal_count = 0;
+    else if (!facts->has_signal_count) {
         EventRow wanted = {.run = run->row.key}, *rows = NULL;
         size_t count = 0;
         ArenaMark mark = arena_mark(&kernel->scratch);
@@ -217,17 +218,20 @@ static Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count) {
                      .limit = LIMIT_SIGNALS_PER_RUN};
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         arena_rewind(&kernel->scratch, mark);
-        run->facts.signal_count = (int64_t)count;
+        facts->signal_count = (int64_t)count;
     }
-    *ret_count = run->facts.signal_count;
+    facts->has_signal_count = true;
+    *ret_count = facts->signal_count;
     return OK;
 }
 
 Status signal_remove(Kernel *kernel, Run *run, const EventRow *event) {
     TRY(kernel_remove(kernel, TABLE_EVENTS, event));
     kernel_count(kernel, COUNTER_SIGNALS, -1);
-    if (run->facts.signal_count > 0) run->facts.signal_count--;
-    if (run->facts.signal_count == 0) run->facts.may_have &= ~(uint32_t)MAY_HAVE_SIGNALS;
+    RunFacts *facts = &run->facts;
+    if (facts->has_signal_count && facts->signal_count > 0) facts->signal_count--;
+    bool is_last = facts->has_signal_count && facts->signal_count == 0;
+    if (is_last) facts->may_have &= ~(uint32_t)MAY_HAVE_SIGNALS;
     run_keep_facts(kernel, run);
     return OK;
 }
@@ -245,7 +249,7 @@ static Status signal_keep(Kernel *kernel, Run *run, const Signal *signal) {
                     .payload = signal->payload};
     TRY(kernel_insert(kernel, TABLE_EVENTS, &row));
     kernel_count(kernel, COUNTER_SIGNALS, 1);
-    run->facts.signal_count++;
+    if (run->facts.has_signal_count) run->facts.signal_count++;
     run->facts.may_have |= MAY_HAVE_SIGNALS;
     run_keep_facts(kernel, run);
     return OK;
@@ -263,7 +267,7 @@ static const WaitItem *signal_item(const WaitSet *set, Str name) {
 static Status signal_note_unhandled(Kernel *kernel, Run *run, Str name) {
     if (run->row.state != RUN_SUSPENDED) return OK;
     LogRow entry = {.kind = LOG_UNHANDLED,
-                    .position = -1,
+                    .position = NO_POSITION,
                     .name = name,
                     .data = run->row.idle_since_ms != 0 ? STR("true") : STR("false")};
     grown_push(kernel, run);

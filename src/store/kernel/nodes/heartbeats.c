@@ -22,7 +22,7 @@ Status node_refuse_fenced(Diag *diag) {
 }
 
 int64_t node_lease_known(const Kernel *kernel, const NodeRow *node) {
-    if (node->lease_until_ms < 0) return node->lease_until_ms; // [heartbeats-1]
+    if (node_is_fenced(node)) return 0; // [heartbeats-1]
     for (size_t i = 0; i < kernel->heartbeats.count; i++) {
         if (kernel->heartbeats.data[i].node == node->key)
             return kernel->heartbeats.data[i].until_ms;
@@ -44,7 +44,7 @@ static void heartbeats_note(Kernel *kernel, const Heartbeat *heartbeat, int64_t 
 Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms) {
     RowStore *rows = kernel->writer;
     *ret_until_ms = node_lease_known(kernel, node);
-    bool is_sure = *ret_until_ms < 0 || *ret_until_ms > kernel_now(kernel);
+    bool is_sure = node_is_fenced(node) || *ret_until_ms > kernel_now(kernel);
     if (is_sure || rows->ops->heartbeat == NULL || kernel->has_looked) return OK;
     Heartbeat look = {0}; // [heartbeats-2]
     ArenaMark mark = arena_mark(&kernel->scratch);

@@ -1,7 +1,7 @@
 // Nodes: leases, claims, and taking over what dead nodes leave behind.
 //
 //   [nodes-1] A node is alive while lease_until_ms lies ahead; it renews one row, not one per run.
-//   [nodes-2] lease_until_ms < 0 says that the node was fenced off at that moment (some of its runs
+//   [nodes-2] A mark says that the node was fenced off, and when (some of its runs
 //        were taken over, or a node that knows itself alone has joined): no batch of it is applied
 //        any more. Its row stays a while, so that it can still learn which of its batches was the
 //        last. A node that was merely late, and lost nothing, may renew.
@@ -54,7 +54,7 @@ static Status node_is_dead(Kernel *kernel, const NodeRow *node, bool *ret_is_dea
 
 static Status node_fence(Kernel *kernel, const NodeRow *node) { // [nodes-2]
     NodeRow after = *node;
-    after.lease_until_ms = -kernel_now(kernel);
+    node_mark_fenced(&after, kernel_now(kernel));
     after.resident_count = 0; // what it has in memory is worth nothing any more
     return kernel_update(kernel, TABLE_NODES, node, &after);
 }
@@ -77,7 +77,7 @@ static Status others_fence(Kernel *kernel) {
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
-        if (nodes[i].lease_until_ms < 0) continue;
+        if (node_is_fenced(&nodes[i])) continue;
         TRY(node_fence(kernel, &nodes[i]));
         TRY(tasks_end_leases(kernel, nodes[i].name));
     }
@@ -118,7 +118,7 @@ static Status own_get(Kernel *kernel, NodeRow *ret_node) {
     TRY(check_node(kernel));
     NodeRow wanted = {.key = kernel->batch->node};
     Status status = kernel_get(kernel, TABLE_NODES, &wanted, ret_node);
-    if (status != ERR_NOT_FOUND && (status != OK || ret_node->lease_until_ms >= 0)) return status;
+    if (status != ERR_NOT_FOUND && (status != OK || !node_is_fenced(ret_node))) return status;
     return kernel_refuse(kernel, ERR_FENCED, "NODE_FENCED",
                          "the lease of this node ran out and its runs were taken over");
 }
@@ -202,8 +202,7 @@ static bool claim_goes_on(Op *op) {
 static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken_over) {
     Run run;
     TRY(run_adopt(kernel, row, &run));
-    bool was_begun = run.row.attempts <= 0;
-    if (is_taken_over && was_begun) run.row.attempts = run_lost(&run.row) + 1;         // [nodes-6]
+    if (is_taken_over && run_is_loss_uncounted(&run.row)) run_count_loss(&run.row);    // [nodes-6]
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [nodes-4]
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);
     Resolved resolved;
@@ -290,7 +289,7 @@ static Status claim_from_dead(Kernel *kernel, Op *op, const NodeRow *node) {
     size_t count = 0;
     TRY(owned_page(kernel, node->key, 1, &rows, &count));
     if (count == 0) return OK; // it lost nothing and may come back
-    if (node->lease_until_ms >= 0) TRY(node_fence(kernel, node));
+    if (!node_is_fenced(node)) TRY(node_fence(kernel, node));
     return claim_from(kernel, op, node->key);
 }
 
@@ -321,9 +320,8 @@ static Status nodes_forget(Kernel *kernel) {
     size_t count = 0;
     TRY(nodes_all(kernel, &nodes, &count));
     for (size_t i = 0; i < count; i++) {
-        int64_t ended_ms = 0;
-        TRY(node_lease(kernel, &nodes[i], &ended_ms));
-        if (ended_ms < 0) ended_ms = -ended_ms;
+        int64_t ended_ms = node_end_ms(&nodes[i]);
+        if (!node_is_fenced(&nodes[i])) TRY(node_lease(kernel, &nodes[i], &ended_ms));
         bool is_old = ended_ms + NODE_FORGET_MS <= kernel_now(kernel);
         if (!is_old || nodes[i].key == kernel->batch->node) continue;
         RunRow *runs = NULL;

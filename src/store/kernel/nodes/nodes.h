@@ -12,7 +12,7 @@ MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaime
 bool run_is_executable(const Kernel *kernel, const RunRow *row); // by the batch's node
 
 // ---- nodes/heartbeats.c ----
-// When the lease of a node ends, or ended; < 0 = it was fenced off.
+// When the lease of a node ends, or ended; 0 = it was fenced off.
 MUST_CHECK Status node_lease(Kernel *kernel, const NodeRow *node, int64_t *ret_until_ms);
 // As that, from memory alone: good enough to tell whether there are other members.
 int64_t node_lease_known(const Kernel *kernel, const NodeRow *node);

@@ -47,7 +47,7 @@ static Status cancel_tell(Kernel *kernel, Run *run) {
         WaitSet set;
         TRY(run_waits(kernel, run, &set));
         Delivery delivery = {.item = &set.items[0], .outcome = OUTCOME_CANCELLED};
-        run->row.cancel_at_ms = -run->row.cancel_at_ms; // [runs-5] delivered
+        run_mark_cancel_told(&run->row); // [runs-5] delivered
         return wait_deliver(kernel, run, &delivery, 1);
     }
     // Its next suspension delivers it.
@@ -95,7 +95,7 @@ Status apply_pause(Kernel *kernel, Op *op) {
     if (row->state == RUN_PAUSED || row->is_pause_wanted) return OK;
     if (run_is_cancel_wanted(row)) return OK; // [change-2]
     op->out.hold.is_changed = true;
-    bool is_executed = row->state == RUN_RUNNING && row->owner > 0;
+    bool is_executed = row->state == RUN_RUNNING && run_has_owner(row);
     if (!is_executed) return run_hold(kernel, &run, (RunState)row->state, STR_NULL);
     row->is_pause_wanted = 1;
     return run_store(kernel, &run);
@@ -130,7 +130,7 @@ Status apply_resume(Kernel *kernel, Op *op) {
 // ---- checkpoints ----
 
 bool log_is_checkpoint(const LogRow *entry) {
-    if (entry->position < 0) return false;
+    if (!log_has_position(entry)) return false;
     switch ((LogKind)entry->kind) {
     case LOG_STEP:
     case LOG_WAIT:
@@ -144,7 +144,7 @@ bool log_is_checkpoint(const LogRow *entry) {
 }
 
 bool log_is_positioned(const LogRow *entry) {
-    return log_is_checkpoint(entry) || (entry->kind == LOG_STEP_ATTEMPT && entry->position >= 0);
+    return log_is_checkpoint(entry) || (entry->kind == LOG_STEP_ATTEMPT && log_has_position(entry));
 }
 
 static bool step_matches(const LogRow *entry, const StepChoice *step) {
@@ -193,7 +193,7 @@ Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_position, int64_t
         for (size_t i = 0; i < count; i++) {
             if (!log_is_positioned(&rows[i]) || rows[i].position < from_position) continue;
             *ret_count += log_is_checkpoint(&rows[i]);
-            rows[i].position = -1;
+            rows[i].position = NO_POSITION;
             TRY(kernel_update_columns(kernel, TABLE_LOG, &rows[i], kernel->log_position_bit));
         }
         arena_rewind(&kernel->scratch, mark);

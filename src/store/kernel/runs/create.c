@@ -207,7 +207,7 @@ static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent
         .created_at_ms = now,
         .updated_at_ms = now,
         .parent = parent ? parent->row.key : 0,
-        .parent_position = parent ? spec->parent_position : -1,
+        .parent_position = parent ? spec->parent_position : NOT_AWAITED,
         .depth = parent ? parent->row.depth + 1 : 0,
         .close_policy = parent ? spec->close_policy : CLOSE_ABANDON,
         .leftover_policy = spec->leftover_policy,
@@ -237,7 +237,7 @@ static Status run_insert(Kernel *kernel, Run *run, Str input) {
                       .seq = 1,
                       .at_ms = kernel_now(kernel),
                       .kind = LOG_STARTED,
-                      .position = -1,
+                      .position = NO_POSITION,
                       .data = input};
     TRY(kernel_insert(kernel, TABLE_LOG, &started));
     TRY(tags_insert(kernel, run->row.key, run->row.tags));

@@ -82,6 +82,7 @@ static Status leftovers_settle(Kernel *kernel, Run *run) {
         if (count < PAGE_ROWS) break;
     }
     run->facts.signal_count = 0;
+    run->facts.has_signal_count = true;
     run->facts.may_have &= ~(uint32_t)MAY_HAVE_SIGNALS;
     run_keep_facts(kernel, run);
     return OK;
@@ -157,7 +158,7 @@ static Status cleanup_find(Kernel *kernel, const Run *run, int64_t *ret_position
             const LogRow *entry = &rows[i];
             before = entry->seq - 1;
             if (entry->kind == LOG_CANCEL_REQUESTED) return OK;
-            bool is_task = entry->kind == LOG_TASK && entry->position >= 0;
+            bool is_task = entry->kind == LOG_TASK && log_has_position(entry);
             if (is_task && entry->position < first) first = entry->position;
             bool is_telling = entry->kind == LOG_WAIT || entry->kind == LOG_STEP;
             if (is_telling && entry->outcome == OUTCOME_CANCELLED) *ret_position = first;
@@ -177,8 +178,10 @@ static Status tasks_settle(Kernel *kernel, Run *run, Outcome outcome) { // [end-
 
 Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     TRY(run_drop_waiters(kernel, run));
-    LogRow finished = {
-        .kind = LOG_FINISHED, .position = -1, .outcome = ending->outcome, .data = ending->result};
+    LogRow finished = {.kind = LOG_FINISHED,
+                       .position = NO_POSITION,
+                       .outcome = ending->outcome,
+                       .data = ending->result};
     TRY(run_log(kernel, run, &finished));
     run_set_state(kernel, run, ending->state);
     int64_t now = kernel_now(kernel);
@@ -187,7 +190,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     row->affinity = 0;
     row->claim_rank = 0;
     row->finished_at_ms = now;
-    row->due_at_ms = row->keep_ms < 0 ? 0 : now + row->keep_ms;
+    row->due_at_ms = run_purge_at_ms(row, now);
     row->idle_since_ms = 0;
     row->paused_state = 0;
     row->is_pause_wanted = 0;
@@ -208,7 +211,7 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
 }
 
 Status run_cancel_now(Kernel *kernel, Run *run) {
-    if (run->row.cancel_at_ms == 0) run->row.cancel_at_ms = kernel_now(kernel);
+    if (!run_is_cancel_wanted(&run->row)) run->row.cancel_at_ms = kernel_now(kernel);
     run->row.epoch++;
     Ending ending = {RUN_CANCELLED, OUTCOME_CANCELLED, ERROR_RUN_CANCELLED};
     return run_end(kernel, run, &ending);

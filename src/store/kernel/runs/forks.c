@@ -56,7 +56,7 @@ static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotR
         for (size_t i = 0; i < count; i++) {
             LogRow *row = &rows[i];
             after = row->seq;
-            if (row->position < 0) continue;
+            if (!log_has_position(row)) continue;
             if (row->kind == LOG_TASK || row->kind == LOG_CHILD) {
                 Begun *begun = ARENA_NEW(&kernel->scratch, Begun);
                 begun->at_ms = row->at_ms;
@@ -72,7 +72,7 @@ static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotR
 
 // True once for the newest one that was begun at that position at that time.
 static bool open_take(Map *open, int64_t position, int64_t begun_at_ms) {
-    if (position < 0) return false;
+    if (!is_position(position)) return false;
     const Begun *begun = map_get(open, (uint64_t)position);
     if (!begun || begun->at_ms != begun_at_ms) return false;
     (void)map_remove(open, (uint64_t)position);

@@ -39,12 +39,14 @@ static Str retry_data(Kernel *kernel, Str error, int64_t at_ms) {
 
 static Status log_attempts(Kernel *kernel, Run *run, Str input, Str data) { // [retry-2]
     LogRow failed = {.kind = LOG_RETRY,
-                     .position = -1,
+                     .position = NO_POSITION,
                      .attempt = run->row.retries + 1,
                      .outcome = OUTCOME_ERROR,
                      .data = data};
-    LogRow started = {
-        .kind = LOG_STARTED, .position = -1, .attempt = run->row.retries + 2, .data = input};
+    LogRow started = {.kind = LOG_STARTED,
+                      .position = NO_POSITION,
+                      .attempt = run->row.retries + 2,
+                      .data = input};
     TRY(run_log(kernel, run, &failed));
     return run_log(kernel, run, &started);
 }

@@ -5,8 +5,8 @@
 //
 //   [runs-1] Counters by state follow run_set_state and run_create, nothing else; the counter of
 //        runs that are ready and unowned follows the row itself.
-//   [runs-2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. owner < 0 is the number of
-//        the run's workflow: nobody owns it, and a node without the function has met it.
+//   [runs-2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. A run that is reserved
+//        (marks.h) has the number of its workflow there: a node without the function has met it.
 //   [runs-3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one
 //        per task with an idempotency key ([waits-wait-6] of waits/wait.c).
 //   [runs-4] due_at_ms: PENDING the start; SUSPENDED the earliest of wait deadline and overall
@@ -14,8 +14,8 @@
 //        that a run paused before its start keeps the start time, and one that was quarantined
 //        while it was asked to end ([quarantine-1] of kernel/quarantine.c) the end of its grace.
 //   [runs-5] A cancellation's grace is kept as an overall deadline: past it a run that was asked to
-//        end is CANCELLED, any other FAILED. cancel_at_ms < 0 says that the request was
-//        delivered to the workflow.
+//        end is CANCELLED, any other FAILED. A mark says that the request was delivered to
+//        the workflow.
 //   [runs-6] log_seq is the last entry the workflow itself knew of when its snapshot was written,
 //        so LOG_WAIT entries past it are what a restored snapshot has not seen.
 //
@@ -48,7 +48,7 @@ static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run
 
 // A row as it was just read.
 static void run_take(Kernel *kernel, const RunRow *row, Run *ret_run) {
-    RunFacts facts = {.signal_count = -1, .may_have = MAY_HAVE_ALL};
+    RunFacts facts = {.may_have = MAY_HAVE_ALL};
     run_set_loaded(ret_run, row, &facts);
     run_cache_put(&kernel->runs, row, &facts);
 }
@@ -153,7 +153,7 @@ Status run_log(Kernel *kernel, Run *run, LogRow *entry) {
 }
 
 Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data) {
-    LogRow entry = {.kind = kind, .position = -1, .data = data};
+    LogRow entry = {.kind = kind, .position = NO_POSITION, .data = data};
     return run_log(kernel, run, &entry);
 }
 
@@ -238,9 +238,9 @@ static void reserved_push(Kernel *kernel, const RunRow *row) {
 
 // Tells the batch about a run that was made ready and stored.
 Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
-    if (run->row.owner <= 0) {
+    if (!run_has_owner(&run->row)) {
         if (run->row.affinity != 0) return OK; // node_assign said so
-        if (run->row.owner < 0) reserved_push(kernel, &run->row);
+        if (run_is_reserved(&run->row)) reserved_push(kernel, &run->row);
         else kernel->batch->out.unclaimed_count++;
         return OK;
     }
@@ -275,7 +275,7 @@ Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason) {
     row->paused_state = paused_state;
     row->is_pause_wanted = 0;
     row->owner = 0;
-    row->attempts = run_lost(row);
+    run_end_attempt(row);
     row->claim_rank = 0;
     row->affinity = 0; // [affinity-2]
     row->idle_since_ms = 0;
@@ -287,6 +287,6 @@ Status run_unclaim(Kernel *kernel, Run *run) {
     ASSERT(run->row.state == RUN_RUNNING);
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     run->row.owner = 0;
-    run->row.attempts = run_lost(&run->row); // what was under way was not lost, [nodes-6]
+    run_end_attempt(&run->row); // what was under way was not lost, [nodes-6]
     return run_store(kernel, run);
 }

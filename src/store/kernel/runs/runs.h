@@ -49,7 +49,6 @@ MUST_CHECK Status run_make_ready(Kernel *kernel, Run *run, Resolved resolved);
 MUST_CHECK Status run_hold(Kernel *kernel, Run *run, RunState paused_state, Str reason);
 // Gives up the claim; a run that is wanted paused becomes so.
 MUST_CHECK Status run_unclaim(Kernel *kernel, Run *run);
-static inline bool run_is_cancel_wanted(const RunRow *row) { return row->cancel_at_ms != 0; }
 
 // ---- runs/create.c ----
 typedef struct RunCreated {

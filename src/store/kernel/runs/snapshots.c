@@ -23,7 +23,7 @@
 #include "store/kernel/tasks/tasks.h"
 
 static bool log_begins_step(const LogRow *entry) {
-    if (entry->position < 0) return false;
+    if (!log_has_position(entry)) return false;
     return entry->kind == LOG_TASK || entry->kind == LOG_CHILD || entry->kind == LOG_WAITING;
 }
 
@@ -139,7 +139,7 @@ static Status step_search(Kernel *kernel, const RunRow *run, StepSearch *search)
         LogRow *rows = NULL;
         TRY(log_page(kernel, run->key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            if (rows[i].kind == LOG_WAIT && rows[i].position >= 0) is_first = false;
+            if (rows[i].kind == LOG_WAIT && log_has_position(&rows[i])) is_first = false;
             if (!log_begins_step(&rows[i]) || !str_equal(rows[i].name, search->step.name)) continue;
             int64_t iteration = search->count++;
             if (!search->step.is_last && search->step.iteration != iteration) continue;
@@ -206,9 +206,9 @@ static Status log_drop(Kernel *kernel, const Run *run, int64_t after_seq, int64_
         LogRow *rows = NULL;
         TRY(log_page(kernel, run->row.key, &after, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            if (rows[i].position < 0 || rows[i].kind == LOG_REWOUND) continue;
+            if (!log_has_position(&rows[i]) || rows[i].kind == LOG_REWOUND) continue;
             *ret_count += log_begins_step(&rows[i]);
-            rows[i].position = -1;
+            rows[i].position = NO_POSITION;
             TRY(kernel_update_columns(kernel, TABLE_LOG, &rows[i], kernel->log_position_bit));
         }
         arena_rewind(&kernel->scratch, mark);

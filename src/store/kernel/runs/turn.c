@@ -298,8 +298,7 @@ static Status turn_effects(Kernel *kernel, const TurnCommit *turn, TurnReply *re
     for (size_t i = 0; i < turn->log_count; i++) {
         TRY(run_log(kernel, run, &reply->log[i]));
         // A step told the workflow that it is to end: its next wait must not tell it again.
-        bool is_told = turn->log[i].outcome == OUTCOME_CANCELLED && run->row.cancel_at_ms > 0;
-        if (is_told) run->row.cancel_at_ms = -run->row.cancel_at_ms;
+        if (turn->log[i].outcome == OUTCOME_CANCELLED) run_mark_cancel_told(&run->row);
     }
     if (turn->child_count > 0) {
         reply->child_keys = ARENA_ARRAY(arena, int64_t, turn->child_count);
@@ -417,7 +416,7 @@ static Status next_continue_as(Kernel *kernel, const TurnCommit *turn, Run *run)
 // Lost executions are counted in a row, [nodes-6]: a run that commits got on. One that is paused
 // keeps the count, for people to see.
 static void turn_count_attempt(const TurnCommit *turn, Run *run) {
-    if (turn->is_attempt) run->row.attempts = -run_lost(&run->row);
+    if (turn->is_attempt) run_note_attempt(&run->row);
     else if (turn->next != NEXT_PAUSE) run->row.attempts = 0;
 }
 

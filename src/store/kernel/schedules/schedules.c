@@ -60,7 +60,7 @@ RunSpec schedule_spec(const ScheduleRow *row, Str id) {
                      .timeout_ms = row->timeout_ms,
                      .keep_ms = row->keep_ms,
                      .given = row->given,
-                     .parent_position = -1};
+                     .parent_position = NOT_AWAITED};
 }
 
 // ---- set ----

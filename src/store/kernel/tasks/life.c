@@ -269,6 +269,6 @@ Status task_leave(Kernel *kernel, const TaskRow *task) {
     if (task_has_ended(&now)) return task_remove(kernel, &now);
     TaskRow after = now;
     after.run = 0;
-    after.position = -1;
+    after.position = NO_POSITION;
     return task_store(kernel, &now, &after);
 }

@@ -143,6 +143,7 @@ static Status look_signal(Kernel *kernel, Run *run, const WaitItem *item, Settle
         }
         if (count == 0 && after == 0) { // none at all: remembered, so the next look is free
             run->facts.signal_count = 0;
+            run->facts.has_signal_count = true;
             run->facts.may_have &= ~(uint32_t)MAY_HAVE_SIGNALS;
             run_keep_facts(kernel, run);
         }
@@ -354,9 +355,9 @@ static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved 
 static Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
     ASSERT(set->count > 0);
     *ret_resolved = (Resolved){0};
-    if (run->row.cancel_at_ms > 0) { // [waits-wait-4]
+    if (run_is_cancel_untold(&run->row)) { // [waits-wait-4]
         Delivery delivery = {.item = &set->items[0], .outcome = OUTCOME_CANCELLED};
-        run->row.cancel_at_ms = -run->row.cancel_at_ms;
+        run_mark_cancel_told(&run->row);
         ret_resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
         ret_resolved->count = 1;
         return delivery_log(kernel, run, &delivery, &ret_resolved->rows[0]);
