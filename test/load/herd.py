@@ -16,8 +16,8 @@ Each kind is many runs or tasks that become due, or arrive, all at once:
     overload   starts that come twice as fast as they are worked off, for a bounded time
 
 What is checked: everything ends, and a caller beside it is answered: one that starts a run, reads it
-and asks for the state of the store again and again, all the while. The worst of its answers is
-reported, and must be below --worst seconds if that is given.
+and asks for the state of the store again and again, all the while. The worst of its answers
+and the most memory of the server are reported; the former must be below --worst seconds if that is given.
 """
 import argparse
 import contextlib
@@ -286,6 +286,11 @@ def store_of(kind):
         server.close()
 
 
+def peak_megabytes(process):
+    with open("/proc/%d/status" % process.pid) as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
+
+
 def play(options, *arguments):
     """One herd; answers {what: worst seconds} of the caller beside it."""
     with store_of(options.store) as url:
@@ -300,6 +305,7 @@ def play(options, *arguments):
             due = time.monotonic()
             herd.wait_for_end()
             ended = time.monotonic()
+            memory = peak_megabytes(server.process)
         finally:
             if beside:
                 beside.stop()
@@ -309,8 +315,9 @@ def play(options, *arguments):
                 print("# server: " + line)
             server.close()
     worst = max(beside.worst.values())
-    print("%s %s: %d runs brought in %.1f s and done %.1f s later; beside it %d calls, the worst %.3f s (%s)%s" % (
-        options.store, options.kind, options.runs, due - began, ended - due, beside.count, worst,
+    print("%s %s: %d runs brought in %.1f s and done %.1f s later with at most %.0f MB; beside it %d calls, the worst "
+          "%.3f s (%s)%s" % (
+        options.store, options.kind, options.runs, due - began, ended - due, memory, beside.count, worst,
         ", ".join("%s %.3f" % item for item in sorted(beside.worst.items())),
         ", %d failed: %s" % (len(beside.failures), beside.failures[0]) if beside.failures else ""), flush=True)
     assert not beside.failures, beside.failures[:3]
