@@ -1,100 +1,74 @@
 // ReadRequest: what crosses the one verb that a store has for reading.
 //
-// Callers use the functions of reads.h, which put one together; a store
-// switches over its kind, and decorators pass it on. Nobody else includes this.
+// Callers use the functions of reads.h, which put one together; a store switches over its kind, and
+// decorators pass it on. Nobody else includes this.
+//
+//   [read-request-1] READ_LIST has every question that is asked with one thing: its kind, its name,
+//        the function of reads.h (store_…), what is asked with, and what is answered. The enum,
+//        the members of question and answer, the functions of reads.c, the switch of
+//        reads/store.c with its prototypes, and the names in traces follow from it.
 #pragma once
 #include "store/read_types.h"
 
+#define READ_LIST(READ)                                                                            \
+    READ(RUN_LOAD, run_load, load_run, int64_t, RunLoad)                                           \
+    READ(RUN_LOADS, run_loads, load_runs, RunKeys, RunLoads)                                       \
+    READ(RUNS, runs, list_runs, const RunFilter *, RunPage)                                        \
+    READ(WAITERS, waiters, list_waiters, const WaiterFilter *, RunPage)                            \
+    READ(OWNED, owned, list_owned, const OwnedFilter *, RunPage)                                   \
+    READ(RESULT, result, find_result, RunRef, RunResult)                                           \
+    READ(PAUSE_REASON, pause_reason, find_pause_reason, RunRef, Str)                               \
+    READ(LOG, log, read_log, const LogFilter *, LogPage)                                           \
+    READ(STEP, step, find_step, const StepRef *, LogRow)                                           \
+    READ(STEPS, steps, list_steps, const StepFilter *, LogPage)                                    \
+    READ(STATE, state, find_state, const StateRef *, Str)                                          \
+    READ(STATES, states, list_states, RunRef, StateList)                                           \
+    READ(EVENTS, events, list_events, const EventFilter *, EventPage)                              \
+    READ(SIGNALS, signals, list_signals, const SignalFilter *, EventPage)                          \
+    READ(TOPIC, topic, find_topic, Str, TopicStat)                                                 \
+    READ(TOPICS, topics, list_topics, const NamePageSpec *, TopicPage)                             \
+    READ(DEAD_LETTERS, dead_letters, list_dead_letters, const PageSpec *, DeadLetterPage)          \
+    READ(TASK, task, find_task, Str, TaskRow)                                                      \
+    READ(TASKS, tasks, list_tasks, const TaskFilter *, TaskPage)                                   \
+    READ(CLAIMABLE, claimable, list_claimable, const ClaimableFilter *, TaskPage)                  \
+    READ(QUEUE, queue, find_queue, Str, QueueStat)                                                 \
+    READ(QUEUES, queues, list_queues, const NamePageSpec *, QueuePage)                             \
+    READ(DEFINITION, definition, find_definition, const DefinitionRef *, DefinitionRow)            \
+    READ(DEFINITION_BY_KEY, definition_by_key, definition_by_key, int64_t, DefinitionRow)          \
+    READ(DEFINITIONS, definitions, list_definitions, const DefinitionFilter *, DefinitionPage)     \
+    READ(SCHEDULE, schedule, find_schedule, Str, ScheduleRow)                                      \
+    READ(SCHEDULES, schedules, list_schedules, const PageSpec *, SchedulePage)                     \
+    READ(NODE, node, node_by_key, int64_t, NodeRow)                                                \
+    READ(NODES, nodes, list_nodes, const PageSpec *, NodePage)                                     \
+    READ(TOKENS, tokens, list_tokens, const PageSpec *, TokenPage)
+
+// READ_RUN is asked by id or by key, READ_DUE and READ_STATS with nothing.
+#define READ_KIND(KIND, name, verb, Question, Answer) READ_##KIND,
 typedef enum ReadKind {
     READ_RUN = 1,
-    READ_RUN_LOAD,
-    READ_RUN_LOADS,
-    READ_RUNS,
-    READ_WAITERS,
-    READ_OWNED,
-    READ_RESULT,
-    READ_PAUSE_REASON,
-    READ_LOG,
-    READ_STEP,
-    READ_STEPS,
-    READ_STATE,
-    READ_STATES,
-    READ_EVENTS,
-    READ_SIGNALS,
-    READ_TOPIC,
-    READ_TOPICS,
-    READ_DEAD_LETTERS,
-    READ_TASK,
-    READ_TASKS,
-    READ_CLAIMABLE,
-    READ_QUEUE,
-    READ_QUEUES,
-    READ_DEFINITION,
-    READ_DEFINITION_BY_KEY,
-    READ_DEFINITIONS,
-    READ_SCHEDULE,
-    READ_SCHEDULES,
-    READ_NODE,
-    READ_NODES,
-    READ_TOKENS,
     READ_DUE,
     READ_STATS,
-    READ_KIND_COUNT
+    READ_LIST(READ_KIND) READ_KIND_COUNT
 } ReadKind;
+#undef READ_KIND
 
-// The question: the member is the one of its kind, or one that several kinds
-// share.
+// What a pointer leads to lives as long as the call.
+#define READ_QUESTION(KIND, name, verb, Question, Answer) Question name;
 typedef union ReadQuestion {
-    RunRef run;         // READ_RUN, READ_RESULT, READ_PAUSE_REASON, READ_STATES
-    int64_t key;        // READ_RUN_LOAD, READ_DEFINITION_BY_KEY, READ_NODE
-    Str name;           // READ_TOPIC, READ_TASK (its id), READ_QUEUE, READ_SCHEDULE
-    PageSpec page;      // READ_DEAD_LETTERS, READ_SCHEDULES, READ_NODES, READ_TOKENS
-    NamePageSpec names; // READ_TOPICS, READ_QUEUES
-    RunKeys keys;       // READ_RUN_LOADS
-    RunFilter runs;
-    WaiterFilter waiters;
-    OwnedFilter owned;
-    LogFilter log;
-    StepRef step;
-    StepFilter steps;
-    StateRef state;
-    EventFilter events;
-    SignalFilter signals;
-    TaskFilter tasks;
-    ClaimableFilter claimable;
-    DefinitionRef definition;
-    DefinitionFilter definitions;
+    RunRef run;
+    READ_LIST(READ_QUESTION)
 } ReadQuestion;
+#undef READ_QUESTION
 
-// The answer, in the caller's arena; all zero unless the store has answered OK.
+// In the caller's arena; all zero unless the store has answered OK.
+#define READ_ANSWER(KIND, name, verb, Question, Answer) Answer name;
 typedef union ReadAnswer {
     RunRow run;
-    RunLoad load;
-    RunLoads loads;
-    RunPage runs; // READ_RUNS, READ_WAITERS, READ_OWNED
-    RunResult result;
-    Str text;    // READ_PAUSE_REASON, READ_STATE
-    LogPage log; // READ_LOG, READ_STEPS
-    LogRow step;
-    StateList states;
-    EventPage events; // READ_EVENTS, READ_SIGNALS
-    TopicStat topic;
-    TopicPage topics;
-    DeadLetterPage dead_letters;
-    TaskRow task;
-    TaskPage tasks; // READ_TASKS, READ_CLAIMABLE
-    QueueStat queue;
-    QueuePage queues;
-    DefinitionRow definition; // READ_DEFINITION, READ_DEFINITION_BY_KEY
-    DefinitionPage definitions;
-    ScheduleRow schedule;
-    SchedulePage schedules;
-    NodeRow node;
-    NodePage nodes;
-    TokenPage tokens;
     int64_t due_at_ms;
     StoreStats stats;
+    READ_LIST(READ_ANSWER)
 } ReadAnswer;
+#undef READ_ANSWER
 
 struct ReadRequest {
     ReadKind kind;

@@ -26,41 +26,10 @@ static TraceStore *trace_store(Store *store) {
     return (TraceStore *)store;
 }
 
+#define READ_NAME(KIND, name, verb, Question, Answer) [READ_##KIND] = #name,
 static const char *const read_kind_names[READ_KIND_COUNT] = {
-    [READ_RUN] = "run",
-    [READ_RUN_LOAD] = "run_load",
-    [READ_RUN_LOADS] = "run_loads",
-    [READ_RUNS] = "runs",
-    [READ_WAITERS] = "waiters",
-    [READ_OWNED] = "owned",
-    [READ_RESULT] = "result",
-    [READ_PAUSE_REASON] = "pause_reason",
-    [READ_LOG] = "log",
-    [READ_STEP] = "step",
-    [READ_STEPS] = "steps",
-    [READ_STATE] = "state",
-    [READ_STATES] = "states",
-    [READ_EVENTS] = "events",
-    [READ_SIGNALS] = "signals",
-    [READ_TOPIC] = "topic",
-    [READ_TOPICS] = "topics",
-    [READ_DEAD_LETTERS] = "dead_letters",
-    [READ_TASK] = "task",
-    [READ_TASKS] = "tasks",
-    [READ_CLAIMABLE] = "claimable",
-    [READ_QUEUE] = "queue",
-    [READ_QUEUES] = "queues",
-    [READ_DEFINITION] = "definition",
-    [READ_DEFINITION_BY_KEY] = "definition_by_key",
-    [READ_DEFINITIONS] = "definitions",
-    [READ_SCHEDULE] = "schedule",
-    [READ_SCHEDULES] = "schedules",
-    [READ_NODE] = "node",
-    [READ_NODES] = "nodes",
-    [READ_TOKENS] = "tokens",
-    [READ_DUE] = "due",
-    [READ_STATS] = "stats",
-};
+    [READ_RUN] = "run", [READ_DUE] = "due", [READ_STATS] = "stats", READ_LIST(READ_NAME)};
+#undef READ_NAME
 
 const char *read_kind_name(ReadKind kind) {
     if (kind <= 0 || kind >= READ_KIND_COUNT || read_kind_names[kind] == NULL) return "unknown";
@@ -151,61 +120,50 @@ static Status trace_commit(Store *store, Batch *batch, Diag *diag) {
 static RunRef read_subject(const ReadRequest *request) {
     const ReadQuestion *in = &request->in;
     switch (request->kind) {
-    case READ_RUN:
-    case READ_RESULT:
-    case READ_PAUSE_REASON:
-    case READ_STATES: return in->run;
-    case READ_LOG: return in->log.run;
-    case READ_STEP: return in->step.run;
-    case READ_STEPS: return in->steps.run;
-    case READ_STATE: return in->state.run;
-    case READ_SIGNALS: return in->signals.run;
-    case READ_TASKS: return in->tasks.run;
-    case READ_RUN_LOAD:
-    case READ_DEFINITION_BY_KEY:
-    case READ_NODE: return (RunRef){.key = in->key};
-    case READ_OWNED: return (RunRef){.key = in->owned.node};
-    case READ_TOPIC:
-    case READ_TASK:
-    case READ_QUEUE:
-    case READ_SCHEDULE: return (RunRef){.id = in->name};
-    case READ_WAITERS: return (RunRef){.id = in->waiters.topic};
-    case READ_EVENTS: return (RunRef){.id = in->events.topic};
-    case READ_CLAIMABLE: return (RunRef){.id = in->claimable.queue};
-    case READ_DEFINITION: return (RunRef){.id = in->definition.name};
-    case READ_DEFINITIONS: return (RunRef){.id = in->definitions.name};
-    case READ_RUN_LOADS:
-    case READ_RUNS:
-    case READ_TOPICS:
-    case READ_QUEUES:
-    case READ_DEAD_LETTERS:
-    case READ_SCHEDULES:
-    case READ_NODES:
-    case READ_TOKENS:
-    case READ_DUE:
-    case READ_STATS:
-    case READ_KIND_COUNT: break;
+    case READ_RUN: return in->run;
+    case READ_RESULT: return in->result;
+    case READ_PAUSE_REASON: return in->pause_reason;
+    case READ_STATES: return in->states;
+    case READ_LOG: return in->log->run;
+    case READ_STEP: return in->step->run;
+    case READ_STEPS: return in->steps->run;
+    case READ_STATE: return in->state->run;
+    case READ_SIGNALS: return in->signals->run;
+    case READ_TASKS: return in->tasks->run;
+    case READ_RUN_LOAD: return (RunRef){.key = in->run_load};
+    case READ_DEFINITION_BY_KEY: return (RunRef){.key = in->definition_by_key};
+    case READ_NODE: return (RunRef){.key = in->node};
+    case READ_OWNED: return (RunRef){.key = in->owned->node};
+    case READ_TOPIC: return (RunRef){.id = in->topic};
+    case READ_TASK: return (RunRef){.id = in->task};
+    case READ_QUEUE: return (RunRef){.id = in->queue};
+    case READ_SCHEDULE: return (RunRef){.id = in->schedule};
+    case READ_WAITERS: return (RunRef){.id = in->waiters->topic};
+    case READ_EVENTS: return (RunRef){.id = in->events->topic};
+    case READ_CLAIMABLE: return (RunRef){.id = in->claimable->queue};
+    case READ_DEFINITION: return (RunRef){.id = in->definition->name};
+    case READ_DEFINITIONS: return (RunRef){.id = in->definitions->name};
+    default: return (RunRef){0}; // pages of all there are
     }
-    return (RunRef){0};
 }
 
 static size_t read_row_count(const ReadRequest *request) {
     const ReadAnswer *out = &request->out;
     switch (request->kind) {
-    case READ_RUNS:
-    case READ_WAITERS:
-    case READ_OWNED: return out->runs.count;
-    case READ_RUN_LOAD: return out->load.log_count;
-    case READ_RUN_LOADS: return out->loads.count;
-    case READ_LOG:
-    case READ_STEPS: return out->log.count;
+    case READ_RUN_LOAD: return out->run_load.log_count;
+    case READ_RUN_LOADS: return out->run_loads.count;
+    case READ_RUNS: return out->runs.count;
+    case READ_WAITERS: return out->waiters.count;
+    case READ_OWNED: return out->owned.count;
+    case READ_LOG: return out->log.count;
+    case READ_STEPS: return out->steps.count;
     case READ_STATES: return out->states.count;
-    case READ_EVENTS:
-    case READ_SIGNALS: return out->events.count;
+    case READ_EVENTS: return out->events.count;
+    case READ_SIGNALS: return out->signals.count;
     case READ_TOPICS: return out->topics.count;
     case READ_DEAD_LETTERS: return out->dead_letters.count;
-    case READ_TASKS:
-    case READ_CLAIMABLE: return out->tasks.count;
+    case READ_TASKS: return out->tasks.count;
+    case READ_CLAIMABLE: return out->claimable.count;
     case READ_QUEUES: return out->queues.count;
     case READ_DEFINITIONS: return out->definitions.count;
     case READ_SCHEDULES: return out->schedules.count;

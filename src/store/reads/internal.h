@@ -78,40 +78,13 @@ MUST_CHECK Status keys_collect(Reads *reads, const Scan *scan, size_t max, int64
 MUST_CHECK Status keys_append(Reads *reads, const Scan *scan, size_t max, int64_t *keys,
                               size_t *count);
 MUST_CHECK Status read_run(Reads *reads, RunRef which, RunRow *ret_run);
+MUST_CHECK Status read_stats(Reads *reads, StoreStats *ret_stats);
 // Calls `seen` for each entry with seq > after until it answers false. Entries live in the
 // scratch arena, until the next chunk.
 typedef bool (*LogSeen)(const LogRow *entry, void *context);
 
-// ---- the questions of reads.h ----
-MUST_CHECK Status read_runs(Reads *reads, const RunFilter *filter, RunPage *ret_page);
-MUST_CHECK Status read_waiters(Reads *reads, const WaiterFilter *filter, RunPage *ret_page);
-MUST_CHECK Status read_owned(Reads *reads, const OwnedFilter *filter, RunPage *ret_page);
-MUST_CHECK Status read_run_load(Reads *reads, int64_t key, RunLoad *ret_load);
-MUST_CHECK Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads);
-MUST_CHECK Status read_result(Reads *reads, RunRef which, RunResult *ret_result);
-MUST_CHECK Status read_pause_reason(Reads *reads, RunRef which, Str *ret_reason);
-MUST_CHECK Status read_log(Reads *reads, const LogFilter *filter, LogPage *ret_page);
-MUST_CHECK Status read_step(Reads *reads, const StepRef *step, LogRow *ret_entry);
-MUST_CHECK Status read_steps(Reads *reads, const StepFilter *filter, LogPage *ret_page);
-MUST_CHECK Status read_state(Reads *reads, const StateRef *state, Str *ret_value);
-MUST_CHECK Status read_states(Reads *reads, RunRef which, StateList *ret_list);
-MUST_CHECK Status read_events(Reads *reads, const EventFilter *filter, EventPage *ret_page);
-MUST_CHECK Status read_signals(Reads *reads, const SignalFilter *filter, EventPage *ret_page);
-MUST_CHECK Status read_topic(Reads *reads, Str name, TopicStat *ret_topic);
-MUST_CHECK Status read_topics(Reads *reads, const NamePageSpec *spec, TopicPage *ret_page);
-MUST_CHECK Status read_dead_letters(Reads *reads, const PageSpec *spec, DeadLetterPage *ret_page);
-MUST_CHECK Status read_task(Reads *reads, Str id, TaskRow *ret_task);
-MUST_CHECK Status read_tasks(Reads *reads, const TaskFilter *filter, TaskPage *ret_page);
-MUST_CHECK Status read_claimable(Reads *reads, const ClaimableFilter *filter, TaskPage *ret_page);
-MUST_CHECK Status read_queue(Reads *reads, Str name, QueueStat *ret_queue);
-MUST_CHECK Status read_queues(Reads *reads, const NamePageSpec *spec, QueuePage *ret_page);
-MUST_CHECK Status read_definition(Reads *reads, const DefinitionRef *which, DefinitionRow *ret_row);
-MUST_CHECK Status read_definition_by_key(Reads *reads, int64_t key, DefinitionRow *ret_row);
-MUST_CHECK Status read_definitions(Reads *reads, const DefinitionFilter *filter,
-                                   DefinitionPage *ret_page);
-MUST_CHECK Status read_schedule(Reads *reads, Str name, ScheduleRow *ret_schedule);
-MUST_CHECK Status read_schedules(Reads *reads, const PageSpec *spec, SchedulePage *ret_page);
-MUST_CHECK Status read_node(Reads *reads, int64_t key, NodeRow *ret_node);
-MUST_CHECK Status read_nodes(Reads *reads, const PageSpec *spec, NodePage *ret_page);
-MUST_CHECK Status read_tokens(Reads *reads, const PageSpec *spec, TokenPage *ret_page);
-MUST_CHECK Status read_stats(Reads *reads, StoreStats *ret_stats);
+// ---- the questions of reads.h: read_runs and so on, as READ_LIST has them ----
+#define READ_PROTOTYPE(KIND, name, verb, Question, Answer)                                         \
+    MUST_CHECK Status read_##name(Reads *reads, Question asked, Answer *ret_answer);
+READ_LIST(READ_PROTOTYPE)
+#undef READ_PROTOTYPE

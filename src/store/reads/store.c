@@ -16,37 +16,11 @@ static Status answer(Reads *reads, ReadRequest *request) {
     const ReadQuestion *in = &request->in;
     ReadAnswer *out = &request->out;
     switch (request->kind) {
+#define READ_CASE(KIND, name, verb, Question, Answer)                                              \
+    case READ_##KIND: return read_##name(reads, in->name, &out->name);
+        READ_LIST(READ_CASE)
+#undef READ_CASE
     case READ_RUN: return read_run(reads, in->run, &out->run);
-    case READ_RUN_LOAD: return read_run_load(reads, in->key, &out->load);
-    case READ_RUN_LOADS: return read_run_loads(reads, in->keys, &out->loads);
-    case READ_RUNS: return read_runs(reads, &in->runs, &out->runs);
-    case READ_WAITERS: return read_waiters(reads, &in->waiters, &out->runs);
-    case READ_OWNED: return read_owned(reads, &in->owned, &out->runs);
-    case READ_RESULT: return read_result(reads, in->run, &out->result);
-    case READ_PAUSE_REASON: return read_pause_reason(reads, in->run, &out->text);
-    case READ_LOG: return read_log(reads, &in->log, &out->log);
-    case READ_STEP: return read_step(reads, &in->step, &out->step);
-    case READ_STEPS: return read_steps(reads, &in->steps, &out->log);
-    case READ_STATE: return read_state(reads, &in->state, &out->text);
-    case READ_STATES: return read_states(reads, in->run, &out->states);
-    case READ_EVENTS: return read_events(reads, &in->events, &out->events);
-    case READ_SIGNALS: return read_signals(reads, &in->signals, &out->events);
-    case READ_TOPIC: return read_topic(reads, in->name, &out->topic);
-    case READ_TOPICS: return read_topics(reads, &in->names, &out->topics);
-    case READ_DEAD_LETTERS: return read_dead_letters(reads, &in->page, &out->dead_letters);
-    case READ_TASK: return read_task(reads, in->name, &out->task);
-    case READ_TASKS: return read_tasks(reads, &in->tasks, &out->tasks);
-    case READ_CLAIMABLE: return read_claimable(reads, &in->claimable, &out->tasks);
-    case READ_QUEUE: return read_queue(reads, in->name, &out->queue);
-    case READ_QUEUES: return read_queues(reads, &in->names, &out->queues);
-    case READ_DEFINITION: return read_definition(reads, &in->definition, &out->definition);
-    case READ_DEFINITION_BY_KEY: return read_definition_by_key(reads, in->key, &out->definition);
-    case READ_DEFINITIONS: return read_definitions(reads, &in->definitions, &out->definitions);
-    case READ_SCHEDULE: return read_schedule(reads, in->name, &out->schedule);
-    case READ_SCHEDULES: return read_schedules(reads, &in->page, &out->schedules);
-    case READ_NODE: return read_node(reads, in->key, &out->node);
-    case READ_NODES: return read_nodes(reads, &in->page, &out->nodes);
-    case READ_TOKENS: return read_tokens(reads, &in->page, &out->tokens);
     case READ_DUE: return read_due(reads, &out->due_at_ms);
     case READ_STATS: return read_stats(reads, &out->stats);
     case READ_KIND_COUNT: break;
