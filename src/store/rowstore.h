@@ -53,6 +53,11 @@ typedef struct Scan {
     int64_t limit; // > 0
 } Scan;
 
+// At most `limit` rows whose first column of the index is as in the row `match`.
+static inline Scan scan_of(TableNumber table, int index, const void *match, int64_t limit) {
+    return (Scan){.table = table, .index = index, .match = match, .match_count = 1, .limit = limit};
+}
+
 typedef struct NodeHeartbeat {
     int64_t node; // key
     int64_t until_ms;

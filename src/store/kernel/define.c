@@ -15,11 +15,8 @@
 static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow *ret_row) {
     DefinitionRow wanted = {.name = name, .version = version}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_DEFINITIONS,
-                 .index = DEFINITIONS_BY_VERSION,
-                 .match = &wanted,
-                 .match_count = 2,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_DEFINITIONS, DEFINITIONS_BY_VERSION, &wanted, 1);
+    scan.match_count = 2;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
     *ret_row = rows[0];
@@ -28,37 +25,26 @@ static Status version_find(Kernel *kernel, Str name, Str version, DefinitionRow 
 
 static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [define-2]
     uint64_t bit = column_bit(TABLE_DEFINITIONS, offsetof(DefinitionRow, is_current));
-    int64_t after = 0;
-    for (;;) {
+    DefinitionRow wanted = {.name = name}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_DEFINITIONS, DEFINITIONS_BY_NAME, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        DefinitionRow wanted = {.name = name}, *rows = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_DEFINITIONS,
-                     .index = DEFINITIONS_BY_NAME,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (!rows[i].is_current || rows[i].key == current) continue;
             rows[i].is_current = 0;
             TRY(kernel_update_columns(kernel, TABLE_DEFINITIONS, &rows[i], bit));
         }
         arena_rewind(&kernel->scratch, mark);
-        if (count < PAGE_ROWS) return OK;
     }
+    return OK;
 }
 
 static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [define-4]
     DefinitionRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_DEFINITIONS,
-                 .index = DEFINITIONS_BY_NAME,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_DEFINITIONS, DEFINITIONS_BY_NAME, &wanted, 1);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0 || rows[0].kind == kind) return OK;
     return kernel_refuse(kernel, ERR_CONFLICT, "WORKFLOW_KIND",

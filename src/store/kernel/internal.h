@@ -87,6 +87,10 @@ MUST_CHECK Status kernel_update_columns(Kernel *kernel, TableNumber table, const
                                         uint64_t changes);
 MUST_CHECK Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row);
 MUST_CHECK Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret_count);
+// The same for rows whose key is one number, a page at a time: the scan goes on behind what was
+// found, and its limit is 0 once there is no more.
+//   while (scan.limit > 0) { TRY(kernel_scan_on(kernel, &scan, &rows, &count)); … }
+MUST_CHECK Status kernel_scan_on(Kernel *kernel, Scan *scan, void *ret_rows, size_t *ret_count);
 // Notes a failure that the rows themselves show (a wait set that cannot be read …).
 Status kernel_fail(Kernel *kernel, Status status, const char *code, const char *message);
 // Refuses the present operation.

@@ -79,12 +79,8 @@ static Status waiters_drop(Kernel *kernel, const Run *run) {
 static Status reason_note(Kernel *kernel, Run *run, Str message) {
     LogRow wanted = {.run = run->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_LOG,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .is_descending = true,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, 1);
+    scan.is_descending = true;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return OK; // the log is what is missing
     Str reason = json_error(&kernel->scratch, STR("DamagedError"), STR("STORE_CORRUPT"), message);

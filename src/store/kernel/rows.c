@@ -83,6 +83,16 @@ Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret
     return status == OK ? OK : note_failure(kernel, status);
 }
 
+Status kernel_scan_on(Kernel *kernel, Scan *scan, void *ret_rows, size_t *ret_count) {
+    const Table *table = &tables[scan->table];
+    ASSERT(table->key_count == 1 && table->columns[0].type == COLUMN_I64);
+    TRY(kernel_scan(kernel, scan, ret_rows, ret_count));
+    const char *rows = *(char *const *)ret_rows;
+    if ((int64_t)*ret_count < scan->limit) scan->limit = 0;
+    else scan->after_key = row_i64(rows + (*ret_count - 1) * table->row_size, &table->columns[0]);
+    return OK;
+}
+
 int64_t kernel_next_key(Kernel *kernel) { return ++kernel->counters[COUNTER_NEXT_KEY]; }
 
 void kernel_count(Kernel *kernel, int64_t counter, int64_t delta) {

@@ -49,11 +49,7 @@ Status apply_remove_token(Kernel *kernel, Op *op) {
     TokenRow wanted = {.id = op->in.remove_token.id}, *rows = NULL;
     size_t count = 0;
     TRY(kernel_check_name(kernel, "the token's id", wanted.id, LIMIT_KEY_SIZE));
-    Scan scan = {.table = TABLE_TOKENS,
-                 .index = TOKENS_BY_ID,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_TOKENS, TOKENS_BY_ID, &wanted, 1);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0)
         return kernel_refuse(kernel, ERR_NOT_FOUND, "TOKEN_NOT_FOUND", "there is no token \"%.*s\"",

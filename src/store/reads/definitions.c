@@ -29,11 +29,8 @@ static Status definition_walk(Reads *reads, const DefinitionFilter *filter, RowW
 static Status definition_of_version(Reads *reads, const DefinitionRef *which,
                                     DefinitionPage *ret_found) {
     DefinitionRow wanted = {.name = which->name, .version = which->version};
-    Scan scan = {.table = TABLE_DEFINITIONS,
-                 .index = DEFINITIONS_BY_VERSION,
-                 .match = &wanted,
-                 .match_count = 2,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_DEFINITIONS, DEFINITIONS_BY_VERSION, &wanted, 1);
+    scan.match_count = 2;
     return rows_scan(reads->rows, &scan, reads->arena, &ret_found->rows, &ret_found->count);
 }
 

@@ -35,11 +35,7 @@ static Status topic_is_full(Reads *reads, const TopicRow *topic, bool *ret_is_fu
     if (!*ret_is_full || topic->consume == CONSUME_ONE) return OK;
     EventRow match = {.run = event_taken_mark(topic->name)}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_EVENTS,
-                 .index = EVENTS_BY_RUN,
-                 .match = &match,
-                 .match_count = 1,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_EVENTS, EVENTS_BY_RUN, &match, 1);
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     *ret_is_full = count == 0;
     return OK;

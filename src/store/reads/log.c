@@ -474,14 +474,10 @@ static Status find_pause(Reads *reads, int64_t run, LogRow *ret_entry) {
     size_t count = 1;
     for (int64_t before = INT64_MAX, looks = 0; count > 0 && looks < LIMIT_READ_LOOKS;) {
         LogRow wanted = {.run = run}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_max = true,
-                     .max = before,
-                     .is_descending = true,
-                     .limit = limit};
+        Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, limit);
+        scan.has_max = true;
+        scan.max = before;
+        scan.is_descending = true;
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         for (size_t i = 0; i < count; i++) {

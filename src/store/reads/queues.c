@@ -15,13 +15,9 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [reads-queues-4]
     for (int64_t rank = 1;;) {
         TaskRow wanted = {.queue = stat->row.name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_QUEUE,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = rank,
-                     .limit = 1};
+        Scan scan = scan_of(TABLE_TASKS, TASKS_BY_QUEUE, &wanted, 1);
+        scan.has_min = true;
+        scan.min = rank;
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         if (count == 0) return OK;
@@ -33,13 +29,9 @@ static Status oldest_find(Reads *reads, QueueStat *stat) { // [reads-queues-4]
 // Those of one priority stand in the order in which they came, so what nobody takes comes first.
 Status read_claimable(Reads *reads, const ClaimableFilter *filter, TaskPage *ret_page) {
     TaskRow wanted = {.queue = filter->queue};
-    Scan scan = {.table = TABLE_TASKS,
-                 .index = TASKS_BY_QUEUE,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .has_min = true,
-                 .min = 1,
-                 .limit = filter->limit};
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_QUEUE, &wanted, filter->limit);
+    scan.has_min = true;
+    scan.min = 1;
     return rows_scan(reads->rows, &scan, reads->arena, &ret_page->rows, &ret_page->count);
 }
 

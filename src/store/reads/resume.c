@@ -39,8 +39,7 @@ Status resume_find(Reads *reads, Str id, TaskRow *ret_task) {
     Str run_id = {id.data + RESUME_PREFIX.len, id.len - RESUME_PREFIX.len};
     RunRow wanted = {.id = run_id}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {
-        .table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_ID, &wanted, 1);
     TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
     if (count == 0 || !run_is_ready(&rows[0])) return ERR_NOT_FOUND;
     resume_describe(reads, &rows[0], ret_task);
@@ -145,13 +144,9 @@ static Status ready_oldest(Reads *reads, int64_t number, QueueStat *stat) {
     for (int64_t rank = 1;;) { // the oldest run of each priority
         RunRow wanted = {.owner = number}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_OWNER,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = rank,
-                     .limit = 1};
+        Scan scan = scan_of(TABLE_RUNS, RUNS_BY_OWNER, &wanted, 1);
+        scan.has_min = true;
+        scan.min = rank;
         arena_reset(&reads->scratch);
         TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
         if (count == 0) return OK;

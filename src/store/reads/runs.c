@@ -20,11 +20,7 @@ Status read_run(Reads *reads, RunRef which, RunRow *ret_run) {
     } else {
         RunRow wanted = {.id = which.id}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_ID,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .limit = 1};
+        Scan scan = scan_of(TABLE_RUNS, RUNS_BY_ID, &wanted, 1);
         status = rows_scan(reads->rows, &scan, reads->arena, &rows, &count);
         if (status == OK && count == 0) status = ERR_NOT_FOUND;
         if (status == OK) *ret_run = rows[0];
@@ -138,14 +134,10 @@ typedef Status (*KeySource)(Reads *reads, const RunFilter *filter, int64_t below
 static Status tagged_page(Reads *reads, const RunFilter *filter, int64_t below, Arena *arena,
                           KeyPage *ret_page) {
     TagRow wanted = {.tag = filter->tag}, *rows = NULL;
-    Scan scan = {.table = TABLE_TAGS,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .has_max = below != 0,
-                 .max = below - 1,
-                 .is_descending = true,
-                 .limit = LIMIT_READ_CHUNK};
+    Scan scan = scan_of(TABLE_TAGS, SCAN_PRIMARY, &wanted, LIMIT_READ_CHUNK);
+    scan.has_max = below != 0;
+    scan.max = below - 1;
+    scan.is_descending = true;
     TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
     for (size_t i = 0; i < ret_page->count; i++) {
         ret_page->last = ret_page->keys[i] = rows[i].run;
@@ -157,14 +149,11 @@ static Status state_page(Reads *reads, const RunFilter *filter, int64_t below, A
                          KeyPage *ret_page) {
     StateRow wanted = {.name = filter->state_key, .digest = state_digest(filter->state_value)};
     StateRow *rows = NULL;
-    Scan scan = {.table = TABLE_STATES,
-                 .index = STATES_BY_VALUE,
-                 .match = &wanted,
-                 .match_count = 2,
-                 .has_max = below != 0,
-                 .max = below - 1,
-                 .is_descending = true,
-                 .limit = LIMIT_READ_CHUNK};
+    Scan scan = scan_of(TABLE_STATES, STATES_BY_VALUE, &wanted, LIMIT_READ_CHUNK);
+    scan.match_count = 2;
+    scan.has_max = below != 0;
+    scan.max = below - 1;
+    scan.is_descending = true;
     TRY(rows_scan(reads->rows, &scan, arena, &rows, &ret_page->count));
     for (size_t i = 0; i < ret_page->count; i++) {
         bool is_same = str_equal(rows[i].value, filter->state_value); // not just its digest

@@ -8,11 +8,7 @@
 Status read_schedule(Reads *reads, Str name, ScheduleRow *ret_schedule) {
     ScheduleRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SCHEDULES,
-                 .index = SCHEDULES_BY_NAME,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_SCHEDULES, SCHEDULES_BY_NAME, &wanted, 1);
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
         return diag_set(reads->diag, ERR_NOT_FOUND, "SCHEDULE_NOT_FOUND",

@@ -25,10 +25,6 @@ Status read_states(Reads *reads, RunRef which, StateList *ret_list) {
     RunRow run;
     TRY(read_run(reads, which, &run));
     StateRow wanted = {.run = run.key};
-    Scan scan = {.table = TABLE_STATES,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = LIMIT_LIST_PAGE};
+    Scan scan = scan_of(TABLE_STATES, SCAN_PRIMARY, &wanted, LIMIT_LIST_PAGE);
     return rows_scan(reads->rows, &scan, reads->arena, &ret_list->rows, &ret_list->count);
 }

@@ -9,8 +9,7 @@
 Status read_task(Reads *reads, Str id, TaskRow *ret_task) {
     TaskRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {
-        .table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_ID, &wanted, 1);
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
         Status status = resume_find(reads, id, ret_task);

@@ -22,11 +22,7 @@ static void call_begin(RedisLink *link, const Heartbeat *heartbeat) {
     redis_call_add(link, (Str){words, (size_t)len});
     redis_call_add_i64(link, heartbeat->until_ms - HEARTBEAT_KEEP_MS);
     NodeRow wanted = {.key = heartbeat->node};
-    Scan scan = {.table = TABLE_NODES,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_NODES, SCAN_PRIMARY, &wanted, 1);
     redis_call_add_scan(link, &scan);
 }
 

@@ -132,11 +132,8 @@ static Status reader_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
 
 static Status reader_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
                          void *ret_row) {
-    Scan scan = {.table = table,
-                 .index = SCAN_PRIMARY,
-                 .match = key_row,
-                 .match_count = tables[table].key_count,
-                 .limit = 1};
+    Scan scan = scan_of(table, SCAN_PRIMARY, key_row, 1);
+    scan.match_count = tables[table].key_count;
     char *found = NULL;
     size_t count = 0;
     TRY(reader_scan(rows, &scan, arena, &found, &count));

@@ -21,13 +21,9 @@ static Status log_check(Verify *verify, const RunRow *run) {
     for (int64_t after = 0;;) {
         LogRow wanted = {.run = run->key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_LOG,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = after + 1,
-                     .limit = VERIFY_CHUNK};
+        Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, VERIFY_CHUNK);
+        scan.has_min = true;
+        scan.min = after + 1;
         arena_reset(&verify->page);
         TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -52,13 +48,9 @@ static Status snapshots_check(Verify *verify, const RunRow *run) { // [snapshot-
     for (;;) {
         SnapshotRow wanted = {.run = run->key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_SNAPSHOTS,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = last.number + 1,
-                     .limit = 1};
+        Scan scan = scan_of(TABLE_SNAPSHOTS, SCAN_PRIMARY, &wanted, 1);
+        scan.has_min = true;
+        scan.min = last.number + 1;
         arena_reset(&verify->page);
         TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
         if (count == 0) return OK;
@@ -77,11 +69,7 @@ static Status snapshots_check(Verify *verify, const RunRow *run) { // [snapshot-
 static Status states_check(Verify *verify, const RunRow *run) { // [states-3]
     StateRow wanted = {.run = run->key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_STATES,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = VERIFY_NAMES_MAX};
+    Scan scan = scan_of(TABLE_STATES, SCAN_PRIMARY, &wanted, VERIFY_NAMES_MAX);
     arena_reset(&verify->page);
     TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
     for (size_t i = 0; i < count; i++) {

@@ -44,14 +44,11 @@ static Status key_walk(Verify *verify, const TaskKeyRow *key, KeyWalk *walk) {
     for (;;) {
         TaskRow wanted = {.queue = key->queue, .concurrency_key = key->name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_KEY,
-                     .match = &wanted,
-                     .match_count = 2,
-                     .has_min = true,
-                     .min = rank,
-                     .after_key = after,
-                     .limit = VERIFY_CHUNK};
+        Scan scan = scan_of(TABLE_TASKS, TASKS_BY_KEY, &wanted, VERIFY_CHUNK);
+        scan.match_count = 2;
+        scan.has_min = true;
+        scan.min = rank;
+        scan.after_key = after;
         arena_reset(&verify->scratch);
         TRY(rows_scan(verify->rows, &scan, &verify->scratch, &rows, &count));
         for (size_t i = 0; i < count; i++) {

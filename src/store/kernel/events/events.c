@@ -63,12 +63,8 @@ static Status waiters_serve(Kernel *kernel, const EventRow *event, int64_t max,
     for (int64_t limit = max == 1 ? 8 : PAGE_ROWS;; limit = PAGE_ROWS) {
         WaiterRow wanted = {.topic = event->topic}, *waiters = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_WAITERS,
-                     .index = WAITERS_BY_TOPIC,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = limit};
+        Scan scan = scan_of(TABLE_WAITERS, WAITERS_BY_TOPIC, &wanted, limit);
+        scan.after_key = after;
         TRY(kernel_scan(kernel, &scan, &waiters, &count));
         for (size_t i = 0; i < count; i++) {
             bool is_served;
@@ -128,11 +124,8 @@ static Status room_find(Kernel *kernel, const TopicRow *topic, int64_t cap, Room
     if (ret_room->is_there || topic->consume == CONSUME_ONE) return OK;
     EventRow wanted = {.run = event_taken_mark(topic->name)}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_EVENTS,
-                 .index = EVENTS_BY_RUN,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = excess < ROOM_ROWS_MAX ? excess : ROOM_ROWS_MAX};
+    Scan scan = scan_of(TABLE_EVENTS, EVENTS_BY_RUN, &wanted,
+                        excess < ROOM_ROWS_MAX ? excess : ROOM_ROWS_MAX);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     ret_room->is_there = (int64_t)count == scan.limit; // a lowered cap takes several events
     ret_room->taken = rows;
@@ -211,11 +204,7 @@ static Status signal_count(Kernel *kernel, Run *run, int64_t *ret_count) {
         EventRow wanted = {.run = run->row.key}, *rows = NULL;
         size_t count = 0;
         ArenaMark mark = arena_mark(&kernel->scratch);
-        Scan scan = {.table = TABLE_EVENTS,
-                     .index = EVENTS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .limit = LIMIT_SIGNALS_PER_RUN};
+        Scan scan = scan_of(TABLE_EVENTS, EVENTS_BY_RUN, &wanted, LIMIT_SIGNALS_PER_RUN);
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         arena_rewind(&kernel->scratch, mark);
         facts->signal_count = (int64_t)count;
@@ -370,12 +359,9 @@ static Status pending_remove_all(Kernel *kernel, Run *run, const EventRemoval *r
     for (uint32_t seen = 0; seen < LIMIT_REMOVED_EVENTS; seen += REMOVE_PAGE_ROWS) {
         EventRow *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS,
-                     .index = run ? EVENTS_BY_RUN : EVENTS_BY_TOPIC,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = REMOVE_PAGE_ROWS};
+        Scan scan =
+            scan_of(TABLE_EVENTS, run ? EVENTS_BY_RUN : EVENTS_BY_TOPIC, &wanted, REMOVE_PAGE_ROWS);
+        scan.after_key = after;
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count && rows[i].key <= newest; i++) {

@@ -37,11 +37,7 @@ static Status nodes_all(Kernel *kernel, NodeRow **ret_nodes, size_t *ret_count) 
 static Status owned_page(Kernel *kernel, int64_t owner, int64_t limit, RunRow **ret_rows,
                          size_t *ret_count) {
     RunRow wanted = {.owner = owner};
-    Scan scan = {.table = TABLE_RUNS,
-                 .index = RUNS_BY_OWNER,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = limit};
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_OWNER, &wanted, limit);
     return kernel_scan(kernel, &scan, ret_rows, ret_count);
 }
 

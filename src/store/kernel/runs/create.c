@@ -93,27 +93,20 @@ Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
 
 // The current definition of a workflow. ERR_NOT_FOUND: there is none.
 static Status definition_find(Kernel *kernel, Str workflow, DefinitionRow *ret_definition) {
-    int64_t after = 0;
-    for (;;) {
-        DefinitionRow wanted = {.name = workflow}, *rows = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_DEFINITIONS,
-                     .index = DEFINITIONS_BY_NAME,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
+    DefinitionRow wanted = {.name = workflow}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_DEFINITIONS, DEFINITIONS_BY_NAME, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (!rows[i].is_current) continue;
             *ret_definition = rows[i];
             return OK;
         }
         arena_rewind(&kernel->scratch, mark);
-        if (count < PAGE_ROWS) return ERR_NOT_FOUND;
     }
+    return ERR_NOT_FOUND;
 }
 
 // What the definition says about a run that is asked for.

@@ -72,11 +72,7 @@ static Status leftovers_settle(Kernel *kernel, Run *run) {
     for (;;) {
         EventRow wanted = {.run = run->row.key}, *signals = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS,
-                     .index = EVENTS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_EVENTS, EVENTS_BY_RUN, &wanted, PAGE_ROWS);
         TRY(kernel_scan(kernel, &scan, &signals, &count));
         for (size_t i = 0; i < count; i++) TRY(leftover_settle(kernel, run, &signals[i]));
         if (count < PAGE_ROWS) break;
@@ -90,19 +86,12 @@ static Status leftovers_settle(Kernel *kernel, Run *run) {
 
 Status children_cancel(Kernel *kernel, Run *run) {
     if (!(run->facts.may_have & MAY_HAVE_CHILDREN)) return OK;
-    int64_t after = 0;
-    for (;;) {
-        RunRow wanted = {.parent = run->row.key}, *children = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_PARENT,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &children, &count));
+    RunRow wanted = {.parent = run->row.key}, *children = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_PARENT, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
+        TRY(kernel_scan_on(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
-            after = children[i].key;
             if (children[i].close_policy != CLOSE_CANCEL) continue;
             if (run_state_is_terminal(children[i].state)) continue;
             Run child;
@@ -111,8 +100,8 @@ Status children_cancel(Kernel *kernel, Run *run) {
             TRY(run_cancel(kernel, &child, STR("\"the parent run ended\""), SETTLE_GRACE_MS,
                            &is_changed));
         }
-        if (count < PAGE_ROWS) return OK;
     }
+    return OK;
 }
 
 static Status cursors_remove(Kernel *kernel, Run *run, int64_t *ret_count) {
@@ -121,11 +110,7 @@ static Status cursors_remove(Kernel *kernel, Run *run, int64_t *ret_count) {
     for (;;) {
         CursorRow wanted = {.run = run->row.key}, *cursors = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_CURSORS,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_CURSORS, SCAN_PRIMARY, &wanted, PAGE_ROWS);
         TRY(kernel_scan(kernel, &scan, &cursors, &count));
         for (size_t i = 0; i < count; i++) TRY(kernel_remove(kernel, TABLE_CURSORS, &cursors[i]));
         *ret_count += (int64_t)count;
@@ -144,14 +129,10 @@ static Status cleanup_find(Kernel *kernel, const Run *run, int64_t *ret_position
     *ret_position = INT64_MAX;
     for (int64_t before = INT64_MAX; count == PAGE_ROWS;) {
         LogRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_max = true,
-                     .max = before,
-                     .is_descending = true,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, PAGE_ROWS);
+        scan.has_max = true;
+        scan.max = before;
+        scan.is_descending = true;
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
@@ -251,11 +232,7 @@ static Status children_orphan(Kernel *kernel, Run *run) {
     for (;;) {
         RunRow wanted = {.parent = run->row.key}, *children = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_PARENT,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_RUNS, RUNS_BY_PARENT, &wanted, PAGE_ROWS);
         TRY(kernel_scan(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
             Run child;

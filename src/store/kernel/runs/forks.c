@@ -43,15 +43,11 @@ static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotR
     size_t count = PAGE_ROWS;
     for (int64_t after = from->row.input_seq; count == PAGE_ROWS;) {
         LogRow wanted = {.run = from->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_LOG,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = after + 1,
-                     .has_max = true,
-                     .max = point->start_seq,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, PAGE_ROWS);
+        scan.has_min = true;
+        scan.min = after + 1;
+        scan.has_max = true;
+        scan.max = point->start_seq;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             LogRow *row = &rows[i];
@@ -118,19 +114,13 @@ static Status task_fork(Kernel *kernel, const TaskRow *task, Run *to) { // [fork
 }
 
 static Status tasks_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
-        TaskRow wanted = {.run = from->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .is_descending = true,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+    TaskRow wanted = {.run = from->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_RUN, &wanted, PAGE_ROWS);
+    scan.is_descending = true;
+    while (scan.limit > 0) {
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (!open_take(open, rows[i].position, rows[i].created_at_ms)) continue;
             TRY(task_refresh(kernel, &rows[i]));
             TRY(task_fork(kernel, &rows[i], to));
@@ -161,19 +151,13 @@ static Status child_fork(Kernel *kernel, const RunRow *child, Run *to) { // [for
 }
 
 static Status children_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
-        RunRow wanted = {.parent = from->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_PARENT,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .is_descending = true,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+    RunRow wanted = {.parent = from->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_PARENT, &wanted, PAGE_ROWS);
+    scan.is_descending = true;
+    while (scan.limit > 0) {
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (!open_take(open, rows[i].parent_position, rows[i].created_at_ms)) continue;
             bool has_outcome = rows[i].state == RUN_COMPLETED || rows[i].state == RUN_FAILED;
             if (!has_outcome) TRY(child_fork(kernel, &rows[i], to));
@@ -198,19 +182,13 @@ Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point) {
 // ---- whose is it? ----
 
 Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item) { // [forks-3]
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
+    TaskRow wanted = {.run = run->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_RUN, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        TaskRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (rows[i].position == item->position) item->target = rows[i].key;
         }
         arena_rewind(&kernel->scratch, mark);
@@ -219,19 +197,13 @@ Status fork_find_task(Kernel *kernel, const Run *run, WaitItem *item) { // [fork
 }
 
 Status fork_find_child(Kernel *kernel, const Run *run, WaitItem *item) { // [forks-3]
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
+    RunRow wanted = {.parent = run->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_PARENT, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        RunRow wanted = {.parent = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_PARENT,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (rows[i].parent_position == item->position) item->target = rows[i].key;
         }
         arena_rewind(&kernel->scratch, mark);

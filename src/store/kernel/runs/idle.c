@@ -44,12 +44,8 @@ static Status has_open_task(Kernel *kernel, Run *run, bool *ret_is_it) {
     while (count == OPEN_PAGE && !*ret_is_it) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TaskRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = run->facts.tasks_ended_key,
-                     .limit = OPEN_PAGE};
+        Scan scan = scan_of(TABLE_TASKS, TASKS_BY_RUN, &wanted, OPEN_PAGE);
+        scan.after_key = run->facts.tasks_ended_key;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         *ret_is_it = pass_ended(run, rows, count);
         arena_rewind(&kernel->scratch, mark);

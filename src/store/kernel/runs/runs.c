@@ -82,8 +82,7 @@ Status run_load_id(Kernel *kernel, Str id, Run *ret_run) {
     if (str_is_null(id)) return ERR_NOT_FOUND;
     RunRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {
-        .table = TABLE_RUNS, .index = RUNS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_ID, &wanted, 1);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
     return run_adopt(kernel, &rows[0], ret_run);
@@ -126,12 +125,8 @@ Status run_last_seq(Kernel *kernel, Run *run) {
     if (run->facts.last_seq > 0) return OK;
     LogRow wanted = {.run = run->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_LOG,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .is_descending = true,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, 1);
+    scan.is_descending = true;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) {
         run_blame(kernel, run);
@@ -159,13 +154,9 @@ Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data) {
 
 Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows, size_t *ret_count) {
     LogRow wanted = {.run = run};
-    Scan scan = {.table = TABLE_LOG,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .has_min = true,
-                 .min = *after + 1,
-                 .limit = PAGE_ROWS};
+    Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, PAGE_ROWS);
+    scan.has_min = true;
+    scan.min = *after + 1;
     TRY(kernel_scan(kernel, &scan, ret_rows, ret_count));
     if (*ret_count > 0) *after = (*ret_rows)[*ret_count - 1].seq;
     return OK;

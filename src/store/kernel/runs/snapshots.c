@@ -35,12 +35,8 @@ static Status next_number(Kernel *kernel, Run *run) {
     if (!(run->facts.may_have & MAY_HAVE_SNAPSHOTS)) return OK;
     SnapshotRow wanted = {.run = run->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SNAPSHOTS,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .is_descending = true,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_SNAPSHOTS, SCAN_PRIMARY, &wanted, 1);
+    scan.is_descending = true;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count > 0) run->facts.next_kept = rows[0].number + 1;
     return OK;
@@ -104,13 +100,9 @@ Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number) {
     for (size_t count = PAGE_ROWS; count == PAGE_ROWS;) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         SnapshotRow wanted = {.run = run->row.key}, *rows = NULL;
-        Scan scan = {.table = TABLE_SNAPSHOTS,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = from_number,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_SNAPSHOTS, SCAN_PRIMARY, &wanted, PAGE_ROWS);
+        scan.has_min = true;
+        scan.min = from_number;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             TRY(kernel_remove(kernel, TABLE_SNAPSHOTS, &rows[i]));
@@ -156,13 +148,9 @@ static Status kept_find(Kernel *kernel, const RunRow *run, FlowPoint *point) {
     for (int64_t after = 0;;) {
         SnapshotRow wanted = {.run = run->key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_SNAPSHOTS,
-                     .index = SCAN_PRIMARY,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .has_min = true,
-                     .min = after + 1,
-                     .limit = 1};
+        Scan scan = scan_of(TABLE_SNAPSHOTS, SCAN_PRIMARY, &wanted, 1);
+        scan.has_min = true;
+        scan.min = after + 1;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         if (count == 0) return ERR_NOT_FOUND;
         after = rows[0].number;
@@ -218,18 +206,12 @@ static Status log_drop(Kernel *kernel, const Run *run, int64_t after_seq, int64_
 
 static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_position) {
     if (!(run->facts.may_have & MAY_HAVE_CHILDREN)) return OK;
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
-        RunRow wanted = {.parent = run->row.key}, *children = NULL;
-        Scan scan = {.table = TABLE_RUNS,
-                     .index = RUNS_BY_PARENT,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &children, &count));
+    RunRow wanted = {.parent = run->row.key}, *children = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_PARENT, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
+        TRY(kernel_scan_on(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
-            after = children[i].key;
             if (children[i].parent_position < from_position) continue;
             Run child;
             bool is_changed;

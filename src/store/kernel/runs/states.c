@@ -58,11 +58,7 @@ Status state_set(Kernel *kernel, Run *run, const StateSpec *spec) {
 
 static Status states_scan(Kernel *kernel, const Run *run, StateRow **ret_rows, size_t *ret_count) {
     StateRow wanted = {.run = run->row.key};
-    Scan scan = {.table = TABLE_STATES,
-                 .index = SCAN_PRIMARY,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = STATES_MAX};
+    Scan scan = scan_of(TABLE_STATES, SCAN_PRIMARY, &wanted, STATES_MAX);
     *ret_count = 0;
     if (!(run->facts.may_have & MAY_HAVE_STATES)) return OK;
     return kernel_scan(kernel, &scan, ret_rows, ret_count);

@@ -19,11 +19,7 @@
 static Status schedule_find(Kernel *kernel, Str name, ScheduleRow *ret_row) {
     ScheduleRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SCHEDULES,
-                 .index = SCHEDULES_BY_NAME,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_SCHEDULES, SCHEDULES_BY_NAME, &wanted, 1);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
     *ret_row = rows[0];

@@ -158,11 +158,7 @@ Status schedule_continue(Kernel *kernel, const Run *ended) { // [ticks-2]
     if (kernel->counters[COUNTER_SCHEDULES] == 0) return OK;
     ScheduleRow wanted = {.awaited_run = ended->row.key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_SCHEDULES,
-                 .index = SCHEDULES_BY_AWAITED,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .limit = PAGE_ROWS};
+    Scan scan = scan_of(TABLE_SCHEDULES, SCHEDULES_BY_AWAITED, &wanted, PAGE_ROWS);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     for (size_t i = 0; i < count; i++) TRY(queued_start(kernel, &rows[i]));
     return OK;

@@ -42,14 +42,10 @@ typedef struct Candidate {
 static Status walk_page(Kernel *kernel, const QueueWalk *walk, int64_t limit, TaskRow **ret_rows,
                         size_t *ret_count) {
     TaskRow wanted = {.queue = walk->queue, .name = walk->name};
-    Scan scan = {.table = TABLE_TASKS,
-                 .index = TASKS_BY_QUEUE,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .has_min = true,
-                 .min = walk->rank,
-                 .after_key = walk->key,
-                 .limit = limit};
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_QUEUE, &wanted, limit);
+    scan.has_min = true;
+    scan.min = walk->rank;
+    scan.after_key = walk->key;
     if (!str_is_null(walk->name)) {
         scan.index = TASKS_BY_NAME;
         scan.match_count = 2;

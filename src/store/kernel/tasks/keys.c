@@ -20,11 +20,8 @@
 static Status key_load(Kernel *kernel, const TaskRow *task, KeyChange *change) {
     TaskKeyRow wanted = {.queue = task->queue, .name = task->concurrency_key}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_TASK_KEYS,
-                 .index = TASK_KEYS_BY_NAME,
-                 .match = &wanted,
-                 .match_count = 2,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_TASK_KEYS, TASK_KEYS_BY_NAME, &wanted, 1);
+    scan.match_count = 2;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     change->is_stored = count > 0;
     change->before = count > 0 ? rows[0] : wanted;
@@ -98,16 +95,13 @@ static Status task_at(Kernel *kernel, const TaskKeyRow *key, KeyEnd end, TaskRow
     TaskRow wanted = {.queue = key->queue, .concurrency_key = key->name}, *rows = NULL;
     size_t count = 0;
     bool is_ready = end == WORST_READY;
-    Scan scan = {.table = TABLE_TASKS,
-                 .index = TASKS_BY_KEY,
-                 .match = &wanted,
-                 .match_count = 2,
-                 .has_min = !is_ready,
-                 .min = 1,
-                 .has_max = is_ready,
-                 .max = -1,
-                 .is_descending = is_ready,
-                 .limit = 1};
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_KEY, &wanted, 1);
+    scan.match_count = 2;
+    scan.has_min = !is_ready;
+    scan.min = 1;
+    scan.has_max = is_ready;
+    scan.max = -1;
+    scan.is_descending = is_ready;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0 || (is_ready && key_place(rows[0].key_rank) != KEY_READY)) {
         return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
@@ -210,13 +204,9 @@ Status key_has_room(Kernel *kernel, const TaskRow *task, bool *ret_has_room) {
 Status keys_adjust(Kernel *kernel, CachedQueue *queue) { // [keys-4]
     TaskKeyRow wanted = {.queue = queue->row.name}, *rows = NULL;
     size_t count = 0;
-    Scan scan = {.table = TABLE_TASK_KEYS,
-                 .index = TASK_KEYS_BY_QUEUE,
-                 .match = &wanted,
-                 .match_count = 1,
-                 .has_min = true,
-                 .min = queue->row.adjust_from,
-                 .limit = PAGE_ROWS};
+    Scan scan = scan_of(TABLE_TASK_KEYS, TASK_KEYS_BY_QUEUE, &wanted, PAGE_ROWS);
+    scan.has_min = true;
+    scan.min = queue->row.adjust_from;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     for (size_t i = 0; i < count; i++) {
         KeyChange change = {

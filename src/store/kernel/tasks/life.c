@@ -174,25 +174,18 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
 }
 
 Status tasks_end_leases(Kernel *kernel, Str worker) {
-    int64_t after = 0;
-    for (;;) {
+    TaskRow wanted = {.state = TASK_LEASED}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_STATE, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        TaskRow wanted = {.state = TASK_LEASED}, *rows = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_STATE,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (str_equal(rows[i].worker, worker)) TRY(task_fire(kernel, &rows[i]));
         }
         arena_rewind(&kernel->scratch, mark);
-        if (count < PAGE_ROWS) return OK;
     }
+    return OK;
 }
 
 // The run itself is being ended, rewound or started afresh, so nobody is woken.
@@ -212,25 +205,18 @@ static Status tasks_visit(Kernel *kernel, const Run *run,
                           Status (*visit)(Kernel *kernel, TaskRow *task, int64_t position),
                           int64_t position) {
     if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
-    int64_t after = 0;
-    for (;;) {
+    TaskRow wanted = {.run = run->row.key}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_RUN, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
-        TaskRow wanted = {.run = run->row.key}, *rows = NULL;
-        size_t count = 0;
-        Scan scan = {.table = TABLE_TASKS,
-                     .index = TASKS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             TRY(visit(kernel, &rows[i], position));
         }
         arena_rewind(&kernel->scratch, mark);
-        if (count < PAGE_ROWS) return OK;
     }
+    return OK;
 }
 
 static Status cancel_from(Kernel *kernel, TaskRow *task, int64_t position) {

@@ -116,8 +116,7 @@ Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
         row_copy(&tables[TABLE_TASKS], &kernel->scratch, cached, ret_task); // [kernel-internal-5]
         return OK;
     }
-    Scan scan = {
-        .table = TABLE_TASKS, .index = TASKS_BY_ID, .match = &wanted, .match_count = 1, .limit = 1};
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_ID, &wanted, 1);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) return ERR_NOT_FOUND;
     *ret_task = rows[0];

@@ -127,12 +127,8 @@ static Status look_signal(Kernel *kernel, Run *run, const WaitItem *item, Settle
     while (run->facts.may_have & MAY_HAVE_SIGNALS) {
         EventRow wanted = {.run = run->row.key}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS,
-                     .index = EVENTS_BY_RUN,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_EVENTS, EVENTS_BY_RUN, &wanted, PAGE_ROWS);
+        scan.after_key = after;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -163,12 +159,8 @@ static Status look_event(Kernel *kernel, Run *run, const WaitItem *item, Settled
     for (;;) {
         EventRow wanted = {.topic = item->name}, *rows = NULL;
         size_t count = 0;
-        Scan scan = {.table = TABLE_EVENTS,
-                     .index = EVENTS_BY_TOPIC,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
+        Scan scan = scan_of(TABLE_EVENTS, EVENTS_BY_TOPIC, &wanted, PAGE_ROWS);
+        scan.after_key = after;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].key;
@@ -489,18 +481,12 @@ static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t
 static Status deliver_guests(Kernel *kernel, const TaskRow *task,
                              const Delivery *delivery) { // [waits-wait-6]
     if (!str_starts_with(task->id, SHARED_TASK)) return OK;
-    size_t count = PAGE_ROWS;
-    for (int64_t after = 0; count == PAGE_ROWS;) {
-        WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
-        Scan scan = {.table = TABLE_WAITERS,
-                     .index = WAITERS_BY_TOPIC,
-                     .match = &wanted,
-                     .match_count = 1,
-                     .after_key = after,
-                     .limit = PAGE_ROWS};
-        TRY(kernel_scan(kernel, &scan, &rows, &count));
+    WaiterRow wanted = {.topic = shared_topic(kernel, task->key)}, *rows = NULL;
+    size_t count = 0;
+    Scan scan = scan_of(TABLE_WAITERS, WAITERS_BY_TOPIC, &wanted, PAGE_ROWS);
+    while (scan.limit > 0) {
+        TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].key;
             if (rows[i].run == task->run) continue; // its own: whoever calls sees to that
             TRY(deliver_target(kernel, rows[i].run, WAIT_TASK, task->key, delivery));
         }
