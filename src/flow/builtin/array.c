@@ -312,8 +312,7 @@ static FlowNativeResult array_push(FlowVm *vm, FlowNativeCall *call) {
     uint64_t needed = (uint64_t)count + call->count;
     FlowStorage *storage = flow_dense(&array->object);
     if (!storage || needed > storage->cell.aux) {
-        FlowNativeResult room = flow_array_room(vm, call, (double)needed + (double)needed / 2);
-        if (room != NATIVE_OK) return room;
+        TRY_NATIVE(flow_array_room(vm, call, (double)needed + (double)needed / 2));
     }
     for (uint32_t i = 0; i < call->count; i++) flow_array_push(vm, array, call->arguments[i]);
     return flow_native_return(call, flow_uint(array->length));

@@ -50,8 +50,7 @@ FlowNativeResult flow_array_slice(FlowVm *vm, FlowNativeCall *call) {
     uint32_t length = end > start ? end - start : 0;
     uint32_t count = flow_array_count(array) > start ? flow_array_count(array) - start : 0;
     if (count > length) count = length;
-    FlowNativeResult room = flow_array_room(vm, call, count);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, count));
     flow_native_charge(vm, count / 4);
     FlowArray *result = flow_array_make(vm, count);
     copy_range(result, 0, array, start, end);
@@ -118,8 +117,7 @@ FlowNativeResult flow_array_splice(FlowVm *vm, FlowNativeCall *call) {
     const FlowValue *items = splice_items(call, &count);
     // Room for the removed elements and for the storage that may have to grow [array-copy-1].
     double grown = count > removed ? (double)array->length + count : 0;
-    FlowNativeResult room = flow_array_room(vm, call, removed + grown);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, removed + grown));
     flow_native_charge(vm, (array->length - start) / 4);
     FlowArray *result = flow_array_make(vm, removed);
     copy_range(result, 0, array, start, start + removed);
@@ -144,8 +142,7 @@ FlowNativeResult flow_array_to_spliced(FlowVm *vm, FlowNativeCall *call) {
     const FlowArray *array = flow_as_array(self);
     uint32_t count;
     const FlowValue *items = splice_items(call, &count);
-    FlowNativeResult room = flow_array_room(vm, call, (double)array->length - removed + count);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, (double)array->length - removed + count));
     FlowArray *result = flow_array_make(vm, array->length - removed + count);
     flow_native_charge(vm, result->length / 4);
     copy_range(result, 0, array, 0, start);
@@ -164,8 +161,7 @@ FlowNativeResult flow_array_with(FlowVm *vm, FlowNativeCall *call) {
     const FlowArray *array = flow_as_array(self);
     double at = index < 0 ? index + array->length : index;
     if (!(at >= 0 && at < array->length)) return flow_native_slow(vm, call); // throws there
-    FlowNativeResult room = flow_array_room(vm, call, array->length);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, array->length));
     flow_native_charge(vm, array->length / 4);
     FlowArray *result = flow_array_make(vm, array->length);
     copy_range(result, 0, array, 0, array->length);
@@ -198,8 +194,7 @@ FlowNativeResult flow_array_to_reversed(FlowVm *vm, FlowNativeCall *call) {
     FlowValue self = *call->this_value;
     if (!flow_array_is_plain(vm, self)) return flow_native_slow(vm, call);
     const FlowArray *array = flow_as_array(self);
-    FlowNativeResult room = flow_array_room(vm, call, array->length);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, array->length));
     flow_native_charge(vm, array->length / 4);
     FlowArray *result = flow_array_make(vm, array->length);
     copy_range(result, 0, array, 0, array->length);
@@ -225,8 +220,7 @@ FlowNativeResult flow_array_unshift(FlowVm *vm, FlowNativeCall *call) {
     FlowValue self = *call->this_value;
     if (!is_open_and_full(vm, self)) return flow_native_slow(vm, call);
     FlowArray *array = flow_as_array(self);
-    FlowNativeResult room = flow_array_room(vm, call, (double)array->length + call->count);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, (double)array->length + call->count));
     flow_native_charge(vm, array->length / 8);
     if (call->count) {
         array_replace(vm, array, &(Replacement){.values = call->arguments, .count = call->count});
@@ -247,8 +241,7 @@ FlowNativeResult flow_array_fill(FlowVm *vm, FlowNativeCall *call) {
     uint32_t start = (uint32_t)flow_relative_index(first, array->length);
     uint32_t end = (uint32_t)flow_relative_index(last, array->length);
     if (start >= end) return flow_native_return(call, self);
-    FlowNativeResult room = flow_array_room(vm, call, end);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, end));
     flow_native_charge(vm, (end - start) / 4);
     flow_array_reserve(vm, array, end);
     FlowStorage *storage = flow_dense(&array->object);
@@ -284,8 +277,7 @@ FlowNativeResult flow_array_concat(FlowVm *vm, FlowNativeCall *call) {
         if (part == CONCAT_UNSURE) return flow_native_slow(vm, call);
         length += part == CONCAT_ARRAY ? flow_as_array(value)->length : 1;
     }
-    FlowNativeResult room = flow_array_room(vm, call, length);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, length));
     flow_native_charge(vm, (uint64_t)length / 4);
     FlowArray *result = flow_array_make(vm, (uint32_t)length);
     uint32_t at = 0;

@@ -274,8 +274,7 @@ FlowNativeResult flow_array_sort(FlowVm *vm, FlowNativeCall *call) {
                    sort_here(flow_as_array(self), flow_argument(call, 0), &order);
     if (!is_fast) return flow_native_slow(vm, call);
     FlowArray *array = flow_as_array(self);
-    FlowNativeResult room = sort_room(vm, call, flow_array_count(array));
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(sort_room(vm, call, flow_array_count(array)));
     FlowStorage *storage = flow_dense(&array->object);
     uint32_t used = storage ? sort_into(vm, array, storage->values, order) : 0;
     if (used == SORT_GIVEN_UP) return flow_native_slow(vm, call);
@@ -290,9 +289,8 @@ FlowNativeResult flow_array_to_sorted(FlowVm *vm, FlowNativeCall *call) {
                    sort_here(flow_as_array(self), flow_argument(call, 0), &order);
     if (!is_fast) return flow_native_slow(vm, call);
     const FlowArray *array = flow_as_array(self);
-    FlowNativeResult room = flow_array_room(vm, call, array->length);
-    if (room == NATIVE_OK) room = sort_room(vm, call, flow_array_count(array));
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(flow_array_room(vm, call, array->length));
+    TRY_NATIVE(sort_room(vm, call, flow_array_count(array)));
     FlowArray *result = flow_array_make(vm, array->length);
     uint32_t used = array->length ? sort_into(vm, array, flow_array_values(result), order) : 0;
     if (used == SORT_GIVEN_UP) return flow_native_slow(vm, call);

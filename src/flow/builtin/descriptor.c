@@ -139,8 +139,7 @@ FlowNativeResult flow_object_own_descriptor(FlowVm *vm, FlowNativeCall *call) {
     FlowObject *object = flow_to_object(vm, flow_argument(call, 0));
     if (!object) return NATIVE_THROW;
     FlowKey key;
-    FlowNativeResult result = flow_argument_key(vm, call, 1, &key);
-    if (result != NATIVE_OK) return result;
+    TRY_NATIVE(flow_argument_key(vm, call, 1, &key));
     FlowProperty property;
     if (!flow_object_get_own(vm, object, key, &property)) return NATIVE_OK;
     return flow_native_return(call, flow_from_object(descriptor_object(vm, &property)));

@@ -13,8 +13,7 @@ static FlowNativeResult construct(FlowVm *vm, FlowNativeCall *call, int index,
     FlowValue message = flow_argument(call, (uint32_t)index);
     if (!flow_is_undefined(message)) {
         FlowString *text;
-        FlowNativeResult result = flow_argument_string(vm, call, index, &text);
-        if (result != NATIVE_OK) return result;
+        TRY_NATIVE(flow_argument_string(vm, call, index, &text));
         message = flow_from_string(text);
     }
     FlowProtoId id = (FlowProtoId)flow_native_magic(call);
@@ -54,8 +53,7 @@ static FlowNativeResult error_construct(FlowVm *vm, FlowNativeCall *call) {
         return construct_with_plain_cause(vm, call);
     }
     FlowErrorObject *error;
-    FlowNativeResult result = construct(vm, call, 0, &error);
-    if (result != NATIVE_OK) return result;
+    TRY_NATIVE(construct(vm, call, 0, &error));
     return flow_native_return(call, flow_from_object(error));
 }
 
@@ -64,8 +62,7 @@ static FlowNativeResult aggregate_construct(FlowVm *vm, FlowNativeCall *call) {
         return construct_with_plain_cause(vm, call);
     }
     FlowErrorObject *error;
-    FlowNativeResult result = construct(vm, call, 1, &error);
-    if (result != NATIVE_OK) return result;
+    TRY_NATIVE(construct(vm, call, 1, &error));
     FlowValue arguments[2] = {flow_from_object(error), flow_argument(call, 0)};
     return flow_native_prelude(vm, call, "aggregateErrorFill", arguments, 2);
 }

@@ -332,15 +332,13 @@ static FlowNativeResult object_has_own(FlowVm *vm, FlowNativeCall *call) {
     FlowObject *object = flow_to_object(vm, flow_argument(call, 0));
     if (!object) return NATIVE_THROW;
     FlowKey key;
-    FlowNativeResult result = flow_argument_key(vm, call, 1, &key);
-    if (result != NATIVE_OK) return result;
+    TRY_NATIVE(flow_argument_key(vm, call, 1, &key));
     return flow_native_return(call, flow_bool(flow_object_has_own(vm, object, key)));
 }
 
 static FlowNativeResult has_own_property(FlowVm *vm, FlowNativeCall *call) {
     FlowKey key;
-    FlowNativeResult result = flow_argument_key(vm, call, 0, &key);
-    if (result != NATIVE_OK) return result;
+    TRY_NATIVE(flow_argument_key(vm, call, 0, &key));
     FlowObject *object = flow_to_object(vm, *call->this_value);
     if (!object) return NATIVE_THROW;
     return flow_native_return(call, flow_bool(flow_object_has_own(vm, object, key)));
@@ -348,8 +346,7 @@ static FlowNativeResult has_own_property(FlowVm *vm, FlowNativeCall *call) {
 
 static FlowNativeResult property_is_enumerable(FlowVm *vm, FlowNativeCall *call) {
     FlowKey key;
-    FlowNativeResult result = flow_argument_key(vm, call, 0, &key);
-    if (result != NATIVE_OK) return result;
+    TRY_NATIVE(flow_argument_key(vm, call, 0, &key));
     FlowObject *object = flow_to_object(vm, *call->this_value);
     if (!object) return NATIVE_THROW;
     FlowProperty property;

@@ -13,8 +13,7 @@ static FlowNativeResult symbol_constructor(FlowVm *vm, FlowNativeCall *call) {
     FlowValue description = FLOW_UNDEFINED;
     if (!flow_is_undefined(flow_argument(call, 0))) {
         FlowString *text;
-        FlowNativeResult r = flow_argument_string(vm, call, 0, &text);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_string(vm, call, 0, &text));
         description = flow_from_string(text);
     }
     return flow_native_return(call, flow_from_symbol(flow_symbol_new(vm, description)));
@@ -22,8 +21,7 @@ static FlowNativeResult symbol_constructor(FlowVm *vm, FlowNativeCall *call) {
 
 static FlowNativeResult symbol_for(FlowVm *vm, FlowNativeCall *call) {
     FlowString *key;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &key);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &key));
     if (flow_is_undefined(vm->symbols)) vm->symbols = flow_from_object(flow_array_new(vm, 4));
     FlowArray *registry = flow_as_array(vm->symbols);
     FlowValue *known = flow_array_dense(registry);

@@ -400,8 +400,7 @@ static FlowNativeResult bigint_to_string(FlowVm *vm, FlowNativeCall *call) {
     if (!value) return NATIVE_THROW;
     double radix = 10;
     if (!flow_is_undefined(flow_argument(call, 0))) {
-        FlowNativeResult r = flow_argument_integer(vm, call, 0, &radix);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_integer(vm, call, 0, &radix));
     }
     if (radix < 2 || radix > 36) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
@@ -440,8 +439,7 @@ static FlowBigInt *wrap_signed(FlowVm *vm, const FlowBigInt *value, uint32_t bit
 // magic: 1 for asIntN, 0 for asUintN.
 static FlowNativeResult bigint_as_n(FlowVm *vm, FlowNativeCall *call) {
     double bits;
-    FlowNativeResult r = flow_argument_integer(vm, call, 0, &bits);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_integer(vm, call, 0, &bits));
     if (bits < 0 || bits > 9007199254740991.0) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
                                  "Invalid value: not (convertible to) a safe integer");

@@ -87,43 +87,38 @@ static FlowNativeResult math_unary(FlowVm *vm, FlowNativeCall *call) {
     bool is_rounding = id == MATH_FLOOR || id == MATH_CEIL || id == MATH_ROUND || id == MATH_TRUNC;
     if (is_rounding && flow_is_int(first)) return flow_native_return(call, first);
     double x;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &x);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &x));
     return flow_native_return(call, flow_number(functions[id](x)));
 }
 
 static FlowNativeResult math_atan2(FlowVm *vm, FlowNativeCall *call) {
     double y;
     double x;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &y);
-    if (r == NATIVE_OK) r = flow_argument_number(vm, call, 1, &x);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &y));
+    TRY_NATIVE(flow_argument_number(vm, call, 1, &x));
     return flow_native_return(call, flow_number(flow_math_atan2(y, x)));
 }
 
 static FlowNativeResult math_pow(FlowVm *vm, FlowNativeCall *call) {
     double x;
     double y;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &x);
-    if (r == NATIVE_OK) r = flow_argument_number(vm, call, 1, &y);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &x));
+    TRY_NATIVE(flow_argument_number(vm, call, 1, &y));
     return flow_native_return(call, flow_number(flow_math_pow(x, y)));
 }
 
 static FlowNativeResult math_imul(FlowVm *vm, FlowNativeCall *call) {
     double x;
     double y;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &x);
-    if (r == NATIVE_OK) r = flow_argument_number(vm, call, 1, &y);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &x));
+    TRY_NATIVE(flow_argument_number(vm, call, 1, &y));
     uint32_t product = (uint32_t)flow_double_to_int32(x) * (uint32_t)flow_double_to_int32(y);
     return flow_native_return(call, flow_int((int32_t)product));
 }
 
 static FlowNativeResult math_clz32(FlowVm *vm, FlowNativeCall *call) {
     double x;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &x);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &x));
     uint32_t bits = (uint32_t)flow_double_to_int32(x);
     return flow_native_return(call, flow_int(bits ? __builtin_clz(bits) : 32));
 }
@@ -134,8 +129,7 @@ static FlowNativeResult math_extreme(FlowVm *vm, FlowNativeCall *call) {
     double best = is_max ? -INFINITY : INFINITY;
     for (uint32_t i = 0; i < call->count; i++) {
         double x;
-        FlowNativeResult r = flow_argument_number(vm, call, (int)i, &x);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_number(vm, call, (int)i, &x));
         if (isnan(best)) continue; // [math-1]
         if (isnan(x)) best = NAN;
         else if (is_max ? x > best : x < best) best = x;
@@ -151,8 +145,7 @@ static FlowNativeResult math_hypot(FlowVm *vm, FlowNativeCall *call) {
     bool is_nan = false;
     for (uint32_t i = 0; i < call->count; i++) {
         double x;
-        FlowNativeResult r = flow_argument_number(vm, call, (int)i, &x);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_number(vm, call, (int)i, &x));
         if (isinf(x)) is_infinite = true;
         if (isnan(x)) is_nan = true;
         if (fabs(x) > largest) largest = fabs(x);

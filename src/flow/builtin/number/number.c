@@ -86,8 +86,7 @@ static FlowNativeResult number_to_string(FlowVm *vm, FlowNativeCall *call) {
     if (!this_number(vm, call, "toString", &value)) return NATIVE_THROW;
     double radix = 10;
     if (!flow_is_undefined(flow_argument(call, 0))) {
-        FlowNativeResult r = flow_argument_integer(vm, call, 0, &radix);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_integer(vm, call, 0, &radix));
     }
     if (radix < 2 || radix > 36) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
@@ -107,8 +106,7 @@ static FlowNativeResult number_to_fixed(FlowVm *vm, FlowNativeCall *call) {
     double value = 0;
     double digits = 0;
     if (!this_number(vm, call, "toFixed", &value)) return NATIVE_THROW;
-    FlowNativeResult r = flow_argument_integer(vm, call, 0, &digits);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_integer(vm, call, 0, &digits));
     if (digits < 0 || digits > 100) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
                                  "toFixed() digits argument must be between 0 and 100");
@@ -121,8 +119,7 @@ static FlowNativeResult number_to_exponential(FlowVm *vm, FlowNativeCall *call) 
     double value = 0;
     double digits = 0;
     if (!this_number(vm, call, "toExponential", &value)) return NATIVE_THROW;
-    FlowNativeResult r = flow_argument_integer(vm, call, 0, &digits);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_integer(vm, call, 0, &digits));
     if (!isfinite(value)) return return_text(call, flow_string_number(vm, value));
     if (digits < 0 || digits > 100) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
@@ -140,8 +137,7 @@ static FlowNativeResult number_to_precision(FlowVm *vm, FlowNativeCall *call) {
     if (flow_is_undefined(flow_argument(call, 0))) {
         return return_text(call, flow_string_number(vm, value));
     }
-    FlowNativeResult r = flow_argument_integer(vm, call, 0, &precision);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_integer(vm, call, 0, &precision));
     if (!isfinite(value)) return return_text(call, flow_string_number(vm, value));
     if (precision < 1 || precision > 100) {
         return flow_native_throw(vm, ERROR_KIND_RANGE,
@@ -241,9 +237,8 @@ static FlowNativeResult global_parse_int(FlowVm *vm, FlowNativeCall *call) {
     if (flow_is_int(first) && call->count == 1) return flow_native_return(call, first);
     FlowString *s;
     double radix_number;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r == NATIVE_OK) r = flow_argument_number(vm, call, 1, &radix_number);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
+    TRY_NATIVE(flow_argument_number(vm, call, 1, &radix_number));
     int32_t radix = flow_double_to_int32(radix_number);
     uint32_t at = 0;
     uint32_t length = flow_string_length(s);
@@ -282,8 +277,7 @@ static FlowNativeResult global_parse_float(FlowVm *vm, FlowNativeCall *call) {
     FlowValue first = flow_argument(call, 0);
     if (flow_is_int(first)) return flow_native_return(call, first);
     FlowString *s;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
     uint32_t at = 0;
     uint32_t length = flow_string_length(s);
     while (at < length && flow_is_space(flow_string_at(s, at))) at++;
@@ -314,8 +308,7 @@ static FlowNativeResult global_parse_float(FlowVm *vm, FlowNativeCall *call) {
 // magic: 1 for isNaN, 0 for isFinite.
 static FlowNativeResult global_is_number(FlowVm *vm, FlowNativeCall *call) {
     double value = 0;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &value);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &value));
     bool is_nan = flow_native_magic(call) == 1;
     return flow_native_return(call, flow_bool(is_nan ? isnan(value) : isfinite(value)));
 }

@@ -25,8 +25,7 @@ static FlowNativeResult require_argument(FlowVm *vm) {
 static FlowNativeResult global_btoa(FlowVm *vm, FlowNativeCall *call) {
     if (call->count == 0) return require_argument(vm);
     FlowString *s;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
     if (flow_string_is_wide(s)) {
         return throw_named(vm, "InvalidCharacterError", "Invalid character");
     }
@@ -83,8 +82,7 @@ static bool collect_letters(const FlowString *s, uint8_t *letters, uint32_t *ret
 static FlowNativeResult global_atob(FlowVm *vm, FlowNativeCall *call) {
     if (call->count == 0) return require_argument(vm);
     FlowString *s;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
     size_t room = flow_string_length(s);
     if (!flow_heap_has_room(&vm->heap, room * 2)) return flow_native_room(vm, call, room * 2);
     flow_native_charge(vm, room * 4);

@@ -54,8 +54,7 @@ static FlowNativeResult return_latin1(FlowVm *vm, FlowNativeCall *call, const ch
 static FlowNativeResult time_from_parts(FlowVm *vm, FlowNativeCall *call, double *ret_time) {
     double parts[7] = {NAN, 0, 1, 0, 0, 0, 0};
     for (uint32_t i = 0; i < 7 && i < call->count; i++) {
-        FlowNativeResult r = flow_argument_number(vm, call, (int)i, &parts[i]);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_number(vm, call, (int)i, &parts[i]));
     }
     double day = date_make_day(date_full_year(parts[0]), parts[1], parts[2]);
     *ret_time = date_clip(date_make(day, date_make_time(parts[3], parts[4], parts[5], parts[6])));
@@ -73,8 +72,7 @@ static FlowNativeResult date_constructor(FlowVm *vm, FlowNativeCall *call) {
     if (call->count == 0) {
         if (!date_now(vm, &time)) return NATIVE_THROW;
     } else if (call->count > 1) {
-        FlowNativeResult r = time_from_parts(vm, call, &time);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(time_from_parts(vm, call, &time));
     } else if (flow_is_kind(first, KIND_DATE)) {
         time = flow_as_number(((FlowSlotObject *)flow_as_pointer(first))->internal[0]);
     } else if (flow_is_object(first)) {
@@ -99,8 +97,7 @@ static FlowNativeResult date_static_now(FlowVm *vm, FlowNativeCall *call) {
 
 static FlowNativeResult date_static_parse(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
     return flow_native_return(call, flow_number(parse_string(vm, s)));
 }
 
@@ -167,8 +164,7 @@ static FlowNativeResult date_set(FlowVm *vm, FlowNativeCall *call) {
     double given[7] = {0};
     uint32_t count = 0;
     for (uint32_t field = first; field <= limit && (count < call->count || count == 0); field++) {
-        FlowNativeResult r = flow_argument_number(vm, call, (int)count, &given[field]);
-        if (r != NATIVE_OK) return r;
+        TRY_NATIVE(flow_argument_number(vm, call, (int)count, &given[field]));
         count++;
     }
     double time = flow_as_number(date->internal[0]);
@@ -190,8 +186,7 @@ static FlowNativeResult date_set_time(FlowVm *vm, FlowNativeCall *call) {
     FlowSlotObject *date = this_date(vm, call);
     if (!date) return NATIVE_THROW;
     double time;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &time);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &time));
     date->internal[0] = flow_number(date_clip(time));
     return flow_native_return(call, date->internal[0]);
 }
@@ -200,8 +195,7 @@ static FlowNativeResult date_set_year(FlowVm *vm, FlowNativeCall *call) {
     FlowSlotObject *date = this_date(vm, call);
     if (!date) return NATIVE_THROW;
     double year;
-    FlowNativeResult r = flow_argument_number(vm, call, 0, &year);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_number(vm, call, 0, &year));
     double time = flow_as_number(date->internal[0]);
     if (isnan(time)) time = 0;
     DateFields f;

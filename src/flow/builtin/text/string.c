@@ -155,46 +155,39 @@ static double relative(double position, double length) {
     return position < 0 ? fmax(position + length, 0) : fmin(position, length);
 }
 
+// The string, and two integers: where to begin, and the length of the string unless given.
+static FlowNativeResult read_part(FlowVm *vm, FlowNativeCall *call, const char *method,
+                                  FlowString **ret_string, double ret_numbers[2]) {
+    TRY_NATIVE(flow_this_string(vm, call, method, ret_string));
+    TRY_NATIVE(flow_argument_integer(vm, call, 0, &ret_numbers[0]));
+    ret_numbers[1] = flow_string_length(*ret_string);
+    if (flow_is_undefined(flow_argument(call, 1))) return NATIVE_OK;
+    return flow_argument_integer(vm, call, 1, &ret_numbers[1]);
+}
+
 static FlowNativeResult string_slice(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
-    double start;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.slice", &s));
+    double part[2];
+    TRY_NATIVE(read_part(vm, call, "String.prototype.slice", &s, part));
     double length = flow_string_length(s);
-    double end = length;
-    TRY_NATIVE(flow_argument_integer(vm, call, 0, &start));
-    if (!flow_is_undefined(flow_argument(call, 1))) {
-        TRY_NATIVE(flow_argument_integer(vm, call, 1, &end));
-    }
-    return return_part(vm, call, s, relative(start, length), relative(end, length));
+    return return_part(vm, call, s, relative(part[0], length), relative(part[1], length));
 }
 
 static FlowNativeResult string_substring(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
-    double start;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.substring", &s));
-    double length = flow_string_length(s);
-    double end = length;
-    TRY_NATIVE(flow_argument_integer(vm, call, 0, &start));
-    if (!flow_is_undefined(flow_argument(call, 1))) {
-        TRY_NATIVE(flow_argument_integer(vm, call, 1, &end));
-    }
-    start = flow_string_clamp(start, flow_string_length(s));
-    end = flow_string_clamp(end, flow_string_length(s));
+    double part[2];
+    TRY_NATIVE(read_part(vm, call, "String.prototype.substring", &s, part));
+    double start = flow_string_clamp(part[0], flow_string_length(s));
+    double end = flow_string_clamp(part[1], flow_string_length(s));
     return return_part(vm, call, s, fmin(start, end), fmax(start, end));
 }
 
 static FlowNativeResult string_substr(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
-    double start;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.substr", &s));
-    double length = flow_string_length(s);
-    double count = length;
-    TRY_NATIVE(flow_argument_integer(vm, call, 0, &start));
-    if (!flow_is_undefined(flow_argument(call, 1))) {
-        TRY_NATIVE(flow_argument_integer(vm, call, 1, &count));
-    }
-    start = relative(start, length);
-    return return_part(vm, call, s, start, fmin(start + count, length));
+    double part[2];
+    TRY_NATIVE(read_part(vm, call, "String.prototype.substr", &s, part));
+    double length = flow_string_length(s), start = relative(part[0], length);
+    return return_part(vm, call, s, start, fmin(start + part[1], length));
 }
 
 enum { TRIM_START = 1, TRIM_END = 2 }; // magic

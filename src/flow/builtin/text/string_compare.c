@@ -255,10 +255,9 @@ FlowNativeResult flow_string_locale_compare_native(FlowVm *vm, FlowNativeCall *c
     }
     FlowString *s;
     FlowString *other;
-    FlowNativeResult r = flow_this_string(vm, call, "String.prototype.localeCompare", &s);
-    if (r == NATIVE_OK) r = flow_argument_string(vm, call, 0, &other);
-    if (r == NATIVE_OK) r = compare_room(vm, call, s, other);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.localeCompare", &s));
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &other));
+    TRY_NATIVE(compare_room(vm, call, s, other));
     return flow_native_return(call, flow_int(flow_string_compare_locale(vm, s, other, 0)));
 }
 
@@ -267,7 +266,6 @@ FlowNativeResult flow_intrinsic_locale_compare(FlowVm *vm, FlowNativeCall *call)
     FlowString *a = flow_as_string(flow_argument(call, 0));
     FlowString *b = flow_as_string(flow_argument(call, 1));
     uint32_t flags = (uint32_t)flow_as_int(flow_argument(call, 2));
-    FlowNativeResult room = compare_room(vm, call, a, b);
-    if (room != NATIVE_OK) return room;
+    TRY_NATIVE(compare_room(vm, call, a, b));
     return flow_native_return(call, flow_int(flow_string_compare_locale(vm, a, b, flags)));
 }

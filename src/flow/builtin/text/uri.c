@@ -40,8 +40,7 @@ static void put_escape(FlowStringBuilder *builder, uint8_t byte) {
 // magic: 1 for encodeURI, 0 for encodeURIComponent.
 static FlowNativeResult global_encode(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
     bool is_whole_uri = flow_native_magic(call) == 1;
     uint32_t length = flow_string_length(s);
     flow_native_charge(vm, (uint64_t)length * 16);
@@ -100,8 +99,7 @@ static uint32_t decode_character(const FlowString *s, uint32_t at, uint32_t *ret
 // magic: 1 for decodeURI, 0 for decodeURIComponent.
 static FlowNativeResult global_decode(FlowVm *vm, FlowNativeCall *call) {
     FlowString *s;
-    FlowNativeResult r = flow_argument_string(vm, call, 0, &s);
-    if (r != NATIVE_OK) return r;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &s));
     bool is_whole_uri = flow_native_magic(call) == 1;
     uint32_t length = flow_string_length(s);
     flow_native_charge(vm, (uint64_t)length * 16);
