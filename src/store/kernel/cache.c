@@ -1,11 +1,12 @@
 // Caches of the kernel: see kernel/cache.h for the invariants.
 //
-// A run's id, workflow, queue, tags and leftover topic never change, so their text lives in the
-// same block as the entry; only the wait set and the snapshot change and have buffers of their own
-// that are used again. A run that wakes and parks over and over therefore costs no allocation here.
+// Most texts of a run never change (run_text), so they live in the same block as the entry; only
+// the wait set and the snapshot change and have buffers of their own that are used again. A run
+// that wakes and parks over and over therefore costs no allocation here.
 //
 // Not here: deciding what is written (runs/runs.c).
 #include "store/kernel/cache.h"
+#include "base/assert.h"
 #include "base/limits.h"
 #include "base/memory.h"
 
@@ -19,7 +20,25 @@ enum {
 
 const Str RUN_SNAPSHOT_KEPT = {"", 0};
 
+static const size_t run_texts[RUN_TEXT_COUNT] = {
+    offsetof(RunRow, id),   offsetof(RunRow, workflow),       offsetof(RunRow, queue),
+    offsetof(RunRow, tags), offsetof(RunRow, leftover_topic),
+};
+
+Str *run_text(RunRow *row, size_t at) {
+    ASSERT(at < RUN_TEXT_COUNT);
+    return (Str *)(void *)((char *)row + run_texts[at]);
+}
+
+static void check_texts(void) { // a text column that is added must be among them
+    const Table *table = &tables[TABLE_RUNS];
+    size_t count = 0;
+    for (uint8_t i = 0; i < table->column_count; i++) count += table->columns[i].type != COLUMN_I64;
+    ASSERT(count == RUN_TEXT_COUNT + 2); // and waits and snapshot
+}
+
 void run_cache_init(RunCache *cache, size_t max_size) {
+    check_texts();
     *cache = (RunCache){.max_size = max_size, .serial = 1};
     map_init(&cache->by_key);
     strmap_init(&cache->by_id);
@@ -75,17 +94,15 @@ static Str text_take(char **at, Str s) {
 }
 
 static CachedRun *run_cache_add(RunCache *cache, const RunRow *row) {
-    size_t text_size =
-        row->id.len + row->workflow.len + row->queue.len + row->tags.len + row->leftover_topic.len;
+    RunRow copy = *row;
+    size_t text_size = 0;
+    for (size_t i = 0; i < RUN_TEXT_COUNT; i++) text_size += run_text(&copy, i)->len;
     // One byte more, so that empty text has an address inside the block.
     CachedRun *entry = mem_zalloc(sizeof(CachedRun) + text_size + 1);
     char *at = entry->text;
-    entry->row = *row;
-    entry->row.id = text_take(&at, row->id);
-    entry->row.workflow = text_take(&at, row->workflow);
-    entry->row.queue = text_take(&at, row->queue);
-    entry->row.tags = text_take(&at, row->tags);
-    entry->row.leftover_topic = text_take(&at, row->leftover_topic);
+    for (size_t i = 0; i < RUN_TEXT_COUNT; i++)
+        *run_text(&copy, i) = text_take(&at, *run_text(&copy, i));
+    entry->row = copy;
     entry->row.waits = STR_NULL;
     entry->size = sizeof(CachedRun) + text_size + 1;
     list_init(&entry->use);
@@ -137,14 +154,10 @@ CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *fac
     if (!entry) {
         entry = run_cache_add(cache, row);
     } else {
-        RunRow kept = entry->row; // its text columns are the same and already owned
+        RunRow kept = entry->row; // its texts are the same and already owned
         run_cache_use(cache, entry);
         entry->row = *row;
-        entry->row.id = kept.id;
-        entry->row.workflow = kept.workflow;
-        entry->row.queue = kept.queue;
-        entry->row.tags = kept.tags;
-        entry->row.leftover_topic = kept.leftover_topic;
+        for (size_t i = 0; i < RUN_TEXT_COUNT; i++) *run_text(&entry->row, i) = *run_text(&kept, i);
     }
     OwnText waits = {&entry->waits, &entry->waits_capacity};
     entry->row.waits = run_cache_own(cache, entry, waits, row->waits);

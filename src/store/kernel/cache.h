@@ -41,6 +41,11 @@ typedef struct RunFacts {
     uint32_t may_have;       // MAY_HAVE_… bits
 } RunFacts;
 
+// The texts of a run that never change, at 0 … RUN_TEXT_COUNT - 1; the others are waits and
+// snapshot.
+enum { RUN_TEXT_COUNT = 5 };
+Str *run_text(RunRow *row, size_t at);
+
 typedef struct CachedRun {
     List use; // least recently used first
     RunRow row;

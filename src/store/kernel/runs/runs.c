@@ -37,11 +37,8 @@ static void run_set_loaded(Run *run, const RunRow *row, const RunFacts *facts) {
 static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run) {
     Arena *arena = &kernel->scratch;
     RunRow row = cached->row;
-    row.id = arena_str(arena, row.id);
-    row.workflow = arena_str(arena, row.workflow);
-    row.queue = arena_str(arena, row.queue);
-    row.tags = arena_str(arena, row.tags);
-    row.leftover_topic = arena_str(arena, row.leftover_topic);
+    for (size_t i = 0; i < RUN_TEXT_COUNT; i++)
+        *run_text(&row, i) = arena_str(arena, *run_text(&row, i));
     row.waits = arena_str(arena, row.waits);
     run_set_loaded(ret_run, &row, &cached->facts);
 }
