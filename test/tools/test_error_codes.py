@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(SOURCE, "test"))
 import tap  # noqa: E402
 
 LAYERS = ("base", "json", "model", "store", "engine", "api", "tasks")
-CALL = re.compile(r"(?:diag_set|kernel_refuse|kernel_fail|api_refuse|refuse|native_refuse|native_fail)"
+CALL = re.compile(r"(?:diag_set|kernel_refuse|api_refuse|refuse|native_refuse|native_fail)"
                   r"\(((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*?)\"([A-Z][A-Z0-9_]+)\"", re.S)
 
 

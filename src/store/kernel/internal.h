@@ -91,8 +91,8 @@ MUST_CHECK Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, 
 // found, and its limit is 0 once there is no more.
 //   while (scan.limit > 0) { TRY(kernel_scan_on(kernel, &scan, &rows, &count)); … }
 MUST_CHECK Status kernel_scan_on(Kernel *kernel, Scan *scan, void *ret_rows, size_t *ret_count);
-// Notes a failure that the rows themselves show (a wait set that cannot be read …).
-Status kernel_fail(Kernel *kernel, Status status, const char *code, const char *message);
+// Notes damage that the rows themselves show (a wait set that cannot be read …): ERR_CORRUPT.
+Status kernel_corrupt(Kernel *kernel, const char *message);
 // Refuses the present operation.
 Status kernel_refuse(Kernel *kernel, Status status, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -128,7 +128,7 @@ Status damage_quarantine(Kernel *kernel, const Damage *damage) {
     if (kernel->write_count > write_count) return OK;
     char message[DIAG_MESSAGE_MAX]; // [quarantine-4]
     snprintf(message, sizeof(message), "%.*s", STR_ARG(damage->message));
-    return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", message);
+    return kernel_corrupt(kernel, message);
 }
 
 Str damage_text(Arena *arena, const Damage *damage, Str earlier) { // [quarantine-5]

@@ -15,9 +15,10 @@ static Status note_failure(Kernel *kernel, Status status) {
     return status;
 }
 
-Status kernel_fail(Kernel *kernel, Status status, const char *code, const char *message) {
-    if (kernel->failure == OK) (void)diag_set(&kernel->rows_diag, status, code, "%s", message);
-    return note_failure(kernel, status);
+Status kernel_corrupt(Kernel *kernel, const char *message) {
+    if (kernel->failure == OK)
+        (void)diag_set(&kernel->rows_diag, ERR_CORRUPT, "STORE_CORRUPT", "%s", message);
+    return note_failure(kernel, ERR_CORRUPT);
 }
 
 Status kernel_refuse(Kernel *kernel, Status status, const char *code, const char *format, ...) {
@@ -46,14 +47,14 @@ Status kernel_insert(Kernel *kernel, TableNumber table, const void *row) {
     char message[128];
     snprintf(message, sizeof(message), "a key of table %s that must be free is taken",
              tables[table].name);
-    return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", message);
+    return kernel_corrupt(kernel, message);
 }
 
 static Status missing_row(Kernel *kernel, TableNumber table) {
     char message[128];
     snprintf(message, sizeof(message), "a row of table %s that must exist is missing",
              tables[table].name);
-    return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", message);
+    return kernel_corrupt(kernel, message);
 }
 
 Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row, uint64_t changes) {

@@ -35,9 +35,7 @@ static Status waiter_serve(Kernel *kernel, const WaiterRow *waiter, const EventR
     *ret_is_served = false;
     Run run;
     Status status = run_load(kernel, waiter->run, &run);
-    if (status == ERR_NOT_FOUND) {
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a waiter has no run");
-    }
+    if (status == ERR_NOT_FOUND) return kernel_corrupt(kernel, "a waiter has no run");
     TRY(status);
     // Another waiter of the same run, on an earlier place of this page, may have taken it.
     if (run.row.state != RUN_SUSPENDED || run.row.generation != waiter->generation) return OK;
@@ -47,7 +45,7 @@ static Status waiter_serve(Kernel *kernel, const WaiterRow *waiter, const EventR
         .item = item_of_waiter(&set, waiter->key), .outcome = OUTCOME_OK, .data = event->payload};
     if (!delivery.item) {
         run_blame(kernel, &run);
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a waiter is in no wait set");
+        return kernel_corrupt(kernel, "a waiter is in no wait set");
     }
     if (!event_matches(kernel, delivery.item, event->payload)) return OK;         // [events-3]
     if (event->key != 0) TRY(cursor_set(kernel, &run, event->topic, event->key)); // [events-2]

@@ -38,10 +38,8 @@ Status topic_change_pending(Kernel *kernel, Str name, int64_t delta) { // [topic
     TRY(topic_load(kernel, name, &before, &is_stored));
     after = before;
     after.pending_count += delta;
-    if (after.pending_count < 0) {
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
-                           "a topic counts fewer events than it has");
-    }
+    if (after.pending_count < 0)
+        return kernel_corrupt(kernel, "a topic counts fewer events than it has");
     bool is_kept = after.pending_count > 0 || after.is_explicit;
     if (!is_stored) {
         TRY(kernel_insert(kernel, TABLE_TOPICS, &after));

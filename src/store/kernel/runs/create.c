@@ -247,7 +247,7 @@ static Status existing_run(Kernel *kernel, Str id, RunCreated *ret_created) {
     Run run;
     Status status = run_load_id(kernel, id, &run);
     if (status == ERR_NOT_FOUND) { // then it was the key that was taken
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
+        return kernel_corrupt(kernel, "the key sequence is behind");
     }
     TRY(status);
     *ret_created = (RunCreated){
@@ -380,9 +380,7 @@ Status apply_create_run(Kernel *kernel, Op *op) {
 Status run_input(Kernel *kernel, const RunRow *run, Str *ret_input) {
     LogRow wanted = {.run = run->key, .seq = run->input_seq}, entry;
     Status status = kernel_get(kernel, TABLE_LOG, &wanted, &entry);
-    if (status == ERR_NOT_FOUND) {
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the input of a run is missing");
-    }
+    if (status == ERR_NOT_FOUND) return kernel_corrupt(kernel, "the input of a run is missing");
     TRY(status);
     *ret_input = entry.data;
     return OK;

@@ -127,7 +127,7 @@ Status run_last_seq(Kernel *kernel, Run *run) {
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0) {
         run_blame(kernel, run);
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a run has no log");
+        return kernel_corrupt(kernel, "a run has no log");
     }
     run->facts.last_seq = rows[0].seq;
     return OK;
@@ -173,8 +173,7 @@ Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
         Status status = wait_cache_get(&kernel->waits, &run->before, &kernel->scratch, &run->waits);
         if (status != OK) {
             run_blame(kernel, run);
-            return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
-                               "the wait set of a run cannot be read");
+            return kernel_corrupt(kernel, "the wait set of a run cannot be read");
         }
         run->has_waits = true;
     }

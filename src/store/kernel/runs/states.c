@@ -97,10 +97,8 @@ Status states_restore(Kernel *kernel, Run *run, Str bytes) {
     ByteReader reader = bytes_reader(bytes);
     while (bytes_left(&reader) > 0) {
         Str name = bytes_get_str(&reader), value = bytes_get_str(&reader);
-        if (reader.is_bad || str_is_null(name) || str_is_null(value)) {
-            return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
-                               "the values kept with a snapshot cannot be read");
-        }
+        if (reader.is_bad || str_is_null(name) || str_is_null(value))
+            return kernel_corrupt(kernel, "the values kept with a snapshot cannot be read");
         StateSpec spec = {name, value};
         TRY(state_set(kernel, run, &spec));
     }

@@ -103,10 +103,8 @@ static Status task_at(Kernel *kernel, const TaskKeyRow *key, KeyEnd end, TaskRow
     scan.max = -1;
     scan.is_descending = is_ready;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
-    if (count == 0 || (is_ready && key_place(rows[0].key_rank) != KEY_READY)) {
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
-                           "a concurrency key counts more tasks than it has");
-    }
+    if (count == 0 || (is_ready && key_place(rows[0].key_rank) != KEY_READY))
+        return kernel_corrupt(kernel, "a concurrency key counts more tasks than it has");
     *ret_task = rows[0];
     return OK;
 }

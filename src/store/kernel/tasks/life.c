@@ -170,7 +170,7 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
     case TASK_CANCELLED: return task_remove(kernel, task);
     case TASK_STATE_COUNT: break;
     }
-    return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "a task is in no known state");
+    return kernel_corrupt(kernel, "a task is in no known state");
 }
 
 Status tasks_end_leases(Kernel *kernel, Str worker) {

@@ -98,10 +98,8 @@ Status queue_count_task(Kernel *kernel, const TaskRow *before, const TaskRow *af
     int64_t running_count = queue->row.running_count;
     if (before) count_add(&queue->row, before, -1);
     if (after) count_add(&queue->row, after, 1);
-    if (queue->row.queued_count < 0 || queue->row.running_count < 0) {
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT",
-                           "a queue counts fewer tasks than it has");
-    }
+    if (queue->row.queued_count < 0 || queue->row.running_count < 0)
+        return kernel_corrupt(kernel, "a queue counts fewer tasks than it has");
     bool has_more_room = queue->row.max_running > 0 && queue->row.running_count < running_count;
     if (has_more_room && queue->row.queued_count > 0)
         kernel->batch->out.has_tasks = true; // [tasks-queues-4]

@@ -128,9 +128,7 @@ static Status task_find_existing(Kernel *kernel, Str id, const Run *run, int64_t
                                  bool *ret_is_free) {
     TaskRow existing;
     Status status = task_load_id(kernel, id, &existing);
-    if (status == ERR_NOT_FOUND) {
-        return kernel_fail(kernel, ERR_CORRUPT, "STORE_CORRUPT", "the key sequence is behind");
-    }
+    if (status == ERR_NOT_FOUND) return kernel_corrupt(kernel, "the key sequence is behind");
     TRY(status);
     *ret_key = existing.key;
     // Set back, the run begins it again under the same idempotency key.
